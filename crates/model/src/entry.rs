@@ -1,0 +1,97 @@
+//! The lines of the journal. The journal is the truth: everything else in a record can be made again from it
+//! and the run directories. Enums are written with their tag outside (`{"finished": {…}}`), which serde reads
+//! without buffering: a hundred thousand lines open in a fraction of a second.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{CellId, Machine, RunId, RunResult, Settings};
+
+/// The version of the journal's schema that this program writes. It opens this version and every older one.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// One line of the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Entry {
+    /// The first line of every journal.
+    Record {
+        /// The schema's version.
+        schema: u32,
+        /// The campaign's name.
+        name: String,
+        /// When the record was made, in seconds since 1970 UTC.
+        at: f64,
+        /// The version of the program that made it.
+        program: String,
+    },
+    /// A coordinator opened the record for writing.
+    Session {
+        /// When.
+        at: f64,
+        /// Its process id.
+        pid: u32,
+        /// The machine it ran on.
+        machine: Box<Machine>,
+        /// The environment it had, secrets masked.
+        environment: std::collections::BTreeMap<String, String>,
+        /// The working directory.
+        directory: String,
+        /// The version of the program.
+        program: String,
+    },
+    /// The plan in force from here on. Only what changed against the plan before is written.
+    Plan {
+        /// The content hash of the plan.
+        hash: String,
+        /// The campaign's question.
+        question: String,
+        /// The metric the answer is about.
+        headline: String,
+        /// The seed of the order.
+        seed: u64,
+        /// The campaign file's text.
+        campaign: String,
+        /// Cells that this plan adds.
+        add: Vec<PlannedCell>,
+        /// Cells of earlier plans that are no longer planned. They stay in the record.
+        drop: Vec<CellId>,
+    },
+    /// A run is about to start: its process may exist from here on.
+    Launching {
+        /// Which run.
+        run: RunId,
+        /// When, in seconds since 1970 UTC.
+        at: f64,
+        /// The run directory, relative to the record.
+        directory: String,
+    },
+    /// The process of a run exists.
+    Started {
+        /// Which run.
+        run: RunId,
+        /// The process id, which is the process group too.
+        pid: u32,
+        /// The kernel's start time of the process in ticks after boot: with the pid it names one process.
+        start_ticks: u64,
+        /// The boot that the ticks count from.
+        boot: String,
+    },
+    /// A run ended. Written and synced before anybody is told.
+    Finished {
+        /// Which run.
+        run: RunId,
+        /// How it went.
+        result: Box<RunResult>,
+    },
+}
+
+/// A cell as the plan describes it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlannedCell {
+    /// Its identity.
+    pub cell: CellId,
+    /// The workload's name.
+    pub workload: String,
+    /// All its settings, fixed and varied.
+    pub settings: Settings,
+}

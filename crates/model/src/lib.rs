@@ -1,0 +1,39 @@
+//! The nouns of assay as plain data. No input or output, no clock, no randomness, no printing.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `value.rs` | setting values and settings |
+//! | `unit.rs` | units of measure and how they are written |
+//! | `identity.rs` | content hashes: points, cells, runs |
+//! | `observation.rs` | facts found in evidence, and series |
+//! | `run.rs` | how one execution went |
+//! | `entry.rs` | the lines of the journal |
+//! | `machine.rs` | what a probe of a machine found |
+//! | `platform.rs` | catalogue entries: where runs happen |
+//! | `workload.rs` | what is computed, as the registry describes it |
+//! | `metric.rs` | names, units and directions of metrics |
+//! | `estimate.rs` | estimates, verdicts and caveats |
+
+pub mod entry;
+pub mod estimate;
+pub mod identity;
+pub mod machine;
+pub mod metric;
+pub mod observation;
+pub mod platform;
+pub mod run;
+pub mod unit;
+pub mod value;
+pub mod workload;
+
+pub use entry::{Entry, PlannedCell, SCHEMA_VERSION};
+pub use estimate::{Caveat, Estimate, Verdict};
+pub use identity::{CellId, PointId, RunId};
+pub use machine::Machine;
+pub use metric::{Direction, Metric};
+pub use observation::{Observation, Origin, Scope, Series, Source};
+pub use platform::Platform;
+pub use run::{Failure, RunResult, Status, Usage};
+pub use unit::Unit;
+pub use value::{Settings, Value};
+pub use workload::{SettingDescription, SettingKind, WorkloadDescription};

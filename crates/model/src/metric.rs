@@ -1,0 +1,51 @@
+//! Metrics: names, units and which direction is better.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Unit;
+
+/// Which direction of a metric is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Less is better: times, losses, memory.
+    Lower,
+    /// More is better: rates, accuracies.
+    Higher,
+}
+
+/// A metric.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Metric {
+    /// Its canonical name.
+    pub name: String,
+    /// Its base unit.
+    pub unit: Unit,
+    /// Which direction is better; none where that is not known, and then nothing is ranked by it.
+    pub better: Option<Direction>,
+}
+
+/// Wall-clock time of a run, measured by the launcher.
+pub const WALL: &str = "duration.wall";
+/// CPU time of a run, user and system, measured by the launcher.
+pub const CPU: &str = "duration.cpu";
+/// Peak memory of a run, measured by the launcher.
+pub const PEAK_MEMORY: &str = "memory.peak";
+
+/// The metrics that the launcher measures for every run.
+pub fn launcher_metrics() -> Vec<Metric> {
+    let lower = |name: &str, unit| Metric { name: name.to_owned(), unit, better: Some(Direction::Lower) };
+    vec![lower(WALL, Unit::Seconds), lower(CPU, Unit::Seconds), lower(PEAK_MEMORY, Unit::Bytes)]
+}
+
+/// The direction that follows from a metric's unit or name, for metrics nobody described.
+pub fn usual_direction(name: &str, unit: &Unit) -> Option<Direction> {
+    let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    match unit {
+        Unit::PerSecond(_) => Some(Direction::Higher),
+        Unit::Seconds => Some(Direction::Lower),
+        _ if starts(&["loss", "duration", "latency", "memory"]) => Some(Direction::Lower),
+        _ if starts(&["accuracy", "quality"]) => Some(Direction::Higher),
+        _ => None,
+    }
+}

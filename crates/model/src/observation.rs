@@ -1,0 +1,74 @@
+//! Facts found in evidence.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Unit;
+
+/// One fact: a metric with its value, and where it was found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Observation {
+    /// The metric's canonical name, for example `duration.wall`.
+    pub metric: String,
+    /// The value in the base unit; always finite. What was not observed has no observation.
+    pub value: f64,
+    /// The base unit.
+    pub unit: Unit,
+    /// What a rate or duration was taken over, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
+    /// How the value came about.
+    pub origin: Origin,
+    /// Where it was found; none for what the launcher measured itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
+}
+
+/// How a value came about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// This program measured it.
+    Measured,
+    /// A log or write-up states it.
+    Reported,
+    /// Computed from other observations.
+    Derived,
+    /// A tool computed it instead of measuring; never ranked beside measurements.
+    Prediction,
+}
+
+/// What a rate or duration was taken over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// One moment or one step.
+    Instant,
+    /// The training or measuring loop alone.
+    Loop,
+    /// The whole fit, with compile, staging and checkpoints.
+    Fit,
+    /// The whole job, with queue and start-up.
+    Job,
+}
+
+/// The place of a fact in evidence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// The file, relative to the run directory; `stdout.log` and `stderr.log` for captured output.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u64,
+}
+
+/// Values of one metric per step, iteration or request, in the order they were seen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// The metric's canonical name.
+    pub metric: String,
+    /// The base unit.
+    pub unit: Unit,
+    /// The values kept.
+    pub values: Vec<f64>,
+    /// How many values were seen; more than kept where the series was thinned.
+    pub seen: u64,
+}

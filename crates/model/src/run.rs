@@ -1,0 +1,118 @@
+//! How one execution went. Status and metrics are separate: a run can fail and still have valid numbers.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Observation, Series};
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It ran to its end and said it was well.
+    Succeeded,
+    /// It ended badly.
+    Failed {
+        /// Why.
+        failure: Failure,
+    },
+    /// It was stopped because it took longer than its timeout.
+    TimedOut {
+        /// The timeout, in seconds.
+        after_s: f64,
+    },
+    /// The user or a dying coordinator stopped it; it is run again on the next `assay run`.
+    Interrupted,
+}
+
+/// Why a run failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Failure {
+    /// The process ended with this exit code.
+    Exit {
+        /// The code.
+        code: i32,
+    },
+    /// A signal ended the process.
+    Signal {
+        /// The signal's number.
+        signal: i32,
+    },
+    /// The process could not be started.
+    Start {
+        /// The reason, as the system gave it.
+        reason: String,
+    },
+}
+
+impl Status {
+    /// The one word for lists and filters.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Status::Succeeded => "succeeded",
+            Status::Failed { .. } => "failed",
+            Status::TimedOut { .. } => "timed_out",
+            Status::Interrupted => "interrupted",
+        }
+    }
+
+    /// Whether the run needs no further attempt unless the user asks for one.
+    pub fn is_final(&self) -> bool {
+        !matches!(self, Status::Interrupted)
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Status::Succeeded => f.write_str("succeeded"),
+            Status::Failed { failure: Failure::Exit { code } } => write!(f, "failed: exit code {code}"),
+            Status::Failed { failure: Failure::Signal { signal } } => write!(f, "failed: signal {signal}"),
+            Status::Failed { failure: Failure::Start { reason } } => write!(f, "failed to start: {reason}"),
+            Status::TimedOut { after_s } => write!(f, "timed out after {after_s} s"),
+            Status::Interrupted => f.write_str("interrupted"),
+        }
+    }
+}
+
+/// What a run used, as the kernel accounted for it. What the kernel did not tell is absent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Wall-clock seconds from start to exit.
+    pub wall_s: f64,
+    /// CPU seconds in user mode, of the process and its waited-for children.
+    pub user_s: f64,
+    /// CPU seconds in the kernel.
+    pub system_s: f64,
+    /// The largest resident set of any one process, in bytes.
+    pub peak_resident_bytes: u64,
+    /// The peak memory of all processes together, where a control group could be made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_group_bytes: Option<u64>,
+}
+
+/// All that is known after a run ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunResult {
+    /// How it ended.
+    pub status: Status,
+    /// Start, in seconds since 1970 UTC.
+    pub started_at: f64,
+    /// What it used; absent if it never started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// Bytes captured from standard output.
+    pub stdout_bytes: u64,
+    /// Bytes captured from standard error.
+    pub stderr_bytes: u64,
+    /// Facts found.
+    pub observations: Vec<Observation>,
+    /// Values per step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<Series>,
+    /// Hints that the platform or the dialect gives for the error text seen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<String>,
+}
