@@ -66,8 +66,7 @@ impl Unit {
                     None => (Unit::Other(text.to_owned()), 1.0),
                 }
             }
-        };
-        known
+        }
     }
 }
 
