@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CellId, Machine, RunId, RunResult, Settings};
+use crate::{CellId, Gate, Machine, Metric, RunId, RunResult, Settings};
 
 /// The version of the journal's schema that this program writes. It opens this version and every older one.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -41,16 +41,8 @@ pub enum Entry {
     },
     /// The plan in force from here on. Only what changed against the plan before is written.
     Plan {
-        /// The content hash of the plan.
-        hash: String,
-        /// The campaign's question.
-        question: String,
-        /// The metric the answer is about.
-        headline: String,
-        /// The seed of the order.
-        seed: u64,
-        /// The campaign file's text.
-        campaign: String,
+        /// The plan.
+        plan: Box<PlanInForce>,
         /// Cells that this plan adds.
         add: Vec<PlannedCell>,
         /// Cells of earlier plans that are no longer planned. They stay in the record.
@@ -83,6 +75,29 @@ pub enum Entry {
         /// How it went.
         result: Box<RunResult>,
     },
+}
+
+/// What a plan says beside its cells: all that judging a record needs without its campaign file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlanInForce {
+    /// The content hash of the plan.
+    pub hash: String,
+    /// The campaign's question.
+    pub question: String,
+    /// The metric the answer is about.
+    pub headline: String,
+    /// The seed of the order.
+    pub seed: u64,
+    /// The campaign file's text.
+    pub campaign: String,
+    /// The least number of repeats of a cell.
+    pub repeats: u32,
+    /// The settings that are varied, in the order of the file.
+    pub varied: Vec<String>,
+    /// Metrics that the campaign declares.
+    pub metrics: Vec<Metric>,
+    /// Bounds that cells must meet.
+    pub gates: Vec<Gate>,
 }
 
 /// A cell as the plan describes it.

@@ -12,10 +12,12 @@
 //! | `platform.rs` | catalogue entries: where runs happen |
 //! | `workload.rs` | what is computed, as the registry describes it |
 //! | `metric.rs` | names, units and directions of metrics |
+//! | `gate.rs` | bounds that cells must meet |
 //! | `estimate.rs` | estimates, verdicts and caveats |
 
 pub mod entry;
 pub mod estimate;
+pub mod gate;
 pub mod identity;
 pub mod machine;
 pub mod metric;
@@ -26,8 +28,9 @@ pub mod unit;
 pub mod value;
 pub mod workload;
 
-pub use entry::{Entry, PlannedCell, SCHEMA_VERSION};
+pub use entry::{Entry, PlanInForce, PlannedCell, SCHEMA_VERSION};
 pub use estimate::{Caveat, Estimate, Verdict};
+pub use gate::{Bound, Gate};
 pub use identity::{CellId, PointId, RunId};
 pub use machine::Machine;
 pub use metric::{Direction, Metric};

@@ -32,10 +32,18 @@ pub const CPU: &str = "duration.cpu";
 /// Peak memory of a run, measured by the launcher.
 pub const PEAK_MEMORY: &str = "memory.peak";
 
+/// Peak memory of all processes of a run together, page cache included, where a control group could be made.
+pub const GROUP_MEMORY: &str = "memory.peak_group";
+
 /// The metrics that the launcher measures for every run.
 pub fn launcher_metrics() -> Vec<Metric> {
     let lower = |name: &str, unit| Metric { name: name.to_owned(), unit, better: Some(Direction::Lower) };
-    vec![lower(WALL, Unit::Seconds), lower(CPU, Unit::Seconds), lower(PEAK_MEMORY, Unit::Bytes)]
+    vec![
+        lower(WALL, Unit::Seconds),
+        lower(CPU, Unit::Seconds),
+        lower(PEAK_MEMORY, Unit::Bytes),
+        lower(GROUP_MEMORY, Unit::Bytes),
+    ]
 }
 
 /// The direction that follows from a metric's unit or name, for metrics nobody described.

@@ -1,0 +1,202 @@
+//! `bench/crash`: whether a killed coordinator or a loss of power costs anything.
+#![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use assay_bench::campaign::TROUBLED_RUNS;
+use assay_bench::crash::audit::Audit;
+use assay_bench::crash::power::lose_power;
+use assay_bench::crash::scene::{Outcome, Scene, Step};
+use assay_bench::crash::session::{Calls, Kill, tracer};
+use assay_bench::figures::table;
+use assay_bench::goal::{Bound, Goals};
+use assay_bench::place::{Options, Place, heading};
+use assay_bench::random::Random;
+use clap::Parser;
+
+/// Kills `assay run` at random instants and inside system calls, and takes the power away from a simulated disk.
+#[derive(Debug, Parser)]
+#[command(name = "crash")]
+struct Arguments {
+    #[command(flatten)]
+    common: Options,
+    /// The seed of all instants; the same seed kills at the same instants, as far as the machine's noise allows.
+    #[arg(long, default_value_t = 20_260_314)]
+    seed: u64,
+}
+
+/// Kills and images that count as proof, and how many are made so that a few misses do not matter.
+const KILLS: usize = 200;
+const KILLS_MADE: usize = 240;
+const IMAGES: usize = 2000;
+const IMAGES_MADE: usize = 8000;
+
+fn main() -> anyhow::Result<ExitCode> {
+    let arguments = Arguments::parse();
+    let place = Place::new(&arguments.common)?;
+    println!("{}", heading("crash", &arguments.common, &place));
+    let quick = arguments.common.quick;
+    let (kills, images) = if quick { (40, 300) } else { (KILLS_MADE, IMAGES_MADE) };
+    let mut goals = Goals::default();
+    let mut random = Random::new(arguments.seed);
+    let mut bench = Bench::new(&place)?;
+    while bench.kills() < kills {
+        bench.scene(kills, &mut random)?;
+    }
+    bench.tell();
+    bench.judge(if quick { kills } else { KILLS }, &mut goals);
+    power(&place, images, if quick { images } else { IMAGES }, arguments.seed, &mut goals)?;
+    println!("{goals}");
+    Ok(goals.exit())
+}
+
+/// The kinds of kills, and how many of them are made in eight.
+const MIX: [Aim; 8] =
+    [Aim::Time, Aim::Time, Aim::Time, Aim::Time, Aim::Call, Aim::Call, Aim::Call, Aim::Spawning];
+
+#[derive(Debug, Clone, Copy)]
+enum Aim {
+    Time,
+    Call,
+    Spawning,
+}
+
+struct Bench<'a> {
+    place: &'a Place,
+    /// Seconds that a whole campaign takes when nobody kills it.
+    life_s: f64,
+    traced: bool,
+    /// Kills by kind.
+    made: BTreeMap<String, usize>,
+    scenes: usize,
+    refused: usize,
+    total: Outcome,
+    /// What was wrong right after a kill, though it may look mended at the end.
+    worst: Audit,
+}
+
+impl<'a> Bench<'a> {
+    /// Sees how long a campaign takes that nobody kills.
+    fn new(place: &'a Place) -> anyhow::Result<Bench<'a>> {
+        let mut scene = Scene::new(place)?;
+        let began = Instant::now();
+        scene.step(None)?;
+        let life_s = began.elapsed().as_secs_f64();
+        let outcome = scene.conclude()?;
+        println!(
+            "left alone, {TROUBLED_RUNS} runs with --jobs 4 take {life_s:.2} s; {} acknowledged, {} orphans",
+            outcome.acknowledged, outcome.orphans
+        );
+        let traced = tracer().is_some();
+        if !traced {
+            println!("missing: strace, for kills inside system calls; to install: apt-get install strace");
+        }
+        let (made, total, worst) = (BTreeMap::new(), outcome, Audit::default());
+        Ok(Bench { place, life_s, traced, made, scenes: 1, refused: 0, total, worst })
+    }
+
+    fn kills(&self) -> usize {
+        self.made.values().sum()
+    }
+
+    /// Kills one campaign until it is complete.
+    fn scene(&mut self, kills: usize, random: &mut Random) -> anyhow::Result<()> {
+        let mut scene = Scene::new(self.place)?;
+        loop {
+            let kill = (self.kills() < kills).then(|| self.aim(scene.missing(), random));
+            let (step, audit) = scene.step(kill)?;
+            self.worst.lost = self.worst.lost.max(audit.lost);
+            self.worst.duplicated = self.worst.duplicated.max(audit.duplicated);
+            if step == Step::Complete {
+                break;
+            }
+            if let Some(kill) = kill {
+                *self.made.entry(kind(kill)).or_default() += 1;
+            }
+        }
+        self.refused += scene.refused;
+        let outcome = scene.conclude()?;
+        self.scenes += 1;
+        self.total.audit.add(&outcome.audit);
+        self.total.orphans += outcome.orphans;
+        self.total.overlaps += outcome.overlaps;
+        self.total.missing += outcome.missing;
+        self.total.acknowledged += outcome.acknowledged;
+        println!("campaign {}: complete, {} of {kills} kills", self.scenes, self.kills());
+        Ok(())
+    }
+
+    /// Chooses the next instant: uniform over what is left of the campaign's life, or inside a system call.
+    fn aim(&self, missing: usize, random: &mut Random) -> Kill {
+        let left_s = 0.02 + self.life_s * missing as f64 / TROUBLED_RUNS as f64;
+        let delay = |seconds: f64| Duration::from_secs_f64(seconds.max(0.0));
+        let aim = MIX.get(random.below(MIX.len())).copied().filter(|_| self.traced);
+        match aim.unwrap_or(Aim::Time) {
+            Aim::Time => Kill::After(delay(left_s * random.share())),
+            Aim::Call => {
+                let calls = Calls::ALL.get(random.below(Calls::ALL.len())).copied().unwrap_or(Calls::Write);
+                Kill::Call(calls, random.magnitude(calls.usual()))
+            }
+            // Everything that is started is held, so the campaign's life is longer.
+            Aim::Spawning => Kill::Spawning(delay(0.1 + 2.0 * left_s * random.share())),
+        }
+    }
+
+    fn tell(&self) {
+        let rows: Vec<Vec<String>> =
+            self.made.iter().map(|(kind, count)| vec![kind.clone(), count.to_string()]).collect();
+        println!("\n{}", table(&["killed", "times"], &rows));
+        println!(
+            "{} campaigns of {TROUBLED_RUNS} runs, {} runs acknowledged; {} times a successor was refused because \
+             a process that had not become its program yet still held the lock\n",
+            self.scenes, self.total.acknowledged, self.refused
+        );
+    }
+
+    fn judge(&self, kills: usize, goals: &mut Goals) {
+        let count = |count: usize| count as f64;
+        let audit = &self.total.audit;
+        goals.add("kills", count(self.kills()), "", Bound::AtLeast(count(kills)));
+        goals.add("lost acknowledged runs", count(audit.lost.max(self.worst.lost)), "", Bound::AtMost(0.0));
+        goals.add("missing planned runs", count(self.total.missing), "", Bound::AtMost(0.0));
+        goals.add(
+            "duplicated runs",
+            count(audit.duplicated.max(self.worst.duplicated)),
+            "",
+            Bound::AtMost(0.0),
+        );
+        goals.add("runs failed by a kill", count(audit.failed), "", Bound::AtMost(0.0));
+        goals.add("damaged journal lines", count(audit.damaged), "", Bound::AtMost(0.0));
+        goals.add("orphans", count(self.total.orphans), "", Bound::AtMost(0.0));
+        goals.add("overlaps", count(self.total.overlaps), "", Bound::AtMost(0.0));
+    }
+}
+
+fn kind(kill: Kill) -> String {
+    match kill {
+        Kill::After(_) => "at a random instant".to_owned(),
+        Kill::Call(calls, _) => format!("at a call: {}", calls.word()),
+        Kill::Spawning(_) => "between fork and exec of its runs".to_owned(),
+    }
+}
+
+fn power(place: &Place, made: usize, wanted: usize, seed: u64, goals: &mut Goals) -> anyhow::Result<()> {
+    // The disk is simulated, so the real one only has to be fast.
+    let memory = Path::new("/dev/shm");
+    let fast = if memory.is_dir() { tempfile::tempdir_in(memory).ok() } else { None };
+    let slow = place.fresh("power")?;
+    let tally = lose_power(fast.as_ref().map_or(slow.as_path(), |fast| fast.path()), made, seed)?;
+    println!(
+        "{} images of a loss of power, {} of them torn or damaged; {} times a committed entry was looked for\n",
+        tally.images, tally.torn, tally.committed
+    );
+    let count = |count: usize| count as f64;
+    goals.add("power-loss images", count(tally.images), "", Bound::AtLeast(count(wanted)));
+    goals.add("entries lost by a loss of power", count(tally.lost), "", Bound::AtMost(0.0));
+    goals.add("entries duplicated by a loss of power", count(tally.duplicated), "", Bound::AtMost(0.0));
+    goals.add("entries invented by a loss of power", count(tally.invented), "", Bound::AtMost(0.0));
+    Ok(())
+}

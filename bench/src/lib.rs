@@ -1,0 +1,24 @@
+//! What the three benches share. They measure the shipped binary `assay`, with its defaults, against goals and rivals.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `bin/overhead.rs` | what one run costs, beside other programs that run commands |
+//! | `bin/scale.rs` | whether many runs, cells and entries stay cheap |
+//! | `bin/crash.rs` | whether a killed coordinator or a loss of power costs anything |
+//! | `place.rs` | where a bench works, and the binary it measures |
+//! | `measure.rs` | CPU and wall-clock time of commands, and what `/proc` tells of a process |
+//! | `figures.rs` | medians, ranges and tables |
+//! | `goal.rs` | goals and whether they hold |
+//! | `campaign.rs` | the campaigns that are run |
+//! | `rivals.rs` | other programs that run commands |
+//! | `random.rs` | a small generator that is the same everywhere |
+//! | `crash/` | scenes, kills, the audit of a record, and the loss of power |
+
+pub mod campaign;
+pub mod crash;
+pub mod figures;
+pub mod goal;
+pub mod measure;
+pub mod place;
+pub mod random;
+pub mod rivals;

@@ -1,0 +1,52 @@
+//! A small generator: the same seed gives the same bench everywhere.
+
+/// The splitmix64 generator.
+#[derive(Debug, Clone)]
+pub struct Random(u64);
+
+impl Random {
+    /// A generator with a seed.
+    pub fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    /// The next number.
+    pub fn next_number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A share from 0 up to, but not including, 1.
+    pub fn share(&mut self) -> f64 {
+        (self.next_number() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// A whole number below a bound; 0 if the bound is 0.
+    pub fn below(&mut self, bound: usize) -> usize {
+        self.next_number().checked_rem(bound as u64).unwrap_or(0) as usize
+    }
+
+    /// A whole number from 1 to a bound, every order of magnitude alike likely.
+    pub fn magnitude(&mut self, most: u32) -> u32 {
+        f64::from(most.max(1)).powf(self.share()).floor() as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn numbers_stay_in_their_bounds(seed: u64, bound in 1..10_000_u32) {
+            let mut random = Random::new(seed);
+            prop_assert!((0.0..1.0).contains(&random.share()));
+            prop_assert!(random.below(bound as usize) < bound as usize);
+            prop_assert!((1..=bound).contains(&random.magnitude(bound)));
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! One campaign file, read and validated. Every problem in the file is found in one go.
+
+mod built_in;
+mod file;
+mod gate;
+mod names;
+mod reading;
+mod resources;
+mod schedule;
+mod sweep;
+mod workload;
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use assay_model::Platform;
+
+use crate::plan::{Context, Plan};
+use crate::problem::{Problem, Problems};
+use crate::reader::{self, Collector, Table};
+use crate::registry::Registry;
+pub use file::ConfigurationFile;
+pub use gate::GateRule;
+pub use names::Condition;
+use names::Names;
+pub use reading::{Keep, Pattern, ReadPolicy, Stream};
+pub use resources::{Amount, Quantity, ResourceRequest};
+pub use schedule::{Expected, Order, OrderBy, Repeats, RunPolicy};
+pub(crate) use sweep::MOST_POINTS;
+pub use sweep::{Axis, Sweep};
+pub(crate) use workload::COMMAND;
+pub use workload::{Shell, Workload};
+
+/// A campaign: a question, what is varied, where it runs, how often.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Campaign {
+    /// The file's name, as shown to the user.
+    pub file: String,
+    /// The file's text.
+    pub text: Arc<str>,
+    /// The file's directory; relative paths in the file start here.
+    pub directory: PathBuf,
+    /// The campaign's name.
+    pub name: String,
+    /// The question it answers; may be empty.
+    pub question: String,
+    /// What is run.
+    pub workload: Arc<Workload>,
+    /// Which points there are.
+    pub sweep: Sweep,
+    /// How often each cell is run.
+    pub repeats: Repeats,
+    /// In which order.
+    pub order: Order,
+    /// For how long, and bound to what.
+    pub run: RunPolicy,
+    /// What runs ask of their platform.
+    pub resources: ResourceRequest,
+    /// What is read from logs.
+    pub read: ReadPolicy,
+    /// Bounds that runs must meet.
+    pub gates: Vec<GateRule>,
+    /// Where it runs, with the places of the names in the file.
+    pub platforms: Vec<(Platform, Range<usize>)>,
+    /// What is doubtful but stops nothing.
+    pub(crate) warnings: Vec<Problem>,
+}
+
+/// Why a campaign file could not be loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The file could not be read.
+    #[error("the campaign file `{path}` cannot be read: {source}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The file was read, and is wrong.
+    #[error("{0}")]
+    Problems(Problems),
+}
+
+impl Campaign {
+    /// Reads and validates a campaign file.
+    pub fn load(path: &Path, registry: &Registry) -> Result<Campaign, LoadError> {
+        let failed = |source| LoadError::Read { path: path.to_owned(), source };
+        let text = std::fs::read_to_string(path).map_err(failed)?;
+        let absolute = std::path::absolute(path).map_err(failed)?;
+        let directory = absolute.parent().unwrap_or(Path::new("/"));
+        Campaign::parse(&path.to_string_lossy(), &text, directory, registry).map_err(LoadError::Problems)
+    }
+
+    /// Validates the text of a campaign file. `directory` is where its relative paths start.
+    pub fn parse(
+        file: &str,
+        text: &str,
+        directory: &Path,
+        registry: &Registry,
+    ) -> Result<Campaign, Problems> {
+        let problems = Collector::new(text);
+        let parsed = reader::parse(text, &problems);
+        let campaign = {
+            let mut top = Table::new(parsed.get_ref(), 0..0, "", &problems);
+            let campaign = read(&mut top, file, text, directory, registry, &problems);
+            top.finish();
+            campaign
+        };
+        let found = Problems::new(file, text, problems.into_list());
+        match campaign {
+            Some(mut campaign) if !found.has_errors() => {
+                campaign.warnings = found.list;
+                Ok(campaign)
+            }
+            _ => Err(found),
+        }
+    }
+
+    /// Expands the campaign into a plan. Problems that stop nothing are part of the plan.
+    pub fn plan(&self, context: &Context<'_>) -> Result<Plan, Problems> {
+        Plan::new(self, context)
+    }
+}
+
+fn read<'a>(
+    top: &mut Table<'a>,
+    file: &str,
+    text: &str,
+    directory: &Path,
+    registry: &Registry,
+    problems: &'a Collector<'a>,
+) -> Option<Campaign> {
+    let name = read_name(top, problems);
+    let question = top.get("question").and_then(|item| item.text()).map(|text| text.value);
+    let given = workload::kind(top, problems);
+    let built_in = given.as_ref().map_or(Ok(None), |given| given.built_in(registry, problems));
+    let described = built_in.ok().flatten();
+    let own: BTreeSet<String> = described
+        .iter()
+        .flat_map(|workload| workload.settings.iter().map(|setting| setting.name.clone()))
+        .collect();
+    let mut sweep = Sweep::read(top, &own, problems);
+    let settings = own.iter().chain(sweep.places.keys()).cloned().collect();
+    let names = Names::new(settings, problems);
+    sweep.read_conditions(top, &names);
+    let (mut run, platforms) = schedule::read_run(top, registry, &names, problems);
+    let resources = ResourceRequest::read(top, &names);
+    let policy = ReadPolicy::read(top, described, registry, problems);
+    let gates = gate::read(top, &policy, &names, directory, problems);
+    let (repeats, budget_place) = schedule::read_repeats(top, problems);
+    run.budget_place = budget_place;
+    let order = schedule::read_order(top, problems);
+    let known_workload = built_in.is_ok();
+    // An unknown workload is one problem; its settings and keys cannot be judged.
+    let workload = given
+        .filter(|_| known_workload)
+        .and_then(|given| workload::read(given, described, directory, &names, problems));
+    if workload.is_some() {
+        warn_unused(&sweep, &names, problems);
+    }
+    let labels = names.into_labels();
+    if let Some(description) = described {
+        built_in::check_settings(description, &mut sweep, &labels, problems);
+    }
+    Some(Campaign {
+        file: file.to_owned(),
+        text: text.into(),
+        directory: directory.to_owned(),
+        name: name?,
+        question: question.unwrap_or_default(),
+        workload: Arc::new(workload?),
+        sweep,
+        repeats,
+        order,
+        run,
+        resources,
+        read: policy,
+        gates,
+        platforms,
+        warnings: Vec::new(),
+    })
+}
+
+fn read_name(top: &mut Table<'_>, problems: &Collector<'_>) -> Option<String> {
+    let Some(item) = top.get("name") else {
+        problems.add(
+            Problem::error("the campaign has no name").hint("add `name = \"…\"` at the top of the file"),
+        );
+        return None;
+    };
+    let text = item.text()?;
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    // The name becomes a directory: it must not hide there or lead elsewhere.
+    if !text.value.is_empty() && text.value.chars().all(fits) && !text.value.starts_with('.') {
+        return Some(text.value);
+    }
+    let problem = Problem::error(format!("`{}` cannot be the name of a campaign", text.value)).at(text.span);
+    problems.add(problem.hint("names are letters, digits, `.`, `_` and `-`, and do not begin with a dot"));
+    None
+}
+
+/// A setting that nothing uses changes nothing, and the campaign would compare a thing with itself.
+fn warn_unused(sweep: &Sweep, names: &Names<'_>, problems: &Collector<'_>) {
+    for (name, place) in &sweep.places {
+        if !names.is_used(name) {
+            let problem = Problem::warning(format!("the setting `{name}` is never used: it changes nothing"));
+            let hint =
+                format!("put `{{{name}}}` into the command, or list it in `uses` if it is only a label");
+            problems.add(problem.at(place.clone()).label("never used").hint(hint));
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What is checked cell by cell before anything starts: resources against limits, and times against each other.
+
+mod resources;
+mod time;
+
+use std::collections::BTreeMap;
+
+use assay_model::entry::PlannedCell;
+use assay_model::platform::Limits;
+
+use crate::campaign::Campaign;
+use crate::expand::describe;
+use crate::plan::Context;
+use crate::problem::Problem;
+pub use resources::Resources;
+
+/// What the checks found out about the cells.
+#[derive(Debug, Default)]
+pub(crate) struct Checked {
+    /// What each cell asks for.
+    pub(crate) resources: Vec<Resources>,
+    /// How many seconds a run of each cell is expected to take.
+    pub(crate) expected_s: Vec<Option<f64>>,
+}
+
+/// Checks every cell. `platform_of` gives the index of a cell's platform in the campaign.
+pub(crate) fn check(
+    campaign: &Campaign,
+    cells: &[PlannedCell],
+    platform_of: &dyn Fn(usize) -> usize,
+    context: &Context<'_>,
+    problems: &mut Vec<Problem>,
+) -> Checked {
+    let varied = campaign.sweep.varied();
+    let mut groups = Groups { groups: BTreeMap::new(), varied: &varied, cells: cells.len() };
+    let limits: Vec<Limits> = campaign
+        .platforms
+        .iter()
+        .map(|(platform, _)| filled(&platform.limits, context.limits.get(&platform.name)))
+        .collect();
+    let mut checked = Checked::default();
+    let unlimited = Limits::default();
+    for (index, cell) in cells.iter().enumerate() {
+        let limits = limits.get(platform_of(index)).unwrap_or(&unlimited);
+        checked.resources.push(resources::check(campaign, cell, limits, &mut groups));
+        checked.expected_s.push(time::check(campaign, cell, limits, context, &mut groups));
+    }
+    groups.report(problems);
+    time::check_budget(campaign, &checked.expected_s, problems);
+    time::check_timeout(campaign, &limits, problems);
+    resources::check_pin(campaign, &limits, problems);
+    checked
+}
+
+/// The limits of the catalogue, with what it leaves open taken from the probe.
+fn filled(limits: &Limits, probed: Option<&Limits>) -> Limits {
+    let Some(probed) = probed else { return limits.clone() };
+    Limits {
+        nodes: limits.nodes.or(probed.nodes),
+        cpus_per_node: limits.cpus_per_node.or(probed.cpus_per_node),
+        memory_per_node_bytes: limits.memory_per_node_bytes.or(probed.memory_per_node_bytes),
+        devices_per_node: limits.devices_per_node.or(probed.devices_per_node),
+        device: limits.device.clone().or_else(|| probed.device.clone()),
+        time_s: limits.time_s.or(probed.time_s),
+    }
+}
+
+/// Problems that many cells share are told once, with their number and the first cell.
+struct Groups<'a> {
+    groups: BTreeMap<(&'static str, String), Group>,
+    varied: &'a [String],
+    cells: usize,
+}
+
+struct Group {
+    problem: Problem,
+    first: String,
+    count: usize,
+}
+
+impl Groups<'_> {
+    /// Adds a problem of a cell. Its text is only made for the first cell of a group.
+    fn add(&mut self, check: &'static str, cell: &PlannedCell, problem: impl FnOnce() -> Problem) {
+        let key = (check, cell.cell.platform.clone());
+        let varied = self.varied;
+        let group = self.groups.entry(key).or_insert_with(|| {
+            let settings = describe(&cell.settings, varied);
+            let place = format!("on `{}`", cell.cell.platform);
+            let first = if settings.is_empty() { place } else { format!("{settings} {place}") };
+            Group { problem: problem(), first, count: 0 }
+        });
+        group.count += 1;
+    }
+
+    fn report(self, problems: &mut Vec<Problem>) {
+        for group in self.groups.into_values() {
+            let mut problem = group.problem;
+            let share = match (group.count, self.cells) {
+                (_, 1) => String::new(),
+                (1, cells) => format!("1 of {cells} cells: "),
+                (count, cells) => format!("{count} of {cells} cells, first: "),
+            };
+            problem.message = format!("{} ({share}{})", problem.message, group.first);
+            problems.push(problem);
+        }
+    }
+}

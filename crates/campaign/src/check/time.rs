@@ -1,0 +1,159 @@
+//! Expected times against timeouts, time limits of platforms and the budget.
+
+use assay_model::entry::PlannedCell;
+use assay_model::platform::Limits;
+use assay_model::{Settings, Value};
+
+use super::Groups;
+use crate::campaign::{Campaign, Condition, Expected};
+use crate::expression::Scope;
+use crate::plan::Context;
+use crate::problem::Problem;
+use crate::quantity::show_duration;
+
+/// Checks the times of a cell and gives the seconds a run of it is expected to take.
+pub(super) fn check(
+    campaign: &Campaign,
+    cell: &PlannedCell,
+    limits: &Limits,
+    context: &Context<'_>,
+    groups: &mut Groups<'_>,
+) -> Option<f64> {
+    let declared = declared(campaign, cell, groups);
+    let earlier = || (context.earlier)(&cell.cell).filter(|seconds| seconds.is_finite() && *seconds > 0.0);
+    let (seconds, measured) = match declared {
+        Some(seconds) => (seconds, false),
+        None => (earlier()?, true),
+    };
+    let bounds =
+        [(campaign.run.timeout_s, true, "expected_timeout"), (limits.time_s, false, "expected_limit")];
+    for (bound, is_timeout, check) in bounds {
+        if let Some(bound) = bound.filter(|bound| *bound < seconds) {
+            groups.add(check, cell, || {
+                if measured {
+                    took_longer(campaign, seconds, bound, is_timeout)
+                } else {
+                    too_long(campaign, cell, seconds, bound, is_timeout)
+                }
+            });
+        }
+    }
+    Some(seconds)
+}
+
+fn declared(campaign: &Campaign, cell: &PlannedCell, groups: &mut Groups<'_>) -> Option<f64> {
+    let condition = match campaign.run.expected.as_ref()? {
+        Expected::Fixed(seconds) => return Some(*seconds),
+        Expected::Computed(condition) => condition,
+    };
+    match evaluate(condition, &cell.settings, &cell.cell.platform) {
+        Ok(seconds) => Some(seconds),
+        Err(problem) => {
+            groups.add("expected", cell, || *problem);
+            None
+        }
+    }
+}
+
+fn evaluate(condition: &Condition, settings: &Settings, platform: &str) -> Result<f64, Box<Problem>> {
+    let scope = Scope { settings, platform: Some(platform) };
+    let seconds = condition.expression.number(scope).map_err(|error| Box::new(condition.failure(error)))?;
+    match seconds > 0.0 {
+        true => Ok(seconds),
+        false => {
+            Err(Box::new(condition.problem(format!("the expected time must be above zero, not {seconds} s"))))
+        }
+    }
+}
+
+/// The file expects a run to take longer than it may: nothing can come of it.
+fn too_long(campaign: &Campaign, cell: &PlannedCell, seconds: f64, bound: f64, is_timeout: bool) -> Problem {
+    let (expected, bound_shown) = (show_duration(seconds), show_duration(bound));
+    let (end, place, raise) = match is_timeout {
+        true => (
+            format!("the timeout ends it after {bound_shown}"),
+            campaign.run.timeout_place.clone(),
+            format!("; or raise `timeout` above {expected}"),
+        ),
+        false => (
+            format!("`{}` ends every run after {bound_shown}", cell.cell.platform),
+            campaign.run.expected_place.clone(),
+            String::new(),
+        ),
+    };
+    let fits = largest(campaign, cell, bound).unwrap_or_else(|| format!("at most {bound_shown} fit"));
+    let problem = Problem::error(format!("a run is expected to take {expected}, but {end}"));
+    problem.at(place.unwrap_or(0..0)).hint(format!("{fits}{raise}"))
+}
+
+/// An earlier record shows that runs take longer than they may: likely to fail, but it may have been another machine.
+fn took_longer(campaign: &Campaign, seconds: f64, bound: f64, is_timeout: bool) -> Problem {
+    let end = match is_timeout {
+        true => "the timeout ends them",
+        false => "the platform ends them",
+    };
+    let message =
+        format!("runs took {} before, but {end} after {}", show_duration(seconds), show_duration(bound));
+    let problem = Problem::warning(message);
+    match campaign.run.timeout_place.clone().filter(|_| is_timeout) {
+        Some(place) => problem.at(place).hint(format!("raise `timeout` above {}", show_duration(seconds))),
+        None => problem.hint("make the runs shorter"),
+    }
+}
+
+/// The largest value of a whole-number setting with which the expected time fits, the others as they are.
+fn largest(campaign: &Campaign, cell: &PlannedCell, bound: f64) -> Option<String> {
+    let Some(Expected::Computed(condition)) = &campaign.run.expected else { return None };
+    let fits = |name: &str, value: i64| {
+        let mut settings = cell.settings.clone();
+        settings.insert(name.to_owned(), Value::Integer(value));
+        evaluate(condition, &settings, &cell.cell.platform).is_ok_and(|seconds| seconds <= bound)
+    };
+    for (name, _) in condition.expression.names() {
+        let Some(Value::Integer(value)) = cell.settings.get(name) else { continue };
+        // Times grow with what is asked for: between a value that fits and one that does not, halving finds the edge.
+        let (mut low, mut high) = (1, *value);
+        if high <= low || !fits(name, low) {
+            continue;
+        }
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if fits(name, middle) { low = middle } else { high = middle }
+        }
+        return Some(format!("at most `{name}` = {low} fits in {}", show_duration(bound)));
+    }
+    None
+}
+
+/// A budget that ends before the runs every cell needs anyway.
+pub(super) fn check_budget(campaign: &Campaign, expected_s: &[Option<f64>], problems: &mut Vec<Problem>) {
+    let (Some(budget), Some(place)) = (campaign.repeats.budget_s, &campaign.run.budget_place) else { return };
+    let needed: f64 = expected_s.iter().flatten().sum::<f64>() * f64::from(campaign.repeats.at_least);
+    if needed > budget {
+        let message = format!(
+            "{} repeats of every cell take about {}, longer than the budget of {}",
+            campaign.repeats.at_least,
+            show_duration(needed),
+            show_duration(budget)
+        );
+        let hint = "no repeats will be added; raise the budget or lower `at_least`";
+        problems.push(Problem::warning(message).at(place.clone()).hint(hint));
+    }
+}
+
+/// A timeout that the platform's own limit makes pointless.
+pub(super) fn check_timeout(campaign: &Campaign, limits: &[Limits], problems: &mut Vec<Problem>) {
+    let (Some(timeout), Some(place)) = (campaign.run.timeout_s, &campaign.run.timeout_place) else { return };
+    for ((platform, _), limits) in campaign.platforms.iter().zip(limits) {
+        if let Some(limit) = limits.time_s.filter(|limit| *limit < timeout) {
+            let message = format!(
+                "the timeout of {} is never reached: `{}` ends every run after {}",
+                show_duration(timeout),
+                platform.name,
+                show_duration(limit)
+            );
+            let hint = format!("at most {} fit", show_duration(limit));
+            problems.push(Problem::warning(message).at(place.clone()).hint(hint));
+        }
+    }
+}

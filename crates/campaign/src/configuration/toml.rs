@@ -1,0 +1,42 @@
+//! TOML files as trees with places.
+
+use toml::de::{DeTable, DeValue};
+
+use super::document::{Document, Kind, Node, Place};
+
+pub(super) fn read(text: &str) -> Result<Document, String> {
+    let table = DeTable::parse(text).map_err(|error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+        format!("{} at line {line}", error.message())
+    })?;
+    let root = Node { kind: map(table.get_ref(), text), place: Err(HEADER), anchor: 0 };
+    Ok(Document { root, aliased: Default::default() })
+}
+
+const HEADER: &str = "is a table with a header: set the keys below it instead";
+
+fn map(table: &DeTable<'_>, text: &str) -> Kind {
+    Kind::Map(table.iter().map(|(key, value)| (Some(key.get_ref().to_string()), node(value, text))).collect())
+}
+
+fn node(value: &toml::Spanned<DeValue<'_>>, text: &str) -> Node {
+    let range = value.span();
+    let begins = |symbol: char| text.get(range.clone()).is_some_and(|raw| raw.starts_with(symbol));
+    let (kind, replaceable) = match value.get_ref() {
+        DeValue::String(text) => (Kind::Text(text.to_string()), true),
+        DeValue::Integer(number) => (Kind::Literal(number.to_string()), true),
+        DeValue::Float(number) => (Kind::Literal(number.to_string()), true),
+        DeValue::Boolean(state) => (Kind::Literal(state.to_string()), true),
+        DeValue::Datetime(date) => (Kind::Literal(date.to_string()), true),
+        DeValue::Array(items) => {
+            let nodes: Vec<Node> = items.iter().map(|item| node(item, text)).collect();
+            // `[[name]]` headers make lists too; their tables stand on lines of their own.
+            let inline = begins('[') && !nodes.iter().any(|node| node.place.is_err());
+            (Kind::List(nodes), inline)
+        }
+        DeValue::Table(table) => (map(table, text), begins('{')),
+    };
+    let place = if replaceable { Ok(Place { range, before: "" }) } else { Err(HEADER) };
+    Node { kind, place, anchor: 0 }
+}

@@ -1,0 +1,42 @@
+//! Campaign and platform files: read, validated, and expanded into a plan that is ordered, seeded and hashed.
+//!
+//! `text -> reader -> campaign (every problem in one go) -> expansion -> checks -> plan -> invocations`
+//!
+//! | file | holds |
+//! |---|---|
+//! | `problem.rs` | what is wrong with a file, with line, column and hint |
+//! | `reader.rs` | walks TOML tables, remembers which keys are known |
+//! | `quantity.rs` | durations, sizes and shares as people write them |
+//! | `expression.rs` | the small language of `where`, `resources` and `expected` |
+//! | `template.rs` | text with `{setting}` placeholders |
+//! | `configuration.rs` | configuration files rendered from a base file by key path |
+//! | `campaign.rs` | one campaign file, validated |
+//! | `expand.rs` | sweeps turned into points |
+//! | `check.rs` | what is checked cell by cell before anything starts |
+//! | `plan.rs` | the plan: cells, order, estimate, invocations |
+//! | `catalogue.rs` | platform files |
+//! | `registry.rs` | what workloads, dialects, launchers, platforms and metrics exist, as told by the caller |
+
+pub mod campaign;
+pub mod catalogue;
+mod check;
+pub mod configuration;
+mod expand;
+pub mod expression;
+pub mod plan;
+pub mod problem;
+pub mod quantity;
+mod reader;
+pub mod registry;
+mod suggest;
+pub mod template;
+
+pub use campaign::{Campaign, GateRule, Keep, LoadError, OrderBy, Pattern, Repeats, Shell, Stream};
+pub use catalogue::Catalogue;
+pub use check::Resources;
+pub use plan::{Context, Invocation, InvocationError, Plan, RenderedFile, RunPaths, TimeEstimate};
+pub use problem::{Problem, Problems, Severity};
+pub use registry::Registry;
+
+/// A commented campaign file that runs on any Linux machine; what `assay init` writes.
+pub const EXAMPLE: &str = include_str!("../example.toml");

@@ -1,0 +1,213 @@
+//! The plan: cells in order, with all that is needed to start their runs. It is made before anything starts, and two
+//! machines that read the same file make the same one.
+
+mod invocation;
+mod order;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use assay_model::entry::PlannedCell;
+use assay_model::identity::hash_text;
+use assay_model::platform::Limits;
+use assay_model::{CellId, Gate, Metric, Platform};
+
+use crate::campaign::{Campaign, Order, Pattern, Repeats, RunPolicy, Workload};
+use crate::check::{self, Resources};
+use crate::expand::{self, Expansion};
+use crate::expression::Scope;
+use crate::problem::{Problem, Problems};
+pub use invocation::{Invocation, InvocationError, RenderedFile, RunPaths};
+pub use order::TimeEstimate;
+
+/// What is known about the world when a plan is made.
+pub struct Context<'a> {
+    /// Probed limits by platform, for what the catalogue leaves open.
+    pub limits: BTreeMap<String, Limits>,
+    /// Seconds that a run of a cell took in an earlier record.
+    pub earlier: &'a dyn Fn(&CellId) -> Option<f64>,
+}
+
+impl Default for Context<'_> {
+    /// Nothing is known: no limits, no earlier record.
+    fn default() -> Self {
+        Context { limits: BTreeMap::new(), earlier: &|_| None }
+    }
+}
+
+/// A campaign expanded into cells.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The campaign's name.
+    pub name: String,
+    /// The campaign's question.
+    pub question: String,
+    /// The content hash: cells in their order, repeats and order policy.
+    pub hash: String,
+    /// The seed of the order and of the seeds of runs.
+    pub seed: u64,
+    /// The metric the answer is about.
+    pub headline: String,
+    /// The log dialect the campaign asks for; `auto` leaves it to the platform or to the text.
+    pub dialect: String,
+    /// The user's own patterns.
+    pub patterns: Vec<Pattern>,
+    /// Metrics the campaign declares, with units and directions.
+    pub metrics: Vec<Metric>,
+    /// Bounds that runs must meet; `gates_of` says which apply to a cell.
+    pub gates: Vec<Gate>,
+    /// The cells: points in the order of the file, each on every platform.
+    pub cells: Vec<PlannedCell>,
+    /// How many points of the matrix were excluded.
+    pub excluded: usize,
+    /// The settings that differ between cells, in the order of the file.
+    pub varied: Vec<String>,
+    /// How often each cell is run.
+    pub repeats: Repeats,
+    /// In which order.
+    pub order: Order,
+    /// Where runs happen.
+    pub platforms: Vec<Platform>,
+    /// The campaign file's text, for the record.
+    pub text: Arc<str>,
+    /// What is doubtful but stops nothing.
+    pub warnings: Problems,
+    workload: Arc<Workload>,
+    run: RunPolicy,
+    directory: PathBuf,
+    resources: Vec<Resources>,
+    expected_s: Vec<Option<f64>>,
+}
+
+impl Plan {
+    pub(crate) fn new(campaign: &Campaign, context: &Context<'_>) -> Result<Plan, Problems> {
+        let mut problems = campaign.warnings.clone();
+        let expansion = expand::expand(campaign, &mut problems);
+        let excluded = expansion.excluded;
+        let platforms: Vec<Platform> =
+            campaign.platforms.iter().map(|(platform, _)| platform.clone()).collect();
+        let cells = cells(expansion, &platforms, &campaign.workload.kind);
+        let width = platforms.len().max(1);
+        let checked = check::check(campaign, &cells, &|cell| cell % width, context, &mut problems);
+        let gates = gates(campaign, &cells, &mut problems);
+        let hash = hash(campaign, &cells);
+        let mut plan = Plan {
+            name: campaign.name.clone(),
+            question: campaign.question.clone(),
+            seed: campaign.order.seed.unwrap_or_else(|| order::default_seed(&hash)),
+            hash,
+            headline: campaign.read.headline.clone(),
+            dialect: campaign.read.dialect.clone(),
+            patterns: campaign.read.patterns.clone(),
+            metrics: campaign.read.metrics.clone(),
+            gates,
+            cells,
+            excluded,
+            varied: campaign.sweep.varied(),
+            repeats: campaign.repeats.clone(),
+            order: campaign.order.clone(),
+            platforms,
+            text: campaign.text.clone(),
+            warnings: Problems::new(campaign.file.clone(), campaign.text.clone(), Vec::new()),
+            workload: campaign.workload.clone(),
+            run: campaign.run.clone(),
+            directory: campaign.directory.clone(),
+            resources: checked.resources,
+            expected_s: checked.expected_s,
+        };
+        problems.extend(plan.verify_files());
+        let problems = Problems::new(campaign.file.clone(), campaign.text.clone(), problems);
+        if problems.has_errors() {
+            return Err(problems);
+        }
+        plan.warnings = problems;
+        Ok(plan)
+    }
+
+    /// How many seconds a run of a cell is expected to take, where that is known.
+    pub fn expected_s(&self, cell: usize) -> Option<f64> {
+        self.expected_s.get(cell).copied().flatten()
+    }
+
+    /// What a run of a cell asks of its platform.
+    pub fn resources(&self, cell: usize) -> Resources {
+        self.resources.get(cell).copied().unwrap_or_default()
+    }
+
+    /// The platform of a cell.
+    pub fn platform(&self, cell: usize) -> Option<&Platform> {
+        self.platforms.get(cell.checked_rem(self.platforms.len())?)
+    }
+
+    /// The log dialect of a cell: what the campaign asks for, else what the platform writes, else `auto`.
+    pub fn dialect_of(&self, cell: usize) -> &str {
+        match self.dialect.as_str() {
+            "auto" => self.platform(cell).and_then(|platform| platform.dialect.as_deref()).unwrap_or("auto"),
+            asked => asked,
+        }
+    }
+}
+
+/// Every point on every platform.
+fn cells(expansion: Expansion, platforms: &[Platform], workload: &str) -> Vec<PlannedCell> {
+    let mut cells = Vec::with_capacity(expansion.points.len() * platforms.len());
+    for (point, settings) in expansion.points {
+        let cell = |point, platform: &Platform, settings| PlannedCell {
+            cell: CellId { point, platform: platform.name.clone() },
+            workload: workload.to_owned(),
+            settings,
+        };
+        // The last platform takes the settings over: most campaigns have one, and then nothing is copied.
+        let Some((last, others)) = platforms.split_last() else { continue };
+        cells.extend(others.iter().map(|platform| cell(point.clone(), platform, settings.clone())));
+        cells.push(cell(point, last, settings));
+    }
+    cells
+}
+
+/// The gates, each with the points that it is for.
+fn gates(campaign: &Campaign, cells: &[PlannedCell], problems: &mut Vec<Problem>) -> Vec<Gate> {
+    let mut gates = Vec::new();
+    for rule in &campaign.gates {
+        let points = rule.condition.as_ref().map(|condition| {
+            let mut failure = None;
+            let mut points = BTreeSet::new();
+            for cell in cells {
+                match condition.expression.holds(Scope::of(&cell.settings)) {
+                    Ok(true) => drop(points.insert(cell.cell.point.clone())),
+                    Ok(false) => {}
+                    Err(error) => drop(failure.get_or_insert_with(|| condition.failure(error))),
+                }
+            }
+            match failure {
+                Some(problem) => problems.push(problem),
+                None if !cells.is_empty() && points.is_empty() => {
+                    let mut problem =
+                        condition.problem(format!("the gate on `{}` applies to no cell", rule.metric));
+                    problem.severity = crate::problem::Severity::Warning;
+                    problems.push(problem);
+                }
+                None => {}
+            }
+            points.into_iter().collect()
+        });
+        gates.push(Gate { metric: rule.metric.clone(), bound: rule.bound.clone(), points });
+    }
+    gates
+}
+
+/// The content hash of a plan. The seed is part of it only where the file gives one: otherwise it follows from it.
+fn hash(campaign: &Campaign, cells: &[PlannedCell]) -> String {
+    /// Written in the order of these fields, whatever order maps have elsewhere.
+    #[derive(serde::Serialize)]
+    struct Content<'a> {
+        cells: Vec<&'a CellId>,
+        order: &'a Order,
+        repeats: &'a Repeats,
+    }
+    let cells = cells.iter().map(|cell| &cell.cell).collect();
+    let content = Content { cells, order: &campaign.order, repeats: &campaign.repeats };
+    // Plain data under text keys: writing it cannot fail.
+    hash_text(&serde_json::to_string(&content).unwrap_or_default())
+}

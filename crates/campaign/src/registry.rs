@@ -1,0 +1,18 @@
+//! What exists: told by the caller, so that a new workload, dialect or launcher needs no change here.
+
+use assay_model::{Metric, Platform, WorkloadDescription};
+
+/// What campaigns may name.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Registry {
+    /// Built-in workloads.
+    pub workloads: Vec<WorkloadDescription>,
+    /// Log dialects; `auto` is always allowed.
+    pub dialects: Vec<String>,
+    /// Ways to start runs that this program can carry out.
+    pub launchers: Vec<String>,
+    /// Platforms of the catalogue.
+    pub platforms: Vec<Platform>,
+    /// Metrics that dialects and workloads report. Those that the launcher measures are always known.
+    pub metrics: Vec<Metric>,
+}

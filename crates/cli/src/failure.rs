@@ -1,0 +1,94 @@
+//! Errors with their hint and exit code.
+
+use std::fmt;
+use std::io;
+
+use assay_campaign::LoadError;
+use assay_campaign::catalogue::CatalogueError;
+use assay_judge::JudgeError;
+use assay_launch::LaunchError;
+use assay_store::StoreError;
+
+use crate::exit::Exit;
+
+/// Something the user did or wrote that cannot work, with what to do about it.
+#[derive(Debug)]
+pub struct Mistake {
+    /// What is wrong.
+    pub text: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+impl Mistake {
+    /// A mistake with its remedy.
+    pub fn new(text: impl Into<String>, hint: impl Into<String>) -> Mistake {
+        Mistake { text: text.into(), hint: Some(hint.into()) }
+    }
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for Mistake {}
+
+/// The exit code for an error.
+pub fn exit(error: &anyhow::Error) -> Exit {
+    if error.is::<Mistake>() || error.is::<LoadError>() || error.is::<CatalogueError>() {
+        return Exit::Usage;
+    }
+    match (store_error(error), error.downcast_ref::<JudgeError>()) {
+        (Some(error), _) if is_users_to_mend(error) => Exit::Usage,
+        (None, Some(_)) => Exit::Usage,
+        _ => Exit::Internal,
+    }
+}
+
+/// What the user can do about an error.
+pub fn hint(error: &anyhow::Error) -> Option<String> {
+    if let Some(mistake) = error.downcast_ref::<Mistake>() {
+        return mistake.hint.clone();
+    }
+    if let Some(JudgeError::NoSuchMetric { known, .. }) = error.downcast_ref() {
+        return Some(format!("it has {}", known.join(", ")));
+    }
+    if let Some(LaunchError::Work(_)) = error.downcast_ref() {
+        return Some(
+            "what was acknowledged is kept; mend the cause, then the same command goes on".to_owned(),
+        );
+    }
+    store_error(error).and_then(StoreError::hint)
+}
+
+/// Whether an error about a record follows from what the user asked for, not from the disk.
+fn is_users_to_mend(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::Held { .. }
+            | StoreError::HeldByUnknown { .. }
+            | StoreError::Newer { .. }
+            | StoreError::Missing { .. }
+            | StoreError::NotAJournal { .. }
+            | StoreError::Query { .. }
+    )
+}
+
+fn store_error(error: &anyhow::Error) -> Option<&StoreError> {
+    if let Some(JudgeError::Store(error)) = error.downcast_ref() {
+        return Some(error);
+    }
+    if let Some(LaunchError::Store(error)) = error.downcast_ref() {
+        return Some(error);
+    }
+    error.downcast_ref()
+}
+
+/// Whether an error only says that nobody reads our output any more.
+pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    })
+}

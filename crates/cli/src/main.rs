@@ -1,0 +1,61 @@
+//! `assay`: runs AI benchmarks, reads their logs, and tells the truth about the numbers.
+//!
+//! Start reading here: every verb is one function in the file of its name under `verbs/`.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `options.rs` | the command line, as clap reads it |
+//! | `verbs/` | one file a verb |
+//! | `screen.rs`, `screen/` | everything that is printed: colour, progress, errors |
+//! | `exit.rs` | exit codes |
+//! | `registry.rs` | what workloads, dialects, launchers and platforms there are |
+//! | `records.rs` | finding the record that the user means |
+//! | `failure.rs` | errors with their hint and exit code |
+
+mod exit;
+mod failure;
+mod options;
+mod records;
+mod registry;
+mod screen;
+mod verbs;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::exit::Exit;
+use crate::options::{Arguments, Verb};
+use crate::screen::Screen;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut screen = Screen::new(arguments.colour);
+    let result = match &arguments.verb {
+        Verb::Init(options) => verbs::init::init(options, &mut screen),
+        Verb::Plan(options) => verbs::plan::plan(options, &mut screen),
+        Verb::Run(options) => verbs::run::run(options, &mut screen),
+        Verb::Tour(options) => verbs::tour::tour(options, &mut screen),
+        Verb::Show(options) => verbs::show::show(options, &mut screen),
+        Verb::Compare(options) => verbs::compare::compare(options, &mut screen),
+        Verb::Report(options) => verbs::report::report(options, &mut screen),
+        Verb::List(options) => verbs::list::list(options, &mut screen),
+        Verb::Query(options) => verbs::query::query(options, &mut screen),
+        Verb::Export(options) => verbs::export::export(options, &mut screen),
+        Verb::Doctor(options) => verbs::doctor::doctor(options, &mut screen),
+        Verb::Completions(options) => verbs::completions::completions(options, &mut screen),
+        Verb::Man(options) => verbs::man::man(options, &mut screen),
+        Verb::Exercise(options) => verbs::exercise::exercise(options, &mut screen),
+    };
+    match result {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            // Whoever reads our output may have seen enough: `assay show | head` is not a failure.
+            if failure::is_closed_pipe(&error) {
+                return Exit::Fine.into();
+            }
+            screen.error(&error);
+            failure::exit(&error).into()
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! The command line, as clap reads it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Runs AI benchmarks, reads their logs, and tells the truth about the numbers.
+#[derive(Debug, Parser)]
+#[command(name = "assay", version, max_term_width = 100)]
+#[command(after_help = "\
+First steps:
+  assay tour              a campaign that needs nothing but this program
+  assay init              write a commented campaign file
+  assay run campaign.toml carry it out; again after an interruption to go on
+
+Exit codes: 0 fine, 1 internal error, 2 wrong use or campaign, 3 some runs failed, 4 a gate failed,
+5 asked precision not reached, 130 interrupted (the record is kept)")]
+pub struct Arguments {
+    /// When to use colour.
+    #[arg(long, global = true, default_value = "auto", value_name = "WHEN")]
+    pub colour: Colour,
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Colour {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Write a commented example campaign.
+    Init(Init),
+    /// Check a campaign and print what would be run, in which order, and how long it may take.
+    Plan(Plan),
+    /// Carry out what is missing of a campaign and print the answer.
+    Run(Run),
+    /// Run the built-in tour: a small real campaign that needs nothing but this program.
+    Tour(Tour),
+    /// Print what a record says.
+    Show(Show),
+    /// Compare two records, cell by cell.
+    Compare(Compare),
+    /// Write what a record says to a file: Markdown, CSV or JSON.
+    Report(Report),
+    /// List records, platforms, dialects or workloads.
+    List(List),
+    /// Ask a record's index with SQL.
+    Query(Query),
+    /// Write runs, observations or series to a file: CSV, JSON lines or Parquet.
+    Export(Export),
+    /// Look at this machine: what it is, what makes it noisy, what is installed.
+    Doctor(Doctor),
+    /// Print completions for a shell.
+    Completions(Completions),
+    /// Print the manual page.
+    Man(Man),
+    /// Do a piece of real work and print how fast it went; the tour's workload.
+    #[command(hide = true)]
+    Exercise(Exercise),
+}
+
+/// Options of `init`.
+#[derive(Debug, Args)]
+pub struct Init {
+    /// Where to write it.
+    #[arg(default_value = "campaign.toml")]
+    pub file: PathBuf,
+    /// Overwrite a file that exists.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Options of `plan`.
+#[derive(Debug, Args)]
+pub struct Plan {
+    /// The campaign file.
+    #[arg(default_value = "campaign.toml")]
+    pub campaign: PathBuf,
+    /// The record to continue; the default is `records/NAME` beside the campaign file.
+    #[arg(long, value_name = "DIRECTORY")]
+    pub record: Option<PathBuf>,
+    /// How many runs may go on at once.
+    #[arg(long, short, default_value_t = 1, value_name = "N", value_parser = jobs)]
+    pub jobs: usize,
+    /// Print every cell and the order of every run.
+    #[arg(long)]
+    pub all: bool,
+    /// Print JSON (see docs/json.md).
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `run`.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// The campaign file.
+    #[arg(default_value = "campaign.toml")]
+    pub campaign: PathBuf,
+    /// How to carry it out.
+    #[command(flatten)]
+    pub how: How,
+}
+
+/// Options of `tour`.
+#[derive(Debug, Args)]
+pub struct Tour {
+    /// How to carry it out.
+    #[command(flatten)]
+    pub how: How,
+}
+
+/// How a campaign is carried out.
+#[derive(Debug, Args)]
+pub struct How {
+    /// The record to make or continue; the default is `records/NAME` beside the campaign file.
+    #[arg(long, value_name = "DIRECTORY")]
+    pub record: Option<PathBuf>,
+    /// How many runs may go on at once. Runs that share a machine disturb each other.
+    #[arg(long, short, default_value_t = 1, value_name = "N", value_parser = jobs)]
+    pub jobs: usize,
+    /// Start over: move the old record aside and begin a new one.
+    #[arg(long)]
+    pub fresh: bool,
+    /// Make only these runs.
+    #[arg(long, value_name = "WHICH", conflicts_with = "fresh")]
+    pub only: Option<Only>,
+    /// Print only the answer.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Which runs to make.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Only {
+    /// Those that failed or timed out, again.
+    Failed,
+}
+
+/// Options of `show`.
+#[derive(Debug, Args)]
+pub struct Show {
+    /// A record's name or directory, or a campaign file; the default is the newest record here.
+    pub record: Option<PathBuf>,
+    /// The metric to show; the default is the campaign's headline.
+    #[arg(long, short, value_name = "NAME")]
+    pub metric: Option<String>,
+    /// List the runs, with their directories.
+    #[arg(long)]
+    pub runs: bool,
+    /// Show every row.
+    #[arg(long)]
+    pub all: bool,
+    /// Print JSON (see docs/json.md).
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `compare`.
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// The base: a record's name or directory, or a campaign file.
+    pub base: PathBuf,
+    /// What to compare with it.
+    pub other: PathBuf,
+    /// The metric to compare by; the default is the base's headline.
+    #[arg(long, short, value_name = "NAME")]
+    pub metric: Option<String>,
+    /// Print JSON (see docs/json.md).
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `report`.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// A record's name or directory, or a campaign file; the default is the newest record here.
+    pub record: Option<PathBuf>,
+    /// The file to write; its ending chooses the format: .md, .csv or .json. Without it, Markdown goes to standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// The metrics to report; the default is the campaign's headline.
+    #[arg(long, short, value_name = "NAME")]
+    pub metric: Vec<String>,
+}
+
+/// Options of `list`.
+#[derive(Debug, Args)]
+pub struct List {
+    /// What to list.
+    #[arg(default_value = "records")]
+    pub what: Listed,
+    /// Where to look for records.
+    #[arg(long, default_value = ".", value_name = "DIRECTORY")]
+    pub root: PathBuf,
+    /// Print JSON (see docs/json.md).
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What can be listed.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Listed {
+    /// Records below a directory.
+    Records,
+    /// Platforms of the catalogue.
+    Platforms,
+    /// Log dialects.
+    Dialects,
+    /// Workloads.
+    Workloads,
+}
+
+/// Options of `query`.
+#[derive(Debug, Args)]
+pub struct Query {
+    /// The question, in SQL. Tables: run, cell, setting, observation, series, meta.
+    pub sql: String,
+    /// A record's name or directory, or a campaign file; the default is the newest record here.
+    pub record: Option<PathBuf>,
+    /// Print JSON lines.
+    #[arg(long, conflicts_with = "csv")]
+    pub json: bool,
+    /// Print CSV.
+    #[arg(long)]
+    pub csv: bool,
+}
+
+/// Options of `export`.
+#[derive(Debug, Args)]
+pub struct Export {
+    /// What to write.
+    pub table: Exported,
+    /// A record's name or directory, or a campaign file; the default is the newest record here.
+    pub record: Option<PathBuf>,
+    /// The file to write; its ending chooses the format: .csv, .jsonl or .parquet.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+/// What can be exported.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Exported {
+    /// One row a run.
+    Runs,
+    /// One row an observation.
+    Observations,
+    /// One row a value of a series.
+    Series,
+}
+
+/// Options of `doctor`.
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// Print JSON (see docs/json.md).
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `completions`.
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// The shell.
+    pub shell: clap_complete::Shell,
+}
+
+/// Options of `man`.
+#[derive(Debug, Args)]
+pub struct Man {
+    /// The verb whose page to print; the default is the page of `assay` itself.
+    pub verb: Option<String>,
+}
+
+/// Options of `exercise`.
+#[derive(Debug, Args)]
+pub struct Exercise {
+    /// Bytes that are checksummed at a time.
+    #[arg(long, default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1 << 28))]
+    pub block: u32,
+    /// Megabytes that are checksummed in all.
+    #[arg(long, default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    pub megabytes: u32,
+}
+
+/// A number of jobs.
+fn jobs(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("at least one run must be allowed to go on".to_owned()),
+        Ok(jobs) if jobs <= 4096 => Ok(jobs),
+        Ok(_) => Err("more than 4096 runs at once are not supported".to_owned()),
+        Err(_) => Err("not a whole number".to_owned()),
+    }
+}

@@ -1,0 +1,111 @@
+//! Finding the record that the user means.
+
+use std::path::{Path, PathBuf};
+
+use assay_campaign::{Campaign, LoadError};
+use assay_store::{Record, RecordSummary, list_records};
+
+use crate::failure::Mistake;
+use crate::registry;
+
+/// The directory that records stand in, beside the campaign file.
+pub const RECORDS: &str = "records";
+
+/// The directory of a campaign file.
+pub fn directory_of(campaign: &Path) -> PathBuf {
+    match campaign.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// The record of a campaign, unless the user names another.
+pub fn of_campaign(campaign: &Path, name: &str, named: Option<&Path>) -> PathBuf {
+    named.map_or_else(|| directory_of(campaign).join(RECORDS).join(name), Path::to_owned)
+}
+
+/// Opens the record that a name, a directory or a campaign file stands for; the newest one here for none.
+pub fn open(named: Option<&Path>) -> anyhow::Result<Record> {
+    let path = match named {
+        None => newest()?,
+        Some(path) if path.extension().is_some_and(|ending| ending == "toml") && path.is_file() => {
+            let campaign = load(path)?;
+            of_campaign(path, &campaign.name, None)
+        }
+        Some(path) if path.is_dir() => path.to_owned(),
+        Some(path) => by_name(path)?,
+    };
+    Ok(Record::open(&path)?)
+}
+
+/// Reads and checks a campaign file.
+pub fn load(path: &Path) -> anyhow::Result<Campaign> {
+    if !path.is_file() {
+        let text = format!("no campaign file {}", path.display());
+        return Err(Mistake::new(text, "`assay init` writes a commented example").into());
+    }
+    let registry = registry::registry(&directory_of(path))?;
+    Ok(Campaign::load(path, &registry)?)
+}
+
+/// Checks the text of a campaign file.
+pub fn parse(file: &Path, text: &str) -> anyhow::Result<Campaign> {
+    let directory = std::path::absolute(directory_of(file))?;
+    let registry = registry::registry(&directory)?;
+    let name = file.display().to_string();
+    Ok(Campaign::parse(&name, text, &directory, &registry).map_err(LoadError::Problems)?)
+}
+
+/// When a record was last written to, in seconds since 1970 UTC.
+pub fn last_used(record: &RecordSummary) -> f64 {
+    record.contents.as_ref().map_or(0.0, |contents| contents.last_session.unwrap_or(contents.created))
+}
+
+fn newest() -> anyhow::Result<PathBuf> {
+    let records = list_records(Path::new("."))?;
+    let newest = records.into_iter().max_by(|a, b| last_used(a).total_cmp(&last_used(b)));
+    let newest = newest.ok_or_else(|| {
+        Mistake::new(
+            "there is no record here",
+            "`assay run campaign.toml` makes one, `assay tour` makes one without a campaign file",
+        )
+    })?;
+    Ok(newest.path)
+}
+
+fn by_name(name: &Path) -> anyhow::Result<PathBuf> {
+    let wanted = name.display().to_string();
+    let records = list_records(Path::new("."))?;
+    let mut matching: Vec<PathBuf> = Vec::new();
+    let mut known: Vec<String> = Vec::new();
+    for record in records {
+        let folder =
+            record.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if folder == wanted || record.contents.as_ref().is_ok_and(|contents| contents.name == wanted) {
+            matching.push(record.path);
+        } else {
+            known.push(record.path.display().to_string());
+        }
+    }
+    match matching.as_slice() {
+        [one] => Ok(one.clone()),
+        [] if known.is_empty() => Err(Mistake::new(
+            format!("no record `{wanted}`, and no other record here"),
+            "`assay run` makes records",
+        )
+        .into()),
+        [] => {
+            known.truncate(8);
+            Err(Mistake::new(format!("no record `{wanted}`"), format!("there is {}", known.join(", ")))
+                .into())
+        }
+        many => {
+            let paths: Vec<String> = many.iter().map(|path| path.display().to_string()).collect();
+            Err(Mistake::new(
+                format!("`{wanted}` names several records"),
+                format!("give one of {}", paths.join(", ")),
+            )
+            .into())
+        }
+    }
+}

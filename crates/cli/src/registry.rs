@@ -1,0 +1,72 @@
+//! What workloads, dialects, launchers and platforms there are. Rooms that offer such things are joined here, so that
+//! the campaign room needs to know none of them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use assay_campaign::catalogue::Catalogue;
+use assay_campaign::catalogue::CatalogueError;
+use assay_campaign::{Plan, Registry};
+use assay_evidence::{DIALECTS, Pattern};
+use assay_launch::worker::Reader;
+use assay_model::{Platform, metric};
+
+/// Everything a campaign in this directory may name.
+pub fn registry(campaign_directory: &Path) -> Result<Registry, CatalogueError> {
+    Ok(Registry {
+        workloads: Vec::new(),
+        dialects: DIALECTS.iter().map(|dialect| dialect.name.to_owned()).collect(),
+        launchers: assay_launch::LAUNCHERS.iter().map(|name| (*name).to_owned()).collect(),
+        platforms: platforms(campaign_directory)?,
+        metrics: metric::launcher_metrics(),
+    })
+}
+
+/// The catalogue: in the binary, then the user's directory, then the project's; later ones override.
+pub fn platforms(campaign_directory: &Path) -> Result<Vec<Platform>, CatalogueError> {
+    let mut catalogue = Catalogue::embedded();
+    for directory in platform_directories(campaign_directory) {
+        if directory.is_dir() {
+            catalogue.add_directory(&directory)?;
+        }
+    }
+    Ok(catalogue.platforms().to_vec())
+}
+
+/// Where platform files are looked for beside the binary, in the order in which they override.
+pub fn platform_directories(campaign_directory: &Path) -> Vec<PathBuf> {
+    let user = std::env::var_os("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".config")));
+    user.map(|directory| directory.join("assay/platforms"))
+        .into_iter()
+        .chain([campaign_directory.join("platforms")])
+        .collect()
+}
+
+/// How the output of a plan's runs on a platform is read.
+pub fn reader(plan: &Plan, platform: &Platform) -> anyhow::Result<Arc<Reader>> {
+    let patterns: Result<Vec<Pattern>, _> = plan
+        .patterns
+        .iter()
+        .map(|pattern| {
+            let keep = match pattern.keep {
+                assay_campaign::Keep::First => assay_evidence::Keep::First,
+                assay_campaign::Keep::Last => assay_evidence::Keep::Last,
+                assay_campaign::Keep::Sum => assay_evidence::Keep::Sum,
+                assay_campaign::Keep::Series => assay_evidence::Keep::Series,
+            };
+            let stream = match pattern.stream {
+                assay_campaign::Stream::Stdout => Some(assay_evidence::Stream::Stdout),
+                assay_campaign::Stream::Stderr => Some(assay_evidence::Stream::Stderr),
+                assay_campaign::Stream::Both => None,
+            };
+            Pattern::new(&pattern.metric, &pattern.regex, pattern.unit.clone(), pattern.factor, keep, stream)
+        })
+        .collect();
+    let dialect = match plan.dialect.as_str() {
+        "auto" => platform.dialect.clone().unwrap_or_else(|| "auto".to_owned()),
+        named => named.to_owned(),
+    };
+    Ok(Arc::new(Reader { dialect, patterns: patterns?, hints: platform.hints.clone() }))
+}

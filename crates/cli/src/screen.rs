@@ -1,0 +1,121 @@
+//! Everything that is printed goes through here. Standard output is data, standard error is talk.
+
+mod progress;
+
+use std::io::{IsTerminal, Write};
+
+use anstream::ColorChoice;
+use anstyle::{AnsiColor, Style};
+use assay_campaign::catalogue::CatalogueError;
+use assay_campaign::{LoadError, Problems};
+use assay_report::{Table, Tone, text};
+
+use crate::failure;
+use crate::options::Colour;
+pub use progress::Progress;
+
+/// Where everything is printed.
+pub struct Screen {
+    out: anstream::AutoStream<std::io::Stdout>,
+    talk: anstream::AutoStream<std::io::Stderr>,
+}
+
+impl Screen {
+    /// A screen that uses colour as asked; `NO_COLOR` and pipes are respected by default.
+    pub fn new(colour: Colour) -> Screen {
+        let choice = match colour {
+            Colour::Auto => ColorChoice::Auto,
+            Colour::Always => ColorChoice::Always,
+            Colour::Never => ColorChoice::Never,
+        };
+        choice.write_global();
+        Screen {
+            out: anstream::AutoStream::new(std::io::stdout(), resolved(choice, &std::io::stdout())),
+            talk: anstream::AutoStream::new(std::io::stderr(), resolved(choice, &std::io::stderr())),
+        }
+    }
+
+    /// Whether a person watches standard error.
+    pub fn is_watched(&self) -> bool {
+        std::io::stderr().is_terminal()
+    }
+
+    /// Prints data.
+    pub fn data(&mut self, text: &str) -> std::io::Result<()> {
+        self.out.write_all(text.as_bytes())?;
+        self.out.flush()
+    }
+
+    /// Prints a value as JSON.
+    pub fn json(&mut self, value: &impl serde::Serialize) -> anyhow::Result<()> {
+        let text = serde_json::to_string_pretty(value)?;
+        Ok(self.data(&format!("{text}\n"))?)
+    }
+
+    /// Prints a table.
+    pub fn table(&mut self, table: &Table) -> std::io::Result<()> {
+        self.data(&text::render(table, &paint))
+    }
+
+    /// Says something.
+    pub fn say(&mut self, text: &str) {
+        // Talk that nobody can hear is no reason to stop.
+        let _ = writeln!(self.talk, "{text}");
+    }
+
+    /// Says that something is doubtful.
+    pub fn warn(&mut self, text: &str) {
+        self.say(&format!("{} {text}", paint(Tone::Doubt, "warning:")));
+    }
+
+    /// Says what to do.
+    pub fn hint(&mut self, text: &str) {
+        self.say(&hint_line(text));
+    }
+
+    /// Says what is wrong with a file, and where.
+    pub fn problems(&mut self, problems: &Problems) {
+        // The stream takes the colour out again where it is not wanted.
+        let _ = write!(self.talk, "{}", problems.render(true));
+    }
+
+    /// Says what went wrong and what to do about it.
+    pub fn error(&mut self, error: &anyhow::Error) {
+        if let Some(LoadError::Problems(problems)) = error.downcast_ref() {
+            return self.problems(problems);
+        }
+        if let Some(CatalogueError::Problems(files)) = error.downcast_ref() {
+            return files.iter().for_each(|problems| self.problems(problems));
+        }
+        self.say(&format!("{} {error:#}", paint(Tone::Bad, "error:")));
+        if let Some(hint) = failure::hint(error) {
+            self.hint(&hint);
+        }
+    }
+}
+
+fn resolved(choice: ColorChoice, stream: &impl anstream::stream::RawStream) -> ColorChoice {
+    match choice {
+        ColorChoice::Auto => anstream::AutoStream::choice(stream),
+        other => other,
+    }
+}
+
+/// A line that says what to do.
+pub fn hint_line(text: &str) -> String {
+    let style = AnsiColor::Cyan.on_default();
+    format!("{style}hint:{style:#} {text}")
+}
+
+/// Paints a piece of text in its tone.
+pub fn paint(tone: Tone, text: &str) -> String {
+    let style: Style = match tone {
+        Tone::Plain => return text.to_owned(),
+        Tone::Good => AnsiColor::Green.on_default(),
+        Tone::Bad => AnsiColor::Red.on_default().bold(),
+        Tone::Doubt => AnsiColor::Yellow.on_default(),
+        Tone::Faint => Style::new().dimmed(),
+        Tone::Strong => Style::new().bold(),
+    };
+    if text.is_empty() { String::new() } else { format!("{style}{text}{style:#}") }
+}

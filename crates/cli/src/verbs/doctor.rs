@@ -1,0 +1,183 @@
+//! `doctor`: what this machine is, what makes it noisy, and what is installed.
+
+use assay_launch::noise::{self, Jitter};
+use assay_launch::tools::{self, Kind};
+use assay_launch::{group, probe};
+use assay_model::{Caveat, Machine, Unit};
+use assay_report::number::single;
+use assay_report::{Cell, Column, Table, Tone};
+use serde::Serialize;
+
+use super::JSON_SCHEMA;
+use crate::exit::Exit;
+use crate::options::Doctor;
+use crate::screen::Screen;
+
+/// Looks at this machine and prints what it found.
+pub fn doctor(options: &Doctor, screen: &mut Screen) -> anyhow::Result<Exit> {
+    let machine = probe::machine();
+    let jitter = noise::jitter();
+    let causes = noise::causes(&machine, &jitter);
+    if options.json {
+        screen.json(&DoctorJson::new(machine, &jitter, causes))?;
+        return Ok(Exit::Fine);
+    }
+    screen.table(&machine_table(&machine, &jitter))?;
+    screen.data("\n")?;
+    screen.table(&noise_table(&causes))?;
+    screen.data("\n")?;
+    screen.table(&tools_table())?;
+    Ok(Exit::Fine)
+}
+
+fn machine_table(machine: &Machine, jitter: &Jitter) -> Table {
+    let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "not told by the system".to_owned());
+    let number = |value: Option<u32>| value.map_or_else(|| "?".to_owned(), |value| value.to_string());
+    let bytes =
+        |value: Option<u64>| value.map_or_else(|| "?".to_owned(), |value| single(&Unit::Bytes, value as f64));
+    let accelerators = match machine.accelerators.as_slice() {
+        [] => "none found".to_owned(),
+        found => found.join(", "),
+    };
+    let turbo = match machine.turbo {
+        Some(true) => "on".to_owned(),
+        Some(false) => "off".to_owned(),
+        None => "not told by the system".to_owned(),
+    };
+    let rows = [
+        ("host", machine.host.clone()),
+        ("system", text(&machine.system)),
+        ("kernel", text(&machine.kernel)),
+        ("cpu", text(&machine.cpu)),
+        ("instructions", machine.cpu_features.join(" ")),
+        (
+            "cpus",
+            format!(
+                "{} usable of {} on {} cores",
+                number(machine.cpus_usable),
+                number(machine.cpus),
+                number(machine.cores)
+            ),
+        ),
+        (
+            "memory",
+            format!("{}, {} available", bytes(machine.memory_bytes), bytes(machine.memory_available_bytes)),
+        ),
+        ("accelerators", accelerators),
+        ("governor", text(&machine.governor)),
+        ("turbo", turbo),
+        (
+            "load",
+            machine.load.map_or_else(|| "?".to_owned(), |load| format!("{load:.2} over the last minute")),
+        ),
+        ("virtualisation", machine.virtualisation.clone().unwrap_or_else(|| "none seen".to_owned())),
+        (
+            "memory of a run",
+            group::Group::availability().map_or_else(
+                || "largest process only: no control group can be made here".to_owned(),
+                |file| format!("largest process, and all processes together by control group ({file})"),
+            ),
+        ),
+        (
+            "evenness",
+            format!(
+                "the same work takes {} – {} (median {}, {} tries)",
+                single(&Unit::Seconds, jitter.fastest_s),
+                single(&Unit::Seconds, jitter.slowest_s),
+                single(&Unit::Seconds, jitter.median_s),
+                jitter.samples
+            ),
+        ),
+        ("assay", env!("CARGO_PKG_VERSION").to_owned()),
+    ];
+    Table {
+        heading: vec!["This machine".to_owned()],
+        columns: vec![Column::left(""), Column::left("")],
+        rows: rows
+            .into_iter()
+            .map(|(name, value)| vec![Cell::toned(name, Tone::Faint), Cell::new(value)])
+            .collect(),
+        ..Table::default()
+    }
+}
+
+fn noise_table(causes: &[Caveat]) -> Table {
+    let mut table = Table { heading: vec!["What makes timings noisy here".to_owned()], ..Table::default() };
+    if causes.is_empty() {
+        table.notes.push("nothing found".to_owned());
+    }
+    for cause in causes {
+        table.footnote(&cause.text, &cause.hint);
+    }
+    table
+}
+
+fn tools_table() -> Table {
+    let mut table = Table {
+        heading: vec!["What is installed".to_owned()],
+        columns: ["kind", "name", "for", "found"].into_iter().map(Column::left).collect(),
+        ..Table::default()
+    };
+    for tool in tools::find() {
+        let kind = match tool.kind {
+            Kind::Launcher => "launcher",
+            Kind::Tool => "tool",
+            Kind::Data => "data set",
+        };
+        let found = match &tool.path {
+            Some(path) => Cell::toned(path.display().to_string(), Tone::Good),
+            None => Cell::toned("no", Tone::Faint),
+        };
+        table.rows.push(vec![Cell::new(kind), Cell::new(tool.name), Cell::new(tool.purpose), found]);
+    }
+    let places: Vec<String> =
+        tools::data_directories().iter().map(|path| path.display().to_string()).collect();
+    table.notes.push(format!("data sets are looked for in {}", places.join(", ")));
+    table.notes.push(format!("this version starts runs through: {}", assay_launch::LAUNCHERS.join(", ")));
+    table
+}
+
+#[derive(Serialize)]
+struct DoctorJson {
+    schema: u32,
+    program: &'static str,
+    machine: Machine,
+    jitter: JitterJson,
+    noise: Vec<Caveat>,
+    installed: Vec<ToolJson>,
+}
+
+#[derive(Serialize)]
+struct JitterJson {
+    fastest_s: f64,
+    median_s: f64,
+    slowest_s: f64,
+    samples: usize,
+}
+
+#[derive(Serialize)]
+struct ToolJson {
+    name: &'static str,
+    path: Option<String>,
+}
+
+impl DoctorJson {
+    fn new(machine: Machine, jitter: &Jitter, noise: Vec<Caveat>) -> DoctorJson {
+        let installed = tools::find()
+            .into_iter()
+            .map(|tool| ToolJson { name: tool.name, path: tool.path.map(|path| path.display().to_string()) });
+        DoctorJson {
+            schema: JSON_SCHEMA,
+            program: env!("CARGO_PKG_VERSION"),
+            machine,
+            jitter: JitterJson {
+                fastest_s: jitter.fastest_s,
+                median_s: jitter.median_s,
+                slowest_s: jitter.slowest_s,
+                samples: jitter.samples,
+            },
+            noise,
+            installed: installed.collect(),
+        }
+    }
+}

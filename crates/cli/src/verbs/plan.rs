@@ -1,0 +1,219 @@
+//! `plan`: check a campaign and print what would be run.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use assay_campaign::{Campaign, Context, LoadError, Plan};
+use assay_model::{CellId, Machine, metric};
+use assay_report::number::duration;
+use assay_report::{Cell, Column, Table, Tone};
+use assay_store::{Record, State};
+use serde::Serialize;
+
+use super::JSON_SCHEMA;
+use crate::exit::Exit;
+use crate::screen::Screen;
+use crate::{options, records};
+
+/// Rows that are shown unless all are asked for.
+const MOST_ROWS: usize = 40;
+
+/// A campaign with all that was needed to plan it.
+pub struct Assembled {
+    /// The plan.
+    pub plan: Plan,
+    /// The directory of its record, which may not exist yet.
+    pub record: PathBuf,
+    /// This machine.
+    pub machine: Machine,
+}
+
+/// Checks and prints.
+pub fn plan(options: &options::Plan, screen: &mut Screen) -> anyhow::Result<Exit> {
+    let assembled = assemble_file(&options.campaign, options.record.as_deref())?;
+    let plan = &assembled.plan;
+    if options.json {
+        screen.json(&PlanJson::new(plan, options.jobs))?;
+        return Ok(Exit::Fine);
+    }
+    let most = if options.all { usize::MAX } else { MOST_ROWS };
+    screen.table(&cells_table(plan, most))?;
+    screen.table(&runs_table(plan, options.jobs, most))?;
+    screen.problems(&plan.warnings);
+    Ok(Exit::Fine)
+}
+
+/// Loads a campaign file and plans it.
+pub fn assemble_file(campaign: &Path, record: Option<&Path>) -> anyhow::Result<Assembled> {
+    assemble(campaign, &records::load(campaign)?, record)
+}
+
+/// Plans a campaign; `file` says where it stands.
+pub fn assemble(file: &Path, campaign: &Campaign, record: Option<&Path>) -> anyhow::Result<Assembled> {
+    let machine = assay_launch::probe::machine();
+    let record = records::of_campaign(file, &campaign.name, record);
+    let state = earlier_state(&record)?;
+    let earlier = |cell: &CellId| state.as_ref().and_then(|state| usual_seconds(state, cell));
+    let limits = BTreeMap::from([("local".to_owned(), assay_launch::probe::limits(&machine))]);
+    let plan = campaign.plan(&Context { limits, earlier: &earlier }).map_err(LoadError::Problems)?;
+    Ok(Assembled { plan, record, machine })
+}
+
+/// The state of a record that exists already.
+fn earlier_state(record: &Path) -> anyhow::Result<Option<State>> {
+    if !record.is_dir() {
+        return Ok(None);
+    }
+    Ok(Some(Record::open(record)?.state()?))
+}
+
+/// The middle of the times that a cell took before.
+fn usual_seconds(state: &State, cell: &CellId) -> Option<f64> {
+    let mut times: Vec<f64> =
+        state.values(cell, metric::WALL).into_iter().map(|(_, seconds)| seconds).collect();
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied()
+}
+
+fn cells_table(plan: &Plan, most: usize) -> Table {
+    let mut table = Table { heading: vec![title(plan)], ..Table::default() };
+    let several = plan
+        .cells
+        .iter()
+        .any(|cell| cell.cell.platform != plan.cells.first().map_or("", |first| &first.cell.platform));
+    table.columns = vec![Column::left("cell")];
+    table.columns.extend(plan.varied.iter().map(Column::right));
+    if several {
+        table.columns.push(Column::left("platform"));
+    }
+    table.columns.push(Column::right("expected"));
+    for (index, planned) in plan.cells.iter().enumerate().take(most) {
+        let mut row = vec![Cell::toned(planned.cell.short(), Tone::Faint)];
+        row.extend(
+            plan.varied.iter().map(|name| {
+                Cell::new(planned.settings.get(name).map(ToString::to_string).unwrap_or_default())
+            }),
+        );
+        if several {
+            row.push(Cell::new(planned.cell.platform.clone()));
+        }
+        row.push(Cell::new(plan.expected_s(index).map_or_else(|| "-".to_owned(), duration)));
+        table.rows.push(row);
+    }
+    if let Some(more) = plan.cells.len().checked_sub(most).filter(|more| *more > 0) {
+        table.notes.push(format!("… and {more} more cells (`--all` shows them)"));
+    }
+    table
+}
+
+fn title(plan: &Plan) -> String {
+    if plan.question.is_empty() { plan.name.clone() } else { format!("{}: {}", plan.name, plan.question) }
+}
+
+fn runs_table(plan: &Plan, jobs: usize, most: usize) -> Table {
+    let estimate = plan.estimate(jobs);
+    let mut notes = Vec::new();
+    let cells = plan.cells.len();
+    let excluded = if plan.excluded > 0 { format!(", {} excluded", plan.excluded) } else { String::new() };
+    let repeats = if plan.repeats.at_most > plan.repeats.at_least {
+        format!("{} to {} repeats each", plan.repeats.at_least, plan.repeats.at_most)
+    } else {
+        format!("{} repeats each", plan.repeats.at_least)
+    };
+    let runs = if estimate.runs_at_most > estimate.runs_at_least {
+        format!("{} to {} runs", estimate.runs_at_least, estimate.runs_at_most)
+    } else {
+        format!("{} runs", estimate.runs_at_least)
+    };
+    notes.push(format!("{cells} cells{excluded}, {repeats}: {runs}"));
+    notes.push(time_note(&estimate));
+    notes.push(format!(
+        "headline {}, order seed {}, plan {}",
+        plan.headline,
+        plan.seed,
+        plan.hash.get(..16).unwrap_or(&plan.hash)
+    ));
+    for round in 1..=if most == usize::MAX { plan.repeats.at_least } else { 1 } {
+        let order: Vec<&str> = plan
+            .round(round)
+            .into_iter()
+            .take(most.min(1000))
+            .filter_map(|index| Some(plan.cells.get(index)?.cell.short()))
+            .collect();
+        notes.push(format!(
+            "round {round}: {}{}",
+            order.join(" "),
+            if order.len() < cells { " …" } else { "" }
+        ));
+    }
+    Table { notes, ..Table::default() }
+}
+
+fn time_note(estimate: &assay_campaign::TimeEstimate) -> String {
+    let (Some(least), Some(most)) = (estimate.seconds_at_least, estimate.seconds_at_most) else {
+        return "how long it takes is not known: no `[run] expected` and no earlier record".to_owned();
+    };
+    let span =
+        if most > least { format!("{} to {}", duration(least), duration(most)) } else { duration(least) };
+    match estimate.cells_unknown {
+        0 => format!("expected to take {span}"),
+        unknown => format!("expected to take {span}, and {unknown} cells whose time is not known"),
+    }
+}
+
+/// A plan as JSON.
+#[derive(Serialize)]
+struct PlanJson<'a> {
+    schema: u32,
+    name: &'a str,
+    question: &'a str,
+    hash: &'a str,
+    seed: u64,
+    headline: &'a str,
+    runs_at_least: u64,
+    runs_at_most: u64,
+    seconds_at_least: Option<f64>,
+    seconds_at_most: Option<f64>,
+    cells_of_unknown_time: usize,
+    excluded: usize,
+    varied: &'a [String],
+    cells: Vec<CellJson<'a>>,
+    first_round: Vec<usize>,
+}
+
+#[derive(Serialize)]
+struct CellJson<'a> {
+    cell: &'a CellId,
+    workload: &'a str,
+    settings: &'a assay_model::Settings,
+    expected_s: Option<f64>,
+}
+
+impl<'a> PlanJson<'a> {
+    fn new(plan: &'a Plan, jobs: usize) -> PlanJson<'a> {
+        let estimate = plan.estimate(jobs);
+        let cells = plan.cells.iter().enumerate().map(|(index, planned)| CellJson {
+            cell: &planned.cell,
+            workload: &planned.workload,
+            settings: &planned.settings,
+            expected_s: plan.expected_s(index),
+        });
+        PlanJson {
+            schema: JSON_SCHEMA,
+            name: &plan.name,
+            question: &plan.question,
+            hash: &plan.hash,
+            seed: plan.seed,
+            headline: &plan.headline,
+            runs_at_least: estimate.runs_at_least,
+            runs_at_most: estimate.runs_at_most,
+            seconds_at_least: estimate.seconds_at_least,
+            seconds_at_most: estimate.seconds_at_most,
+            cells_of_unknown_time: estimate.cells_unknown,
+            excluded: plan.excluded,
+            varied: &plan.varied,
+            cells: cells.collect(),
+            first_round: plan.round(1),
+        }
+    }
+}

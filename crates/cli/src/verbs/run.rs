@@ -1,0 +1,145 @@
+//! `run`: carry out what is missing of a campaign and print the answer.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use assay_judge::{GateResult, GateState};
+use assay_launch::{Ending, Interrupt, Options, Outcome};
+use assay_store::{Identity, Record, Store, StoreError};
+
+use super::plan::{Assembled, assemble_file};
+use super::show;
+use crate::exit::Exit;
+use crate::options::{self, How};
+use crate::registry;
+use crate::screen::{Progress, Screen};
+
+/// Expands a campaign, carries out what is missing, prints the answer.
+pub fn run(options: &options::Run, screen: &mut Screen) -> anyhow::Result<Exit> {
+    let assembled = assemble_file(&options.campaign, options.how.record.as_deref())?;
+    carry_out(&assembled, &options.how, screen)
+}
+
+/// Carries out a plan and prints the answer.
+pub fn carry_out(assembled: &Assembled, how: &How, screen: &mut Screen) -> anyhow::Result<Exit> {
+    let plan = &assembled.plan;
+    screen.problems(&plan.warnings);
+    if how.fresh {
+        move_aside(assembled, screen)?;
+    }
+    let mut store = open_store(assembled)?;
+    let launch = launch_options(assembled, how)?;
+    let mut progress = Progress::new(plan, screen, how.quiet);
+    let outcome = assay_launch::execute(plan, &mut store, &launch, &mut |event| progress.show(event));
+    progress.end();
+    let outcome = outcome?;
+    drop(store);
+    let gates = print_answer(assembled, &outcome, screen)?;
+    Ok(exit(&outcome, &gates))
+}
+
+fn open_store(assembled: &Assembled) -> anyhow::Result<Store> {
+    let identity = Identity {
+        name: assembled.plan.name.clone(),
+        now: assay_launch::worker::now(),
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        host: assembled.machine.host.clone(),
+        pid: std::process::id(),
+    };
+    std::fs::create_dir_all(&assembled.record)
+        .with_context(|| format!("cannot make the record {}", assembled.record.display()))?;
+    // Run directories stand in scripts and environments, so they must not depend on where the user stood.
+    let record = assembled.record.canonicalize().unwrap_or_else(|_| assembled.record.clone());
+    Ok(Store::open_or_create(&record, &identity)?)
+}
+
+fn launch_options(assembled: &Assembled, how: &How) -> anyhow::Result<Options> {
+    let mut readers = BTreeMap::new();
+    for platform in &assembled.plan.platforms {
+        let name = &platform.name;
+        readers.insert(name.clone(), registry::reader(&assembled.plan, platform)?);
+    }
+    let only = match how.only {
+        Some(options::Only::Failed) => assay_launch::Only::Failed,
+        None => assay_launch::Only::Missing,
+    };
+    Ok(Options {
+        jobs: how.jobs,
+        only,
+        assay: std::env::current_exe().context("cannot find the path of this program")?,
+        machine: assembled.machine.clone(),
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        readers,
+        interrupt: listen_for_interrupts()?,
+    })
+}
+
+/// Ctrl-C and TERM count up; the launcher looks at the count.
+fn listen_for_interrupts() -> anyhow::Result<Interrupt> {
+    let interrupt = Interrupt::default();
+    let mut signals = signal_hook::iterator::Signals::new([
+        signal_hook::consts::SIGINT,
+        signal_hook::consts::SIGTERM,
+        signal_hook::consts::SIGHUP,
+    ])
+    .context("cannot listen for Ctrl-C")?;
+    let heard = interrupt.clone();
+    std::thread::spawn(move || signals.forever().for_each(|_| heard.request()));
+    Ok(interrupt)
+}
+
+/// Moves a record aside under a name that says when. Nothing is ever deleted.
+fn move_aside(assembled: &Assembled, screen: &mut Screen) -> anyhow::Result<()> {
+    let record: &Path = &assembled.record;
+    if !record.is_dir() {
+        return Ok(());
+    }
+    // Whoever writes the record now must not lose it; any other trouble with it is a reason to start over.
+    if let Err(error) = open_store(assembled)
+        && matches!(error.downcast_ref(), Some(StoreError::Held { .. } | StoreError::HeldByUnknown { .. }))
+    {
+        return Err(error);
+    }
+    let name = record.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let aside =
+        (1..).map(|number| record.with_file_name(format!("{name}.old-{number}"))).find(|path| !path.exists());
+    let aside: PathBuf = aside.context("no free name for the old record")?;
+    std::fs::rename(record, &aside).with_context(|| format!("cannot move {} aside", record.display()))?;
+    screen.say(&format!("the old record is now {}", aside.display()));
+    Ok(())
+}
+
+fn print_answer(
+    assembled: &Assembled,
+    outcome: &Outcome,
+    screen: &mut Screen,
+) -> anyhow::Result<Vec<GateResult>> {
+    let record = Record::open(&assembled.record)?;
+    let index = record.index()?;
+    show::print_table(&record, &index, None, false, screen)?;
+    let gates = show::print_gates(&record, &index, screen)?;
+    show::print_failures(&index, screen)?;
+    if outcome.ending == Ending::Interrupted {
+        screen.say("interrupted; what was measured is kept, and the same command goes on from here");
+    } else if !outcome.precise {
+        screen.warn("the asked precision was not reached in every cell");
+        screen.hint("raise `[repeats] at_most` or `budget`, or look for noise with `assay doctor`");
+    }
+    screen.say(&format!("record: {}", assembled.record.display()));
+    Ok(gates)
+}
+
+fn exit(outcome: &Outcome, gates: &[GateResult]) -> Exit {
+    if outcome.ending == Ending::Interrupted {
+        Exit::Interrupted
+    } else if outcome.failed > 0 {
+        Exit::RunsFailed
+    } else if gates.iter().any(|gate| gate.state == GateState::Failed) {
+        Exit::GateFailed
+    } else if !outcome.precise {
+        Exit::NotPrecise
+    } else {
+        Exit::Fine
+    }
+}

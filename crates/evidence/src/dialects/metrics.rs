@@ -1,0 +1,182 @@
+//! The dialect `metrics`: lines that hold nothing but `name=value` pairs.
+//!
+//! ```text
+//! throughput=812.5MB/s
+//! step=100 loss=2.31 rate=2924.5 samples/s
+//! accuracy=98.4%
+//! ```
+//!
+//! The whole line must have this shape, so that prose such as `we set epochs = 14` is not read as a measurement. A
+//! unit follows its number, with or without a space. Of a metric printed several times, the last value is the
+//! observation and all of them are a series.
+
+use assay_model::{Source, Unit};
+
+use super::Dialect;
+use crate::findings::{Collector, Findings};
+use crate::pattern::Keep;
+use crate::reading::{LineReader, Stream};
+
+/// The registry's entry.
+pub const DIALECT: Dialect = Dialect {
+    name: "metrics",
+    summary: "lines of name=value pairs, with a unit after the value",
+    reader: || Box::<MetricsReader>::default(),
+};
+
+/// More different names than this in one log are not metrics but data.
+const MOST_METRICS: usize = 1000;
+
+#[derive(Default)]
+struct MetricsReader {
+    collectors: Vec<(Unit, Collector)>,
+    latest: Option<usize>,
+}
+
+impl LineReader for MetricsReader {
+    fn line(&mut self, stream: Stream, number: u64, line: &[u8]) {
+        if memchr::memchr(b'=', line).is_none() {
+            return;
+        }
+        let Ok(text) = std::str::from_utf8(line) else { return };
+        let Some(pairs) = pairs(text) else { return };
+        for (name, value, unit) in pairs {
+            let (unit, factor) = Unit::parse(unit);
+            let known = self
+                .collectors
+                .iter()
+                .position(|(known, collector)| collector.metric() == name && *known == unit);
+            let index = match known {
+                Some(index) => index,
+                None if self.collectors.len() >= MOST_METRICS => continue,
+                None => {
+                    self.collectors.push((unit.clone(), Collector::new(name, unit)));
+                    self.collectors.len() - 1
+                }
+            };
+            if let Some((_, collector)) = self.collectors.get_mut(index) {
+                collector.take(value * factor, Source { file: stream.file().to_owned(), line: number });
+                self.latest = Some(index);
+            }
+        }
+    }
+
+    fn report(&self, findings: &mut Findings) {
+        self.collectors.iter().for_each(|(_, collector)| collector.report(Keep::Last, findings));
+    }
+
+    fn latest(&self) -> Option<(&str, f64)> {
+        let (_, collector) = self.collectors.get(self.latest?)?;
+        Some((collector.metric(), collector.latest()?))
+    }
+}
+
+/// The pairs of a line, if the line holds nothing else.
+fn pairs(line: &str) -> Option<Vec<(&str, f64, &str)>> {
+    let mut found: Vec<(&str, f64, &str)> = Vec::new();
+    for word in line.split([' ', '\t', ',', ';']).filter(|word| !word.is_empty()) {
+        match word.split_once('=') {
+            Some((name, written)) if is_name(name) => {
+                let (value, unit) = number_and_unit(written)?;
+                found.push((name, value, unit));
+            }
+            Some(_) => return None,
+            // A word of its own can only be the unit of the value before it.
+            None => match found.last_mut() {
+                Some((_, _, unit)) if unit.is_empty() && is_unit(word) => *unit = word,
+                _ => return None,
+            },
+        }
+    }
+    Some(found)
+}
+
+fn is_name(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name.len() <= 80
+        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_.-/".contains(letter))
+}
+
+fn is_unit(word: &str) -> bool {
+    word.len() <= 20 && word.starts_with(|first: char| first.is_alphabetic() || first == '%' || first == '°')
+}
+
+/// Splits `12.5MB/s` into its number and its unit.
+fn number_and_unit(written: &str) -> Option<(f64, &str)> {
+    let mut end = 0;
+    for (index, letter) in written.char_indices() {
+        let sign = "+-".contains(letter) && (index == 0 || written[..index].ends_with(['e', 'E']));
+        let exponent = "eE".contains(letter)
+            && index > 0
+            && written[index + 1..].starts_with(|next: char| next.is_ascii_digit() || "+-".contains(next));
+        if !(letter.is_ascii_digit() || letter == '.' || sign || exponent) {
+            break;
+        }
+        end = index + letter.len_utf8();
+    }
+    let (number, unit) = written.split_at(end);
+    let value: f64 = number.parse().ok()?;
+    (unit.is_empty() || is_unit(unit)).then_some((value, unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Reading;
+    use proptest::prelude::*;
+
+    fn read(text: &str) -> Findings {
+        let mut reading = Reading::new(vec![(DIALECT.reader)()]);
+        reading.feed(Stream::Stdout, text.as_bytes());
+        reading.finish()
+    }
+
+    fn found(text: &str) -> Vec<(String, f64, String)> {
+        let observations = read(text).observations;
+        observations.into_iter().map(|o| (o.metric, o.value, o.unit.to_string())).collect()
+    }
+
+    #[test]
+    fn pairs_with_units_are_read_in_base_units() {
+        assert_eq!(found("metric=1.0\n"), [("metric".into(), 1.0, String::new())]);
+        assert_eq!(found("time=250ms\n"), [("time".into(), 0.25, "s".into())]);
+        assert_eq!(found("accuracy=98.5%"), [("accuracy".into(), 0.985, "fraction".into())]);
+        assert_eq!(
+            found("loss=2.5e-3, rate=10 samples/s"),
+            [("loss".into(), 2.5e-3, String::new()), ("rate".into(), 10.0, "samples/s".into())]
+        );
+    }
+
+    #[test]
+    fn the_last_value_is_the_observation_and_all_are_the_series() {
+        let findings = read("loss=3\nloss=2\nloss=1\n");
+        assert_eq!(findings.observations[0].value, 1.0);
+        assert_eq!(findings.observations[0].source.as_ref().unwrap().line, 3);
+        assert_eq!(findings.series[0].values, [3.0, 2.0, 1.0]);
+    }
+
+    #[test]
+    fn prose_and_commands_are_not_measurements() {
+        for line in
+            ["we set epochs = 14", "export A=1 make", "x == 3", "a=b", "rate=", "=5", "loss=nan", "v=1.2.3"]
+        {
+            assert_eq!(found(line), [], "{line}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let mut reading = Reading::new(vec![(DIALECT.reader)()]);
+            reading.feed(Stream::Stdout, &bytes);
+            for observation in reading.finish().observations {
+                prop_assert!(observation.value.is_finite());
+            }
+        }
+
+        #[test]
+        fn a_printed_number_is_read_back(value in -1e12f64..1e12) {
+            prop_assert_eq!(found(&format!("x={value:?}\n")), [("x".to_owned(), value, String::new())]);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Samples to an estimate: the median with its order-statistic interval, and the doubts that go with it.
+
+use assay_model::{Caveat, Estimate};
+use assay_stats as stats;
+
+use crate::CONFIDENCE;
+
+/// The estimate for the values of one cell, in the order they were measured; none without a value.
+pub fn estimate(values: &[f64]) -> Option<Estimate> {
+    let interval = stats::median_interval(values, CONFIDENCE)?;
+    Some(Estimate {
+        center: interval.center,
+        low: interval.low,
+        high: interval.high,
+        confidence: interval.confidence,
+        samples: interval.samples,
+        caveats: caveats(values),
+    })
+}
+
+/// How far the middle half of the values spreads, as a share of the median.
+pub fn spread(values: &[f64]) -> Option<f64> {
+    let low = stats::quantile(values, 0.25)?;
+    let high = stats::quantile(values, 0.75)?;
+    let median = stats::quantile(values, 0.5)?;
+    (values.len() > 1 && median != 0.0).then(|| (high - low) / median.abs())
+}
+
+fn caveats(values: &[f64]) -> Vec<Caveat> {
+    let mut found = Vec::new();
+    if values.len() == 1 {
+        found.push(caveat(
+            "one_run",
+            "a single run: how far another run would differ is unknown",
+            "at least 6 repeats give a 95 % interval: set `[repeats] at_least = 6`",
+        ));
+    } else if values.len() < 6 {
+        found.push(caveat(
+            "few_runs",
+            "fewer than 6 runs: the interval covers less than 95 %",
+            "set `[repeats] at_least = 6` and run again; only the missing runs are made",
+        ));
+    }
+    if stats::first_is_outlier(values) {
+        found.push(caveat(
+            "first_run_differs",
+            "the first run lies far from the others, as with a cold cache or a first compilation",
+            "add a warm-up to the command, or look at the first run apart",
+        ));
+    }
+    if stats::tukey(values).is_some_and(|outliers| outliers.severe > 0) {
+        found.push(caveat(
+            "outliers",
+            "some runs lie far outside the others; the median is hardly moved by them",
+            "`assay show --runs` lists them; `assay doctor` names causes of noise",
+        ));
+    }
+    found
+}
+
+/// A caveat from its parts.
+pub(crate) fn caveat(code: &str, text: &str, hint: &str) -> Caveat {
+    Caveat { code: code.to_owned(), text: text.to_owned(), hint: hint.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn codes(values: &[f64]) -> Vec<String> {
+        estimate(values).unwrap().caveats.into_iter().map(|caveat| caveat.code).collect()
+    }
+
+    #[test]
+    fn six_steady_runs_raise_no_doubt_and_tell_their_true_coverage() {
+        let estimate = estimate(&[1.0, 1.01, 1.02, 1.03, 1.04, 1.05]).unwrap();
+        assert_eq!((estimate.low, estimate.high, estimate.samples), (1.0, 1.05, 6));
+        assert!((estimate.confidence - 0.96875).abs() < 1e-12);
+        assert!(estimate.caveats.is_empty());
+    }
+
+    #[test]
+    fn one_run_and_few_runs_are_doubtful() {
+        assert_eq!(codes(&[1.0]), ["one_run"]);
+        assert_eq!(codes(&[1.0, 1.1, 1.2]), ["few_runs"]);
+        assert!(estimate(&[]).is_none());
+    }
+
+    #[test]
+    fn a_cold_first_run_is_noticed() {
+        let values = [1763.3, 139.6, 139.7, 139.5, 139.6, 139.7, 139.6, 139.55];
+        assert!(codes(&values).contains(&"first_run_differs".to_owned()));
+    }
+}

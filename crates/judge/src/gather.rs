@@ -1,0 +1,189 @@
+//! The runs of a record as samples by cell. Failed and missing runs are counted, never dropped silently.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_model::metric::usual_direction;
+use assay_model::{CellId, Metric, PlanInForce, Settings, Status, Unit};
+use assay_store::{Index, StoreError};
+use serde::Serialize;
+
+/// Why a record cannot be judged.
+#[derive(Debug, thiserror::Error)]
+pub enum JudgeError {
+    /// The record could not be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// No run has this metric.
+    #[error("no run of `{record}` has the metric `{metric}`")]
+    NoSuchMetric {
+        /// The record's name.
+        record: String,
+        /// The metric asked for.
+        metric: String,
+        /// The metrics that exist.
+        known: Vec<String>,
+    },
+    /// Two records have nothing to compare.
+    #[error("`{a}` and `{b}` have no cell in common")]
+    NothingInCommon {
+        /// One record.
+        a: String,
+        /// The other.
+        b: String,
+    },
+}
+
+/// How the runs of a cell ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Ran to their end and said they were well.
+    pub succeeded: u64,
+    /// Ended badly.
+    pub failed: u64,
+    /// Took longer than their timeout.
+    pub timed_out: u64,
+    /// Were stopped by the user or a dying coordinator.
+    pub interrupted: u64,
+    /// Planned but not run yet.
+    pub missing: u64,
+}
+
+/// What a record knows about one cell and one metric.
+#[derive(Debug, Clone)]
+pub struct CellEvidence {
+    /// Which cell.
+    pub cell: CellId,
+    /// Its workload.
+    pub workload: String,
+    /// Its settings.
+    pub settings: Settings,
+    /// Whether the campaign still asks for it.
+    pub planned: bool,
+    /// How its runs ended.
+    pub counts: Counts,
+    /// The metric's values over succeeded runs, in the order of the repeats.
+    pub values: Vec<f64>,
+    /// Succeeded runs that do not have the metric.
+    pub without: u64,
+}
+
+/// A metric that a record has, and how many runs have it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MetricSummary {
+    /// The metric.
+    pub metric: Metric,
+    /// Runs that have it.
+    pub runs: u64,
+}
+
+/// All cells of a record, for one metric.
+#[derive(Debug, Clone)]
+pub struct Evidence {
+    /// The record's name.
+    pub name: String,
+    /// The metric.
+    pub metric: Metric,
+    /// The cells.
+    pub cells: Vec<CellEvidence>,
+}
+
+/// The metrics of a record, with the directions that its campaign declares.
+pub fn metrics(index: &Index, plan: Option<&PlanInForce>) -> Result<Vec<MetricSummary>, JudgeError> {
+    let declared: &[Metric] = plan.map_or(&[], |plan| &plan.metrics);
+    let known = index.metrics()?;
+    Ok(known
+        .into_iter()
+        .map(|found| MetricSummary { metric: described(found.name, found.unit, declared), runs: found.runs })
+        .collect())
+}
+
+fn described(name: String, unit: Unit, declared: &[Metric]) -> Metric {
+    let better = match declared.iter().find(|metric| metric.name == name) {
+        Some(metric) => metric.better,
+        None => usual_direction(&name, &unit),
+    };
+    Metric { name, unit, better }
+}
+
+/// Gathers the values of one metric.
+pub fn gather(
+    index: &Index,
+    name: &str,
+    plan: Option<&PlanInForce>,
+    metric: &str,
+) -> Result<Evidence, JudgeError> {
+    let metrics = metrics(index, plan)?;
+    let metric = match metrics.iter().find(|summary| summary.metric.name == metric) {
+        Some(summary) => summary.metric.clone(),
+        None if index.cells()?.iter().all(|cell| cell.runs.succeeded == 0) => {
+            // Nothing ran well yet: an empty table is the true answer, not an error.
+            let declared: &[Metric] = plan.map_or(&[], |plan| &plan.metrics);
+            described(metric.to_owned(), Unit::One, declared)
+        }
+        None => {
+            let known = metrics.into_iter().map(|summary| summary.metric.name).collect();
+            return Err(JudgeError::NoSuchMetric {
+                record: name.to_owned(),
+                metric: metric.to_owned(),
+                known,
+            });
+        }
+    };
+    let mut values = index.values(&metric.name)?;
+    let wanted = plan.map_or(0, |plan| u64::from(plan.repeats));
+    let cells = index
+        .cells()?
+        .into_iter()
+        .map(|summary| {
+            let of_cell = values.remove(&summary.cell).unwrap_or_default();
+            let values: Vec<f64> = of_cell
+                .iter()
+                .filter(|run| run.status == Some(Status::Succeeded))
+                .map(|run| run.value)
+                .collect();
+            let runs = summary.runs;
+            let done = runs.succeeded + runs.failed + runs.timed_out;
+            let missing = if summary.planned { wanted.saturating_sub(done) } else { 0 };
+            CellEvidence {
+                without: runs.succeeded.saturating_sub(values.len() as u64),
+                counts: Counts {
+                    succeeded: runs.succeeded,
+                    failed: runs.failed,
+                    timed_out: runs.timed_out,
+                    interrupted: runs.interrupted,
+                    missing,
+                },
+                cell: summary.cell,
+                workload: summary.workload,
+                settings: summary.settings,
+                planned: summary.planned,
+                values,
+            }
+        })
+        .collect();
+    Ok(Evidence { name: name.to_owned(), metric, cells })
+}
+
+/// The settings in which the cells differ, and those that are the same in all of them.
+pub fn split_settings<'a>(cells: impl Iterator<Item = &'a Settings>) -> (Vec<String>, Settings) {
+    let mut common: Option<Settings> = None;
+    let mut names: BTreeSet<&String> = BTreeSet::new();
+    for settings in cells {
+        names.extend(settings.keys());
+        match &mut common {
+            None => common = Some(settings.clone()),
+            Some(common) => common.retain(|name, value| settings.get(name) == Some(value)),
+        }
+    }
+    let common = common.unwrap_or_default();
+    let varied = names.into_iter().filter(|name| !common.contains_key(*name)).cloned().collect();
+    (varied, common)
+}
+
+/// Groups cells by a key.
+pub(crate) fn by_key<K: Ord>(
+    cells: &[CellEvidence],
+    key: impl Fn(&CellEvidence) -> K,
+) -> BTreeMap<K, &CellEvidence> {
+    cells.iter().map(|cell| (key(cell), cell)).collect()
+}

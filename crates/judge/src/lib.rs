@@ -1,0 +1,29 @@
+//! Policy: which statistic for which metric, verdicts, caveats, gates, and when a cell has been repeated enough.
+//! This is the only room that may say that something is better than something else.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `gather.rs` | the runs of a record as samples by cell |
+//! | `estimate.rs` | samples to an estimate with its caveats |
+//! | `verdict.rs` | two sets of samples to a verdict |
+//! | `answer.rs` | one record: the table of its cells, ranked where the evidence allows |
+//! | `comparison.rs` | two records, cell by cell |
+//! | `gate.rs` | bounds that cells must meet |
+//! | `stopping.rs` | whether a cell needs more runs |
+
+pub mod answer;
+pub mod comparison;
+pub mod estimate;
+pub mod gate;
+pub mod gather;
+pub mod stopping;
+pub mod verdict;
+
+pub use answer::{Answer, Row, answer};
+pub use comparison::{Comparison, ComparisonRow, compare};
+pub use gate::{GateResult, GateState};
+pub use gather::{CellEvidence, Counts, Evidence, JudgeError, MetricSummary};
+pub use verdict::{Effect, MARGIN};
+
+/// The coverage that intervals aim at.
+pub const CONFIDENCE: f64 = 0.95;

@@ -1,0 +1,468 @@
+//! Hands out runs, writes the journal, and tells what happens. The only writer of a record.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::time::Duration;
+
+use assay_campaign::{OrderBy, Plan, RunPaths};
+use assay_judge::stopping::Repeats;
+use assay_model::{CellId, Entry, Machine, PlanInForce, PlannedCell, RunId, RunResult, Status};
+use assay_store::{Store, StoreError};
+
+use crate::interrupt::Interrupt;
+use crate::schedule::{Next, Only, Progress, Schedule};
+use crate::worker::{self, Job, Message, Reader, WorkError, now};
+use crate::{environment, orphan};
+
+/// How a plan is to be carried out.
+pub struct Options {
+    /// How many runs may go on at once.
+    pub jobs: usize,
+    /// Which runs are wanted.
+    pub only: Only,
+    /// The path of this program, for `{assay}`.
+    pub assay: PathBuf,
+    /// This machine.
+    pub machine: Machine,
+    /// The version of this program.
+    pub program: String,
+    /// How output is read, by platform.
+    pub readers: BTreeMap<String, Arc<Reader>>,
+    /// The user's wish to stop.
+    pub interrupt: Interrupt,
+}
+
+/// Something that happened. What an event tells is already safe on disk.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// Work begins.
+    Began {
+        /// Runs of this plan that were finished before.
+        finished_before: usize,
+        /// Runs that are certain to come.
+        certain: usize,
+        /// Processes of a dead coordinator that were ended.
+        orphans: usize,
+    },
+    /// A run starts.
+    Started {
+        /// Which run.
+        run: &'a RunId,
+        /// Its cell's index in the plan.
+        cell: usize,
+    },
+    /// A running run printed a metric.
+    Progress {
+        /// Which run.
+        run: &'a RunId,
+        /// The metric's name.
+        metric: &'a str,
+        /// Its value.
+        value: f64,
+    },
+    /// A run ended.
+    Finished {
+        /// Which run.
+        run: &'a RunId,
+        /// Its cell's index in the plan.
+        cell: usize,
+        /// How it went.
+        result: &'a RunResult,
+    },
+    /// More runs became certain because a cell is not precise enough yet.
+    Added {
+        /// How many.
+        runs: usize,
+    },
+    /// Time passed.
+    Tick,
+    /// Something the user should know.
+    Warning(String),
+}
+
+/// How carrying out a plan ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// Everything was run.
+    Complete,
+    /// The user stopped it.
+    Interrupted,
+}
+
+/// What carrying out a plan came to.
+#[derive(Debug, Clone, Copy)]
+pub struct Outcome {
+    /// How it ended.
+    pub ending: Ending,
+    /// Runs made now.
+    pub made: usize,
+    /// Of these, runs that failed or timed out.
+    pub failed: usize,
+    /// Whether every cell is as precise as asked.
+    pub precise: bool,
+}
+
+/// Why a plan could not be carried on.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// The record could not be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A run could not be made or kept.
+    #[error(transparent)]
+    Work(#[from] WorkError),
+    /// A run could not be described.
+    #[error("cannot prepare a run: {0}")]
+    Prepare(String),
+    /// A worker is gone.
+    #[error("a worker thread ended unexpectedly")]
+    Worker,
+}
+
+/// How often to tell that time passes.
+const TICK: Duration = Duration::from_millis(100);
+/// How long a dead coordinator's processes have between being asked to stop and being killed.
+const ORPHAN_GRACE: Duration = Duration::from_secs(2);
+
+/// Carries out what is missing of a plan.
+pub fn execute(
+    plan: &Plan,
+    store: &mut Store,
+    options: &Options,
+    tell: &mut dyn FnMut(Event<'_>),
+) -> Result<Outcome, LaunchError> {
+    open_session(store, options)?;
+    let orphans = end_orphans(store, tell)?;
+    put_plan_in_force(plan, store)?;
+    let order = |round: u32| plan.round(round);
+    let repeats = Repeats {
+        at_least: plan.repeats.at_least,
+        at_most: plan.repeats.at_most,
+        precision: plan.repeats.precision,
+    };
+    let budget = plan.repeats.budget_s.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let progress = progress(plan, store);
+    let finished_before = progress.iter().map(|cell| cell.done.len()).sum();
+    let schedule =
+        Schedule::new(progress, &order, plan.order.by == OrderBy::Cells, repeats, budget, options.only);
+    tell(Event::Began { finished_before, certain: schedule.certain(), orphans });
+    std::thread::scope(|scope| {
+        let (reports, inbox) = mpsc::channel();
+        let open_desk = |number: usize| {
+            let (desk, jobs) = mpsc::channel();
+            let reports = reports.clone();
+            let interrupt = options.interrupt.clone();
+            scope.spawn(move || worker_thread(number, &jobs, &reports, &interrupt));
+            desk
+        };
+        let desks = (0..options.jobs.max(1)).map(open_desk).collect();
+        drop(reports);
+        let mut coordinator = Coordinator {
+            plan,
+            options,
+            desks,
+            inbox,
+            running: BTreeMap::new(),
+            certain: schedule.certain(),
+            schedule,
+            outcome: Outcome { ending: Ending::Complete, made: 0, failed: 0, precise: true },
+        };
+        let result = coordinator.carry_out(store, tell);
+        if result.is_err() {
+            // What still runs cannot be recorded: stop it, so that no thread is waited for in vain.
+            options.interrupt.request();
+            options.interrupt.request();
+        }
+        result
+    })
+}
+
+/// Where a run is going on.
+struct Active {
+    run: RunId,
+    cell: usize,
+}
+
+/// What a worker sends.
+enum Report {
+    Message(Message),
+    Done(Box<Result<RunResult, WorkError>>),
+}
+
+struct Coordinator<'a> {
+    plan: &'a Plan,
+    options: &'a Options,
+    desks: Vec<Sender<Job>>,
+    inbox: Receiver<(usize, Report)>,
+    running: BTreeMap<usize, Active>,
+    certain: usize,
+    schedule: Schedule<'a>,
+    outcome: Outcome,
+}
+
+impl Coordinator<'_> {
+    fn carry_out(
+        &mut self,
+        store: &mut Store,
+        tell: &mut dyn FnMut(Event<'_>),
+    ) -> Result<Outcome, LaunchError> {
+        loop {
+            let stopping = self.options.interrupt.stop().is_some();
+            let exhausted = stopping || self.hand_out(store, tell)?;
+            if exhausted && self.running.is_empty() {
+                break;
+            }
+            match self.inbox.recv_timeout(TICK) {
+                Ok((worker, report)) => self.take(worker, report, store, tell)?,
+                Err(RecvTimeoutError::Timeout) => tell(Event::Tick),
+                Err(RecvTimeoutError::Disconnected) => return Err(LaunchError::Worker),
+            }
+        }
+        if self.options.interrupt.stop().is_some() {
+            self.outcome.ending = Ending::Interrupted;
+        }
+        self.outcome.precise = self.schedule.is_precise();
+        Ok(self.outcome)
+    }
+
+    /// Gives idle workers something to do. True when nothing is left to hand out.
+    fn hand_out(&mut self, store: &mut Store, tell: &mut dyn FnMut(Event<'_>)) -> Result<bool, LaunchError> {
+        while let Some(worker) = (0..self.desks.len()).find(|worker| !self.running.contains_key(worker)) {
+            match self.schedule.take_next() {
+                Next::Run { cell, repeat } => self.launch(worker, cell, repeat, store, tell)?,
+                Next::Wait => return Ok(false),
+                Next::Done => return Ok(true),
+            }
+        }
+        Ok(false)
+    }
+
+    fn launch(
+        &mut self,
+        worker: usize,
+        cell: usize,
+        repeat: u32,
+        store: &mut Store,
+        tell: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(), LaunchError> {
+        let planned =
+            self.plan.cells.get(cell).ok_or_else(|| LaunchError::Prepare("no such cell".to_owned()))?;
+        let attempt = store.state().next_attempt(&planned.cell, repeat);
+        let run = RunId { cell: planned.cell.clone(), repeat, attempt };
+        let relative = assay_store::relative_run_directory(&run);
+        let directory = store.run_directory(&relative);
+        let paths = RunPaths { assay: &self.options.assay, run_directory: &directory };
+        let invocation = self
+            .plan
+            .invocation(cell, repeat, &paths)
+            .map_err(|error| LaunchError::Prepare(error.to_string()))?;
+        let reader =
+            self.options.readers.get(&run.cell.platform).cloned().ok_or_else(|| {
+                LaunchError::Prepare(format!("platform `{}` has no reader", run.cell.platform))
+            })?;
+        let job = Job {
+            run: run.clone(),
+            campaign: self.plan.name.clone(),
+            settings: planned.settings.clone(),
+            invocation,
+            directory,
+            record: store.directory().to_owned(),
+            reader,
+        };
+        // Written before the process can exist, so that a killed coordinator's successor knows to look for it.
+        store.append(&Entry::Launching { run: run.clone(), at: now(), directory: relative })?;
+        let desk = self.desks.get(worker).ok_or(LaunchError::Worker)?;
+        desk.send(job).map_err(|_| LaunchError::Worker)?;
+        if self.certain == 0 {
+            tell(Event::Added { runs: 1 });
+        }
+        self.certain = self.certain.saturating_sub(1);
+        tell(Event::Started { run: &run, cell });
+        self.running.insert(worker, Active { run, cell });
+        Ok(())
+    }
+
+    fn take(
+        &mut self,
+        worker: usize,
+        report: Report,
+        store: &mut Store,
+        tell: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(), LaunchError> {
+        match report {
+            Report::Message(message) => {
+                let Some(active) = self.running.get(&worker) else { return Ok(()) };
+                match message {
+                    Message::Started { pid } => store.append(&started(&active.run, pid, self.options))?,
+                    Message::Progress { metric, value } => {
+                        tell(Event::Progress { run: &active.run, metric: &metric, value });
+                    }
+                }
+            }
+            Report::Done(result) => {
+                let Some(active) = self.running.remove(&worker) else { return Ok(()) };
+                self.finish(active, (*result)?, store, tell)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(
+        &mut self,
+        active: Active,
+        result: RunResult,
+        store: &mut Store,
+        tell: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(), LaunchError> {
+        let Active { run, cell } = active;
+        let entry = Entry::Finished { run, result: Box::new(result) };
+        store.commit(&entry)?;
+        let Entry::Finished { run, result } = &entry else { return Ok(()) };
+        match &result.status {
+            Status::Interrupted => self.schedule.stopped(),
+            status => {
+                let value = match status {
+                    Status::Succeeded => headline_value(result, &self.plan.headline),
+                    _ => None,
+                };
+                self.outcome.made += 1;
+                self.outcome.failed += usize::from(*status != Status::Succeeded);
+                self.schedule.ended(cell, run.repeat, value);
+            }
+        }
+        tell(Event::Finished { run, cell, result });
+        Ok(())
+    }
+}
+
+fn headline_value(result: &RunResult, headline: &str) -> Option<f64> {
+    result.observations.iter().find(|observation| observation.metric == headline).map(|found| found.value)
+}
+
+fn started(run: &RunId, pid: u32, options: &Options) -> Entry {
+    Entry::Started {
+        run: run.clone(),
+        pid,
+        start_ticks: orphan::start_ticks(pid).unwrap_or(0),
+        boot: options.machine.boot.clone().unwrap_or_default(),
+    }
+}
+
+fn worker_thread(
+    number: usize,
+    jobs: &Receiver<Job>,
+    reports: &Sender<(usize, Report)>,
+    interrupt: &Interrupt,
+) {
+    while let Ok(job) = jobs.recv() {
+        // A coordinator that no longer listens has given up; the job's result then goes nowhere.
+        let mut tell = |message| drop(reports.send((number, Report::Message(message))));
+        let result = worker::work(&job, interrupt, &mut tell);
+        if reports.send((number, Report::Done(Box::new(result)))).is_err() {
+            return;
+        }
+    }
+}
+
+fn open_session(store: &mut Store, options: &Options) -> Result<(), StoreError> {
+    store.append(&Entry::Session {
+        at: now(),
+        pid: std::process::id(),
+        machine: Box::new(options.machine.clone()),
+        environment: environment::recorded(),
+        directory: std::env::current_dir().unwrap_or_default().display().to_string(),
+        program: options.program.clone(),
+    })
+}
+
+/// Ends what a dead coordinator left running, and closes its open runs, so that they are run again.
+fn end_orphans(store: &mut Store, tell: &mut dyn FnMut(Event<'_>)) -> Result<usize, LaunchError> {
+    let open: Vec<RunId> = store.state().open_runs.keys().cloned().collect();
+    if open.is_empty() {
+        return Ok(0);
+    }
+    let record: &Path = store.directory();
+    let tokens: Vec<String> = open.iter().map(|run| orphan::token(record, run)).collect();
+    let ended = orphan::end(&tokens, ORPHAN_GRACE);
+    for run in open {
+        let result = RunResult {
+            status: Status::Interrupted,
+            started_at: now(),
+            usage: None,
+            stdout_bytes: 0,
+            stderr_bytes: 0,
+            observations: Vec::new(),
+            series: Vec::new(),
+            hints: Vec::new(),
+        };
+        store.append(&Entry::Finished { run, result: Box::new(result) })?;
+    }
+    if ended > 0 {
+        let processes = if ended == 1 { "process" } else { "processes" };
+        tell(Event::Warning(format!(
+            "ended {ended} {processes} that an earlier, killed `assay run` had left behind"
+        )));
+    }
+    Ok(ended)
+}
+
+/// Writes the plan down if it is not the one in force: new cells and cells that are no longer planned.
+fn put_plan_in_force(plan: &Plan, store: &mut Store) -> Result<(), LaunchError> {
+    let state = store.state();
+    let known = state.plan.as_ref();
+    if known.is_some_and(|known| known.hash == plan.hash && known.campaign == *plan.text) {
+        return Ok(());
+    }
+    let wanted: std::collections::BTreeSet<&CellId> =
+        plan.cells.iter().map(|planned| &planned.cell).collect();
+    let add: Vec<PlannedCell> = plan
+        .cells
+        .iter()
+        .filter(|planned| !state.cells.get(&planned.cell).is_some_and(|cell| cell.planned))
+        .cloned()
+        .collect();
+    let drop: Vec<CellId> = state
+        .cells
+        .iter()
+        .filter(|(cell, known)| known.planned && !wanted.contains(cell))
+        .map(|(cell, _)| cell.clone())
+        .collect();
+    let in_force = PlanInForce {
+        hash: plan.hash.clone(),
+        question: plan.question.clone(),
+        headline: plan.headline.clone(),
+        seed: plan.seed,
+        campaign: plan.text.to_string(),
+        repeats: plan.repeats.at_least,
+        varied: plan.varied.clone(),
+        metrics: plan.metrics.clone(),
+        gates: plan.gates.clone(),
+    };
+    store.commit(&Entry::Plan { plan: Box::new(in_force), add, drop })?;
+    Ok(())
+}
+
+/// What the record already has of the plan's cells.
+fn progress(plan: &Plan, store: &Store) -> Vec<Progress> {
+    let state = store.state();
+    let of_cell = |planned: &PlannedCell| {
+        let mut progress = Progress::default();
+        for run in state.cells.get(&planned.cell).map_or(&[] as &[_], |cell| &cell.runs) {
+            match &run.status {
+                Some(Status::Succeeded) => {
+                    progress.done.insert(run.repeat);
+                    progress.values.extend(state.value(run, &plan.headline));
+                }
+                Some(Status::Failed { .. } | Status::TimedOut { .. }) => {
+                    progress.done.insert(run.repeat);
+                    progress.failed.insert(run.repeat);
+                }
+                Some(Status::Interrupted) | None => {}
+            }
+        }
+        progress
+    };
+    plan.cells.iter().map(of_cell).collect()
+}

@@ -1,0 +1,38 @@
+//! Carries a plan out on this machine. Emits events and prints nothing.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `coordinator.rs` | the one that hands out runs, writes the journal and tells what happens |
+//! | `schedule.rs` | which run comes next: rounds, repeats, precision, budget |
+//! | `worker.rs` | one run from its directory to its result |
+//! | `process.rs` | one process: group, streams, timeout, usage |
+//! | `capture.rs` | the files that keep a run's output |
+//! | `script.rs` | the script of a run |
+//! | `orphan.rs` | processes of runs whose coordinator died |
+//! | `interrupt.rs` | Ctrl-C |
+//! | `environment.rs` | the environment as it is recorded |
+//! | `pin.rs`, `group.rs`, `sys.rs` | CPUs, control groups, waiting for a child |
+//! | `probe.rs`, `noise.rs`, `tools.rs` | this machine, what makes it noisy, what is installed |
+
+mod capture;
+pub mod coordinator;
+pub mod environment;
+pub mod group;
+pub mod interrupt;
+pub mod noise;
+pub mod orphan;
+mod pin;
+pub mod probe;
+pub mod process;
+pub mod schedule;
+pub mod script;
+mod sys;
+pub mod tools;
+pub mod worker;
+
+pub use coordinator::{Ending, Event, LaunchError, Options, Outcome, execute};
+pub use interrupt::Interrupt;
+pub use schedule::Only;
+
+/// The launchers of this version, by the names that platforms use.
+pub const LAUNCHERS: &[&str] = &["local"];

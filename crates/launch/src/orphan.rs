@@ -1,0 +1,92 @@
+//! Processes of runs whose coordinator died. Every process of a run carries the run's name in its environment, so
+//! they are found even if the coordinator was killed before it could write down their numbers, and even if they
+//! changed their process group.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// The variable that names a process's run.
+pub const RUN_VARIABLE: &str = "ASSAY_RUN";
+
+/// The value of the variable: it names one run of one record on this machine.
+pub fn token(record: &Path, run: &assay_model::RunId) -> String {
+    format!("{}#{run}", record.display())
+}
+
+/// Ends every process that belongs to one of these runs: asks first, kills after `grace`. Gives how many there were.
+pub fn end(tokens: &[String], grace: Duration) -> usize {
+    let mut found = find(tokens);
+    let count = found.len();
+    signal(&found, Signal::TERM);
+    let deadline = Instant::now() + grace;
+    while !found.is_empty() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(20));
+        found = find(tokens);
+    }
+    // A process may have started another between the search and the signal.
+    let mut rounds = 0;
+    while !found.is_empty() && rounds < 100 {
+        signal(&found, Signal::KILL);
+        std::thread::sleep(Duration::from_millis(5));
+        found = find(tokens);
+        rounds += 1;
+    }
+    count
+}
+
+fn signal(processes: &[Pid], signal: Signal) {
+    for process in processes {
+        // It may have ended in between, which is what was wanted.
+        let _ = kill_process(*process, signal);
+    }
+}
+
+/// The living processes that carry one of the tokens.
+fn find(tokens: &[String]) -> Vec<Pid> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let wanted: Vec<Vec<u8>> =
+        tokens.iter().map(|token| format!("{RUN_VARIABLE}={token}").into_bytes()).collect();
+    entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
+        .filter(|number| {
+            // Zombies have an empty environment, so they are never found again.
+            let environment = fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|variable| wanted.iter().any(|token| token == variable))
+        })
+        .filter_map(Pid::from_raw)
+        .collect()
+}
+
+/// The kernel's start time of a process, in ticks after boot.
+pub fn start_ticks(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The second field is the name in brackets and may hold anything; fields are counted after it.
+    stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orphans_are_found_by_their_run_and_ended() {
+        let token = format!("test-{}#x", std::process::id());
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", "trap '' TERM; setsid sleep 60 & sleep 60"])
+            .env(RUN_VARIABLE, &token)
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(200));
+        assert!(start_ticks(child.id()).unwrap() > 0);
+        let tokens = [token];
+        // The shell, its sleep, and the one that left the session.
+        assert_eq!(find(&tokens).len(), 3);
+        assert_eq!(end(&tokens, Duration::from_millis(50)), 3);
+        assert!(find(&tokens).is_empty());
+        child.wait().unwrap();
+    }
+}

@@ -1,0 +1,311 @@
+//! One process from start to end: its own process group, both streams captured, a timeout, and what it used.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use assay_evidence::Stream;
+use assay_model::{Failure, Status, Usage};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::{Pid, PidfdFlags, Signal};
+
+use crate::group::Group;
+use crate::sys;
+
+/// What to start.
+pub struct Spec {
+    /// The program and its arguments.
+    pub words: Vec<String>,
+    /// The working directory.
+    pub directory: PathBuf,
+    /// Variables added to the environment.
+    pub environment: Vec<(String, String)>,
+    /// When to stop it.
+    pub timeout: Option<Duration>,
+    /// How long it has between being asked to stop and being killed.
+    pub grace: Duration,
+    /// The CPUs it may use; all if empty.
+    pub pin: Vec<usize>,
+}
+
+/// What happens while a process runs.
+pub trait Watch {
+    /// The process exists.
+    fn started(&mut self, pid: u32);
+    /// Output came, `at_s` seconds after the start.
+    fn output(&mut self, stream: Stream, at_s: f64, bytes: &[u8]) -> io::Result<()>;
+    /// How the run should be stopped now, if at all.
+    fn stop(&self) -> Option<Stop>;
+}
+
+/// How to stop a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// Ask it, and kill it after its grace time.
+    Gently,
+    /// Kill it.
+    AtOnce,
+}
+
+/// How a process went.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its status.
+    pub status: Status,
+    /// What it used.
+    pub usage: Option<Usage>,
+    /// Whether processes it left behind had to be killed.
+    pub left_processes: bool,
+    /// Output that could not be kept.
+    pub lost_output: Option<io::Error>,
+}
+
+/// After the process has ended, others may still hold its output open. They get this long to finish writing.
+const DRAIN: Duration = Duration::from_millis(250);
+/// How often a stop request is looked for while nothing else happens.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Runs a process to its end.
+pub fn run(spec: &Spec, watch: &mut dyn Watch) -> Ended {
+    let began = Instant::now();
+    match Running::start(spec, began) {
+        Ok(mut running) => {
+            watch.started(running.pid_number());
+            running.see_through(spec, watch)
+        }
+        Err(error) => Ended {
+            status: Status::Failed { failure: Failure::Start { reason: start_reason(spec, &error) } },
+            usage: None,
+            left_processes: false,
+            lost_output: None,
+        },
+    }
+}
+
+fn start_reason(spec: &Spec, error: &io::Error) -> String {
+    let program = spec.words.first().map_or("", String::as_str);
+    if !spec.directory.is_dir() {
+        return format!("no directory {}", spec.directory.display());
+    }
+    format!("`{program}`: {error}")
+}
+
+struct Running {
+    pid: Pid,
+    pidfd: OwnedFd,
+    group: Option<Group>,
+    pipes: [(Stream, Option<OwnedFd>); 2],
+    began: Instant,
+    exited: Option<Instant>,
+    /// When the group was asked to stop, and why.
+    asked: Option<(Instant, Status)>,
+    killed: bool,
+    lost_output: Option<io::Error>,
+}
+
+impl Running {
+    fn start(spec: &Spec, began: Instant) -> io::Result<Running> {
+        let [program, arguments @ ..] = spec.words.as_slice() else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "empty command"));
+        };
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .current_dir(&spec.directory)
+            .envs(spec.environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        let mut child = crate::pin::pinned(&spec.pin, || command.spawn())?;
+        let pid = Pid::from_child(&child);
+        // From here on the child exists: every way out must leave it waited for.
+        let pidfd = match rustix::process::pidfd_open(pid, PidfdFlags::empty()) {
+            Ok(pidfd) => pidfd,
+            Err(error) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(error.into());
+            }
+        };
+        let group = Group::around(child.id());
+        let pipes = [
+            (Stream::Stdout, child.stdout.take().map(OwnedFd::from)),
+            (Stream::Stderr, child.stderr.take().map(OwnedFd::from)),
+        ];
+        Ok(Running {
+            pid,
+            pidfd,
+            group,
+            pipes,
+            began,
+            exited: None,
+            asked: None,
+            killed: false,
+            lost_output: None,
+        })
+    }
+
+    fn pid_number(&self) -> u32 {
+        self.pid.as_raw_nonzero().get().unsigned_abs()
+    }
+
+    fn see_through(&mut self, spec: &Spec, watch: &mut dyn Watch) -> Ended {
+        let mut buffer = vec![0; 64 * 1024];
+        while !self.is_over() {
+            self.heed_stops(spec, watch);
+            let ready = self.wait_for_something(spec);
+            if ready.exited && self.exited.is_none() {
+                self.exited = Some(Instant::now());
+            }
+            for index in 0..self.pipes.len() {
+                if ready.pipes.get(index) == Some(&true) {
+                    self.read(index, &mut buffer, watch);
+                }
+            }
+        }
+        let left_processes = self.pipes.iter().any(|(_, pipe)| pipe.is_some()) && self.asked.is_none();
+        // The leader is not waited for yet, so the group's number cannot belong to anyone else.
+        let _ = rustix::process::kill_process_group(self.pid, Signal::KILL);
+        self.conclude(left_processes)
+    }
+
+    fn conclude(&mut self, left_processes: bool) -> Ended {
+        let wall_s = self.exited.map_or_else(|| self.began.elapsed(), |at| at - self.began).as_secs_f64();
+        let (status, usage) = match sys::wait(self.pid_number()) {
+            Ok(ended) => {
+                let usage = Usage {
+                    wall_s,
+                    user_s: ended.user_s,
+                    system_s: ended.system_s,
+                    peak_resident_bytes: ended.peak_resident_bytes,
+                    peak_group_bytes: self.group.as_ref().and_then(Group::peak_bytes),
+                };
+                (own_status(&ended), Some(usage))
+            }
+            Err(error) => {
+                (Status::Failed { failure: Failure::Start { reason: format!("lost: {error}") } }, None)
+            }
+        };
+        let status = match self.asked.take() {
+            Some((_, asked_status)) => asked_status,
+            None => status,
+        };
+        Ended { status, usage, left_processes, lost_output: self.lost_output.take() }
+    }
+
+    /// The run is over when the process has ended and its output is closed, or the time to close it has passed.
+    fn is_over(&self) -> bool {
+        let closed = self.pipes.iter().all(|(_, pipe)| pipe.is_none());
+        self.exited.is_some_and(|at| closed || self.killed || at.elapsed() >= DRAIN)
+    }
+
+    fn heed_stops(&mut self, spec: &Spec, watch: &dyn Watch) {
+        if self.exited.is_some() {
+            return;
+        }
+        let stop = watch.stop();
+        if self.asked.is_none() {
+            let late = spec.timeout.filter(|timeout| self.began.elapsed() >= *timeout);
+            let why = match (stop, late) {
+                (Some(_), _) => Some(Status::Interrupted),
+                (None, Some(timeout)) => Some(Status::TimedOut { after_s: timeout.as_secs_f64() }),
+                (None, None) => None,
+            };
+            if let Some(status) = why {
+                self.signal(Signal::TERM);
+                self.asked = Some((Instant::now(), status));
+            }
+        }
+        let overdue = self.asked.as_ref().is_some_and(|(at, _)| at.elapsed() >= spec.grace);
+        if !self.killed && (overdue || stop == Some(Stop::AtOnce)) {
+            self.signal(Signal::KILL);
+            self.killed = true;
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        // The group can only be gone already, which is what was wanted.
+        let _ = rustix::process::kill_process_group(self.pid, signal);
+        if let Some(group) = &self.group {
+            group.signal_all(signal);
+        }
+    }
+
+    /// How long nothing needs to be done.
+    fn patience(&self, spec: &Spec) -> Duration {
+        let until = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
+        let deadline = match (&self.exited, &self.asked) {
+            (Some(at), _) => Some(until(*at + DRAIN)),
+            (None, Some((at, _))) => Some(until(*at + spec.grace)),
+            (None, None) => spec.timeout.map(|timeout| until(self.began + timeout)),
+        };
+        deadline.map_or(LOOK, |left| left.min(LOOK))
+    }
+
+    fn wait_for_something(&self, spec: &Spec) -> Ready {
+        let mut polled: Vec<(Option<usize>, BorrowedFd<'_>)> = Vec::with_capacity(3);
+        if self.exited.is_none() {
+            polled.push((None, self.pidfd.as_fd()));
+        }
+        for (index, (_, pipe)) in self.pipes.iter().enumerate() {
+            if let Some(pipe) = pipe {
+                polled.push((Some(index), pipe.as_fd()));
+            }
+        }
+        let mut entries: Vec<PollFd<'_>> =
+            polled.iter().map(|(_, file)| PollFd::from_borrowed_fd(*file, PollFlags::IN)).collect();
+        let timeout = Timespec::try_from(self.patience(spec) + Duration::from_millis(1)).ok();
+        let mut ready = Ready { exited: false, pipes: [false; 2] };
+        // An interrupted poll is a poll in which nothing happened.
+        if rustix::event::poll(&mut entries, timeout.as_ref()).is_err() {
+            return ready;
+        }
+        for ((which, _), entry) in polled.iter().zip(&entries) {
+            if !entry.revents().is_empty() {
+                match which {
+                    None => ready.exited = true,
+                    Some(index) => ready.pipes.iter_mut().skip(*index).take(1).for_each(|pipe| *pipe = true),
+                }
+            }
+        }
+        ready
+    }
+
+    fn read(&mut self, index: usize, buffer: &mut [u8], watch: &mut dyn Watch) {
+        let Some((stream, slot)) = self.pipes.get_mut(index) else { return };
+        let Some(pipe) = slot else { return };
+        match rustix::io::read(&*pipe, &mut *buffer) {
+            Ok(0) => *slot = None,
+            Ok(count) => {
+                let at_s = self.began.elapsed().as_secs_f64();
+                let bytes = buffer.get(..count).unwrap_or_default();
+                if let Err(error) = watch.output(*stream, at_s, bytes) {
+                    // The process goes on: its exit and its numbers are worth having even without all its output.
+                    self.lost_output.get_or_insert(error);
+                }
+            }
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+            Err(_) => *slot = None,
+        }
+    }
+}
+
+struct Ready {
+    exited: bool,
+    pipes: [bool; 2],
+}
+
+fn own_status(ended: &sys::Ended) -> Status {
+    match (ended.code, ended.signal) {
+        (Some(0), _) => Status::Succeeded,
+        (Some(code), _) => Status::Failed { failure: Failure::Exit { code } },
+        (None, Some(signal)) => Status::Failed { failure: Failure::Signal { signal } },
+        (None, None) => {
+            Status::Failed { failure: Failure::Start { reason: "ended without a status".to_owned() } }
+        }
+    }
+}

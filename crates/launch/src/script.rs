@@ -1,0 +1,92 @@
+//! The script of a run. It is not a copy of what ran: it is what ran. `sh run.sh` by hand does the same again.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use assay_campaign::{Invocation, Shell};
+use assay_model::{RunId, Settings};
+
+/// The file name of the script in a run directory.
+pub const SCRIPT: &str = "run.sh";
+
+/// The text of a run's script.
+pub fn text(run: &RunId, campaign: &str, settings: &Settings, invocation: &Invocation) -> String {
+    let mut script = String::with_capacity(512);
+    let interpreter = interpreter(invocation.shell);
+    // Writing to a String cannot fail.
+    let _ = writeln!(script, "#!/usr/bin/env {interpreter}");
+    let _ = writeln!(script, "# Run {run} of campaign {}.", one_line(campaign));
+    for (name, value) in settings {
+        let _ = writeln!(script, "# {name} = {}", one_line(&value.to_string()));
+    }
+    if !invocation.pin.is_empty() {
+        let cpus: Vec<String> = invocation.pin.iter().map(ToString::to_string).collect();
+        let _ =
+            writeln!(script, "# Ran on CPUs {}: start with `taskset -c {}`.", cpus.join(","), cpus.join(","));
+    }
+    if let Some(timeout) = invocation.timeout {
+        let _ = writeln!(script, "# Timeout {} s.", timeout.as_secs_f64());
+    }
+    let _ = writeln!(script, "cd {} || exit 125", quoted_path(&invocation.directory));
+    for (name, value) in &invocation.environment {
+        let _ = writeln!(script, "export {name}={}", quoted(value));
+    }
+    match invocation.shell {
+        Shell::None => {
+            let words: Vec<String> = invocation.arguments.iter().map(|word| quoted(word)).collect();
+            let _ = writeln!(script, "exec {}", words.join(" "));
+        }
+        Shell::Sh | Shell::Bash => {
+            let _ = writeln!(script, "{}", invocation.command);
+        }
+    }
+    script
+}
+
+/// The words that start a run: its script, or the program itself where no shell is wanted.
+pub fn words(invocation: &Invocation, script: &Path) -> Vec<String> {
+    match invocation.shell {
+        Shell::None => invocation.arguments.clone(),
+        shell => vec![interpreter(shell).to_owned(), script.display().to_string()],
+    }
+}
+
+fn interpreter(shell: Shell) -> &'static str {
+    match shell {
+        Shell::Bash => "bash",
+        Shell::Sh | Shell::None => "sh",
+    }
+}
+
+/// A text as one word of a shell command.
+pub fn quoted(text: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./:=,@%+".contains(letter);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+fn quoted_path(path: &Path) -> String {
+    quoted(&path.display().to_string())
+}
+
+/// Comments must not leak into commands.
+fn one_line(text: &str) -> String {
+    text.replace(['\n', '\r'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoting_survives_the_shell() {
+        for text in ["plain", "two words", "it's", "$HOME `x` \"y\"", "", "a\nb", "*"] {
+            let output = std::process::Command::new("sh")
+                .args(["-c", &format!("printf %s {}", quoted(text))])
+                .output();
+            assert_eq!(String::from_utf8(output.unwrap().stdout).unwrap(), text);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Which launchers, tools and data sets are present.
+
+use std::path::{Path, PathBuf};
+
+/// Something that may be installed.
+#[derive(Debug, Clone)]
+pub struct Tool {
+    /// What kind of thing it is.
+    pub kind: Kind,
+    /// Its name.
+    pub name: &'static str,
+    /// What it is good for here.
+    pub purpose: &'static str,
+    /// Where it was found.
+    pub path: Option<PathBuf>,
+}
+
+/// Kinds of things that may be installed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Starts runs.
+    Launcher,
+    /// Helps.
+    Tool,
+    /// Data that workloads use.
+    Data,
+}
+
+const PROGRAMS: [(Kind, &str, &str); 14] = [
+    (Kind::Launcher, "sh", "runs on this machine"),
+    (Kind::Launcher, "sbatch", "jobs through Slurm"),
+    (Kind::Launcher, "srun", "tasks through Slurm"),
+    (Kind::Launcher, "qsub", "jobs through PBS"),
+    (Kind::Launcher, "mpirun", "tasks through MPI"),
+    (Kind::Launcher, "ssh", "runs on other machines"),
+    (Kind::Tool, "python3", "scripts and other engines"),
+    (Kind::Tool, "taskset", "redoing a pinned run by hand"),
+    (Kind::Tool, "numactl", "memory placement"),
+    (Kind::Tool, "perf", "counters and profiles"),
+    (Kind::Tool, "nvidia-smi", "NVIDIA GPUs"),
+    (Kind::Tool, "rocm-smi", "AMD GPUs"),
+    (Kind::Tool, "gc-monitor", "Graphcore IPUs"),
+    (Kind::Tool, "csctl", "Cerebras clusters"),
+];
+
+const DATA: [(&str, &str, &[&str]); 2] = [
+    ("MNIST", "train-images-idx3-ubyte", &["mnist"]),
+    ("Fashion-MNIST", "train-images-idx3-ubyte", &["fashion-mnist"]),
+];
+
+/// Looks for everything that is known.
+pub fn find() -> Vec<Tool> {
+    let programs =
+        PROGRAMS.iter().map(|(kind, name, purpose)| Tool { kind: *kind, name, purpose, path: program(name) });
+    let data = DATA.iter().map(|(name, file, folders)| Tool {
+        kind: Kind::Data,
+        name,
+        purpose: "images for training",
+        path: data_set(file, folders),
+    });
+    programs.chain(data).collect()
+}
+
+/// A program on the search path.
+pub fn program(name: &str) -> Option<PathBuf> {
+    let paths = std::env::var_os("PATH")?;
+    std::env::split_paths(&paths).map(|directory| directory.join(name)).find(|path| path.is_file())
+}
+
+/// The directories that data sets are looked for in: `ASSAY_DATA`, the user's data directory, the system's.
+pub fn data_directories() -> Vec<PathBuf> {
+    let own = std::env::var_os("ASSAY_DATA").map(PathBuf::from);
+    let user = std::env::var_os("XDG_DATA_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".local/share")))
+        .map(|directory| directory.join("assay/data"));
+    own.into_iter().chain(user).chain([PathBuf::from("/usr/share/datasets")]).collect()
+}
+
+fn data_set(file: &str, folders: &[&str]) -> Option<PathBuf> {
+    let exists = |folder: &Path| folder.join(file).is_file() || folder.join(format!("{file}.gz")).is_file();
+    let candidates = data_directories()
+        .into_iter()
+        .flat_map(|directory| folders.iter().map(move |folder| directory.join(folder)).collect::<Vec<_>>());
+    candidates.into_iter().find(|folder| exists(folder))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shell_is_found_and_nonsense_is_not() {
+        assert!(program("sh").is_some());
+        assert!(program("no-such-program-anywhere").is_none());
+        assert!(find().iter().any(|tool| tool.name == "sh" && tool.path.is_some()));
+    }
+}

@@ -1,0 +1,200 @@
+//! What a record says, as a table.
+
+use assay_judge::{Answer, Effect, Row};
+use assay_model::{Direction, Estimate, Metric, Unit, Verdict};
+
+use crate::number::{Scale, percent};
+use crate::table::{Cell, Column, Table, Tone};
+
+/// The table of a record's cells; at most `most_rows` of them.
+pub fn table(answer: &Answer, question: Option<&str>, most_rows: usize) -> Table {
+    let mut table = Table { heading: heading(answer, question), ..Table::default() };
+    let scale = scale(&answer.metric, answer.rows.iter().filter_map(|row| row.estimate.as_ref()));
+    table.columns = columns(answer, &scale);
+    let ties =
+        answer.rows.iter().any(|row| row.against_best.as_ref().is_some_and(|effect| !told_apart(effect)));
+    for (index, row) in answer.rows.iter().enumerate().take(most_rows) {
+        let cells = row_cells(answer, row, index, &scale, ties, &mut table);
+        table.rows.push(cells);
+    }
+    table.notes = notes(answer, most_rows, ties);
+    for caveat in &answer.caveats {
+        table.footnote(&caveat.text, &caveat.hint);
+    }
+    table
+}
+
+/// The scale of a column: that of its middle value.
+pub(crate) fn scale<'a>(metric: &Metric, estimates: impl Iterator<Item = &'a Estimate>) -> Scale {
+    let mut centers: Vec<f64> = estimates.map(|estimate| estimate.center.abs()).collect();
+    centers.sort_by(f64::total_cmp);
+    Scale::for_value(&metric.unit, centers.get(centers.len() / 2).copied().unwrap_or(1.0))
+}
+
+/// The metric, its unit and its direction, for headings.
+pub(crate) fn metric_title(metric: &Metric) -> String {
+    match metric.better {
+        Some(Direction::Lower) => format!("{} (lower is better)", metric.name),
+        Some(Direction::Higher) => format!("{} (higher is better)", metric.name),
+        None => metric.name.clone(),
+    }
+}
+
+/// A column's name with its unit.
+pub(crate) fn with_unit(name: &str, scale: &Scale) -> String {
+    if scale.name.is_empty() { name.to_owned() } else { format!("{name} [{}]", scale.name) }
+}
+
+/// The median and the interval of an estimate, as two cells.
+pub(crate) fn estimate_cells(estimate: Option<&Estimate>, scale: &Scale) -> [Cell; 2] {
+    let Some(estimate) = estimate else { return [Cell::toned("-", Tone::Faint), Cell::default()] };
+    let decimals = scale.decimals(estimate.center, estimate.low, estimate.high);
+    let show = |value: f64| scale.show(value, decimals);
+    let interval = match estimate.samples {
+        1 => String::new(),
+        _ => format!("{} – {}", show(estimate.low), show(estimate.high)),
+    };
+    [Cell::new(show(estimate.center)), Cell::toned(interval, Tone::Faint)]
+}
+
+fn heading(answer: &Answer, question: Option<&str>) -> Vec<String> {
+    let title = match question.filter(|question| !question.is_empty()) {
+        Some(question) => format!("{}: {question}", answer.name),
+        None => answer.name.clone(),
+    };
+    let mut lines = vec![title, metric_title(&answer.metric)];
+    if !answer.common.is_empty() {
+        let common: Vec<String> =
+            answer.common.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        lines.push(format!("in all cells: {}", common.join(", ")));
+    }
+    lines
+}
+
+fn columns(answer: &Answer, scale: &Scale) -> Vec<Column> {
+    let mut columns: Vec<Column> = Vec::new();
+    for name in &answer.varied {
+        let numeric =
+            answer.rows.iter().all(|row| row.settings.get(name).is_none_or(|value| value.number().is_some()));
+        columns.push(if numeric { Column::right(name) } else { Column::left(name) });
+    }
+    if answer.several_platforms || answer.varied.is_empty() {
+        columns.push(Column::left("platform"));
+    }
+    columns.push(Column::right(with_unit("median", scale)));
+    columns.push(Column::left("interval"));
+    columns.push(Column::right("runs"));
+    columns.push(Column::right("spread"));
+    if answer.best.is_some() {
+        columns.push(Column::left("against the best"));
+    }
+    columns.push(Column::left(""));
+    columns
+}
+
+fn row_cells(
+    answer: &Answer,
+    row: &Row,
+    index: usize,
+    scale: &Scale,
+    ties: bool,
+    table: &mut Table,
+) -> Vec<Cell> {
+    let mut cells: Vec<Cell> = answer
+        .varied
+        .iter()
+        .map(|name| {
+            row.settings
+                .get(name)
+                .map_or_else(|| Cell::toned("-", Tone::Faint), |value| Cell::new(value.to_string()))
+        })
+        .collect();
+    if answer.several_platforms || answer.varied.is_empty() {
+        cells.push(Cell::new(row.cell.platform.clone()));
+    }
+    cells.extend(estimate_cells(row.estimate.as_ref(), scale));
+    cells.push(Cell::new(row.estimate.as_ref().map_or(0, |estimate| estimate.samples).to_string()));
+    cells.push(Cell::new(row.spread.map(percent).unwrap_or_default()));
+    if answer.best.is_some() {
+        cells.push(match (&row.against_best, answer.best == Some(index)) {
+            (_, true) if ties => Cell::toned("~", Tone::Doubt),
+            (_, true) => Cell::toned("best", Tone::Good),
+            (Some(effect), false) => effect_cell(effect, &answer.metric),
+            (None, false) => Cell::default(),
+        });
+    }
+    cells.push(remarks(row, table));
+    cells
+}
+
+/// What can be said of a row against another: the size of the difference, or `~` where there is none to be told.
+pub(crate) fn effect_cell(effect: &Effect, metric: &Metric) -> Cell {
+    match effect.verdict {
+        Verdict::Same => Cell::toned("=", Tone::Doubt),
+        Verdict::Unclear => Cell::toned("~", Tone::Doubt),
+        Verdict::Worse => Cell::toned(difference(effect, metric), Tone::Bad),
+        Verdict::Better => Cell::toned(difference(effect, metric), Tone::Good),
+    }
+}
+
+/// The difference in words that fit the metric: times and rates are faster or slower, the rest better or worse.
+fn difference(effect: &Effect, metric: &Metric) -> String {
+    let speed = matches!(metric.unit, Unit::Seconds | Unit::PerSecond(_));
+    let worse = effect.verdict == Verdict::Worse;
+    if !speed {
+        let change = (effect.ratio - 1.0) * 100.0;
+        return format!("{change:+.1} % {}", if worse { "worse" } else { "better" });
+    }
+    let turn = |ratio: f64| if effect.ratio >= 1.0 { ratio } else { 1.0 / ratio };
+    let word = if worse { "slower" } else { "faster" };
+    match effect.interval {
+        Some(ends) => {
+            let (a, b) = (turn(ends.low), turn(ends.high));
+            format!("{:.2}× {word} ({:.2} – {:.2})", turn(effect.ratio), a.min(b), a.max(b))
+        }
+        None => format!("{:.2}× {word}", turn(effect.ratio)),
+    }
+}
+
+fn remarks(row: &Row, table: &mut Table) -> Cell {
+    let mut words: Vec<String> = Vec::new();
+    for (count, word) in [
+        (row.counts.failed, "failed"),
+        (row.counts.timed_out, "timed out"),
+        (row.counts.interrupted, "interrupted"),
+        (row.counts.missing, "missing"),
+    ] {
+        if count > 0 {
+            words.push(format!("{count} {word}"));
+        }
+    }
+    if !row.planned {
+        words.push("†".to_owned());
+    }
+    let marks: Vec<String> =
+        row.caveats.iter().map(|caveat| table.footnote(&caveat.text, &caveat.hint)).collect();
+    let tone = if row.counts.failed + row.counts.timed_out > 0 { Tone::Bad } else { Tone::Doubt };
+    let separator = if words.is_empty() || marks.is_empty() { "" } else { " " };
+    Cell::toned(format!("{}{separator}{}", words.join(", "), marks.join(" ")), tone)
+}
+
+fn told_apart(effect: &Effect) -> bool {
+    matches!(effect.verdict, Verdict::Better | Verdict::Worse)
+}
+
+fn notes(answer: &Answer, most_rows: usize, ties: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(more) = answer.rows.len().checked_sub(most_rows).filter(|more| *more > 0) {
+        notes.push(format!(
+            "… and {more} more rows: `--all` shows them, `assay report` writes them to a file"
+        ));
+    }
+    let confidences = answer.rows.iter().filter_map(|row| row.estimate.as_ref()).filter(|e| e.samples > 1);
+    if let Some(least) = confidences.map(|estimate| estimate.confidence).reduce(f64::min) {
+        notes.push(format!("interval: covers the true median with at least {:.0} % confidence; spread: middle half of the runs", (least * 100.0).floor()));
+    }
+    if ties {
+        notes.push("~ cannot be told apart from the best with these runs; = equal within 1 %".to_owned());
+    }
+    notes
+}

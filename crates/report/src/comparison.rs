@@ -1,0 +1,84 @@
+//! What two records say, as a table.
+
+use assay_judge::Comparison;
+
+use crate::answer::{effect_cell, estimate_cells, metric_title, scale, with_unit};
+use crate::table::{Cell, Column, Table, Tone};
+
+/// The table of the cells that two records share.
+pub fn table(comparison: &Comparison) -> Table {
+    let estimates = comparison.rows.iter().flat_map(|row| row.base.iter().chain(&row.other));
+    let scale = scale(&comparison.metric, estimates);
+    let across = comparison.rows.iter().any(|row| row.platforms.0 != row.platforms.1);
+    let mut table = Table {
+        heading: vec![
+            format!("{} against {}", comparison.other, comparison.base),
+            metric_title(&comparison.metric),
+        ],
+        ..Table::default()
+    };
+    table.columns = comparison.varied.iter().map(Column::right).collect();
+    if across {
+        table.columns.push(Column::left("platforms"));
+    }
+    table.columns.extend([
+        Column::right(with_unit(&comparison.base, &scale)),
+        Column::left("interval"),
+        Column::right(with_unit(&comparison.other, &scale)),
+        Column::left("interval"),
+        Column::left("change"),
+        Column::right("p"),
+        Column::right("runs"),
+    ]);
+    for row in &comparison.rows {
+        let mut cells: Vec<Cell> = comparison
+            .varied
+            .iter()
+            .map(|name| Cell::new(row.settings.get(name).map(ToString::to_string).unwrap_or_default()))
+            .collect();
+        if across {
+            cells.push(Cell::new(format!("{} → {}", row.platforms.0, row.platforms.1)));
+        }
+        cells.extend(estimate_cells(row.base.as_ref(), &scale));
+        cells.extend(estimate_cells(row.other.as_ref(), &scale));
+        let effect = row.effect.as_ref();
+        cells.push(effect.map_or_else(Cell::default, |effect| effect_cell(effect, &comparison.metric)));
+        cells.push(Cell::toned(row.adjusted_p.map(probability).unwrap_or_default(), Tone::Faint));
+        let runs = |side: &Option<assay_model::Estimate>| side.as_ref().map_or(0, |e| e.samples);
+        cells.push(Cell::new(format!("{} / {}", runs(&row.base), runs(&row.other))));
+        if let Some(reason) = effect.and_then(|effect| effect.reason.as_ref())
+            && let Some(cell) = cells.iter_mut().rfind(|cell| cell.text == "~")
+        {
+            let mark = table.footnote(reason, "more repeats narrow the interval: raise `[repeats] at_least`");
+            cell.text.push_str(&mark);
+        }
+        table.rows.push(cells);
+    }
+    table.notes = notes(comparison);
+    for caveat in &comparison.caveats {
+        table.footnote(&caveat.text, &caveat.hint);
+    }
+    table
+}
+
+/// A p-value as it deserves to be read.
+fn probability(p: f64) -> String {
+    if p < 0.001 { "<0.001".to_owned() } else { format!("{p:.3}") }
+}
+
+fn notes(comparison: &Comparison) -> Vec<String> {
+    let mut notes = vec![
+        "change: ratio of medians with its 95 % interval; ~ cannot be told apart, = equal within 1 %"
+            .to_owned(),
+        "p: Mann–Whitney, corrected for the number of rows (Holm); it never decides alone".to_owned(),
+    ];
+    for (count, record) in
+        [(comparison.only_base, &comparison.base), (comparison.only_other, &comparison.other)]
+    {
+        if count > 0 {
+            let cells = if count == 1 { "cell is" } else { "cells are" };
+            notes.push(format!("{count} {cells} only in {record}"));
+        }
+    }
+    notes
+}

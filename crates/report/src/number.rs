@@ -1,0 +1,152 @@
+//! Values in readable units, with as many digits as their interval deserves.
+
+use assay_model::Unit;
+
+/// A scale that a column of values is shown in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scale {
+    /// Divide a base value by this.
+    pub divisor: f64,
+    /// What the shown unit is called.
+    pub name: String,
+}
+
+impl Scale {
+    /// The scale in which values of about this size are easy to read.
+    pub fn for_value(unit: &Unit, typical: f64) -> Scale {
+        let size = typical.abs();
+        match unit {
+            Unit::Seconds => seconds_scale(size),
+            Unit::Bytes => bytes_scale(size, ""),
+            Unit::PerSecond(thing) if thing == "B" => bytes_scale(size, "/s"),
+            Unit::PerSecond(thing) if thing == "FLOP" => {
+                let (divisor, prefix) = decimal(size);
+                Scale { divisor, name: format!("{prefix}FLOP/s") }
+            }
+            Unit::Fraction => Scale { divisor: 0.01, name: "%".to_owned() },
+            other => Scale { divisor: 1.0, name: other.to_string() },
+        }
+    }
+
+    /// A value in this scale, with so many digits after the point.
+    pub fn show(&self, value: f64, decimals: usize) -> String {
+        let shown = value / self.divisor;
+        // Rounding may leave a minus sign on zero.
+        let text = format!("{shown:.decimals$}");
+        if text.trim_start_matches(['-', '0', '.']).is_empty() {
+            text.trim_start_matches('-').to_owned()
+        } else {
+            text
+        }
+    }
+
+    /// Digits after the point that show an interval's width with two digits, and a bare value with four.
+    pub fn decimals(&self, center: f64, low: f64, high: f64) -> usize {
+        let width = (high - low).abs() / self.divisor;
+        let center = center.abs() / self.divisor;
+        let needed =
+            if width > 0.0 && width.is_finite() { 1 - magnitude(width) } else { 3 - magnitude(center) };
+        // Nobody reads more than six significant digits, however narrow the interval.
+        let most = (5 - magnitude(center)).max(0);
+        usize::try_from(needed.clamp(0, most)).unwrap_or(0)
+    }
+}
+
+fn magnitude(value: f64) -> i64 {
+    if value > 0.0 && value.is_finite() { value.log10().floor() as i64 } else { 0 }
+}
+
+fn seconds_scale(size: f64) -> Scale {
+    let (divisor, name) = match size {
+        size if size == 0.0 || size >= 1.0 => (1.0, "s"),
+        size if size >= 1e-3 => (1e-3, "ms"),
+        size if size >= 1e-6 => (1e-6, "µs"),
+        _ => (1e-9, "ns"),
+    };
+    Scale { divisor, name: name.to_owned() }
+}
+
+fn bytes_scale(size: f64, suffix: &str) -> Scale {
+    // Memory comes in binary units, rates in decimal ones, as people write them.
+    let (divisor, name) = if suffix.is_empty() {
+        match size {
+            size if size >= 1024f64.powi(3) => (1024f64.powi(3), "GiB"),
+            size if size >= 1024f64.powi(2) => (1024f64.powi(2), "MiB"),
+            size if size >= 1024.0 => (1024.0, "KiB"),
+            _ => (1.0, "B"),
+        }
+    } else {
+        match size {
+            size if size >= 1e9 => (1e9, "GB"),
+            size if size >= 1e6 => (1e6, "MB"),
+            size if size >= 1e3 => (1e3, "kB"),
+            _ => (1.0, "B"),
+        }
+    };
+    Scale { divisor, name: format!("{name}{suffix}") }
+}
+
+fn decimal(size: f64) -> (f64, &'static str) {
+    match size {
+        size if size >= 1e12 => (1e12, "T"),
+        size if size >= 1e9 => (1e9, "G"),
+        size if size >= 1e6 => (1e6, "M"),
+        _ => (1.0, ""),
+    }
+}
+
+/// A single value in its own best scale, with its unit.
+pub fn single(unit: &Unit, value: f64) -> String {
+    let scale = Scale::for_value(unit, value);
+    let text = scale.show(value, scale.decimals(value, value, value));
+    if scale.name.is_empty() { text } else { format!("{text} {}", scale.name) }
+}
+
+/// A length of time for people: `850 ms`, `12.3 s`, `4 min 10 s`, `2 h 5 min`.
+pub fn duration(seconds: f64) -> String {
+    let whole = seconds.round() as u64;
+    match seconds {
+        seconds if seconds < 1.0 => format!("{:.0} ms", seconds * 1e3),
+        seconds if seconds < 60.0 => format!("{seconds:.1} s"),
+        seconds if seconds < 3600.0 => format!("{} min {} s", whole / 60, whole % 60),
+        _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
+    }
+}
+
+/// A share as a percentage.
+pub fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    let decimals = if value.abs() >= 10.0 { 0 } else { 1 };
+    format!("{value:.decimals$} %")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_shown_in_a_scale_that_fits() {
+        assert_eq!(single(&Unit::Seconds, 0.1396), "139.6 ms");
+        assert_eq!(single(&Unit::Bytes, 107_687_936.0), "102.7 MiB");
+        assert_eq!(single(&Unit::PerSecond("B".into()), 1.93e9), "1.930 GB/s");
+        assert_eq!(single(&Unit::Fraction, 0.985), "98.50 %");
+        assert_eq!(single(&Unit::PerSecond("samples".into()), 2924.5), "2924 samples/s");
+        assert_eq!(single(&Unit::One, 1.0), "1.000");
+        assert_eq!(single(&Unit::Seconds, 0.0), "0.000 s");
+    }
+
+    #[test]
+    fn digits_follow_the_interval() {
+        let scale = Scale::for_value(&Unit::Seconds, 0.1396);
+        assert_eq!(scale.decimals(0.1396, 0.13952, 0.13971), 2);
+        assert_eq!(scale.decimals(0.1396, 0.10, 0.18), 0);
+        let scale = Scale::for_value(&Unit::One, 5.0);
+        assert_eq!(scale.show(-0.0001, 2), "0.00");
+    }
+
+    #[test]
+    fn times_read_as_people_say_them() {
+        let shown: Vec<String> = [0.85, 12.34, 250.0, 7500.0].into_iter().map(duration).collect();
+        assert_eq!(shown, ["850 ms", "12.3 s", "4 min 10 s", "2 h 5 min"]);
+    }
+}

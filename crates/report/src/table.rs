@@ -1,0 +1,112 @@
+//! The table that every format is made from.
+
+/// A table with its heading and its footnotes.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Table {
+    /// Lines above the table.
+    pub heading: Vec<String>,
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// The rows; each has one cell a column.
+    pub rows: Vec<Vec<Cell>>,
+    /// Lines below the table that say what the numbers mean.
+    pub notes: Vec<String>,
+    /// Doubts, numbered from 1, with what to do about each.
+    pub footnotes: Vec<Footnote>,
+}
+
+/// One column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// Its heading.
+    pub name: String,
+    /// Where its cells stand.
+    pub align: Align,
+}
+
+/// Where text stands in its column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Align {
+    /// To the left: words.
+    Left,
+    /// To the right: numbers.
+    Right,
+}
+
+/// One cell.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Cell {
+    /// What it says.
+    pub text: String,
+    /// How it is meant.
+    pub tone: Tone,
+}
+
+/// How a text is meant. Understandable without colour.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Tone {
+    /// Plain.
+    #[default]
+    Plain,
+    /// Success.
+    Good,
+    /// Failure.
+    Bad,
+    /// A doubt.
+    Doubt,
+    /// Less important.
+    Faint,
+    /// A heading.
+    Strong,
+}
+
+/// A doubt below a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Footnote {
+    /// What is doubtful.
+    pub text: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+impl Column {
+    /// A column of words.
+    pub fn left(name: impl Into<String>) -> Column {
+        Column { name: name.into(), align: Align::Left }
+    }
+
+    /// A column of numbers.
+    pub fn right(name: impl Into<String>) -> Column {
+        Column { name: name.into(), align: Align::Right }
+    }
+}
+
+impl Cell {
+    /// A plain cell.
+    pub fn new(text: impl Into<String>) -> Cell {
+        Cell { text: text.into(), tone: Tone::Plain }
+    }
+
+    /// A cell with a tone.
+    pub fn toned(text: impl Into<String>, tone: Tone) -> Cell {
+        Cell { text: text.into(), tone }
+    }
+}
+
+impl Table {
+    /// The mark for a doubt: the number of its footnote, which is added if it is new.
+    pub fn footnote(&mut self, text: &str, hint: &str) -> String {
+        let known = self.footnotes.iter().position(|note| note.text == text && note.hint == hint);
+        let index = known.unwrap_or_else(|| {
+            self.footnotes.push(Footnote { text: text.to_owned(), hint: hint.to_owned() });
+            self.footnotes.len() - 1
+        });
+        superscript(index + 1)
+    }
+}
+
+/// A number in small raised digits.
+pub fn superscript(number: usize) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    number.to_string().bytes().filter_map(|byte| DIGITS.get(usize::from(byte.wrapping_sub(b'0')))).collect()
+}

@@ -1,0 +1,240 @@
+//! Intervals for statistics that have no formula, by resampling with a seed.
+
+use crate::distribution::{normal_cdf, normal_quantile};
+use crate::interval::Interval;
+use crate::quantile::of_sorted;
+use crate::random::Indices;
+use crate::samples::{finite, mean, proper};
+
+/// How often to resample unless there is a reason for another number.
+pub const RESAMPLES: usize = 10_000;
+
+/// The fewest samples that are resampled. Fewer make too few different resamples to speak of tails.
+pub const MINIMUM_SAMPLES: usize = 8;
+
+/// How to bootstrap. Statistics receive a slice that they may reorder, and answer `None` where they are not defined;
+/// one such resample makes the whole result `None`.
+///
+/// Results carry the confidence that was asked for: the coverage of a bootstrap interval is not known exactly. For the
+/// ratio of medians at 95 % it was 96 to 97 % in simulations of 8 to 30 log-normal samples a side. Not for tails: a resample cannot hold a value beyond the largest one seen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bootstrap {
+    /// The confidence asked for.
+    pub confidence: f64,
+    /// How often to resample.
+    pub resamples: usize,
+    /// The seed. The same seed gives the same interval on every machine.
+    pub seed: u64,
+}
+
+impl Bootstrap {
+    /// [`RESAMPLES`] resamples.
+    pub fn new(confidence: f64, seed: u64) -> Self {
+        Self { confidence, resamples: RESAMPLES, seed }
+    }
+
+    /// The highest confidence that the number of resamples can tell: one resample beyond each end.
+    pub fn reachable_confidence(&self) -> f64 {
+        1.0 - 2.0 / self.resamples.max(2) as f64
+    }
+
+    /// The percentile interval: the α/2 and 1 − α/2 quantiles of the statistic over resamples.
+    ///
+    /// `None` for fewer than [`MINIMUM_SAMPLES`] samples, if a value is not finite, or if there are too few resamples
+    /// for the confidence. Source: Efron & Tibshirani, "An Introduction to the Bootstrap", 13.3. Oracle:
+    /// `scipy.stats.bootstrap(method='percentile')`, within Monte-Carlo error.
+    pub fn percentile(
+        &self,
+        samples: &[f64],
+        statistic: impl Fn(&mut [f64]) -> Option<f64>,
+    ) -> Option<Interval> {
+        let center = statistic(&mut samples.to_vec())?;
+        let replicates = self.replicates(samples, &statistic)?;
+        percentile_ends(replicates, center, self.confidence, samples.len())
+    }
+
+    /// The percentile interval of a statistic of two groups, each resampled on its own. `samples` of the result
+    /// counts both. `None` as for [`Bootstrap::percentile`], by the smaller group.
+    ///
+    /// Oracle: `scipy.stats.bootstrap(paired=False, method='percentile')`, within Monte-Carlo error.
+    pub fn percentile_of_two(
+        &self,
+        base: &[f64],
+        other: &[f64],
+        statistic: impl Fn(&mut [f64], &mut [f64]) -> Option<f64>,
+    ) -> Option<Interval> {
+        self.check(base)?;
+        self.check(other)?;
+        let center = statistic(&mut base.to_vec(), &mut other.to_vec())?;
+        let mut indices = Indices::new(self.seed);
+        let (mut from_base, mut from_other) = (Vec::new(), Vec::new());
+        let replicates = (0..self.resamples)
+            .map(|_| {
+                indices.resample(base, &mut from_base);
+                indices.resample(other, &mut from_other);
+                statistic(&mut from_base, &mut from_other).filter(|value| value.is_finite())
+            })
+            .collect::<Option<Vec<f64>>>()?;
+        percentile_ends(replicates, center, self.confidence, base.len() + other.len())
+    }
+
+    /// The bias-corrected and accelerated interval, for smooth statistics such as means. For medians use
+    /// [`Bootstrap::percentile`]: leaving out one value moves a median by jumps, and the acceleration means nothing.
+    ///
+    /// `None` as for [`Bootstrap::percentile`], and where all resamples lie on one side of the estimate. Source:
+    /// Efron & Tibshirani, 14.3. Oracle: `scipy.stats.bootstrap(method='BCa')`.
+    pub fn bca(&self, samples: &[f64], statistic: impl Fn(&mut [f64]) -> Option<f64>) -> Option<Interval> {
+        let center = statistic(&mut samples.to_vec())?;
+        let replicates = self.replicates(samples, &statistic)?;
+        let jackknife = (0..samples.len())
+            .map(|left_out| {
+                let mut rest = samples.to_vec();
+                rest.swap_remove(left_out);
+                statistic(&mut rest).filter(|value| value.is_finite())
+            })
+            .collect::<Option<Vec<f64>>>()?;
+        bca_ends(replicates, center, &jackknife, self.confidence)
+    }
+
+    fn replicates(&self, samples: &[f64], statistic: impl Fn(&mut [f64]) -> Option<f64>) -> Option<Vec<f64>> {
+        self.check(samples)?;
+        let mut indices = Indices::new(self.seed);
+        let mut resample = Vec::with_capacity(samples.len());
+        (0..self.resamples)
+            .map(|_| {
+                indices.resample(samples, &mut resample);
+                statistic(&mut resample).filter(|value| value.is_finite())
+            })
+            .collect()
+    }
+
+    fn check(&self, samples: &[f64]) -> Option<()> {
+        let confidence = proper(self.confidence)?;
+        let enough = samples.len() >= MINIMUM_SAMPLES && confidence <= self.reachable_confidence();
+        (finite(samples).is_some() && enough).then_some(())
+    }
+}
+
+fn percentile_ends(
+    mut replicates: Vec<f64>,
+    center: f64,
+    confidence: f64,
+    samples: usize,
+) -> Option<Interval> {
+    replicates.sort_unstable_by(f64::total_cmp);
+    let tail = (1.0 - confidence) / 2.0;
+    let (low, high) = (of_sorted(&replicates, tail)?, of_sorted(&replicates, 1.0 - tail)?);
+    Some(Interval { center, low, high, confidence, samples })
+}
+
+/// The BCa interval of given replicates of a statistic, its estimate, and its values with each sample left out once:
+/// quantiles of the replicates at Φ(z₀ + (z₀ + z)/(1 − a(z₀ + z))) for z at α/2 and 1 − α/2, with
+/// z₀ = Φ⁻¹(share of replicates below the estimate) and a = Σ(θ̄ − θᵢ)³ / (6·(Σ(θ̄ − θᵢ)²)^1.5).
+///
+/// Replicates equal to the estimate count half, as scipy counts them; without such ties the definitions agree.
+pub fn bca_ends(
+    mut replicates: Vec<f64>,
+    estimate: f64,
+    jackknife: &[f64],
+    confidence: f64,
+) -> Option<Interval> {
+    finite(&replicates)?;
+    replicates.sort_unstable_by(f64::total_cmp);
+    let bias = bias_correction(&replicates, estimate)?;
+    let acceleration = acceleration(jackknife)?;
+    let adjusted = |level: f64| {
+        let shifted = bias + normal_quantile(level)?;
+        let stretch = 1.0 - acceleration * shifted;
+        (stretch > 0.0).then(|| normal_cdf(bias + shifted / stretch))
+    };
+    let tail = (1.0 - proper(confidence)?) / 2.0;
+    let low = of_sorted(&replicates, adjusted(tail)?)?;
+    let high = of_sorted(&replicates, adjusted(1.0 - tail)?)?;
+    Some(Interval { center: estimate, low, high, confidence, samples: jackknife.len() })
+}
+
+/// z₀ of sorted replicates.
+fn bias_correction(sorted: &[f64], estimate: f64) -> Option<f64> {
+    let below = sorted.partition_point(|value| *value < estimate);
+    let up_to = sorted.partition_point(|value| *value <= estimate);
+    normal_quantile((below + up_to) as f64 / (2.0 * sorted.len() as f64))
+}
+
+/// a of the jackknife values; zero where they are all equal.
+fn acceleration(jackknife: &[f64]) -> Option<f64> {
+    let center = mean(jackknife)?;
+    let power = |exponent: i32| jackknife.iter().map(|value| (center - value).powi(exponent)).sum::<f64>();
+    let squares = power(2);
+    let value = if squares == 0.0 { 0.0 } else { power(3) / (6.0 * squares.powf(1.5)) };
+    value.is_finite().then_some(value)
+}
+
+/// The median of a slice that may be reordered, in linear time. `None` if it is empty.
+pub(crate) fn median_in_place(samples: &mut [f64]) -> Option<f64> {
+    let middle = samples.len() / 2;
+    if samples.is_empty() {
+        return None;
+    }
+    let even = samples.len().is_multiple_of(2);
+    let (below, upper, _) = samples.select_nth_unstable_by(middle, f64::total_cmp);
+    let upper = *upper;
+    if !even {
+        return Some(upper);
+    }
+    let lower = below.iter().copied().max_by(f64::total_cmp)?;
+    Some(f64::midpoint(lower, upper))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn average(samples: &mut [f64]) -> Option<f64> {
+        mean(samples)
+    }
+
+    const SAMPLES: [f64; 10] = [12.0, 15.0, 11.0, 19.0, 14.0, 13.0, 17.0, 12.5, 30.0, 16.0];
+
+    #[test]
+    fn the_seed_decides() {
+        let interval = |seed| Bootstrap::new(0.95, seed).percentile(&SAMPLES, average).unwrap();
+        assert_eq!(interval(1), interval(1));
+        assert_ne!(interval(1), interval(2));
+    }
+
+    #[test]
+    fn bca_leans_towards_the_long_tail() {
+        let bootstrap = Bootstrap::new(0.95, 3);
+        let plain = bootstrap.percentile(&SAMPLES, average).unwrap();
+        let corrected = bootstrap.bca(&SAMPLES, average).unwrap();
+        assert!(corrected.low > plain.low && corrected.high > plain.high);
+    }
+
+    #[test]
+    fn constant_samples_have_no_width() {
+        let interval = Bootstrap::new(0.95, 3).bca(&[4.0; 9], average).unwrap();
+        assert_eq!((interval.low, interval.center, interval.high), (4.0, 4.0, 4.0));
+    }
+
+    #[test]
+    fn refuses_what_cannot_be_resampled() {
+        let bootstrap = Bootstrap::new(0.95, 1);
+        assert_eq!(bootstrap.percentile(&SAMPLES[..7], average), None);
+        assert_eq!(bootstrap.percentile(&[f64::NAN; 9], average), None);
+        assert_eq!(bootstrap.percentile(&SAMPLES, |_| None), None);
+        assert_eq!(Bootstrap { resamples: 39, ..bootstrap }.percentile(&SAMPLES, average), None);
+        assert_eq!(Bootstrap { confidence: 1.0, ..bootstrap }.percentile(&SAMPLES, average), None);
+        assert_eq!(bootstrap.percentile_of_two(&SAMPLES, &[1.0; 3], |a, _| mean(a)), None);
+    }
+
+    proptest! {
+        #[test]
+        fn both_medians_agree(samples in prop::collection::vec(-1e3..1e3_f64, 1..20)) {
+            let expected = crate::median(&samples).unwrap();
+            let found = median_in_place(&mut samples.clone()).unwrap();
+            prop_assert!((found - expected).abs() < 1e-9);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Mathematics on slices. No clock, no printing, no randomness of its own: seeds are passed in, and the same seed
+//! gives the same numbers on every machine. Every result carries its sample count, and every interval the coverage
+//! it really has.
+//!
+//! Inputs are slices of finite numbers in any order. A function that is given too few samples, or one that is not
+//! finite, returns `None` or a [`Refusal`]; nothing is dropped silently and nothing panics. Who wants to leave out a
+//! value does so before the call, and counts it.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `quantile.rs` | the one definition of a quantile |
+//! | `interval.rs` | intervals for medians, quantiles and means |
+//! | `rate.rs` | means of rates and of ratios |
+//! | `spread.rs` | how far repeats lie apart |
+//! | `outlier.rs` | labels for far values, and the first-repeat test |
+//! | `rank_test.rs` | Mann-Whitney, exact with and without ties |
+//! | `welch.rs` | Welch's test, for means |
+//! | `effect.rs` | ratio of medians, Hodges-Lehmann shift and interval, Cliff's delta |
+//! | `ratio.rs` | the ratio interval that verdicts rest on |
+//! | `bootstrap.rs` | percentile and BCa intervals, seeded |
+//! | `nested.rs` | variance within and between jobs |
+//! | `change_point.rs` | PELT on mean and variance |
+//! | `steady.rs` | warm-up, steady state, correlated repeats |
+//! | `stopping.rs` | when to stop repeating |
+//! | `proportion.rs` | Wilson's interval, and whether a tail bound is met |
+//! | `multiple.rs` | corrections for many comparisons |
+//! | `history.rs` | thresholds learned from earlier records |
+//! | `scaling.rs` | Amdahl and the universal scalability law |
+
+pub mod bootstrap;
+pub mod change_point;
+mod distribution;
+pub mod effect;
+pub mod history;
+pub mod interval;
+pub mod multiple;
+pub mod nested;
+pub mod outlier;
+mod pairwise;
+pub mod proportion;
+pub mod quantile;
+mod random;
+pub mod rank_test;
+pub mod rate;
+pub mod ratio;
+mod samples;
+pub mod scaling;
+pub mod spread;
+pub mod steady;
+pub mod stopping;
+pub mod welch;
+
+pub use effect::{cliffs_delta, hodges_lehmann_interval, hodges_lehmann_shift, ratio_of_medians};
+pub use interval::{Interval, mean_interval, median_interval, quantile_interval};
+pub use multiple::{benjamini_hochberg, holm};
+pub use outlier::{first_is_outlier, tukey};
+pub use quantile::{median, quantile, quantiles};
+pub use rank_test::{MannWhitney, mann_whitney};
+pub use rate::{GeometricSummary, geometric_mean, geometric_summary, harmonic_mean, pooled_rate};
+pub use ratio::{MarginPosition, RatioInterval, RatioMethod, Refusal, ratio_interval};
+pub use spread::{Spread, spread};
+pub use stopping::{Decision, PrecisionRule, decide};

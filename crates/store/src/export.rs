@@ -1,0 +1,127 @@
+//! Tables of the index as CSV, JSON lines or Parquet. Rows are written as they are read, so memory stays flat.
+
+mod parquet;
+mod source;
+mod text;
+
+use std::io::{self, Write};
+
+use crate::{Datum, Index, StoreError};
+
+/// Which table to export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Table {
+    /// One row a run, with its settings as columns `setting.<name>`.
+    Runs,
+    /// One row a fact found in a run.
+    Observations,
+    /// One row a value of a series.
+    Series,
+}
+
+impl Table {
+    /// All tables.
+    pub const ALL: [Table; 3] = [Table::Runs, Table::Observations, Table::Series];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Table::Runs => "runs",
+            Table::Observations => "observations",
+            Table::Series => "series",
+        }
+    }
+}
+
+/// How to write a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Values separated by commas, with a line of names first. What is missing is an empty field.
+    Csv,
+    /// One JSON object a line. What is missing is `null`.
+    JsonLines,
+    /// Apache Parquet, uncompressed with dictionaries. What is missing is null.
+    Parquet,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Format; 3] = [Format::Csv, Format::JsonLines, Format::Parquet];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Csv => "CSV",
+            Format::JsonLines => "JSON lines",
+            Format::Parquet => "Parquet",
+        }
+    }
+
+    /// The usual ending of a file's name.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Format::Csv => "csv",
+            Format::JsonLines => "jsonl",
+            Format::Parquet => "parquet",
+        }
+    }
+}
+
+/// Writes a table.
+pub fn export(index: &Index, table: Table, format: Format, out: &mut dyn Write) -> Result<(), StoreError> {
+    let failed = |obstacle: Obstacle| StoreError::Export {
+        table: table.name(),
+        format: format.name(),
+        reason: obstacle.0,
+    };
+    let columns = source::columns(index, table)?;
+    let mut sink: Box<dyn Sink + '_> = match format {
+        Format::Csv => Box::new(text::Csv::new(out, &columns).map_err(failed)?),
+        Format::JsonLines => Box::new(text::JsonLines::new(out, &columns).map_err(failed)?),
+        Format::Parquet => Box::new(parquet::Parquet::new(out, &columns).map_err(failed)?),
+    };
+    source::each_row(index, table, &columns, &mut |row| sink.row(row)).map_err(failed)?;
+    sink.finish().map_err(failed)
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Column {
+    name: String,
+    kind: Kind,
+}
+
+/// What a column holds, apart from nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Integer,
+    Float,
+    Switch,
+}
+
+/// Takes the rows of a table. Each row has a value for each column: nothing, or of the column's kind, where a switch
+/// is the number 0 or 1.
+trait Sink {
+    fn row(&mut self, row: &[Datum]) -> Result<(), Obstacle>;
+
+    fn finish(self: Box<Self>) -> Result<(), Obstacle>;
+}
+
+/// Why a row could not be written or read.
+struct Obstacle(String);
+
+impl From<io::Error> for Obstacle {
+    fn from(error: io::Error) -> Obstacle {
+        Obstacle(error.to_string())
+    }
+}
+
+impl From<rusqlite::Error> for Obstacle {
+    fn from(error: rusqlite::Error) -> Obstacle {
+        Obstacle(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,219 @@
+//! The rows to export.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, Row, params_from_iter};
+
+use super::{Column, Kind, Obstacle, Table};
+use crate::index::{is_broken, parse_json};
+use crate::{Datum, Index, StoreError};
+
+type Take<'t> = dyn FnMut(&[Datum]) -> Result<(), Obstacle> + 't;
+
+const RUNS: [(&str, Kind); 20] = [
+    ("run", Kind::Text),
+    ("cell", Kind::Text),
+    ("point", Kind::Text),
+    ("platform", Kind::Text),
+    ("workload", Kind::Text),
+    ("repeat", Kind::Integer),
+    ("attempt", Kind::Integer),
+    ("status", Kind::Text),
+    ("reason", Kind::Text),
+    ("started_at", Kind::Float),
+    ("wall_s", Kind::Float),
+    ("user_s", Kind::Float),
+    ("system_s", Kind::Float),
+    ("peak_resident_bytes", Kind::Integer),
+    ("peak_group_bytes", Kind::Integer),
+    ("stdout_bytes", Kind::Integer),
+    ("stderr_bytes", Kind::Integer),
+    ("directory", Kind::Text),
+    ("current", Kind::Switch),
+    ("planned", Kind::Switch),
+];
+
+const OBSERVATIONS: [(&str, Kind); 9] = [
+    ("run", Kind::Text),
+    ("metric", Kind::Text),
+    ("value", Kind::Float),
+    ("unit", Kind::Text),
+    ("scope", Kind::Text),
+    ("origin", Kind::Text),
+    ("file", Kind::Text),
+    ("line", Kind::Integer),
+    ("counts", Kind::Switch),
+];
+
+const SERIES: [(&str, Kind); 5] = [
+    ("run", Kind::Text),
+    ("metric", Kind::Text),
+    ("unit", Kind::Text),
+    ("step", Kind::Integer),
+    ("value", Kind::Float),
+];
+
+/// The columns of a table. Those of runs depend on what settings there are.
+pub(super) fn columns(index: &Index, table: Table) -> Result<Vec<Column>, StoreError> {
+    let fixed: &[(&str, Kind)] = match table {
+        Table::Runs => &RUNS,
+        Table::Observations => &OBSERVATIONS,
+        Table::Series => &SERIES,
+    };
+    let mut columns: Vec<Column> =
+        fixed.iter().map(|(name, kind)| Column { name: (*name).to_owned(), kind: *kind }).collect();
+    if table == Table::Runs {
+        let settings = index.ask(setting_kinds)?;
+        columns.extend(
+            settings.into_iter().map(|(name, kind)| Column { name: format!("setting.{name}"), kind }),
+        );
+    }
+    Ok(columns)
+}
+
+/// The settings by name, each with a kind that all its values fit.
+fn setting_kinds(connection: &Connection) -> rusqlite::Result<BTreeMap<String, Kind>> {
+    let mut statement = connection.prepare("select distinct name, kind from setting_data")?;
+    let mut rows = statement.query([])?;
+    let mut kinds: BTreeMap<String, Kind> = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let kind = match row.get::<_, String>(1)?.as_str() {
+            "integer" => Kind::Integer,
+            "number" => Kind::Float,
+            "switch" => Kind::Switch,
+            _ => Kind::Text,
+        };
+        let place = kinds.entry(row.get(0)?).or_insert(kind);
+        *place = match (*place, kind) {
+            (before, now) if before == now => now,
+            (Kind::Integer | Kind::Float, Kind::Integer | Kind::Float) => Kind::Float,
+            _ => Kind::Text,
+        };
+    }
+    Ok(kinds)
+}
+
+/// Hands out all rows of a table, in the order they were recorded.
+pub(super) fn each_row(
+    index: &Index,
+    table: Table,
+    columns: &[Column],
+    take: &mut Take<'_>,
+) -> Result<(), Obstacle> {
+    let mut broken = false;
+    let outcome = {
+        let connection = index.connection.borrow();
+        let mut note = |error: rusqlite::Error| {
+            broken |= is_broken(&error);
+            Obstacle::from(error)
+        };
+        match table {
+            Table::Runs => runs(&connection, columns, take, &mut note),
+            Table::Observations => observations(&connection, columns, take, &mut note),
+            Table::Series => series(&connection, take, &mut note),
+        }
+    };
+    match outcome {
+        Err(_) if broken => {
+            index.renew().map_err(|error| Obstacle(error.to_string()))?;
+            Err(Obstacle("the index was broken; it has been made again, so try once more".to_owned()))
+        }
+        other => other,
+    }
+}
+
+type Note<'n> = dyn FnMut(rusqlite::Error) -> Obstacle + 'n;
+
+fn runs(
+    connection: &Connection,
+    columns: &[Column],
+    take: &mut Take<'_>,
+    note: &mut Note<'_>,
+) -> Result<(), Obstacle> {
+    let (fixed, settings) = columns.split_at_checked(RUNS.len()).unwrap_or((columns, &[]));
+    let mut wanted: Vec<&str> = fixed.iter().map(|column| column.name.as_str()).collect();
+    let names: Vec<&str> =
+        settings.iter().filter_map(|column| column.name.strip_prefix("setting.")).collect();
+    wanted.resize(
+        wanted.len() + names.len(),
+        "(select value from setting_data where setting_data.cell_id = run_data.cell_id and name = ?)",
+    );
+    let sql = format!(
+        "select {} from run_data join cell_data on cell_data.id = cell_id order by run_data.id",
+        wanted.join(", ")
+    );
+    each(connection, &sql, &names, columns, take, note)
+}
+
+fn observations(
+    connection: &Connection,
+    columns: &[Column],
+    take: &mut Take<'_>,
+    note: &mut Note<'_>,
+) -> Result<(), Obstacle> {
+    let sql = "select run, name, value, unit, scope, origin, file, line, counts
+               from observation_data cross join run_data on run_data.id = run_id
+                   cross join metric_data on metric_data.id = metric_id
+               order by observation_data.id";
+    each(connection, sql, &[], columns, take, note)
+}
+
+fn each(
+    connection: &Connection,
+    sql: &str,
+    parameters: &[&str],
+    columns: &[Column],
+    take: &mut Take<'_>,
+    note: &mut Note<'_>,
+) -> Result<(), Obstacle> {
+    let mut statement = connection.prepare(sql).map_err(&mut *note)?;
+    let mut rows = statement.query(params_from_iter(parameters)).map_err(&mut *note)?;
+    let mut data = Vec::with_capacity(columns.len());
+    while let Some(row) = rows.next().map_err(&mut *note)? {
+        data.clear();
+        for (place, column) in columns.iter().enumerate() {
+            data.push(fitting(datum(row, place).map_err(&mut *note)?, column.kind));
+        }
+        take(&data)?;
+    }
+    Ok(())
+}
+
+/// The values of all series. They are kept as text, which is read here and not by SQLite, because only this way
+/// every number comes back bit for bit.
+fn series(connection: &Connection, take: &mut Take<'_>, note: &mut Note<'_>) -> Result<(), Obstacle> {
+    let sql = "select run, name, unit, numbers
+               from series_data cross join run_data on run_data.id = run_id
+                   cross join metric_data on metric_data.id = metric_id
+               order by series_data.id";
+    let mut statement = connection.prepare(sql).map_err(&mut *note)?;
+    let mut rows = statement.query([]).map_err(&mut *note)?;
+    while let Some(row) = rows.next().map_err(&mut *note)? {
+        let numbers: Vec<f64> =
+            row.get::<_, String>(3).and_then(|text| parse_json(&text)).map_err(&mut *note)?;
+        let mut name = |place| datum(row, place).map_err(&mut *note);
+        let mut data = [name(0)?, name(1)?, name(2)?, Datum::Null, Datum::Null];
+        for (step, number) in (1..).zip(numbers) {
+            let [.., place, value] = &mut data;
+            (*place, *value) = (Datum::Integer(step), Datum::Float(number));
+            take(&data)?;
+        }
+    }
+    Ok(())
+}
+
+fn datum(row: &Row<'_>, place: usize) -> rusqlite::Result<Datum> {
+    row.get_ref(place).map(Datum::from_sql)
+}
+
+/// The same value as the column's kind.
+fn fitting(datum: Datum, kind: Kind) -> Datum {
+    match (kind, datum) {
+        (_, Datum::Null) => Datum::Null,
+        (Kind::Float, Datum::Integer(number)) => Datum::Float(number as f64),
+        (Kind::Switch, Datum::Text(word)) => Datum::Integer(i64::from(word == "true")),
+        (Kind::Text, Datum::Text(text)) => Datum::Text(text),
+        (Kind::Text, other) => Datum::Text(other.to_string()),
+        (_, other) => other,
+    }
+}

@@ -1,0 +1,144 @@
+//! Questions that people ask in SQL.
+
+use std::fmt;
+
+use rusqlite::Connection;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::types::ValueRef;
+
+use super::schema::described;
+use super::{Index, is_broken};
+use crate::StoreError;
+
+/// One value of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Datum {
+    /// Nothing: it was not observed.
+    Null,
+    /// A whole number.
+    Integer(i64),
+    /// A number with a fraction.
+    Float(f64),
+    /// A text.
+    Text(String),
+    /// Bytes that are not a text.
+    Bytes(Vec<u8>),
+}
+
+impl Datum {
+    pub(crate) fn from_sql(value: ValueRef<'_>) -> Datum {
+        match value {
+            ValueRef::Null => Datum::Null,
+            ValueRef::Integer(number) => Datum::Integer(number),
+            ValueRef::Real(number) => Datum::Float(number),
+            ValueRef::Text(bytes) => Datum::Text(String::from_utf8_lossy(bytes).into_owned()),
+            ValueRef::Blob(bytes) => Datum::Bytes(bytes.to_owned()),
+        }
+    }
+}
+
+/// As people read it; nothing for what was not observed.
+impl fmt::Display for Datum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Datum::Null => Ok(()),
+            Datum::Integer(number) => write!(f, "{number}"),
+            Datum::Float(number) => write!(f, "{number:?}"),
+            Datum::Text(text) => f.write_str(text),
+            Datum::Bytes(bytes) => bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}")),
+        }
+    }
+}
+
+/// An answer: a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SqlRows {
+    /// The names of the columns.
+    pub columns: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Vec<Datum>>,
+}
+
+impl Index {
+    /// Answers a question in SQL. The question can change nothing.
+    pub fn query(&self, sql: &str) -> Result<SqlRows, StoreError> {
+        let mut rows = Vec::new();
+        let columns = self.query_each(sql, &mut |row| {
+            rows.push(row);
+            true
+        })?;
+        Ok(SqlRows { columns, rows })
+    }
+
+    /// Like [`Index::query`], with each row given away as it is found, until the taker has had enough. Returns the
+    /// names of the columns.
+    pub fn query_each(
+        &self,
+        sql: &str,
+        take: &mut dyn FnMut(Vec<Datum>) -> bool,
+    ) -> Result<Vec<String>, StoreError> {
+        if sql.trim().is_empty() {
+            return Err(StoreError::Query { reason: "nothing was asked".to_owned(), tables: described() });
+        }
+        let mut given = false;
+        let first = self.each_row(sql, &mut |row| {
+            given = true;
+            take(row)
+        });
+        let answer = match first {
+            Err(error) if is_broken(&error) && !given => {
+                self.renew()?;
+                self.each_row(sql, take)
+            }
+            other => other,
+        };
+        answer.map_err(|error| StoreError::Query { reason: reason(&error), tables: described() })
+    }
+
+    fn each_row(&self, sql: &str, take: &mut dyn FnMut(Vec<Datum>) -> bool) -> rusqlite::Result<Vec<String>> {
+        let connection = self.connection.borrow();
+        let mut statement = connection.prepare(sql)?;
+        let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
+        let width = columns.len();
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let data: rusqlite::Result<Vec<Datum>> =
+                (0..width).map(|place| row.get_ref(place).map(Datum::from_sql)).collect();
+            if !take(data?) {
+                break;
+            }
+        }
+        Ok(columns)
+    }
+}
+
+/// Forbids a connection everything but reading, whatever SQL it is given.
+pub(super) fn restrict(connection: &mut Connection) -> rusqlite::Result<()> {
+    connection.authorizer(Some(only_reading))
+}
+
+fn only_reading(context: AuthContext<'_>) -> Authorization {
+    match context.action {
+        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => Authorization::Allow,
+        AuthAction::Function { function_name } if function_name != "load_extension" => Authorization::Allow,
+        AuthAction::Pragma { pragma_name: "table_info" | "table_xinfo" | "table_list", .. } => {
+            Authorization::Allow
+        }
+        _ => Authorization::Deny,
+    }
+}
+
+/// SQLite's own words, without those of the layer between.
+fn reason(error: &rusqlite::Error) -> String {
+    match error {
+        rusqlite::Error::SqliteFailure(_, Some(message)) if message == "not authorized" => {
+            "only questions are allowed here: a query must not change anything".to_owned()
+        }
+        rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),
+        rusqlite::Error::SqlInputError { msg, offset, .. } if *offset >= 0 => {
+            format!("{msg} (at character {})", offset + 1)
+        }
+        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,343 @@
+//! Questions that the other rooms ask.
+
+use std::collections::BTreeMap;
+
+use assay_model::{
+    CellId, Machine, Observation, Origin, PlanInForce, RunId, Scope, Series, Settings, Source, Status, Unit,
+    Usage,
+};
+use rusqlite::{OptionalExtension, ToSql};
+
+use super::Index;
+use super::decode::{
+    counts, counts_by_cell, hints, origin, parse_json, parsed, run_number, run_row, scope, status,
+};
+use crate::StoreError;
+use crate::state::StatusCounts;
+
+/// What is known of a record as a whole.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Summary {
+    /// The campaign's name.
+    pub name: String,
+    /// When the record was made, in seconds since 1970 UTC.
+    pub created: f64,
+    /// The plan in force, if one was made.
+    pub plan: Option<PlanInForce>,
+    /// How many coordinators opened the record.
+    pub sessions: u64,
+    /// When the last one did, in seconds since 1970 UTC.
+    pub last_session: Option<f64>,
+    /// The machine of the last one.
+    pub machine: Option<Machine>,
+    /// Places in the journal where lines between good ones had to be skipped.
+    pub damaged_places: u64,
+    /// How the newest attempts ended.
+    pub runs: StatusCounts,
+}
+
+/// A cell and how its runs went.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CellSummary {
+    /// Its identity.
+    pub cell: CellId,
+    /// The workload's name; empty where the plan that named it was lost.
+    pub workload: String,
+    /// All its settings.
+    pub settings: Settings,
+    /// Whether the plan in force has it.
+    pub planned: bool,
+    /// How the newest attempts ended.
+    pub runs: StatusCounts,
+}
+
+/// The value of a metric in a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunValue {
+    /// Which run: the newest attempt at its repeat.
+    pub run: RunId,
+    /// Which repeat, from 1.
+    pub repeat: u32,
+    /// How the run ended; none while it is open.
+    pub status: Option<Status>,
+    /// When it started, in seconds since 1970 UTC.
+    pub started_at: Option<f64>,
+    /// The value in the base unit.
+    pub value: f64,
+    /// The base unit.
+    pub unit: Unit,
+    /// What it was taken over, where that is known.
+    pub scope: Option<Scope>,
+    /// How it came about.
+    pub origin: Origin,
+}
+
+/// A metric that runs have values of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MetricSummary {
+    /// Its name.
+    pub name: String,
+    /// The base unit.
+    pub unit: Unit,
+    /// How many of the newest attempts have a value of it.
+    pub runs: u64,
+}
+
+/// A run as the index knows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunRow {
+    /// Its identity.
+    pub run: RunId,
+    /// The workload's name.
+    pub workload: String,
+    /// How it ended; none while it is open.
+    pub status: Option<Status>,
+    /// When it started, in seconds since 1970 UTC.
+    pub started_at: Option<f64>,
+    /// What it used.
+    pub usage: Option<Usage>,
+    /// Bytes captured from standard output; none while it is open.
+    pub stdout_bytes: Option<u64>,
+    /// Bytes captured from standard error; none while it is open.
+    pub stderr_bytes: Option<u64>,
+    /// The run directory, relative to the record.
+    pub directory: String,
+    /// Hints for the error text seen.
+    pub hints: Vec<String>,
+    /// Whether it is the newest attempt at its repeat.
+    pub current: bool,
+    /// Whether the plan in force has its cell.
+    pub planned: bool,
+}
+
+/// Which runs to show; by default all of them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RunFilter {
+    /// Only this run.
+    pub run: Option<RunId>,
+    /// Only runs of this cell.
+    pub cell: Option<CellId>,
+    /// Only runs of this workload.
+    pub workload: Option<String>,
+    /// Only runs that ended so: the word of a status, or `open`.
+    pub status: Option<String>,
+    /// Only the newest attempt at each repeat.
+    pub current: bool,
+    /// Only the last so many.
+    pub last: Option<u32>,
+}
+
+/// A way in which runs failed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FailureReason {
+    /// What happened, for example `failed: exit code 1`.
+    pub reason: String,
+    /// To how many of the newest attempts.
+    pub runs: u64,
+    /// The last of them.
+    pub example: RunId,
+    /// Hints for the error text seen in that one.
+    pub hints: Vec<String>,
+}
+
+impl Index {
+    /// What is known of the record as a whole.
+    pub fn summary(&self) -> Result<Summary, StoreError> {
+        self.ask(|connection| {
+            let mut get = connection.prepare("select value from meta where key = ?1")?;
+            let mut summary = Summary { runs: counts(connection)?, ..Summary::default() };
+            let mut text = |key: &str| get.query_row([key], |row| row.get::<_, String>(0)).optional();
+            summary.name = text("name")?.unwrap_or_default();
+            summary.machine = text("machine")?.map(|json| parse_json(&json)).transpose()?;
+            summary.plan = text("plan")?.map(|json| parse_json(&json)).transpose()?;
+            let mut number = |key: &str| get.query_row([key], |row| row.get::<_, f64>(0)).optional();
+            summary.created = number("created")?.unwrap_or(0.0);
+            summary.last_session = number("last_session")?;
+            let mut count = |key: &str| get.query_row([key], |row| row.get::<_, u64>(0)).optional();
+            summary.sessions = count("sessions")?.unwrap_or(0);
+            summary.damaged_places = count("damaged_places")?.unwrap_or(0);
+            Ok(summary)
+        })
+    }
+
+    /// All cells, in the order the plans named them.
+    pub fn cells(&self) -> Result<Vec<CellSummary>, StoreError> {
+        self.ask(|connection| {
+            let mut counts = counts_by_cell(connection)?;
+            let mut statement = connection.prepare(
+                "select cell, coalesce(workload, ''), settings, planned, id from cell_data order by id",
+            )?;
+            let rows = statement.query_map([], |row| {
+                Ok(CellSummary {
+                    cell: parsed(row, 0)?,
+                    workload: row.get(1)?,
+                    settings: parse_json(&row.get::<_, String>(2)?)?,
+                    planned: row.get(3)?,
+                    runs: counts.remove(&row.get(4)?).unwrap_or_default(),
+                })
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// The values of a metric by cell, of the newest attempts, by repeat.
+    pub fn values(&self, metric: &str) -> Result<BTreeMap<CellId, Vec<RunValue>>, StoreError> {
+        self.ask(|connection| {
+            let mut statement = connection.prepare(
+                "select run, status, detail, started_at, value, unit, scope, origin
+                 from metric_data cross join observation_data on metric_id = metric_data.id
+                     cross join run_data on run_data.id = run_id
+                 where name = ?1 and counts and current order by cell_id, repeat",
+            )?;
+            let mut values: BTreeMap<CellId, Vec<RunValue>> = BTreeMap::new();
+            let mut rows = statement.query([metric])?;
+            while let Some(row) = rows.next()? {
+                let run: RunId = parsed(row, 0)?;
+                let value = RunValue {
+                    repeat: run.repeat,
+                    status: status(row, 1, 2)?,
+                    started_at: row.get(3)?,
+                    value: row.get(4)?,
+                    unit: Unit::parse(&row.get::<_, String>(5)?).0,
+                    scope: scope(row, 6)?,
+                    origin: origin(row, 7)?,
+                    run,
+                };
+                match values.get_mut(&value.run.cell) {
+                    Some(list) => list.push(value),
+                    None => {
+                        values.insert(value.run.cell.clone(), vec![value]);
+                    }
+                }
+            }
+            Ok(values)
+        })
+    }
+
+    /// The metrics that the newest attempts have values of, by name.
+    pub fn metrics(&self) -> Result<Vec<MetricSummary>, StoreError> {
+        self.ask(|connection| {
+            // Few runs are not current, so theirs are counted apart and taken off.
+            let mut statement = connection.prepare(
+                "select name, unit, total - coalesce(outdated, 0) as runs from metric_data
+                     join (select metric_id as a, count(*) as total from observation_data
+                           where counts group by metric_id) on a = metric_data.id
+                     left join (select metric_id as b, count(*) as outdated
+                                from run_data join observation_data on observation_data.id >= first_observation
+                                    and observation_data.id < first_observation + observations
+                                where not current and counts group by metric_id) on b = metric_data.id
+                 where runs > 0 order by name, unit",
+            )?;
+            let rows = statement.query_map([], |row| {
+                let unit = Unit::parse(&row.get::<_, String>(1)?).0;
+                Ok(MetricSummary { name: row.get(0)?, unit, runs: row.get(2)? })
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// The runs that a filter lets through, in the order they were recorded.
+    pub fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
+        let mut conditions = vec!["1"];
+        let mut values: Vec<Box<dyn ToSql>> = Vec::new();
+        let mut condition = |text: &'static str, value: Option<String>| {
+            if let Some(value) = value {
+                conditions.push(text);
+                values.push(Box::new(value));
+            }
+        };
+        condition("run = ?", filter.run.as_ref().map(RunId::to_string));
+        let cell = filter.cell.as_ref().or(filter.run.as_ref().map(|run| &run.cell));
+        condition("cell = ?", cell.map(CellId::to_string));
+        condition("workload = ?", filter.workload.clone());
+        condition("status = ?", filter.status.clone());
+        if filter.current {
+            conditions.push("current");
+        }
+        values.push(Box::new(filter.last.map_or(-1, i64::from)));
+        let sql = format!(
+            "select run, coalesce(workload, ''), status, detail, started_at, wall_s, user_s, system_s,
+                 peak_resident_bytes, peak_group_bytes, stdout_bytes, stderr_bytes, directory, hints, current,
+                 planned
+             from run_data join cell_data on cell_data.id = cell_id
+             where {} order by run_data.id desc limit ?",
+            conditions.join(" and ")
+        );
+        self.ask(|connection| {
+            let mut statement = connection.prepare(&sql)?;
+            let rows = statement.query_map(rusqlite::params_from_iter(&values), run_row)?;
+            let mut runs: Vec<RunRow> = rows.collect::<rusqlite::Result<_>>()?;
+            runs.reverse();
+            Ok(runs)
+        })
+    }
+
+    /// All facts found in a run, in order.
+    pub fn observations(&self, run: &RunId) -> Result<Vec<Observation>, StoreError> {
+        self.ask(|connection| {
+            let Some(id) = run_number(connection, run)? else { return Ok(Vec::new()) };
+            let mut statement = connection.prepare(
+                "select name, value, unit, scope, origin, file, line
+                 from run_data join observation_data on observation_data.id >= first_observation
+                         and observation_data.id < first_observation + observations
+                     join metric_data on metric_data.id = metric_id
+                 where run_data.id = ?1 order by observation_data.id",
+            )?;
+            let rows = statement.query_map([id], |row| {
+                let file: Option<String> = row.get(5)?;
+                let line: Option<u64> = row.get(6)?;
+                Ok(Observation {
+                    metric: row.get(0)?,
+                    value: row.get(1)?,
+                    unit: Unit::parse(&row.get::<_, String>(2)?).0,
+                    scope: scope(row, 3)?,
+                    origin: origin(row, 4)?,
+                    source: file.zip(line).map(|(file, line)| Source { file, line }),
+                })
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// All series of a run.
+    pub fn series(&self, run: &RunId) -> Result<Vec<Series>, StoreError> {
+        self.ask(|connection| {
+            let Some(id) = run_number(connection, run)? else { return Ok(Vec::new()) };
+            let mut statement = connection.prepare(
+                "select name, unit, numbers, seen
+                 from series_data join metric_data on metric_data.id = metric_id
+                 where run_id = ?1 order by series_data.id",
+            )?;
+            let rows = statement.query_map([id], |row| {
+                Ok(Series {
+                    metric: row.get(0)?,
+                    unit: Unit::parse(&row.get::<_, String>(1)?).0,
+                    values: parse_json(&row.get::<_, String>(2)?)?,
+                    seen: row.get(3)?,
+                })
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// The ways in which newest attempts failed or timed out, the most frequent first.
+    pub fn failures(&self) -> Result<Vec<FailureReason>, StoreError> {
+        self.ask(|connection| {
+            let mut statement = connection.prepare(
+                "select failed.reason, failed.runs, run, hints from (
+                     select reason, count(*) as runs, max(id) as last from run_data
+                     where reason is not null and current group by reason) as failed
+                 join run_data on run_data.id = failed.last order by failed.runs desc, failed.reason",
+            )?;
+            let rows = statement.query_map([], |row| {
+                Ok(FailureReason {
+                    reason: row.get(0)?,
+                    runs: row.get(1)?,
+                    example: parsed(row, 2)?,
+                    hints: hints(row, 3)?,
+                })
+            })?;
+            rows.collect()
+        })
+    }
+}

@@ -1,0 +1,55 @@
+//! The names of files in a record.
+
+use std::path::{Path, PathBuf};
+
+use assay_model::RunId;
+
+/// The journal: the truth.
+pub(crate) const JOURNAL: &str = "journal.jsonl";
+/// Locked by the one writer; its text says who that is.
+pub(crate) const LOCK: &str = "lock";
+/// The derived index.
+pub(crate) const INDEX: &str = "index.sqlite";
+/// Locked by whoever makes or extends the index.
+pub(crate) const INDEX_LOCK: &str = "index.lock";
+/// The directory of run directories.
+const RUNS: &str = "runs";
+
+/// Where the run directory of a run belongs, relative to its record: `runs/3f2a91c04b1d77e2@local/r3`.
+/// Characters that could leave the directory or trouble a shell are written as `%` and their hexadecimal code, so
+/// different cells never share a directory.
+pub fn relative_run_directory(run: &RunId) -> String {
+    let cell = run.cell.to_string();
+    let mut name = String::with_capacity(cell.len());
+    for byte in cell.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'@' | b'-' | b'_' | b'.' => {
+                name.push(char::from(byte))
+            }
+            other => name.push_str(&format!("%{other:02x}")),
+        }
+    }
+    format!("{RUNS}/{name}/{}", run.leaf())
+}
+
+/// The run directory inside a record. The relative path comes from a journal, which may come from a stranger:
+/// parts that would lead out of the record are left out.
+pub fn run_directory(record: &Path, relative: &str) -> PathBuf {
+    let mut path = record.to_path_buf();
+    path.extend(relative.split('/').filter(|part| !matches!(*part, "" | "." | "..")));
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn run_directories_stay_inside_the_record() {
+        let run: RunId = "3f2a91c04b1d77e2@local/r3.2".parse().unwrap();
+        assert_eq!(relative_run_directory(&run), "runs/3f2a91c04b1d77e2@local/r3.2");
+        let odd: RunId = "aa@../my cluster/r1".parse().unwrap();
+        assert_eq!(relative_run_directory(&odd), "runs/aa@..%2fmy%20cluster/r1");
+        assert_eq!(run_directory(Path::new("record"), "/../runs/./a/r1"), Path::new("record/runs/a/r1"));
+    }
+}

@@ -1,0 +1,67 @@
+//! The record on disk: everything one campaign left behind. This room alone knows file names and schema versions.
+//!
+//! ```text
+//! <record>/
+//!   journal.jsonl   the truth: one checked line an entry, appended, never truncated, never rewritten
+//!   lock            who writes the journal now (pid, host, since), locked while that is so
+//!   index.sqlite    derived from the journal; safe to delete at any time
+//!   index.lock      serialises the makers of the index
+//!   runs/<cell>/<leaf>/   run directories, made by the launcher
+//! ```
+//!
+//! | file | holds |
+//! |---|---|
+//! | `store.rs` | [`Store`]: the one writer of a record |
+//! | `record.rs` | [`Record`]: any number of readers, without a lock |
+//! | `journal.rs` | the journal: its line format, writer and reader |
+//! | `medium.rs` | the two system calls the journal rests on, replaceable for tests |
+//! | `fault.rs` | a simulated disk that loses power, fills up and tears writes |
+//! | `state.rs` | the fold of a journal: what resuming needs |
+//! | `index.rs` | the SQL index: kept up to date, asked typed questions or plain SQL |
+//! | `export.rs` | tables of the index as CSV, JSON lines or Parquet |
+//! | `list.rs` | the records below a directory |
+//!
+//! # What is on disk when
+//!
+//! * [`Store::append`] returns after `write(2)`: the entry survives the death of this program (`kill -9`), not
+//!   the loss of power. It is meant for entries whose loss costs only work, such as a run about to start.
+//! * [`Store::commit`] returns after `fdatasync(2)` too: the entry is acknowledged and survives the loss of
+//!   power. Because the whole file is synced, so do all entries before it.
+//! * When a record is made, the journal, its directory and every directory made on the way are synced before
+//!   [`Store::open_or_create`] returns. Opening an old record syncs it once, so that entries a killed
+//!   coordinator had only appended are durable before anything is built on them.
+//! * A failed sync is final: the kernel may have dropped the pages, so a later success proves nothing. The store
+//!   then takes no further entries; a new process reads what really is on disk and goes on.
+//!
+//! A write that was cut short (crash, full disk) leaves a torn line. It never checks, so readers skip it; before
+//! its next entry the writer ends it with a mark, so that a torn line can be told from later damage.
+
+mod chosen;
+mod error;
+mod export;
+pub mod fault;
+mod index;
+pub mod journal;
+mod layout;
+mod list;
+mod lock;
+mod medium;
+mod record;
+#[cfg(test)]
+mod sample;
+mod state;
+mod store;
+mod time;
+
+pub use error::StoreError;
+pub use export::{Format, Table, export};
+pub use index::{
+    CellSummary, Datum, FailureReason, Index, MetricSummary, RunFilter, RunRow, RunValue, SqlRows, Summary,
+};
+pub use journal::{Damage, Flaw, Troubles};
+pub use layout::{relative_run_directory, run_directory};
+pub use list::{RecordContents, RecordSummary, list_records};
+pub use medium::{FileMedium, Medium};
+pub use record::{Entries, Record};
+pub use state::{CellState, OpenRun, Process, RunState, SessionSummary, State, StatusCounts};
+pub use store::{Identity, Store};

@@ -1,0 +1,67 @@
+//! The lock that lets one coordinator write a record.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::StoreError;
+use crate::layout::LOCK;
+
+/// A process that is being started holds the lock of its parent for a moment, even if the parent just died, so one
+/// look is not enough.
+const ATTEMPTS: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Who holds a record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Holder {
+    pub(crate) pid: u32,
+    pub(crate) host: String,
+    pub(crate) since: f64,
+}
+
+/// Takes the lock of a record. It lasts as long as the file is open, so the kernel ends it with its holder.
+pub(crate) fn take(record: &Path, holder: &Holder) -> Result<File, StoreError> {
+    let path = record.join(LOCK);
+    let open_error = |source| StoreError::Open { path: path.clone(), source };
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path)
+        .map_err(open_error)?;
+    for attempts_left in (0..ATTEMPTS).rev() {
+        match file.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::WouldBlock) if attempts_left == 0 => return Err(held(&mut file, record)),
+            Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
+            Err(TryLockError::Error(source)) => return Err(StoreError::LockRefused { path, source }),
+        }
+    }
+    let mut text = serde_json::to_vec(holder).map_err(|error| open_error(error.into()))?;
+    text.push(b'\n');
+    // A full disk must not keep anyone from continuing later, and the name is only for messages to others.
+    let _ = file.set_len(0).and_then(|()| file.write_all(&text));
+    Ok(file)
+}
+
+/// The refusal, with the holder's name. A holder writes its name right after it took the lock, so an empty name
+/// is waited for.
+fn held(file: &mut File, record: &Path) -> StoreError {
+    for _ in 0..ATTEMPTS {
+        let mut text = String::new();
+        let read = file.rewind().and_then(|()| file.read_to_string(&mut text));
+        if read.is_ok()
+            && let Ok(Holder { pid, host, since }) = serde_json::from_str(&text)
+        {
+            return StoreError::Held { pid, host, since, path: record.to_owned() };
+        }
+        thread::sleep(PAUSE);
+    }
+    StoreError::HeldByUnknown { path: record.to_owned() }
+}

@@ -1,0 +1,91 @@
+//! A record opened for reading: without a lock, on read-only directories too, and while a writer is at work.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use assay_model::Entry;
+
+use crate::journal::{Reader, Troubles};
+use crate::layout::{JOURNAL, run_directory};
+use crate::{Index, State, StoreError};
+
+/// A record opened for reading.
+#[derive(Debug, Clone)]
+pub struct Record {
+    directory: PathBuf,
+}
+
+impl Record {
+    /// Opens the record in a directory. Reads no more than is needed to know that this program can read it.
+    pub fn open(directory: &Path) -> Result<Record, StoreError> {
+        let record = Record { directory: directory.to_owned() };
+        record.entries()?.reader.next_entry()?;
+        Ok(record)
+    }
+
+    /// The record's directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The run directory inside this record.
+    pub fn run_directory(&self, relative: &str) -> PathBuf {
+        run_directory(&self.directory, relative)
+    }
+
+    /// The fold of the journal as it is now.
+    pub fn state(&self) -> Result<State, StoreError> {
+        let mut entries = self.entries()?;
+        let mut state = State::default();
+        for entry in entries.by_ref() {
+            state.apply(&entry?);
+        }
+        state.troubles = entries.reader.into_troubles();
+        Ok(state)
+    }
+
+    /// The entries of the journal as it is now, in order; what does not check is left out.
+    pub fn entries(&self) -> Result<Entries, StoreError> {
+        let path = self.directory.join(JOURNAL);
+        let file = File::open(&path).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+                StoreError::Missing { path: self.directory.clone() }
+            }
+            _ => StoreError::Open { path: path.clone(), source },
+        })?;
+        Ok(Entries { reader: Reader::new(file, &path), ended: false })
+    }
+
+    /// The index, brought up to date with the journal.
+    pub fn index(&self) -> Result<Index, StoreError> {
+        Index::open(&self.directory)
+    }
+}
+
+/// The entries of a journal, one after the other.
+#[derive(Debug)]
+pub struct Entries {
+    reader: Reader<File>,
+    ended: bool,
+}
+
+impl Entries {
+    /// What had to be skipped; complete once all entries are read.
+    pub fn troubles(&self) -> &Troubles {
+        self.reader.troubles()
+    }
+}
+
+impl Iterator for Entries {
+    type Item = Result<Entry, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let next = self.reader.next_entry();
+        self.ended = !matches!(next, Ok(Some(_)));
+        Some(next.transpose()?.map(|located| located.entry))
+    }
+}

@@ -1,0 +1,74 @@
+//! What the tests of whole records share.
+
+use std::path::Path;
+use std::process::Command;
+
+use assay_model::{Entry, Observation, Origin, RunId, RunResult, Status, Unit};
+use assay_store::{Identity, relative_run_directory};
+use tempfile::TempDir;
+
+pub fn identity() -> Identity {
+    let (name, program, host) = ("nightly".into(), "0.1.0".into(), "here".into());
+    Identity { name, now: 1_772_368_496.5, program, host, pid: 4711 }
+}
+
+pub fn run(repeat: u32) -> RunId {
+    RunId { cell: "00000000000000aa@local".parse().unwrap(), repeat, attempt: 1 }
+}
+
+pub fn launching(run: &RunId) -> Entry {
+    Entry::Launching { run: run.clone(), at: 1.5, directory: relative_run_directory(run) }
+}
+
+pub fn finished(run: &RunId, status: Status) -> Entry {
+    let observation = Observation {
+        metric: "duration.wall".into(),
+        value: f64::from(run.repeat),
+        unit: Unit::Seconds,
+        scope: None,
+        origin: Origin::Measured,
+        source: None,
+    };
+    let result = RunResult {
+        status,
+        started_at: 2.5,
+        usage: None,
+        stdout_bytes: 0,
+        stderr_bytes: 0,
+        observations: vec![observation; 4],
+        series: Vec::new(),
+        hints: Vec::new(),
+    };
+    Entry::Finished { run: run.clone(), result: Box::new(result) }
+}
+
+/// A file system in memory of its own, for disks that are full or read-only. Only root can have one; without it the
+/// tests that need one rest on the simulated disk alone.
+pub struct Mount(TempDir);
+
+impl Mount {
+    pub fn tmpfs(options: &str) -> Option<Mount> {
+        let mount = Mount(tempfile::tempdir().unwrap());
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", options, "tmpfs"])
+            .arg(mount.0.path())
+            .output()
+            .is_ok_and(|output| output.status.success());
+        mounted.then_some(mount)
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn remount(&self, options: &str) {
+        let options = format!("remount,{options}");
+        assert!(Command::new("mount").args(["-o", &options]).arg(self.path()).status().unwrap().success());
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(self.0.path()).output();
+    }
+}

@@ -1,0 +1,8 @@
+//! Records as whole directories, on real and simulated disks.
+
+#[cfg(test)]
+mod common;
+#[cfg(test)]
+mod kill;
+#[cfg(test)]
+mod record;
