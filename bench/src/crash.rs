@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod events;
+pub mod groups;
 pub mod orphan;
 pub mod power;
 pub mod scene;

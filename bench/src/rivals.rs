@@ -73,6 +73,11 @@ impl Contender {
         if matches!(self, Contender::Jube | Contender::Reframe) { rounds.div_ceil(4) } else { rounds }
     }
 
+    /// Whether one round of it alone takes most of a minute.
+    pub fn is_slow(self) -> bool {
+        self == Contender::Reframe
+    }
+
     /// How to install it where it is missing.
     pub fn installation(self) -> &'static str {
         match self {

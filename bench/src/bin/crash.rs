@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use assay_bench::campaign::TROUBLED_RUNS;
 use assay_bench::crash::audit::Audit;
+use assay_bench::crash::groups;
 use assay_bench::crash::power::lose_power;
 use assay_bench::crash::scene::{Outcome, Scene, Step};
 use assay_bench::crash::session::{Calls, Kill, tracer};
@@ -42,11 +43,14 @@ fn main() -> anyhow::Result<ExitCode> {
     let (kills, images) = if quick { (40, 300) } else { (KILLS_MADE, IMAGES_MADE) };
     let mut goals = Goals::default();
     let mut random = Random::new(arguments.seed);
+    let before = groups::abandoned();
     let mut bench = Bench::new(&place)?;
     while bench.kills() < kills {
         bench.scene(kills, &mut random)?;
     }
     bench.tell();
+    let left = groups::remove(&groups::abandoned().difference(&before).cloned().collect());
+    println!("{left} empty control groups were left behind by the kills, and are removed now\n");
     bench.judge(if quick { kills } else { KILLS }, &mut goals);
     power(&place, images, if quick { images } else { IMAGES }, arguments.seed, &mut goals)?;
     println!("{goals}");
@@ -87,7 +91,7 @@ impl<'a> Bench<'a> {
         let life_s = began.elapsed().as_secs_f64();
         let outcome = scene.conclude()?;
         println!(
-            "left alone, {TROUBLED_RUNS} runs with --jobs 4 take {life_s:.2} s; {} acknowledged, {} orphans",
+            "left alone, {TROUBLED_RUNS} runs with --jobs 4 take {life_s:.2} s; {} acknowledged, {} processes left",
             outcome.acknowledged, outcome.orphans
         );
         let traced = tracer().is_some();
@@ -122,6 +126,7 @@ impl<'a> Bench<'a> {
         self.scenes += 1;
         self.total.audit.add(&outcome.audit);
         self.total.orphans += outcome.orphans;
+        self.total.outliving += outcome.outliving;
         self.total.overlaps += outcome.overlaps;
         self.total.missing += outcome.missing;
         self.total.acknowledged += outcome.acknowledged;
@@ -151,8 +156,13 @@ impl<'a> Bench<'a> {
         println!("\n{}", table(&["killed", "times"], &rows));
         println!(
             "{} campaigns of {TROUBLED_RUNS} runs, {} runs acknowledged; {} times a successor was refused because \
-             a process that had not become its program yet still held the lock\n",
+             a process that had not become its program yet still held the lock",
             self.scenes, self.total.acknowledged, self.refused
+        );
+        println!(
+            "{} processes of killed runs were alive after the end, and {} of runs that had ended by themselves",
+            self.total.orphans - self.total.outliving,
+            self.total.outliving
         );
     }
 

@@ -33,8 +33,7 @@ fn main() -> anyhow::Result<ExitCode> {
             println!("{trouble}");
         }
     }
-    let rounds = if arguments.common.quick { 2 } else { 12 };
-    let measured = measure(&place, rounds)?;
+    let measured = measure(&place, arguments.common.quick)?;
     println!("{RUNS} runs of `echo metric=1.0`; medians and ranges over rounds, all programs in turn\n");
     println!("{}", results(&measured));
     let own = measured.iter().find(|(contender, _)| *contender == Contender::Assay);
@@ -48,10 +47,14 @@ fn main() -> anyhow::Result<ExitCode> {
 type Measured = Vec<(Contender, Vec<Cost>)>;
 
 /// Measures all contenders in turn, so that a slow minute of the machine touches all of them.
-fn measure(place: &Place, rounds: usize) -> anyhow::Result<Measured> {
+fn measure(place: &Place, quick: bool) -> anyhow::Result<Measured> {
+    let rounds = if quick { 3 } else { 12 };
     let mut measured: Measured = Vec::new();
     for contender in ALL {
         match contender.program(place) {
+            Some(_) if quick && contender.is_slow() => {
+                println!("left out, because this is quick and it is not: {}", contender.name());
+            }
             Some(_) => measured.push((contender, Vec::new())),
             None => println!("missing: {}; to install: {}", contender.name(), contender.installation()),
         }

@@ -45,6 +45,8 @@ pub struct Audit {
     pub damaged: usize,
     /// Repeats that succeeded.
     pub succeeded: usize,
+    /// The runs that succeeded.
+    pub runs: BTreeSet<RunId>,
 }
 
 impl Audit {
@@ -127,6 +129,7 @@ impl Tally {
             failed: self.failed,
             damaged: 0,
             succeeded: self.finals.len() - self.failed.min(self.finals.len()),
+            runs: self.succeeded.clone(),
         }
     }
 }
@@ -174,7 +177,8 @@ mod tests {
         let good =
             [finished("aa@local/r1", Status::Interrupted), finished("aa@local/r1.2", Status::Succeeded)];
         let audit = tally(&good).audit(std::slice::from_ref(&known));
-        assert_eq!(audit, Audit { succeeded: 1, ..Audit::default() });
+        let runs = BTreeSet::from(["aa@local/r1.2".parse().unwrap()]);
+        assert_eq!(audit, Audit { succeeded: 1, runs, ..Audit::default() });
         assert_eq!(tally(&good[..1]).audit(&[known]).lost, 1);
     }
 

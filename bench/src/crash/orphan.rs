@@ -2,33 +2,53 @@
 
 use std::fs;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
+use assay_model::RunId;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+/// A living process of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Orphan {
+    /// Its number.
+    pub pid: i32,
+    /// The run that it belongs to.
+    pub run: RunId,
+}
+
 /// The living processes that belong to runs of a record.
-pub fn of_record(record: &Path) -> Vec<i32> {
+pub fn of_record(record: &Path) -> Vec<Orphan> {
     let wanted = format!("ASSAY_RUN={}#", record.display()).into_bytes();
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
-        .filter(|number| {
-            // A process that has ended but was not waited for shows no environment.
-            let environment = fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
-            environment.split(|byte| *byte == 0).any(|variable| variable.starts_with(&wanted))
-        })
-        .collect()
+    let orphan = |pid: i32| {
+        // A process that has ended but was not waited for shows no environment.
+        let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
+        let run =
+            environment.split(|byte| *byte == 0).find_map(|variable| variable.strip_prefix(&*wanted))?;
+        Some(Orphan { pid, run: String::from_utf8_lossy(run).parse().ok()? })
+    };
+    entries.flatten().filter_map(|entry| orphan(entry.file_name().to_str()?.parse().ok()?)).collect()
 }
 
 /// Kills the processes of a record's runs, so that a bench leaves nothing behind. Gives how many there were.
 pub fn end(record: &Path) -> usize {
-    let found = of_record(record);
-    for number in &found {
-        // It may have ended in between, which is what was wanted.
-        let _ = kill(Pid::from_raw(*number), Signal::SIGKILL);
+    let mut count = 0;
+    // A process may start another between the search and the kill.
+    for _ in 0..100 {
+        let found = of_record(record);
+        if found.is_empty() {
+            break;
+        }
+        count += found.len();
+        for orphan in found {
+            // It may have ended in between, which is what was wanted.
+            let _ = kill(Pid::from_raw(orphan.pid), Signal::SIGKILL);
+        }
+        thread::sleep(Duration::from_millis(5));
     }
-    found.len()
+    count
 }
 
 #[cfg(test)]
@@ -43,8 +63,9 @@ mod tests {
             .env("ASSAY_RUN", format!("{}#x@local/r1", record.path().display()))
             .spawn()
             .unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        assert_eq!(of_record(record.path()), [child.id().cast_signed()]);
+        thread::sleep(Duration::from_millis(100));
+        let run = "x@local/r1".parse().unwrap();
+        assert_eq!(of_record(record.path()), [Orphan { pid: child.id().cast_signed(), run }]);
         assert_eq!(end(record.path()), 1);
         child.wait().unwrap();
         assert!(of_record(record.path()).is_empty());

@@ -34,6 +34,8 @@ pub struct Outcome {
     pub audit: Audit,
     /// Processes of runs that were alive after the end.
     pub orphans: usize,
+    /// Of these, processes of runs that were not killed but ended by themselves.
+    pub outliving: usize,
     /// Runs that were alive while a later attempt at the same repeat was.
     pub overlaps: usize,
     /// Planned runs that the record does not have.
@@ -118,6 +120,7 @@ impl<'a> Scene<'a> {
         ensure!(!events.is_empty(), "the runs wrote no events");
         Ok(Outcome {
             orphans: alive.len(),
+            outliving: alive.iter().filter(|orphan| audit.runs.contains(&orphan.run)).count(),
             overlaps: events::overlaps(&events).len(),
             missing: TROUBLED_RUNS.saturating_sub(audit.succeeded),
             acknowledged: self.acknowledged.len(),

@@ -6,7 +6,7 @@ use assay_campaign::{Campaign, LoadError};
 use assay_store::{Record, RecordSummary, list_records};
 
 use crate::failure::Mistake;
-use crate::registry;
+use crate::registry::{self, Purpose};
 
 /// The directory that records stand in, beside the campaign file.
 pub const RECORDS: &str = "records";
@@ -19,6 +19,11 @@ pub fn directory_of(campaign: &Path) -> PathBuf {
     }
 }
 
+/// A path as people write it, without a leading `./`.
+pub fn shown(path: &Path) -> String {
+    path.strip_prefix(".").unwrap_or(path).display().to_string()
+}
+
 /// The record of a campaign, unless the user names another.
 pub fn of_campaign(campaign: &Path, name: &str, named: Option<&Path>) -> PathBuf {
     named.map_or_else(|| directory_of(campaign).join(RECORDS).join(name), Path::to_owned)
@@ -29,7 +34,7 @@ pub fn open(named: Option<&Path>) -> anyhow::Result<Record> {
     let path = match named {
         None => newest()?,
         Some(path) if path.extension().is_some_and(|ending| ending == "toml") && path.is_file() => {
-            let campaign = load(path)?;
+            let campaign = load(path, Purpose::Look)?;
             of_campaign(path, &campaign.name, None)
         }
         Some(path) if path.is_dir() => path.to_owned(),
@@ -39,19 +44,19 @@ pub fn open(named: Option<&Path>) -> anyhow::Result<Record> {
 }
 
 /// Reads and checks a campaign file.
-pub fn load(path: &Path) -> anyhow::Result<Campaign> {
+pub fn load(path: &Path, purpose: Purpose) -> anyhow::Result<Campaign> {
     if !path.is_file() {
         let text = format!("no campaign file {}", path.display());
         return Err(Mistake::new(text, "`assay init` writes a commented example").into());
     }
-    let registry = registry::registry(&directory_of(path))?;
+    let registry = registry::registry(&directory_of(path), purpose)?;
     Ok(Campaign::load(path, &registry)?)
 }
 
 /// Checks the text of a campaign file.
 pub fn parse(file: &Path, text: &str) -> anyhow::Result<Campaign> {
     let directory = std::path::absolute(directory_of(file))?;
-    let registry = registry::registry(&directory)?;
+    let registry = registry::registry(&directory, Purpose::Run)?;
     let name = file.display().to_string();
     Ok(Campaign::parse(&name, text, &directory, &registry).map_err(LoadError::Problems)?)
 }
@@ -76,17 +81,18 @@ fn newest() -> anyhow::Result<PathBuf> {
 fn by_name(name: &Path) -> anyhow::Result<PathBuf> {
     let wanted = name.display().to_string();
     let records = list_records(Path::new("."))?;
-    let mut matching: Vec<PathBuf> = Vec::new();
-    let mut known: Vec<String> = Vec::new();
-    for record in records {
-        let folder =
-            record.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        if folder == wanted || record.contents.as_ref().is_ok_and(|contents| contents.name == wanted) {
-            matching.push(record.path);
-        } else {
-            known.push(record.path.display().to_string());
-        }
+    let in_folder = |record: &&RecordSummary| record.path.file_name().is_some_and(|folder| folder == name);
+    let with_name =
+        |record: &&RecordSummary| record.contents.as_ref().is_ok_and(|contents| contents.name == wanted);
+    let paths = |records: Vec<&RecordSummary>| -> Vec<PathBuf> {
+        records.into_iter().map(|record| record.path.clone()).collect()
+    };
+    // A folder of that name is what is meant, even if an older record of the campaign was moved aside.
+    let mut matching = paths(records.iter().filter(in_folder).collect());
+    if matching.is_empty() {
+        matching = paths(records.iter().filter(with_name).collect());
     }
+    let mut known: Vec<String> = records.iter().map(|record| shown(&record.path)).collect();
     match matching.as_slice() {
         [one] => Ok(one.clone()),
         [] if known.is_empty() => Err(Mistake::new(
@@ -100,7 +106,7 @@ fn by_name(name: &Path) -> anyhow::Result<PathBuf> {
                 .into())
         }
         many => {
-            let paths: Vec<String> = many.iter().map(|path| path.display().to_string()).collect();
+            let paths: Vec<String> = many.iter().map(|path| shown(path)).collect();
             Err(Mistake::new(
                 format!("`{wanted}` names several records"),
                 format!("give one of {}", paths.join(", ")),

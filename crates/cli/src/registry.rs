@@ -11,13 +11,27 @@ use assay_evidence::{DIALECTS, Pattern};
 use assay_launch::worker::Reader;
 use assay_model::{Platform, metric};
 
+/// What a campaign is loaded for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// To look at it: any platform of the catalogue will do.
+    Look,
+    /// To run it: its platforms must be ones that this version can start runs on.
+    Run,
+}
+
 /// Everything a campaign in this directory may name.
-pub fn registry(campaign_directory: &Path) -> Result<Registry, CatalogueError> {
+pub fn registry(campaign_directory: &Path, purpose: Purpose) -> Result<Registry, CatalogueError> {
+    let platforms = platforms(campaign_directory)?;
+    let launchers = match purpose {
+        Purpose::Run => assay_launch::LAUNCHERS.iter().map(|name| (*name).to_owned()).collect(),
+        Purpose::Look => platforms.iter().map(|platform| platform.launcher.clone()).collect(),
+    };
     Ok(Registry {
         workloads: Vec::new(),
         dialects: DIALECTS.iter().map(|dialect| dialect.name.to_owned()).collect(),
-        launchers: assay_launch::LAUNCHERS.iter().map(|name| (*name).to_owned()).collect(),
-        platforms: platforms(campaign_directory)?,
+        launchers,
+        platforms,
         metrics: metric::launcher_metrics(),
     })
 }
@@ -42,6 +56,11 @@ pub fn platform_directories(campaign_directory: &Path) -> Vec<PathBuf> {
         .into_iter()
         .chain([campaign_directory.join("platforms")])
         .collect()
+}
+
+/// Whether this version can start runs on a platform.
+pub fn can_start(platform: &Platform) -> bool {
+    assay_launch::LAUNCHERS.contains(&platform.launcher.as_str())
 }
 
 /// How the output of a plan's runs on a platform is read.

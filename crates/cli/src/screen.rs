@@ -75,8 +75,10 @@ impl Screen {
 
     /// Says what is wrong with a file, and where.
     pub fn problems(&mut self, problems: &Problems) {
-        // The stream takes the colour out again where it is not wanted.
-        let _ = write!(self.talk, "{}", problems.render(true));
+        if !problems.is_empty() {
+            // The stream takes the colour out again where it is not wanted.
+            self.say(problems.render(true).trim_end());
+        }
     }
 
     /// Says what went wrong and what to do about it.

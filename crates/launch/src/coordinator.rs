@@ -96,10 +96,6 @@ pub enum Ending {
 pub struct Outcome {
     /// How it ended.
     pub ending: Ending,
-    /// Runs made now.
-    pub made: usize,
-    /// Of these, runs that failed or timed out.
-    pub failed: usize,
     /// Whether every cell is as precise as asked.
     pub precise: bool,
 }
@@ -167,7 +163,7 @@ pub fn execute(
             running: BTreeMap::new(),
             certain: schedule.certain(),
             schedule,
-            outcome: Outcome { ending: Ending::Complete, made: 0, failed: 0, precise: true },
+            outcome: Outcome { ending: Ending::Complete, precise: true },
         };
         let result = coordinator.carry_out(store, tell);
         if result.is_err() {
@@ -327,8 +323,6 @@ impl Coordinator<'_> {
                     Status::Succeeded => headline_value(result, &self.plan.headline),
                     _ => None,
                 };
-                self.outcome.made += 1;
-                self.outcome.failed += usize::from(*status != Status::Succeeded);
                 self.schedule.ended(cell, run.repeat, value);
             }
         }

@@ -150,7 +150,8 @@ fn prepare(job: &Job) -> Result<PathBuf, WorkError> {
     for file in &job.invocation.files {
         write(&file.name, &file.bytes)?;
     }
-    let settings = serde_json::to_vec_pretty(&job.settings).unwrap_or_default();
+    let mut settings = serde_json::to_vec_pretty(&job.settings).unwrap_or_default();
+    settings.push(b'\n');
     write("settings.json", &settings)?;
     write(script::SCRIPT, script::text(&job.run, &job.campaign, &job.settings, &job.invocation).as_bytes())
 }

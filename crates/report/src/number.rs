@@ -113,6 +113,11 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
+/// So many of a thing: `1 run`, `2 runs`.
+pub fn counted(count: u64, thing: &str) -> String {
+    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
+}
+
 /// A share as a percentage.
 pub fn percent(share: f64) -> String {
     let value = share * 100.0;

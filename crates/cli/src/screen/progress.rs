@@ -8,7 +8,7 @@ use assay_campaign::Plan;
 use assay_launch::Event;
 use assay_model::{RunId, RunResult, Status};
 use assay_report::Tone;
-use assay_report::number::{duration, single};
+use assay_report::number::{counted, duration, single};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use super::{Screen, hint_line, paint};
@@ -59,8 +59,8 @@ impl<'a> Progress<'a> {
             Event::Began { finished_before, certain, .. } => {
                 self.total = certain;
                 if finished_before > 0 && !self.quiet {
-                    let runs = if finished_before == 1 { "run is" } else { "runs are" };
-                    self.line(&format!("{finished_before} {runs} in the record already, {certain} to go"));
+                    let runs = counted(finished_before as u64, "run");
+                    self.line(&format!("{runs} in the record already, {certain} to go"));
                 }
             }
             Event::Added { runs } => self.total += runs,
@@ -92,7 +92,7 @@ impl<'a> Progress<'a> {
 
     fn progress(&mut self, run: &RunId, metric: &str, value: f64) {
         let unit = self.plan.metrics.iter().find(|known| known.name == metric).map(|known| &known.unit);
-        let text = unit.map_or_else(|| format!("{value:.5}"), |unit| single(unit, value));
+        let text = unit.map_or_else(|| plain(value), |unit| single(unit, value));
         if let Some((line, _)) = self.lines.as_mut().and_then(|lines| lines.running.get(run)) {
             line.set_message(format!("{metric} {text}"));
         }
@@ -207,6 +207,12 @@ impl Lines {
         }
         Lines { all, bar, running: BTreeMap::new() }
     }
+}
+
+/// A number whose unit is not known, without digits that say nothing.
+fn plain(value: f64) -> String {
+    let text = format!("{value:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn spinner_style() -> ProgressStyle {

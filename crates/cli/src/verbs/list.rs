@@ -12,8 +12,8 @@ use serde::Serialize;
 use super::JSON_SCHEMA;
 use crate::exit::Exit;
 use crate::options::{List, Listed};
-use crate::records::last_used;
-use crate::registry;
+use crate::records::{last_used, shown};
+use crate::registry::{self, Purpose, can_start};
 use crate::screen::Screen;
 
 /// Lists what is asked for.
@@ -28,7 +28,7 @@ pub fn list(options: &List, screen: &mut Screen) -> anyhow::Result<Exit> {
         }
         Listed::Workloads => {
             let command = ("command".to_owned(), "any shell command with {setting} placeholders".to_owned());
-            let built_in = registry::registry(Path::new("."))?.workloads;
+            let built_in = registry::registry(Path::new("."), Purpose::Look)?.workloads;
             let rows = built_in.into_iter().map(|workload| (workload.name, workload.summary));
             names("workload", [command].into_iter().chain(rows).collect(), options, screen)?;
         }
@@ -97,7 +97,7 @@ fn records(options: &List, screen: &mut Screen) -> anyhow::Result<()> {
         ..Table::default()
     };
     for record in &records {
-        let path = Cell::new(record.path.display().to_string());
+        let path = Cell::new(shown(&record.path));
         table.rows.push(match &record.contents {
             Ok(contents) => vec![
                 path,
@@ -144,7 +144,7 @@ fn platforms(options: &List, screen: &mut Screen) -> anyhow::Result<()> {
         ..Table::default()
     };
     for platform in &platforms {
-        let here = assay_launch::LAUNCHERS.contains(&platform.launcher.as_str());
+        let here = can_start(platform);
         let launcher =
             if here { platform.launcher.clone() } else { format!("{} (plan only)", platform.launcher) };
         let tone = if here { Tone::Plain } else { Tone::Faint };

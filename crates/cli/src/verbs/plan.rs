@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use assay_campaign::{Campaign, Context, LoadError, Plan};
-use assay_model::{CellId, Machine, metric};
-use assay_report::number::duration;
+use assay_model::{CellId, Machine, Status, metric};
+use assay_report::number::{counted, duration};
 use assay_report::{Cell, Column, Table, Tone};
 use assay_store::{Record, State};
 use serde::Serialize;
 
 use super::JSON_SCHEMA;
 use crate::exit::Exit;
+use crate::registry::{Purpose, can_start};
 use crate::screen::Screen;
 use crate::{options, records};
 
@@ -30,7 +31,7 @@ pub struct Assembled {
 
 /// Checks and prints.
 pub fn plan(options: &options::Plan, screen: &mut Screen) -> anyhow::Result<Exit> {
-    let assembled = assemble_file(&options.campaign, options.record.as_deref())?;
+    let assembled = assemble_file(&options.campaign, options.record.as_deref(), Purpose::Look)?;
     let plan = &assembled.plan;
     if options.json {
         screen.json(&PlanJson::new(plan, options.jobs))?;
@@ -40,12 +41,18 @@ pub fn plan(options: &options::Plan, screen: &mut Screen) -> anyhow::Result<Exit
     screen.table(&cells_table(plan, most))?;
     screen.table(&runs_table(plan, options.jobs, most))?;
     screen.problems(&plan.warnings);
+    for platform in plan.platforms.iter().filter(|platform| !can_start(platform)) {
+        screen.warn(&format!(
+            "runs on `{}` are started by `{}`, which this version cannot do: it can only plan them",
+            platform.name, platform.launcher
+        ));
+    }
     Ok(Exit::Fine)
 }
 
 /// Loads a campaign file and plans it.
-pub fn assemble_file(campaign: &Path, record: Option<&Path>) -> anyhow::Result<Assembled> {
-    assemble(campaign, &records::load(campaign)?, record)
+pub fn assemble_file(campaign: &Path, record: Option<&Path>, purpose: Purpose) -> anyhow::Result<Assembled> {
+    assemble(campaign, &records::load(campaign, purpose)?, record)
 }
 
 /// Plans a campaign; `file` says where it stands.
@@ -69,8 +76,9 @@ fn earlier_state(record: &Path) -> anyhow::Result<Option<State>> {
 
 /// The middle of the times that a cell took before.
 fn usual_seconds(state: &State, cell: &CellId) -> Option<f64> {
+    let values = state.values(cell, metric::WALL).into_iter();
     let mut times: Vec<f64> =
-        state.values(cell, metric::WALL).into_iter().map(|(_, seconds)| seconds).collect();
+        values.filter(|(run, _)| run.status == Some(Status::Succeeded)).map(|(_, seconds)| seconds).collect();
     times.sort_by(f64::total_cmp);
     times.get(times.len() / 2).copied()
 }
@@ -115,17 +123,10 @@ fn runs_table(plan: &Plan, jobs: usize, most: usize) -> Table {
     let mut notes = Vec::new();
     let cells = plan.cells.len();
     let excluded = if plan.excluded > 0 { format!(", {} excluded", plan.excluded) } else { String::new() };
-    let repeats = if plan.repeats.at_most > plan.repeats.at_least {
-        format!("{} to {} repeats each", plan.repeats.at_least, plan.repeats.at_most)
-    } else {
-        format!("{} repeats each", plan.repeats.at_least)
-    };
-    let runs = if estimate.runs_at_most > estimate.runs_at_least {
-        format!("{} to {} runs", estimate.runs_at_least, estimate.runs_at_most)
-    } else {
-        format!("{} runs", estimate.runs_at_least)
-    };
-    notes.push(format!("{cells} cells{excluded}, {repeats}: {runs}"));
+    let (least, most_repeats) = (u64::from(plan.repeats.at_least), u64::from(plan.repeats.at_most));
+    let repeats = span(least, most_repeats, "repeat");
+    let runs = span(estimate.runs_at_least, estimate.runs_at_most, "run");
+    notes.push(format!("{}{excluded}, {repeats} each: {runs}", counted(cells as u64, "cell")));
     notes.push(time_note(&estimate));
     notes.push(format!(
         "headline {}, order seed {}, plan {}",
@@ -147,6 +148,11 @@ fn runs_table(plan: &Plan, jobs: usize, most: usize) -> Table {
         ));
     }
     Table { notes, ..Table::default() }
+}
+
+/// A count, or the range of one.
+fn span(least: u64, most: u64, thing: &str) -> String {
+    if most > least { format!("{least} to {}", counted(most, thing)) } else { counted(least, thing) }
 }
 
 fn time_note(estimate: &assay_campaign::TimeEstimate) -> String {

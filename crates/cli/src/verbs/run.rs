@@ -6,18 +6,19 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use assay_judge::{GateResult, GateState};
 use assay_launch::{Ending, Interrupt, Options, Outcome};
-use assay_store::{Identity, Record, Store, StoreError};
+use assay_store::{Identity, Index, Record, Store, StoreError};
 
 use super::plan::{Assembled, assemble_file};
 use super::show;
 use crate::exit::Exit;
 use crate::options::{self, How};
-use crate::registry;
+use crate::records;
+use crate::registry::{self, Purpose};
 use crate::screen::{Progress, Screen};
 
 /// Expands a campaign, carries out what is missing, prints the answer.
 pub fn run(options: &options::Run, screen: &mut Screen) -> anyhow::Result<Exit> {
-    let assembled = assemble_file(&options.campaign, options.how.record.as_deref())?;
+    let assembled = assemble_file(&options.campaign, options.how.record.as_deref(), Purpose::Run)?;
     carry_out(&assembled, &options.how, screen)
 }
 
@@ -35,8 +36,9 @@ pub fn carry_out(assembled: &Assembled, how: &How, screen: &mut Screen) -> anyho
     progress.end();
     let outcome = outcome?;
     drop(store);
-    let gates = print_answer(assembled, &outcome, screen)?;
-    Ok(exit(&outcome, &gates))
+    let index = Record::open(&assembled.record)?.index()?;
+    let gates = print_answer(assembled, &index, &outcome, screen)?;
+    Ok(exit(&outcome, failed_runs(&index)?, &gates))
 }
 
 fn open_store(assembled: &Assembled) -> anyhow::Result<Store> {
@@ -106,34 +108,40 @@ fn move_aside(assembled: &Assembled, screen: &mut Screen) -> anyhow::Result<()> 
         (1..).map(|number| record.with_file_name(format!("{name}.old-{number}"))).find(|path| !path.exists());
     let aside: PathBuf = aside.context("no free name for the old record")?;
     std::fs::rename(record, &aside).with_context(|| format!("cannot move {} aside", record.display()))?;
-    screen.say(&format!("the old record is now {}", aside.display()));
+    screen.say(&format!("the old record is now {}", records::shown(&aside)));
     Ok(())
 }
 
 fn print_answer(
     assembled: &Assembled,
+    index: &Index,
     outcome: &Outcome,
     screen: &mut Screen,
 ) -> anyhow::Result<Vec<GateResult>> {
     let record = Record::open(&assembled.record)?;
-    let index = record.index()?;
-    show::print_table(&record, &index, None, false, screen)?;
-    let gates = show::print_gates(&record, &index, screen)?;
-    show::print_failures(&index, screen)?;
+    show::print_table(&record, index, None, false, screen)?;
+    let gates = show::print_gates(&record, index, screen)?;
+    show::print_failures(&record, index, screen)?;
     if outcome.ending == Ending::Interrupted {
         screen.say("interrupted; what was measured is kept, and the same command goes on from here");
     } else if !outcome.precise {
         screen.warn("the asked precision was not reached in every cell");
         screen.hint("raise `[repeats] at_most` or `budget`, or look for noise with `assay doctor`");
     }
-    screen.say(&format!("record: {}", assembled.record.display()));
+    screen.say(&format!("record: {}", records::shown(&assembled.record)));
     Ok(gates)
 }
 
-fn exit(outcome: &Outcome, gates: &[GateResult]) -> Exit {
+/// Runs of planned cells that failed or timed out and were not redone, whenever that was.
+fn failed_runs(index: &Index) -> anyhow::Result<u64> {
+    let cells = index.cells()?;
+    Ok(cells.iter().filter(|cell| cell.planned).map(|cell| cell.runs.failed + cell.runs.timed_out).sum())
+}
+
+fn exit(outcome: &Outcome, failed: u64, gates: &[GateResult]) -> Exit {
     if outcome.ending == Ending::Interrupted {
         Exit::Interrupted
-    } else if outcome.failed > 0 {
+    } else if failed > 0 {
         Exit::RunsFailed
     } else if gates.iter().any(|gate| gate.state == GateState::Failed) {
         Exit::GateFailed

@@ -3,10 +3,12 @@
 use assay_judge::gather::{gather, metrics};
 use assay_judge::{Answer, Evidence, GateResult, MetricSummary, answer};
 use assay_model::{Bound, PlanInForce, Status};
-use assay_report::number::{duration, single};
+use assay_report::number::{counted, duration, single};
 use assay_report::{Cell, Column, Table, Tone};
 use assay_store::{Index, Record, RunFilter, Summary};
 use serde::Serialize;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::JSON_SCHEMA;
@@ -30,7 +32,7 @@ pub fn show(options: &Show, screen: &mut Screen) -> anyhow::Result<Exit> {
     } else {
         print_table(&record, &index, metric, options.all, screen)?;
         print_gates(&record, &index, screen)?;
-        print_failures(&index, screen)?;
+        print_failures(&record, &index, screen)?;
     }
     Ok(Exit::Fine)
 }
@@ -133,17 +135,40 @@ fn reference(
     Ok(gather(&index, &name, Some(plan), metric).ok())
 }
 
-/// Prints why runs failed, each reason once.
-pub fn print_failures(index: &Index, screen: &mut Screen) -> anyhow::Result<()> {
-    let failures = index.failures()?;
-    for failure in failures.iter().take(5) {
-        let runs = if failure.runs == 1 { "run" } else { "runs" };
-        screen.warn(&format!("{} {runs} {}, for example {}", failure.runs, failure.reason, failure.example));
+/// Prints why runs failed, each reason once, with the end of what the last of them printed.
+pub fn print_failures(record: &Record, index: &Index, screen: &mut Screen) -> anyhow::Result<()> {
+    for failure in index.failures()?.iter().take(5) {
+        let runs = counted(failure.runs, "run");
+        screen.warn(&format!("{runs} {}, for example {}", failure.reason, failure.example));
+        let example = RunFilter { run: Some(failure.example.clone()), ..RunFilter::default() };
+        for row in index.runs(&example)? {
+            let directory = record.run_directory(&row.directory);
+            let ends = ["stderr.log", "stdout.log"].iter().find_map(|file| {
+                let path = directory.join(file);
+                Some((last_line(&path)?, path))
+            });
+            if let Some((line, path)) = ends {
+                screen.say(&format!("  {} ends: {line}", records::shown(&path)));
+            }
+        }
         for hint in &failure.hints {
             screen.hint(hint);
         }
     }
     Ok(())
+}
+
+/// The last line of a log that says something; control characters are left out.
+fn last_line(path: &Path) -> Option<String> {
+    const END: u64 = 4096;
+    let mut file = File::open(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(END))).ok()?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+    Some(line.chars().filter(|letter| !letter.is_control()).take(200).collect())
 }
 
 fn runs_table(record: &Record, index: &Index, metric: Option<&str>, all: bool) -> anyhow::Result<Table> {
@@ -152,7 +177,7 @@ fn runs_table(record: &Record, index: &Index, metric: Option<&str>, all: bool) -
     let rows = index.runs(&RunFilter { last: most, ..RunFilter::default() })?;
     let total = known.summary.runs.total();
     let mut table = Table {
-        heading: vec![format!("Runs of {} in {}", known.summary.name, record.directory().display())],
+        heading: vec![format!("Runs of {} in {}", known.summary.name, records::shown(record.directory()))],
         columns: ["run", "status", "wall", &known.metric, "directory"]
             .into_iter()
             .map(Column::left)

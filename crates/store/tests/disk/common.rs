@@ -42,19 +42,24 @@ pub fn finished(run: &RunId, status: Status) -> Entry {
     Entry::Finished { run: run.clone(), result: Box::new(result) }
 }
 
-/// A file system in memory of its own, for disks that are full or read-only. Only root can have one; without it the
-/// tests that need one rest on the simulated disk alone.
+/// A file system in memory of its own, for disks that are full or read-only. Only root can have one; `./dev test` runs
+/// the tests in a user namespace where it is not root.
 pub struct Mount(TempDir);
 
 impl Mount {
-    pub fn tmpfs(options: &str) -> Option<Mount> {
+    pub fn tmpfs(options: &str) -> Mount {
         let mount = Mount(tempfile::tempdir().unwrap());
-        let mounted = Command::new("mount")
+        let output = Command::new("mount")
             .args(["-t", "tmpfs", "-o", options, "tmpfs"])
             .arg(mount.0.path())
             .output()
-            .is_ok_and(|output| output.status.success());
-        mounted.then_some(mount)
+            .unwrap();
+        let reason = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success(),
+            "this test needs root, or `unshare --map-root-user --mount`: {reason}"
+        );
+        mount
     }
 
     pub fn path(&self) -> &Path {

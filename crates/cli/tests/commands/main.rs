@@ -1,0 +1,6 @@
+//! Whole commands as a user types them.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod bench;
+mod interruptions;
+mod verbs;
