@@ -52,14 +52,11 @@ impl Place {
         Ok(Place { work, assay: assay.canonicalize()?, lasting })
     }
 
-    /// A fresh directory.
+    /// A fresh directory. Nothing is removed before the end: file systems pay for removals late, and the bill would
+    /// go to whoever is measured next.
     pub fn fresh(&self, name: &str) -> anyhow::Result<PathBuf> {
-        let path = self.work.path().join(name);
-        if path.exists() {
-            fs::remove_dir_all(&path).with_context(|| format!("cannot empty {}", path.display()))?;
-        }
-        fs::create_dir_all(&path).with_context(|| format!("cannot make {}", path.display()))?;
-        Ok(path)
+        let directory = tempfile::Builder::new().prefix(&format!("{name}-")).tempdir_in(self.work.path())?;
+        Ok(directory.keep())
     }
 
     /// A command of the measured binary, in a directory.

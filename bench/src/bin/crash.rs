@@ -143,7 +143,8 @@ impl<'a> Bench<'a> {
             Aim::Time => Kill::After(delay(left_s * random.share())),
             Aim::Call => {
                 let calls = Calls::ALL.get(random.below(Calls::ALL.len())).copied().unwrap_or(Calls::Write);
-                Kill::Call(calls, random.magnitude(calls.usual()))
+                let usual = f64::from(calls.usual()) * missing as f64 / TROUBLED_RUNS as f64;
+                Kill::Call(calls, random.magnitude(usual.ceil() as u32))
             }
             // Everything that is started is held, so the campaign's life is longer.
             Aim::Spawning => Kill::Spawning(delay(0.1 + 2.0 * left_s * random.share())),

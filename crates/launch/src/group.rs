@@ -60,12 +60,12 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // Whoever still is in the group outlived its run. Killed processes leave the group a moment later.
         for _ in 0..20 {
-            self.signal_all(Signal::KILL);
             if fs::remove_dir(&self.path).is_ok() {
                 return;
             }
+            // Whoever still is in the group outlived its run. Killed processes leave the group a moment later.
+            self.signal_all(Signal::KILL);
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
     }

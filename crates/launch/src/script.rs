@@ -1,10 +1,14 @@
 //! The script of a run. It is not a copy of what ran: it is what ran. `sh run.sh` by hand does the same again.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
+use std::sync::Mutex;
 
 use assay_campaign::{Invocation, Shell};
 use assay_model::{RunId, Settings};
+
+use crate::tools;
 
 /// The file name of the script in a run directory.
 pub const SCRIPT: &str = "run.sh";
@@ -47,7 +51,19 @@ pub fn text(run: &RunId, campaign: &str, settings: &Settings, invocation: &Invoc
 pub fn words(invocation: &Invocation, script: &Path) -> Vec<String> {
     match invocation.shell {
         Shell::None => invocation.arguments.clone(),
-        shell => vec![interpreter(shell).to_owned(), script.display().to_string()],
+        shell => vec![found(interpreter(shell)), script.display().to_string()],
+    }
+}
+
+/// The path of a shell, looked up once: the system would look through all of PATH again for every run.
+fn found(interpreter: &'static str) -> String {
+    static SHELLS: Mutex<BTreeMap<&str, String>> = Mutex::new(BTreeMap::new());
+    let look = || {
+        tools::program(interpreter).map_or_else(|| interpreter.to_owned(), |path| path.display().to_string())
+    };
+    match SHELLS.lock() {
+        Ok(mut shells) => shells.entry(interpreter).or_insert_with(look).clone(),
+        Err(_) => look(),
     }
 }
 

@@ -83,7 +83,7 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
         let path = job.directory.join(name).display().to_string();
         move |source| WorkError { path, source }
     };
-    let capture = Capture::create(&job.directory).map_err(failed("stdout.log"))?;
+    let capture = Capture::new(&job.directory);
     let mut readers: Vec<_> = job.reader.patterns.iter().map(Pattern::reader).collect();
     readers.extend(assay_evidence::dialect(&job.reader.dialect).unwrap_or_default());
     let mut watcher = Watcher {
@@ -150,9 +150,6 @@ fn prepare(job: &Job) -> Result<PathBuf, WorkError> {
     for file in &job.invocation.files {
         write(&file.name, &file.bytes)?;
     }
-    let mut settings = serde_json::to_vec_pretty(&job.settings).unwrap_or_default();
-    settings.push(b'\n');
-    write("settings.json", &settings)?;
     write(script::SCRIPT, script::text(&job.run, &job.campaign, &job.settings, &job.invocation).as_bytes())
 }
 

@@ -86,8 +86,10 @@ impl Bench {
     }
 }
 
-/// What changes from run to run or from machine to machine. Widths are kept, so that tables stay aligned.
+/// What changes from run to run or from machine to machine, with the width of its column.
 const FILTERS: &[(&str, &str)] = &[
+    (r"  wall +", "  wall  "),
+    (r"  not well +last used  ", "  not well  last used  "),
     (r" +[0-9.]+ (µs|ms|s)( ago)", " TIME$2"),
     (r"(r[0-9.]+  )[0-9.]+ (µs|ms|s)  ", "${1}TIME  "),
     (r"(succeeded +)[0-9.]+ (µs|ms|s) +", "${1}TIME  "),

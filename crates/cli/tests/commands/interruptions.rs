@@ -74,7 +74,12 @@ fn a_killed_coordinator_leaves_nothing_running_for_its_successor() {
     child.wait().unwrap();
     // The run is an orphan now, and still waits; the successor ends it before it runs it again.
     std::fs::write(bench.path("wait-4"), "").unwrap();
-    let second = bench.command(&["run", "campaign.toml"]).stderr(Stdio::piped()).spawn().unwrap();
+    let second = bench
+        .command(&["run", "campaign.toml"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     until(|| bench.read("trace").matches("began-3").count() == 2);
     signal(&second, Signal::INT);
     let output = second.wait_with_output().unwrap();
