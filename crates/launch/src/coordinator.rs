@@ -381,16 +381,7 @@ fn end_orphans(store: &mut Store, tell: &mut dyn FnMut(Event<'_>)) -> Result<usi
     let tokens: Vec<String> = open.iter().map(|run| orphan::token(record, run)).collect();
     let ended = orphan::end(&tokens, ORPHAN_GRACE);
     for run in open {
-        let result = RunResult {
-            status: Status::Interrupted,
-            started_at: now(),
-            usage: None,
-            stdout_bytes: 0,
-            stderr_bytes: 0,
-            observations: Vec::new(),
-            series: Vec::new(),
-            hints: Vec::new(),
-        };
+        let result = RunResult::bare(Status::Interrupted, now());
         store.append(&Entry::Finished { run, result: Box::new(result) })?;
     }
     if ended > 0 {

@@ -116,3 +116,19 @@ pub struct RunResult {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
 }
+
+impl RunResult {
+    /// A result of which nothing is known but how it ended.
+    pub fn bare(status: Status, started_at: f64) -> RunResult {
+        RunResult {
+            status,
+            started_at,
+            usage: None,
+            stdout_bytes: 0,
+            stderr_bytes: 0,
+            observations: Vec::new(),
+            series: Vec::new(),
+            hints: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Real processes: what is captured, how they are stopped, what is measured.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use assay_evidence::Stream;
+use assay_launch::process::{Ended, Spec, Stop, Watch, run};
+use assay_model::{Failure, Status};
+
+/// Keeps all that a process writes.
+#[derive(Default)]
+struct Keeper {
+    pieces: Vec<(Stream, f64, String)>,
+    stop_after: Option<Instant>,
+    kill: bool,
+}
+
+impl Watch for Keeper {
+    fn started(&mut self, pid: u32) {
+        assert!(pid > 1);
+    }
+
+    fn output(&mut self, stream: Stream, at_s: f64, bytes: &[u8]) -> io::Result<()> {
+        self.pieces.push((stream, at_s, String::from_utf8_lossy(bytes).into_owned()));
+        Ok(())
+    }
+
+    fn stop(&self) -> Option<Stop> {
+        let due = self.stop_after.is_some_and(|at| Instant::now() >= at);
+        due.then_some(if self.kill { Stop::AtOnce } else { Stop::Gently })
+    }
+}
+
+fn spec(command: &str) -> Spec {
+    Spec {
+        words: ["sh", "-c", command].map(str::to_owned).to_vec(),
+        directory: std::env::temp_dir(),
+        environment: Vec::new(),
+        timeout: None,
+        grace: Duration::from_secs(5),
+        pin: Vec::new(),
+    }
+}
+
+fn carry_out(spec: &Spec) -> (Ended, Keeper) {
+    let mut keeper = Keeper::default();
+    let ended = run(spec, &mut keeper);
+    (ended, keeper)
+}
+
+fn text(keeper: &Keeper, wanted: Stream) -> String {
+    keeper
+        .pieces
+        .iter()
+        .filter(|(stream, _, _)| *stream == wanted)
+        .map(|(_, _, text)| text.as_str())
+        .collect()
+}
+
+#[test]
+fn streams_are_kept_apart_and_in_the_order_they_came() {
+    let (ended, keeper) = carry_out(&spec("echo one; sleep 0.1; echo two >&2; sleep 0.1; echo three"));
+    assert_eq!(ended.status, Status::Succeeded);
+    let order: Vec<(Stream, &str)> =
+        keeper.pieces.iter().map(|(stream, _, text)| (*stream, text.trim())).collect();
+    assert_eq!(order, [(Stream::Stdout, "one"), (Stream::Stderr, "two"), (Stream::Stdout, "three")]);
+    assert!(keeper.pieces.windows(2).all(|pair| pair[1].1 - pair[0].1 > 0.05), "times tell when each came");
+}
+
+#[test]
+fn much_output_on_both_streams_blocks_nobody() {
+    let (ended, keeper) = carry_out(&spec("head -c 3000000 /dev/zero; head -c 3000000 /dev/zero >&2"));
+    assert_eq!(ended.status, Status::Succeeded);
+    assert_eq!(
+        (text(&keeper, Stream::Stdout).len(), text(&keeper, Stream::Stderr).len()),
+        (3_000_000, 3_000_000)
+    );
+}
+
+#[test]
+fn exit_codes_signals_and_failed_starts_are_told_apart() {
+    let status = |command: &str| carry_out(&spec(command)).0.status;
+    assert_eq!(status("exit 7"), Status::Failed { failure: Failure::Exit { code: 7 } });
+    assert_eq!(status("kill -SEGV $$"), Status::Failed { failure: Failure::Signal { signal: 11 } });
+    let missing = Spec { words: vec!["no-such-program".into()], ..spec("") };
+    let (ended, _) = carry_out(&missing);
+    assert!(matches!(ended.status, Status::Failed { failure: Failure::Start { .. } }));
+    assert!(ended.usage.is_none(), "what never ran used nothing that could be told");
+}
+
+#[test]
+fn a_timeout_ends_the_whole_group() {
+    let mut timed = spec("sleep 50 & sleep 50 & echo $!; wait");
+    timed.timeout = Some(Duration::from_millis(200));
+    let began = Instant::now();
+    let (ended, keeper) = carry_out(&timed);
+    assert_eq!(ended.status, Status::TimedOut { after_s: 0.2 });
+    assert!(began.elapsed() < Duration::from_secs(3));
+    let child = text(&keeper, Stream::Stdout).trim().to_owned();
+    std::thread::sleep(Duration::from_millis(50));
+    let state = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+    assert!(state.is_empty() || state.contains(") Z "), "a child of the run still lives: {state}");
+}
+
+#[test]
+fn a_process_that_ignores_term_is_killed_after_its_grace() {
+    let mut stubborn = spec("trap '' TERM; while true; do sleep 0.05; done");
+    stubborn.timeout = Some(Duration::from_millis(100));
+    stubborn.grace = Duration::from_millis(200);
+    let began = Instant::now();
+    let (ended, _) = carry_out(&stubborn);
+    assert_eq!(ended.status, Status::TimedOut { after_s: 0.1 });
+    assert!(began.elapsed() >= Duration::from_millis(290) && began.elapsed() < Duration::from_secs(3));
+}
+
+#[test]
+fn a_process_that_heeds_term_may_say_goodbye() {
+    let mut polite = spec("trap 'echo bye; exit 0' TERM; while true; do sleep 0.02; done");
+    polite.timeout = Some(Duration::from_millis(150));
+    let (ended, keeper) = carry_out(&polite);
+    assert_eq!(ended.status, Status::TimedOut { after_s: 0.15 });
+    assert_eq!(text(&keeper, Stream::Stdout), "bye\n");
+}
+
+#[test]
+fn a_stop_interrupts_gently_or_at_once() {
+    for kill in [false, true] {
+        let stop_after = Some(Instant::now() + Duration::from_millis(100));
+        let mut keeper = Keeper { stop_after, kill, ..Keeper::default() };
+        let ended = run(&spec("sleep 50"), &mut keeper);
+        assert_eq!(ended.status, Status::Interrupted);
+    }
+}
+
+#[test]
+fn processes_left_behind_do_not_keep_a_run_open() {
+    let began = Instant::now();
+    let (ended, keeper) = carry_out(&spec("sleep 50 & echo done"));
+    assert_eq!((ended.status, ended.left_processes), (Status::Succeeded, true));
+    assert_eq!(text(&keeper, Stream::Stdout), "done\n");
+    assert!(began.elapsed() < Duration::from_secs(5));
+    assert!(ended.usage.unwrap().wall_s < 0.2, "the wait for others is not the run's time");
+}
+
+#[test]
+fn cpu_time_and_memory_are_measured() {
+    let (ended, _) = carry_out(&spec("i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"));
+    let usage = ended.usage.unwrap();
+    assert!(usage.user_s > 0.01 && usage.user_s + usage.system_s <= usage.wall_s * 1.5 + 0.05);
+    let (ended, _) = carry_out(&spec("head -c 40000000 /dev/zero | tail -c 40000000 > /dev/null"));
+    let usage = ended.usage.unwrap();
+    assert!(usage.peak_resident_bytes > 30_000_000, "tail holds what it may have to print: {usage:?}");
+}
+
+#[test]
+fn a_run_can_be_pinned() {
+    let mut pinned = spec("grep Cpus_allowed_list /proc/self/status");
+    pinned.pin = vec![0];
+    let (_, keeper) = carry_out(&pinned);
+    assert_eq!(text(&keeper, Stream::Stdout).split_whitespace().last(), Some("0"));
+    let mut nowhere = spec("true");
+    nowhere.pin = vec![1000];
+    let (ended, _) = carry_out(&nowhere);
+    assert!(
+        matches!(&ended.status, Status::Failed { failure: Failure::Start { reason } } if reason.contains("CPU 1000"))
+    );
+}
