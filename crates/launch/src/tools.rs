@@ -1,6 +1,13 @@
 //! Which launchers, tools and data sets are present.
 
+use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use assay_evidence::Stream;
+use assay_model::Status;
+
+use crate::process::{self, Spec, Stop, Watch};
 
 /// Something that may be installed.
 #[derive(Debug, Clone)]
@@ -13,6 +20,8 @@ pub struct Tool {
     pub purpose: &'static str,
     /// Where it was found.
     pub path: Option<PathBuf>,
+    /// What it says of its version.
+    pub version: Option<String>,
 }
 
 /// Kinds of things that may be installed.
@@ -50,13 +59,17 @@ const DATA: [(&str, &str, &[&str]); 2] = [
 
 /// Looks for everything that is known.
 pub fn find() -> Vec<Tool> {
-    let programs =
-        PROGRAMS.iter().map(|(kind, name, purpose)| Tool { kind: *kind, name, purpose, path: program(name) });
+    let programs = PROGRAMS.iter().map(|(kind, name, purpose)| {
+        let path = program(name);
+        let version = path.as_deref().and_then(version);
+        Tool { kind: *kind, name, purpose, path, version }
+    });
     let data = DATA.iter().map(|(name, file, folders)| Tool {
         kind: Kind::Data,
         name,
         purpose: "images for training",
         path: data_set(file, folders),
+        version: None,
     });
     programs.chain(data).collect()
 }
@@ -65,6 +78,48 @@ pub fn find() -> Vec<Tool> {
 pub fn program(name: &str) -> Option<PathBuf> {
     let paths = std::env::var_os("PATH")?;
     std::env::split_paths(&paths).map(|directory| directory.join(name)).find(|path| path.is_file())
+}
+
+/// The first line that a program prints when it is asked for its version; none if it prints none in time.
+fn version(path: &Path) -> Option<String> {
+    let spec = Spec {
+        // ssh knows only the short form, and a plain sh knows none.
+        words: vec![
+            path.display().to_string(),
+            if path.ends_with("ssh") { "-V" } else { "--version" }.to_owned(),
+        ],
+        directory: PathBuf::from("/"),
+        environment: Vec::new(),
+        timeout: Some(Duration::from_secs(3)),
+        grace: Duration::from_millis(100),
+        pin: Vec::new(),
+    };
+    let mut listener = Listener::default();
+    let ended = process::run(&spec, &mut listener);
+    let text = String::from_utf8_lossy(&listener.heard).into_owned();
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    (ended.status == Status::Succeeded).then(|| line.chars().take(60).collect())
+}
+
+/// Keeps what a program says about itself.
+#[derive(Default)]
+struct Listener {
+    heard: Vec<u8>,
+}
+
+impl Watch for Listener {
+    fn started(&mut self, _: u32) {}
+
+    fn output(&mut self, _: Stream, _: f64, bytes: &[u8]) -> io::Result<()> {
+        if self.heard.len() < 4096 {
+            self.heard.extend_from_slice(bytes);
+        }
+        Ok(())
+    }
+
+    fn stop(&self) -> Option<Stop> {
+        None
+    }
 }
 
 /// The directories that data sets are looked for in: `ASSAY_DATA`, the user's data directory, the system's.

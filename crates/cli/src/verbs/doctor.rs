@@ -115,7 +115,7 @@ fn noise_table(causes: &[Caveat]) -> Table {
 fn tools_table() -> Table {
     let mut table = Table {
         heading: vec!["What is installed".to_owned()],
-        columns: ["kind", "name", "for", "found"].into_iter().map(Column::left).collect(),
+        columns: ["kind", "name", "for", "found", "version"].into_iter().map(Column::left).collect(),
         ..Table::default()
     };
     for tool in tools::find() {
@@ -128,7 +128,8 @@ fn tools_table() -> Table {
             Some(path) => Cell::toned(path.display().to_string(), Tone::Good),
             None => Cell::toned("no", Tone::Faint),
         };
-        table.rows.push(vec![Cell::new(kind), Cell::new(tool.name), Cell::new(tool.purpose), found]);
+        let version = Cell::toned(tool.version.clone().unwrap_or_default(), Tone::Faint);
+        table.rows.push(vec![Cell::new(kind), Cell::new(tool.name), Cell::new(tool.purpose), found, version]);
     }
     let places: Vec<String> =
         tools::data_directories().iter().map(|path| path.display().to_string()).collect();
@@ -159,13 +160,16 @@ struct JitterJson {
 struct ToolJson {
     name: &'static str,
     path: Option<String>,
+    version: Option<String>,
 }
 
 impl DoctorJson {
     fn new(machine: Machine, jitter: &Jitter, noise: Vec<Caveat>) -> DoctorJson {
-        let installed = tools::find()
-            .into_iter()
-            .map(|tool| ToolJson { name: tool.name, path: tool.path.map(|path| path.display().to_string()) });
+        let installed = tools::find().into_iter().map(|tool| ToolJson {
+            name: tool.name,
+            path: tool.path.map(|path| path.display().to_string()),
+            version: tool.version,
+        });
         DoctorJson {
             schema: JSON_SCHEMA,
             program: env!("CARGO_PKG_VERSION"),
