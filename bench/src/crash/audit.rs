@@ -47,6 +47,8 @@ pub struct Audit {
     pub succeeded: usize,
     /// The runs that succeeded.
     pub runs: BTreeSet<RunId>,
+    /// Runs that were launched and have no result: those that were under way.
+    pub open: usize,
 }
 
 impl Audit {
@@ -84,6 +86,7 @@ struct Tally {
     /// The attempts of each repeat with a final result.
     finals: BTreeMap<(CellId, u32), Vec<u32>>,
     succeeded: BTreeSet<RunId>,
+    launched: BTreeSet<RunId>,
     failed: usize,
 }
 
@@ -95,6 +98,9 @@ impl Tally {
                     let settings = planned.settings.iter().map(|(name, value)| format!("{name}={value}"));
                     self.settings.insert(planned.cell.clone(), settings.collect());
                 }
+            }
+            Entry::Launching { run, .. } => {
+                self.launched.insert(run.clone());
             }
             Entry::Finished { run, result } => {
                 *self.results.entry(run.clone()).or_default() += 1;
@@ -130,6 +136,7 @@ impl Tally {
             damaged: 0,
             succeeded: self.finals.len() - self.failed.min(self.finals.len()),
             runs: self.succeeded.clone(),
+            open: self.launched.iter().filter(|run| !self.results.contains_key(run)).count(),
         }
     }
 }
@@ -180,6 +187,14 @@ mod tests {
         let runs = BTreeSet::from(["aa@local/r1.2".parse().unwrap()]);
         assert_eq!(audit, Audit { succeeded: 1, runs, ..Audit::default() });
         assert_eq!(tally(&good[..1]).audit(&[known]).lost, 1);
+    }
+
+    #[test]
+    fn a_run_without_a_result_is_under_way() {
+        let run = "aa@local/r1";
+        let launching = Entry::Launching { run: run.parse().unwrap(), at: 0.0, directory: String::new() };
+        assert_eq!(tally(std::slice::from_ref(&launching)).audit(&[]).open, 1);
+        assert_eq!(tally(&[launching, finished(run, Status::Interrupted)]).audit(&[]).open, 0);
     }
 
     #[test]

@@ -83,7 +83,7 @@ impl Calls {
 }
 
 /// How long a started process is held between fork and exec.
-const HOLD: Duration = Duration::from_millis(15);
+const HOLD: Duration = Duration::from_millis(60);
 
 /// How a session ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
