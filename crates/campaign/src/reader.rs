@@ -308,7 +308,7 @@ impl<'a> Table<'a> {
 /// Where a key belongs that stands in the wrong table. TOML puts every key under the last header above it, so a key
 /// in the wrong place is the commonest mistake after a mistyped one.
 fn home(key: &str, here: &str) -> Option<&'static str> {
-    const HOMES: [(&str, &str); 32] = [
+    const HOMES: [(&str, &str); 33] = [
         ("name", ""),
         ("question", ""),
         ("command", "workload"),
@@ -330,6 +330,7 @@ fn home(key: &str, here: &str) -> Option<&'static str> {
         ("grace", "run"),
         ("expected", "run"),
         ("pin", "run"),
+        ("group_memory", "run"),
         ("nodes", "resources"),
         ("tasks", "resources"),
         ("tasks_per_node", "resources"),

@@ -1,11 +1,13 @@
 //! A memory control group around a run, where the system lets us make one: it sees the peak of all processes of the
 //! run together, which the kernel's usage figures of one process do not.
 //!
-//! The process is moved in just after it started. What it allocated in those first microseconds is not counted.
+//! A shell enters the group and then becomes the run's program, so that nothing the run does happens outside of it.
+//! Moving the program in after its start would take milliseconds, in which it may have started others.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::process::{Pid, Signal};
 
@@ -24,15 +26,23 @@ struct Place {
 }
 
 impl Group {
-    /// Makes a group with this process in it; none where that is not possible.
-    pub fn around(pid: u32) -> Option<Group> {
+    /// Makes an empty group; none where that is not possible.
+    pub fn create() -> Option<Group> {
         static PLACE: OnceLock<Option<Place>> = OnceLock::new();
-        let place = PLACE.get_or_init(find_place).as_ref()?;
-        let path = place.parent.join(format!("assay-{pid}"));
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let place = PLACE.get_or_init(cleared_place).as_ref()?;
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = place.parent.join(format!("assay-{}-{number}", std::process::id()));
         fs::create_dir(&path).ok()?;
-        let group = Group { path, peak_file: place.peak_file };
-        fs::write(group.path.join("cgroup.procs"), pid.to_string()).ok()?;
-        Some(group)
+        Some(Group { path, peak_file: place.peak_file })
+    }
+
+    /// The words that start a program inside the group.
+    pub fn around(&self, words: &[String]) -> Vec<String> {
+        // A shell that may not enter still runs the program; the group then saw nothing, and says so.
+        const ENTER: &str = "{ echo $$ > \"$0/cgroup.procs\"; } 2> /dev/null; exec \"$@\"";
+        let enter = ["sh".to_owned(), "-c".to_owned(), ENTER.to_owned(), self.path.display().to_string()];
+        enter.into_iter().chain(words.iter().cloned()).collect()
     }
 
     /// Whether groups can be made here, and of which kind; for `assay doctor`.
@@ -40,9 +50,10 @@ impl Group {
         find_place().map(|place| place.peak_file)
     }
 
-    /// The peak memory of all processes in the group together, page cache included.
+    /// The peak memory of all processes in the group together, page cache included; none if nothing entered.
     pub fn peak_bytes(&self) -> Option<u64> {
-        fs::read_to_string(self.path.join(self.peak_file)).ok()?.trim().parse().ok()
+        let peak: u64 = fs::read_to_string(self.path.join(self.peak_file)).ok()?.trim().parse().ok()?;
+        (peak > 0).then_some(peak)
     }
 
     /// Signals every process in the group: also those that left the run's process group.
@@ -69,6 +80,19 @@ impl Drop for Group {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
     }
+}
+
+/// The place for groups, without those that killed coordinators left there.
+fn cleared_place() -> Option<Place> {
+    let place = find_place()?;
+    for entry in fs::read_dir(&place.parent).ok()?.flatten() {
+        let pid =
+            entry.file_name().to_str().and_then(|name| name.strip_prefix("assay-")?.parse::<u32>().ok());
+        if pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
+            let _ = fs::remove_dir(entry.path());
+        }
+    }
+    Some(place)
 }
 
 /// Looks for a place where a group can really be made, by making one.

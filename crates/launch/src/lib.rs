@@ -8,7 +8,7 @@
 //! | `process.rs` | one process: group, streams, timeout, usage |
 //! | `capture.rs` | the files that keep a run's output |
 //! | `script.rs` | the script of a run |
-//! | `orphan.rs` | processes of runs whose coordinator died |
+//! | `orphan.rs`, `leftover.rs` | processes of runs whose coordinator died; processes that runs left behind |
 //! | `interrupt.rs` | Ctrl-C |
 //! | `environment.rs` | the environment as it is recorded |
 //! | `pin.rs`, `group.rs`, `sys.rs` | CPUs, control groups, waiting for a child |
@@ -19,6 +19,7 @@ pub mod coordinator;
 pub mod environment;
 pub mod group;
 pub mod interrupt;
+mod leftover;
 pub mod noise;
 pub mod orphan;
 mod pin;

@@ -47,18 +47,26 @@ fn signal(processes: &[Pid], signal: Signal) {
 /// The living processes that carry one of the tokens.
 fn find(tokens: &[String]) -> Vec<Pid> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    let wanted: Vec<Vec<u8>> =
-        tokens.iter().map(|token| format!("{RUN_VARIABLE}={token}").into_bytes()).collect();
     entries
         .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
-        .filter(|number| {
-            // Zombies have an empty environment, so they are never found again.
-            let environment = fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
-            environment.split(|byte| *byte == 0).any(|variable| wanted.iter().any(|token| token == variable))
-        })
-        .filter_map(Pid::from_raw)
+        .filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?))
+        .filter(|process| run_of(*process).is_some_and(|run| tokens.contains(&run)))
         .collect()
+}
+
+/// Whether a living process belongs to a run.
+pub fn carries(process: Pid, token: &str) -> bool {
+    run_of(process).is_some_and(|run| run == token)
+}
+
+/// The token that a process carries. A zombie has no environment, so it is never found again.
+fn run_of(process: Pid) -> Option<String> {
+    let environment = fs::read(format!("/proc/{}/environ", process.as_raw_nonzero())).ok()?;
+    let mut variables = environment.split(|byte| *byte == 0);
+    let token = variables.find_map(|variable| {
+        variable.strip_prefix(RUN_VARIABLE.as_bytes())?.strip_prefix(b"=").map(<[u8]>::to_vec)
+    });
+    String::from_utf8(token?).ok()
 }
 
 /// The kernel's start time of a process, in ticks after boot.

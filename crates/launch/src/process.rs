@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 use crate::group::Group;
-use crate::sys;
+use crate::{leftover, orphan, sys};
 
 /// What to start.
 pub struct Spec {
@@ -29,6 +29,11 @@ pub struct Spec {
     pub grace: Duration,
     /// The CPUs it may use; all if empty.
     pub pin: Vec<usize>,
+    /// The name of its run, which all its processes carry in their environment. What is left of a run that has one is
+    /// ended with it.
+    pub run: Option<String>,
+    /// Whether to measure the memory of all its processes together.
+    pub group_memory: bool,
 }
 
 /// What happens while a process runs.
@@ -70,6 +75,7 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// Runs a process to its end.
 pub fn run(spec: &Spec, watch: &mut dyn Watch) -> Ended {
+    leftover::adopt();
     let began = Instant::now();
     match Running::start(spec, began) {
         Ok(mut running) => {
@@ -108,7 +114,9 @@ struct Running {
 
 impl Running {
     fn start(spec: &Spec, began: Instant) -> io::Result<Running> {
-        let [program, arguments @ ..] = spec.words.as_slice() else {
+        let group = spec.group_memory.then(Group::create).flatten();
+        let words = group.as_ref().map_or_else(|| spec.words.clone(), |group| group.around(&spec.words));
+        let [program, arguments @ ..] = words.as_slice() else {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "empty command"));
         };
         let mut command = Command::new(program);
@@ -116,6 +124,7 @@ impl Running {
             .args(arguments)
             .current_dir(&spec.directory)
             .envs(spec.environment.iter().map(|(name, value)| (name, value)))
+            .envs(spec.run.iter().map(|run| (orphan::RUN_VARIABLE, run)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -131,7 +140,6 @@ impl Running {
                 return Err(error.into());
             }
         };
-        let group = Group::around(child.id());
         let pipes = [
             (Stream::Stdout, child.stdout.take().map(OwnedFd::from)),
             (Stream::Stderr, child.stderr.take().map(OwnedFd::from)),
@@ -167,10 +175,13 @@ impl Running {
                 }
             }
         }
-        let left_processes = self.pipes.iter().any(|(_, pipe)| pipe.is_some()) && self.asked.is_none();
+        let held_open = self.pipes.iter().any(|(_, pipe)| pipe.is_some()) && self.asked.is_none();
         // The leader is not waited for yet, so the group's number cannot belong to anyone else.
         let _ = rustix::process::kill_process_group(self.pid, Signal::KILL);
-        self.conclude(left_processes)
+        let mut ended = self.conclude(held_open);
+        let left = spec.run.as_deref().map_or(0, leftover::end);
+        ended.left_processes |= left > 0 && self.asked.is_none();
+        ended
     }
 
     fn conclude(&mut self, left_processes: bool) -> Ended {
@@ -190,10 +201,7 @@ impl Running {
                 (Status::Failed { failure: Failure::Start { reason: format!("lost: {error}") } }, None)
             }
         };
-        let status = match self.asked.take() {
-            Some((_, asked_status)) => asked_status,
-            None => status,
-        };
+        let status = self.asked.as_ref().map_or(status, |(_, asked)| asked.clone());
         Ended { status, usage, left_processes, lost_output: self.lost_output.take() }
     }
 

@@ -93,6 +93,8 @@ fn version(path: &Path) -> Option<String> {
         timeout: Some(Duration::from_secs(3)),
         grace: Duration::from_millis(100),
         pin: Vec::new(),
+        run: None,
+        group_memory: false,
     };
     let mut listener = Listener::default();
     let ended = process::run(&spec, &mut listener);

@@ -71,6 +71,9 @@ pub struct WorkError {
     pub source: io::Error,
 }
 
+/// Output of runs that took at least this long is synced before they are acknowledged. Syncing the output of a shorter
+/// run would cost more than making it again; its observations are in the journal, which always is synced.
+const SYNCED_FROM_S: f64 = 0.02;
 /// How often live values are told.
 const TELL: Duration = Duration::from_millis(250);
 /// The end of the output that is searched for error texts.
@@ -94,15 +97,16 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
         interrupt,
         tell,
     };
-    let mut environment = vec![(orphan::RUN_VARIABLE.to_owned(), orphan::token(&job.record, &job.run))];
-    environment.extend(job.invocation.environment.iter().map(|(name, value)| (name.clone(), value.clone())));
+    let environment = job.invocation.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
     let spec = Spec {
         words: script::words(&job.invocation, &script),
         directory: job.invocation.directory.clone(),
-        environment,
+        environment: environment.collect(),
         timeout: job.invocation.timeout,
         grace: job.invocation.grace,
         pin: job.invocation.pin.clone(),
+        run: Some(orphan::token(&job.record, &job.run)),
+        group_memory: job.invocation.group_memory,
     };
     let started_at = now();
     let ended = process::run(&spec, &mut watcher);
@@ -111,7 +115,8 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
         return Err(failed("stdout.log")(source));
     }
     let (stdout_bytes, stderr_bytes) = (capture.bytes(Stream::Stdout), capture.bytes(Stream::Stderr));
-    capture.finish().map_err(failed("stdout.log"))?;
+    let seconds = ended.usage.as_ref().map_or(0.0, |usage| usage.wall_s);
+    capture.finish(seconds >= SYNCED_FROM_S).map_err(failed("stdout.log"))?;
     let findings = reading.finish();
     let mut observations = ended.usage.as_ref().map(measured).unwrap_or_default();
     observations.extend(findings.observations);
@@ -176,7 +181,9 @@ fn measured(usage: &Usage) -> Vec<Observation> {
 fn hints(ended: &Ended, tail: &[u8], known: &[ErrorHint]) -> Vec<String> {
     let mut hints = Vec::new();
     if ended.left_processes {
-        hints.push("the run left processes behind that held its output open; they were killed".to_owned());
+        hints.push(
+            "the run left processes behind; they were killed, so that they do not disturb others".to_owned(),
+        );
     }
     if ended.status == Status::Succeeded {
         return hints;

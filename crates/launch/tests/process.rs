@@ -39,6 +39,8 @@ fn spec(command: &str) -> Spec {
         timeout: None,
         grace: Duration::from_secs(5),
         pin: Vec::new(),
+        run: None,
+        group_memory: false,
     }
 }
 
@@ -140,6 +142,29 @@ fn processes_left_behind_do_not_keep_a_run_open() {
     assert_eq!(text(&keeper, Stream::Stdout), "done\n");
     assert!(began.elapsed() < Duration::from_secs(5));
     assert!(ended.usage.unwrap().wall_s < 0.2, "the wait for others is not the run's time");
+}
+
+#[test]
+fn processes_that_left_the_group_end_with_their_run() {
+    let name = format!("test-{}#left", std::process::id());
+    let mut leaving = spec("setsid sh -c 'sleep 50 & sleep 50' > /dev/null 2>&1 & sleep 0.1; echo done");
+    leaving.run = Some(name.clone());
+    // A run is never started by the main thread, and tests are not either.
+    let (ended, _) = carry_out(&leaving);
+    assert_eq!((ended.status, ended.left_processes), (Status::Succeeded, true));
+    assert_eq!(assay_launch::orphan::end(&[name], Duration::ZERO), 0, "nothing may be left to be found");
+}
+
+#[test]
+fn the_memory_of_all_processes_is_measured_together_where_that_can_be() {
+    let mut three =
+        spec("for i in 1 2 3; do head -c 30000000 /dev/zero | tail -c 30000000 > /dev/null & done; wait");
+    three.group_memory = true;
+    let usage = carry_out(&three).0.usage.unwrap();
+    match assay_launch::group::Group::availability() {
+        Some(_) => assert!(usage.peak_group_bytes.unwrap() > usage.peak_resident_bytes, "{usage:?}"),
+        None => assert_eq!(usage.peak_group_bytes, None),
+    }
 }
 
 #[test]

@@ -63,6 +63,8 @@ pub struct RunPolicy {
     pub expected: Option<Expected>,
     /// The CPUs a run is bound to; empty for no binding.
     pub pin: Vec<usize>,
+    /// Whether the memory of all processes of a run together is measured.
+    pub group_memory: bool,
     pub(crate) timeout_place: Option<Range<usize>>,
     pub(crate) expected_place: Option<Range<usize>>,
     pub(crate) pin_place: Option<Range<usize>>,
@@ -162,6 +164,7 @@ pub(super) fn read_run(
         grace_s: GRACE_S,
         expected: None,
         pin: Vec::new(),
+        group_memory: false,
         timeout_place: None,
         expected_place: None,
         pin_place: None,
@@ -190,6 +193,7 @@ pub(super) fn read_run(
         policy.pin.dedup();
         policy.pin_place = Some(item.span);
     }
+    policy.group_memory = table.get("group_memory").and_then(|item| item.switch()).unwrap_or(false);
     let platforms = read_platforms(table.get("platforms"), registry, problems);
     table.finish();
     (policy, platforms)

@@ -41,6 +41,8 @@ pub struct Invocation {
     pub grace: Duration,
     /// CPUs to bind it to; empty for no binding.
     pub pin: Vec<usize>,
+    /// Whether to measure the memory of all processes together.
+    pub group_memory: bool,
 }
 
 /// A file made for one run.
@@ -106,6 +108,7 @@ impl Plan {
             timeout: self.run.timeout_s.map(Duration::from_secs_f64),
             grace: Duration::from_secs_f64(self.run.grace_s),
             pin: self.run.pin.clone(),
+            group_memory: self.run.group_memory,
         })
     }
 
