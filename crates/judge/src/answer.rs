@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::estimate::{caveat, estimate, spread};
 use crate::gather::{CellEvidence, Counts, Evidence, split_settings};
-use crate::verdict::{Effect, effect};
+use crate::verdict::{Effect, Sample, effect};
 
 /// What a record says about one metric.
 #[derive(Debug, Clone, Serialize)]
@@ -59,10 +59,14 @@ pub fn answer(evidence: &Evidence, order: &[String], most_compared: usize, seed:
     cells.sort_by(|a, b| (!a.planned).cmp(&!b.planned).then_with(|| natural(a, b, &varied)));
     let mut rows: Vec<Row> = cells.iter().map(|cell| row(cell, &varied)).collect();
     let best = best_row(&rows, evidence.metric.better);
-    if let Some(best) = best.and_then(|index| cells.get(index).map(|cell| (index, *cell))) {
+    if let Some((best, cell)) = best.and_then(|index| Some((index, cells.get(index)?))) {
+        // A seed per cell: the best one is resampled once for all comparisons, and never in step with another.
+        let seed_of = |index: usize| seed.wrapping_add(index as u64);
+        let base = Sample::new(&cell.values, seed_of(best));
         for (index, (row, cell)) in rows.iter_mut().zip(&cells).enumerate().take(most_compared) {
-            if index != best.0 && row.planned {
-                row.against_best = effect(&best.1.values, &cell.values, evidence.metric.better, seed);
+            if index != best && row.planned {
+                let other = Sample::new(&cell.values, seed_of(index));
+                row.against_best = effect(&base, &other, evidence.metric.better);
             }
         }
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::estimate::{caveat, estimate};
 use crate::gather::{CellEvidence, Evidence, JudgeError, by_key, split_settings};
-use crate::verdict::{Effect, effect};
+use crate::verdict::{Effect, Sample, effect};
 
 /// How a record compares with a base.
 #[derive(Debug, Clone, Serialize)]
@@ -54,9 +54,12 @@ pub fn compare(base: &Evidence, other: &Evidence, seed: u64) -> Result<Compariso
         return Err(JudgeError::NothingInCommon { a: base.name.clone(), b: other.name.clone() });
     }
     let (varied, _) = split_settings(pairs.iter().map(|(cell, _)| &cell.settings));
+    // A seed per cell, so that no two are resampled in step.
+    let seed_of = |cell: usize| seed.wrapping_add(cell as u64);
     let mut rows: Vec<ComparisonRow> = pairs
         .iter()
-        .map(|(a, b)| ComparisonRow {
+        .enumerate()
+        .map(|(index, (a, b))| ComparisonRow {
             settings: varied
                 .iter()
                 .filter_map(|name| Some((name.clone(), a.settings.get(name)?.clone())))
@@ -64,7 +67,11 @@ pub fn compare(base: &Evidence, other: &Evidence, seed: u64) -> Result<Compariso
             platforms: (a.cell.platform.clone(), b.cell.platform.clone()),
             base: estimate(&a.values),
             other: estimate(&b.values),
-            effect: effect(&a.values, &b.values, base.metric.better, seed),
+            effect: effect(
+                &Sample::new(&a.values, seed_of(2 * index)),
+                &Sample::new(&b.values, seed_of(2 * index + 1)),
+                base.metric.better,
+            ),
             adjusted_p: None,
         })
         .collect();

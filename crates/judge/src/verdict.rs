@@ -1,7 +1,8 @@
 //! Two sets of samples to a verdict. An interval for the ratio of the two decides; a p-value alone never does.
 
 use assay_model::{Direction, Verdict};
-use assay_stats::{self as stats, MarginPosition, RatioInterval};
+use assay_stats::ratio::Side;
+use assay_stats::{self as stats, Flaw, Group, MarginPosition, RatioInterval, Refusal};
 use serde::Serialize;
 
 use crate::CONFIDENCE;
@@ -33,10 +34,28 @@ pub struct RatioEnds {
     pub high: f64,
 }
 
-/// Compares samples with a base. Without a direction nothing is better or worse, only same or unclear.
-pub fn effect(base: &[f64], other: &[f64], better: Option<Direction>, seed: u64) -> Option<Effect> {
-    let p = stats::mann_whitney(base, other).map(|test| test.p);
-    match stats::ratio_interval(base, other, CONFIDENCE, seed) {
+/// The values of one cell, prepared for any number of comparisons.
+#[derive(Debug)]
+pub struct Sample<'a> {
+    values: &'a [f64],
+    group: Result<Group, Flaw>,
+}
+
+impl<'a> Sample<'a> {
+    /// Prepares values. Samples that are compared with one another must have different seeds; see [`Group`].
+    pub fn new(values: &'a [f64], seed: u64) -> Self {
+        Self { values, group: Group::new(values, seed) }
+    }
+
+    fn group(&self, side: Side) -> Result<&Group, Refusal> {
+        self.group.as_ref().map_err(|flaw| flaw.on(side))
+    }
+}
+
+/// Compares a sample with a base. Without a direction nothing is better or worse, only same or unclear.
+pub fn effect(base: &Sample<'_>, other: &Sample<'_>, better: Option<Direction>) -> Option<Effect> {
+    let p = stats::mann_whitney(base.values, other.values).map(|test| test.p);
+    match ratio_interval(base, other) {
         Ok(interval) => {
             let (verdict, reason) = verdict(&interval, better);
             let ends = RatioEnds { low: interval.low, high: interval.high };
@@ -45,11 +64,15 @@ pub fn effect(base: &[f64], other: &[f64], better: Option<Direction>, seed: u64)
             Some(Effect { ratio: interval.center, interval: Some(ends), p, verdict, reason })
         }
         Err(refusal) => {
-            let ratio = stats::ratio_of_medians(base, other)?;
+            let ratio = stats::ratio_of_medians(base.values, other.values)?;
             let reason = Some(refusal.to_string());
             Some(Effect { ratio, interval: None, p, verdict: Verdict::Unclear, reason })
         }
     }
+}
+
+fn ratio_interval(base: &Sample<'_>, other: &Sample<'_>) -> Result<RatioInterval, Refusal> {
+    base.group(Side::Base)?.ratio_interval(other.group(Side::Other)?, CONFIDENCE)
 }
 
 fn verdict(interval: &RatioInterval, better: Option<Direction>) -> (Verdict, Option<&'static str>) {
@@ -73,26 +96,37 @@ mod tests {
     const OLD: [f64; 10] = [1726., 1723., 1707., 1707., 1713., 1729., 1736., 1707., 1705., 1774.];
     const NEW: [f64; 10] = [1423., 1416., 1411., 1413., 1412., 1426., 1422., 1424., 1447., 1425.];
 
+    fn between(base: &[f64], other: &[f64], better: Option<Direction>) -> Option<Effect> {
+        effect(&Sample::new(base, 1), &Sample::new(other, 2), better)
+    }
+
     #[test]
     fn a_real_difference_is_named_in_the_metrics_direction() {
-        let lower = effect(&OLD, &NEW, Some(Direction::Lower), 1).unwrap();
+        let lower = between(&OLD, &NEW, Some(Direction::Lower)).unwrap();
         assert_eq!(lower.verdict, Verdict::Better);
         assert!((lower.ratio - 0.827_997_67).abs() < 1e-6);
-        assert_eq!(effect(&OLD, &NEW, Some(Direction::Higher), 1).unwrap().verdict, Verdict::Worse);
-        assert_eq!(effect(&OLD, &NEW, None, 1).unwrap().verdict, Verdict::Unclear);
+        assert_eq!(between(&OLD, &NEW, Some(Direction::Higher)).unwrap().verdict, Verdict::Worse);
+        assert_eq!(between(&OLD, &NEW, None).unwrap().verdict, Verdict::Unclear);
     }
 
     #[test]
     fn noise_is_not_ranked() {
         let noisy = [90., 130., 100., 95., 120., 105.];
         let other = [100., 125., 99., 140., 93., 101.];
-        assert_eq!(effect(&noisy, &other, Some(Direction::Lower), 1).unwrap().verdict, Verdict::Unclear);
+        assert_eq!(between(&noisy, &other, Some(Direction::Lower)).unwrap().verdict, Verdict::Unclear);
     }
 
     #[test]
     fn three_runs_a_side_say_nothing() {
-        let effect = effect(&[1., 2., 3.], &[10., 20., 30.], Some(Direction::Lower), 1).unwrap();
+        let effect = between(&[1., 2., 3.], &[10., 20., 30.], Some(Direction::Lower)).unwrap();
         assert_eq!(effect.verdict, Verdict::Unclear);
         assert!(effect.reason.unwrap().contains('4'));
+    }
+
+    #[test]
+    fn values_without_a_ratio_name_their_side() {
+        let effect = between(&OLD, &[0.; 10], Some(Direction::Lower)).unwrap();
+        assert_eq!((effect.ratio, effect.verdict), (0., Verdict::Unclear));
+        assert!(effect.reason.unwrap().contains("other group"));
     }
 }

@@ -17,6 +17,7 @@
 //! | `welch.rs` | Welch's test, for means |
 //! | `effect.rs` | ratio of medians, Hodges-Lehmann shift and interval, Cliff's delta |
 //! | `ratio.rs` | the ratio interval that verdicts rest on |
+//! | `group.rs` | values prepared once for many ratio intervals |
 //! | `bootstrap.rs` | percentile and BCa intervals, seeded |
 //! | `nested.rs` | variance within and between jobs |
 //! | `change_point.rs` | PELT on mean and variance |
@@ -31,6 +32,7 @@ pub mod bootstrap;
 pub mod change_point;
 mod distribution;
 pub mod effect;
+pub mod group;
 pub mod history;
 pub mod interval;
 pub mod multiple;
@@ -51,6 +53,7 @@ pub mod stopping;
 pub mod welch;
 
 pub use effect::{cliffs_delta, hodges_lehmann_interval, hodges_lehmann_shift, ratio_of_medians};
+pub use group::{Flaw, Group};
 pub use interval::{Interval, mean_interval, median_interval, quantile_interval};
 pub use multiple::{benjamini_hochberg, holm};
 pub use outlier::{first_is_outlier, tukey};

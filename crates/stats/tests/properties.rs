@@ -150,6 +150,28 @@ fn small_ratio_intervals_cover_as_they_claim() {
 }
 
 #[test]
+fn resampled_ratio_intervals_cover_as_they_claim() {
+    let mut dice = Dice(5);
+    // One base for several others, as a table compares its rows with the best one.
+    let mut seed = 0;
+    let mut group = |count| {
+        seed += 1;
+        Group::new(&dice.times(count), seed).unwrap()
+    };
+    let mut covered = 0;
+    for _ in 0..50 {
+        let base = group(9);
+        for count in [8, 11] {
+            let interval = base.ratio_interval(&group(count), 0.95).unwrap();
+            covered += u32::from(interval.low <= 1.0 && 1.0 <= interval.high);
+        }
+    }
+    // Four standard errors of 100 trials, were they independent.
+    let share = f64::from(covered) / 100.0;
+    assert!(share > 0.95 - 0.087, "{share}");
+}
+
+#[test]
 fn equal_groups_rarely_look_different() {
     let mut dice = Dice(3);
     let alarms = share(600, || mann_whitney(&dice.times(8), &dice.times(9)).unwrap().p <= 0.05);
