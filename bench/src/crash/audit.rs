@@ -153,6 +153,7 @@ mod tests {
             usage: None,
             stdout_bytes: 0,
             stderr_bytes: 0,
+            first_output_s: None,
             observations: Vec::new(),
             series: Vec::new(),
             hints: Vec::new(),

@@ -150,6 +150,7 @@ fn finished(run: &RunId, length: usize) -> Entry {
         usage: None,
         stdout_bytes: 0,
         stderr_bytes: 0,
+        first_output_s: None,
         observations: Vec::new(),
         series: Vec::new(),
         hints: vec!["x".repeat(length)],

@@ -1,7 +1,8 @@
 //! Keeps a run's output in its directory: `stdout.log` and `stderr.log` hold the bytes as they came, and
 //! `arrival.tsv` says when each piece came (seconds after the start, stream, offset in its file, bytes), so that the
-//! order between the two streams can be told. A file is made when there is something to put into it: making files is
-//! most of what a short run costs.
+//! order between the two streams can be told. A file is made when there is something to put into it, and
+//! `arrival.tsv` when there is a second piece: making files is most of what a short run costs, and when the first piece
+//! came is in the run's result.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -14,6 +15,7 @@ pub struct Capture {
     directory: PathBuf,
     stdout: Option<Log>,
     stderr: Option<Log>,
+    first: Option<Piece>,
     arrival: Option<BufWriter<File>>,
 }
 
@@ -22,33 +24,53 @@ struct Log {
     bytes: u64,
 }
 
+/// One piece of output.
+#[derive(Clone, Copy)]
+struct Piece {
+    at_s: f64,
+    stream: Stream,
+    offset: u64,
+    bytes: usize,
+}
+
 impl Capture {
     /// Starts with nothing kept.
     pub fn new(directory: &Path) -> Capture {
-        Capture { directory: directory.to_owned(), stdout: None, stderr: None, arrival: None }
+        let directory = directory.to_owned();
+        Capture { directory, stdout: None, stderr: None, first: None, arrival: None }
     }
 
     /// Keeps bytes that came `at_s` seconds after the start.
     pub fn take(&mut self, stream: Stream, at_s: f64, bytes: &[u8]) -> io::Result<()> {
-        let (word, slot) = match stream {
-            Stream::Stdout => ("stdout", &mut self.stdout),
-            Stream::Stderr => ("stderr", &mut self.stderr),
+        let slot = match stream {
+            Stream::Stdout => &mut self.stdout,
+            Stream::Stderr => &mut self.stderr,
         };
         let log = match slot {
             Some(log) => log,
             None => slot.insert(Log { file: File::create(self.directory.join(stream.file()))?, bytes: 0 }),
         };
-        let offset = log.bytes;
+        let piece = Piece { at_s, stream, offset: log.bytes, bytes: bytes.len() };
         log.file.write_all(bytes)?;
         log.bytes += bytes.len() as u64;
+        self.note(piece)
+    }
+
+    fn note(&mut self, piece: Piece) -> io::Result<()> {
+        let Some(first) = self.first else {
+            self.first = Some(piece);
+            return Ok(());
+        };
         let arrival = match &mut self.arrival {
             Some(arrival) => arrival,
             None => {
                 let file = File::create(self.directory.join("arrival.tsv"))?;
-                self.arrival.insert(BufWriter::new(file))
+                let arrival = self.arrival.insert(BufWriter::new(file));
+                first.write(arrival)?;
+                arrival
             }
         };
-        writeln!(arrival, "{at_s:.6}\t{word}\t{offset}\t{}", bytes.len())
+        piece.write(arrival)
     }
 
     /// Bytes kept of a stream.
@@ -60,6 +82,11 @@ impl Capture {
         log.as_ref().map_or(0, |log| log.bytes)
     }
 
+    /// When the first piece of output came, in seconds after the start.
+    pub fn first_output_s(&self) -> Option<f64> {
+        self.first.map(|piece| piece.at_s)
+    }
+
     /// Writes out what is buffered and, if asked, syncs the logs.
     pub fn finish(mut self, sync: bool) -> io::Result<()> {
         if let Some(arrival) = &mut self.arrival {
@@ -69,5 +96,36 @@ impl Capture {
             log.file.sync_data()?;
         }
         Ok(())
+    }
+}
+
+impl Piece {
+    fn write(self, out: &mut impl Write) -> io::Result<()> {
+        let word = match self.stream {
+            Stream::Stdout => "stdout",
+            Stream::Stderr => "stderr",
+        };
+        writeln!(out, "{:.6}\t{word}\t{}\t{}", self.at_s, self.offset, self.bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrival_tells_the_order_once_there_is_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let arrival = directory.path().join("arrival.tsv");
+        let mut capture = Capture::new(directory.path());
+        capture.take(Stream::Stderr, 0.5, b"warning\n").unwrap();
+        assert!(!arrival.exists() && capture.first_output_s() == Some(0.5));
+        capture.take(Stream::Stdout, 1.0, b"one\n").unwrap();
+        capture.take(Stream::Stdout, 2.0, b"two\n").unwrap();
+        assert_eq!((capture.bytes(Stream::Stdout), capture.bytes(Stream::Stderr)), (8, 8));
+        capture.finish(true).unwrap();
+        let expected = "0.500000\tstderr\t0\t8\n1.000000\tstdout\t0\t4\n2.000000\tstdout\t4\t4\n";
+        assert_eq!(std::fs::read_to_string(arrival).unwrap(), expected);
+        assert_eq!(std::fs::read_to_string(directory.path().join("stdout.log")).unwrap(), "one\ntwo\n");
     }
 }

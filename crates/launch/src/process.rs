@@ -38,7 +38,7 @@ pub struct Spec {
 
 /// What happens while a process runs.
 pub trait Watch {
-    /// The process exists.
+    /// The process exists, and has for a moment.
     fn started(&mut self, pid: u32);
     /// Output came, `at_s` seconds after the start.
     fn output(&mut self, stream: Stream, at_s: f64, bytes: &[u8]) -> io::Result<()>;
@@ -68,6 +68,8 @@ pub struct Ended {
     pub lost_output: Option<io::Error>,
 }
 
+/// A process that ends before this is not told of while it runs: telling takes longer than what there is to tell.
+const WORTH_TELLING: Duration = Duration::from_millis(10);
 /// After the process has ended, others may still hold its output open. They get this long to finish writing.
 const DRAIN: Duration = Duration::from_millis(250);
 /// How often a stop request is looked for while nothing else happens.
@@ -78,10 +80,7 @@ pub fn run(spec: &Spec, watch: &mut dyn Watch) -> Ended {
     leftover::adopt();
     let began = Instant::now();
     match Running::start(spec, began) {
-        Ok(mut running) => {
-            watch.started(running.pid_number());
-            running.see_through(spec, watch)
-        }
+        Ok(mut running) => running.see_through(spec, watch),
         Err(error) => Ended {
             status: Status::Failed { failure: Failure::Start { reason: start_reason(spec, &error) } },
             usage: None,
@@ -106,6 +105,8 @@ struct Running {
     pipes: [(Stream, Option<OwnedFd>); 2],
     began: Instant,
     exited: Option<Instant>,
+    /// Whether it was told that the process exists.
+    told: bool,
     /// When the group was asked to stop, and why.
     asked: Option<(Instant, Status)>,
     killed: bool,
@@ -151,6 +152,7 @@ impl Running {
             pipes,
             began,
             exited: None,
+            told: false,
             asked: None,
             killed: false,
             lost_output: None,
@@ -164,6 +166,10 @@ impl Running {
     fn see_through(&mut self, spec: &Spec, watch: &mut dyn Watch) -> Ended {
         let mut buffer = vec![0; 64 * 1024];
         while !self.is_over() {
+            if !self.told && self.exited.is_none() && self.began.elapsed() >= WORTH_TELLING {
+                watch.started(self.pid_number());
+                self.told = true;
+            }
             self.heed_stops(spec, watch);
             let ready = self.wait_for_something(spec);
             if ready.exited && self.exited.is_none() {
@@ -251,7 +257,8 @@ impl Running {
             (None, Some((at, _))) => Some(until(*at + spec.grace)),
             (None, None) => spec.timeout.map(|timeout| until(self.began + timeout)),
         };
-        deadline.map_or(LOOK, |left| left.min(LOOK))
+        let look = if self.told { LOOK } else { WORTH_TELLING };
+        deadline.map_or(look, |left| left.min(look))
     }
 
     fn wait_for_something(&self, spec: &Spec) -> Ready {

@@ -115,6 +115,7 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
         return Err(failed("stdout.log")(source));
     }
     let (stdout_bytes, stderr_bytes) = (capture.bytes(Stream::Stdout), capture.bytes(Stream::Stderr));
+    let first_output_s = capture.first_output_s();
     let seconds = ended.usage.as_ref().map_or(0.0, |usage| usage.wall_s);
     capture.finish(seconds >= SYNCED_FROM_S).map_err(failed("stdout.log"))?;
     let findings = reading.finish();
@@ -127,6 +128,7 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
         usage: ended.usage,
         stdout_bytes,
         stderr_bytes,
+        first_output_s,
         observations,
         series: findings.series,
     })

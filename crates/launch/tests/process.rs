@@ -11,13 +11,14 @@ use assay_model::{Failure, Status};
 #[derive(Default)]
 struct Keeper {
     pieces: Vec<(Stream, f64, String)>,
+    pid: Option<u32>,
     stop_after: Option<Instant>,
     kill: bool,
 }
 
 impl Watch for Keeper {
     fn started(&mut self, pid: u32) {
-        assert!(pid > 1);
+        assert!(pid > 1 && self.pid.replace(pid).is_none(), "a process is told of once");
     }
 
     fn output(&mut self, stream: Stream, at_s: f64, bytes: &[u8]) -> io::Result<()> {
@@ -66,6 +67,7 @@ fn streams_are_kept_apart_and_in_the_order_they_came() {
     let order: Vec<(Stream, &str)> =
         keeper.pieces.iter().map(|(stream, _, text)| (*stream, text.trim())).collect();
     assert_eq!(order, [(Stream::Stdout, "one"), (Stream::Stderr, "two"), (Stream::Stdout, "three")]);
+    assert!(keeper.pid.is_some(), "what lasts is told of while it runs");
     assert!(keeper.pieces.windows(2).all(|pair| pair[1].1 - pair[0].1 > 0.05), "times tell when each came");
 }
 

@@ -107,6 +107,9 @@ pub struct RunResult {
     pub stdout_bytes: u64,
     /// Bytes captured from standard error.
     pub stderr_bytes: u64,
+    /// When the first output came, in seconds after the start; absent without output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_output_s: Option<f64>,
     /// Facts found.
     pub observations: Vec<Observation>,
     /// Values per step.
@@ -126,6 +129,7 @@ impl RunResult {
             usage: None,
             stdout_bytes: 0,
             stderr_bytes: 0,
+            first_output_s: None,
             observations: Vec::new(),
             series: Vec::new(),
             hints: Vec::new(),

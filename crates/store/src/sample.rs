@@ -84,6 +84,7 @@ pub(crate) fn finished(run: &RunId, status: Status, value: f64) -> Entry {
         }),
         stdout_bytes: 12,
         stderr_bytes: 0,
+        first_output_s: None,
         observations: vec![
             observation("rate.train", value / 2.0, rate.clone(), Origin::Reported),
             observation("rate.train", value, rate, Origin::Reported),

@@ -135,7 +135,7 @@ fn a_full_disk_is_named_and_the_record_goes_on_when_there_is_space() {
             "this test needs root, or `unshare --map-root-user --mount`: {reason}"
         );
     };
-    mount("size=64k");
+    mount("size=32k");
     let full = bench.run(&["run", "campaign.toml", "--record", "disk/record"]);
     mount("size=4m,remount");
     let after = bench.run(&["run", "campaign.toml", "--record", "disk/record"]);

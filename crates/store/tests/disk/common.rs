@@ -35,6 +35,7 @@ pub fn finished(run: &RunId, status: Status) -> Entry {
         usage: None,
         stdout_bytes: 0,
         stderr_bytes: 0,
+        first_output_s: None,
         observations: vec![observation; 4],
         series: Vec::new(),
         hints: Vec::new(),
