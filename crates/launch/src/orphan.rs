@@ -88,11 +88,16 @@ mod tests {
             .env(RUN_VARIABLE, &token)
             .spawn()
             .unwrap();
-        std::thread::sleep(Duration::from_millis(200));
         assert!(start_ticks(child.id()).unwrap() > 0);
         let tokens = [token];
         // The shell, its sleep, and the one that left the session.
-        assert_eq!(find(&tokens).len(), 3);
+        let began = Instant::now();
+        while find(&tokens).len() != 3 {
+            assert!(began.elapsed() < Duration::from_secs(20), "found {:?}", find(&tokens));
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        // Until it runs the command, the shell would heed a signal that it is about to ignore.
+        std::thread::sleep(Duration::from_millis(100));
         assert_eq!(end(&tokens, Duration::from_millis(50)), 3);
         assert!(find(&tokens).is_empty());
         child.wait().unwrap();

@@ -68,7 +68,8 @@ fn streams_are_kept_apart_and_in_the_order_they_came() {
         keeper.pieces.iter().map(|(stream, _, text)| (*stream, text.trim())).collect();
     assert_eq!(order, [(Stream::Stdout, "one"), (Stream::Stderr, "two"), (Stream::Stdout, "three")]);
     assert!(keeper.pid.is_some(), "what lasts is told of while it runs");
-    assert!(keeper.pieces.windows(2).all(|pair| pair[1].1 - pair[0].1 > 0.05), "times tell when each came");
+    let times: Vec<f64> = keeper.pieces.iter().map(|(_, at_s, _)| *at_s).collect();
+    assert!(times.is_sorted() && times[2] - times[0] > 0.1, "times tell when each came: {times:?}");
 }
 
 #[test]
@@ -143,7 +144,8 @@ fn processes_left_behind_do_not_keep_a_run_open() {
     assert_eq!((ended.status, ended.left_processes), (Status::Succeeded, true));
     assert_eq!(text(&keeper, Stream::Stdout), "done\n");
     assert!(began.elapsed() < Duration::from_secs(5));
-    assert!(ended.usage.unwrap().wall_s < 0.2, "the wait for others is not the run's time");
+    let waited = began.elapsed().as_secs_f64() - ended.usage.unwrap().wall_s;
+    assert!(waited > 0.2, "the wait for others is not the run's time");
 }
 
 #[test]
