@@ -147,17 +147,7 @@ mod tests {
     use assay_model::RunResult;
 
     fn finished(run: &str, status: Status) -> Entry {
-        let result = RunResult {
-            status,
-            started_at: 0.0,
-            usage: None,
-            stdout_bytes: 0,
-            stderr_bytes: 0,
-            first_output_s: None,
-            observations: Vec::new(),
-            series: Vec::new(),
-            hints: Vec::new(),
-        };
+        let result = RunResult::bare(status, 0.0);
         Entry::Finished { run: run.parse().unwrap(), result: Box::new(result) }
     }
 

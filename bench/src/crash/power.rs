@@ -144,17 +144,8 @@ fn cell(number: u32) -> CellId {
 
 /// A result of some length, so that lines fall on sectors in all ways.
 fn finished(run: &RunId, length: usize) -> Entry {
-    let result = RunResult {
-        status: Status::Succeeded,
-        started_at: 0.0,
-        usage: None,
-        stdout_bytes: 0,
-        stderr_bytes: 0,
-        first_output_s: None,
-        observations: Vec::new(),
-        series: Vec::new(),
-        hints: vec!["x".repeat(length)],
-    };
+    let bare = RunResult::bare(Status::Succeeded, 0.0);
+    let result = RunResult { hints: vec!["x".repeat(length)], ..bare };
     Entry::Finished { run: run.clone(), result: Box::new(result) }
 }
 

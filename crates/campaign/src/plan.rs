@@ -140,10 +140,15 @@ impl Plan {
         self.platforms.get(cell.checked_rem(self.platforms.len())?)
     }
 
-    /// The log dialect of a cell: what the campaign asks for, else what the platform writes, else `auto`.
+    /// The log dialect of a cell.
     pub fn dialect_of(&self, cell: usize) -> &str {
+        self.platform(cell).map_or(self.dialect.as_str(), |platform| self.dialect_on(platform))
+    }
+
+    /// The log dialect on a platform: what the campaign asks for, else what the platform writes, else `auto`.
+    pub fn dialect_on<'a>(&'a self, platform: &'a Platform) -> &'a str {
         match self.dialect.as_str() {
-            "auto" => self.platform(cell).and_then(|platform| platform.dialect.as_deref()).unwrap_or("auto"),
+            "auto" => platform.dialect.as_deref().unwrap_or("auto"),
             asked => asked,
         }
     }

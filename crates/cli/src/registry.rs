@@ -83,9 +83,6 @@ pub fn reader(plan: &Plan, platform: &Platform) -> anyhow::Result<Arc<Reader>> {
             Pattern::new(&pattern.metric, &pattern.regex, pattern.unit.clone(), pattern.factor, keep, stream)
         })
         .collect();
-    let dialect = match plan.dialect.as_str() {
-        "auto" => platform.dialect.clone().unwrap_or_else(|| "auto".to_owned()),
-        named => named.to_owned(),
-    };
+    let dialect = plan.dialect_on(platform).to_owned();
     Ok(Arc::new(Reader { dialect, patterns: patterns?, hints: platform.hints.clone() }))
 }

@@ -36,8 +36,9 @@ pub fn carry_out(assembled: &Assembled, how: &How, screen: &mut Screen) -> anyho
     progress.end();
     let outcome = outcome?;
     drop(store);
-    let index = Record::open(&assembled.record)?.index()?;
-    let gates = print_answer(assembled, &index, &outcome, screen)?;
+    let record = Record::open(&assembled.record)?;
+    let index = record.index()?;
+    let gates = print_answer(&record, &index, &outcome, screen)?;
     Ok(exit(&outcome, failed_runs(&index)?, &gates))
 }
 
@@ -113,22 +114,21 @@ fn move_aside(assembled: &Assembled, screen: &mut Screen) -> anyhow::Result<()> 
 }
 
 fn print_answer(
-    assembled: &Assembled,
+    record: &Record,
     index: &Index,
     outcome: &Outcome,
     screen: &mut Screen,
 ) -> anyhow::Result<Vec<GateResult>> {
-    let record = Record::open(&assembled.record)?;
-    show::print_table(&record, index, None, false, screen)?;
-    let gates = show::print_gates(&record, index, screen)?;
-    show::print_failures(&record, index, screen)?;
+    show::print_table(record, index, None, false, screen)?;
+    let gates = show::print_gates(record, index, screen)?;
+    show::print_failures(record, index, screen)?;
     if outcome.ending == Ending::Interrupted {
         screen.say("interrupted; what was measured is kept, and the same command goes on from here");
     } else if !outcome.precise {
         screen.warn("the asked precision was not reached in every cell");
         screen.hint("raise `[repeats] at_most` or `budget`, or look for noise with `assay doctor`");
     }
-    screen.say(&format!("record: {}", records::shown(&assembled.record)));
+    screen.say(&format!("record: {}", records::shown(record.directory())));
     Ok(gates)
 }
 
