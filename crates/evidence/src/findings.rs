@@ -91,12 +91,8 @@ impl Collector {
         };
         if let Some((value, source, origin)) = chosen {
             findings.observations.push(Observation {
-                metric: self.metric.clone(),
-                value,
-                unit: self.unit.clone(),
-                scope: None,
-                origin,
                 source: Some(source.clone()),
+                ..Observation::new(&self.metric, value, self.unit.clone(), origin)
             });
         }
         if self.seen > 1 || keep == Keep::Series {
@@ -105,6 +101,7 @@ impl Collector {
                 unit: self.unit.clone(),
                 values: self.values.clone(),
                 seen: self.seen,
+                ..Series::default()
             });
         }
     }

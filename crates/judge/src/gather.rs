@@ -36,7 +36,7 @@ pub enum JudgeError {
 /// How the runs of a cell ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Ran to their end and said they were well.
+    /// Ran to their end, or nothing says that they did not.
     pub succeeded: u64,
     /// Ended badly.
     pub failed: u64,
@@ -138,7 +138,7 @@ pub fn gather(
             let of_cell = values.remove(&summary.cell).unwrap_or_default();
             let values: Vec<f64> = of_cell
                 .iter()
-                .filter(|run| run.status == Some(Status::Succeeded))
+                .filter(|run| run.status.as_ref().is_some_and(Status::is_usable))
                 .map(|run| run.value)
                 .collect();
             let runs = summary.runs;

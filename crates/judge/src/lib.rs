@@ -6,12 +6,14 @@
 //! | `gather.rs` | the runs of a record as samples by cell |
 //! | `estimate.rs` | samples to an estimate with its caveats |
 //! | `verdict.rs` | two sets of samples to a verdict |
+//! | `audit.rs`, `audit/` | claims of write-ups against evidence, one check a file |
 //! | `answer.rs` | one record: the table of its cells, ranked where the evidence allows |
 //! | `comparison.rs` | two records, cell by cell |
 //! | `gate.rs` | bounds that cells must meet |
 //! | `stopping.rs` | whether a cell needs more runs |
 
 pub mod answer;
+pub mod audit;
 pub mod comparison;
 pub mod estimate;
 pub mod gate;

@@ -161,14 +161,8 @@ fn prepare(job: &Job) -> Result<PathBuf, WorkError> {
 }
 
 fn measured(usage: &Usage) -> Vec<Observation> {
-    let observation = |metric: &str, value: f64, unit: Unit| Observation {
-        metric: metric.to_owned(),
-        value,
-        unit,
-        scope: None,
-        origin: Origin::Measured,
-        source: None,
-    };
+    let observation =
+        |metric: &str, value: f64, unit: Unit| Observation::new(metric, value, unit, Origin::Measured);
     let mut all = vec![
         observation(metric::WALL, usage.wall_s, Unit::Seconds),
         observation(metric::CPU, usage.user_s + usage.system_s, Unit::Seconds),

@@ -7,6 +7,8 @@
 //! | `identity.rs` | content hashes: points, cells, runs |
 //! | `observation.rs` | facts found in evidence, and series |
 //! | `run.rs` | how one execution went |
+//! | `names.rs` | canonical names of metrics and settings |
+//! | `document.rs` | what a reading of a file gives: runs, tables, statements |
 //! | `entry.rs` | the lines of the journal |
 //! | `machine.rs` | what a probe of a machine found |
 //! | `platform.rs` | catalogue entries: where runs happen |
@@ -15,12 +17,14 @@
 //! | `gate.rs` | bounds that cells must meet |
 //! | `estimate.rs` | estimates, verdicts and caveats |
 
+pub mod document;
 pub mod entry;
 pub mod estimate;
 pub mod gate;
 pub mod identity;
 pub mod machine;
 pub mod metric;
+pub mod names;
 pub mod observation;
 pub mod platform;
 pub mod run;
@@ -28,6 +32,10 @@ pub mod unit;
 pub mod value;
 pub mod workload;
 
+pub use document::{
+    ClockKind, Column, Document, Hint, KnownBy, Phase, Quantity, ReadRun, Role, SettingFact, Span, Standing,
+    Statement, Table, TableCell, TableRow,
+};
 pub use entry::{Entry, PlanInForce, PlannedCell, SCHEMA_VERSION};
 pub use estimate::{Caveat, Estimate, Verdict};
 pub use gate::{Bound, Gate};

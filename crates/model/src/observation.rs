@@ -21,6 +21,32 @@ pub struct Observation {
     /// Where it was found; none for what the launcher measured itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
+    /// For a rate or a mean, how many it was taken over, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<f64>,
+    /// For a rate, the seconds it was taken over, where they are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// The number as it was written, unit and all, where evidence states it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<String>,
+}
+
+impl Observation {
+    /// A value without scope, source, count, seconds or written form.
+    pub fn new(metric: &str, value: f64, unit: Unit, origin: Origin) -> Observation {
+        Observation {
+            metric: metric.to_owned(),
+            value,
+            unit,
+            scope: None,
+            origin,
+            source: None,
+            count: None,
+            seconds: None,
+            written: None,
+        }
+    }
 }
 
 /// How a value came about.
@@ -52,7 +78,7 @@ pub enum Scope {
 }
 
 /// The place of a fact in evidence.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// The file, relative to the run directory; `stdout.log` and `stderr.log` for captured output.
     pub file: String,
@@ -61,7 +87,7 @@ pub struct Source {
 }
 
 /// Values of one metric per step, iteration or request, in the order they were seen.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     /// The metric's canonical name.
     pub metric: String,
@@ -71,4 +97,13 @@ pub struct Series {
     pub values: Vec<f64>,
     /// How many values were seen; more than kept where the series was thinned.
     pub seen: u64,
+    /// The step of each value kept; empty where steps are not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<f64>,
+    /// Seconds after the run's first time stamp for each value kept; empty without a clock.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub at_s: Vec<f64>,
+    /// Where the first value was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
 }

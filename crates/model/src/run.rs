@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Observation, Series};
 
 /// How a run ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// It ran to its end and said it was well.
@@ -24,6 +24,26 @@ pub enum Status {
     },
     /// The user or a dying coordinator stopped it; it is run again on the next `assay run`.
     Interrupted,
+    /// It ran to its end and then missed a bound of its own script; its numbers are valid.
+    GateFailed {
+        /// The bound, as the evidence states it.
+        reason: String,
+    },
+    /// It says itself that it was given up.
+    Aborted {
+        /// Why.
+        reason: String,
+    },
+    /// Somebody or a scheduler ended it.
+    Cancelled {
+        /// By what.
+        reason: String,
+    },
+    /// The evidence breaks off before its end.
+    Truncated,
+    /// The evidence does not tell how it ended.
+    #[default]
+    Unknown,
 }
 
 /// Why a run failed.
@@ -40,6 +60,11 @@ pub enum Failure {
         /// The signal's number.
         signal: i32,
     },
+    /// The evidence says so, without an exit code.
+    Told {
+        /// What it says.
+        reason: String,
+    },
     /// The process could not be started.
     Start {
         /// The reason, as the system gave it.
@@ -55,7 +80,17 @@ impl Status {
             Status::Failed { .. } => "failed",
             Status::TimedOut { .. } => "timed_out",
             Status::Interrupted => "interrupted",
+            Status::GateFailed { .. } => "gate_failed",
+            Status::Aborted { .. } => "aborted",
+            Status::Cancelled { .. } => "cancelled",
+            Status::Truncated => "truncated",
+            Status::Unknown => "unknown",
         }
+    }
+
+    /// Whether the run's numbers may be judged: it came to its end, or nothing says that it did not.
+    pub fn is_usable(&self) -> bool {
+        matches!(self, Status::Succeeded | Status::GateFailed { .. } | Status::Unknown)
     }
 
     /// Whether the run needs no further attempt unless the user asks for one.
@@ -73,6 +108,12 @@ impl fmt::Display for Status {
             Status::Failed { failure: Failure::Start { reason } } => write!(f, "failed to start: {reason}"),
             Status::TimedOut { after_s } => write!(f, "timed out after {after_s} s"),
             Status::Interrupted => f.write_str("interrupted"),
+            Status::Failed { failure: Failure::Told { reason } } => write!(f, "failed: {reason}"),
+            Status::GateFailed { reason } => write!(f, "gate failed: {reason}"),
+            Status::Aborted { reason } => write!(f, "aborted: {reason}"),
+            Status::Cancelled { reason } => write!(f, "cancelled: {reason}"),
+            Status::Truncated => f.write_str("truncated"),
+            Status::Unknown => f.write_str("unknown"),
         }
     }
 }

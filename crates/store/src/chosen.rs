@@ -37,14 +37,7 @@ mod tests {
 
     #[test]
     fn measured_wins_and_the_last_of_equals_counts() {
-        let observation = |metric: &str, value, origin| Observation {
-            metric: metric.to_owned(),
-            value,
-            unit: Unit::One,
-            scope: None,
-            origin,
-            source: None,
-        };
+        let observation = |metric: &str, value, origin| Observation::new(metric, value, Unit::One, origin);
         let list = [
             observation("a", 1.0, Origin::Reported),
             observation("b", 1.0, Origin::Measured),

@@ -64,12 +64,9 @@ pub(crate) fn started(run: &RunId) -> Entry {
 
 pub(crate) fn finished(run: &RunId, status: Status, value: f64) -> Entry {
     let observation = |metric: &str, value, unit, origin| Observation {
-        metric: metric.into(),
-        value,
-        unit,
         scope: Some(Scope::Loop),
-        origin,
         source: Some(Source { file: "stdout.log".into(), line: 7 }),
+        ..Observation::new(metric, value, unit, origin)
     };
     let rate = Unit::PerSecond("samples".into());
     let result = RunResult {
@@ -99,6 +96,7 @@ pub(crate) fn finished(run: &RunId, status: Status, value: f64) -> Entry {
             unit: Unit::One,
             values: vec![value, 1.0 / 3.0, 5e-324],
             seen: 9,
+            ..Series::default()
         }],
         hints: vec!["look at \"this\"".into()],
     };

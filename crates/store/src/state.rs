@@ -107,7 +107,7 @@ pub struct Process {
 /// How many runs ended in which way.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StatusCounts {
-    /// Ran to their end.
+    /// Ran to their end, or nothing says that they did not: their numbers may be judged.
     pub succeeded: u64,
     /// Ended badly.
     pub failed: u64,
@@ -128,10 +128,10 @@ impl StatusCounts {
     /// Counts one run; none is an open one.
     pub fn add(&mut self, status: Option<&Status>) {
         let count = match status {
-            Some(Status::Succeeded) => &mut self.succeeded,
-            Some(Status::Failed { .. }) => &mut self.failed,
             Some(Status::TimedOut { .. }) => &mut self.timed_out,
             Some(Status::Interrupted) => &mut self.interrupted,
+            Some(status) if status.is_usable() => &mut self.succeeded,
+            Some(_) => &mut self.failed,
             None => &mut self.open,
         };
         *count += 1;

@@ -92,8 +92,13 @@ fn long_series_keep_every_bit_in_every_format() {
         .collect();
     let mut entry = finished(&run(1, 1, 1), Status::Succeeded, 1.0);
     let Entry::Finished { result, .. } = &mut entry else { panic!() };
-    result.series =
-        vec![Series { metric: "loss".into(), unit: Unit::One, seen: 150_000, values: values.clone() }];
+    result.series = vec![Series {
+        metric: "loss".into(),
+        unit: Unit::One,
+        seen: 150_000,
+        values: values.clone(),
+        ..Series::default()
+    }];
     let bits = |values: Vec<f64>| values.into_iter().map(f64::to_bits).collect::<Vec<_>>();
     let entries = [entry];
 

@@ -73,14 +73,14 @@ pub(super) fn counts_by_cell(connection: &Connection) -> rusqlite::Result<HashMa
 fn put_count(counts: &mut StatusCounts, row: &Row<'_>, place: usize) -> rusqlite::Result<()> {
     let word: String = row.get(place)?;
     let count = match word.as_str() {
-        "succeeded" => &mut counts.succeeded,
-        "failed" => &mut counts.failed,
+        "succeeded" | "gate_failed" | "unknown" => &mut counts.succeeded,
+        "failed" | "aborted" | "cancelled" | "truncated" => &mut counts.failed,
         "timed_out" => &mut counts.timed_out,
         "interrupted" => &mut counts.interrupted,
         "open" => &mut counts.open,
         _ => return Err(wrong(format!("`{word}` is not a status"))),
     };
-    *count = row.get(place + 1)?;
+    *count += row.get::<_, u64>(place + 1)?;
     Ok(())
 }
 
@@ -89,6 +89,8 @@ pub(super) fn status(row: &Row<'_>, word: usize, detail: usize) -> rusqlite::Res
         "open" => None,
         "succeeded" => Some(Status::Succeeded),
         "interrupted" => Some(Status::Interrupted),
+        "truncated" => Some(Status::Truncated),
+        "unknown" => Some(Status::Unknown),
         _ => Some(parse_json(&row.get::<_, String>(detail)?)?),
     })
 }

@@ -286,13 +286,11 @@ impl Index {
             let rows = statement.query_map([id], |row| {
                 let file: Option<String> = row.get(5)?;
                 let line: Option<u64> = row.get(6)?;
+                let unit = Unit::parse(&row.get::<_, String>(2)?).0;
                 Ok(Observation {
-                    metric: row.get(0)?,
-                    value: row.get(1)?,
-                    unit: Unit::parse(&row.get::<_, String>(2)?).0,
                     scope: scope(row, 3)?,
-                    origin: origin(row, 4)?,
                     source: file.zip(line).map(|(file, line)| Source { file, line }),
+                    ..Observation::new(&row.get::<_, String>(0)?, row.get(1)?, unit, origin(row, 4)?)
                 })
             })?;
             rows.collect()
@@ -314,6 +312,7 @@ impl Index {
                     unit: Unit::parse(&row.get::<_, String>(1)?).0,
                     values: parse_json(&row.get::<_, String>(2)?)?,
                     seen: row.get(3)?,
+                    ..Series::default()
                 })
             })?;
             rows.collect()

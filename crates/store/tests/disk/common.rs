@@ -21,14 +21,8 @@ pub fn launching(run: &RunId) -> Entry {
 }
 
 pub fn finished(run: &RunId, status: Status) -> Entry {
-    let observation = Observation {
-        metric: "duration.wall".into(),
-        value: f64::from(run.repeat),
-        unit: Unit::Seconds,
-        scope: None,
-        origin: Origin::Measured,
-        source: None,
-    };
+    let observation =
+        Observation::new("duration.wall", f64::from(run.repeat), Unit::Seconds, Origin::Measured);
     let result = RunResult {
         status,
         started_at: 2.5,

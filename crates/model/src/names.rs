@@ -1,0 +1,184 @@
+//! The canonical names of metrics and settings. Whatever a log calls a number, it is stored under one of these,
+//! so that two logs can be set side by side.
+
+use crate::{Direction, Unit};
+
+/// One canonical metric.
+#[derive(Debug, Clone, Copy)]
+pub struct Canonical {
+    /// Its name.
+    pub name: &'static str,
+    /// Its base unit, as it is written.
+    pub unit: &'static str,
+    /// Which direction is better, where that can be said.
+    pub better: Option<Direction>,
+    /// What it is.
+    pub summary: &'static str,
+}
+
+macro_rules! canonical {
+    ($($constant:ident = $name:literal, $unit:literal, $better:expr, $summary:literal;)*) => {
+        $(#[doc = $summary] pub const $constant: &str = $name;)*
+        /// All canonical metrics, in the order of the documentation.
+        pub const METRICS: &[Canonical] =
+            &[$(Canonical { name: $name, unit: $unit, better: $better, summary: $summary }),*];
+    };
+}
+
+const LOWER: Option<Direction> = Some(Direction::Lower);
+const HIGHER: Option<Direction> = Some(Direction::Higher);
+
+canonical! {
+    LOSS_TRAIN = "loss.train", "", LOWER, "Training loss at a step.";
+    LOSS_FINAL = "loss.final", "", LOWER, "Training loss at the end, as the log states it.";
+    LOSS_MEAN = "loss.mean", "", LOWER, "Mean training loss over the run.";
+    LOSS_EVAL = "loss.eval", "", LOWER, "Loss on held-out data.";
+    ACCURACY = "accuracy", "fraction", HIGHER, "Share of right answers on held-out data.";
+    PERPLEXITY = "perplexity", "", LOWER, "Perplexity on held-out data.";
+    QUALITY = "quality", "", HIGHER, "Any other quality score, for example a correlation.";
+    EPOCH = "epoch", "", None, "Epoch, whole or fractional, at a step.";
+    STEPS = "steps", "steps", None, "Steps done.";
+    SAMPLES = "samples", "samples", None, "Samples processed.";
+    TOKENS = "tokens", "tokens", None, "Tokens processed in training.";
+    SAMPLES_PER_S_INSTANT = "samples_per_s.instant", "samples/s", HIGHER, "Samples per second since the last report.";
+    SAMPLES_PER_S_LOOP = "samples_per_s.loop", "samples/s", HIGHER, "Samples per second over the loop alone.";
+    SAMPLES_PER_S_FIT = "samples_per_s.fit", "samples/s", HIGHER, "Samples per second over the whole fit, with compile, staging and checkpoints.";
+    SAMPLES_PER_S_JOB = "samples_per_s.job", "samples/s", HIGHER, "Samples per second over the whole job, with queue and start-up.";
+    SAMPLES_PER_S = "samples_per_s", "samples/s", HIGHER, "Samples per second over a time that the evidence does not name.";
+    TOKENS_PER_S = "tokens_per_s", "tokens/s", HIGHER, "Tokens per second of training.";
+    TOKENS_PER_S_OUTPUT = "tokens_per_s.output", "tokens/s", HIGHER, "Generated tokens per second.";
+    TOKENS_PER_S_PROMPT = "tokens_per_s.prompt", "tokens/s", HIGHER, "Prompt tokens per second.";
+    TOKENS_PER_S_TOTAL = "tokens_per_s.total", "tokens/s", HIGHER, "Prompt and generated tokens per second together.";
+    TOKENS_PER_S_UNNAMED = "tokens_per_s.unnamed", "tokens/s", HIGHER, "Tokens per second of an endpoint that does not say which tokens it counts.";
+    STEPS_PER_S = "steps_per_s", "steps/s", HIGHER, "Steps per second.";
+    ITERATIONS_PER_S = "iterations_per_s", "iterations/s", HIGHER, "Iterations of a progress bar per second.";
+    STEP_S = "step_s", "s", LOWER, "Seconds a step.";
+    REQUESTS_PER_S = "requests_per_s", "requests/s", HIGHER, "Requests per second.";
+    INFERENCES_PER_S = "inferences_per_s", "inferences/s", HIGHER, "Inferences per second, measured from outside.";
+    INFERENCES_PER_S_ESTIMATED = "inferences_per_s.estimated", "inferences/s", HIGHER, "Inferences per second that a compiler predicts.";
+    FLOPS_PER_S = "flops_per_s", "FLOP/s", HIGHER, "Floating-point operations per second and device.";
+    MFU = "mfu", "fraction", HIGHER, "Share of the device's peak that the model's arithmetic reaches.";
+    EFFICIENCY = "efficiency", "fraction", HIGHER, "Share of perfect scaling.";
+    SPEEDUP = "speedup", "", HIGHER, "How many times the base.";
+    LATENCY_E2E = "latency.e2e", "s", LOWER, "Seconds from request to last byte.";
+    LATENCY_TTFT = "latency.ttft", "s", LOWER, "Seconds to the first token.";
+    LATENCY_TPOT = "latency.tpot", "s", LOWER, "Seconds per output token after the first.";
+    LATENCY_ITL = "latency.itl", "s", LOWER, "Seconds between two chunks of output.";
+    LATENCY_ESTIMATED = "latency.estimated", "s", LOWER, "Latency that a compiler predicts.";
+    DURATION_LOOP = "duration.loop", "s", LOWER, "Seconds of the loop alone.";
+    DURATION_FIT = "duration.fit", "s", LOWER, "Seconds of the whole fit.";
+    DURATION_JOB = "duration.job", "s", LOWER, "Seconds of the whole job.";
+    DURATION_SCRIPT = "duration.script", "s", LOWER, "Seconds that a script says it took, whatever it did.";
+    DURATION_REPORTED = "duration.reported", "s", LOWER, "Seconds that the evidence states without saying what they span.";
+    DURATION_COMPILE = "duration.compile", "s", LOWER, "Seconds of compilation.";
+    DURATION_QUEUE = "duration.queue", "s", LOWER, "Seconds in a queue.";
+    TIME_FORWARD = "time.forward", "s", LOWER, "Seconds of one forward pass.";
+    TIME_FORWARD_BACKWARD = "time.forward_backward", "s", LOWER, "Seconds of one forward and backward pass.";
+    TIME_STEP = "time.step", "s", LOWER, "Seconds of one full step with the optimizer.";
+    TIMING = "timing", "s", LOWER, "A time of which the evidence does not say more.";
+    PARAMETERS = "parameters", "", None, "Parameters of the model.";
+    TOKENS_PROMPT = "tokens.prompt", "tokens", None, "Prompt tokens.";
+    TOKENS_OUTPUT = "tokens.output", "tokens", None, "Generated tokens.";
+    TOKENS_REASONING = "tokens.reasoning", "tokens", None, "Generated tokens that are not shown.";
+    TOKENS_TOTAL = "tokens.total", "tokens", None, "Prompt and generated tokens together.";
+    TOKENS_RESPONSE = "tokens.response", "tokens", None, "Tokens that a write-up calls the response.";
+    REQUESTS = "requests", "requests", None, "Requests made.";
+    REQUESTS_FAILED = "requests.failed", "requests", LOWER, "Requests that failed.";
+    SUCCESS = "success", "fraction", HIGHER, "Share of requests that succeeded.";
+    LEARNING_RATE = "learning_rate", "", None, "Learning rate at a step.";
+    GRADIENT_NORM = "gradient_norm", "", None, "Norm of the gradient at a step.";
+    MEMORY_PEAK = "memory.peak", "B", LOWER, "Largest memory of the process or device.";
+    MEMORY = "memory", "B", LOWER, "Memory in use.";
+    UTILISATION = "utilisation", "fraction", HIGHER, "Share of the device in use.";
+    CACHE_USE = "cache_use", "fraction", None, "Share of a key-value cache in use.";
+    POWER = "power", "W", LOWER, "Power drawn.";
+    TEMPERATURE = "temperature", "°C", LOWER, "Temperature.";
+    ENERGY = "energy", "J", LOWER, "Energy used.";
+    LOGITS = "logits", "", None, "Outputs of a classifier before the softmax, as a series.";
+    PROBABILITIES = "probabilities", "fraction", None, "Outputs of a classifier after the softmax, as a series.";
+}
+
+/// What is known of a canonical metric; none for names that are not canonical.
+pub fn canonical(name: &str) -> Option<&'static Canonical> {
+    METRICS.iter().find(|metric| metric.name == name)
+}
+
+/// The base unit of a canonical metric, and a bare number for others.
+pub fn unit(name: &str) -> Unit {
+    canonical(name).map_or(Unit::One, |metric| Unit::parse(metric.unit).0)
+}
+
+/// Canonical names of settings.
+pub mod setting {
+    /// Samples a step takes, over all devices.
+    pub const BATCH_SIZE: &str = "batch_size";
+    /// Samples a test step takes.
+    pub const TEST_BATCH_SIZE: &str = "test_batch_size";
+    /// Samples one device takes at once.
+    pub const MICRO_BATCH_SIZE: &str = "micro_batch_size";
+    /// Passes over the data.
+    pub const EPOCHS: &str = "epochs";
+    /// Steps of the optimizer.
+    pub const STEPS: &str = "steps";
+    /// Steps of one epoch, as a progress bar counts them.
+    pub const STEPS_PER_EPOCH: &str = "steps_per_epoch";
+    /// Learning rate.
+    pub const LEARNING_RATE: &str = "learning_rate";
+    /// Tasks (processes) of a job.
+    pub const TASKS: &str = "tasks";
+    /// Tasks on each node.
+    pub const TASKS_PER_NODE: &str = "tasks_per_node";
+    /// Nodes of a job.
+    pub const NODES: &str = "nodes";
+    /// Accelerators in use.
+    pub const DEVICES: &str = "devices";
+    /// The kind of device, for example `CPU` or `CUDA`.
+    pub const DEVICE: &str = "device";
+    /// Tokens of a sequence.
+    pub const SEQUENCE_LENGTH: &str = "sequence_length";
+    /// The model's name or size.
+    pub const MODEL: &str = "model";
+    /// Streams or requests in flight.
+    pub const CONCURRENCY: &str = "concurrency";
+    /// Threads.
+    pub const THREADS: &str = "threads";
+    /// Random seed.
+    pub const SEED: &str = "seed";
+    /// Numeric precision.
+    pub const PRECISION: &str = "precision";
+    /// Whether iterations came before the ones that count.
+    pub const WARMUP: &str = "warmup";
+    /// Whether a profiler was attached.
+    pub const PROFILER: &str = "profiler";
+    /// Whether the compiled program came from a cache.
+    pub const COMPILE_CACHE: &str = "compile_cache";
+    /// Width of the model.
+    pub const D_MODEL: &str = "d_model";
+    /// Width of the feed-forward layer.
+    pub const D_FF: &str = "d_ff";
+    /// Layers.
+    pub const LAYERS: &str = "layers";
+    /// Attention heads.
+    pub const HEADS: &str = "heads";
+    /// Vocabulary size.
+    pub const VOCABULARY: &str = "vocabulary";
+    /// Requests or prompts in all.
+    pub const REQUESTS: &str = "requests";
+    /// Classes of a classifier.
+    pub const CLASSES: &str = "classes";
+    /// Where the inputs came from.
+    pub const INPUT: &str = "input";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_units_are_base_units() {
+        for (index, metric) in METRICS.iter().enumerate() {
+            assert!(METRICS[..index].iter().all(|other| other.name != metric.name), "{}", metric.name);
+            assert_eq!(Unit::parse(metric.unit).1, 1.0, "{}", metric.name);
+        }
+    }
+}
