@@ -319,10 +319,8 @@ impl Coordinator<'_> {
         match &result.status {
             Status::Interrupted => self.schedule.stopped(),
             status => {
-                let value = match status {
-                    Status::Succeeded => headline_value(result, &self.plan.headline),
-                    _ => None,
-                };
+                let usable = status.is_usable();
+                let value = if usable { headline_value(result, &self.plan.headline) } else { None };
                 self.schedule.ended(cell, run.repeat, value);
             }
         }
@@ -436,15 +434,15 @@ fn progress(plan: &Plan, store: &Store) -> Vec<Progress> {
         let mut progress = Progress::default();
         for run in state.cells.get(&planned.cell).map_or(&[] as &[_], |cell| &cell.runs) {
             match &run.status {
-                Some(Status::Succeeded) => {
+                Some(Status::Interrupted) | None => {}
+                Some(status) if status.is_usable() => {
                     progress.done.insert(run.repeat);
                     progress.values.extend(state.value(run, &plan.headline));
                 }
-                Some(Status::Failed { .. } | Status::TimedOut { .. }) => {
+                Some(_) => {
                     progress.done.insert(run.repeat);
                     progress.failed.insert(run.repeat);
                 }
-                Some(Status::Interrupted) | None => {}
             }
         }
         progress
