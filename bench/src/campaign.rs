@@ -15,6 +15,17 @@ pub fn matrix(name: &str, command: &str, a: usize, b: usize, repeats: usize) -> 
     )
 }
 
+/// A campaign that measures real rates: checksums over blocks of several sizes.
+pub fn rates(name: &str, blocks: &[u64], megabytes: u64, repeats: usize) -> String {
+    let blocks = blocks.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+    format!(
+        "name = \"{name}\"\n\n[workload]\n\
+         command = \"{{assay}} exercise --block {{block}} --megabytes {{megabytes}}\"\n\n\
+         [fixed]\nmegabytes = {megabytes}\n\n[vary]\nblock = [{blocks}]\n\n[repeats]\nat_least = {repeats}\n\n\
+         [read]\nheadline = \"throughput\"\n\n[[read.metric]]\nname = \"throughput\"\nunit = \"MB/s\"\n"
+    )
+}
+
 /// The campaign of the kill bench: runs that are quick, talk, sleep, and leave children behind.
 pub fn troubled() -> String {
     let kinds = KINDS.map(|kind| format!("\"{kind}\"")).join(", ");

@@ -1,10 +1,12 @@
-//! What the three benches share. They measure the shipped binary `assay`, with its defaults, against goals and rivals.
+//! What the benches share. They measure the shipped binary `assay`, with its defaults, against goals and rivals.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `bin/overhead.rs` | what one run costs, beside other programs that run commands |
 //! | `bin/scale.rs` | whether many runs, cells and entries stay cheap |
 //! | `bin/crash.rs` | whether a killed coordinator or a loss of power costs anything |
+//! | `bin/read.rs` | how fast logs are read, beside other programs that search text |
+//! | `bin/audit.rs` | how many planted errors the audit finds |
 //! | `place.rs` | where a bench works, and the binary it measures |
 //! | `measure.rs` | CPU and wall-clock time of commands, and what `/proc` tells of a process |
 //! | `figures.rs` | medians, ranges and tables |
@@ -12,6 +14,8 @@
 //! | `campaign.rs` | the campaigns that are run |
 //! | `rivals.rs` | other programs that run commands |
 //! | `random.rs` | a small generator that is the same everywhere |
+//! | `reading.rs` | large logs, what they hold, and programs that search them |
+//! | `planted.rs` | write-ups with planted errors, and how many of them an audit finds |
 //! | `crash/` | scenes, kills, the audit of a record, and the loss of power |
 
 pub mod campaign;
@@ -20,5 +24,7 @@ pub mod figures;
 pub mod goal;
 pub mod measure;
 pub mod place;
+pub mod planted;
 pub mod random;
+pub mod reading;
 pub mod rivals;

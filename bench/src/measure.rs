@@ -22,17 +22,32 @@ pub struct Cost {
 /// The kernel adds a child's usage to its parent's when it is waited for, so only one command may be measured at a
 /// time.
 pub fn cost(command: &mut Command) -> anyhow::Result<Cost> {
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    cost_into(command, Stdio::null(), &[0])
+}
+
+/// The same for a command whose output is wanted: some do less when they see that it is thrown away. Some also say
+/// something with their exit code: the codes given are no failure.
+pub fn cost_with_output(command: &mut Command, exits: &[i32]) -> anyhow::Result<Cost> {
+    cost_into(command, Stdio::piped(), exits)
+}
+
+fn cost_into(command: &mut Command, out: Stdio, exits: &[i32]) -> anyhow::Result<Cost> {
+    command.stdin(Stdio::null()).stdout(out).stderr(Stdio::piped());
     let before = children_cpu_s()?;
     let began = Instant::now();
     let output = command.output().with_context(|| format!("cannot start {}", name(command)))?;
     let wall_s = began.elapsed().as_secs_f64();
-    check(command, &output)?;
+    check(command, &output, exits)?;
     Ok(Cost { cpu_s: children_cpu_s()? - before, wall_s })
 }
 
-fn check(command: &Command, output: &Output) -> anyhow::Result<()> {
-    if !output.status.success() {
+/// The largest resident memory in bytes that any child had that this process has waited for.
+pub fn peak_of_children() -> anyhow::Result<i64> {
+    Ok(getrusage(UsageWho::RUSAGE_CHILDREN)?.max_rss() * 1024)
+}
+
+fn check(command: &Command, output: &Output, exits: &[i32]) -> anyhow::Result<()> {
+    if !output.status.code().is_some_and(|code| exits.contains(&code)) {
         let told = String::from_utf8_lossy(&output.stderr);
         let tail: Vec<&str> = told.lines().rev().take(8).collect();
         let tail: Vec<&str> = tail.into_iter().rev().collect();
@@ -102,6 +117,13 @@ mod tests {
     fn a_failed_command_is_an_error_with_its_words() {
         let error = cost(Command::new("sh").args(["-c", "echo oh no >&2; exit 3"])).unwrap_err();
         assert!(error.to_string().contains("oh no"), "{error}");
+        assert!(cost_with_output(Command::new("sh").args(["-c", "exit 3"]), &[0, 3]).is_ok());
+    }
+
+    #[test]
+    fn the_peak_of_a_child_is_more_than_nothing() {
+        cost(&mut Command::new("true")).unwrap();
+        assert!(peak_of_children().unwrap() > 100_000);
     }
 
     #[test]

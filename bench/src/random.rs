@@ -29,6 +29,24 @@ impl Random {
         self.next_number().checked_rem(bound as u64).unwrap_or(0) as usize
     }
 
+    /// A number from a lower bound up to, but not including, an upper one.
+    pub fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.share()
+    }
+
+    /// One of some values, which are listed where they are used.
+    pub fn pick<T: Copy, const N: usize>(&mut self, values: [T; N]) -> T {
+        const { assert!(N > 0, "there must be something to pick from") };
+        values[self.below(N)]
+    }
+
+    /// Puts values in another order, every order alike likely.
+    pub fn shuffle<T>(&mut self, values: &mut [T]) {
+        for last in (1..values.len()).rev() {
+            values.swap(last, self.below(last + 1));
+        }
+    }
+
     /// A whole number from 1 to a bound, every order of magnitude alike likely.
     pub fn magnitude(&mut self, most: u32) -> u32 {
         f64::from(most.max(1)).powf(self.share()).floor() as u32
@@ -47,6 +65,16 @@ mod tests {
             prop_assert!((0.0..1.0).contains(&random.share()));
             prop_assert!(random.below(bound as usize) < bound as usize);
             prop_assert!((1..=bound).contains(&random.magnitude(bound)));
+            prop_assert!((-2.0..3.0).contains(&random.between(-2.0, 3.0)));
+            prop_assert!([5, 6, 7].contains(&random.pick([5, 6, 7])));
+        }
+
+        #[test]
+        fn a_shuffle_keeps_all(seed: u64, length in 0..40_usize) {
+            let mut values: Vec<usize> = (0..length).collect();
+            Random::new(seed).shuffle(&mut values);
+            values.sort_unstable();
+            prop_assert_eq!(values, (0..length).collect::<Vec<_>>());
         }
     }
 }

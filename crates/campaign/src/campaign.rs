@@ -5,6 +5,8 @@ mod file;
 mod gate;
 mod names;
 mod reading;
+mod replay;
+mod report;
 mod resources;
 mod schedule;
 mod sweep;
@@ -26,6 +28,7 @@ pub use gate::GateRule;
 pub use names::Condition;
 use names::Names;
 pub use reading::{Keep, Pattern, ReadPolicy, Stream};
+pub use replay::{REPLAY, Replay, ReplaySource};
 pub use resources::{Amount, Quantity, ResourceRequest};
 pub use schedule::{Expected, Order, OrderBy, Repeats, RunPolicy};
 pub(crate) use sweep::MOST_POINTS;
@@ -60,6 +63,8 @@ pub struct Campaign {
     pub resources: ResourceRequest,
     /// What is read from logs.
     pub read: ReadPolicy,
+    /// The metrics that tables show, in their order; the headline alone where there are none.
+    pub columns: Vec<String>,
     /// Bounds that runs must meet.
     pub gates: Vec<GateRule>,
     /// Where it runs, with the places of the names in the file.
@@ -135,7 +140,8 @@ fn read<'a>(
 ) -> Option<Campaign> {
     let name = read_name(top, problems);
     let question = top.get("question").and_then(|item| item.text()).map(|text| text.value);
-    let given = workload::kind(top, problems);
+    let replay = replay::find(top);
+    let given = workload::kind(top, replay.is_some(), problems);
     let built_in = given.as_ref().map_or(Ok(None), |given| given.built_in(registry, problems));
     let described = built_in.ok().flatten();
     let own: BTreeSet<String> = described
@@ -146,18 +152,27 @@ fn read<'a>(
     let settings = own.iter().chain(sweep.places.keys()).cloned().collect();
     let names = Names::new(settings, problems);
     sweep.read_conditions(top, &names);
-    let (mut run, platforms) = schedule::read_run(top, registry, &names, problems);
+    let has_workload = given.is_some();
+    let usual_platform = if replay.is_some() && !has_workload { REPLAY } else { "local" };
+    let (mut run, mut platforms) = schedule::read_run(top, usual_platform, registry, &names, problems);
+    let replay = replay::read(replay, &mut platforms, has_workload, registry, &names, problems);
     let resources = ResourceRequest::read(top, &names);
-    let policy = ReadPolicy::read(top, described, registry, problems);
+    let policy = ReadPolicy::read(top, described, registry, &names, problems);
+    if let (Some(place), true) = (&policy.follow_place, replay.is_some()) {
+        let problem = Problem::warning("`follow` changes nothing where a log is played");
+        problems.add(problem.at(place.clone()).label("never used"));
+    }
+    let columns = report::read(top, &policy, problems);
     let gates = gate::read(top, &policy, &names, directory, problems);
     let (repeats, budget_place) = schedule::read_repeats(top, problems);
     run.budget_place = budget_place;
     let order = schedule::read_order(top, problems);
     let known_workload = built_in.is_ok();
     // An unknown workload is one problem; its settings and keys cannot be judged.
-    let workload = given
-        .filter(|_| known_workload)
-        .and_then(|given| workload::read(given, described, directory, &names, problems));
+    let workload = match given.filter(|_| known_workload) {
+        Some(given) => workload::read(given, described, directory, &names, problems),
+        None => replay.as_ref().map(|_| Workload::replayed(directory)),
+    };
     if workload.is_some() {
         warn_unused(&sweep, &names, problems);
     }
@@ -171,13 +186,14 @@ fn read<'a>(
         directory: directory.to_owned(),
         name: name?,
         question: question.unwrap_or_default(),
-        workload: Arc::new(workload?),
+        workload: Arc::new(Workload { replay, ..workload? }),
         sweep,
         repeats,
         order,
         run,
         resources,
         read: policy,
+        columns,
         gates,
         platforms,
         warnings: Vec::new(),

@@ -32,12 +32,13 @@ pub enum CatalogueError {
 }
 
 /// The files that are part of the program.
-const EMBEDDED: [(&str, &str); 5] = [
+const EMBEDDED: [(&str, &str); 6] = [
     ("local.toml", include_str!("../catalogue/local.toml")),
     ("cerebras-cs3.toml", include_str!("../catalogue/cerebras-cs3.toml")),
     ("graphcore-pod64.toml", include_str!("../catalogue/graphcore-pod64.toml")),
     ("groqrack.toml", include_str!("../catalogue/groqrack.toml")),
     ("sambanova-sn30.toml", include_str!("../catalogue/sambanova-sn30.toml")),
+    ("replay.toml", include_str!("../catalogue/replay.toml")),
 ];
 
 impl Catalogue {

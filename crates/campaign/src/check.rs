@@ -17,17 +17,18 @@ pub use resources::Resources;
 /// What the checks found out about the cells.
 #[derive(Debug, Default)]
 pub(crate) struct Checked {
+    /// How many cells were left out because they do not fit their platform.
+    pub(crate) left_out: usize,
     /// What each cell asks for.
     pub(crate) resources: Vec<Resources>,
     /// How many seconds a run of each cell is expected to take.
     pub(crate) expected_s: Vec<Option<f64>>,
 }
 
-/// Checks every cell. `platform_of` gives the index of a cell's platform in the campaign.
+/// Checks every cell. Cells that do not fit their platform are taken out where the campaign wants that.
 pub(crate) fn check(
     campaign: &Campaign,
-    cells: &[PlannedCell],
-    platform_of: &dyn Fn(usize) -> usize,
+    cells: &mut Vec<PlannedCell>,
     context: &Context<'_>,
     problems: &mut Vec<Problem>,
 ) -> Checked {
@@ -38,14 +39,24 @@ pub(crate) fn check(
         .iter()
         .map(|(platform, _)| filled(&platform.limits, context.limits.get(&platform.name)))
         .collect();
+    let width = limits.len().max(1);
     let mut checked = Checked::default();
     let unlimited = Limits::default();
-    for (index, cell) in cells.iter().enumerate() {
-        let limits = limits.get(platform_of(index)).unwrap_or(&unlimited);
-        checked.resources.push(resources::check(campaign, cell, limits, &mut groups));
+    let mut index = 0;
+    cells.retain(|cell| {
+        // Every point is there on every platform, in the order of the platforms.
+        let limits = limits.get(index % width).unwrap_or(&unlimited);
+        index += 1;
+        let Some(resources) = resources::check(campaign, cell, limits, &mut groups) else { return false };
+        checked.resources.push(resources);
         checked.expected_s.push(time::check(campaign, cell, limits, context, &mut groups));
-    }
+        true
+    });
     groups.report(problems);
+    checked.left_out = index - cells.len();
+    if checked.left_out > 0 && cells.is_empty() {
+        problems.push(Problem::error("no cell is left: none fits its platform"));
+    }
     time::check_budget(campaign, &checked.expected_s, problems);
     time::check_timeout(campaign, &limits, problems);
     resources::check_pin(campaign, &limits, problems);

@@ -130,14 +130,17 @@ fn canonical(workload: &Workload) -> String {
         .map(|file| serde_json::json!({ "base": file.base_hash, "name": file.name, "set": file.canonical }))
         .collect();
     let own = workload.kind == COMMAND;
-    serde_json::json!({
+    let mut canonical = serde_json::json!({
         "command": own.then(|| workload.command.text()),
         "config": files,
         "environment": environment,
         "kind": workload.kind,
         "shell": own.then(|| workload.shell.word()),
-    })
-    .to_string()
+    });
+    if let (Some(replay), Some(keys)) = (&workload.replay, canonical.as_object_mut()) {
+        keys.insert("replay".to_owned(), replay.canonical());
+    }
+    canonical.to_string()
 }
 
 /// A condition while it is checked against many points.

@@ -31,10 +31,13 @@ pub mod registry;
 mod suggest;
 pub mod template;
 
-pub use campaign::{Campaign, GateRule, Keep, LoadError, OrderBy, Pattern, Repeats, Shell, Stream};
+pub use campaign::{Campaign, GateRule, Keep, LoadError, OrderBy, Pattern, REPLAY, Repeats, Shell, Stream};
 pub use catalogue::Catalogue;
 pub use check::Resources;
-pub use plan::{Context, Invocation, InvocationError, Plan, RenderedFile, RunPaths, TimeEstimate};
+pub use plan::{
+    Context, Invocation, InvocationError, Plan, Recording, RecordingSource, RenderedFile, RunPaths,
+    TimeEstimate,
+};
 pub use problem::{Problem, Problems, Severity};
 pub use registry::Registry;
 

@@ -5,7 +5,7 @@ mod invocation;
 mod order;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use assay_model::entry::PlannedCell;
@@ -18,7 +18,8 @@ use crate::check::{self, Resources};
 use crate::expand::{self, Expansion};
 use crate::expression::Scope;
 use crate::problem::{Problem, Problems};
-pub use invocation::{Invocation, InvocationError, RenderedFile, RunPaths};
+use crate::template::Template;
+pub use invocation::{Invocation, InvocationError, Recording, RecordingSource, RenderedFile, RunPaths};
 pub use order::TimeEstimate;
 
 /// What is known about the world when a plan is made.
@@ -55,11 +56,13 @@ pub struct Plan {
     pub patterns: Vec<Pattern>,
     /// Metrics the campaign declares, with units and directions.
     pub metrics: Vec<Metric>,
+    /// The metrics that tables show, in their order; the headline alone where there are none.
+    pub columns: Vec<String>,
     /// Bounds that runs must meet; `gates_of` says which apply to a cell.
     pub gates: Vec<Gate>,
     /// The cells: points in the order of the file, each on every platform.
     pub cells: Vec<PlannedCell>,
-    /// How many points of the matrix were excluded.
+    /// How many points of the matrix were excluded, and cells left out because they do not fit their platform.
     pub excluded: usize,
     /// The settings that differ between cells, in the order of the file.
     pub varied: Vec<String>,
@@ -74,6 +77,7 @@ pub struct Plan {
     /// What is doubtful but stops nothing.
     pub warnings: Problems,
     workload: Arc<Workload>,
+    follow: Vec<Template>,
     run: RunPolicy,
     directory: PathBuf,
     resources: Vec<Resources>,
@@ -84,12 +88,11 @@ impl Plan {
     pub(crate) fn new(campaign: &Campaign, context: &Context<'_>) -> Result<Plan, Problems> {
         let mut problems = campaign.warnings.clone();
         let expansion = expand::expand(campaign, &mut problems);
-        let excluded = expansion.excluded;
         let platforms: Vec<Platform> =
             campaign.platforms.iter().map(|(platform, _)| platform.clone()).collect();
-        let cells = cells(expansion, &platforms, &campaign.workload.kind);
-        let width = platforms.len().max(1);
-        let checked = check::check(campaign, &cells, &|cell| cell % width, context, &mut problems);
+        let excluded = expansion.excluded;
+        let mut cells = cells(expansion, &platforms, &campaign.workload.kind);
+        let checked = check::check(campaign, &mut cells, context, &mut problems);
         let gates = gates(campaign, &cells, &mut problems);
         let hash = hash(campaign, &cells);
         let mut plan = Plan {
@@ -101,9 +104,10 @@ impl Plan {
             dialect: campaign.read.dialect.clone(),
             patterns: campaign.read.patterns.clone(),
             metrics: campaign.read.metrics.clone(),
+            columns: campaign.columns.clone(),
             gates,
             cells,
-            excluded,
+            excluded: excluded + checked.left_out,
             varied: campaign.sweep.varied(),
             repeats: campaign.repeats.clone(),
             order: campaign.order.clone(),
@@ -111,18 +115,25 @@ impl Plan {
             text: campaign.text.clone(),
             warnings: Problems::new(campaign.file.clone(), campaign.text.clone(), Vec::new()),
             workload: campaign.workload.clone(),
+            follow: campaign.read.follow.clone(),
             run: campaign.run.clone(),
             directory: campaign.directory.clone(),
             resources: checked.resources,
             expected_s: checked.expected_s,
         };
         problems.extend(plan.verify_files());
+        problems.extend(plan.verify_logs());
         let problems = Problems::new(campaign.file.clone(), campaign.text.clone(), problems);
         if problems.has_errors() {
             return Err(problems);
         }
         plan.warnings = problems;
         Ok(plan)
+    }
+
+    /// The directory of the campaign file.
+    pub fn directory(&self) -> &Path {
+        &self.directory
     }
 
     /// How many seconds a run of a cell is expected to take, where that is known.
@@ -137,7 +148,8 @@ impl Plan {
 
     /// The platform of a cell.
     pub fn platform(&self, cell: usize) -> Option<&Platform> {
-        self.platforms.get(cell.checked_rem(self.platforms.len())?)
+        let name = &self.cells.get(cell)?.cell.platform;
+        self.platforms.iter().find(|platform| platform.name == *name)
     }
 
     /// The log dialect of a cell.

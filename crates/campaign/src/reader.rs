@@ -308,7 +308,7 @@ impl<'a> Table<'a> {
 /// Where a key belongs that stands in the wrong table. TOML puts every key under the last header above it, so a key
 /// in the wrong place is the commonest mistake after a mistyped one.
 fn home(key: &str, here: &str) -> Option<&'static str> {
-    const HOMES: [(&str, &str); 33] = [
+    const HOMES: [(&str, &str); 40] = [
         ("name", ""),
         ("question", ""),
         ("command", "workload"),
@@ -339,6 +339,13 @@ fn home(key: &str, here: &str) -> Option<&'static str> {
         ("devices", "resources"),
         ("dialect", "read"),
         ("headline", "read"),
+        ("follow", "read"),
+        ("columns", "report"),
+        ("log", "replay"),
+        ("sample", "replay"),
+        ("speed", "replay"),
+        ("options", "replay"),
+        ("unfit", "resources"),
         ("min", "gate"),
         ("max", "gate"),
         ("within", "gate"),

@@ -13,6 +13,17 @@ pub struct Registry {
     pub launchers: Vec<String>,
     /// Platforms of the catalogue.
     pub platforms: Vec<Platform>,
+    /// Kinds of logs that can be generated.
+    pub samples: Vec<Sample>,
     /// Metrics that dialects and workloads report. Those that the launcher measures are always known.
     pub metrics: Vec<Metric>,
+}
+
+/// A kind of log that can be generated, as campaigns name it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sample {
+    /// Its name.
+    pub name: String,
+    /// The names of its options.
+    pub options: Vec<String>,
 }

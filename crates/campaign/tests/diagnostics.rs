@@ -35,6 +35,7 @@ fn registry() -> Registry {
         dialects: vec!["cerebras".into(), "poptorch".into()],
         launchers: vec!["local".into()],
         platforms: catalogue.platforms().to_vec(),
+        samples: Vec::new(),
         metrics: vec![
             Metric {
                 name: "throughput.flop".into(),

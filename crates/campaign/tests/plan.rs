@@ -31,6 +31,7 @@ fn registry() -> Registry {
         dialects: vec!["poptorch".into()],
         launchers: vec!["local".into()],
         platforms: catalogue.platforms().to_vec(),
+        samples: Vec::new(),
         metrics: Vec::new(),
     }
 }

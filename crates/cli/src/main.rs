@@ -10,14 +10,18 @@
 //! | `exit.rs` | exit codes |
 //! | `registry.rs` | what workloads, dialects, launchers and platforms there are |
 //! | `records.rs` | finding the record that the user means |
+//! | `sources.rs` | finding and reading what the user wants read: files, directories, records |
+//! | `dialects.rs` | dialects of the user's own |
 //! | `failure.rs` | errors with their hint and exit code |
 
+mod dialects;
 mod exit;
 mod failure;
 mod options;
 mod records;
 mod registry;
 mod screen;
+mod sources;
 mod verbs;
 
 use std::process::ExitCode;
@@ -39,6 +43,9 @@ fn main() -> ExitCode {
         Verb::Show(options) => verbs::show::show(options, &mut screen),
         Verb::Compare(options) => verbs::compare::compare(options, &mut screen),
         Verb::Report(options) => verbs::report::report(options, &mut screen),
+        Verb::Read(options) => verbs::read::read(options, &mut screen),
+        Verb::Audit(options) => verbs::audit::audit(options, &mut screen),
+        Verb::Sample(options) => verbs::sample::sample(options, &mut screen),
         Verb::List(options) => verbs::list::list(options, &mut screen),
         Verb::Query(options) => verbs::query::query(options, &mut screen),
         Verb::Export(options) => verbs::export::export(options, &mut screen),

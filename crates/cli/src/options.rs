@@ -52,6 +52,12 @@ pub enum Verb {
     Compare(Compare),
     /// Write what a record says to a file: Markdown, CSV or JSON.
     Report(Report),
+    /// Read logs and write-ups, your own or a stranger's: runs, settings, phases, metrics, each with its line.
+    Read(Read),
+    /// Check the claims of write-ups, logs and records against their own evidence.
+    Audit(Audit),
+    /// Write a generated log or write-up to try things on.
+    Sample(Sample),
     /// List records, platforms, dialects or workloads.
     List(List),
     /// Ask a record's index with SQL.
@@ -193,6 +199,59 @@ pub struct Report {
     pub metric: Vec<String>,
 }
 
+/// Options of `read`.
+#[derive(Debug, Args)]
+pub struct Read {
+    /// Logs, write-ups (Markdown, HTML, text), CSV, JSON, directories, records, patterns in quotes, or - for standard input.
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Print JSON: one run a line (see docs/json.md).
+    #[arg(long, conflicts_with = "into")]
+    pub json: bool,
+    /// Store the runs in a record, so that `show`, `compare` and `report` work on them.
+    #[arg(long, value_name = "RECORD")]
+    pub into: Option<PathBuf>,
+    /// Show everything that was read.
+    #[arg(long)]
+    pub full: bool,
+    /// A dialect of your own, as a TOML file; those in `dialects/` are used anyway.
+    #[arg(long, value_name = "FILE")]
+    pub dialect: Vec<PathBuf>,
+}
+
+/// Options of `audit`.
+#[derive(Debug, Args)]
+pub struct Audit {
+    /// Write-ups, logs, directories or records; repeats are looked for across all of them.
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Write the audit to a file, .md or .html; may be given twice.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Vec<PathBuf>,
+    /// Print JSON: one finding a line (see docs/json.md).
+    #[arg(long)]
+    pub json: bool,
+    /// A dialect of your own, as a TOML file; those in `dialects/` are used anyway.
+    #[arg(long, value_name = "FILE")]
+    pub dialect: Vec<PathBuf>,
+}
+
+/// Options of `sample`.
+#[derive(Debug, Args)]
+pub struct Sample {
+    /// The kind; without one, all kinds and their options are listed.
+    pub kind: Option<String>,
+    /// An option of the kind: name=value.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+    /// The seed; the same seed gives the same bytes.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// About how many bytes to write; the default is the natural length of the kind.
+    #[arg(long, value_name = "BYTES")]
+    pub size: Option<u64>,
+}
+
 /// Options of `list`.
 #[derive(Debug, Args)]
 pub struct List {
@@ -289,6 +348,12 @@ pub struct Exercise {
     /// Megabytes that are checksummed in all.
     #[arg(long, default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     pub megabytes: u32,
+}
+
+/// `name=value`.
+fn assignment(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write name=value")?;
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 /// A number of jobs.

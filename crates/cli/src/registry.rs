@@ -4,12 +4,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use anyhow::Context;
 use assay_campaign::catalogue::Catalogue;
 use assay_campaign::catalogue::CatalogueError;
+use assay_campaign::registry::Sample;
 use assay_campaign::{Plan, Registry};
-use assay_evidence::{DIALECTS, Pattern};
+use assay_evidence::{DIALECTS, Pattern, Readers};
 use assay_launch::worker::Reader;
-use assay_model::{Platform, metric};
+use assay_model::{Metric, Platform, metric, names};
+
+use crate::dialects;
 
 /// What a campaign is loaded for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,19 +25,41 @@ pub enum Purpose {
 }
 
 /// Everything a campaign in this directory may name.
-pub fn registry(campaign_directory: &Path, purpose: Purpose) -> Result<Registry, CatalogueError> {
+pub fn registry(campaign_directory: &Path, purpose: Purpose) -> anyhow::Result<Registry> {
     let platforms = platforms(campaign_directory)?;
     let launchers = match purpose {
         Purpose::Run => assay_launch::LAUNCHERS.iter().map(|name| (*name).to_owned()).collect(),
         Purpose::Look => platforms.iter().map(|platform| platform.launcher.clone()).collect(),
     };
+    let users = dialects::find(campaign_directory, &[])?;
+    let built_in = DIALECTS.iter().map(|dialect| dialect.name);
     Ok(Registry {
         workloads: Vec::new(),
-        dialects: DIALECTS.iter().map(|dialect| dialect.name.to_owned()).collect(),
+        dialects: built_in.chain(users.iter().map(|user| user.name())).map(str::to_owned).collect(),
         launchers,
         platforms,
-        metrics: metric::launcher_metrics(),
+        samples: samples(),
+        metrics: metrics(),
     })
+}
+
+/// Metrics that the launcher measures or a dialect can find.
+fn metrics() -> Vec<Metric> {
+    let canonical = names::METRICS.iter().map(|known| Metric {
+        name: known.name.to_owned(),
+        unit: names::unit(known.name),
+        better: known.better,
+    });
+    metric::launcher_metrics().into_iter().chain(canonical).collect()
+}
+
+/// Logs that can be generated.
+fn samples() -> Vec<Sample> {
+    let sample = |kind: &assay_samples::Kind| Sample {
+        name: kind.name.to_owned(),
+        options: kind.options.iter().map(|option| option.name.to_owned()).collect(),
+    };
+    assay_samples::KINDS.iter().map(sample).collect()
 }
 
 /// The catalogue: in the binary, then the user's directory, then the project's; later ones override.
@@ -49,13 +75,19 @@ pub fn platforms(campaign_directory: &Path) -> Result<Vec<Platform>, CatalogueEr
 
 /// Where platform files are looked for beside the binary, in the order in which they override.
 pub fn platform_directories(campaign_directory: &Path) -> Vec<PathBuf> {
-    let user = std::env::var_os("XDG_CONFIG_HOME")
-        .map(PathBuf::from)
-        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".config")));
-    user.map(|directory| directory.join("assay/platforms"))
+    configuration_directory()
+        .map(|directory| directory.join("platforms"))
         .into_iter()
         .chain([campaign_directory.join("platforms")])
         .collect()
+}
+
+/// The user's own directory for platforms and dialects.
+pub fn configuration_directory() -> Option<PathBuf> {
+    let user = std::env::var_os("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".config")));
+    user.map(|directory| directory.join("assay"))
 }
 
 /// Whether this version can start runs on a platform.
@@ -83,6 +115,10 @@ pub fn reader(plan: &Plan, platform: &Platform) -> anyhow::Result<Arc<Reader>> {
             Pattern::new(&pattern.metric, &pattern.regex, pattern.unit.clone(), pattern.factor, keep, stream)
         })
         .collect();
-    let dialect = plan.dialect_on(platform).to_owned();
-    Ok(Arc::new(Reader { dialect, patterns: patterns?, hints: platform.hints.clone() }))
+    let dialect = plan.dialect_on(platform);
+    let users = dialects::find(plan.directory(), &[])?;
+    let readers = Readers::new(dialect, &patterns?, &users).with_context(|| {
+        format!("no dialect is called `{dialect}`, which platform `{}` names", platform.name)
+    })?;
+    Ok(Arc::new(Reader { readers, hints: platform.hints.clone() }))
 }

@@ -8,11 +8,15 @@ use anstream::ColorChoice;
 use anstyle::{AnsiColor, Style};
 use assay_campaign::catalogue::CatalogueError;
 use assay_campaign::{LoadError, Problems};
+use assay_report::block::{self, Block};
 use assay_report::{Table, Tone, text};
 
 use crate::failure;
 use crate::options::Colour;
 pub use progress::Progress;
+
+/// Lines longer than this are hard to read.
+const WIDEST: usize = 120;
 
 /// Where everything is printed.
 pub struct Screen {
@@ -55,6 +59,14 @@ impl Screen {
     /// Prints a table.
     pub fn table(&mut self, table: &Table) -> std::io::Result<()> {
         self.data(&text::render(table, &paint))
+    }
+
+    /// Prints blocks of text and tables, as wide as the terminal allows.
+    pub fn blocks(&mut self, make: impl FnOnce(block::Options) -> Vec<Block>) -> std::io::Result<()> {
+        let terminal = terminal_size::terminal_size();
+        let width = terminal.map_or(block::WIDTH, |(width, _)| usize::from(width.0).clamp(60, WIDEST));
+        let blocks = make(block::Options { width, ..block::Options::default() });
+        self.data(&block::text(&blocks, width, &paint))
     }
 
     /// Says something.

@@ -1,5 +1,6 @@
 //! One file a verb.
 
+pub mod audit;
 pub mod compare;
 pub mod completions;
 pub mod doctor;
@@ -10,8 +11,10 @@ pub mod list;
 pub mod man;
 pub mod plan;
 pub mod query;
+pub mod read;
 pub mod report;
 pub mod run;
+pub mod sample;
 pub mod show;
 pub mod tour;
 

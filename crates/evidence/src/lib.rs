@@ -1,22 +1,45 @@
 //! Bytes in, observations out. This room never opens a file and never starts a process: whoever has bytes feeds
-//! them to a [`Reading`] as they arrive, and asks for the [`Findings`] at the end or at any time before.
+//! them to a [`Reading`] (a run as it goes on) or a [`DocumentReader`] (a file) as they arrive.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `lines.rs` | splitting a stream into lines: carriage returns, cut lines, lines without end |
-//! | `reading.rs` | one reading of a run's two streams by several readers |
-//! | `findings.rs` | what readers find: observations and series |
-//! | `dialects.rs` | the registry of log dialects |
-//! | `dialects/` | one dialect a file |
-//! | `pattern.rs` | the user's own patterns |
+//! | `line.rs` | one line, cleaned: colours, rank prefixes, invalid text |
+//! | `clock.rs`, `text.rs`, `bars.rs` | what dialects share: time stamps, numbers, progress bars |
+//! | `dialects.rs`, `dialects/` | the log dialects, one a file, with their line shapes at the top |
+//! | `user.rs`, `pattern.rs` | dialects and patterns of the user's own |
+//! | `hints.rs` | error texts and what to do about them |
+//! | `readers.rs`, `needles.rs` | a set of readers, and which of them a line concerns |
+//! | `facts.rs` | what a dialect can say about a line |
+//! | `draft.rs`, `collector.rs` | the run that facts gather in |
+//! | `engine.rs` | shows lines to readers and puts runs together |
+//! | `reading.rs`, `redirect.rs` | one run's output as it arrives |
+//! | `document.rs`, `writeup.rs`, `writeup/` | whole files: Markdown structure, tables, prose, result files |
 
+pub mod bars;
+pub mod clock;
+mod collector;
 pub mod dialects;
-pub mod findings;
+mod document;
+mod draft;
+mod engine;
+mod facts;
+pub mod hints;
+mod line;
 pub mod lines;
+mod needles;
 pub mod pattern;
+mod readers;
 pub mod reading;
+pub mod redirect;
+mod results;
+mod text;
+pub mod user;
+pub mod writeup;
 
+pub use collector::Keep;
 pub use dialects::{DIALECTS, Dialect, dialect};
-pub use findings::Findings;
-pub use pattern::{Keep, Pattern, PatternError};
-pub use reading::{LineReader, Reading, Stream};
+pub use document::DocumentReader;
+pub use pattern::{Pattern, PatternError};
+pub use readers::Readers;
+pub use reading::{Findings, Progress, Reading, Stream};

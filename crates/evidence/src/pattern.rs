@@ -1,23 +1,14 @@
 //! The user's own patterns: a regular expression with one group for the value, a metric name and a unit.
 
-use assay_model::{Source, Unit};
-use regex::bytes::Regex;
+use assay_model::Unit;
+use regex::Regex;
 
-use crate::findings::{Collector, Findings};
-use crate::reading::{LineReader, Stream};
-
-/// Which of several values of a metric is the observation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keep {
-    /// The first one seen.
-    First,
-    /// The last one seen.
-    Last,
-    /// Their sum.
-    Sum,
-    /// None: the values are kept as a series only.
-    Series,
-}
+use crate::collector::{Keep, Value};
+use crate::dialects::{DialectReader, Taken};
+use crate::facts::Facts;
+use crate::line::Line;
+use crate::reading::Stream;
+use crate::text::number;
 
 /// One pattern, ready to use.
 #[derive(Debug, Clone)]
@@ -66,65 +57,51 @@ impl Pattern {
     }
 
     /// A reader for one run.
-    pub fn reader(&self) -> Box<dyn LineReader> {
-        let collector = Collector::new(&self.metric, self.unit.clone());
-        Box::new(PatternReader { pattern: self.clone(), collector })
+    pub(crate) fn reader(&self) -> Box<dyn DialectReader> {
+        Box::new(PatternReader { pattern: self.clone() })
     }
 }
 
 struct PatternReader {
     pattern: Pattern,
-    collector: Collector,
 }
 
-impl LineReader for PatternReader {
-    fn line(&mut self, stream: Stream, number: u64, line: &[u8]) {
-        if self.pattern.stream.is_some_and(|only| only != stream) {
-            return;
+impl DialectReader for PatternReader {
+    fn line(&mut self, line: Line<'_>, facts: &mut Facts<'_>) -> Taken {
+        let pattern = &self.pattern;
+        if pattern.stream.is_some_and(|only| facts.stream() != only) {
+            return Taken::Nothing;
         }
-        for captures in self.pattern.regex.captures_iter(line) {
-            let written = captures.get(self.pattern.group).map(|group| group.as_bytes());
-            if let Some(value) = written.and_then(written_number) {
-                let source = Source { file: stream.file().to_owned(), line: number };
-                self.collector.take(value * self.pattern.factor, source);
+        let mut taken = Taken::Nothing;
+        for captures in pattern.regex.captures_iter(line.text) {
+            let written = captures.get(pattern.group).map(|group| group.as_str());
+            if let Some((value, _)) = written.and_then(|text| number(text.trim())) {
+                facts.value(Value {
+                    unit: Some(&pattern.unit),
+                    keep: pattern.keep,
+                    ..Value::reported(&pattern.metric, value * pattern.factor)
+                });
+                taken = Taken::Part;
             }
         }
+        taken
     }
-
-    fn report(&self, findings: &mut Findings) {
-        self.collector.report(self.pattern.keep, findings);
-    }
-
-    fn latest(&self) -> Option<(&str, f64)> {
-        Some((self.collector.metric(), self.collector.latest()?))
-    }
-}
-
-/// Reads a number as people write it: thousands commas are allowed.
-fn written_number(written: &[u8]) -> Option<f64> {
-    let text = std::str::from_utf8(written).ok()?.trim();
-    text.parse().ok().or_else(|| thousands(text))
-}
-
-fn thousands(text: &str) -> Option<f64> {
-    let whole = text.split('.').next()?;
-    let mut groups = whole.trim_start_matches(['+', '-']).split(',');
-    let first = groups.next()?;
-    let well_formed = (1..=3).contains(&first.len()) && groups.all(|group| group.len() == 3);
-    if well_formed { text.replace(',', "").parse().ok() } else { None }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Reading;
+    use crate::reading::Findings;
+    use crate::{Readers, Reading};
+    use assay_model::Source;
 
     fn plain(regex: &str, keep: Keep, stream: Option<Stream>) -> Result<Pattern, PatternError> {
         Pattern::new("n", regex, Unit::One, 1.0, keep, stream)
     }
 
     fn read(pattern: &Pattern, text: &str) -> Findings {
-        let mut reading = Reading::new(vec![pattern.reader()]);
+        let mut reading =
+            Reading::new(&Readers::new("cerebras", std::slice::from_ref(pattern), &[]).unwrap());
         reading.feed(Stream::Stderr, text.as_bytes());
         reading.finish()
     }

@@ -102,6 +102,9 @@ fn row(cell: &CellEvidence, varied: &[String]) -> Row {
             "check the pattern or the dialect against the run's stdout.log",
         ));
     }
+    if let Some(replayed) = &cell.replayed {
+        caveats.push(caveat("replayed", replayed, "run the campaign on the machine itself to measure"));
+    }
     Row {
         cell: cell.cell.clone(),
         settings: varied

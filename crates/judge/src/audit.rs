@@ -1,7 +1,83 @@
 //! The audit: what the evidence in documents supports, what it contradicts, and what it cannot tell.
+//!
+//! Every check is one file with one function from [`facts::Facts`] to findings, and one line in [`CHECKS`]. What is
+//! noise is decided in `noise.rs` alone.
 
 use assay_model::{Document, Source};
 use serde::Serialize;
+
+use facts::Facts;
+
+mod cache;
+mod cells;
+mod chance;
+mod claims;
+mod derived;
+mod divergence;
+mod facts;
+mod gate;
+mod grid;
+mod identity;
+mod learning;
+mod no_repeats;
+mod noise;
+mod parameters;
+mod prediction;
+mod probabilities;
+mod profiler;
+#[cfg(test)]
+mod properties;
+mod regime;
+mod repeats;
+mod resolution;
+mod same;
+#[cfg(test)]
+mod sample;
+mod scaling;
+mod scope;
+mod settings;
+mod sound;
+mod summary;
+mod tokens;
+mod unmeasured;
+mod waiting;
+mod wording;
+mod work;
+mod written;
+
+/// One check.
+type Check = fn(&Facts<'_>) -> Vec<Finding>;
+
+/// All checks but the last, which says what was sound and therefore looks at what the others found.
+const CHECKS: &[Check] = &[
+    // Tables, arithmetic, samples.
+    derived::check,
+    scaling::check,
+    identity::check,
+    scope::check,
+    tokens::check,
+    summary::check,
+    regime::check,
+    parameters::check,
+    probabilities::check,
+    cells::check,
+    resolution::check,
+    unmeasured::check,
+    // Runs, repeats, noise.
+    settings::check,
+    repeats::check,
+    noise::check,
+    no_repeats::check,
+    waiting::check,
+    cache::check,
+    work::check,
+    learning::check,
+    profiler::check,
+    prediction::check,
+    gate::check,
+    chance::check,
+    divergence::check,
+];
 
 /// What the evidence says about a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -131,6 +207,16 @@ pub struct RepeatGroup {
 
 /// Audits documents together: repeats are looked for across all of them.
 pub fn audit(documents: &[Document]) -> Audit {
-    let _ = documents;
-    Audit::default()
+    let facts = Facts::new(documents);
+    let mut findings: Vec<Finding> = CHECKS.iter().flat_map(|check| check(&facts)).collect();
+    findings.extend(sound::check(&facts, &findings));
+    findings.sort_by(|one, other| order(one).cmp(&order(other)));
+    findings.dedup_by(|later, earlier| later.class == earlier.class && later.summary == earlier.summary);
+    Audit { findings, groups: facts.groups }
+}
+
+/// The worst first, then by file and line.
+fn order(finding: &Finding) -> (Standing, Option<(&str, u64)>, Class, &str) {
+    let place = finding.sources.first().map(|source| (source.file.as_str(), source.line));
+    (finding.standing, place, finding.class, finding.summary.as_str())
 }

@@ -105,6 +105,7 @@ mod tests {
 
     fn evidence(values: &[f64]) -> Evidence {
         let cell = CellEvidence {
+            replayed: None,
             cell: CellId { point: PointId("p".into()), platform: "local".into() },
             workload: "command".into(),
             settings: Settings::new(),

@@ -65,6 +65,8 @@ pub struct CellEvidence {
     pub values: Vec<f64>,
     /// Succeeded runs that do not have the metric.
     pub without: u64,
+    /// What to say of values that were replayed from a log, if any were.
+    pub replayed: Option<String>,
 }
 
 /// A metric that a record has, and how many runs have it.
@@ -145,6 +147,7 @@ pub fn gather(
             let done = runs.succeeded + runs.failed + runs.timed_out;
             let missing = if summary.planned { wanted.saturating_sub(done) } else { 0 };
             CellEvidence {
+                replayed: of_cell.iter().find_map(|run| run.replayed.clone()),
                 without: runs.succeeded.saturating_sub(values.len() as u64),
                 counts: Counts {
                     succeeded: runs.succeeded,

@@ -6,15 +6,16 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use assay_campaign::{OrderBy, Plan, RunPaths};
+use assay_campaign::{Invocation, OrderBy, Plan, RunPaths};
+use assay_evidence::Progress;
 use assay_judge::stopping::Repeats;
-use assay_model::{CellId, Entry, Machine, PlanInForce, PlannedCell, RunId, RunResult, Status};
+use assay_model::{Entry, Machine, RunId, RunResult, Speed, Status};
 use assay_store::{Store, StoreError};
 
 use crate::interrupt::Interrupt;
-use crate::schedule::{Next, Only, Progress, Schedule};
+use crate::schedule::{Next, Only, Schedule};
 use crate::worker::{self, Job, Message, Reader, WorkError, now};
-use crate::{environment, orphan};
+use crate::{environment, orphan, standing};
 
 /// How a plan is to be carried out.
 pub struct Options {
@@ -52,15 +53,19 @@ pub enum Event<'a> {
         run: &'a RunId,
         /// Its cell's index in the plan.
         cell: usize,
+        /// Seconds to the first metric, where earlier runs of the cell tell.
+        first_metric_in_s: Option<f64>,
     },
-    /// A running run printed a metric.
+    /// A running run came further.
     Progress {
         /// Which run.
         run: &'a RunId,
-        /// The metric's name.
-        metric: &'a str,
-        /// Its value.
-        value: f64,
+        /// Its cell's index in the plan.
+        cell: usize,
+        /// How far.
+        progress: &'a Progress,
+        /// Seconds to the first metric, where that can be told from the steps so far.
+        first_metric_in_s: Option<f64>,
     },
     /// A run ended.
     Finished {
@@ -131,7 +136,7 @@ pub fn execute(
 ) -> Result<Outcome, LaunchError> {
     open_session(store, options)?;
     let orphans = end_orphans(store, tell)?;
-    put_plan_in_force(plan, store)?;
+    standing::put_in_force(plan, store)?;
     let order = |round: u32| plan.round(round);
     let repeats = Repeats {
         at_least: plan.repeats.at_least,
@@ -139,7 +144,7 @@ pub fn execute(
         precision: plan.repeats.precision,
     };
     let budget = plan.repeats.budget_s.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    let progress = progress(plan, store);
+    let progress = standing::progress(plan, store);
     let finished_before = progress.iter().map(|cell| cell.done.len()).sum();
     let schedule =
         Schedule::new(progress, &order, plan.order.by == OrderBy::Cells, repeats, budget, options.only);
@@ -164,6 +169,7 @@ pub fn execute(
             certain: schedule.certain(),
             schedule,
             outcome: Outcome { ending: Ending::Complete, precise: true },
+            first_metrics_s: BTreeMap::new(),
         };
         let result = coordinator.carry_out(store, tell);
         if result.is_err() {
@@ -196,6 +202,8 @@ struct Coordinator<'a> {
     certain: usize,
     schedule: Schedule<'a>,
     outcome: Outcome,
+    /// When the first metric came in the runs of each cell.
+    first_metrics_s: BTreeMap<usize, Vec<f64>>,
 }
 
 impl Coordinator<'_> {
@@ -258,6 +266,7 @@ impl Coordinator<'_> {
             self.options.readers.get(&run.cell.platform).cloned().ok_or_else(|| {
                 LaunchError::Prepare(format!("platform `{}` has no reader", run.cell.platform))
             })?;
+        let first_metric_in_s = self.usual_first_metric(cell, &invocation);
         let job = Job {
             run: run.clone(),
             campaign: self.plan.name.clone(),
@@ -275,9 +284,21 @@ impl Coordinator<'_> {
             tell(Event::Added { runs: 1 });
         }
         self.certain = self.certain.saturating_sub(1);
-        tell(Event::Started { run: &run, cell });
+        tell(Event::Started { run: &run, cell, first_metric_in_s });
         self.running.insert(worker, Active { run, cell });
         Ok(())
+    }
+
+    /// The middle of the times to the first metric of a cell's runs. A replayed run reaches it sooner.
+    fn usual_first_metric(&mut self, cell: usize, invocation: &Invocation) -> Option<f64> {
+        let times = self.first_metrics_s.get_mut(&cell)?;
+        times.sort_by(f64::total_cmp);
+        let usual = times.get(times.len() / 2).copied()?;
+        match invocation.recording.as_ref().map(|recording| recording.speed) {
+            None => Some(usual),
+            Some(Speed::Times(speed)) => Some(usual / speed),
+            Some(Speed::Max) => None,
+        }
     }
 
     fn take(
@@ -292,8 +313,9 @@ impl Coordinator<'_> {
                 let Some(active) = self.running.get(&worker) else { return Ok(()) };
                 match message {
                     Message::Started { pid } => store.append(&started(&active.run, pid, self.options))?,
-                    Message::Progress { metric, value } => {
-                        tell(Event::Progress { run: &active.run, metric: &metric, value });
+                    Message::Progress { progress, first_metric_in_s } => {
+                        let Active { run, cell } = active;
+                        tell(Event::Progress { run, cell: *cell, progress: &progress, first_metric_in_s });
                     }
                 }
             }
@@ -316,6 +338,7 @@ impl Coordinator<'_> {
         let entry = Entry::Finished { run, result: Box::new(result) };
         store.commit(&entry)?;
         let Entry::Finished { run, result } = &entry else { return Ok(()) };
+        self.first_metrics_s.entry(cell).or_default().extend(result.first_metric_s);
         match &result.status {
             Status::Interrupted => self.schedule.stopped(),
             status => {
@@ -389,63 +412,4 @@ fn end_orphans(store: &mut Store, tell: &mut dyn FnMut(Event<'_>)) -> Result<usi
         )));
     }
     Ok(ended)
-}
-
-/// Writes the plan down if it is not the one in force: new cells and cells that are no longer planned.
-fn put_plan_in_force(plan: &Plan, store: &mut Store) -> Result<(), LaunchError> {
-    let state = store.state();
-    let known = state.plan.as_ref();
-    if known.is_some_and(|known| known.hash == plan.hash && known.campaign == *plan.text) {
-        return Ok(());
-    }
-    let wanted: std::collections::BTreeSet<&CellId> =
-        plan.cells.iter().map(|planned| &planned.cell).collect();
-    let add: Vec<PlannedCell> = plan
-        .cells
-        .iter()
-        .filter(|planned| !state.cells.get(&planned.cell).is_some_and(|cell| cell.planned))
-        .cloned()
-        .collect();
-    let drop: Vec<CellId> = state
-        .cells
-        .iter()
-        .filter(|(cell, known)| known.planned && !wanted.contains(cell))
-        .map(|(cell, _)| cell.clone())
-        .collect();
-    let in_force = PlanInForce {
-        hash: plan.hash.clone(),
-        question: plan.question.clone(),
-        headline: plan.headline.clone(),
-        seed: plan.seed,
-        campaign: plan.text.to_string(),
-        repeats: plan.repeats.at_least,
-        varied: plan.varied.clone(),
-        metrics: plan.metrics.clone(),
-        gates: plan.gates.clone(),
-    };
-    store.commit(&Entry::Plan { plan: Box::new(in_force), add, drop })?;
-    Ok(())
-}
-
-/// What the record already has of the plan's cells.
-fn progress(plan: &Plan, store: &Store) -> Vec<Progress> {
-    let state = store.state();
-    let of_cell = |planned: &PlannedCell| {
-        let mut progress = Progress::default();
-        for run in state.cells.get(&planned.cell).map_or(&[] as &[_], |cell| &cell.runs) {
-            match &run.status {
-                Some(Status::Interrupted) | None => {}
-                Some(status) if status.is_usable() => {
-                    progress.done.insert(run.repeat);
-                    progress.values.extend(state.value(run, &plan.headline));
-                }
-                Some(_) => {
-                    progress.done.insert(run.repeat);
-                    progress.failed.insert(run.repeat);
-                }
-            }
-        }
-        progress
-    };
-    plan.cells.iter().map(of_cell).collect()
 }

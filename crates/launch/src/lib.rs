@@ -3,9 +3,13 @@
 //! | file | holds |
 //! |---|---|
 //! | `coordinator.rs` | the one that hands out runs, writes the journal and tells what happens |
+//! | `standing.rs` | what a record already has of a plan |
 //! | `schedule.rs` | which run comes next: rounds, repeats, precision, budget |
 //! | `worker.rs` | one run from its directory to its result |
 //! | `process.rs` | one process: group, streams, timeout, usage |
+//! | `replay.rs`, `pace.rs` | a recorded log played instead of a process, by the log's own clock |
+//! | `watcher.rs` | what is seen of a run while it goes on |
+//! | `follow.rs`, `followed.rs` | growing files that a run writes its log to |
 //! | `capture.rs` | the files that keep a run's output |
 //! | `script.rs` | the script of a run |
 //! | `orphan.rs`, `leftover.rs` | processes of runs whose coordinator died; processes that runs left behind |
@@ -17,18 +21,24 @@
 mod capture;
 pub mod coordinator;
 pub mod environment;
+pub mod follow;
+mod followed;
 pub mod group;
 pub mod interrupt;
 mod leftover;
 pub mod noise;
 pub mod orphan;
+pub mod pace;
 mod pin;
 pub mod probe;
 pub mod process;
+pub mod replay;
 pub mod schedule;
 pub mod script;
+mod standing;
 mod sys;
 pub mod tools;
+mod watcher;
 pub mod worker;
 
 pub use coordinator::{Ending, Event, LaunchError, Options, Outcome, execute};
@@ -36,4 +46,4 @@ pub use interrupt::Interrupt;
 pub use schedule::Only;
 
 /// The launchers of this version, by the names that platforms use.
-pub const LAUNCHERS: &[&str] = &["local"];
+pub const LAUNCHERS: &[&str] = &["local", assay_campaign::REPLAY];

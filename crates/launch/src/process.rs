@@ -42,6 +42,10 @@ pub trait Watch {
     fn started(&mut self, pid: u32);
     /// Output came, `at_s` seconds after the start.
     fn output(&mut self, stream: Stream, at_s: f64, bytes: &[u8]) -> io::Result<()>;
+    /// A moment passed, whether or not there was output.
+    fn idle(&mut self, _at_s: f64) -> io::Result<()> {
+        Ok(())
+    }
     /// How the run should be stopped now, if at all.
     fn stop(&self) -> Option<Stop>;
 }
@@ -179,6 +183,9 @@ impl Running {
                 if ready.pipes.get(index) == Some(&true) {
                     self.read(index, &mut buffer, watch);
                 }
+            }
+            if let Err(error) = watch.idle(self.began.elapsed().as_secs_f64()) {
+                self.lost_output.get_or_insert(error);
             }
         }
         let held_open = self.pipes.iter().any(|(_, pipe)| pipe.is_some()) && self.asked.is_none();

@@ -5,10 +5,10 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::Mutex;
 
-use assay_campaign::{Invocation, Shell};
+use assay_campaign::{Invocation, Recording, RecordingSource, Shell};
 use assay_model::{RunId, Settings};
 
-use crate::tools;
+use crate::{replay, tools};
 
 /// The file name of the script in a run directory.
 pub const SCRIPT: &str = "run.sh";
@@ -31,6 +31,10 @@ pub fn text(run: &RunId, campaign: &str, settings: &Settings, invocation: &Invoc
     if let Some(timeout) = invocation.timeout {
         let _ = writeln!(script, "# Timeout {} s.", timeout.as_secs_f64());
     }
+    if let Some(recording) = &invocation.recording {
+        let _ = writeln!(script, "{}", played(recording));
+        return script;
+    }
     let _ = writeln!(script, "cd {} || exit 125", quoted_path(&invocation.directory));
     for (name, value) in &invocation.environment {
         let _ = writeln!(script, "export {name}={}", quoted(value));
@@ -45,6 +49,20 @@ pub fn text(run: &RunId, campaign: &str, settings: &Settings, invocation: &Invoc
         }
     }
     script
+}
+
+/// The lines that give the output of a replayed run again. A generated log is kept as the output of its run.
+fn played(recording: &Recording) -> String {
+    let replayed = replay::replayed(recording);
+    let log = match &recording.source {
+        RecordingSource::Log { path, .. } => quoted_path(path),
+        RecordingSource::Sample { .. } => "\"$(dirname \"$0\")/stdout.log\"".to_owned(),
+    };
+    format!(
+        "# Nothing was run: {} was played at {}.\nexec cat {log}",
+        one_line(&replayed.log),
+        replayed.speed
+    )
 }
 
 /// The words that start a run: its script, or the program itself where no shell is wanted.

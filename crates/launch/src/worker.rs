@@ -4,25 +4,24 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use assay_campaign::Invocation;
-use assay_evidence::{Pattern, Reading, Stream};
+use assay_evidence::{Progress, Readers};
 use assay_model::platform::ErrorHint;
-use assay_model::{Observation, Origin, RunId, RunResult, Settings, Status, Unit, Usage, metric};
+use assay_model::{
+    Failure, Observation, Origin, RunId, RunResult, Settings, Status, Unit, Usage, Value, metric,
+};
 
-use crate::capture::Capture;
 use crate::interrupt::Interrupt;
-use crate::process::{self, Ended, Spec, Stop, Watch};
-use crate::{orphan, script};
+use crate::process::{self, Spec};
+use crate::watcher::Watcher;
+use crate::{orphan, replay, script};
 
 /// What is the same for all runs of a platform.
-#[derive(Debug)]
 pub struct Reader {
-    /// The dialect of the logs.
-    pub dialect: String,
-    /// The user's own patterns.
-    pub patterns: Vec<Pattern>,
+    /// Who reads the output: the user's patterns and the dialects.
+    pub readers: Readers,
     /// What to tell the user when an error text shows up.
     pub hints: Vec<ErrorHint>,
 }
@@ -52,12 +51,12 @@ pub enum Message {
         /// Its number.
         pid: u32,
     },
-    /// A metric was seen.
+    /// The run has come further.
     Progress {
-        /// Its name.
-        metric: String,
-        /// Its value.
-        value: f64,
+        /// How far.
+        progress: Box<Progress>,
+        /// Seconds to the first metric, where that can be told from the steps so far.
+        first_metric_in_s: Option<f64>,
     },
 }
 
@@ -74,63 +73,84 @@ pub struct WorkError {
 /// Output of runs that took at least this long is synced before they are acknowledged. Syncing the output of a shorter
 /// run would cost more than making it again; its observations are in the journal, which always is synced.
 const SYNCED_FROM_S: f64 = 0.02;
-/// How often live values are told.
-const TELL: Duration = Duration::from_millis(250);
-/// The end of the output that is searched for error texts.
-const TAIL: usize = 16 * 1024;
-
 /// Makes one run.
 pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> Result<RunResult, WorkError> {
     let script = prepare(job)?;
-    let failed = |name: &str| {
-        let path = job.directory.join(name).display().to_string();
-        move |source| WorkError { path, source }
-    };
-    let capture = Capture::new(&job.directory);
-    let mut readers: Vec<_> = job.reader.patterns.iter().map(Pattern::reader).collect();
-    readers.extend(assay_evidence::dialect(&job.reader.dialect).unwrap_or_default());
-    let mut watcher = Watcher {
-        capture,
-        reading: Reading::new(readers),
-        tail: Vec::new(),
-        told: Instant::now(),
-        interrupt,
-        tell,
-    };
-    let environment = job.invocation.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
-    let spec = Spec {
-        words: script::words(&job.invocation, &script),
-        directory: job.invocation.directory.clone(),
-        environment: environment.collect(),
-        timeout: job.invocation.timeout,
-        grace: job.invocation.grace,
-        pin: job.invocation.pin.clone(),
-        run: Some(orphan::token(&job.record, &job.run)),
-        group_memory: job.invocation.group_memory,
-    };
+    let lost = |source| WorkError { path: job.directory.join("stdout.log").display().to_string(), source };
     let started_at = now();
-    let ended = process::run(&spec, &mut watcher);
-    let Watcher { capture, reading, tail, .. } = watcher;
+    let mut watcher = Watcher::new(job, interrupt, tell);
+    let recording = job.invocation.recording.as_ref();
+    let ended = match recording {
+        Some(recording) => replay::play(recording, job.invocation.timeout, &mut watcher),
+        None => process::run(&spec(job, &script), &mut watcher),
+    };
     if let Some(source) = ended.lost_output {
-        return Err(failed("stdout.log")(source));
+        return Err(lost(source));
     }
-    let (stdout_bytes, stderr_bytes) = (capture.bytes(Stream::Stdout), capture.bytes(Stream::Stderr));
-    let first_output_s = capture.first_output_s();
     let seconds = ended.usage.as_ref().map_or(0.0, |usage| usage.wall_s);
-    capture.finish(seconds >= SYNCED_FROM_S).map_err(failed("stdout.log"))?;
-    let findings = reading.finish();
+    let seen = watcher.finish(seconds >= SYNCED_FROM_S).map_err(lost)?;
+    let status = concluded(ended.status, seen.findings.status.as_ref());
     let mut observations = ended.usage.as_ref().map(measured).unwrap_or_default();
-    observations.extend(findings.observations);
-    Ok(RunResult {
-        hints: hints(&ended, &tail, &job.reader.hints),
-        status: ended.status,
-        started_at,
+    observations.extend(seen.findings.observations);
+    let mut result = RunResult {
         usage: ended.usage,
-        stdout_bytes,
-        stderr_bytes,
-        first_output_s,
+        stdout_bytes: seen.stdout_bytes,
+        stderr_bytes: seen.stderr_bytes,
+        // When the playing began to give output says nothing about the job.
+        first_output_s: seen.first_output_s.filter(|_| recording.is_none()),
+        first_metric_s: seen.first_metric_s,
         observations,
-        series: findings.series,
+        series: seen.findings.series,
+        phases: seen.findings.phases,
+        settings: seen.findings.settings.into_iter().filter(|fact| is_writable(&fact.value)).collect(),
+        advice: seen.findings.hints,
+        replayed: recording.map(replay::replayed),
+        ..RunResult::bare(status, started_at)
+    };
+    result.hints = hints(&result.status, ended.left_processes, &seen.tail, &job.reader.hints);
+    if let Some(doubt) = contradiction(&result.status, seen.findings.status.as_ref()) {
+        result.hints.push(doubt);
+    }
+    Ok(result)
+}
+
+/// Whether a value can be written to the journal, which knows no infinite numbers.
+fn is_writable(value: &Value) -> bool {
+    !matches!(value, Value::Float(number) if !number.is_finite())
+}
+
+fn spec(job: &Job, script: &Path) -> Spec {
+    let invocation = &job.invocation;
+    let environment = invocation.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
+    Spec {
+        words: script::words(invocation, script),
+        directory: invocation.directory.clone(),
+        environment: environment.collect(),
+        timeout: invocation.timeout,
+        grace: invocation.grace,
+        pin: invocation.pin.clone(),
+        run: Some(orphan::token(&job.record, &job.run)),
+        group_memory: invocation.group_memory,
+    }
+}
+
+/// How a run ended, by its process and by what its output tells. Exit codes are believed, with two exceptions: a script
+/// that ends badly because its own bound was missed still has valid numbers, and a replayed run has no exit code.
+fn concluded(own: Status, told: Option<&Status>) -> Status {
+    match (&own, told) {
+        (Status::Failed { failure: Failure::Exit { .. } }, Some(gate @ Status::GateFailed { .. })) => {
+            gate.clone()
+        }
+        (Status::Unknown, Some(told)) => told.clone(),
+        _ => own,
+    }
+}
+
+/// What to tell where a run ended well and its output says that it did not.
+fn contradiction(status: &Status, told: Option<&Status>) -> Option<String> {
+    let told = told.filter(|told| !told.is_usable() && **told != Status::Truncated)?;
+    (*status == Status::Succeeded).then(|| {
+        format!("the exit code is 0, but the output says: {told}; look at it before using the numbers")
     })
 }
 
@@ -174,14 +194,14 @@ fn measured(usage: &Usage) -> Vec<Observation> {
     all
 }
 
-fn hints(ended: &Ended, tail: &[u8], known: &[ErrorHint]) -> Vec<String> {
+fn hints(status: &Status, left_processes: bool, tail: &[u8], known: &[ErrorHint]) -> Vec<String> {
     let mut hints = Vec::new();
-    if ended.left_processes {
+    if left_processes {
         hints.push(
             "the run left processes behind; they were killed, so that they do not disturb others".to_owned(),
         );
     }
-    if ended.status == Status::Succeeded {
+    if *status == Status::Succeeded {
         return hints;
     }
     let tail = String::from_utf8_lossy(tail);
@@ -189,38 +209,27 @@ fn hints(ended: &Ended, tail: &[u8], known: &[ErrorHint]) -> Vec<String> {
     hints
 }
 
-struct Watcher<'a> {
-    capture: Capture,
-    reading: Reading,
-    tail: Vec<u8>,
-    told: Instant,
-    interrupt: &'a Interrupt,
-    tell: &'a mut dyn FnMut(Message),
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Watch for Watcher<'_> {
-    fn started(&mut self, pid: u32) {
-        (self.tell)(Message::Started { pid });
+    fn exit(code: i32) -> Status {
+        Status::Failed { failure: Failure::Exit { code } }
     }
 
-    fn output(&mut self, stream: Stream, at_s: f64, bytes: &[u8]) -> io::Result<()> {
-        self.capture.take(stream, at_s, bytes)?;
-        self.reading.feed(stream, bytes);
-        self.tail.extend_from_slice(bytes);
-        if let Some(excess) = self.tail.len().checked_sub(TAIL).filter(|excess| *excess > TAIL) {
-            self.tail.drain(..excess);
-        }
-        if self.told.elapsed() >= TELL
-            && let Some((metric, value)) = self.reading.latest()
-        {
-            let metric = metric.to_owned();
-            (self.tell)(Message::Progress { metric, value });
-            self.told = Instant::now();
-        }
-        Ok(())
-    }
-
-    fn stop(&self) -> Option<Stop> {
-        self.interrupt.stop()
+    #[test]
+    fn a_missed_gate_is_not_a_failure_and_exit_codes_are_believed_otherwise() {
+        let gate = Status::GateFailed { reason: "at least 560000".into() };
+        let failed = Status::Failed { failure: Failure::Told { reason: "a pod crashed".into() } };
+        assert_eq!(concluded(exit(1), Some(&gate)), gate);
+        assert_eq!(concluded(exit(1), Some(&Status::Succeeded)), exit(1));
+        assert_eq!(concluded(exit(1), None), exit(1));
+        assert_eq!(concluded(Status::Succeeded, Some(&failed)), Status::Succeeded);
+        assert_eq!(concluded(Status::Interrupted, Some(&gate)), Status::Interrupted);
+        assert_eq!(concluded(Status::Unknown, Some(&failed)), failed);
+        assert_eq!(concluded(Status::Unknown, None), Status::Unknown);
+        assert!(contradiction(&Status::Succeeded, Some(&failed)).is_some());
+        assert!(contradiction(&Status::Succeeded, Some(&gate)).is_none());
+        assert!(contradiction(&exit(1), Some(&failed)).is_none());
     }
 }

@@ -98,6 +98,9 @@ pub struct PlanInForce {
     pub metrics: Vec<Metric>,
     /// Bounds that cells must meet.
     pub gates: Vec<Gate>,
+    /// The metrics that tables show, in their order; the headline alone where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
 }
 
 /// A cell as the plan describes it.

@@ -44,7 +44,7 @@ pub use machine::Machine;
 pub use metric::{Direction, Metric};
 pub use observation::{Observation, Origin, Scope, Series, Source};
 pub use platform::Platform;
-pub use run::{Failure, RunResult, Status, Usage};
+pub use run::{Failure, Replayed, RunResult, Speed, Status, Usage};
 pub use unit::Unit;
 pub use value::{Settings, Value};
 pub use workload::{SettingDescription, SettingKind, WorkloadDescription};

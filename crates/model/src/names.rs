@@ -33,9 +33,11 @@ canonical! {
     LOSS_FINAL = "loss.final", "", LOWER, "Training loss at the end, as the log states it.";
     LOSS_MEAN = "loss.mean", "", LOWER, "Mean training loss over the run.";
     LOSS_EVAL = "loss.eval", "", LOWER, "Loss on held-out data.";
+    LOSS_TEST = "loss.test", "", LOWER, "Loss on test data.";
     ACCURACY = "accuracy", "fraction", HIGHER, "Share of right answers on held-out data.";
     PERPLEXITY = "perplexity", "", LOWER, "Perplexity on held-out data.";
     QUALITY = "quality", "", HIGHER, "Any other quality score, for example a correlation.";
+    EPOCH_S = "epoch_s", "s", LOWER, "Seconds an epoch.";
     EPOCH = "epoch", "", None, "Epoch, whole or fractional, at a step.";
     STEPS = "steps", "steps", None, "Steps done.";
     SAMPLES = "samples", "samples", None, "Samples processed.";
@@ -44,8 +46,10 @@ canonical! {
     SAMPLES_PER_S_LOOP = "samples_per_s.loop", "samples/s", HIGHER, "Samples per second over the loop alone.";
     SAMPLES_PER_S_FIT = "samples_per_s.fit", "samples/s", HIGHER, "Samples per second over the whole fit, with compile, staging and checkpoints.";
     SAMPLES_PER_S_JOB = "samples_per_s.job", "samples/s", HIGHER, "Samples per second over the whole job, with queue and start-up.";
+    SAMPLES_PER_S_EVAL = "samples_per_s.eval", "samples/s", HIGHER, "Samples per second of evaluation.";
     SAMPLES_PER_S = "samples_per_s", "samples/s", HIGHER, "Samples per second over a time that the evidence does not name.";
     TOKENS_PER_S = "tokens_per_s", "tokens/s", HIGHER, "Tokens per second of training.";
+    TOKENS_PER_S_DEVICE = "tokens_per_s.device", "tokens/s", HIGHER, "Tokens per second of training on one device.";
     TOKENS_PER_S_OUTPUT = "tokens_per_s.output", "tokens/s", HIGHER, "Generated tokens per second.";
     TOKENS_PER_S_PROMPT = "tokens_per_s.prompt", "tokens/s", HIGHER, "Prompt tokens per second.";
     TOKENS_PER_S_TOTAL = "tokens_per_s.total", "tokens/s", HIGHER, "Prompt and generated tokens per second together.";
@@ -71,12 +75,14 @@ canonical! {
     DURATION_SCRIPT = "duration.script", "s", LOWER, "Seconds that a script says it took, whatever it did.";
     DURATION_REPORTED = "duration.reported", "s", LOWER, "Seconds that the evidence states without saying what they span.";
     DURATION_COMPILE = "duration.compile", "s", LOWER, "Seconds of compilation.";
+    DURATION_EVAL = "duration.eval", "s", LOWER, "Seconds of evaluation.";
     DURATION_QUEUE = "duration.queue", "s", LOWER, "Seconds in a queue.";
     TIME_FORWARD = "time.forward", "s", LOWER, "Seconds of one forward pass.";
     TIME_FORWARD_BACKWARD = "time.forward_backward", "s", LOWER, "Seconds of one forward and backward pass.";
     TIME_STEP = "time.step", "s", LOWER, "Seconds of one full step with the optimizer.";
     TIMING = "timing", "s", LOWER, "A time of which the evidence does not say more.";
     PARAMETERS = "parameters", "", None, "Parameters of the model.";
+    PARAMETERS_TRAINABLE = "parameters.trainable", "", None, "Parameters that are trained.";
     TOKENS_PROMPT = "tokens.prompt", "tokens", None, "Prompt tokens.";
     TOKENS_OUTPUT = "tokens.output", "tokens", None, "Generated tokens.";
     TOKENS_REASONING = "tokens.reasoning", "tokens", None, "Generated tokens that are not shown.";

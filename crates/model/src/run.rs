@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Observation, Series};
+use crate::{Hint, Observation, Phase, Series, SettingFact};
 
 /// How a run ended.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -134,6 +134,49 @@ pub struct Usage {
     pub peak_group_bytes: Option<u64>,
 }
 
+/// Where the output of a run came from that was replayed instead of run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Replayed {
+    /// The recorded log, as the campaign names it, or the sample that was generated.
+    pub log: String,
+    /// Whether the log was generated: then nobody ever measured its numbers.
+    #[serde(default)]
+    pub generated: bool,
+    /// How fast it was played.
+    pub speed: Speed,
+}
+
+impl Replayed {
+    /// The doubt that travels with every number of such a run.
+    pub fn caveat(&self) -> &'static str {
+        if self.generated {
+            "replayed from a generated log, not run: nobody measured these numbers"
+        } else {
+            "replayed from a recorded log, not run"
+        }
+    }
+}
+
+/// How fast a log is played.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Speed {
+    /// So many times faster than the log's own clock.
+    Times(f64),
+    /// As fast as it can be read.
+    #[default]
+    Max,
+}
+
+impl fmt::Display for Speed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Speed::Times(times) => write!(f, "{times} times its own speed"),
+            Speed::Max => f.write_str("full speed"),
+        }
+    }
+}
+
 /// All that is known after a run ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
@@ -151,6 +194,9 @@ pub struct RunResult {
     /// When the first output came, in seconds after the start; absent without output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_output_s: Option<f64>,
+    /// When the first metric came, in seconds after the start; for a replayed run by the log's own clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_metric_s: Option<f64>,
     /// Facts found.
     pub observations: Vec<Observation>,
     /// Values per step.
@@ -159,6 +205,18 @@ pub struct RunResult {
     /// Hints that the platform or the dialect gives for the error text seen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
+    /// Phases, in the order they began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<Phase>,
+    /// Settings as the output shows or states them; what was asked for stands in the plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<SettingFact>,
+    /// What to do about texts seen in the output, with the lines they stand on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub advice: Vec<Hint>,
+    /// Set where nothing was run: a recorded log was played instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replayed: Option<Replayed>,
 }
 
 impl RunResult {
@@ -171,9 +229,25 @@ impl RunResult {
             stdout_bytes: 0,
             stderr_bytes: 0,
             first_output_s: None,
+            first_metric_s: None,
             observations: Vec::new(),
             series: Vec::new(),
             hints: Vec::new(),
+            phases: Vec::new(),
+            settings: Vec::new(),
+            advice: Vec::new(),
+            replayed: None,
         }
+    }
+
+    /// All that the user may do about what was seen, each piece of advice once.
+    pub fn all_hints(&self) -> Vec<&str> {
+        let mut all: Vec<&str> = Vec::new();
+        for hint in self.hints.iter().chain(self.advice.iter().map(|hint| &hint.advice)) {
+            if !all.contains(&hint.as_str()) {
+                all.push(hint);
+            }
+        }
+        all
     }
 }

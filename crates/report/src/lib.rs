@@ -1,4 +1,4 @@
-//! Numbers to shapes. The same input gives the same bytes; no statistics are done here.
+//! Numbers to shapes. The same input gives the same bytes; nothing is judged here.
 //!
 //! | file | holds |
 //! |---|---|
@@ -7,17 +7,37 @@
 //! | `text.rs` | aligned text for terminals |
 //! | `markdown.rs` | Markdown |
 //! | `separated.rs` | CSV |
+//! | `words.rs` | strangers' text made safe, and lines that fit their width |
+//! | `block.rs` | paragraphs and tables that fill a screen |
+//! | `markup.rs` | elements of HTML and SVG, closed and escaped by construction |
+//! | `timeline.rs` | where the time of a run went, for text and figures |
+//! | `reading.rs`, `reading/` | what was read from files, for people |
+//! | `audit.rs`, `audit/` | what an audit found, as text, Markdown and HTML |
+//! | `figure.rs`, `figure/` | figures as SVG |
 //! | `answer.rs` | what a record says, as a table |
+//! | `columns.rs` | several metrics of a record side by side |
 //! | `comparison.rs` | what two records say, as a table |
 //! | `gates.rs` | how cells stand at their gates, as a table |
 
 pub mod answer;
+pub mod audit;
+pub mod block;
+pub mod columns;
 pub mod comparison;
+pub mod figure;
 pub mod gates;
 pub mod markdown;
+pub mod markup;
 pub mod number;
+pub mod reading;
 pub mod separated;
 pub mod table;
 pub mod text;
+pub mod timeline;
+pub mod words;
 
+pub use block::Block;
 pub use table::{Align, Cell, Column, Table, Tone};
+
+#[cfg(test)]
+mod sample;

@@ -41,20 +41,75 @@ pub fn render(table: &Table) -> String {
     out
 }
 
-/// A text that Markdown leaves as it is, on one line.
-fn escape(text: &str) -> String {
+/// A text that Markdown leaves as it is, on one line. Code spans stay what they are; a backtick that opens none is
+/// escaped, because what follows it is no code.
+pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    let mut in_code = false;
-    for letter in text.chars() {
-        match letter {
-            '`' => in_code = !in_code,
-            '|' => escaped.push('\\'),
-            '*' | '_' | '<' | '~' | '[' if !in_code => escaped.push('\\'),
-            _ => {}
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        if letter == '`' {
+            let run = rest.len() - rest.trim_start_matches('`').len();
+            let (ticks, behind) = rest.split_at(run);
+            if let Some(end) = closing(behind, run) {
+                let (code, after) = behind.split_at(end + run);
+                escaped.push_str(ticks);
+                escaped.extend(code.chars().flat_map(in_code));
+                rest = after;
+            } else {
+                escaped.extend(ticks.chars().flat_map(|tick| ['\\', tick]));
+                rest = behind;
+            }
+            continue;
         }
-        escaped.push(if letter == '\n' || letter == '\r' { ' ' } else { letter });
+        if matches!(letter, '|' | '*' | '_' | '<' | '~' | '[' | '\\') {
+            escaped.push('\\');
+        }
+        escaped.push(if letter.is_control() { ' ' } else { letter });
+        rest = rest.split_at(letter.len_utf8()).1;
     }
     escaped
+}
+
+/// Where the backticks begin that close a code span opened with so many.
+fn closing(text: &str, count: usize) -> Option<usize> {
+    let mut start = 0;
+    while let Some(found) = text.get(start..)?.find('`') {
+        let at = start + found;
+        let behind = text.get(at..)?;
+        let run = behind.len() - behind.trim_start_matches('`').len();
+        if run == count {
+            return Some(at);
+        }
+        start = at + run;
+    }
+    None
+}
+
+/// A letter inside a code span. Only the pipe needs escaping there, and only because of tables.
+fn in_code(letter: char) -> impl Iterator<Item = char> {
+    let escape = (letter == '|').then_some('\\');
+    escape.into_iter().chain([if letter.is_control() { ' ' } else { letter }])
+}
+
+/// A text as code, whatever it holds.
+pub(crate) fn code(text: &str) -> String {
+    let text: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    let fence = "`".repeat(longest_run(&text) + 1);
+    if fence.len() > 1 || text.trim().is_empty() {
+        format!("{fence} {text} {fence}")
+    } else {
+        format!("{fence}{text}{fence}")
+    }
+}
+
+/// Lines as a block of code, whatever they hold.
+pub(crate) fn code_block(text: &str) -> String {
+    let fence = "`".repeat((longest_run(text) + 1).max(3));
+    format!("{fence}text\n{}\n{fence}\n", text.trim_end())
+}
+
+fn longest_run(text: &str) -> usize {
+    text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -70,5 +125,14 @@ mod tests {
             ..Table::default()
         };
         assert_eq!(render(&table), "| a\\|b | n |\n| --- | ---: |\n| x\\_y `a_b` | \\~ |\n");
+    }
+
+    #[test]
+    fn backticks_without_a_partner_hide_nothing() {
+        assert_eq!(escape("`<b>` <b>"), "`<b>` \\<b>");
+        assert_eq!(escape("``` <b> `"), "\\`\\`\\` \\<b> \\`");
+        assert_eq!(escape("``a`b`` <i>"), "``a`b`` \\<i>");
+        assert_eq!(code("a`b"), "`` a`b ``");
+        assert_eq!(code_block("```"), "````text\n```\n````\n");
     }
 }

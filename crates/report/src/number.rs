@@ -102,6 +102,36 @@ pub fn single(unit: &Unit, value: f64) -> String {
     if scale.name.is_empty() { text } else { format!("{text} {}", scale.name) }
 }
 
+/// A single value as a list of facts shows it: counts as whole numbers, very large and very small bare numbers with
+/// an exponent, all else in its own best scale.
+pub fn fact(unit: &Unit, value: f64) -> String {
+    let size = value.abs();
+    let counts = matches!(unit, Unit::One | Unit::Count(_) | Unit::Other(_));
+    let exponent = !value.is_finite()
+        || size >= 1e15
+        || (size > 0.0 && size < 1e-12)
+        || (counts && size > 0.0 && size < 1e-3);
+    let text = if exponent {
+        trimmed(&format!("{value:.3e}"))
+    } else if counts && value.fract() == 0.0 {
+        format!("{value:.0}")
+    } else {
+        return single(unit, value);
+    };
+    let name = unit.to_string();
+    if name.is_empty() { text } else { format!("{text} {name}") }
+}
+
+/// A number with an exponent, without the zeros that say nothing.
+fn trimmed(text: &str) -> String {
+    match text.split_once('e') {
+        Some((digits, exponent)) if digits.contains('.') => {
+            format!("{}e{exponent}", digits.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => text.to_owned(),
+    }
+}
+
 /// A length of time for people: `850 ms`, `12.3 s`, `4 min 10 s`, `2 h 5 min`.
 pub fn duration(seconds: f64) -> String {
     let whole = seconds.round() as u64;
@@ -111,6 +141,11 @@ pub fn duration(seconds: f64) -> String {
         seconds if seconds < 3600.0 => format!("{} min {} s", whole / 60, whole % 60),
         _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
     }
+}
+
+/// Seconds as lists of phases show them: one digit behind the point, and three below one second.
+pub fn seconds(value: f64) -> String {
+    if value > 0.0 && value < 0.95 { format!("{value:.3}") } else { format!("{value:.1}") }
 }
 
 /// So many of a thing: `1 run`, `2 runs`.
@@ -138,6 +173,16 @@ mod tests {
         assert_eq!(single(&Unit::PerSecond("samples".into()), 2924.5), "2924 samples/s");
         assert_eq!(single(&Unit::One, 1.0), "1.000");
         assert_eq!(single(&Unit::Seconds, 0.0), "0.000 s");
+    }
+
+    #[test]
+    fn facts_are_whole_where_they_count_and_short_where_they_are_extreme() {
+        assert_eq!(fact(&Unit::Count("samples".into()), 512_000.0), "512000 samples");
+        assert_eq!(fact(&Unit::One, 5e-5), "5e-5");
+        assert_eq!(fact(&Unit::One, 7.125), "7.125");
+        assert_eq!(fact(&Unit::Seconds, 1e300), "1e300 s");
+        assert_eq!(fact(&Unit::PerSecond("samples".into()), 2924.54), "2925 samples/s");
+        assert_eq!(fact(&Unit::One, 0.0), "0");
     }
 
     #[test]

@@ -19,6 +19,7 @@
 //! | `ratio.rs` | the ratio interval that verdicts rest on |
 //! | `group.rs` | values prepared once for many ratio intervals |
 //! | `bootstrap.rs` | percentile and BCa intervals, seeded |
+//! | `pooled.rs` | the spread of repeats over groups, and the difference it can explain |
 //! | `nested.rs` | variance within and between jobs |
 //! | `change_point.rs` | PELT on mean and variance |
 //! | `steady.rs` | warm-up, steady state, correlated repeats |
@@ -39,6 +40,7 @@ pub mod multiple;
 pub mod nested;
 pub mod outlier;
 mod pairwise;
+pub mod pooled;
 pub mod proportion;
 pub mod quantile;
 mod random;
@@ -57,6 +59,7 @@ pub use group::{Flaw, Group};
 pub use interval::{Interval, mean_interval, median_interval, quantile_interval};
 pub use multiple::{benjamini_hochberg, holm};
 pub use outlier::{first_is_outlier, tukey};
+pub use pooled::{Pooled, pooled};
 pub use quantile::{median, quantile, quantiles};
 pub use rank_test::{MannWhitney, mann_whitney};
 pub use rate::{GeometricSummary, geometric_mean, geometric_summary, harmonic_mean, pooled_rate};

@@ -46,6 +46,7 @@ pub(crate) fn plan(add: &[u32], drop: &[u32]) -> Entry {
         varied: vec!["batch".into()],
         metrics: Vec::new(),
         gates: Vec::new(),
+        columns: Vec::new(),
     };
     Entry::Plan {
         plan: Box::new(plan),
@@ -81,7 +82,6 @@ pub(crate) fn finished(run: &RunId, status: Status, value: f64) -> Entry {
         }),
         stdout_bytes: 12,
         stderr_bytes: 0,
-        first_output_s: None,
         observations: vec![
             observation("rate.train", value / 2.0, rate.clone(), Origin::Reported),
             observation("rate.train", value, rate, Origin::Reported),
@@ -99,6 +99,7 @@ pub(crate) fn finished(run: &RunId, status: Status, value: f64) -> Entry {
             ..Series::default()
         }],
         hints: vec!["look at \"this\"".into()],
+        ..RunResult::bare(Status::Unknown, 0.0)
     };
     Entry::Finished { run: run.clone(), result: Box::new(result) }
 }

@@ -3,10 +3,12 @@
 use assay_model::metric::{self, Direction, Metric};
 use assay_model::{Unit, WorkloadDescription};
 
+use super::names::Names;
 use crate::problem::Problem;
 use crate::reader::{Collector, Item, Table, Text};
 use crate::registry::Registry;
 use crate::suggest;
+use crate::template::Template;
 
 /// What is read from logs.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,12 +17,16 @@ pub struct ReadPolicy {
     pub dialect: String,
     /// The metric the answer is about.
     pub headline: String,
+    /// Files that a run writes its log to, which are read like its output.
+    pub follow: Vec<Template>,
     /// The user's own patterns.
     pub patterns: Vec<Pattern>,
     /// Metrics the file declares, by patterns and by `read.metric`.
     pub metrics: Vec<Metric>,
     /// All metrics that can be named here: the declared ones, the launcher's and the registry's.
     pub(crate) known: Vec<Metric>,
+    /// Where `follow` stands.
+    pub(crate) follow_place: Option<std::ops::Range<usize>>,
 }
 
 /// A user's pattern: what to look for in the output of a run.
@@ -75,15 +81,18 @@ impl ReadPolicy {
         top: &mut Table<'_>,
         built_in: Option<&WorkloadDescription>,
         registry: &Registry,
+        names: &Names<'_>,
         problems: &Collector<'_>,
     ) -> ReadPolicy {
         let usual = built_in.map_or(metric::WALL, |description| description.headline.as_str());
         let mut policy = ReadPolicy {
             dialect: "auto".to_owned(),
             headline: usual.to_owned(),
+            follow: Vec::new(),
             patterns: Vec::new(),
             metrics: Vec::new(),
             known: metric::launcher_metrics(),
+            follow_place: None,
         };
         policy.known.extend(registry.metrics.iter().cloned());
         let table = top.get("read").and_then(|item| item.table());
@@ -99,6 +108,10 @@ impl ReadPolicy {
                 policy.dialect = text.value;
             }
             headline = table.get("headline").and_then(|item| item.text());
+            if let Some(item) = table.get("follow") {
+                policy.follow = read_follow(&item, names);
+                policy.follow_place = Some(item.key_span);
+            }
             for pattern in table.get("pattern").map(|item| item.tables()).unwrap_or_default() {
                 policy.read_pattern(pattern, problems);
             }
@@ -229,6 +242,15 @@ impl ReadPolicy {
             None => self.metrics.push(Metric { name: name.value.clone(), unit, better: Some(better) }),
         }
     }
+}
+
+/// One file or a list of them.
+fn read_follow(item: &Item<'_>, names: &Names<'_>) -> Vec<Template> {
+    let texts = match item.value.is_str() {
+        true => item.text().into_iter().collect(),
+        false => item.texts().unwrap_or_default(),
+    };
+    texts.iter().filter_map(|text| names.template(text)).collect()
 }
 
 fn direction(item: &Item<'_>, problems: &Collector<'_>) -> Option<Direction> {

@@ -21,6 +21,8 @@ pub struct ResourceRequest {
     pub memory: Option<Amount>,
     /// Accelerators on each node.
     pub devices: Option<Amount>,
+    /// Whether cells that do not fit their platform are left out instead of stopping everything.
+    pub leave_out: bool,
 }
 
 /// A number of something.
@@ -45,6 +47,7 @@ impl ResourceRequest {
         let Some(mut table) = top.get("resources").and_then(|item| item.table()) else {
             return ResourceRequest::default();
         };
+        let leave_out = table.get("unfit").is_some_and(|item| read_unfit(&item));
         let mut amount = |key| table.get(key).and_then(|item| amount(&item, names));
         let request = ResourceRequest {
             nodes: amount("nodes"),
@@ -53,9 +56,22 @@ impl ResourceRequest {
             cpus_per_task: amount("cpus_per_task"),
             devices: amount("devices"),
             memory: table.get("memory").and_then(|item| memory(&item, names)),
+            leave_out,
         };
         table.finish();
         request
+    }
+}
+
+/// What happens to cells that do not fit: whether they are left out.
+fn read_unfit(item: &Item<'_>) -> bool {
+    match item.text().as_ref().map(|text| text.value.as_str()) {
+        Some("leave out") => true,
+        Some("refuse") | None => false,
+        Some(other) => {
+            item.problem(format!("`resources.unfit` cannot be `{other}`: use `refuse` or `leave out`"));
+            false
+        }
     }
 }
 

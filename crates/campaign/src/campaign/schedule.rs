@@ -155,6 +155,7 @@ pub(super) fn read_order(top: &mut Table<'_>, problems: &Collector<'_>) -> Order
 /// Reads `run`: the policy and the platforms it names.
 pub(super) fn read_run(
     top: &mut Table<'_>,
+    usual_platform: &str,
     registry: &Registry,
     names: &Names<'_>,
     problems: &Collector<'_>,
@@ -171,7 +172,9 @@ pub(super) fn read_run(
         budget_place: None,
     };
     let table = top.get("run").and_then(|item| item.table());
-    let Some(mut table) = table else { return (policy, read_platforms(None, registry, problems)) };
+    let Some(mut table) = table else {
+        return (policy, read_platforms(None, usual_platform, registry, problems));
+    };
     if let Some(item) = table.get("timeout") {
         policy.timeout_s = duration(&item);
         policy.timeout_place = Some(item.span);
@@ -194,7 +197,7 @@ pub(super) fn read_run(
         policy.pin_place = Some(item.span);
     }
     policy.group_memory = table.get("group_memory").and_then(|item| item.switch()).unwrap_or(false);
-    let platforms = read_platforms(table.get("platforms"), registry, problems);
+    let platforms = read_platforms(table.get("platforms"), usual_platform, registry, problems);
     table.finish();
     (policy, platforms)
 }
@@ -224,16 +227,17 @@ fn read_expected(item: &Item<'_>, names: &Names<'_>) -> Option<Expected> {
 
 fn read_platforms(
     item: Option<Item<'_>>,
+    usual: &str,
     registry: &Registry,
     problems: &Collector<'_>,
 ) -> Vec<(Platform, Range<usize>)> {
     let Some(item) = item else {
-        let local = registry.platforms.iter().find(|platform| platform.name == "local");
-        if local.is_none() {
-            let problem = Problem::error("there is no platform `local` to run on");
+        let found = registry.platforms.iter().find(|platform| platform.name == usual);
+        if found.is_none() {
+            let problem = Problem::error(format!("there is no platform `{usual}` to run on"));
             problems.add(problem.hint("name one by `platforms = [\"…\"]` under [run]"));
         }
-        return local.map(|platform| (platform.clone(), 0..0)).into_iter().collect();
+        return found.map(|platform| (platform.clone(), 0..0)).into_iter().collect();
     };
     let texts = item.texts().unwrap_or_default();
     if item.value.as_array().is_some_and(|list| list.is_empty()) {

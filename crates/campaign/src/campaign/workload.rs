@@ -7,6 +7,7 @@ use toml::de::DeValue;
 
 use super::file::{self, ConfigurationFile};
 use super::names::Names;
+use super::replay::{REPLAY, Replay};
 use crate::problem::Problem;
 use crate::reader::{Collector, Table, Text};
 use crate::registry::Registry;
@@ -30,6 +31,24 @@ pub struct Workload {
     pub environment: Vec<(String, Template)>,
     /// Configuration files made for every run.
     pub files: Vec<ConfigurationFile>,
+    /// The log that is played instead; the command then only tells what was run elsewhere.
+    pub replay: Option<Replay>,
+}
+
+impl Workload {
+    /// A workload of which nothing is known but that its log is played.
+    pub(super) fn replayed(directory: &Path) -> Workload {
+        Workload {
+            kind: REPLAY.to_owned(),
+            command: Template::default(),
+            words: Vec::new(),
+            shell: Shell::None,
+            directory: directory.to_owned(),
+            environment: Vec::new(),
+            files: Vec::new(),
+            replay: None,
+        }
+    }
 }
 
 /// What interprets a command.
@@ -61,9 +80,12 @@ pub(super) enum Given<'a> {
     Table(Table<'a>, Option<Text>),
 }
 
-/// Reads which workload is meant, before settings are known.
-pub(super) fn kind<'a>(top: &mut Table<'a>, problems: &Collector<'_>) -> Option<Given<'a>> {
+/// Reads which workload is meant, before settings are known. Where a log is played, none is needed.
+pub(super) fn kind<'a>(top: &mut Table<'a>, optional: bool, problems: &Collector<'_>) -> Option<Given<'a>> {
     let Some(item) = top.get("workload") else {
+        if optional {
+            return None;
+        }
         let problem = Problem::error("the campaign has no [workload]");
         problems
             .add(problem.hint("add [workload] with `command = \"…\"`; `assay init` writes a full example"));
@@ -118,6 +140,7 @@ pub(super) fn read(
         directory: directory.to_owned(),
         environment: Vec::new(),
         files: Vec::new(),
+        replay: None,
     };
     let mut sound = true;
     if let Given::Table(mut table, _) = given {

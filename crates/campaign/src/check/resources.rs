@@ -48,12 +48,13 @@ enum About {
     Devices,
 }
 
+/// Checks a cell and gives what it asks for; none for a cell that does not fit and is to be left out.
 pub(super) fn check(
     campaign: &Campaign,
     cell: &PlannedCell,
     limits: &Limits,
     groups: &mut Groups<'_>,
-) -> Resources {
+) -> Option<Resources> {
     let request = &campaign.resources;
     let platform = cell.cell.platform.as_str();
     let mut amount = |check, amount: &Option<Amount>, least: u64| {
@@ -74,7 +75,13 @@ pub(super) fn check(
         memory_bytes: amount("memory", &request.memory, 1),
         devices: amount("devices", &request.devices, 0),
     };
-    for finding in findings(&resources, limits, platform) {
+    let mut fits = true;
+    for mut finding in findings(&resources, limits, platform) {
+        if request.leave_out && finding.severity == Severity::Error {
+            fits = false;
+            finding.severity = Severity::Warning;
+            finding.message.push_str("; left out");
+        }
         let about = match finding.about {
             About::Nodes => &request.nodes,
             About::Tasks => &request.tasks,
@@ -92,7 +99,7 @@ pub(super) fn check(
             hint: Some(finding.hint),
         });
     }
-    resources
+    fits.then_some(resources)
 }
 
 /// The number a request comes to for one cell.

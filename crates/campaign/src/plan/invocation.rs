@@ -1,14 +1,15 @@
 //! What to start for one run. Everything was parsed when the plan was made: this only fills in values.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use assay_model::identity::hash_text;
-use assay_model::{Settings, Value};
+use assay_model::{Settings, Speed, Value};
 
 use super::Plan;
-use crate::campaign::Shell;
+use crate::campaign::{Replay, ReplaySource, Shell};
 use crate::problem::Problem;
 
 /// Where a run finds things.
@@ -43,6 +44,40 @@ pub struct Invocation {
     pub pin: Vec<usize>,
     /// Whether to measure the memory of all processes together.
     pub group_memory: bool,
+    /// Files that the run writes its log to, which are read like its output.
+    pub follow: Vec<PathBuf>,
+    /// The log to play instead of starting anything.
+    pub recording: Option<Recording>,
+}
+
+/// A log that is played instead of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recording {
+    /// Where it comes from.
+    pub source: RecordingSource,
+    /// How fast it is played.
+    pub speed: Speed,
+}
+
+/// Where a log comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RecordingSource {
+    /// A recorded file.
+    Log {
+        /// The file.
+        path: PathBuf,
+        /// Its name, as the campaign has it.
+        name: String,
+    },
+    /// A log that is generated.
+    Sample {
+        /// The kind of log.
+        kind: String,
+        /// Its options.
+        options: BTreeMap<String, String>,
+        /// The seed, which is another one for every run.
+        seed: u64,
+    },
 }
 
 /// A file made for one run.
@@ -98,6 +133,7 @@ impl Plan {
             let bytes = file.skeleton.render(&lookup).map_err(missing)?.into_bytes();
             files.push(RenderedFile { name: file.name.clone(), bytes });
         }
+        let follow = self.follow.iter().map(|file| Ok(workload.directory.join(file.render(&lookup)?)));
         Ok(Invocation {
             command,
             shell: workload.shell,
@@ -109,7 +145,72 @@ impl Plan {
             grace: Duration::from_secs_f64(self.run.grace_s),
             pin: self.run.pin.clone(),
             group_memory: self.run.group_memory,
+            follow: follow.collect::<Result<_, _>>().map_err(missing)?,
+            recording: self.recording(&run).map_err(missing)?,
         })
+    }
+
+    /// The log that is played for a run, where one is.
+    fn recording(&self, run: &Run<'_>) -> Result<Option<Recording>, String> {
+        let Some(replay) = &self.workload.replay else { return Ok(None) };
+        let lookup = |name: &str| run.value(name);
+        let source = match &replay.source {
+            ReplaySource::Log(log) => {
+                let name = log.render(&lookup)?;
+                RecordingSource::Log { path: self.directory.join(&name), name }
+            }
+            ReplaySource::Sample { kind, options } => {
+                let filled = options.iter().map(|(name, value)| Ok((name.clone(), value.render(&lookup)?)));
+                RecordingSource::Sample {
+                    kind: kind.clone(),
+                    options: filled.collect::<Result<_, String>>()?,
+                    seed: u64::from(self.run_seed(run.cell, run.repeat)),
+                }
+            }
+        };
+        Ok(Some(Recording { source, speed: replay.speed }))
+    }
+
+    /// Looks for the logs of every run. A log that is played twice would count one measurement as two.
+    pub(super) fn verify_logs(&self) -> Vec<Problem> {
+        let Some(Replay { source: ReplaySource::Log(_), place, .. }) = &self.workload.replay else {
+            return Vec::new();
+        };
+        let paths = RunPaths { assay: Path::new("assay"), run_directory: Path::new("run") };
+        let mut missing: Vec<String> = Vec::new();
+        let mut fewest: Option<(usize, String)> = None;
+        for (cell, planned) in self.cells.iter().enumerate() {
+            let mut different = BTreeSet::new();
+            for repeat in 1..=self.repeats.at_most {
+                let run = Run { plan: self, settings: &planned.settings, cell, repeat, paths: &paths };
+                let Ok(Some(Recording { source: RecordingSource::Log { path, name }, .. })) =
+                    self.recording(&run)
+                else {
+                    continue;
+                };
+                let is_new = different.insert(path.canonicalize().unwrap_or_else(|_| path.clone()));
+                if is_new && !path.is_file() && !missing.contains(&name) {
+                    missing.push(name.clone());
+                }
+                if !is_new && fewest.as_ref().is_none_or(|(count, _)| different.len() < *count) {
+                    fewest = Some((different.len(), name));
+                }
+            }
+        }
+        logs_missing(&missing, place).into_iter().chain(self.logs_repeated(fewest, place)).collect()
+    }
+
+    fn logs_repeated(&self, fewest: Option<(usize, String)>, place: &Range<usize>) -> Option<Problem> {
+        let (count, name) = fewest?;
+        let logs = if count == 1 { "1 log".to_owned() } else { format!("{count} logs") };
+        let message = format!(
+            "{} repeats are asked for, but there is only {logs} for a cell: `{name}` would be played again",
+            self.repeats.at_most
+        );
+        let hint = format!(
+            "name one log for each repeat by `{{repeat}}`, or set `at_least = {count}` under [repeats]"
+        );
+        Some(Problem::error(message).at(place.clone()).hint(hint))
     }
 
     /// The seed of one run: it follows from the plan's seed, the point and the repeat. 31 bits, which every random
@@ -134,6 +235,18 @@ impl Plan {
         };
         self.workload.files.iter().filter_map(verify).collect()
     }
+}
+
+fn logs_missing(missing: &[String], place: &Range<usize>) -> Option<Problem> {
+    let message = match missing {
+        [] => return None,
+        [one] => format!("the log `{one}` does not exist"),
+        [first, others @ ..] => {
+            format!("the log `{first}` does not exist, and {} more do not", others.len())
+        }
+    };
+    let hint = "logs are looked for relative to the campaign file";
+    Some(Problem::error(message).at(place.clone()).hint(hint))
 }
 
 /// What placeholders mean in one run.

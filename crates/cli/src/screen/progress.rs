@@ -1,5 +1,7 @@
 //! Progress of a campaign: on a terminal one line a running run and a bar with the time left; elsewhere one line a
-//! finished run.
+//! finished run, and now and then the phase that a long one is in.
+
+mod live;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -9,12 +11,19 @@ use assay_launch::Event;
 use assay_model::{RunId, RunResult, Status};
 use assay_report::Tone;
 use assay_report::number::{counted, duration, single};
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use live::Live;
 
 use super::{Screen, hint_line, paint};
 
 /// Nothing is drawn before this: what is over in a moment needs no bar.
 const QUIET: Duration = Duration::from_millis(100);
+/// The lines are drawn at most so often in a second: faster is restless and tells no more.
+const DRAWN_A_SECOND: u8 = 4;
+/// At most so many running runs have a line.
+const MOST_LINES: usize = 4;
+/// Where nobody watches, phases are told at most this often.
+const PHASES: Duration = Duration::from_secs(10);
 
 /// A fold over the events of a campaign, and its picture.
 pub struct Progress<'a> {
@@ -26,6 +35,11 @@ pub struct Progress<'a> {
     began: Instant,
     total: usize,
     finished: usize,
+    /// When the last of them ended, after the beginning.
+    last_finished: Duration,
+    running: BTreeMap<RunId, Active>,
+    /// When a phase was last told where nobody watches.
+    phase_told: Instant,
     /// Error texts are shown once for each reason.
     failures_shown: BTreeMap<String, usize>,
 }
@@ -33,7 +47,14 @@ pub struct Progress<'a> {
 struct Lines {
     all: MultiProgress,
     bar: ProgressBar,
-    running: BTreeMap<RunId, (ProgressBar, Instant)>,
+}
+
+/// A run that goes on.
+struct Active {
+    label: String,
+    live: Live,
+    /// Its line on a terminal, if it has one.
+    line: Option<ProgressBar>,
 }
 
 impl<'a> Progress<'a> {
@@ -49,6 +70,9 @@ impl<'a> Progress<'a> {
             began,
             total: 0,
             finished: 0,
+            last_finished: Duration::ZERO,
+            running: BTreeMap::new(),
+            phase_told: began,
             failures_shown,
         }
     }
@@ -64,8 +88,17 @@ impl<'a> Progress<'a> {
                 }
             }
             Event::Added { runs } => self.total += runs,
-            Event::Started { run, cell } => self.started(run, cell),
-            Event::Progress { run, metric, value } => self.progress(run, metric, value),
+            Event::Started { run, cell, first_metric_in_s } => {
+                let (label, live) = (self.label(cell, run), Live::new(first_metric_in_s));
+                self.running.insert(run.clone(), Active { label, live, line: None });
+                self.redraw();
+            }
+            Event::Progress { run, cell, progress, first_metric_in_s } => {
+                let Some(active) = self.running.get_mut(run) else { return };
+                if active.live.take(self.plan, cell, progress, first_metric_in_s) {
+                    self.tell_phase(run);
+                }
+            }
             Event::Finished { run, cell, result } => self.finished(run, cell, result),
             Event::Tick => self.redraw(),
             Event::Warning(text) => self.line(&format!("{} {text}", paint(Tone::Doubt, "warning:"))),
@@ -79,33 +112,28 @@ impl<'a> Progress<'a> {
         }
     }
 
-    fn started(&mut self, run: &RunId, cell: usize) {
-        let label = self.label(cell, run);
-        if let Some(lines) = &mut self.lines {
-            let line = lines.all.insert_before(&lines.bar, ProgressBar::new_spinner());
-            line.set_style(spinner_style());
-            line.set_prefix(label);
-            lines.running.insert(run.clone(), (line, Instant::now()));
+    /// Without a terminal, a run that waits or compiles for long should not look dead.
+    fn tell_phase(&mut self, run: &RunId) {
+        if self.lines.is_some() || self.quiet || self.phase_told.elapsed() < PHASES {
+            return;
         }
-        self.redraw();
-    }
-
-    fn progress(&mut self, run: &RunId, metric: &str, value: f64) {
-        let unit = self.plan.metrics.iter().find(|known| known.name == metric).map(|known| &known.unit);
-        let text = unit.map_or_else(|| plain(value), |unit| single(unit, value));
-        if let Some((line, _)) = self.lines.as_mut().and_then(|lines| lines.running.get(run)) {
-            line.set_message(format!("{metric} {text}"));
+        let Some(Active { label, live, .. }) = self.running.get(run) else { return };
+        if let Some(phase) = &live.phase {
+            let text = format!("{label}: {phase}");
+            self.phase_told = Instant::now();
+            self.line(&text);
         }
     }
 
     fn finished(&mut self, run: &RunId, cell: usize, result: &RunResult) {
         if result.status != Status::Interrupted {
             self.finished += 1;
+            self.last_finished = self.began.elapsed();
         }
-        if let Some((line, _)) = self.lines.as_mut().and_then(|lines| lines.running.remove(run)) {
+        if let Some(line) = self.running.remove(run).and_then(|active| active.line) {
             line.finish_and_clear();
         }
-        let failed = !matches!(result.status, Status::Succeeded | Status::Interrupted);
+        let failed = !result.status.is_usable() && result.status != Status::Interrupted;
         if self.lines.is_none() && !self.quiet {
             let text = format!(
                 "[{}/{}] {}  {}",
@@ -131,24 +159,31 @@ impl<'a> Progress<'a> {
         }
         let label = self.label(cell, run);
         self.line(&format!("{} {label} {reason}", paint(Tone::Bad, "failed:")));
-        for hint in &result.hints {
+        for hint in result.all_hints() {
             self.line(&hint_line(hint));
         }
     }
 
     fn outcome(&self, result: &RunResult) -> String {
-        if result.status != Status::Succeeded {
+        if !result.status.is_usable() {
             return paint(Tone::Bad, &result.status.to_string());
         }
-        let wall = result.usage.as_ref().map(|usage| duration(usage.wall_s)).unwrap_or_default();
+        let mut words: Vec<String> = result.usage.iter().map(|usage| duration(usage.wall_s)).collect();
         let headline = &self.plan.headline;
         match result.observations.iter().find(|observation| observation.metric == *headline) {
             Some(found) if headline != assay_model::metric::WALL => {
-                format!("{wall}  {headline} {}", single(&found.unit, found.value))
+                words.push(format!("{headline} {}", single(&found.unit, found.value)));
             }
-            Some(_) => wall,
-            None => format!("{wall}  {}", paint(Tone::Doubt, &format!("no {headline}"))),
+            Some(_) => {}
+            None => words.push(paint(Tone::Doubt, &format!("no {headline}"))),
         }
+        if matches!(result.status, Status::GateFailed { .. }) {
+            words.push(paint(Tone::Doubt, &result.status.to_string()));
+        }
+        if result.replayed.is_some() {
+            words.push(paint(Tone::Doubt, "replayed"));
+        }
+        words.join("  ")
     }
 
     /// The settings that tell this cell from the others, and the repeat.
@@ -169,13 +204,21 @@ impl<'a> Progress<'a> {
         if self.began.elapsed() < QUIET {
             return;
         }
-        for (line, began) in lines.running.values() {
-            line.set_length(began.elapsed().as_secs());
-            line.tick();
+        let free = MOST_LINES.saturating_sub(self.running.values().filter(|run| run.line.is_some()).count());
+        for active in self.running.values_mut().filter(|active| active.line.is_none()).take(free) {
+            active.line = Some(lines.add(&active.label));
+        }
+        for Active { live, line, .. } in self.running.values() {
+            if let Some(line) = line {
+                line.set_message(live.line());
+                line.tick();
+            }
         }
         lines.bar.set_length(self.total as u64);
         lines.bar.set_position(self.finished as u64);
-        lines.bar.set_message(self.time_left());
+        let unseen = self.running.len().saturating_sub(MOST_LINES);
+        let unseen = if unseen > 0 { format!("  and {unseen} more running") } else { String::new() };
+        lines.bar.set_message(format!("{}{unseen}", self.time_left()));
         lines.bar.tick();
     }
 
@@ -184,8 +227,13 @@ impl<'a> Progress<'a> {
         match self.finished {
             0 => String::new(),
             finished => {
-                let each = self.began.elapsed().as_secs_f64() / finished as f64;
-                format!("about {} left", duration(each * left as f64))
+                let each_s = self.last_finished.as_secs_f64() / finished as f64;
+                let since_s = self.began.elapsed().saturating_sub(self.last_finished).as_secs_f64();
+                match each_s * left as f64 - since_s {
+                    left_s if left_s >= 1.0 => format!("about {} left", duration(left_s)),
+                    // The runs under way take longer than those before: nothing is known any more.
+                    _ => String::new(),
+                }
             }
         }
     }
@@ -200,19 +248,21 @@ impl<'a> Progress<'a> {
 
 impl Lines {
     fn new() -> Lines {
-        let all = MultiProgress::new();
+        let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(DRAWN_A_SECOND));
         let bar = all.add(ProgressBar::new(0));
         if let Ok(style) = ProgressStyle::with_template("{bar:32} {pos}/{len} runs  {msg}") {
             bar.set_style(style);
         }
-        Lines { all, bar, running: BTreeMap::new() }
+        Lines { all, bar }
     }
-}
 
-/// A number whose unit is not known, without digits that say nothing.
-fn plain(value: f64) -> String {
-    let text = format!("{value:.4}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    /// A line for one more running run.
+    fn add(&self, label: &str) -> ProgressBar {
+        let line = self.all.insert_before(&self.bar, ProgressBar::new_spinner());
+        line.set_style(spinner_style());
+        line.set_prefix(label.to_owned());
+        line
+    }
 }
 
 fn spinner_style() -> ProgressStyle {

@@ -51,6 +51,9 @@ fn ending(path: &Path) -> &str {
 
 fn in_markdown(record: &Record, index: &Index, metrics: &[Option<&str>]) -> anyhow::Result<String> {
     let mut parts = Vec::new();
+    if let ([None], Some(table)) = (metrics, show::columns_table(index, &show::known(index, None)?)?) {
+        parts.push(markdown::render(&table));
+    }
     for metric in metrics {
         let (answer, known) = show::judged(index, *metric, usize::MAX)?;
         let question = known.summary.plan.as_ref().map(|plan| plan.question.as_str());

@@ -1,73 +1,43 @@
-//! The dialect `metrics`: lines that hold nothing but `name=value` pairs.
-//!
-//! ```text
-//! throughput=812.5MB/s
-//! step=100 loss=2.31 rate=2924.5 samples/s
-//! accuracy=98.4%
-//! ```
-//!
-//! The whole line must have this shape, so that prose such as `we set epochs = 14` is not read as a measurement. A
-//! unit follows its number, with or without a space. Of a metric printed several times, the last value is the
-//! observation and all of them are a series.
+//! Lines that hold nothing but `name=value` pairs: what a program prints that wants to be read.
 
-use assay_model::{Source, Unit};
+use assay_model::Unit;
 
-use super::Dialect;
-use crate::findings::{Collector, Findings};
-use crate::pattern::Keep;
-use crate::reading::{LineReader, Stream};
+use super::{Dialect, DialectReader, Shape, Taken};
+use crate::collector::Value;
+use crate::facts::Facts;
+use crate::line::Line;
 
 /// The registry's entry.
 pub const DIALECT: Dialect = Dialect {
     name: "metrics",
+    title: "name=value lines",
     summary: "lines of name=value pairs, with a unit after the value",
+    needles: &["="],
+    shapes: &[
+        Shape { text: "throughput=812.5MB/s", reads: "throughput" },
+        Shape { text: "step=100 loss=2.31 rate=2924.5 samples/s", reads: "step, loss, rate" },
+        Shape { text: "accuracy=98.4%", reads: "accuracy" },
+    ],
+    derived: &[],
+    notes: &[
+        "The whole line must have this shape, so that prose such as `we set epochs = 14` is not read as a measurement.",
+        "A unit follows its number, with or without a space.",
+        "Of a metric printed several times, the last value is the observation and all of them are a series.",
+    ],
     reader: || Box::<MetricsReader>::default(),
 };
 
-/// More different names than this in one log are not metrics but data.
-const MOST_METRICS: usize = 1000;
-
 #[derive(Default)]
-struct MetricsReader {
-    collectors: Vec<(Unit, Collector)>,
-    latest: Option<usize>,
-}
+struct MetricsReader;
 
-impl LineReader for MetricsReader {
-    fn line(&mut self, stream: Stream, number: u64, line: &[u8]) {
-        if memchr::memchr(b'=', line).is_none() {
-            return;
-        }
-        let Ok(text) = std::str::from_utf8(line) else { return };
-        let Some(pairs) = pairs(text) else { return };
-        for (name, value, unit) in pairs {
+impl DialectReader for MetricsReader {
+    fn line(&mut self, line: Line<'_>, facts: &mut Facts<'_>) -> Taken {
+        let Some(pairs) = pairs(line.text) else { return Taken::Nothing };
+        for (name, value, unit) in &pairs {
             let (unit, factor) = Unit::parse(unit);
-            let known = self
-                .collectors
-                .iter()
-                .position(|(known, collector)| collector.metric() == name && *known == unit);
-            let index = match known {
-                Some(index) => index,
-                None if self.collectors.len() >= MOST_METRICS => continue,
-                None => {
-                    self.collectors.push((unit.clone(), Collector::new(name, unit)));
-                    self.collectors.len() - 1
-                }
-            };
-            if let Some((_, collector)) = self.collectors.get_mut(index) {
-                collector.take(value * factor, Source { file: stream.file().to_owned(), line: number });
-                self.latest = Some(index);
-            }
+            facts.value(Value { unit: Some(&unit), ..Value::reported(name, value * factor) });
         }
-    }
-
-    fn report(&self, findings: &mut Findings) {
-        self.collectors.iter().for_each(|(_, collector)| collector.report(Keep::Last, findings));
-    }
-
-    fn latest(&self) -> Option<(&str, f64)> {
-        let (_, collector) = self.collectors.get(self.latest?)?;
-        Some((collector.metric(), collector.latest()?))
+        if pairs.is_empty() { Taken::Nothing } else { Taken::Part }
     }
 }
 
@@ -92,7 +62,10 @@ fn pairs(line: &str) -> Option<Vec<(&str, f64, &str)>> {
 }
 
 fn is_name(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+    // Capitals and underscores are how environment variables are written.
+    let variable = name.contains('_') && !name.contains(|letter: char| letter.is_ascii_lowercase());
+    !variable
+        && name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && name.len() <= 80
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_.-/".contains(letter))
 }
@@ -121,12 +94,12 @@ fn number_and_unit(written: &str) -> Option<(f64, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::Reading;
+    use crate::reading::{Findings, Stream};
+    use crate::{Readers, Reading};
     use proptest::prelude::*;
 
     fn read(text: &str) -> Findings {
-        let mut reading = Reading::new(vec![(DIALECT.reader)()]);
+        let mut reading = Reading::new(&Readers::new("metrics", &[], &[]).unwrap());
         reading.feed(Stream::Stdout, text.as_bytes());
         reading.finish()
     }
@@ -167,7 +140,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-            let mut reading = Reading::new(vec![(DIALECT.reader)()]);
+            let mut reading = Reading::new(&Readers::new("metrics", &[], &[]).unwrap());
             reading.feed(Stream::Stdout, &bytes);
             for observation in reading.finish().observations {
                 prop_assert!(observation.value.is_finite());

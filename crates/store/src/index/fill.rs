@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use assay_model::run::Replayed;
 use assay_model::{
-    CellId, Entry, Observation, Origin, PlannedCell, RunId, RunResult, Scope, Series, Status, Unit, Value,
+    CellId, Entry, Observation, Origin, Phase, PlannedCell, RunId, RunResult, Scope, Series, Status, Unit,
+    Value,
 };
 use rusqlite::types::Value as SqlValue;
 use rusqlite::{Connection, OptionalExtension, Statement, params};
@@ -25,6 +27,7 @@ pub(super) struct Filler<'c> {
     get_metric: Statement<'c>,
     put_observation: Statement<'c>,
     put_series: Statement<'c>,
+    put_phase: Statement<'c>,
     cells: HashMap<CellId, i64>,
     metrics: HashMap<String, Vec<(Unit, i64)>>,
     launched: BTreeMap<RunId, Launch>,
@@ -59,14 +62,14 @@ impl<'c> Filler<'c> {
             finish_run: connection.prepare(
                 "insert into run_data (cell_id, repeat, attempt, run, status, detail, reason, started_at,
                      wall_s, user_s, system_s, peak_resident_bytes, peak_group_bytes, stdout_bytes, stderr_bytes,
-                     directory, hints, current, first_observation, observations)
+                     directory, hints, current, first_observation, observations, replayed)
                  values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,
-                     coalesce(?16, ?17), ?18, ?19, ?20, ?21)
+                     coalesce(?16, ?17), ?18, ?19, ?20, ?21, ?22)
                  on conflict (cell_id, repeat, attempt) do update set
                      status = ?5, detail = ?6, reason = ?7, started_at = ?8, wall_s = ?9, user_s = ?10,
                      system_s = ?11, peak_resident_bytes = ?12, peak_group_bytes = ?13, stdout_bytes = ?14,
                      stderr_bytes = ?15, directory = coalesce(?16, directory), hints = ?18,
-                     first_observation = ?20, observations = ?21
+                     first_observation = ?20, observations = ?21, replayed = ?22
                  where status = 'open' returning id",
             )?,
             put_metric: connection
@@ -77,6 +80,10 @@ impl<'c> Filler<'c> {
             )?,
             put_series: connection.prepare(
                 "insert into series_data (run_id, metric_id, seen, numbers) values (?1, ?2, ?3, ?4)",
+            )?,
+            put_phase: connection.prepare(
+                "insert into phase_data (run_id, name, start_s, end_s, seconds, known_by, file, line)
+                 values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?,
             cells: HashMap::new(),
             metrics: HashMap::new(),
@@ -183,8 +190,11 @@ impl<'c> Filler<'c> {
         let launch = self.launched.remove(run).unwrap_or_default();
         let current = self.make_current(cell, run)?;
         let status = &result.status;
-        let bad = matches!(status, Status::Failed { .. } | Status::TimedOut { .. });
+        let plain =
+            matches!(status, Status::Succeeded | Status::Interrupted | Status::Truncated | Status::Unknown);
+        let bad = !plain || *status == Status::Truncated;
         let usage = result.usage.as_ref();
+        let hints = result.all_hints();
         let id: Option<i64> = self
             .finish_run
             .query_row(
@@ -194,7 +204,7 @@ impl<'c> Filler<'c> {
                     run.attempt,
                     run.to_string(),
                     status.word(),
-                    if bad { Some(json(status)?) } else { None },
+                    if plain { None } else { Some(json(status)?) },
                     bad.then(|| status.to_string()),
                     result.started_at,
                     usage.map(|usage| usage.wall_s),
@@ -206,10 +216,11 @@ impl<'c> Filler<'c> {
                     whole(result.stderr_bytes),
                     launch.directory,
                     relative_run_directory(run),
-                    if result.hints.is_empty() { None } else { Some(json(&result.hints)?) },
+                    if hints.is_empty() { None } else { Some(json(&hints)?) },
                     current,
                     self.next_observation,
                     result.observations.len() as i64,
+                    result.replayed.as_ref().map(Replayed::caveat),
                 ],
                 |row| row.get(0),
             )
@@ -218,6 +229,7 @@ impl<'c> Filler<'c> {
             None => self.count("repeated_results"),
             Some(id) => {
                 self.observations(id, &result.observations)?;
+                result.phases.iter().try_for_each(|phase| self.phase(id, phase))?;
                 result.series.iter().try_for_each(|series| self.series(id, series))
             }
         }
@@ -242,6 +254,23 @@ impl<'c> Filler<'c> {
             self.next_observation += 1;
         }
         Ok(())
+    }
+
+    fn phase(&mut self, run: i64, phase: &Phase) -> rusqlite::Result<()> {
+        let known_by = json(&phase.known_by)?;
+        let source = &phase.source;
+        self.put_phase
+            .execute(params![
+                run,
+                phase.name,
+                phase.start_s,
+                phase.end_s,
+                phase.seconds,
+                known_by.trim_matches('"'),
+                source.file,
+                whole(source.line)
+            ])
+            .map(drop)
     }
 
     fn series(&mut self, run: i64, series: &Series) -> rusqlite::Result<()> {

@@ -3,7 +3,7 @@
 //! next to each other, so that the run needs only their first number and their count to find them.
 
 /// The version of these tables. An index of any other version is made again.
-pub(super) const INDEX_VERSION: i64 = 1;
+pub(super) const INDEX_VERSION: i64 = 2;
 
 pub(super) const TABLES: &str = "
 create table meta (key text primary key, value) without rowid;
@@ -17,7 +17,7 @@ create table run_data (
     id integer primary key, cell_id integer not null, repeat integer not null, attempt integer not null,
     run text not null, status text not null, detail text, reason text, started_at real,
     wall_s real, user_s real, system_s real, peak_resident_bytes integer, peak_group_bytes integer,
-    stdout_bytes integer, stderr_bytes integer, directory text, hints text, current integer not null,
+    stdout_bytes integer, stderr_bytes integer, directory text, hints text, replayed text, current integer not null,
     first_observation integer, observations integer,
     unique (cell_id, repeat, attempt));
 create table metric_data (id integer primary key, name text not null, unit text not null, unique (name, unit));
@@ -28,6 +28,9 @@ create table series_data (
     id integer primary key, run_id integer not null, metric_id integer not null, seen integer not null,
     numbers text not null);
 create index series_of_run on series_data (run_id);
+create table phase_data (
+    id integer primary key, run_id integer not null, name text not null, start_s real, end_s real, seconds real,
+    known_by text not null, file text, line integer);
 
 create view cell as
     select cell, point, platform, workload, planned,
@@ -37,7 +40,7 @@ create view setting as
     select cell, name, value from setting_data join cell_data on cell_data.id = cell_id;
 create view run as
     select run, cell, point, platform, workload, repeat, attempt, status, reason, started_at, wall_s, user_s,
-        system_s, peak_resident_bytes, peak_group_bytes, stdout_bytes, stderr_bytes, directory, current, planned
+        system_s, peak_resident_bytes, peak_group_bytes, stdout_bytes, stderr_bytes, directory, replayed, current, planned
     from run_data join cell_data on cell_data.id = cell_id;
 create view observation as
     select run, name as metric, value, unit, scope, origin, file, line, counts
@@ -46,6 +49,9 @@ create view series as
     select run, name as metric, unit, each.key + 1 as step, each.value as value
     from series_data join run_data on run_data.id = run_id join metric_data on metric_data.id = metric_id
         join json_each(numbers) as each;
+create view phase as
+    select run, name, start_s, end_s, seconds, known_by, file, line
+    from phase_data join run_data on run_data.id = run_id order by phase_data.id;
 ";
 
 /// A table that people ask: its name and its columns.
@@ -57,7 +63,7 @@ pub(super) struct View {
 }
 
 /// What people ask, for hints.
-pub(super) const VIEWS: [View; 6] = [
+pub(super) const VIEWS: [View; 7] = [
     View {
         name: "run",
         columns: &[
@@ -79,6 +85,7 @@ pub(super) const VIEWS: [View; 6] = [
             "stdout_bytes",
             "stderr_bytes",
             "directory",
+            "replayed",
             "current",
             "planned",
         ],
@@ -88,6 +95,10 @@ pub(super) const VIEWS: [View; 6] = [
         columns: &["run", "metric", "value", "unit", "scope", "origin", "file", "line", "counts"],
     },
     View { name: "series", columns: &["run", "metric", "unit", "step", "value"] },
+    View {
+        name: "phase",
+        columns: &["run", "name", "start_s", "end_s", "seconds", "known_by", "file", "line"],
+    },
     View { name: "cell", columns: &["cell", "point", "platform", "workload", "planned", "runs"] },
     View { name: "setting", columns: &["cell", "name", "value"] },
     View { name: "meta", columns: &["key", "value"] },

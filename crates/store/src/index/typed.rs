@@ -70,6 +70,8 @@ pub struct RunValue {
     pub scope: Option<Scope>,
     /// How it came about.
     pub origin: Origin,
+    /// Why the number is not this program's own measurement: it was replayed from a log.
+    pub replayed: Option<String>,
 }
 
 /// A metric that runs have values of.
@@ -184,7 +186,7 @@ impl Index {
     pub fn values(&self, metric: &str) -> Result<BTreeMap<CellId, Vec<RunValue>>, StoreError> {
         self.ask(|connection| {
             let mut statement = connection.prepare(
-                "select run, status, detail, started_at, value, unit, scope, origin
+                "select run, status, detail, started_at, value, unit, scope, origin, replayed
                  from metric_data cross join observation_data on metric_id = metric_data.id
                      cross join run_data on run_data.id = run_id
                  where name = ?1 and counts and current order by cell_id, repeat",
@@ -201,6 +203,7 @@ impl Index {
                     unit: Unit::parse(&row.get::<_, String>(5)?).0,
                     scope: scope(row, 6)?,
                     origin: origin(row, 7)?,
+                    replayed: row.get(8)?,
                     run,
                 };
                 match values.get_mut(&value.run.cell) {

@@ -23,17 +23,7 @@ pub fn launching(run: &RunId) -> Entry {
 pub fn finished(run: &RunId, status: Status) -> Entry {
     let observation =
         Observation::new("duration.wall", f64::from(run.repeat), Unit::Seconds, Origin::Measured);
-    let result = RunResult {
-        status,
-        started_at: 2.5,
-        usage: None,
-        stdout_bytes: 0,
-        stderr_bytes: 0,
-        first_output_s: None,
-        observations: vec![observation; 4],
-        series: Vec::new(),
-        hints: Vec::new(),
-    };
+    let result = RunResult { observations: vec![observation; 4], ..RunResult::bare(status, 2.5) };
     Entry::Finished { run: run.clone(), result: Box::new(result) }
 }
 

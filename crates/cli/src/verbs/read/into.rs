@@ -1,0 +1,150 @@
+//! Runs that were read, stored as any other run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use assay_model::{
+    CellId, Document, Entry, PlanInForce, PlannedCell, PointId, ReadRun, RunId, RunResult, Settings,
+    Standing, names,
+};
+use assay_store::{Identity, Store, relative_run_directory};
+
+use crate::exit::Exit;
+use crate::records;
+use crate::screen::Screen;
+
+/// The metrics that an answer is about, the most telling first.
+const HEADLINES: [&str; 12] = [
+    names::SAMPLES_PER_S_LOOP,
+    names::TOKENS_PER_S,
+    names::TOKENS_PER_S_OUTPUT,
+    names::LATENCY_E2E,
+    names::INFERENCES_PER_S,
+    names::DURATION_LOOP,
+    names::DURATION_REPORTED,
+    names::SAMPLES_PER_S,
+    names::ACCURACY,
+    names::TIME_FORWARD,
+    names::LOSS_FINAL,
+    names::ITERATIONS_PER_S,
+];
+
+/// Adds the runs of documents to a record. A run that the record has already is left out.
+pub fn store(path: &Path, documents: &[Document], screen: &mut Screen) -> anyhow::Result<Exit> {
+    let name = path.file_name().map_or_else(|| "read".to_owned(), |name| name.to_string_lossy().into_owned());
+    let identity = Identity {
+        name,
+        now: now(),
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        host: String::new(),
+        pid: std::process::id(),
+    };
+    let mut store = Store::open_or_create(path, &identity)?;
+    let runs: Vec<(PlannedCell, &ReadRun)> =
+        documents.iter().flat_map(|document| &document.runs).map(|run| (cell(run), run)).collect();
+    plan(&mut store, &runs)?;
+    let known = stored(path)?;
+    let mut repeats: BTreeMap<CellId, u32> = BTreeMap::new();
+    let (mut added, mut left_out) = (0, 0);
+    for (planned, run) in &runs {
+        let result = result(run);
+        if known.contains(&fingerprint(&planned.cell, &result)) {
+            left_out += 1;
+            continue;
+        }
+        let before = store
+            .state()
+            .cells
+            .get(&planned.cell)
+            .map_or(0, |cell| cell.runs.iter().map(|run| run.repeat).max().unwrap_or(0));
+        let repeat = repeats.entry(planned.cell.clone()).or_insert(before);
+        *repeat += 1;
+        let run = RunId { cell: planned.cell.clone(), repeat: *repeat, attempt: 1 };
+        let directory = relative_run_directory(&run);
+        store.append(&Entry::Launching { run: run.clone(), at: result.started_at, directory })?;
+        store.commit(&Entry::Finished { run, result: Box::new(result) })?;
+        added += 1;
+    }
+    let again = if left_out > 0 { format!("; {left_out} were there already") } else { String::new() };
+    screen.say(&format!("stored {added} runs in {}{again}", records::shown(path)));
+    screen.hint(&format!("`assay show {}` shows them", records::shown(path)));
+    Ok(Exit::Fine)
+}
+
+/// The cell of a run: what really ran, by what was observed before what was declared.
+fn cell(run: &ReadRun) -> PlannedCell {
+    let mut settings = Settings::new();
+    for standing in [Standing::Declared, Standing::Observed] {
+        for fact in run.settings.iter().filter(|fact| fact.standing == standing) {
+            settings.insert(fact.name.clone(), fact.value.clone());
+        }
+    }
+    let workload = run.dialects.first().cloned().unwrap_or_else(|| "read".to_owned());
+    let canonical = serde_json::json!({ "read": workload, "settings": settings }).to_string();
+    let platform = run.platform.clone().unwrap_or_else(|| "unknown".to_owned());
+    PlannedCell { cell: CellId { point: PointId::of(&canonical), platform }, workload, settings }
+}
+
+fn plan(store: &mut Store, runs: &[(PlannedCell, &ReadRun)]) -> anyhow::Result<()> {
+    let known: BTreeSet<&CellId> = store.state().cells.keys().collect();
+    let mut add: Vec<PlannedCell> = Vec::new();
+    for (planned, _) in runs {
+        if !known.contains(&planned.cell) && add.iter().all(|other| other.cell != planned.cell) {
+            add.push(planned.clone());
+        }
+    }
+    let has = |metric: &str| {
+        runs.iter().filter(|(_, run)| run.observations.iter().any(|o| o.metric == metric)).count()
+    };
+    let headline =
+        HEADLINES.iter().rev().max_by_key(|metric| has(metric)).copied().unwrap_or(names::DURATION_REPORTED);
+    let files: BTreeSet<&str> = runs.iter().map(|(_, run)| run.span.file.as_str()).collect();
+    let question = format!("What do {} say?", files.into_iter().collect::<Vec<_>>().join(", "));
+    let plan = PlanInForce {
+        hash: String::new(),
+        question,
+        headline: headline.to_owned(),
+        seed: 0,
+        campaign: String::new(),
+        repeats: 1,
+        varied: Vec::new(),
+        metrics: Vec::new(),
+        columns: Vec::new(),
+        gates: Vec::new(),
+    };
+    store.commit(&Entry::Plan { plan: Box::new(plan), add, drop: Vec::new() })?;
+    Ok(())
+}
+
+fn result(run: &ReadRun) -> RunResult {
+    RunResult {
+        observations: run.observations.clone(),
+        series: run.series.clone(),
+        phases: run.phases.clone(),
+        settings: run.settings.clone(),
+        hints: run.hints.iter().map(|hint| hint.advice.clone()).collect(),
+        ..RunResult::bare(run.status.clone(), run.began_at.unwrap_or(0.0))
+    }
+}
+
+/// The runs that a record has, so that reading a file twice stores it once.
+fn stored(path: &Path) -> anyhow::Result<BTreeSet<String>> {
+    let mut known = BTreeSet::new();
+    for entry in assay_store::Record::open(path)?.entries()? {
+        if let Entry::Finished { run, result } = entry? {
+            known.insert(fingerprint(&run.cell, &result));
+        }
+    }
+    Ok(known)
+}
+
+fn fingerprint(cell: &CellId, result: &RunResult) -> String {
+    let text = serde_json::to_string(&(cell, &result.observations, &result.series)).unwrap_or_default();
+    assay_model::identity::hash_text(&text)
+}
+
+fn now() -> f64 {
+    std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0.0, |since| since.as_secs_f64())
+}

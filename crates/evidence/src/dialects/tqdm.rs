@@ -1,0 +1,205 @@
+//! Progress bars of tqdm, whatever program draws them.
+
+use assay_model::names::{self, setting};
+use assay_model::{KnownBy, Scope, Value as Setting};
+
+use super::{Dialect, DialectReader, Shape, Taken};
+use crate::bars::{Bar, bar};
+use crate::collector::Value;
+use crate::facts::Facts;
+use crate::line::Line;
+use crate::text::{number, number_after};
+
+/// The registry's entry.
+pub const DIALECT: Dialect = Dialect {
+    name: "tqdm",
+    title: "tqdm progress bars",
+    summary: "progress bars, with carriage returns, cut by other output or glued to it",
+    needles: &["%|", "it/s", "s/it"],
+    shapes: &[
+        Shape {
+            text: "Training:  50%|█████     | 75/150 [00:05<00:05, 14.18it/s]",
+            reads: "iterations_per_s",
+        },
+        Shape {
+            text: "Epochs: 100%|██████████| 10/10 [01:48<00:00, 10.81s/it]",
+            reads: "setting epochs, epoch_s, duration.loop, phase train",
+        },
+        Shape {
+            text: "Graph compilation: 100%|██████████| 100/100 [00:22<00:00]",
+            reads: "phase compile, duration.compile",
+        },
+        Shape {
+            text: " 99%|█████████▉| 149/150 [00:03<00:00, 45.44it/s, loss=7.389, throughput: 754.3 samples/sec]",
+            reads: "iterations_per_s, loss.train, samples_per_s.instant",
+        },
+        Shape {
+            text: "Epochs:   0%|          | 0/10 [00:00<?,[09:03:32.515] [module] [warning] a bar that was cut",
+            reads: "setting epochs",
+        },
+    ],
+    derived: &[
+        "The total of a bar labelled with epochs is the number of epochs in force, whatever was declared.",
+        "The total of a bar without a label inside an epochs bar is the number of steps of an epoch.",
+        "The time of a finished bar is a phase, known by the bar: `compile` for labels that speak of compilation, `train` \
+         for epochs and training, `eval` for validation and testing.",
+    ],
+    notes: &[
+        "A bar is drawn many times; its last state counts, and its rate is a series.",
+        "A new bar of the same label is told by its count going back.",
+    ],
+    reader: || Box::<TqdmReader>::default(),
+};
+
+/// What a bar is about, by its label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum About {
+    Compile,
+    Epochs,
+    Evaluation,
+    #[default]
+    Steps,
+}
+
+#[derive(Default)]
+struct TqdmReader {
+    label: String,
+    about: About,
+    finished: Option<f64>,
+    /// Whether the bar before had values behind its rate.
+    postfix: bool,
+}
+
+impl DialectReader for TqdmReader {
+    fn line(&mut self, line: Line<'_>, facts: &mut Facts<'_>) -> Taken {
+        let Some(mut found) = bar(line.text) else { return Taken::Nothing };
+        let alone = !found.cut && found.rest.trim().is_empty();
+        loop {
+            self.look(&found);
+            self.take(&found, facts);
+            match bar(found.rest) {
+                Some(next) => found = next,
+                None => return if alone { Taken::Whole } else { Taken::Part },
+            }
+        }
+    }
+
+    fn again(&mut self, line: Line<'_>, facts: &mut Facts<'_>) -> bool {
+        // Compilation means more to the dialects of compilers than to this one.
+        if self.about == About::Compile {
+            return false;
+        }
+        let Some(found) = bar(line.text) else { return false };
+        // Values behind the rate may belong to a dialect that knows more of them.
+        let same = found.label == self.label
+            && !found.cut
+            && found.rest.is_empty()
+            && found.postfix.is_empty() != self.postfix;
+        if same {
+            self.take(&found, facts);
+        }
+        same
+    }
+
+    fn end(&mut self, _facts: &mut Facts<'_>) {
+        *self = TqdmReader::default();
+    }
+}
+
+impl TqdmReader {
+    fn look(&mut self, found: &Bar<'_>) {
+        self.postfix = !found.postfix.is_empty();
+        if found.label != self.label {
+            found.label.clone_into(&mut self.label);
+            self.about = about(found.label);
+            self.finished = None;
+        }
+    }
+
+    fn take(&mut self, found: &Bar<'_>, facts: &mut Facts<'_>) {
+        let complete = found.done >= found.total && found.total > 0.0;
+        match self.about {
+            About::Epochs => {
+                facts.observe(setting::EPOCHS, Setting::Integer(found.total as i64), "progress bar");
+                if let Some(rate) = found.rate.filter(|rate| *rate > 0.0) {
+                    facts.report(names::EPOCH_S, 1.0 / rate);
+                }
+            }
+            About::Steps if found.label.is_empty() && facts.known(setting::EPOCHS).is_some() => {
+                if facts.known(setting::STEPS_PER_EPOCH).is_none() && found.total > 0.0 {
+                    let total = Setting::Integer(found.total as i64);
+                    facts.observe(setting::STEPS_PER_EPOCH, total, "progress bar");
+                }
+                facts.progress(found.done, Some(found.total));
+            }
+            About::Steps => {
+                facts.progress(found.done, Some(found.total));
+                if let Some(rate) = found.rate {
+                    facts.value(
+                        Value::reported(names::ITERATIONS_PER_S, rate).at(found.done).over(Scope::Loop),
+                    );
+                }
+            }
+            About::Compile | About::Evaluation => {}
+        }
+        postfix(found, facts);
+        if !complete {
+            // The count went back: another bar of that label.
+            self.finished = None;
+        } else if let Some(elapsed) = found.elapsed_s.filter(|elapsed| self.finished != Some(*elapsed)) {
+            self.finish(elapsed, facts);
+        }
+    }
+
+    fn finish(&mut self, elapsed: f64, facts: &mut Facts<'_>) {
+        self.finished = Some(elapsed);
+        let phase = match self.about {
+            About::Compile => "compile",
+            About::Epochs => "train",
+            About::Evaluation => "eval",
+            About::Steps => return,
+        };
+        facts.lasted(phase, elapsed, KnownBy::Bar);
+        if self.about == About::Epochs {
+            facts.value(Value::reported(names::DURATION_LOOP, elapsed).over(Scope::Loop));
+        }
+    }
+}
+
+fn about(label: &str) -> About {
+    let label = label.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| label.contains(word));
+    if says(&["compil"]) {
+        About::Compile
+    } else if label.starts_with("epochs") || label == "epoch" {
+        About::Epochs
+    } else if says(&["valid", "eval", "testing", "inference"]) {
+        About::Evaluation
+    } else {
+        About::Steps
+    }
+}
+
+/// Values that programs hang on their bars.
+fn postfix(found: &Bar<'_>, facts: &mut Facts<'_>) {
+    if found.postfix.is_empty() {
+        return;
+    }
+    for part in found.postfix.split(", ") {
+        let Some((name, written)) = part.split_once(['=', ':']) else { continue };
+        let Some((value, unit)) = number(written) else { continue };
+        match name.trim().to_ascii_lowercase().as_str() {
+            "loss" | "train_loss" | "train/loss" => facts.report_at(names::LOSS_TRAIN, found.done, value),
+            "lr" => facts.report_at(names::LEARNING_RATE, found.done, value),
+            "throughput" if unit.trim().starts_with("samples/s") => {
+                facts.value(
+                    Value::reported(names::SAMPLES_PER_S_INSTANT, value).at(found.done).over(Scope::Instant),
+                );
+            }
+            _ => {}
+        }
+    }
+    if let Some(value) = number_after(found.label, "total loss:") {
+        facts.report_at(names::LOSS_TRAIN, found.done, value);
+    }
+}

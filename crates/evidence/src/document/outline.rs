@@ -1,0 +1,121 @@
+//! The outline of a Markdown or HTML file: headings and fences.
+
+use crate::writeup::markup;
+
+/// Where in the outline the reading is.
+#[derive(Debug, Default)]
+pub(super) struct Outline {
+    headings: Vec<(usize, String)>,
+    /// The sign and length of the fence that is open.
+    fence: Option<(u8, usize)>,
+    /// Whether the line before was not blank and no heading.
+    within_text: bool,
+    markdown: bool,
+}
+
+impl Outline {
+    /// Whether a fence is open.
+    pub fn in_fence(&self) -> bool {
+        self.fence.is_some()
+    }
+
+    /// Whether headings or fences were seen.
+    pub fn is_markdown(&self) -> bool {
+        self.markdown
+    }
+
+    /// The headings over this place, outermost first.
+    pub fn headings(&self) -> Vec<String> {
+        self.headings.iter().map(|(_, heading)| heading.clone()).collect()
+    }
+
+    /// Takes a line that may open or close a fence; gives what stands behind the fence if it does.
+    pub fn fence<'a>(&mut self, text: &'a str) -> Option<&'a str> {
+        let text = text.trim_start();
+        let sign = text.bytes().next()?;
+        let length = text.bytes().take_while(|byte| *byte == sign).count();
+        let rest = text.get(length..)?.trim();
+        if length < 3 || !matches!(sign, b'`' | b'~') {
+            return None;
+        }
+        match self.fence {
+            None if sign == b'`' && rest.contains('`') => return None,
+            None => self.fence = Some((sign, length)),
+            Some((open, least)) if open == sign && length >= least && rest.is_empty() => self.fence = None,
+            Some(_) => return None,
+        }
+        self.markdown = true;
+        self.within_text = false;
+        Some(rest)
+    }
+
+    /// Takes a line that may be a heading; gives its text if it is one. A line that begins with `#` in the middle of
+    /// text is a comment of some program, unless the file is known to be Markdown.
+    pub fn heading(&mut self, text: &str) -> Option<String> {
+        let text = text.trim();
+        let (level, heading) = match text.strip_prefix('<') {
+            Some(tag) => {
+                let level = tag.strip_prefix(['h', 'H'])?.bytes().next().filter(u8::is_ascii_digit)?;
+                (usize::from(level - b'0'), markup::plain(text))
+            }
+            None => {
+                let level = text.bytes().take_while(|byte| *byte == b'#').count();
+                let rest = text.get(level..)?;
+                if (self.within_text && !self.markdown) || level > 6 || !rest.starts_with(' ') {
+                    return None;
+                }
+                (level, markup::plain(rest.trim().trim_end_matches('#')))
+            }
+        };
+        let heading = heading.trim().to_owned();
+        if heading.is_empty() || heading.len() > 300 {
+            return None;
+        }
+        self.headings.retain(|(known, _)| *known < level);
+        self.headings.push((level, heading.clone()));
+        self.markdown = true;
+        self.within_text = false;
+        Some(heading)
+    }
+
+    /// A line of text was read.
+    pub fn after_line(&mut self) {
+        self.within_text = true;
+    }
+
+    /// A blank line was read.
+    pub fn after_blank(&mut self) {
+        self.within_text = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_nest_and_comments_are_none() {
+        let mut outline = Outline::default();
+        assert_eq!(outline.heading("# A").as_deref(), Some("A"));
+        assert_eq!(outline.heading("## B *b*").as_deref(), Some("B b"));
+        assert_eq!(outline.heading("### C").as_deref(), Some("C"));
+        assert_eq!(outline.heading("## D").as_deref(), Some("D"));
+        assert_eq!(outline.headings(), ["A", "D"]);
+        assert_eq!(outline.heading("#hashtag"), None);
+        let mut log = Outline::default();
+        log.after_line();
+        assert_eq!(log.heading("# a comment"), None);
+        log.after_blank();
+        assert_eq!(outline.heading("<h2>E</h2>").as_deref(), Some("E"));
+    }
+
+    #[test]
+    fn fences_open_with_content_and_close_alone() {
+        let mut outline = Outline::default();
+        assert_eq!(outline.fence("```2024-03-30 12:00:00 INFO: x"), Some("2024-03-30 12:00:00 INFO: x"));
+        assert_eq!(outline.fence("``` not the end"), None);
+        assert_eq!(outline.fence("```"), Some(""));
+        assert_eq!(outline.fence("```inline``` code"), None);
+        assert!(!outline.in_fence());
+    }
+}

@@ -1,0 +1,132 @@
+//! Shows lines to the readers that want them and puts runs together from what they say.
+
+use assay_model::ReadRun;
+
+use crate::collector::Place;
+use crate::dialects::{DialectReader, Taken};
+use crate::draft::Draft;
+use crate::facts::{Base, Facts};
+use crate::hints;
+use crate::line::{Line, clean, without_rank};
+use crate::needles::{PROSE_BIT, is_plain};
+use crate::readers::Readers;
+
+/// Reads lines into runs.
+pub(crate) struct Engine {
+    readers: Readers,
+    states: Vec<Box<dyn DialectReader>>,
+    pub draft: Draft,
+    pub base: Base,
+    pub runs: Vec<ReadRun>,
+    pub files: Vec<String>,
+    /// The reader that took the last line whole.
+    last: Option<usize>,
+}
+
+/// What became of a line.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seen {
+    /// How much of it readers took.
+    pub taken: Taken,
+    /// Whether it holds a word that names a setting.
+    pub names_setting: bool,
+}
+
+impl Engine {
+    pub fn new(readers: &Readers, files: Vec<String>) -> Engine {
+        Engine {
+            states: readers.start(),
+            readers: readers.clone(),
+            draft: Draft::default(),
+            base: Base::default(),
+            runs: Vec::new(),
+            files,
+            last: None,
+        }
+    }
+
+    /// Shows a line to the readers that want it.
+    pub fn line(&mut self, file: u16, number: u64, bytes: &[u8]) -> Seen {
+        let cleaned = clean(bytes);
+        let (rank, text) = without_rank(&cleaned);
+        let line = Line { number, text, rank };
+        let place = Place { file, line: number };
+        if let Some(last) = self.last {
+            let (state, mut facts) = self.facts(last, text, place);
+            if state.is_some_and(|state| state.again(line, &mut facts)) {
+                self.draft.hit(last, number);
+                return Seen { taken: Taken::Whole, names_setting: false };
+            }
+        }
+        let needles = self.readers.needles();
+        if !self.draft.evidence && needles.always() == 0 && is_plain(text.as_bytes()) {
+            return Seen { taken: Taken::Nothing, names_setting: false };
+        }
+        let wanted = needles.wanted(text.as_bytes());
+        let names_setting = wanted & PROSE_BIT != 0;
+        let taken = self.offer(wanted & !PROSE_BIT, line, place);
+        if hints::may_tell(text) {
+            let (_, mut facts) = self.facts(usize::MAX, text, place);
+            hints::look(text, &mut facts);
+        }
+        Seen { taken, names_setting }
+    }
+
+    fn offer(&mut self, mut wanted: u128, line: Line<'_>, place: Place) -> Taken {
+        let mut taken = Taken::Nothing;
+        while wanted != 0 {
+            let reader = wanted.trailing_zeros() as usize;
+            wanted &= wanted - 1;
+            let (state, mut facts) = self.facts(reader, line.text, place);
+            let Some(state) = state else { continue };
+            match state.line(line, &mut facts) {
+                Taken::Nothing => {}
+                part => {
+                    // Phases and statuses need the time even where no value was read.
+                    facts.stamp();
+                    self.draft.hit(reader, line.number);
+                    taken = part;
+                    if part == Taken::Whole {
+                        self.last = Some(reader);
+                        return part;
+                    }
+                }
+            }
+        }
+        taken
+    }
+
+    fn facts<'a>(
+        &'a mut self,
+        reader: usize,
+        text: &'a str,
+        place: Place,
+    ) -> (Option<&'a mut Box<dyn DialectReader>>, Facts<'a>) {
+        let facts = Facts {
+            draft: &mut self.draft,
+            runs: &mut self.runs,
+            files: &self.files,
+            names: self.readers.names(),
+            base: &self.base,
+            text,
+            place,
+            reader,
+            stamp: None,
+        };
+        (self.states.get_mut(reader), facts)
+    }
+
+    /// A block ends here: so does the run in it.
+    pub fn boundary(&mut self, number: u64) {
+        let place = Place { file: 0, line: number };
+        for reader in 0..self.states.len() {
+            let (state, mut facts) = self.facts(reader, "", place);
+            if let Some(state) = state {
+                state.end(&mut facts);
+            }
+        }
+        self.last = None;
+        let done = std::mem::replace(&mut self.draft, self.base.draft());
+        self.runs.extend(done.finish(&self.files, self.readers.names()));
+    }
+}

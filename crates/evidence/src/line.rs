@@ -1,0 +1,94 @@
+//! One line as dialects see it: valid text, without colour codes, without the prefix that launchers put before the
+//! lines of each rank.
+
+use std::borrow::Cow;
+
+/// A cleaned line.
+#[derive(Debug, Clone, Copy)]
+pub struct Line<'a> {
+    /// Its number in the file, from 1.
+    pub number: u64,
+    /// Its text.
+    pub text: &'a str,
+    /// The rank that a prefix names.
+    pub rank: Option<u32>,
+}
+
+/// Makes text of bytes. Only lines that need it are copied.
+pub fn clean(bytes: &[u8]) -> Cow<'_, str> {
+    if memchr::memchr(0x1b, bytes).is_some() {
+        return Cow::Owned(String::from_utf8_lossy(&without_escapes(bytes)).into_owned());
+    }
+    String::from_utf8_lossy(bytes)
+}
+
+/// Splits off `[1,0]<stdout>:`, `[rank0]:`, `[default0]:`.
+pub fn without_rank(text: &str) -> (Option<u32>, &str) {
+    if !text.starts_with('[') {
+        return (None, text);
+    }
+    let parsed = || {
+        let (inside, rest) = text.get(1..)?.split_once(']')?;
+        let rest = rest.strip_prefix("<stdout>").or_else(|| rest.strip_prefix("<stderr>")).unwrap_or(rest);
+        let rest = rest.strip_prefix(':')?;
+        let digits = match inside.split_once(',') {
+            Some((_, rank)) => rank,
+            None => inside.strip_prefix("rank").or_else(|| inside.strip_prefix("default"))?,
+        };
+        let rank = digits.parse().ok()?;
+        Some((rank, rest.strip_prefix(' ').unwrap_or(rest)))
+    };
+    parsed().map_or((None, text), |(rank, rest): (u32, &str)| (Some(rank), rest))
+}
+
+/// Drops terminal escape sequences: `ESC [ … letter`, `ESC ] … BEL`, and `ESC` with one byte.
+fn without_escapes(bytes: &[u8]) -> Vec<u8> {
+    let mut clean = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some(place) = memchr::memchr(0x1b, rest) {
+        let (before, sequence) = rest.split_at(place);
+        clean.extend_from_slice(before);
+        let length = match sequence.get(1) {
+            Some(b'[') => sequence
+                .iter()
+                .skip(2)
+                .position(|byte| (0x40..=0x7e).contains(byte))
+                .map_or(sequence.len(), |end| end + 3),
+            Some(b']') => memchr::memchr(0x07, sequence).map_or(sequence.len(), |end| end + 1),
+            Some(_) => 2,
+            None => 1,
+        };
+        rest = sequence.get(length..).unwrap_or_default();
+    }
+    clean.extend_from_slice(rest);
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn colours_and_titles_are_dropped() {
+        assert_eq!(clean(b"\x1b[32mloss\x1b[0m 1"), "loss 1");
+        assert_eq!(clean(b"\x1b]0;title\x07text"), "text");
+        assert_eq!(clean(b"cut \x1b[3"), "cut ");
+    }
+
+    #[test]
+    fn ranks_are_split_off() {
+        assert_eq!(without_rank("[1,3]<stdout>:loss 1"), (Some(3), "loss 1"));
+        assert_eq!(without_rank("[rank0]: Traceback"), (Some(0), "Traceback"));
+        assert_eq!(without_rank("[09:01:59.258] [x]"), (None, "[09:01:59.258] [x]"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..80)) {
+            let text = clean(&bytes);
+            prop_assert!(!text.contains('\x1b'));
+            let _ = without_rank(&text);
+        }
+    }
+}

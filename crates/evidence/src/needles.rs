@@ -1,0 +1,140 @@
+//! Which readers a line concerns. All key strings of all dialects are looked for at once, so that another dialect costs
+//! nothing on lines that are not its own.
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+
+/// Words that make a line of prose worth a closer look: they name settings.
+pub(crate) const PROSE: &[&str] = &[
+    "epoch",
+    "Epoch",
+    "batch",
+    "Batch",
+    "learning",
+    "Learning",
+    "lr",
+    "task",
+    "Task",
+    "steps",
+    "warm",
+    "Warm",
+    "GPU",
+    "IPU",
+    "node",
+    "thread",
+    "seed",
+    "precision",
+    "context",
+    "sequence",
+    "layers",
+    "heads",
+    "d_model",
+    "d_ff",
+    "concurren",
+    "model",
+    "Model",
+    "classes",
+    "vocab",
+];
+
+/// A set of readers, a bit each. The last bit stands for prose.
+pub(crate) type Set = u128;
+
+/// The bit of prose.
+pub(crate) const PROSE_BIT: Set = 1 << 127;
+
+/// The most readers of one set.
+const MOST: usize = 127;
+
+/// Finds which readers a line concerns.
+pub(crate) struct Needles {
+    automaton: Option<AhoCorasick>,
+    owners: Vec<Set>,
+    always: Set,
+}
+
+impl Needles {
+    /// Prepares the search: for each reader its needles, or none if it wants every line.
+    pub fn new(readers: impl Iterator<Item = Option<Vec<String>>>) -> Needles {
+        let mut needles: Vec<(String, Set)> =
+            PROSE.iter().map(|word| ((*word).to_owned(), PROSE_BIT)).collect();
+        let mut always = 0;
+        for (index, wanted) in readers.enumerate().take(MOST) {
+            match wanted {
+                Some(wanted) => needles.extend(wanted.into_iter().map(|needle| (needle, 1 << index))),
+                None => always |= 1 << index,
+            }
+        }
+        needles.retain(|(needle, _)| !needle.is_empty());
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::Standard)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(needles.iter().map(|(needle, _)| needle))
+            .ok();
+        Needles { automaton, owners: needles.into_iter().map(|(_, owner)| owner).collect(), always }
+    }
+
+    /// The readers that want a line.
+    pub fn wanted(&self, line: &[u8]) -> Set {
+        let mut set = self.always;
+        if let Some(automaton) = &self.automaton {
+            for found in automaton.find_overlapping_iter(line) {
+                set |= self.owners.get(found.pattern().as_usize()).copied().unwrap_or_default();
+            }
+        }
+        set
+    }
+
+    /// The readers that want every line.
+    pub fn always(&self) -> Set {
+        self.always
+    }
+}
+
+/// Whether a line is plain words: no digit and no sign that logs, tables or mark-up need. Such lines say nothing unless
+/// a run is under way.
+pub(crate) fn is_plain(line: &[u8]) -> bool {
+    let mut seen = 0;
+    let mut chunks = line.chunks_exact(8);
+    for chunk in &mut chunks {
+        seen |= chunk.iter().fold(0, |seen, byte| seen | TELLING[usize::from(*byte)]);
+        if seen != 0 {
+            return false;
+        }
+    }
+    chunks.remainder().iter().fold(seen, |seen, byte| seen | TELLING[usize::from(*byte)]) == 0
+}
+
+const TELLING: [u8; 256] = {
+    let mut table = [0; 256];
+    let signs = b"J\"/0123456789=:|{}[]%<>#`*!$~+";
+    let mut index = 0;
+    while index < signs.len() {
+        table[signs[index] as usize] = 1;
+        index += 1;
+    }
+    table
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overlapping_needles_of_different_readers_are_all_found() {
+        let needles = Needles::new(
+            [Some(vec!["Rate=".to_owned()]), Some(vec!["GlobalRate".to_owned()]), None].into_iter(),
+        );
+        assert_eq!(needles.wanted(b"x GlobalRate=5"), 0b111);
+        assert_eq!(needles.wanted(b"x Rate=5"), 0b101);
+        assert_eq!(needles.wanted(b"nothing"), 0b100);
+        assert_eq!(needles.wanted(b"14 epochs"), 0b100 | PROSE_BIT);
+    }
+
+    #[test]
+    fn plain_words_are_told_from_the_rest() {
+        assert!(is_plain(b"Nothing to see here, move along"));
+        for line in ["step 1", "a=b", "It failed!", "# heading", "see: this"] {
+            assert!(!is_plain(line.as_bytes()), "{line}");
+        }
+    }
+}

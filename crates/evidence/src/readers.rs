@@ -1,0 +1,103 @@
+//! A set of readers, prepared once and used for any number of files.
+
+use std::sync::Arc;
+
+use crate::dialects::{DIALECTS, Dialect, DialectReader, dialect};
+use crate::needles::Needles;
+use crate::pattern::Pattern;
+use crate::user::UserDialect;
+
+/// Readers in the order in which they are believed: the user's patterns, the user's dialects, built-in dialects.
+#[derive(Clone)]
+pub struct Readers {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    kinds: Vec<Kind>,
+    names: Vec<String>,
+    needles: Needles,
+}
+
+#[derive(Clone)]
+enum Kind {
+    Pattern(Pattern),
+    User(Arc<UserDialect>),
+    BuiltIn(&'static Dialect),
+}
+
+impl Readers {
+    /// Prepares readers. The dialect `auto` stands for all built-in ones; a name that does not exist gives none.
+    pub fn new(dialect_name: &str, patterns: &[Pattern], users: &[Arc<UserDialect>]) -> Option<Readers> {
+        let built_in = match dialect_name {
+            "auto" => DIALECTS.to_vec(),
+            name => match dialect(name) {
+                Some(dialect) => vec![dialect],
+                None if users.iter().any(|user| user.name() == name) => Vec::new(),
+                None => return None,
+            },
+        };
+        let kinds: Vec<Kind> = patterns
+            .iter()
+            .cloned()
+            .map(Kind::Pattern)
+            .chain(users.iter().cloned().map(Kind::User))
+            .chain(built_in.into_iter().map(Kind::BuiltIn))
+            .collect();
+        let needles = Needles::new(kinds.iter().map(Kind::needles));
+        let names = kinds.iter().map(|kind| kind.name().to_owned()).collect();
+        Some(Readers { inner: Arc::new(Inner { kinds, names, needles }) })
+    }
+
+    /// All built-in dialects and the user's.
+    pub fn all(users: &[Arc<UserDialect>]) -> Readers {
+        Readers::new("auto", &[], users).unwrap_or_else(|| Readers {
+            inner: Arc::new(Inner {
+                kinds: Vec::new(),
+                names: Vec::new(),
+                needles: Needles::new(std::iter::empty()),
+            }),
+        })
+    }
+
+    pub(crate) fn start(&self) -> Vec<Box<dyn DialectReader>> {
+        self.inner.kinds.iter().map(Kind::start).collect()
+    }
+
+    pub(crate) fn names(&self) -> &[String] {
+        &self.inner.names
+    }
+
+    pub(crate) fn needles(&self) -> &Needles {
+        &self.inner.needles
+    }
+}
+
+impl Kind {
+    fn name(&self) -> &str {
+        match self {
+            Kind::Pattern(_) => "pattern",
+            Kind::User(user) => user.name(),
+            Kind::BuiltIn(dialect) => dialect.name,
+        }
+    }
+
+    /// What a line must hold; none for every line.
+    fn needles(&self) -> Option<Vec<String>> {
+        match self {
+            Kind::Pattern(_) => None,
+            Kind::User(user) => Some(user.needles().to_vec()),
+            Kind::BuiltIn(dialect) => {
+                Some(dialect.needles.iter().map(|needle| (*needle).to_owned()).collect())
+            }
+        }
+    }
+
+    fn start(&self) -> Box<dyn DialectReader> {
+        match self {
+            Kind::Pattern(pattern) => pattern.reader(),
+            Kind::User(user) => UserDialect::reader(user),
+            Kind::BuiltIn(dialect) => (dialect.reader)(),
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Small readers of text that dialects share: numbers as logs write them, values after a key, Python dictionaries.
+
+/// Reads the number that a text begins with, after blanks; gives it with the rest of the text. Thousands commas are
+/// allowed; `nan`, `inf` and dashes are not numbers.
+pub fn number(text: &str) -> Option<(f64, &str)> {
+    let text = text.trim_start_matches([' ', '\t']);
+    let bytes = text.as_bytes();
+    let mut end = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
+    let (mut commas, mut digits) = (false, false);
+    while let Some(byte) = bytes.get(end) {
+        let next_is_digit = bytes.get(end + 1).is_some_and(u8::is_ascii_digit);
+        match byte {
+            b'0'..=b'9' => digits = true,
+            b'.' if next_is_digit || digits => {}
+            b',' if digits && is_thousand(bytes.get(end + 1..).unwrap_or_default()) => commas = true,
+            b'e' | b'E' if digits && exponent(bytes.get(end + 1..).unwrap_or_default()) => {
+                end += 1 + usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+                continue;
+            }
+            _ => break,
+        }
+        end += 1;
+    }
+    let written = text.get(..end)?.trim_end_matches('.');
+    let rest = text.get(written.len()..)?;
+    let value = if commas { written.replace(',', "").parse() } else { written.parse() };
+    value.ok().filter(|value: &f64| digits && value.is_finite()).map(|value| (value, rest))
+}
+
+/// A comma groups thousands when exactly three digits follow it.
+fn is_thousand(rest: &[u8]) -> bool {
+    rest.len() >= 3
+        && rest.iter().take(3).all(u8::is_ascii_digit)
+        && !rest.get(3).is_some_and(u8::is_ascii_digit)
+}
+
+fn exponent(rest: &[u8]) -> bool {
+    match rest {
+        [b'+' | b'-', digit, ..] | [digit, ..] => digit.is_ascii_digit(),
+        [] => false,
+    }
+}
+
+/// The number right after a key: `number_after("Rate=12.5 samples", "Rate=")` is 12.5. Quotes, blanks, a colon or an
+/// equals sign between key and number are passed over.
+pub fn number_after(text: &str, key: &str) -> Option<f64> {
+    let rest = after(text, key)?;
+    number(rest.trim_start_matches([' ', '\t', ':', '=', '"', '\'', '('])).map(|(value, _)| value)
+}
+
+/// The text after the first occurrence of a key.
+pub fn after<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    let place = memchr::memmem::find(text.as_bytes(), key.as_bytes())?;
+    text.get(place + key.len()..)
+}
+
+/// The text between two marks.
+pub fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
+    let rest = after(text, open)?;
+    rest.get(..memchr::memmem::find(rest.as_bytes(), close.as_bytes())?)
+}
+
+/// The first word of a text, after blanks.
+pub fn word(text: &str) -> &str {
+    text.trim_start().split([' ', '\t', ',', ';']).next().unwrap_or_default()
+}
+
+/// Seconds of `1:02:03`, `02:03`, `1-00:00:00` (days first, as Slurm writes them) or a plain number of seconds.
+pub fn clock_seconds(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let (days, rest) = match text.split_once('-') {
+        Some((days, rest)) => (days.parse::<f64>().ok()?, rest),
+        None => (0.0, text),
+    };
+    let mut seconds = 0.0;
+    let mut parts = 0;
+    for part in rest.split(':') {
+        if part.is_empty() || !part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+            return None;
+        }
+        seconds = seconds * 60.0 + part.parse::<f64>().ok()?;
+        parts += 1;
+    }
+    (parts <= 3).then_some(days * 86_400.0 + seconds)
+}
+
+/// The pairs of a flat Python dictionary or JSON object within a text: names without quotes, values as written
+/// without quotes. Nested braces and brackets are kept whole as one value. None without an opening brace.
+pub fn pairs(text: &str) -> Option<Vec<(&str, &str)>> {
+    let body = text.get(text.find('{')? + 1..)?;
+    let mut found = Vec::new();
+    let (mut depth, mut quote, mut from) = (0_u32, None, 0);
+    for (place, letter) in body.char_indices() {
+        match (quote, letter) {
+            (Some(open), letter) if open == letter => quote = None,
+            (Some(_), _) => {}
+            (None, '\'' | '"') => quote = Some(letter),
+            (None, '{' | '[' | '(') => depth += 1,
+            (None, ')' | ']') => depth = depth.saturating_sub(1),
+            (None, '}') if depth > 0 => depth -= 1,
+            (None, ',' | '}') if depth == 0 => {
+                found.extend(body.get(from..place).and_then(pair));
+                from = place + 1;
+                if letter == '}' {
+                    return Some(found);
+                }
+            }
+            _ => {}
+        }
+    }
+    // A dictionary that was cut off: what is complete counts.
+    Some(found)
+}
+
+fn pair(text: &str) -> Option<(&str, &str)> {
+    let (name, value) = text.split_once(':')?;
+    Some((unquoted(name), unquoted(value)))
+}
+
+fn unquoted(text: &str) -> &str {
+    text.trim().trim_matches(['\'', '"']).trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn numbers_are_read_as_logs_write_them() {
+        for (text, value, rest) in [
+            ("12.5 samples", 12.5, " samples"),
+            ("1,071.2 ± 3", 1071.2, " ± 3"),
+            ("5, 6", 5.0, ", 6"),
+            ("1,2", 1.0, ",2"),
+            ("8.1E+00|", 8.1, "|"),
+            ("-3e", -3.0, "e"),
+            ("7.", 7.0, "."),
+            (" 12,345,678", 12_345_678.0, ""),
+        ] {
+            assert_eq!(number(text), Some((value, rest)), "{text}");
+        }
+        for text in ["", "-", "--", "nan", "inf", ".", "e5"] {
+            assert_eq!(number(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn values_after_keys() {
+        assert_eq!(number_after("a Rate=12.5 x", "Rate="), Some(12.5));
+        assert_eq!(number_after("'loss': '2.31',", "'loss'"), Some(2.31));
+        assert_eq!(between("a (b) c", "(", ")"), Some("b"));
+    }
+
+    #[test]
+    fn clocks_are_seconds() {
+        assert_eq!(clock_seconds("01:02:03"), Some(3723.0));
+        assert_eq!(clock_seconds("1-00:00:01"), Some(86_401.0));
+        assert_eq!(clock_seconds("02:03.5"), Some(123.5));
+        assert_eq!(clock_seconds("?"), None);
+    }
+
+    #[test]
+    fn dictionaries_with_quotes_and_nesting() {
+        let found = pairs("x {'loss': 2.31, \"rate\": '3,5', 'list': [1, 2], 'in': {'a': 1}} y").unwrap();
+        assert_eq!(found, [("loss", "2.31"), ("rate", "3,5"), ("list", "[1, 2]"), ("in", "{'a': 1}")]);
+        assert_eq!(pairs("{'a': 1, 'b': 2"), Some(vec![("a", "1")]));
+        assert_eq!(pairs("no braces"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_survived(text in ".{0,80}") {
+            let _ = (number(&text), pairs(&text), clock_seconds(&text), number_after(&text, "a"), between(&text, "a", "b"));
+        }
+
+        #[test]
+        fn a_printed_number_is_read_back(value in -1e12f64..1e12) {
+            let text = format!("{value:?} x");
+            prop_assert_eq!(number(&text), Some((value, " x")));
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! One cell of a table: the number in it, its unit, and what is wrong with it.
+
+use assay_model::Unit;
+
+use super::markup::plain;
+use super::number::{leading_number, scaled};
+use super::units::{leading_unit, times, unit_of};
+
+/// What a cell holds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CellParts {
+    /// The text, without mark-up.
+    pub text: String,
+    /// The number, in its base unit.
+    pub value: Option<f64>,
+    /// The unit, by the cell or else by the header.
+    pub unit: Option<Unit>,
+    /// Whether the cell itself tells the unit.
+    pub unit_told: bool,
+    /// What is wrong with it, if a number is due.
+    pub problem: Option<String>,
+    /// What one unit in the last written digit is worth, in the base unit.
+    pub resolution: Option<f64>,
+    /// The number behind `±`, in the base unit.
+    pub spread: Option<f64>,
+    /// Out of how many, for a cell such as `10/10`.
+    pub out_of: Option<f64>,
+}
+
+/// Reads a cell. `header_unit` is the unit that the header tells, with its factor to the base unit.
+pub fn cell(text: &str, header_unit: Option<&(Unit, f64)>) -> CellParts {
+    let text = plain(text);
+    let reader = Reader { text: &text, header_unit };
+    let mut parts = match reader.missing() {
+        Some(problem) => CellParts { problem, ..CellParts::default() },
+        None => reader
+            .share()
+            .or_else(|| reader.clock())
+            .or_else(|| reader.spelt_duration())
+            .unwrap_or_else(|| reader.number()),
+    };
+    parts.text = text;
+    parts
+}
+
+/// What one unit in the last written digit of a number is worth, in its base unit: 0.0001 for `97.13%`.
+pub fn written_resolution(text: &str) -> Option<f64> {
+    cell(text, None).resolution
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    header_unit: Option<&'a (Unit, f64)>,
+}
+
+impl Reader<'_> {
+    /// Whether the cell says that there is no number; the inner value tells what is wrong with that. A dash says that
+    /// no number is due.
+    fn missing(&self) -> Option<Option<String>> {
+        let problem = match self.text.to_lowercase().trim_end_matches('.') {
+            "-" | "--" | "---" | "–" | "—" | "n/a" | "na" | "n.a" | "none" | "null" | "not applicable" => {
+                None
+            }
+            "" => Some("empty".to_owned()),
+            "oom" | "out of memory" => Some(format!("`{}`: out of memory instead of a number", self.text)),
+            "nan" | "inf" | "-inf" | "+inf" | "infinity" | "∞" => {
+                Some(format!("`{}` is not a finite number", self.text))
+            }
+            "tbd" | "tba" | "todo" | "?" | "??" | "???" | "pending" | "missing" | "unknown" | "…" | "..."
+            | "xx" | "xxx" => Some(format!("`{}` instead of a number", self.text)),
+            _ => return None,
+        };
+        Some(problem)
+    }
+
+    /// `10/10 (100%)`, and `9/10` where a share is due.
+    fn share(&self) -> Option<CellParts> {
+        let (part, whole) = self.text.split_once('/')?;
+        let part = whole_number(part)?;
+        let (whole, tail) = match whole.split_once('(') {
+            Some((whole, tail)) => (whole_number(whole)?, Some(tail)),
+            None => (whole_number(whole)?, None),
+        };
+        let shown_as_percent = tail.is_some_and(|tail| tail.contains('%'));
+        let due = self.header_unit.is_some_and(|(unit, _)| *unit == Unit::Fraction);
+        if whole < 1.0 || part > whole || !(shown_as_percent || due) {
+            return None;
+        }
+        Some(CellParts {
+            value: Some(part / whole),
+            unit: Some(Unit::Fraction),
+            unit_told: true,
+            resolution: Some(1.0 / whole),
+            out_of: Some(whole),
+            ..CellParts::default()
+        })
+    }
+
+    /// `0:05:12`, and `05:12` where a time is due.
+    fn clock(&self) -> Option<CellParts> {
+        let pieces: Vec<&str> = self.text.split(':').collect();
+        let due = self.header_unit.is_some_and(|(unit, _)| *unit == Unit::Seconds);
+        if !(pieces.len() == 3 || pieces.len() == 2 && due) {
+            return None;
+        }
+        let (last, leading) = pieces.split_last()?;
+        let mut total = 0.0;
+        for piece in leading {
+            total = (total + whole_number(piece)?) * 60.0;
+        }
+        let seconds =
+            leading_number(last).filter(|number| number.length == last.len() && number.value >= 0.0)?;
+        if seconds.value >= 60.0 || !last.starts_with(|first: char| first.is_ascii_digit()) {
+            return None;
+        }
+        Some(seconds_parts(total + seconds.value, seconds.resolution))
+    }
+
+    /// `1h 5m 12s` and `2m30s`.
+    fn spelt_duration(&self) -> Option<CellParts> {
+        let mut rest = self.text;
+        let mut total = 0.0;
+        let mut pieces = 0;
+        let mut resolution = 1.0;
+        while !rest.is_empty() {
+            let number = leading_number(rest).filter(|number| number.value >= 0.0)?;
+            rest = rest.get(number.length..)?.trim_start();
+            let letters = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
+            let factor = match rest.get(..letters)? {
+                "m" => 60.0,
+                word => unit_of(word).filter(|(unit, _)| *unit == Unit::Seconds)?.1,
+            };
+            total += number.value * factor;
+            resolution = number.resolution * factor;
+            rest = rest.get(letters..)?.trim_start_matches([' ', ',']);
+            pieces += 1;
+        }
+        (pieces >= 2).then(|| seconds_parts(total, resolution))
+    }
+
+    /// A number with or without a unit, a spread and remarks.
+    fn number(&self) -> CellParts {
+        let about = self.text.trim_start_matches(['~', '≈', '$']).trim_start();
+        let Some(number) = leading_number(about) else { return self.odd_comma(about) };
+        let behind = about.get(number.length..).unwrap_or_default();
+        let mut parts = CellParts::default();
+        let mut factor = 1.0;
+        let mut rest = behind;
+        if let Some((unit, scale, length)) = self.unit(behind) {
+            rest = behind.get(length..).unwrap_or_default();
+            factor = scale;
+            parts.unit_told = unit.is_some();
+            parts.unit = unit;
+        }
+        if let Some(problem) = self.trouble(behind, rest, parts.unit.as_ref()) {
+            return CellParts { problem, ..CellParts::default() };
+        }
+        self.take_spread(rest, &mut parts, &mut factor);
+        if let (None, Some((unit, scale))) = (&parts.unit, self.header_unit) {
+            parts.unit = Some(unit.clone());
+            factor *= scale;
+        }
+        parts.value = Some(scaled(number.value, factor)).filter(|value| value.is_finite());
+        parts.resolution = Some(scaled(number.resolution, factor));
+        parts.spread = parts.spread.map(|spread| scaled(spread, factor));
+        parts
+    }
+
+    /// The unit or scale letter behind a number: unit, factor, and its length with the spaces before it.
+    fn unit(&self, behind: &str) -> Option<(Option<Unit>, f64, usize)> {
+        let spaces = behind.len() - behind.trim_start().len();
+        let tail = behind.trim_start();
+        let due = self.header_unit.map(|(unit, _)| unit);
+        let letters = tail.bytes().take_while(u8::is_ascii_alphabetic).count();
+        let may_scale = spaces == 0 && due != Some(&Unit::Bytes) || spaces == 1 && due == Some(&Unit::One);
+        if may_scale && letters == 1 {
+            let scale = match tail.as_bytes().first() {
+                Some(b'm') if due == Some(&Unit::Seconds) => {
+                    return Some((Some(Unit::Seconds), 60.0, spaces + 1));
+                }
+                Some(b'k' | b'K') => Some(1e3),
+                Some(b'M' | b'm') => Some(1e6),
+                Some(b'B' | b'b' | b'G') => Some(1e9),
+                Some(b'T') => Some(1e12),
+                _ => None,
+            };
+            if let Some(scale) = scale {
+                // `1.2M samples/s` has a unit behind the scale letter.
+                let further = tail.get(1..).unwrap_or_default();
+                let gap = further.len() - further.trim_start().len();
+                return match leading_unit(further.trim_start()) {
+                    Some((unit, factor, length)) if gap > 0 => {
+                        Some((Some(unit), scale * factor, spaces + 1 + gap + length))
+                    }
+                    _ => Some((None, scale, spaces + 1)),
+                };
+            }
+        }
+        let (unit, factor, length) = leading_unit(tail)?;
+        Some((Some(unit), factor, spaces + length))
+    }
+
+    /// What is wrong with the text behind a number: the outer value is there if it spoils the number, the inner one
+    /// if that is a mistake.
+    fn trouble(&self, behind: &str, rest: &str, unit: Option<&Unit>) -> Option<Option<String>> {
+        if unit == Some(&times()) {
+            return None;
+        }
+        if behind.starts_with(char::is_alphabetic) && unit.is_none() && rest.len() == behind.len() {
+            let word: String = behind.chars().take_while(|character| character.is_alphabetic()).collect();
+            return Some(Some(self.glued(&word)));
+        }
+        let rest = rest.trim();
+        let harmless = rest.is_empty()
+            || rest
+                .starts_with(['(', '[', '±', '*', '†', '‡', '^', '✓', '✗', '←', '→', '↑', '↓', '⭐', '🏆'])
+            || rest.starts_with("+/-")
+            || rest.starts_with("+-");
+        if harmless {
+            return None;
+        }
+        // A few words without digits are a remark; anything else is not one number.
+        let remark = rest.split_whitespace().count() <= 4
+            && rest.starts_with(|first: char| first.is_alphabetic() || first == ',')
+            && !rest.bytes().any(|byte| byte.is_ascii_digit());
+        if remark { None } else { Some(None) }
+    }
+
+    fn glued(&self, word: &str) -> String {
+        let ends = word.char_indices().skip(1).map(|(at, _)| at).collect::<Vec<_>>();
+        for end in ends.into_iter().rev() {
+            let (unit, extra) = word.split_at(end);
+            if unit_of(unit).is_some() {
+                return format!("letters `{extra}` behind the unit in `{}`", self.text);
+            }
+        }
+        format!("letters `{word}` behind the number in `{}`", self.text)
+    }
+
+    fn take_spread(&self, rest: &str, parts: &mut CellParts, factor: &mut f64) {
+        let rest = rest.trim_start().trim_start_matches('(').trim_start();
+        let tail = ["±", "+/-", "+-"].iter().find_map(|mark| rest.strip_prefix(mark)).map(str::trim_start);
+        let Some((tail, spread)) = tail.and_then(|tail| leading_number(tail).map(|number| (tail, number)))
+        else {
+            return;
+        };
+        parts.spread = Some(spread.value);
+        // `1.2 ± 0.3 ms`: the unit behind the spread is that of both.
+        if parts.unit.is_none()
+            && let Some((unit, scale, _)) =
+                leading_unit(tail.get(spread.length..).unwrap_or_default().trim_start())
+        {
+            parts.unit = Some(unit);
+            parts.unit_told = true;
+            *factor *= scale;
+        }
+    }
+
+    fn odd_comma(&self, about: &str) -> CellParts {
+        let digits = about.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b',').count();
+        let odd = about.get(..digits).is_some_and(|head| {
+            head.starts_with(|first: char| first.is_ascii_digit())
+                && head.split_once(',').is_some_and(|(_, tail)| !tail.is_empty() && !tail.contains(','))
+        });
+        let problem = odd.then(|| format!("the comma in `{}` does not part thousands", self.text));
+        CellParts { problem, ..CellParts::default() }
+    }
+}
+
+fn seconds_parts(value: f64, resolution: f64) -> CellParts {
+    CellParts {
+        value: Some(value),
+        unit: Some(Unit::Seconds),
+        unit_told: true,
+        resolution: Some(resolution),
+        ..CellParts::default()
+    }
+}
+
+fn whole_number(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let digits = !text.is_empty()
+        && text.len() <= 15
+        && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b',');
+    if digits {
+        leading_number(text).filter(|number| number.length == text.len()).map(|number| number.value)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(text: &str) -> (Option<f64>, Option<String>) {
+        let parts = cell(text, None);
+        (parts.value, parts.unit.map(|unit| unit.to_string()))
+    }
+
+    #[test]
+    fn numbers_as_people_write_them() {
+        for (text, value, unit) in [
+            ("512", 512.0, None),
+            ("8,615", 8615.0, None),
+            ("250.7ms", 0.2507, Some("s")),
+            ("98.05%", 0.9805, Some("fraction")),
+            ("1.98B", 1.98e9, None),
+            ("120.9M", 120.9e6, None),
+            ("**3.07× faster (B)**", 3.07, Some("times")),
+            ("2.86x", 2.86, Some("times")),
+            ("10/10 (100%)", 1.0, Some("fraction")),
+            ("4.987s", 4.987, Some("s")),
+            ("203.98 tokens/sec", 203.98, Some("tokens/s")),
+            ("1.2 ± 0.3", 1.2, None),
+            ("1.2 ± 0.3 ms", 0.0012, Some("s")),
+            ("~33", 33.0, None),
+            ("1e-3", 0.001, None),
+            ("0:05:12", 312.0, Some("s")),
+            ("1h 5m 12s", 3912.0, Some("s")),
+            ("2m30s", 150.0, Some("s")),
+            ("4.5*", 4.5, None),
+            ("12.5 (best)", 12.5, None),
+            ("3 of them", 3.0, None),
+            ("1.2M samples/s", 1.2e6, Some("samples/s")),
+        ] {
+            assert_eq!(read(text), (Some(value), unit.map(str::to_owned)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_has_no_value_and_may_be_a_problem() {
+        for text in ["-", "--", "n/a", "—"] {
+            let parts = cell(text, None);
+            assert_eq!((parts.value, parts.problem), (None, None), "{text}");
+        }
+        for text in ["", "TBD", "?", "OOM", "NaN", "1069.6msa", "3,07", "12q"] {
+            let parts = cell(text, None);
+            assert!(parts.value.is_none() && parts.problem.is_some(), "{text}");
+        }
+        let problem = cell("1069.6msa", None).problem.unwrap();
+        assert_eq!(problem, "letters `a` behind the unit in `1069.6msa`");
+        for text in ["small", "2024-03-30", "2.6.0", "10-20", "8/16", "gpt-oss-120b", "8, 16, 32"] {
+            let parts = cell(text, None);
+            assert_eq!((parts.value, parts.problem), (None, None), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_header_tells_the_unit_of_bare_numbers() {
+        let header = (Unit::Seconds, 1e-3);
+        assert_eq!(cell("250.7", Some(&header)).value, Some(0.2507));
+        assert_eq!(cell("2 s", Some(&header)).value, Some(2.0));
+        assert_eq!(cell("6.74 B", Some(&(Unit::One, 1.0))).value, Some(6.74e9));
+        assert_eq!(cell("6.5 MB", Some(&(Unit::Bytes, 1.0))).value, Some(6.5e6));
+        assert_eq!(cell("9/10", Some(&(Unit::Fraction, 1.0))).out_of, Some(10.0));
+        assert_eq!(cell("05:12", Some(&(Unit::Seconds, 1.0))).value, Some(312.0));
+        assert_eq!(cell("1.2 ± 0.3", Some(&header)).spread, Some(0.0003));
+    }
+
+    #[test]
+    fn resolution_is_in_base_units() {
+        assert_eq!(written_resolution("97.13%"), Some(0.0001));
+        assert_eq!(written_resolution("0.05 ms"), Some(1e-5));
+        assert_eq!(written_resolution("8,615"), Some(1.0));
+        assert_eq!(written_resolution("1.98B"), Some(1e7));
+        assert_eq!(written_resolution("TBD"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_without_panic(text in ".*", odd in "[0-9.,:/%×±()kmMBs~ e+-]{0,24}") {
+            let _ = (cell(&text, None), cell(&odd, None), cell(&odd, Some(&(Unit::Seconds, 1e-3))));
+        }
+
+        #[test]
+        fn numbers_in_many_styles_read_back(whole in 0_u32..2_000_000, cents in 0_u32..100) {
+            let number = f64::from(whole) + f64::from(cents) / 100.0;
+            let mut thousands = whole.to_string();
+            let mut at = thousands.len();
+            while at > 3 {
+                at -= 3;
+                thousands.insert(at, ',');
+            }
+            for text in [
+                format!("{whole}.{cents:02}"),
+                format!("**{thousands}.{cents:02}**"),
+                format!("{thousands}.{cents:02} samples/sec"),
+                format!("~{whole}.{cents:02} (x)"),
+                format!("`{number:e}`"),
+            ] {
+                let value = cell(&text, None).value.unwrap();
+                prop_assert!((value - number).abs() <= 1e-9 * number.max(1.0), "{}", text);
+            }
+            let percent = cell(&format!("{whole}.{cents:02}%"), None).value.unwrap();
+            prop_assert!((percent * 100.0 - number).abs() <= 1e-9 * number.max(1.0));
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Names of metrics: what a header or a phrase measures, in which unit, over what, and by which statistic.
+
+mod phrase;
+mod rules;
+
+use assay_model::{Scope, Unit, names};
+
+use self::phrase::Phrase;
+use crate::writeup::units;
+
+/// What a phrase says it measures.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MetricWord {
+    /// The canonical name, without a suffix for the statistic.
+    pub name: &'static str,
+    /// The base unit: the one that the phrase tells, or else the metric's own.
+    pub unit: Unit,
+    /// The factor from numbers under this phrase to the base unit.
+    pub factor: f64,
+    /// Whether the phrase itself tells the unit.
+    pub unit_told: bool,
+    /// What a rate or duration was taken over, where the phrase tells.
+    pub scope: Option<Scope>,
+    /// The statistic that the phrase names.
+    pub statistic: Option<Statistic>,
+    /// Whether a tool computed it instead of measuring.
+    pub prediction: bool,
+}
+
+impl MetricWord {
+    /// The full canonical name. A mean keeps the plain name; other statistics get a suffix.
+    pub fn full_name(&self) -> String {
+        match self.statistic.and_then(Statistic::suffix) {
+            Some(suffix) => format!("{}.{suffix}", self.name),
+            None => self.name.to_owned(),
+        }
+    }
+
+    /// The unit and factor for bare numbers under this phrase, where the phrase tells them.
+    pub fn told(&self) -> Option<(Unit, f64)> {
+        self.unit_told.then(|| (self.unit.clone(), self.factor))
+    }
+}
+
+/// A statistic that summarises several values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Statistic {
+    /// The mean.
+    Mean,
+    /// The median.
+    Median,
+    /// The smallest.
+    Minimum,
+    /// The largest.
+    Maximum,
+    /// A percentile, for example 99.
+    Percentile(u8),
+    /// The standard deviation.
+    Deviation,
+}
+
+impl Statistic {
+    /// What is added to the name of a metric; nothing for a mean.
+    pub fn suffix(self) -> Option<String> {
+        match self {
+            Statistic::Mean => None,
+            Statistic::Median => Some("median".to_owned()),
+            Statistic::Minimum => Some("min".to_owned()),
+            Statistic::Maximum => Some("max".to_owned()),
+            Statistic::Percentile(percent) => Some(format!("p{percent}")),
+            Statistic::Deviation => Some("std".to_owned()),
+        }
+    }
+}
+
+/// The statistic that a phrase names, if it names nothing else: `Mean`, `P99`.
+pub fn statistic(text: &str) -> Option<Statistic> {
+    let phrase = Phrase::read(text);
+    phrase.statistic.filter(|_| phrase.words.is_empty())
+}
+
+/// The metric that a phrase names, going by the phrase alone.
+pub fn metric_name(text: &str) -> Option<MetricWord> {
+    metric_of(text, None)
+}
+
+/// The metric that a phrase names. `unit` is the unit of the numbers beside the phrase, where they tell one: the
+/// `Throughput` of numbers in tokens per second is another metric than that of numbers in samples per second.
+pub fn metric_of(text: &str, unit: Option<&Unit>) -> Option<MetricWord> {
+    if text.len() > 120 {
+        return None;
+    }
+    let phrase = Phrase::read(text);
+    let told = phrase.unit.clone();
+    let known = told.as_ref().map(|(unit, _)| unit).or(unit);
+    let (name, scope) = rules::name(&phrase, known)?;
+    if known.is_some_and(|unit| !fits(name, unit)) {
+        return None;
+    }
+    let unit_told = told.is_some();
+    let (unit, factor) = told.unwrap_or_else(|| (own_unit(name, unit), 1.0));
+    Some(MetricWord {
+        name,
+        unit,
+        factor,
+        unit_told,
+        scope,
+        statistic: phrase.statistic,
+        prediction: phrase.prediction,
+    })
+}
+
+/// The unit of numbers under a phrase that tells none. A throughput without any unit may count anything.
+fn own_unit(name: &str, unit: Option<&Unit>) -> Unit {
+    match (name, unit) {
+        (_, Some(unit)) => unit.clone(),
+        (names::SAMPLES_PER_S, None) => units::unknown(),
+        _ => names::unit(name),
+    }
+}
+
+/// Whether numbers in this unit can be values of this metric.
+fn fits(name: &str, unit: &Unit) -> bool {
+    let own = names::unit(name);
+    match (&own, unit) {
+        (_, Unit::One) => true,
+        (_, Unit::Other(other)) if other == "times" => {
+            matches!(name, names::SPEEDUP) || !matches!(own, Unit::Fraction)
+        }
+        (Unit::One, Unit::Fraction) => name == names::QUALITY || name == names::SPEEDUP,
+        // `6.74 B` parameters are billions, whatever the letter means elsewhere.
+        (Unit::One, Unit::Bytes) => name == names::PARAMETERS,
+        (Unit::One, Unit::Other(other)) => name == names::PARAMETERS && other == "parameters",
+        (Unit::PerSecond(thing), Unit::PerSecond(other)) => {
+            thing == other || thing == "samples" && matches!(other.as_str(), "images" | "sequences")
+        }
+        (Unit::Count(thing), Unit::Count(other)) => {
+            thing == other || thing == "samples" && matches!(other.as_str(), "images" | "sequences")
+        }
+        (Unit::Count(thing), Unit::Other(other)) => thing == "samples" && other == "images",
+        _ => own == *unit,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn full(text: &str) -> Option<String> {
+        metric_name(text).map(|word| word.full_name())
+    }
+
+    #[test]
+    fn headers_lead_to_canonical_names() {
+        for (text, name) in [
+            ("Final Loss", "loss.final"),
+            ("Loss", "loss.train"),
+            ("Validation loss", "loss.eval"),
+            ("Test Accuracy", "accuracy"),
+            ("Accuracy (%)", "accuracy"),
+            ("Perplexity", "perplexity"),
+            ("F1 score", "quality"),
+            ("Training Samples per Second", "samples_per_s.loop"),
+            ("Rate (samples/sec)", "samples_per_s"),
+            ("Processing Rate (samples/s)", "samples_per_s"),
+            ("Global Rate (samples/sec)", "samples_per_s.loop"),
+            ("Avg Rate (samples/sec)", "samples_per_s.instant"),
+            ("Throughput (samples/sec)", "samples_per_s"),
+            ("Throughput (tokens/s)", "tokens_per_s.unnamed"),
+            ("Output token throughput (tok/s)", "tokens_per_s.output"),
+            ("Requests per second", "requests_per_s"),
+            ("end-to-end IPS", "inferences_per_s"),
+            ("on-chip IPS", "inferences_per_s.estimated"),
+            ("end-to-end latency (ms)", "latency.e2e"),
+            ("on-chip latency (ms)", "latency.estimated"),
+            ("Mean Latency", "latency.e2e"),
+            ("Median Latency", "latency.e2e.median"),
+            ("P99 latency [ms]", "latency.e2e.p99"),
+            ("p50_ttft_ms", "latency.ttft.p50"),
+            ("Time to first token (s)", "latency.ttft"),
+            ("TPOT", "latency.tpot"),
+            ("Processing Time (s)", "duration.reported"),
+            ("Total Time (seconds)", "duration.reported"),
+            ("Compile time (s)", "duration.compile"),
+            ("Queue wait (s)", "duration.queue"),
+            ("Step time (ms)", "step_s"),
+            ("forward_time", "time.forward"),
+            ("CPU / forward_time", "time.forward"),
+            ("forward+backward", "time.forward_backward"),
+            ("fwd+bwd (ms)", "time.forward_backward"),
+            ("num_params", "parameters"),
+            ("Number of samples processed", "samples"),
+            ("Avg Response Length", "tokens.response"),
+            ("Success Rate", "success"),
+            ("Speedup", "speedup"),
+            ("Scaling efficiency", "efficiency"),
+            ("MFU", "mfu"),
+            ("Peak memory (GB)", "memory.peak"),
+            ("TFLOP/s", "flops_per_s"),
+            ("Std time (ms)", "duration.reported.std"),
+            ("Seconds", "duration.reported"),
+        ] {
+            assert_eq!(full(text).as_deref(), Some(name), "{text}");
+        }
+        assert_eq!(statistic("P99"), Some(Statistic::Percentile(99)));
+        assert_eq!(statistic("Std (s)"), Some(Statistic::Deviation));
+        assert_eq!(statistic("Mean latency"), None);
+        for text in [
+            "",
+            "Tokens/s/GPU",
+            "the baseline's",
+            "Batch Size",
+            "Metric",
+            "Notes",
+            "CPU",
+            "Sophia (GPU)",
+            "Response length (characters)",
+        ] {
+            assert_eq!(full(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn units_scopes_and_predictions_come_along() {
+        let word = metric_name("end-to-end latency (ms)").unwrap();
+        assert_eq!((word.unit.clone(), word.factor, word.unit_told), (Unit::Seconds, 1e-3, true));
+        assert!(!word.prediction);
+        assert!(metric_name("on-chip latency (ms)").unwrap().prediction);
+        assert_eq!(metric_name("Global Rate (samples/sec)").unwrap().scope, Some(Scope::Loop));
+        assert_eq!(metric_name("Avg Rate (samples/sec)").unwrap().scope, Some(Scope::Instant));
+        assert_eq!(metric_name("Throughput").unwrap().unit, units::unknown());
+        let tokens = Unit::PerSecond("tokens".into());
+        assert_eq!(metric_of("Throughput", Some(&tokens)).unwrap().name, "tokens_per_s.unnamed");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_without_panic(text in ".*", odd in "[a-z()\\[\\]/%_ ]{0,60}") {
+            let _ = (metric_name(&text), metric_name(&odd));
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! A phrase that may name a metric, taken apart: its unit, its statistic, and the words that are left.
+
+use assay_model::Unit;
+
+use super::Statistic;
+use crate::writeup::units::unit_of;
+use crate::writeup::vocabulary::words::words;
+
+/// A phrase, taken apart.
+#[derive(Debug, Default)]
+pub(super) struct Phrase {
+    /// The words in lower case and in the singular, without unit and statistic.
+    pub(super) words: Vec<String>,
+    /// The unit that the phrase tells, and its factor.
+    pub(super) unit: Option<(Unit, f64)>,
+    /// The statistic that the phrase names.
+    pub(super) statistic: Option<Statistic>,
+    /// Whether a tool computed the numbers instead of measuring.
+    pub(super) prediction: bool,
+    /// Whether the numbers are those of one device of several.
+    pub(super) per_device: bool,
+}
+
+impl Phrase {
+    /// Takes a phrase apart.
+    pub(super) fn read(text: &str) -> Phrase {
+        let mut phrase = Phrase::default();
+        let rest = phrase.take_brackets(text);
+        let rest = phrase.take_rate(&rest);
+        phrase.words = words(&rest);
+        phrase.take_trailing_unit(&rest);
+        phrase.take_prediction();
+        phrase.take_statistic();
+        phrase
+    }
+
+    /// Whether any of these words is there.
+    pub(super) fn any(&self, wanted: &[&str]) -> bool {
+        self.words.iter().any(|word| wanted.contains(&word.as_str()))
+    }
+
+    /// Whether all of these words are there.
+    pub(super) fn all(&self, wanted: &[&str]) -> bool {
+        wanted.iter().all(|wanted| self.words.iter().any(|word| word == wanted))
+    }
+
+    /// `(ms)` and `[samples/sec]` are units; brackets around other words stay words.
+    fn take_brackets(&mut self, text: &str) -> String {
+        let mut kept = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(open) = rest.find(['(', '[']) {
+            let (before, from) = rest.split_at(open);
+            kept.push_str(before);
+            let Some(close) = from.find([')', ']']) else {
+                rest = from;
+                break;
+            };
+            let inner = from.get(1..close).unwrap_or_default();
+            match unit_of(inner) {
+                Some(unit) => self.unit = self.unit.take().or(Some(unit)),
+                // `(ms, mean)`: each part may be a unit.
+                None => {
+                    for part in inner.split([',', ';']) {
+                        match unit_of(part) {
+                            Some(unit) => self.unit = self.unit.take().or(Some(unit)),
+                            None => {
+                                kept.push(' ');
+                                kept.push_str(part);
+                            }
+                        }
+                    }
+                }
+            }
+            kept.push(' ');
+            rest = from.get(close + 1..).unwrap_or_default();
+        }
+        kept.push_str(rest);
+        kept
+    }
+
+    /// `Training Samples per Second` tells its unit in words; the thing that is counted stays a word.
+    fn take_rate(&mut self, text: &str) -> String {
+        let lower = text.to_lowercase().replace(['_', '-'], " ");
+        for mark in [" per second", " per sec", "/second", "/sec", "/s"] {
+            let Some(at) = lower.find(mark) else { continue };
+            let after = lower.get(at + mark.len()..).unwrap_or_default();
+            if after.chars().next().is_some_and(char::is_alphanumeric) {
+                continue;
+            }
+            let before = lower.get(..at).unwrap_or_default();
+            let thing = before.split_whitespace().next_back().unwrap_or_default();
+            if let Some(unit) = unit_of(&format!("{thing}/s")) {
+                self.unit = self.unit.take().or(Some(unit));
+                let share = after.trim_start_matches(['/', ' ']).trim_start_matches("per ");
+                self.per_device =
+                    ["gpu", "device", "chip", "ipu", "core", "node"].iter().any(|one| share.starts_with(one));
+                return format!("{before} {after}");
+            }
+        }
+        text.to_owned()
+    }
+
+    /// `mean_ttft_ms`, `Latency, ms` and `time in seconds` tell their unit at the end.
+    fn take_trailing_unit(&mut self, text: &str) {
+        if self.unit.is_some() {
+            return;
+        }
+        if self.words.len() == 1 {
+            // A phrase that is nothing but a unit, such as `IPS` or `Seconds`, stays a word too; `Min` is a statistic.
+            let is_told = |unit: &Unit| {
+                matches!(unit, Unit::PerSecond(_)) || *unit == Unit::Seconds && text.trim().len() > 3
+            };
+            self.unit = unit_of(text).filter(|(unit, _)| is_told(unit));
+            return;
+        }
+        let is_part = |character: char| character.is_alphanumeric() || "%µμ/'’".contains(character);
+        let last = text.rsplit(|character: char| !is_part(character)).find(|part| !part.is_empty());
+        let Some(unit) = last.and_then(unit_of) else { return };
+        match unit.0 {
+            Unit::Seconds | Unit::Bytes => {
+                self.words.pop();
+                if self.words.last().is_some_and(|word| word == "in") {
+                    self.words.pop();
+                }
+                // `Latency Min` names a statistic, not minutes.
+                if last.is_some_and(|last| last.eq_ignore_ascii_case("min")) {
+                    self.words.push("min".to_owned());
+                    return;
+                }
+                self.unit = Some(unit);
+            }
+            Unit::Fraction => {
+                if last.is_none_or(|last| last != "%") {
+                    self.words.pop();
+                }
+                self.unit = Some(unit);
+            }
+            Unit::PerSecond(_) => self.unit = Some(unit),
+            _ => {}
+        }
+    }
+
+    fn take_prediction(&mut self) {
+        const WORDS: [&str; 11] = [
+            "estimated",
+            "estimate",
+            "estimation",
+            "predicted",
+            "prediction",
+            "projected",
+            "theoretical",
+            "simulated",
+            "modelled",
+            "modeled",
+            "onchip",
+        ];
+        let on_chip =
+            self.words.windows(2).any(|pair| matches!(pair, [on, chip] if on == "on" && chip == "chip"));
+        self.prediction = on_chip || self.any(&WORDS);
+    }
+
+    fn take_statistic(&mut self) {
+        let mut found = None;
+        let mut mean = false;
+        self.words.retain(|word| {
+            let statistic = match word.as_str() {
+                "mean" | "avg" | "average" | "averaged" => {
+                    mean = true;
+                    Statistic::Mean
+                }
+                "median" => Statistic::Median,
+                "min" | "minimum" | "fastest" => Statistic::Minimum,
+                "max" | "maximum" | "slowest" => Statistic::Maximum,
+                "std" | "stdev" | "stddev" | "sd" | "deviation" => Statistic::Deviation,
+                other => match percentile(other) {
+                    Some(percent) => Statistic::Percentile(percent),
+                    None => return true,
+                },
+            };
+            found = found.or(Some(statistic));
+            false
+        });
+        // `mean ± std` states a mean.
+        self.statistic = if mean { Some(Statistic::Mean) } else { found };
+        self.words.retain(|word| !(self.statistic == Some(Statistic::Deviation) && word == "standard"));
+    }
+}
+
+fn percentile(word: &str) -> Option<u8> {
+    let digits = word.strip_prefix('p').or_else(|| word.strip_suffix("th"))?;
+    digits.parse().ok().filter(|percent| (1..=99).contains(percent))
+}

@@ -1,0 +1,208 @@
+//! Samples of one run, and what stands out among them.
+
+use assay_model::{Document, Observation, Scope, Series, Source, Unit, names};
+use assay_stats::{median, spread};
+
+use super::super::facts::{Facts, Run};
+use super::super::written::last_digit;
+
+/// Fewer samples than this say nothing about what is usual.
+const FEWEST: usize = 5;
+/// How many scaled median absolute deviations away a sample stands out. This is the limit for a first repeat in
+/// `stats::outlier`, far beyond what noise gives …
+const LIMIT: f64 = 10.0;
+/// … and how far away it must be at least, in print, where the deviation may be tiny, and in a log, where single
+/// steps are slow for many reasons.
+const PRINTED: f64 = 1.1;
+const LOGGED: f64 = 1.5;
+/// Scales the median absolute deviation of normal data to its standard deviation.
+const DEVIATION: f64 = 1.4826;
+/// How many times the range of the others a value must be away from the nearest of them.
+const APART: f64 = 3.0;
+/// The distance of the quartiles of normal data in standard deviations.
+const QUARTILES: f64 = 1.349;
+
+/// Samples of one metric.
+pub(super) struct Samples<'a> {
+    pub run: &'a Run<'a>,
+    pub series: &'a Series,
+    pub values: Vec<f64>,
+    /// Whether more is faster.
+    pub is_rate: bool,
+    /// Whether they were printed as an array, rather than step by step.
+    pub printed: bool,
+    pub source: Source,
+}
+
+/// All samples of times and rates in a document.
+pub(super) fn of<'a>(facts: &'a Facts<'a>, document: &Document) -> Vec<Samples<'a>> {
+    let mut all = Vec::new();
+    for run in facts.runs.iter().filter(|run| std::ptr::eq(run.document, document)) {
+        for series in &run.read.series {
+            let Some(is_rate) = kind(&series.metric) else { continue };
+            let whole = series.values.len() as u64 == series.seen.max(series.values.len() as u64);
+            if series.values.len() < FEWEST
+                || series.values.iter().any(|value| !value.is_finite() || *value <= 0.0)
+            {
+                continue;
+            }
+            all.push(Samples {
+                run,
+                series,
+                values: series.values.clone(),
+                is_rate,
+                printed: whole && series.steps.is_empty() && series.at_s.is_empty(),
+                source: series.source.clone().unwrap_or_else(|| run.source()),
+            });
+        }
+    }
+    all
+}
+
+/// Whether a metric is a rate (`true`) or a time of one iteration (`false`); none for anything else.
+fn kind(metric: &str) -> Option<bool> {
+    if metric.starts_with("duration.") {
+        return Some(false);
+    }
+    match names::unit(metric) {
+        Unit::PerSecond(_) => Some(true),
+        Unit::Seconds => Some(false),
+        _ => None,
+    }
+}
+
+impl Samples<'_> {
+    /// The metric, for a sentence.
+    pub fn name(&self) -> String {
+        let name = self.series.metric.strip_prefix("time.").unwrap_or(&self.series.metric);
+        let mut words = name.replace(['_', '.'], " ");
+        for setting in [names::setting::MODEL, names::setting::DEVICE] {
+            if let Some(value) = self.run.setting(setting) {
+                words = format!("{words} {value}");
+            }
+        }
+        format!("`{words}`")
+    }
+
+    /// How far a line is from them.
+    pub fn distance(&self, line: u64) -> u64 {
+        let last = if self.printed { self.source.line } else { self.run.read.span.last };
+        match line {
+            line if line < self.source.line => self.source.line - line,
+            line => line.saturating_sub(last),
+        }
+    }
+
+    /// How many samples at the beginning are far slower than the rest.
+    pub fn cold(&self) -> usize {
+        let Some((usual, deviation)) = self.values.get(1..).and_then(usual) else { return 0 };
+        let slow = |value: &&f64| {
+            let (slower, distance) = if self.is_rate {
+                (usual / **value, usual - **value)
+            } else {
+                (**value / usual, **value - usual)
+            };
+            slower > PRINTED && distance > LIMIT * deviation
+        };
+        let cold = self.values.iter().take_while(slow).count();
+        let (Some(first), Some(rest)) = (self.values.get(..cold), self.values.get(cold..)) else { return 0 };
+        let apart = first.iter().all(|value| is_apart(*value, rest));
+        if apart && cold * 2 <= self.values.len() { cold } else { 0 }
+    }
+
+    /// The samples behind the cold ones.
+    pub fn warm(&self) -> &[f64] {
+        self.values.get(self.cold()..).unwrap_or_default()
+    }
+
+    /// Places of single samples far from all others, the cold ones aside.
+    pub fn far(&self) -> Vec<usize> {
+        let least = if self.printed { PRINTED } else { LOGGED };
+        let cold = self.cold();
+        far_by(self.warm(), least).into_iter().map(|place| place + cold).collect()
+    }
+
+    /// The warm samples without the far ones.
+    pub fn without_far(&self) -> Vec<f64> {
+        let (cold, far) = (self.cold(), self.far());
+        let kept = self.values.iter().enumerate().filter(|(place, _)| *place >= cold && !far.contains(place));
+        kept.map(|(_, value)| *value).collect()
+    }
+
+    /// The median of all samples.
+    pub fn median(&self) -> Option<f64> {
+        median(&self.values)
+    }
+
+    /// The overall rate or mean time that the log states beside a series of instants.
+    pub fn stated_mean(&self) -> Option<&Observation> {
+        let names: &[&str] = match self.series.metric.as_str() {
+            names::SAMPLES_PER_S_INSTANT => &[names::SAMPLES_PER_S_LOOP, names::SAMPLES_PER_S],
+            names::STEP_S | names::TIME_STEP => &[names::STEP_S, names::TIME_STEP],
+            _ => return None,
+        };
+        let found = names.iter().filter_map(|name| self.run.observation(name));
+        found.into_iter().find(|observation| observation.scope != Some(Scope::Instant))
+    }
+}
+
+/// The median, and the largest of the scaled median absolute deviation, the scaled distance of the quartiles, since a
+/// few equal values make the first one tiny, and what the last digit of the values resolves.
+fn usual(values: &[f64]) -> Option<(f64, f64)> {
+    let center = median(values).filter(|center| *center > 0.0)?;
+    let spread = spread(values)?;
+    let by_quartiles = spread.interquartile_range() / QUARTILES;
+    let by_digits = last_digit(values) / 3.0;
+    Some((center, (DEVIATION * spread.median_absolute_deviation).max(by_quartiles).max(by_digits)))
+}
+
+/// Places of single values far from all others; none if they are many.
+pub(super) fn far(values: &[f64]) -> Vec<usize> {
+    far_by(values, PRINTED)
+}
+
+fn far_by(values: &[f64], least: f64) -> Vec<usize> {
+    if values.len() < FEWEST {
+        return Vec::new();
+    }
+    let Some((usual, deviation)) = usual(values) else { return Vec::new() };
+    let stands_out = |value: f64| {
+        let apart = (value / usual).max(usual / value);
+        apart > least && (value - usual).abs() > LIMIT * deviation
+    };
+    let far: Vec<usize> =
+        values.iter().enumerate().filter(|(_, value)| stands_out(**value)).map(|(place, _)| place).collect();
+    let others: Vec<f64> = values
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| !far.contains(place))
+        .map(|(_, value)| *value)
+        .collect();
+    let apart = far.iter().filter_map(|place| values.get(*place)).all(|value| is_apart(*value, &others));
+    if far.len() * 5 > values.len() || !apart { Vec::new() } else { far }
+}
+
+/// Whether a value is further from the nearest of some others than these are from one another, several times over
+/// (Dixon's criterion). A deviation of few values is too uncertain to go by alone.
+fn is_apart(value: f64, others: &[f64]) -> bool {
+    let (Some(low), Some(high)) = (smallest(others), largest(others)) else { return false };
+    let gap = if value > high { value - high } else { low - value };
+    gap > APART * (high - low)
+}
+
+/// The arithmetic mean.
+pub(super) fn mean(values: &[f64]) -> Option<f64> {
+    let sum: f64 = values.iter().sum();
+    let mean = sum / values.len() as f64;
+    mean.is_finite().then_some(mean)
+}
+
+/// The smallest value.
+pub(super) fn smallest(values: &[f64]) -> Option<f64> {
+    values.iter().copied().min_by(f64::total_cmp)
+}
+
+/// The largest value.
+pub(super) fn largest(values: &[f64]) -> Option<f64> {
+    values.iter().copied().max_by(f64::total_cmp)
+}

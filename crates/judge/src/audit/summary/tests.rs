@@ -1,0 +1,163 @@
+use super::super::sample::{document, found};
+use super::*;
+use assay_model::Unit;
+
+const WARM: [f64; 10] =
+    [139.712, 139.525, 139.595, 139.690, 139.495, 139.586, 139.558, 139.519, 139.620, 139.562];
+const COLD: [f64; 10] =
+    [1763.265, 139.647, 139.629, 139.385, 139.861, 139.324, 139.371, 139.572, 139.327, 139.655];
+const FAR: [f64; 10] =
+    [520.855, 520.931, 519.794, 520.968, 521.217, 520.718, 520.595, 520.840, 520.899, 592.316];
+
+/// A table that states one time in milliseconds, and an array without a unit under it.
+fn stated(text: &str, seconds: f64, values: &[f64], sentence: &str) -> Vec<Finding> {
+    let mut document = document("times.md", |build| {
+        build.heading("Times").table("nvidia", &["time.forward"], &[&[seconds]]);
+        build.log("arrays", "nvidia");
+        build.series("time.forward", &values.iter().map(|value| (0.0, 0.0, *value)).collect::<Vec<_>>());
+        if !sentence.is_empty() {
+            build.says(sentence, &[]);
+        }
+    });
+    document.runs[0].observations[0].written = Some(text.to_owned());
+    let series = &mut document.runs[1].series[0];
+    series.unit = Unit::Other("unknown".to_owned());
+    series.steps.clear();
+    series.at_s.clear();
+    found(check, &[document])
+}
+
+fn classes(findings: &[Finding]) -> Vec<(Class, Standing)> {
+    findings.iter().map(|finding| (finding.class, finding.standing)).collect()
+}
+
+#[test]
+fn a_summary_above_every_sample_is_contradicted() {
+    assert_eq!(
+        classes(&stated("139.9ms", 0.1399, &WARM, "")),
+        [(Class::SummaryOutside, Standing::Contradicted)]
+    );
+    assert_eq!(
+        classes(&stated("139.6ms", 0.1396, &WARM, "")),
+        [(Class::SummaryOutside, Standing::Supported)]
+    );
+}
+
+#[test]
+fn the_mean_without_its_outlier_is_doubtful() {
+    let findings = stated("520.8ms", 0.5208, &FAR, "");
+    assert_eq!(
+        classes(&findings),
+        [(Class::Outlier, Standing::Doubtful), (Class::SummaryOutside, Standing::Doubtful)]
+    );
+    assert!(findings[0].arithmetic[0].contains("527.9"), "{:?}", findings[0].arithmetic);
+}
+
+#[test]
+fn warm_up_inside_a_mean_is_doubtful_unless_it_is_spoken_of() {
+    let findings = stated("301.9ms", 0.3019, &COLD, "");
+    assert_eq!(
+        classes(&findings),
+        [(Class::WarmUp, Standing::Doubtful), (Class::WarmUp, Standing::Doubtful)]
+    );
+    assert!(findings[0].arithmetic[0].contains("301.9") && findings[0].arithmetic[0].contains("139.6"));
+    let spoken = stated("139.5ms", 0.1395, &COLD, "Without warm-up the first pass is slower.");
+    assert!(spoken.iter().all(|finding| finding.standing == Standing::Supported), "{spoken:?}");
+}
+
+#[test]
+fn a_slow_start_that_a_log_averages_in_is_doubtful() {
+    let log = |overall: f64| {
+        document("run.log", |build| {
+            build.log("megatron", "nvidia").metric("samples_per_s.loop", overall);
+            let points: Vec<(f64, f64, f64)> = (0..10)
+                .map(|step| (step as f64, step as f64, if step == 0 { 120.0 } else { 1000.0 + step as f64 }))
+                .collect();
+            build.series("samples_per_s.instant", &points);
+        })
+    };
+    assert_eq!(classes(&found(check, &[log(917.0)])), [(Class::WarmUp, Standing::Doubtful)]);
+    assert!(found(check, &[log(1004.0)]).is_empty());
+}
+
+#[test]
+fn steady_samples_say_nothing() {
+    let steady: Vec<f64> = (0..12).map(|step| 100.0 + f64::from(step % 3)).collect();
+    let findings = found(
+        check,
+        &[document("steady.md", |build| {
+            build.log("arrays", "cpu");
+            build.series("time.forward", &steady.iter().map(|value| (0.0, 0.0, *value)).collect::<Vec<_>>());
+        })],
+    );
+    assert!(findings.is_empty());
+}
+
+#[test]
+fn a_row_is_linked_to_samples_by_what_it_is_called() {
+    let mut document = document("passes.md", |build| {
+        build.heading("Passes").table("apple", &["timing"], &[&[0.3019], &[0.5218]]);
+        build.log("array", "apple");
+        build.series("time.forward", &COLD.iter().map(|value| (0.0, 0.0, *value)).collect::<Vec<_>>());
+        build.says("All of it without warm-up, from the first pass on.", &[]);
+    });
+    document.runs[0].title = Some("forward".to_owned());
+    document.runs[0].observations[0].written = Some("301.9".to_owned());
+    document.runs[1].title = Some("forward-backward".to_owned());
+    let series = &mut document.runs[2].series[0];
+    series.unit = Unit::Other("unknown".to_owned());
+    series.steps.clear();
+    series.at_s.clear();
+    // That there was no warm-up is said; that the mean has it inside is not.
+    assert!(classes(&found(check, &[document])).contains(&(Class::WarmUp, Standing::Doubtful)));
+}
+
+#[test]
+fn a_mean_over_the_lines_of_a_log_may_have_the_first_step_inside() {
+    let stated = |seconds: f64| {
+        document("loop.md", |build| {
+            build.log("nanogpt", "nvidia");
+            let points: Vec<(f64, f64, f64)> = (0..13)
+                .map(|step| (f64::from(step) * 50.0, 0.0, if step == 0 { 1.644 } else { 0.145 }))
+                .collect();
+            build.series("step_s", &points);
+            build.table("nvidia", &["step_s"], &[&[seconds]]);
+        })
+    };
+    assert_eq!(classes(&found(check, &[stated(0.2603)])), [(Class::WarmUp, Standing::Doubtful)]);
+    assert_eq!(classes(&found(check, &[stated(0.145)])), [(Class::SummaryOutside, Standing::Supported)]);
+}
+
+#[test]
+fn a_mean_must_lie_among_the_runs_of_its_row() {
+    let stated = |mean: f64| {
+        let mut document = document("row.md", |build| {
+            build.table(
+                "cpu",
+                &["label", "timing", "timing", "timing", "timing"],
+                &[&[16.0, 31.3, 22.6, 27.3, 27.1], &[64.0, 83.7, 88.3, 49.8, mean]],
+            );
+        });
+        for (column, header) in
+            document.tables[0].columns.iter_mut().zip(["Block", "Run 1", "Run 2", "Run 3", "Mean"])
+        {
+            column.header = header.to_owned();
+        }
+        classes(&found(check, &[document]))
+    };
+    assert_eq!(stated(73.9), [(Class::DerivedColumn, Standing::Supported)]);
+    assert_eq!(stated(95.2), [(Class::SummaryOutside, Standing::Contradicted)]);
+    assert_eq!(stated(79.3), [(Class::DerivedColumn, Standing::Contradicted)]);
+}
+
+#[test]
+fn noisy_repeats_have_neither_warm_up_nor_outliers() {
+    let noisy = [137.2, 222.8, 227.8, 237.8, 206.0, 224.2];
+    let mut document = document("noisy.md", |build| {
+        build.log("array", "cpu");
+        build.series("samples_per_s", &noisy.iter().map(|value| (0.0, 0.0, *value)).collect::<Vec<_>>());
+    });
+    document.runs[0].series[0].steps.clear();
+    document.runs[0].series[0].at_s.clear();
+    assert!(found(check, &[document]).is_empty());
+}

@@ -1,0 +1,68 @@
+//! How a plan and the record it goes on with stand to each other.
+
+use std::collections::BTreeSet;
+
+use assay_campaign::Plan;
+use assay_model::{CellId, Entry, PlanInForce, PlannedCell, Status};
+use assay_store::{Store, StoreError};
+
+use crate::schedule::Progress;
+
+/// Writes the plan down if it is not the one in force: new cells and cells that are no longer planned.
+pub fn put_in_force(plan: &Plan, store: &mut Store) -> Result<(), StoreError> {
+    let state = store.state();
+    let known = state.plan.as_ref();
+    if known.is_some_and(|known| known.hash == plan.hash && known.campaign == *plan.text) {
+        return Ok(());
+    }
+    let wanted: BTreeSet<&CellId> = plan.cells.iter().map(|planned| &planned.cell).collect();
+    let add: Vec<PlannedCell> = plan
+        .cells
+        .iter()
+        .filter(|planned| !state.cells.get(&planned.cell).is_some_and(|cell| cell.planned))
+        .cloned()
+        .collect();
+    let drop: Vec<CellId> = state
+        .cells
+        .iter()
+        .filter(|(cell, known)| known.planned && !wanted.contains(cell))
+        .map(|(cell, _)| cell.clone())
+        .collect();
+    let in_force = PlanInForce {
+        hash: plan.hash.clone(),
+        question: plan.question.clone(),
+        headline: plan.headline.clone(),
+        seed: plan.seed,
+        campaign: plan.text.to_string(),
+        repeats: plan.repeats.at_least,
+        varied: plan.varied.clone(),
+        metrics: plan.metrics.clone(),
+        gates: plan.gates.clone(),
+        columns: plan.columns.clone(),
+    };
+    store.commit(&Entry::Plan { plan: Box::new(in_force), add, drop })?;
+    Ok(())
+}
+
+/// What the record already has of the plan's cells.
+pub fn progress(plan: &Plan, store: &Store) -> Vec<Progress> {
+    let state = store.state();
+    let of_cell = |planned: &PlannedCell| {
+        let mut progress = Progress::default();
+        for run in state.cells.get(&planned.cell).map_or(&[] as &[_], |cell| &cell.runs) {
+            match &run.status {
+                Some(Status::Interrupted) | None => {}
+                Some(status) if status.is_usable() => {
+                    progress.done.insert(run.repeat);
+                    progress.values.extend(state.value(run, &plan.headline));
+                }
+                Some(_) => {
+                    progress.done.insert(run.repeat);
+                    progress.failed.insert(run.repeat);
+                }
+            }
+        }
+        progress
+    };
+    plan.cells.iter().map(of_cell).collect()
+}

@@ -1,0 +1,224 @@
+//! Watches one run: keeps its output, reads it as it comes, follows the files it writes its log to, and tells how far
+//! the run has come.
+
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
+
+use assay_evidence::{Findings, Progress, Reading, Stream};
+use assay_model::{Settings, Value};
+
+use crate::capture::Capture;
+use crate::follow::Follower;
+use crate::followed::Followed;
+use crate::interrupt::Interrupt;
+use crate::process::{Stop, Watch};
+use crate::worker::{Job, Message};
+
+/// How often it is told how far a run has come.
+const TELL: Duration = Duration::from_millis(250);
+/// How often followed files are looked at.
+const LOOK: Duration = Duration::from_millis(200);
+/// The most files that are followed for one run. More than this is not a log that goes elsewhere.
+const MOST_FOLLOWED: usize = 8;
+/// The end of the output that is searched for error texts.
+const TAIL: usize = 16 * 1024;
+/// Settings that say after how many steps a log line comes.
+const INTERVALS: [&str; 5] = ["log_every", "log_steps", "log_interval", "logging_steps", "log_frequency"];
+
+/// Watches one run.
+pub struct Watcher<'a> {
+    job: &'a Job,
+    interrupt: &'a Interrupt,
+    tell: &'a mut dyn FnMut(Message),
+    began: SystemTime,
+    capture: Capture,
+    reading: Reading,
+    followed: Vec<Followed>,
+    tail: Vec<u8>,
+    told: Instant,
+    /// Whether output came since then.
+    untold: bool,
+    looked: Instant,
+    first_metric_s: Option<f64>,
+    /// When the first step was seen, and which it was.
+    first_step: Option<(Instant, f64)>,
+}
+
+/// All that was seen of a run.
+pub struct Seen {
+    /// What was found in the output and in the files that were followed.
+    pub findings: Findings,
+    /// Bytes of standard output.
+    pub stdout_bytes: u64,
+    /// Bytes of standard error.
+    pub stderr_bytes: u64,
+    /// When the first output came.
+    pub first_output_s: Option<f64>,
+    /// When the first metric came.
+    pub first_metric_s: Option<f64>,
+    /// The end of the output.
+    pub tail: Vec<u8>,
+}
+
+impl<'a> Watcher<'a> {
+    /// Starts to watch a run that is about to begin.
+    pub fn new(job: &'a Job, interrupt: &'a Interrupt, tell: &'a mut dyn FnMut(Message)) -> Watcher<'a> {
+        let mut watcher = Watcher {
+            job,
+            interrupt,
+            tell,
+            began: SystemTime::now(),
+            capture: Capture::new(&job.directory),
+            reading: Reading::new(&job.reader.readers),
+            followed: Vec::new(),
+            tail: Vec::new(),
+            told: Instant::now(),
+            untold: false,
+            looked: Instant::now(),
+            first_metric_s: None,
+            first_step: None,
+        };
+        // The files of a replayed run are as old as its log.
+        if job.invocation.recording.is_none() {
+            for path in &job.invocation.follow {
+                watcher.follow(path, Follower::from_now);
+            }
+        }
+        watcher
+    }
+
+    /// Ends the watching: takes a last look at followed files, writes out what is buffered and syncs it if asked.
+    pub fn finish(mut self, sync: bool) -> io::Result<Seen> {
+        self.follow_redirection(&self.reading.progress());
+        while self.look()? {}
+        let (stdout_bytes, stderr_bytes) =
+            (self.capture.bytes(Stream::Stdout), self.capture.bytes(Stream::Stderr));
+        let first_output_s = self.capture.first_output_s();
+        self.capture.finish(sync)?;
+        let findings = self.reading.finish();
+        for followed in self.followed {
+            followed.finish(sync)?;
+        }
+        let Watcher { tail, first_metric_s, .. } = self;
+        Ok(Seen { findings, stdout_bytes, stderr_bytes, first_output_s, first_metric_s, tail })
+    }
+
+    /// Takes note of what came and tells of it, but not too often.
+    fn heed(&mut self, at_s: f64) {
+        let due = self.told.elapsed() >= TELL;
+        if !due && self.first_metric_s.is_some() {
+            return;
+        }
+        let progress = self.reading.progress();
+        self.follow_redirection(&progress);
+        if self.first_metric_s.is_none() && has_metric(&progress) {
+            self.first_metric_s = Some(at_s);
+        }
+        if let (None, Some(step)) = (self.first_step, progress.step) {
+            self.first_step = Some((Instant::now(), step));
+        }
+        if due {
+            let first_metric_in_s = self.first_metric_in(&progress);
+            (self.tell)(Message::Progress { progress: Box::new(progress), first_metric_in_s });
+            self.told = Instant::now();
+            self.untold = false;
+        }
+    }
+
+    /// Seconds to the first metric, by how fast steps go and after how many of them a metric is logged.
+    fn first_metric_in(&self, progress: &Progress) -> Option<f64> {
+        let (first_at, first_step) = self.first_step.filter(|_| self.first_metric_s.is_none())?;
+        let interval = interval(&self.job.settings)?;
+        let step = progress.step?;
+        let done = step - first_step;
+        let rate = done / first_at.elapsed().as_secs_f64();
+        (done > 0.0 && rate.is_finite()).then(|| (interval - step.rem_euclid(interval)) / rate)
+    }
+
+    /// Follows the file that the output says the log goes to. Recorded logs name files of another time.
+    fn follow_redirection(&mut self, progress: &Progress) {
+        if self.job.invocation.recording.is_some() {
+            return;
+        }
+        if let Some(name) = &progress.redirected_to {
+            let path = self.job.invocation.directory.join(name);
+            let began = self.began;
+            self.follow(&path, |path| Follower::since(path, began));
+        }
+    }
+
+    fn follow(&mut self, path: &Path, follower: impl FnOnce(&Path) -> Follower) {
+        let known = self.followed.iter().any(|followed| followed.path() == path);
+        if !known && self.followed.len() < MOST_FOLLOWED {
+            let name = format!("follow-{}.log", self.followed.len() + 1);
+            let number = self.reading.add_file(&name);
+            let copy = self.job.directory.join(name);
+            self.followed.push(Followed::new(path, number, follower(path), copy));
+        }
+    }
+
+    /// Looks at the followed files. Gives whether there may be more in them already.
+    fn look(&mut self) -> io::Result<bool> {
+        let mut more = false;
+        for followed in &mut self.followed {
+            let (reading, tail) = (&mut self.reading, &mut self.tail);
+            more |= followed.look(&mut |number, bytes| {
+                reading.feed_file(number, bytes);
+                keep_tail(tail, bytes);
+            })?;
+        }
+        self.looked = Instant::now();
+        Ok(more)
+    }
+}
+
+impl Watch for Watcher<'_> {
+    fn started(&mut self, pid: u32) {
+        (self.tell)(Message::Started { pid });
+    }
+
+    fn output(&mut self, stream: Stream, at_s: f64, bytes: &[u8]) -> io::Result<()> {
+        self.capture.take(stream, at_s, bytes)?;
+        self.reading.feed(stream, bytes);
+        keep_tail(&mut self.tail, bytes);
+        self.untold = true;
+        self.heed(at_s);
+        Ok(())
+    }
+
+    fn idle(&mut self, at_s: f64) -> io::Result<()> {
+        if !self.followed.is_empty() && self.looked.elapsed() >= LOOK {
+            self.look()?;
+            self.untold = true;
+        }
+        if self.untold {
+            self.heed(at_s);
+        }
+        Ok(())
+    }
+
+    fn stop(&self) -> Option<Stop> {
+        self.interrupt.stop()
+    }
+}
+
+fn keep_tail(tail: &mut Vec<u8>, bytes: &[u8]) {
+    tail.extend_from_slice(bytes);
+    if let Some(excess) = tail.len().checked_sub(TAIL).filter(|excess| *excess > TAIL) {
+        tail.drain(..excess);
+    }
+}
+
+fn has_metric(progress: &Progress) -> bool {
+    progress.loss.is_some() || progress.rate.is_some() || progress.latest.is_some()
+}
+
+/// After how many steps a log line comes, where a setting says so.
+fn interval(settings: &Settings) -> Option<f64> {
+    let steps = INTERVALS.iter().find_map(|name| settings.get(*name))?;
+    match steps {
+        Value::Integer(steps) if *steps > 0 => Some(*steps as f64),
+        _ => None,
+    }
+}

@@ -1,0 +1,108 @@
+//! The audit for terminals.
+
+use assay_judge::audit::{Audit, Finding, Standing};
+use assay_model::{Document, Source};
+
+use super::{SECTIONS, counts, documents_table, findings, read_counts, repeats, title, verdict};
+use crate::block::{Block, Options};
+use crate::reading::place;
+use crate::table::{Cell, Tone};
+
+/// Places shown for a finding in the short form.
+const FEW_PLACES: usize = 3;
+
+/// The audit as blocks. In the short form what is supported is told in one line each.
+pub fn text(audit: &Audit, documents: &[Document], options: &Options) -> Vec<Block> {
+    let mut blocks = head(audit, documents);
+    for (standing, name, mark, tone) in SECTIONS {
+        let findings = findings(audit, standing);
+        if findings.is_empty() {
+            continue;
+        }
+        blocks.push(Block::Gap);
+        blocks.push(Block::toned(0, name.to_uppercase(), Tone::Strong));
+        for finding in findings {
+            blocks.extend(finding_blocks(finding, mark, tone, options));
+        }
+    }
+    for (index, (label, table)) in repeats::by_label(audit).into_iter().enumerate() {
+        blocks.push(Block::Gap);
+        if index == 0 {
+            blocks.push(Block::toned(0, "RUNS OF THE SAME THING", Tone::Strong));
+        }
+        blocks.push(Block::plain(2, label));
+        blocks.push(Block::Table { indent: 4, table });
+    }
+    blocks
+}
+
+fn head(audit: &Audit, documents: &[Document]) -> Vec<Block> {
+    let mut first = vec![Cell::toned(title(documents), Tone::Strong)];
+    if let [document] = documents {
+        first.push(Cell::new(format!("· {}", read_counts(document))));
+    }
+    let (sentence, tone) = verdict(audit, documents);
+    let mut blocks = vec![Block::labelled(0, Cell::default(), first)];
+    let mut counted = Vec::new();
+    for ((count, name, tone), (_, _, mark, _)) in counts(audit).into_iter().zip(SECTIONS) {
+        if !counted.is_empty() {
+            counted.push(Cell::new("·"));
+        }
+        counted
+            .push(Cell::toned(format!("{mark} {count} {name}"), if count > 0 { tone } else { Tone::Faint }));
+    }
+    if !audit.findings.is_empty() {
+        blocks.push(Block::labelled(0, Cell::default(), counted));
+    }
+    blocks.push(Block::toned(0, sentence, tone));
+    if documents.len() > 1 {
+        blocks.push(Block::Gap);
+        let mut table = documents_table(audit, documents);
+        // The names of the sections are wide, and their marks stand beside them in the line above.
+        for (_, name, mark, _) in SECTIONS {
+            table
+                .columns
+                .iter_mut()
+                .filter(|column| column.name == name)
+                .for_each(|column| column.name = mark.to_owned());
+        }
+        blocks.push(Block::Table { indent: 0, table });
+    }
+    blocks
+}
+
+fn finding_blocks(finding: &Finding, mark: &str, tone: Tone, options: &Options) -> Vec<Block> {
+    let brief = finding.standing == Standing::Supported && !options.full;
+    let mut summary = vec![Cell::new(finding.summary.clone())];
+    if brief {
+        summary.extend(finding.sources.first().map(|source| Cell::toned(place(source), Tone::Faint)));
+    }
+    let mut blocks = vec![Block::labelled(2, Cell::toned(mark, tone), summary)];
+    if brief {
+        return blocks;
+    }
+    for line in &finding.arithmetic {
+        blocks.push(Block::plain(6, line));
+    }
+    let places = places(&finding.sources, options.full);
+    if !places.is_empty() {
+        blocks.push(Block::labelled(
+            4,
+            Cell::toned("at", Tone::Faint),
+            vec![Cell::toned(places, Tone::Faint)],
+        ));
+    }
+    if !finding.advice.is_empty() {
+        blocks.push(Block::labelled(4, Cell::new("hint:"), vec![Cell::new(finding.advice.clone())]));
+    }
+    blocks
+}
+
+fn places(sources: &[Source], full: bool) -> String {
+    let most = if full { usize::MAX } else { FEW_PLACES };
+    let mut shown: Vec<String> = sources.iter().take(most).map(place).collect();
+    if let Some(more) = sources.len().checked_sub(most).filter(|more| *more > 0) {
+        shown.push(format!("and {more} more"));
+    }
+    shown.join(", ")
+}

@@ -1,0 +1,91 @@
+//! What was read from files, for people: runs with how they ended, settings, phases, metrics, series and hints.
+
+mod facts;
+mod metrics;
+mod naming;
+mod phases;
+mod run;
+mod runs;
+mod series;
+mod settings;
+mod writing;
+
+use assay_model::Document;
+
+use crate::block::{Block, Options};
+use crate::number::counted;
+use crate::table::{Cell, Tone};
+
+pub use facts::place;
+pub use naming::names;
+pub use phases::lines as timeline_lines;
+pub(crate) use runs::table as runs_table;
+pub use settings::{Compared, compared, effective};
+
+/// So few runs are shown in full unasked: there is room for them.
+const FEW_RUNS: usize = 2;
+/// Of more runs than these, phases and series are told in a line each.
+const MANY_RUNS: usize = 6;
+
+/// How much is told of a run below the table of runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// In lines.
+    Lines,
+    /// With phases and series as small tables.
+    Short,
+    /// With everything.
+    Full,
+}
+
+/// All that was read, document by document.
+pub fn summary(documents: &[Document], options: &Options) -> Vec<Block> {
+    let runs: usize = documents.iter().map(|document| document.runs.len()).sum();
+    let detail = match runs {
+        _ if options.full => Detail::Full,
+        0..=FEW_RUNS => Detail::Full,
+        runs if runs > MANY_RUNS => Detail::Lines,
+        _ => Detail::Short,
+    };
+    let mut blocks = Vec::new();
+    for document in documents {
+        if !blocks.is_empty() {
+            blocks.push(Block::Gap);
+        }
+        blocks.push(heading(document));
+        if !document.runs.is_empty() {
+            blocks.push(Block::Gap);
+            blocks.push(Block::Table { indent: 0, table: runs::table(document, detail == Detail::Full) });
+        }
+        for (index, run) in document.runs.iter().enumerate() {
+            blocks.extend(run::blocks(run, index + 1, detail, options.width));
+        }
+        if detail == Detail::Full {
+            blocks.extend(writing::blocks(document, options.width));
+        }
+    }
+    blocks
+}
+
+fn heading(document: &Document) -> Block {
+    let found = [
+        (document.runs.len(), "run"),
+        (document.tables.len(), "table"),
+        (document.statements.len(), "statement"),
+    ];
+    let parts: Vec<String> = found
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, thing)| counted(*count as u64, thing))
+        .collect();
+    let found = if parts.is_empty() { "nothing that tells of a run".to_owned() } else { parts.join(", ") };
+    let lines = counted(document.lines, "line");
+    Block::labelled(
+        0,
+        Cell::default(),
+        vec![Cell::toned(document.file.clone(), Tone::Strong), Cell::new(format!("· {lines}: {found}"))],
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,34 @@
+//! The kinds of samples, a file each. A file declares its options at the top and writes the sample below.
+
+pub(crate) mod cerebras;
+pub(crate) mod deepspeed;
+pub(crate) mod gaudi;
+pub(crate) mod graphcore_app;
+pub(crate) mod groq;
+pub(crate) mod hugging_face;
+pub(crate) mod lightning;
+pub(crate) mod litgpt;
+pub(crate) mod llama_bench;
+pub(crate) mod llama_cpp;
+pub(crate) mod megatron;
+pub(crate) mod metrics;
+pub(crate) mod mlperf;
+pub(crate) mod nanogpt;
+pub(crate) mod pbs;
+pub(crate) mod poptorch;
+pub(crate) mod prose;
+pub(crate) mod sacct;
+pub(crate) mod sambanova;
+pub(crate) mod seff;
+pub(crate) mod serving;
+pub(crate) mod sglang_bench;
+pub(crate) mod slurm_oom;
+pub(crate) mod squeue;
+pub(crate) mod timing_arrays;
+pub(crate) mod torchrun_failure;
+pub(crate) mod torchtitan;
+pub(crate) mod tqdm;
+pub(crate) mod usage;
+pub(crate) mod vllm_bench;
+pub(crate) mod vllm_server;
+pub(crate) mod write_up;

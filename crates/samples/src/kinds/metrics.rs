@@ -1,0 +1,26 @@
+//! Lines that hold nothing but `name=value` pairs.
+
+use crate::curve::Curve;
+use crate::kind::{Job, Kind, Values, log_options};
+use crate::log::say;
+
+pub(crate) const KIND: Kind = Kind {
+    name: "metrics",
+    summary: "name=value lines: a loss and a rate a step, then an accuracy",
+    options: log_options![
+        ("steps", "10", Values::Whole(1, 1 << 32), "lines"),
+        ("rate", "812.5", Values::Number(0.001, 1e9), "samples a second"),
+    ],
+    compose,
+};
+
+fn compose(job: &mut Job<'_, '_>) {
+    let curve = Curve { start: 2.3, floor: 0.2, steps: 20.0, noise: 0.01 };
+    for step in 1..=job.units.unwrap_or(job.settings.whole("steps")) {
+        let loss = curve.at(step as f64, &mut job.random);
+        let rate = job.settings.number("rate") * (1.0 + 0.01 * job.random.normal());
+        job.log.text("step=").whole(step).text(" loss=").fixed(loss, 4).text(" rate=").fixed(rate, 2);
+        job.log.text(" samples/s").end();
+    }
+    say!(job.log, "accuracy={:.1}%", 97.0 + job.random.normal());
+}
