@@ -78,7 +78,8 @@ pub fn wrap(pieces: &[Cell], width: usize) -> Vec<Vec<Cell>> {
     for piece in pieces {
         for word in piece.text.split(' ').filter(|word| !word.is_empty()) {
             let mut rest = word;
-            loop {
+            // A word that was broken at its end has no rest.
+            while !rest.is_empty() {
                 let gap = usize::from(used > 0);
                 if used + gap + rest.width() <= width {
                     push_word(&mut lines, piece.tone, rest);
