@@ -25,14 +25,10 @@ pub struct Bar<'a> {
 
 /// The first bar in a text.
 pub fn bar(text: &str) -> Option<Bar<'_>> {
-    let mut from = 0;
-    loop {
-        let place = from + memchr::memmem::find(text.as_bytes().get(from..)?, b"%|")?;
-        if let Some(found) = bar_at(text, place) {
-            return Some(found);
-        }
-        from = place + 2;
-    }
+    let bytes = text.as_bytes();
+    memchr::memchr_iter(b'%', bytes)
+        .filter(|place| bytes.get(place + 1) == Some(&b'|'))
+        .find_map(|place| bar_at(text, place))
 }
 
 fn bar_at(text: &str, place: usize) -> Option<Bar<'_>> {
@@ -56,9 +52,9 @@ fn bar_at(text: &str, place: usize) -> Option<Bar<'_>> {
         return Some(cut(inside.get(end..).unwrap_or_default()));
     }
     let (inside, rest) = (inside.get(..end)?, inside.get(end + 1..)?);
-    let (clock, tail) = inside.split_once(", ").unwrap_or((inside, ""));
-    let (elapsed, _) = clock.split_once('<').unwrap_or((clock, ""));
-    let (rate, postfix) = tail.split_once(", ").unwrap_or((tail, ""));
+    let (clock, tail) = at_comma(inside);
+    let elapsed = clock.get(..memchr::memchr(b'<', clock.as_bytes()).unwrap_or(clock.len()))?;
+    let (rate, postfix) = at_comma(tail);
     Some(Bar {
         label,
         done,
@@ -69,6 +65,15 @@ fn bar_at(text: &str, place: usize) -> Option<Bar<'_>> {
         rest,
         cut: false,
     })
+}
+
+/// Splits at the first comma with a blank behind it.
+pub(crate) fn at_comma(text: &str) -> (&str, &str) {
+    let bytes = text.as_bytes();
+    memchr::memchr_iter(b',', bytes)
+        .find(|place| bytes.get(place + 1) == Some(&b' '))
+        .and_then(|place| Some((text.get(..place)?, text.get(place + 2..)?)))
+        .unwrap_or((text, ""))
 }
 
 /// A count, with the suffix that tqdm uses for large ones.

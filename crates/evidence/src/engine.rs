@@ -8,7 +8,7 @@ use crate::draft::Draft;
 use crate::facts::{Base, Facts};
 use crate::hints;
 use crate::line::{Line, clean, without_rank};
-use crate::needles::{PROSE_BIT, is_plain};
+use crate::needles::{HINT_BIT, PROSE_BIT, is_plain};
 use crate::readers::Readers;
 
 /// Reads lines into runs.
@@ -47,6 +47,10 @@ impl Engine {
 
     /// Shows a line to the readers that want it.
     pub fn line(&mut self, file: u16, number: u64, bytes: &[u8]) -> Seen {
+        let plain = self.last.is_none() && !self.draft.evidence && self.readers.needles().always() == 0;
+        if plain && is_plain(bytes) {
+            return Seen { taken: Taken::Nothing, names_setting: false };
+        }
         let cleaned = clean(bytes);
         let (rank, text) = without_rank(&cleaned);
         let line = Line { number, text, rank };
@@ -58,14 +62,10 @@ impl Engine {
                 return Seen { taken: Taken::Whole, names_setting: false };
             }
         }
-        let needles = self.readers.needles();
-        if !self.draft.evidence && needles.always() == 0 && is_plain(text.as_bytes()) {
-            return Seen { taken: Taken::Nothing, names_setting: false };
-        }
-        let wanted = needles.wanted(text.as_bytes());
+        let wanted = self.readers.needles().wanted(text.as_bytes());
         let names_setting = wanted & PROSE_BIT != 0;
-        let taken = self.offer(wanted & !PROSE_BIT, line, place);
-        if hints::may_tell(text) {
+        let taken = self.offer(wanted & !(PROSE_BIT | HINT_BIT), line, place);
+        if wanted & HINT_BIT != 0 {
             let (_, mut facts) = self.facts(usize::MAX, text, place);
             hints::look(text, &mut facts);
         }

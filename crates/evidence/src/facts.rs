@@ -225,6 +225,11 @@ impl Facts<'_> {
         self.stamp = Some(Some(stamp));
     }
 
+    /// The line is known to have no time stamp: nobody need look for one.
+    pub(crate) fn without_clock(&mut self) {
+        self.stamp = Some(None);
+    }
+
     /// The time stamp of this line.
     pub fn stamp(&mut self) -> Option<Stamp> {
         if let Some(known) = self.stamp {

@@ -19,7 +19,10 @@ pub fn clean(bytes: &[u8]) -> Cow<'_, str> {
     if memchr::memchr(0x1b, bytes).is_some() {
         return Cow::Owned(String::from_utf8_lossy(&without_escapes(bytes)).into_owned());
     }
-    String::from_utf8_lossy(bytes)
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(bytes),
+    }
 }
 
 /// Splits off `[1,0]<stdout>:`, `[rank0]:`, `[default0]:`.

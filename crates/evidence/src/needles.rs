@@ -36,14 +36,17 @@ pub(crate) const PROSE: &[&str] = &[
     "vocab",
 ];
 
-/// A set of readers, a bit each. The last bit stands for prose.
+/// A set of readers, a bit each. The last two bits stand for prose and for error texts.
 pub(crate) type Set = u128;
 
 /// The bit of prose.
 pub(crate) const PROSE_BIT: Set = 1 << 127;
 
+/// The bit of error texts that have a hint.
+pub(crate) const HINT_BIT: Set = 1 << 126;
+
 /// The most readers of one set.
-const MOST: usize = 127;
+const MOST: usize = 126;
 
 /// Finds which readers a line concerns.
 pub(crate) struct Needles {
@@ -57,6 +60,7 @@ impl Needles {
     pub fn new(readers: impl Iterator<Item = Option<Vec<String>>>) -> Needles {
         let mut needles: Vec<(String, Set)> =
             PROSE.iter().map(|word| ((*word).to_owned(), PROSE_BIT)).collect();
+        needles.extend(crate::hints::needles().map(|text| (text.to_owned(), HINT_BIT)));
         let mut always = 0;
         for (index, wanted) in readers.enumerate().take(MOST) {
             match wanted {
@@ -93,7 +97,9 @@ impl Needles {
 /// Whether a line is plain words: no digit and no sign that logs, tables or mark-up need. Such lines say nothing unless
 /// a run is under way.
 pub(crate) fn is_plain(line: &[u8]) -> bool {
-    let mut seen = 0;
+    // The header of a scheduler's table is plain words too, but everything below depends on it.
+    let header = line.trim_ascii_start().get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"jobid"));
+    let mut seen = u8::from(header);
     let mut chunks = line.chunks_exact(8);
     for chunk in &mut chunks {
         seen |= chunk.iter().fold(0, |seen, byte| seen | TELLING[usize::from(*byte)]);
@@ -106,7 +112,7 @@ pub(crate) fn is_plain(line: &[u8]) -> bool {
 
 const TELLING: [u8; 256] = {
     let mut table = [0; 256];
-    let signs = b"J\"/0123456789=:|{}[]%<>#`*!$~+";
+    let signs = b"\"/0123456789=:|{}[]%<>#`*!$~+";
     let mut index = 0;
     while index < signs.len() {
         table[signs[index] as usize] = 1;
@@ -132,6 +138,7 @@ mod tests {
 
     #[test]
     fn plain_words_are_told_from_the_rest() {
+        assert!(!is_plain(b"JobID   JobName   State"));
         assert!(is_plain(b"Nothing to see here, move along"));
         for line in ["step 1", "a=b", "It failed!", "# heading", "see: this"] {
             assert!(!is_plain(line.as_bytes()), "{line}");

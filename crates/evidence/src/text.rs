@@ -2,30 +2,60 @@
 
 /// Reads the number that a text begins with, after blanks; gives it with the rest of the text. Thousands commas are
 /// allowed; `nan`, `inf` and dashes are not numbers.
+///
+/// Most numbers of a log have few digits. Those are put together while they are scanned: a whole number below 2^53
+/// over a power of ten up to 10^22 is one division of two exact numbers, so it rounds as a full parser rounds.
 pub fn number(text: &str) -> Option<(f64, &str)> {
     let text = text.trim_start_matches([' ', '\t']);
     let bytes = text.as_bytes();
+    let negative = bytes.first() == Some(&b'-');
     let mut end = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
-    let (mut commas, mut digits) = (false, false);
+    let (mut mantissa, mut count, mut decimals) = (0_u64, 0_u32, 0_usize);
+    let (mut point, mut plain) = (false, true);
     while let Some(byte) = bytes.get(end) {
-        let next_is_digit = bytes.get(end + 1).is_some_and(u8::is_ascii_digit);
         match byte {
-            b'0'..=b'9' => digits = true,
-            b'.' if next_is_digit || digits => {}
-            b',' if digits && is_thousand(bytes.get(end + 1..).unwrap_or_default()) => commas = true,
-            b'e' | b'E' if digits && exponent(bytes.get(end + 1..).unwrap_or_default()) => {
-                end += 1 + usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
-                continue;
+            b'0'..=b'9' => {
+                mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
+                count += 1;
+                decimals += usize::from(point);
+            }
+            b'.' if !point && (count > 0 || bytes.get(end + 1).is_some_and(u8::is_ascii_digit)) => {
+                point = true
+            }
+            b',' if count > 0 && !point && is_thousand(bytes.get(end + 1..).unwrap_or_default()) => {
+                plain = false
+            }
+            b'e' | b'E' if count > 0 && exponent(bytes.get(end + 1..).unwrap_or_default()) => {
+                plain = false;
+                end += 2;
+                while bytes.get(end).is_some_and(u8::is_ascii_digit) {
+                    end += 1;
+                }
+                break;
             }
             _ => break,
         }
         end += 1;
     }
-    let written = text.get(..end)?.trim_end_matches('.');
+    if count == 0 {
+        return None;
+    }
+    let written = text.get(..end)?;
+    let written = written.strip_suffix('.').unwrap_or(written);
     let rest = text.get(written.len()..)?;
-    let value = if commas { written.replace(',', "").parse() } else { written.parse() };
-    value.ok().filter(|value: &f64| digits && value.is_finite()).map(|value| (value, rest))
+    if let (true, true, Some(power)) = (plain, count <= 15, POWERS.get(decimals)) {
+        let value = mantissa as f64 / power;
+        return Some((if negative { -value } else { value }, rest));
+    }
+    let value: f64 = written.replace(',', "").parse().ok()?;
+    value.is_finite().then_some((value, rest))
 }
+
+/// Powers of ten that a double holds exactly.
+const POWERS: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+    1e19, 1e20, 1e21, 1e22,
+];
 
 /// A comma groups thousands when exactly three digits follow it.
 fn is_thousand(rest: &[u8]) -> bool {

@@ -4,11 +4,11 @@ use assay_model::names::{self, setting};
 use assay_model::{KnownBy, Scope, Value as Setting};
 
 use super::{Dialect, DialectReader, Shape, Taken};
-use crate::bars::{Bar, bar};
+use crate::bars::{Bar, at_comma, bar};
 use crate::collector::Value;
 use crate::facts::Facts;
 use crate::line::Line;
-use crate::text::{number, number_after};
+use crate::text::number;
 
 /// The registry's entry.
 pub const DIALECT: Dialect = Dialect {
@@ -96,6 +96,7 @@ impl DialectReader for TqdmReader {
             && found.rest.is_empty()
             && found.postfix.is_empty() != self.postfix;
         if same {
+            facts.without_clock();
             self.take(&found, facts);
         }
         same
@@ -182,24 +183,22 @@ fn about(label: &str) -> About {
 
 /// Values that programs hang on their bars.
 fn postfix(found: &Bar<'_>, facts: &mut Facts<'_>) {
-    if found.postfix.is_empty() {
-        return;
-    }
-    for part in found.postfix.split(", ") {
-        let Some((name, written)) = part.split_once(['=', ':']) else { continue };
-        let Some((value, unit)) = number(written) else { continue };
-        match name.trim().to_ascii_lowercase().as_str() {
-            "loss" | "train_loss" | "train/loss" => facts.report_at(names::LOSS_TRAIN, found.done, value),
-            "lr" => facts.report_at(names::LEARNING_RATE, found.done, value),
-            "throughput" if unit.trim().starts_with("samples/s") => {
-                facts.value(
-                    Value::reported(names::SAMPLES_PER_S_INSTANT, value).at(found.done).over(Scope::Instant),
-                );
-            }
-            _ => {}
+    let mut rest = found.postfix;
+    while !rest.is_empty() {
+        let (part, behind) = at_comma(rest);
+        rest = behind;
+        let Some(sign) = memchr::memchr2(b'=', b':', part.as_bytes()) else { continue };
+        let Some((value, unit)) = part.get(sign + 1..).and_then(number) else { continue };
+        let name = part.get(..sign).unwrap_or_default().trim();
+        let is = |word: &str| name.eq_ignore_ascii_case(word);
+        if is("loss") || is("train_loss") || is("train/loss") {
+            facts.report_at(names::LOSS_TRAIN, found.done, value);
+        } else if is("lr") {
+            facts.report_at(names::LEARNING_RATE, found.done, value);
+        } else if is("throughput") && unit.trim_start().starts_with("samples/s") {
+            facts.value(
+                Value::reported(names::SAMPLES_PER_S_INSTANT, value).at(found.done).over(Scope::Instant),
+            );
         }
-    }
-    if let Some(value) = number_after(found.label, "total loss:") {
-        facts.report_at(names::LOSS_TRAIN, found.done, value);
     }
 }
