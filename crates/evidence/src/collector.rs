@@ -165,6 +165,16 @@ impl Collector {
         self.written.push_str(found.written.unwrap_or_default());
     }
 
+    /// Whether the next value is one that a thinned series would not keep.
+    pub fn would_drop(&self, skipped: u64) -> bool {
+        self.stride > 1 && !(self.seen + skipped).is_multiple_of(self.stride)
+    }
+
+    /// Counts values that were seen and not kept.
+    pub fn count(&mut self, skipped: u64) {
+        self.seen += skipped;
+    }
+
     /// The value last seen, for live display.
     pub fn latest(&self) -> f64 {
         self.last.0

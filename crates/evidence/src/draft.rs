@@ -39,6 +39,8 @@ pub(crate) struct Draft {
     settings: Vec<SettingFact>,
     phases: Vec<OpenPhase>,
     collectors: Vec<Collector>,
+    /// The collectors that the last line gave values to.
+    touched: Vec<usize>,
     hints: Vec<Hint>,
     began: Option<Stamp>,
     latest: Option<Stamp>,
@@ -81,21 +83,45 @@ impl Draft {
         if !found.value.is_finite() {
             return;
         }
-        let full = self.collectors.len() >= MOST;
-        let known = self.collectors.iter_mut().find(|collector| collector.metric == found.metric);
-        match known {
-            Some(collector) if collector.owner == owner => collector.take(found, place, stamp),
-            // Readers stand in the order in which they are believed.
-            Some(collector) if collector.owner < owner => {}
-            Some(collector) => {
-                *collector = Collector::new(found, owner, place);
-                collector.take(found, place, stamp);
-            }
-            None if full => {}
+        let known = self.collectors.iter().position(|collector| collector.metric == found.metric);
+        let place_of = match known {
+            Some(index) => index,
+            None if self.collectors.len() >= MOST => return,
             None => {
-                let mut collector = Collector::new(found, owner, place);
-                collector.take(found, place, stamp);
-                self.collectors.push(collector);
+                self.collectors.push(Collector::new(found, owner, place));
+                self.collectors.len() - 1
+            }
+        };
+        let Some(collector) = self.collectors.get_mut(place_of) else { return };
+        // Readers stand in the order in which they are believed.
+        if collector.owner < owner {
+            return;
+        }
+        if owner < collector.owner {
+            *collector = Collector::new(found, owner, place);
+        }
+        collector.take(found, place, stamp);
+        self.touched.push(place_of);
+    }
+
+    /// A new line begins.
+    pub fn next_line(&mut self) {
+        self.touched.clear();
+    }
+
+    /// Whether a line like the last one would add nothing but counts: all its values would be thinned out.
+    pub fn would_drop(&self, skipped: u64) -> bool {
+        let drops = |index: &usize| {
+            self.collectors.get(*index).is_some_and(|collector| collector.would_drop(skipped))
+        };
+        !self.touched.is_empty() && self.touched.iter().all(drops)
+    }
+
+    /// Counts lines like the last one whose values were not kept.
+    pub fn count(&mut self, skipped: u64) {
+        for index in &self.touched {
+            if let Some(collector) = self.collectors.get_mut(*index) {
+                collector.count(skipped);
             }
         }
     }

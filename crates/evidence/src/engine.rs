@@ -10,6 +10,7 @@ use crate::hints;
 use crate::line::{Line, clean, without_rank};
 use crate::needles::{HINT_BIT, PROSE_BIT, is_plain};
 use crate::readers::Readers;
+use crate::shape;
 
 /// Reads lines into runs.
 pub(crate) struct Engine {
@@ -21,6 +22,16 @@ pub(crate) struct Engine {
     pub files: Vec<String>,
     /// The reader that took the last line whole.
     last: Option<usize>,
+    held: Held,
+}
+
+/// The last of some lines that differ in their numbers alone. Where a series is thinned anyway, such lines are counted
+/// and only the last one is read.
+#[derive(Default)]
+struct Held {
+    bytes: Vec<u8>,
+    place: Option<Place>,
+    skipped: u64,
 }
 
 /// What became of a line.
@@ -42,11 +53,56 @@ impl Engine {
             runs: Vec::new(),
             files,
             last: None,
+            held: Held::default(),
         }
     }
 
     /// Shows a line to the readers that want it.
     pub fn line(&mut self, file: u16, number: u64, bytes: &[u8]) -> Seen {
+        if self.hold(Place { file, line: number }, bytes) {
+            return Seen { taken: Taken::Whole, names_setting: false };
+        }
+        self.release();
+        self.read(file, number, bytes)
+    }
+
+    /// Holds a line instead of reading it, if it says nothing new but numbers that would be thinned out.
+    fn hold(&mut self, place: Place, bytes: &[u8]) -> bool {
+        let held = &mut self.held;
+        if self.last.is_none() || !self.draft.would_drop(held.skipped) || !shape::same(&held.bytes, bytes) {
+            return false;
+        }
+        held.bytes.clear();
+        held.bytes.extend_from_slice(bytes);
+        held.place = Some(place);
+        held.skipped += 1;
+        true
+    }
+
+    /// Reads the line that is held.
+    fn release(&mut self) {
+        if let Some(place) = self.held.place.take() {
+            // The held line itself is counted when it is read.
+            self.draft.count(self.held.skipped.saturating_sub(1));
+            self.held.skipped = 0;
+            let bytes = std::mem::take(&mut self.held.bytes);
+            self.read(place.file, place.line, &bytes);
+        }
+    }
+
+    fn read(&mut self, file: u16, number: u64, bytes: &[u8]) -> Seen {
+        self.draft.next_line();
+        let seen = self.dispatch(file, number, bytes);
+        if seen.taken == Taken::Whole {
+            self.held.bytes.clear();
+            self.held.bytes.extend_from_slice(bytes);
+        } else {
+            self.last = None;
+        }
+        seen
+    }
+
+    fn dispatch(&mut self, file: u16, number: u64, bytes: &[u8]) -> Seen {
         let plain = self.last.is_none() && !self.draft.evidence && self.readers.needles().always() == 0;
         if plain && is_plain(bytes) {
             return Seen { taken: Taken::Nothing, names_setting: false };
@@ -118,6 +174,7 @@ impl Engine {
 
     /// A block ends here: so does the run in it.
     pub fn boundary(&mut self, number: u64) {
+        self.release();
         let place = Place { file: 0, line: number };
         for reader in 0..self.states.len() {
             let (state, mut facts) = self.facts(reader, "", place);

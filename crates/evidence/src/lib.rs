@@ -9,7 +9,8 @@
 //! | `dialects.rs`, `dialects/` | the log dialects, one a file, with their line shapes at the top |
 //! | `user.rs`, `pattern.rs` | dialects and patterns of the user's own |
 //! | `hints.rs` | error texts and what to do about them |
-//! | `readers.rs`, `needles.rs` | a set of readers, and which of them a line concerns |
+//! | `readers.rs`, `needles.rs`, `sieve.rs` | a set of readers, and which of them a line concerns |
+//! | `shape.rs` | lines that differ in their numbers alone |
 //! | `facts.rs` | what a dialect can say about a line |
 //! | `draft.rs`, `collector.rs` | the run that facts gather in |
 //! | `engine.rs` | shows lines to readers and puts runs together |
@@ -33,6 +34,8 @@ mod readers;
 pub mod reading;
 pub mod redirect;
 mod results;
+mod shape;
+mod sieve;
 mod text;
 pub mod user;
 pub mod writeup;

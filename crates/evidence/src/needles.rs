@@ -3,6 +3,8 @@
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
+use crate::sieve::Sieve;
+
 /// Words that make a line of prose worth a closer look: they name settings.
 pub(crate) const PROSE: &[&str] = &[
     "epoch",
@@ -11,14 +13,14 @@ pub(crate) const PROSE: &[&str] = &[
     "Batch",
     "learning",
     "Learning",
-    "lr",
+    " lr ",
     "task",
     "Task",
     "steps",
     "warm",
     "Warm",
-    "GPU",
-    "IPU",
+    " GPU",
+    " IPU",
     "node",
     "thread",
     "seed",
@@ -50,6 +52,7 @@ const MOST: usize = 126;
 
 /// Finds which readers a line concerns.
 pub(crate) struct Needles {
+    sieve: Sieve,
     automaton: Option<AhoCorasick>,
     owners: Vec<Set>,
     always: Set,
@@ -74,12 +77,16 @@ impl Needles {
             .kind(Some(AhoCorasickKind::DFA))
             .build(needles.iter().map(|(needle, _)| needle))
             .ok();
-        Needles { automaton, owners: needles.into_iter().map(|(_, owner)| owner).collect(), always }
+        let sieve = Sieve::new(needles.iter().map(|(needle, _)| needle.as_str()));
+        Needles { sieve, automaton, owners: needles.into_iter().map(|(_, owner)| owner).collect(), always }
     }
 
     /// The readers that want a line.
     pub fn wanted(&self, line: &[u8]) -> Set {
         let mut set = self.always;
+        if !self.sieve.passes(line) {
+            return set;
+        }
         if let Some(automaton) = &self.automaton {
             for found in automaton.find_overlapping_iter(line) {
                 set |= self.owners.get(found.pattern().as_usize()).copied().unwrap_or_default();

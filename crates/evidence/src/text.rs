@@ -97,21 +97,23 @@ pub fn word(text: &str) -> &str {
 
 /// Seconds of `1:02:03`, `02:03`, `1-00:00:00` (days first, as Slurm writes them) or a plain number of seconds.
 pub fn clock_seconds(text: &str) -> Option<f64> {
-    let text = text.trim();
-    let (days, rest) = match text.split_once('-') {
-        Some((days, rest)) => (days.parse::<f64>().ok()?, rest),
+    let text = text.trim_ascii();
+    let (days, rest) = match memchr::memchr(b'-', text.as_bytes()) {
+        Some(place) => (text.get(..place)?.parse::<f64>().ok()?, text.get(place + 1..)?),
         None => (0.0, text),
     };
     let mut seconds = 0.0;
-    let mut parts = 0;
-    for part in rest.split(':') {
-        if part.is_empty() || !part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
-            return None;
-        }
-        seconds = seconds * 60.0 + part.parse::<f64>().ok()?;
+    let (mut parts, mut rest) = (0, rest);
+    loop {
+        let (part, behind) =
+            number(rest).filter(|_| rest.as_bytes().first().is_some_and(u8::is_ascii_digit))?;
+        seconds = seconds * 60.0 + part;
         parts += 1;
+        match behind.strip_prefix(':') {
+            Some(next) if parts < 3 => rest = next,
+            _ => return behind.is_empty().then_some(days * 86_400.0 + seconds),
+        }
     }
-    (parts <= 3).then_some(days * 86_400.0 + seconds)
 }
 
 /// The pairs of a flat Python dictionary or JSON object within a text: names without quotes, values as written

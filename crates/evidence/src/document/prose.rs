@@ -7,6 +7,8 @@ use crate::writeup::{self, Declared};
 
 /// Lines of prose that are searched for statements. No write-up is longer; a longer file is not one.
 const MOST_LINES: usize = 20_000;
+/// Of these, lines that state numbers or compare things. A write-up that has more is a table in disguise.
+const MOST_TELLING: usize = 4_000;
 /// Lines of prose above a table or a log that can say what it is about.
 const RECENT: usize = 40;
 /// The longest paragraph that is read as one.
@@ -21,17 +23,19 @@ pub(super) struct Prose {
     /// Whether a block of the document has used what was declared.
     used: bool,
     lines: usize,
+    telling: usize,
     assignments: usize,
 }
 
 impl Prose {
     /// Takes a line of prose. Lines of a log that no dialect knows are looked at for settings only.
     pub fn line(&mut self, number: u64, bytes: &[u8], names_setting: bool, log: bool, file: &str) {
-        if log || self.lines >= MOST_LINES {
+        if log || self.lines >= MOST_LINES || self.telling >= MOST_TELLING {
             return;
         }
         self.lines += 1;
         let text = clean(bytes);
+        self.telling += usize::from(writeup::sentences::worth_reading(&text));
         if names_setting {
             self.declare(number, &text, file);
         }
