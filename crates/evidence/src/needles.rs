@@ -41,6 +41,9 @@ pub(crate) const PROSE: &[&str] = &[
 /// A set of readers, a bit each. The last two bits stand for prose and for error texts.
 pub(crate) type Set = u128;
 
+/// Signs that most needles too short for the sieve have.
+const SIGNS: [char; 2] = ['=', '%'];
+
 /// The bit of prose.
 pub(crate) const PROSE_BIT: Set = 1 << 127;
 
@@ -77,14 +80,16 @@ impl Needles {
             .kind(Some(AhoCorasickKind::DFA))
             .build(needles.iter().map(|(needle, _)| needle))
             .ok();
-        let sieve = Sieve::new(needles.iter().map(|(needle, _)| needle.as_str()));
+        // Needles with one of the two signs below are looked for in every line that has it.
+        let unsigned = needles.iter().filter(|(needle, _)| !needle.contains(SIGNS));
+        let sieve = Sieve::new(unsigned.map(|(needle, _)| needle.as_str()));
         Needles { sieve, automaton, owners: needles.into_iter().map(|(_, owner)| owner).collect(), always }
     }
 
     /// The readers that want a line.
     pub fn wanted(&self, line: &[u8]) -> Set {
         let mut set = self.always;
-        if !self.sieve.passes(line) {
+        if memchr::memchr2(b'=', b'%', line).is_none() && !self.sieve.passes(line) {
             return set;
         }
         if let Some(automaton) = &self.automaton {
@@ -141,6 +146,14 @@ mod tests {
         assert_eq!(needles.wanted(b"x Rate=5"), 0b101);
         assert_eq!(needles.wanted(b"nothing"), 0b100);
         assert_eq!(needles.wanted(b"14 epochs"), 0b100 | PROSE_BIT);
+    }
+
+    #[test]
+    fn built_in_needles_are_long_enough_for_the_sieve() {
+        let all = crate::DIALECTS.iter().flat_map(|dialect| dialect.needles).chain(PROSE).copied();
+        for needle in all.chain(crate::hints::needles()) {
+            assert!(needle.len() >= 4 || needle.contains(SIGNS), "`{needle}`");
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub const DIALECT: Dialect = Dialect {
     name: "graphcore-application",
     title: "Graphcore applications",
     summary: "application logs on IPUs: compilation, step bars with throughput, gc-monitor",
-    needles: &["Compiled/Loaded model in", " - total loss:", "samples/sec]", "MHz"],
+    needles: &["Compiled/Loaded model in", " - total loss:", "samples/sec]", "MHz "],
     shapes: &[
         Shape { text: "Compiled/Loaded model in 98.01 secs", reads: "phase compile, duration.compile" },
         Shape {

@@ -29,7 +29,7 @@ pub const DIALECT: Dialect = Dialect {
         "Total params",
         "Trainable params",
         " metric ",
-        "│",
+        "│ ",
     ],
     shapes: &[
         Shape {

@@ -16,7 +16,7 @@ pub const DIALECT: Dialect = Dialect {
     name: "llama_bench",
     title: "llama-bench",
     summary: "the Markdown table of llama-bench, a run a row",
-    needles: &["t/s |", "-: |", "± "],
+    needles: &["t/s |", "-: |", " ± "],
     shapes: &[
         Shape {
             text: "| model                          |       size |     params | backend    | threads |          test |                  t/s |\n\

@@ -29,7 +29,7 @@ pub const DIALECT: Dialect = Dialect {
         "RUNNING",
         "PENDING",
         " PD ",
-        " R ",
+        " R  ",
         " CG ",
         "Job ID: ",
         "State: ",

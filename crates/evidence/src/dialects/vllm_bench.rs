@@ -35,7 +35,7 @@ pub const DIALECT: Dialect = Dialect {
         "Peak concurrent requests:",
         "TTFT",
         "TPOT",
-        "ITL",
+        " ITL",
         "E2EL",
         "Acceptance rate",
         "Acceptance length",
