@@ -8,7 +8,7 @@ use crate::writeup::{self, Declared};
 /// Lines of prose that are searched for statements. No write-up is longer; a longer file is not one.
 const MOST_LINES: usize = 20_000;
 /// Of these, lines that state numbers or compare things. A write-up that has more is a table in disguise.
-const MOST_TELLING: usize = 4_000;
+const MOST_TELLING: usize = 2_000;
 /// Lines of prose above a table or a log that can say what it is about.
 const RECENT: usize = 40;
 /// The longest paragraph that is read as one.
