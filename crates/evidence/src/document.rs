@@ -12,6 +12,7 @@ use crate::dialects::Taken;
 use crate::engine::Engine;
 use crate::line::clean;
 use crate::lines::LineSplitter;
+use crate::needles::Needles;
 use crate::readers::Readers;
 use crate::writeup::{self, Context};
 use blocks::{Block, Blocks};
@@ -76,7 +77,20 @@ impl DocumentReader {
 
     fn text(&mut self, bytes: &[u8]) {
         let DocumentReader { splitter, lines, .. } = self;
-        splitter.feed(bytes, &mut |number, line| lines.line(number, line));
+        let mut rest = bytes;
+        while let Some(needles) = lines.idle().filter(|_| splitter.is_at_start()) {
+            let skipped = passed_over(rest, needles);
+            let line_feeds =
+                memchr::memchr_iter(b'\n', rest.get(..skipped).unwrap_or_default()).count() as u64;
+            splitter.skip(line_feeds);
+            lines.pass_over(line_feeds, rest.get(..skipped).unwrap_or_default());
+            rest = rest.get(skipped..).unwrap_or_default();
+            let Some(end) = memchr::memchr(b'\n', rest) else { break };
+            let (line, behind) = rest.split_at(end + 1);
+            splitter.feed(line, &mut |number, line| lines.line(number, line));
+            rest = behind;
+        }
+        splitter.feed(rest, &mut |number, line| lines.line(number, line));
     }
 
     /// Ends the reading.
@@ -94,7 +108,38 @@ impl DocumentReader {
     }
 }
 
+/// How many bytes of whole lines concern nobody.
+fn passed_over(bytes: &[u8], needles: &Needles) -> usize {
+    let mut from = 0;
+    for end in memchr::memchr_iter(b'\n', bytes) {
+        if !bytes.get(from..end).is_some_and(|line| needles.passes_over(line)) {
+            break;
+        }
+        from = end + 1;
+    }
+    from
+}
+
 impl Lines {
+    /// The search for key strings, if no line without one can matter: the file is long prose.
+    fn idle(&self) -> Option<&Needles> {
+        let quiet =
+            self.prose.is_full() && !self.outline.in_fence() && !self.blocks.is_open() && self.number > 3;
+        self.engine.idle().filter(|_| quiet)
+    }
+
+    /// Notes lines that concern nobody.
+    fn pass_over(&mut self, count: u64, bytes: &[u8]) {
+        self.number += count;
+        let Some(text) = bytes.strip_suffix(b"\n") else { return };
+        let last = text.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+        if last.trim_ascii().is_empty() {
+            self.outline.after_blank();
+        } else {
+            self.outline.after_line();
+        }
+    }
+
     fn line(&mut self, number: u64, bytes: &[u8]) {
         self.number = number;
         let start = bytes.iter().position(|byte| !byte.is_ascii_whitespace());
@@ -275,5 +320,41 @@ impl Lines {
         self.document.lines = self.number;
         self.document.runs.sort_by_key(|run| run.span.first);
         self.document
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// More prose than is searched for statements, with a heading and a log behind it.
+    fn long() -> String {
+        let mut text = String::new();
+        for number in 0..6000 {
+            text.push_str(&format!(
+                "Word {number} is faster than the word before it.\nQuiet rivers run deep.\n\n"
+            ));
+        }
+        text.push_str("# A heading\n\nbatch size of 512:\n\n```\nAccuracy on test set: 97.13%\n```\n");
+        text
+    }
+
+    fn read(pieces: &[&[u8]]) -> Document {
+        let mut reader = DocumentReader::new(&Readers::all(&[]), "long.md");
+        pieces.iter().for_each(|piece| reader.feed(piece));
+        reader.finish()
+    }
+
+    #[test]
+    fn what_stands_behind_long_prose_is_read_however_it_is_cut() {
+        let text = long();
+        let whole = read(&[text.as_bytes()]);
+        let [run] = whole.runs.as_slice() else { panic!("{:?}", whole.runs) };
+        assert_eq!(run.title.as_deref(), Some("A heading"));
+        assert_eq!((run.span.first, whole.lines), (18_006, 18_007));
+        for size in [7, 1000, 4099] {
+            let pieces: Vec<&[u8]> = text.as_bytes().chunks(size).collect();
+            assert_eq!(read(&pieces), whole, "pieces of {size}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::draft::Draft;
 use crate::facts::{Base, Facts};
 use crate::hints;
 use crate::line::{Line, clean, without_rank};
-use crate::needles::{HINT_BIT, PROSE_BIT, is_plain};
+use crate::needles::{HINT_BIT, Needles, PROSE_BIT, is_plain};
 use crate::readers::Readers;
 use crate::shape;
 
@@ -66,6 +66,12 @@ impl Engine {
         self.read(file, number, bytes)
     }
 
+    /// The search for key strings, if no run is under way and no reader wants every line.
+    pub fn idle(&self) -> Option<&Needles> {
+        let needles = self.readers.needles();
+        (self.last.is_none() && !self.draft.evidence && needles.always() == 0).then_some(needles)
+    }
+
     /// Holds a line instead of reading it, if it says nothing new but numbers that would be thinned out.
     fn hold(&mut self, place: Place, bytes: &[u8]) -> bool {
         let held = &mut self.held;
@@ -103,8 +109,7 @@ impl Engine {
     }
 
     fn dispatch(&mut self, file: u16, number: u64, bytes: &[u8]) -> Seen {
-        let plain = self.last.is_none() && !self.draft.evidence && self.readers.needles().always() == 0;
-        if plain && is_plain(bytes) {
+        if self.idle().is_some() && is_plain(bytes) {
             return Seen { taken: Taken::Nothing, names_setting: false };
         }
         let cleaned = clean(bytes);

@@ -41,6 +41,16 @@ impl LineSplitter {
         }
     }
 
+    /// Whether the next byte begins a line.
+    pub fn is_at_start(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    /// Counts lines that somebody else has looked at.
+    pub fn skip(&mut self, lines: u64) {
+        self.line_feeds += lines;
+    }
+
     fn hold(&mut self, piece: &[u8]) {
         let room = LONGEST_LINE.saturating_sub(self.held.len());
         self.held.extend_from_slice(piece.get(..room).unwrap_or(piece));

@@ -100,6 +100,14 @@ impl Needles {
         set
     }
 
+    /// Whether a line of prose concerns nobody: it holds no needle and no sign that structure is made of.
+    pub fn passes_over(&self, line: &[u8]) -> bool {
+        match signs(line) {
+            0 => !is_header(line),
+            signs => signs & STRUCTURE == 0 && !self.sieve.passes(line),
+        }
+    }
+
     /// The readers that want every line.
     pub fn always(&self) -> Set {
         self.always
@@ -109,25 +117,35 @@ impl Needles {
 /// Whether a line is plain words: no digit and no sign that logs, tables or mark-up need. Such lines say nothing unless
 /// a run is under way.
 pub(crate) fn is_plain(line: &[u8]) -> bool {
-    // The header of a scheduler's table is plain words too, but everything below depends on it.
-    let header = line.trim_ascii_start().get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"jobid"));
-    let mut seen = u8::from(header);
-    let mut chunks = line.chunks_exact(8);
-    for chunk in &mut chunks {
-        seen |= chunk.iter().fold(0, |seen, byte| seen | TELLING[usize::from(*byte)]);
-        if seen != 0 {
-            return false;
-        }
-    }
-    chunks.remainder().iter().fold(seen, |seen, byte| seen | TELLING[usize::from(*byte)]) == 0
+    signs(line) == 0 && !is_header(line)
 }
 
-const TELLING: [u8; 256] = {
+/// The header of a scheduler's table is plain words too, but everything below depends on it.
+fn is_header(line: &[u8]) -> bool {
+    line.trim_ascii_start().get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"jobid"))
+}
+
+/// Which kinds of telling signs a line has.
+fn signs(line: &[u8]) -> u8 {
+    line.iter().fold(0, |seen, byte| seen | KINDS[usize::from(*byte)])
+}
+
+/// Digits and signs that prose has now and then.
+const TELLING: u8 = 1;
+/// Signs that begin tables, headings, fences and arrays, or stand in short needles.
+const STRUCTURE: u8 = 2;
+
+const KINDS: [u8; 256] = {
     let mut table = [0; 256];
-    let signs = b"\"/0123456789=:|{}[]%<>#`*!$~+";
+    let (telling, structure) = (b"\"/0123456789:{}]>*!$", b"=|[%<#`~+");
     let mut index = 0;
-    while index < signs.len() {
-        table[signs[index] as usize] = 1;
+    while index < telling.len() {
+        table[telling[index] as usize] = TELLING;
+        index += 1;
+    }
+    index = 0;
+    while index < structure.len() {
+        table[structure[index] as usize] = STRUCTURE;
         index += 1;
     }
     table

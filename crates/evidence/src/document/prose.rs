@@ -30,7 +30,7 @@ pub(super) struct Prose {
 impl Prose {
     /// Takes a line of prose. Lines of a log that no dialect knows are looked at for settings only.
     pub fn line(&mut self, number: u64, bytes: &[u8], names_setting: bool, log: bool, file: &str) {
-        if log || self.lines >= MOST_LINES || self.telling >= MOST_TELLING {
+        if log || self.is_full() {
             return;
         }
         self.lines += 1;
@@ -46,6 +46,11 @@ impl Prose {
             self.recent.remove(0);
         }
         self.recent.push((number, text.into_owned()));
+    }
+
+    /// Whether no more prose is searched for statements.
+    pub fn is_full(&self) -> bool {
+        self.paragraph.is_empty() && (self.lines >= MOST_LINES || self.telling >= MOST_TELLING)
     }
 
     /// A heading begins something new, and may declare settings itself.
