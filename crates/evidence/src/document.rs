@@ -78,8 +78,9 @@ impl DocumentReader {
     fn text(&mut self, bytes: &[u8]) {
         let DocumentReader { splitter, lines, .. } = self;
         let mut rest = bytes;
-        while let Some(needles) = lines.idle().filter(|_| splitter.is_at_start()) {
-            let skipped = passed_over(rest, needles);
+        while let Some(needles) = lines.idle() {
+            // A line that began in the piece before ends in this one.
+            let skipped = if splitter.is_at_start() { passed_over(rest, needles) } else { 0 };
             let line_feeds =
                 memchr::memchr_iter(b'\n', rest.get(..skipped).unwrap_or_default()).count() as u64;
             splitter.skip(line_feeds);

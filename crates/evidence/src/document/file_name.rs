@@ -1,9 +1,13 @@
 //! Settings in the name of a file: `bert_bs512.log`, `mnist-epochs20.out`, `run_ntasks=8.txt`.
 
+use assay_model::names::setting;
 use assay_model::{SettingFact, Source, Standing};
 
 use crate::user::setting_value;
 use crate::writeup::setting_name;
+
+/// Settings that are on or off. A number behind such a word counts files: `profiler-3.log`.
+const SWITCHES: [&str; 3] = [setting::PROFILER, setting::WARMUP, setting::COMPILE_CACHE];
 
 /// The settings that a file's name declares.
 pub(super) fn settings(file: &str) -> Vec<SettingFact> {
@@ -18,7 +22,10 @@ pub(super) fn settings(file: &str) -> Vec<SettingFact> {
         }
         let named = (words.len().saturating_sub(2)..words.len())
             .find_map(|from| words.get(from..).and_then(|words| setting_name(&words.join(" "))));
-        if let Some(name) = named.filter(|name| found.iter().all(|fact| fact.name != *name)) {
+        // A number that begins with a nought counts files too: `batch-003.log`.
+        let counts_files = part.len() > 1 && part.starts_with('0');
+        let is_new = |name: &&str| !SWITCHES.contains(name) && found.iter().all(|fact| fact.name != **name);
+        if let Some(name) = named.filter(is_new).filter(|_| !counts_files) {
             found.push(SettingFact {
                 name: name.to_owned(),
                 value: setting_value(&part),
@@ -66,5 +73,8 @@ mod tests {
         assert_eq!(read("batch_size_64_epochs_3.log").len(), 2);
         assert_eq!(read("2024-04-08.log"), []);
         assert_eq!(read("-"), []);
+        assert_eq!(read("profiler-001.md"), []);
+        assert_eq!(read("warm_up-3.md"), []);
+        assert_eq!(read("batch-003.log"), []);
     }
 }

@@ -211,6 +211,11 @@ impl Reader<'_> {
             return Some(Some(self.glued(&word)));
         }
         let rest = rest.trim();
+        if unit.is_none()
+            && let Some(problem) = self.misspelt_quotient(rest)
+        {
+            return Some(Some(problem));
+        }
         let harmless = rest.is_empty()
             || rest
                 .starts_with(['(', '[', '±', '*', '†', '‡', '^', '✓', '✗', '←', '→', '↑', '↓', '⭐', '🏆'])
@@ -235,6 +240,18 @@ impl Reader<'_> {
             }
         }
         format!("letters `{word}` behind the number in `{}`", self.text)
+    }
+
+    /// `12.5 tokens/seca`: a quotient that is a unit but for a letter or two at its end.
+    fn misspelt_quotient(&self, rest: &str) -> Option<String> {
+        let word = rest.split_whitespace().next().filter(|word| word.contains('/'))?;
+        let ends: Vec<usize> = word.char_indices().map(|(at, _)| at).collect();
+        let shorter = ends.into_iter().rev().take(2).filter_map(|end| word.split_at_checked(end));
+        let all_letters = |extra: &str| extra.chars().all(char::is_alphabetic);
+        let (_, extra) = shorter
+            .into_iter()
+            .find(|(unit, extra)| all_letters(extra) && unit.contains('/') && unit_of(unit).is_some())?;
+        Some(format!("letters `{extra}` behind the unit in `{}`", self.text))
     }
 
     fn take_spread(&self, rest: &str, parts: &mut CellParts, factor: &mut f64) {
@@ -335,7 +352,7 @@ mod tests {
             let parts = cell(text, None);
             assert_eq!((parts.value, parts.problem), (None, None), "{text}");
         }
-        for text in ["", "TBD", "?", "OOM", "NaN", "1069.6msa", "3,07", "12q"] {
+        for text in ["", "TBD", "?", "OOM", "NaN", "1069.6msa", "3,07", "12q", "115.97 tokens/seca"] {
             let parts = cell(text, None);
             assert!(parts.value.is_none() && parts.problem.is_some(), "{text}");
         }

@@ -8,6 +8,9 @@ use assay_model::{Scope, Unit, names};
 use self::phrase::Phrase;
 use crate::writeup::units;
 
+/// Bytes per second: copying, hashing, reading. It has no place among the canonical names of training and serving.
+pub const BYTES_PER_S: &str = "bytes_per_s";
+
 /// What a phrase says it measures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MetricWord {
@@ -115,13 +118,21 @@ fn own_unit(name: &str, unit: Option<&Unit>) -> Unit {
     match (name, unit) {
         (_, Some(unit)) => unit.clone(),
         (names::SAMPLES_PER_S, None) => units::unknown(),
+        _ => unit_of_metric(name),
+    }
+}
+
+/// The base unit of a metric that this vocabulary names.
+pub fn unit_of_metric(name: &str) -> Unit {
+    match name {
+        BYTES_PER_S => Unit::PerSecond("B".to_owned()),
         _ => names::unit(name),
     }
 }
 
 /// Whether numbers in this unit can be values of this metric.
 fn fits(name: &str, unit: &Unit) -> bool {
-    let own = names::unit(name);
+    let own = unit_of_metric(name);
     match (&own, unit) {
         (_, Unit::One) => true,
         (_, Unit::Other(other)) if other == "times" => {
@@ -192,6 +203,14 @@ mod tests {
             ("num_params", "parameters"),
             ("Number of samples processed", "samples"),
             ("Avg Response Length", "tokens.response"),
+            ("Avg prompt length", "tokens.prompt"),
+            ("input_length", "tokens.prompt"),
+            ("output_length", "tokens.output"),
+            ("MB/s", "bytes_per_s"),
+            ("Rate (MB/s)", "bytes_per_s"),
+            ("Throughput [GiB/s]", "bytes_per_s"),
+            ("Memory bandwidth (GB/s)", "bytes_per_s"),
+            ("Median rate (MB/s)", "bytes_per_s.median"),
             ("Success Rate", "success"),
             ("Speedup", "speedup"),
             ("Scaling efficiency", "efficiency"),
@@ -216,6 +235,8 @@ mod tests {
             "CPU",
             "Sophia (GPU)",
             "Response length (characters)",
+            "Input length (characters)",
+            "Block (bytes)",
         ] {
             assert_eq!(full(text), None, "{text}");
         }

@@ -2,7 +2,7 @@
 
 use assay_model::{Scope, Unit, names};
 
-use super::Statistic;
+use super::{BYTES_PER_S, Statistic};
 use super::phrase::Phrase;
 
 type Named = (&'static str, Option<Scope>);
@@ -139,6 +139,7 @@ fn rate(phrase: &Phrase, unit: Option<&Unit>) -> Option<Named> {
             "steps" => plain(names::STEPS_PER_S),
             "iterations" => plain(names::ITERATIONS_PER_S),
             "FLOP" => plain(names::FLOPS_PER_S),
+            "B" => plain(BYTES_PER_S),
             _ => None,
         },
         None | Some(Unit::One)
@@ -222,8 +223,8 @@ fn count(phrase: &Phrase, unit: Option<&Unit>) -> Option<Named> {
     if phrase.any(&["token"]) {
         return tokens_counted(phrase);
     }
-    if phrase.any(&["response", "answer"]) && phrase.any(&["length", "size"]) {
-        return plain(names::TOKENS_RESPONSE);
+    if phrase.any(&["length", "len"]) || phrase.any(&["response", "answer"]) && phrase.any(&["size"]) {
+        return length(phrase);
     }
     if phrase.any(&["failed", "error", "failure"]) && phrase.any(&["request", "call"]) {
         return plain(names::REQUESTS_FAILED);
@@ -275,6 +276,23 @@ fn tokens_counted(phrase: &Phrase) -> Option<Named> {
     } else {
         names::TOKENS
     })
+}
+
+/// Lengths of what goes into a model and comes out of it are counted in tokens, unless the phrase says otherwise.
+fn length(phrase: &Phrase) -> Option<Named> {
+    let other = ["max", "limit", "context", "sequence", "seq", "character", "char", "word", "queue", "vector"];
+    if phrase.any(&other) || phrase.statistic == Some(Statistic::Maximum) {
+        return None;
+    }
+    if phrase.any(&["response", "answer"]) {
+        plain(names::TOKENS_RESPONSE)
+    } else if phrase.any(&["prompt", "input"]) {
+        plain(names::TOKENS_PROMPT)
+    } else if phrase.any(&["output", "completion", "generation", "generated"]) {
+        plain(names::TOKENS_OUTPUT)
+    } else {
+        None
+    }
 }
 
 fn duration(phrase: &Phrase, unit: Option<&Unit>) -> Option<Named> {
