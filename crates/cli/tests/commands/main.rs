@@ -3,4 +3,5 @@
 
 mod bench;
 mod interruptions;
+mod reading;
 mod verbs;

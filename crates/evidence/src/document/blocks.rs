@@ -1,10 +1,11 @@
 //! Blocks of lines that belong together: tables of four kinds, and arrays that Python prints.
 
 use assay_model::document::READ_VERSION;
-use assay_model::{ReadRun, SettingFact, Span};
+use assay_model::{ReadRun, SettingFact, Source, Span, Standing, Value};
 
 use crate::writeup::{
-    Arrays, Context, GridTable, HtmlTable, PipeTable, RawTable, SeparatedTable, grid, html, pipe, separated,
+    Array, Arrays, Context, GridTable, HtmlTable, PipeTable, RawTable, SeparatedTable, grid, html, pipe,
+    separated,
 };
 
 /// A block that is complete.
@@ -127,21 +128,52 @@ impl Blocks {
         raw.map(Block::Table)
     }
 
-    /// The arrays so far as one run.
-    pub fn arrays(&mut self, context: &Context, declared: &[SettingFact]) -> Option<ReadRun> {
+    /// The arrays so far as runs: one for all whose labels give the same settings.
+    pub fn arrays(&mut self, context: &Context, declared: &[SettingFact]) -> Vec<ReadRun> {
         let arrays = std::mem::take(&mut self.arrays).finish();
-        let (first, last) = (arrays.first()?, arrays.last()?);
-        let about: Vec<&str> = context.recent.iter().rev().take(4).map(|(_, line)| line.trim()).collect();
-        let title: Vec<&str> = about.into_iter().rev().collect();
-        Some(ReadRun {
-            version: READ_VERSION,
-            span: Span { file: context.file.clone(), first: first.first, last: last.last },
-            title: (!title.is_empty()).then(|| title.join(" ")),
-            dialects: vec!["array".to_owned()],
-            platform: context.platform.clone(),
-            settings: declared.to_vec(),
-            series: arrays.iter().map(|array| array.series(&context.file)).collect(),
-            ..ReadRun::default()
-        })
+        let mut groups: Vec<(Vec<(String, Value)>, Vec<Array>)> = Vec::new();
+        for array in arrays {
+            let settings = array.settings();
+            match groups.iter_mut().find(|(known, _)| *known == settings) {
+                Some((_, group)) => group.push(array),
+                None => groups.push((settings, vec![array])),
+            }
+        }
+        let runs = groups.iter();
+        runs.filter_map(|(settings, group)| array_run(context, declared, settings, group)).collect()
     }
+}
+
+/// The run that printed some arrays.
+fn array_run(
+    context: &Context,
+    declared: &[SettingFact],
+    settings: &[(String, Value)],
+    arrays: &[Array],
+) -> Option<ReadRun> {
+    let (first, last) = (arrays.first()?, arrays.last()?);
+    let about: Vec<&str> = context.recent.iter().rev().take(4).map(|(_, line)| line.trim()).collect();
+    let mut title: Vec<&str> = about.into_iter().rev().collect();
+    if !settings.is_empty() {
+        title.push(&first.label);
+    }
+    let own = settings.iter().map(|(name, value)| SettingFact {
+        name: name.clone(),
+        value: value.clone(),
+        standing: Standing::Declared,
+        by: "log".to_owned(),
+        arithmetic: None,
+        source: Source { file: context.file.clone(), line: first.first },
+    });
+    let told = declared.iter().filter(|fact| settings.iter().all(|(name, _)| *name != fact.name)).cloned();
+    Some(ReadRun {
+        version: READ_VERSION,
+        span: Span { file: context.file.clone(), first: first.first, last: last.last },
+        title: (!title.is_empty()).then(|| title.join(" ")),
+        dialects: vec!["array".to_owned()],
+        platform: context.platform.clone(),
+        settings: told.chain(own).collect(),
+        series: arrays.iter().map(|array| array.series(&context.file)).collect(),
+        ..ReadRun::default()
+    })
 }

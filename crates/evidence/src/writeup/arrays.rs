@@ -1,12 +1,13 @@
 //! Arrays that Python programs print: `forward [139.71 139.52 …`, `times = [0.1, 0.2]`, `logits: tensor([[-1.9, 2.1]])`.
 //! They run over several lines and say nothing about their unit more often than not.
 
-use assay_model::{Series, Source, Unit, names};
+use assay_model::{Series, Source, Unit, Value, names};
 
 use super::number::scaled;
+use super::prose::number_value;
 use super::units::{unit_of, unknown};
 use super::vocabulary::words::words;
-use super::vocabulary::{metric_name, setting_name};
+use super::vocabulary::{metric_name, setting_name, unit_of_metric};
 
 /// How many values are kept, over all arrays of one reader.
 pub const MOST_VALUES: usize = 100_000;
@@ -36,7 +37,32 @@ pub struct Array {
     pub complete: bool,
 }
 
+/// Words that number repeats, and so set nothing.
+const NUMBERING: [&str; 9] =
+    ["run", "trial", "repeat", "rep", "replicate", "attempt", "seed", "rank", "sample"];
+
 impl Array {
+    /// The settings that the label gives beside what it measures: `block 16 rate` was taken at a `block` of 16.
+    pub fn settings(&self) -> Vec<(String, Value)> {
+        let mut found: Vec<(String, Value)> = Vec::new();
+        let mut before: Vec<String> = Vec::new();
+        let parts = self.label.split([' ', '=', ':', ',', '(', ')']).filter(|part| !part.is_empty());
+        for part in parts {
+            let Some(number) = part.parse::<f64>().ok().filter(|number| number.is_finite()) else {
+                before.extend(words(part));
+                continue;
+            };
+            let phrase = std::mem::take(&mut before).join(" ");
+            let measures = metric_name(&phrase).is_some() && setting_name(&phrase).is_none();
+            if phrase.is_empty() || measures || NUMBERING.contains(&phrase.as_str()) {
+                continue;
+            }
+            let name = setting_name(&phrase).map_or_else(|| phrase.replace(' ', "_"), str::to_owned);
+            found.push((name, number_value(number, part)));
+        }
+        found
+    }
+
     /// The array as a series.
     pub fn series(&self, file: &str) -> Series {
         Series {
@@ -295,10 +321,10 @@ impl Open {
         }
         let (metric, told) = meaning.unwrap_or_else(|| (names::TIMING.to_owned(), None));
         let has_no_unit =
-            matches!(names::unit(&metric), Unit::One | Unit::Fraction) && metric != names::TIMING;
+            matches!(unit_of_metric(&metric), Unit::One | Unit::Fraction) && metric != names::TIMING;
         let (unit, factor) = match told {
             Some(told) => told,
-            None if has_no_unit => (names::unit(&metric), 1.0),
+            None if has_no_unit => (unit_of_metric(&metric), 1.0),
             None => (unknown(), 1.0),
         };
         let values = self.values.into_iter().map(|value| scaled(value, factor)).collect();
@@ -330,7 +356,7 @@ fn meaning(label: &str) -> Option<(String, Option<(Unit, f64)>)> {
         return Some((names::TIME_FORWARD_BACKWARD.to_owned(), told));
     }
     if let Some(word) = metric_name(label) {
-        let is_time = names::unit(word.name) == Unit::Seconds;
+        let is_time = unit_of_metric(word.name) == Unit::Seconds;
         let is_vague = word.name == names::DURATION_REPORTED;
         let name = if is_time && is_vague { names::TIMING.to_owned() } else { word.full_name() };
         return Some((name, told));

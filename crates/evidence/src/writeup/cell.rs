@@ -43,10 +43,28 @@ pub fn cell(text: &str, header_unit: Option<&(Unit, f64)>) -> CellParts {
     parts
 }
 
+/// The numbers of a cell that lists three or more of them, in their base unit: `18.6, 19.8, 23.4`.
+pub fn list(text: &str, header_unit: Option<&(Unit, f64)>) -> Option<Vec<f64>> {
+    let text = plain(text);
+    let separator = if text.contains(';') { ";" } else { ", " };
+    if !text.contains(separator) || text.len() > LONGEST_LIST {
+        return None;
+    }
+    let bare = text.trim().trim_matches(['[', ']', '(', ')', ' ']);
+    let pieces = bare.split(separator).map(str::trim);
+    let is_number = |piece: &str| leading_number(piece).is_some_and(|number| number.length == piece.len());
+    let numbers: Option<Vec<f64>> =
+        pieces.map(|piece| cell(piece, header_unit).value.filter(|_| is_number(piece))).collect();
+    numbers.filter(|numbers| numbers.len() >= 3)
+}
+
 /// What one unit in the last written digit of a number is worth, in its base unit: 0.0001 for `97.13%`.
 pub fn written_resolution(text: &str) -> Option<f64> {
     cell(text, None).resolution
 }
+
+/// How long a cell may be that lists numbers.
+const LONGEST_LIST: usize = 4096;
 
 struct Reader<'a> {
     text: &'a str,
@@ -374,6 +392,16 @@ mod tests {
         assert_eq!(cell("9/10", Some(&(Unit::Fraction, 1.0))).out_of, Some(10.0));
         assert_eq!(cell("05:12", Some(&(Unit::Seconds, 1.0))).value, Some(312.0));
         assert_eq!(cell("1.2 ± 0.3", Some(&header)).spread, Some(0.0003));
+    }
+
+    #[test]
+    fn a_cell_may_list_numbers() {
+        let header = (Unit::PerSecond("B".into()), 1e6);
+        assert_eq!(list("1.5, 2.5, 3", Some(&header)), Some(vec![1.5e6, 2.5e6, 3e6]));
+        assert_eq!(list("[0.1; 0.2; 0.3]", None), Some(vec![0.1, 0.2, 0.3]));
+        for text in ["1,234", "8, 16", "1, 2, many", "", "1,2,3", "12.5 (best, worst, mean)"] {
+            assert_eq!(list(text, None), None, "{text}");
+        }
     }
 
     #[test]

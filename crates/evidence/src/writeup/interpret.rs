@@ -3,8 +3,10 @@
 use assay_model::names::{self, setting};
 use assay_model::{Column, Role, Span, Table, TableCell, TableRow, Unit};
 
+mod own;
+
 use super::Context;
-use super::cell::{CellParts, cell};
+use super::cell::{CellParts, cell, list};
 use super::markup::plain;
 use super::raw::RawTable;
 use super::units::times;
@@ -93,6 +95,7 @@ fn read_upright(table: &mut Table, rows: &[Vec<(String, u64)>]) {
         taken.push(column.role.clone());
         units.push(bare_unit(&column.header, &column.role, &cells));
     }
+    own::name_settings(table, rows);
     name_repeats(table, rows, &mut units);
     for row in rows {
         let line = row.first().map_or(table.span.first, |(_, line)| *line);
@@ -110,6 +113,7 @@ fn read_upright(table: &mut Table, rows: &[Vec<(String, u64)>]) {
 fn column_role(header: &str, cells: &[CellParts], index: usize) -> Role {
     let numbers = cells.iter().filter(|cell| cell.value.is_some()).count();
     let texts = cells.iter().filter(|cell| is_text(cell)).count();
+    let lists = cells.iter().filter(|cell| list(&cell.text, None).is_some()).count();
     match words(header).as_slice() {
         [word] if !header.to_lowercase().ends_with('s') => match word.as_str() {
             "epoch" if numbers > 0 => return Role::Metric(names::EPOCH.to_owned()),
@@ -127,7 +131,7 @@ fn column_role(header: &str, cells: &[CellParts], index: usize) -> Role {
         .or_else(|| header.rsplit_once(" / ").and_then(|(_, last)| metric_of(last, unit.as_ref())));
     match word {
         Some(_) if is_ratio && unit.as_ref() == Some(&times()) => Role::Ratio,
-        Some(word) if numbers > 0 || cells.iter().any(|cell| cell.problem.is_some()) => {
+        Some(word) if numbers + lists > 0 || cells.iter().any(|cell| cell.problem.is_some()) => {
             Role::Metric(word.full_name())
         }
         _ if is_ratio || numbers > 0 && unit.as_ref() == Some(&times()) => Role::Ratio,
@@ -187,7 +191,9 @@ fn bare_unit(header: &str, role: &Role, cells: &[CellParts]) -> Option<(Unit, f6
 fn table_cell(text: &str, line: u64, role: &Role, unit: Option<&(Unit, f64)>) -> TableCell {
     let parts = cell(text, unit);
     let problem = match role {
-        Role::Metric(_) if is_text(&parts) => Some(format!("`{}` where a number is due", parts.text)),
+        Role::Metric(_) if is_text(&parts) && list(text, unit).is_none() => {
+            Some(format!("`{}` where a number is due", parts.text))
+        }
         Role::Metric(_) => parts.problem,
         Role::Setting(name) if !is_text_setting(name) => parts.problem,
         _ => None,

@@ -12,7 +12,7 @@ use assay_model::{
 
 use self::group::Group;
 use super::Context;
-use super::cell::{CellParts, cell};
+use super::cell::{CellParts, cell, list};
 use super::interpret::is_text_setting;
 use super::prose::{declared, number_value};
 use super::units::unknown;
@@ -57,6 +57,9 @@ impl Reader<'_> {
                 Role::Metric(name) if group.holds(index) => {
                     has_own_number |= cell.value.is_some() && !group.shares(index);
                     run.observations.extend(self.observations(name, &column.header, cell));
+                    let listed = self.listed(name, &column.header, cell);
+                    has_own_number |= listed.is_some() && !group.shares(index);
+                    run.series.extend(listed);
                 }
                 Role::Unknown if counts_repeats(&column.header) => repeats = cell.value,
                 Role::Label if label.is_none() && !cell.text.is_empty() => label = Some(cell.text.clone()),
@@ -235,6 +238,20 @@ impl Reader<'_> {
     fn setting(&self, name: &str, cell: &TableCell) -> Option<SettingFact> {
         let value = setting_value(name, cell)?;
         Some(self.fact(name, value, "table", cell.line))
+    }
+
+    /// The samples that a cell lists.
+    fn listed(&self, name: &str, header: &str, cell: &TableCell) -> Option<Series> {
+        let word = metric_of(header, None)?;
+        let values = list(&cell.text, word.told().as_ref())?;
+        Some(Series {
+            metric: name.to_owned(),
+            unit: word.unit,
+            seen: values.len() as u64,
+            values,
+            source: Some(self.source(cell.line)),
+            ..Series::default()
+        })
     }
 
     fn observations(&self, name: &str, header: &str, cell: &TableCell) -> Vec<Observation> {

@@ -88,3 +88,16 @@ proptest! {
         prop_assert_eq!(&read(&text)[0].values, &values);
     }
 }
+
+#[test]
+fn labels_give_settings() {
+    let settings = |text: &str| -> Vec<(String, String)> {
+        let found = read(text);
+        found[0].settings().into_iter().map(|(name, value)| (name, value.to_string())).collect()
+    };
+    assert_eq!(settings("block 16 rate [1.5 2.5 3.5]"), [("block".into(), "16".into())]);
+    assert_eq!(settings("batch size 8 latency: [1.5 2.5 3.5]"), [("batch_size".into(), "8".into())]);
+    assert!(settings("forward [1.5 2.5 3.5]").is_empty());
+    assert!(settings("forward 2 [1.5 2.5 3.5]").is_empty());
+    assert!(settings("run 1 time [1.5 2.5 3.5]").is_empty());
+}

@@ -2,8 +2,8 @@
 
 use assay_model::{Scope, Unit, names};
 
-use super::{BYTES_PER_S, Statistic};
 use super::phrase::Phrase;
+use super::{BYTES_PER_S, Statistic};
 
 type Named = (&'static str, Option<Scope>);
 
@@ -280,7 +280,8 @@ fn tokens_counted(phrase: &Phrase) -> Option<Named> {
 
 /// Lengths of what goes into a model and comes out of it are counted in tokens, unless the phrase says otherwise.
 fn length(phrase: &Phrase) -> Option<Named> {
-    let other = ["max", "limit", "context", "sequence", "seq", "character", "char", "word", "queue", "vector"];
+    let other =
+        ["max", "limit", "context", "sequence", "seq", "character", "char", "word", "queue", "vector"];
     if phrase.any(&other) || phrase.statistic == Some(Statistic::Maximum) {
         return None;
     }

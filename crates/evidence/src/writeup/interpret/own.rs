@@ -1,0 +1,95 @@
+//! Settings that no dictionary knows: whatever stands left of the results and varies is what was varied, under the
+//! name that its header gives it.
+
+use assay_model::names::setting;
+use assay_model::{Role, Table, Unit};
+
+use super::is_repeat;
+use crate::writeup::cell::cell;
+use crate::writeup::units::unit_of;
+use crate::writeup::vocabulary::BYTES_PER_S;
+use crate::writeup::vocabulary::words::words;
+
+/// Words over columns that number, count or date rows rather than saying what was set.
+const NOT_SET: [&str; 24] = [
+    "run",
+    "repeat",
+    "repetition",
+    "rep",
+    "replicate",
+    "trial",
+    "attempt",
+    "try",
+    "n",
+    "no",
+    "nr",
+    "id",
+    "index",
+    "row",
+    "rank",
+    "place",
+    "job",
+    "date",
+    "day",
+    "time",
+    "year",
+    "result",
+    "value",
+    "count",
+];
+
+/// Names the settings of a table that only its headers know.
+pub(super) fn name_settings(table: &mut Table, rows: &[Vec<(String, u64)>]) {
+    let is_metric = |role: &Role| matches!(role, Role::Metric(_));
+    let Some(results) = table.columns.iter().position(|column| is_metric(&column.role)) else { return };
+    let has_data_rate = table
+        .columns
+        .iter()
+        .any(|column| matches!(&column.role, Role::Metric(name) if name.starts_with(BYTES_PER_S)));
+    let mut taken: Vec<String> = Vec::new();
+    for (index, column) in table.columns.iter_mut().take(results).enumerate() {
+        let is_own = match &column.role {
+            Role::Unknown => true,
+            // Where data rates are measured, sizes and blocks are those of the data.
+            Role::Setting(name) if name == setting::SEQUENCE_LENGTH => has_data_rate,
+            Role::Setting(name) if name == setting::MODEL => is_data_size(&column.header),
+            _ => false,
+        };
+        let Some(name) = name(&column.header).filter(|name| is_own && !taken.contains(name)) else {
+            continue;
+        };
+        if holds_numbers(rows, index) {
+            taken.push(name.clone());
+            column.role = Role::Setting(name);
+        }
+    }
+}
+
+/// `Size (MB)` is a size of data, while a bare `Size` names a model.
+fn is_data_size(header: &str) -> bool {
+    let inside = header.split(['(', '[']).nth(1).and_then(|rest| rest.split([')', ']']).next());
+    let told = inside.or_else(|| header.split_whitespace().next_back()).and_then(unit_of);
+    told.is_some_and(|(unit, _)| unit == Unit::Bytes)
+}
+
+/// The name that a header gives a setting: its words, without a unit in brackets.
+fn name(header: &str) -> Option<String> {
+    let bare = header.split(['(', '[']).next().unwrap_or_default();
+    let words = words(bare);
+    let is_name = !words.is_empty()
+        && words.len() <= 4
+        && words.iter().all(|word| !NOT_SET.contains(&word.as_str()))
+        && !is_repeat(header)
+        && bare.starts_with(char::is_alphabetic);
+    is_name.then(|| words.join("_"))
+}
+
+/// Whether two rows or more hold bare numbers in a column, and all but a third of the rows do.
+fn holds_numbers(rows: &[Vec<(String, u64)>], index: usize) -> bool {
+    let numbers = rows
+        .iter()
+        .filter_map(|row| row.get(index))
+        .filter(|(text, _)| cell(text, None).value.is_some())
+        .count();
+    numbers >= 2 && numbers * 3 >= rows.len() * 2
+}
