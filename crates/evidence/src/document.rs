@@ -187,11 +187,13 @@ impl Lines {
 
     fn heading(&mut self, number: u64, bytes: &[u8]) -> bool {
         let text = clean(bytes);
-        let Some(heading) = self.outline.heading(&text) else { return false };
+        let Some((level, heading)) = self.outline.heading(&text) else { return false };
+        // What came before belongs under the headings before, also where no blank line parts them.
         self.end_block();
         self.end_paragraph();
         self.end_arrays();
         self.close_runs(number);
+        self.outline.enter(level, &heading);
         self.prose.heading(number, &heading, &self.document.file);
         self.set_base(false);
         true
@@ -344,6 +346,31 @@ mod tests {
         let mut reader = DocumentReader::new(&Readers::all(&[]), "long.md");
         pieces.iter().for_each(|piece| reader.feed(piece));
         reader.finish()
+    }
+
+    #[test]
+    fn a_heading_without_a_blank_line_takes_nothing_of_what_stands_before_it() {
+        let text = "<h2>First</h2>\n<p>\nBlock 16 is the slowest.\n</p>\n<h2>Second</h2>\n<p>\nBlock 64 is the fastest.\n</p>\n";
+        let document = read(&[text.as_bytes()]);
+        let headings: Vec<&str> =
+            document.statements.iter().flat_map(|one| one.headings.iter().map(String::as_str)).collect();
+        assert_eq!(headings, ["First", "Second"]);
+    }
+
+    #[test]
+    fn arrays_keep_the_settings_of_their_labels() {
+        let text =
+            "All runs in MB/s:\n\n```\nblock 16 rate [10.5 11.5 12.5]\nblock 64 rate [20.5 21.5 22.5]\n```\n";
+        let document = read(&[text.as_bytes()]);
+        let blocks: Vec<String> = document
+            .runs
+            .iter()
+            .flat_map(|run| &run.settings)
+            .filter(|fact| fact.name == "block")
+            .map(|fact| fact.value.to_string())
+            .collect();
+        assert_eq!(blocks, ["16", "64"]);
+        assert!(document.runs[0].title.as_deref().is_some_and(|title| title.contains("All runs")));
     }
 
     #[test]

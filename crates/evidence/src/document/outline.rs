@@ -49,9 +49,9 @@ impl Outline {
         Some(rest)
     }
 
-    /// Takes a line that may be a heading; gives its text if it is one. A line that begins with `#` in the middle of
+    /// The level and the text of a heading, if a line is one. A line that begins with `#` in the middle of
     /// text is a comment of some program, unless the file is known to be Markdown.
-    pub fn heading(&mut self, text: &str) -> Option<String> {
+    pub fn heading(&self, text: &str) -> Option<(usize, String)> {
         let text = text.trim();
         let (level, heading) = match text.strip_prefix('<') {
             Some(tag) => {
@@ -68,14 +68,15 @@ impl Outline {
             }
         };
         let heading = heading.trim().to_owned();
-        if heading.is_empty() || heading.len() > 300 {
-            return None;
-        }
+        (!heading.is_empty() && heading.len() <= 300).then_some((level, heading))
+    }
+
+    /// A section begins.
+    pub fn enter(&mut self, level: usize, heading: &str) {
         self.headings.retain(|(known, _)| *known < level);
-        self.headings.push((level, heading.clone()));
+        self.headings.push((level, heading.to_owned()));
         self.markdown = true;
         self.within_text = false;
-        Some(heading)
     }
 
     /// A line of text was read.
@@ -96,17 +97,19 @@ mod tests {
     #[test]
     fn headings_nest_and_comments_are_none() {
         let mut outline = Outline::default();
-        assert_eq!(outline.heading("# A").as_deref(), Some("A"));
-        assert_eq!(outline.heading("## B *b*").as_deref(), Some("B b"));
-        assert_eq!(outline.heading("### C").as_deref(), Some("C"));
-        assert_eq!(outline.heading("## D").as_deref(), Some("D"));
+        for (line, level, text) in
+            [("# A", 1, "A"), ("## B *b*", 2, "B b"), ("### C", 3, "C"), ("## D", 2, "D")]
+        {
+            assert_eq!(outline.heading(line), Some((level, text.to_owned())));
+            outline.enter(level, text);
+        }
         assert_eq!(outline.headings(), ["A", "D"]);
         assert_eq!(outline.heading("#hashtag"), None);
         let mut log = Outline::default();
         log.after_line();
         assert_eq!(log.heading("# a comment"), None);
         log.after_blank();
-        assert_eq!(outline.heading("<h2>E</h2>").as_deref(), Some("E"));
+        assert_eq!(outline.heading("<h2>E</h2>"), Some((2, "E".to_owned())));
     }
 
     #[test]

@@ -234,6 +234,9 @@ impl Reader<'_> {
         {
             return Some(Some(problem));
         }
+        if let Some(problem) = self.letters_behind_spread(rest) {
+            return Some(Some(problem));
+        }
         let harmless = rest.is_empty()
             || rest
                 .starts_with(['(', '[', '±', '*', '†', '‡', '^', '✓', '✗', '←', '→', '↑', '↓', '⭐', '🏆'])
@@ -270,6 +273,15 @@ impl Reader<'_> {
             .into_iter()
             .find(|(unit, extra)| all_letters(extra) && unit.contains('/') && unit_of(unit).is_some())?;
         Some(format!("letters `{extra}` behind the unit in `{}`", self.text))
+    }
+
+    /// `31.49 ± 0.07a`: letters that are no unit, glued to the spread.
+    fn letters_behind_spread(&self, rest: &str) -> Option<String> {
+        let tail = ["±", "+/-", "+-"].iter().find_map(|mark| rest.strip_prefix(mark))?.trim_start();
+        let behind = tail.get(leading_number(tail)?.length..)?;
+        let word: String = behind.chars().take_while(|character| character.is_alphabetic()).collect();
+        let is_wrong = !word.is_empty() && leading_unit(behind).is_none() && !"kMGBT".contains(&word);
+        is_wrong.then(|| self.glued(&word))
     }
 
     fn take_spread(&self, rest: &str, parts: &mut CellParts, factor: &mut f64) {
@@ -370,7 +382,9 @@ mod tests {
             let parts = cell(text, None);
             assert_eq!((parts.value, parts.problem), (None, None), "{text}");
         }
-        for text in ["", "TBD", "?", "OOM", "NaN", "1069.6msa", "3,07", "12q", "115.97 tokens/seca"] {
+        for text in
+            ["", "TBD", "?", "OOM", "NaN", "1069.6msa", "3,07", "12q", "115.97 tokens/seca", "31.49 ± 0.07a"]
+        {
             let parts = cell(text, None);
             assert!(parts.value.is_none() && parts.problem.is_some(), "{text}");
         }

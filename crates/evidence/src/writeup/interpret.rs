@@ -98,6 +98,7 @@ fn read_upright(table: &mut Table, rows: &[Vec<(String, u64)>]) {
     own::name_settings(table, rows);
     name_repeats(table, rows, &mut units);
     for row in rows {
+        let row = &own::with_fewer_repeats(table, row);
         let line = row.first().map_or(table.span.first, |(_, line)| *line);
         let mut cells = Vec::with_capacity(width);
         for (index, column) in table.columns.iter().enumerate() {

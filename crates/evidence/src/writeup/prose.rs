@@ -219,8 +219,9 @@ impl Reader<'_> {
 
     /// `512 batch size`, `4 GPUs`, `200 training steps`.
     fn number_first(&self, at: usize) -> Option<(Declared, usize)> {
-        let value = self.token(at)?.number()?;
+        let digits = self.token(at)?.number();
         let (name, end) = self.setting(at + 1)?;
+        let value = digits.or_else(|| spelt(self.token(at)?).filter(|_| SPELT.contains(&name)))?;
         let is_batch =
             name == setting::BATCH_SIZE && !self.slice(at + 1, end - 1).to_lowercase().contains("size");
         let before = at.checked_sub(1).and_then(|before| self.token(before));
@@ -234,7 +235,10 @@ impl Reader<'_> {
         {
             return None;
         }
-        let value = self.value(self.token(at)?)?;
+        let value = match digits {
+            Some(_) => self.value(self.token(at)?)?,
+            None => number_value(value, ""),
+        };
         Some((Declared { name: name.to_owned(), value, written: self.slice(at, end - 1).to_owned() }, end))
     }
 
@@ -361,6 +365,30 @@ impl Reader<'_> {
         let written = self.slice(before, at).to_owned();
         is_place.then(|| Declared { name: setting::DEVICE.to_owned(), value: Value::from(kind), written })
     }
+}
+
+/// Settings that prose counts in words: `ten classes`. Two tasks or three steps may be anything.
+const SPELT: [&str; 4] = [setting::CLASSES, setting::EPOCHS, setting::LAYERS, setting::HEADS];
+
+/// The number that a word spells.
+fn spelt(token: &Token) -> Option<f64> {
+    const WORDS: [(&str, f64); 14] = [
+        ("two", 2.0),
+        ("three", 3.0),
+        ("four", 4.0),
+        ("five", 5.0),
+        ("six", 6.0),
+        ("seven", 7.0),
+        ("eight", 8.0),
+        ("nine", 9.0),
+        ("ten", 10.0),
+        ("twelve", 12.0),
+        ("twenty", 20.0),
+        ("fifty", 50.0),
+        ("hundred", 100.0),
+        ("thousand", 1000.0),
+    ];
+    WORDS.iter().find(|(word, _)| token.is_word(&[word])).map(|(_, value)| *value)
 }
 
 /// What may stand between a setting and its value.

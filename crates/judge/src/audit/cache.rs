@@ -118,7 +118,9 @@ fn collapse(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
         .or_else(|| find(names::DURATION_COMPILE, &|run| run.is_row()))
         .or_else(|| {
             // In logs a compilation is a phase of its own, and its time misleads only where somebody speaks of it.
-            let spoken = document.statements.iter().any(|one| speaks_of_building(one) && compares(one));
+            let spoken = document.statements.iter().any(|one| {
+                speaks_of_building(one) && compares(one) || ranks_with_compilation(facts, document, one)
+            });
             find(names::DURATION_COMPILE, &|run| run.is_log()).filter(|_| spoken)
         });
     by_metric.or_else(|| {
@@ -136,6 +138,15 @@ fn collapse(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
             pair(&stated).map(|(long, short)| finding("the stated time", long, short))
         })
     })
+}
+
+/// Whether a sentence ranks the times of logs that hold their compilation inside.
+fn ranks_with_compilation(facts: &Facts<'_>, document: &Document, statement: &Statement) -> bool {
+    claims::tone(&statement.text) == Some(claims::Tone::Ranking)
+        && claims::names_kind(&statement.text, names::DURATION_LOOP)
+        && facts.logs_of(document).any(|run| {
+            compile_inside(run) == Some(true) && claims::concerns(document, statement, run.platform())
+        })
 }
 
 /// Whether a log states what a program achieved, rather than that it was built.
@@ -196,7 +207,7 @@ fn finding(metric: &str, long: &Stated, short: &Stated) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use assay_model::{KnownBy, Phase};
+    use assay_model::{KnownBy, Phase, Value};
 
     use super::super::sample::{Build, document, found};
     use super::*;
@@ -242,6 +253,22 @@ mod tests {
         };
         assert_eq!(found(check, &[collapsed(1.0)]).len(), 1);
         assert!(found(check, &[collapsed(640.0)]).is_empty());
+    }
+
+    #[test]
+    fn another_setting_is_no_reason_for_a_compilation_that_vanished() {
+        let two = |says: &str| {
+            document("notes.md", |build: &mut Build| {
+                bar(build, 22.0, 109.9);
+                build.observed("learning_rate", Value::Float(0.05)).metric(names::DURATION_COMPILE, 22.0);
+                bar(build, 0.0, 87.9);
+                build.observed("learning_rate", Value::Float(0.02)).metric(names::DURATION_COMPILE, 0.0);
+                build.says(says, &[]);
+            })
+        };
+        let findings = found(check, &[two("The lower learning rate speeds up the training time.")]);
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        assert!(found(check, &[two("Both learning rates reach the same accuracy.")]).is_empty());
     }
 
     #[test]

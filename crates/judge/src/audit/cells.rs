@@ -4,6 +4,7 @@ use assay_model::{Document, Role, Source, Table, TableCell};
 
 use super::facts::Facts;
 use super::grid::{self, Entry, Field};
+use super::same::numbers_repeats;
 use super::{Class, Finding, Standing, wording};
 
 /// Texts by which an author says that there is nothing to state.
@@ -68,10 +69,17 @@ fn is_numeric(entries: &[Entry<'_>], field: &Field<'_>) -> bool {
     let cells: Vec<&Field<'_>> = entries.iter().filter_map(|entry| entry.at(field.index)).collect();
     let numbers = cells.iter().filter(|field| field.cell.value.is_some()).count();
     match field.role {
+        // A setting may have been repeated less often than others.
+        Role::Metric(_) if field.cell.text.trim().is_empty() && is_one_of_repeats(field.header) => false,
         Role::Metric(_) => numbers > 0,
         Role::Unknown => numbers >= 3 && numbers * 3 >= cells.len() * 2,
         Role::Setting(_) | Role::Label | Role::Ratio => false,
     }
+}
+
+/// Whether a header numbers one of several repeats: `Run 3 (s)`.
+fn is_one_of_repeats(header: &str) -> bool {
+    numbers_repeats(header) && header.bytes().any(|byte| byte.is_ascii_digit())
 }
 
 /// What is wrong with a cell, where a number is due.

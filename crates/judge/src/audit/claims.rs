@@ -1,7 +1,7 @@
 //! What the sentences of a write-up claim: that one thing beats another, that things are alike, or that nothing can
 //! be said.
 
-use assay_model::{Document, Statement, Table, names};
+use assay_model::{Direction, Document, Statement, Table, names};
 
 /// What a sentence does with numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +69,7 @@ const ALIKE: [&str; 20] = [
     "within the spread",
 ];
 
-const RANKING: [&str; 44] = [
+const RANKING: [&str; 50] = [
     "best",
     "better",
     "worst",
@@ -111,6 +111,12 @@ const RANKING: [&str; 44] = [
     "outperformed",
     "more accurate",
     "most accurate",
+    "speeds up",
+    "speed up",
+    "sped up",
+    "less time",
+    "more time",
+    "twice as fast",
     "degrades",
     "hurts",
     "helps",
@@ -150,6 +156,31 @@ pub(super) fn picks(text: &str) -> bool {
     PICKING.iter().any(|words| has_words(&text, words))
 }
 
+/// An end of a ranking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// What is best.
+    Best,
+    /// What is worst.
+    Worst,
+}
+
+/// Which end of a ranking a sentence picks. One that picks both is judged by the best.
+pub(super) fn picked_end(text: &str, better: Direction) -> End {
+    let text = text.to_lowercase();
+    let (high, low) = match better {
+        Direction::Higher => ("highest", "lowest"),
+        Direction::Lower => ("lowest", "highest"),
+    };
+    let has = |words: &[&str]| words.iter().any(|words| has_words(&text, words));
+    let best =
+        has(&["best", "fastest", "optimal", "optimum", "winner", "wins", "most accurate", "superior", high]);
+    match has(&["worst", "slowest", low]) && !best {
+        true => End::Worst,
+        false => End::Best,
+    }
+}
+
 /// Whether words stand in a text as words, up to an ending.
 fn has_words(text: &str, words: &str) -> bool {
     text.match_indices(words).any(|(at, _)| {
@@ -186,6 +217,7 @@ const SUBJECTS: [(&[&str], &[&str]); 5] = [
             "iterations_per_s",
             "inferences_per_s",
             "requests_per_s",
+            "bytes_per_s",
         ],
     ),
 ];
@@ -254,11 +286,21 @@ pub(super) fn hedge<'a>(document: &'a Document, headings: &[String]) -> Option<&
 
 /// Whether a metric is one that people rank by.
 pub(super) fn is_ranked(metric: &str) -> bool {
-    names::canonical(metric).is_some_and(|metric| metric.better.is_some())
+    better(metric).is_some()
+}
+
+/// Which direction of a metric is better. More of anything in a second is, whatever it is called.
+pub(super) fn better(metric: &str) -> Option<Direction> {
+    match names::canonical(metric) {
+        Some(metric) => metric.better,
+        None => metric.ends_with("_per_s").then_some(Direction::Higher),
+    }
 }
 
 /// Words by which an author says that the numbers rest on several runs.
-const REPEATED: [&str; 20] = [
+const REPEATED: [&str; 22] = [
+    "several times",
+    "passes",
     "repeats",
     "repeated",
     "repetitions",
@@ -301,6 +343,14 @@ mod tests {
         assert_eq!(tone("Four threads are not faster."), None);
         assert_eq!(tone("We ran it on Tuesday."), None);
         assert_eq!(tone("The asbestos was removed."), None);
+    }
+
+    #[test]
+    fn a_sentence_picks_one_end() {
+        assert_eq!(picked_end("Size 16 is the slowest by far.", Direction::Higher), End::Worst);
+        assert_eq!(picked_end("The lowest time has 16.", Direction::Lower), End::Best);
+        assert_eq!(picked_end("The lowest rate has 16.", Direction::Higher), End::Worst);
+        assert_eq!(picked_end("64 is the best and 16 the worst.", Direction::Higher), End::Best);
     }
 
     #[test]

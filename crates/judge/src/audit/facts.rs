@@ -228,13 +228,19 @@ impl<'a> Run<'a> {
                 .all(|(name, value)| other.setting(name).is_none_or(|known| equal(value, known)))
     }
 
+    /// Whether a setting says what was run; a column of a table does, whatever it is called.
+    fn tells_apart(&self, name: &str) -> bool {
+        let is_column = || self.read.settings.iter().any(|fact| fact.name == name && fact.by == "table");
+        same::identifies(name) || self.is_row() && same::is_own(name) && is_column()
+    }
+
     /// A few words that tell the run from another one: the settings in force in which they differ.
     pub(super) fn label_against(&self, other: &Run<'_>) -> String {
         let differing: Vec<String> = self
             .effective
             .iter()
             .filter(|(name, value)| {
-                same::identifies(name) && other.setting(name).is_some_and(|known| !equal(value, known))
+                self.tells_apart(name) && other.setting(name).is_some_and(|known| !equal(value, known))
             })
             .map(|(name, value)| format!("{} {value}", name.replace('_', " ")))
             .collect();
@@ -246,7 +252,7 @@ impl<'a> Run<'a> {
         let parts: Vec<String> = self
             .effective
             .iter()
-            .filter(|(name, _)| same::identifies(name))
+            .filter(|(name, _)| self.tells_apart(name))
             .map(|(name, value)| format!("{} {value}", name.replace('_', " ")))
             .collect();
         match (parts.is_empty(), &self.read.title) {

@@ -41,15 +41,33 @@ fn missed(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
         "minimum throughput",
         "maximum throughput",
     ]);
+    let denied = says(&[
+        "no result",
+        "no usable",
+        "no number",
+        "not usable",
+        "unusable",
+        "no valid",
+        "not valid",
+        "invalid",
+        "without result",
+        "left out",
+        "not count",
+        "no data",
+        "cannot be used",
+        "discard",
+    ]);
     let failed =
         says(&["failed", "fails", "failure", "crash", "did not run", "does not run", "unsuccessful"]);
-    let standing = match (explained, failed) {
-        (Some(_), _) => Standing::Supported,
-        (None, Some(_)) => Standing::Contradicted,
-        (None, None) => Standing::Doubtful,
+    // To know of the bound is not to know that the numbers before it are valid.
+    let standing = match (denied, explained, failed) {
+        (Some(_), _, _) => Standing::Contradicted,
+        (None, Some(_), _) => Standing::Supported,
+        (None, None, Some(_)) => Standing::Contradicted,
+        (None, None, None) => Standing::Doubtful,
     };
     let mut sources: Vec<Source> = match standing {
-        Standing::Contradicted => failed.map(place).into_iter().collect(),
+        Standing::Contradicted => denied.or(failed).map(place).into_iter().collect(),
         _ => Vec::new(),
     };
     sources.extend(runs.iter().take(8).map(|run| status_source(run)));
@@ -192,6 +210,8 @@ mod tests {
         assert_eq!(found(check, &[ended(gate(), "It is slow.")])[0].standing, Standing::Doubtful);
         let known = ended(gate(), "It missed the acceptance bound, as expected.");
         assert_eq!(found(check, &[known])[0].standing, Standing::Supported);
+        let denied = ended(gate(), "It ended in an assertion, so there are no results for it.");
+        assert_eq!(found(check, &[denied])[0].standing, Standing::Contradicted);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Settings ranked by one run of each.
 
-use assay_model::{Document, Role, Source, Table};
+use assay_model::{Document, Role, Series, Source, Statement, Table};
 
 use super::claims::{self, Tone};
 use super::facts::{Facts, place};
@@ -14,33 +14,52 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 fn finding(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
-    let ranking = document.statements.iter().find(|statement| {
-        claims::tone(&statement.text) == Some(Tone::Ranking) && ranks_runs(facts, document, &statement.text)
-    })?;
-    if is_repeated(facts, document) {
-        return None;
-    }
-    let compared = compared(facts, document);
+    let rankings = document.statements.iter().filter(|one| claims::tone(&one.text) == Some(Tone::Ranking));
+    rankings.into_iter().find_map(|ranking| {
+        let tables = tables_of(document, ranking);
+        if let Some(table) = tables.first() {
+            let alone = tables.iter().all(|table| !is_repeated_in(facts, document, table));
+            return alone.then(|| described(document, ranking, Some(table), settings_of(table)));
+        }
+        if !ranks_runs(facts, document, &ranking.text) || is_repeated(facts, document) {
+            return None;
+        }
+        let first = document.tables.iter().find(|table| ranks(table));
+        Some(described(document, ranking, first, compared(facts, document)))
+    })
+}
+
+/// The tables that a sentence ranks rows of: the nearest before it, else those that it stands over.
+fn tables_of<'a>(document: &'a Document, ranking: &Statement) -> Vec<&'a Table> {
+    let is_about = |table: &&Table| {
+        let metrics =
+            table.columns.iter().map(|column| &column.role).chain(table.rows.iter().map(|row| &row.role));
+        let named = metrics.into_iter().any(|role| {
+            matches!(role, Role::Metric(metric) if claims::is_ranked(metric) && claims::may_be_about(&ranking.text, metric))
+        });
+        ranks(table)
+            && named
+            && claims::about_table(document, table).any(|statement| std::ptr::eq(statement, ranking))
+    };
+    let about: Vec<&Table> = document.tables.iter().filter(is_about).collect();
+    let before = about.iter().rev().find(|table| table.span.last < ranking.span.first);
+    before.map_or_else(|| about.clone(), |nearest| vec![*nearest])
+}
+
+fn described(document: &Document, ranking: &Statement, table: Option<&Table>, settings: usize) -> Finding {
     let mut sources: Vec<Source> = vec![place(ranking)];
-    sources.extend(
-        document
-            .tables
-            .iter()
-            .filter(|table| ranks(table))
-            .take(4)
-            .map(|table| Source { file: document.file.clone(), line: table.span.first }),
-    );
-    Some(Finding {
+    sources.extend(table.map(|table| Source { file: document.file.clone(), line: table.span.first }));
+    Finding {
         class: Class::NoRepeats,
         standing: Standing::Doubtful,
         summary: format!(
             "{} are ranked with one run of each, so that nothing says how much a run varies.",
-            counted(compared, "setting"),
+            counted(settings, "setting"),
         ),
         arithmetic: Vec::new(),
         sources,
         advice: "Run each setting several times, in mixed order, and give the spread.".to_owned(),
-    })
+    }
 }
 
 /// Whether a table sets two rows or more side by side.
@@ -53,14 +72,14 @@ fn ranks(table: &Table) -> bool {
     }
 }
 
+/// How many settings a table sets side by side.
+fn settings_of(table: &Table) -> usize {
+    if table.transposed { table.columns.len() - 1 } else { table.rows.len() }
+}
+
 /// How many settings the document sets side by side, in its largest table or among its logs.
 fn compared(facts: &Facts<'_>, document: &Document) -> usize {
-    let in_tables = document
-        .tables
-        .iter()
-        .filter(|table| ranks(table))
-        .map(|table| if table.transposed { table.columns.len() - 1 } else { table.rows.len() })
-        .max();
+    let in_tables = document.tables.iter().filter(|table| ranks(table)).map(settings_of).max();
     let logs = facts
         .logs_of(document)
         .filter(|run| run.read.status.is_usable() && !run.read.observations.is_empty());
@@ -78,6 +97,41 @@ fn ranks_runs(facts: &Facts<'_>, document: &Document, text: &str) -> bool {
     counts.into_iter().any(|(metric, count)| count > 1 && claims::may_be_about(text, metric))
 }
 
+/// Whether the rows of a table rest on several runs or samples: by the table, by runs that did the same, by samples in
+/// it or printed beside it, or by what the text around it says.
+fn is_repeated_in(facts: &Facts<'_>, document: &Document, table: &Table) -> bool {
+    let own = |place: &usize| {
+        let run = facts.runs.get(*place);
+        run.and_then(|run| run.table()).is_some_and(|other| std::ptr::eq(other, table))
+    };
+    let grouped = facts.same.iter().any(|same| same.members.iter().any(own));
+    let told = document
+        .statements
+        .iter()
+        .filter(|one| one.headings == table.headings || table.headings.starts_with(&one.headings))
+        .any(|one| claims::tells_of_repeats(&one.text));
+    let others = || document.tables.iter().filter(|other| !std::ptr::eq(*other, table));
+    let before = others().map(|other| other.span.last).filter(|last| *last < table.span.first).max();
+    let behind = others().map(|other| other.span.first).filter(|first| *first > table.span.last).min();
+    // Sentences under other headings show where the section of the table ends.
+    let elsewhere = document.statements.iter().filter(|one| one.headings != table.headings);
+    let lines: Vec<u64> = elsewhere.map(|one| one.span.first).collect();
+    let above = lines.iter().copied().filter(|line| *line < table.span.first).max();
+    let below = lines.iter().copied().filter(|line| *line > table.span.last).min();
+    let near = before.max(above).unwrap_or(0)..behind.unwrap_or(u64::MAX).min(below.unwrap_or(u64::MAX));
+    let sampled = facts
+        .runs_of(document)
+        .filter(|run| near.contains(&run.read.span.first))
+        .flat_map(|run| &run.read.series)
+        .any(is_sampled);
+    grouped || told || sampled || shows_repeats(table)
+}
+
+/// Whether values are samples: a series per step belongs to one run, an array of times or rates does not.
+fn is_sampled(series: &Series) -> bool {
+    series.values.len() > 2 && super::same::is_about_time(&series.metric) && series.steps.is_empty()
+}
+
 /// Whether anything in the document rests on several runs or samples.
 fn is_repeated(facts: &Facts<'_>, document: &Document) -> bool {
     let grouped = facts.same.iter().any(|same| {
@@ -87,10 +141,7 @@ fn is_repeated(facts: &Facts<'_>, document: &Document) -> bool {
             .any(|run| std::ptr::eq(run.document, document))
     });
     let told = document.statements.iter().any(|statement| claims::tells_of_repeats(&statement.text));
-    // A series per step belongs to one run; an array of times is a set of samples.
-    let sampled = facts.runs_of(document).flat_map(|run| &run.read.series).any(|series| {
-        series.values.len() > 2 && super::same::is_about_time(&series.metric) && series.steps.is_empty()
-    });
+    let sampled = facts.runs_of(document).flat_map(|run| &run.read.series).any(is_sampled);
     grouped || told || sampled || document.tables.iter().any(shows_repeats)
 }
 
@@ -132,6 +183,18 @@ mod tests {
         let findings = found(check, &[document]);
         assert_eq!(findings.len(), 1);
         assert_eq!(findings[0].standing, Standing::Doubtful);
+    }
+
+    #[test]
+    fn repeats_in_another_section_do_not_help() {
+        let document = document("notes.md", |build: &mut Build| {
+            build.heading("Serving").says("Means of 5 passes.", &[]);
+            build.table("nvidia", &["concurrency", "latency.e2e"], &[&[1.0, 2.0], &[2.0, 2.5]]);
+            build.heading("Training");
+            build.table("cerebras", &["batch_size", "samples_per_s"], &[&[512.0, 2937.7], &[1024.0, 4845.0]]);
+            build.says("The larger batch has the highest rate.", &[]);
+        });
+        assert_eq!(found(check, &[document]).len(), 1);
     }
 
     #[test]

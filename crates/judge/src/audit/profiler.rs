@@ -94,6 +94,22 @@ mod tests {
     }
 
     #[test]
+    fn the_time_of_a_profiled_run_is_no_noise() {
+        let document = document("notes.md", |build: &mut Build| {
+            for (profiled, seconds) in [(false, 109.0), (true, 137.0), (false, 109.5)] {
+                build
+                    .log("poptorch", "graphcore")
+                    .observed("epochs", 10)
+                    .observed("profiler", Value::Switch(profiled))
+                    .metric(names::DURATION_LOOP, seconds);
+            }
+            build.says("Run 2 takes longer, so its node is slower.", &[]);
+        });
+        assert!(found(super::super::noise::check, std::slice::from_ref(&document)).is_empty());
+        assert_eq!(found(check, &[document])[0].standing, Standing::Doubtful);
+    }
+
+    #[test]
     fn plain_runs_alone_need_no_word() {
         let document = document("notes.md", |build: &mut Build| {
             build.log("poptorch", "graphcore").observed("epochs", 10).metric(names::STEP_S, 10.99);

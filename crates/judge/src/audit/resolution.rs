@@ -127,7 +127,7 @@ fn items(entries: &[Entry<'_>], metric: &str) -> Option<f64> {
 
 fn direction(metric: &str) -> Option<Direction> {
     let stem = metric.rsplit_once('.').map_or(metric, |(stem, _)| stem);
-    names::canonical(metric).or_else(|| names::canonical(stem))?.better
+    claims::better(metric).or_else(|| claims::better(stem))
 }
 
 /// The final loss of a run whose losses come in steps.

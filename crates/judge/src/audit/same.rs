@@ -125,6 +125,8 @@ struct Identity<'a> {
     dialects: &'a [String],
     settings: BTreeMap<&'a str, &'a Value>,
     work: Option<f64>,
+    /// Tokens in the prompt and in the answer, where they are stated.
+    lengths: [Option<f64>; 2],
     row: Option<(&'a Table, String)>,
 }
 
@@ -182,6 +184,7 @@ fn identity<'a>(place: usize, run: &Run<'a>) -> Identity<'a> {
         dialects: if is_row { &[] } else { &run.read.dialects },
         settings,
         work: run.work(),
+        lengths: [names::TOKENS_PROMPT, names::TOKENS_OUTPUT].map(|name| run.value(name)),
         row,
     }
 }
@@ -204,7 +207,7 @@ fn row_name(run: &Run<'_>, table: &Table) -> String {
 }
 
 /// Whether a setting is one that only its table knows, and that says what is run.
-fn is_own(name: &str) -> bool {
+pub(super) fn is_own(name: &str) -> bool {
     let watching = [
         names::setting::SEED,
         names::setting::TEST_BATCH_SIZE,
@@ -232,6 +235,12 @@ fn do_the_same(one: &Identity<'_>, other: &Identity<'_>) -> bool {
         (Some(_), Some(_)) => true,
         _ => false,
     };
+    // Lengths that are whole numbers were asked for; means of lengths come out of a run.
+    for (a, b) in one.lengths.iter().zip(&other.lengths) {
+        if matches!((a, b), (Some(a), Some(b)) if a.fract() == 0.0 && b.fract() == 0.0 && a != b) {
+            return false;
+        }
+    }
     let common =
         one.settings.iter().filter_map(|(name, value)| Some((*name, *value, *other.settings.get(name)?)));
     let mut agreeing = 0;

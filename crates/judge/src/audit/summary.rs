@@ -149,7 +149,8 @@ fn outliers(document: &Document, samples: &Samples<'_>) -> Option<Finding> {
 fn repeats(group: &RepeatGroup) -> Option<Finding> {
     let values: Vec<f64> = group.values.iter().map(|(value, _)| *value).collect();
     let timed = matches!(group.unit, assay_model::Unit::Seconds | assay_model::Unit::PerSecond(_));
-    let far = samples::far(&values);
+    let is_rate = matches!(group.unit, assay_model::Unit::PerSecond(_));
+    let far = samples::far(&values, is_rate);
     let (value, source) = group.values.get(*far.first()?)?;
     let rest: Vec<f64> = values
         .iter()

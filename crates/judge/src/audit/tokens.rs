@@ -39,6 +39,11 @@ fn longest_answer(document: &Document, table: &Table) -> Option<(f64, String, So
             .iter()
             .any(|word| lower.contains(word));
         let depth = grid::shared_headings(&statement.headings, &table.headings);
+        // What is said beside another table with answers is about those.
+        let of_another = |other: &Table| other.headings == statement.headings && counts_answers(other);
+        if statement.headings != table.headings && document.tables.iter().any(of_another) {
+            continue;
+        }
         for quantity in statement.quantities.iter().filter(|quantity| is_characters(&quantity.unit)) {
             let longest = quantity.to.unwrap_or(quantity.value).max(quantity.value);
             let nearer = best.as_ref().is_none_or(|(known, size, _, _)| (depth, longest) > (*known, *size));
@@ -53,6 +58,10 @@ fn longest_answer(document: &Document, table: &Table) -> Option<(f64, String, So
 fn is_answer_tokens(field: &&Field<'_>) -> bool {
     let name = field.metric();
     (name == Some(names::TOKENS_RESPONSE) || name == Some(names::TOKENS_OUTPUT)) && field.cell.value.is_some()
+}
+
+fn counts_answers(table: &Table) -> bool {
+    grid::entries(table).iter().any(|entry| entry.fields.iter().any(|field| is_answer_tokens(&field)))
 }
 
 fn longer_than_the_answers(document: &Document, table: &Table) -> Vec<Finding> {
@@ -237,6 +246,18 @@ mod tests {
         assert_eq!(findings[1].standing, Standing::Open);
         assert!(endpoints(40.0, 179.0).is_empty());
         assert_eq!(endpoints(120.0, 179.0)[0].standing, Standing::Doubtful);
+    }
+
+    #[test]
+    fn characters_of_one_section_are_not_those_of_another() {
+        let document = document("endpoints.md", |build| {
+            build.heading("Endpoints");
+            build.table("sambanova", &["label", "tokens.response"], &[&[1.0, 30.0], &[2.0, 40.0]]);
+            build.says("The answers have up to 179 characters.", &[(179.0, "characters", None)]);
+            build.heading("Offline");
+            build.table("nvidia", &["batch_size", "tokens.output"], &[&[1.0, 1024.0], &[8.0, 1024.0]]);
+        });
+        assert!(found(check, &[document]).is_empty());
     }
 
     #[test]

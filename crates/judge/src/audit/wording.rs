@@ -48,7 +48,21 @@ pub(super) fn with_unit(value: f64, unit: &Unit) -> String {
         Unit::One => plain(value),
         Unit::Fraction => format!("{} %", plain(value * 100.0)),
         Unit::Seconds if value != 0.0 && value.abs() < 0.1 => format!("{} ms", plain(value * 1000.0)),
+        Unit::PerSecond(thing) if thing == "B" => {
+            let (factor, scaled) = data_rate(value);
+            format!("{} {scaled}", plain(value / factor))
+        }
         other => format!("{} {other}", plain(value)),
+    }
+}
+
+/// The scale in which people write a rate of bytes.
+fn data_rate(value: f64) -> (f64, &'static str) {
+    match value.abs() {
+        size if size >= 1e9 => (1e9, "GB/s"),
+        size if size >= 1e6 => (1e6, "MB/s"),
+        size if size >= 1e3 => (1e3, "kB/s"),
+        _ => (1.0, "B/s"),
     }
 }
 
@@ -58,6 +72,10 @@ pub(super) fn difference(value: f64, unit: &Unit) -> String {
         Unit::One => rough(value),
         Unit::Fraction => format!("{} points", rough(value * 100.0)),
         Unit::Seconds if value != 0.0 && value.abs() < 0.1 => format!("{} ms", rough(value * 1000.0)),
+        Unit::PerSecond(thing) if thing == "B" => {
+            let (factor, scaled) = data_rate(value);
+            format!("{} {scaled}", rough(value / factor))
+        }
         other => format!("{} {other}", rough(value)),
     }
 }

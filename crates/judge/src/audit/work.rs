@@ -29,9 +29,23 @@ fn done<'a>(run: &'a Run<'a>) -> Option<Done<'a>> {
     Some(Done { run, work: run.rough_work()?, seconds: run.value(metric)?, source: run.source_of(metric) })
 }
 
+/// The mean of runs that did the same thing, which a sentence may state instead of one of them.
+fn mean_of<'a>(facts: &'a Facts<'a>, document: &Document, members: &[usize]) -> Option<Done<'a>> {
+    let runs = members.iter().filter_map(|place| facts.runs.get(*place));
+    let all: Vec<Done<'_>> =
+        runs.filter(|run| std::ptr::eq(run.document, document)).filter_map(done).collect();
+    let seconds = all.iter().map(|done| done.seconds).sum::<f64>() / all.len() as f64;
+    let count = all.len();
+    let first = all.into_iter().next()?;
+    (count > 1).then_some(Done { seconds, ..first })
+}
+
 /// A sentence that compares the times of two runs with unequal work.
 fn times(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
-    let all: Vec<Done<'_>> = facts.runs_of(document).filter_map(done).collect();
+    let mut all: Vec<Done<'_>> = facts.runs_of(document).filter_map(done).collect();
+    let means: Vec<Done<'_>> =
+        facts.same.iter().filter_map(|same| mean_of(facts, document, &same.members)).collect();
+    all.extend(means);
     document.statements.iter().find_map(|statement| {
         if is_normalised(&statement.text) {
             return None;
@@ -260,6 +274,24 @@ mod tests {
             "{}",
             findings[0].summary
         );
+    }
+
+    #[test]
+    fn a_sentence_may_state_means_of_repeats() {
+        let document = document("notes.md", |build: &mut Build| {
+            let runs = [(512, 512_000.0, [173.0, 177.0]), (2048, 2_048_000.0, [300.0, 308.0])];
+            for (batch, samples, times) in runs {
+                for seconds in times {
+                    build
+                        .log("cerebras", "cerebras")
+                        .observed("batch_size", batch)
+                        .metric(names::SAMPLES, samples)
+                        .metric(names::DURATION_LOOP, seconds);
+                }
+            }
+            build.says("It went from 175 s to 304 s.", &[(175.0, "s", None), (304.0, "s", None)]);
+        });
+        assert_eq!(found(check, &[document]).len(), 1);
     }
 
     #[test]

@@ -93,3 +93,26 @@ fn holds_numbers(rows: &[Vec<(String, u64)>], index: usize) -> bool {
         .count();
     numbers >= 2 && numbers * 3 >= rows.len() * 2
 }
+
+/// A row with fewer cells than there are headers, where repeats are numbered: it was repeated less often, so that its
+/// last cells belong under the headers behind the repeats.
+pub(super) fn with_fewer_repeats(table: &Table, row: &[(String, u64)]) -> Vec<(String, u64)> {
+    let mut row = row.to_vec();
+    let missing = table.columns.len().saturating_sub(row.len());
+    let Some(last) = table.columns.iter().rposition(|column| is_repeat(&column.header)) else { return row };
+    let is_summary =
+        |header: &str| super::statistic(header).is_some() || super::metric_name(header).is_some();
+    let behind = table.columns.get(last + 1..).unwrap_or_default();
+    let repeats = table.columns.iter().filter(|column| is_repeat(&column.header)).count();
+    let at = (last + 1).saturating_sub(missing);
+    let line = row.get(at.saturating_sub(1)).map_or(0, |(_, line)| *line);
+    if missing > 0
+        && missing < repeats
+        && !behind.is_empty()
+        && behind.iter().all(|column| is_summary(&column.header))
+        && at <= row.len()
+    {
+        row.splice(at..at, std::iter::repeat_n((String::new(), line), missing));
+    }
+    row
+}

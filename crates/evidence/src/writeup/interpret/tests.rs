@@ -165,3 +165,33 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_stands_left_of_the_results_is_a_setting_under_its_own_name() {
+    let header = "| Block (bytes) | Run | Size (MB) | Seconds | Rate (MB/s) |\n|-|-|-|-|-|\n";
+    let rows = "| 16 | 1 | 500 | 0.34 | 1470.6 |\n| 64 | 1 | 500 | 0.17 | 2941.2 |";
+    let table = interpret(pipe(&format!("{header}{rows}")), &Context::default());
+    assert_eq!(
+        roles(&table),
+        [set("block"), Role::Unknown, set("size"), metric("duration.reported"), metric("bytes_per_s")]
+    );
+    assert_eq!(table.rows[0].cells[4].value, Some(1470.6e6));
+    let blocks = |metric: &str| {
+        let text = format!("| Block size | {metric} |\n|-|-|\n| 16 | 14.5 |\n| 64 | 15.5 |");
+        roles(&interpret(pipe(&text), &Context::default())).remove(0)
+    };
+    assert_eq!(blocks("Throughput (GB/s)"), set("block_size"));
+    assert_eq!(blocks("Throughput (tokens/s)"), set("sequence_length"));
+    let named =
+        interpret(pipe("| Place | Accuracy |\n|-|-|\n| 1 | 98 % |\n| 2 | 97 % |"), &Context::default());
+    assert_eq!(named.columns[0].role, Role::Unknown);
+}
+
+#[test]
+fn a_row_with_fewer_repeats_keeps_its_mean() {
+    let text = "| Block | Run 1 (MB/s) | Run 2 (MB/s) | Run 3 (MB/s) | Mean (MB/s) |\n|-|-|-|-|-|\n\
+                | 16 | 10 | 11 | 12 | 11 |\n| 64 | 20 | 21 | 20.5 |";
+    let table = interpret(pipe(text), &Context::default());
+    assert_eq!(table.rows[1].cells[3].value, None);
+    assert_eq!(table.rows[1].cells[4].value, Some(20.5e6));
+}

@@ -97,3 +97,10 @@ proptest! {
         prop_assert_eq!(found, of(&[("epochs", Value::Integer(epochs)), ("learning_rate", Value::Float(rate))]));
     }
 }
+
+#[test]
+fn numbers_may_be_spelt() {
+    let classes = of(&[("classes", Value::Integer(10))]);
+    assert_eq!(read("Ten classes of pictures, five trainings for each."), classes);
+    assert_eq!(read("There are two tasks in this exercise."), []);
+}

@@ -235,3 +235,17 @@ fn a_column_of_repeats_is_the_count_of_the_means_beside_it() {
     assert_eq!(observed(&found[0], "samples_per_s").unwrap().unit, Unit::PerSecond("samples".into()));
     assert_eq!(observed(&found[0], "speedup").unwrap().unit, Unit::One);
 }
+
+#[test]
+fn a_cell_that_lists_its_runs_gives_samples() {
+    let found = read(
+        pipe(
+            "| Distance | Runs | Mean rate (MB/s) | Rates (MB/s) |\n|-|-|-|-|\n| 2 | 3 | 11 ± 1 | 10, 11, 12 |\n| 8 | 3 | 12 ± 1 | 11, 12, 13 |",
+        ),
+        &Context::default(),
+    );
+    assert_eq!(found.len(), 2);
+    assert_eq!(setting_of(&found[0], "distance"), Some((&Value::Integer(2), "table")));
+    assert_eq!(observed(&found[0], "bytes_per_s").map(|one| one.value), Some(11e6));
+    assert_eq!(found[0].series[0].values, [10e6, 11e6, 12e6]);
+}

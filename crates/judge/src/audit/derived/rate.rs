@@ -59,8 +59,8 @@ fn targets<'a>(entries: &[Entry<'a>]) -> Vec<(usize, &'a str, &'a str)> {
             Role::Metric(metric) if FORMULAS.iter().any(|formula| formula.is_for(metric)) => {
                 targets.push((field.index, metric, field.header));
             }
-            Role::Unknown if matches!(field.measured(), Some((_, Unit::PerSecond(_)))) => {
-                targets.push((field.index, field.header, field.header));
+            Role::Metric(_) | Role::Unknown if matches!(field.measured(), Some((_, Unit::PerSecond(_)))) => {
+                targets.push((field.index, field.metric().unwrap_or(field.header), field.header));
             }
             _ => {}
         }

@@ -152,7 +152,10 @@ fn is_speed(field: &Field<'_>) -> Option<bool> {
                 metric == known.name
                     || metric.strip_prefix(known.name).is_some_and(|rest| rest.starts_with('.'))
             };
-            Unit::parse(names::METRICS.iter().find(is_it)?.unit).0
+            match names::METRICS.iter().find(is_it) {
+                Some(known) => Unit::parse(known.unit).0,
+                None => field.measured()?.1,
+            }
         }
         Role::Unknown => field.measured()?.1,
         Role::Setting(_) | Role::Label | Role::Ratio => return None,

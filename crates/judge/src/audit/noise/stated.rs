@@ -1,10 +1,11 @@
 //! Sentences that rank the logs of a document, where no table stands between.
 
-use assay_model::{Document, Source, Statement, Unit};
+use assay_model::{Document, Source, Statement, Unit, names};
 
 use super::{Level, Noise, extremes, levels};
 use crate::audit::claims::{self, Tone};
 use crate::audit::facts::{Facts, Run, place};
+use crate::audit::same::{compile_inside, is_about_time};
 use crate::audit::wording::{counted, difference, with_unit};
 use crate::audit::{Class, Finding, Standing};
 
@@ -36,7 +37,10 @@ fn subjects<'a>(
     for run in facts.logs_of(document) {
         for observation in &run.read.observations {
             let metric = observation.metric.as_str();
-            if !claims::is_ranked(metric) || !claims::names_kind(&statement.text, metric) {
+            if !claims::is_ranked(metric)
+                || !claims::names_kind(&statement.text, metric)
+                || is_set_up(metric) && !speaks_of_set_up(&statement.text)
+            {
                 continue;
             }
             match found
@@ -60,6 +64,23 @@ fn subjects<'a>(
         .collect()
 }
 
+/// Whether a metric is the time of something that comes before the work.
+fn is_set_up(metric: &str) -> bool {
+    [names::DURATION_COMPILE, names::DURATION_QUEUE].contains(&metric)
+}
+
+fn speaks_of_set_up(text: &str) -> bool {
+    let text = text.to_lowercase();
+    ["compil", "build", "queue", "wait"].iter().any(|word| text.contains(word))
+}
+
+/// Whether times of runs can be set side by side: a profiler or a compilation inside some of them is a cause.
+fn are_alike(runs: &[(usize, &Run<'_>)], metric: &str) -> bool {
+    let condition = |run: &Run<'_>| (run.is_on(names::setting::PROFILER), compile_inside(run));
+    let first = runs.first().map(|(_, run)| condition(run));
+    !is_about_time(metric) || runs.iter().all(|(_, run)| Some(condition(run)) == first)
+}
+
 fn judge(
     facts: &Facts<'_>,
     document: &Document,
@@ -74,6 +95,9 @@ fn judge(
         .filter(|(_, run)| std::ptr::eq(run.document, document) && run.is_log() && run.platform() == platform)
         .filter(|(_, run)| run.value(metric).is_some() && run.read.status.is_usable())
         .collect();
+    if !are_alike(&runs, metric) {
+        return None;
+    }
     let unit = runs.first()?.1.observation(metric)?.unit.clone();
     let group = facts.same_as(runs.first()?.0);
     let one_thing = group.is_some_and(|same| runs.iter().all(|(place, _)| same.members.contains(place)));

@@ -1,10 +1,10 @@
 //! Differences between the rows of a table, and sentences about them.
 
-use assay_model::{Direction, Document, Role, Source, Statement, Table, Unit, names};
+use assay_model::{Direction, Document, Role, Source, Statement, Table, Unit};
 
 use super::margins::stem;
 use super::{Level, Noise, extremes, levels, limit};
-use crate::audit::claims::{self, Tone};
+use crate::audit::claims::{self, End, Tone};
 use crate::audit::facts::{Facts, Run, close, place};
 use crate::audit::wording::{difference, rough, with_unit};
 use crate::audit::written::resolution;
@@ -155,16 +155,20 @@ fn close_winner(part: &Part<'_>) -> Option<Finding> {
     let statement = part.claims.iter().copied().find(|statement| {
         claims::tone(&statement.text) == Some(Tone::Ranking) && claims::picks(&statement.text)
     })?;
-    let better = names::canonical(stem(&part.metric))?.better?;
+    let better = claims::better(stem(&part.metric))?;
     let mut levels: Vec<&Level> = part.levels.iter().collect();
     levels.sort_by(|a, b| match better {
         Direction::Lower => a.mean.total_cmp(&b.mean),
         Direction::Higher => b.mean.total_cmp(&a.mean),
     });
-    let pair = pair(part, levels.first()?, levels.get(1)?, 1).filter(Pair::is_noise)?;
+    let (end, picked) = match claims::picked_end(&statement.text, better) {
+        End::Best => ("best", (levels.first()?, levels.get(1)?)),
+        End::Worst => ("worst", (levels.last()?, levels.iter().rev().nth(1)?)),
+    };
+    let pair = pair(part, picked.0, picked.1, 1).filter(Pair::is_noise)?;
     Some(Finding {
         summary: format!(
-            "The best two settings differ in {} by {}, no more than repeats of one setting do ({}), so that the best cannot be picked.",
+            "The {end} two settings differ in {} by {}, no more than repeats of one setting do ({}), so that the {end} cannot be picked.",
             part.metric,
             difference(pair.gap(), &part.unit),
             difference(pair.limit, &part.unit),

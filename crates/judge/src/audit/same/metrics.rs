@@ -8,7 +8,7 @@ use super::super::facts::Run;
 use super::Repeated;
 
 /// Metrics of which repeats are worth looking at, in the order in which they are shown.
-pub(super) const REPEATED: [&str; 27] = [
+pub(super) const REPEATED: [&str; 28] = [
     names::ACCURACY,
     names::QUALITY,
     names::PERPLEXITY,
@@ -26,6 +26,7 @@ pub(super) const REPEATED: [&str; 27] = [
     names::TOKENS_PER_S_UNNAMED,
     names::REQUESTS_PER_S,
     names::INFERENCES_PER_S,
+    "bytes_per_s",
     names::STEPS_PER_S,
     names::STEP_S,
     names::EPOCH_S,

@@ -131,3 +131,20 @@ fn a_vague_run_between_two_groups_joins_neither() {
     });
     assert!(Facts::new(&[document]).same.is_empty());
 }
+
+#[test]
+fn answers_of_other_lengths_are_other_work() {
+    let rows = |lengths: [f64; 2]| {
+        let document = document("serving.md", |build: &mut Build| {
+            let rows = lengths.map(|length| [8.0, length, length / 80.0]);
+            build.table(
+                "nvidia",
+                &["batch_size", "tokens.output", "latency.e2e"],
+                &[rows[0].as_slice(), rows[1].as_slice()],
+            );
+        });
+        Facts::new(&[document]).same.len()
+    };
+    assert_eq!(rows([128.0, 1024.0]), 0);
+    assert_eq!(rows([128.0, 128.0]), 1);
+}

@@ -1,7 +1,8 @@
 //! Which stated numbers may summarise which samples: the same metric, the same words around them, the same size.
 
-use assay_model::{Document, Source, Statement, Unit, names};
+use assay_model::{Document, Source, Statement, Unit, Value, names};
 
+use super::super::claims;
 use super::super::facts::{self, Facts, Run, equal};
 use super::super::written::{self, Range};
 use super::samples::{self, Samples};
@@ -67,10 +68,14 @@ fn of_row<'s, 'a>(
         let alone = only_row(facts, document, &observation.metric);
         let linked: Linked<'s, 'a> = all
             .iter()
-            .filter(|samples| samples.series.metric == stem || is_called(row, stem, samples))
+            .filter(|samples| {
+                samples.series.metric == stem || is_vague_rate(stem, samples) || is_called(row, stem, samples)
+            })
             .filter_map(|samples| {
                 let limit = match same_words(document, row, samples) {
                     Some(true) => BY_WORDS,
+                    // An array that says neither its unit nor what it belongs to may be anything.
+                    _ if is_vague_rate(stem, samples) => return None,
                     None if alone && !samples.printed => BY_WORDS,
                     None if alone => BY_SIZE,
                     None if is_called(row, stem, samples) => BY_SIZE,
@@ -85,6 +90,12 @@ fn of_row<'s, 'a>(
         }
     }
     found
+}
+
+/// Whether samples without a unit may be values of a rate: an array that is called a rate does not say of what.
+fn is_vague_rate(metric: &str, samples: &Samples<'_>) -> bool {
+    let is_vague = !matches!(samples.series.unit, Unit::Seconds | Unit::PerSecond(_));
+    samples.is_rate && is_vague && claims::better(metric).is_some() && metric.contains("_per_s")
 }
 
 /// Whether a row that states a time without saying which is called as the samples are: `forward-backward`.
@@ -105,10 +116,21 @@ fn only_row(facts: &Facts<'_>, document: &Document, metric: &str) -> bool {
     rows.filter(|run| run.observation(metric).is_some()).count() == 1
 }
 
-/// Whether model and device of a row are those of the samples: by their settings, or else by the words around them.
-/// None where the row has neither.
+/// Whether model, device and whatever else is set for both a row and samples are the same: by their settings, or else
+/// by the words around them. None where nothing is.
 fn same_words(document: &Document, row: &Run<'_>, samples: &Samples<'_>) -> Option<bool> {
+    if std::ptr::eq(row.read, samples.run.read) {
+        return Some(true);
+    }
     let mut matched = None;
+    for (name, theirs) in &samples.run.effective {
+        let is_printed = samples.run.read.settings.iter().any(|fact| fact.by == "log" && fact.name == **name);
+        let Some(mine) = own_setting(row, name).filter(|_| is_printed) else { continue };
+        if !equal(mine, theirs) {
+            return Some(false);
+        }
+        matched = Some(true);
+    }
     for name in [names::setting::MODEL, names::setting::DEVICE] {
         let Some(mine) = row.setting(name) else { continue };
         let same = match samples.run.setting(name) {
@@ -121,6 +143,13 @@ fn same_words(document: &Document, row: &Run<'_>, samples: &Samples<'_>) -> Opti
         matched = Some(true);
     }
     matched
+}
+
+/// The setting of a row that a label calls by this name, or by the first word of it: `block 16` and `Block size`.
+fn own_setting<'a>(row: &Run<'a>, name: &str) -> Option<&'a Value> {
+    let first = |name: &str| name.split('_').next().map(str::to_owned);
+    let alike = row.effective.iter().find(|(other, _)| first(other) == first(name));
+    row.setting(name).or_else(|| alike.map(|(_, value)| *value))
 }
 
 /// The words around samples: the heading over them and the sentences just above.
@@ -147,6 +176,7 @@ fn has_word(text: &str, word: &str) -> bool {
 fn scale(samples: &Samples<'_>, value: f64, limit: f64) -> Option<f64> {
     let scales: &[f64] = match samples.series.unit {
         Unit::Seconds | Unit::PerSecond(_) => &[1.0],
+        _ if samples.is_rate => &[1.0, 1e3, 1e6, 1e9],
         _ => &[1.0, 1e-3, 1e-6, 1e-9],
     };
     let near = |center: f64, scale: f64| {

@@ -50,10 +50,10 @@ pub(super) fn check(document: &Document, table: &Table) -> Vec<Finding> {
         findings.push(Finding {
             class: Class::DerivedColumn,
             standing: Standing::Supported,
-            summary: format!(
-                "{} of rows follow from the runs beside them.",
-                wording::counted(fits.len(), "summary")
-            ),
+            summary: match fits.len() {
+                1 => "One summary of a row follows from the runs beside it.".to_owned(),
+                count => format!("{count} summaries of rows follow from the runs beside them."),
+            },
             arithmetic: fits.iter().map(|(line, _)| line.clone()).take(8).collect(),
             sources: vec![first.clone()],
             advice: String::new(),

@@ -4,6 +4,7 @@ use assay_model::{Document, Observation, Scope, Series, Source, Unit, names};
 use assay_stats::{median, spread};
 
 use super::super::facts::{Facts, Run};
+use super::super::same::numbers_repeats;
 use super::super::written::last_digit;
 
 /// Fewer samples than this say nothing about what is usual.
@@ -19,6 +20,10 @@ const LOGGED: f64 = 1.5;
 const DEVIATION: f64 = 1.4826;
 /// How many times the range of the others a value must be away from the nearest of them.
 const APART: f64 = 3.0;
+/// The same for one value of few that vary much: so far away that its share of the whole range is beyond what Dixon's
+/// test allows to one set of five in a hundred (0.82), and several times as large or small as what is usual.
+const ALONE: f64 = 6.0;
+const TIMES: f64 = 2.0;
 /// The distance of the quartiles of normal data in standard deviations.
 const QUARTILES: f64 = 1.349;
 
@@ -31,6 +36,8 @@ pub(super) struct Samples<'a> {
     pub is_rate: bool,
     /// Whether they were printed as an array, rather than step by step.
     pub printed: bool,
+    /// Whether each of them is a run of its own, so that none warms up the next.
+    pub are_runs: bool,
     pub source: Source,
 }
 
@@ -52,6 +59,7 @@ pub(super) fn of<'a>(facts: &'a Facts<'a>, document: &Document) -> Vec<Samples<'
                 values: series.values.clone(),
                 is_rate,
                 printed: whole && series.steps.is_empty() && series.at_s.is_empty(),
+                are_runs: are_runs(run),
                 source: series.source.clone().unwrap_or_else(|| run.source()),
             });
         }
@@ -59,10 +67,23 @@ pub(super) fn of<'a>(facts: &'a Facts<'a>, document: &Document) -> Vec<Samples<'
     all
 }
 
+/// Whether the words over samples, or the table they stand in, say that each is a run.
+fn are_runs(run: &Run<'_>) -> bool {
+    let title = run.read.title.as_deref().unwrap_or_default().to_lowercase();
+    let mut words = title.split(|character: char| !character.is_alphanumeric());
+    let counted = run
+        .row()
+        .is_some_and(|(table, _)| table.columns.iter().any(|column| numbers_repeats(&column.header)));
+    counted || words.any(|word| matches!(word, "runs" | "repeats" | "trials" | "processes"))
+}
+
 /// Whether a metric is a rate (`true`) or a time of one iteration (`false`); none for anything else.
 fn kind(metric: &str) -> Option<bool> {
     if metric.starts_with("duration.") {
         return Some(false);
+    }
+    if metric.ends_with("_per_s") {
+        return Some(true);
     }
     match names::unit(metric) {
         Unit::PerSecond(_) => Some(true),
@@ -95,6 +116,9 @@ impl Samples<'_> {
 
     /// How many samples at the beginning are far slower than the rest.
     pub fn cold(&self) -> usize {
+        if self.are_runs {
+            return 0;
+        }
         let Some((usual, deviation)) = self.values.get(1..).and_then(usual) else { return 0 };
         let slow = |value: &&f64| {
             let (slower, distance) = if self.is_rate {
@@ -119,7 +143,7 @@ impl Samples<'_> {
     pub fn far(&self) -> Vec<usize> {
         let least = if self.printed { PRINTED } else { LOGGED };
         let cold = self.cold();
-        far_by(self.warm(), least).into_iter().map(|place| place + cold).collect()
+        far_of(self.warm(), self.is_rate, least).into_iter().map(|place| place + cold).collect()
     }
 
     /// The warm samples without the far ones.
@@ -157,8 +181,23 @@ fn usual(values: &[f64]) -> Option<(f64, f64)> {
 }
 
 /// Places of single values far from all others; none if they are many.
-pub(super) fn far(values: &[f64]) -> Vec<usize> {
-    far_by(values, PRINTED)
+pub(super) fn far(values: &[f64], is_rate: bool) -> Vec<usize> {
+    far_of(values, is_rate, PRINTED)
+}
+
+/// As [`far`]. A disturbance adds time, so that a slow run stands out in the time that its rate stands for, while the
+/// rate itself can be no lower than nought.
+fn far_of(values: &[f64], is_rate: bool, least: f64) -> Vec<usize> {
+    let found = far_by(values, least);
+    match found.is_empty() && is_rate {
+        true => far_by(&reciprocals(values), least.max(TIMES)),
+        false => found,
+    }
+}
+
+/// The time that each rate stands for.
+fn reciprocals(rates: &[f64]) -> Vec<f64> {
+    rates.iter().map(|rate| 1.0 / rate).collect()
 }
 
 fn far_by(values: &[f64], least: f64) -> Vec<usize> {
@@ -170,8 +209,11 @@ fn far_by(values: &[f64], least: f64) -> Vec<usize> {
         let apart = (value / usual).max(usual / value);
         apart > least && (value - usual).abs() > LIMIT * deviation
     };
-    let far: Vec<usize> =
+    let mut far: Vec<usize> =
         values.iter().enumerate().filter(|(_, value)| stands_out(**value)).map(|(place, _)| place).collect();
+    if far.is_empty() {
+        far.extend(alone(values, usual));
+    }
     let others: Vec<f64> = values
         .iter()
         .enumerate()
@@ -180,6 +222,19 @@ fn far_by(values: &[f64], least: f64) -> Vec<usize> {
         .collect();
     let apart = far.iter().filter_map(|place| values.get(*place)).all(|value| is_apart(*value, &others));
     if far.len() * 5 > values.len() || !apart { Vec::new() } else { far }
+}
+
+/// The place of the one value that stands alone among others that vary much themselves.
+fn alone(values: &[f64], usual: f64) -> Option<usize> {
+    let distance = |value: f64| (value - usual).abs();
+    let by_distance = |a: &(usize, &f64), b: &(usize, &f64)| distance(*a.1).total_cmp(&distance(*b.1));
+    let (place, value) = values.iter().enumerate().max_by(by_distance)?;
+    let others: Vec<f64> =
+        values.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, value)| *value).collect();
+    let (low, high) = (smallest(&others)?, largest(&others)?);
+    let gap = if *value > high { value - high } else { low - value };
+    let times = (value / usual).max(usual / value);
+    (times > TIMES && gap > ALONE * (high - low) && high > low).then_some(place)
 }
 
 /// Whether a value is further from the nearest of some others than these are from one another, several times over

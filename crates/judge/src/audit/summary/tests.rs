@@ -161,3 +161,43 @@ fn noisy_repeats_have_neither_warm_up_nor_outliers() {
     document.runs[0].series[0].at_s.clear();
     assert!(found(check, &[document]).is_empty());
 }
+
+#[test]
+fn a_slow_run_stands_out_in_the_time_its_rate_stands_for() {
+    let rates = [13575.3, 12382.7, 17238.8, 10596.2, 14794.7, 1537.1];
+    assert_eq!(samples::far(&rates, true), [5]);
+    assert!(samples::far(&rates[..5], true).is_empty());
+    // Few values that vary much, and one that is a tenth of them.
+    assert_eq!(samples::far(&[3017.3, 4828.2, 2990.9, 492.9, 4914.2], true), [3]);
+    assert!(samples::far(&[3017.3, 4828.2, 2990.9, 2092.9, 4914.2], true).is_empty());
+}
+
+/// Rows of a data rate by block, and the runs of each as an array that names its block and no unit.
+fn by_block(stated: f64) -> Vec<Finding> {
+    let document = document("rates.md", |build| {
+        build.heading("Rates").table(
+            "local",
+            &["block", "samples_per_s"],
+            &[&[16.0, 41.0e6], &[64.0, stated]],
+        );
+        for (block, values) in
+            [(16, [40.2, 41.9, 41.2, 42.0, 39.7]), (64, [110.3, 110.4, 115.7, 113.3, 111.9])]
+        {
+            build.log("array", "local").observed("block", block);
+            build.series("samples_per_s", &values.map(|value| (0.0, 0.0, value)));
+            let run = build.run();
+            run.title = Some("All runs in MB/s".to_owned());
+            run.series[0].unit = Unit::Other("unknown".to_owned());
+            run.series[0].steps.clear();
+            run.series[0].at_s.clear();
+        }
+    });
+    found(check, &[document])
+}
+
+#[test]
+fn arrays_are_linked_to_rows_by_the_settings_of_their_labels() {
+    assert_eq!(classes(&by_block(112.32e6)), [(Class::SummaryOutside, Standing::Supported)]);
+    let outside = classes(&by_block(125.0e6));
+    assert!(outside.contains(&(Class::SummaryOutside, Standing::Contradicted)), "{outside:?}");
+}
