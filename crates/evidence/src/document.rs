@@ -265,6 +265,8 @@ impl Lines {
     }
 
     fn add(&mut self, block: Block) {
+        // A table parts what stands before it from what stands behind it.
+        self.end_paragraph();
         let Block::Table(raw) = block;
         let context = self.context();
         let table = writeup::interpret(raw, &context);
@@ -355,6 +357,17 @@ mod tests {
         let headings: Vec<&str> =
             document.statements.iter().flat_map(|one| one.headings.iter().map(String::as_str)).collect();
         assert_eq!(headings, ["First", "Second"]);
+    }
+
+    #[test]
+    fn a_table_parts_two_paragraphs() {
+        let table =
+            "<table>\n<tr><th>Block</th><th>Seconds</th></tr>\n<tr><td>16</td><td>2</td></tr>\n</table>";
+        let text = format!("<p>\nI ran it once\n</p>\n{table}\n<p>\nBlock 16 is the slowest.\n</p>\n");
+        let document = read(&[text.as_bytes()]);
+        let found: Vec<(u64, &str)> =
+            document.statements.iter().map(|one| (one.span.first, one.text.as_str())).collect();
+        assert_eq!(found, [(9, "Block 16 is the slowest.")]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The audit: what the evidence in documents supports, what it contradicts, and what it cannot tell.
 //!
-//! Every check is one file with one function from [`facts::Facts`] to findings, and one line in [`CHECKS`]. What is
+//! Every check is one file with one function from `facts::Facts` to findings, and one line in `CHECKS`. What is
 //! noise is decided in `noise.rs` alone.
 
 use assay_model::{Document, Source};

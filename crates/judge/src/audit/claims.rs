@@ -225,14 +225,19 @@ const SUBJECTS: [(&[&str], &[&str]); 5] = [
 /// Whether a sentence may be about a metric: it names its kind, or no kind at all.
 pub(super) fn may_be_about(text: &str, metric: &str) -> bool {
     names_kind(text, metric) || {
-        let text = text.to_lowercase();
+        let text = without_settings(text);
         !SUBJECTS.iter().any(|(words, _)| words.iter().any(|word| has_words(&text, word)))
     }
 }
 
+/// A sentence in lower case without settings that are called by the word for a metric.
+fn without_settings(text: &str) -> String {
+    text.to_lowercase().replace("learning rate", "setting").replace("learning_rate", "setting")
+}
+
 /// Whether a sentence names the kind of a metric.
 pub(super) fn names_kind(text: &str, metric: &str) -> bool {
-    let text = text.to_lowercase();
+    let text = without_settings(text);
     SUBJECTS.iter().any(|(words, stems)| {
         stems.iter().any(|stem| metric.starts_with(stem)) && words.iter().any(|word| has_words(&text, word))
     })
@@ -359,5 +364,7 @@ mod tests {
         assert!(!may_be_about("The highest accuracy came last", names::DURATION_LOOP));
         assert!(may_be_about("The first one is best", names::DURATION_LOOP));
         assert!(may_be_about("It is faster", names::SAMPLES_PER_S_LOOP));
+        assert!(may_be_about("A learning rate of 0.01 is the best choice", names::ACCURACY));
+        assert!(!may_be_about("A rate of 10 is the best", names::ACCURACY));
     }
 }

@@ -1,6 +1,6 @@
 //! Sentences that rank the logs of a document, where no table stands between.
 
-use assay_model::{Document, Source, Statement, Unit, names};
+use assay_model::{Document, Role, Source, Statement, Unit, names};
 
 use super::{Level, Noise, extremes, levels};
 use crate::audit::claims::{self, Tone};
@@ -57,8 +57,21 @@ fn subjects<'a>(
     let any_named = found.iter().any(|(platform, ..)| named(*platform));
     let one_platform =
         found.iter().all(|(platform, ..)| Some(platform) == found.first().map(|first| &first.0));
+    // A sentence beside a table of other machines that states such a metric is about that table.
+    let is_beside = |platform: Option<&str>, metric: &str| {
+        document.tables.iter().any(|table| {
+            table.headings == statement.headings
+                && table.platform.as_deref() != platform
+                && table.columns.iter().any(|column| {
+                    matches!(&column.role, Role::Metric(own) if claims::is_ranked(own)
+                        && claims::names_kind(&statement.text, own)
+                        && is_about_time(own) == is_about_time(metric))
+                })
+        })
+    };
     found
         .into_iter()
+        .filter(|(platform, metric, _)| named(*platform) || !is_beside(*platform, metric))
         .filter(|(platform, _, count)| *count > 1 && if any_named { named(*platform) } else { one_platform })
         .map(|(platform, metric, _)| (platform, metric))
         .collect()

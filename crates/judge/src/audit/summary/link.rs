@@ -71,6 +71,7 @@ fn of_row<'s, 'a>(
             .filter(|samples| {
                 samples.series.metric == stem || is_vague_rate(stem, samples) || is_called(row, stem, samples)
             })
+            .filter(|samples| !is_summarised_elsewhere(facts, document, row, samples))
             .filter_map(|samples| {
                 let limit = match same_words(document, row, samples) {
                     Some(true) => BY_WORDS,
@@ -90,6 +91,34 @@ fn of_row<'s, 'a>(
         }
     }
     found
+}
+
+/// Whether another table, in the section that the samples stand in, has their summaries.
+fn is_summarised_elsewhere(
+    facts: &Facts<'_>,
+    document: &Document,
+    row: &Run<'_>,
+    samples: &Samples<'_>,
+) -> bool {
+    let above = document.statements.iter().filter(|statement| statement.span.first <= samples.source.line);
+    let Some(nearest) = above.max_by_key(|statement| statement.span.first) else { return false };
+    let Some(own) = row.table() else { return false };
+    let is_there = |other: &&Run<'_>| {
+        other.table().is_some_and(|table| table.headings == nearest.headings && !std::ptr::eq(table, own))
+    };
+    let summarises = |other: &Run<'_>| {
+        other.read.observations.iter().any(|observation| {
+            is_called(other, &observation.metric, samples)
+                && scale(samples, observation.value, BY_SIZE).is_some()
+        })
+    };
+    own.headings != nearest.headings
+        && facts
+            .runs
+            .iter()
+            .filter(|other| std::ptr::eq(other.document, document))
+            .filter(is_there)
+            .any(summarises)
 }
 
 /// Whether samples without a unit may be values of a rate: an array that is called a rate does not say of what.
