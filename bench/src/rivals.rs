@@ -199,7 +199,7 @@ fn reframe_file() -> String {
 }
 
 /// Finds a program: in the Python environments first, then where the shell would.
-fn find(name: &str, place: &Place) -> Option<PathBuf> {
+pub fn find(name: &str, place: &Place) -> Option<PathBuf> {
     let named = env::var_os(ENVIRONMENT).map(|path| PathBuf::from(path).join("bin"));
     let installed = python_environment(place).join("bin");
     let path = env::var_os("PATH").unwrap_or_default();

@@ -1,6 +1,7 @@
 //! One campaign file, read and validated. Every problem in the file is found in one go.
 
 mod built_in;
+mod fewer;
 mod file;
 mod gate;
 mod names;
@@ -17,12 +18,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use assay_model::Platform;
+use assay_model::{Layout, Platform};
 
 use crate::plan::{Context, Plan};
 use crate::problem::{Problem, Problems};
 use crate::reader::{self, Collector, Table};
 use crate::registry::Registry;
+pub use fewer::Fewer;
 pub use file::ConfigurationFile;
 pub use gate::GateRule;
 pub use names::Condition;
@@ -63,8 +65,8 @@ pub struct Campaign {
     pub resources: ResourceRequest,
     /// What is read from logs.
     pub read: ReadPolicy,
-    /// The metrics that tables show, in their order; the headline alone where there are none.
-    pub columns: Vec<String>,
+    /// The tables that are asked for beside the plain one.
+    pub layout: Layout,
     /// Bounds that runs must meet.
     pub gates: Vec<GateRule>,
     /// Where it runs, with the places of the names in the file.
@@ -162,9 +164,9 @@ fn read<'a>(
         let problem = Problem::warning("`follow` changes nothing where a log is played");
         problems.add(problem.at(place.clone()).label("never used"));
     }
-    let columns = report::read(top, &policy, problems);
+    let layout = report::read(top, &policy, &names, problems);
     let gates = gate::read(top, &policy, &names, directory, problems);
-    let (repeats, budget_place) = schedule::read_repeats(top, problems);
+    let (repeats, budget_place) = schedule::read_repeats(top, &names, problems);
     run.budget_place = budget_place;
     let order = schedule::read_order(top, problems);
     let known_workload = built_in.is_ok();
@@ -193,7 +195,7 @@ fn read<'a>(
         run,
         resources,
         read: policy,
-        columns,
+        layout,
         gates,
         platforms,
         warnings: Vec::new(),

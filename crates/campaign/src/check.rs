@@ -1,5 +1,6 @@
 //! What is checked cell by cell before anything starts: resources against limits, and times against each other.
 
+mod repeats;
 mod resources;
 mod time;
 
@@ -23,6 +24,8 @@ pub(crate) struct Checked {
     pub(crate) resources: Vec<Resources>,
     /// How many seconds a run of each cell is expected to take.
     pub(crate) expected_s: Vec<Option<f64>>,
+    /// How often each cell is run at least.
+    pub(crate) least: Vec<u32>,
 }
 
 /// Checks every cell. Cells that do not fit their platform are taken out where the campaign wants that.
@@ -57,7 +60,8 @@ pub(crate) fn check(
     if checked.left_out > 0 && cells.is_empty() {
         problems.push(Problem::error("no cell is left: none fits its platform"));
     }
-    time::check_budget(campaign, &checked.expected_s, problems);
+    checked.least = repeats::least(&campaign.repeats, cells, problems);
+    time::check_budget(campaign, &checked, problems);
     time::check_timeout(campaign, &limits, problems);
     resources::check_pin(campaign, &limits, problems);
     checked

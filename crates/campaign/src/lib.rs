@@ -31,7 +31,9 @@ pub mod registry;
 mod suggest;
 pub mod template;
 
-pub use campaign::{Campaign, GateRule, Keep, LoadError, OrderBy, Pattern, REPLAY, Repeats, Shell, Stream};
+pub use campaign::{
+    Campaign, Fewer, GateRule, Keep, LoadError, OrderBy, Pattern, REPLAY, Repeats, Shell, Stream,
+};
 pub use catalogue::Catalogue;
 pub use check::Resources;
 pub use plan::{

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use assay_model::entry::PlannedCell;
 use assay_model::identity::hash_text;
 use assay_model::platform::Limits;
-use assay_model::{CellId, Gate, Metric, Platform};
+use assay_model::{CellId, Gate, Layout, Metric, Platform};
 
 use crate::campaign::{Campaign, Order, Pattern, Repeats, RunPolicy, Workload};
 use crate::check::{self, Resources};
@@ -56,8 +56,8 @@ pub struct Plan {
     pub patterns: Vec<Pattern>,
     /// Metrics the campaign declares, with units and directions.
     pub metrics: Vec<Metric>,
-    /// The metrics that tables show, in their order; the headline alone where there are none.
-    pub columns: Vec<String>,
+    /// The tables that are asked for beside the plain one.
+    pub layout: Layout,
     /// Bounds that runs must meet; `gates_of` says which apply to a cell.
     pub gates: Vec<Gate>,
     /// The cells: points in the order of the file, each on every platform.
@@ -82,6 +82,7 @@ pub struct Plan {
     directory: PathBuf,
     resources: Vec<Resources>,
     expected_s: Vec<Option<f64>>,
+    least: Vec<u32>,
 }
 
 impl Plan {
@@ -94,7 +95,7 @@ impl Plan {
         let mut cells = cells(expansion, &platforms, &campaign.workload.kind);
         let checked = check::check(campaign, &mut cells, context, &mut problems);
         let gates = gates(campaign, &cells, &mut problems);
-        let hash = hash(campaign, &cells);
+        let hash = hash(campaign, &cells, &checked.least);
         let mut plan = Plan {
             name: campaign.name.clone(),
             question: campaign.question.clone(),
@@ -104,7 +105,7 @@ impl Plan {
             dialect: campaign.read.dialect.clone(),
             patterns: campaign.read.patterns.clone(),
             metrics: campaign.read.metrics.clone(),
-            columns: campaign.columns.clone(),
+            layout: campaign.layout.clone(),
             gates,
             cells,
             excluded: excluded + checked.left_out,
@@ -120,6 +121,7 @@ impl Plan {
             directory: campaign.directory.clone(),
             resources: checked.resources,
             expected_s: checked.expected_s,
+            least: checked.least,
         };
         problems.extend(plan.verify_files());
         problems.extend(plan.verify_logs());
@@ -139,6 +141,21 @@ impl Plan {
     /// How many seconds a run of a cell is expected to take, where that is known.
     pub fn expected_s(&self, cell: usize) -> Option<f64> {
         self.expected_s.get(cell).copied().flatten()
+    }
+
+    /// How often a cell is run at least.
+    pub fn least_of(&self, cell: usize) -> u32 {
+        self.least.get(cell).copied().unwrap_or(self.repeats.at_least)
+    }
+
+    /// How often a cell is run at most.
+    pub fn most_of(&self, cell: usize) -> u32 {
+        self.fewer_of(cell).unwrap_or(self.repeats.at_most)
+    }
+
+    /// How often a cell is run that is run less often than the others: so often, and never more.
+    pub fn fewer_of(&self, cell: usize) -> Option<u32> {
+        Some(self.least_of(cell)).filter(|least| *least < self.repeats.at_least)
     }
 
     /// What a run of a cell asks of its platform.
@@ -215,16 +232,25 @@ fn gates(campaign: &Campaign, cells: &[PlannedCell], problems: &mut Vec<Problem>
 }
 
 /// The content hash of a plan. The seed is part of it only where the file gives one: otherwise it follows from it.
-fn hash(campaign: &Campaign, cells: &[PlannedCell]) -> String {
+fn hash(campaign: &Campaign, cells: &[PlannedCell], least: &[u32]) -> String {
     /// Written in the order of these fields, whatever order maps have elsewhere.
     #[derive(serde::Serialize)]
     struct Content<'a> {
         cells: Vec<&'a CellId>,
         order: &'a Order,
         repeats: &'a Repeats,
+        /// Absent where all cells are run alike, so that such plans keep the hash they always had.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        fewer: Vec<(&'a CellId, u32)>,
     }
-    let cells = cells.iter().map(|cell| &cell.cell).collect();
-    let content = Content { cells, order: &campaign.order, repeats: &campaign.repeats };
+    let usual = campaign.repeats.at_least;
+    let fewer = cells.iter().zip(least).filter(|(_, least)| **least < usual);
+    let content = Content {
+        cells: cells.iter().map(|cell| &cell.cell).collect(),
+        order: &campaign.order,
+        repeats: &campaign.repeats,
+        fewer: fewer.map(|(cell, least)| (&cell.cell, *least)).collect(),
+    };
     // Plain data under text keys: writing it cannot fail.
     hash_text(&serde_json::to_string(&content).unwrap_or_default())
 }

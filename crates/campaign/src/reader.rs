@@ -308,7 +308,7 @@ impl<'a> Table<'a> {
 /// Where a key belongs that stands in the wrong table. TOML puts every key under the last header above it, so a key
 /// in the wrong place is the commonest mistake after a mistyped one.
 fn home(key: &str, here: &str) -> Option<&'static str> {
-    const HOMES: [(&str, &str); 40] = [
+    const HOMES: [(&str, &str); 45] = [
         ("name", ""),
         ("question", ""),
         ("command", "workload"),
@@ -322,6 +322,7 @@ fn home(key: &str, here: &str) -> Option<&'static str> {
         ("at_most", "repeats"),
         ("precision", "repeats"),
         ("budget", "repeats"),
+        ("fewer", "repeats"),
         ("by", "order"),
         ("shuffle", "order"),
         ("seed", "order"),
@@ -341,6 +342,10 @@ fn home(key: &str, here: &str) -> Option<&'static str> {
         ("headline", "read"),
         ("follow", "read"),
         ("columns", "report"),
+        ("across", "report"),
+        ("against", "report"),
+        ("published", "report"),
+        ("series", "report"),
         ("log", "replay"),
         ("sample", "replay"),
         ("speed", "replay"),

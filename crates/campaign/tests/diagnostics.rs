@@ -359,6 +359,67 @@ expected = "2 min"
 }
 
 #[test]
+fn fewer_repeats_that_cannot_be() {
+    assert_snapshot!(told(
+        r#"name = "x"
+[workload]
+command = "run {size} {batch}"
+[vary]
+size = ["small", "large"]
+batch = [8, 16]
+[repeats]
+at_least = 3
+[[repeats.fewer]]
+where = "size == 'large'"
+at_least = 3
+[[repeats.fewer]]
+where = "sise == 'large'"
+at_least = 0
+[[repeats.fewer]]
+where = "batch >"
+at_most = 2
+[[repeats.fewer]]
+at_least = "two"
+"#
+    ));
+    assert_snapshot!(told(
+        "name = 'x'\n[workload]\ncommand = 'true'\n[repeats]\nat_least = 1\nfewer = [{ where = 'true', at_least = 1 }]\n"
+    ));
+    assert_snapshot!(told(
+        "name = 'x'\n[workload]\ncommand = 'true'\n[repeats.fewer]\nwhere = 'true'\nat_least = 1\n"
+    ));
+}
+
+#[test]
+fn fewer_repeats_that_change_nothing() {
+    assert_snapshot!(told(
+        r#"name = "x"
+[workload]
+command = "run {size}"
+[vary]
+size = ["small", "large"]
+[repeats]
+at_least = 3
+budget = "5 min"
+[[repeats.fewer]]
+where = "size in ['large', 'xl']"
+at_least = 2
+[[repeats.fewer]]
+where = "size == 'huge'"
+at_least = 1
+[[repeats.fewer]]
+where = "size == 'large' and platform == 'local'"
+at_least = 1
+[run]
+expected = "2 min"
+"#
+    ));
+    assert_snapshot!(told(
+        "name = 'x'\n[workload]\ncommand = 'run {a}'\n[vary]\na = [1, 2]\n[[repeats.fewer]]\nwhere = 'a / (a - 1) > 1'\nat_least = 1\n"
+    ));
+}
+
+#[test]
 fn patterns_and_gates() {
     assert_snapshot!(told(
         r#"name = "x"

@@ -247,6 +247,52 @@ fn orders_are_permutations_and_follow_their_policy() {
     assert_eq!(cells.round(1), cells.round(7));
 }
 
+const SIZES: &str = "name = 'x'\n[workload]\ncommand = 'run {size}'\n[vary]\nsize = ['small', 'medium', 'large', 'xl']\n[run]\nplatforms = ['local', 'second']\nexpected = '10 s'\n";
+
+#[test]
+fn the_first_entry_that_holds_says_how_often_a_cell_is_run() {
+    let fewer = "[[repeats.fewer]]\nwhere = \"size in ['large', 'xl'] and platform == 'second'\"\nat_least = 1\n[[repeats.fewer]]\nwhere = \"size in ['large', 'xl']\"\nat_least = 2\n";
+    let plan = plan(&format!("{SIZES}{fewer}"));
+    let least: Vec<u32> = (0..8).map(|cell| plan.least_of(cell)).collect();
+    assert_eq!(least, [6, 6, 6, 6, 2, 1, 2, 1]);
+    assert_eq!((plan.fewer_of(0), plan.fewer_of(5)), (None, Some(1)));
+    let sequence = plan.sequence();
+    for (cell, least) in least.iter().enumerate() {
+        let repeats: Vec<u32> = sequence.iter().filter(|run| run.0 == cell).map(|run| run.1).collect();
+        assert_eq!(repeats, (1..=*least).collect::<Vec<_>>());
+    }
+    let mut second = plan.round(2);
+    second.sort_unstable();
+    assert_eq!(second, [0, 1, 2, 3, 4, 6]);
+    let estimate = plan.estimate(1);
+    assert_eq!((estimate.runs_at_least, estimate.runs_at_most), (30, 30));
+    assert_eq!(estimate.seconds_at_least, Some(300.0));
+    let by_cells = self::plan(&format!("{SIZES}{fewer}[order]\nby = 'cells'\n"));
+    assert_eq!(by_cells.sequence().len(), 30);
+}
+
+#[test]
+fn cells_with_fewer_repeats_are_never_repeated_for_precision() {
+    let text = format!(
+        "{SIZES}[repeats]\nprecision = '2%'\nbudget = '20 min'\n[[repeats.fewer]]\nwhere = \"size == 'xl'\"\nat_least = 9\n"
+    );
+    let plan = plan(&text);
+    assert_eq!((plan.least_of(0), plan.most_of(0)), (10, 30));
+    assert_eq!((plan.least_of(6), plan.most_of(6)), (9, 9));
+    let estimate = plan.estimate(1);
+    assert_eq!((estimate.runs_at_least, estimate.runs_at_most), (78, 198));
+    assert_eq!((estimate.seconds_at_least, estimate.seconds_at_most), (Some(780.0), Some(1200.0)));
+}
+
+#[test]
+fn fewer_repeats_are_part_of_the_hash_by_the_cells_they_are_for() {
+    let hash = |section: &str| plan(&format!("{SIZES}{section}")).hash;
+    let large = "[[repeats.fewer]]\nwhere = \"size == 'large'\"\nat_least = 2\n";
+    assert_ne!(hash(large), hash(""));
+    assert_ne!(hash(large), hash(&large.replace("at_least = 2", "at_least = 3")));
+    assert_eq!(hash(large), hash(&large.replace("size == 'large'", "size in ['large']")));
+}
+
 #[test]
 fn estimates_know_what_they_do_not_know() {
     let estimate = plan(&format!("{SMALL}[run]\nexpected = {{ seconds = '10 * batch' }}\n")).estimate(2);

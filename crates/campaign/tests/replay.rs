@@ -105,6 +105,9 @@ fn logs_are_found_relative_to_the_file_and_by_repeat() {
     assert_eq!(std::fs::read_to_string(path).unwrap(), "bert-16-2.log");
     assert_snapshot!(told_in(&text.replace("at_least = 2", "at_least = 4"), directory.path()));
     assert_snapshot!(told_in(&text.replace("-{repeat}", "-1"), directory.path()));
+    std::fs::remove_file(directory.path().join("logs/bert-16-2.log")).unwrap();
+    let fewer = "[[repeats.fewer]]\nwhere = 'batch == 16'\nat_least = 1\n[replay]";
+    assert_eq!(told_in(&text.replace("[replay]", fewer), directory.path()), "");
 }
 
 #[test]
@@ -154,7 +157,7 @@ fn columns_and_followed_files() {
         "{head}[report]\ncolumns = ['samples', 'duration.loop']\n[read]\nfollow = ['out-{{batch}}.log', '{{run_directory}}/x']\n"
     );
     let plan = planned(&text, Path::new("/somewhere")).unwrap();
-    assert_eq!(plan.columns, ["samples", "duration.loop"]);
+    assert_eq!(plan.layout.columns, ["samples", "duration.loop"]);
     let paths = RunPaths { assay: Path::new("/assay"), run_directory: Path::new("/run") };
     let follow = plan.invocation(0, 1, &paths).unwrap().follow;
     assert_eq!(follow, [Path::new("/somewhere/out-8.log"), Path::new("/run/x")]);

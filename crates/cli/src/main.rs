@@ -4,7 +4,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `options.rs` | the command line, as clap reads it |
+//! | `options.rs`, `options/` | the command line, as clap reads it |
 //! | `verbs/` | one file a verb |
 //! | `screen.rs`, `screen/` | everything that is printed: colour, progress, errors |
 //! | `exit.rs` | exit codes |
@@ -40,18 +40,23 @@ fn main() -> ExitCode {
         Verb::Plan(options) => verbs::plan::plan(options, &mut screen),
         Verb::Run(options) => verbs::run::run(options, &mut screen),
         Verb::Tour(options) => verbs::tour::tour(options, &mut screen),
+        Verb::Bench(options) => verbs::bench::bench(options, &mut screen),
+        Verb::Peak(options) => verbs::peak::peak(options, &mut screen),
         Verb::Show(options) => verbs::show::show(options, &mut screen),
         Verb::Compare(options) => verbs::compare::compare(options, &mut screen),
         Verb::Report(options) => verbs::report::report(options, &mut screen),
         Verb::Read(options) => verbs::read::read(options, &mut screen),
         Verb::Audit(options) => verbs::audit::audit(options, &mut screen),
         Verb::Sample(options) => verbs::sample::sample(options, &mut screen),
+        Verb::Load(options) => verbs::load::load(options, &mut screen),
+        Verb::ServeMock(options) => verbs::serve_mock::serve_mock(options, &mut screen),
         Verb::List(options) => verbs::list::list(options, &mut screen),
         Verb::Query(options) => verbs::query::query(options, &mut screen),
         Verb::Export(options) => verbs::export::export(options, &mut screen),
         Verb::Doctor(options) => verbs::doctor::doctor(options, &mut screen),
         Verb::Completions(options) => verbs::completions::completions(options, &mut screen),
         Verb::Man(options) => verbs::man::man(options, &mut screen),
+        Verb::Work(options) => verbs::work::work(options, &mut screen),
         Verb::Exercise(options) => verbs::exercise::exercise(options, &mut screen),
     };
     match result {

@@ -1,5 +1,8 @@
 //! The command line, as clap reads it.
 
+pub mod bench;
+pub mod load;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -12,6 +15,7 @@ First steps:
   assay tour              a campaign that needs nothing but this program
   assay init              write a commented campaign file
   assay run campaign.toml carry it out; again after an interruption to go on
+  assay bench lm          measure a language model on this machine
 
 Exit codes: 0 fine, 1 internal error, 2 wrong use or campaign, 3 some runs failed, 4 a gate failed,
 5 asked precision not reached, 130 interrupted (the record is kept)")]
@@ -46,6 +50,10 @@ pub enum Verb {
     Run(Run),
     /// Run the built-in tour: a small real campaign that needs nothing but this program.
     Tour(Tour),
+    /// Measure a built-in workload without a campaign file.
+    Bench(bench::Bench),
+    /// Measure what this machine can do at most: arithmetic, memory, matrix products.
+    Peak(Peak),
     /// Print what a record says.
     Show(Show),
     /// Compare two records, cell by cell.
@@ -58,6 +66,10 @@ pub enum Verb {
     Audit(Audit),
     /// Write a generated log or write-up to try things on.
     Sample(Sample),
+    /// Put load on LLM endpoints and measure them.
+    Load(Box<load::Load>),
+    /// Serve a calibration endpoint with an exact schedule.
+    ServeMock(load::ServeMock),
     /// List records, platforms, dialects or workloads.
     List(List),
     /// Ask a record's index with SQL.
@@ -70,6 +82,9 @@ pub enum Verb {
     Completions(Completions),
     /// Print the manual page.
     Man(Man),
+    /// Run a built-in workload and print what it says as JSON lines; what runs of campaigns execute.
+    #[command(hide = true)]
+    Work(Work),
     /// Do a piece of real work and print how fast it went; the tour's workload.
     #[command(hide = true)]
     Exercise(Exercise),
@@ -337,6 +352,30 @@ pub struct Completions {
 pub struct Man {
     /// The verb whose page to print; the default is the page of `assay` itself.
     pub verb: Option<String>,
+}
+
+/// Options of `peak`.
+#[derive(Debug, Args)]
+pub struct Peak {
+    /// Threads; 0 for as many as there are cores.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub threads: usize,
+    /// Print what was measured before, if it was.
+    #[arg(long)]
+    pub cached: bool,
+    /// Print JSON (see docs/json.md).
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `work`.
+#[derive(Debug, Args)]
+pub struct Work {
+    /// The workload.
+    pub workload: String,
+    /// Its settings.
+    #[arg(value_name = "NAME=VALUE", value_parser = assignment)]
+    pub settings: Vec<(String, String)>,
 }
 
 /// Options of `exercise`.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use assay_campaign::{Campaign, LoadError};
-use assay_store::{Record, RecordSummary, list_records};
+use assay_store::{Identity, Record, RecordSummary, list_records};
 
 use crate::failure::Mistake;
 use crate::registry::{self, Purpose};
@@ -22,6 +22,17 @@ pub fn directory_of(campaign: &Path) -> PathBuf {
 /// A path as people write it, without a leading `./`.
 pub fn shown(path: &Path) -> String {
     path.strip_prefix(".").unwrap_or(path).display().to_string()
+}
+
+/// Who this process is when it opens a record for writing. The name is that of a new record.
+pub fn writer(name: String, host: String) -> Identity {
+    Identity {
+        name,
+        now: assay_launch::worker::now(),
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        host,
+        pid: std::process::id(),
+    }
 }
 
 /// The record of a campaign, unless the user names another.

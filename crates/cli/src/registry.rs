@@ -34,7 +34,7 @@ pub fn registry(campaign_directory: &Path, purpose: Purpose) -> anyhow::Result<R
     let users = dialects::find(campaign_directory, &[])?;
     let built_in = DIALECTS.iter().map(|dialect| dialect.name);
     Ok(Registry {
-        workloads: Vec::new(),
+        workloads: assay_workloads::descriptions(),
         dialects: built_in.chain(users.iter().map(|user| user.name())).map(str::to_owned).collect(),
         launchers,
         platforms,

@@ -144,11 +144,19 @@ pub fn read(readable: &Readable, readers: &Readers) -> anyhow::Result<Document> 
     }
 }
 
+/// Bytes that are read at once: few enough to stay in a processor's cache until they are looked at.
+const BUFFER: usize = 256 << 10;
+const PAGE: usize = 4096;
+
 fn stream(mut from: impl Read, name: &str, readers: &Readers) -> io::Result<Document> {
     let mut reader = DocumentReader::new(readers, name);
-    let mut buffer = vec![0; 256 << 10];
+    // Some processors copy several times more slowly to a place just behind the beginning of a page, which is where
+    // large allocations begin.
+    let mut room = vec![0; BUFFER + PAGE];
+    let begin = room.as_ptr().align_offset(PAGE).min(PAGE);
+    let buffer = room.get_mut(begin..begin + BUFFER).unwrap_or_default();
     loop {
-        match from.read(&mut buffer) {
+        match from.read(buffer) {
             Ok(0) => return Ok(reader.finish()),
             Ok(count) => reader.feed(buffer.get(..count).unwrap_or_default()),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -1,6 +1,7 @@
 //! One file a verb.
 
 pub mod audit;
+pub mod bench;
 pub mod compare;
 pub mod completions;
 pub mod doctor;
@@ -8,15 +9,19 @@ pub mod exercise;
 pub mod export;
 pub mod init;
 pub mod list;
+pub mod load;
 pub mod man;
+pub mod peak;
 pub mod plan;
 pub mod query;
 pub mod read;
 pub mod report;
 pub mod run;
 pub mod sample;
+pub mod serve_mock;
 pub mod show;
 pub mod tour;
+pub mod work;
 
 /// The version of all JSON that this program prints; docs/json.md describes it.
 pub const JSON_SCHEMA: u32 = 1;

@@ -45,6 +45,8 @@ pub struct Value<'a> {
     pub written: Option<&'a str>,
     /// Which of several values is the observation.
     pub keep: Keep,
+    /// Whether it stands for the whole run: the observation then, and no part of the series.
+    pub whole: bool,
 }
 
 impl<'a> Value<'a> {
@@ -61,6 +63,7 @@ impl<'a> Value<'a> {
             seconds: None,
             written: None,
             keep: Keep::Last,
+            whole: false,
         }
     }
 
@@ -118,6 +121,8 @@ pub(crate) struct Collector {
     steps: Vec<f64>,
     stamps: Vec<Stamp>,
     stride: u64,
+    /// What the evidence states for the whole run, beside the values per step.
+    whole: Option<(f64, Place)>,
 }
 
 impl Collector {
@@ -140,11 +145,20 @@ impl Collector {
             steps: Vec::new(),
             stamps: Vec::new(),
             stride: 1,
+            whole: None,
         }
     }
 
     /// Takes one more value; it must be finite.
     pub fn take(&mut self, found: &Value<'_>, place: Place, stamp: Option<Stamp>) {
+        self.origin = found.origin;
+        (self.count, self.seconds) = (found.count, found.seconds);
+        self.written.clear();
+        self.written.push_str(found.written.unwrap_or_default());
+        if found.whole {
+            self.whole = Some((found.value, place));
+            return;
+        }
         if self.seen == 0 || self.seen.is_multiple_of(self.stride) {
             self.values.push(found.value);
             self.steps.extend(found.step);
@@ -159,15 +173,12 @@ impl Collector {
         self.seen += 1;
         self.sum += found.value;
         self.last = (found.value, place);
-        self.origin = found.origin;
-        (self.count, self.seconds) = (found.count, found.seconds);
-        self.written.clear();
-        self.written.push_str(found.written.unwrap_or_default());
     }
 
     /// Whether the next value is one that a thinned series would not keep.
     pub fn would_drop(&self, skipped: u64) -> bool {
-        self.stride > 1 && !(self.seen + skipped).is_multiple_of(self.stride)
+        // Asked about every line of a long log: the stride is a power of two, so that no division is needed.
+        (self.seen + skipped) & (self.stride - 1) != 0
     }
 
     /// Counts values that were seen and not kept.
@@ -192,11 +203,12 @@ impl Collector {
 
     /// The observation that was asked for, with its source.
     pub fn observation(&self, files: &[String]) -> Option<Observation> {
-        let (value, place, origin) = match self.keep {
-            Keep::First => (self.first.0, self.first.1, self.origin),
-            Keep::Last => (self.last.0, self.last.1, self.origin),
-            Keep::Sum => (self.sum, self.last.1, Origin::Derived),
-            Keep::Series => return None,
+        let (value, place, origin) = match (self.whole, self.keep) {
+            (Some((value, place)), _) => (value, place, self.origin),
+            (None, Keep::First) => (self.first.0, self.first.1, self.origin),
+            (None, Keep::Last) => (self.last.0, self.last.1, self.origin),
+            (None, Keep::Sum) => (self.sum, self.last.1, Origin::Derived),
+            (None, Keep::Series) => return None,
         };
         Some(Observation {
             scope: self.scope,

@@ -17,6 +17,7 @@ pub mod megatron;
 pub mod metrics;
 pub mod mlperf;
 pub mod nanogpt;
+pub mod own;
 pub mod page;
 pub mod pbs;
 pub mod poptorch;
@@ -93,6 +94,7 @@ pub trait DialectReader: Send {
 
 /// All built-in dialects, in the order in which they are believed when two find the same metric.
 pub const DIALECTS: &[&Dialect] = &[
+    &own::DIALECT,
     &cerebras::DIALECT,
     &command::DIALECT,
     &slurm::DIALECT,

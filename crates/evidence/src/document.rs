@@ -36,6 +36,8 @@ struct Lines {
     blocks: Blocks,
     prose: Prose,
     document: Document,
+    /// The settings that the file's name declares.
+    named: Vec<SettingFact>,
     number: u64,
 }
 
@@ -43,7 +45,8 @@ impl DocumentReader {
     /// Starts a reading. The name is cited as given, and settings in it are taken as declared.
     pub fn new(readers: &Readers, file: &str) -> DocumentReader {
         let mut engine = Engine::new(readers, vec![file.to_owned()]);
-        engine.base.settings = file_name::settings(file);
+        let named = file_name::settings(file);
+        engine.base.settings.clone_from(&named);
         engine.draft = engine.base.draft();
         let document = Document { file: file.to_owned(), ..Document::default() };
         DocumentReader {
@@ -54,6 +57,7 @@ impl DocumentReader {
                 blocks: Blocks::new(file),
                 prose: Prose::default(),
                 document,
+                named,
                 number: 0,
             },
             json: Some(Vec::new()),
@@ -80,12 +84,11 @@ impl DocumentReader {
         let mut rest = bytes;
         while let Some(needles) = lines.idle() {
             // A line that began in the piece before ends in this one.
-            let skipped = if splitter.is_at_start() { passed_over(rest, needles) } else { 0 };
-            let line_feeds =
-                memchr::memchr_iter(b'\n', rest.get(..skipped).unwrap_or_default()).count() as u64;
-            splitter.skip(line_feeds);
-            lines.pass_over(line_feeds, rest.get(..skipped).unwrap_or_default());
-            rest = rest.get(skipped..).unwrap_or_default();
+            let (skipped, count) = if splitter.is_at_start() { passed_over(rest, needles) } else { (0, 0) };
+            let (passed, behind) = rest.split_at_checked(skipped).unwrap_or((rest, &[]));
+            splitter.skip(count);
+            lines.pass_over(count, passed);
+            rest = behind;
             let Some(end) = memchr::memchr(b'\n', rest) else { break };
             let (line, behind) = rest.split_at(end + 1);
             splitter.feed(line, &mut |number, line| lines.line(number, line));
@@ -109,16 +112,17 @@ impl DocumentReader {
     }
 }
 
-/// How many bytes of whole lines concern nobody.
-fn passed_over(bytes: &[u8], needles: &Needles) -> usize {
-    let mut from = 0;
+/// How many bytes of whole lines concern nobody, and how many lines that are.
+fn passed_over(bytes: &[u8], needles: &Needles) -> (usize, u64) {
+    let (mut from, mut count) = (0, 0);
     for end in memchr::memchr_iter(b'\n', bytes) {
         if !bytes.get(from..end).is_some_and(|line| needles.passes_over(line)) {
             break;
         }
         from = end + 1;
+        count += 1;
     }
-    from
+    (from, count)
 }
 
 impl Lines {
@@ -275,24 +279,21 @@ impl Lines {
     }
 
     fn context(&self) -> Context {
-        let headings = self.outline.headings();
         Context {
             file: self.document.file.clone(),
             platform: self.platform(),
-            headings,
+            headings: self.outline.headings().to_vec(),
             recent: self.prose.recent().to_vec(),
         }
     }
 
     /// The make of machine that the nearest heading names.
     fn platform(&self) -> Option<String> {
-        let headings = self.outline.headings();
-        headings.iter().rev().find_map(|heading| writeup::platform(heading)).map(str::to_owned)
+        self.outline.headings().iter().rev().find_map(|heading| writeup::platform(heading)).map(str::to_owned)
     }
 
     fn end_paragraph(&mut self) {
-        let headings = self.outline.headings();
-        let found = self.prose.end_paragraph(&headings, &self.document.file);
+        let found = self.prose.end_paragraph(self.outline.headings(), &self.document.file);
         self.document.statements.extend(found);
     }
 
@@ -304,8 +305,8 @@ impl Lines {
     /// What the runs of the next block begin with.
     fn set_base(&mut self, fenced: bool) {
         let base = &mut self.engine.base;
-        base.title = self.outline.headings().pop();
-        base.settings = file_name::settings(&self.document.file);
+        base.title = self.outline.headings().last().cloned();
+        base.settings.clone_from(&self.named);
         if fenced {
             base.settings.extend(self.prose.declared().iter().cloned());
         }

@@ -19,6 +19,8 @@ struct OpenPhase {
     start: Option<Stamp>,
     end: Option<Stamp>,
     seconds: Option<f64>,
+    /// Start and end after the run's beginning, where the evidence states them instead of giving a clock.
+    told: Option<(f64, f64)>,
     known_by: KnownBy,
     place: Place,
 }
@@ -183,7 +185,15 @@ impl Draft {
         let open = self.phases.iter().any(|phase| phase.name == name && phase.is_open());
         if !open && self.phases.len() < MOST {
             let known_by = KnownBy::Timestamp;
-            self.phases.push(OpenPhase { name, start: stamp, end: None, seconds: None, known_by, place });
+            self.phases.push(OpenPhase {
+                name,
+                start: stamp,
+                end: None,
+                seconds: None,
+                told: None,
+                known_by,
+                place,
+            });
         }
     }
 
@@ -208,7 +218,18 @@ impl Draft {
         self.evidence = true;
         if self.phases.len() < MOST && seconds.is_finite() {
             let start = end.map(|end| Stamp { seconds: end.seconds - seconds, ..end });
-            self.phases.push(OpenPhase { name, start, end, seconds: Some(seconds), known_by, place });
+            let seconds = Some(seconds);
+            self.phases.push(OpenPhase { name, start, end, seconds, told: None, known_by, place });
+        }
+    }
+
+    /// A phase whose start and end the evidence states, in seconds after the run's beginning.
+    pub fn phase_told(&mut self, name: &'static str, (start, end): (f64, f64), place: Place) {
+        self.evidence = true;
+        if self.phases.len() < MOST && start.is_finite() && end.is_finite() && start <= end {
+            let (seconds, told) = (Some(end - start), Some((start, end)));
+            let known_by = KnownBy::Script;
+            self.phases.push(OpenPhase { name, start: None, end: None, seconds, told, known_by, place });
         }
     }
 
@@ -332,8 +353,8 @@ impl OpenPhase {
         let relative = |stamp: Option<Stamp>| stamp.zip(began).map(|(stamp, began)| stamp.after(began));
         Phase {
             name: self.name.to_owned(),
-            start_s: relative(self.start),
-            end_s: relative(self.end),
+            start_s: relative(self.start).or(self.told.map(|(start, _)| start)),
+            end_s: relative(self.end).or(self.told.map(|(_, end)| end)),
             seconds: self.seconds,
             known_by: self.known_by,
             source: source(self.place, files),
@@ -360,7 +381,7 @@ fn weight(status: &Status) -> u8 {
         Status::Interrupted | Status::TimedOut { .. } => 3,
         Status::Failed { failure: Failure::Exit { .. } | Failure::Signal { .. } } => 4,
         Status::Failed { .. } => 5,
-        Status::Cancelled { .. } | Status::Aborted { .. } => 6,
+        Status::Cancelled { .. } | Status::Aborted { .. } | Status::DoesNotFit { .. } => 6,
         Status::GateFailed { .. } => 7,
     }
 }

@@ -172,6 +172,11 @@ impl Facts<'_> {
         self.draft.phase_lasted(phase, seconds, known_by, stamp, self.place);
     }
 
+    /// A phase whose start and end the line states, in seconds after the run's beginning.
+    pub fn spanned(&mut self, phase: &'static str, start_s: f64, end_s: f64) {
+        self.draft.phase_told(phase, (start_s, end_s), self.place);
+    }
+
     /// The phase that is open, the latest one.
     pub fn open_phase(&self) -> Option<&'static str> {
         self.draft.open_phase()

@@ -22,8 +22,20 @@ pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
     a.is_empty() && b.is_empty()
 }
 
-/// Lines of one length, byte by byte; in whole bytes without a branch, so that it compiles to wide instructions.
+/// Lines of one length, byte by byte, many at a time.
 fn alike(a: &[u8], b: &[u8]) -> bool {
+    const SPAN: usize = 16;
+    let (spans, others) = (a.as_chunks::<SPAN>().0, b.as_chunks::<SPAN>().0);
+    // The ends are compared together with what stands before them, where there is enough.
+    let ends = match (a.last_chunk::<SPAN>(), b.last_chunk::<SPAN>()) {
+        (Some(end), Some(other)) => are_alike(end, other),
+        _ => are_alike(a, b),
+    };
+    ends && spans.iter().zip(others).all(|(span, other)| are_alike(span, other))
+}
+
+/// In whole bytes without a branch, so that it compiles to wide instructions.
+fn are_alike(a: &[u8], b: &[u8]) -> bool {
     let different = a.iter().zip(b).fold(0_u8, |different, (a, b)| {
         let digits = u8::from(a.wrapping_sub(b'0') < 10) & u8::from(b.wrapping_sub(b'0') < 10);
         // Bytes of letters beyond ASCII: another block of a bar.

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::estimate::{caveat, estimate, spread};
 use crate::gather::{CellEvidence, Counts, Evidence, split_settings};
+use crate::same_work;
 use crate::verdict::{Effect, Sample, effect};
 
 /// What a record says about one metric.
@@ -59,15 +60,20 @@ pub fn answer(evidence: &Evidence, order: &[String], most_compared: usize, seed:
     cells.sort_by(|a, b| (!a.planned).cmp(&!b.planned).then_with(|| natural(a, b, &varied)));
     let mut rows: Vec<Row> = cells.iter().map(|cell| row(cell, &varied)).collect();
     let best = best_row(&rows, evidence.metric.better);
-    if let Some((best, cell)) = best.and_then(|index| Some((index, cells.get(index)?))) {
+    if let Some((best, best_cell)) = best.and_then(|index| Some((index, *cells.get(index)?))) {
         // A seed per cell: the best one is resampled once for all comparisons, and never in step with another.
         let seed_of = |index: usize| seed.wrapping_add(index as u64);
-        let base = Sample::new(&cell.values, seed_of(best));
+        let base = Sample::new(&best_cell.values, seed_of(best));
         for (index, (row, cell)) in rows.iter_mut().zip(&cells).enumerate().take(most_compared) {
-            if index != best && row.planned {
-                let other = Sample::new(&cell.values, seed_of(index));
-                row.against_best = effect(&base, &other, evidence.metric.better);
+            if index == best || !row.planned {
+                continue;
             }
+            if let Some(why) = same_work::difference(&best_cell.work(), &cell.work()) {
+                row.caveats.push(not_compared(&why));
+                continue;
+            }
+            let other = Sample::new(&cell.values, seed_of(index));
+            row.against_best = effect(&base, &other, evidence.metric.better);
         }
     }
     let mut platforms: Vec<&str> = cells.iter().map(|cell| cell.cell.platform.as_str()).collect();
@@ -102,6 +108,7 @@ fn row(cell: &CellEvidence, varied: &[String]) -> Row {
             "check the pattern or the dialect against the run's stdout.log",
         ));
     }
+    caveats.extend(cell.fewer.map(fewer_repeats));
     if let Some(replayed) = &cell.replayed {
         caveats.push(caveat("replayed", replayed, "run the campaign on the machine itself to measure"));
     }
@@ -118,6 +125,25 @@ fn row(cell: &CellEvidence, varied: &[String]) -> Row {
         against_best: None,
         caveats,
     }
+}
+
+/// The doubt about a cell that was planned with fewer repeats than the others.
+pub(crate) fn fewer_repeats(repeats: u32) -> Caveat {
+    let repeats = if repeats == 1 { "1 repeat".to_owned() } else { format!("{repeats} repeats") };
+    caveat(
+        "fewer_repeats",
+        &format!("planned with {repeats}, fewer than the rest"),
+        "`[[repeats.fewer]]` asks for that; raise its `at_least` and run again: only the missing runs are made",
+    )
+}
+
+/// The doubt about a row that must not be compared with the best one.
+pub(crate) fn not_compared(why: &str) -> Caveat {
+    caveat(
+        "not_the_same_work",
+        &format!("not compared: {why}"),
+        "compare speeds only of runs that do the same work in the same way",
+    )
 }
 
 fn natural(a: &CellEvidence, b: &CellEvidence, varied: &[String]) -> std::cmp::Ordering {
@@ -166,4 +192,38 @@ fn table_caveats(evidence: &Evidence) -> Vec<Caveat> {
         ));
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_model::{PointId, Unit};
+
+    fn cell(name: &str, values: &[f64], fewer: Option<u32>) -> CellEvidence {
+        CellEvidence {
+            cell: CellId { point: PointId(name.to_owned()), platform: "local".to_owned() },
+            workload: "command".to_owned(),
+            settings: Settings::from([("size".to_owned(), Value::from(name))]),
+            planned: true,
+            counts: Counts { succeeded: values.len() as u64, ..Counts::default() },
+            values: values.to_vec(),
+            without: 0,
+            fewer,
+            replayed: None,
+            parity: BTreeMap::new(),
+        }
+    }
+
+    #[test]
+    fn a_cell_with_fewer_repeats_is_marked() {
+        let metric = Metric { name: "time".to_owned(), unit: Unit::Seconds, better: Some(Direction::Lower) };
+        let cells =
+            vec![cell("large", &[9.0, 9.1], Some(2)), cell("small", &[1.0, 1.1, 1.2, 1.3, 1.4, 1.5], None)];
+        let answer = answer(&Evidence { name: "sizes".to_owned(), metric, cells }, &[], 10, 1);
+        let codes = |row: &Row| row.caveats.iter().map(|caveat| caveat.code.clone()).collect::<Vec<_>>();
+        let [large, small] = answer.rows.as_slice() else { panic!("{:?}", answer.rows) };
+        assert_eq!(codes(large), ["few_runs", "fewer_repeats"]);
+        assert!(large.caveats[1].text.contains("2 repeats, fewer than the rest"));
+        assert!(codes(small).is_empty());
+    }
 }

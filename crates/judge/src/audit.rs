@@ -45,6 +45,8 @@ mod wording;
 mod work;
 mod written;
 
+pub use repeats::Described;
+
 /// One check.
 type Check = fn(&Facts<'_>) -> Vec<Finding>;
 

@@ -4,8 +4,10 @@ use assay_model::{Caveat, Estimate, Metric, Settings};
 use assay_stats as stats;
 use serde::Serialize;
 
+use crate::answer::not_compared;
 use crate::estimate::{caveat, estimate};
 use crate::gather::{CellEvidence, Evidence, JudgeError, by_key, split_settings};
+use crate::same_work;
 use crate::verdict::{Effect, Sample, effect};
 
 /// How a record compares with a base.
@@ -49,7 +51,7 @@ pub struct ComparisonRow {
 /// Compares two records by one metric. Cells are matched by point and platform; where platforms differ, by point;
 /// where no point is the same (an edited command), by equal settings, with a caveat.
 pub fn compare(base: &Evidence, other: &Evidence, seed: u64) -> Result<Comparison, JudgeError> {
-    let (pairs, caveats) = matched(base, other);
+    let (pairs, mut caveats) = matched(base, other);
     if pairs.is_empty() {
         return Err(JudgeError::NothingInCommon { a: base.name.clone(), b: other.name.clone() });
     }
@@ -67,11 +69,17 @@ pub fn compare(base: &Evidence, other: &Evidence, seed: u64) -> Result<Compariso
             platforms: (a.cell.platform.clone(), b.cell.platform.clone()),
             base: estimate(&a.values),
             other: estimate(&b.values),
-            effect: effect(
-                &Sample::new(&a.values, seed_of(2 * index)),
-                &Sample::new(&b.values, seed_of(2 * index + 1)),
-                base.metric.better,
-            ),
+            effect: match same_work::difference(&a.work(), &b.work()) {
+                Some(why) => {
+                    caveats.push(not_compared(&why));
+                    None
+                }
+                None => effect(
+                    &Sample::new(&a.values, seed_of(2 * index)),
+                    &Sample::new(&b.values, seed_of(2 * index + 1)),
+                    base.metric.better,
+                ),
+            },
             adjusted_p: None,
         })
         .collect();

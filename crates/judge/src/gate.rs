@@ -106,6 +106,7 @@ mod tests {
     fn evidence(values: &[f64]) -> Evidence {
         let cell = CellEvidence {
             replayed: None,
+            fewer: None,
             cell: CellId { point: PointId("p".into()), platform: "local".into() },
             workload: "command".into(),
             settings: Settings::new(),
@@ -113,6 +114,7 @@ mod tests {
             counts: Default::default(),
             values: values.to_vec(),
             without: 0,
+            parity: Default::default(),
         };
         Evidence {
             name: "test".into(),

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_model::metric::usual_direction;
-use assay_model::{CellId, Metric, PlanInForce, Settings, Status, Unit};
+use assay_model::{CellId, Metric, PlanInForce, Settings, Status, Unit, names};
 use assay_store::{Index, StoreError};
 use serde::Serialize;
+
+use crate::same_work::Work;
 
 /// Why a record cannot be judged.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +44,8 @@ pub struct Counts {
     pub failed: u64,
     /// Took longer than their timeout.
     pub timed_out: u64,
+    /// Were not begun, because they would not fit.
+    pub unfit: u64,
     /// Were stopped by the user or a dying coordinator.
     pub interrupted: u64,
     /// Planned but not run yet.
@@ -65,8 +69,19 @@ pub struct CellEvidence {
     pub values: Vec<f64>,
     /// Succeeded runs that do not have the metric.
     pub without: u64,
+    /// How many repeats were planned, if those are fewer than of the other cells and no more were made.
+    pub fewer: Option<u32>,
     /// What to say of values that were replayed from a log, if any were.
     pub replayed: Option<String>,
+    /// What the cell's runs computed, by the metrics that engines are checked by.
+    pub parity: BTreeMap<String, f64>,
+}
+
+impl CellEvidence {
+    /// What the cell computed.
+    pub fn work(&self) -> Work<'_> {
+        Work { settings: &self.settings, parity: &self.parity }
+    }
 }
 
 /// A metric that a record has, and how many runs have it.
@@ -132,7 +147,10 @@ pub fn gather(
         }
     };
     let mut values = index.values(&metric.name)?;
-    let wanted = plan.map_or(0, |plan| u64::from(plan.repeats));
+    let mut parities = parities(index, &metrics)?;
+    let usual = plan.map_or(0, |plan| plan.repeats);
+    let mut fewer: BTreeMap<&CellId, u32> =
+        plan.iter().flat_map(|plan| &plan.fewer).map(|(cell, repeats)| (cell, *repeats)).collect();
     let cells = index
         .cells()?
         .into_iter()
@@ -144,15 +162,20 @@ pub fn gather(
                 .map(|run| run.value)
                 .collect();
             let runs = summary.runs;
-            let done = runs.succeeded + runs.failed + runs.timed_out;
+            let done = runs.succeeded + runs.failed + runs.timed_out + runs.unfit;
+            let fewer = fewer.remove(&summary.cell).filter(|_| summary.planned);
+            let wanted = u64::from(fewer.unwrap_or(usual));
             let missing = if summary.planned { wanted.saturating_sub(done) } else { 0 };
             CellEvidence {
+                fewer: fewer.filter(|_| done < u64::from(usual)),
+                parity: parities.remove(&summary.cell).unwrap_or_default(),
                 replayed: of_cell.iter().find_map(|run| run.replayed.clone()),
                 without: runs.succeeded.saturating_sub(values.len() as u64),
                 counts: Counts {
                     succeeded: runs.succeeded,
                     failed: runs.failed,
                     timed_out: runs.timed_out,
+                    unfit: runs.unfit,
                     interrupted: runs.interrupted,
                     missing,
                 },
@@ -165,6 +188,25 @@ pub fn gather(
         })
         .collect();
     Ok(Evidence { name: name.to_owned(), metric, cells })
+}
+
+/// The parity values of each cell: those of its first run that has any, since repeats compute the same.
+fn parities(
+    index: &Index,
+    metrics: &[MetricSummary],
+) -> Result<BTreeMap<CellId, BTreeMap<String, f64>>, JudgeError> {
+    let mut found: BTreeMap<CellId, BTreeMap<String, f64>> = BTreeMap::new();
+    for name in [names::PARITY_LOSS, names::PARITY_OUTPUT, names::PARITY_GRADIENT] {
+        if metrics.iter().any(|summary| summary.metric.name == name) {
+            for (cell, runs) in index.values(name)? {
+                let usable = |status: &Option<Status>| status.as_ref().is_some_and(Status::is_usable);
+                if let Some(run) = runs.iter().find(|run| usable(&run.status)) {
+                    found.entry(cell).or_default().insert(name.to_owned(), run.value);
+                }
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The settings in which the cells differ, and those that are the same in all of them.

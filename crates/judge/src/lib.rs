@@ -8,8 +8,11 @@
 //! | `verdict.rs` | two sets of samples to a verdict |
 //! | `audit.rs`, `audit/` | claims of write-ups against evidence, one check a file |
 //! | `answer.rs` | one record: the table of its cells, ranked where the evidence allows |
+//! | `pivot.rs` | one record with some settings as columns |
+//! | `same_work.rs` | whether two cells did the same work |
 //! | `comparison.rs` | two records, cell by cell |
 //! | `gate.rs` | bounds that cells must meet |
+//! | `load.rs`, `load/` | requests to metrics of endpoints, and whether the client spoilt them |
 //! | `stopping.rs` | whether a cell needs more runs |
 
 pub mod answer;
@@ -18,6 +21,9 @@ pub mod comparison;
 pub mod estimate;
 pub mod gate;
 pub mod gather;
+pub mod load;
+pub mod pivot;
+pub mod same_work;
 pub mod stopping;
 pub mod verdict;
 

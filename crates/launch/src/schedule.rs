@@ -1,5 +1,6 @@
 //! Which run comes next. Every cell gets its first repeat before any gets its second, so that a drift of the machine
-//! touches all cells alike; beyond the least number of repeats only cells that are not precise enough go on.
+//! touches all cells alike; beyond the least number of repeats only cells that are not precise enough go on. Cells that
+//! are to be run less often drop out when they have had their repeats, and are never repeated for precision.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -25,6 +26,8 @@ pub struct Progress {
     pub failed: BTreeSet<u32>,
     /// The headline's values over succeeded runs.
     pub values: Vec<f64>,
+    /// How often it is run, if that is less often than the other cells: so often, and never more.
+    pub fewer: Option<u32>,
 }
 
 /// What to do next.
@@ -90,8 +93,11 @@ impl<'a> Schedule<'a> {
         if self.only == Only::Failed {
             return self.queue.len();
         }
-        let least = self.repeats.at_least;
-        self.cells.iter().map(|cell| (1..=least).filter(|repeat| !cell.done.contains(repeat)).count()).sum()
+        let missing = |cell: &Progress| {
+            let least = cell.fewer.unwrap_or(self.repeats.at_least);
+            (1..=least).filter(|repeat| !cell.done.contains(repeat)).count()
+        };
+        self.cells.iter().map(missing).sum()
     }
 
     /// What to do next.
@@ -134,22 +140,24 @@ impl<'a> Schedule<'a> {
         self.running = self.running.saturating_sub(1);
     }
 
-    /// Whether every cell is as precise as asked; true if no precision was asked.
+    /// Whether every cell is as precise as asked; true if no precision was asked. It is not asked of cells that are run
+    /// less often than the others.
     pub fn is_precise(&self) -> bool {
-        self.cells.iter().all(|cell| is_precise(&cell.values, &self.repeats))
+        self.cells.iter().all(|cell| cell.fewer.is_some() || is_precise(&cell.values, &self.repeats))
     }
 
     fn fill(&self, wanting: &BTreeSet<usize>) -> VecDeque<(usize, u32)> {
-        let wanted = |cell: &usize| {
-            wanting.contains(cell)
-                && self.cells.get(*cell).is_some_and(|progress| !progress.done.contains(&self.round))
+        let missing = |progress: &Progress| {
+            !progress.done.contains(&self.round) && progress.fewer.is_none_or(|repeats| self.round <= repeats)
         };
+        let wanted = |cell: &usize| wanting.contains(cell) && self.cells.get(*cell).is_some_and(missing);
         (self.order)(self.round).into_iter().filter(wanted).map(|cell| (cell, self.round)).collect()
     }
 
     fn wants_more(&self, cell: usize) -> bool {
         let spent = self.budget.is_some_and(|budget| self.began.elapsed() >= budget);
-        let Some(progress) = self.cells.get(cell).filter(|_| !spent) else { return false };
+        let open = |progress: &&Progress| !spent && progress.fewer.is_none();
+        let Some(progress) = self.cells.get(cell).filter(open) else { return false };
         let runs = u32::try_from(progress.done.len()).unwrap_or(u32::MAX);
         self.round < self.repeats.at_most && needs_more(&progress.values, runs, &self.repeats)
     }
@@ -241,6 +249,37 @@ mod tests {
         let budget = Some(Duration::ZERO);
         let mut schedule = Schedule::new(cells, &order, false, repeats, budget, Only::Missing);
         assert_eq!(carry_out(&mut schedule, |_, repeat| f64::from(repeat)).len(), 6);
+    }
+
+    #[test]
+    fn a_cell_with_fewer_repeats_drops_out_and_is_never_repeated_for_precision() {
+        let repeats = Repeats { at_least: 10, at_most: 14, precision: Some(0.02) };
+        let noisy = |cell: usize, repeat: u32| if cell == 2 { 1.0 } else { f64::from(repeat % 5) + 1.0 };
+        for by_cells in [false, true] {
+            let mut cells = vec![Progress::default(); 3];
+            cells[1].fewer = Some(2);
+            let mut schedule = Schedule::new(cells, &order, by_cells, repeats, None, Only::Missing);
+            assert_eq!(schedule.certain(), 22);
+            let runs = carry_out(&mut schedule, noisy);
+            let of_cell = |cell: usize| runs.iter().filter(|(found, _)| *found == cell).count();
+            assert_eq!([of_cell(0), of_cell(1), of_cell(2)], [14, 2, 10]);
+            let start = if by_cells { [(1, 1), (1, 2), (0, 1)] } else { [(1, 1), (0, 1), (2, 1)] };
+            assert_eq!(runs[..3], start);
+        }
+    }
+
+    #[test]
+    fn precision_is_not_asked_of_a_cell_with_fewer_repeats() {
+        let repeats = Repeats { at_least: 10, at_most: 12, precision: Some(0.02) };
+        let noisy = |cell: usize, repeat: u32| if cell == 1 { f64::from(repeat) } else { 1.0 };
+        let mut cells = vec![Progress::default(); 3];
+        cells[1] = Progress { fewer: Some(3), done: BTreeSet::from([1, 7]), ..Progress::default() };
+        let mut schedule = Schedule::new(cells, &order, false, repeats, None, Only::Missing);
+        assert_eq!(schedule.certain(), 22);
+        let runs = carry_out(&mut schedule, noisy);
+        let of_cell: Vec<u32> = runs.iter().filter(|run| run.0 == 1).map(|run| run.1).collect();
+        assert_eq!(of_cell, [2, 3]);
+        assert!(schedule.is_precise());
     }
 
     #[test]

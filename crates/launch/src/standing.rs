@@ -35,20 +35,28 @@ pub fn put_in_force(plan: &Plan, store: &mut Store) -> Result<(), StoreError> {
         seed: plan.seed,
         campaign: plan.text.to_string(),
         repeats: plan.repeats.at_least,
+        fewer: fewer(plan),
         varied: plan.varied.clone(),
         metrics: plan.metrics.clone(),
         gates: plan.gates.clone(),
-        columns: plan.columns.clone(),
+        layout: plan.layout.clone(),
     };
     store.commit(&Entry::Plan { plan: Box::new(in_force), add, drop })?;
     Ok(())
 }
 
+/// The cells that are run less often than the others.
+fn fewer(plan: &Plan) -> Vec<(CellId, u32)> {
+    let of_cell =
+        |(index, planned): (usize, &PlannedCell)| Some((planned.cell.clone(), plan.fewer_of(index)?));
+    plan.cells.iter().enumerate().filter_map(of_cell).collect()
+}
+
 /// What the record already has of the plan's cells.
 pub fn progress(plan: &Plan, store: &Store) -> Vec<Progress> {
     let state = store.state();
-    let of_cell = |planned: &PlannedCell| {
-        let mut progress = Progress::default();
+    let of_cell = |(index, planned): (usize, &PlannedCell)| {
+        let mut progress = Progress { fewer: plan.fewer_of(index), ..Progress::default() };
         for run in state.cells.get(&planned.cell).map_or(&[] as &[_], |cell| &cell.runs) {
             match &run.status {
                 Some(Status::Interrupted) | None => {}
@@ -64,5 +72,5 @@ pub fn progress(plan: &Plan, store: &Store) -> Vec<Progress> {
         }
         progress
     };
-    plan.cells.iter().map(of_cell).collect()
+    plan.cells.iter().enumerate().map(of_cell).collect()
 }

@@ -134,13 +134,19 @@ fn spec(job: &Job, script: &Path) -> Spec {
     }
 }
 
-/// How a run ended, by its process and by what its output tells. Exit codes are believed, with two exceptions: a script
-/// that ends badly because its own bound was missed still has valid numbers, and a replayed run has no exit code.
+/// How a run ended, by its process and by what its output tells. Exit codes are believed: output never turns a bad end
+/// into a good one, except that a script that ends badly because its own bound was missed still has valid numbers. Where
+/// both tell of a bad end, what the output says tells more than a number. A replayed run has no exit code.
 fn concluded(own: Status, told: Option<&Status>) -> Status {
     match (&own, told) {
-        (Status::Failed { failure: Failure::Exit { .. } }, Some(gate @ Status::GateFailed { .. })) => {
-            gate.clone()
-        }
+        (
+            Status::Failed { failure: Failure::Exit { .. } },
+            Some(
+                told @ (Status::GateFailed { .. }
+                | Status::DoesNotFit { .. }
+                | Status::Failed { failure: Failure::Told { .. } }),
+            ),
+        ) => told.clone(),
         (Status::Unknown, Some(told)) => told.clone(),
         _ => own,
     }
@@ -224,6 +230,7 @@ mod tests {
         assert_eq!(concluded(exit(1), Some(&gate)), gate);
         assert_eq!(concluded(exit(1), Some(&Status::Succeeded)), exit(1));
         assert_eq!(concluded(exit(1), None), exit(1));
+        assert_eq!(concluded(exit(1), Some(&failed)), failed);
         assert_eq!(concluded(Status::Succeeded, Some(&failed)), Status::Succeeded);
         assert_eq!(concluded(Status::Interrupted, Some(&gate)), Status::Interrupted);
         assert_eq!(concluded(Status::Unknown, Some(&failed)), failed);

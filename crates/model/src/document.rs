@@ -149,6 +149,18 @@ pub enum KnownBy {
     Derived,
 }
 
+impl KnownBy {
+    /// The word that stands for it in files and in the index.
+    pub fn word(self) -> &'static str {
+        match self {
+            KnownBy::Timestamp => "timestamp",
+            KnownBy::Bar => "bar",
+            KnownBy::Script => "script",
+            KnownBy::Derived => "derived",
+        }
+    }
+}
+
 /// A named interval of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Phase {

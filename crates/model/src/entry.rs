@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CellId, Gate, Machine, Metric, RunId, RunResult, Settings};
+use crate::{CellId, Gate, Layout, Machine, Metric, RunId, RunResult, Settings};
 
 /// The version of the journal's schema that this program writes. It opens this version and every older one.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -92,15 +92,18 @@ pub struct PlanInForce {
     pub campaign: String,
     /// The least number of repeats of a cell.
     pub repeats: u32,
+    /// Cells that are run less often than that, each with the number of its repeats.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fewer: Vec<(CellId, u32)>,
     /// The settings that are varied, in the order of the file.
     pub varied: Vec<String>,
     /// Metrics that the campaign declares.
     pub metrics: Vec<Metric>,
     /// Bounds that cells must meet.
     pub gates: Vec<Gate>,
-    /// The metrics that tables show, in their order; the headline alone where there are none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub columns: Vec<String>,
+    /// The tables that the campaign asks for beside the plain one.
+    #[serde(default, skip_serializing_if = "Layout::is_plain")]
+    pub layout: Layout,
 }
 
 /// A cell as the plan describes it.

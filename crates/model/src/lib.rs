@@ -6,10 +6,12 @@
 //! | `unit.rs` | units of measure and how they are written |
 //! | `identity.rs` | content hashes: points, cells, runs |
 //! | `observation.rs` | facts found in evidence, and series |
+//! | `stream.rs` | what a built-in workload says while it runs |
 //! | `run.rs` | how one execution went |
 //! | `names.rs` | canonical names of metrics and settings |
 //! | `document.rs` | what a reading of a file gives: runs, tables, statements |
 //! | `entry.rs` | the lines of the journal |
+//! | `layout.rs` | how a campaign wants its answer laid out |
 //! | `machine.rs` | what a probe of a machine found |
 //! | `platform.rs` | catalogue entries: where runs happen |
 //! | `workload.rs` | what is computed, as the registry describes it |
@@ -22,12 +24,14 @@ pub mod entry;
 pub mod estimate;
 pub mod gate;
 pub mod identity;
+pub mod layout;
 pub mod machine;
 pub mod metric;
 pub mod names;
 pub mod observation;
 pub mod platform;
 pub mod run;
+pub mod stream;
 pub mod unit;
 pub mod value;
 pub mod workload;
@@ -40,11 +44,13 @@ pub use entry::{Entry, PlanInForce, PlannedCell, SCHEMA_VERSION};
 pub use estimate::{Caveat, Estimate, Verdict};
 pub use gate::{Bound, Gate};
 pub use identity::{CellId, PointId, RunId};
+pub use layout::{Against, Layout, Published};
 pub use machine::Machine;
 pub use metric::{Direction, Metric};
 pub use observation::{Observation, Origin, Scope, Series, Source};
 pub use platform::Platform;
 pub use run::{Failure, Replayed, RunResult, Speed, Status, Usage};
+pub use stream::Told;
 pub use unit::Unit;
 pub use value::{Settings, Value};
 pub use workload::{SettingDescription, SettingKind, WorkloadDescription};

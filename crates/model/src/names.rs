@@ -60,6 +60,7 @@ canonical! {
     REQUESTS_PER_S = "requests_per_s", "requests/s", HIGHER, "Requests per second.";
     INFERENCES_PER_S = "inferences_per_s", "inferences/s", HIGHER, "Inferences per second, measured from outside.";
     INFERENCES_PER_S_ESTIMATED = "inferences_per_s.estimated", "inferences/s", HIGHER, "Inferences per second that a compiler predicts.";
+    BYTES_PER_S = "bytes_per_s", "B/s", HIGHER, "Bytes per second: copying, hashing, reading.";
     FLOPS_PER_S = "flops_per_s", "FLOP/s", HIGHER, "Floating-point operations per second and device.";
     MFU = "mfu", "fraction", HIGHER, "Share of the device's peak that the model's arithmetic reaches.";
     EFFICIENCY = "efficiency", "fraction", HIGHER, "Share of perfect scaling.";
@@ -80,8 +81,11 @@ canonical! {
     TIME_FORWARD = "time.forward", "s", LOWER, "Seconds of one forward pass.";
     TIME_FORWARD_BACKWARD = "time.forward_backward", "s", LOWER, "Seconds of one forward and backward pass.";
     TIME_STEP = "time.step", "s", LOWER, "Seconds of one full step with the optimizer.";
+    TIME_ITERATION = "time.iteration", "s", LOWER, "Seconds of one iteration of a built-in workload, of whatever it does.";
+    TIME_FIRST = "time.first", "s", LOWER, "Seconds of the very first iteration, warm-up or not.";
     TIMING = "timing", "s", LOWER, "A time of which the evidence does not say more.";
     PARAMETERS = "parameters", "", None, "Parameters of the model.";
+    PARAMETERS_WITHOUT_HEAD = "parameters.without_head", "", None, "Parameters of the model without its output matrix.";
     PARAMETERS_TRAINABLE = "parameters.trainable", "", None, "Parameters that are trained.";
     TOKENS_PROMPT = "tokens.prompt", "tokens", None, "Prompt tokens.";
     TOKENS_OUTPUT = "tokens.output", "tokens", None, "Generated tokens.";
@@ -100,6 +104,9 @@ canonical! {
     POWER = "power", "W", LOWER, "Power drawn.";
     TEMPERATURE = "temperature", "°C", LOWER, "Temperature.";
     ENERGY = "energy", "J", LOWER, "Energy used.";
+    PARITY_LOSS = "parity.loss", "", None, "Loss of the first iteration, by which engines are checked against each other.";
+    PARITY_OUTPUT = "parity.output", "", None, "Root mean square of the outputs of the first iteration, likewise.";
+    PARITY_GRADIENT = "parity.gradient", "", None, "Norm of all gradients of the first iteration, likewise.";
     LOGITS = "logits", "", None, "Outputs of a classifier before the softmax, as a series.";
     PROBABILITIES = "probabilities", "fraction", None, "Outputs of a classifier after the softmax, as a series.";
 }
@@ -174,6 +181,13 @@ pub mod setting {
     pub const CLASSES: &str = "classes";
     /// Where the inputs came from.
     pub const INPUT: &str = "input";
+    /// Who computes a built-in workload.
+    pub const ENGINE: &str = "engine";
+    /// The file that a built-in workload writes its profile to; empty without one.
+    pub const PROFILE: &str = "profile";
+    /// Settings of built-in workloads that say how a thing is computed, and not what.
+    pub const HOW: [&str; 10] =
+        [ENGINE, DEVICE, "mode", THREADS, "checkpointing", "python", PROFILE, "iterations", WARMUP, "paced"];
 }
 
 #[cfg(test)]

@@ -29,6 +29,11 @@ pub enum Status {
         /// The bound, as the evidence states it.
         reason: String,
     },
+    /// It was not begun, because it would not fit: into memory, for example. This is an answer, not a failure.
+    DoesNotFit {
+        /// What it needs and what there is.
+        reason: String,
+    },
     /// It says itself that it was given up.
     Aborted {
         /// Why.
@@ -81,6 +86,7 @@ impl Status {
             Status::TimedOut { .. } => "timed_out",
             Status::Interrupted => "interrupted",
             Status::GateFailed { .. } => "gate_failed",
+            Status::DoesNotFit { .. } => "does_not_fit",
             Status::Aborted { .. } => "aborted",
             Status::Cancelled { .. } => "cancelled",
             Status::Truncated => "truncated",
@@ -110,6 +116,7 @@ impl fmt::Display for Status {
             Status::Interrupted => f.write_str("interrupted"),
             Status::Failed { failure: Failure::Told { reason } } => write!(f, "failed: {reason}"),
             Status::GateFailed { reason } => write!(f, "gate failed: {reason}"),
+            Status::DoesNotFit { reason } => write!(f, "does not fit: {reason}"),
             Status::Aborted { reason } => write!(f, "aborted: {reason}"),
             Status::Cancelled { reason } => write!(f, "cancelled: {reason}"),
             Status::Truncated => f.write_str("truncated"),

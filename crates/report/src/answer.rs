@@ -112,7 +112,11 @@ fn row_cells(
     if answer.several_platforms || answer.varied.is_empty() {
         cells.push(Cell::new(row.cell.platform.clone()));
     }
-    cells.extend(estimate_cells(row.estimate.as_ref(), scale));
+    if row.estimate.is_none() && row.counts.unfit > 0 {
+        cells.extend([Cell::toned("does not fit", Tone::Doubt), Cell::default()]);
+    } else {
+        cells.extend(estimate_cells(row.estimate.as_ref(), scale));
+    }
     cells.push(Cell::new(row.estimate.as_ref().map_or(0, |estimate| estimate.samples).to_string()));
     cells.push(Cell::new(row.spread.map(percent).unwrap_or_default()));
     if answer.best.is_some() {

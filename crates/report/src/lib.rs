@@ -16,11 +16,14 @@
 //! | `figure.rs`, `figure/` | figures as SVG |
 //! | `answer.rs` | what a record says, as a table |
 //! | `columns.rs` | several metrics of a record side by side |
+//! | `pivot.rs` | a record with some settings as columns |
+//! | `bench.rs` | what a one-off measurement says |
 //! | `comparison.rs` | what two records say, as a table |
 //! | `gates.rs` | how cells stand at their gates, as a table |
 
 pub mod answer;
 pub mod audit;
+pub mod bench;
 pub mod block;
 pub mod columns;
 pub mod comparison;
@@ -29,6 +32,7 @@ pub mod gates;
 pub mod markdown;
 pub mod markup;
 pub mod number;
+pub mod pivot;
 pub mod reading;
 pub mod separated;
 pub mod table;

@@ -1,7 +1,7 @@
 //! Entries for tests.
 
 use assay_model::{
-    CellId, Entry, Failure, Machine, Observation, Origin, PlanInForce, PlannedCell, RunId, RunResult,
+    CellId, Entry, Failure, Layout, Machine, Observation, Origin, PlanInForce, PlannedCell, RunId, RunResult,
     SCHEMA_VERSION, Scope, Series, Settings, Source, Status, Unit, Usage, Value,
 };
 use proptest::prelude::*;
@@ -43,10 +43,11 @@ pub(crate) fn plan(add: &[u32], drop: &[u32]) -> Entry {
         seed: u64::MAX,
         campaign: "question = \"which\"\n".into(),
         repeats: 6,
+        fewer: Vec::new(),
         varied: vec!["batch".into()],
         metrics: Vec::new(),
         gates: Vec::new(),
-        columns: Vec::new(),
+        layout: Layout::default(),
     };
     Entry::Plan {
         plan: Box::new(plan),

@@ -113,6 +113,8 @@ pub struct StatusCounts {
     pub failed: u64,
     /// Took longer than their timeout.
     pub timed_out: u64,
+    /// Were not begun, because they would not fit.
+    pub unfit: u64,
     /// Were stopped and are run again.
     pub interrupted: u64,
     /// Were launched and have no result.
@@ -122,13 +124,14 @@ pub struct StatusCounts {
 impl StatusCounts {
     /// All of them.
     pub fn total(&self) -> u64 {
-        self.succeeded + self.failed + self.timed_out + self.interrupted + self.open
+        self.succeeded + self.failed + self.timed_out + self.unfit + self.interrupted + self.open
     }
 
     /// Counts one run; none is an open one.
     pub fn add(&mut self, status: Option<&Status>) {
         let count = match status {
             Some(Status::TimedOut { .. }) => &mut self.timed_out,
+            Some(Status::DoesNotFit { .. }) => &mut self.unfit,
             Some(Status::Interrupted) => &mut self.interrupted,
             Some(status) if status.is_usable() => &mut self.succeeded,
             Some(_) => &mut self.failed,

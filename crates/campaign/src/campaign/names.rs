@@ -61,6 +61,17 @@ impl<'a> Names<'a> {
         self.settings.iter().map(String::as_str)
     }
 
+    /// Whether a text names a setting; a problem if it does not.
+    pub(super) fn is_setting(&self, text: &Text, place: &str) -> bool {
+        let known = self.settings.contains(&text.value);
+        if !known {
+            let problem = Problem::error(format!("[{place}] names `{}`, which is not a setting", text.value));
+            self.problems
+                .add(problem.at(text.span.clone()).maybe_hint(suggest::hint(&text.value, self.known())));
+        }
+        known
+    }
+
     /// Marks a setting as a label that nothing needs to use.
     pub(super) fn label(&self, text: &Text) {
         if self.settings.contains(&text.value) {
@@ -130,7 +141,9 @@ impl<'a> Names<'a> {
                 self.used.borrow_mut().insert(name.to_owned());
             } else if !(platform && name == "platform") {
                 let hint = match name {
-                    "platform" => Some("`platform` can be used in [resources] and `expected`".to_owned()),
+                    "platform" => Some(
+                        "`platform` can be used in [resources], `expected` and [[repeats.fewer]]".to_owned(),
+                    ),
                     _ => suggest::hint(name, self.known()),
                 };
                 let problem = Problem::error(format!("`{name}` is not a setting")).at(text.part(span));

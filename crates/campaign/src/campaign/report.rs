@@ -1,24 +1,109 @@
 //! `report`: what tables show beside the headline.
 
+use assay_model::{Against, Layout, Published, Settings, Unit};
+
+use super::names::Names;
 use super::reading::ReadPolicy;
 use crate::problem::Problem;
-use crate::reader::{Collector, Table};
+use crate::reader::{Collector, Item, Table, Text};
 
-/// Reads the metrics that tables show, in their order.
-pub(super) fn read(top: &mut Table<'_>, policy: &ReadPolicy, problems: &Collector<'_>) -> Vec<String> {
-    let Some(mut table) = top.get("report").and_then(|item| item.table()) else { return Vec::new() };
-    let texts = table.get("columns").and_then(|item| item.texts()).unwrap_or_default();
+/// Reads the layout that a campaign asks for.
+pub(super) fn read(
+    top: &mut Table<'_>,
+    policy: &ReadPolicy,
+    names: &Names<'_>,
+    problems: &Collector<'_>,
+) -> Layout {
+    let Some(mut table) = top.get("report").and_then(|item| item.table()) else { return Layout::default() };
+    let metric = |text: &Text| {
+        let known = policy.metric(&text.value).is_some();
+        if !known {
+            problems.add(policy.unknown(text));
+        }
+        known
+    };
+    let setting = |text: &Text| names.is_setting(text, "report");
+    let mut layout = Layout::default();
+    if let Some(item) = table.get("columns") {
+        layout.columns = distinct(item.texts().unwrap_or_default(), metric, problems);
+    }
+    if let Some(item) = table.get("across") {
+        layout.across = distinct(item.texts().unwrap_or_default(), setting, problems);
+    }
+    if let Some(text) = table.get("series").and_then(|item| item.text()).filter(metric) {
+        layout.series = Some(text.value);
+    }
+    layout.against = table.get("against").and_then(|item| against(&item, &layout.across, problems));
+    for published in table.get("published").map(|item| item.tables()).unwrap_or_default() {
+        layout.published.extend(read_published(published, policy, names, problems));
+    }
     table.finish();
-    let mut columns: Vec<String> = Vec::new();
+    layout
+}
+
+/// The texts that pass the check, each once.
+fn distinct(texts: Vec<Text>, check: impl Fn(&Text) -> bool, problems: &Collector<'_>) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::new();
     for text in texts {
-        if policy.metric(&text.value).is_none() {
-            problems.add(policy.unknown(&text));
-        } else if columns.contains(&text.value) {
-            let problem = Problem::error(format!("`{}` is a column already", text.value));
+        if kept.contains(&text.value) {
+            let problem = Problem::error(format!("`{}` is in this list already", text.value));
             problems.add(problem.at(text.span.clone()).label("given twice"));
-        } else {
-            columns.push(text.value);
+        } else if check(&text) {
+            kept.push(text.value);
         }
     }
-    columns
+    kept
+}
+
+/// `against = { engine = "torch" }`: the setting must be one of those that become columns.
+fn against(item: &Item<'_>, across: &[String], problems: &Collector<'_>) -> Option<Against> {
+    let table = item.table()?;
+    let entries = table.entries();
+    let [(name, value)] = entries.as_slice() else {
+        item.problem("`report.against` names one setting and one value of it");
+        return None;
+    };
+    if !across.contains(&name.value) {
+        let problem = Problem::error(format!("`{}` is not in `across`", name.value)).at(name.span.clone());
+        problems.add(problem.hint("what is compared must be among the settings that become columns"));
+        return None;
+    }
+    Some(Against { setting: name.value.clone(), value: value.scalar()? })
+}
+
+/// One list of published numbers: rows of the values of the settings in `by`, and the number last.
+fn read_published(
+    mut table: Table<'_>,
+    policy: &ReadPolicy,
+    names: &Names<'_>,
+    problems: &Collector<'_>,
+) -> Vec<Published> {
+    let label = table.get("label").and_then(|item| item.text());
+    let metric = table.get("metric").and_then(|item| item.text());
+    let unit = table.get("unit").and_then(|item| item.text());
+    let by = table.get("by").and_then(|item| item.texts()).unwrap_or_default();
+    let rows = table.get("values").and_then(|item| item.list("a list of lists")).unwrap_or_default();
+    if label.is_none() {
+        table.problem(Problem::error("`label` is missing").hint("say whose numbers they are"));
+    }
+    table.finish();
+    if let Some(text) = metric.as_ref().filter(|text| policy.metric(&text.value).is_none()) {
+        problems.add(policy.unknown(text));
+    }
+    let known = by.iter().filter(|text| names.is_setting(text, "report")).count() == by.len();
+    let Some(label) = label.filter(|_| known) else { return Vec::new() };
+    let metric = metric.map_or_else(|| policy.headline.clone(), |text| text.value);
+    let factor = unit.map_or(1.0, |unit| Unit::parse(&unit.value).1);
+    let row = |item: &Item<'_>| {
+        let values = item.list("a list")?;
+        let Some((last, keys)) = values.split_last().filter(|(_, keys)| keys.len() == by.len()) else {
+            item.problem(format!("this row must hold {} values and the number", by.len()));
+            return None;
+        };
+        let settings: Option<Settings> =
+            by.iter().zip(keys).map(|(name, key)| Some((name.value.clone(), key.scalar()?))).collect();
+        let value = last.number()? * factor;
+        Some(Published { label: label.value.clone(), metric: metric.clone(), settings: settings?, value })
+    };
+    rows.iter().filter_map(row).collect()
 }

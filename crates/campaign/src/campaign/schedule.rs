@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use assay_model::Platform;
 
+use super::fewer::{self, Fewer};
 use super::names::{Condition, Names};
 use crate::problem::Problem;
 use crate::quantity;
@@ -22,6 +23,10 @@ pub struct Repeats {
     pub precision: Option<f64>,
     /// Once the campaign has taken this long, no repeats beyond `at_least` are added.
     pub budget_s: Option<f64>,
+    /// Cells that are run less often; the first entry that holds for a cell counts. The plan's hash has what they come
+    /// to for each cell instead.
+    #[serde(skip)]
+    pub fewer: Vec<Fewer>,
 }
 
 /// Repeats when the file asks for nothing.
@@ -100,16 +105,26 @@ pub(super) fn share(item: &Item<'_>) -> Option<f64> {
     found.map_err(|reason| item.problem(reason)).ok()
 }
 
+/// A number of repeats.
+pub(super) fn count(item: &Item<'_>) -> Option<u32> {
+    item.whole(1..=1_000_000).and_then(|number| u32::try_from(number).ok())
+}
+
 /// Reads `repeats`; the second part is the place of the budget.
-pub(super) fn read_repeats(top: &mut Table<'_>, problems: &Collector<'_>) -> (Repeats, Option<Range<usize>>) {
-    let mut repeats = Repeats { at_least: REPEATS, at_most: REPEATS, precision: None, budget_s: None };
+pub(super) fn read_repeats(
+    top: &mut Table<'_>,
+    names: &Names<'_>,
+    problems: &Collector<'_>,
+) -> (Repeats, Option<Range<usize>>) {
+    let mut repeats =
+        Repeats { at_least: REPEATS, at_most: REPEATS, precision: None, budget_s: None, fewer: Vec::new() };
     let Some(mut table) = top.get("repeats").and_then(|item| item.table()) else { return (repeats, None) };
-    let count = |item: &Item<'_>| item.whole(1..=1_000_000).and_then(|number| u32::try_from(number).ok());
     let (least_item, most_item) = (table.get("at_least"), table.get("at_most"));
     let (least, most) = (least_item.as_ref().and_then(count), most_item.as_ref().and_then(count));
     repeats.precision = table.get("precision").as_ref().and_then(share);
     let budget = table.get("budget");
     repeats.budget_s = budget.as_ref().and_then(duration);
+    let fewer = table.get("fewer").map(|item| item.tables()).unwrap_or_default();
     table.finish();
 
     let open_ended = repeats.precision.is_some() || repeats.budget_s.is_some();
@@ -129,6 +144,7 @@ pub(super) fn read_repeats(top: &mut Table<'_>, problems: &Collector<'_>) -> (Re
         let problem = Problem::warning(message).at(item.span.clone()).label("never reached");
         problems.add(problem.hint("give `precision` or `budget`, or set `at_least`"));
     }
+    repeats.fewer = fewer::read(fewer, repeats.at_least, names, problems);
     (repeats, budget.map(|item| item.span))
 }
 

@@ -4,7 +4,7 @@ use assay_model::entry::PlannedCell;
 use assay_model::platform::Limits;
 use assay_model::{Settings, Value};
 
-use super::Groups;
+use super::{Checked, Groups};
 use crate::campaign::{Campaign, Condition, Expected};
 use crate::expression::Scope;
 use crate::plan::Context;
@@ -126,13 +126,18 @@ fn largest(campaign: &Campaign, cell: &PlannedCell, bound: f64) -> Option<String
 }
 
 /// A budget that ends before the runs every cell needs anyway.
-pub(super) fn check_budget(campaign: &Campaign, expected_s: &[Option<f64>], problems: &mut Vec<Problem>) {
+pub(super) fn check_budget(campaign: &Campaign, checked: &Checked, problems: &mut Vec<Problem>) {
     let (Some(budget), Some(place)) = (campaign.repeats.budget_s, &campaign.run.budget_place) else { return };
-    let needed: f64 = expected_s.iter().flatten().sum::<f64>() * f64::from(campaign.repeats.at_least);
+    let times = checked.expected_s.iter().zip(&checked.least);
+    let needed: f64 = times.filter_map(|(seconds, least)| Some((*seconds)? * f64::from(*least))).sum();
     if needed > budget {
+        let usual = campaign.repeats.at_least;
+        let runs = match checked.least.iter().all(|least| *least == usual) {
+            true => format!("{usual} repeats of every cell"),
+            false => "the repeats that every cell gets anyway".to_owned(),
+        };
         let message = format!(
-            "{} repeats of every cell take about {}, longer than the budget of {}",
-            campaign.repeats.at_least,
+            "{runs} take about {}, longer than the budget of {}",
             show_duration(needed),
             show_duration(budget)
         );

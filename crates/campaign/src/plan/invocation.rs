@@ -178,10 +178,10 @@ impl Plan {
         };
         let paths = RunPaths { assay: Path::new("assay"), run_directory: Path::new("run") };
         let mut missing: Vec<String> = Vec::new();
-        let mut fewest: Option<(usize, String)> = None;
+        let mut fewest: Option<(usize, usize, String)> = None;
         for (cell, planned) in self.cells.iter().enumerate() {
             let mut different = BTreeSet::new();
-            for repeat in 1..=self.repeats.at_most {
+            for repeat in 1..=self.most_of(cell) {
                 let run = Run { plan: self, settings: &planned.settings, cell, repeat, paths: &paths };
                 let Ok(Some(Recording { source: RecordingSource::Log { path, name }, .. })) =
                     self.recording(&run)
@@ -192,23 +192,25 @@ impl Plan {
                 if is_new && !path.is_file() && !missing.contains(&name) {
                     missing.push(name.clone());
                 }
-                if !is_new && fewest.as_ref().is_none_or(|(count, _)| different.len() < *count) {
-                    fewest = Some((different.len(), name));
+                if !is_new && fewest.as_ref().is_none_or(|(count, ..)| different.len() < *count) {
+                    fewest = Some((different.len(), cell, name));
                 }
             }
         }
         logs_missing(&missing, place).into_iter().chain(self.logs_repeated(fewest, place)).collect()
     }
 
-    fn logs_repeated(&self, fewest: Option<(usize, String)>, place: &Range<usize>) -> Option<Problem> {
-        let (count, name) = fewest?;
+    /// `fewest`: the number of different logs, the cell that has only so many, and the log that comes again.
+    fn logs_repeated(&self, fewest: Option<(usize, usize, String)>, place: &Range<usize>) -> Option<Problem> {
+        let (count, cell, name) = fewest?;
         let logs = if count == 1 { "1 log".to_owned() } else { format!("{count} logs") };
         let message = format!(
             "{} repeats are asked for, but there is only {logs} for a cell: `{name}` would be played again",
-            self.repeats.at_most
+            self.most_of(cell)
         );
+        let table = if self.fewer_of(cell).is_some() { "[[repeats.fewer]]" } else { "[repeats]" };
         let hint = format!(
-            "name one log for each repeat by `{{repeat}}`, or set `at_least = {count}` under [repeats]"
+            "name one log for each repeat by `{{repeat}}`, or set `at_least = {count}` under {table}"
         );
         Some(Problem::error(message).at(place.clone()).hint(hint))
     }

@@ -27,8 +27,9 @@ pub(super) fn default_seed(hash: &str) -> u64 {
 }
 
 impl Plan {
-    /// The cells in the order of a round, counted from 1. Every cell comes once. With the order `cells` all rounds
-    /// are alike, and all repeats of a cell are run before the next cell.
+    /// The cells in the order of a round, counted from 1. Every cell comes once; one that is run less often than the
+    /// others is left out once it has had its repeats, and the rest stay in their order. With the order `cells` all
+    /// rounds are alike but for that, and all repeats of a cell are run before the next cell.
     pub fn round(&self, round: u32) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.cells.len()).collect();
         if self.order.shuffle {
@@ -38,43 +39,44 @@ impl Plan {
             };
             shuffle(&mut order, self.seed, stream);
         }
+        order.retain(|cell| self.fewer_of(*cell).is_none_or(|repeats| round <= repeats));
         order
     }
 
     /// The runs that are certain, in the order in which they go: cell and repeat.
     pub fn sequence(&self) -> Vec<(usize, u32)> {
-        let rounds = 1..=self.repeats.at_least;
         match self.order.by {
-            OrderBy::Rounds => rounds
+            OrderBy::Rounds => (1..=self.repeats.at_least)
                 .flat_map(|round| self.round(round).into_iter().map(move |cell| (cell, round)))
                 .collect(),
             OrderBy::Cells => {
                 let cells = self.round(1).into_iter();
-                cells.flat_map(|cell| rounds.clone().map(move |repeat| (cell, repeat))).collect()
+                cells.flat_map(|cell| (1..=self.least_of(cell)).map(move |repeat| (cell, repeat))).collect()
             }
         }
     }
 
     /// How many runs there will be and how long they will take with so many at once.
     pub fn estimate(&self, jobs: usize) -> TimeEstimate {
-        let cells = self.cells.len() as u64;
-        let known: Vec<f64> = self.expected_s.iter().flatten().copied().collect();
+        let cells = 0..self.cells.len();
+        let known: Vec<(usize, f64)> =
+            cells.clone().filter_map(|cell| Some((cell, self.expected_s(cell)?))).collect();
         let jobs = jobs.max(1) as f64;
-        let seconds = |repeats: u32| {
-            let total = known.iter().sum::<f64>() * f64::from(repeats);
-            let longest = known.iter().copied().fold(0.0, f64::max);
+        let longest = known.iter().map(|(_, seconds)| *seconds).fold(0.0, f64::max);
+        let seconds = |repeats: &dyn Fn(usize) -> u32| {
+            let total: f64 = known.iter().map(|(cell, seconds)| seconds * f64::from(repeats(*cell))).sum();
             // However many go at once, the longest run takes as long as it takes.
             (!known.is_empty()).then_some((total / jobs).max(longest))
         };
-        let at_least = seconds(self.repeats.at_least);
-        let at_most = seconds(self.repeats.at_most);
+        let at_least = seconds(&|cell| self.least_of(cell));
+        let at_most = seconds(&|cell| self.most_of(cell));
         let bounded = match (at_least, at_most, self.repeats.budget_s) {
             (Some(least), Some(most), Some(budget)) => Some(most.min(budget).max(least)),
             _ => at_most,
         };
         TimeEstimate {
-            runs_at_least: cells * u64::from(self.repeats.at_least),
-            runs_at_most: cells * u64::from(self.repeats.at_most),
+            runs_at_least: cells.clone().map(|cell| u64::from(self.least_of(cell))).sum(),
+            runs_at_most: cells.map(|cell| u64::from(self.most_of(cell))).sum(),
             seconds_at_least: at_least,
             seconds_at_most: bounded,
             cells_unknown: self.cells.len() - known.len(),

@@ -7,6 +7,7 @@ use assay_evidence::Readers;
 use assay_judge::audit::Audit as Findings;
 use assay_model::Document;
 
+use super::report::ending;
 use crate::exit::Exit;
 use crate::failure::Mistake;
 use crate::options::Audit;
@@ -40,8 +41,7 @@ pub fn audit(options: &Audit, screen: &mut Screen) -> anyhow::Result<Exit> {
 
 /// Writes the audit in the format that the file's ending asks for.
 fn write(path: &Path, found: &Findings, documents: &[Document]) -> anyhow::Result<()> {
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    let text = match ending {
+    let text = match ending(path) {
         "md" => assay_report::audit::markdown(found, documents),
         "html" => assay_report::audit::html(found, documents),
         other => {

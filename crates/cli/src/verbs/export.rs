@@ -6,6 +6,7 @@ use std::io::{BufWriter, Write};
 use anyhow::Context;
 use assay_store::{Format, Table};
 
+use super::report::ending;
 use crate::exit::Exit;
 use crate::failure::Mistake;
 use crate::options::{Export, Exported};
@@ -14,7 +15,7 @@ use crate::screen::Screen;
 
 /// Writes one table of a record to a file.
 pub fn export(options: &Export, screen: &mut Screen) -> anyhow::Result<Exit> {
-    let ending = options.output.extension().and_then(|ending| ending.to_str()).unwrap_or("");
+    let ending = ending(&options.output);
     let format = Format::ALL.into_iter().find(|format| format.extension() == ending).ok_or_else(|| {
         let endings: Vec<String> =
             Format::ALL.iter().map(|format| format!(".{}", format.extension())).collect();

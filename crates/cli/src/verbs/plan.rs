@@ -94,6 +94,10 @@ fn cells_table(plan: &Plan, most: usize) -> Table {
     if several {
         table.columns.push(Column::left("platform"));
     }
+    let differ = fewer(plan) > 0;
+    if differ {
+        table.columns.push(Column::right("runs"));
+    }
     table.columns.push(Column::right("expected"));
     for (index, planned) in plan.cells.iter().enumerate().take(most) {
         let mut row = vec![Cell::toned(planned.cell.short(), Tone::Faint)];
@@ -104,6 +108,9 @@ fn cells_table(plan: &Plan, most: usize) -> Table {
         );
         if several {
             row.push(Cell::new(planned.cell.platform.clone()));
+        }
+        if differ {
+            row.push(Cell::new(range(plan.least_of(index).into(), plan.most_of(index).into())));
         }
         row.push(Cell::new(plan.expected_s(index).map_or_else(|| "-".to_owned(), duration)));
         table.rows.push(row);
@@ -126,7 +133,12 @@ fn runs_table(plan: &Plan, jobs: usize, most: usize) -> Table {
     let (least, most_repeats) = (u64::from(plan.repeats.at_least), u64::from(plan.repeats.at_most));
     let repeats = span(least, most_repeats, "repeat");
     let runs = span(estimate.runs_at_least, estimate.runs_at_most, "run");
-    notes.push(format!("{}{excluded}, {repeats} each: {runs}", counted(cells as u64, "cell")));
+    let fewer = match fewer(plan) {
+        0 => String::new(),
+        1 => " (1 cell has fewer)".to_owned(),
+        some => format!(" ({some} cells have fewer)"),
+    };
+    notes.push(format!("{}{excluded}, {repeats} each{fewer}: {runs}", counted(cells as u64, "cell")));
     notes.push(time_note(&estimate));
     notes.push(format!(
         "headline {}, order seed {}, plan {}",
@@ -135,24 +147,31 @@ fn runs_table(plan: &Plan, jobs: usize, most: usize) -> Table {
         plan.hash.get(..16).unwrap_or(&plan.hash)
     ));
     for round in 1..=if most == usize::MAX { plan.repeats.at_least } else { 1 } {
-        let order: Vec<&str> = plan
-            .round(round)
-            .into_iter()
-            .take(most.min(1000))
-            .filter_map(|index| Some(plan.cells.get(index)?.cell.short()))
-            .collect();
+        let cells = plan.round(round);
+        let shown = cells.iter().take(most.min(1000));
+        let order: Vec<&str> = shown.filter_map(|index| Some(plan.cells.get(*index)?.cell.short())).collect();
         notes.push(format!(
             "round {round}: {}{}",
             order.join(" "),
-            if order.len() < cells { " …" } else { "" }
+            if order.len() < cells.len() { " …" } else { "" }
         ));
     }
     Table { notes, ..Table::default() }
 }
 
-/// A count, or the range of one.
+/// How many cells are run less often than the others.
+fn fewer(plan: &Plan) -> usize {
+    (0..plan.cells.len()).filter(|cell| plan.fewer_of(*cell).is_some()).count()
+}
+
+/// A count of things, or the range of one.
 fn span(least: u64, most: u64, thing: &str) -> String {
     if most > least { format!("{least} to {}", counted(most, thing)) } else { counted(least, thing) }
+}
+
+/// A number, or the range of one.
+fn range(least: u64, most: u64) -> String {
+    if most > least { format!("{least} to {most}") } else { least.to_string() }
 }
 
 fn time_note(estimate: &assay_campaign::TimeEstimate) -> String {
@@ -192,6 +211,8 @@ struct CellJson<'a> {
     cell: &'a CellId,
     workload: &'a str,
     settings: &'a assay_model::Settings,
+    runs_at_least: u32,
+    runs_at_most: u32,
     expected_s: Option<f64>,
 }
 
@@ -202,6 +223,8 @@ impl<'a> PlanJson<'a> {
             cell: &planned.cell,
             workload: &planned.workload,
             settings: &planned.settings,
+            runs_at_least: plan.least_of(index),
+            runs_at_most: plan.most_of(index),
             expected_s: plan.expected_s(index),
         });
         PlanJson {

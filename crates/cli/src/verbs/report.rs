@@ -6,7 +6,7 @@ use anyhow::Context;
 use assay_report::{markdown, separated};
 use assay_store::{Index, Record};
 
-use super::show;
+use super::show::{self, layout};
 use crate::exit::Exit;
 use crate::failure::Mistake;
 use crate::options::Report;
@@ -45,14 +45,16 @@ pub fn report(options: &Report, screen: &mut Screen) -> anyhow::Result<Exit> {
     Ok(Exit::Fine)
 }
 
-fn ending(path: &Path) -> &str {
+/// The ending of a file's name; empty without one.
+pub fn ending(path: &Path) -> &str {
     path.extension().and_then(|ending| ending.to_str()).unwrap_or("")
 }
 
 fn in_markdown(record: &Record, index: &Index, metrics: &[Option<&str>]) -> anyhow::Result<String> {
     let mut parts = Vec::new();
-    if let ([None], Some(table)) = (metrics, show::columns_table(index, &show::known(index, None)?)?) {
-        parts.push(markdown::render(&table));
+    if *metrics == [None] {
+        let tables = layout::tables(index, &show::known(index, None)?)?;
+        parts.extend(tables.iter().map(markdown::render));
     }
     for metric in metrics {
         let (answer, known) = show::judged(index, *metric, usize::MAX)?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use assay_judge::{GateResult, GateState};
 use assay_launch::{Ending, Interrupt, Options, Outcome};
-use assay_store::{Identity, Index, Record, Store, StoreError};
+use assay_store::{Index, Record, Store, StoreError};
 
 use super::plan::{Assembled, assemble_file};
 use super::show;
@@ -24,6 +24,14 @@ pub fn run(options: &options::Run, screen: &mut Screen) -> anyhow::Result<Exit> 
 
 /// Carries out a plan and prints the answer.
 pub fn carry_out(assembled: &Assembled, how: &How, screen: &mut Screen) -> anyhow::Result<Exit> {
+    let (record, outcome) = execute(assembled, how, screen)?;
+    let index = record.index()?;
+    let gates = print_answer(&record, &index, &outcome, screen)?;
+    Ok(exit(&outcome, failed_runs(&index)?, &gates))
+}
+
+/// Carries out a plan.
+pub fn execute(assembled: &Assembled, how: &How, screen: &mut Screen) -> anyhow::Result<(Record, Outcome)> {
     let plan = &assembled.plan;
     screen.problems(&plan.warnings);
     if how.fresh {
@@ -36,20 +44,11 @@ pub fn carry_out(assembled: &Assembled, how: &How, screen: &mut Screen) -> anyho
     progress.end();
     let outcome = outcome?;
     drop(store);
-    let record = Record::open(&assembled.record)?;
-    let index = record.index()?;
-    let gates = print_answer(&record, &index, &outcome, screen)?;
-    Ok(exit(&outcome, failed_runs(&index)?, &gates))
+    Ok((Record::open(&assembled.record)?, outcome))
 }
 
 fn open_store(assembled: &Assembled) -> anyhow::Result<Store> {
-    let identity = Identity {
-        name: assembled.plan.name.clone(),
-        now: assay_launch::worker::now(),
-        program: env!("CARGO_PKG_VERSION").to_owned(),
-        host: assembled.machine.host.clone(),
-        pid: std::process::id(),
-    };
+    let identity = records::writer(assembled.plan.name.clone(), assembled.machine.host.clone());
     std::fs::create_dir_all(&assembled.record)
         .with_context(|| format!("cannot make the record {}", assembled.record.display()))?;
     // Run directories stand in scripts and environments, so they must not depend on where the user stood.
@@ -133,12 +132,13 @@ fn print_answer(
 }
 
 /// Runs of planned cells that failed or timed out and were not redone, whenever that was.
-fn failed_runs(index: &Index) -> anyhow::Result<u64> {
+pub fn failed_runs(index: &Index) -> anyhow::Result<u64> {
     let cells = index.cells()?;
     Ok(cells.iter().filter(|cell| cell.planned).map(|cell| cell.runs.failed + cell.runs.timed_out).sum())
 }
 
-fn exit(outcome: &Outcome, failed: u64, gates: &[GateResult]) -> Exit {
+/// The exit code of what was carried out.
+pub fn exit(outcome: &Outcome, failed: u64, gates: &[GateResult]) -> Exit {
     if outcome.ending == Ending::Interrupted {
         Exit::Interrupted
     } else if failed > 0 {

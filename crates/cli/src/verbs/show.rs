@@ -1,5 +1,7 @@
 //! `show`: print what a record says.
 
+pub mod layout;
+
 use assay_judge::gather::{gather, metrics};
 use assay_judge::{Answer, Evidence, GateResult, MetricSummary, answer};
 use assay_model::{Bound, PlanInForce, Status};
@@ -81,9 +83,11 @@ pub fn print_table(
     let most = if all { usize::MAX } else { MOST_ROWS };
     let (answer, known) = judged(index, metric, most)?;
     let question = known.summary.plan.as_ref().map(|plan| plan.question.as_str());
-    if let (None, Some(table)) = (metric, columns_table(index, &known)?) {
-        screen.table(&table)?;
-        screen.data("\n")?;
+    if metric.is_none() {
+        for table in layout::tables(index, &known)? {
+            screen.table(&table)?;
+            screen.data("\n")?;
+        }
     }
     screen.table(&assay_report::answer::table(&answer, question, most))?;
     if known.summary.damaged_places > 0 {
@@ -95,18 +99,6 @@ pub fn print_table(
         screen.hint("the file was changed or its disk is failing; run again what is missing");
     }
     Ok(())
-}
-
-/// The metrics that the campaign wants side by side, if it names any.
-pub fn columns_table(index: &Index, known: &Known) -> anyhow::Result<Option<Table>> {
-    let Some(plan) = known.summary.plan.as_ref().filter(|plan| !plan.columns.is_empty()) else {
-        return Ok(None);
-    };
-    let has: Vec<String> = index.metrics()?.into_iter().map(|metric| metric.name).collect();
-    let columns = plan.columns.iter().filter(|column| has.contains(column));
-    let answers: Vec<Answer> =
-        columns.map(|column| Ok(judged(index, Some(column), 0)?.0)).collect::<anyhow::Result<_>>()?;
-    Ok((!answers.is_empty()).then(|| assay_report::columns::table(&answers, Some(&plan.question))))
 }
 
 /// Holds the record against its gates and prints how it stands.

@@ -1,6 +1,6 @@
-//! `tour`: a small real campaign that needs nothing but this program.
+//! `tour`: small real campaigns that need nothing but this program.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::plan::assemble;
 use super::run::carry_out;
@@ -9,14 +9,31 @@ use crate::options::Tour;
 use crate::records;
 use crate::screen::Screen;
 
-/// The campaign, as it stands in `campaigns/tour.toml`.
-const CAMPAIGN: &str = include_str!("../../../../campaigns/tour.toml");
+/// The campaigns, as they stand in `campaigns/`: what the first one adds to a record's name is nothing.
+const CAMPAIGNS: [(&str, &str); 2] = [
+    ("", include_str!("../../../../campaigns/tour.toml")),
+    ("-lm", include_str!("../../../../campaigns/tour-lm.toml")),
+];
 
-/// Runs the tour; its record goes to `records/tour` in the current directory.
+/// Runs the tour; its records go to `records/tour`, `records/tour-lm` in the current directory.
 pub fn tour(options: &Tour, screen: &mut Screen) -> anyhow::Result<Exit> {
-    let file = Path::new("tour.toml");
-    let assembled = assemble(file, &records::parse(file, CAMPAIGN)?, options.how.record.as_deref())?;
-    let exit = carry_out(&assembled, &options.how, screen)?;
+    let mut exit = Exit::Fine;
+    for (part, text) in CAMPAIGNS {
+        let file = PathBuf::from(format!("tour{part}.toml"));
+        let record = options.how.record.as_deref().map(|record| named(record, part));
+        let assembled = assemble(&file, &records::parse(&file, text)?, record.as_deref())?;
+        exit = carry_out(&assembled, &options.how, screen)?;
+        if exit != Exit::Fine {
+            break;
+        }
+        screen.say("");
+    }
     screen.hint("`assay show --runs` lists every run, `assay init` writes a campaign of your own");
     Ok(exit)
+}
+
+/// A record's directory with an addition to its name.
+fn named(record: &Path, part: &str) -> PathBuf {
+    let name = record.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    record.with_file_name(format!("{name}{part}"))
 }

@@ -161,10 +161,7 @@ impl CerebrasReader {
         }
         match loss {
             Some(loss) => facts.report_at(names::LOSS_TRAIN, step, loss),
-            None => facts.hint(
-                "the loss is not a number",
-                "the run diverged: lower the learning rate, or look for a fault in the data",
-            ),
+            None => facts.diverged(),
         }
         if let Some((rate, rest)) = rest.strip_prefix(", Rate=").and_then(number) {
             let instant = Value::reported(names::SAMPLES_PER_S_INSTANT, rate).at(step).over(Scope::Instant);

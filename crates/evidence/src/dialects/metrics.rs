@@ -6,6 +6,7 @@ use super::{Dialect, DialectReader, Shape, Taken};
 use crate::collector::Value;
 use crate::facts::Facts;
 use crate::line::Line;
+use crate::text::number;
 
 /// The registry's entry.
 pub const DIALECT: Dialect = Dialect {
@@ -76,19 +77,9 @@ fn is_unit(word: &str) -> bool {
 
 /// Splits `12.5MB/s` into its number and its unit.
 fn number_and_unit(written: &str) -> Option<(f64, &str)> {
-    let mut end = 0;
-    for (index, letter) in written.char_indices() {
-        let sign = "+-".contains(letter) && (index == 0 || written[..index].ends_with(['e', 'E']));
-        let exponent = "eE".contains(letter)
-            && index > 0
-            && written[index + 1..].starts_with(|next: char| next.is_ascii_digit() || "+-".contains(next));
-        if !(letter.is_ascii_digit() || letter == '.' || sign || exponent) {
-            break;
-        }
-        end = index + letter.len_utf8();
-    }
-    let (number, unit) = written.split_at(end);
-    let value: f64 = number.parse().ok()?;
+    let (value, rest) = number(written)?;
+    // A whole number may end with its point: `5.`
+    let unit = if rest == "." { "" } else { rest };
     (unit.is_empty() || is_unit(unit)).then_some((value, unit))
 }
 
@@ -117,6 +108,15 @@ mod tests {
         assert_eq!(
             found("loss=2.5e-3, rate=10 samples/s"),
             [("loss".into(), 2.5e-3, String::new()), ("rate".into(), 10.0, "samples/s".into())]
+        );
+    }
+
+    #[test]
+    fn numbers_may_end_with_their_point_or_have_an_exponent() {
+        assert_eq!(found("a=5."), [("a".into(), 5.0, String::new())]);
+        assert_eq!(
+            found("a=-1e-3s b=+.5"),
+            [("a".into(), -1e-3, "s".into()), ("b".into(), 0.5, String::new())]
         );
     }
 

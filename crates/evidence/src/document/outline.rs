@@ -5,7 +5,9 @@ use crate::writeup::markup;
 /// Where in the outline the reading is.
 #[derive(Debug, Default)]
 pub(super) struct Outline {
-    headings: Vec<(usize, String)>,
+    headings: Vec<String>,
+    /// The level of each heading.
+    levels: Vec<usize>,
     /// The sign and length of the fence that is open.
     fence: Option<(u8, usize)>,
     /// Whether the line before was not blank and no heading.
@@ -25,8 +27,8 @@ impl Outline {
     }
 
     /// The headings over this place, outermost first.
-    pub fn headings(&self) -> Vec<String> {
-        self.headings.iter().map(|(_, heading)| heading.clone()).collect()
+    pub fn headings(&self) -> &[String] {
+        &self.headings
     }
 
     /// Takes a line that may open or close a fence; gives what stands behind the fence if it does.
@@ -73,8 +75,12 @@ impl Outline {
 
     /// A section begins.
     pub fn enter(&mut self, level: usize, heading: &str) {
-        self.headings.retain(|(known, _)| *known < level);
-        self.headings.push((level, heading.to_owned()));
+        // Levels only grow from outer headings to inner ones.
+        let outer = self.levels.partition_point(|known| *known < level);
+        self.levels.truncate(outer);
+        self.headings.truncate(outer);
+        self.levels.push(level);
+        self.headings.push(heading.to_owned());
         self.markdown = true;
         self.within_text = false;
     }

@@ -7,7 +7,7 @@ use super::number::scaled;
 use super::prose::number_value;
 use super::units::{unit_of, unknown};
 use super::vocabulary::words::words;
-use super::vocabulary::{metric_name, setting_name, unit_of_metric};
+use super::vocabulary::{metric_name, setting_name};
 
 /// How many values are kept, over all arrays of one reader.
 pub const MOST_VALUES: usize = 100_000;
@@ -321,10 +321,10 @@ impl Open {
         }
         let (metric, told) = meaning.unwrap_or_else(|| (names::TIMING.to_owned(), None));
         let has_no_unit =
-            matches!(unit_of_metric(&metric), Unit::One | Unit::Fraction) && metric != names::TIMING;
+            matches!(names::unit(&metric), Unit::One | Unit::Fraction) && metric != names::TIMING;
         let (unit, factor) = match told {
             Some(told) => told,
-            None if has_no_unit => (unit_of_metric(&metric), 1.0),
+            None if has_no_unit => (names::unit(&metric), 1.0),
             None => (unknown(), 1.0),
         };
         let values = self.values.into_iter().map(|value| scaled(value, factor)).collect();
@@ -356,7 +356,7 @@ fn meaning(label: &str) -> Option<(String, Option<(Unit, f64)>)> {
         return Some((names::TIME_FORWARD_BACKWARD.to_owned(), told));
     }
     if let Some(word) = metric_name(label) {
-        let is_time = unit_of_metric(word.name) == Unit::Seconds;
+        let is_time = names::unit(word.name) == Unit::Seconds;
         let is_vague = word.name == names::DURATION_REPORTED;
         let name = if is_time && is_vague { names::TIMING.to_owned() } else { word.full_name() };
         return Some((name, told));

@@ -1,75 +1,28 @@
 //! The numbers in a sentence, each with its unit and the setting or metric that the words around it name.
 
+mod words;
+
 use assay_model::names;
 use assay_model::{Quantity, Unit};
 
+use self::words::{BETWEEN, LABELS, QUALIFIERS, STOPS};
 use super::number::scaled;
 use super::tokens::{Kind, Token, scale, tokens};
 use super::units::{leading_unit, times, unit_of};
-use super::vocabulary::{Statistic, metric_of, settings, statistic};
+use super::vocabulary::{Statistic, is_telling, metric_of, settings, statistic};
 
 /// How many quantities of one sentence are kept.
 const MOST: usize = 64;
 
-/// Words before a bare number that make it a label: `Table 1`.
-const LABELS: [&str; 20] = [
-    "table",
-    "figure",
-    "fig",
-    "section",
-    "homework",
-    "hw",
-    "task",
-    "campaign",
-    "experiment",
-    "problem",
-    "chapter",
-    "part",
-    "version",
-    "release",
-    "python",
-    "assignment",
-    "question",
-    "appendix",
-    "line",
-    "page",
-];
-
-/// Words that may stand between a number and the name of what it is about: `3× higher throughput`.
-const BETWEEN: [&str; 20] = [
-    "higher",
-    "lower",
-    "faster",
-    "slower",
-    "more",
-    "less",
-    "better",
-    "worse",
-    "larger",
-    "smaller",
-    "greater",
-    "longer",
-    "shorter",
-    "difference",
-    "increase",
-    "decrease",
-    "reduction",
-    "improvement",
-    "in",
-    "the",
-];
-
-/// Words that no name of a metric goes over.
-const STOPS: [&str; 20] = [
-    "and", "or", "with", "for", "than", "which", "that", "while", "but", "from", "in", "on", "is", "was",
-    "are", "were", "by", "despite", "across", "when",
-];
-
 /// The quantities of a sentence without mark-up.
 pub fn quantities(text: &str) -> Vec<Quantity> {
     let tokens = tokens(text);
-    let reader = Reader { text, tokens: &tokens };
+    let mut reader = Reader { text, tokens: &tokens, telling: Vec::new() };
     let mut chains = reader.chains();
+    if !chains.is_empty() {
+        let written = |token: &Token| text.get(token.start..token.end).unwrap_or_default();
+        reader.telling = tokens.iter().map(|token| is_telling(written(token), &token.words)).collect();
+    }
     let mut found = Vec::new();
     for chain in &mut chains {
         share_units(chain);
@@ -118,6 +71,8 @@ fn share_units(chain: &mut [Item]) {
 struct Reader<'a> {
     text: &'a str,
     tokens: &'a [Token],
+    /// Whether each token is a word without which a phrase names no metric.
+    telling: Vec<bool>,
 }
 
 impl Reader<'_> {
@@ -283,12 +238,27 @@ impl Reader<'_> {
         }
     }
 
-    fn phrase(&self, first: usize, end: usize) -> Option<(&str, Vec<String>)> {
+    /// Some tokens, if they are words that a name can be made of.
+    fn phrase(&self, first: usize, end: usize) -> Option<&[Token]> {
         let tokens = self.tokens.get(first..end)?;
-        let (start, stop) = (tokens.first()?.start, tokens.last()?.end);
         let all_words = tokens.iter().all(|token| token.kind == Kind::Word && !token.is_word(&STOPS));
-        let words = tokens.iter().flat_map(|token| token.words.iter().cloned()).collect();
-        if all_words { Some((self.text.get(start..stop)?, words)) } else { None }
+        all_words.then_some(tokens)
+    }
+
+    /// The setting that some tokens name.
+    fn setting(&self, first: usize, end: usize) -> Option<&'static str> {
+        let words: Vec<&str> =
+            self.phrase(first, end)?.iter().flat_map(|token| &token.words).map(String::as_str).collect();
+        settings::of_words(&words)
+    }
+
+    /// The metric that some tokens name for numbers in a unit.
+    fn metric(&self, first: usize, end: usize, unit: Option<&Unit>) -> Option<String> {
+        if !self.telling.get(first..end)?.contains(&true) {
+            return None;
+        }
+        let tokens = self.phrase(first, end)?;
+        metric(self.text.get(tokens.first()?.start..tokens.last()?.end)?, unit)
     }
 
     /// The name behind a number: `100% success rate`, `3× higher throughput`, `512 batch size`.
@@ -297,14 +267,13 @@ impl Reader<'_> {
         while first < behind + 3 && self.is_word(Some(first), &BETWEEN) {
             first += 1;
         }
+        let may_be_set = unit.is_none_or(|unit| *unit == times());
         (first + 1..=first + 4).rev().find_map(|end| {
-            let (text, words) = self.phrase(first, end)?;
-            let setting = settings::of_words(&words).filter(|_| unit.is_none_or(|unit| *unit == times()));
+            let setting = if may_be_set { self.setting(first, end) } else { None };
             // A name that the words behind the first one tell by themselves begins further off.
-            let begins_later =
-                || self.phrase(first + 1, end).is_some_and(|(text, _)| metric(text, unit).is_some());
+            let begins_later = || self.metric(first + 1, end, unit).is_some();
             setting.map(str::to_owned).or_else(|| {
-                metric(text, unit)
+                self.metric(first, end, unit)
                     .filter(|_| end == first + 1 || !begins_later() || is_qualifier(self.token(first)))
             })
         })
@@ -312,34 +281,28 @@ impl Reader<'_> {
 
     /// The nearest name before a number. A setting stands close to its value; a metric may stand further off.
     fn backward(&self, first: usize, unit: Option<&Unit>) -> Option<String> {
+        let reach = match unit {
+            None => 4,
+            Some(unit) if *unit == times() => 6,
+            Some(_) => 14,
+        };
         for last in (first.saturating_sub(14)..first).rev() {
-            let token = self.token(last)?;
-            if token.is_sign(';') {
+            if self.token(last)?.is_sign(';') {
                 return None;
             }
             let distance = first - last;
+            let close = unit.is_none() && (distance <= 3 || self.only_connects(last + 1, first));
+            if !close && distance > reach {
+                continue;
+            }
             for start in last.saturating_sub(4)..=last {
-                let Some((text, words)) = self.phrase(start, last + 1) else { continue };
-                let close = distance <= 3 || self.only_connects(last + 1, first);
-                if unit.is_none()
-                    && close
-                    && let Some(name) = settings::of_words(&words)
-                {
+                if close && let Some(name) = self.setting(start, last + 1) {
                     return Some(name.to_owned());
                 }
-                let reach = if unit.is_none() {
-                    4
-                } else if unit == Some(&times()) {
-                    6
-                } else {
-                    14
-                };
                 // A name that is there without the last word ends before it.
-                let ends_earlier =
-                    self.phrase(start, last).is_some_and(|(text, _)| metric(text, unit).is_some());
                 if distance <= reach
-                    && !ends_earlier
-                    && let Some(name) = metric(text, unit)
+                    && let Some(name) = self.metric(start, last + 1, unit)
+                    && self.metric(start, last, unit).is_none()
                 {
                     return Some(name);
                 }
@@ -363,30 +326,6 @@ impl Reader<'_> {
 
 /// Whether a word before the name of a metric says more about it: `output throughput`, `mean latency`.
 fn is_qualifier(token: Option<&Token>) -> bool {
-    const QUALIFIERS: [&str; 22] = [
-        "training",
-        "train",
-        "test",
-        "validation",
-        "eval",
-        "mean",
-        "average",
-        "avg",
-        "median",
-        "peak",
-        "total",
-        "final",
-        "output",
-        "prompt",
-        "global",
-        "processing",
-        "compile",
-        "queue",
-        "success",
-        "step",
-        "max",
-        "min",
-    ];
     token.is_some_and(|token| token.is_word(&QUALIFIERS))
 }
 

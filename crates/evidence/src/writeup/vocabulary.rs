@@ -13,6 +13,6 @@ pub mod platforms;
 pub mod settings;
 pub mod words;
 
-pub use metrics::{BYTES_PER_S, MetricWord, Statistic, metric_name, metric_of, statistic, unit_of_metric};
+pub use metrics::{MetricWord, Statistic, is_telling, metric_name, metric_of, statistic};
 pub use platforms::{device, platform};
 pub use settings::setting_name;

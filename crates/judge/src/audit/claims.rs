@@ -128,7 +128,9 @@ pub(super) fn tone(text: &str) -> Option<Tone> {
     if HEDGES.iter().any(|words| has_words(&text, words)) {
         return Some(Tone::Hedge);
     }
-    if RANKING.iter().any(|words| has_words(&text, words) && !is_denied(&text, words)) {
+    let ranks =
+        |words: &str| has_words(&text, words) && !is_denied(&text, words) && !is_defined(&text, words);
+    if RANKING.iter().any(|words| ranks(words)) {
         return Some(Tone::Ranking);
     }
     ALIKE.iter().any(|words| has_words(&text, words)).then_some(Tone::Alike)
@@ -197,6 +199,21 @@ fn is_denied(text: &str, words: &str) -> bool {
         let before = text.get(..at).unwrap_or("").trim_end();
         ["not", "no", "n't", "neither", "nor", "never"].iter().any(|denial| before.ends_with(denial))
     })
+}
+
+/// Nouns of ranking that head columns.
+const COLUMNS: [&str; 5] = ["speedup", "speed-up", "speed up", "gain", "improvement"];
+
+/// Whether a sentence does nothing with the words but say what a column of that name holds: `Speed-up is the rate over
+/// that of the first row.`
+fn is_defined(text: &str, words: &str) -> bool {
+    let sentence = text.trim_start();
+    let begin = sentence.strip_prefix("the ").unwrap_or(sentence);
+    let Some(told) = begin.strip_prefix(words).filter(|_| COLUMNS.contains(&words)) else { return false };
+    let tells = |words: &[&str]| words.iter().any(|words| has_words(told, words));
+    !told.contains(words)
+        && (tells(&["is defined", "is computed", "is calculated", "means", "stands for"])
+            || tells(&["is the", "is"]) && tells(&["over", "ratio", "divided by", "relative to"]))
 }
 
 /// Words that name a kind of metric, and the beginnings of the names of those metrics.
@@ -346,6 +363,10 @@ mod tests {
         assert_eq!(tone("Each is from a single run, so none can be called faster."), Some(Tone::Hedge));
         assert_eq!(tone("The rate stays consistent."), Some(Tone::Alike));
         assert_eq!(tone("Four threads are not faster."), None);
+        assert_eq!(tone("Speed-up is the rate over that of one thread."), None);
+        assert_eq!(tone("The speedup is the highest with four threads."), Some(Tone::Ranking));
+        assert_eq!(tone("The best is the second one."), Some(Tone::Ranking));
+        assert_eq!(tone("Speedup of 3 is what a larger batch gives."), Some(Tone::Ranking));
         assert_eq!(tone("We ran it on Tuesday."), None);
         assert_eq!(tone("The asbestos was removed."), None);
     }

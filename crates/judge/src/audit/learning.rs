@@ -124,7 +124,7 @@ fn compare(document: &Document, slow: &Curve<'_>, fast: &Curve<'_>) -> Option<(f
     };
     let finding = Finding {
         class: Class::RateAgainstLearning,
-        standing: if is_ranked(document) { Standing::Doubtful } else { Standing::Open },
+        standing: if is_ranked(document, fast.run) { Standing::Doubtful } else { Standing::Open },
         summary: format!(
             "{} has {:.2} times the rate of {}, but takes {least:.1} to {:.1} times as long to the same loss ({} after {:.1} s against {} after {:.1} s); one noisy curve of each.",
             fast.run.label_against(slow.run),
@@ -144,10 +144,11 @@ fn compare(document: &Document, slow: &Curve<'_>, fast: &Curve<'_>) -> Option<(f
     Some((middle, finding))
 }
 
-/// Whether a sentence ranks by speed alone.
-fn is_ranked(document: &Document) -> bool {
+/// Whether a sentence ranks such runs by speed alone. What is said of another machine is no claim about these.
+fn is_ranked(document: &Document, run: &Run<'_>) -> bool {
     document.statements.iter().any(|statement| {
         claims::tone(&statement.text) == Some(Tone::Ranking)
+            && claims::concerns(document, statement, run.platform())
             && claims::may_be_about(&statement.text, names::SAMPLES_PER_S_LOOP)
             && !statement.text.to_lowercase().contains("loss")
     })
@@ -171,6 +172,8 @@ fn arithmetic(slow: &Curve<'_>, fast: &Curve<'_>, reached: &[Reached]) -> Vec<St
 
 #[cfg(test)]
 mod tests {
+    use assay_model::ReadRun;
+
     use super::super::sample::{Build, document, found};
     use super::*;
 
@@ -210,6 +213,21 @@ mod tests {
         );
         let claimed = found(check, &[pair(&fast, "The larger batch is faster.")]);
         assert_eq!(claimed[0].standing, Standing::Doubtful);
+    }
+
+    #[test]
+    fn what_is_said_of_other_runs_is_no_claim_about_these() {
+        let fast = [9.48438, 8.48438, 7.77344, 7.64062, 7.375, 7.42188, 7.25, 7.125, 7.25, 7.14844];
+        let mut document = pair(&fast, "A note.");
+        document.runs.push(ReadRun { platform: Some("groq".to_owned()), ..document.runs[0].clone() });
+        let mut speak = |heading: &str, text: &str| {
+            document.statements[0].headings = vec![heading.to_owned()];
+            document.statements[0].text = text.to_owned();
+            found(check, &[document.clone()])[0].standing
+        };
+        assert_eq!(speak("Groq", "Four chips are faster than one."), Standing::Open);
+        assert_eq!(speak("Cerebras", "Speed-up is the rate over that of the first row."), Standing::Open);
+        assert_eq!(speak("Cerebras", "The larger batch is faster."), Standing::Doubtful);
     }
 
     #[test]

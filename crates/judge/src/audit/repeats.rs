@@ -5,7 +5,7 @@ use assay_model::Source;
 use super::facts::Facts;
 use super::same::{Repeated, Same};
 use super::wording::{counted, difference, with_unit};
-use super::{Class, Finding, Standing};
+use super::{Class, Finding, RepeatGroup, Standing};
 
 /// One finding for each thing that was run more than once.
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Finding> {
@@ -48,22 +48,54 @@ fn finding(facts: &Facts<'_>, same: &Same) -> Option<Finding> {
     })
 }
 
+/// The numbers that describe a group of repeats.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Described {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation of the sample; none for a single value.
+    pub deviation: Option<f64>,
+    /// The least value.
+    pub low: f64,
+    /// The greatest value.
+    pub high: f64,
+    /// How many values.
+    pub count: usize,
+}
+
+impl Described {
+    /// Describes values; none without a value, and where their mean is beyond all numbers.
+    fn of(values: &[f64]) -> Option<Described> {
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let deviation = assay_stats::pooled([values]).map(|spread| spread.deviation);
+        let low = values.iter().copied().reduce(f64::min)?;
+        let high = values.iter().copied().reduce(f64::max)?;
+        mean.is_finite().then_some(Described { mean, deviation, low, high, count: values.len() })
+    }
+}
+
+impl RepeatGroup {
+    /// Describes the finite values of the group; none without one.
+    pub fn described(&self) -> Option<Described> {
+        let finite: Vec<f64> =
+            self.values.iter().map(|(value, _)| *value).filter(|value| value.is_finite()).collect();
+        Described::of(&finite)
+    }
+}
+
 /// Mean, deviation and range of one metric.
 fn describe(repeated: &Repeated) -> Option<String> {
-    let numbers = repeated.numbers();
-    let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
-    let spread = assay_stats::pooled([numbers.as_slice()])?;
-    let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let Described { mean, deviation, low, high, count } = Described::of(&repeated.numbers())?;
+    let deviation = deviation?;
     let condition = repeated.condition.map_or_else(String::new, |condition| format!(" ({condition})"));
     Some(format!(
         "{}{condition}: mean {}, standard deviation {}, from {} to {}, n = {}",
         repeated.metric,
         with_unit(mean, &repeated.unit),
-        difference(spread.deviation, &repeated.unit),
+        difference(deviation, &repeated.unit),
         with_unit(low, &repeated.unit),
         with_unit(high, &repeated.unit),
-        numbers.len(),
+        count,
     ))
 }
 

@@ -44,15 +44,25 @@ pub(super) fn percent(fraction: f64) -> String {
 
 /// A value with its unit; fractions as percent.
 pub(super) fn with_unit(value: f64, unit: &Unit) -> String {
+    scaled(value, unit, "%", plain)
+}
+
+/// A difference or deviation of values of a unit; of fractions, in points.
+pub(super) fn difference(value: f64, unit: &Unit) -> String {
+    scaled(value, unit, "points", rough)
+}
+
+/// A number in the scale that people write its unit in.
+fn scaled(value: f64, unit: &Unit, share: &str, written: fn(f64) -> String) -> String {
     match unit {
-        Unit::One => plain(value),
-        Unit::Fraction => format!("{} %", plain(value * 100.0)),
-        Unit::Seconds if value != 0.0 && value.abs() < 0.1 => format!("{} ms", plain(value * 1000.0)),
+        Unit::One => written(value),
+        Unit::Fraction => format!("{} {share}", written(value * 100.0)),
+        Unit::Seconds if value != 0.0 && value.abs() < 0.1 => format!("{} ms", written(value * 1000.0)),
         Unit::PerSecond(thing) if thing == "B" => {
-            let (factor, scaled) = data_rate(value);
-            format!("{} {scaled}", plain(value / factor))
+            let (factor, scale) = data_rate(value);
+            format!("{} {scale}", written(value / factor))
         }
-        other => format!("{} {other}", plain(value)),
+        other => format!("{} {other}", written(value)),
     }
 }
 
@@ -63,20 +73,6 @@ fn data_rate(value: f64) -> (f64, &'static str) {
         size if size >= 1e6 => (1e6, "MB/s"),
         size if size >= 1e3 => (1e3, "kB/s"),
         _ => (1.0, "B/s"),
-    }
-}
-
-/// A difference or deviation of values of a unit; of fractions, in points.
-pub(super) fn difference(value: f64, unit: &Unit) -> String {
-    match unit {
-        Unit::One => rough(value),
-        Unit::Fraction => format!("{} points", rough(value * 100.0)),
-        Unit::Seconds if value != 0.0 && value.abs() < 0.1 => format!("{} ms", rough(value * 1000.0)),
-        Unit::PerSecond(thing) if thing == "B" => {
-            let (factor, scaled) = data_rate(value);
-            format!("{} {scaled}", rough(value / factor))
-        }
-        other => format!("{} {other}", rough(value)),
     }
 }
 

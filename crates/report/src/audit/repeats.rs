@@ -1,38 +1,10 @@
 //! Groups of repeats: their mean, how far they lie apart, and how many there are.
 
-use assay_judge::audit::{Audit, RepeatGroup};
+use assay_judge::audit::{Audit, Described, RepeatGroup};
 
 use crate::number::{Scale, fact};
 use crate::table::{Cell, Column, Table, Tone};
 use crate::words::clean;
-
-/// The numbers that describe a group. Nothing is judged by them here.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Described {
-    /// The mean.
-    pub mean: f64,
-    /// The standard deviation of the sample; none for a single value.
-    pub deviation: Option<f64>,
-    /// The least value.
-    pub low: f64,
-    /// The greatest value.
-    pub high: f64,
-    /// How many values.
-    pub count: usize,
-}
-
-/// Describes the finite values of a group; none without one.
-pub fn describe(group: &RepeatGroup) -> Option<Described> {
-    let values: Vec<f64> =
-        group.values.iter().map(|(value, _)| *value).filter(|value| value.is_finite()).collect();
-    let low = values.iter().copied().reduce(f64::min)?;
-    let high = values.iter().copied().reduce(f64::max)?;
-    let count = values.len();
-    let mean = values.iter().map(|value| value / count as f64).sum::<f64>();
-    let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
-    let deviation = (count > 1).then(|| (squares / (count - 1) as f64).sqrt());
-    Some(Described { mean, deviation, low, high, count })
-}
 
 /// The numbers of a group as texts in one scale: mean, deviation, range.
 pub fn shown(group: &RepeatGroup, described: &Described) -> [String; 3] {
@@ -94,7 +66,7 @@ fn columns() -> [Column; 5] {
 }
 
 fn numbers(group: &RepeatGroup) -> Option<[Cell; 5]> {
-    let described = describe(group)?;
+    let described = group.described()?;
     let [mean, deviation, range] = shown(group, &described).map(|text| clean(&text));
     Some([
         Cell::new(clean(&group.metric)),

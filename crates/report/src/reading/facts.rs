@@ -47,9 +47,11 @@ pub fn status_tone(status: &Status) -> Tone {
     match status {
         Status::Succeeded => Tone::Good,
         Status::Unknown => Tone::Faint,
-        Status::GateFailed { .. } | Status::Interrupted | Status::Cancelled { .. } | Status::Truncated => {
-            Tone::Doubt
-        }
+        Status::GateFailed { .. }
+        | Status::DoesNotFit { .. }
+        | Status::Interrupted
+        | Status::Cancelled { .. }
+        | Status::Truncated => Tone::Doubt,
         Status::Failed { .. } | Status::TimedOut { .. } | Status::Aborted { .. } => Tone::Bad,
     }
 }

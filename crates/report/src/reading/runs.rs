@@ -58,6 +58,7 @@ pub fn table(document: &Document, full: bool) -> Table {
 fn word(status: &Status) -> &'static str {
     match status {
         Status::GateFailed { .. } => "gate failed",
+        Status::DoesNotFit { .. } => "does not fit",
         Status::TimedOut { .. } => "timed out",
         other => other.word(),
     }

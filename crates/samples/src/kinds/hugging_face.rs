@@ -2,23 +2,32 @@
 
 use crate::bar::Bar;
 use crate::curve::Curve;
-use crate::kind::{FLAG, Job, Kind, Values, log_options};
+use crate::kind::{Job, Kind};
 use crate::log::say;
+
+/// What can be chosen about a trainer's log; machines differ in how many samples a second are usual.
+macro_rules! trainer_options {
+    ($rate:literal) => {
+        crate::kind::log_options![
+            ("steps", "125", crate::kind::Values::Whole(1, 1 << 32), "training steps"),
+            ("log-every", "5", crate::kind::Values::Whole(1, 1 << 16), "steps between two dictionaries"),
+            ("batch-size", "8", crate::kind::Values::Whole(1, 1 << 16), "samples a step"),
+            ("epochs", "1", crate::kind::Values::Whole(1, 10_000), "passes over the data"),
+            ("rate", $rate, crate::kind::Values::Number(0.001, 1e9), "samples a second"),
+            ("bars", "false", crate::kind::FLAG, "progress bars between the dictionaries"),
+            ("quoted", "false", crate::kind::FLAG, "numbers in quotes, as newer versions print them"),
+            ("wrapped", "false", crate::kind::FLAG, "the summary dictionary runs over several lines"),
+            ("eval", "true", crate::kind::FLAG, "an evaluation at the end"),
+        ]
+    };
+}
+
+pub(super) use trainer_options;
 
 pub(crate) const KIND: Kind = Kind {
     name: "hugging-face",
     summary: "Hugging Face Trainer: loss dictionaries, train_runtime dictionary, `***** train metrics *****`",
-    options: log_options![
-        ("steps", "125", Values::Whole(1, 1 << 32), "training steps"),
-        ("log-every", "5", Values::Whole(1, 1 << 16), "steps between two dictionaries"),
-        ("batch-size", "8", Values::Whole(1, 1 << 16), "samples a step"),
-        ("epochs", "1", Values::Whole(1, 10_000), "passes over the data"),
-        ("rate", "3.663", Values::Number(0.001, 1e9), "samples a second"),
-        ("bars", "false", FLAG, "progress bars between the dictionaries"),
-        ("quoted", "false", FLAG, "numbers in quotes, as newer versions print them"),
-        ("wrapped", "false", FLAG, "the summary dictionary runs over several lines"),
-        ("eval", "true", FLAG, "an evaluation at the end"),
-    ],
+    options: trainer_options!("3.663"),
     compose,
 };
 

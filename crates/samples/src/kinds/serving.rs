@@ -1,5 +1,8 @@
 //! What the benchmarks of two servers have in common: a load test whose numbers hang together.
 
+use std::fmt::Display;
+
+use crate::log::{Log, say};
 use crate::random::Random;
 
 /// Milliseconds of one kind of latency.
@@ -62,4 +65,22 @@ impl LoadTest {
     pub(crate) fn per_second(&self, count: u64) -> f64 {
         count as f64 / self.seconds
     }
+}
+
+/// A line of a result block: a name, and a word or a count.
+pub(super) fn entry(log: &mut Log<'_>, name: &str, value: impl Display) {
+    say!(log, "{name:<40} {value:<10}");
+}
+
+/// A line of a result block: a name, and a number with two digits behind the point.
+pub(super) fn number(log: &mut Log<'_>, name: &str, value: f64) {
+    say!(log, "{name:<40} {value:<10.2}");
+}
+
+/// The part of a result block about one kind of latency.
+pub(super) fn latency(log: &mut Log<'_>, heading: &str, name: &str, latency: Latency) {
+    log.line(heading);
+    number(log, &format!("Mean {name} (ms):"), latency.mean);
+    number(log, &format!("Median {name} (ms):"), latency.median);
+    number(log, &format!("P99 {name} (ms):"), latency.high);
 }

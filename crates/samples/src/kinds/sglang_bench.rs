@@ -1,9 +1,8 @@
 //! SGLang's serving benchmark: like that of vLLM, with other names and more of them.
 
 use crate::kind::{Job, Kind, Values, log_options};
-use crate::log::{Log, say};
 
-use super::serving::{Latency, LoadTest};
+use super::serving::{LoadTest, entry, latency, number};
 
 pub(crate) const KIND: Kind = Kind {
     name: "sglang-bench",
@@ -22,14 +21,14 @@ fn compose(job: &mut Job<'_, '_>) {
         let test = LoadTest::new(requests, concurrency, &mut job.random);
         let log = &mut *job.log;
         log.line("============ Serving Benchmark Result ============");
-        word(log, "Backend:", "sglang");
-        word(log, "Traffic request rate:", "inf");
-        word(log, "Max request concurrency:", &concurrency.to_string());
-        word(log, "Successful requests:", &test.requests.to_string());
+        entry(log, "Backend:", "sglang");
+        entry(log, "Traffic request rate:", "inf");
+        entry(log, "Max request concurrency:", concurrency);
+        entry(log, "Successful requests:", test.requests);
         number(log, "Benchmark duration (s):", test.seconds);
-        word(log, "Total input tokens:", &test.input.to_string());
-        word(log, "Total generated tokens:", &test.output.to_string());
-        word(log, "Total generated tokens (retokenized):", &(test.output - test.output / 997).to_string());
+        entry(log, "Total input tokens:", test.input);
+        entry(log, "Total generated tokens:", test.output);
+        entry(log, "Total generated tokens (retokenized):", test.output - test.output / 997);
         number(log, "Request throughput (req/s):", test.per_second(test.requests));
         number(log, "Input token throughput (tok/s):", test.per_second(test.input));
         number(log, "Output token throughput (tok/s):", test.per_second(test.output));
@@ -42,19 +41,4 @@ fn compose(job: &mut Job<'_, '_>) {
         latency(log, "---------------Inter-Token Latency----------------", "ITL", test.between);
         log.line("==================================================");
     }
-}
-
-fn word(log: &mut Log<'_>, name: &str, value: &str) {
-    say!(log, "{name:<40} {value:<10}");
-}
-
-fn number(log: &mut Log<'_>, name: &str, value: f64) {
-    say!(log, "{name:<40} {value:<10.2}");
-}
-
-fn latency(log: &mut Log<'_>, heading: &str, name: &str, latency: Latency) {
-    log.line(heading);
-    number(log, &format!("Mean {name} (ms):"), latency.mean);
-    number(log, &format!("Median {name} (ms):"), latency.median);
-    number(log, &format!("P99 {name} (ms):"), latency.high);
 }

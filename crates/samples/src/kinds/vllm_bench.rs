@@ -1,9 +1,9 @@
 //! `vllm bench serve`: one block of results a load test.
 
 use crate::kind::{Job, Kind, Values, log_options};
-use crate::log::{Log, say};
+use crate::log::say;
 
-use super::serving::{Latency, LoadTest};
+use super::serving::{LoadTest, entry, latency, number};
 
 pub(crate) const KIND: Kind = Kind {
     name: "vllm-bench",
@@ -26,12 +26,12 @@ fn compose(job: &mut Job<'_, '_>) {
         log.line("Initial test run completed. Starting main benchmark run...");
         say!(log, "Maximum request concurrency: {concurrency}");
         log.line("============ Serving Benchmark Result ============");
-        count(log, "Successful requests:", test.requests);
-        count(log, "Failed requests:", job.settings.whole("failed"));
-        count(log, "Maximum request concurrency:", test.concurrency);
+        entry(log, "Successful requests:", test.requests);
+        entry(log, "Failed requests:", job.settings.whole("failed"));
+        entry(log, "Maximum request concurrency:", test.concurrency);
         number(log, "Benchmark duration (s):", test.seconds);
-        count(log, "Total input tokens:", test.input);
-        count(log, "Total generated tokens:", test.output);
+        entry(log, "Total input tokens:", test.input);
+        entry(log, "Total generated tokens:", test.output);
         number(log, "Request throughput (req/s):", test.per_second(test.requests));
         number(log, "Output token throughput (tok/s):", test.per_second(test.output));
         number(log, "Total Token throughput (tok/s):", test.per_second(test.input + test.output));
@@ -41,19 +41,4 @@ fn compose(job: &mut Job<'_, '_>) {
         latency(log, "----------------End-to-end Latency----------------", "E2EL", test.whole);
         log.line("==================================================");
     }
-}
-
-fn count(log: &mut Log<'_>, name: &str, value: u64) {
-    say!(log, "{name:<40} {value:<10}");
-}
-
-fn number(log: &mut Log<'_>, name: &str, value: f64) {
-    say!(log, "{name:<40} {value:<10.2}");
-}
-
-fn latency(log: &mut Log<'_>, heading: &str, name: &str, latency: Latency) {
-    log.line(heading);
-    number(log, &format!("Mean {name} (ms):"), latency.mean);
-    number(log, &format!("Median {name} (ms):"), latency.median);
-    number(log, &format!("P99 {name} (ms):"), latency.high);
 }

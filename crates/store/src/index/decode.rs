@@ -76,6 +76,7 @@ fn put_count(counts: &mut StatusCounts, row: &Row<'_>, place: usize) -> rusqlite
         "succeeded" | "gate_failed" | "unknown" => &mut counts.succeeded,
         "failed" | "aborted" | "cancelled" | "truncated" => &mut counts.failed,
         "timed_out" => &mut counts.timed_out,
+        "does_not_fit" => &mut counts.unfit,
         "interrupted" => &mut counts.interrupted,
         "open" => &mut counts.open,
         _ => return Err(wrong(format!("`{word}` is not a status"))),

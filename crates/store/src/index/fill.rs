@@ -257,7 +257,6 @@ impl<'c> Filler<'c> {
     }
 
     fn phase(&mut self, run: i64, phase: &Phase) -> rusqlite::Result<()> {
-        let known_by = json(&phase.known_by)?;
         let source = &phase.source;
         self.put_phase
             .execute(params![
@@ -266,7 +265,7 @@ impl<'c> Filler<'c> {
                 phase.start_s,
                 phase.end_s,
                 phase.seconds,
-                known_by.trim_matches('"'),
+                phase.known_by.word(),
                 source.file,
                 whole(source.line)
             ])

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use assay_model::{
-    CellId, Document, Entry, PlanInForce, PlannedCell, PointId, ReadRun, RunId, RunResult, Settings,
+    CellId, Document, Entry, Layout, PlanInForce, PlannedCell, PointId, ReadRun, RunId, RunResult, Settings,
     Standing, names,
 };
-use assay_store::{Identity, Store, relative_run_directory};
+use assay_store::{Store, relative_run_directory};
 
 use crate::exit::Exit;
 use crate::records;
@@ -32,14 +32,7 @@ const HEADLINES: [&str; 12] = [
 /// Adds the runs of documents to a record. A run that the record has already is left out.
 pub fn store(path: &Path, documents: &[Document], screen: &mut Screen) -> anyhow::Result<Exit> {
     let name = path.file_name().map_or_else(|| "read".to_owned(), |name| name.to_string_lossy().into_owned());
-    let identity = Identity {
-        name,
-        now: now(),
-        program: env!("CARGO_PKG_VERSION").to_owned(),
-        host: String::new(),
-        pid: std::process::id(),
-    };
-    let mut store = Store::open_or_create(path, &identity)?;
+    let mut store = Store::open_or_create(path, &records::writer(name, String::new()))?;
     let runs: Vec<(PlannedCell, &ReadRun)> =
         documents.iter().flat_map(|document| &document.runs).map(|run| (cell(run), run)).collect();
     plan(&mut store, &runs)?;
@@ -107,9 +100,10 @@ fn plan(store: &mut Store, runs: &[(PlannedCell, &ReadRun)]) -> anyhow::Result<(
         seed: 0,
         campaign: String::new(),
         repeats: 1,
+        fewer: Vec::new(),
         varied: Vec::new(),
         metrics: Vec::new(),
-        columns: Vec::new(),
+        layout: Layout::default(),
         gates: Vec::new(),
     };
     store.commit(&Entry::Plan { plan: Box::new(plan), add, drop: Vec::new() })?;
@@ -141,10 +135,4 @@ fn stored(path: &Path) -> anyhow::Result<BTreeSet<String>> {
 fn fingerprint(cell: &CellId, result: &RunResult) -> String {
     let text = serde_json::to_string(&(cell, &result.observations, &result.series)).unwrap_or_default();
     assay_model::identity::hash_text(&text)
-}
-
-fn now() -> f64 {
-    std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .map_or(0.0, |since| since.as_secs_f64())
 }

@@ -1,13 +1,12 @@
 //! Settings that no dictionary knows: whatever stands left of the results and varies is what was varied, under the
 //! name that its header gives it.
 
-use assay_model::names::setting;
+use assay_model::names::{self, setting};
 use assay_model::{Role, Table, Unit};
 
 use super::is_repeat;
 use crate::writeup::cell::cell;
 use crate::writeup::units::unit_of;
-use crate::writeup::vocabulary::BYTES_PER_S;
 use crate::writeup::vocabulary::words::words;
 
 /// Words over columns that number, count or date rows rather than saying what was set.
@@ -45,7 +44,7 @@ pub(super) fn name_settings(table: &mut Table, rows: &[Vec<(String, u64)>]) {
     let has_data_rate = table
         .columns
         .iter()
-        .any(|column| matches!(&column.role, Role::Metric(name) if name.starts_with(BYTES_PER_S)));
+        .any(|column| matches!(&column.role, Role::Metric(name) if name.starts_with(names::BYTES_PER_S)));
     let mut taken: Vec<String> = Vec::new();
     for (index, column) in table.columns.iter_mut().take(results).enumerate() {
         let is_own = match &column.role {

@@ -3,13 +3,13 @@
 mod phrase;
 mod rules;
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use assay_model::{Scope, Unit, names};
 
 use self::phrase::Phrase;
 use crate::writeup::units;
-
-/// Bytes per second: copying, hashing, reading. It has no place among the canonical names of training and serving.
-pub const BYTES_PER_S: &str = "bytes_per_s";
 
 /// What a phrase says it measures.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,26 +113,36 @@ pub fn metric_of(text: &str, unit: Option<&Unit>) -> Option<MetricWord> {
     })
 }
 
+/// The words that rules begin with. Whatever the rules ask a phrase for, they decide on a phrase with none of these
+/// words as on one without words: it names nothing.
+static TELLING: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    let phrase = Phrase::asked();
+    // A phrase without words and unit names nothing; what counts is what it was asked for.
+    let _ = rules::name(&phrase, None);
+    let mut words = phrase.into_asked();
+    // `samples per second` tells its unit over several words.
+    words.insert("per");
+    words
+});
+
+/// Whether a phrase with this token in it may name a metric; the token comes as it is written and cut into words. A phrase
+/// without such a token names none, which is told many times faster than by reading it.
+pub fn is_telling(written: &str, words: &[String]) -> bool {
+    words.iter().any(|word| TELLING.contains(word.as_str())) || phrase::may_tell_unit(written)
+}
+
 /// The unit of numbers under a phrase that tells none. A throughput without any unit may count anything.
 fn own_unit(name: &str, unit: Option<&Unit>) -> Unit {
     match (name, unit) {
         (_, Some(unit)) => unit.clone(),
         (names::SAMPLES_PER_S, None) => units::unknown(),
-        _ => unit_of_metric(name),
-    }
-}
-
-/// The base unit of a metric that this vocabulary names.
-pub fn unit_of_metric(name: &str) -> Unit {
-    match name {
-        BYTES_PER_S => Unit::PerSecond("B".to_owned()),
         _ => names::unit(name),
     }
 }
 
 /// Whether numbers in this unit can be values of this metric.
 fn fits(name: &str, unit: &Unit) -> bool {
-    let own = unit_of_metric(name);
+    let own = names::unit(name);
     match (&own, unit) {
         (_, Unit::One) => true,
         (_, Unit::Other(other)) if other == "times" => {
@@ -255,7 +265,73 @@ mod tests {
         assert_eq!(metric_of("Throughput", Some(&tokens)).unwrap().name, "tokens_per_s.unnamed");
     }
 
+    /// Words that name metrics, units and statistics, words that do not, and the signs that join them.
+    fn phrase() -> impl Strategy<Value = Vec<&'static str>> {
+        const WORDS: [&str; 52] = [
+            "the",
+            "river",
+            "loss",
+            "Accuracies",
+            "top",
+            "1",
+            "first",
+            "token",
+            "tokens",
+            "per",
+            "second",
+            "sec",
+            "per-second",
+            "samples/sec",
+            "samples_per_s",
+            "ms",
+            "Min",
+            "mean",
+            "p99",
+            "IPS",
+            "tok/s",
+            "Latency",
+            "trainTime",
+            "response",
+            "model",
+            "FLOPs",
+            "utilization",
+            "gradient",
+            "norm",
+            "speed",
+            "up",
+            "scaling",
+            "factor",
+            "forward+backward",
+            "step",
+            "full",
+            "time",
+            "hours",
+            "memory",
+            "GB",
+            "images",
+            "number",
+            "of",
+            "inter",
+            "successful",
+            "requests",
+            "kv",
+            "usage",
+            "estimated",
+            "on-chip",
+            "wait",
+            "std",
+        ];
+        prop::collection::vec(prop::sample::select(WORDS.as_slice()), 1..5)
+    }
+
     proptest! {
+        #[test]
+        fn a_phrase_that_names_something_has_a_telling_word(phrase in phrase()) {
+            let told = phrase.iter().any(|word| is_telling(word, &super::super::words::words(word)));
+            let name = full(&phrase.join(" "));
+            prop_assert!(told || name.is_none(), "{phrase:?} is {name:?}");
+        }
+
         #[test]
         fn any_text_is_read_without_panic(text in ".*", odd in "[a-z()\\[\\]/%_ ]{0,60}") {
             let _ = (metric_name(&text), metric_name(&odd));

@@ -1,6 +1,7 @@
 //! Names of settings.
 
-use std::collections::HashMap;
+use std::borrow::Borrow;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use assay_model::names::setting;
@@ -233,13 +234,23 @@ pub fn setting_name(text: &str) -> Option<&'static str> {
     of_words(&words(text))
 }
 
+/// All words that stand in names of settings.
+static KNOWN: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    let named = DICTIONARY.keys().flat_map(|phrase| phrase.split(' '));
+    named.chain(FILLERS).collect()
+});
+
 /// As [`setting_name`], for a phrase that is already cut into words.
-pub fn of_words(words: &[String]) -> Option<&'static str> {
+pub fn of_words<Word: Borrow<str>>(words: &[Word]) -> Option<&'static str> {
+    // One word that no setting has is enough to know; most phrases of prose have one.
+    if !words.iter().all(|word| KNOWN.contains(word.borrow())) {
+        return None;
+    }
     if let Some(name) = DICTIONARY.get(words.join(" ").as_str()) {
         return Some(name);
     }
-    let start = words.iter().position(|word| !FILLERS.contains(&word.as_str()))?;
-    let end = words.iter().rposition(|word| !FILLERS.contains(&word.as_str()))?;
+    let start = words.iter().position(|word| !FILLERS.contains(&word.borrow()))?;
+    let end = words.iter().rposition(|word| !FILLERS.contains(&word.borrow()))?;
     let kept = words.get(start..=end)?;
     DICTIONARY.get(kept.join(" ").as_str()).copied()
 }

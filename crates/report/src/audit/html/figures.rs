@@ -3,7 +3,7 @@
 use assay_judge::audit::Audit;
 use assay_model::{Document, ReadRun};
 
-use super::super::repeats::{describe, shown};
+use super::super::repeats::shown;
 use super::super::series::plots;
 use super::table;
 use crate::figure::{Dots, TimelineRow, dots, plot, timelines as draw_timelines};
@@ -19,7 +19,8 @@ const MOST_TIMELINES: usize = 60;
 
 /// The groups of repeats, each with its dots.
 pub fn repeats(page: &mut Markup, audit: &Audit) {
-    let described: Vec<_> = audit.groups.iter().filter_map(|group| Some((group, describe(group)?))).collect();
+    let described: Vec<_> =
+        audit.groups.iter().filter_map(|group| Some((group, group.described()?))).collect();
     if described.is_empty() {
         return;
     }

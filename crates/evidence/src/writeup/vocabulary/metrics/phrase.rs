@@ -1,5 +1,8 @@
 //! A phrase that may name a metric, taken apart: its unit, its statistic, and the words that are left.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
+
 use assay_model::Unit;
 
 use super::Statistic;
@@ -19,6 +22,8 @@ pub(super) struct Phrase {
     pub(super) prediction: bool,
     /// Whether the numbers are those of one device of several.
     pub(super) per_device: bool,
+    /// The words that were asked for, where somebody wants to know.
+    asked: Option<RefCell<HashSet<&'static str>>>,
 }
 
 impl Phrase {
@@ -34,14 +39,33 @@ impl Phrase {
         phrase
     }
 
+    /// A phrase without words that notes which words it is asked for.
+    pub(super) fn asked() -> Phrase {
+        Phrase { asked: Some(RefCell::default()), ..Phrase::default() }
+    }
+
+    /// The words that the phrase was asked for.
+    pub(super) fn into_asked(self) -> HashSet<&'static str> {
+        self.asked.map(RefCell::into_inner).unwrap_or_default()
+    }
+
     /// Whether any of these words is there.
-    pub(super) fn any(&self, wanted: &[&str]) -> bool {
+    pub(super) fn any(&self, wanted: &[&'static str]) -> bool {
+        self.note(wanted);
         self.words.iter().any(|word| wanted.contains(&word.as_str()))
     }
 
     /// Whether all of these words are there.
-    pub(super) fn all(&self, wanted: &[&str]) -> bool {
+    pub(super) fn all(&self, wanted: &[&'static str]) -> bool {
+        // Without the first one they are not.
+        self.note(wanted.get(..1).unwrap_or_default());
         wanted.iter().all(|wanted| self.words.iter().any(|word| word == wanted))
+    }
+
+    fn note(&self, wanted: &[&'static str]) {
+        if let Some(asked) = &self.asked {
+            asked.borrow_mut().extend(wanted);
+        }
     }
 
     /// `(ms)` and `[samples/sec]` are units; brackets around other words stay words.
@@ -113,7 +137,6 @@ impl Phrase {
             self.unit = unit_of(text).filter(|(unit, _)| is_told(unit));
             return;
         }
-        let is_part = |character: char| character.is_alphanumeric() || "%µμ/'’".contains(character);
         let last = text.rsplit(|character: char| !is_part(character)).find(|part| !part.is_empty());
         let Some(unit) = last.and_then(unit_of) else { return };
         match unit.0 {
@@ -184,6 +207,16 @@ impl Phrase {
         self.statistic = if mean { Some(Statistic::Mean) } else { found };
         self.words.retain(|word| !(self.statistic == Some(Statistic::Deviation) && word == "standard"));
     }
+}
+
+/// Whether a word can tell a unit as the last one of a phrase, or with `per` or a slash as a rate.
+pub(super) fn may_tell_unit(word: &str) -> bool {
+    word.contains('/')
+        || word.split(|character: char| !is_part(character)).any(|part| unit_of(part).is_some())
+}
+
+fn is_part(character: char) -> bool {
+    character.is_alphanumeric() || "%µμ/'’".contains(character)
 }
 
 fn percentile(word: &str) -> Option<u8> {

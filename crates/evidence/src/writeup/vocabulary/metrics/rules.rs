@@ -2,8 +2,8 @@
 
 use assay_model::{Scope, Unit, names};
 
+use super::Statistic;
 use super::phrase::Phrase;
-use super::{BYTES_PER_S, Statistic};
 
 type Named = (&'static str, Option<Scope>);
 
@@ -139,7 +139,7 @@ fn rate(phrase: &Phrase, unit: Option<&Unit>) -> Option<Named> {
             "steps" => plain(names::STEPS_PER_S),
             "iterations" => plain(names::ITERATIONS_PER_S),
             "FLOP" => plain(names::FLOPS_PER_S),
-            "B" => plain(BYTES_PER_S),
+            "B" => plain(names::BYTES_PER_S),
             _ => None,
         },
         None | Some(Unit::One)

@@ -1,0 +1,80 @@
+//! `bench/lm`: the native engine beside PyTorch, on the same model, weights and data.
+#![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
+
+use std::fs;
+use std::process::{Command, ExitCode};
+
+use assay_bench::figures::number;
+use assay_bench::goal::Goals;
+use assay_bench::lm::contest::{Effort, Outcome, contest};
+use assay_bench::lm::result::{add_start_goal, starts_text};
+use assay_bench::lm::start::starts;
+use assay_bench::lm::{BATCH, CONTEXT, Case, THREADS, Torch};
+use assay_bench::measure::{cost, peak_of_children};
+use assay_bench::place::{Options, Place, heading};
+use clap::Parser;
+
+/// Measures forward and backward passes of a language model, with PyTorch in turn. ASSAY_BENCH_VENV names the Python
+/// environment that has PyTorch.
+#[derive(Debug, Parser)]
+#[command(name = "lm")]
+struct Arguments {
+    #[command(flatten)]
+    common: Options,
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    let arguments = Arguments::parse();
+    let quick = arguments.common.quick;
+    let place = Place::new(&arguments.common)?;
+    println!("{}", heading("lm", &arguments.common, &place));
+    // The first child of this process, so that the peak of all children is its peak.
+    cost(Command::new(&place.assay).arg("--version"))?;
+    let bare = peak_of_children()? as f64;
+    let size = fs::metadata(&place.assay)?.len();
+    println!(
+        "binary {} MB, {} MB of memory before it does anything",
+        number(size as f64 / 1e6),
+        number(bare / 1e6)
+    );
+    let torch = Torch::find(&place).map_err(|missing| println!("{missing}")).ok();
+    let effort = if quick {
+        Effort { warmup: 1, rounds: 3, all_modes: false }
+    } else {
+        Effort { warmup: 3, rounds: 30, all_modes: true }
+    };
+    println!(
+        "batch {BATCH} x {CONTEXT}, {THREADS} threads each, float32; {} rounds after {} to warm up, one \
+         iteration each in turn, order shuffled",
+        effort.rounds, effort.warmup
+    );
+    if quick {
+        println!("left out, because this is quick: medium, PyTorch's modes eager and compile");
+    }
+    println!();
+    let mut goals = Goals::default();
+    for case in Case::ALL.into_iter().filter(|case| !quick || case.size == "small") {
+        let outcome = contest(case, effort, torch.as_ref(), &place, &mut |words| println!("{words}"))?;
+        tell_torch(&outcome);
+        println!("{}", outcome.text(bare));
+        outcome.add_goals(bare, &mut goals);
+    }
+    let rounds = if quick { 1 } else { 5 };
+    let starts = torch.as_ref().map(|torch| starts(rounds, torch, &place)).transpose()?;
+    if let (Some(starts), Some(torch)) = (&starts, &torch) {
+        println!("{}", starts_text(starts, torch));
+    }
+    add_start_goal(starts.as_ref(), &mut goals);
+    println!("{goals}");
+    Ok(goals.exit())
+}
+
+/// Prints once how PyTorch was set up, in its own words.
+fn tell_torch(outcome: &Outcome) {
+    let notes = outcome.records.iter().flat_map(|record| &record.said.notes);
+    if outcome.case == Case::ALL[0]
+        && let Some(note) = notes.into_iter().find(|note| note.starts_with("PyTorch"))
+    {
+        println!("{note}\n");
+    }
+}

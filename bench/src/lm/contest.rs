@@ -1,0 +1,216 @@
+//! The rounds of one size and phase: all peers live at once, and each does one iteration in turn.
+
+use assay_kernels::{Threads, limits};
+
+use super::peer::{Iteration, Peer, Said};
+use super::{Case, Contender, THREADS, Torch};
+use crate::figures::Spread;
+use crate::place::Place;
+use crate::random::Random;
+
+/// How far values that are checked between engines may differ, relative to each other.
+const PARITY: [(&str, f64); 3] = [("parity.loss", 1e-5), ("parity.output", 1e-4), ("parity.gradient", 1e-3)];
+/// In large cases PyTorch's slower modes drop out after so many rounds.
+const DROP_AFTER: usize = 8;
+/// The peak is measured again after so many rounds.
+const PEAK_EVERY: usize = 10;
+
+/// How much to measure.
+#[derive(Debug, Clone, Copy)]
+pub struct Effort {
+    /// Rounds before those that count.
+    pub warmup: usize,
+    /// Rounds that count.
+    pub rounds: usize,
+    /// Whether all modes of PyTorch take part, or one.
+    pub all_modes: bool,
+}
+
+/// What a contender did.
+#[derive(Debug)]
+pub struct Record {
+    /// Who.
+    pub who: Contender,
+    /// The iterations that count, one a round from the first round on.
+    pub iterations: Vec<Iteration>,
+    /// What it said.
+    pub said: Said,
+}
+
+/// What a contest gave.
+#[derive(Debug)]
+pub struct Outcome {
+    /// What was computed.
+    pub case: Case,
+    /// Everybody who took part, the native engine first.
+    pub records: Vec<Record>,
+    /// The peak of the arithmetic during the contest, in FLOP/s.
+    pub peak: Option<Spread>,
+    /// Why speeds must not be compared; none if all computed the same.
+    pub disparity: Option<String>,
+}
+
+/// A contender that is still running.
+struct Runner {
+    peer: Peer,
+    iterations: Vec<Iteration>,
+}
+
+/// Runs a contest. `say` tells what goes on.
+pub fn contest(
+    case: Case,
+    effort: Effort,
+    torch: Option<&Torch>,
+    place: &Place,
+    say: &mut dyn FnMut(String),
+) -> anyhow::Result<Outcome> {
+    let (mut runners, mut records) = (start(case, effort, torch, place, say)?, Vec::new());
+    let disparity =
+        disparity(&runners.iter().map(|runner| (runner.peer.who, &runner.peer.said)).collect::<Vec<_>>());
+    let threads = Threads::new(THREADS);
+    let (mut random, mut peaks) = (Random::new(4), Vec::new());
+    // Every peer has done its first iteration at its start.
+    for round in 1..effort.warmup + effort.rounds {
+        let counts = round >= effort.warmup;
+        if round >= effort.warmup && (round - effort.warmup).is_multiple_of(PEAK_EVERY) {
+            peaks.extend(limits::fma_peak(&threads));
+        }
+        random.shuffle(&mut runners);
+        let mut index = 0;
+        while index < runners.len() {
+            let runner = &mut runners[index];
+            match runner.peer.iterate() {
+                Ok(iteration) => {
+                    runner.iterations.extend(counts.then_some(iteration));
+                    index += 1;
+                }
+                Err(error) if runner.peer.who != Contender::Native => {
+                    say(format!("left out: {error:#}"));
+                    runners.swap_remove(index);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if case.size != "small" && round + 1 == effort.warmup + DROP_AFTER {
+            drop_slower(&mut runners, &mut records, say)?;
+        }
+    }
+    for runner in runners {
+        records.push(runner.finish()?);
+    }
+    records.sort_by_key(|record| Contender::ALL.iter().position(|who| *who == record.who));
+    Ok(Outcome { case, records, peak: Spread::of(&peaks), disparity })
+}
+
+impl Runner {
+    fn median(&self) -> f64 {
+        let seconds: Vec<f64> = self.iterations.iter().map(|iteration| iteration.wall_s).collect();
+        Spread::of(&seconds).map_or(f64::INFINITY, |spread| spread.median)
+    }
+
+    fn finish(self) -> anyhow::Result<Record> {
+        Ok(Record { who: self.peer.who, iterations: self.iterations, said: self.peer.finish()? })
+    }
+}
+
+/// Starts all peers, each with its first iteration, so that nobody compiles while others are measured.
+fn start(
+    case: Case,
+    effort: Effort,
+    torch: Option<&Torch>,
+    place: &Place,
+    say: &mut dyn FnMut(String),
+) -> anyhow::Result<Vec<Runner>> {
+    let more = [
+        "paced=true".to_owned(),
+        format!("warmup={}", effort.warmup),
+        format!("iterations={}", effort.rounds),
+    ];
+    let mut runners = Vec::new();
+    for who in Contender::ALL {
+        let takes_part = match who {
+            Contender::Native => true,
+            Contender::Sdpa => torch.is_some(),
+            Contender::Eager | Contender::Compile => torch.is_some() && effort.all_modes,
+        };
+        if !takes_part {
+            continue;
+        }
+        let python = torch.map(|torch| torch.python.as_path());
+        let mut peer = Peer::start(who, &mut case.command(place, python, who, &more), place)?;
+        match peer.iterate() {
+            Ok(_) => runners.push(Runner { peer, iterations: Vec::new() }),
+            Err(error) if who != Contender::Native => say(format!("left out: {error:#}")),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(runners)
+}
+
+/// Ends the slower modes of PyTorch. They are too far behind to be the fastest, and rounds of a large model are long.
+fn drop_slower(
+    runners: &mut Vec<Runner>,
+    records: &mut Vec<Record>,
+    say: &mut dyn FnMut(String),
+) -> anyhow::Result<()> {
+    let torch = runners.iter().filter(|runner| runner.peer.who != Contender::Native);
+    let Some(fastest) = torch.min_by(|a, b| a.median().total_cmp(&b.median())).map(|runner| runner.peer.who)
+    else {
+        return Ok(());
+    };
+    let stays = |runner: &Runner| [Contender::Native, fastest].contains(&runner.peer.who);
+    let (stay, go): (Vec<Runner>, Vec<Runner>) = runners.drain(..).partition(stays);
+    *runners = stay;
+    for runner in go {
+        say(format!(
+            "{} ends after {DROP_AFTER} rounds: {} is faster",
+            runner.peer.who.name(),
+            fastest.name()
+        ));
+        records.push(runner.finish()?);
+    }
+    Ok(())
+}
+
+/// What the first iterations of the peers do not agree in; none if they compute the same.
+fn disparity(said: &[(Contender, &Said)]) -> Option<String> {
+    let ((_, base), others) = said.split_first()?;
+    for (who, other) in others {
+        for (metric, tolerance) in PARITY {
+            let (ours, theirs) = (base.value(metric), other.value(metric));
+            let agree = match (ours, theirs) {
+                (Some(ours), Some(theirs)) => (theirs / ours - 1.0).abs() <= tolerance,
+                (ours, theirs) => ours.is_none() && theirs.is_none(),
+            };
+            if !agree {
+                let shown = |value: Option<f64>| {
+                    value.map_or_else(|| "nothing".to_owned(), |value| value.to_string())
+                };
+                return Some(format!(
+                    "{metric} of {} is {}, and ours is {}",
+                    who.name(),
+                    shown(theirs),
+                    shown(ours)
+                ));
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn engines_that_compute_something_else_are_found_out() {
+        let ours = Said::of(&[("parity.loss", 9.2), ("parity.output", 0.5)]);
+        let same = Said::of(&[("parity.loss", 9.200_001), ("parity.output", 0.500_001)]);
+        let other = Said::of(&[("parity.loss", 9.21), ("parity.output", 0.5)]);
+        let silent = Said::of(&[("parity.loss", 9.2)]);
+        let check = |said: &Said| disparity(&[(Contender::Native, &ours), (Contender::Eager, said)]);
+        assert_eq!(check(&same), None);
+        assert!(check(&other).is_some_and(|words| words.contains("parity.loss of torch eager is 9.21")));
+        assert!(check(&silent).is_some_and(|words| words.contains("nothing")));
+    }
+}

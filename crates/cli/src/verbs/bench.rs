@@ -1,0 +1,110 @@
+//! `bench`: measure a built-in workload without a campaign file. A campaign is written from the flags and carried out
+//! like any other, so that repeats, order, intervals and the record are the same everywhere.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use assay_judge::Answer;
+use assay_launch::Ending;
+use assay_model::{Settings, Value, names};
+use assay_report::bench::{METRICS, comparison, lines};
+use assay_store::{Index, Record};
+
+use super::plan::assemble;
+use super::{peak, run, show};
+use crate::exit::Exit;
+use crate::options::How;
+use crate::options::bench::{Bench, Target};
+use crate::records;
+use crate::screen::Screen;
+
+/// Repeats where none are asked for: the fewest that give the median an interval of 95 %.
+const REPEATS: u32 = 6;
+
+/// Measures and prints.
+pub fn bench(options: &Bench, screen: &mut Screen) -> anyhow::Result<Exit> {
+    let target = &options.target;
+    if peak::cached(peak::cores()).is_none() {
+        peak::measure(peak::cores(), screen)?;
+    }
+    let file = PathBuf::from(format!("bench-{}.toml", target.workload));
+    let record = target.how.record.clone().unwrap_or_else(|| new_record(&target.workload));
+    let assembled = assemble(&file, &records::parse(&file, &campaign(target))?, Some(&record))?;
+    let how = How { record: None, jobs: 1, fresh: false, only: None, quiet: target.how.quiet };
+    let (record, outcome) = run::execute(&assembled, &how, screen)?;
+    let index = record.index()?;
+    print(target, &record, &index, screen)?;
+    if outcome.ending == Ending::Interrupted {
+        screen.say("interrupted; what was measured is kept");
+    }
+    screen.say(&format!("record: {}", records::shown(record.directory())));
+    Ok(run::exit(&outcome, run::failed_runs(&index)?, &[]))
+}
+
+/// The campaign that the flags describe.
+fn campaign(target: &Target) -> String {
+    let profiled = target.settings.contains_key(names::setting::PROFILE);
+    let repeats = target.how.repeats.unwrap_or(if profiled { 1 } else { REPEATS });
+    let mut settings = target.settings.clone();
+    if let Some(engine) = &target.how.compare {
+        settings.insert(names::setting::ENGINE.to_owned(), vec!["native".into(), engine.as_str().into()]);
+    }
+    let mut text = format!("name = \"bench-{0}\"\n\n[workload]\nkind = \"{0}\"\n", target.workload);
+    let mut section = |name: &str, several: bool| {
+        let _ = write!(text, "\n[{name}]\n");
+        for (name, values) in settings.iter().filter(|(_, values)| (values.len() > 1) == several) {
+            let list: Vec<String> = values.iter().map(literal).collect();
+            let written = if several { format!("[{}]", list.join(", ")) } else { list.concat() };
+            let _ = writeln!(text, "{name} = {written}");
+        }
+    };
+    section("fixed", false);
+    section("vary", true);
+    // How another engine computes has no meaning for the native one, which would be measured several times over.
+    if let Some(first) = settings.get("mode").filter(|modes| modes.len() > 1).and_then(|modes| modes.first())
+    {
+        let _ = write!(text, "\n[where]\nexclude = [\"engine == 'native' and mode != '{first}'\"]\n");
+    }
+    let _ = write!(text, "\n[repeats]\nat_least = {repeats}\n");
+    text
+}
+
+/// A value as TOML writes it.
+fn literal(value: &Value) -> String {
+    match value {
+        Value::Text(text) => toml::Value::String(text.clone()).to_string(),
+        Value::Float(number) => toml::Value::Float(*number).to_string(),
+        other => other.to_string(),
+    }
+}
+
+/// A directory that does not exist yet.
+fn new_record(workload: &str) -> PathBuf {
+    let free = (1..).map(|number| Path::new("records").join(format!("bench-{workload}-{number}")));
+    free.into_iter().find(|path| !path.exists()).unwrap_or_else(|| PathBuf::from("records/bench"))
+}
+
+fn print(target: &Target, record: &Record, index: &Index, screen: &mut Screen) -> anyhow::Result<()> {
+    if target.how.json {
+        return screen.json(&show::answer_json(record, index, Some(names::TIME_ITERATION))?);
+    }
+    let has: Vec<String> = index.metrics()?.into_iter().map(|metric| metric.name).collect();
+    let known = METRICS.iter().filter(|metric| has.iter().any(|name| name == *metric));
+    let answers: Vec<Answer> = known
+        .map(|metric| Ok(show::judged(index, Some(metric), show::MOST_ROWS)?.0))
+        .collect::<anyhow::Result<_>>()?;
+    let shown: Settings = target
+        .settings
+        .iter()
+        .filter_map(|(name, values)| {
+            Some((name.clone(), values.first().filter(|_| values.len() == 1)?.clone()))
+        })
+        .collect();
+    for line in lines(&target.workload, &shown, &answers) {
+        screen.data(&format!("{line}\n"))?;
+    }
+    for line in answers.first().map(comparison).unwrap_or_default() {
+        screen.data(&format!("{line}\n"))?;
+    }
+    show::print_failures(record, index, screen)
+}

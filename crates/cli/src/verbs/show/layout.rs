@@ -1,0 +1,61 @@
+//! The tables that a campaign asks for by its `[report]`: metrics side by side, settings as columns, series.
+
+use assay_judge::{Answer, pivot};
+use assay_model::{PlanInForce, Status, names};
+use assay_report::number::Scale;
+use assay_report::{Cell, Column, Table};
+use assay_store::{Index, RunFilter};
+
+use super::{Known, evidence, judged};
+
+/// The tables that the campaign asks for beside the plain one.
+pub fn tables(index: &Index, known: &Known) -> anyhow::Result<Vec<Table>> {
+    let Some(plan) = known.summary.plan.as_ref().filter(|plan| !plan.layout.is_plain()) else {
+        return Ok(Vec::new());
+    };
+    let mut tables = Vec::new();
+    if let Some(table) = columns_table(index, plan)? {
+        tables.push(table);
+    }
+    let (evidence, _) = evidence(index, None)?;
+    if let Some(pivot) = pivot::pivot(&evidence, &plan.layout, &plan.varied, plan.seed) {
+        tables.push(assay_report::pivot::table(&pivot, Some(&plan.question)));
+    }
+    if let Some(metric) = &plan.layout.series {
+        tables.push(series_table(index, plan, metric)?);
+    }
+    Ok(tables)
+}
+
+/// A series of the first good run of every cell, value by value.
+fn series_table(index: &Index, plan: &PlanInForce, metric: &str) -> anyhow::Result<Table> {
+    let mut table = Table {
+        heading: vec![format!("{metric}, value by value, of one run of each cell")],
+        ..Table::default()
+    };
+    table.columns = plan.varied.iter().map(Column::left).collect();
+    let unit = names::unit(metric);
+    table.columns.push(Column::left(Scale::for_value(&unit, 1.0).name));
+    for cell in index.cells()?.into_iter().filter(|cell| cell.planned) {
+        let runs = index.runs(&RunFilter { cell: Some(cell.cell.clone()), ..RunFilter::default() })?;
+        let good = runs.iter().find(|run| run.status.as_ref().is_some_and(Status::is_usable));
+        let Some(run) = good else { continue };
+        let series = index.series(&run.run)?;
+        let Some(series) = series.iter().find(|series| series.metric == metric) else { continue };
+        let setting = |name: &String| cell.settings.get(name).map(ToString::to_string).unwrap_or_default();
+        let mut cells: Vec<Cell> = plan.varied.iter().map(|name| Cell::new(setting(name))).collect();
+        let values: Vec<String> = series.values.iter().map(|value| format!("{value:.4}")).collect();
+        cells.push(Cell::new(values.join(" ")));
+        table.rows.push(cells);
+    }
+    Ok(table)
+}
+
+/// The metrics that the campaign wants side by side, if it names any.
+fn columns_table(index: &Index, plan: &PlanInForce) -> anyhow::Result<Option<Table>> {
+    let has: Vec<String> = index.metrics()?.into_iter().map(|metric| metric.name).collect();
+    let columns = plan.layout.columns.iter().filter(|column| has.contains(column));
+    let answers: Vec<Answer> =
+        columns.map(|column| Ok(judged(index, Some(column), 0)?.0)).collect::<anyhow::Result<_>>()?;
+    Ok((!answers.is_empty()).then(|| assay_report::columns::table(&answers, Some(&plan.question))))
+}

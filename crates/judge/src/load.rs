@@ -1,0 +1,89 @@
+//! What the requests of a load say about an endpoint. All metrics of endpoints are defined here and nowhere else.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `load/distribution.rs` | many values in little memory, with their quantiles |
+//! | `load/window.rs` | the measured window |
+//! | `load/summary.rs` | requests to metrics |
+//! | `load/validity.rs` | whether the client itself spoilt the result |
+//!
+//! | metric | is |
+//! |---|---|
+//! | time to first token | from the intended send time (headline) or from the real one, to the first content, reasoning or tool call that is not empty |
+//! | time to first output | the same to the first content or tool call |
+//! | chunk gap | from one arrival of tokens to the next, within a request |
+//! | tokens per chunk | output tokens of a request by its chunks with tokens |
+//! | time per token | from the first to the last arrival of tokens, by the tokens after the first chunk |
+//! | end to end | from the intended or real send time to the last byte |
+//! | output rate of a request | its output tokens by its time from send to end |
+//! | total output rate | tokens that arrived inside the measured window, by its length |
+//! | request rate | requests that ended well inside the measured window, by its length |
+//! | success rate | requests that ended well, of all; with Wilson's interval |
+//! | goodput | requests that ended well and met every bound, by the length of the window they could have ended in |
+//!
+//! The measured window is the time in which the load was what was asked for: in a closed loop from when all streams are
+//! busy until the last request is sent, in an open loop from the first to the last intended send time. Latencies are those
+//! of all requests but the warm-up.
+
+mod distribution;
+mod summary;
+mod validity;
+mod window;
+
+pub use distribution::Distribution;
+pub use summary::{Bounds, Collector, Share, Summary, Tokens};
+pub use validity::{Client, Reason, Validity, Verdict, verdict};
+pub use window::{Window, WindowFinder};
+
+/// One request as numbers: times in seconds since the load began.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Request {
+    /// Whether it only warmed the endpoint up.
+    pub warm_up: bool,
+    /// When it was meant to be sent.
+    pub intended_s: f64,
+    /// When it was sent.
+    pub sent_s: f64,
+    /// When it ended.
+    pub end_s: f64,
+    /// When the first token came.
+    pub first_token_s: Option<f64>,
+    /// When the first output token came.
+    pub first_output_s: Option<f64>,
+    /// When the last token came.
+    pub last_token_s: Option<f64>,
+    /// When chunks with tokens came, with the tokens of each where the server tells them.
+    pub arrivals: Vec<(f64, Option<u32>)>,
+    /// Events with tokens; more than arrivals if some came together.
+    pub token_events: u64,
+    /// Output tokens by the server's count.
+    pub output_tokens: Option<u64>,
+    /// Output tokens by a tokenizer.
+    pub counted_tokens: Option<u64>,
+    /// Tokens of the prompt.
+    pub prompt_tokens: Option<u64>,
+    /// Tokens of the reasoning.
+    pub reasoning_tokens: Option<u64>,
+    /// Whether it ended well.
+    pub is_success: bool,
+}
+
+impl Request {
+    /// Output tokens: as the server counts them, else by the tokenizer, else unknown.
+    pub fn tokens(&self) -> Option<u64> {
+        self.output_tokens.or(self.counted_tokens)
+    }
+
+    /// Seconds for each token after the first chunk. A first chunk of several tokens is not taken for one token.
+    pub fn time_per_token_s(&self) -> Option<f64> {
+        let tokens = self.tokens()? as f64;
+        let events = self.token_events as f64;
+        let first = match self.arrivals.first()?.1 {
+            Some(known) => f64::from(known),
+            None => tokens / events,
+        };
+        let rest = tokens - first;
+        (rest > 0.5 && self.arrivals.len() > 1)
+            .then(|| Some((self.last_token_s? - self.first_token_s?) / rest))?
+    }
+}

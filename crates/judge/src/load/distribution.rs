@@ -1,0 +1,120 @@
+//! Many positive values in little memory. Values are counted in buckets whose width is a thousandth of their value, so a
+//! quantile is known to that precision however many values there are.
+
+/// Buckets for every doubling of a value.
+const STEPS: f64 = 1024.0;
+/// The smallest value that is told apart: a nanosecond, if values are seconds.
+const SMALLEST: f64 = 1e-9;
+
+/// Counted values.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Distribution {
+    /// Counts of buckets, from the first one that is used.
+    counts: Vec<u64>,
+    first: usize,
+    count: u64,
+    sum: f64,
+    least: f64,
+    most: f64,
+}
+
+impl Distribution {
+    /// Adds a value. Negative values count as zero; what is not finite is no value.
+    pub fn add(&mut self, value: f64) {
+        if !value.is_finite() {
+            return;
+        }
+        let value = value.max(0.0);
+        (self.least, self.most) = match self.count {
+            0 => (value, value),
+            _ => (self.least.min(value), self.most.max(value)),
+        };
+        self.count += 1;
+        self.sum += value;
+        let bucket = bucket(value);
+        if self.counts.is_empty() {
+            self.first = bucket;
+        }
+        if bucket < self.first {
+            let more = self.first - bucket;
+            self.counts.splice(0..0, std::iter::repeat_n(0, more));
+            self.first = bucket;
+        }
+        let place = bucket - self.first;
+        if place >= self.counts.len() {
+            self.counts.resize(place + 1, 0);
+        }
+        self.counts[place] += 1;
+    }
+
+    /// How many values there are.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The mean.
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum / self.count as f64)
+    }
+
+    /// The quantile at `probability`, to a thousandth of its value.
+    pub fn quantile(&self, probability: f64) -> Option<f64> {
+        if self.count == 0 || !(0.0..=1.0).contains(&probability) {
+            return None;
+        }
+        // The value that Hyndman and Fan's definition 7 would interpolate from, with buckets for values.
+        let rank = (self.count - 1) as f64 * probability;
+        let mut below = 0;
+        for (place, count) in self.counts.iter().enumerate() {
+            if (below + count) as f64 > rank {
+                let inside = (rank - below as f64 + 0.5) / *count as f64;
+                return Some(value(self.first + place, inside.clamp(0.0, 1.0)).clamp(self.least, self.most));
+            }
+            below += count;
+        }
+        Some(self.most)
+    }
+}
+
+fn bucket(value: f64) -> usize {
+    if value <= SMALLEST { 0 } else { 1 + ((value / SMALLEST).log2() * STEPS) as usize }
+}
+
+fn value(bucket: usize, inside: f64) -> f64 {
+    match bucket {
+        0 => 0.0,
+        bucket => SMALLEST * ((bucket as f64 - 1.0 + inside) / STEPS).exp2(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn quantiles_are_those_of_the_values(values in proptest::collection::vec(1e-6_f64..100.0, 1..300), at in 0.0_f64..=1.0) {
+            let mut distribution = Distribution::default();
+            values.iter().for_each(|value| distribution.add(*value));
+            let mut sorted = values.clone();
+            sorted.sort_by(f64::total_cmp);
+            let rank = (values.len() - 1) as f64 * at;
+            let (low, high) = (sorted[rank.floor() as usize], sorted[rank.ceil() as usize]);
+            let seen = distribution.quantile(at).unwrap();
+            prop_assert!(seen >= low * 0.998 && seen <= high * 1.002, "{low} {seen} {high}");
+            prop_assert_eq!(distribution.count(), values.len() as u64);
+        }
+    }
+
+    #[test]
+    fn nothing_has_no_quantile_and_zero_is_a_value() {
+        let mut distribution = Distribution::default();
+        assert_eq!((distribution.quantile(0.5), distribution.mean()), (None, None));
+        distribution.add(f64::NAN);
+        assert_eq!(distribution.count(), 0);
+        distribution.add(-1.0);
+        assert_eq!((distribution.quantile(0.99), distribution.mean()), (Some(0.0), Some(0.0)));
+    }
+}

@@ -1,0 +1,346 @@
+//! Requests to metrics, one request at a time.
+
+use assay_stats::proportion::wilson;
+
+use super::{Distribution, Request, Window};
+use crate::CONFIDENCE;
+
+/// Bounds that a request must meet to be good, in seconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Bounds {
+    /// Time to first token, from the intended send time.
+    pub first_token_s: Option<f64>,
+    /// Time per token.
+    pub per_token_s: Option<f64>,
+    /// End to end, from the intended send time.
+    pub end_to_end_s: Option<f64>,
+}
+
+impl Bounds {
+    /// Whether there are any.
+    pub fn is_empty(&self) -> bool {
+        *self == Bounds::default()
+    }
+
+    /// Whether a request met all of them. What is not known is not met, but a single token has no time per token.
+    pub fn are_met(&self, request: &Request) -> bool {
+        let met = |bound: Option<f64>, value: Option<f64>| {
+            bound.is_none_or(|bound| value.is_some_and(|it| it <= bound))
+        };
+        let first = request.first_token_s.map(|at| at - request.intended_s);
+        let per_token = request.time_per_token_s().or(request.first_token_s.map(|_| 0.0));
+        request.is_success
+            && met(self.first_token_s, first)
+            && met(self.per_token_s, per_token)
+            && met(self.end_to_end_s, Some(request.end_s - request.intended_s))
+    }
+}
+
+/// A share of requests with Wilson's interval.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Share {
+    /// How many.
+    pub of: u64,
+    /// Of how many.
+    pub all: u64,
+}
+
+impl Share {
+    /// The share.
+    pub fn value(&self) -> Option<f64> {
+        (self.all > 0).then(|| self.of as f64 / self.all as f64)
+    }
+
+    /// Its interval.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        let interval = wilson(usize::try_from(self.of).ok()?, usize::try_from(self.all).ok()?, CONFIDENCE)?;
+        Some((interval.low, interval.high))
+    }
+}
+
+/// Where token counts come from.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Tokens {
+    /// Tokens of prompts, where known.
+    pub prompt: u64,
+    /// Output tokens, reasoning included, where known.
+    pub output: u64,
+    /// Tokens of reasoning, where told.
+    pub reasoning: u64,
+    /// Requests whose tokens the server counted.
+    pub by_server: u64,
+    /// Requests whose tokens only a tokenizer counted.
+    pub by_tokenizer: u64,
+    /// Requests whose tokens nobody counted.
+    pub unknown: u64,
+    /// Of the requests that both counted: tokens by the server and by the tokenizer.
+    pub both: (u64, u64),
+}
+
+/// What the requests of one endpoint say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// The window that rates are taken over.
+    pub window: Window,
+    /// Requests that ended well, of all but the warm-up.
+    pub success: Share,
+    /// Requests that met the bounds, of all but the warm-up.
+    pub good: Share,
+    /// Time to first token from the intended send time.
+    pub first_token: Distribution,
+    /// Time to first token from the real send time.
+    pub first_token_from_send: Distribution,
+    /// Time to first output token from the intended send time.
+    pub first_output: Distribution,
+    /// Gaps between chunks.
+    pub chunk_gap: Distribution,
+    /// Time per token.
+    pub per_token: Distribution,
+    /// Tokens per chunk.
+    pub tokens_per_chunk: Distribution,
+    /// End to end from the intended send time.
+    pub end_to_end: Distribution,
+    /// End to end from the real send time.
+    pub end_to_end_from_send: Distribution,
+    /// Output tokens per second of a request.
+    pub output_rate: Distribution,
+    /// Counts of tokens.
+    pub tokens: Tokens,
+    /// Requests that ended well inside the window.
+    pub ended_inside: u64,
+    /// Good requests that ended inside the window.
+    pub good_inside: u64,
+    /// Tokens that arrived inside the window; unknown if those of a request are.
+    pub tokens_inside: f64,
+}
+
+impl Summary {
+    /// Output tokens per second of all requests together; none if the tokens of some are unknown.
+    pub fn total_output_rate(&self) -> Option<f64> {
+        let is_known = self.tokens.unknown == 0 && self.tokens.output > 0;
+        (is_known && self.window.length_s() > 0.0).then(|| self.tokens_inside / self.window.length_s())
+    }
+
+    /// Requests per second.
+    pub fn request_rate(&self) -> Option<f64> {
+        (self.window.length_s() > 0.0).then(|| self.ended_inside as f64 / self.window.length_s())
+    }
+
+    /// Good requests per second.
+    pub fn goodput(&self) -> Option<f64> {
+        (self.window.length_s() > 0.0).then(|| self.good_inside as f64 / self.window.length_s())
+    }
+
+    /// By how much the tokenizer counts more than the server, as a share.
+    pub fn count_difference(&self) -> Option<f64> {
+        let (server, tokenizer) = self.tokens.both;
+        (server > 0).then(|| tokenizer as f64 / server as f64 - 1.0)
+    }
+}
+
+/// Collects the requests of one endpoint.
+#[derive(Debug, Clone)]
+pub struct Collector {
+    summary: Summary,
+    bounds: Bounds,
+}
+
+impl Collector {
+    /// Begins with the window that a first pass found.
+    pub fn new(window: Window, bounds: Bounds) -> Collector {
+        let summary = Summary {
+            window,
+            success: Share::default(),
+            good: Share::default(),
+            first_token: Distribution::default(),
+            first_token_from_send: Distribution::default(),
+            first_output: Distribution::default(),
+            chunk_gap: Distribution::default(),
+            per_token: Distribution::default(),
+            tokens_per_chunk: Distribution::default(),
+            end_to_end: Distribution::default(),
+            end_to_end_from_send: Distribution::default(),
+            output_rate: Distribution::default(),
+            tokens: Tokens::default(),
+            ended_inside: 0,
+            good_inside: 0,
+            tokens_inside: 0.0,
+        };
+        Collector { summary, bounds }
+    }
+
+    /// Takes a request. Latencies of failed requests would flatter or spoil those of the others: they are left out, and
+    /// the success rate tells how many.
+    pub fn add(&mut self, request: &Request) {
+        if request.warm_up {
+            return;
+        }
+        let is_good = self.bounds.are_met(request);
+        let summary = &mut self.summary;
+        summary.success.all += 1;
+        summary.good.all += 1;
+        summary.good.of += u64::from(is_good);
+        // Tokens of a request that failed later were delivered all the same.
+        summary.tokens_inside += inside(request, &summary.window);
+        if !request.is_success {
+            return;
+        }
+        summary.success.of += 1;
+        if summary.window.has(request.end_s) {
+            summary.ended_inside += 1;
+            summary.good_inside += u64::from(is_good);
+        }
+        summary.latencies(request);
+        summary.count(request);
+    }
+
+    /// What was found.
+    pub fn finish(self) -> Summary {
+        self.summary
+    }
+}
+
+impl Summary {
+    fn latencies(&mut self, request: &Request) {
+        self.end_to_end.add(request.end_s - request.intended_s);
+        self.end_to_end_from_send.add(request.end_s - request.sent_s);
+        if let Some(first) = request.first_token_s {
+            self.first_token.add(first - request.intended_s);
+            self.first_token_from_send.add(first - request.sent_s);
+        }
+        if let Some(first) = request.first_output_s {
+            self.first_output.add(first - request.intended_s);
+        }
+        for pair in request.arrivals.windows(2) {
+            self.chunk_gap.add(pair[1].0 - pair[0].0);
+        }
+        if let Some(time) = request.time_per_token_s() {
+            self.per_token.add(time);
+        }
+    }
+
+    fn count(&mut self, request: &Request) {
+        let tokens = &mut self.tokens;
+        tokens.prompt += request.prompt_tokens.unwrap_or(0);
+        tokens.output += request.tokens().unwrap_or(0);
+        tokens.reasoning += request.reasoning_tokens.unwrap_or(0);
+        match (request.output_tokens, request.counted_tokens) {
+            (Some(server), counted) => {
+                tokens.by_server += 1;
+                if let Some(counted) = counted {
+                    tokens.both = (tokens.both.0 + server, tokens.both.1 + counted);
+                }
+            }
+            (None, Some(_)) => tokens.by_tokenizer += 1,
+            (None, None) => tokens.unknown += 1,
+        }
+        let took = request.end_s - request.sent_s;
+        if let Some(count) = request.tokens().filter(|_| took > 0.0) {
+            self.output_rate.add(count as f64 / took);
+            if request.token_events > 0 {
+                self.tokens_per_chunk.add(count as f64 / request.token_events as f64);
+            }
+        }
+    }
+}
+
+/// Tokens of a request that arrived inside the window. Its tokens are spread over its chunks where the server does not tell
+/// those of each; an answer that is no stream arrives at its end.
+fn inside(request: &Request, window: &Window) -> f64 {
+    let chunks = request.arrivals.len() as f64;
+    match request.tokens() {
+        Some(tokens) if request.arrivals.is_empty() => {
+            if window.has(request.end_s) {
+                tokens as f64
+            } else {
+                0.0
+            }
+        }
+        tokens => {
+            let each = tokens.map_or(0.0, |tokens| tokens as f64 / chunks);
+            let arrived = request.arrivals.iter().filter(|(at_s, _)| window.has(*at_s));
+            arrived.map(|(_, known)| known.map_or(each, f64::from)).sum()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four tokens a chunk, 10 ms a token, 48 tokens, the first after 300 ms; sent 100 ms later than intended.
+    fn packed() -> Request {
+        let sent_s = 1.0;
+        let arrivals: Vec<_> = (0..12).map(|chunk| (sent_s + 0.3 + 0.04 * f64::from(chunk), None)).collect();
+        Request {
+            intended_s: 0.9,
+            sent_s,
+            end_s: 1.75,
+            first_token_s: Some(1.3),
+            first_output_s: Some(1.3),
+            last_token_s: arrivals.last().map(|last| last.0),
+            arrivals,
+            token_events: 12,
+            output_tokens: Some(48),
+            is_success: true,
+            ..Request::default()
+        }
+    }
+
+    fn about(value: Option<f64>, expected: f64) {
+        let value = value.unwrap();
+        assert!((value / expected - 1.0).abs() < 2e-3, "{value} is not {expected}");
+    }
+
+    #[test]
+    fn several_tokens_a_chunk_are_not_taken_for_one() {
+        let window = Window { begin_s: 0.0, end_s: 2.0, is_whole: false };
+        let mut collector = Collector::new(window, Bounds::default());
+        collector.add(&packed());
+        let summary = collector.finish();
+        about(summary.per_token.quantile(0.5), 0.010);
+        about(summary.chunk_gap.quantile(0.5), 0.040);
+        about(summary.tokens_per_chunk.quantile(0.5), 4.0);
+        about(summary.first_token.quantile(0.5), 0.4);
+        about(summary.first_token_from_send.quantile(0.5), 0.3);
+        about(summary.end_to_end.quantile(0.5), 0.85);
+        about(summary.total_output_rate(), 24.0);
+        about(summary.output_rate.quantile(0.5), 64.0);
+    }
+
+    #[test]
+    fn only_tokens_inside_the_window_count_for_the_total() {
+        let window = Window { begin_s: 1.29, end_s: 1.35, is_whole: false };
+        let mut collector = Collector::new(window, Bounds::default());
+        collector.add(&packed());
+        about(collector.finish().total_output_rate(), 8.0 / 0.06);
+    }
+
+    #[test]
+    fn unknown_tokens_stay_unknown() {
+        let window = Window { begin_s: 0.0, end_s: 2.0, is_whole: false };
+        let mut collector = Collector::new(window, Bounds::default());
+        collector.add(&Request { output_tokens: None, ..packed() });
+        collector.add(&packed());
+        let summary = collector.finish();
+        assert_eq!((summary.tokens.unknown, summary.total_output_rate()), (1, None));
+        assert_eq!(summary.per_token.count(), 1);
+    }
+
+    #[test]
+    fn failed_requests_miss_every_bound() {
+        let bounds = Bounds { first_token_s: Some(0.5), per_token_s: Some(0.011), end_to_end_s: None };
+        assert!(bounds.are_met(&packed()));
+        assert!(!bounds.are_met(&Request { is_success: false, ..packed() }));
+        assert!(!Bounds { per_token_s: Some(0.009), ..bounds }.are_met(&packed()));
+        let window = Window { begin_s: 0.0, end_s: 2.0, is_whole: false };
+        let mut collector = Collector::new(window, bounds);
+        collector.add(&packed());
+        collector.add(&Request { is_success: false, ..packed() });
+        collector.add(&Request { warm_up: true, ..packed() });
+        let summary = collector.finish();
+        assert_eq!((summary.good, summary.success), (Share { of: 1, all: 2 }, Share { of: 1, all: 2 }));
+        let (low, high) = summary.success.interval().unwrap();
+        assert!(low > 0.05 && high < 0.95, "{low} {high}");
+    }
+}

@@ -1,0 +1,250 @@
+//! One record laid out as its campaign asks: the values of some settings side by side as columns, compared within
+//! each row, with what others published beside them.
+
+use assay_model::{Against, Caveat, Estimate, Layout, Metric, Settings, Value};
+use serde::Serialize;
+
+use crate::answer::{fewer_repeats, not_compared};
+use crate::estimate::estimate;
+use crate::gather::{CellEvidence, Counts, Evidence, split_settings};
+use crate::same_work;
+use crate::verdict::{Effect, Sample, effect};
+
+/// A record with some settings as columns.
+#[derive(Debug, Clone, Serialize)]
+pub struct Pivot {
+    /// The record's name.
+    pub name: String,
+    /// The metric.
+    pub metric: Metric,
+    /// The settings that tell rows apart, in the order to show them.
+    pub down: Vec<String>,
+    /// The columns: what they have of the settings that go across.
+    pub columns: Vec<Settings>,
+    /// The value that others are compared with, and the setting it belongs to.
+    pub against: Option<Against>,
+    /// What others published: label and what the column has of the settings that go across.
+    pub published: Vec<(String, Settings)>,
+    /// The settings that all cells share.
+    pub common: Settings,
+    /// The rows.
+    pub rows: Vec<PivotRow>,
+}
+
+/// One row.
+#[derive(Debug, Clone, Serialize)]
+pub struct PivotRow {
+    /// The settings that tell it from other rows.
+    pub settings: Settings,
+    /// One for each column; none where there is no such cell.
+    pub cells: Vec<Option<PivotCell>>,
+    /// One for each published column; none where nothing was published.
+    pub published: Vec<Option<f64>>,
+}
+
+/// One cell.
+#[derive(Debug, Clone, Serialize)]
+pub struct PivotCell {
+    /// The estimate; none without a value.
+    pub estimate: Option<Estimate>,
+    /// How its runs ended.
+    pub counts: Counts,
+    /// How it compares with the cell it is held against.
+    pub against: Option<Effect>,
+    /// Doubts about the cell and its comparison.
+    pub caveats: Vec<Caveat>,
+}
+
+/// Lays a record out; none if its campaign asks for no columns or the record has none of the settings.
+pub fn pivot(evidence: &Evidence, layout: &Layout, order: &[String], seed: u64) -> Option<Pivot> {
+    let cells: Vec<&CellEvidence> = evidence.cells.iter().filter(|cell| cell.planned).collect();
+    let (mut varied, common) = split_settings(cells.iter().map(|cell| &cell.settings));
+    varied.sort_by_key(|name| order.iter().position(|known| known == name).unwrap_or(usize::MAX));
+    let across: Vec<String> = layout.across.iter().filter(|name| varied.contains(name)).cloned().collect();
+    if across.is_empty() {
+        return None;
+    }
+    let down: Vec<String> = varied.into_iter().filter(|name| !across.contains(name)).collect();
+    let columns = distinct(&cells, &across);
+    let ours = |published: &&assay_model::Published| published.metric == evidence.metric.name;
+    let mut published: Vec<(String, Settings)> = Vec::new();
+    for number in layout.published.iter().filter(ours) {
+        let column = (number.label.clone(), part(&number.settings, &across));
+        if !published.contains(&column) {
+            published.push(column);
+        }
+    }
+    let against = layout.against.clone().filter(|against| across.contains(&against.setting));
+    let rows = distinct(&cells, &down)
+        .into_iter()
+        .map(|settings| {
+            let of_row: Vec<&CellEvidence> =
+                cells.iter().filter(|cell| part(&cell.settings, &down) == settings).copied().collect();
+            let find =
+                |column: &Settings| of_row.iter().position(|cell| part(&cell.settings, &across) == *column);
+            let judged = |column: &Settings| {
+                let index = find(column)?;
+                let base =
+                    against.as_ref().and_then(|against| base(column, against)).and_then(|base| find(&base));
+                Some(judged(evidence, &of_row, index, base, seed))
+            };
+            let beside = |(label, column): &(String, Settings)| {
+                let same = |number: &&assay_model::Published| {
+                    number.label == *label
+                        && part(&number.settings, &across) == *column
+                        && agrees(&number.settings, &settings, &common)
+                };
+                layout.published.iter().filter(ours).find(same).map(|number| number.value)
+            };
+            PivotRow {
+                cells: columns.iter().map(judged).collect(),
+                published: published.iter().map(beside).collect(),
+                settings,
+            }
+        })
+        .collect();
+    let (name, metric) = (evidence.name.clone(), evidence.metric.clone());
+    Some(Pivot { name, metric, down, columns, against, published, common, rows })
+}
+
+fn judged(
+    evidence: &Evidence,
+    of_row: &[&CellEvidence],
+    index: usize,
+    base: Option<usize>,
+    seed: u64,
+) -> PivotCell {
+    let mut judged =
+        PivotCell { estimate: None, counts: Counts::default(), against: None, caveats: Vec::new() };
+    let Some(cell) = of_row.get(index) else { return judged };
+    (judged.estimate, judged.counts) = (estimate(&cell.values), cell.counts);
+    judged.caveats.extend(cell.fewer.map(fewer_repeats));
+    if let Some((base, held)) = base.and_then(|base| Some((base, of_row.get(base)?))) {
+        match same_work::difference(&held.work(), &cell.work()) {
+            Some(why) => judged.caveats.push(not_compared(&why)),
+            None => {
+                let sample = |place: usize, cell: &CellEvidence| (place, cell.values.clone());
+                let ((a, old), (b, new)) = (sample(base, held), sample(index, cell));
+                let seed_of = |place: usize| seed.wrapping_add(place as u64);
+                let (old, new) = (Sample::new(&old, seed_of(a)), Sample::new(&new, seed_of(b)));
+                judged.against = effect(&old, &new, evidence.metric.better);
+            }
+        }
+    }
+    judged
+}
+
+/// The column that another one is held against; none for that column itself.
+fn base(column: &Settings, against: &Against) -> Option<Settings> {
+    let mut base = column.clone();
+    let old = base.insert(against.setting.clone(), against.value.clone());
+    (old.as_ref() != Some(&against.value)).then_some(base)
+}
+
+/// What settings have of some names.
+fn part(settings: &Settings, names: &[String]) -> Settings {
+    names.iter().filter_map(|name| Some((name.clone(), settings.get(name)?.clone()))).collect()
+}
+
+/// The combinations of some settings, in their natural order by the order of the names.
+fn distinct(cells: &[&CellEvidence], names: &[String]) -> Vec<Settings> {
+    let mut found: Vec<Settings> = Vec::new();
+    for cell in cells {
+        let settings = part(&cell.settings, names);
+        if !found.contains(&settings) {
+            found.push(settings);
+        }
+    }
+    found
+}
+
+/// Whether what was published belongs to a row: every setting it names is the row's or common to all cells. Settings
+/// that go across have been matched already.
+fn agrees(published: &Settings, row: &Settings, common: &Settings) -> bool {
+    published.iter().all(|(name, value)| {
+        let ours: Option<&Value> = row.get(name).or_else(|| common.get(name));
+        ours.is_none_or(|ours| ours == value)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_model::{CellId, Direction, PointId, Published, Unit};
+    use std::collections::BTreeMap;
+
+    fn cell(size: &str, engine: &str, values: &[f64], loss: f64) -> CellEvidence {
+        let settings = Settings::from([
+            ("size".to_owned(), Value::from(size)),
+            ("engine".to_owned(), Value::from(engine)),
+        ]);
+        CellEvidence {
+            cell: CellId { point: PointId(format!("{size}-{engine}")), platform: "local".into() },
+            workload: "lm".to_owned(),
+            settings,
+            planned: true,
+            counts: Counts { succeeded: values.len() as u64, ..Counts::default() },
+            values: values.to_vec(),
+            without: 0,
+            fewer: None,
+            replayed: None,
+            parity: BTreeMap::from([(assay_model::names::PARITY_LOSS.to_owned(), loss)]),
+        }
+    }
+
+    fn layout() -> Layout {
+        Layout {
+            across: vec!["engine".to_owned()],
+            against: Some(Against { setting: "engine".to_owned(), value: "torch".into() }),
+            published: vec![Published {
+                label: "write-up".to_owned(),
+                metric: "time.iteration".to_owned(),
+                settings: Settings::from([("size".to_owned(), Value::from("small"))]),
+                value: 0.25,
+            }],
+            ..Layout::default()
+        }
+    }
+
+    fn evidence(cells: Vec<CellEvidence>) -> Evidence {
+        let better = Some(Direction::Lower);
+        let metric = Metric { name: "time.iteration".to_owned(), unit: Unit::Seconds, better };
+        Evidence { name: "table".to_owned(), metric, cells }
+    }
+
+    #[test]
+    fn engines_stand_side_by_side_and_are_compared_within_a_row() {
+        let slow = [2.0, 2.1, 2.05, 2.02, 2.04, 2.03];
+        let fast = [1.0, 1.1, 1.05, 1.02, 1.04, 1.03];
+        let cells = vec![
+            cell("small", "native", &fast, 9.2),
+            cell("small", "torch", &slow, 9.2),
+            cell("medium", "native", &fast, 9.3),
+            cell("medium", "torch", &slow, 9.4),
+        ];
+        let pivot = pivot(&evidence(cells), &layout(), &[], 1).unwrap();
+        assert_eq!(pivot.down, ["size"]);
+        assert_eq!(pivot.columns.len(), 2);
+        let [small, medium] = pivot.rows.as_slice() else { panic!("{:?}", pivot.rows) };
+        let native = small.cells[0].as_ref().unwrap();
+        assert!((native.against.as_ref().unwrap().ratio - 0.5).abs() < 0.05);
+        assert!(small.cells[1].as_ref().unwrap().against.is_none());
+        assert_eq!((small.published[0], medium.published[0]), (Some(0.25), None));
+        // The engines do not give the same loss: their speeds are not compared.
+        let refused = medium.cells[0].as_ref().unwrap();
+        assert!(refused.against.is_none() && refused.caveats[0].text.contains("do not compute the same"));
+    }
+
+    #[test]
+    fn a_cell_with_fewer_repeats_is_marked_and_still_compared() {
+        let mut few = cell("small", "native", &[1.0, 1.1], 9.2);
+        few.fewer = Some(2);
+        let cells = vec![few, cell("small", "torch", &[2.0, 2.1, 2.05, 2.02, 2.04, 2.03], 9.2)];
+        let pivot = pivot(&evidence(cells), &layout(), &[], 1).unwrap();
+        let [native, torch] = pivot.rows[0].cells.as_slice() else { panic!("{:?}", pivot.rows) };
+        let native = native.as_ref().unwrap();
+        assert_eq!((native.caveats.len(), native.caveats[0].code.as_str()), (1, "fewer_repeats"));
+        assert!(native.against.is_some());
+        assert!(torch.as_ref().unwrap().caveats.is_empty());
+    }
+}

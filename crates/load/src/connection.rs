@@ -1,0 +1,344 @@
+//! One HTTP/1.1 connection: hyper speaks the protocol, this file moves it along whenever its socket is ready. There is no
+//! runtime and nothing is woken: whoever owns the connection calls [`Connection::drive`].
+
+mod line;
+
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::BorrowedFd;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+
+use crate::clock::Clock;
+use crate::fault::{Fault, FaultKind};
+use crate::tls::Trust;
+use line::{Line, State};
+
+/// What all connections of a thread share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// The clock of the load.
+    pub clock: Cell<Clock>,
+    /// Where reads go first.
+    scratch: RefCell<Box<[u8]>>,
+    /// The read buffer of a connection, in bytes.
+    read_bytes: usize,
+    /// Reads that gave bytes.
+    pub reads: Cell<u64>,
+    /// Reads whose bytes had no time stamp.
+    pub unstamped: Cell<u64>,
+}
+
+impl Shared {
+    /// What the connections of a thread share that has so many streams.
+    pub(crate) fn new(clock: Clock, streams: usize) -> Shared {
+        // Thousands of streams with large buffers would need more memory than their data is worth.
+        let read_bytes = if streams > 512 { 8 << 10 } else { 32 << 10 };
+        Shared {
+            clock: Cell::new(clock),
+            scratch: RefCell::new(vec![0; 32 << 10].into()),
+            read_bytes,
+            reads: Cell::new(0),
+            unstamped: Cell::new(0),
+        }
+    }
+}
+
+/// A request's body.
+pub(crate) struct Payload(Option<Bytes>);
+
+impl Body for Payload {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        Poll::Ready(self.0.take().map(|bytes| Ok(Frame::data(bytes))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.0.as_ref().map_or(0, |bytes| bytes.len() as u64))
+    }
+}
+
+/// What happened on a connection.
+pub(crate) enum Happening {
+    /// It stands, and is secure if it should be.
+    Connected(i64),
+    /// The head of an answer came.
+    Head(http::response::Parts, i64),
+    /// A piece of an answer's body came.
+    Data(Bytes, i64),
+    /// The answer is complete.
+    End(i64),
+    /// It failed: nothing more will happen.
+    Failed(Fault, i64),
+}
+
+/// How far a connection is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Connecting,
+    Securing,
+    Open,
+    Dead,
+}
+
+type Answer = Pin<Box<dyn Future<Output = hyper::Result<http::Response<Incoming>>>>>;
+
+/// One connection and the request on it.
+pub(crate) struct Connection {
+    state: Rc<RefCell<State>>,
+    shared: Rc<Shared>,
+    stage: Stage,
+    http: Option<Protocol>,
+    waiting: Option<http::Request<Payload>>,
+    answer: Option<Answer>,
+    body: Option<Incoming>,
+}
+
+struct Protocol {
+    sender: http1::SendRequest<Payload>,
+    driver: Pin<Box<http1::Connection<Line, Payload>>>,
+}
+
+impl Connection {
+    /// Begins to connect.
+    pub(crate) fn open(
+        shared: &Rc<Shared>,
+        address: SocketAddr,
+        trust: Option<&Trust>,
+    ) -> Result<Connection, Fault> {
+        let state = State::connect(address, trust)?;
+        Ok(Connection {
+            state: Rc::new(RefCell::new(state)),
+            shared: Rc::clone(shared),
+            stage: Stage::Connecting,
+            http: None,
+            waiting: None,
+            answer: None,
+            body: None,
+        })
+    }
+
+    /// Runs `work` with the descriptor to watch.
+    pub(crate) fn with_descriptor<T>(&self, work: impl FnOnce(BorrowedFd<'_>) -> T) -> T {
+        work(self.state.borrow().descriptor())
+    }
+
+    /// Whether another request can be made on it.
+    pub(crate) fn is_free(&self) -> bool {
+        self.stage == Stage::Open
+            && self.answer.is_none()
+            && self.body.is_none()
+            && self.http.as_ref().is_some_and(|http| http.sender.is_ready())
+    }
+
+    /// Whether it waits until it can write.
+    pub(crate) fn wants_writable(&self) -> bool {
+        self.stage == Stage::Connecting || self.state.borrow().is_full
+    }
+
+    /// When the first byte of the last request was handed to the system.
+    pub(crate) fn sent_ns(&self) -> Option<i64> {
+        self.state.borrow().sent_ns
+    }
+
+    /// The longest time that bytes waited to be read since this was asked last, in nanoseconds.
+    pub(crate) fn take_lag_ns(&self) -> i64 {
+        std::mem::take(&mut self.state.borrow_mut().lag_ns)
+    }
+
+    /// Makes a request; it is sent as soon as the connection stands. `head` has everything but the body.
+    pub(crate) fn request(&mut self, head: http::Request<()>, body: Bytes, sink: &mut impl FnMut(Happening)) {
+        self.state.borrow_mut().sent_ns = None;
+        self.waiting = Some(head.map(|()| Payload(Some(body))));
+        if self.stage == Stage::Open {
+            self.drive(false, false, sink);
+        }
+    }
+
+    /// Goes on as far as possible; `readable` and `writable` say what the system told of the socket.
+    pub(crate) fn drive(&mut self, readable: bool, writable: bool, sink: &mut impl FnMut(Happening)) {
+        {
+            let mut state = self.state.borrow_mut();
+            state.is_readable |= readable;
+            state.is_full &= !writable;
+        }
+        if let Err(fault) = self.advance(writable || readable, sink) {
+            self.stage = Stage::Dead;
+            self.http = None;
+            (self.answer, self.body) = (None, None);
+            sink(Happening::Failed(fault, self.now_ns()));
+        }
+    }
+
+    fn advance(&mut self, is_ready: bool, sink: &mut impl FnMut(Happening)) -> Result<(), Fault> {
+        if self.stage == Stage::Connecting && is_ready {
+            self.state.borrow().socket.connected().map_err(|error| Fault::of_connecting(&error))?;
+            self.stage = Stage::Securing;
+        }
+        if self.stage == Stage::Securing {
+            let mut scratch = self.shared.scratch.borrow_mut();
+            if !self.state.borrow_mut().shake_hands(&mut scratch)? {
+                return Ok(());
+            }
+            drop(scratch);
+            self.speak_http()?;
+            self.stage = Stage::Open;
+            sink(Happening::Connected(self.now_ns()));
+        }
+        if self.stage == Stage::Open {
+            if let (Some(http), Some(request)) = (&mut self.http, self.waiting.take()) {
+                self.answer = Some(Box::pin(http.sender.send_request(request)));
+            }
+            self.exchange(sink)?;
+        }
+        Ok(())
+    }
+
+    /// Hands the socket to hyper. Its handshake is complete as soon as it is asked for.
+    fn speak_http(&mut self) -> Result<(), Fault> {
+        let line = Line::new(Rc::clone(&self.state), Rc::clone(&self.shared));
+        let mut builder = http1::Builder::new();
+        builder.read_buf_exact_size(Some(self.shared.read_bytes)).writev(false);
+        let handshake = std::pin::pin!(builder.handshake(line));
+        match handshake.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Ok((sender, driver))) => {
+                self.http = Some(Protocol { sender, driver: Box::pin(driver) });
+                Ok(())
+            }
+            Poll::Ready(Err(error)) => Err(Fault::new(FaultKind::Connect, error.to_string())),
+            Poll::Pending => Err(Fault::new(FaultKind::Connect, "the protocol did not begin")),
+        }
+    }
+
+    /// Lets hyper read at most once between two looks at what it has made of it, so that every piece of an answer can
+    /// be given the time stamp of the read that completed it.
+    fn exchange(&mut self, sink: &mut impl FnMut(Happening)) -> Result<(), Fault> {
+        let mut context = Context::from_waker(Waker::noop());
+        loop {
+            self.state.borrow_mut().may_read = true;
+            let Some(http) = &mut self.http else { return Ok(()) };
+            let ended = match http.driver.as_mut().poll(&mut context) {
+                Poll::Pending => None,
+                Poll::Ready(result) => Some(result),
+            };
+            let progressed = self.take_answer(&mut context, sink)? | self.take_body(&mut context, sink)?;
+            if let Some(result) = ended {
+                return self.ended(result, progressed, &mut context, sink);
+            }
+            let state = self.state.borrow();
+            // A full read may have left something behind, which nothing but another read tells.
+            let is_left = state.is_readable && !state.may_read;
+            if !(progressed || is_left) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn take_answer(
+        &mut self,
+        context: &mut Context<'_>,
+        sink: &mut impl FnMut(Happening),
+    ) -> Result<bool, Fault> {
+        let Some(answer) = &mut self.answer else { return Ok(false) };
+        let Poll::Ready(result) = answer.as_mut().poll(context) else { return Ok(false) };
+        self.answer = None;
+        let (parts, body) = result.map_err(|error| of_protocol(&error, false))?.into_parts();
+        sink(Happening::Head(parts, self.stamp_ns()));
+        self.body = Some(body);
+        Ok(true)
+    }
+
+    fn take_body(
+        &mut self,
+        context: &mut Context<'_>,
+        sink: &mut impl FnMut(Happening),
+    ) -> Result<bool, Fault> {
+        // One look for each turn of the driver: a second one would nearly always find nothing.
+        let Some(body) = &mut self.body else { return Ok(false) };
+        match Pin::new(body).poll_frame(context) {
+            Poll::Pending => return Ok(false),
+            Poll::Ready(Some(Ok(frame))) => {
+                if let Ok(data) = frame.into_data() {
+                    sink(Happening::Data(data, self.stamp_ns()));
+                }
+            }
+            Poll::Ready(Some(Err(error))) => return Err(of_protocol(&error, true)),
+            Poll::Ready(None) => {
+                self.body = None;
+                sink(Happening::End(self.stamp_ns()));
+            }
+        }
+        Ok(true)
+    }
+
+    /// The protocol has ended: what it still holds is taken, and then the connection is of no more use.
+    fn ended(
+        &mut self,
+        result: hyper::Result<()>,
+        mut progressed: bool,
+        context: &mut Context<'_>,
+        sink: &mut impl FnMut(Happening),
+    ) -> Result<(), Fault> {
+        while progressed {
+            progressed = self.take_answer(context, sink)? | self.take_body(context, sink)?;
+        }
+        let is_idle = self.answer.is_none() && self.body.is_none();
+        self.stage = Stage::Dead;
+        self.http = None;
+        match result {
+            Err(error) if !is_idle => Err(of_protocol(&error, self.body.is_some())),
+            Ok(()) if !is_idle => Err(Fault::new(FaultKind::Closed, "the server closed the connection")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether it can be thrown away: it has failed or ended.
+    pub(crate) fn is_dead(&self) -> bool {
+        self.stage == Stage::Dead
+    }
+
+    /// Whether it still tries to reach the server.
+    pub(crate) fn is_connecting(&self) -> bool {
+        matches!(self.stage, Stage::Connecting | Stage::Securing)
+    }
+
+    fn stamp_ns(&self) -> i64 {
+        self.state.borrow().stamp_ns.unwrap_or_else(|| self.now_ns())
+    }
+
+    fn now_ns(&self) -> i64 {
+        self.shared.clock.get().now_ns()
+    }
+}
+
+/// The fault that an error of hyper stands for.
+fn of_protocol(error: &hyper::Error, has_begun: bool) -> Fault {
+    use std::error::Error;
+    let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+    let message = format!("{error}{cause}");
+    let io_kind = error.source().and_then(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
+    let kind = match io_kind {
+        Some(io::ErrorKind::InvalidData) => FaultKind::Tls,
+        _ if has_begun => FaultKind::Cut,
+        _ if error.is_parse() => FaultKind::Malformed,
+        _ => FaultKind::Closed,
+    };
+    Fault::new(kind, message)
+}

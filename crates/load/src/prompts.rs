@@ -1,0 +1,196 @@
+//! What is asked: prompts from files or made up, in an order that a seed decides.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `prompts/files.rs` | SQuAD, ShareGPT, JSON lines and plain text |
+//! | `prompts/synthetic.rs` | made-up prompts with exact numbers of tokens and shared prefixes |
+//! | `prompts/tokenizer.rs`, `prompts/ranks.rs` | counting tokens, with a `tokenizer.json` or tiktoken's ranks |
+//! | `prompts/order.rs` | the order in which prompts are asked |
+
+mod files;
+mod order;
+mod ranks;
+mod synthetic;
+mod tokenizer;
+
+pub use files::{Format, read, read_as};
+pub use synthetic::{Length, Synthetic};
+pub use tokenizer::{Tokenizer, TokenizerError};
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::request::{Content, Question};
+use crate::run::Questions;
+use crate::score::{self, Score};
+use order::Order;
+
+/// One prompt, with what is known about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prompt {
+    /// What is asked, or how a conversation begins.
+    pub content: Content,
+    /// What the user says in the later turns of a conversation.
+    pub later: Vec<String>,
+    /// Answers that are right.
+    pub answers: Vec<String>,
+    /// How many tokens the prompt has, where that was counted.
+    pub prompt_tokens: Option<u32>,
+    /// How many tokens the answer may have.
+    pub output_tokens: Option<u32>,
+}
+
+impl Prompt {
+    /// A prompt of one text.
+    pub fn text(text: impl Into<String>) -> Self {
+        let content = Content::Text(text.into());
+        Self { content, later: Vec::new(), answers: Vec::new(), prompt_tokens: None, output_tokens: None }
+    }
+}
+
+/// Why there are no prompts.
+#[derive(Debug, thiserror::Error)]
+pub enum PromptError {
+    /// A file cannot be read.
+    #[error("the prompts in {} cannot be read", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// A file is not what it was taken for.
+    #[error("the prompts are not {format}: {problem}")]
+    Format {
+        /// What it was taken for.
+        format: Format,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Nothing to ask.
+    #[error("there are no prompts")]
+    Empty,
+    /// A made-up prompt cannot have so many tokens.
+    #[error("no text with exactly {wanted} tokens was found with this tokenizer; the nearest has {found}")]
+    Length {
+        /// How many were wanted.
+        wanted: u32,
+        /// How many there are.
+        found: u64,
+    },
+    /// A number that makes no sense.
+    #[error("{0}")]
+    Number(String),
+}
+
+/// Prompts in the order in which they are asked.
+#[derive(Debug, Clone)]
+pub struct Prompts {
+    all: Vec<Prompt>,
+    order: Order,
+    output_tokens: Option<u32>,
+    tokenizer: Option<Arc<Tokenizer>>,
+}
+
+impl Prompts {
+    /// Prompts in an order that belongs to a seed: each is asked once before any is asked again, and every round has an
+    /// order of its own.
+    pub fn new(all: Vec<Prompt>, seed: u64) -> Result<Self, PromptError> {
+        if all.is_empty() {
+            return Err(PromptError::Empty);
+        }
+        let order = Order::shuffled(all.len() as u64, seed);
+        Ok(Self { all, order, output_tokens: None, tokenizer: None })
+    }
+
+    /// The same prompts, in the order in which they stand.
+    pub fn in_order(self) -> Self {
+        Self { order: Order::standing(self.all.len() as u64), ..self }
+    }
+
+    /// Every answer may have so many tokens, whatever the prompts say.
+    pub fn with_output_tokens(self, tokens: u32) -> Self {
+        Self { output_tokens: Some(tokens), ..self }
+    }
+
+    /// Counts tokens of answers with this tokenizer.
+    pub fn with_tokenizer(self, tokenizer: Arc<Tokenizer>) -> Self {
+        Self { tokenizer: Some(tokenizer), ..self }
+    }
+
+    /// How many different prompts there are.
+    pub fn count(&self) -> usize {
+        self.all.len()
+    }
+
+    /// The prompt of a request.
+    pub fn prompt(&self, index: u64) -> &Prompt {
+        &self.all[self.order.place(index) as usize]
+    }
+
+    /// Scores the answer to a request. None where no right answer is known.
+    pub fn score(&self, index: u64, answer: &str) -> Option<Score> {
+        score::score(answer, &self.prompt(index).answers)
+    }
+}
+
+impl Questions for Prompts {
+    fn question(&self, index: u64, turn: u32) -> Option<Question> {
+        let prompt = self.prompt(index);
+        let content = match turn.checked_sub(1) {
+            None => prompt.content.clone(),
+            Some(later) => Content::Text(prompt.later.get(later as usize)?.clone()),
+        };
+        Some(Question { content, output_tokens: self.output_tokens.or(prompt.output_tokens) })
+    }
+
+    fn count(&self, text: &str) -> Option<u64> {
+        self.tokenizer.as_ref()?.count(text)
+    }
+
+    fn can_count(&self) -> bool {
+        self.tokenizer.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prompts() -> Prompts {
+        let all = (0..5).map(|number| Prompt::text(format!("prompt {number}"))).collect();
+        Prompts::new(all, 3).unwrap()
+    }
+
+    #[test]
+    fn a_round_asks_everything_once() {
+        let prompts = prompts();
+        let asked =
+            |round: u64| (0..5).map(|index| prompts.prompt(round * 5 + index).clone()).collect::<Vec<_>>();
+        let rounds: Vec<_> = (0..20).map(asked).collect();
+        for round in &rounds {
+            let mut texts: Vec<_> = round.iter().map(|prompt| format!("{:?}", prompt.content)).collect();
+            texts.sort();
+            texts.dedup();
+            assert_eq!(texts.len(), 5);
+        }
+        assert!(rounds.iter().any(|round| round != &rounds[0]));
+    }
+
+    #[test]
+    fn later_turns_end_with_the_prompt() {
+        let mut prompt = Prompt::text("first");
+        prompt.later.push("second".into());
+        let prompts = Prompts::new(vec![prompt], 1).unwrap().with_output_tokens(7);
+        let said =
+            |turn| prompts.question(0, turn).map(|question| (question.content, question.output_tokens));
+        assert_eq!(said(0), Some((Content::Text("first".into()), Some(7))));
+        assert_eq!(said(1), Some((Content::Text("second".into()), Some(7))));
+        assert_eq!(said(2), None);
+    }
+
+    #[test]
+    fn nothing_to_ask_is_an_error() {
+        assert!(matches!(Prompts::new(Vec::new(), 1), Err(PromptError::Empty)));
+    }
+}

@@ -1,0 +1,336 @@
+//! Endpoints, and requests to them as bytes.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, USER_AGENT};
+use serde_json::{Map, Value, json};
+
+use crate::tls::{TlsError, Trust};
+use crate::token::{Token, TokenError, TokenSource};
+
+/// What is asked of an endpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Api {
+    /// `/chat/completions`
+    Chat,
+    /// `/completions`
+    Completions,
+    /// `/embeddings`
+    Embeddings,
+}
+
+impl Api {
+    /// The end of its path.
+    pub fn path(self) -> &'static str {
+        match self {
+            Api::Chat => "/chat/completions",
+            Api::Completions => "/completions",
+            Api::Embeddings => "/embeddings",
+        }
+    }
+}
+
+/// An endpoint as a user describes it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Endpoint {
+    /// The base URL, for example `https://host/v1`; without a path, `/v1` is meant. The full path of an interface may be
+    /// given too.
+    pub url: String,
+    /// The name of the model.
+    pub model: String,
+    /// What is asked.
+    pub api: Api,
+    /// Whether answers are streamed.
+    pub stream: bool,
+    /// Whether the server is asked to tell its token counts at the end of a stream.
+    pub ask_usage: bool,
+    /// More headers.
+    pub headers: Vec<(String, String)>,
+    /// More fields of the body; they take the place of ours.
+    pub fields: Map<String, Value>,
+    /// Where the bearer token comes from.
+    pub token: Option<TokenSource>,
+    /// How old a token may become before a new one is got.
+    pub token_lifetime: Option<Duration>,
+    /// A file with certificates to trust beside the system's.
+    pub authority: Option<PathBuf>,
+}
+
+impl Endpoint {
+    /// An endpoint that streams chat completions.
+    pub fn new(url: impl Into<String>, model: impl Into<String>) -> Endpoint {
+        Endpoint {
+            url: url.into(),
+            model: model.into(),
+            api: Api::Chat,
+            stream: true,
+            ask_usage: true,
+            headers: Vec::new(),
+            fields: Map::new(),
+            token: None,
+            token_lifetime: None,
+            authority: None,
+        }
+    }
+}
+
+/// Why an endpoint cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum EndpointError {
+    /// The URL is none, or not one that can be used.
+    #[error("`{url}` is no URL of an endpoint: {reason}")]
+    Url {
+        /// The URL.
+        url: String,
+        /// Why not.
+        reason: String,
+    },
+    /// The host has no address.
+    #[error("the host `{host}` cannot be found: {reason}")]
+    Dns {
+        /// The host.
+        host: String,
+        /// Why not.
+        reason: String,
+    },
+    /// A header that cannot be sent.
+    #[error("the header `{0}` cannot be sent")]
+    Header(String),
+    /// No token.
+    #[error(transparent)]
+    Token(#[from] TokenError),
+    /// No secure channel.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+}
+
+/// What a request says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Content {
+    /// One message of a user, or the text of a completion or embedding.
+    Text(String),
+    /// Messages of a chat: role and text.
+    Messages(Vec<(String, String)>),
+}
+
+/// One thing to ask.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// What it says.
+    pub content: Content,
+    /// How many tokens the answer may have at most.
+    pub output_tokens: Option<u32>,
+}
+
+/// An endpoint that is ready to be asked.
+#[derive(Debug)]
+pub(crate) struct Target {
+    pub(crate) address: SocketAddr,
+    pub(crate) trust: Option<Trust>,
+    pub(crate) token: Option<Token>,
+    path: http::Uri,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    endpoint: Endpoint,
+}
+
+impl Target {
+    /// Finds the address and the token, once and beforehand.
+    pub(crate) fn new(endpoint: &Endpoint) -> Result<Target, EndpointError> {
+        let place = Place::of(endpoint)?;
+        let unfound = |reason: String| EndpointError::Dns { host: place.host.clone(), reason };
+        let bare = place.host.trim_start_matches('[').trim_end_matches(']');
+        let mut addresses =
+            (bare, place.port).to_socket_addrs().map_err(|error| unfound(error.to_string()))?;
+        let address = addresses.next().ok_or_else(|| unfound("it has no address".to_owned()))?;
+        let trust =
+            place.is_secure.then(|| Trust::new(&place.host, endpoint.authority.as_deref())).transpose()?;
+        let token = endpoint.token.clone();
+        let token = token.map(|source| Token::new(source, endpoint.token_lifetime)).transpose()?;
+        let headers = headers(endpoint, &place.authority)?;
+        Ok(Target { address, trust, token, path: place.path, headers, endpoint: endpoint.clone() })
+    }
+
+    /// The head of a request. It carries a name, so that the request can be found in the server's log.
+    pub(crate) fn head(&self, name: &str) -> http::Request<()> {
+        let mut request = http::Request::new(());
+        *request.method_mut() = http::Method::POST;
+        *request.uri_mut() = self.path.clone();
+        let headers = request.headers_mut();
+        if let Ok(name) = HeaderValue::from_str(name) {
+            headers.insert("x-request-id", name);
+        }
+        if let Some(token) = &self.token {
+            headers.insert(AUTHORIZATION, token.header());
+        }
+        for (name, value) in &self.headers {
+            headers.insert(name, value.clone());
+        }
+        request
+    }
+
+    /// The body of a request.
+    pub(crate) fn body(&self, question: &Question) -> Bytes {
+        let endpoint = &self.endpoint;
+        let mut body = Map::new();
+        body.insert("model".to_owned(), endpoint.model.clone().into());
+        match endpoint.api {
+            Api::Chat => body.insert("messages".to_owned(), messages(&question.content)),
+            Api::Completions => body.insert("prompt".to_owned(), text(&question.content).into()),
+            Api::Embeddings => body.insert("input".to_owned(), text(&question.content).into()),
+        };
+        if endpoint.api != Api::Embeddings {
+            if let Some(count) = question.output_tokens {
+                body.insert("max_tokens".to_owned(), count.into());
+            }
+            if endpoint.stream {
+                body.insert("stream".to_owned(), true.into());
+                if endpoint.ask_usage {
+                    body.insert("stream_options".to_owned(), json!({ "include_usage": true }));
+                }
+            }
+        }
+        for (name, value) in &endpoint.fields {
+            // A field can be taken out of the request by giving it no value.
+            match value {
+                Value::Null => body.shift_remove(name),
+                value => body.insert(name.clone(), value.clone()),
+            };
+        }
+        Value::Object(body).to_string().into()
+    }
+}
+
+fn headers(endpoint: &Endpoint, authority: &str) -> Result<Vec<(HeaderName, HeaderValue)>, EndpointError> {
+    let host = HeaderValue::from_str(authority).map_err(|_| EndpointError::Header("host".to_owned()))?;
+    let accepted = if endpoint.stream { "text/event-stream" } else { "application/json" };
+    let mut headers = vec![
+        (HOST, host),
+        (CONTENT_TYPE, HeaderValue::from_static("application/json")),
+        (ACCEPT, HeaderValue::from_static(accepted)),
+        (USER_AGENT, HeaderValue::from_static(concat!("assay/", env!("CARGO_PKG_VERSION")))),
+    ];
+    for (name, value) in &endpoint.headers {
+        let unusable = || EndpointError::Header(name.clone());
+        let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unusable())?;
+        headers.push((header, HeaderValue::from_str(value).map_err(|_| unusable())?));
+    }
+    Ok(headers)
+}
+
+/// Where an endpoint is.
+#[derive(Debug, PartialEq)]
+struct Place {
+    is_secure: bool,
+    host: String,
+    port: u16,
+    authority: String,
+    path: http::Uri,
+}
+
+impl Place {
+    fn of(endpoint: &Endpoint) -> Result<Place, EndpointError> {
+        let wrong =
+            |reason: &str| EndpointError::Url { url: endpoint.url.clone(), reason: reason.to_owned() };
+        let url: http::Uri = endpoint.url.trim().parse().map_err(|_| wrong("it cannot be read"))?;
+        let is_secure = match url.scheme_str() {
+            Some("http") => false,
+            Some("https") => true,
+            Some(_) => return Err(wrong("only http and https are possible")),
+            None => return Err(wrong("it does not begin with http:// or https://")),
+        };
+        let authority = url.authority().ok_or_else(|| wrong("it names no host"))?;
+        if authority.as_str().contains('@') {
+            return Err(wrong(
+                "a user name or password in it would be seen by others; use a token or a header",
+            ));
+        }
+        let path = full_path(url.path(), endpoint.api);
+        let path = match url.query() {
+            Some(query) => format!("{path}?{query}"),
+            None => path,
+        };
+        Ok(Place {
+            is_secure,
+            host: authority.host().to_owned(),
+            port: authority.port_u16().unwrap_or(if is_secure { 443 } else { 80 }),
+            authority: authority.as_str().to_owned(),
+            path: path.parse().map_err(|_| wrong("its path cannot be read"))?,
+        })
+    }
+}
+
+/// The path of an interface under a base path.
+fn full_path(base: &str, api: Api) -> String {
+    let base = base.trim_end_matches('/');
+    if base.ends_with(api.path()) && (api != Api::Completions || !base.ends_with(Api::Chat.path())) {
+        base.to_owned()
+    } else if base.is_empty() {
+        format!("/v1{}", api.path())
+    } else {
+        format!("{base}{}", api.path())
+    }
+}
+
+fn messages(content: &Content) -> Value {
+    let message = |role: &str, text: &str| json!({ "role": role, "content": text });
+    match content {
+        Content::Text(text) => json!([message("user", text)]),
+        Content::Messages(all) => all.iter().map(|(role, text)| message(role, text)).collect(),
+    }
+}
+
+/// Messages as one text, for interfaces that know no messages.
+fn text(content: &Content) -> String {
+    match content {
+        Content::Text(text) => text.clone(),
+        Content::Messages(all) => all.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(url: &str, api: Api) -> Result<String, String> {
+        let endpoint = Endpoint { api, ..Endpoint::new(url, "m") };
+        Place::of(&endpoint)
+            .map(|place| format!("{}:{} {}", place.host, place.port, place.path))
+            .map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn base_urls_have_any_path() {
+        let chat = |url| place(url, Api::Chat).unwrap();
+        assert_eq!(chat("http://a:8000"), "a:8000 /v1/chat/completions");
+        assert_eq!(chat("https://a/resource/vllm/v1/"), "a:443 /resource/vllm/v1/chat/completions");
+        assert_eq!(chat("http://[::1]:80/v1/chat/completions"), "[::1]:80 /v1/chat/completions");
+        assert_eq!(
+            chat("https://a/deployments/x?api-version=2"),
+            "a:443 /deployments/x/chat/completions?api-version=2"
+        );
+        assert_eq!(place("http://a/v1/completions", Api::Completions).unwrap(), "a:80 /v1/completions");
+        assert_eq!(place("http://a/v1", Api::Embeddings).unwrap(), "a:80 /v1/embeddings");
+        assert!(place("localhost:8000", Api::Chat).unwrap_err().contains("http://"));
+        assert!(place("ftp://a", Api::Chat).unwrap_err().contains("http and https"));
+        assert!(place("http://me:secret@a/v1", Api::Chat).unwrap_err().contains("token"));
+    }
+
+    #[test]
+    fn bodies_are_what_the_interface_wants() {
+        let mut endpoint = Endpoint::new("http://127.0.0.1:1/v1", "m");
+        endpoint.fields.insert("temperature".to_owned(), json!(0));
+        endpoint.fields.insert("stream_options".to_owned(), Value::Null);
+        endpoint.headers.push(("X-Team".to_owned(), "a".to_owned()));
+        let question = Question { content: Content::Text("hi".to_owned()), output_tokens: Some(5) };
+        let target = Target::new(&endpoint).unwrap();
+        let chat = r#"{"model":"m","messages":[{"role":"user","content":"hi"}],"max_tokens":5,"stream":true,"temperature":0}"#;
+        assert_eq!(target.body(&question), chat);
+        assert_eq!(target.head("assay-7").headers()["x-team"], "a");
+        assert_eq!(target.head("assay-7").headers()["x-request-id"], "assay-7");
+        let target = Target::new(&Endpoint { api: Api::Embeddings, ..endpoint }).unwrap();
+        assert_eq!(target.body(&question), r#"{"model":"m","input":"hi","temperature":0}"#);
+    }
+}

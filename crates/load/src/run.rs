@@ -1,0 +1,317 @@
+//! A whole load: threads with a loop each, which take what is due from the schedule, send it, and hand over what has
+//! finished. Nothing is averaged and nothing is printed here.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `run/schedule.rs` | what is to be sent when: warm-up, streams, rates, conversations, retries |
+//! | `run/worker.rs`, `run/slot.rs` | one thread: connections and the requests on them |
+//! | `run/tally.rs` | how well the client itself does |
+
+mod schedule;
+mod slot;
+mod tally;
+mod worker;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::arrivals::{ArrivalError, Arrivals};
+use crate::clock::Clock;
+use crate::record::{Exchange, Health};
+use crate::request::{Endpoint, EndpointError, Question, Target};
+
+/// Descriptors that this program needs beside its connections.
+const OTHER_FILES: u64 = 64;
+
+/// What is to be done. Numbers of requests and streams are those of each endpoint; all endpoints are asked at the same
+/// time, so that whatever changes in the meantime changes for all of them.
+#[derive(Debug, Clone)]
+pub struct Load {
+    /// Who is asked.
+    pub endpoints: Vec<Endpoint>,
+    /// When requests are sent.
+    pub arrivals: Arrivals,
+    /// How many requests are made of each endpoint (of conversations: how many conversations); without it, as many as
+    /// fit into the duration.
+    pub requests: Option<u64>,
+    /// How long requests are sent.
+    pub duration: Option<Duration>,
+    /// How many requests each endpoint gets before, to warm up.
+    pub warm_up: u64,
+    /// How many threads send and read.
+    pub threads: usize,
+    /// Whether every request gets a connection of its own.
+    pub new_connections: bool,
+    /// How long connecting may take.
+    pub connect_timeout: Duration,
+    /// How long a request may take.
+    pub timeout: Duration,
+    /// How many requests may be in flight in an open loop, all endpoints together; more wait, and their latency counts
+    /// from when they were meant to be sent.
+    pub most_in_flight: u32,
+    /// How often a request is sent again after a fault that may pass.
+    pub retries: u32,
+    /// After how many failed requests the load stops.
+    pub error_budget: Option<u64>,
+    /// Whether the text of answers is kept.
+    pub keep_answers: bool,
+    /// The seed of everything random.
+    pub seed: u64,
+}
+
+impl Load {
+    /// A closed loop with so many streams and requests on one endpoint.
+    pub fn closed(endpoint: Endpoint, streams: u32, requests: u64) -> Load {
+        Load {
+            endpoints: vec![endpoint],
+            arrivals: Arrivals::Closed { streams },
+            requests: Some(requests),
+            duration: None,
+            warm_up: 0,
+            threads: 1,
+            new_connections: false,
+            connect_timeout: Duration::from_secs(10),
+            timeout: Duration::from_secs(600),
+            most_in_flight: 10_000,
+            retries: 0,
+            error_budget: None,
+            keep_answers: false,
+            seed: 1,
+        }
+    }
+
+    /// How many requests may be in flight at most.
+    pub fn in_flight(&self) -> u32 {
+        let endpoints = u32::try_from(self.endpoints.len()).unwrap_or(u32::MAX);
+        self.arrivals.streams().map_or(self.most_in_flight, |streams| streams.saturating_mul(endpoints))
+    }
+}
+
+/// What is asked.
+pub trait Questions: Sync {
+    /// The question of a request, or of a turn of a conversation; none if the conversation ends before that turn. The same
+    /// index gives the same question, so that all endpoints are asked the same.
+    fn question(&self, index: u64, turn: u32) -> Option<Question>;
+
+    /// Counts the tokens of a text, where there is a tokenizer.
+    fn count(&self, _text: &str) -> Option<u64> {
+        None
+    }
+
+    /// Whether [`Questions::count`] counts.
+    fn can_count(&self) -> bool {
+        false
+    }
+}
+
+/// How a load is going; to be looked at from another thread.
+#[derive(Debug, Default)]
+pub struct Live {
+    /// Requests in flight.
+    pub in_flight: AtomicU64,
+    /// Requests that are due and wait because too many are in flight.
+    pub waiting: AtomicU64,
+    /// Requests that were sent, retries and warm-up included.
+    pub sent: AtomicU64,
+    /// Requests that ended well.
+    pub succeeded: AtomicU64,
+    /// Requests that failed.
+    pub failed: AtomicU64,
+    /// Events that came in streams of requests that have ended.
+    pub events: AtomicU64,
+    /// When the measured part began, in nanoseconds since the load began; below 0 while it warms up.
+    pub began_ns: AtomicI64,
+}
+
+/// How a load ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// How well the client did.
+    pub health: Health,
+    /// Why it ended early, if it did.
+    pub ended: Ended,
+    /// When the measured part began, in seconds since the load began.
+    pub began_s: f64,
+    /// When the load ended, in seconds since it began.
+    pub took_s: f64,
+    /// When the load began, on the monotonic clock in nanoseconds.
+    pub zero_ns: i64,
+}
+
+/// Why a load ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// Everything was done.
+    Complete,
+    /// Somebody asked to stop.
+    Interrupted,
+    /// Too many requests failed.
+    BudgetSpent,
+}
+
+/// Why a load cannot be.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// An endpoint cannot be used.
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
+    /// The arrivals cannot be.
+    #[error(transparent)]
+    Arrivals(#[from] ArrivalError),
+    /// Neither a number of requests nor a duration.
+    #[error("a load needs a number of requests or a duration")]
+    Endless,
+    /// No endpoints.
+    #[error("there is no endpoint to ask")]
+    NoEndpoint,
+    /// Too few open files are allowed.
+    #[error("{needed} open files are needed and {allowed} are allowed")]
+    Files {
+        /// How many are needed.
+        needed: u64,
+        /// How many are allowed.
+        allowed: u64,
+    },
+    /// The system refuses something that every load needs.
+    #[error("the system refuses: {0}")]
+    System(#[from] std::io::Error),
+    /// A thread ended unexpectedly.
+    #[error("a thread of the load ended unexpectedly")]
+    Thread,
+}
+
+impl LoadError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            LoadError::Files { .. } => {
+                Some("raise the limit with `ulimit -n` (as root, `ulimit -Hn` too), or ask for fewer streams")
+            }
+            LoadError::Endpoint(EndpointError::Dns { .. }) => Some(crate::FaultKind::Dns.hint()),
+            LoadError::Endpoint(EndpointError::Token(_)) => Some(crate::FaultKind::Token.hint()),
+            LoadError::Endpoint(EndpointError::Url { .. }) => {
+                Some("a base URL looks like https://host:8000/v1")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What the threads of a load share.
+struct Common<'a> {
+    load: &'a Load,
+    targets: Vec<Arc<Target>>,
+    questions: &'a dyn Questions,
+    live: &'a Live,
+    stop: &'a AtomicBool,
+    finished: &'a (dyn Fn(&Exchange) + Sync),
+    clock: Clock,
+    /// The next request of each endpoint in a closed loop.
+    next: Vec<AtomicU64>,
+    /// The next warm-up request of each endpoint.
+    next_warm_up: Vec<AtomicU64>,
+    /// Warm-up requests that have not ended.
+    warm_up_left: AtomicU64,
+    /// Whether too many requests have failed.
+    is_spent: AtomicBool,
+}
+
+impl Common<'_> {
+    /// Whether nothing more may be sent.
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.is_spent.load(Ordering::Relaxed)
+    }
+
+    /// When the measured part begins or began.
+    fn began_ns(&self) -> Option<i64> {
+        Some(self.live.began_ns.load(Ordering::Acquire)).filter(|began| *began >= 0)
+    }
+}
+
+/// Carries a load out. `finished` is called for every request that has ended, from the threads that made them; `live` can
+/// be looked at meanwhile, and setting `stop` ends the load: what is in flight then counts as interrupted.
+pub fn run(
+    load: &Load,
+    questions: &dyn Questions,
+    live: &Live,
+    stop: &AtomicBool,
+    finished: &(dyn Fn(&Exchange) + Sync),
+) -> Result<Outcome, LoadError> {
+    check(load)?;
+    allow_files(u64::from(load.in_flight()))?;
+    let targets: Result<Vec<_>, _> =
+        load.endpoints.iter().map(|one| Target::new(one).map(Arc::new)).collect();
+    let targets = targets?;
+    let clock = Clock::start();
+    let counters = || load.endpoints.iter().map(|_| AtomicU64::new(0)).collect();
+    live.began_ns.store(if load.warm_up == 0 { 0 } else { -1 }, Ordering::Release);
+    let common = Common {
+        load,
+        questions,
+        live,
+        stop,
+        finished,
+        clock,
+        next: counters(),
+        next_warm_up: counters(),
+        warm_up_left: AtomicU64::new(load.warm_up.saturating_mul(targets.len() as u64)),
+        is_spent: AtomicBool::new(false),
+        targets,
+    };
+    let healths = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..load.threads.max(1))
+            .map(|thread| {
+                scope.spawn({
+                    let common = &common;
+                    move || worker::work(common, thread)
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().map_err(|_| LoadError::Thread)?)
+            .collect::<Result<Vec<_>, LoadError>>()
+    })?;
+    let ended = match (common.is_spent.into_inner(), stop.load(Ordering::Relaxed)) {
+        (true, _) => Ended::BudgetSpent,
+        (false, true) => Ended::Interrupted,
+        (false, false) => Ended::Complete,
+    };
+    let began = live.began_ns.load(Ordering::Acquire).max(0);
+    Ok(Outcome {
+        health: tally::together(healths),
+        ended,
+        began_s: crate::clock::seconds(began),
+        took_s: clock.now_s(),
+        zero_ns: clock.began_ns(),
+    })
+}
+
+fn check(load: &Load) -> Result<(), LoadError> {
+    load.arrivals.check()?;
+    if load.endpoints.is_empty() {
+        return Err(LoadError::NoEndpoint);
+    }
+    let is_trace = matches!(load.arrivals, Arrivals::Trace(_));
+    if load.requests.is_none() && load.duration.is_none() && !is_trace {
+        return Err(LoadError::Endless);
+    }
+    Ok(())
+}
+
+/// Raises the limit of open files as far as is needed and allowed.
+fn allow_files(connections: u64) -> Result<(), LoadError> {
+    let needed = connections + OTHER_FILES;
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current.is_none_or(|current| current >= needed) {
+        return Ok(());
+    }
+    if let Some(most) = limit.maximum.filter(|most| *most < needed) {
+        return Err(LoadError::Files { needed, allowed: most });
+    }
+    setrlimit(Resource::Nofile, Rlimit { current: Some(needed), maximum: limit.maximum })
+        .map_err(|error| LoadError::System(error.into()))
+}

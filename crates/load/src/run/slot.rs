@@ -1,0 +1,65 @@
+//! A connection with the request on it, and what happens there.
+
+use super::schedule::Job;
+use crate::connection::{Connection, Happening};
+use crate::exchange::Flight;
+use crate::fault::Fault;
+
+/// A connection and what goes on there.
+pub(super) struct Slot {
+    pub(super) connection: Connection,
+    pub(super) endpoint: usize,
+    /// Told apart from what had this place before.
+    pub(super) generation: u32,
+    pub(super) is_watched_for_writing: bool,
+    /// Whether a request was answered on it before.
+    pub(super) was_used: bool,
+    pub(super) request: Option<Request>,
+    /// When the last bytes came.
+    pub(super) last_ns: Option<i64>,
+}
+
+/// A request that is going on.
+pub(super) struct Request {
+    pub(super) job: Job,
+    pub(super) flight: Flight,
+    pub(super) started_ns: i64,
+}
+
+/// What happened while a connection was driven.
+#[derive(Default)]
+pub(super) struct Round {
+    pub(super) pieces: u32,
+    pub(super) last_ns: Option<i64>,
+    pub(super) connected_ns: Option<i64>,
+    pub(super) ended: Option<(Option<Fault>, i64)>,
+}
+
+/// Notes what happened on a connection.
+pub(super) fn note(happening: Happening, request: &mut Option<Request>, round: &mut Round) {
+    match happening {
+        Happening::Connected(at_ns) => round.connected_ns = Some(at_ns),
+        Happening::Head(head, at_ns) => {
+            round.last_ns = Some(at_ns);
+            if let Some(request) = request {
+                request.flight.head(&head, at_ns);
+            }
+        }
+        Happening::Data(bytes, at_ns) => {
+            round.pieces += 1;
+            round.last_ns = Some(at_ns);
+            if let Some(request) = request {
+                request.flight.data(&bytes, at_ns);
+            }
+        }
+        Happening::End(at_ns) => round.ended = Some((None, at_ns)),
+        Happening::Failed(fault, at_ns) => {
+            round.ended.get_or_insert((Some(fault), at_ns));
+        }
+    }
+}
+
+/// The name of a place for the reactor.
+pub(super) fn name(place: usize, generation: u32) -> u64 {
+    u64::from(generation) << 32 | place as u64
+}

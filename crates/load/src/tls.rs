@@ -1,0 +1,190 @@
+//! TLS by rustls. The certificates of the system are trusted, and those of a file if one is given.
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore};
+
+use crate::socket::{Received, Socket};
+
+/// Where systems keep the certificates that they trust, if `SSL_CERT_FILE` does not say.
+const SYSTEM_FILES: [&str; 5] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];
+
+/// Why TLS cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// A file of certificates cannot be read.
+    #[error("the certificates in {} cannot be read: {reason}", path.display())]
+    Certificates {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// There is nothing to trust.
+    #[error("there are no certificates to trust: this system has none in the usual places")]
+    NothingToTrust,
+    /// The library refuses.
+    #[error("TLS cannot be set up")]
+    Library(#[from] rustls::Error),
+    /// A host name that cannot stand in a certificate.
+    #[error("`{0}` is no name that a certificate can have")]
+    Name(String),
+}
+
+/// What connections to one host need.
+#[derive(Debug, Clone)]
+pub(crate) struct Trust {
+    settings: Arc<ClientConfig>,
+    name: ServerName<'static>,
+}
+
+impl Trust {
+    /// Trusts the system's certificates, and those of `own` if it is given.
+    pub(crate) fn new(host: &str, own: Option<&Path>) -> Result<Trust, TlsError> {
+        let mut roots = RootCertStore::empty();
+        if let Some(path) = own {
+            let unreadable = |reason: String| TlsError::Certificates { path: path.to_owned(), reason };
+            add(&mut roots, path).map_err(unreadable)?;
+        }
+        let file = std::env::var_os("SSL_CERT_FILE").map(PathBuf::from);
+        let known = SYSTEM_FILES.iter().map(PathBuf::from);
+        if let Some(path) = file.into_iter().chain(known).find(|path| path.is_file()) {
+            // A certificate of the system that cannot be read is no loss while others can.
+            let _ = add(&mut roots, &path);
+        }
+        if roots.is_empty() {
+            return Err(TlsError::NothingToTrust);
+        }
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let settings = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let bare = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        let name = ServerName::try_from(bare).map_err(|_| TlsError::Name(host.to_owned()))?;
+        Ok(Trust { settings: Arc::new(settings), name })
+    }
+}
+
+fn add(roots: &mut RootCertStore, path: &Path) -> Result<(), String> {
+    let certificates = CertificateDer::pem_file_iter(path).map_err(|error| error.to_string())?;
+    let mut added = 0;
+    for certificate in certificates.flatten() {
+        added += usize::from(roots.add(certificate).is_ok());
+    }
+    if added == 0 { Err("there is no certificate in it".to_owned()) } else { Ok(()) }
+}
+
+/// A secure channel over a socket.
+pub(crate) struct Channel {
+    tls: ClientConnection,
+    /// What was deciphered and not taken yet, and how much of it has been taken since. The library itself refuses to
+    /// hold more than a record or two.
+    plain: Vec<u8>,
+    taken: usize,
+}
+
+impl Channel {
+    /// A channel whose handshake has not begun.
+    pub(crate) fn new(trust: &Trust) -> Result<Channel, rustls::Error> {
+        let tls = ClientConnection::new(Arc::clone(&trust.settings), trust.name.clone())?;
+        Ok(Channel { tls, plain: Vec::new(), taken: 0 })
+    }
+
+    /// Whether the channel is not secure yet.
+    pub(crate) fn is_shaking_hands(&self) -> bool {
+        self.tls.is_handshaking()
+    }
+
+    /// Reads once from the socket and takes in what came.
+    pub(crate) fn feed(&mut self, socket: &Socket, scratch: &mut [u8]) -> io::Result<Received> {
+        let received = socket.read(scratch)?;
+        let mut rest = &scratch[..received.bytes];
+        if rest.is_empty() {
+            // Tells the library that the stream has ended.
+            self.tls.read_tls(&mut rest)?;
+        }
+        while !rest.is_empty() {
+            self.tls.read_tls(&mut rest)?;
+            let state = self
+                .tls
+                .process_new_packets()
+                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+            let from = self.plain.len();
+            self.plain.resize(from + state.plaintext_bytes_to_read(), 0);
+            self.tls.reader().read_exact(&mut self.plain[from..])?;
+        }
+        Ok(received)
+    }
+
+    /// Takes bytes that have arrived and been deciphered. `WouldBlock` if there are none, 0 at a proper end.
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let waiting = &self.plain[self.taken..];
+        if waiting.is_empty() {
+            return self.tls.reader().read(buffer);
+        }
+        let count = waiting.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&waiting[..count]);
+        self.taken += count;
+        if self.taken == self.plain.len() {
+            self.plain.clear();
+            self.taken = 0;
+        }
+        Ok(count)
+    }
+
+    /// Takes bytes to send; [`Channel::flush`] sends them.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.tls.writer().write(bytes)
+    }
+
+    /// Sends what waits to be sent. `WouldBlock` if something is left.
+    pub(crate) fn flush(&mut self, socket: &Socket) -> io::Result<()> {
+        while self.tls.wants_write() {
+            self.tls.write_tls(&mut Sending(socket))?;
+        }
+        Ok(())
+    }
+
+    /// Says that nothing more will be sent.
+    pub(crate) fn close(&mut self) {
+        self.tls.send_close_notify();
+    }
+}
+
+/// A socket as something to write to.
+struct Sending<'a>(&'a Socket);
+
+impl Write for Sending<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_certificates_is_refused() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let error = Trust::new("localhost", Some(file.path())).unwrap_err();
+        assert!(error.to_string().contains("no certificate"), "{error}");
+        let missing = Trust::new("localhost", Some(Path::new("/nowhere/ca.pem"))).unwrap_err();
+        assert!(missing.to_string().contains("/nowhere/ca.pem"), "{missing}");
+    }
+}

@@ -1,0 +1,137 @@
+//! The client against a real server: llama.cpp's, with random weights. `scripts/llama-server` installs and starts it,
+//! which needs Python and a package index, so these tests run only when asked for:
+//! `cargo test -p assay-load --test llama -- --ignored`.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail by panicking")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+
+use assay_load::arrivals::{Arrivals, Conversations, Think};
+use assay_load::prompts::{Length, Prompt, Prompts, Synthetic, Tokenizer};
+use assay_load::request::{Api, Endpoint};
+use assay_load::run::{Live, Load, Questions, run};
+use assay_load::{ChunkKind, Exchange};
+
+/// A server that ends with the test.
+struct Llama {
+    url: String,
+    home: PathBuf,
+}
+
+fn script(home: &Path, what: &str) -> std::process::Output {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/llama-server");
+    Command::new(script).arg(what).env("ASSAY_LLAMA_HOME", home).output().unwrap()
+}
+
+impl Llama {
+    fn start() -> Self {
+        let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("llama-server");
+        let output = script(&home, "start");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let url = String::from_utf8(output.stdout).unwrap().trim().to_owned();
+        Self { url, home }
+    }
+
+    fn tokenizer(&self) -> Arc<Tokenizer> {
+        Arc::new(Tokenizer::open(&self.home.join("tokenizer.json")).unwrap())
+    }
+
+    /// Asks, and gives all requests in their order; none may fail.
+    fn ask(&self, questions: &dyn Questions, shape: impl FnOnce(&mut Load)) -> Vec<Exchange> {
+        let mut load = Load::closed(Endpoint::new(&self.url, "tiny"), 1, 1);
+        load.keep_answers = true;
+        shape(&mut load);
+        let kept = Mutex::new(Vec::new());
+        let keep = |exchange: &Exchange| kept.lock().unwrap().push(exchange.clone());
+        run(&load, questions, &Live::default(), &AtomicBool::new(false), &keep).unwrap();
+        let mut exchanges = kept.into_inner().unwrap();
+        exchanges.sort_by_key(|exchange| exchange.index);
+        for exchange in &exchanges {
+            assert_eq!(exchange.fault, None);
+        }
+        exchanges
+    }
+}
+
+impl Drop for Llama {
+    fn drop(&mut self) {
+        script(&self.home, "stop");
+    }
+}
+
+/// Prompts whose answers have so many tokens.
+fn prompts(count: usize, output: u32, tokenizer: &Tokenizer) -> Vec<Prompt> {
+    let (prompt_tokens, output_tokens) = (Length::Between(10, 200), Length::Exactly(output));
+    Synthetic { count, prompt_tokens, output_tokens, shared_tokens: 8, beginnings: 1 }
+        .make(3, Some(tokenizer))
+        .unwrap()
+}
+
+/// One test, because there is one server: streams, whole answers and conversations after each other.
+#[test]
+#[ignore = "installs and starts llama.cpp's server"]
+fn a_real_server_is_measured() {
+    let llama = Llama::start();
+    let tokenizer = llama.tokenizer();
+    let asked = Prompts::new(prompts(24, 16, &tokenizer), 7).unwrap().with_tokenizer(Arc::clone(&tokenizer));
+    several_streams(&llama, &asked);
+    exact_prompts(&llama, &asked);
+    conversations(&llama);
+}
+
+fn several_streams(llama: &Llama, asked: &Prompts) {
+    let exchanges = llama.ask(asked, |load| {
+        load.arrivals = Arrivals::Closed { streams: 4 };
+        load.requests = Some(24);
+    });
+    assert_eq!(exchanges.len(), 24);
+    for exchange in &exchanges {
+        let usage = exchange.usage.expect("usage");
+        let output = usage.output.unwrap();
+        assert!((1..=16).contains(&output));
+        assert!(matches!(exchange.finish.as_deref(), Some("length" | "stop")));
+        // The server holds back the bytes of a character until it is whole, so a chunk may bring several tokens.
+        let content = exchange.chunks.iter().filter(|chunk| chunk.kind == ChunkKind::Content);
+        assert!(u64::from(content.map(|chunk| chunk.events).sum::<u32>()) <= output);
+        let (first, last) = (exchange.first_token_s.unwrap(), exchange.last_token_s.unwrap());
+        assert!(exchange.sent_s < first && first <= last && last <= exchange.end_s);
+        let server = exchange.server.expect("times of the server");
+        assert!(server.prompt_s.unwrap() > 0.0 && server.output_s.unwrap() > 0.0);
+    }
+}
+
+/// What our tokenizer counts in a prompt is what the server counts.
+fn exact_prompts(llama: &Llama, asked: &Prompts) {
+    for stream in [true, false] {
+        let exchanges = llama.ask(asked, |load| {
+            load.endpoints[0].api = Api::Completions;
+            load.endpoints[0].stream = stream;
+            load.requests = Some(24);
+        });
+        for exchange in &exchanges {
+            let wanted = asked.prompt(exchange.index).prompt_tokens.map(u64::from);
+            assert_eq!(exchange.usage.unwrap().prompt, wanted);
+        }
+    }
+}
+
+fn conversations(llama: &Llama) {
+    let mut prompt = Prompt::text("gold");
+    prompt.later = vec!["ore".into(), "fire".into()];
+    let asked = Prompts::new(vec![prompt], 1).unwrap().with_output_tokens(4);
+    let think = Think::Constant(std::time::Duration::from_millis(10));
+    let begin = Box::new(Arrivals::Closed { streams: 1 });
+    let exchanges = llama.ask(&asked, |load| {
+        load.arrivals = Arrivals::Conversations(Conversations { begin, turns: 3, think });
+        load.requests = Some(2);
+    });
+    assert_eq!(exchanges.len(), 6);
+    for pair in exchanges.windows(2).filter(|pair| pair[1].conversation.is_some_and(|(_, turn)| turn > 0)) {
+        assert!(
+            pair[1].usage.unwrap().prompt > pair[0].usage.unwrap().prompt,
+            "what was said before comes along"
+        );
+    }
+}

@@ -1,0 +1,54 @@
+//! How a campaign wants its answer laid out: which metrics, which settings as columns, and what others published.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Settings, Value};
+
+/// The tables that a campaign asks for beside the plain one.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Layout {
+    /// Metrics that stand side by side, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
+    /// Settings whose values become columns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub across: Vec<String>,
+    /// One of them and the value that its other values are compared with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<Against>,
+    /// Numbers that others published, to stand beside ours.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub published: Vec<Published>,
+    /// The series that is printed value by value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<String>,
+}
+
+/// A setting and the value that its other values are compared with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Against {
+    /// The setting.
+    pub setting: String,
+    /// The value.
+    pub value: Value,
+}
+
+/// A number that somebody published. It has no interval, so it is shown and never ranked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Published {
+    /// Whose it is and how it differs from what is run here: another size, another device.
+    pub label: String,
+    /// The metric.
+    pub metric: String,
+    /// The settings it belongs to.
+    pub settings: Settings,
+    /// The value in the base unit.
+    pub value: f64,
+}
+
+impl Layout {
+    /// Whether nothing is asked for.
+    pub fn is_plain(&self) -> bool {
+        *self == Layout::default()
+    }
+}

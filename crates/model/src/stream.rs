@@ -1,0 +1,160 @@
+//! What a built-in workload says while it runs: one line of JSON for each thing it says, on standard output. Every
+//! engine speaks this, the native one and adapters to other runtimes, so that all are read the same way.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Scope, Value};
+
+/// One line. In JSON, the key `assay` tells what kind of line it is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "assay", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Told {
+    /// A setting that is in force: what the workload really uses.
+    Setting {
+        /// Its name.
+        name: String,
+        /// Its value.
+        value: Value,
+    },
+    /// A value of a metric. Values with a step make a series; the last value is the observation.
+    Value {
+        /// The metric's canonical name.
+        metric: String,
+        /// The value in its unit; always finite.
+        value: f64,
+        /// The unit as it is written; that of the canonical metric if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unit: Option<String>,
+        /// The step or iteration.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        step: Option<u64>,
+        /// What it was taken over.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        scope: Option<Scope>,
+        /// For a rate or a mean, how many it was taken over.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        count: Option<f64>,
+        /// For a rate, the seconds it was taken over.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seconds: Option<f64>,
+        /// Whether it was computed from other values instead of measured.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        derived: bool,
+    },
+    /// A phase that has ended, in seconds since the workload began.
+    Phase {
+        /// One of [`crate::document::PHASES`].
+        name: String,
+        /// Its start.
+        start_s: f64,
+        /// Its end.
+        end_s: f64,
+    },
+    /// How far it is.
+    Progress {
+        /// Steps done.
+        done: u64,
+        /// Of so many.
+        of: u64,
+    },
+    /// Something the reader of the numbers should know.
+    Note {
+        /// What.
+        text: String,
+        /// What to do about it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hint: Option<String>,
+    },
+    /// It does not fit into memory and was not begun.
+    DoesNotFit {
+        /// What it needs and what there is.
+        reason: String,
+        /// What would fit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hint: Option<String>,
+    },
+    /// It stopped before its end.
+    Failed {
+        /// Why.
+        reason: String,
+        /// What to do about it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hint: Option<String>,
+    },
+    /// It came to its end. Output that breaks off before this line is not whole.
+    Done {
+        /// Steps or iterations done.
+        steps: u64,
+    },
+}
+
+impl Told {
+    /// A value without more.
+    pub fn value(metric: &str, value: f64) -> Told {
+        Told::Value {
+            metric: metric.to_owned(),
+            value,
+            unit: None,
+            step: None,
+            scope: None,
+            count: None,
+            seconds: None,
+            derived: false,
+        }
+    }
+
+    /// A value at a step.
+    pub fn at(metric: &str, step: u64, value: f64) -> Told {
+        match Told::value(metric, value) {
+            Told::Value { metric, value, unit, scope, count, seconds, derived, .. } => {
+                Told::Value { metric, value, unit, step: Some(step), scope, count, seconds, derived }
+            }
+            other => other,
+        }
+    }
+
+    /// A rate over the loop, with what it was computed from.
+    pub fn rate(metric: &str, count: f64, seconds: f64) -> Told {
+        Told::Value {
+            metric: metric.to_owned(),
+            value: count / seconds,
+            unit: None,
+            step: None,
+            scope: Some(Scope::Loop),
+            count: Some(count),
+            seconds: Some(seconds),
+            derived: true,
+        }
+    }
+
+    /// A value that was computed from others.
+    pub fn derived(metric: &str, value: f64) -> Told {
+        match Told::value(metric, value) {
+            Told::Value { metric, value, unit, step, scope, count, seconds, .. } => {
+                Told::Value { metric, value, unit, step, scope, count, seconds, derived: true }
+            }
+            other => other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_json_that_says_what_it_is() {
+        let line = serde_json::to_string(&Told::at("time.forward", 3, 0.5)).unwrap();
+        assert_eq!(line, r#"{"assay":"value","metric":"time.forward","value":0.5,"step":3}"#);
+        assert_eq!(serde_json::from_str::<Told>(&line).unwrap(), Told::at("time.forward", 3, 0.5));
+        assert!(serde_json::from_str::<Told>(r#"{"assay":"value","metric":"a","value":1,"odd":2}"#).is_err());
+    }
+
+    #[test]
+    fn a_rate_keeps_its_count_and_its_seconds() {
+        let Told::Value { value, count, seconds, .. } = Told::rate("tokens_per_s", 512.0, 0.5) else {
+            unreachable!()
+        };
+        assert_eq!((value, count, seconds), (1024.0, Some(512.0), Some(0.5)));
+    }
+}

@@ -1,0 +1,141 @@
+//! What a one-off measurement says: a few lines a cell, and how the cells compare.
+
+use assay_judge::{Answer, Row};
+use assay_model::{CellId, Estimate, Settings, Unit, Verdict, names};
+
+use crate::answer::effect_cell;
+use crate::number::{Scale, percent, single};
+
+/// The metrics that are shown where a record has them; the first one is the time.
+pub const METRICS: [&str; 9] = [
+    names::TIME_ITERATION,
+    names::TIME_FIRST,
+    names::TOKENS_PER_S,
+    names::SAMPLES_PER_S_LOOP,
+    names::FLOPS_PER_S,
+    names::MFU,
+    names::MEMORY_PEAK,
+    names::PARAMETERS,
+    names::LOSS_TRAIN,
+];
+
+/// The lines about every cell. `answers` are of one record, one for each of [`METRICS`] that it has.
+pub fn lines(workload: &str, shown: &Settings, answers: &[Answer]) -> Vec<String> {
+    let Some(first) = answers.first() else { return Vec::new() };
+    let mut lines = Vec::new();
+    for row in first.rows.iter().filter(|row| row.planned) {
+        let mut settings = shown.clone();
+        settings.extend(row.settings.clone());
+        let words: Vec<String> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        lines.push(format!("{workload}  {}", words.join(" ")));
+        if row.estimate.is_none() {
+            lines.push(format!("  {}", without_value(row)));
+        } else {
+            lines.extend(cell_lines(answers, &row.cell));
+        }
+        lines.extend(row.caveats.iter().map(|caveat| format!("  note: {}", caveat.text)));
+        lines.push(String::new());
+    }
+    lines
+}
+
+/// How the cells compare with the best one, if there is one.
+pub fn comparison(answer: &Answer) -> Vec<String> {
+    let Some(best) = answer.best.and_then(|best| answer.rows.get(best)) else { return Vec::new() };
+    let name = |row: &Row| {
+        let words: Vec<String> = row.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        words.join(" ")
+    };
+    let compared = answer.rows.iter().filter_map(|row| Some((row, row.against_best.as_ref()?)));
+    compared
+        .map(|(row, effect)| match effect.verdict {
+            Verdict::Same => format!("{} and {}: the same within 1 %", name(best), name(row)),
+            Verdict::Unclear => {
+                let why = effect.reason.clone().unwrap_or_default();
+                format!("{} and {}: cannot be told apart ({why})", name(best), name(row))
+            }
+            _ => format!("{} is {} than {}", name(row), effect_cell(effect, &answer.metric).text, name(best)),
+        })
+        .collect()
+}
+
+fn without_value(row: &Row) -> String {
+    let counts = row.counts;
+    if counts.unfit > 0 {
+        "does not fit".to_owned()
+    } else if counts.failed + counts.timed_out > 0 {
+        "failed".to_owned()
+    } else {
+        "not measured".to_owned()
+    }
+}
+
+fn cell_lines(answers: &[Answer], cell: &CellId) -> Vec<String> {
+    let estimate = |metric: &str| {
+        let answer = answers.iter().find(|answer| answer.metric.name == metric)?;
+        let row = answer.rows.iter().find(|row| row.cell == *cell)?;
+        Some((row.estimate.as_ref()?, &answer.metric.unit))
+    };
+    let center = |metric: &str| estimate(metric).map(|(estimate, unit)| single(unit, estimate.center));
+    let mut lines = Vec::new();
+    if let Some((time, unit)) = estimate(names::TIME_ITERATION) {
+        lines.push(format!("  time        {}", with_interval(time, unit)));
+    }
+    if let Some(first) = center(names::TIME_FIRST) {
+        lines.push(format!("  first       {first}"));
+    }
+    let peak = estimate(names::MFU).map(|(share, _)| format!("{} of peak", percent(share.center)));
+    let rates = [names::TOKENS_PER_S, names::SAMPLES_PER_S_LOOP, names::FLOPS_PER_S];
+    let rates: Vec<String> = rates.iter().filter_map(|metric| center(metric)).chain(peak).collect();
+    if !rates.is_empty() {
+        lines.push(format!("  rate        {}", rates.join(", ")));
+    }
+    let parameters =
+        estimate(names::PARAMETERS).map(|(count, _)| format!("{} parameters", short(count.center)));
+    let memory: Vec<String> = center(names::MEMORY_PEAK).into_iter().chain(parameters).collect();
+    if !memory.is_empty() {
+        lines.push(format!("  memory      {}", memory.join(", ")));
+    }
+    if let Some(loss) = center(names::LOSS_TRAIN) {
+        lines.push(format!("  loss        {loss}"));
+    }
+    lines
+}
+
+fn with_interval(estimate: &Estimate, unit: &Unit) -> String {
+    let scale = Scale::for_value(unit, estimate.center);
+    let decimals = scale.decimals(estimate.center, estimate.low, estimate.high);
+    let show = |value: f64| scale.show(value, decimals);
+    let runs = crate::number::counted(estimate.samples as u64, "run");
+    match estimate.samples {
+        1 => format!("{} {}  (one run: no interval)", show(estimate.center), scale.name),
+        _ => format!(
+            "{} {}  ({} – {}, {:.0} % interval of the median of {runs})",
+            show(estimate.center),
+            scale.name,
+            show(estimate.low),
+            show(estimate.high),
+            (estimate.confidence * 100.0).floor()
+        ),
+    }
+}
+
+/// A count as people say it: `128.6M`, `3.38B`.
+pub fn short(count: f64) -> String {
+    match count {
+        count if count >= 1e9 => format!("{:.2}B", count / 1e9),
+        count if count >= 1e6 => format!("{:.1}M", count / 1e6),
+        count if count >= 1e3 => format!("{:.1}K", count / 1e3),
+        count => format!("{count}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_said_as_write_ups_say_them() {
+        assert_eq!([1.209e8, 3.381e9, 950.0].map(short), ["120.9M", "3.38B", "950"]);
+    }
+}

@@ -1,0 +1,113 @@
+//! A record with some settings as columns, as a write-up would print it.
+
+use assay_judge::pivot::{Pivot, PivotCell, PivotRow};
+use assay_model::{Settings, Verdict};
+
+use crate::answer::{estimate_cells, metric_title, scale, with_unit};
+use crate::number::Scale;
+use crate::table::{Cell, Column, Table, Tone};
+
+/// One row for each combination of the other settings; medians with their intervals, ratios, and what was published.
+pub fn table(pivot: &Pivot, question: Option<&str>) -> Table {
+    let title = question.filter(|question| !question.is_empty());
+    let title = title.map_or_else(|| pivot.name.clone(), |question| format!("{}: {question}", pivot.name));
+    let mut table = Table { heading: vec![title, metric_title(&pivot.metric)], ..Table::default() };
+    let cells = pivot.rows.iter().flat_map(|row| row.cells.iter().flatten());
+    let scale = scale(&pivot.metric, cells.filter_map(|cell| cell.estimate.as_ref()));
+    table.columns = columns(pivot, &scale);
+    for row in &pivot.rows {
+        let cells = row_cells(pivot, row, &scale, &mut table);
+        table.rows.push(cells);
+    }
+    table.notes.push("medians, with the interval of the median in brackets".to_owned());
+    if let Some(against) = &pivot.against {
+        table.notes.push(format!(
+            "ratio: to {} = {}, with its interval; ~ cannot be told from 1",
+            against.setting, against.value
+        ));
+    }
+    if !pivot.published.is_empty() {
+        table.notes.push("published numbers have no interval and are not compared".to_owned());
+    }
+    table
+}
+
+fn columns(pivot: &Pivot, scale: &Scale) -> Vec<Column> {
+    let mut columns: Vec<Column> = pivot.down.iter().map(Column::left).collect();
+    for column in &pivot.columns {
+        columns.push(Column::right(with_unit(&words(column), scale)));
+        if has_ratio(pivot, column) {
+            columns.push(Column::right("ratio"));
+        }
+    }
+    for (label, column) in &pivot.published {
+        let words = words(column);
+        let space = if words.is_empty() { "" } else { ": " };
+        columns.push(Column::right(with_unit(&format!("{label}{space}{words}"), scale)));
+    }
+    columns.push(Column::left(""));
+    columns
+}
+
+fn has_ratio(pivot: &Pivot, column: &Settings) -> bool {
+    pivot.against.as_ref().is_some_and(|against| column.get(&against.setting) != Some(&against.value))
+}
+
+fn words(settings: &Settings) -> String {
+    settings.values().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+fn row_cells(pivot: &Pivot, row: &PivotRow, scale: &Scale, table: &mut Table) -> Vec<Cell> {
+    let setting = |name: &String| row.settings.get(name).map(ToString::to_string).unwrap_or_default();
+    let mut cells: Vec<Cell> = pivot.down.iter().map(|name| Cell::new(setting(name))).collect();
+    let mut marks: Vec<String> = Vec::new();
+    for (column, cell) in pivot.columns.iter().zip(&row.cells) {
+        cells.push(value_cell(cell.as_ref(), scale));
+        if has_ratio(pivot, column) {
+            cells.push(ratio_cell(cell.as_ref()));
+        }
+        for caveat in cell.iter().flat_map(|cell| &cell.caveats) {
+            marks.push(table.footnote(&caveat.text, &caveat.hint));
+        }
+    }
+    for value in &row.published {
+        let show = |value: f64| scale.show(value, scale.decimals(value, value, value));
+        cells.push(value.map_or_else(Cell::default, |value| Cell::toned(show(value), Tone::Faint)));
+    }
+    marks.dedup();
+    cells.push(Cell::toned(marks.join(" "), Tone::Doubt));
+    cells
+}
+
+/// The median and its interval, or why there is none.
+fn value_cell(cell: Option<&PivotCell>, scale: &Scale) -> Cell {
+    let Some(cell) = cell else { return Cell::default() };
+    if cell.estimate.is_none() && cell.counts.unfit > 0 {
+        return Cell::toned("does not fit", Tone::Doubt);
+    }
+    if cell.estimate.is_none() && cell.counts.failed + cell.counts.timed_out > 0 {
+        return Cell::toned("failed", Tone::Bad);
+    }
+    let runs = cell.estimate.as_ref().map_or(0, |estimate| estimate.samples);
+    let [median, interval] = estimate_cells(cell.estimate.as_ref(), scale);
+    match runs {
+        0 | 1 => median,
+        // Too few runs for an interval at the asked confidence: say how many there are.
+        2..6 => Cell::new(format!("{} ({}; {runs} runs)", median.text, interval.text)),
+        _ => Cell::new(format!("{} ({})", median.text, interval.text)),
+    }
+}
+
+fn ratio_cell(cell: Option<&PivotCell>) -> Cell {
+    let Some(effect) = cell.and_then(|cell| cell.against.as_ref()) else { return Cell::default() };
+    let text = match effect.interval {
+        Some(ends) => format!("{:.2} ({:.2} – {:.2})", effect.ratio, ends.low, ends.high),
+        None => format!("{:.2}", effect.ratio),
+    };
+    match effect.verdict {
+        Verdict::Same => Cell::toned(format!("= {text}"), Tone::Doubt),
+        Verdict::Unclear => Cell::toned(format!("~ {text}"), Tone::Doubt),
+        Verdict::Better => Cell::toned(text, Tone::Good),
+        Verdict::Worse => Cell::toned(text, Tone::Bad),
+    }
+}

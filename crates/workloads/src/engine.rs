@@ -1,0 +1,3 @@
+//! Adapters to other runtimes.
+
+pub mod torch;

@@ -1,0 +1,121 @@
+//! Hands on what the adapter says, adds what all iterations come to, and finds out what its end means.
+
+use std::process::Command;
+use std::sync::atomic::Ordering;
+
+use assay_model::{Told, names};
+
+use super::child::{self, Gone};
+use super::{ENGINE, MISSING, failed, missing};
+use crate::lm::Options;
+use crate::lm::summary::{CPU, Iteration, Summary};
+use crate::{Ended, Outlet, WorkloadError};
+
+/// The exit codes of the adapter that say more than that it failed.
+mod exit {
+    /// PyTorch is not there, too old, or has no such device or mode.
+    pub(super) const MISSING: i32 = 4;
+    /// The loss or the gradient is not a finite number.
+    pub(super) const DIVERGED: i32 = 5;
+}
+
+/// One run of the adapter.
+pub(super) struct Relay<'a, 'b> {
+    options: &'a Options,
+    peak_flops: Option<f64>,
+    outlet: &'a mut Outlet<'b>,
+    summary: Summary,
+    /// The time of the iteration whose CPU time is told next.
+    seconds: f64,
+    /// The line that says how it ended.
+    last: Option<Told>,
+}
+
+impl<'a, 'b> Relay<'a, 'b> {
+    pub(super) fn new(
+        options: &'a Options,
+        peak_flops: Option<f64>,
+        outlet: &'a mut Outlet<'b>,
+    ) -> Relay<'a, 'b> {
+        let summary = Summary::default();
+        summary.tell_before(options, outlet);
+        Relay { options, peak_flops, outlet, summary, seconds: 0.0, last: None }
+    }
+
+    /// Runs the adapter to its end.
+    pub(super) fn run(mut self, python: &str, command: &mut Command) -> Result<Ended, WorkloadError> {
+        let stop = self.outlet.stop_flag();
+        let gone = child::watch(command, &|| stop.load(Ordering::Relaxed), &mut |told| self.hear(told));
+        let gone = gone.map_err(|error| missing(format!("cannot start `{python}`: {error}")))?;
+        self.end(python, &gone)
+    }
+
+    /// What ends the run is kept until its meaning is known; everything else is handed on.
+    fn hear(&mut self, told: Told) {
+        match told {
+            Told::Failed { .. } | Told::DoesNotFit { .. } | Told::Done { .. } => self.last = Some(told),
+            Told::Value { ref metric, value, step: Some(_), .. } => {
+                self.count(metric, value);
+                self.outlet.tell(told);
+            }
+            other => self.outlet.tell(other),
+        }
+    }
+
+    /// An iteration is whole when both of its times are known; the CPU time comes second.
+    fn count(&mut self, metric: &str, value: f64) {
+        let (name, warmup) = match metric.strip_suffix(".warmup") {
+            Some(name) => (name, true),
+            None => (metric, false),
+        };
+        if name == names::TIME_ITERATION {
+            self.seconds = value;
+        } else if name == CPU {
+            let iteration =
+                Iteration { seconds: self.seconds, cpu_seconds: value, loss: f64::NAN, gradient_norm: None };
+            self.summary.count(warmup, iteration);
+        }
+    }
+
+    fn end(mut self, python: &str, gone: &Gone) -> Result<Ended, WorkloadError> {
+        let Some(status) = gone.status else { return Ok(self.summed_up(Ended::Stopped)) };
+        let planned = self.options.warmup.saturating_add(self.options.iterations);
+        match (self.last.take(), status.code()) {
+            (Some(Told::Done { steps }), Some(0)) if steps < planned => Ok(self.summed_up(Ended::Stopped)),
+            (Some(Told::Done { .. }), Some(0)) => Ok(self.summed_up(Ended::Done)),
+            (Some(told @ Told::DoesNotFit { .. }), _) => {
+                self.outlet.tell(told);
+                Ok(Ended::DoesNotFit)
+            }
+            (Some(told @ Told::Failed { .. }), Some(exit::DIVERGED)) => {
+                self.outlet.tell(told);
+                Ok(self.summed_up(Ended::Diverged))
+            }
+            (Some(Told::Failed { reason, hint }), Some(exit::MISSING)) => {
+                Err(WorkloadError::EngineMissing { engine: ENGINE, reason, hint }.or_hint(MISSING))
+            }
+            (Some(Told::Failed { reason, hint }), _) => {
+                Err(WorkloadError::EngineFailed { engine: ENGINE, reason, hint })
+            }
+            _ => Err(broken_off(python, gone, &status.to_string())),
+        }
+    }
+
+    /// Tells what the iterations came to, as the native engine does.
+    fn summed_up(self, ended: Ended) -> Ended {
+        self.summary.tell_after(self.options, self.peak_flops, self.outlet);
+        if ended != Ended::Diverged {
+            self.outlet.tell(Told::Done { steps: self.summary.done() });
+        }
+        ended
+    }
+}
+
+/// The adapter ended without saying why.
+fn broken_off(python: &str, gone: &Gone, status: &str) -> WorkloadError {
+    let last_words = gone.last_words.join("; ");
+    let words = if last_words.is_empty() { "it said nothing".to_owned() } else { last_words };
+    let reason = format!("`{python}` ended with {status}: {words}");
+    // Whatever does not come to the adapter's first line is no Python that can run it.
+    if gone.spoke { failed(reason) } else { missing(reason) }
+}

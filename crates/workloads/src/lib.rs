@@ -1,0 +1,50 @@
+//! Built-in workloads, the engines that compute them, and the data they use.
+//!
+//! A workload is asked for by name with settings, and says what it does as [`assay_model::Told`] lines through an
+//! [`Outlet`]; it prints nothing itself.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `outlet.rs` | what a caller gives a workload, and how it answers |
+//! | `error.rs` | what can go wrong |
+//! | `arguments.rs` | settings as they stand on a command line |
+//! | `settings.rs` | settings read as typed values, with clear errors |
+//! | `process.rs` | this process's CPU time and memory, and pacing by standard input |
+//! | `lm.rs`, `lm/` | the language model: forward pass, forward and backward pass, training |
+//! | `peak.rs` | what this machine can do at most |
+//! | `memory.rs` | how much memory a workload may take |
+//! | `engine.rs`, `engine/` | adapters to other runtimes |
+
+mod error;
+mod outlet;
+mod process;
+mod settings;
+
+pub mod arguments;
+pub mod engine;
+pub mod lm;
+pub mod memory;
+pub mod peak;
+
+pub use error::WorkloadError;
+pub use outlet::{Ended, Limits, Outlet};
+
+use assay_model::{Settings, WorkloadDescription};
+
+/// All built-in workloads with their settings.
+pub fn descriptions() -> Vec<WorkloadDescription> {
+    vec![lm::description()]
+}
+
+/// Runs one workload to its end. What it measures is told through `outlet`; an error is returned and not told.
+pub fn run(
+    name: &str,
+    settings: &Settings,
+    machine: &Limits,
+    outlet: &mut Outlet<'_>,
+) -> Result<Ended, WorkloadError> {
+    match name {
+        lm::NAME => lm::run(settings, machine, outlet),
+        _ => Err(WorkloadError::Unknown { name: name.to_owned(), known: vec![lm::NAME.to_owned()] }),
+    }
+}

@@ -1,0 +1,263 @@
+//! Checkpoints: weights, moments of the optimiser and the number of updates in one safetensors file, from which a run
+//! goes on exactly where it was.
+//!
+//! The moments of a tensor have its name with `adam.first.` or `adam.second.` before it. The entry `assay.lm` of the
+//! file's metadata is JSON with the number of updates and the settings that the losses depend on. A file without that
+//! entry holds weights alone.
+
+mod file;
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use assay_model::{Settings, Value};
+use safetensors::tensor::{Dtype, Metadata};
+use serde::{Deserialize, Serialize};
+
+use super::model::State;
+use super::options::Options;
+use super::parameters::Parameters;
+use super::shape::{Shape, Tensor};
+use crate::WorkloadError;
+
+pub use file::save;
+
+/// The entry of the metadata that is ours.
+const ENTRY: &str = "assay.lm";
+/// The names of the moments begin with these.
+const MOMENTS: [&str; 2] = ["adam.first.", "adam.second."];
+/// The largest header that is read; the format itself allows as much.
+const MOST_HEADER: u64 = 100_000_000;
+/// Settings that losses depend on, apart from the shape.
+const SETTINGS: [&str; 9] = [
+    "batch_size",
+    "context",
+    "seed",
+    "learning_rate",
+    "weight_decay",
+    "clip",
+    "text",
+    "tokenizer",
+    "threads",
+];
+
+/// What a checkpoint says of itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct About {
+    /// Updates so far.
+    pub updates: u64,
+    /// The settings that the losses depend on.
+    pub settings: Settings,
+}
+
+impl About {
+    pub(super) fn new(options: &Options, updates: u64) -> About {
+        let all = options.in_force();
+        let settings = SETTINGS.iter().filter_map(|name| Some(((*name).to_owned(), all.get(*name)?.clone())));
+        About { updates, settings: settings.collect() }
+    }
+
+    /// The settings that differ, in words; none if all agree.
+    pub(super) fn differences(&self, other: &About) -> Option<String> {
+        let shown = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), Value::to_string);
+        let differing = SETTINGS.iter().filter_map(|name| {
+            let (mine, theirs) = (self.settings.get(*name), other.settings.get(*name));
+            (mine != theirs).then(|| format!("{name} {} instead of {}", shown(theirs), shown(mine)))
+        });
+        Some(differing.collect::<Vec<_>>().join(", ")).filter(|words| !words.is_empty())
+    }
+}
+
+/// The header of a checkpoint.
+#[derive(Debug)]
+pub struct Header {
+    metadata: Metadata,
+    /// What the checkpoint says of itself; none for a file of weights alone.
+    pub about: Option<About>,
+    /// Where the data begin in the file.
+    data_start: u64,
+}
+
+/// Reads the header of a safetensors file. `bytes` begins as the file does and may hold more than the header. Takes
+/// any bytes.
+pub fn read_header(bytes: &[u8]) -> Result<Header, String> {
+    let length = header_length(bytes)?;
+    let text = usize::try_from(length).ok().and_then(|length| bytes.get(8..)?.get(..length));
+    let text = text.ok_or_else(|| format!("it ends within its header, which should have {length} bytes"))?;
+    let metadata: Metadata = serde_json::from_slice(text)
+        .map_err(|error| format!("its header is not that of a safetensors file: {error}"))?;
+    let about = metadata.metadata().as_ref().and_then(|entries| entries.get(ENTRY));
+    let about = about
+        .map(|text| {
+            serde_json::from_str(text).map_err(|error| format!("its entry `{ENTRY}` is wrong: {error}"))
+        })
+        .transpose()?;
+    Ok(Header { metadata, about, data_start: 8 + length })
+}
+
+/// The length of the header, from the first eight bytes.
+fn header_length(bytes: &[u8]) -> Result<u64, String> {
+    let first = bytes.first_chunk::<8>().ok_or("it is shorter than the shortest safetensors file")?;
+    let length = u64::from_le_bytes(*first);
+    if length > MOST_HEADER {
+        return Err(
+            "its first eight bytes are not the length of a header, so it is no safetensors file".to_owned()
+        );
+    }
+    Ok(length)
+}
+
+/// A checkpoint that was opened and whose header agrees with the length of the file.
+pub struct Checkpoint {
+    file: File,
+    header: Header,
+}
+
+impl Checkpoint {
+    /// Opens a checkpoint.
+    pub fn open(path: &Path) -> Result<Checkpoint, WorkloadError> {
+        let wrong = |reason: String| {
+            let error = WorkloadError::file("resume from", path, reason);
+            error.or_hint("give a checkpoint that `save` wrote, or a safetensors file with the same tensors")
+        };
+        let system = |error: std::io::Error| WorkloadError::file("read", path, error);
+        let mut file = File::open(path).map_err(system)?;
+        let mut bytes = Vec::new();
+        (&mut file).take(8).read_to_end(&mut bytes).map_err(system)?;
+        let length = header_length(&bytes).map_err(wrong)?;
+        (&mut file).take(length).read_to_end(&mut bytes).map_err(system)?;
+        let header = read_header(&bytes).map_err(wrong)?;
+        let there = file.metadata().map_err(system)?.len();
+        let expected = header.data_start.saturating_add(header.metadata.data_len() as u64);
+        if there != expected {
+            return Err(wrong(format!("it has {there} bytes, and its header speaks of {expected}")));
+        }
+        Ok(Checkpoint { file, header })
+    }
+
+    /// What the checkpoint says of itself; none for a file of weights alone.
+    pub fn about(&self) -> Option<&About> {
+        self.header.about.as_ref()
+    }
+
+    /// Checks that every tensor that the model needs is there, with its shape and kind, before anything is read.
+    pub fn check(&self, path: &Path, shape: &Shape, with_moments: bool) -> Result<(), WorkloadError> {
+        let with_moments = with_moments && self.about().is_some();
+        let prefixes = [""].into_iter().chain(MOMENTS.into_iter().filter(|_| with_moments));
+        for prefix in prefixes {
+            for tensor in shape.tensors() {
+                self.check_tensor(prefix, &tensor).map_err(|(reason, hint)| {
+                    WorkloadError::file("resume from", path, reason).or_hint(hint)
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_tensor(&self, prefix: &str, tensor: &Tensor) -> Result<(), (String, &'static str)> {
+        let name = format!("{prefix}{}", tensor.name);
+        let Some(info) = self.header.metadata.info(&name) else {
+            return Err((format!("tensor `{name}` is missing"), "was it saved from another size?"));
+        };
+        if info.dtype != Dtype::F32 {
+            let reason = format!("tensor `{name}` has the type {}, not F32", info.dtype);
+            return Err((reason, "convert the file to 32-bit floats"));
+        }
+        if info.shape != tensor.dimensions() {
+            let reason =
+                format!("tensor `{name}` has the shape {:?}, not {:?}", info.shape, tensor.dimensions());
+            return Err((reason, "use the size, vocabulary and so on that it was saved with"));
+        }
+        Ok(())
+    }
+
+    /// Reads the state of a model, each tensor straight into its place. Call [`Checkpoint::check`] before.
+    pub fn load(&mut self, path: &Path, shape: &Shape, state: State<'_>) -> Result<(), WorkloadError> {
+        self.load_tensors(path, "", shape, state.weights)?;
+        if let (Some(about), Some(moments)) = (self.header.about.clone(), state.moments) {
+            for (prefix, parameters) in MOMENTS.into_iter().zip(moments) {
+                self.load_tensors(path, prefix, shape, parameters)?;
+            }
+            *state.updates = about.updates;
+        }
+        Ok(())
+    }
+
+    fn load_tensors(
+        &mut self,
+        path: &Path,
+        prefix: &str,
+        shape: &Shape,
+        parameters: &mut Parameters,
+    ) -> Result<(), WorkloadError> {
+        for (tensor, values) in shape.tensors().iter().zip(parameters.tensors_mut()) {
+            let name = format!("{prefix}{}", tensor.name);
+            let begin = self.header.metadata.info(&name).map_or(0, |info| info.data_offsets.0 as u64);
+            self.file
+                .seek(SeekFrom::Start(self.header.data_start + begin))
+                .and_then(|_| file::read_numbers(&mut self.file, values))
+                .map_err(|error| WorkloadError::file("read", path, format!("tensor `{name}`: {error}")))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn file(header: &str) -> Vec<u8> {
+        [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat()
+    }
+
+    const HEADER: &str = r#"{"__metadata__":{"assay.lm":"{\"updates\":7,\"settings\":{\"seed\":1}}"},
+        "norm":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}"#;
+
+    #[test]
+    fn a_header_says_what_the_checkpoint_is() {
+        let header = read_header(&file(HEADER)).unwrap();
+        assert_eq!(header.about.unwrap().updates, 7);
+        assert_eq!(header.metadata.data_len(), 8);
+        let weights = file(r#"{"norm":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}"#);
+        assert_eq!(read_header(&weights).unwrap().about, None);
+        let odd = file(r#"{"__metadata__":{"assay.lm":"{}"}}"#);
+        assert!(read_header(&odd).unwrap_err().contains("`assay.lm` is wrong"));
+    }
+
+    #[test]
+    fn headers_that_contradict_themselves_are_refused() {
+        for (shape, offsets) in [
+            ("[3]", "[0,8]"),
+            ("[2]", "[4,12]"),
+            ("[2]", "[8,0]"),
+            ("[9999999999,9999999999,9999999999]", "[0,8]"),
+        ] {
+            let text = format!(r#"{{"norm":{{"dtype":"F32","shape":{shape},"data_offsets":{offsets}}}}}"#);
+            assert!(read_header(&file(&text)).unwrap_err().contains("header"), "{text}");
+        }
+        assert!(read_header(&u64::MAX.to_le_bytes()).unwrap_err().contains("no safetensors"));
+    }
+
+    #[test]
+    fn differing_settings_are_named() {
+        let about = |seed: i64| About { updates: 1, settings: [("seed".to_owned(), seed.into())].into() };
+        assert_eq!(about(1).differences(&about(1)), None);
+        assert_eq!(about(1).differences(&about(2)).unwrap(), "seed 2 instead of 1");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_without_harm(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = read_header(&bytes);
+        }
+
+        #[test]
+        fn a_header_with_a_wrong_byte_is_read_without_harm(place in 0..HEADER.len(), byte in any::<u8>()) {
+            let mut bytes = file(HEADER);
+            bytes[8 + place] = byte;
+            let _ = read_header(&bytes);
+        }
+    }
+}

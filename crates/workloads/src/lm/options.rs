@@ -1,0 +1,348 @@
+//! The settings of `lm` as typed, checked options.
+
+use std::path::PathBuf;
+
+use assay_model::{Settings, Value, names};
+
+use super::description;
+use super::shape::{SIZES, Shape};
+use crate::WorkloadError;
+use crate::settings::{Checked, wrong};
+
+/// What one iteration computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// The loss.
+    Forward,
+    /// The loss and all gradients.
+    ForwardBackward,
+    /// The loss, all gradients, and an update of the weights.
+    Step,
+}
+
+impl Phase {
+    /// The word for it in settings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Phase::Forward => "forward",
+            Phase::ForwardBackward => "forward_backward",
+            Phase::Step => "step",
+        }
+    }
+
+    /// The metric that its time is.
+    pub fn metric(self) -> &'static str {
+        match self {
+            Phase::Forward => names::TIME_FORWARD,
+            Phase::ForwardBackward => names::TIME_FORWARD_BACKWARD,
+            Phase::Step => names::TIME_STEP,
+        }
+    }
+
+    /// How many times the operations of a forward pass it takes.
+    pub fn forward_passes(self) -> f64 {
+        match self {
+            Phase::Forward => 1.0,
+            Phase::ForwardBackward | Phase::Step => 3.0,
+        }
+    }
+}
+
+/// What computes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EngineKind {
+    /// This program.
+    Native,
+    /// A PyTorch that is installed here.
+    Torch,
+}
+
+/// One iteration's work: with the shape, all that memory and arithmetic depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Work {
+    /// Sequences.
+    pub batch: usize,
+    /// Tokens of a sequence.
+    pub context: usize,
+    /// What is computed.
+    pub phase: Phase,
+    /// Whether activations are computed again in the backward pass.
+    pub checkpointing: bool,
+}
+
+impl Work {
+    /// Tokens of one iteration.
+    pub fn tokens(&self) -> usize {
+        self.batch.saturating_mul(self.context)
+    }
+}
+
+/// How weights are updated. The constants of AdamW that are no settings are those of PyTorch: 0.9, 0.999 and 1e-8. All
+/// tensors decay.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Training {
+    /// Learning rate.
+    pub learning_rate: f64,
+    /// Weight decay.
+    pub weight_decay: f64,
+    /// Largest gradient norm; none where it is not limited.
+    pub clip: Option<f64>,
+}
+
+/// All options of `lm`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// The shape of the model. Its vocabulary is 0 where it follows from a tokenizer that was not opened yet.
+    pub shape: Shape,
+    /// One iteration.
+    pub work: Work,
+    /// Iterations that count.
+    pub iterations: u64,
+    /// Iterations before those.
+    pub warmup: u64,
+    /// Threads.
+    pub threads: usize,
+    /// Seed of weights and data.
+    pub seed: u64,
+    /// How weights are updated.
+    pub training: Training,
+    /// The text to train on; random tokens without.
+    pub text: Option<PathBuf>,
+    /// The tokenizer of the text; bytes without.
+    pub tokenizer: Option<PathBuf>,
+    /// Where checkpoints are written.
+    pub save: Option<PathBuf>,
+    /// Steps between two checkpoints; only at the end without.
+    pub save_every: Option<u64>,
+    /// The checkpoint to go on from.
+    pub resume: Option<PathBuf>,
+    /// Where a trace is written.
+    pub profile: Option<PathBuf>,
+    /// Whether each iteration waits for a line on standard input.
+    pub paced: bool,
+    /// What computes it.
+    pub engine: EngineKind,
+    settings: Settings,
+}
+
+impl Options {
+    /// Reads and checks settings. `cores` stands in for a thread count of 0.
+    pub fn read(settings: &Settings, cores: usize) -> Result<Options, WorkloadError> {
+        let checked = Checked::new(&description(), settings)?;
+        let path = |name: &str| Some(checked.text(name)).filter(|text| !text.is_empty()).map(PathBuf::from);
+        let options = Options {
+            shape: shape(&checked)?,
+            work: Work {
+                batch: checked.count("batch_size"),
+                context: checked.count("context"),
+                phase: phase(&checked),
+                checkpointing: checked.switch("checkpointing"),
+            },
+            iterations: checked.integer("iterations"),
+            warmup: checked.integer("warmup"),
+            threads: match checked.count("threads") {
+                0 => cores.max(1),
+                count => count,
+            },
+            seed: checked.integer("seed"),
+            training: training(&checked)?,
+            text: path("text"),
+            tokenizer: path("tokenizer"),
+            save: path("save"),
+            save_every: Some(checked.integer("save_every")).filter(|steps| *steps > 0),
+            resume: path("resume"),
+            profile: path("profile"),
+            paced: checked.switch("paced"),
+            engine: if checked.text("engine") == "torch" { EngineKind::Torch } else { EngineKind::Native },
+            settings: checked.into_settings(),
+        };
+        options.check()?;
+        Ok(options)
+    }
+
+    /// Settles the vocabulary once the data are known, which have tokens below `needed`.
+    pub fn settle_vocabulary(&mut self, needed: usize) -> Result<(), WorkloadError> {
+        if self.shape.vocabulary == 0 {
+            self.shape.vocabulary = needed;
+        }
+        if self.shape.vocabulary < needed {
+            return Err(wrong(
+                "vocabulary",
+                &self.shape.vocabulary,
+                format!("the data have tokens up to {}", needed - 1),
+            )
+            .or_hint(&format!("leave `vocabulary` out, or give at least {needed}")));
+        }
+        Ok(())
+    }
+
+    /// Every setting with the value that is in force.
+    pub fn in_force(&self) -> Settings {
+        let mut settings = self.settings.clone();
+        let mut set = |name: &str, number: usize| {
+            settings.insert(name.to_owned(), Value::Integer(i64::try_from(number).unwrap_or(i64::MAX)));
+        };
+        set("width", self.shape.width);
+        set("hidden", self.shape.hidden);
+        set("layers", self.shape.layers);
+        set("heads", self.shape.heads);
+        set("vocabulary", self.shape.vocabulary);
+        set("threads", self.threads);
+        settings
+    }
+
+    /// A setting as it was written.
+    fn text_of(&self, name: &str) -> String {
+        self.settings.get(name).map(Value::to_string).unwrap_or_default()
+    }
+
+    /// Settings that do not go together.
+    fn check(&self) -> Result<(), WorkloadError> {
+        let Shape { width, heads, vocabulary, .. } = self.shape;
+        if !width.is_multiple_of(heads) {
+            let error =
+                wrong("heads", &heads, format!("a width of {width} cannot be divided into so many heads"));
+            return Err(error.or_hint(&format!("heads that fit: {}", fitting_heads(width))));
+        }
+        if !(width / heads).is_multiple_of(2) {
+            let error = wrong(
+                "heads",
+                &heads,
+                format!("each head would have {} numbers, and positions turn them in pairs", width / heads),
+            );
+            return Err(error.or_hint(&format!("heads that fit: {}", fitting_heads(width))));
+        }
+        if vocabulary == 1 {
+            return Err(wrong("vocabulary", &vocabulary, "a model needs at least two tokens to choose from"));
+        }
+        if self.tokenizer.is_some() && self.text.is_none() {
+            let error = wrong("tokenizer", &self.text_of("tokenizer"), "there is no text for it");
+            return Err(error.or_hint("give `text`, or leave `tokenizer` out"));
+        }
+        if self.save.is_none() && self.save_every.is_some() {
+            let error = wrong("save_every", &self.text_of("save_every"), "there is no place to save to");
+            return Err(error.or_hint("give `save`"));
+        }
+        if self.save.is_some() && self.work.phase != Phase::Step {
+            let error = wrong("save", &self.text_of("save"), "only phase `step` changes weights");
+            return Err(error.or_hint("use phase = step, or leave `save` out"));
+        }
+        let device = self.text_of("device");
+        if self.engine == EngineKind::Native && device != "cpu" {
+            let error = wrong("device", &device, "the native engine computes on the CPU only");
+            return Err(error.or_hint("use engine = torch for other devices"));
+        }
+        Ok(())
+    }
+}
+
+fn phase(checked: &Checked) -> Phase {
+    match checked.text("phase") {
+        "forward" => Phase::Forward,
+        "step" => Phase::Step,
+        _ => Phase::ForwardBackward,
+    }
+}
+
+fn training(checked: &Checked) -> Result<Training, WorkloadError> {
+    let positive = |name: &str| match checked.number(name) {
+        number if number >= 0.0 => Ok(number),
+        number => Err(wrong(name, &number, "it must not be negative")),
+    };
+    Ok(Training {
+        learning_rate: positive("learning_rate")?,
+        weight_decay: positive("weight_decay")?,
+        clip: Some(positive("clip")?).filter(|norm| *norm > 0.0),
+    })
+}
+
+/// The shape that the size names, with the dimensions that were given on their own.
+fn shape(checked: &Checked) -> Result<Shape, WorkloadError> {
+    let name = checked.text("size");
+    let size = SIZES.iter().find(|size| size.name == name).map(|size| size.shape);
+    let dimension = |key: &str, named: Option<usize>| match (checked.count(key), named) {
+        (0, Some(number)) => Ok(number),
+        (0, None) => {
+            let error = wrong(key, &0, format!("size `{name}` needs it"));
+            Err(error.or_hint("a custom size needs width, hidden, layers and heads"))
+        }
+        (number, _) => Ok(number),
+    };
+    let with_text = !checked.text("text").is_empty();
+    let vocabulary = match (checked.count("vocabulary"), checked.text("tokenizer").is_empty()) {
+        (0, false) if with_text => 0,
+        (0, true) if with_text => 256,
+        (0, _) => size.map_or(10_000, |shape| shape.vocabulary),
+        (number, _) => number,
+    };
+    Ok(Shape {
+        width: dimension("width", size.map(|shape| shape.width))?,
+        hidden: dimension("hidden", size.map(|shape| shape.hidden))?,
+        layers: dimension("layers", size.map(|shape| shape.layers))?,
+        heads: dimension("heads", size.map(|shape| shape.heads))?,
+        vocabulary,
+    })
+}
+
+/// The head counts that a width can be divided into, the largest ones first.
+fn fitting_heads(width: usize) -> String {
+    let fits = |heads: &usize| width.is_multiple_of(*heads) && (width / heads).is_multiple_of(2);
+    let fitting = (1..=width.min(1 << 16)).rev().filter(fits);
+    let words: Vec<String> = fitting.take(12).map(|heads| heads.to_string()).collect();
+    if words.is_empty() {
+        format!("none, since {width} is odd: choose an even width")
+    } else {
+        words.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pairs: &[(&str, Value)]) -> Result<Options, WorkloadError> {
+        let settings = pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        Options::read(&settings, 3)
+    }
+
+    #[test]
+    fn a_size_gives_the_shape_and_single_dimensions_override_it() {
+        let options = read(&[("size", "llama-7b".into()), ("layers", 2.into())]).unwrap();
+        assert_eq!(
+            options.shape,
+            Shape { width: 4096, hidden: 11_008, layers: 2, heads: 32, vocabulary: 32_000 }
+        );
+        assert_eq!(options.threads, 3);
+        assert_eq!(options.in_force()["width"], Value::Integer(4096));
+        assert_eq!(read(&[("text", "a.txt".into())]).unwrap().shape.vocabulary, 256);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_a_hint() {
+        let refused = |pairs: &[(&str, Value)]| {
+            let error = read(pairs).unwrap_err();
+            assert!(error.is_usage());
+            (error.to_string(), error.hint().unwrap_or_default())
+        };
+        let (message, hint) = refused(&[("heads", 7.into())]);
+        assert!(message.contains("`heads` = 7") && hint.contains("12"), "{message} {hint}");
+        let (message, _) = refused(&[("width", 12.into()), ("heads", 4.into())]);
+        assert!(message.contains("3 numbers"), "{message}");
+        assert!(refused(&[("size", "custom".into())]).1.contains("width, hidden"));
+        assert!(refused(&[("batch_size", 0.into())]).0.contains("`batch_size` = 0"));
+        assert!(refused(&[("context", 0.into())]).0.contains("`context` = 0"));
+        assert!(refused(&[("vocabulary", 1.into())]).0.contains("two tokens"));
+        assert!(refused(&[("device", "cuda".into())]).1.contains("torch"));
+        assert!(refused(&[("clip", Value::Float(-1.0))]).0.contains("negative"));
+        assert!(refused(&[("save", "a".into())]).1.contains("phase = step"));
+        assert!(refused(&[("tokenizer", "a".into())]).1.contains("text"));
+        assert!(refused(&[("width", 15.into()), ("heads", 1.into())]).1.contains("even width"));
+    }
+
+    #[test]
+    fn a_vocabulary_that_is_too_small_for_the_data_is_refused() {
+        let mut options = read(&[("vocabulary", 300.into())]).unwrap();
+        assert!(options.settle_vocabulary(256).is_ok());
+        assert!(options.settle_vocabulary(301).unwrap_err().hint().unwrap().contains("301"));
+    }
+}

@@ -1,0 +1,160 @@
+//! One number for every parameter of the model: weights, gradients, or moments of the optimiser.
+
+use assay_kernels::Threads;
+use assay_kernels::threads::Chunks;
+
+use super::shape::{Shape, Tensor};
+use crate::WorkloadError;
+
+/// The tensors of one layer.
+#[derive(Debug, Default)]
+pub struct Layer {
+    /// Weight of the norm before attention.
+    pub attention_norm: Vec<f32>,
+    /// Queries, keys and values.
+    pub qkv: Vec<f32>,
+    /// What comes after attention.
+    pub attention_out: Vec<f32>,
+    /// Weight of the norm before the feed-forward layer.
+    pub feed_forward_norm: Vec<f32>,
+    /// Gate and up.
+    pub gate_up: Vec<f32>,
+    /// Down.
+    pub down: Vec<f32>,
+}
+
+impl Layer {
+    fn tensors(&self) -> [&[f32]; 6] {
+        [
+            &self.attention_norm,
+            &self.qkv,
+            &self.attention_out,
+            &self.feed_forward_norm,
+            &self.gate_up,
+            &self.down,
+        ]
+    }
+
+    fn tensors_mut(&mut self) -> [&mut Vec<f32>; 6] {
+        [
+            &mut self.attention_norm,
+            &mut self.qkv,
+            &mut self.attention_out,
+            &mut self.feed_forward_norm,
+            &mut self.gate_up,
+            &mut self.down,
+        ]
+    }
+}
+
+/// All tensors of the model.
+#[derive(Debug, Default)]
+pub struct Parameters {
+    /// What tokens begin as.
+    pub embedding: Vec<f32>,
+    /// The layers.
+    pub layers: Vec<Layer>,
+    /// Weight of the last norm.
+    pub norm: Vec<f32>,
+    /// The output matrix.
+    pub head: Vec<f32>,
+}
+
+impl Parameters {
+    /// Zeros. Every page is touched, so that no iteration pays for it.
+    pub fn zeros(threads: &Threads, shape: &Shape, what: &'static str) -> Result<Parameters, WorkloadError> {
+        Parameters::make(shape, what, |_, tensor| touch(threads, tensor))
+    }
+
+    /// The initial weights.
+    pub fn initial(threads: &Threads, shape: &Shape, seed: u64) -> Result<Parameters, WorkloadError> {
+        /// Numbers that one task makes; a multiple of the page size.
+        const PIECE: usize = 1 << 16;
+        Parameters::make(shape, "weights", |description, tensor| {
+            threads.run_parts(Chunks::new(tensor, PIECE), |piece, values| {
+                description.start.fill(&description.name, seed, (piece * PIECE) as u64, values);
+            });
+        })
+    }
+
+    fn make(
+        shape: &Shape,
+        what: &'static str,
+        fill: impl Fn(&Tensor, &mut [f32]),
+    ) -> Result<Parameters, WorkloadError> {
+        let mut parameters = Parameters::default();
+        parameters.layers.resize_with(shape.layers, Layer::default);
+        for (description, tensor) in shape.tensors().iter().zip(parameters.vectors_mut()) {
+            *tensor = zeroed(what, description.len())?;
+            fill(description, tensor);
+        }
+        Ok(parameters)
+    }
+
+    /// All tensors, in the order of [`Shape::tensors`].
+    pub fn tensors(&self) -> impl Iterator<Item = &[f32]> {
+        let layers = self.layers.iter().flat_map(Layer::tensors);
+        std::iter::once(self.embedding.as_slice()).chain(layers).chain([self.norm.as_slice(), &self.head])
+    }
+
+    /// All tensors, in the order of [`Shape::tensors`].
+    pub fn tensors_mut(&mut self) -> impl Iterator<Item = &mut [f32]> {
+        self.vectors_mut().map(Vec::as_mut_slice)
+    }
+
+    fn vectors_mut(&mut self) -> impl Iterator<Item = &mut Vec<f32>> {
+        let layers = self.layers.iter_mut().flat_map(Layer::tensors_mut);
+        std::iter::once(&mut self.embedding).chain(layers).chain([&mut self.norm, &mut self.head])
+    }
+}
+
+/// Zeros that are not yet backed by memory. A refusal of the system is an error; it is asked first because the quick
+/// way to get zeros would end the process.
+pub(super) fn zeroed(what: &'static str, length: usize) -> Result<Vec<f32>, WorkloadError> {
+    Vec::<f32>::new()
+        .try_reserve_exact(length)
+        .map_err(|_| WorkloadError::Memory { what, bytes: (length as u64).saturating_mul(4) })?;
+    Ok(vec![0.0; length])
+}
+
+/// Makes the system back zeros with memory now, by one write to each page, on all threads.
+pub(super) fn touch(threads: &Threads, zeros: &mut [f32]) {
+    const PAGE: usize = 4096 / size_of::<f32>();
+    threads.run_parts(Chunks::new(zeros, 1024 * PAGE), |_, part| {
+        for page in part.chunks_mut(PAGE) {
+            // Without the detour the compiler may see that a zero is written over a zero.
+            page[0] = std::hint::black_box(0.0);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tensors_have_the_lengths_of_the_shape_in_its_order() {
+        let shape = Shape { width: 6, hidden: 10, layers: 2, heads: 3, vocabulary: 11 };
+        let threads = Threads::new(2);
+        let mut parameters = Parameters::initial(&threads, &shape, 1).unwrap();
+        let lengths: Vec<usize> = parameters.tensors().map(<[f32]>::len).collect();
+        assert_eq!(lengths, shape.tensors().iter().map(Tensor::len).collect::<Vec<_>>());
+        assert_eq!(lengths, parameters.tensors_mut().map(|tensor| tensor.len()).collect::<Vec<_>>());
+        let mut expected = vec![0.0; 60];
+        shape.tensors()[6].start.fill("layers.0.down", 1, 0, &mut expected);
+        assert_eq!(parameters.layers[0].down, expected);
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_weights_on_any_number_of_threads() {
+        let shape = Shape { width: 64, hidden: 700, layers: 1, heads: 2, vocabulary: 3000 };
+        let [one, three] = [1, 3].map(|count| Parameters::initial(&Threads::new(count), &shape, 5).unwrap());
+        assert!(one.tensors().eq(three.tensors()));
+    }
+
+    #[test]
+    fn refused_memory_is_an_error() {
+        let error = zeroed("weights", 1 << 60).unwrap_err();
+        assert!(error.to_string().contains("weights"), "{error}");
+    }
+}

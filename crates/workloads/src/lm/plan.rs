@@ -1,0 +1,357 @@
+//! How much memory a run needs, known before any of it is taken, and what would fit where it does not.
+
+use assay_kernels::{Threads, attention, rms_norm};
+
+use super::operations::attention_shape;
+use super::options::{Phase, Work};
+use super::shape::Shape;
+
+/// The most numbers that the logits of one piece of rows take, unless other scratch is larger anyway: 32 MB.
+const MOST_LOGITS: u128 = 1 << 23;
+
+/// What the process itself needs, apart from all buffers: its code, its stacks, its allocator, and the panels that
+/// matrices are packed into, whose size is bounded whatever the matrices are.
+const PROCESS_BYTES: u128 = 32 << 20;
+
+/// The lengths of all buffers, in numbers of 4 bytes. Computed in 128 bits, so that no setting makes it overflow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lengths {
+    /// One number for each token and each of the width.
+    pub stream: u128,
+    /// How many streams are kept: one for each layer and one at the end, or just one.
+    pub streams: u128,
+    /// How many layers keep their activations.
+    pub kept: u128,
+    /// Queries, keys and values.
+    pub qkv: u128,
+    /// Gate and up.
+    pub gate_up: u128,
+    /// One number for each token.
+    pub tokens: u128,
+    /// One number for each token and head.
+    pub logsumexp: u128,
+    /// Scratch that the parts of a layer and the loss share.
+    pub arena: u128,
+    /// Rows of logits that are computed at once.
+    pub rows: u128,
+    /// Scratch of the attention kernels.
+    pub attention_scratch: u128,
+    /// Scratch of the norm's backward kernel.
+    pub norm_scratch: u128,
+    /// The table of angles.
+    pub table: u128,
+}
+
+impl Lengths {
+    /// The lengths for one iteration's work.
+    pub fn new(threads: &Threads, shape: &Shape, work: &Work) -> Lengths {
+        let [width, hidden, layers, heads, vocabulary, batch, context] = [
+            shape.width,
+            shape.hidden,
+            shape.layers,
+            shape.heads,
+            shape.vocabulary,
+            work.batch,
+            work.context,
+        ]
+        .map(|size| size as u128);
+        let tokens = batch * context;
+        let backward = work.phase != Phase::Forward;
+        // Forward alone shares the arena between attention, feed-forward layer and loss. With a backward pass the
+        // activations have places of their own, and the arena holds the product of the activation or gradients.
+        let parts = if backward { hidden.max(3 * width) } else { (3 * hidden).max(4 * width) };
+        let most = MOST_LOGITS.max(tokens * parts);
+        let pieces = tokens.div_ceil((most / vocabulary.max(1)).clamp(1, tokens.max(1))).max(1);
+        let rows = tokens.div_ceil(pieces);
+        let scratch = Scratch::new(threads, shape, work, backward);
+        Lengths {
+            stream: tokens * width,
+            streams: if backward { layers + 1 } else { 1 },
+            kept: match (backward, work.checkpointing) {
+                (false, _) => 0,
+                (true, true) => 1,
+                (true, false) => layers,
+            },
+            qkv: 3 * tokens * width,
+            gate_up: 2 * tokens * hidden,
+            tokens,
+            logsumexp: tokens * heads,
+            arena: (tokens * parts).max(rows * vocabulary),
+            rows,
+            attention_scratch: scratch.attention,
+            norm_scratch: scratch.norm,
+            table: context * (width / heads.max(1)),
+        }
+    }
+}
+
+struct Scratch {
+    attention: u128,
+    norm: u128,
+}
+
+impl Scratch {
+    /// What kernels ask for. Where the work is so large that their own arithmetic could overflow, the answer does
+    /// not matter, since the buffers that they work on cannot exist.
+    fn new(threads: &Threads, shape: &Shape, work: &Work, backward: bool) -> Scratch {
+        let cells = work.batch as u128 * work.context as u128 * shape.width as u128;
+        if cells > 1 << 48 {
+            return Scratch { attention: 0, norm: 0 };
+        }
+        let attended = attention_shape(shape, work);
+        let forward = attention::forward_scratch(threads, &attended);
+        if !backward {
+            return Scratch { attention: forward as u128, norm: 0 };
+        }
+        Scratch {
+            attention: forward.max(attention::backward_scratch(threads, &attended)) as u128,
+            norm: rms_norm::backward_scratch(threads, shape.width) as u128,
+        }
+    }
+}
+
+/// One item of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Item {
+    /// What the memory is for.
+    pub name: &'static str,
+    /// How much.
+    pub bytes: u128,
+}
+
+/// All memory of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// What it consists of.
+    pub items: Vec<Item>,
+}
+
+impl Plan {
+    /// The memory that a run needs, with `data_bytes` for its text.
+    pub fn new(threads: &Threads, shape: &Shape, work: &Work, data_bytes: u64) -> Plan {
+        let lengths = Lengths::new(threads, shape, work);
+        let parameters = shape.parameters();
+        let backward = work.phase != Phase::Forward;
+        let kept =
+            lengths.qkv + 2 * lengths.stream + lengths.gate_up + 2 * lengths.tokens + lengths.logsumexp;
+        // The state of a forward pass that keeps nothing, or the gradient of the stream and the last norm.
+        let state =
+            if backward { lengths.stream + lengths.tokens } else { lengths.logsumexp + lengths.tokens };
+        let scratch = lengths.stream
+            + state
+            + lengths.arena
+            + lengths.rows
+            + lengths.attention_scratch
+            + lengths.norm_scratch;
+        let numbers = [
+            ("weights", parameters),
+            ("gradients", if backward { parameters } else { 0 }),
+            ("optimizer", if work.phase == Phase::Step { 2 * parameters } else { 0 }),
+            ("activations", lengths.streams * lengths.stream + lengths.kept * kept),
+            ("scratch", scratch),
+            ("tables and tokens", lengths.table + 2 * lengths.tokens),
+        ];
+        let items = numbers.map(|(name, numbers)| Item { name, bytes: 4 * numbers });
+        let others = [("text", u128::from(data_bytes)), ("process", PROCESS_BYTES)];
+        let others = others.map(|(name, bytes)| Item { name, bytes });
+        Plan { items: items.into_iter().chain(others).filter(|item| item.bytes > 0).collect() }
+    }
+
+    /// All of it, in bytes.
+    pub fn total(&self) -> u128 {
+        self.items.iter().map(|item| item.bytes).sum()
+    }
+
+    /// The items in words, the largest first.
+    pub fn words(&self) -> String {
+        let mut items: Vec<&Item> = self.items.iter().filter(|item| item.bytes > 0).collect();
+        items.sort_by_key(|item| std::cmp::Reverse(item.bytes));
+        let words: Vec<String> = items
+            .iter()
+            .take(4)
+            .map(|item| format!("{} {}", item.name, bytes_in_words(item.bytes)))
+            .collect();
+        words.join(", ")
+    }
+}
+
+/// What would fit into so many bytes instead, in words; none if nothing was found.
+pub fn what_fits(
+    threads: &Threads,
+    shape: &Shape,
+    work: &Work,
+    data_bytes: u64,
+    available: u64,
+) -> Option<String> {
+    let fits = |work: &Work| Plan::new(threads, shape, work, data_bytes).total() <= u128::from(available);
+    let mut found = Vec::new();
+    if let Some(batch) = largest(work.batch, |batch| fits(&Work { batch, ..*work })) {
+        found.push(format!("batch_size = {batch}"));
+    }
+    if let Some(context) = largest(work.context, |context| fits(&Work { context, ..*work })) {
+        found.push(format!("context = {context}"));
+    }
+    let backward = work.phase != Phase::Forward;
+    if backward && !work.checkpointing {
+        let with = Work { checkpointing: true, ..*work };
+        if fits(&with) {
+            found.push("checkpointing = true".to_owned());
+        } else if let Some(batch) = largest(work.batch, |batch| fits(&Work { batch, ..with })) {
+            found.push(format!("checkpointing = true with batch_size = {batch}"));
+        }
+    }
+    let smaller = [Phase::ForwardBackward, Phase::Forward].into_iter().filter(|phase| match work.phase {
+        Phase::Step => true,
+        Phase::ForwardBackward => *phase == Phase::Forward,
+        Phase::Forward => false,
+    });
+    for phase in smaller {
+        if fits(&Work { phase, ..*work }) {
+            found.push(format!("phase = {}", phase.word()));
+            break;
+        }
+    }
+    if found.is_empty() {
+        let with = |layers| Plan::new(threads, &Shape { layers, ..*shape }, work, data_bytes).total();
+        let layers = largest(shape.layers, |layers| with(layers) <= u128::from(available))?;
+        found.push(format!("layers = {layers}"));
+    }
+    Some(format!("what would fit: {}", found.join(", or ")))
+}
+
+/// The largest number below `bound` that fits, if any does. What fits fits also when it is made smaller.
+fn largest(bound: usize, fits: impl Fn(usize) -> bool) -> Option<usize> {
+    let (mut low, mut high) = (0, bound);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if fits(middle) { low = middle } else { high = middle }
+    }
+    (low > 0).then_some(low)
+}
+
+/// Bytes as people read them.
+pub fn bytes_in_words(bytes: u128) -> String {
+    const UNITS: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
+    let mut value = bytes as f64;
+    let mut unit = 0;
+    while value >= 999.5 && unit + 1 < UNITS.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    let digits = if unit == 0 || value >= 99.95 {
+        0
+    } else if value >= 9.995 {
+        1
+    } else {
+        2
+    };
+    format!("{value:.digits$} {}", UNITS[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lm::buffers::Buffers;
+    use crate::lm::operations::Operations;
+    use crate::lm::parameters::Parameters;
+    use crate::lm::profile::Profile;
+    use crate::lm::shape::SIZES;
+    use proptest::prelude::*;
+
+    fn works(batch: usize, context: usize) -> Vec<Work> {
+        [Phase::Forward, Phase::ForwardBackward, Phase::Step]
+            .into_iter()
+            .flat_map(|phase| {
+                [false, true].map(|checkpointing| Work { batch, context, phase, checkpointing })
+            })
+            .collect()
+    }
+
+    /// The lengths are counted twice in this crate: here for the plan, there for the buffers. They must agree.
+    #[test]
+    fn the_plan_is_what_is_taken() {
+        let shape = Shape { width: 24, hidden: 40, layers: 3, heads: 2, vocabulary: 4_000_000 };
+        for work in works(3, 7) {
+            let bytes = |count: usize| {
+                let threads = Threads::new(count);
+                let buffers = Buffers::new(&threads, &shape, &work).unwrap().bytes();
+                let plan = Plan::new(&threads, &shape, &work, 77);
+                let table = Operations::new(threads, &shape, &work, Profile::off()).table.bytes();
+                let named = |name: &str| {
+                    plan.items.iter().filter(|item| item.name == name).map(|item| item.bytes).sum::<u128>()
+                };
+                assert_eq!(named("activations") + named("scratch"), buffers as u128, "{work:?}");
+                assert_eq!(named("tables and tokens"), table as u128 + 2 * 4 * 21, "{work:?}");
+                assert_eq!(named("text"), 77);
+                plan.total()
+            };
+            assert!(bytes(2) >= bytes(1));
+        }
+        let small = Shape { vocabulary: 50, ..shape };
+        let weights = Parameters::zeros(&Threads::new(1), &small, "weights").unwrap();
+        let taken: usize = weights.tensors().map(|tensor| 4 * tensor.len()).sum();
+        let plan = Plan::new(&Threads::new(1), &small, &works(1, 1)[0], 0);
+        assert_eq!(plan.items[0], Item { name: "weights", bytes: taken as u128 });
+    }
+
+    #[test]
+    fn logits_are_cut_into_pieces_and_scratch_is_shared() {
+        let threads = Threads::new(2);
+        let llama = SIZES[5].shape;
+        let work = Work { batch: 8, context: 2048, phase: Phase::ForwardBackward, checkpointing: true };
+        let lengths = Lengths::new(&threads, &llama, &work);
+        assert!(lengths.rows < 16_384 && lengths.rows * 32_000 <= lengths.arena);
+        // Beyond weights and gradients, the small model keeps about 300 MB for 512 tokens.
+        let work = Work { batch: 4, context: 128, phase: Phase::ForwardBackward, checkpointing: false };
+        let plan = Plan::new(&threads, &SIZES[0].shape, &work, 0);
+        let beyond = plan.total() - 8 * SIZES[0].shape.parameters();
+        assert!(beyond < 350_000_000, "{beyond}");
+    }
+
+    #[test]
+    fn what_is_said_to_fit_does_fit() {
+        let (threads, shape) = (Threads::new(1), SIZES[0].shape);
+        let work = Work { batch: 64, context: 512, phase: Phase::Step, checkpointing: false };
+        let hint = what_fits(&threads, &shape, &work, 0, 4_000_000_000).unwrap();
+        let number = |name: &str| -> usize {
+            let rest = hint.split_once(name).unwrap().1;
+            rest.split(|letter: char| !letter.is_ascii_digit()).next().unwrap().parse().unwrap()
+        };
+        let total = |work: &Work| Plan::new(&threads, &shape, work, 0).total();
+        let batch = number("fit: batch_size = ");
+        assert!(total(&Work { batch, ..work }) <= 4_000_000_000, "{hint}");
+        assert!(total(&Work { batch: batch + 1, ..work }) > 4_000_000_000, "{hint}");
+        let context = number("context = ");
+        assert!(total(&Work { context, ..work }) <= 4_000_000_000, "{hint}");
+        assert!(hint.contains("checkpointing = true with"), "{hint}");
+        assert_eq!(what_fits(&threads, &shape, &work, 0, 1_000_000), None);
+
+        let llama = SIZES[5].shape;
+        let work = Work { batch: 1, context: 1, phase: Phase::Forward, checkpointing: false };
+        let hint = what_fits(&threads, &llama, &work, 0, 20_000_000_000).unwrap();
+        assert_eq!(hint, "what would fit: layers = 23");
+    }
+
+    #[test]
+    fn bytes_are_written_for_people() {
+        let words = [0, 999, 1500, 99_900_000, 999_999, 12_345_678_901].map(bytes_in_words);
+        assert_eq!(words, ["0 B", "999 B", "1.50 kB", "99.9 MB", "1.00 MB", "12.3 GB"]);
+    }
+
+    proptest! {
+        #[test]
+        fn absurd_values_do_not_overflow_and_more_needs_more(
+            sizes in prop::array::uniform7(1usize..=1 << 24), layers in 1usize..=1 << 16,
+        ) {
+            let [width, hidden, heads, vocabulary, batch, context, more] = sizes;
+            let shape = Shape { width, hidden, layers, heads: heads.min(width), vocabulary };
+            let threads = Threads::new(1);
+            for work in works(batch, context) {
+                let total = Plan::new(&threads, &shape, &work, u64::MAX).total();
+                let larger = Work { batch: batch + more, ..work };
+                prop_assert!(total >= u128::from(u64::MAX));
+                prop_assert!(Plan::new(&threads, &shape, &larger, u64::MAX).total() >= total);
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The shape of the model: its sizes, its tensors, its parameters and its arithmetic.
+
+use super::initial::Start;
+
+/// A named size.
+#[derive(Debug, Clone, Copy)]
+pub struct Size {
+    /// Its name.
+    pub name: &'static str,
+    /// Its shape, with the vocabulary it has where none is given.
+    pub shape: Shape,
+}
+
+/// The named sizes. The first five are those of the CS336 course (assignment 2, table 1).
+pub const SIZES: [Size; 7] = [
+    size("small", 768, 3072, 12, 12, 10_000),
+    size("medium", 1024, 4096, 24, 16, 10_000),
+    size("large", 1280, 5120, 36, 20, 10_000),
+    size("xl", 1600, 6400, 48, 25, 10_000),
+    size("2.7B", 2560, 10_240, 32, 32, 10_000),
+    size("llama-7b", 4096, 11_008, 32, 32, 32_000),
+    size("tiny", 128, 384, 2, 4, 10_000),
+];
+
+const fn size(
+    name: &'static str,
+    width: usize,
+    hidden: usize,
+    layers: usize,
+    heads: usize,
+    vocabulary: usize,
+) -> Size {
+    Size { name, shape: Shape { width, hidden, layers, heads, vocabulary } }
+}
+
+/// The shape of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Numbers that stand for a token between layers.
+    pub width: usize,
+    /// Numbers inside a feed-forward layer.
+    pub hidden: usize,
+    /// Layers.
+    pub layers: usize,
+    /// Attention heads of a layer.
+    pub heads: usize,
+    /// Tokens there are.
+    pub vocabulary: usize,
+}
+
+/// One tensor of the model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tensor {
+    /// Its name in files.
+    pub name: String,
+    /// Rows; none for a vector.
+    pub rows: Option<usize>,
+    /// Columns, or the length of a vector.
+    pub columns: usize,
+    /// How it begins.
+    pub start: Start,
+}
+
+impl Tensor {
+    /// How many numbers it holds.
+    pub fn len(&self) -> usize {
+        self.rows.unwrap_or(1) * self.columns
+    }
+
+    /// Whether it holds nothing.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Its dimensions as files write them.
+    pub fn dimensions(&self) -> Vec<usize> {
+        self.rows.into_iter().chain([self.columns]).collect()
+    }
+}
+
+impl Shape {
+    /// Numbers of one attention head.
+    pub fn head_size(&self) -> usize {
+        self.width / self.heads.max(1)
+    }
+
+    fn layer_tensors(&self, layer: usize) -> [Tensor; 6] {
+        let Shape { width, hidden, .. } = *self;
+        let vector = |name: &str| Tensor {
+            name: format!("layers.{layer}.{name}"),
+            rows: None,
+            columns: width,
+            start: Start::Ones,
+        };
+        let matrix = |name: &str, stacked: usize, outputs: usize, inputs: usize| Tensor {
+            name: format!("layers.{layer}.{name}"),
+            rows: Some(stacked * outputs),
+            columns: inputs,
+            start: Start::matrix(inputs, outputs),
+        };
+        [
+            vector("attention_norm"),
+            matrix("qkv", 3, width, width),
+            matrix("attention_out", 1, width, width),
+            vector("feed_forward_norm"),
+            matrix("gate_up", 2, hidden, width),
+            matrix("down", 1, width, hidden),
+        ]
+    }
+
+    /// All tensors, in the order in which they are used.
+    pub fn tensors(&self) -> Vec<Tensor> {
+        let Shape { width, vocabulary, .. } = *self;
+        let tensor = |name: &str, rows, start| Tensor { name: name.to_owned(), rows, columns: width, start };
+        let mut tensors = vec![tensor("embedding", Some(vocabulary), Start::embedding())];
+        tensors.extend((0..self.layers).flat_map(|layer| self.layer_tensors(layer)));
+        tensors.push(tensor("norm", None, Start::Ones));
+        tensors.push(tensor("head", Some(vocabulary), Start::matrix(width, vocabulary)));
+        tensors
+    }
+
+    /// All parameters.
+    pub fn parameters(&self) -> u128 {
+        self.parameters_without_head() + self.vocabulary as u128 * self.width as u128
+    }
+
+    /// All parameters but those of the output matrix, as models that share it with the embedding count them.
+    pub fn parameters_without_head(&self) -> u128 {
+        let [width, hidden, layers, vocabulary] =
+            [self.width, self.hidden, self.layers, self.vocabulary].map(|size| size as u128);
+        let layer = 2 * width + 4 * width * width + 3 * hidden * width;
+        layers * layer + vocabulary * width + width
+    }
+
+    /// Floating-point operations of the forward pass: for each token 2 a parameter of each matrix that it is
+    /// multiplied with, and `4 · context · width` a layer for attention. Attention is counted in full, as a plain
+    /// implementation computes it, although masked blocks are skipped. Left out are norms, rotations, activations,
+    /// the softmax, the loss and the embedding. The backward pass has twice as many; what checkpointing computes again
+    /// is not counted.
+    pub fn forward_flops(&self, tokens: usize, context: usize) -> f64 {
+        let [width, hidden, layers, vocabulary] =
+            [self.width, self.hidden, self.layers, self.vocabulary].map(|size| size as f64);
+        let matrices = layers * (4.0 * width * width + 3.0 * hidden * width) + vocabulary * width;
+        tokens as f64 * (2.0 * matrices + layers * 4.0 * context as f64 * width)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(name: &str) -> Shape {
+        SIZES.iter().find(|size| size.name == name).unwrap().shape
+    }
+
+    /// The counts that the course's table prints.
+    #[test]
+    fn parameters_agree_with_the_published_table() {
+        let published = [
+            ("small", 120.9e6, 0.05e6),
+            ("medium", 412.9e6, 0.05e6),
+            ("large", 956.6e6, 0.05e6),
+            ("xl", 1.98e9, 0.005e9),
+            ("2.7B", 3.38e9, 0.005e9),
+        ];
+        for (name, count, rounding) in published {
+            let shape = named(name);
+            let without = shape.parameters_without_head() as f64;
+            assert!((without - count).abs() <= rounding, "{name}: {without}");
+            assert_eq!(
+                shape.parameters() - shape.parameters_without_head(),
+                10_000 * shape.width as u128,
+                "{name}"
+            );
+        }
+        assert_eq!(named("llama-7b").parameters(), 6_738_415_616);
+    }
+
+    #[test]
+    fn parameters_are_those_of_the_tensors() {
+        let shape = Shape { width: 6, hidden: 10, layers: 3, heads: 3, vocabulary: 11 };
+        let total: usize = shape.tensors().iter().map(Tensor::len).sum();
+        assert_eq!(total as u128, shape.parameters());
+    }
+
+    /// 126 GFLOP is what the course's small model needs for 512 tokens.
+    #[test]
+    fn arithmetic_of_the_small_model() {
+        let flops = named("small").forward_flops(512, 128);
+        assert!((flops / 1e9 - 126.4).abs() < 0.5, "{flops}");
+    }
+}

@@ -1,0 +1,43 @@
+//! How much memory a workload may take: what is free, and what control groups allow.
+
+use std::fs;
+
+/// What is left alone, so that a workload that just fits does not push others into swap.
+const LEFT: f64 = 0.05;
+
+/// Bytes that are free for a workload on this machine; none where the system does not say.
+pub fn free() -> Option<u64> {
+    let information = fs::read_to_string("/proc/meminfo").ok()?;
+    let machine = available(&information)?;
+    let allowed = groups().map_or(machine, |group| machine.min(group));
+    Some((allowed as f64 * (1.0 - LEFT)) as u64)
+}
+
+fn available(information: &str) -> Option<u64> {
+    let line = information.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// What the control groups that this process is in leave, of either version.
+fn groups() -> Option<u64> {
+    let pairs = [
+        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+    ];
+    let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
+    pairs.iter().filter_map(|(limit, used)| Some(number(limit)?.saturating_sub(number(used)?))).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_available_is_read_and_something_is_left() {
+        let text = "MemTotal:       24000000 kB\nMemAvailable:   20000000 kB\n";
+        assert_eq!(available(text), Some(20_480_000_000));
+        assert_eq!(available("MemTotal: 5 kB\n"), None);
+        let free = free().unwrap();
+        assert!(free > 0 && free < available(&fs::read_to_string("/proc/meminfo").unwrap()).unwrap());
+    }
+}

@@ -1,0 +1,89 @@
+//! What a workload is given by its caller, and how it answers.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use assay_model::{Told, Value};
+
+/// Where a workload says what it does. What was said stays said, however the run ends.
+pub struct Outlet<'a> {
+    tell: &'a mut dyn FnMut(Told),
+    stop: &'a AtomicBool,
+}
+
+impl<'a> Outlet<'a> {
+    /// An outlet that hands every line to `tell`. A workload looks at `stop` between iterations and ends early when it
+    /// is set.
+    pub fn new(tell: &'a mut dyn FnMut(Told), stop: &'a AtomicBool) -> Outlet<'a> {
+        Outlet { tell, stop }
+    }
+
+    /// Says one thing.
+    pub fn tell(&mut self, told: Told) {
+        (self.tell)(told);
+    }
+
+    /// Says which value of a setting is in force.
+    pub fn setting(&mut self, name: &str, value: impl Into<Value>) {
+        self.tell(Told::Setting { name: name.to_owned(), value: value.into() });
+    }
+
+    /// Says something that the reader of the numbers should know.
+    pub fn note(&mut self, text: impl Into<String>) {
+        self.tell(Told::Note { text: text.into(), hint: None });
+    }
+
+    /// Says a value with a unit that is not the canonical one of its metric, or of a metric that is not canonical.
+    pub fn value_in(&mut self, metric: &str, value: f64, unit: &str, step: Option<u64>) {
+        let told = match step {
+            Some(step) => Told::at(metric, step, value),
+            None => Told::value(metric, value),
+        };
+        self.tell(match told {
+            Told::Value { metric, value, step, scope, count, seconds, derived, .. } => Told::Value {
+                metric,
+                value,
+                unit: Some(unit.to_owned()),
+                step,
+                scope,
+                count,
+                seconds,
+                derived,
+            },
+            other => other,
+        });
+    }
+
+    /// Whether the run should end as soon as it can.
+    pub fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The flag itself, for what watches it from another thread.
+    pub fn stop_flag(&self) -> &'a AtomicBool {
+        self.stop
+    }
+}
+
+/// What the machine allows, as far as the caller knows it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// Bytes of memory that are free for the workload; without them nothing is refused.
+    pub memory_bytes: Option<u64>,
+    /// The measured peak of the threads in use, in floating-point operations per second.
+    pub peak_flops: Option<f64>,
+    /// Cores.
+    pub threads: usize,
+}
+
+/// How a run that could be begun came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// All was done.
+    Done,
+    /// It needs more memory than there is, and was not begun.
+    DoesNotFit,
+    /// The loss was not a finite number.
+    Diverged,
+    /// The stop flag was set, or the pacing input ended.
+    Stopped,
+}

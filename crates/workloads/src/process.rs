@@ -1,0 +1,74 @@
+//! This process's CPU time and memory, and pacing by standard input.
+
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::Outlet;
+
+/// CPU time of all threads of this process so far, user and system.
+pub(crate) fn cpu_seconds() -> f64 {
+    let now = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(now.tv_sec as u64, now.tv_nsec as u32).as_secs_f64()
+}
+
+/// The largest resident set of this process so far, in bytes; none where the system does not say.
+pub(crate) fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+}
+
+/// Waits for one line on `input`, looking at the stop flag ten times a second. False when the input has ended or the
+/// run should stop. Bytes are read one by one, so that nothing beyond the line is taken away.
+pub(crate) fn wait_for_line(input: impl AsFd, outlet: &Outlet<'_>) -> bool {
+    const WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+    let mut byte = [0u8; 1];
+    while !outlet.stopped() {
+        let mut descriptors = [PollFd::new(&input, PollFlags::IN)];
+        match poll(&mut descriptors, Some(&WAIT)) {
+            Ok(0) | Err(Errno::INTR) => continue,
+            Err(_) => return false,
+            Ok(_) => {}
+        }
+        match rustix::io::read(&input, &mut byte) {
+            Ok(0) => return false,
+            Ok(_) if byte[0] == b'\n' => return true,
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(_) => return false,
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    #[test]
+    fn peak_memory_is_at_least_what_is_in_use() {
+        let block = vec![1u8; 3 << 20];
+        assert!(peak_memory().unwrap() > block.len() as u64);
+        assert!(cpu_seconds() > 0.0);
+    }
+
+    #[test]
+    fn pacing_takes_one_line_at_a_time_and_ends_with_the_input_or_the_flag() {
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        let (mut tell, stop) = (|_| {}, AtomicBool::new(false));
+        let outlet = Outlet::new(&mut tell, &stop);
+        writer.write_all(b"go\nagain\n").unwrap();
+        assert!(wait_for_line(&reader, &outlet));
+        assert!(wait_for_line(&reader, &outlet));
+        stop.store(true, Ordering::Relaxed);
+        assert!(!wait_for_line(&reader, &outlet));
+        stop.store(false, Ordering::Relaxed);
+        drop(writer);
+        assert!(!wait_for_line(&reader, &outlet));
+    }
+}
