@@ -144,7 +144,7 @@ pub fn starts_text(starts: &[Starts; 2], torch: &Torch) -> String {
     };
     let [ours, theirs] = starts;
     format!(
-        "start to first forward pass of small: assay {}; PyTorch {} {}, without making the weights {}\n",
+        "start to the first iteration of small: assay {}; PyTorch {} {}, without making the weights {}\n",
         shown(&ours.whole),
         torch.version,
         shown(&theirs.whole),

@@ -1,4 +1,4 @@
-//! How long it takes from the start of a process to the end of its first iteration.
+//! How long it takes from the start of a process to the beginning of its first iteration.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use crate::place::Place;
 /// The starts of one contender, in seconds.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Starts {
-    /// From the start to the end of the first iteration.
+    /// From the start to the beginning of the first iteration.
     pub whole: Vec<f64>,
     /// The same without making the weights.
     pub without_weights: Vec<f64>,
@@ -24,8 +24,8 @@ pub fn starts(rounds: usize, torch: &Torch, place: &Place) -> anyhow::Result<[St
             let mut command = Case::ALL[0].command(place, Some(&torch.python), who, &more);
             let began = Instant::now();
             let mut peer = Peer::start(who, &mut command, place)?;
-            peer.listen()?;
-            let seconds = began.elapsed().as_secs_f64();
+            let iteration = peer.listen()?;
+            let seconds = began.elapsed().as_secs_f64() - iteration.wall_s;
             let said = peer.finish()?;
             starts.whole.push(seconds);
             starts.without_weights.push(seconds - said.stage_s);

@@ -18,6 +18,7 @@ pub mod dispatch;
 pub mod dropout;
 pub mod embedding;
 pub mod gelu;
+pub mod huge_pages;
 pub mod layer_norm;
 pub mod limits;
 pub mod math;

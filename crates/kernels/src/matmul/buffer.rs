@@ -1,8 +1,9 @@
-//! Memory for packed panels: aligned, kept, and on Linux in huge pages, which spare the processor much looking up of
-//! addresses (one or two percent of a product).
+//! Memory for packed panels: aligned, kept, and on Linux in huge pages.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
+
+use crate::huge_pages;
 
 /// The size of a huge page on x86-64; a buffer begins at such an address and has a multiple of it as its size.
 const PAGE: usize = 2 << 20;
@@ -31,7 +32,7 @@ impl Buffer {
             let layout = layout(bytes);
             // SAFETY: the size is not zero, as it is above that of the former memory.
             let Some(start) = NonNull::new(unsafe { alloc(layout) }) else { handle_alloc_error(layout) };
-            advise_huge_pages(start.as_ptr(), bytes);
+            huge_pages::advise(start.as_ptr(), bytes);
             self.start = start.cast();
             self.bytes = bytes;
         }
@@ -58,18 +59,3 @@ fn layout(bytes: usize) -> Layout {
     // SAFETY: the alignment is a power of two, and no product that fits into memory needs panels near `isize::MAX`.
     unsafe { Layout::from_size_align_unchecked(bytes, PAGE) }
 }
-
-/// Asks the system to use huge pages. It is a wish: nothing is lost if it is not granted.
-#[cfg(target_os = "linux")]
-fn advise_huge_pages(start: *mut u8, bytes: usize) {
-    use std::ffi::{c_int, c_void};
-    const MADV_HUGEPAGE: c_int = 14;
-    unsafe extern "C" {
-        fn madvise(start: *mut c_void, length: usize, advice: c_int) -> c_int;
-    }
-    // SAFETY: the range was just allocated in whole pages, and the advice does not change its contents.
-    let _granted = unsafe { madvise(start.cast(), bytes, MADV_HUGEPAGE) };
-}
-
-#[cfg(not(target_os = "linux"))]
-fn advise_huge_pages(_start: *mut u8, _bytes: usize) {}

@@ -8,22 +8,12 @@ use super::plan::Lengths;
 use super::shape::Shape;
 use crate::WorkloadError;
 
-/// What a layer keeps for its backward pass, beside its input. Norms and the product of the activation are not kept;
-/// they are computed again.
+/// What a layer keeps for its backward pass, beside its input. What is cheap to compute again is not kept: norms,
+/// attention and the product of the activation.
 #[derive(Default)]
 pub(super) struct Kept {
-    /// The inverse root mean square of each row before attention.
-    pub(super) inverse1: Vec<f32>,
     /// Queries, keys and values, turned by their positions.
     pub(super) qkv: Vec<f32>,
-    /// What attention gave.
-    pub(super) attended: Vec<f32>,
-    /// The logarithm of the sum of exponentials of each row of scores.
-    pub(super) logsumexp: Vec<f32>,
-    /// The stream after attention.
-    pub(super) x1: Vec<f32>,
-    /// The inverse root mean square of each row before the feed-forward layer.
-    pub(super) inverse2: Vec<f32>,
     /// Gate and up; the backward pass replaces them by their gradients.
     pub(super) gate_up: Vec<f32>,
 }
@@ -37,9 +27,13 @@ pub(super) struct Scratch {
     pub(super) arena: Vec<f32>,
     /// The gradient of the stream; empty without a backward pass.
     pub(super) dx: Vec<f32>,
-    /// The inverse root mean square of each row of the last norm, or of any norm without a backward pass.
+    /// What attention gave; empty without a backward pass.
+    pub(super) attended: Vec<f32>,
+    /// The stream after attention; empty without a backward pass.
+    pub(super) x1: Vec<f32>,
+    /// The inverse root mean square of each row of the norm that was computed last.
     pub(super) inverse: Vec<f32>,
-    /// Likewise for attention; empty with a backward pass.
+    /// The logarithm of the sum of exponentials of each row of scores.
     pub(super) logsumexp: Vec<f32>,
     /// The losses of the rows in work.
     pub(super) row_loss: Vec<f32>,
@@ -71,15 +65,7 @@ impl Buffers {
         };
         let only = |wanted: bool, length: u128| buffer(if wanted { length } else { 0 });
         let kept = || -> Result<Kept, WorkloadError> {
-            Ok(Kept {
-                inverse1: buffer(lengths.tokens)?,
-                qkv: buffer(lengths.qkv)?,
-                attended: buffer(lengths.stream)?,
-                logsumexp: buffer(lengths.logsumexp)?,
-                x1: buffer(lengths.stream)?,
-                inverse2: buffer(lengths.tokens)?,
-                gate_up: buffer(lengths.gate_up)?,
-            })
+            Ok(Kept { qkv: buffer(lengths.qkv)?, gate_up: buffer(lengths.gate_up)? })
         };
         Ok(Buffers {
             streams: (0..lengths.streams).map(|_| buffer(lengths.stream)).collect::<Result<_, _>>()?,
@@ -88,8 +74,10 @@ impl Buffers {
                 normed: buffer(lengths.stream)?,
                 arena: buffer(lengths.arena)?,
                 dx: only(backward, lengths.stream)?,
+                attended: only(backward, lengths.stream)?,
+                x1: only(backward, lengths.stream)?,
                 inverse: buffer(lengths.tokens)?,
-                logsumexp: only(!backward, lengths.logsumexp)?,
+                logsumexp: buffer(lengths.logsumexp)?,
                 row_loss: buffer(lengths.rows)?,
                 attention: buffer(lengths.attention_scratch)?,
                 norm: buffer(lengths.norm_scratch)?,
@@ -101,12 +89,10 @@ impl Buffers {
     /// The bytes of all buffers.
     #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
-        let Scratch { normed, arena, dx, inverse, logsumexp, row_loss, attention, norm } = &self.scratch;
-        let scratch = [normed, arena, dx, inverse, logsumexp, row_loss, attention, norm];
-        let kept = self.kept.iter().flat_map(|kept| {
-            let Kept { inverse1, qkv, attended, logsumexp, x1, inverse2, gate_up } = kept;
-            [inverse1, qkv, attended, logsumexp, x1, inverse2, gate_up]
-        });
+        let Scratch { normed, arena, dx, attended, x1, inverse, logsumexp, row_loss, attention, norm } =
+            &self.scratch;
+        let scratch = [normed, arena, dx, attended, x1, inverse, logsumexp, row_loss, attention, norm];
+        let kept = self.kept.iter().flat_map(|Kept { qkv, gate_up }| [qkv, gate_up]);
         4 * scratch.into_iter().chain(kept).chain(&self.streams).map(Vec::capacity).sum::<usize>()
     }
 }

@@ -62,18 +62,31 @@ pub(super) fn forward_keeping(
     scratch: &mut Scratch,
 ) {
     let matrices = Matrices::new(&operations.shape, layer);
-    let normed = &mut scratch.normed;
-    operations.norm(x0, &layer.attention_norm, normed, &mut kept.inverse1);
-    operations.linear(matrices.qkv, normed, &mut kept.qkv, Write::Set);
+    operations.norm(x0, &layer.attention_norm, &mut scratch.normed, &mut scratch.inverse);
+    operations.linear(matrices.qkv, &scratch.normed, &mut kept.qkv, Write::Set);
     operations.rotate(Direction::Forward, &mut kept.qkv);
-    operations.attend(&kept.qkv, &mut kept.attended, &mut kept.logsumexp, &mut scratch.attention);
-    operations.copy(x0, &mut kept.x1);
-    operations.linear(matrices.attention_out, &kept.attended, &mut kept.x1, Write::Add);
-    operations.norm(&kept.x1, &layer.feed_forward_norm, normed, &mut kept.inverse2);
-    operations.linear(matrices.gate_up, normed, &mut kept.gate_up, Write::Set);
+    attention(operations, layer, x0, kept, scratch);
+    operations.norm(&scratch.x1, &layer.feed_forward_norm, &mut scratch.normed, &mut scratch.inverse);
+    operations.linear(matrices.gate_up, &scratch.normed, &mut kept.gate_up, Write::Set);
 }
 
-/// The rest of the forward pass: from gate and up to the stream after the layer.
+/// From queries, keys and values to what attention gives and the stream after it, both in `scratch`. The backward pass
+/// does this again: it costs some two percent of an iteration, and keeping them would cost an eighth of its memory.
+pub(super) fn attention(
+    operations: &Operations,
+    layer: &Layer,
+    x0: &[f32],
+    kept: &Kept,
+    scratch: &mut Scratch,
+) {
+    let Scratch { attended, logsumexp, x1, attention, .. } = scratch;
+    operations.attend(&kept.qkv, attended, logsumexp, attention);
+    operations.copy(x0, x1);
+    let matrices = Matrices::new(&operations.shape, layer);
+    operations.linear(matrices.attention_out, attended, x1, Write::Add);
+}
+
+/// The rest of the forward pass, right after `forward_keeping`: from gate and up to the stream after the layer.
 pub(super) fn forward_rest(
     operations: &Operations,
     layer: &Layer,
@@ -84,12 +97,12 @@ pub(super) fn forward_rest(
     let matrices = Matrices::new(&operations.shape, layer);
     let product = &mut scratch.arena[..kept.gate_up.len() / 2];
     operations.swiglu(&kept.gate_up, product);
-    operations.copy(&kept.x1, x);
+    operations.copy(&scratch.x1, x);
     operations.linear(matrices.down, product, x, Write::Add);
 }
 
-/// Backward: `scratch.dx` goes from the gradient after the layer to the one before it. Gate and up in `kept` are used
-/// up.
+/// Backward, right after `forward_keeping` or `attention` of the same layer: `scratch.dx` goes from the gradient after
+/// the layer to the one before it. Gate and up in `kept` are used up.
 pub(super) fn backward(
     operations: &Operations,
     layer: &Layer,
@@ -110,20 +123,20 @@ fn feed_forward_backward(
     scratch: &mut Scratch,
 ) {
     let matrices = Matrices::new(&operations.shape, layer);
-    let Scratch { normed, arena, dx, norm, .. } = scratch;
+    let Scratch { normed, arena, dx, norm, x1, inverse, .. } = scratch;
     let product = &mut arena[..kept.gate_up.len() / 2];
     operations.swiglu(&kept.gate_up, product);
     operations.linear_weight(matrices.down, dx, product, &mut gradients.down, Write::Set);
     let dproduct = product;
     operations.linear_input(matrices.down, dx, dproduct);
     operations.swiglu_backward(&mut kept.gate_up, dproduct);
-    operations.norm(&kept.x1, &layer.feed_forward_norm, normed, &mut kept.inverse2);
+    operations.norm(x1, &layer.feed_forward_norm, normed, inverse);
     operations.linear_weight(matrices.gate_up, &kept.gate_up, normed, &mut gradients.gate_up, Write::Set);
     let dnormed = normed;
     operations.linear_input(matrices.gate_up, &kept.gate_up, dnormed);
     let weight = &layer.feed_forward_norm;
     let dweight = &mut gradients.feed_forward_norm;
-    operations.norm_backward(&kept.x1, weight, &kept.inverse2, dnormed, dx, dweight, norm);
+    operations.norm_backward(x1, weight, inverse, dnormed, dx, dweight, norm);
 }
 
 fn attention_backward(
@@ -131,26 +144,20 @@ fn attention_backward(
     layer: &Layer,
     gradients: &mut Layer,
     x0: &[f32],
-    kept: &mut Kept,
+    kept: &Kept,
     scratch: &mut Scratch,
 ) {
     let matrices = Matrices::new(&operations.shape, layer);
-    let Scratch { normed, arena, dx, norm, attention, .. } = scratch;
+    let Scratch { normed, arena, dx, norm, attention, attended, logsumexp, inverse, .. } = scratch;
     let dqkv = &mut arena[..kept.qkv.len()];
-    operations.linear_weight(
-        matrices.attention_out,
-        dx,
-        &kept.attended,
-        &mut gradients.attention_out,
-        Write::Set,
-    );
+    operations.linear_weight(matrices.attention_out, dx, attended, &mut gradients.attention_out, Write::Set);
     operations.linear_input(matrices.attention_out, dx, normed);
-    operations.attend_backward(&kept.qkv, &kept.attended, &kept.logsumexp, normed, dqkv, attention);
+    operations.attend_backward(&kept.qkv, attended, logsumexp, normed, dqkv, attention);
     operations.rotate(Direction::Backward, dqkv);
-    operations.norm(x0, &layer.attention_norm, normed, &mut kept.inverse1);
+    operations.norm(x0, &layer.attention_norm, normed, inverse);
     operations.linear_weight(matrices.qkv, dqkv, normed, &mut gradients.qkv, Write::Set);
     let dnormed = normed;
     operations.linear_input(matrices.qkv, dqkv, dnormed);
     let dweight = &mut gradients.attention_norm;
-    operations.norm_backward(x0, &layer.attention_norm, &kept.inverse1, dnormed, dx, dweight, norm);
+    operations.norm_backward(x0, &layer.attention_norm, inverse, dnormed, dx, dweight, norm);
 }

@@ -148,8 +148,13 @@ impl Model {
         let output = head.output(targets.len());
         for (number, layer) in weights.layers.iter().enumerate().rev() {
             let (x0, kept) = (&streams[number], &mut kept[place(number)]);
-            if work.checkpointing && number + 1 < weights.layers.len() {
-                layer::forward_keeping(operations, layer, x0, kept, scratch);
+            // What the last layer computed is still there.
+            if number + 1 < weights.layers.len() {
+                if work.checkpointing {
+                    layer::forward_keeping(operations, layer, x0, kept, scratch);
+                } else {
+                    layer::attention(operations, layer, x0, kept, scratch);
+                }
             }
             layer::backward(operations, layer, &mut gradients.layers[number], x0, kept, scratch);
         }

@@ -1,7 +1,7 @@
 //! One number for every parameter of the model: weights, gradients, or moments of the optimiser.
 
-use assay_kernels::Threads;
 use assay_kernels::threads::Chunks;
+use assay_kernels::{Threads, huge_pages};
 
 use super::shape::{Shape, Tensor};
 use crate::WorkloadError;
@@ -108,13 +108,10 @@ impl Parameters {
     }
 }
 
-/// Zeros that are not yet backed by memory. A refusal of the system is an error; it is asked first because the quick
-/// way to get zeros would end the process.
+/// Zeros that are not yet backed by memory. A refusal of the system is an error.
 pub(super) fn zeroed(what: &'static str, length: usize) -> Result<Vec<f32>, WorkloadError> {
-    Vec::<f32>::new()
-        .try_reserve_exact(length)
-        .map_err(|_| WorkloadError::Memory { what, bytes: (length as u64).saturating_mul(4) })?;
-    Ok(vec![0.0; length])
+    let bytes = (length as u64).saturating_mul(4);
+    huge_pages::zeros(length).ok_or(WorkloadError::Memory { what, bytes })
 }
 
 /// Makes the system back zeros with memory now, by one write to each page, on all threads.
