@@ -95,11 +95,12 @@ fn row(cell: &CellEvidence, varied: &[String]) -> Row {
     let estimate = estimate(&cell.values);
     let mut caveats = estimate.as_ref().map(|estimate| estimate.caveats.clone()).unwrap_or_default();
     if cell.counts.failed + cell.counts.timed_out > 0 {
-        caveats.push(caveat(
-            "failed_runs",
-            "some runs failed or timed out; the estimate rests on the others",
-            "`assay show --runs` tells why; `assay run --only failed` tries them again",
-        ));
+        let text = match estimate {
+            Some(_) => "some runs failed or timed out; the estimate rests on the others",
+            None => "its runs failed or timed out",
+        };
+        let hint = "`assay show --runs` tells why; `assay run --only failed` tries them again";
+        caveats.push(caveat("failed_runs", text, hint));
     }
     if cell.without > 0 {
         caveats.push(caveat(

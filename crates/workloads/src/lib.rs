@@ -36,6 +36,14 @@ pub fn descriptions() -> Vec<WorkloadDescription> {
     vec![lm::description()]
 }
 
+/// Whether a workload can be run with these settings, as far as they alone tell.
+pub fn check(name: &str, settings: &Settings) -> Result<(), WorkloadError> {
+    match name {
+        lm::NAME => lm::Options::read(settings, 1).map(|_| ()),
+        _ => Ok(()),
+    }
+}
+
 /// Runs one workload to its end. What it measures is told through `outlet`; an error is returned and not told.
 pub fn run(
     name: &str,

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use assay_judge::Answer;
 use assay_launch::Ending;
-use assay_model::{Settings, Value, names};
+use assay_model::{Settings, Status, Value, names};
 use assay_report::bench::{METRICS, comparison, lines};
-use assay_store::{Index, Record};
+use assay_report::number::single;
+use assay_store::{Index, Record, RunFilter};
 
 use super::plan::assemble;
 use super::{peak, run, show};
@@ -35,7 +36,7 @@ pub fn bench(options: &Bench, screen: &mut Screen) -> anyhow::Result<Exit> {
     let index = record.index()?;
     print(target, &record, &index, screen)?;
     if outcome.ending == Ending::Interrupted {
-        screen.say("interrupted; what was measured is kept");
+        tell_interrupted(&index, screen)?;
     }
     screen.say(&format!("record: {}", records::shown(record.directory())));
     Ok(run::exit(&outcome, run::failed_runs(&index)?, &[]))
@@ -82,6 +83,21 @@ fn literal(value: &Value) -> String {
 fn new_record(workload: &str) -> PathBuf {
     let free = (1..).map(|number| Path::new("records").join(format!("bench-{workload}-{number}")));
     free.into_iter().find(|path| !path.exists()).unwrap_or_else(|| PathBuf::from("records/bench"))
+}
+
+/// Says what the run that was stopped had measured: it counts for nothing, but somebody waited for it.
+fn tell_interrupted(index: &Index, screen: &mut Screen) -> anyhow::Result<()> {
+    let stopped = RunFilter { status: Some(Status::Interrupted.word().to_owned()), ..RunFilter::default() };
+    for run in index.runs(&stopped)? {
+        let series = index.series(&run.run)?;
+        let Some(times) = series.iter().find(|series| series.metric == names::TIME_ITERATION) else {
+            continue;
+        };
+        let shown: Vec<String> = times.values.iter().map(|value| single(&times.unit, *value)).collect();
+        screen.say(&format!("the run that was stopped had done {}", shown.join(", ")));
+    }
+    screen.say("interrupted; what was measured is kept");
+    Ok(())
 }
 
 fn print(target: &Target, record: &Record, index: &Index, screen: &mut Screen) -> anyhow::Result<()> {

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::JSON_SCHEMA;
 use crate::exit::Exit;
+use crate::failure::Mistake;
 use crate::registry::{Purpose, can_start};
 use crate::screen::Screen;
 use crate::{options, records};
@@ -63,7 +64,18 @@ pub fn assemble(file: &Path, campaign: &Campaign, record: Option<&Path>) -> anyh
     let earlier = |cell: &CellId| state.as_ref().and_then(|state| usual_seconds(state, cell));
     let limits = BTreeMap::from([("local".to_owned(), assay_launch::probe::limits(&machine))]);
     let plan = campaign.plan(&Context { limits, earlier: &earlier }).map_err(LoadError::Problems)?;
+    check_settings(&plan)?;
     Ok(Assembled { plan, record, machine })
+}
+
+/// Settings of built-in workloads that are each allowed may not go together; better told now than by every run.
+fn check_settings(plan: &Plan) -> anyhow::Result<()> {
+    for cell in &plan.cells {
+        if let Err(error) = assay_workloads::check(&cell.workload, &cell.settings) {
+            return Err(Mistake { text: error.to_string(), hint: error.hint() }.into());
+        }
+    }
+    Ok(())
 }
 
 /// The state of a record that exists already.

@@ -5,3 +5,4 @@ mod bench;
 mod interruptions;
 mod reading;
 mod verbs;
+mod workloads;

@@ -50,6 +50,7 @@ pub const DIALECT: Dialect = Dialect {
     notes: &[
         "A value with a step belongs to a series; a value without one stands for the whole run and is the observation.",
         "Output that has no `done` line breaks off before its end.",
+        "A note is read only if it says what to do.",
         "Any program may print such lines; a line with a key that is not known here is not read.",
     ],
     reader: || Box::new(OwnReader),
@@ -91,7 +92,7 @@ fn take(told: Told, facts: &mut Facts<'_>) {
             }
         }
         Told::Progress { done, of } => facts.progress(done as f64, Some(of as f64)),
-        Told::Note { text, hint } => facts.hint(&text, hint.as_deref().unwrap_or(&text)),
+        Told::Note { text, hint } => advise(&text, hint, facts),
         Told::DoesNotFit { reason, hint } => {
             advise(&reason, hint, facts);
             facts.status(Status::DoesNotFit { reason: shortened(&reason) });

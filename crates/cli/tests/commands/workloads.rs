@@ -1,0 +1,92 @@
+//! Built-in workloads, by `bench` and by campaigns.
+
+use crate::bench::Bench;
+
+const VERY_SMALL: &[&str] = &[
+    "--size",
+    "custom",
+    "--width",
+    "16",
+    "--hidden",
+    "32",
+    "--layers",
+    "1",
+    "--heads",
+    "2",
+    "--vocabulary",
+    "50",
+];
+
+fn bench(more: &[&str]) -> String {
+    let arguments: Vec<&str> = ["bench", "lm"].iter().chain(VERY_SMALL).chain(more).copied().collect();
+    Bench::new().run(&arguments)
+}
+
+#[test]
+fn a_one_off_measurement_has_an_interval_and_says_how_far_from_the_peak_it_is() {
+    let told = bench(&["--iterations", "3", "--repeats", "6", "--phase", "step"]);
+    assert!(told.starts_with("exit code 0"), "{told}");
+    for part in [
+        "interval of the median of 6 runs",
+        "tokens/s",
+        "of peak",
+        "parameters",
+        "record: records/bench-lm-1",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}
+
+#[test]
+fn values_divided_by_commas_are_swept_and_compared() {
+    let told = bench(&["--iterations", "2", "--batch-size", "1,16"]);
+    assert!(told.contains("batch_size=1") && told.contains("batch_size=16"), "{told}");
+    assert!(
+        told.contains("slower") || told.contains("cannot be told apart") || told.contains("the same"),
+        "{told}"
+    );
+}
+
+#[test]
+fn settings_that_do_not_go_together_are_told_before_anything_runs() {
+    let told = bench(&["--heads", "3"]);
+    assert!(told.contains("exit code 2") && told.contains("hint:"), "{told}");
+    assert!(!told.contains("[1/"), "{told}");
+}
+
+#[test]
+fn what_does_not_fit_says_what_would() {
+    let place = Bench::new();
+    let arguments =
+        ["bench", "lm", "--size", "llama-7b", "--phase", "step", "--batch-size", "4096", "--repeats", "1"];
+    let told = place.run(&arguments);
+    assert!(told.starts_with("exit code 0"), "{told}");
+    assert!(told.contains("does not fit") && told.contains("hint:"), "{told}");
+}
+
+#[test]
+fn an_engine_that_is_missing_fails_its_cells_and_no_others() {
+    let campaign = "name = \"engines\"\nworkload = \"lm\"\n\
+        [fixed]\nsize = \"custom\"\nwidth = 16\nhidden = 32\nlayers = 1\nheads = 2\nvocabulary = 50\niterations = 2\n\
+        python = \"no-such-python\"\n\
+        [vary]\nengine = [\"native\", \"torch\"]\n[repeats]\nat_least = 2\n\
+        [report]\nacross = [\"engine\"]\nagainst = { engine = \"torch\" }\n\
+        [[report.published]]\nlabel = \"somebody\"\nunit = \"ms\"\nvalues = [[12.5]]\n";
+    let place = Bench::new().file("engines.toml", campaign);
+    let told = place.run(&["run", "engines.toml"]);
+    assert!(told.contains("exit code 3"), "{told}");
+    for part in ["no-such-python", "ratio", "somebody", "failed"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}
+
+#[test]
+fn the_campaigns_of_built_in_workloads_can_be_planned() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../campaigns");
+    let place = Bench::new();
+    for name in ["seeds/cs336-table", "seeds/cs336-warmup", "seeds/lm-llama-batch", "tour-lm"] {
+        let file = folder.join(format!("{name}.toml"));
+        let told = place.run(&["plan", &file.display().to_string()]);
+        assert!(told.starts_with("exit code 0"), "{name}: {told}");
+    }
+}
