@@ -5,6 +5,7 @@ use assay_model::{CellId, Estimate, Settings, Unit, Verdict, names};
 
 use crate::answer::effect_cell;
 use crate::number::{Scale, percent, single};
+use crate::table::{Cell, Column, Table};
 
 /// The metrics that are shown where a record has them; the first one is the time.
 pub const METRICS: [&str; 9] = [
@@ -57,6 +58,38 @@ pub fn comparison(answer: &Answer) -> Vec<String> {
             _ => format!("{} is {} than {}", name(row), effect_cell(effect, &answer.metric).text, name(best)),
         })
         .collect()
+}
+
+/// The time of each operation of a profiled cell, the longest first. `figures` are those of one cell: name of the
+/// operation, name of the figure, value.
+pub fn profile(figures: &[(String, String, f64)]) -> Table {
+    let figure = |operation: &str, name: &str| {
+        let found = figures.iter().find(|(of, figure, _)| of == operation && figure == name);
+        found.map(|(.., value)| *value)
+    };
+    let mut operations: Vec<(&str, f64)> = figures
+        .iter()
+        .filter(|(_, name, _)| name == "seconds")
+        .map(|(operation, _, seconds)| (operation.as_str(), *seconds))
+        .collect();
+    operations.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let mut table = Table {
+        heading: vec!["operations of one iteration; a profiled run is slower than a plain one".to_owned()],
+        columns: vec![Column::left("operation")],
+        ..Table::default()
+    };
+    table.columns.extend(["time", "share", "rate", "of peak"].map(Column::right));
+    for (operation, seconds) in operations {
+        let rate = figure(operation, "flops_per_s").map(|rate| format!("{:.1} GFLOP/s", rate / 1e9));
+        table.rows.push(vec![
+            Cell::new(operation),
+            Cell::new(single(&Unit::Seconds, seconds)),
+            Cell::new(figure(operation, "share").map(percent).unwrap_or_default()),
+            Cell::new(rate.unwrap_or_default()),
+            Cell::new(figure(operation, "mfu").map(percent).unwrap_or_default()),
+        ]);
+    }
+    table
 }
 
 fn without_value(row: &Row) -> String {
@@ -133,6 +166,16 @@ pub fn short(count: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_profile_begins_with_what_takes_longest() {
+        let figures = [("norm", "seconds", 0.001), ("qkv", "seconds", 0.2), ("qkv", "mfu", 0.9)];
+        let figures = figures.map(|(of, name, value)| (of.to_owned(), name.to_owned(), value));
+        let table = profile(&figures);
+        assert_eq!(table.rows[0][0].text, "qkv");
+        assert_eq!(table.rows[0][4].text, "90 %");
+        assert_eq!(table.rows[1][4].text, "");
+    }
 
     #[test]
     fn counts_are_said_as_write_ups_say_them() {

@@ -1,14 +1,15 @@
 //! Several metrics of a record side by side: the table as a write-up would print it.
 
-use assay_judge::Answer;
+use assay_judge::{Answer, Row};
+use assay_model::Published;
 
 use crate::answer::{estimate_cells, scale, with_unit};
 use crate::number::Scale;
 use crate::table::{Cell, Column, Table, Tone};
 
-/// One row a cell, one column a metric: the median, and its interval where there is one. The answers must be of one
-/// record, so that they have the same rows.
-pub fn table(answers: &[Answer], question: Option<&str>) -> Table {
+/// One row a cell, one column a metric: the median, and its interval where there is one; then what others published,
+/// which has none. The answers must be of one record, so that they have the same rows.
+pub fn table(answers: &[Answer], question: Option<&str>, published: &[Published]) -> Table {
     let mut table = Table::default();
     let Some(first) = answers.first() else { return table };
     let title = question.filter(|question| !question.is_empty());
@@ -25,6 +26,10 @@ pub fn table(answers: &[Answer], question: Option<&str>) -> Table {
         .collect();
     for (answer, scale) in answers.iter().zip(&scales) {
         table.columns.push(Column::right(with_unit(&answer.metric.name, scale)));
+    }
+    let others = others(answers, &scales, published);
+    for (label, answer, scale) in &others {
+        table.columns.push(Column::right(with_unit(&format!("{label}: {}", answer.metric.name), scale)));
     }
     table.columns.push(Column::right("runs"));
     for row in &first.rows {
@@ -45,9 +50,46 @@ pub fn table(answers: &[Answer], question: Option<&str>) -> Table {
             let text = if spreads { format!("{} ({})", median.text, interval.text) } else { median.text };
             cells.push(Cell::toned(text, median.tone));
         }
+        for (label, answer, scale) in &others {
+            let said = |number: &&Published| {
+                number.label == *label && number.metric == answer.metric.name && belongs(number, row, first)
+            };
+            let show = |value: f64| scale.show(value, scale.decimals(value, value, value));
+            let value = published.iter().find(said).map(|number| show(number.value));
+            cells.push(Cell::toned(value.unwrap_or_default(), Tone::Faint));
+        }
         cells.push(Cell::new(row.counts.succeeded.to_string()));
         table.rows.push(cells);
     }
     table.notes.push("medians, with the interval of the median in brackets".to_owned());
+    if !others.is_empty() {
+        table.notes.push("published numbers have no interval and are not compared".to_owned());
+    }
     table
+}
+
+/// The columns of published numbers: whose they are, and the metric they belong to.
+fn others<'a>(
+    answers: &'a [Answer],
+    scales: &'a [Scale],
+    published: &'a [Published],
+) -> Vec<(&'a str, &'a Answer, &'a Scale)> {
+    let mut columns: Vec<(&str, &Answer, &Scale)> = Vec::new();
+    for number in published {
+        let known = |column: &(&str, &Answer, &Scale)| {
+            column.0 == number.label && column.1.metric.name == number.metric
+        };
+        let metric = answers.iter().zip(scales).find(|(answer, _)| answer.metric.name == number.metric);
+        if let Some((answer, scale)) = metric.filter(|_| !columns.iter().any(known)) {
+            columns.push((&number.label, answer, scale));
+        }
+    }
+    columns
+}
+
+/// Whether every setting that a published number names is the row's or common to all rows.
+fn belongs(number: &Published, row: &Row, answer: &Answer) -> bool {
+    number.settings.iter().all(|(name, value)| {
+        row.settings.get(name).or_else(|| answer.common.get(name)).is_none_or(|ours| ours == value)
+    })
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use assay_judge::Answer;
 use assay_launch::Ending;
 use assay_model::{Settings, Status, Value, names};
-use assay_report::bench::{METRICS, comparison, lines};
+use assay_report::bench::{METRICS, comparison, lines, profile};
 use assay_report::number::single;
 use assay_store::{Index, Record, RunFilter};
 
@@ -119,8 +119,28 @@ fn print(target: &Target, record: &Record, index: &Index, screen: &mut Screen) -
     for line in lines(&target.workload, &shown, &answers) {
         screen.data(&format!("{line}\n"))?;
     }
+    let figures = profile_figures(index, &has)?;
+    if !figures.is_empty() {
+        screen.table(&profile(&figures))?;
+    }
     for line in answers.first().map(comparison).unwrap_or_default() {
         screen.data(&format!("{line}\n"))?;
     }
     show::print_failures(record, index, screen)
+}
+
+/// What a profile told of each operation; empty unless one cell alone was measured, since tables do not mix cells.
+fn profile_figures(index: &Index, metrics: &[String]) -> anyhow::Result<Vec<(String, String, f64)>> {
+    let mut figures = Vec::new();
+    for metric in metrics {
+        let told = metric.strip_prefix("profile.").and_then(|rest| rest.rsplit_once('.'));
+        let Some((operation, figure)) = told else { continue };
+        let (answer, _) = show::judged(index, Some(metric), 0)?;
+        if let [row] = answer.rows.as_slice()
+            && let Some(estimate) = &row.estimate
+        {
+            figures.push((operation.to_owned(), figure.to_owned(), estimate.center));
+        }
+    }
+    Ok(figures)
 }

@@ -57,5 +57,7 @@ fn columns_table(index: &Index, plan: &PlanInForce) -> anyhow::Result<Option<Tab
     let columns = plan.layout.columns.iter().filter(|column| has.contains(column));
     let answers: Vec<Answer> =
         columns.map(|column| Ok(judged(index, Some(column), 0)?.0)).collect::<anyhow::Result<_>>()?;
-    Ok((!answers.is_empty()).then(|| assay_report::columns::table(&answers, Some(&plan.question))))
+    // Where settings go across, that table has them.
+    let published = if plan.layout.across.is_empty() { plan.layout.published.as_slice() } else { &[] };
+    Ok((!answers.is_empty()).then(|| assay_report::columns::table(&answers, Some(&plan.question), published)))
 }
