@@ -8,6 +8,7 @@ use assay_campaign::catalogue::CatalogueError;
 use assay_judge::JudgeError;
 use assay_launch::LaunchError;
 use assay_store::StoreError;
+use assay_workloads::WorkloadError;
 
 use crate::exit::Exit;
 
@@ -24,6 +25,12 @@ impl Mistake {
     /// A mistake with its remedy.
     pub fn new(text: impl Into<String>, hint: impl Into<String>) -> Mistake {
         Mistake { text: text.into(), hint: Some(hint.into()) }
+    }
+}
+
+impl From<WorkloadError> for Mistake {
+    fn from(error: WorkloadError) -> Mistake {
+        Mistake { text: error.to_string(), hint: error.hint() }
     }
 }
 

@@ -12,6 +12,7 @@
 //! | `records.rs` | finding the record that the user means |
 //! | `sources.rs` | finding and reading what the user wants read: files, directories, records |
 //! | `dialects.rs` | dialects of the user's own |
+//! | `signals.rs` | Ctrl-C and its kin |
 //! | `failure.rs` | errors with their hint and exit code |
 
 mod dialects;
@@ -21,6 +22,7 @@ mod options;
 mod records;
 mod registry;
 mod screen;
+mod signals;
 mod sources;
 mod verbs;
 

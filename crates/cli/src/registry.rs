@@ -84,10 +84,19 @@ pub fn platform_directories(campaign_directory: &Path) -> Vec<PathBuf> {
 
 /// The user's own directory for platforms and dialects.
 pub fn configuration_directory() -> Option<PathBuf> {
-    let user = std::env::var_os("XDG_CONFIG_HOME")
-        .map(PathBuf::from)
-        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".config")));
-    user.map(|directory| directory.join("assay"))
+    user_directory("XDG_CONFIG_HOME", ".config")
+}
+
+/// Where what can be made again is kept.
+pub fn cache_directory() -> Option<PathBuf> {
+    user_directory("XDG_CACHE_HOME", ".cache")
+}
+
+/// This program's part of a directory of the user: where a variable says, else below the home directory.
+fn user_directory(variable: &str, usual: &str) -> Option<PathBuf> {
+    let chosen = std::env::var_os(variable).map(PathBuf::from);
+    let chosen = chosen.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(usual)))?;
+    Some(chosen.join("assay"))
 }
 
 /// Whether this version can start runs on a platform.

@@ -1,7 +1,7 @@
 //! One record laid out as its campaign asks: the values of some settings side by side as columns, compared within
 //! each row, with what others published beside them.
 
-use assay_model::{Against, Caveat, Estimate, Layout, Metric, Settings, Value};
+use assay_model::{Against, Caveat, Estimate, Layout, Metric, Settings};
 use serde::Serialize;
 
 use crate::answer::{fewer_repeats, not_compared};
@@ -92,7 +92,7 @@ pub fn pivot(evidence: &Evidence, layout: &Layout, order: &[String], seed: u64) 
                 let same = |number: &&assay_model::Published| {
                     number.label == *label
                         && part(&number.settings, &across) == *column
-                        && agrees(&number.settings, &settings, &common)
+                        && number.belongs_to(&settings, &common)
                 };
                 layout.published.iter().filter(ours).find(same).map(|number| number.value)
             };
@@ -123,10 +123,8 @@ fn judged(
         match same_work::difference(&held.work(), &cell.work()) {
             Some(why) => judged.caveats.push(not_compared(&why)),
             None => {
-                let sample = |place: usize, cell: &CellEvidence| (place, cell.values.clone());
-                let ((a, old), (b, new)) = (sample(base, held), sample(index, cell));
-                let seed_of = |place: usize| seed.wrapping_add(place as u64);
-                let (old, new) = (Sample::new(&old, seed_of(a)), Sample::new(&new, seed_of(b)));
+                let sample = |place: usize, values| Sample::new(values, seed.wrapping_add(place as u64));
+                let (old, new) = (sample(base, &held.values), sample(index, &cell.values));
                 judged.against = effect(&old, &new, evidence.metric.better);
             }
         }
@@ -146,7 +144,7 @@ fn part(settings: &Settings, names: &[String]) -> Settings {
     names.iter().filter_map(|name| Some((name.clone(), settings.get(name)?.clone()))).collect()
 }
 
-/// The combinations of some settings, in their natural order by the order of the names.
+/// The combinations of some settings, in the order of the cells.
 fn distinct(cells: &[&CellEvidence], names: &[String]) -> Vec<Settings> {
     let mut found: Vec<Settings> = Vec::new();
     for cell in cells {
@@ -158,19 +156,10 @@ fn distinct(cells: &[&CellEvidence], names: &[String]) -> Vec<Settings> {
     found
 }
 
-/// Whether what was published belongs to a row: every setting it names is the row's or common to all cells. Settings
-/// that go across have been matched already.
-fn agrees(published: &Settings, row: &Settings, common: &Settings) -> bool {
-    published.iter().all(|(name, value)| {
-        let ours: Option<&Value> = row.get(name).or_else(|| common.get(name));
-        ours.is_none_or(|ours| ours == value)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_model::{CellId, Direction, PointId, Published, Unit};
+    use assay_model::{CellId, Direction, PointId, Published, Unit, Value};
     use std::collections::BTreeMap;
 
     fn cell(size: &str, engine: &str, values: &[f64], loss: f64) -> CellEvidence {

@@ -4,11 +4,8 @@ use crate::Threads;
 use crate::dispatch::{Instructions, dispatch};
 use crate::math::sums::sum;
 use crate::reduce::LEAST_ELEMENTS;
-use crate::rms_norm::add_rows;
+use crate::rms_norm::{PARTS_PER_THREAD, add_rows, rows_per_part};
 use crate::threads::Chunks;
-
-/// Parts the rows are split into for the gradients of weight and bias, for each thread.
-const PARTS_PER_THREAD: usize = 4;
 
 /// Norms every row of `x`, whose width is the length of `weight`, and keeps mean and inverse deviation of each row for
 /// the backward pass.
@@ -105,8 +102,7 @@ pub fn backward(
     if x.is_empty() {
         return;
     }
-    let least = LEAST_ELEMENTS.div_ceil(width);
-    let rows = inverse.len().div_ceil(threads.count() * PARTS_PER_THREAD).max(least);
+    let rows = rows_per_part(threads, inverse.len(), width);
     let count = inverse.len().div_ceil(rows);
     let (weight_sums, bias_sums) = scratch[..2 * count * width].split_at_mut(count * width);
     let parts =

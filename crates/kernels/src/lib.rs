@@ -21,7 +21,7 @@ pub mod gelu;
 pub mod huge_pages;
 pub mod layer_norm;
 pub mod limits;
-pub mod math;
+mod math;
 pub mod matmul;
 pub mod max_pool;
 pub mod reduce;

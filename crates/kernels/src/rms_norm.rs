@@ -6,8 +6,13 @@ use crate::math::sums::sum;
 use crate::reduce::LEAST_ELEMENTS;
 use crate::threads::Chunks;
 
-/// Parts the rows are split into for the gradient of the weight, for each thread.
-const PARTS_PER_THREAD: usize = 4;
+/// Parts the rows are split into for the gradients of weights, for each thread; of every norm.
+pub(crate) const PARTS_PER_THREAD: usize = 4;
+
+/// Rows of each part of a backward pass.
+pub(crate) fn rows_per_part(threads: &Threads, rows: usize, width: usize) -> usize {
+    rows.div_ceil(threads.count() * PARTS_PER_THREAD).max(LEAST_ELEMENTS.div_ceil(width))
+}
 
 /// Norms every row of `x`, whose width is the length of `weight`, and keeps the inverse root mean square of each row
 /// for the backward pass.
@@ -78,8 +83,7 @@ pub fn backward(
     if x.is_empty() {
         return;
     }
-    let least = LEAST_ELEMENTS.div_ceil(width);
-    let rows = inverse.len().div_ceil(threads.count() * PARTS_PER_THREAD).max(least);
+    let rows = rows_per_part(threads, inverse.len(), width);
     let sums = &mut scratch[..inverse.len().div_ceil(rows) * width];
     let parts = (Chunks::new(dx, rows * width), Chunks::new(sums, width));
     threads.run_parts(parts, |part, (dx, sums)| {

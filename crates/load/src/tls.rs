@@ -163,7 +163,7 @@ impl Channel {
 }
 
 /// A socket as something to write to.
-struct Sending<'a>(&'a Socket);
+pub(crate) struct Sending<'a>(pub(crate) &'a Socket);
 
 impl Write for Sending<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

@@ -46,6 +46,15 @@ pub struct Published {
     pub value: f64,
 }
 
+impl Published {
+    /// Whether it belongs to a row: every setting that it names and the row or all rows have, has the same value there.
+    pub fn belongs_to(&self, row: &Settings, common: &Settings) -> bool {
+        self.settings
+            .iter()
+            .all(|(name, value)| row.get(name).or_else(|| common.get(name)).is_none_or(|ours| ours == value))
+    }
+}
+
 impl Layout {
     /// Whether nothing is asked for.
     pub fn is_plain(&self) -> bool {

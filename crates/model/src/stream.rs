@@ -91,26 +91,22 @@ pub enum Told {
 impl Told {
     /// A value without more.
     pub fn value(metric: &str, value: f64) -> Told {
-        Told::Value {
-            metric: metric.to_owned(),
-            value,
-            unit: None,
-            step: None,
-            scope: None,
-            count: None,
-            seconds: None,
-            derived: false,
-        }
+        Told::plain(metric, value, None, false)
     }
 
     /// A value at a step.
     pub fn at(metric: &str, step: u64, value: f64) -> Told {
-        match Told::value(metric, value) {
-            Told::Value { metric, value, unit, scope, count, seconds, derived, .. } => {
-                Told::Value { metric, value, unit, step: Some(step), scope, count, seconds, derived }
-            }
-            other => other,
-        }
+        Told::plain(metric, value, Some(step), false)
+    }
+
+    /// A value that was computed from others.
+    pub fn derived(metric: &str, value: f64) -> Told {
+        Told::plain(metric, value, None, true)
+    }
+
+    fn plain(metric: &str, value: f64, step: Option<u64>, derived: bool) -> Told {
+        let metric = metric.to_owned();
+        Told::Value { metric, value, unit: None, step, scope: None, count: None, seconds: None, derived }
     }
 
     /// A rate over the loop, with what it was computed from.
@@ -124,16 +120,6 @@ impl Told {
             count: Some(count),
             seconds: Some(seconds),
             derived: true,
-        }
-    }
-
-    /// A value that was computed from others.
-    pub fn derived(metric: &str, value: f64) -> Told {
-        match Told::value(metric, value) {
-            Told::Value { metric, value, unit, step, scope, count, seconds, .. } => {
-                Told::Value { metric, value, unit, step, scope, count, seconds, derived: true }
-            }
-            other => other,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Several metrics of a record side by side: the table as a write-up would print it.
 
-use assay_judge::{Answer, Row};
+use assay_judge::Answer;
 use assay_model::Published;
 
 use crate::answer::{estimate_cells, scale, with_unit};
@@ -52,7 +52,9 @@ pub fn table(answers: &[Answer], question: Option<&str>, published: &[Published]
         }
         for (label, answer, scale) in &others {
             let said = |number: &&Published| {
-                number.label == *label && number.metric == answer.metric.name && belongs(number, row, first)
+                number.label == *label
+                    && number.metric == answer.metric.name
+                    && number.belongs_to(&row.settings, &first.common)
             };
             let show = |value: f64| scale.show(value, scale.decimals(value, value, value));
             let value = published.iter().find(said).map(|number| show(number.value));
@@ -85,11 +87,4 @@ fn others<'a>(
         }
     }
     columns
-}
-
-/// Whether every setting that a published number names is the row's or common to all rows.
-fn belongs(number: &Published, row: &Row, answer: &Answer) -> bool {
-    number.settings.iter().all(|(name, value)| {
-        row.settings.get(name).or_else(|| answer.common.get(name)).is_none_or(|ours| ours == value)
-    })
 }

@@ -36,6 +36,16 @@ pub fn descriptions() -> Vec<WorkloadDescription> {
     vec![lm::description()]
 }
 
+/// The workload of a name.
+pub fn description(name: &str) -> Result<WorkloadDescription, WorkloadError> {
+    descriptions().into_iter().find(|known| known.name == name).ok_or_else(|| unknown(name))
+}
+
+fn unknown(name: &str) -> WorkloadError {
+    let known = descriptions().into_iter().map(|known| known.name).collect();
+    WorkloadError::Unknown { name: name.to_owned(), known }
+}
+
 /// Whether a workload can be run with these settings, as far as they alone tell.
 pub fn check(name: &str, settings: &Settings) -> Result<(), WorkloadError> {
     match name {
@@ -53,6 +63,6 @@ pub fn run(
 ) -> Result<Ended, WorkloadError> {
     match name {
         lm::NAME => lm::run(settings, machine, outlet),
-        _ => Err(WorkloadError::Unknown { name: name.to_owned(), known: vec![lm::NAME.to_owned()] }),
+        _ => Err(unknown(name)),
     }
 }

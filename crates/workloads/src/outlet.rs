@@ -34,22 +34,15 @@ impl<'a> Outlet<'a> {
 
     /// Says a value with a unit that is not the canonical one of its metric, or of a metric that is not canonical.
     pub fn value_in(&mut self, metric: &str, value: f64, unit: &str, step: Option<u64>) {
-        let told = match step {
-            Some(step) => Told::at(metric, step, value),
-            None => Told::value(metric, value),
-        };
-        self.tell(match told {
-            Told::Value { metric, value, step, scope, count, seconds, derived, .. } => Told::Value {
-                metric,
-                value,
-                unit: Some(unit.to_owned()),
-                step,
-                scope,
-                count,
-                seconds,
-                derived,
-            },
-            other => other,
+        self.tell(Told::Value {
+            metric: metric.to_owned(),
+            value,
+            unit: Some(unit.to_owned()),
+            step,
+            scope: None,
+            count: None,
+            seconds: None,
+            derived: false,
         });
     }
 

@@ -134,26 +134,10 @@ fn written(value: &Value) -> String {
 /// A question for the known word that was probably meant: one that begins alike, or is a few edits away.
 fn meant<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     let edits = |candidate: &str| {
-        if word.len() > 2 && candidate.starts_with(word) { 0 } else { distance(word, candidate) }
+        if word.len() > 2 && candidate.starts_with(word) { 0 } else { strsim::levenshtein(word, candidate) }
     };
     let (edits, candidate) = known.map(|candidate| (edits(candidate), candidate)).min()?;
     (edits <= 1 + word.len() / 4).then(|| format!("did you mean `{candidate}`?"))
-}
-
-/// The number of single-character edits between two words.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, right) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(left != *right);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -81,8 +81,8 @@ fn literal(value: &Value) -> String {
 
 /// A directory that does not exist yet.
 fn new_record(workload: &str) -> PathBuf {
-    let free = (1..).map(|number| Path::new("records").join(format!("bench-{workload}-{number}")));
-    free.into_iter().find(|path| !path.exists()).unwrap_or_else(|| PathBuf::from("records/bench"))
+    let mut names = (1..).map(|number| Path::new("records").join(format!("bench-{workload}-{number}")));
+    names.find(|path| !path.exists()).unwrap_or_else(|| PathBuf::from("records/bench"))
 }
 
 /// Says what the run that was stopped had measured: it counts for nothing, but somebody waited for it.

@@ -6,8 +6,7 @@ mod self_check;
 mod setup;
 mod show;
 
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context;
 use assay_load::record::{RecordReader, RecordWriter, write_lines};
@@ -18,6 +17,7 @@ use crate::exit::Exit;
 use crate::failure::Mistake;
 use crate::options::load::{Load, ResultOptions};
 use crate::screen::Screen;
+use crate::signals::stop_flag;
 use result::Results;
 use setup::Setup;
 
@@ -101,13 +101,4 @@ fn mistake(error: LoadError) -> anyhow::Error {
         LoadError::System(_) | LoadError::Thread => error.into(),
         other => Mistake { hint: other.hint().map(str::to_owned), text: other.to_string() }.into(),
     }
-}
-
-/// A flag that Ctrl-C and TERM set.
-pub(super) fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&stop)).context("cannot listen for Ctrl-C")?;
-    }
-    Ok(stop)
 }

@@ -12,6 +12,7 @@ use super::JSON_SCHEMA;
 use crate::exit::Exit;
 use crate::options;
 use crate::records;
+use crate::registry;
 use crate::screen::Screen;
 
 /// The form of `--json`.
@@ -70,14 +71,11 @@ fn keep(path: &std::path::Path, peak: &Peak) -> anyhow::Result<()> {
 
 /// Where the figures of this processor are kept.
 fn file(threads: usize) -> Option<PathBuf> {
-    let cache = std::env::var_os("XDG_CACHE_HOME")
-        .map(PathBuf::from)
-        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))?;
     let name: String = peak::processor()
         .chars()
         .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' })
         .collect();
-    Some(cache.join("assay").join(format!("peak-{name}-{threads}.json")))
+    Some(registry::cache_directory()?.join(format!("peak-{name}-{threads}.json")))
 }
 
 /// Cores that this process may use.

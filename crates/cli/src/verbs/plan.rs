@@ -71,9 +71,7 @@ pub fn assemble(file: &Path, campaign: &Campaign, record: Option<&Path>) -> anyh
 /// Settings of built-in workloads that are each allowed may not go together; better told now than by every run.
 fn check_settings(plan: &Plan) -> anyhow::Result<()> {
     for cell in &plan.cells {
-        if let Err(error) = assay_workloads::check(&cell.workload, &cell.settings) {
-            return Err(Mistake { text: error.to_string(), hint: error.hint() }.into());
-        }
+        assay_workloads::check(&cell.workload, &cell.settings).map_err(Mistake::from)?;
     }
     Ok(())
 }

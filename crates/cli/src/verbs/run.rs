@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use assay_judge::{GateResult, GateState};
-use assay_launch::{Ending, Interrupt, Options, Outcome};
+use assay_launch::{Ending, Options, Outcome};
 use assay_store::{Index, Record, Store, StoreError};
 
 use super::plan::{Assembled, assemble_file};
@@ -15,6 +15,7 @@ use crate::options::{self, How};
 use crate::records;
 use crate::registry::{self, Purpose};
 use crate::screen::{Progress, Screen};
+use crate::signals;
 
 /// Expands a campaign, carries out what is missing, prints the answer.
 pub fn run(options: &options::Run, screen: &mut Screen) -> anyhow::Result<Exit> {
@@ -73,22 +74,8 @@ fn launch_options(assembled: &Assembled, how: &How) -> anyhow::Result<Options> {
         machine: assembled.machine.clone(),
         program: env!("CARGO_PKG_VERSION").to_owned(),
         readers,
-        interrupt: listen_for_interrupts()?,
+        interrupt: signals::interrupts()?,
     })
-}
-
-/// Ctrl-C and TERM count up; the launcher looks at the count.
-fn listen_for_interrupts() -> anyhow::Result<Interrupt> {
-    let interrupt = Interrupt::default();
-    let mut signals = signal_hook::iterator::Signals::new([
-        signal_hook::consts::SIGINT,
-        signal_hook::consts::SIGTERM,
-        signal_hook::consts::SIGHUP,
-    ])
-    .context("cannot listen for Ctrl-C")?;
-    let heard = interrupt.clone();
-    std::thread::spawn(move || signals.forever().for_each(|_| heard.request()));
-    Ok(interrupt)
 }
 
 /// Moves a record aside under a name that says when. Nothing is ever deleted.

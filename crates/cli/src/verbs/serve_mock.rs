@@ -5,11 +5,11 @@ use std::time::Duration;
 use anyhow::Context;
 use assay_load::calibration::{Failure, FailureKind, Schedule, Server, UsageReport, When};
 
-use super::load::stop_flag;
 use crate::exit::Exit;
 use crate::failure::Mistake;
 use crate::options::load::ServeMock;
 use crate::screen::Screen;
+use crate::signals::stop_flag;
 
 /// Serves until it is stopped, then tells what it did.
 pub fn serve_mock(options: &ServeMock, screen: &mut Screen) -> anyhow::Result<Exit> {

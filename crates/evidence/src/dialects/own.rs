@@ -13,7 +13,7 @@ pub const DIALECT: Dialect = Dialect {
     name: "assay",
     title: "built-in workloads",
     summary: "JSON lines of this program's own workloads and of adapters to other engines",
-    needles: &["{\"assay\":", "{\"assay\": "],
+    needles: &["{\"assay\":"],
     shapes: &[
         Shape {
             text: r#"{"assay":"value","metric":"time.forward","value":0.871,"step":3}"#,

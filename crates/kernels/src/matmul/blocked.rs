@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 
 use super::buffer::Buffer;
 use super::plan::{Block, PANEL_GAP, Plan, Step, TILE_COLUMNS, TILE_ROWS};
-use super::{Problem, micro, pack};
+use super::{Matrix, Problem, micro, pack};
 use crate::threads::Threads;
 
 /// Blocks whose packed panels exist at the same time: one that is computed and one that is packed.
@@ -107,35 +107,19 @@ impl Run<'_> {
     }
 
     unsafe fn pack_rows(&self, block: (usize, &Block), first: usize, panels: usize) {
-        let (matrix, row) = (self.problem.left, first * TILE_ROWS);
-        let offset = (block.1.row + row) * matrix.line_stride + block.1.inner * matrix.inner_stride;
-        let piece = pack::Piece {
-            source: matrix.start.wrapping_add(offset),
-            line_stride: matrix.line_stride,
-            inner_stride: matrix.inner_stride,
-            lines: (panels * TILE_ROWS).min(block.1.rows - row),
-            length: block.1.length,
-            target: self.row_panel(block, first),
-            panel_stride: block.1.length * TILE_ROWS + PANEL_GAP,
-        };
+        let row = first * TILE_ROWS;
+        let lines = (panels * TILE_ROWS).min(block.1.rows - row);
+        let (matrix, target) = (self.problem.left, self.row_panel(block, first));
         // SAFETY: the rows are in the block, which is in the matrix, and the gap takes the surplus.
-        unsafe { pack::panels::<TILE_ROWS>(&piece) };
+        unsafe { pack_lines::<TILE_ROWS>(matrix, block.1, block.1.row + row, lines, target) };
     }
 
     unsafe fn pack_columns(&self, block: (usize, &Block), first: usize, panels: usize) {
-        let (matrix, column) = (self.problem.right, first * TILE_COLUMNS);
-        let offset = (block.1.column + column) * matrix.line_stride + block.1.inner * matrix.inner_stride;
-        let piece = pack::Piece {
-            source: matrix.start.wrapping_add(offset),
-            line_stride: matrix.line_stride,
-            inner_stride: matrix.inner_stride,
-            lines: (panels * TILE_COLUMNS).min(block.1.columns - column),
-            length: block.1.length,
-            target: self.column_panel(block, first),
-            panel_stride: block.1.length * TILE_COLUMNS + PANEL_GAP,
-        };
+        let column = first * TILE_COLUMNS;
+        let lines = (panels * TILE_COLUMNS).min(block.1.columns - column);
+        let (matrix, target) = (self.problem.right, self.column_panel(block, first));
         // SAFETY: the columns are in the block, which is in the matrix, and the gap takes the surplus.
-        unsafe { pack::panels::<TILE_COLUMNS>(&piece) };
+        unsafe { pack_lines::<TILE_COLUMNS>(matrix, block.1, block.1.column + column, lines, target) };
     }
 
     /// Computes the tiles of some panels: all rows for one panel of columns, which stays in the first-level cache, then
@@ -198,6 +182,31 @@ unsafe fn edge_tile(
             *target = if add { *target + value } else { *value };
         }
     }
+}
+
+/// Packs some lines of a factor, at the inner indices of a block, into panels of `TILE` lines.
+///
+/// # Safety
+/// The lines must lie in the matrix, and the target must be as [`pack::panels`] asks for.
+unsafe fn pack_lines<const TILE: usize>(
+    matrix: Matrix,
+    block: &Block,
+    first: usize,
+    lines: usize,
+    target: *mut f32,
+) {
+    let offset = first * matrix.line_stride + block.inner * matrix.inner_stride;
+    let piece = pack::Piece {
+        source: matrix.start.wrapping_add(offset),
+        line_stride: matrix.line_stride,
+        inner_stride: matrix.inner_stride,
+        lines,
+        length: block.length,
+        target,
+        panel_stride: block.length * TILE + PANEL_GAP,
+    };
+    // SAFETY: the caller's promise.
+    unsafe { pack::panels::<TILE>(&piece) };
 }
 
 /// Waits until a counter has reached a number. The step it waits for is in the hands of another thread, so this is

@@ -8,6 +8,7 @@ use std::time::Duration;
 use rustls::{ServerConfig, ServerConnection};
 
 use crate::socket::Socket;
+use crate::tls::Sending;
 
 /// How much is read at once.
 const READ_BYTES: usize = 16 * 1024;
@@ -164,17 +165,4 @@ fn decipher(tls: &mut ServerConnection, mut bytes: &[u8], input: &mut Vec<u8>) -
         tls.reader().read_exact(&mut input[from..])?;
     }
     Ok(())
-}
-
-/// A socket as something to write to.
-struct Sending<'a>(&'a Socket);
-
-impl Write for Sending<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }

@@ -17,9 +17,10 @@ pub fn tables(index: &Index, known: &Known) -> anyhow::Result<Vec<Table>> {
     if let Some(table) = columns_table(index, plan)? {
         tables.push(table);
     }
-    let (evidence, _) = evidence(index, None)?;
-    if let Some(pivot) = pivot::pivot(&evidence, &plan.layout, &plan.varied, plan.seed) {
-        tables.push(assay_report::pivot::table(&pivot, Some(&plan.question)));
+    if !plan.layout.across.is_empty() {
+        let (evidence, _) = evidence(index, None)?;
+        let pivot = pivot::pivot(&evidence, &plan.layout, &plan.varied, plan.seed);
+        tables.extend(pivot.map(|pivot| assay_report::pivot::table(&pivot, Some(&plan.question))));
     }
     if let Some(metric) = &plan.layout.series {
         tables.push(series_table(index, plan, metric)?);

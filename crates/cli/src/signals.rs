@@ -1,0 +1,28 @@
+//! Ctrl-C and its kin, as flags and counts that others look at.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Context;
+use assay_launch::Interrupt;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+const FAILED: &str = "cannot listen for Ctrl-C";
+
+/// Ctrl-C, TERM and HUP count up; the launcher looks at the count.
+pub fn interrupts() -> anyhow::Result<Interrupt> {
+    let interrupt = Interrupt::default();
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]).context(FAILED)?;
+    let heard = interrupt.clone();
+    std::thread::spawn(move || signals.forever().for_each(|_| heard.request()));
+    Ok(interrupt)
+}
+
+/// A flag that Ctrl-C and TERM set.
+pub fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop)).context(FAILED)?;
+    }
+    Ok(stop)
+}
