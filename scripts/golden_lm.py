@@ -21,6 +21,7 @@ and each of these two:
 import importlib.util
 import json
 import re
+import sys
 from pathlib import Path
 
 import torch
@@ -37,12 +38,18 @@ SHAPES = {
 }
 
 
-def load_adapter():
-    """The adapter that the program ships, which holds the model and the rule for its weights and data."""
-    spec = importlib.util.spec_from_file_location("assay_lm", ROOM / "src" / "engine" / "torch.py")
+def load(name, path):
+    spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def load_adapter():
+    """The adapter that the program ships, which holds the model and the rule for its weights and data."""
+    load("assay_adapter", ROOM / "src" / "engine" / "torch" / "adapter.py")
+    return load("assay_lm", ROOM / "src" / "lm" / "torch.py")
 
 
 def elements(gradient):
@@ -56,9 +63,9 @@ def elements(gradient):
 def compute(adapter, settings, dtype):
     torch.set_default_dtype(dtype)
     device = torch.device("cpu")
-    data = adapter.Data(settings)
     trainer = adapter.Trainer({**settings, "phase": "forward_backward"}, device)
-    loss, output, _ = trainer.iterate(*data.at(0, device), look=True)
+    trainer.prepare(0)
+    loss, output, _ = trainer.iterate(look=True)
     gradients = {
         name: {"norm": parameter.grad.norm().item(), "elements": elements(parameter.grad)}
         for name, parameter in trainer.model.named_parameters()
@@ -72,7 +79,8 @@ def compute(adapter, settings, dtype):
     }
     trainer = adapter.Trainer({**settings, "phase": "step"}, device)
     for step in range(STEPS):
-        loss, _, norm = trainer.iterate(*data.at(step, device), look=False)
+        trainer.prepare(step)
+        loss, _, norm = trainer.iterate(look=False)
         result["steps"].append({"loss": loss.item(), "gradient_norm": norm.item()})
     return result
 

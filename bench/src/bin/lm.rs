@@ -2,7 +2,7 @@
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 use std::fs;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use assay_bench::figures::number;
 use assay_bench::goal::Goals;
@@ -10,7 +10,6 @@ use assay_bench::lm::contest::{Effort, Outcome, contest};
 use assay_bench::lm::result::{add_start_goal, starts_text};
 use assay_bench::lm::start::starts;
 use assay_bench::lm::{BATCH, CONTEXT, Case, THREADS, Torch};
-use assay_bench::measure::{cost, peak_of_children};
 use assay_bench::place::{Options, Place, heading};
 use clap::Parser;
 
@@ -28,15 +27,7 @@ fn main() -> anyhow::Result<ExitCode> {
     let quick = arguments.common.quick;
     let place = Place::new(&arguments.common)?;
     println!("{}", heading("lm", &arguments.common, &place));
-    // The first child of this process, so that the peak of all children is its peak.
-    cost(Command::new(&place.assay).arg("--version"))?;
-    let bare = peak_of_children()? as f64;
-    let size = fs::metadata(&place.assay)?.len();
-    println!(
-        "binary {} MB, {} MB of memory before it does anything",
-        number(size as f64 / 1e6),
-        number(bare / 1e6)
-    );
+    println!("binary {} MB", number(fs::metadata(&place.assay)?.len() as f64 / 1e6));
     let torch = Torch::find(&place).map_err(|missing| println!("{missing}")).ok();
     let effort = if quick {
         Effort { warmup: 1, rounds: 3, all_modes: false }
@@ -56,8 +47,8 @@ fn main() -> anyhow::Result<ExitCode> {
     for case in Case::ALL.into_iter().filter(|case| !quick || case.size == "small") {
         let outcome = contest(case, effort, torch.as_ref(), &place, &mut |words| println!("{words}"))?;
         tell_torch(&outcome);
-        println!("{}", outcome.text(bare));
-        outcome.add_goals(bare, &mut goals);
+        println!("{}", outcome.text());
+        outcome.add_goals(&mut goals);
     }
     let rounds = if quick { 1 } else { 5 };
     let starts = torch.as_ref().map(|torch| starts(rounds, torch, &place)).transpose()?;

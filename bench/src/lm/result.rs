@@ -62,22 +62,21 @@ impl Outcome {
     }
 
     /// Memory beside weights, gradients and what the process takes before it does anything, in bytes.
-    fn memory_beyond(&self, record: &Record, bare: f64) -> Option<f64> {
+    fn memory_beyond(&self, record: &Record) -> Option<f64> {
         let weights = BYTES_PER_FLOAT * self.case.copies() * record.said.value("parameters")?;
-        let before = record.said.value("memory.interpreter").unwrap_or(bare);
-        Some(record.said.value("memory.peak")? - weights - before)
+        Some(record.said.value("memory.peak")? - weights - record.said.value("memory.interpreter")?)
     }
 
-    /// Our memory by the least of PyTorch's modes. `bare` is what our process takes before it does anything.
-    fn memory_ratio(&self, bare: f64) -> Option<f64> {
-        let ours = self.memory_beyond(self.record(Contender::Native)?, bare)?;
+    /// Our memory by the least of PyTorch's modes.
+    fn memory_ratio(&self) -> Option<f64> {
+        let ours = self.memory_beyond(self.record(Contender::Native)?)?;
         let torch = self.records.iter().filter(|record| record.who != Contender::Native);
-        let least = torch.filter_map(|record| self.memory_beyond(record, bare)).reduce(f64::min)?;
+        let least = torch.filter_map(|record| self.memory_beyond(record)).reduce(f64::min)?;
         Some(ours / least)
     }
 
     /// The table of the contest, with what is to be said about it.
-    pub fn text(&self, bare: f64) -> String {
+    pub fn text(&self) -> String {
         let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), number);
         let row = |record: &Record| {
             let (wall, cpu) = (record.wall()?.scaled(1e3), record.cpu()?);
@@ -88,7 +87,7 @@ impl Outcome {
                 number(cpu.median),
                 shown(record.flops_per_s().map(|flops| flops * 1e-9)),
                 shown(self.of_peak(record)),
-                shown(self.memory_beyond(record, bare).map(|bytes| bytes / MEGABYTE)),
+                shown(self.memory_beyond(record).map(|bytes| bytes / MEGABYTE)),
                 record.iterations.len().to_string(),
             ])
         };
@@ -117,7 +116,7 @@ impl Outcome {
     }
 
     /// Adds the goals of the contest.
-    pub fn add_goals(&self, bare: f64, goals: &mut Goals) {
+    pub fn add_goals(&self, goals: &mut Goals) {
         let (case, ratio) = (&self.case, self.ratio());
         let name = |what: &str| format!("{} {}: {what}", case.size, case.phase);
         goals.add(
@@ -129,7 +128,7 @@ impl Outcome {
         goals.add(name("upper end of its interval"), ratio.map(|ratio| ratio.high), "", Bound::AtMost(1.0));
         let of_peak = self.record(Contender::Native).and_then(|record| self.of_peak(record));
         goals.add(name("share of peak"), of_peak, "%", Bound::AtLeast(LEAST_OF_PEAK));
-        goals.add(name("memory by PyTorch's"), self.memory_ratio(bare), "", Bound::AtMost(MOST_MEMORY));
+        goals.add(name("memory by PyTorch's"), self.memory_ratio(), "", Bound::AtMost(MOST_MEMORY));
     }
 }
 
@@ -173,7 +172,12 @@ mod tests {
     }
 
     fn outcome(disparity: Option<String>) -> Outcome {
-        let ours = [("flops.iteration", 100e9), ("parameters", 1e6), ("memory.peak", 30e6)];
+        let ours = [
+            ("flops.iteration", 100e9),
+            ("parameters", 1e6),
+            ("memory.peak", 30e6),
+            ("memory.interpreter", 10e6),
+        ];
         let theirs = [("parameters", 1e6), ("memory.peak", 544e6), ("memory.interpreter", 500e6)];
         Outcome {
             case: Case::ALL[1],
@@ -199,7 +203,7 @@ mod tests {
     #[test]
     fn goals_are_judged_by_paired_time_peak_and_memory() {
         let mut goals = Goals::default();
-        outcome(None).add_goals(10e6, &mut goals);
+        outcome(None).add_goals(&mut goals);
         assert!(goals.hold(), "{goals}");
         // Ours: 30 - 8 - 10 = 12 MB; theirs: 544 - 8 - 500 = 36 MB.
         assert!(goals.to_string().contains("memory by PyTorch's 0.333"), "{goals}");
@@ -209,9 +213,9 @@ mod tests {
     #[test]
     fn engines_that_compute_different_things_are_not_compared() {
         let outcome = outcome(Some("odd loss".to_owned()));
-        assert!(outcome.ratio().is_none() && outcome.text(1e6).contains("odd loss"));
+        assert!(outcome.ratio().is_none() && outcome.text().contains("odd loss"));
         let mut goals = Goals::default();
-        outcome.add_goals(1e6, &mut goals);
+        outcome.add_goals(&mut goals);
         assert!(!goals.hold() && goals.to_string().contains("not measured"));
     }
 

@@ -8,23 +8,37 @@
 //! | `outlet.rs` | what a caller gives a workload, and how it answers |
 //! | `error.rs` | what can go wrong |
 //! | `arguments.rs` | settings as they stand on a command line |
+//! | `describe.rs` | parts of which the descriptions of workloads are made |
 //! | `settings.rs` | settings read as typed values, with clear errors |
 //! | `process.rs` | this process's CPU time and memory, and pacing by standard input |
+//! | `initial.rs` | the rule for initial weights and random data, the same for every engine |
+//! | `tensors.rs` | tensors by name, and memory for them |
+//! | `session.rs`, `summary.rs` | the iterations of a run, and what is said of them |
+//! | `ranks.rs`, `collective.rs`, `collective/` | several tasks that train together |
+//! | `profile.rs` | where the time goes |
 //! | `lm.rs`, `lm/` | the language model: forward pass, forward and backward pass, training |
 //! | `peak.rs` | what this machine can do at most |
 //! | `memory.rs` | how much memory a workload may take |
 //! | `engine.rs`, `engine/` | adapters to other runtimes |
 
+mod describe;
 mod error;
 mod outlet;
 mod process;
+mod ranks;
+mod session;
 mod settings;
+mod summary;
 
 pub mod arguments;
+pub mod collective;
 pub mod engine;
+pub mod initial;
 pub mod lm;
 pub mod memory;
 pub mod peak;
+pub mod profile;
+pub mod tensors;
 
 pub use error::WorkloadError;
 pub use outlet::{Ended, Limits, Outlet};

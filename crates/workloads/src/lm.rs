@@ -12,8 +12,8 @@
 //! ```
 //!
 //! No biases; epsilon of the norms 1e-5; rotations of interleaved pairs with base 10000; causal attention with the scale
-//! `1 / sqrt(head size)`; the output matrix is not shared with the embedding. How everything begins is the rule in
-//! [`initial`].
+//! `1 / sqrt(head size)`; the output matrix is not shared with the embedding. How everything begins is
+//! told in [`shape`].
 //!
 //! # What an iteration is
 //!
@@ -36,29 +36,26 @@
 //! | `description.rs` | the settings, as campaigns see them |
 //! | `options.rs` | the settings, typed and checked |
 //! | `shape.rs` | sizes, tensors, parameters, arithmetic |
-//! | `initial.rs` | the rule for initial weights and random tokens |
 //! | `data.rs` | random tokens and texts |
 //! | `plan.rs`, `buffers.rs`, `parameters.rs` | memory: planned, then taken |
 //! | `operations.rs`, `layer.rs`, `model.rs` | the mathematics, from one kernel call to a whole iteration |
 //! | `checkpoint.rs` | files to go on from |
-//! | `profile.rs` | where the time goes |
-//! | `native.rs`, `summary.rs` | a run of this engine, and what it says |
+//! | `native.rs` | a run of this engine |
+//! | `torch.rs`, `torch.py` | a run of PyTorch |
 
 mod buffers;
 pub mod checkpoint;
 pub mod data;
 mod description;
-pub mod initial;
 mod layer;
 pub mod model;
-pub(crate) mod native;
+mod native;
 mod operations;
 pub mod options;
 pub mod parameters;
 pub mod plan;
-pub mod profile;
 pub mod shape;
-pub(crate) mod summary;
+mod torch;
 
 pub use description::description;
 pub use model::Model;
@@ -68,7 +65,6 @@ use assay_model::Settings;
 
 use self::data::Text;
 use self::options::EngineKind;
-use crate::engine::torch;
 use crate::{Ended, Limits, Outlet, WorkloadError};
 
 /// The name of the workload.

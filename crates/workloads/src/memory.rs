@@ -1,4 +1,4 @@
-//! How much memory a workload may take: what is free, and what control groups allow.
+//! How much memory a workload may take: what is free, and what control groups allow; and bytes in words.
 
 use std::fs;
 
@@ -28,6 +28,25 @@ fn groups() -> Option<u64> {
     pairs.iter().filter_map(|(limit, used)| Some(number(limit)?.saturating_sub(number(used)?))).min()
 }
 
+/// Bytes as people read them.
+pub fn bytes_in_words(bytes: u128) -> String {
+    const UNITS: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
+    let mut value = bytes as f64;
+    let mut unit = 0;
+    while value >= 999.5 && unit + 1 < UNITS.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    let digits = if unit == 0 || value >= 99.95 {
+        0
+    } else if value >= 9.995 {
+        1
+    } else {
+        2
+    };
+    format!("{value:.digits$} {}", UNITS[unit])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -39,5 +58,11 @@ mod tests {
         assert_eq!(available("MemTotal: 5 kB\n"), None);
         let free = free().unwrap();
         assert!(free > 0 && free < available(&fs::read_to_string("/proc/meminfo").unwrap()).unwrap());
+    }
+
+    #[test]
+    fn bytes_are_written_for_people() {
+        let words = [0, 999, 1500, 99_900_000, 999_999, 12_345_678_901].map(bytes_in_words);
+        assert_eq!(words, ["0 B", "999 B", "1.50 kB", "99.9 MB", "1.00 MB", "12.3 GB"]);
     }
 }

@@ -3,6 +3,7 @@
 use std::os::fd::AsFd;
 use std::time::Duration;
 
+use assay_model::{Told, names};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
@@ -15,10 +16,26 @@ pub(crate) fn cpu_seconds() -> f64 {
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32).as_secs_f64()
 }
 
-/// The largest resident set of this process so far, in bytes; none where the system does not say.
-pub(crate) fn peak_memory() -> Option<u64> {
+/// Tells the largest memory of this process so far, and which part of it any run costs: what there was before the model,
+/// and all code that was used since. `before` is the anonymous memory before the model.
+pub(crate) fn tell_memory(before: Option<u64>, outlet: &mut Outlet<'_>) {
+    if let Some(bytes) = memory("VmHWM:") {
+        outlet.tell(Told::value(names::MEMORY_PEAK, bytes as f64));
+    }
+    if let Some((before, code)) = before.zip(memory("RssFile:")) {
+        outlet.value_in("memory.interpreter", (before + code) as f64, "B", None);
+    }
+}
+
+/// The memory of this process that no file backs, in bytes.
+pub(crate) fn anonymous_memory() -> Option<u64> {
+    memory("RssAnon:")
+}
+
+/// A line of what the system says of this process.
+fn memory(key: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(key))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
 }
 
@@ -53,7 +70,7 @@ mod tests {
     #[test]
     fn peak_memory_is_at_least_what_is_in_use() {
         let block = vec![1u8; 3 << 20];
-        assert!(peak_memory().unwrap() > block.len() as u64);
+        assert!(anonymous_memory().unwrap() > block.len() as u64 && memory("VmHWM:") >= anonymous_memory());
         assert!(cpu_seconds() > 0.0);
     }
 

@@ -6,10 +6,11 @@ use std::path::Path;
 
 use assay_kernels::Threads;
 use assay_model::{Settings, Value};
+use assay_workloads::collective::Single;
 use assay_workloads::lm::data::Source;
 use assay_workloads::lm::model::{Model, Outcome};
-use assay_workloads::lm::profile::Profile;
 use assay_workloads::lm::{Options, parameters::Parameters};
+use assay_workloads::profile::Profile;
 
 const SHAPE: [&str; 8] =
     ["width", "hidden", "layers", "heads", "vocabulary", "context", "batch_size", "seed"];
@@ -63,12 +64,12 @@ impl Case {
 fn iterate(options: &Options, numbers: impl IntoIterator<Item = u64>) -> (Model, Vec<Outcome>) {
     let Options { shape, work, seed, .. } = options;
     let mut model = Model::new(Threads::new(2), shape, work, *seed, Profile::off()).unwrap();
-    let source = Source::new(None, shape.vocabulary, work.context, *seed);
+    let source = Source::new(None, shape.vocabulary, work.context, *seed, 0);
     let (mut inputs, mut targets) = (vec![0; work.tokens()], vec![0; work.tokens()]);
     let mut outcomes = Vec::new();
     for number in numbers {
         source.fill(number, &mut inputs, &mut targets);
-        outcomes.push(model.iterate(&inputs, &targets, &options.training, outcomes.is_empty()));
+        outcomes.push(model.iterate(&inputs, &targets, &options.training, outcomes.is_empty(), &mut Single));
     }
     (model, outcomes)
 }

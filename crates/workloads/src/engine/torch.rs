@@ -1,17 +1,15 @@
-//! Runs `lm` in an installed PyTorch: a small adapter in Python is written out, started as a child process, and what
-//! it says is handed on.
+//! Runs workloads in an installed PyTorch: an adapter in Python is written out, started as a child process, and what it
+//! says is handed on.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `torch.py` | the adapter: the same model, weights, data and metrics as the native engine |
+//! | `adapter.py` | what all workloads share: random numbers, devices, the loop, what is said |
 //! | `child.rs` | starting, listening, ending |
 //! | `directory.rs` | where the adapter is written to |
 //! | `relay.rs` | what is handed on, what is added, and what the end means |
-//! | `memory.rs` | what PyTorch needs at least |
 
 mod child;
 mod directory;
-mod memory;
 mod relay;
 
 use std::process::{Command, Stdio};
@@ -20,49 +18,68 @@ use assay_model::{Settings, Told, Value, names};
 
 use self::directory::Directory;
 use self::relay::Relay;
-use crate::lm::Options;
-use crate::lm::checkpoint::Checkpoint;
-use crate::lm::native::note_resume;
-use crate::lm::options::Phase;
+use crate::memory::bytes_in_words;
 use crate::settings::wrong;
+use crate::summary::Effort;
 use crate::{Ended, Limits, Outlet, WorkloadError};
 
 const ENGINE: &str = "torch";
-const SCRIPT: &str = include_str!("torch.py");
+const ADAPTER: &str = include_str!("torch/adapter.py");
 const MISSING: &str = "`pip install torch`, or point `python` at an environment that has it";
 
-/// Runs `lm` in PyTorch. `text` are the tokens of the text to train on; without them the tokens are random.
-pub fn run(
-    options: &Options,
-    machine: &Limits,
-    text: Option<&[u32]>,
-    outlet: &mut Outlet<'_>,
-) -> Result<Ended, WorkloadError> {
-    let settings = options.in_force();
-    refuse(options, &settings)?;
-    tell_settings(&settings, outlet);
-    if let Some(told) = too_large(options, &settings, machine) {
+/// A run in PyTorch.
+pub(crate) struct Job<'a> {
+    /// The part of the adapter that is this workload's own.
+    pub(crate) script: &'a str,
+    /// Every setting with the value that is in force.
+    pub(crate) settings: Settings,
+    /// Settings that only the native engine has: they must be empty.
+    pub(crate) native_only: &'a [&'a str],
+    /// Further files, each with the name of the setting that tells the script its path.
+    pub(crate) files: Vec<(&'a str, Vec<u8>)>,
+    /// Iterations, warm-up included.
+    pub(crate) planned: u64,
+    /// What one iteration takes.
+    pub(crate) effort: Effort,
+    /// The least memory on the CPU beside interpreter and libraries, in bytes.
+    pub(crate) least_bytes: u128,
+    /// What to make smaller where memory does not suffice.
+    pub(crate) smaller: &'a str,
+}
+
+/// Runs a job to its end.
+pub(crate) fn run(job: Job<'_>, machine: &Limits, outlet: &mut Outlet<'_>) -> Result<Ended, WorkloadError> {
+    let settings = &job.settings;
+    for name in job.native_only {
+        if !word(settings, name).is_empty() {
+            let error = wrong(name, &word(settings, name), "the engine `torch` does not have it");
+            return Err(error.or_hint("use engine = native, or leave it out"));
+        }
+    }
+    tell_settings(settings, outlet);
+    if let Some(told) = too_large(&job, machine) {
         outlet.tell(told);
         return Ok(Ended::DoesNotFit);
     }
-    check_resume(options, outlet)?;
     let directory = Directory::new()?;
-    // The name must not be that of the module that the script imports.
-    let script = directory.write("assay_lm.py", [SCRIPT])?;
+    directory.write("assay_adapter.py", [ADAPTER])?;
+    // The name must not be that of a module that the script imports.
+    let script = directory.write("assay_workload.py", [job.script])?;
     let mut request = settings.clone();
-    if let Some(tokens) = text {
-        let path = directory.write("tokens.bin", tokens.iter().map(|token| token.to_le_bytes()))?;
-        request.insert("tokens".to_owned(), Value::Text(path.display().to_string()));
+    for (name, bytes) in &job.files {
+        let path = directory.write(&format!("{name}.bin"), [bytes])?;
+        request.insert((*name).to_owned(), Value::Text(path.display().to_string()));
     }
     let request = serde_json::to_vec(&request).map_err(|error| failed(error.to_string()))?;
     let request = directory.write("settings.json", [request])?;
-    let python = word(&settings, "python");
+    let python = word(settings, "python");
     let mut command = Command::new(&python);
     command.arg(&script).arg(&request);
-    command.stdin(if options.paced { Stdio::inherit() } else { Stdio::piped() });
+    let paced = settings.get("paced") == Some(&Value::Switch(true));
+    command.stdin(if paced { Stdio::inherit() } else { Stdio::piped() });
     // The measured peak is that of this machine's CPU.
-    let peak_flops = machine.peak_flops.filter(|_| word(&settings, "device") == "cpu");
-    Relay::new(options, peak_flops, outlet).run(&python, &mut command)
+    let peak_flops = machine.peak_flops.filter(|_| word(settings, "device") == "cpu");
+    Relay::new(&job.effort, job.planned, peak_flops, outlet).run(&python, &mut command)
 }
 
 fn tell_settings(settings: &Settings, outlet: &mut Outlet<'_>) {
@@ -75,16 +92,6 @@ fn tell_settings(settings: &Settings, outlet: &mut Outlet<'_>) {
     outlet.setting(names::setting::PRECISION, "float32");
 }
 
-/// Checks the checkpoint to go on from, so that the adapter can trust it.
-fn check_resume(options: &Options, outlet: &mut Outlet<'_>) -> Result<(), WorkloadError> {
-    if let Some(path) = &options.resume {
-        let checkpoint = Checkpoint::open(path)?;
-        checkpoint.check(path, &options.shape, options.work.phase == Phase::Step)?;
-        note_resume(options, &checkpoint, outlet);
-    }
-    Ok(())
-}
-
 fn missing(reason: String) -> WorkloadError {
     WorkloadError::EngineMissing { engine: ENGINE, reason, hint: Some(MISSING.to_owned()) }
 }
@@ -93,38 +100,22 @@ fn failed(reason: String) -> WorkloadError {
     WorkloadError::EngineFailed { engine: ENGINE, reason, hint: None }
 }
 
-/// What only the native engine can do.
-fn refuse(options: &Options, settings: &Settings) -> Result<(), WorkloadError> {
-    for (name, path) in [("save", &options.save), ("profile", &options.profile)] {
-        if path.is_some() {
-            let error = wrong(name, &word(settings, name), "the engine `torch` does not have it");
-            return Err(error.or_hint("use engine = native, or leave it out"));
-        }
-    }
-    Ok(())
-}
-
 /// The answer for a run that the memory of this machine cannot hold. Other devices say so themselves.
-fn too_large(options: &Options, settings: &Settings, machine: &Limits) -> Option<Told> {
+fn too_large(job: &Job<'_>, machine: &Limits) -> Option<Told> {
     let free = u128::from(machine.memory_bytes?);
-    let least = memory::least_bytes(options);
-    if word(settings, "device") != "cpu" || least <= free {
+    if word(&job.settings, "device") != "cpu" || job.least_bytes <= free {
         return None;
     }
-    let gigabytes = |bytes: u128| bytes as f64 / 1e9;
     Some(Told::DoesNotFit {
         reason: format!(
-            "PyTorch needs at least {:.1} GB, and {:.1} GB are free",
-            gigabytes(least),
-            gigabytes(free)
+            "PyTorch needs at least {}, and {} are free",
+            bytes_in_words(job.least_bytes),
+            bytes_in_words(free)
         ),
-        hint: Some("lower batch_size, context or size, or set checkpointing = true".to_owned()),
+        hint: Some(job.smaller.to_owned()),
     })
 }
 
 fn word(settings: &Settings, name: &str) -> String {
     settings.get(name).map(Value::to_string).unwrap_or_default()
 }
-
-#[cfg(test)]
-mod tests;

@@ -18,8 +18,9 @@ use serde::{Deserialize, Serialize};
 use super::model::State;
 use super::options::Options;
 use super::parameters::Parameters;
-use super::shape::{Shape, Tensor};
+use super::shape::Shape;
 use crate::WorkloadError;
+use crate::tensors::Tensor;
 
 pub use file::save;
 
@@ -164,9 +165,9 @@ impl Checkpoint {
             let reason = format!("tensor `{name}` has the type {}, not F32", info.dtype);
             return Err((reason, "convert the file to 32-bit floats"));
         }
-        if info.shape != tensor.dimensions() {
+        if info.shape != tensor.dimensions {
             let reason =
-                format!("tensor `{name}` has the shape {:?}, not {:?}", info.shape, tensor.dimensions());
+                format!("tensor `{name}` has the shape {:?}, not {:?}", info.shape, tensor.dimensions);
             return Err((reason, "use the size, vocabulary and so on that it was saved with"));
         }
         Ok(())

@@ -1,14 +1,24 @@
 //! Where tokens come from: the seed, or a text.
+//!
+//! *Random tokens* have the kind `tokens` in the rule of [`crate::initial`]. Sequence `b` of the batch takes the
+//! `context + 1` draws with `i = b * (context + 1) + t`; its token `t` is `(draw >> 32) mod vocabulary`. The first
+//! `context` tokens are the inputs, the last `context` tokens are the targets.
+//!
+//! *Windows of a text* of `length` tokens have the kind `windows`: sequence `b` begins at the token
+//! `draw(key, b) mod (length - context)`; it is `context + 1` tokens long and used as above.
+//!
+//! With several tasks the sequences of all ranks are numbered through, so that they are those of one joined batch.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 use tokenizers::Tokenizer;
 
-use super::initial::Key;
 use super::options::Options;
 use crate::WorkloadError;
+use crate::initial::Key;
 
 /// About how much text is turned into tokens at once, so that the memory for it stays small.
 const PIECE_BYTES: usize = 1 << 20;
@@ -148,24 +158,33 @@ fn read(path: &Path, most: u64) -> Result<Vec<u8>, WorkloadError> {
 
 /// Gives every iteration its tokens.
 pub struct Source {
-    text: Option<Text>,
+    text: Option<Arc<Text>>,
     vocabulary: u32,
     key: Key,
     context: usize,
+    /// The number of its first sequence in the batch of all ranks.
+    first: usize,
 }
 
 impl Source {
-    /// Windows of a text, or random tokens below `vocabulary`.
-    pub fn new(text: Option<Text>, vocabulary: usize, context: usize, seed: u64) -> Source {
+    /// Windows of a text, or random tokens below `vocabulary`; `first` is the number of the first sequence in the batch
+    /// of all ranks.
+    pub fn new(
+        text: Option<Arc<Text>>,
+        vocabulary: usize,
+        context: usize,
+        seed: u64,
+        first: usize,
+    ) -> Source {
         let key = Key::new(if text.is_some() { "windows" } else { "tokens" }, seed);
-        Source { text, vocabulary: u32::try_from(vocabulary).unwrap_or(u32::MAX), key, context }
+        Source { text, vocabulary: u32::try_from(vocabulary).unwrap_or(u32::MAX), key, context, first }
     }
 
     /// The tokens of an iteration: `inputs` and `targets` hold a whole number of sequences.
     pub fn fill(&self, iteration: u64, inputs: &mut [u32], targets: &mut [u32]) {
         let key = self.key.at(iteration);
         let sequences = inputs.chunks_mut(self.context).zip(targets.chunks_mut(self.context));
-        for (number, (inputs, targets)) in sequences.enumerate() {
+        for (number, (inputs, targets)) in (self.first..).zip(sequences) {
             match &self.text {
                 None => {
                     let first = number as u64 * (self.context as u64 + 1);
@@ -201,7 +220,7 @@ mod tests {
     #[test]
     fn targets_are_the_next_tokens_and_every_iteration_has_its_own() {
         let text = Text::from_bytes((0..=255).collect());
-        for source in [Source::new(None, 11, 4, 1), Source::new(Some(text), 256, 4, 1)] {
+        for source in [Source::new(None, 11, 4, 1, 0), Source::new(Some(Arc::new(text)), 256, 4, 1, 0)] {
             let (inputs, targets) = sample(&source, 3);
             for (inputs, targets) in inputs.chunks(4).zip(targets.chunks(4)) {
                 assert_eq!(inputs[1..], targets[..3]);
@@ -209,12 +228,22 @@ mod tests {
             assert_eq!(sample(&source, 3), (inputs.clone(), targets));
             assert_ne!(sample(&source, 4).0, inputs);
         }
-        assert!(sample(&Source::new(None, 11, 4, 1), 0).0.iter().all(|token| *token < 11));
+        assert!(sample(&Source::new(None, 11, 4, 1, 0), 0).0.iter().all(|token| *token < 11));
+    }
+
+    #[test]
+    fn ranks_have_the_parts_of_one_batch() {
+        let text = Arc::new(Text::from_bytes((0..=255).collect()));
+        for text in [None, Some(text)] {
+            let source = |first| Source::new(text.clone(), 256, 4, 1, first);
+            let (whole, part) = (sample(&source(0), 3), sample(&source(2), 3));
+            assert_eq!(whole.0[8..], part.0[..4]);
+        }
     }
 
     #[test]
     fn a_text_of_one_window_is_enough() {
-        let source = Source::new(Some(Text::from_bytes(b"abcde".to_vec())), 256, 4, 1);
+        let source = Source::new(Some(Arc::new(Text::from_bytes(b"abcde".to_vec()))), 256, 4, 1, 0);
         assert_eq!(sample(&source, 0).1[..4], *b"bcde".map(u32::from).as_slice());
     }
 

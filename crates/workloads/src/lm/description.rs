@@ -1,16 +1,13 @@
 //! The settings of `lm`, as campaigns, the command line and the documentation see them.
 
-use assay_model::{SettingDescription, SettingKind, Value, WorkloadDescription, names};
+use assay_model::{SettingDescription, WorkloadDescription, names};
 
 use super::NAME;
 use super::shape::SIZES;
+use crate::describe::{MOST, choice, command, engine_settings, integer, number, switch, text};
 
 /// The words that `phase` takes.
 pub(super) const PHASES: [&str; 3] = ["forward", "forward_backward", "step"];
-
-/// The largest width, context and so on that is taken at all: far beyond any machine, yet small enough that no product
-/// of a few of them is beyond 128 bits.
-const MOST: i64 = 1 << 24;
 
 /// `lm` with every setting.
 pub fn description() -> WorkloadDescription {
@@ -18,14 +15,12 @@ pub fn description() -> WorkloadDescription {
         .into_iter()
         .flatten()
         .collect();
-    let assignments: Vec<String> =
-        settings.iter().map(|setting| format!("{0}={{{0}}}", setting.name)).collect();
     WorkloadDescription {
         name: NAME.to_owned(),
         summary: "Transformer language model: forward pass, forward and backward pass, or training step"
             .to_owned(),
+        command: command(NAME, &settings),
         settings,
-        command: format!("{{assay}} work {NAME} {}", assignments.join(" ")),
         headline: names::TIME_ITERATION.to_owned(),
     }
 }
@@ -51,7 +46,7 @@ fn model_settings() -> Vec<SettingDescription> {
             "Tokens in the vocabulary; 0 = 10000, 32000 for llama-7b, and with a text 256 or as many as the tokenizer has",
         ),
         integer("context", 1, MOST, 128, "Tokens of a sequence"),
-        integer("batch_size", 1, MOST, 4, "Sequences in one iteration"),
+        integer("batch_size", 1, MOST, 4, "Sequences in one iteration of one task"),
     ]
 }
 
@@ -60,7 +55,8 @@ fn run_settings() -> Vec<SettingDescription> {
         choice("phase", &PHASES, "forward_backward", "What one iteration computes; `step` trains"),
         integer("iterations", 1, 1 << 40, 10, "Iterations that count"),
         integer("warmup", 0, 1 << 40, 3, "Iterations before those that count"),
-        integer("threads", 0, 4096, 0, "Threads; 0 = as many as there are cores"),
+        integer("tasks", 1, 4096, 1, "Tasks that train on their own data and average their gradients"),
+        integer("threads", 0, 4096, 0, "Threads of all tasks together; 0 = as many as there are cores"),
         switch(
             "checkpointing",
             "Keep only the input of each layer and compute the rest again in the backward pass",
@@ -92,55 +88,6 @@ fn training_settings() -> Vec<SettingDescription> {
         ),
         text("resume", "", "Checkpoint to go on from; empty = begin anew"),
     ]
-}
-
-fn engine_settings() -> Vec<SettingDescription> {
-    vec![
-        choice(
-            "engine",
-            &["native", "torch"],
-            "native",
-            "What computes it: this program, or an installed PyTorch",
-        ),
-        choice(
-            "device",
-            &["cpu", "cuda", "mps", "xpu"],
-            "cpu",
-            "Where PyTorch computes; `native` knows only `cpu`",
-        ),
-        choice(
-            "mode",
-            &["eager", "sdpa", "compile"],
-            "sdpa",
-            "How PyTorch computes; no meaning for `native`",
-        ),
-        text("python", "python3", "The Python that has PyTorch; no meaning for `native`"),
-    ]
-}
-
-fn setting(name: &str, kind: SettingKind, default: Value, summary: &str) -> SettingDescription {
-    SettingDescription { name: name.to_owned(), summary: summary.to_owned(), kind, default: Some(default) }
-}
-
-fn integer(name: &str, min: i64, max: i64, default: i64, summary: &str) -> SettingDescription {
-    setting(name, SettingKind::Integer { min, max }, Value::Integer(default), summary)
-}
-
-fn number(name: &str, default: f64, summary: &str) -> SettingDescription {
-    setting(name, SettingKind::Number, Value::Float(default), summary)
-}
-
-fn text(name: &str, default: &str, summary: &str) -> SettingDescription {
-    setting(name, SettingKind::Text, default.into(), summary)
-}
-
-fn switch(name: &str, summary: &str) -> SettingDescription {
-    setting(name, SettingKind::Switch, Value::Switch(false), summary)
-}
-
-fn choice(name: &str, words: &[&str], default: &str, summary: &str) -> SettingDescription {
-    let words = words.iter().map(|word| (*word).to_owned()).collect();
-    setting(name, SettingKind::Choice(words), default.into(), summary)
 }
 
 #[cfg(test)]

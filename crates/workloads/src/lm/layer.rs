@@ -6,7 +6,6 @@ use assay_kernels::rope::Direction;
 use super::buffers::{Kept, Scratch};
 use super::operations::{Linear, Operations};
 use super::parameters::Layer;
-use super::profile::Operation;
 use super::shape::Shape;
 
 /// The matrices of a layer with their roles.
@@ -22,10 +21,10 @@ impl<'a> Matrices<'a> {
         let Shape { width, hidden, .. } = *shape;
         let linear = |operation, weight, outputs, inputs| Linear { operation, weight, outputs, inputs };
         Matrices {
-            qkv: linear(Operation::Qkv, &layer.qkv, 3 * width, width),
-            attention_out: linear(Operation::AttentionOut, &layer.attention_out, width, width),
-            gate_up: linear(Operation::GateUp, &layer.gate_up, 2 * hidden, width),
-            down: linear(Operation::Down, &layer.down, width, hidden),
+            qkv: linear("qkv", &layer.qkv, 3 * width, width),
+            attention_out: linear("attention_out", &layer.attention_out, width, width),
+            gate_up: linear("gate_up", &layer.gate_up, 2 * hidden, width),
+            down: linear("down", &layer.down, width, hidden),
         }
     }
 }
@@ -58,46 +57,46 @@ pub(super) fn forward_keeping(
     operations: &Operations,
     layer: &Layer,
     x0: &[f32],
-    kept: &mut Kept,
+    kept: &mut Kept<'_>,
     scratch: &mut Scratch,
 ) {
     let matrices = Matrices::new(&operations.shape, layer);
     operations.norm(x0, &layer.attention_norm, &mut scratch.normed, &mut scratch.inverse);
-    operations.linear(matrices.qkv, &scratch.normed, &mut kept.qkv, Write::Set);
-    operations.rotate(Direction::Forward, &mut kept.qkv);
+    operations.linear(matrices.qkv, &scratch.normed, kept.qkv, Write::Set);
+    operations.rotate(Direction::Forward, kept.qkv);
     attention(operations, layer, x0, kept, scratch);
-    operations.norm(&scratch.x1, &layer.feed_forward_norm, &mut scratch.normed, &mut scratch.inverse);
-    operations.linear(matrices.gate_up, &scratch.normed, &mut kept.gate_up, Write::Set);
+    operations.norm(kept.x1, &layer.feed_forward_norm, &mut scratch.normed, &mut scratch.inverse);
+    operations.linear(matrices.gate_up, &scratch.normed, kept.gate_up, Write::Set);
 }
 
-/// From queries, keys and values to what attention gives and the stream after it, both in `scratch`. The backward pass
-/// does this again: it costs some two percent of an iteration, and keeping them would cost an eighth of its memory.
+/// From queries, keys and values to what attention gives and the stream after it. Where there is no place for them in
+/// memory that is there anyway, the backward pass does this again: it costs some three percent of an iteration, and
+/// keeping them would cost a sixth of its memory.
 pub(super) fn attention(
     operations: &Operations,
     layer: &Layer,
     x0: &[f32],
-    kept: &Kept,
+    kept: &mut Kept<'_>,
     scratch: &mut Scratch,
 ) {
-    let Scratch { attended, logsumexp, x1, attention, .. } = scratch;
-    operations.attend(&kept.qkv, attended, logsumexp, attention);
-    operations.copy(x0, x1);
+    operations.attend(kept.qkv, kept.attended, kept.logsumexp, &mut scratch.attention);
+    operations.copy(x0, kept.x1);
     let matrices = Matrices::new(&operations.shape, layer);
-    operations.linear(matrices.attention_out, attended, x1, Write::Add);
+    operations.linear(matrices.attention_out, kept.attended, kept.x1, Write::Add);
 }
 
 /// The rest of the forward pass, right after `forward_keeping`: from gate and up to the stream after the layer.
 pub(super) fn forward_rest(
     operations: &Operations,
     layer: &Layer,
-    kept: &Kept,
+    kept: &Kept<'_>,
     scratch: &mut Scratch,
     x: &mut [f32],
 ) {
     let matrices = Matrices::new(&operations.shape, layer);
     let product = &mut scratch.arena[..kept.gate_up.len() / 2];
-    operations.swiglu(&kept.gate_up, product);
-    operations.copy(&scratch.x1, x);
+    operations.swiglu(kept.gate_up, product);
+    operations.copy(kept.x1, x);
     operations.linear(matrices.down, product, x, Write::Add);
 }
 
@@ -108,7 +107,7 @@ pub(super) fn backward(
     layer: &Layer,
     gradients: &mut Layer,
     x0: &[f32],
-    kept: &mut Kept,
+    kept: &mut Kept<'_>,
     scratch: &mut Scratch,
 ) {
     feed_forward_backward(operations, layer, gradients, kept, scratch);
@@ -119,21 +118,22 @@ fn feed_forward_backward(
     operations: &Operations,
     layer: &Layer,
     gradients: &mut Layer,
-    kept: &mut Kept,
+    kept: &mut Kept<'_>,
     scratch: &mut Scratch,
 ) {
     let matrices = Matrices::new(&operations.shape, layer);
-    let Scratch { normed, arena, dx, norm, x1, inverse, .. } = scratch;
+    let Scratch { normed, arena, dx, norm, inverse, .. } = scratch;
+    let x1 = &*kept.x1;
     let product = &mut arena[..kept.gate_up.len() / 2];
-    operations.swiglu(&kept.gate_up, product);
+    operations.swiglu(kept.gate_up, product);
     operations.linear_weight(matrices.down, dx, product, &mut gradients.down, Write::Set);
     let dproduct = product;
     operations.linear_input(matrices.down, dx, dproduct);
-    operations.swiglu_backward(&mut kept.gate_up, dproduct);
+    operations.swiglu_backward(kept.gate_up, dproduct);
     operations.norm(x1, &layer.feed_forward_norm, normed, inverse);
-    operations.linear_weight(matrices.gate_up, &kept.gate_up, normed, &mut gradients.gate_up, Write::Set);
+    operations.linear_weight(matrices.gate_up, kept.gate_up, normed, &mut gradients.gate_up, Write::Set);
     let dnormed = normed;
-    operations.linear_input(matrices.gate_up, &kept.gate_up, dnormed);
+    operations.linear_input(matrices.gate_up, kept.gate_up, dnormed);
     let weight = &layer.feed_forward_norm;
     let dweight = &mut gradients.feed_forward_norm;
     operations.norm_backward(x1, weight, inverse, dnormed, dx, dweight, norm);
@@ -144,15 +144,16 @@ fn attention_backward(
     layer: &Layer,
     gradients: &mut Layer,
     x0: &[f32],
-    kept: &Kept,
+    kept: &Kept<'_>,
     scratch: &mut Scratch,
 ) {
     let matrices = Matrices::new(&operations.shape, layer);
-    let Scratch { normed, arena, dx, norm, attention, attended, logsumexp, inverse, .. } = scratch;
+    let Scratch { normed, arena, dx, norm, attention, inverse, .. } = scratch;
+    let (attended, logsumexp) = (&*kept.attended, &*kept.logsumexp);
     let dqkv = &mut arena[..kept.qkv.len()];
     operations.linear_weight(matrices.attention_out, dx, attended, &mut gradients.attention_out, Write::Set);
     operations.linear_input(matrices.attention_out, dx, normed);
-    operations.attend_backward(&kept.qkv, attended, logsumexp, normed, dqkv, attention);
+    operations.attend_backward(kept.qkv, attended, logsumexp, normed, dqkv, attention);
     operations.rotate(Direction::Backward, dqkv);
     operations.norm(x0, &layer.attention_norm, normed, inverse);
     operations.linear_weight(matrices.qkv, dqkv, normed, &mut gradients.qkv, Write::Set);

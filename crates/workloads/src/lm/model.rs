@@ -7,9 +7,12 @@ use super::layer;
 use super::operations::{Linear, Operations};
 use super::options::{Phase, Training, Work};
 use super::parameters::Parameters;
-use super::profile::{Operation, Profile};
 use super::shape::Shape;
 use crate::WorkloadError;
+use crate::collective::Collective;
+use crate::profile::Profile;
+
+pub use crate::summary::Outcome;
 
 /// A model with everything that its phase needs.
 pub struct Model {
@@ -20,17 +23,6 @@ pub struct Model {
     moments: Option<[Parameters; 2]>,
     buffers: Buffers,
     updates: u64,
-}
-
-/// What an iteration computed.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Outcome {
-    /// The mean loss of all tokens.
-    pub loss: f64,
-    /// The root mean square of all logits, where it was asked for.
-    pub output: Option<f64>,
-    /// The norm of all gradients before clipping; only from a step.
-    pub gradient_norm: Option<f64>,
 }
 
 /// The state of a model that a checkpoint holds.
@@ -94,20 +86,34 @@ impl Model {
         &self.operations.threads
     }
 
-    /// One iteration of its phase. With `measure`, the root mean square of all logits is computed on the way.
+    /// One iteration of its phase, together with the models of the other ranks, whose gradients and losses are averaged
+    /// with its own. With `measure`, the root mean square of all logits is computed on the way.
     pub fn iterate(
         &mut self,
         inputs: &[u32],
         targets: &[u32],
         training: &Training,
         measure: bool,
+        ranks: &mut dyn Collective,
     ) -> Outcome {
         let (loss, output) = match self.work.phase {
             Phase::Forward => self.forward(inputs, targets, measure),
             Phase::ForwardBackward | Phase::Step => self.forward_backward(inputs, targets, measure),
         };
+        let loss = ranks.mean_number(loss);
+        let output = output.map(|output| ranks.mean_number(output * output).sqrt());
+        self.average_gradients(ranks);
         let gradient_norm = (self.work.phase == Phase::Step).then(|| self.update(training));
         Outcome { loss, output, gradient_norm }
+    }
+
+    fn average_gradients(&mut self, ranks: &mut dyn Collective) {
+        let Model { operations, gradients: Some(gradients), .. } = self else { return };
+        if ranks.size() > 1 {
+            operations.profile.timed("average", 0.0, || {
+                gradients.tensors_mut().for_each(|tensor| ranks.mean(tensor));
+            });
+        }
     }
 
     /// The norm of all gradients of the last iteration; none for phase forward.
@@ -134,29 +140,30 @@ impl Model {
             return (f64::NAN, None);
         };
         let Buffers { streams, kept, scratch, rows } = buffers;
-        // With checkpointing all layers use the same place in turn.
-        let place = |layer: usize| if work.checkpointing { 0 } else { layer };
         operations.embed(inputs, &weights.embedding, &mut streams[0]);
         for (number, layer) in weights.layers.iter().enumerate() {
-            let kept = &mut kept[place(number)];
+            let mut kept = kept.of(number, &mut gradients.layers[..number]);
             let (before, after) = streams.split_at_mut(number + 1);
-            layer::forward_keeping(operations, layer, &before[number], kept, scratch);
-            layer::forward_rest(operations, layer, kept, scratch, &mut after[0]);
+            layer::forward_keeping(operations, layer, &before[number], &mut kept, scratch);
+            layer::forward_rest(operations, layer, &kept, scratch, &mut after[0]);
         }
         let mut head = Head { operations, weights, rows: *rows, measure, squares: 0.0 };
         let loss = head.forward_backward(&streams[weights.layers.len()], targets, scratch, gradients);
         let output = head.output(targets.len());
         for (number, layer) in weights.layers.iter().enumerate().rev() {
-            let (x0, kept) = (&streams[number], &mut kept[place(number)]);
+            let x0 = &streams[number];
+            let (before, mine) = gradients.layers.split_at_mut(number);
+            let found = kept.keep_attention() || number + 1 == weights.layers.len();
+            let mut kept = kept.of(number, before);
             // What the last layer computed is still there.
-            if number + 1 < weights.layers.len() {
+            if !found {
                 if work.checkpointing {
-                    layer::forward_keeping(operations, layer, x0, kept, scratch);
+                    layer::forward_keeping(operations, layer, x0, &mut kept, scratch);
                 } else {
-                    layer::attention(operations, layer, x0, kept, scratch);
+                    layer::attention(operations, layer, x0, &mut kept, scratch);
                 }
             }
-            layer::backward(operations, layer, &mut gradients.layers[number], x0, kept, scratch);
+            layer::backward(operations, layer, &mut mine[0], x0, &mut kept, scratch);
         }
         operations.embed_backward(inputs, &scratch.dx, &mut gradients.embedding);
         (loss, output)
@@ -164,10 +171,8 @@ impl Model {
 
     /// Clips the gradients and updates the weights, unless a gradient is not finite. Returns the norm before clipping.
     fn update(&mut self, training: &Training) -> f64 {
-        let norm = self
-            .operations
-            .profile
-            .timed(Operation::Optimizer, 0.0, || self.gradient_norm().unwrap_or(f64::NAN));
+        let norm =
+            self.operations.profile.timed("optimizer", 0.0, || self.gradient_norm().unwrap_or(f64::NAN));
         let Model { operations, weights, gradients: Some(gradients), moments: Some([first, second]), .. } =
             self
         else {
@@ -185,7 +190,7 @@ impl Model {
             weight_decay: training.weight_decay,
         };
         let factor = training.clip.map(|clip| clip / (norm + 1e-6)).filter(|factor| *factor < 1.0);
-        operations.profile.timed(Operation::Optimizer, 0.0, || {
+        operations.profile.timed("optimizer", 0.0, || {
             let state = first.tensors_mut().zip(second.tensors_mut());
             for ((weight, gradient), (first, second)) in
                 weights.tensors_mut().zip(gradients.tensors_mut()).zip(state)
@@ -213,7 +218,7 @@ struct Head<'a> {
 impl Head<'_> {
     fn linear(&self) -> Linear<'_> {
         let Shape { width, vocabulary, .. } = self.operations.shape;
-        Linear { operation: Operation::Head, weight: &self.weights.head, outputs: vocabulary, inputs: width }
+        Linear { operation: "head", weight: &self.weights.head, outputs: vocabulary, inputs: width }
     }
 
     /// The root mean square of all logits of so many rows, if it was measured.
@@ -265,7 +270,7 @@ impl Head<'_> {
             self.operations.linear_weight(self.linear(), logits, normed, &mut gradients.head, write);
             self.operations.linear_input(self.linear(), logits, normed);
         }
-        self.operations.profile.timed(Operation::Copy, 0.0, || self.operations.clear(dx));
+        self.operations.profile.timed("copy", 0.0, || self.operations.clear(dx));
         let (weight, dweight) = (&self.weights.norm, &mut gradients.norm);
         self.operations.norm_backward(x, weight, inverse, normed, dx, dweight, norm);
         sum / targets.len() as f64

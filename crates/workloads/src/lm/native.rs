@@ -1,5 +1,6 @@
 //! `lm` computed by this program: plan, prepare, iterate, tell.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use assay_kernels::Threads;
@@ -7,13 +8,19 @@ use assay_model::{Told, Value, names};
 
 use super::checkpoint::{self, About, Checkpoint};
 use super::data::{Source, Text};
-use super::model::{Model, Outcome};
+use super::model::Model;
 use super::options::{Options, Phase};
-use super::plan::{Plan, bytes_in_words, what_fits};
-use super::profile::Profile;
-use super::summary::{Iteration, Summary};
-use crate::process::{cpu_seconds, peak_memory, wait_for_line};
-use crate::{Ended, Limits, Outlet, WorkloadError};
+use super::plan::{Plan, what_fits};
+use crate::collective::Collective;
+use crate::memory::bytes_in_words;
+use crate::process::{anonymous_memory, tell_memory};
+use crate::profile::Profile;
+use crate::session::{self, Course, Work};
+use crate::summary::{Outcome, Summary};
+use crate::{Ended, Limits, Outlet, WorkloadError, ranks};
+
+/// What to do about a loss that is not a finite number.
+pub(super) const CALMER: &str = "lower learning_rate, or limit the gradient with clip";
 
 /// Runs it.
 pub(super) fn run(
@@ -22,28 +29,44 @@ pub(super) fn run(
     machine: &Limits,
     outlet: &mut Outlet<'_>,
 ) -> Result<Ended, WorkloadError> {
-    let began = Instant::now();
-    let threads = Threads::new(options.threads);
-    tell_settings(options, &threads, outlet);
+    let (began, before) = (Instant::now(), anonymous_memory());
+    tell_settings(options, outlet);
     let data_bytes = text.as_ref().map_or(0, Text::bytes);
-    if !fits(options, &threads, data_bytes, machine, outlet) {
+    if !fits(options, data_bytes, machine, outlet) {
         return Ok(Ended::DoesNotFit);
     }
-    let mut session = Session::prepare(options, threads, text, began, outlet)?;
-    session.summary.tell_before(options, outlet);
-    let ended = session.iterate(outlet)?;
-    session.finish(machine, ended, outlet)?;
-    Ok(ended)
+    let text = text.map(Arc::new);
+    ranks::on_all(options.work.tasks, outlet, |ranks, outlet| {
+        let rank = Rank::prepare(options, text.clone(), began, ranks.rank(), outlet);
+        let refused = ranks.any(rank.is_err());
+        let mut rank = rank?;
+        if refused {
+            return Ok(Ended::Stopped);
+        }
+        let mut summary = Summary::default();
+        summary.tell_before(&options.effort(), outlet);
+        let course = Course {
+            first: rank.first,
+            warmup: options.warmup,
+            iterations: options.iterations,
+            paced: options.paced,
+            calmer: CALMER,
+        };
+        let ended = session::iterate(&course, &mut rank, ranks, began, &mut summary, outlet)?;
+        if ranks.rank() == 0 {
+            rank.finish(machine, ended, &summary, before, outlet)?;
+        }
+        Ok(ended)
+    })
 }
 
 /// Tells every setting that means something to this engine.
-fn tell_settings(options: &Options, threads: &Threads, outlet: &mut Outlet<'_>) {
+fn tell_settings(options: &Options, outlet: &mut Outlet<'_>) {
     const OF_TORCH: [&str; 2] = ["mode", "python"];
     for (name, value) in options.in_force() {
         match name.as_str() {
             name if OF_TORCH.contains(&name) => {}
             "profile" => outlet.setting("profile", Value::Switch(options.profile.is_some())),
-            "threads" => outlet.setting("threads", threads.count() as i64),
             // An empty text is a setting that is not in use.
             _ if value == Value::from("") => {}
             name => outlet.setting(name, value),
@@ -54,14 +77,9 @@ fn tell_settings(options: &Options, threads: &Threads, outlet: &mut Outlet<'_>) 
 }
 
 /// Whether the plan fits into memory; tells what is needed either way.
-fn fits(
-    options: &Options,
-    threads: &Threads,
-    data_bytes: u64,
-    machine: &Limits,
-    outlet: &mut Outlet<'_>,
-) -> bool {
-    let plan = Plan::new(threads, &options.shape, &options.work, data_bytes);
+fn fits(options: &Options, data_bytes: u64, machine: &Limits, outlet: &mut Outlet<'_>) -> bool {
+    let threads = Threads::new(options.threads_of_task());
+    let plan = Plan::new(&threads, &options.shape, &options.work, data_bytes);
     let total = plan.total();
     match machine.memory_bytes {
         Some(available) if total > u128::from(available) => {
@@ -72,7 +90,7 @@ fn fits(
                     plan.words(),
                     bytes_in_words(u128::from(available))
                 ),
-                hint: what_fits(threads, &options.shape, &options.work, data_bytes, available)
+                hint: what_fits(&threads, &options.shape, &options.work, data_bytes, available)
                     .or_else(|| Some("choose a smaller size".to_owned())),
             });
             false
@@ -84,8 +102,8 @@ fn fits(
     }
 }
 
-/// A run under way.
-struct Session<'a> {
+/// One rank of a run under way.
+struct Rank<'a> {
     options: &'a Options,
     model: Model,
     source: Source,
@@ -93,19 +111,17 @@ struct Session<'a> {
     targets: Vec<u32>,
     /// The number of the first iteration: above 0 for a resumed run.
     first: u64,
-    began: Instant,
-    summary: Summary,
 }
 
-impl<'a> Session<'a> {
+impl<'a> Rank<'a> {
     /// Takes all memory, makes the initial weights or reads them, and tells how long that took.
     fn prepare(
         options: &'a Options,
-        threads: Threads,
-        text: Option<Text>,
+        text: Option<Arc<Text>>,
         began: Instant,
+        rank: usize,
         outlet: &mut Outlet<'_>,
-    ) -> Result<Session<'a>, WorkloadError> {
+    ) -> Result<Rank<'a>, WorkloadError> {
         let Options { shape, work, seed, .. } = options;
         let training = work.phase == Phase::Step;
         let mut checkpoint = match &options.resume {
@@ -117,6 +133,7 @@ impl<'a> Session<'a> {
             None => None,
         };
         let profile = if options.profile.is_some() { Profile::on() } else { Profile::off() };
+        let threads = Threads::new(options.threads_of_task());
         let mut model = Model::new(threads, shape, work, *seed, profile)?;
         let mut first = 0;
         if let Some((path, checkpoint)) = &mut checkpoint {
@@ -129,78 +146,24 @@ impl<'a> Session<'a> {
             start_s: 0.0,
             end_s: began.elapsed().as_secs_f64(),
         });
-        Ok(Session {
+        Ok(Rank {
             options,
             model,
-            source: Source::new(text, shape.vocabulary, work.context, *seed),
+            source: Source::new(text, shape.vocabulary, work.context, *seed, rank * work.batch),
             inputs: vec![0; work.tokens()],
             targets: vec![0; work.tokens()],
             first,
-            began,
-            summary: Summary::default(),
         })
     }
 
-    /// All iterations, as long as nothing ends them.
-    fn iterate(&mut self, outlet: &mut Outlet<'_>) -> Result<Ended, WorkloadError> {
-        let Options { iterations, warmup, paced, .. } = *self.options;
-        let of = warmup.saturating_add(iterations);
-        let mut phase_start = self.began.elapsed().as_secs_f64();
-        for number in 0..of {
-            if outlet.stopped() || (paced && !wait_for_line(std::io::stdin(), outlet)) {
-                return Ok(Ended::Stopped);
-            }
-            if number == warmup {
-                self.model.profile().clear();
-            }
-            let step = self.first + number + 1;
-            let (iteration, outcome) = self.once(self.first + number, number == 0);
-            self.summary.tell_iteration(step, number < warmup, iteration, outlet);
-            if number == 0 {
-                // A step has clipped its gradients already, so that its own norm is the one to tell.
-                let gradient_norm = outcome.gradient_norm.or_else(|| self.model.gradient_norm());
-                self.summary.tell_parity(&outcome, gradient_norm, outlet);
-            }
-            if let Some(ended) = diverged(step, &outcome, outlet) {
-                return Ok(ended);
-            }
-            outlet.tell(Told::Progress { done: number + 1, of });
-            if number + 1 == warmup || number + 1 == of {
-                let end_s = self.began.elapsed().as_secs_f64();
-                let name = if number < warmup { "warmup" } else { "train" };
-                outlet.tell(Told::Phase { name: name.to_owned(), start_s: phase_start, end_s });
-                phase_start = end_s;
-            }
-            self.save(step, number + 1 == of, outlet)?;
-        }
-        Ok(Ended::Done)
-    }
-
-    /// One iteration, timed.
-    fn once(&mut self, number: u64, first: bool) -> (Iteration, Outcome) {
-        let Session { options, model, source, inputs, targets, .. } = self;
-        source.fill(number, inputs, targets);
-        let (start, cpu) = (Instant::now(), cpu_seconds());
-        let outcome = model.iterate(inputs, targets, &options.training, first);
-        let seconds = start.elapsed().as_secs_f64();
-        let iteration = Iteration {
-            seconds,
-            cpu_seconds: cpu_seconds() - cpu,
-            loss: outcome.loss,
-            gradient_norm: outcome.gradient_norm,
-        };
-        (iteration, outcome)
-    }
-
-    /// Writes a checkpoint when it is due.
-    fn save(&mut self, step: u64, last: bool, outlet: &mut Outlet<'_>) -> Result<(), WorkloadError> {
-        let due = last || self.options.save_every.is_some_and(|every| step.is_multiple_of(every));
-        let Some(path) = self.options.save.as_ref().filter(|_| due) else { return Ok(()) };
-        let start_s = self.began.elapsed().as_secs_f64();
+    /// Writes the checkpoint.
+    fn save(&mut self, began: Instant, outlet: &mut Outlet<'_>) -> Result<(), WorkloadError> {
+        let Some(path) = &self.options.save else { return Ok(()) };
+        let start_s = began.elapsed().as_secs_f64();
         let state = self.model.state();
         let about = About::new(self.options, *state.updates);
         checkpoint::save(path, &self.options.shape, &state, &about)?;
-        let end_s = self.began.elapsed().as_secs_f64();
+        let end_s = began.elapsed().as_secs_f64();
         outlet.tell(Told::Phase { name: "checkpoint".to_owned(), start_s, end_s });
         Ok(())
     }
@@ -210,28 +173,57 @@ impl<'a> Session<'a> {
         &mut self,
         machine: &Limits,
         ended: Ended,
+        summary: &Summary,
+        memory_before: Option<u64>,
         outlet: &mut Outlet<'_>,
     ) -> Result<(), WorkloadError> {
-        if ended == Ended::Stopped && self.summary.done() > 0 {
-            self.save(self.first + self.summary.done(), true, outlet)?;
+        if ended == Ended::Stopped && summary.done() > 0 {
+            self.save(Instant::now(), outlet)?;
         }
-        self.summary.tell_after(self.options, machine.peak_flops, outlet);
-        if let Some(bytes) = peak_memory() {
-            outlet.tell(Told::value(names::MEMORY_PEAK, bytes as f64));
-        }
+        summary.tell_after(&self.options.effort(), machine.peak_flops, outlet);
+        tell_memory(memory_before, outlet);
         if let Some(path) = &self.options.profile {
-            self.model.profile().tell(machine.peak_flops, self.summary.counted(), outlet);
+            self.model.profile().tell(machine.peak_flops, summary.counted(), outlet);
             self.model.profile().write(path)?;
         }
         if matches!(ended, Ended::Done | Ended::Stopped) {
-            outlet.tell(Told::Done { steps: self.summary.done() });
+            outlet.tell(Told::Done { steps: summary.done() });
         }
         Ok(())
     }
 }
 
+impl Work for Rank<'_> {
+    fn prepare(&mut self, number: u64) {
+        self.source.fill(number, &mut self.inputs, &mut self.targets);
+    }
+
+    fn iterate(&mut self, look: bool, ranks: &mut dyn Collective) -> Outcome {
+        self.model.iterate(&self.inputs, &self.targets, &self.options.training, look, ranks)
+    }
+
+    fn gradient_norm(&mut self) -> Option<f64> {
+        self.model.gradient_norm()
+    }
+
+    fn warmed_up(&mut self) {
+        self.model.profile().clear();
+    }
+
+    fn follow(
+        &mut self,
+        done: u64,
+        last: bool,
+        began: Instant,
+        outlet: &mut Outlet<'_>,
+    ) -> Result<(), WorkloadError> {
+        let due = last || self.options.save_every.is_some_and(|every| done.is_multiple_of(every));
+        if due { self.save(began, outlet) } else { Ok(()) }
+    }
+}
+
 /// Says where a resumed run goes on, and what makes it differ from one that was never interrupted.
-pub(crate) fn note_resume(options: &Options, checkpoint: &Checkpoint, outlet: &mut Outlet<'_>) {
+pub(super) fn note_resume(options: &Options, checkpoint: &Checkpoint, outlet: &mut Outlet<'_>) {
     let Some(about) = checkpoint.about() else {
         outlet.note(
             "the checkpoint holds weights alone: steps are counted from 0, and the optimizer begins anew",
@@ -247,20 +239,4 @@ pub(crate) fn note_resume(options: &Options, checkpoint: &Checkpoint, outlet: &m
             ),
         });
     }
-}
-
-/// The ending of a run whose loss or gradient is not a finite number.
-fn diverged(step: u64, outcome: &Outcome, outlet: &mut Outlet<'_>) -> Option<Ended> {
-    let what = if !outcome.loss.is_finite() {
-        format!("the loss is {}", outcome.loss)
-    } else if outcome.gradient_norm.is_some_and(|norm| !norm.is_finite()) {
-        "the norm of the gradient is not a finite number".to_owned()
-    } else {
-        return None;
-    };
-    outlet.tell(Told::Failed {
-        reason: format!("{what} at step {step}"),
-        hint: Some("lower learning_rate, or limit the gradient with clip".to_owned()),
-    });
-    Some(Ended::Diverged)
 }

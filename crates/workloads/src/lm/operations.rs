@@ -7,8 +7,8 @@ use assay_kernels::{
 };
 
 use super::options::Work;
-use super::profile::{Operation, Profile};
 use super::shape::Shape;
+use crate::profile::Profile;
 
 /// Numbers that one task copies or clears.
 const PIECE: usize = 1 << 16;
@@ -27,7 +27,7 @@ pub(super) struct Operations {
 /// A matrix with its role: `outputs` rows of `inputs` numbers.
 #[derive(Clone, Copy)]
 pub(super) struct Linear<'a> {
-    pub(super) operation: Operation,
+    pub(super) operation: &'static str,
     pub(super) weight: &'a [f32],
     pub(super) outputs: usize,
     pub(super) inputs: usize,
@@ -79,7 +79,7 @@ impl Operations {
     }
 
     pub(super) fn norm(&self, x: &[f32], weight: &[f32], y: &mut [f32], inverse: &mut [f32]) {
-        self.profile.timed(Operation::Norm, 0.0, || {
+        self.profile.timed("norm", 0.0, || {
             rms_norm::forward(&self.threads, x, weight, EPSILON, y, inverse);
         });
     }
@@ -96,7 +96,7 @@ impl Operations {
         dweight: &mut [f32],
         scratch: &mut [f32],
     ) {
-        self.profile.timed(Operation::Norm, 0.0, || {
+        self.profile.timed("norm", 0.0, || {
             dweight.fill(0.0);
             rms_norm::backward(&self.threads, x, weight, inverse, dy, dx, dweight, scratch);
         });
@@ -106,14 +106,14 @@ impl Operations {
     pub(super) fn rotate(&self, direction: Direction, qkv: &mut [f32]) {
         let width = self.shape.width;
         // Keys follow queries in each row, so that both are turned as one row of twice as many heads.
-        self.profile.timed(Operation::Rope, 0.0, || {
+        self.profile.timed("rope", 0.0, || {
             let (heads, context) = (2 * self.shape.heads, self.attention.context);
             rope::apply(&self.threads, &self.table, direction, qkv, 3 * width, 0, heads, context);
         });
     }
 
     pub(super) fn attend(&self, qkv: &[f32], out: &mut [f32], logsumexp: &mut [f32], scratch: &mut [f32]) {
-        self.profile.timed(Operation::Attention, self.attention_flops(), || {
+        self.profile.timed("attention", self.attention_flops(), || {
             attention::forward(&self.threads, &self.attention, qkv, out, logsumexp, scratch);
         });
     }
@@ -127,7 +127,7 @@ impl Operations {
         dqkv: &mut [f32],
         scratch: &mut [f32],
     ) {
-        self.profile.timed(Operation::Attention, 2.0 * self.attention_flops(), || {
+        self.profile.timed("attention", 2.0 * self.attention_flops(), || {
             attention::backward(&self.threads, &self.attention, qkv, out, logsumexp, dout, dqkv, scratch);
         });
     }
@@ -138,27 +138,27 @@ impl Operations {
     }
 
     pub(super) fn swiglu(&self, gate_up: &[f32], product: &mut [f32]) {
-        self.profile.timed(Operation::Swiglu, 0.0, || {
+        self.profile.timed("swiglu", 0.0, || {
             swiglu::forward(&self.threads, gate_up, self.shape.hidden, product);
         });
     }
 
     /// Replaces gate and up by their gradients.
     pub(super) fn swiglu_backward(&self, gate_up: &mut [f32], dproduct: &[f32]) {
-        self.profile.timed(Operation::Swiglu, 0.0, || {
+        self.profile.timed("swiglu", 0.0, || {
             swiglu::backward(&self.threads, gate_up, self.shape.hidden, dproduct);
         });
     }
 
     pub(super) fn embed(&self, tokens: &[u32], table: &[f32], x: &mut [f32]) {
-        self.profile.timed(Operation::Embedding, 0.0, || {
+        self.profile.timed("embedding", 0.0, || {
             embedding::forward(&self.threads, tokens, table, self.shape.width, x);
         });
     }
 
     /// Sets `dtable`.
     pub(super) fn embed_backward(&self, tokens: &[u32], dx: &[f32], dtable: &mut [f32]) {
-        self.profile.timed(Operation::Embedding, 0.0, || {
+        self.profile.timed("embedding", 0.0, || {
             self.clear(dtable);
             embedding::backward(&self.threads, tokens, dx, self.shape.width, dtable);
         });
@@ -166,7 +166,7 @@ impl Operations {
 
     /// The sum of the losses of some rows.
     pub(super) fn loss(&self, logits: &[f32], targets: &[u32], row_loss: &mut [f32]) -> f64 {
-        self.profile.timed(Operation::Loss, 0.0, || {
+        self.profile.timed("loss", 0.0, || {
             cross_entropy::forward(&self.threads, logits, self.shape.vocabulary, targets, row_loss)
         })
     }
@@ -179,14 +179,14 @@ impl Operations {
         scale: f32,
         row_loss: &mut [f32],
     ) -> f64 {
-        self.profile.timed(Operation::Loss, 0.0, || {
+        self.profile.timed("loss", 0.0, || {
             let vocabulary = self.shape.vocabulary;
             cross_entropy::forward_backward(&self.threads, logits, vocabulary, targets, scale, row_loss)
         })
     }
 
     pub(super) fn copy(&self, from: &[f32], to: &mut [f32]) {
-        self.profile.timed(Operation::Copy, 0.0, || {
+        self.profile.timed("copy", 0.0, || {
             self.threads.run_parts(Chunks::new(to, PIECE), |piece, to| {
                 to.copy_from_slice(&from[piece * PIECE..][..to.len()]);
             });

@@ -8,6 +8,7 @@ use super::description;
 use super::shape::{SIZES, Shape};
 use crate::WorkloadError;
 use crate::settings::{Checked, wrong};
+use crate::summary::Effort;
 
 /// What one iteration computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +61,7 @@ pub enum EngineKind {
 /// One iteration's work: with the shape, all that memory and arithmetic depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Work {
-    /// Sequences.
+    /// Sequences of one rank.
     pub batch: usize,
     /// Tokens of a sequence.
     pub context: usize,
@@ -68,10 +69,12 @@ pub struct Work {
     pub phase: Phase,
     /// Whether activations are computed again in the backward pass.
     pub checkpointing: bool,
+    /// Ranks that each compute as much.
+    pub tasks: usize,
 }
 
 impl Work {
-    /// Tokens of one iteration.
+    /// Tokens of one iteration of one rank.
     pub fn tokens(&self) -> usize {
         self.batch.saturating_mul(self.context)
     }
@@ -100,7 +103,7 @@ pub struct Options {
     pub iterations: u64,
     /// Iterations before those.
     pub warmup: u64,
-    /// Threads.
+    /// Threads of all ranks together.
     pub threads: usize,
     /// Seed of weights and data.
     pub seed: u64,
@@ -137,6 +140,7 @@ impl Options {
                 context: checked.count("context"),
                 phase: phase(&checked),
                 checkpointing: checked.switch("checkpointing"),
+                tasks: checked.count("tasks"),
             },
             iterations: checked.integer("iterations"),
             warmup: checked.integer("warmup"),
@@ -174,6 +178,34 @@ impl Options {
             .or_hint(&format!("leave `vocabulary` out, or give at least {needed}")));
         }
         Ok(())
+    }
+
+    /// What one iteration of all ranks takes.
+    pub(crate) fn effort(&self) -> Effort {
+        let Options { shape, work, .. } = self;
+        let tasks = work.tasks as f64;
+        let backward = if work.phase == Phase::Forward { "" } else { "; backward twice the forward" };
+        Effort {
+            samples: tasks * work.batch as f64,
+            tokens: Some(tasks * work.tokens() as f64),
+            flops: tasks * work.phase.forward_passes() * shape.forward_flops(work.tokens(), work.context),
+            formula: format!(
+                "2·m·n·k of every matrix product, attention in full as 4·tokens·context·width a layer{backward}; norms, \
+                 rotations, activations, softmax, loss, embedding, optimizer and recomputation left out"
+            ),
+            metric: work.phase.metric(),
+            parameters: vec![
+                (names::PARAMETERS, shape.parameters() as f64),
+                (names::PARAMETERS_WITHOUT_HEAD, shape.parameters_without_head() as f64),
+            ],
+            trains: work.phase == Phase::Step,
+            tasks: work.tasks,
+        }
+    }
+
+    /// Threads of one rank.
+    pub fn threads_of_task(&self) -> usize {
+        (self.threads / self.work.tasks.max(1)).max(1)
     }
 
     /// Every setting with the value that is in force.
@@ -226,6 +258,10 @@ impl Options {
         if self.save.is_some() && self.work.phase != Phase::Step {
             let error = wrong("save", &self.text_of("save"), "only phase `step` changes weights");
             return Err(error.or_hint("use phase = step, or leave `save` out"));
+        }
+        if self.engine == EngineKind::Torch && self.work.tasks > 1 {
+            let error = wrong("tasks", &self.work.tasks, "the engine `torch` runs as one task");
+            return Err(error.or_hint("use engine = native"));
         }
         let device = self.text_of("device");
         if self.engine == EngineKind::Native && device != "cpu" {
@@ -337,6 +373,16 @@ mod tests {
         assert!(refused(&[("save", "a".into())]).1.contains("phase = step"));
         assert!(refused(&[("tokenizer", "a".into())]).1.contains("text"));
         assert!(refused(&[("width", 15.into()), ("heads", 1.into())]).1.contains("even width"));
+    }
+
+    #[test]
+    fn threads_are_shared_by_the_tasks() {
+        let each = |threads: i64, tasks: i64| {
+            read(&[("threads", threads.into()), ("tasks", tasks.into())]).unwrap().threads_of_task()
+        };
+        assert_eq!([each(8, 2), each(8, 3), each(2, 4)], [4, 2, 1]);
+        let torch = read(&[("engine", "torch".into()), ("tasks", 2.into())]).unwrap_err();
+        assert!(torch.to_string().contains("one task"));
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! One number for every parameter of the model: weights, gradients, or moments of the optimiser.
 
-use assay_kernels::threads::Chunks;
-use assay_kernels::{Threads, huge_pages};
+use assay_kernels::Threads;
 
-use super::shape::{Shape, Tensor};
+use super::shape::Shape;
 use crate::WorkloadError;
+use crate::tensors::{self, Tensor};
 
 /// The tensors of one layer.
 #[derive(Debug, Default)]
@@ -63,30 +63,22 @@ pub struct Parameters {
 impl Parameters {
     /// Zeros. Every page is touched, so that no iteration pays for it.
     pub fn zeros(threads: &Threads, shape: &Shape, what: &'static str) -> Result<Parameters, WorkloadError> {
-        Parameters::make(shape, what, |_, tensor| touch(threads, tensor))
+        Parameters::make(shape, |tensor| tensors::zeros(threads, what, tensor.len()))
     }
 
     /// The initial weights.
     pub fn initial(threads: &Threads, shape: &Shape, seed: u64) -> Result<Parameters, WorkloadError> {
-        /// Numbers that one task makes; a multiple of the page size.
-        const PIECE: usize = 1 << 16;
-        Parameters::make(shape, "weights", |description, tensor| {
-            threads.run_parts(Chunks::new(tensor, PIECE), |piece, values| {
-                description.start.fill(&description.name, seed, (piece * PIECE) as u64, values);
-            });
-        })
+        Parameters::make(shape, |tensor| tensor.initial(threads, seed))
     }
 
     fn make(
         shape: &Shape,
-        what: &'static str,
-        fill: impl Fn(&Tensor, &mut [f32]),
+        values: impl Fn(&Tensor) -> Result<Vec<f32>, WorkloadError>,
     ) -> Result<Parameters, WorkloadError> {
         let mut parameters = Parameters::default();
         parameters.layers.resize_with(shape.layers, Layer::default);
         for (description, tensor) in shape.tensors().iter().zip(parameters.vectors_mut()) {
-            *tensor = zeroed(what, description.len())?;
-            fill(description, tensor);
+            *tensor = values(description)?;
         }
         Ok(parameters)
     }
@@ -108,23 +100,6 @@ impl Parameters {
     }
 }
 
-/// Zeros that are not yet backed by memory. A refusal of the system is an error.
-pub(super) fn zeroed(what: &'static str, length: usize) -> Result<Vec<f32>, WorkloadError> {
-    let bytes = (length as u64).saturating_mul(4);
-    huge_pages::zeros(length).ok_or(WorkloadError::Memory { what, bytes })
-}
-
-/// Makes the system back zeros with memory now, by one write to each page, on all threads.
-pub(super) fn touch(threads: &Threads, zeros: &mut [f32]) {
-    const PAGE: usize = 4096 / size_of::<f32>();
-    threads.run_parts(Chunks::new(zeros, 1024 * PAGE), |_, part| {
-        for page in part.chunks_mut(PAGE) {
-            // Without the detour the compiler may see that a zero is written over a zero.
-            page[0] = std::hint::black_box(0.0);
-        }
-    });
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,18 +115,5 @@ mod tests {
         let mut expected = vec![0.0; 60];
         shape.tensors()[6].start.fill("layers.0.down", 1, 0, &mut expected);
         assert_eq!(parameters.layers[0].down, expected);
-    }
-
-    #[test]
-    fn the_same_seed_gives_the_same_weights_on_any_number_of_threads() {
-        let shape = Shape { width: 64, hidden: 700, layers: 1, heads: 2, vocabulary: 3000 };
-        let [one, three] = [1, 3].map(|count| Parameters::initial(&Threads::new(count), &shape, 5).unwrap());
-        assert!(one.tensors().eq(three.tensors()));
-    }
-
-    #[test]
-    fn refused_memory_is_an_error() {
-        let error = zeroed("weights", 1 << 60).unwrap_err();
-        assert!(error.to_string().contains("weights"), "{error}");
     }
 }

@@ -5,6 +5,7 @@ use assay_kernels::{Threads, attention, rms_norm};
 use super::operations::attention_shape;
 use super::options::{Phase, Work};
 use super::shape::Shape;
+use crate::memory::bytes_in_words;
 
 /// The most numbers that the logits of one piece of rows take, unless other scratch is larger anyway: 8 MB.
 const MOST_LOGITS: u128 = 1 << 21;
@@ -20,7 +21,7 @@ pub struct Lengths {
     pub stream: u128,
     /// How many streams are kept: one for each layer and one at the end, or just one.
     pub streams: u128,
-    /// How many layers keep their activations.
+    /// How many places there are for what layers keep.
     pub kept: u128,
     /// Queries, keys and values.
     pub qkv: u128,
@@ -67,10 +68,10 @@ impl Lengths {
         Lengths {
             stream: tokens * width,
             streams: if backward { layers + 1 } else { 1 },
-            kept: match (backward, work.checkpointing) {
-                (false, _) => 0,
-                (true, true) => 1,
-                (true, false) => layers,
+            kept: match Policy::of(shape, work) {
+                _ if !backward => 0,
+                Policy::Lent | Policy::Shared => 1,
+                Policy::Own => layers,
             },
             qkv: 3 * tokens * width,
             gate_up: 2 * tokens * hidden,
@@ -81,6 +82,31 @@ impl Lengths {
             attention_scratch: scratch.attention,
             norm_scratch: scratch.norm,
             table: context * (width / heads.max(1)),
+        }
+    }
+}
+
+/// Where layers keep what their backward passes need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Policy {
+    /// All layers use one place in turn, and compute again what it held: checkpointing.
+    Shared,
+    /// In the gradients of the layer before, which are computed only after they have given it back; the first layer has
+    /// a place of its own. Nothing but norms and activations is computed again.
+    Lent,
+    /// Each layer has a place of its own, and what attention gave is computed again.
+    Own,
+}
+
+impl Policy {
+    /// The one that takes the least memory without computing more than was asked for.
+    pub fn of(shape: &Shape, work: &Work) -> Policy {
+        if work.checkpointing {
+            Policy::Shared
+        } else if work.tokens() <= shape.width && shape.width + shape.heads <= shape.hidden {
+            Policy::Lent
+        } else {
+            Policy::Own
         }
     }
 }
@@ -149,8 +175,12 @@ impl Plan {
             ("scratch", scratch),
             ("tables and tokens", lengths.table + 2 * lengths.tokens),
         ];
-        let items = numbers.map(|(name, numbers)| Item { name, bytes: 4 * numbers });
-        let others = [("text", u128::from(data_bytes)), ("process", PROCESS_BYTES)];
+        let tasks = work.tasks.max(1) as u128;
+        let items = numbers.map(|(name, numbers)| Item { name, bytes: 4 * tasks * numbers });
+        // Every rank hands in one tensor after the other, and a share of the mean comes back from each.
+        let largest = shape.tensors_largest();
+        let averages = if tasks > 1 && backward { 4 * (tasks + 1) * largest } else { 0 };
+        let others = [("averages", averages), ("text", u128::from(data_bytes)), ("process", PROCESS_BYTES)];
         let others = others.map(|(name, bytes)| Item { name, bytes });
         Plan { items: items.into_iter().chain(others).filter(|item| item.bytes > 0).collect() }
     }
@@ -227,40 +257,21 @@ fn largest(bound: usize, fits: impl Fn(usize) -> bool) -> Option<usize> {
     (low > 0).then_some(low)
 }
 
-/// Bytes as people read them.
-pub fn bytes_in_words(bytes: u128) -> String {
-    const UNITS: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
-    let mut value = bytes as f64;
-    let mut unit = 0;
-    while value >= 999.5 && unit + 1 < UNITS.len() {
-        value /= 1000.0;
-        unit += 1;
-    }
-    let digits = if unit == 0 || value >= 99.95 {
-        0
-    } else if value >= 9.995 {
-        1
-    } else {
-        2
-    };
-    format!("{value:.digits$} {}", UNITS[unit])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::lm::buffers::Buffers;
     use crate::lm::operations::Operations;
     use crate::lm::parameters::Parameters;
-    use crate::lm::profile::Profile;
     use crate::lm::shape::SIZES;
+    use crate::profile::Profile;
     use proptest::prelude::*;
 
     fn works(batch: usize, context: usize) -> Vec<Work> {
         [Phase::Forward, Phase::ForwardBackward, Phase::Step]
             .into_iter()
             .flat_map(|phase| {
-                [false, true].map(|checkpointing| Work { batch, context, phase, checkpointing })
+                [false, true].map(|checkpointing| Work { batch, context, phase, checkpointing, tasks: 1 })
             })
             .collect()
     }
@@ -296,20 +307,22 @@ mod tests {
     fn logits_are_cut_into_pieces_and_scratch_is_shared() {
         let threads = Threads::new(2);
         let llama = SIZES[5].shape;
-        let work = Work { batch: 8, context: 2048, phase: Phase::ForwardBackward, checkpointing: true };
+        let work =
+            Work { batch: 8, context: 2048, phase: Phase::ForwardBackward, checkpointing: true, tasks: 1 };
         let lengths = Lengths::new(&threads, &llama, &work);
         assert!(lengths.rows < 16_384 && lengths.rows * 32_000 <= lengths.arena);
-        // Beyond weights and gradients, the small model needs about 250 MB for 512 tokens, and the process some.
-        let work = Work { batch: 4, context: 128, phase: Phase::ForwardBackward, checkpointing: false };
+        // Beyond weights and gradients, the small model needs about 60 MB for 512 tokens, and the process some.
+        let work =
+            Work { batch: 4, context: 128, phase: Phase::ForwardBackward, checkpointing: false, tasks: 1 };
         let plan = Plan::new(&threads, &SIZES[0].shape, &work, 0);
         let beyond = plan.total() - 8 * SIZES[0].shape.parameters();
-        assert!(beyond < 290_000_000, "{beyond}");
+        assert!(beyond < 95_000_000, "{beyond}");
     }
 
     #[test]
     fn what_is_said_to_fit_does_fit() {
         let (threads, shape) = (Threads::new(1), SIZES[0].shape);
-        let work = Work { batch: 64, context: 512, phase: Phase::Step, checkpointing: false };
+        let work = Work { batch: 64, context: 512, phase: Phase::Step, checkpointing: false, tasks: 1 };
         let hint = what_fits(&threads, &shape, &work, 0, 4_000_000_000).unwrap();
         let number = |name: &str| -> usize {
             let rest = hint.split_once(name).unwrap().1;
@@ -325,15 +338,9 @@ mod tests {
         assert_eq!(what_fits(&threads, &shape, &work, 0, 1_000_000), None);
 
         let llama = SIZES[5].shape;
-        let work = Work { batch: 1, context: 1, phase: Phase::Forward, checkpointing: false };
+        let work = Work { batch: 1, context: 1, phase: Phase::Forward, checkpointing: false, tasks: 1 };
         let hint = what_fits(&threads, &llama, &work, 0, 20_000_000_000).unwrap();
         assert_eq!(hint, "what would fit: layers = 23");
-    }
-
-    #[test]
-    fn bytes_are_written_for_people() {
-        let words = [0, 999, 1500, 99_900_000, 999_999, 12_345_678_901].map(bytes_in_words);
-        assert_eq!(words, ["0 B", "999 B", "1.50 kB", "99.9 MB", "1.00 MB", "12.3 GB"]);
     }
 
     proptest! {

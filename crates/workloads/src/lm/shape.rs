@@ -1,6 +1,21 @@
 //! The shape of the model: its sizes, its tensors, its parameters and its arithmetic.
+//!
+//! How the tensors begin, by the rule of [`crate::initial`]:
+//!
+//! | tensor | shape | inputs, outputs of the bound |
+//! |---|---|---|
+//! | `embedding` | vocabulary × width | bound = sqrt(3), standard deviation 1 |
+//! | `layers.N.attention_norm` | width | all ones |
+//! | `layers.N.qkv` | 3·width × width (rows: queries, keys, values) | width, width |
+//! | `layers.N.attention_out` | width × width | width, width |
+//! | `layers.N.feed_forward_norm` | width | all ones |
+//! | `layers.N.gate_up` | 2·hidden × width (rows: gate, up) | width, hidden |
+//! | `layers.N.down` | width × hidden | hidden, width |
+//! | `norm` | width | all ones |
+//! | `head` | vocabulary × width | width, vocabulary |
 
-use super::initial::Start;
+use crate::initial::Start;
+use crate::tensors::Tensor;
 
 /// A named size.
 #[derive(Debug, Clone, Copy)]
@@ -48,36 +63,6 @@ pub struct Shape {
     pub vocabulary: usize,
 }
 
-/// One tensor of the model.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Tensor {
-    /// Its name in files.
-    pub name: String,
-    /// Rows; none for a vector.
-    pub rows: Option<usize>,
-    /// Columns, or the length of a vector.
-    pub columns: usize,
-    /// How it begins.
-    pub start: Start,
-}
-
-impl Tensor {
-    /// How many numbers it holds.
-    pub fn len(&self) -> usize {
-        self.rows.unwrap_or(1) * self.columns
-    }
-
-    /// Whether it holds nothing.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Its dimensions as files write them.
-    pub fn dimensions(&self) -> Vec<usize> {
-        self.rows.into_iter().chain([self.columns]).collect()
-    }
-}
-
 impl Shape {
     /// Numbers of one attention head.
     pub fn head_size(&self) -> usize {
@@ -86,17 +71,10 @@ impl Shape {
 
     fn layer_tensors(&self, layer: usize) -> [Tensor; 6] {
         let Shape { width, hidden, .. } = *self;
-        let vector = |name: &str| Tensor {
-            name: format!("layers.{layer}.{name}"),
-            rows: None,
-            columns: width,
-            start: Start::Ones,
-        };
-        let matrix = |name: &str, stacked: usize, outputs: usize, inputs: usize| Tensor {
-            name: format!("layers.{layer}.{name}"),
-            rows: Some(stacked * outputs),
-            columns: inputs,
-            start: Start::matrix(inputs, outputs),
+        let named = |name: &str| format!("layers.{layer}.{name}");
+        let vector = |name: &str| Tensor::new(named(name), [width], Start::Ones);
+        let matrix = |name: &str, stacked: usize, outputs: usize, inputs: usize| {
+            Tensor::new(named(name), [stacked * outputs, inputs], Start::matrix(inputs, outputs))
         };
         [
             vector("attention_norm"),
@@ -111,11 +89,10 @@ impl Shape {
     /// All tensors, in the order in which they are used.
     pub fn tensors(&self) -> Vec<Tensor> {
         let Shape { width, vocabulary, .. } = *self;
-        let tensor = |name: &str, rows, start| Tensor { name: name.to_owned(), rows, columns: width, start };
-        let mut tensors = vec![tensor("embedding", Some(vocabulary), Start::embedding())];
+        let mut tensors = vec![Tensor::new("embedding", [vocabulary, width], Start::deviation(1.0))];
         tensors.extend((0..self.layers).flat_map(|layer| self.layer_tensors(layer)));
-        tensors.push(tensor("norm", None, Start::Ones));
-        tensors.push(tensor("head", Some(vocabulary), Start::matrix(width, vocabulary)));
+        tensors.push(Tensor::new("norm", [width], Start::Ones));
+        tensors.push(Tensor::new("head", [vocabulary, width], Start::matrix(width, vocabulary)));
         tensors
     }
 
@@ -130,6 +107,12 @@ impl Shape {
             [self.width, self.hidden, self.layers, self.vocabulary].map(|size| size as u128);
         let layer = 2 * width + 4 * width * width + 3 * hidden * width;
         layers * layer + vocabulary * width + width
+    }
+
+    /// Numbers of the largest tensor.
+    pub(super) fn tensors_largest(&self) -> u128 {
+        let [width, hidden, vocabulary] = [self.width, self.hidden, self.vocabulary].map(|size| size as u128);
+        width * vocabulary.max(2 * hidden).max(3 * width)
     }
 
     /// Floating-point operations of the forward pass: for each token 2 a parameter of each matrix that it is

@@ -7,8 +7,7 @@ use assay_model::{Told, names};
 
 use super::child::{self, Gone};
 use super::{ENGINE, MISSING, failed, missing};
-use crate::lm::Options;
-use crate::lm::summary::{CPU, Iteration, Summary};
+use crate::summary::{CPU, Effort, Iteration, Summary};
 use crate::{Ended, Outlet, WorkloadError};
 
 /// The exit codes of the adapter that say more than that it failed.
@@ -21,7 +20,9 @@ mod exit {
 
 /// One run of the adapter.
 pub(super) struct Relay<'a, 'b> {
-    options: &'a Options,
+    effort: &'a Effort,
+    /// Iterations that there should be.
+    planned: u64,
     peak_flops: Option<f64>,
     outlet: &'a mut Outlet<'b>,
     summary: Summary,
@@ -33,13 +34,14 @@ pub(super) struct Relay<'a, 'b> {
 
 impl<'a, 'b> Relay<'a, 'b> {
     pub(super) fn new(
-        options: &'a Options,
+        effort: &'a Effort,
+        planned: u64,
         peak_flops: Option<f64>,
         outlet: &'a mut Outlet<'b>,
     ) -> Relay<'a, 'b> {
         let summary = Summary::default();
-        summary.tell_before(options, outlet);
-        Relay { options, peak_flops, outlet, summary, seconds: 0.0, last: None }
+        summary.tell_before(effort, outlet);
+        Relay { effort, planned, peak_flops, outlet, summary, seconds: 0.0, last: None }
     }
 
     /// Runs the adapter to its end.
@@ -74,14 +76,17 @@ impl<'a, 'b> Relay<'a, 'b> {
             let iteration =
                 Iteration { seconds: self.seconds, cpu_seconds: value, loss: f64::NAN, gradient_norm: None };
             self.summary.count(warmup, iteration);
+        } else if name == names::LOSS_TRAIN {
+            self.summary.note_loss(value);
         }
     }
 
     fn end(mut self, python: &str, gone: &Gone) -> Result<Ended, WorkloadError> {
         let Some(status) = gone.status else { return Ok(self.summed_up(Ended::Stopped)) };
-        let planned = self.options.warmup.saturating_add(self.options.iterations);
         match (self.last.take(), status.code()) {
-            (Some(Told::Done { steps }), Some(0)) if steps < planned => Ok(self.summed_up(Ended::Stopped)),
+            (Some(Told::Done { steps }), Some(0)) if steps < self.planned => {
+                Ok(self.summed_up(Ended::Stopped))
+            }
             (Some(Told::Done { .. }), Some(0)) => Ok(self.summed_up(Ended::Done)),
             (Some(told @ Told::DoesNotFit { .. }), _) => {
                 self.outlet.tell(told);
@@ -103,7 +108,7 @@ impl<'a, 'b> Relay<'a, 'b> {
 
     /// Tells what the iterations came to, as the native engine does.
     fn summed_up(self, ended: Ended) -> Ended {
-        self.summary.tell_after(self.options, self.peak_flops, self.outlet);
+        self.summary.tell_after(self.effort, self.peak_flops, self.outlet);
         if ended != Ended::Diverged {
             self.outlet.tell(Told::Done { steps: self.summary.done() });
         }

@@ -88,9 +88,9 @@ fn header(shape: &Shape, parts: &[(&str, &Parameters)], about: &About) -> io::Re
     for (prefix, _) in parts {
         for tensor in shape.tensors() {
             let end = begin + 4 * tensor.len();
-            let info =
-                TensorInfo { dtype: Dtype::F32, shape: tensor.dimensions(), data_offsets: (begin, end) };
-            tensors.push((format!("{prefix}{}", tensor.name), info));
+            let name = format!("{prefix}{}", tensor.name);
+            let info = TensorInfo { dtype: Dtype::F32, shape: tensor.dimensions, data_offsets: (begin, end) };
+            tensors.push((name, info));
             begin = end;
         }
     }

@@ -8,76 +8,8 @@ use serde::Serialize;
 
 use crate::{Outlet, WorkloadError};
 
-/// An operation, as the profile groups them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Operation {
-    /// Looking tokens up, and its gradient.
-    Embedding,
-    /// The norms.
-    Norm,
-    /// The matrix of queries, keys and values.
-    Qkv,
-    /// Turning queries and keys by their positions.
-    Rope,
-    /// Attention itself.
-    Attention,
-    /// The matrix after attention.
-    AttentionOut,
-    /// The matrix of gate and up.
-    GateUp,
-    /// The activation.
-    Swiglu,
-    /// The matrix down.
-    Down,
-    /// The output matrix.
-    Head,
-    /// The loss and its gradient.
-    Loss,
-    /// Copies of the residual stream and clearing of gradients.
-    Copy,
-    /// Clipping and AdamW.
-    Optimizer,
-}
-
-const OPERATIONS: [Operation; 13] = [
-    Operation::Embedding,
-    Operation::Norm,
-    Operation::Qkv,
-    Operation::Rope,
-    Operation::Attention,
-    Operation::AttentionOut,
-    Operation::GateUp,
-    Operation::Swiglu,
-    Operation::Down,
-    Operation::Head,
-    Operation::Loss,
-    Operation::Copy,
-    Operation::Optimizer,
-];
-
-impl Operation {
-    /// Its name in metrics and traces.
-    pub fn word(self) -> &'static str {
-        match self {
-            Operation::Embedding => "embedding",
-            Operation::Norm => "norm",
-            Operation::Qkv => "qkv",
-            Operation::Rope => "rope",
-            Operation::Attention => "attention",
-            Operation::AttentionOut => "attention_out",
-            Operation::GateUp => "gate_up",
-            Operation::Swiglu => "swiglu",
-            Operation::Down => "down",
-            Operation::Head => "head",
-            Operation::Loss => "loss",
-            Operation::Copy => "copy",
-            Operation::Optimizer => "optimizer",
-        }
-    }
-}
-
 struct Event {
-    operation: Operation,
+    operation: &'static str,
     start: f64,
     seconds: f64,
     flops: f64,
@@ -128,7 +60,7 @@ impl Profile {
 
     /// Does some work of an operation.
     #[inline]
-    pub fn timed<R>(&self, operation: Operation, flops: f64, work: impl FnOnce() -> R) -> R {
+    pub fn timed<R>(&self, operation: &'static str, flops: f64, work: impl FnOnce() -> R) -> R {
         let Some(events) = &self.events else { return work() };
         let start = self.began.elapsed().as_secs_f64();
         let result = work();
@@ -144,19 +76,26 @@ impl Profile {
         }
     }
 
-    /// Tells time, arithmetic and share of peak of each operation, over all iterations that count.
+    /// Tells time, arithmetic and share of peak of each operation, over all iterations that count, in the order in which
+    /// the operations came first.
     pub fn tell(&self, peak_flops: Option<f64>, iterations: u64, outlet: &mut Outlet<'_>) {
         let Some(events) = &self.events else { return };
         let events = events.borrow();
         let whole: f64 = events.iter().map(|event| event.seconds).sum();
-        for operation in OPERATIONS {
+        let mut operations: Vec<&str> = Vec::new();
+        for event in events.iter() {
+            if !operations.contains(&event.operation) {
+                operations.push(event.operation);
+            }
+        }
+        for operation in operations {
             let mine = || events.iter().filter(|event| event.operation == operation);
             let seconds: f64 = mine().map(|event| event.seconds).sum();
             let flops: f64 = mine().map(|event| event.flops).sum();
             if seconds == 0.0 {
                 continue;
             }
-            let name = format!("profile.{}", operation.word());
+            let name = format!("profile.{operation}");
             let each = iterations.max(1) as f64;
             outlet.value_in(&format!("{name}.seconds"), seconds / each, "s", None);
             outlet.value_in(&format!("{name}.share"), seconds / whole, "fraction", None);
@@ -175,7 +114,7 @@ impl Profile {
         let Some(events) = &self.events else { return Ok(()) };
         let events = events.borrow();
         let trace_events = events.iter().map(|event| TraceEvent {
-            name: event.operation.word(),
+            name: event.operation,
             cat: "operation",
             ph: "X",
             ts: event.start * 1e6,
@@ -199,11 +138,11 @@ mod tests {
     #[test]
     fn a_profile_adds_up_by_operation_and_its_trace_is_json() {
         let profile = Profile::on();
-        profile.timed(Operation::Norm, 0.0, || ());
+        profile.timed("norm", 0.0, || ());
         profile.clear();
         let nap = || std::thread::sleep(std::time::Duration::from_millis(2));
-        profile.timed(Operation::Head, 4e6, nap);
-        profile.timed(Operation::Head, 4e6, nap);
+        profile.timed("head", 4e6, nap);
+        profile.timed("head", 4e6, nap);
         let (mut told, stop) = (Vec::new(), AtomicBool::new(false));
         profile.tell(Some(1e12), 2, &mut Outlet::new(&mut |line| told.push(line), &stop));
         let value = |name: &str| {

@@ -1,13 +1,43 @@
-//! What PyTorch needs at least, so that a run that cannot fit is refused before the system has to end it.
+//! `lm` computed by an installed PyTorch.
 
-use crate::lm::Options;
-use crate::lm::options::Phase;
+use super::checkpoint::Checkpoint;
+use super::native::note_resume;
+use super::options::{Options, Phase};
+use crate::engine::torch::{self, Job};
+use crate::{Ended, Limits, Outlet, WorkloadError};
 
 const FLOAT: u128 = 4;
 
+/// Runs it. `text` are the tokens of the text to train on; without them the tokens are random.
+pub(super) fn run(
+    options: &Options,
+    machine: &Limits,
+    text: Option<&[u32]>,
+    outlet: &mut Outlet<'_>,
+) -> Result<Ended, WorkloadError> {
+    if let Some(path) = &options.resume {
+        // Checked here, so that the adapter can trust it.
+        let checkpoint = Checkpoint::open(path)?;
+        checkpoint.check(path, &options.shape, options.work.phase == Phase::Step)?;
+        note_resume(options, &checkpoint, outlet);
+    }
+    let tokens = text.map(|tokens| tokens.iter().flat_map(|token| token.to_le_bytes()).collect());
+    let job = Job {
+        script: include_str!("torch.py"),
+        settings: options.in_force(),
+        native_only: &["save", "profile"],
+        files: tokens.into_iter().map(|bytes| ("tokens", bytes)).collect(),
+        planned: options.warmup.saturating_add(options.iterations),
+        effort: options.effort(),
+        least_bytes: least_bytes(options),
+        smaller: "lower batch_size, context or size, or set checkpointing = true",
+    };
+    torch::run(job, machine, outlet)
+}
+
 /// The least memory that PyTorch needs on the CPU for weights, gradients, moments and what its backward pass keeps, in
 /// bytes. Interpreter, libraries and temporary copies come on top.
-pub(super) fn least_bytes(options: &Options) -> u128 {
+fn least_bytes(options: &Options) -> u128 {
     let shape = &options.shape;
     let [width, hidden, layers, vocabulary] =
         [shape.width, shape.hidden, shape.layers, shape.vocabulary].map(|size| size as u128);
@@ -31,7 +61,10 @@ pub(super) fn least_bytes(options: &Options) -> u128 {
 }
 
 #[cfg(test)]
-mod tests {
+mod tests;
+
+#[cfg(test)]
+mod memory {
     use super::*;
     use assay_model::Value;
 

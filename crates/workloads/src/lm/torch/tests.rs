@@ -3,9 +3,10 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use assay_model::Value;
+use assay_model::{Told, Value};
 
 use super::*;
 
@@ -75,7 +76,8 @@ fn notes(told: &[Told]) -> Vec<&str> {
 #[test]
 fn the_adapter_gets_its_script_and_settings_and_leaves_nothing_behind() {
     let (ended, told) = run_fake(
-        r#"grep -q '"width":128' "$2" && grep -q '"mode":"sdpa"' "$2" && grep -q scaled_dot_product "$1" || exit 9
+        r#"grep -q '"width":128' "$2" && grep -q '"mode":"sdpa"' "$2" && grep -q scaled_dot_product "$1" \
+               && grep -q "def main" "$(dirname "$1")/assay_adapter.py" || exit 9
            dirname "$1"
            echo '{"assay":"value","metric":"memory.peak","value":5}'
            echo '{"assay":"done","steps":3}'"#,

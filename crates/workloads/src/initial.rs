@@ -1,5 +1,5 @@
-//! Initial weights, random tokens and text windows from a counter-based generator, so that every engine, in any
-//! language and with any number of threads, begins with the same bits and sees the same data.
+//! Initial weights and random data from a counter-based generator, so that every engine, in any language and with any
+//! number of threads, begins with the same bits and sees the same data.
 //!
 //! # The rule
 //!
@@ -17,31 +17,14 @@
 //!
 //! *Weights.* Tensor `name` has the key `mix(fnv(name), seed)`. Its element `i` (row-major, from 0) is
 //! `(2u - 1) * bound` in 32-bit floats, where `u = (draw(key, i) >> 40) * 2⁻²⁴`. Everything up to `2u - 1` is exact,
-//! so that the only rounding is that of the product with `bound`, which is itself
+//! so that the only rounding is that of the product with `bound`. For most matrices that is
 //! `sqrt(6 / (inputs + outputs))` computed in 64 bits and rounded to 32: a uniform distribution with the standard
-//! deviation `sqrt(2 / (inputs + outputs))`. Each of the matrices that are stored one above the other counts alone:
+//! deviation `sqrt(2 / (inputs + outputs))`. Each of the matrices that are stored one above the other counts alone. A
+//! matrix of shape rows × columns maps a vector `x` of `columns` numbers to `W·x`, as PyTorch's `Linear` does.
 //!
-//! | tensor | shape | inputs, outputs of the bound |
-//! |---|---|---|
-//! | `embedding` | vocabulary × width | bound = sqrt(3), standard deviation 1 |
-//! | `layers.N.attention_norm` | width | all ones |
-//! | `layers.N.qkv` | 3·width × width (rows: queries, keys, values) | width, width |
-//! | `layers.N.attention_out` | width × width | width, width |
-//! | `layers.N.feed_forward_norm` | width | all ones |
-//! | `layers.N.gate_up` | 2·hidden × width (rows: gate, up) | width, hidden |
-//! | `layers.N.down` | width × hidden | hidden, width |
-//! | `norm` | width | all ones |
-//! | `head` | vocabulary × width | width, vocabulary |
-//!
-//! A matrix of shape rows × columns maps a vector `x` of `columns` numbers to `W·x`, as PyTorch's `Linear` does.
-//!
-//! *Random tokens.* The iteration with the number `step` (from 0; warm-up iterations count, and a resumed run goes on
-//! where the checkpoint ended) has the key `mix(mix(fnv("tokens"), seed), step)`. Sequence `b` of the batch takes the
-//! `context + 1` draws with `i = b * (context + 1) + t`; its token `t` is `(draw >> 32) mod vocabulary`. The first
-//! `context` tokens are the inputs, the last `context` tokens are the targets.
-//!
-//! *Windows of a text* of `length` tokens. The key is `mix(mix(fnv("windows"), seed), step)`, and sequence `b` begins at
-//! the token `draw(key, b) mod (length - context)`; it is `context + 1` tokens long and used as above.
+//! *Data* of the iteration with the number `step` (from 0; warm-up iterations count, and a resumed run goes on where the
+//! checkpoint ended) have the key `mix(mix(fnv(kind), seed), step)`. Which tensors there are, and what data are drawn, is
+//! told by each workload.
 
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -97,6 +80,8 @@ impl Key {
 pub enum Start {
     /// All ones.
     Ones,
+    /// All zeros.
+    Zeros,
     /// Uniform between minus and plus this bound.
     Uniform(f32),
 }
@@ -107,15 +92,16 @@ impl Start {
         Start::Uniform((6.0 / (inputs as f64 + outputs as f64)).sqrt() as f32)
     }
 
-    /// The start of an embedding: standard deviation 1.
-    pub fn embedding() -> Start {
-        Start::Uniform(3f64.sqrt() as f32)
+    /// A uniform start with a standard deviation.
+    pub fn deviation(deviation: f64) -> Start {
+        Start::Uniform((deviation * 3f64.sqrt()) as f32)
     }
 
     /// Fills a piece of the tensor `name` that begins at element `first`.
     pub fn fill(self, name: &str, seed: u64, first: u64, piece: &mut [f32]) {
         match self {
             Start::Ones => piece.fill(1.0),
+            Start::Zeros => piece.fill(0.0),
             Start::Uniform(bound) => {
                 let key = Key::new(name, seed);
                 for (i, value) in (first..).zip(piece) {

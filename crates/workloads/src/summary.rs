@@ -2,12 +2,42 @@
 
 use assay_model::{Scope, Told, names};
 
-use super::model::Outcome;
-use super::options::Options;
 use crate::Outlet;
 
 /// The metric for the CPU time of an iteration, all threads together.
 pub(crate) const CPU: &str = "cpu.iteration";
+
+/// What an iteration computed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Outcome {
+    /// The mean loss of the iteration, over all ranks.
+    pub loss: f64,
+    /// The root mean square of all outputs, where it was asked for.
+    pub output: Option<f64>,
+    /// The norm of all gradients before clipping; only from a step that computes it anyway.
+    pub gradient_norm: Option<f64>,
+}
+
+/// What one iteration of all ranks together takes: what rates are computed from.
+#[derive(Debug, Clone)]
+pub(crate) struct Effort {
+    /// Samples.
+    pub(crate) samples: f64,
+    /// Tokens, where samples consist of them.
+    pub(crate) tokens: Option<f64>,
+    /// Floating-point operations.
+    pub(crate) flops: f64,
+    /// How they are counted, in words.
+    pub(crate) formula: String,
+    /// The metric by which write-ups know the time of such an iteration.
+    pub(crate) metric: &'static str,
+    /// Parameters of the model, as metrics.
+    pub(crate) parameters: Vec<(&'static str, f64)>,
+    /// Whether weights change, so that the last loss means something.
+    pub(crate) trains: bool,
+    /// Ranks.
+    pub(crate) tasks: usize,
+}
 
 /// One iteration.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +56,8 @@ pub(crate) struct Summary {
     warmups: u64,
     /// Seconds of the very first one, warm-up or not.
     first_s: Option<f64>,
+    /// The loss of the last one, warm-up or not.
+    last_loss: Option<f64>,
 }
 
 impl Summary {
@@ -40,16 +72,19 @@ impl Summary {
     }
 
     /// Tells what is known before the first iteration.
-    pub(crate) fn tell_before(&self, options: &Options, outlet: &mut Outlet<'_>) {
-        let Options { shape, work, .. } = options;
-        outlet.tell(Told::value(names::PARAMETERS, shape.parameters() as f64));
-        outlet.tell(Told::value(names::PARAMETERS_WITHOUT_HEAD, shape.parameters_without_head() as f64));
-        outlet.value_in("flops.iteration", flops(options), "FLOP", None);
-        let backward = if work.phase.forward_passes() > 1.0 { "; backward twice the forward" } else { "" };
-        outlet.note(format!(
-            "FLOPs: 2·m·n·k of every matrix product, attention in full as 4·tokens·context·width a layer{backward}; \
-             norms, rotations, activations, softmax, loss, embedding, optimizer and recomputation left out"
-        ));
+    pub(crate) fn tell_before(&self, effort: &Effort, outlet: &mut Outlet<'_>) {
+        for (name, count) in &effort.parameters {
+            outlet.tell(Told::value(name, *count));
+        }
+        outlet.value_in("flops.iteration", effort.flops, "FLOP", None);
+        outlet.value_in("samples.iteration", effort.samples, "samples", None);
+        outlet.note(format!("FLOPs: {}", effort.formula));
+        if effort.tasks > 1 {
+            outlet.note(format!(
+                "{} tasks: batch_size is that of one task; rates, samples and tokens are those of all together",
+                effort.tasks
+            ));
+        }
     }
 
     /// Tells one iteration.
@@ -76,11 +111,17 @@ impl Summary {
     /// Counts an iteration that is told elsewhere.
     pub(crate) fn count(&mut self, warmup: bool, iteration: Iteration) {
         self.first_s.get_or_insert(iteration.seconds);
+        self.last_loss = Some(iteration.loss);
         if warmup {
             self.warmups += 1;
         } else {
             self.counted.push(iteration);
         }
+    }
+
+    /// Takes note of a loss that is told elsewhere.
+    pub(crate) fn note_loss(&mut self, loss: f64) {
+        self.last_loss = Some(loss);
     }
 
     /// Tells the values by which engines are checked against each other.
@@ -98,9 +139,15 @@ impl Summary {
     }
 
     /// Tells what all iterations that count came to.
-    pub(crate) fn tell_after(&self, options: &Options, peak_flops: Option<f64>, outlet: &mut Outlet<'_>) {
+    pub(crate) fn tell_after(&self, effort: &Effort, peak_flops: Option<f64>, outlet: &mut Outlet<'_>) {
         if let Some(seconds) = self.first_s {
             outlet.tell(Told::value(names::TIME_FIRST, seconds));
+        }
+        if self.done() > 0 {
+            outlet.tell(Told::value(names::SAMPLES, self.done() as f64 * effort.samples));
+        }
+        if let Some(last) = self.last_loss.filter(|loss| effort.trains && loss.is_finite()) {
+            outlet.tell(Told::value(names::LOSS_FINAL, last));
         }
         let count = self.counted.len() as f64;
         let seconds: f64 = self.counted.iter().map(|iteration| iteration.seconds).sum();
@@ -108,12 +155,14 @@ impl Summary {
             outlet.tell(mean(names::TIME_ITERATION, seconds, count));
             outlet.value_in(&format!("{}.median", names::TIME_ITERATION), self.median(), "s", None);
             // Under the name that write-ups of such tables are read by, too.
-            outlet.tell(mean(options.work.phase.metric(), seconds, count));
+            outlet.tell(mean(effort.metric, seconds, count));
             let cpu: f64 = self.counted.iter().map(|iteration| iteration.cpu_seconds).sum();
             outlet.tell(mean(CPU, cpu, count));
-            outlet.tell(Told::rate(names::TOKENS_PER_S, count * options.work.tokens() as f64, seconds));
-            outlet.tell(Told::rate(names::SAMPLES_PER_S_LOOP, count * options.work.batch as f64, seconds));
-            let flops = count * flops(options);
+            if let Some(tokens) = effort.tokens {
+                outlet.tell(Told::rate(names::TOKENS_PER_S, count * tokens, seconds));
+            }
+            outlet.tell(Told::rate(names::SAMPLES_PER_S_LOOP, count * effort.samples, seconds));
+            let flops = count * effort.flops;
             outlet.tell(Told::rate(names::FLOPS_PER_S, flops, seconds));
             if let Some(peak) = peak_flops.filter(|peak| *peak > 0.0) {
                 outlet.tell(Told::derived(names::MFU, flops / seconds / peak));
@@ -131,12 +180,6 @@ impl Summary {
             seconds[middle]
         }
     }
-}
-
-/// Floating-point operations of one iteration.
-fn flops(options: &Options) -> f64 {
-    let work = &options.work;
-    work.phase.forward_passes() * options.shape.forward_flops(work.tokens(), work.context)
 }
 
 /// The mean of a series, in seconds.

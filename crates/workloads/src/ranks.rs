@@ -1,0 +1,115 @@
+//! Runs the same work on every rank of a data-parallel run.
+
+use std::sync::mpsc::{Receiver, channel};
+
+use crate::collective::{Collective, Single, team};
+use crate::{Ended, Outlet, WorkloadError};
+
+/// Runs `work` on so many ranks: the first on this thread with the outlet, the others on threads of their own, with
+/// nobody to listen to them. The answer is that of the first rank, or the first error of any. `work` must call the
+/// collective operations in the same order on every rank.
+pub(crate) fn on_all(
+    tasks: usize,
+    outlet: &mut Outlet<'_>,
+    work: impl Fn(&mut dyn Collective, &mut Outlet<'_>) -> Result<Ended, WorkloadError> + Sync,
+) -> Result<Ended, WorkloadError> {
+    if tasks <= 1 {
+        return work(&mut Single, outlet);
+    }
+    let stop = outlet.stop_flag();
+    let mut members = team(tasks).into_iter();
+    let Some(mut first) = members.next() else { return work(&mut Single, outlet) };
+    std::thread::scope(|scope| {
+        // A rank begins when it is told to: when all are there.
+        let mut others = Vec::new();
+        for mut member in members {
+            let (go, begin) = channel();
+            let work = &work;
+            let silent = move || {
+                if !told_to_begin(&begin) {
+                    return Ok(Ended::Stopped);
+                }
+                work(member.as_mut(), &mut Outlet::new(&mut |_| {}, stop))
+            };
+            let thread = std::thread::Builder::new().spawn_scoped(scope, silent).map_err(|error| {
+                WorkloadError::Setting {
+                    name: "tasks".to_owned(),
+                    value: tasks.to_string(),
+                    reason: format!("the system refused a thread for each of them: {error}"),
+                    hint: None,
+                }
+            })?;
+            others.push((go, thread));
+        }
+        for (go, _) in &others {
+            // A rank that is gone already has ended by itself, and its answer says why.
+            let _ = go.send(());
+        }
+        let mut ended = work(first.as_mut(), outlet);
+        for (_, thread) in others {
+            let other = thread.join().unwrap_or_else(|_| {
+                Err(WorkloadError::EngineFailed {
+                    engine: "native",
+                    reason: "one of the tasks broke off".to_owned(),
+                    hint: None,
+                })
+            });
+            if let (Ok(_), Err(error)) = (&ended, other) {
+                ended = Err(error);
+            }
+        }
+        ended
+    })
+}
+
+fn told_to_begin(begin: &Receiver<()>) -> bool {
+    begin.recv().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+    use std::sync::atomic::AtomicBool;
+
+    fn run(
+        tasks: usize,
+        work: impl Fn(&mut dyn Collective, &mut Outlet<'_>) -> Result<Ended, WorkloadError> + Sync,
+    ) -> (Result<Ended, WorkloadError>, Vec<String>) {
+        let (mut notes, stop) = (Vec::new(), AtomicBool::new(false));
+        let mut tell = |told| {
+            if let assay_model::Told::Note { text, .. } = told {
+                notes.push(text);
+            }
+        };
+        let ended = on_all(tasks, &mut Outlet::new(&mut tell, &stop), work);
+        (ended, notes)
+    }
+
+    #[test]
+    fn every_rank_works_and_only_the_first_is_heard() {
+        for tasks in [1, 2, 5] {
+            let ranks = Mutex::new(Vec::new());
+            let (ended, notes) = run(tasks, |ranks_of, outlet| {
+                ranks.lock().unwrap().push(ranks_of.rank());
+                outlet.note(format!("rank {} of {}", ranks_of.rank(), ranks_of.size()));
+                Ok(Ended::Done)
+            });
+            let mut ranks = ranks.into_inner().unwrap();
+            ranks.sort_unstable();
+            assert_eq!(ranks, (0..tasks).collect::<Vec<_>>());
+            assert_eq!(ended.unwrap(), Ended::Done);
+            assert_eq!(notes, [format!("rank 0 of {tasks}")]);
+        }
+    }
+
+    #[test]
+    fn the_error_of_any_rank_is_the_answer() {
+        let (ended, _) = run(3, |ranks, _| {
+            let wrong = ranks.rank() == 2;
+            ranks.any(wrong);
+            if wrong { Err(WorkloadError::Memory { what: "weights", bytes: 7 }) } else { Ok(Ended::Stopped) }
+        });
+        assert!(ended.unwrap_err().to_string().contains("weights"));
+    }
+}

@@ -1,0 +1,126 @@
+//! The iterations of a run by the native engine: the same loop for every workload.
+
+use std::time::Instant;
+
+use assay_model::Told;
+
+use crate::collective::Collective;
+use crate::process::{cpu_seconds, wait_for_line};
+use crate::summary::{Iteration, Outcome, Summary};
+use crate::{Ended, Outlet, WorkloadError};
+
+/// What one rank computes.
+pub(crate) trait Work {
+    /// Lays ready what the iteration with this number, from 0, takes. It is not timed.
+    fn prepare(&mut self, number: u64);
+
+    /// Computes the iteration that was prepared, together with the other ranks. `look` asks for what only the first
+    /// iteration tells.
+    fn iterate(&mut self, look: bool, ranks: &mut dyn Collective) -> Outcome;
+
+    /// The norm of all gradients of the last iteration, where there are any.
+    fn gradient_norm(&mut self) -> Option<f64>;
+
+    /// Iterations that count begin now: what was kept of earlier ones for a profile is forgotten.
+    fn warmed_up(&mut self);
+
+    /// What follows an iteration outside its time, for example a checkpoint or a test. `done` counts iterations, those
+    /// before a resumed run included. Only the first rank is asked.
+    fn follow(
+        &mut self,
+        done: u64,
+        last: bool,
+        began: Instant,
+        outlet: &mut Outlet<'_>,
+    ) -> Result<(), WorkloadError>;
+}
+
+/// How many iterations there are, and how they go.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Course {
+    /// The number of the first iteration: above 0 for a resumed run.
+    pub(crate) first: u64,
+    /// Iterations before those that count.
+    pub(crate) warmup: u64,
+    /// Iterations that count.
+    pub(crate) iterations: u64,
+    /// Whether each iteration waits for a line on standard input.
+    pub(crate) paced: bool,
+    /// What to do about a loss that is not a finite number.
+    pub(crate) calmer: &'static str,
+}
+
+/// Does all iterations, as long as nothing ends them. All ranks come to the same end.
+pub(crate) fn iterate(
+    course: &Course,
+    work: &mut dyn Work,
+    ranks: &mut dyn Collective,
+    began: Instant,
+    summary: &mut Summary,
+    outlet: &mut Outlet<'_>,
+) -> Result<Ended, WorkloadError> {
+    let Course { first, warmup, iterations, paced, .. } = *course;
+    let of = warmup.saturating_add(iterations);
+    let leads = ranks.rank() == 0;
+    let mut phase_start = began.elapsed().as_secs_f64();
+    for number in 0..of {
+        let stop = outlet.stopped() || (leads && paced && !wait_for_line(std::io::stdin(), outlet));
+        if ranks.any(stop) {
+            return Ok(Ended::Stopped);
+        }
+        if number == warmup {
+            work.warmed_up();
+        }
+        let step = first + number + 1;
+        let (iteration, outcome) = once(work, ranks, first + number, number == 0);
+        summary.tell_iteration(step, number < warmup, iteration, outlet);
+        if number == 0 {
+            // A step has clipped its gradients already, so that its own norm is the one to tell.
+            let gradient_norm = outcome.gradient_norm.or_else(|| work.gradient_norm());
+            summary.tell_parity(&outcome, gradient_norm, outlet);
+        }
+        if let Some(ended) = diverged(step, &outcome, course.calmer, outlet) {
+            return Ok(ended);
+        }
+        outlet.tell(Told::Progress { done: number + 1, of });
+        if number + 1 == warmup || number + 1 == of {
+            let end_s = began.elapsed().as_secs_f64();
+            let name = if number < warmup { "warmup" } else { "train" };
+            outlet.tell(Told::Phase { name: name.to_owned(), start_s: phase_start, end_s });
+            phase_start = end_s;
+        }
+        let followed = if leads { work.follow(step, number + 1 == of, began, outlet) } else { Ok(()) };
+        if ranks.any(followed.is_err()) {
+            return followed.map(|()| Ended::Stopped);
+        }
+    }
+    Ok(Ended::Done)
+}
+
+/// One iteration, timed.
+fn once(work: &mut dyn Work, ranks: &mut dyn Collective, number: u64, look: bool) -> (Iteration, Outcome) {
+    work.prepare(number);
+    let (start, cpu) = (Instant::now(), cpu_seconds());
+    let outcome = work.iterate(look, ranks);
+    let seconds = start.elapsed().as_secs_f64();
+    let iteration = Iteration {
+        seconds,
+        cpu_seconds: cpu_seconds() - cpu,
+        loss: outcome.loss,
+        gradient_norm: outcome.gradient_norm,
+    };
+    (iteration, outcome)
+}
+
+/// The ending of a run whose loss or gradient is not a finite number.
+fn diverged(step: u64, outcome: &Outcome, calmer: &str, outlet: &mut Outlet<'_>) -> Option<Ended> {
+    let what = if !outcome.loss.is_finite() {
+        format!("the loss is {}", outcome.loss)
+    } else if outcome.gradient_norm.is_some_and(|norm| !norm.is_finite()) {
+        "the norm of the gradient is not a finite number".to_owned()
+    } else {
+        return None;
+    };
+    outlet.tell(Told::Failed { reason: format!("{what} at step {step}"), hint: Some(calmer.to_owned()) });
+    Some(Ended::Diverged)
+}
