@@ -308,7 +308,7 @@ impl<'a> Table<'a> {
 /// Where a key belongs that stands in the wrong table. TOML puts every key under the last header above it, so a key
 /// in the wrong place is the commonest mistake after a mistyped one.
 fn home(key: &str, here: &str) -> Option<&'static str> {
-    const HOMES: [(&str, &str); 45] = [
+    const HOMES: [(&str, &str); 46] = [
         ("name", ""),
         ("question", ""),
         ("command", "workload"),
@@ -346,6 +346,7 @@ fn home(key: &str, here: &str) -> Option<&'static str> {
         ("against", "report"),
         ("published", "report"),
         ("series", "report"),
+        ("scaling", "report"),
         ("log", "replay"),
         ("sample", "replay"),
         ("speed", "replay"),

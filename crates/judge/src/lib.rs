@@ -9,6 +9,7 @@
 //! | `audit.rs`, `audit/` | claims of write-ups against evidence, one check a file |
 //! | `answer.rs` | one record: the table of its cells, ranked where the evidence allows |
 //! | `pivot.rs` | one record with some settings as columns |
+//! | `scaling.rs` | one record as a scaling study: speed-up, efficiency, a fitted law |
 //! | `same_work.rs` | whether two cells did the same work |
 //! | `comparison.rs` | two records, cell by cell |
 //! | `gate.rs` | bounds that cells must meet |
@@ -24,6 +25,7 @@ pub mod gather;
 pub mod load;
 pub mod pivot;
 pub mod same_work;
+pub mod scaling;
 pub mod stopping;
 pub mod verdict;
 

@@ -22,6 +22,18 @@ pub struct Layout {
     /// The series that is printed value by value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<String>,
+    /// The scaling study.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scaling: Option<ScalingStudy>,
+}
+
+/// How a rate grows with a setting.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ScalingStudy {
+    /// The setting that counts workers.
+    pub over: String,
+    /// The rate.
+    pub metric: String,
 }
 
 /// A setting and the value that its other values are compared with.

@@ -44,7 +44,7 @@ pub use entry::{Entry, PlanInForce, PlannedCell, SCHEMA_VERSION};
 pub use estimate::{Caveat, Estimate, Verdict};
 pub use gate::{Bound, Gate};
 pub use identity::{CellId, PointId, RunId};
-pub use layout::{Against, Layout, Published};
+pub use layout::{Against, Layout, Published, ScalingStudy};
 pub use machine::Machine;
 pub use metric::{Direction, Metric};
 pub use observation::{Observation, Origin, Scope, Series, Source};

@@ -17,6 +17,7 @@
 //! | `answer.rs` | what a record says, as a table |
 //! | `columns.rs` | several metrics of a record side by side |
 //! | `pivot.rs` | a record with some settings as columns |
+//! | `scaling.rs` | a record as a scaling study |
 //! | `bench.rs` | what a one-off measurement says |
 //! | `comparison.rs` | what two records say, as a table |
 //! | `gates.rs` | how cells stand at their gates, as a table |
@@ -34,6 +35,7 @@ pub mod markup;
 pub mod number;
 pub mod pivot;
 pub mod reading;
+pub mod scaling;
 pub mod separated;
 pub mod table;
 pub mod text;

@@ -1,6 +1,6 @@
 //! `report`: what tables show beside the headline.
 
-use assay_model::{Against, Layout, Published, Settings, Unit};
+use assay_model::{Against, Layout, Published, ScalingStudy, Settings, Unit};
 
 use super::names::Names;
 use super::reading::ReadPolicy;
@@ -33,6 +33,7 @@ pub(super) fn read(
     if let Some(text) = table.get("series").and_then(|item| item.text()).filter(metric) {
         layout.series = Some(text.value);
     }
+    layout.scaling = table.get("scaling").and_then(|item| scaling(&item, metric, setting, policy));
     layout.against = table.get("against").and_then(|item| against(&item, &layout.across, problems));
     for published in table.get("published").map(|item| item.tables()).unwrap_or_default() {
         layout.published.extend(read_published(published, policy, names, problems));
@@ -69,6 +70,27 @@ fn against(item: &Item<'_>, across: &[String], problems: &Collector<'_>) -> Opti
         return None;
     }
     Some(Against { setting: name.value.clone(), value: value.scalar()? })
+}
+
+/// `scaling = { over = "tasks", metric = "samples_per_s.loop" }`: the metric is the headline where it is left out.
+fn scaling(
+    item: &Item<'_>,
+    metric: impl Fn(&Text) -> bool,
+    setting: impl Fn(&Text) -> bool,
+    policy: &ReadPolicy,
+) -> Option<ScalingStudy> {
+    let mut table = item.table()?;
+    let over = table.get("over").and_then(|item| item.text());
+    let rate = table.get("metric").and_then(|item| item.text());
+    if over.is_none() {
+        table.problem(Problem::error("`over` is missing").hint("name the setting that counts workers"));
+    }
+    table.finish();
+    let rate = match rate {
+        Some(text) => Some(text).filter(&metric)?.value,
+        None => policy.headline.clone(),
+    };
+    Some(ScalingStudy { over: over.filter(setting)?.value, metric: rate })
 }
 
 /// One list of published numbers: rows of the values of the settings in `by`, and the number last.

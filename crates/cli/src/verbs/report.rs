@@ -57,7 +57,7 @@ fn in_markdown(record: &Record, index: &Index, metrics: &[Option<&str>]) -> anyh
         parts.extend(tables.iter().map(markdown::render));
     }
     for metric in metrics {
-        let (answer, known) = show::judged(index, *metric, usize::MAX)?;
+        let (answer, known) = show::judged_for_people(index, *metric, usize::MAX)?;
         let question = known.summary.plan.as_ref().map(|plan| plan.question.as_str());
         parts.push(markdown::render(&assay_report::answer::table(&answer, question, usize::MAX)));
     }

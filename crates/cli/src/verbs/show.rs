@@ -72,6 +72,27 @@ pub fn judged(index: &Index, metric: Option<&str>, most_compared: usize) -> anyh
     Ok((answer(&evidence, &order, most_compared, seed), known))
 }
 
+/// The same for people: without the settings that nobody set, because all cells have the workload's own value of them.
+pub fn judged_for_people(
+    index: &Index,
+    metric: Option<&str>,
+    most_compared: usize,
+) -> anyhow::Result<(Answer, Known)> {
+    let (mut answer, known) = judged(index, metric, most_compared)?;
+    let cells = index.cells()?;
+    let workload = cells.first().map_or("", |cell| cell.workload.as_str());
+    if cells.iter().all(|cell| cell.workload == workload)
+        && let Ok(description) = assay_workloads::description(workload)
+    {
+        for setting in &description.settings {
+            if answer.common.get(&setting.name) == setting.default.as_ref() {
+                answer.common.remove(&setting.name);
+            }
+        }
+    }
+    Ok((answer, known))
+}
+
 /// Prints the table of a record.
 pub fn print_table(
     record: &Record,
@@ -81,7 +102,7 @@ pub fn print_table(
     screen: &mut Screen,
 ) -> anyhow::Result<()> {
     let most = if all { usize::MAX } else { MOST_ROWS };
-    let (answer, known) = judged(index, metric, most)?;
+    let (answer, known) = judged_for_people(index, metric, most)?;
     let question = known.summary.plan.as_ref().map(|plan| plan.question.as_str());
     if metric.is_none() {
         for table in layout::tables(index, &known)? {

@@ -7,8 +7,9 @@ use super::options::{Phase, Work};
 use super::shape::Shape;
 use crate::memory::bytes_in_words;
 
-/// The most numbers that the logits of one piece of rows take, unless other scratch is larger anyway: 8 MB.
-const MOST_LOGITS: u128 = 1 << 21;
+/// The most numbers that the logits of one piece of rows take, unless other scratch is larger anyway: 32 MB. Fewer and
+/// larger pieces make better products.
+const MOST_LOGITS: u128 = 1 << 23;
 
 /// What the process itself needs, apart from all buffers: its code, its stacks, its allocator, and the panels that
 /// matrices are packed into, whose size is bounded whatever the matrices are.
@@ -311,12 +312,12 @@ mod tests {
             Work { batch: 8, context: 2048, phase: Phase::ForwardBackward, checkpointing: true, tasks: 1 };
         let lengths = Lengths::new(&threads, &llama, &work);
         assert!(lengths.rows < 16_384 && lengths.rows * 32_000 <= lengths.arena);
-        // Beyond weights and gradients, the small model needs about 60 MB for 512 tokens, and the process some.
+        // Beyond weights and gradients, the small model needs about 75 MB for 512 tokens, and the process some.
         let work =
             Work { batch: 4, context: 128, phase: Phase::ForwardBackward, checkpointing: false, tasks: 1 };
         let plan = Plan::new(&threads, &SIZES[0].shape, &work, 0);
         let beyond = plan.total() - 8 * SIZES[0].shape.parameters();
-        assert!(beyond < 95_000_000, "{beyond}");
+        assert!(beyond < 115_000_000, "{beyond}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The tables that a campaign asks for by its `[report]`: metrics side by side, settings as columns, series.
 
-use assay_judge::{Answer, pivot};
+use assay_judge::{Answer, pivot, scaling};
 use assay_model::{PlanInForce, Status, names};
 use assay_report::number::Scale;
 use assay_report::{Cell, Column, Table};
@@ -21,6 +21,11 @@ pub fn tables(index: &Index, known: &Known) -> anyhow::Result<Vec<Table>> {
         let (evidence, _) = evidence(index, None)?;
         let pivot = pivot::pivot(&evidence, &plan.layout, &plan.varied, plan.seed);
         tables.extend(pivot.map(|pivot| assay_report::pivot::table(&pivot, Some(&plan.question))));
+    }
+    if let Some(study) = &plan.layout.scaling {
+        let (evidence, _) = evidence(index, Some(&study.metric))?;
+        let scaling = scaling::scaling(&evidence, &study.over, &plan.varied, plan.seed);
+        tables.extend(scaling.map(|scaling| assay_report::scaling::table(&scaling)));
     }
     if let Some(metric) = &plan.layout.series {
         tables.push(series_table(index, plan, metric)?);

@@ -1,0 +1,216 @@
+//! One record as a scaling study: how a rate grows with one setting, such as the number of tasks.
+
+use assay_model::{Caveat, Direction, Estimate, Metric, Settings};
+use assay_stats::scaling::{Law, Level, MINIMUM_LEVELS, efficiency, fit};
+use serde::Serialize;
+
+use crate::answer::fewer_repeats;
+use crate::estimate::estimate;
+use crate::gather::{CellEvidence, Evidence, split_settings};
+use crate::verdict::{Effect, Sample, effect};
+
+/// A record as a scaling study.
+#[derive(Debug, Clone, Serialize)]
+pub struct Scaling {
+    /// The record's name.
+    pub name: String,
+    /// The rate.
+    pub metric: Metric,
+    /// The setting that counts workers.
+    pub over: String,
+    /// The other settings in which cells differ.
+    pub others: Vec<String>,
+    /// The rows: for each combination of the other settings, from few workers to many.
+    pub rows: Vec<ScalingRow>,
+    /// The law that describes each combination best, or why there is none.
+    pub laws: Vec<(Settings, Result<FittedLaw, String>)>,
+}
+
+/// One number of workers.
+#[derive(Debug, Clone, Serialize)]
+pub struct ScalingRow {
+    /// The other settings in which cells differ.
+    pub settings: Settings,
+    /// Workers.
+    pub workers: f64,
+    /// The estimate; none without a value.
+    pub estimate: Option<Estimate>,
+    /// The rate by that of the fewest workers; none for those themselves.
+    pub speedup: Option<Effect>,
+    /// The share of perfect scaling: the speed-up by how many times the workers there are, with its interval.
+    pub efficiency: Option<Share>,
+    /// Doubts.
+    pub caveats: Vec<Caveat>,
+}
+
+/// A share with its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Share {
+    /// The share.
+    pub center: f64,
+    /// The ends of its interval, where there is one.
+    pub ends: Option<(f64, f64)>,
+}
+
+/// X(N) = λN / (1 + σ(N − 1) + κN(N − 1)), fitted to the medians.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct FittedLaw {
+    /// σ: the share of work that waits for others.
+    pub contention: f64,
+    /// κ: the cost of keeping workers consistent.
+    pub coherence: f64,
+    /// The share of the variance that it explains.
+    pub determination: f64,
+    /// Where the rate peaks, if it does.
+    pub peak: Option<f64>,
+}
+
+/// Looks at a record as a scaling study over a setting; none if the metric is no rate, or cells do not differ in the
+/// setting.
+pub fn scaling(evidence: &Evidence, over: &str, order: &[String], seed: u64) -> Option<Scaling> {
+    if evidence.metric.better != Some(Direction::Higher) {
+        return None;
+    }
+    let cells: Vec<&CellEvidence> = evidence.cells.iter().filter(|cell| cell.planned).collect();
+    let (mut others, _) = split_settings(cells.iter().map(|cell| &cell.settings));
+    if !others.iter().any(|name| name == over) {
+        return None;
+    }
+    others.retain(|name| name != over);
+    others.sort_by_key(|name| order.iter().position(|known| known == name).unwrap_or(usize::MAX));
+    let of_others = |cell: &CellEvidence| -> Settings {
+        others.iter().filter_map(|name| Some((name.clone(), cell.settings.get(name)?.clone()))).collect()
+    };
+    let mut groups: Vec<(Settings, Vec<(f64, &CellEvidence)>)> = Vec::new();
+    for cell in cells {
+        let Some(workers) = cell.settings.get(over).and_then(assay_model::Value::number) else { continue };
+        let settings = of_others(cell);
+        match groups.iter_mut().find(|(known, _)| *known == settings) {
+            Some((_, group)) => group.push((workers, cell)),
+            None => groups.push((settings, vec![(workers, cell)])),
+        }
+    }
+    let (mut rows, mut laws) = (Vec::new(), Vec::new());
+    for (settings, mut group) in groups {
+        group.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        rows.extend(rows_of(&settings, &group, seed));
+        laws.push((settings, law(&group)));
+    }
+    let (name, metric) = (evidence.name.clone(), evidence.metric.clone());
+    Some(Scaling { name, metric, over: over.to_owned(), others, rows, laws })
+}
+
+/// The rows of one combination of the other settings. The base is the smallest number of workers that has values.
+fn rows_of(settings: &Settings, group: &[(f64, &CellEvidence)], seed: u64) -> Vec<ScalingRow> {
+    let base = group.iter().position(|(_, cell)| !cell.values.is_empty());
+    let row = |(place, (workers, cell)): (usize, &(f64, &CellEvidence))| {
+        let speedup = base.filter(|base| *base != place).and_then(|base| {
+            let old = Sample::new(&group[base].1.values, seed.wrapping_add(base as u64));
+            let new = Sample::new(&cell.values, seed.wrapping_add(place as u64));
+            effect(&old, &new, Some(Direction::Higher))
+        });
+        let share = speedup.as_ref().zip(base).and_then(|(speedup, base)| {
+            let of = |ratio: f64| efficiency(*workers, ratio, group[base].0, 1.0);
+            let ends = speedup.interval.and_then(|ends| Some((of(ends.low)?, of(ends.high)?)));
+            Some(Share { center: of(speedup.ratio)?, ends })
+        });
+        ScalingRow {
+            settings: settings.clone(),
+            workers: *workers,
+            estimate: estimate(&cell.values),
+            speedup,
+            efficiency: share,
+            caveats: cell.fewer.map(fewer_repeats).into_iter().collect(),
+        }
+    };
+    group.iter().enumerate().map(row).collect()
+}
+
+/// The law that describes the medians best.
+fn law(group: &[(f64, &CellEvidence)]) -> Result<FittedLaw, String> {
+    let level = |(workers, cell): &(f64, &CellEvidence)| {
+        let throughput = estimate(&cell.values)?.center;
+        Some(Level { workers: *workers, throughput, weight: 1.0 })
+    };
+    let levels: Vec<Level> = group.iter().filter_map(level).collect();
+    if levels.len() < MINIMUM_LEVELS {
+        return Err(format!("a law needs {MINIMUM_LEVELS} different counts, and there are {}", levels.len()));
+    }
+    let fits = [Law::Amdahl, Law::Universal].into_iter().filter_map(|law| fit(&levels, law));
+    let best = fits.min_by(|a, b| a.criterion.total_cmp(&b.criterion));
+    let best = best.ok_or("no law describes these rates")?;
+    Ok(FittedLaw {
+        contention: best.contention,
+        coherence: best.coherence,
+        determination: best.determination,
+        peak: best.peak(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gather::Counts;
+    use assay_model::{CellId, PointId, Unit, Value};
+    use std::collections::BTreeMap;
+
+    fn cell(tasks: i64, values: &[f64]) -> CellEvidence {
+        CellEvidence {
+            cell: CellId { point: PointId(tasks.to_string()), platform: "local".to_owned() },
+            workload: "lm".to_owned(),
+            settings: [("tasks".to_owned(), Value::Integer(tasks)), ("seed".to_owned(), 1.into())].into(),
+            planned: true,
+            counts: Counts::default(),
+            values: values.to_vec(),
+            without: 0,
+            fewer: None,
+            replayed: None,
+            parity: BTreeMap::new(),
+        }
+    }
+
+    fn study(counts: &[i64], rate: impl Fn(f64) -> f64) -> Scaling {
+        let noise = [0.99, 1.0, 1.01, 0.995, 1.005, 1.0];
+        let cells = counts
+            .iter()
+            .map(|tasks| cell(*tasks, &noise.map(|noise| noise * rate(*tasks as f64))))
+            .collect();
+        let metric = Metric {
+            name: "samples_per_s.loop".to_owned(),
+            unit: Unit::parse("samples/s").0,
+            better: Some(Direction::Higher),
+        };
+        let evidence = Evidence { name: "study".to_owned(), metric, cells };
+        scaling(&evidence, "tasks", &[], 1).unwrap()
+    }
+
+    #[test]
+    fn efficiency_is_the_speedup_by_how_many_times_the_workers_there_are() {
+        let study = study(&[4, 1, 2], |tasks| if tasks > 2.0 { 200.0 } else { 100.0 * tasks });
+        let workers: Vec<f64> = study.rows.iter().map(|row| row.workers).collect();
+        assert_eq!(workers, [1.0, 2.0, 4.0]);
+        assert!(study.rows[0].speedup.is_none() && study.rows[0].efficiency.is_none());
+        let share = |row: usize| study.rows[row].efficiency.unwrap();
+        assert!((share(1).center - 1.0).abs() < 0.02 && (share(2).center - 0.5).abs() < 0.01);
+        let (low, high) = share(2).ends.unwrap();
+        assert!(low < 0.5 && high > 0.5 && high < 0.53, "{low} {high}");
+        assert!(study.laws[0].1.as_ref().unwrap_err().contains("there are 3"));
+    }
+
+    #[test]
+    fn six_counts_give_a_law() {
+        let rate = |tasks: f64| 100.0 * tasks / (1.0 + 0.1 * (tasks - 1.0));
+        let study = study(&[1, 2, 3, 4, 6, 8], rate);
+        let law = study.laws[0].1.as_ref().unwrap();
+        assert!((law.contention - 0.1).abs() < 0.02 && law.determination > 0.99, "{law:?}");
+    }
+
+    #[test]
+    fn a_time_is_no_rate() {
+        let metric =
+            Metric { name: "wall".to_owned(), unit: Unit::parse("s").0, better: Some(Direction::Lower) };
+        let evidence =
+            Evidence { name: "study".to_owned(), metric, cells: vec![cell(1, &[1.0]), cell(2, &[1.0])] };
+        assert!(scaling(&evidence, "tasks", &[], 1).is_none());
+    }
+}
