@@ -110,7 +110,7 @@ def write_model(path):
     writer.close()
 
 
-def serve(path, port):
+def serve(path, port, slots):
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -118,7 +118,7 @@ def serve(path, port):
     params.hostnames = ["127.0.0.1"]
     params.port = port
     params.n_ctx = CONTEXT
-    params.n_parallel = 4
+    params.n_parallel = slots
     # One thread: with more, llama.cpp spins on cores that others need, and becomes slower by far.
     params.cpuparams.n_threads = 1
     params.endpoint_metrics = True
@@ -135,13 +135,14 @@ def main():
     parser.add_argument("what", choices=["model", "tokenizer", "serve"])
     parser.add_argument("path")
     parser.add_argument("port", nargs="?", type=int, default=0)
+    parser.add_argument("slots", nargs="?", type=int, default=4)
     options = parser.parse_args()
     if options.what == "model":
         write_model(options.path)
     elif options.what == "tokenizer":
         write_tokenizer(options.path)
     else:
-        serve(options.path, options.port)
+        serve(options.path, options.port, options.slots)
 
 
 if __name__ == "__main__":

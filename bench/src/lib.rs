@@ -8,6 +8,7 @@
 //! | `bin/read.rs` | how fast logs are read, beside other programs that search text |
 //! | `bin/audit.rs` | how many planted errors the audit finds |
 //! | `bin/lm.rs` | the native engine beside PyTorch |
+//! | `bin/load.rs` | the load client beside others, on one core each |
 //! | `place.rs` | where a bench works, and the binary it measures |
 //! | `measure.rs` | CPU and wall-clock time of commands, and what `/proc` tells of a process |
 //! | `figures.rs` | medians, ranges and tables |
@@ -18,6 +19,7 @@
 //! | `reading.rs` | large logs, what they hold, and programs that search them |
 //! | `planted.rs` | write-ups with planted errors, and how many of them an audit finds |
 //! | `lm.rs` | peers that compute the language model, and their contest |
+//! | `load.rs`, `load/` | load clients and the endpoint that they ask |
 //! | `crash/` | scenes, kills, the audit of a record, and the loss of power |
 
 pub mod campaign;
@@ -25,6 +27,7 @@ pub mod crash;
 pub mod figures;
 pub mod goal;
 pub mod lm;
+pub mod load;
 pub mod measure;
 pub mod place;
 pub mod planted;

@@ -59,6 +59,9 @@ pub fn hint(error: &anyhow::Error) -> Option<String> {
     if let Some(mistake) = error.downcast_ref::<Mistake>() {
         return mistake.hint.clone();
     }
+    if let Some(error) = error.downcast_ref::<WorkloadError>() {
+        return error.hint();
+    }
     if let Some(JudgeError::NoSuchMetric { known, .. }) = error.downcast_ref() {
         return Some(format!("it has {}", known.join(", ")));
     }

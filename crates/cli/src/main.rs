@@ -9,6 +9,7 @@
 //! | `screen.rs`, `screen/` | everything that is printed: colour, progress, errors |
 //! | `exit.rs` | exit codes |
 //! | `registry.rs` | what workloads, dialects, launchers and platforms there are |
+//! | `workloads.rs`, `workloads/` | built-in workloads, and `chat`, which is made of other rooms |
 //! | `records.rs` | finding the record that the user means |
 //! | `sources.rs` | finding and reading what the user wants read: files, directories, records |
 //! | `dialects.rs` | dialects of the user's own |
@@ -25,6 +26,7 @@ mod screen;
 mod signals;
 mod sources;
 mod verbs;
+mod workloads;
 
 use std::process::ExitCode;
 

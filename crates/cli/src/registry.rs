@@ -13,7 +13,7 @@ use assay_evidence::{DIALECTS, Pattern, Readers};
 use assay_launch::worker::Reader;
 use assay_model::{Metric, Platform, metric, names};
 
-use crate::dialects;
+use crate::{dialects, workloads};
 
 /// What a campaign is loaded for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub fn registry(campaign_directory: &Path, purpose: Purpose) -> anyhow::Result<R
     let users = dialects::find(campaign_directory, &[])?;
     let built_in = DIALECTS.iter().map(|dialect| dialect.name);
     Ok(Registry {
-        workloads: assay_workloads::descriptions(),
+        workloads: workloads::descriptions(),
         dialects: built_in.chain(users.iter().map(|user| user.name())).map(str::to_owned).collect(),
         launchers,
         platforms,
@@ -43,14 +43,14 @@ pub fn registry(campaign_directory: &Path, purpose: Purpose) -> anyhow::Result<R
     })
 }
 
-/// Metrics that the launcher measures or a dialect can find.
+/// Metrics that the launcher measures, a dialect can find or a workload tells.
 fn metrics() -> Vec<Metric> {
     let canonical = names::METRICS.iter().map(|known| Metric {
         name: known.name.to_owned(),
         unit: names::unit(known.name),
         better: known.better,
     });
-    metric::launcher_metrics().into_iter().chain(canonical).collect()
+    metric::launcher_metrics().into_iter().chain(canonical).chain(workloads::metrics()).collect()
 }
 
 /// Logs that can be generated.

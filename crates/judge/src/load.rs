@@ -6,6 +6,8 @@
 //! | `load/window.rs` | the measured window |
 //! | `load/summary.rs` | requests to metrics |
 //! | `load/validity.rs` | whether the client itself spoilt the result |
+//! | `load/capacity.rs` | the search for the highest rate at which bounds are met |
+//! | `load/curve.rs` | loads of several sizes, each made several times |
 //!
 //! | metric | is |
 //! |---|---|
@@ -19,17 +21,22 @@
 //! | total output rate | tokens that arrived inside the measured window, by its length |
 //! | request rate | requests that ended well inside the measured window, by its length |
 //! | success rate | requests that ended well, of all; with Wilson's interval |
+//! | exact match, F1 | share of answers that are right, and the mean of F1 over words, as SQuAD's evaluation does it |
 //! | goodput | requests that ended well and met every bound, by the length of the window they could have ended in |
 //!
 //! The measured window is the time in which the load was what was asked for: in a closed loop from when all streams are
 //! busy until the last request is sent, in an open loop from the first to the last intended send time. Latencies are those
 //! of all requests but the warm-up.
 
+mod capacity;
+mod curve;
 mod distribution;
 mod summary;
 mod validity;
 mod window;
 
+pub use capacity::{Capacity, Probe, Search, Standing};
+pub use curve::{Curve, Level, Metric, Point, Reading};
 pub use distribution::Distribution;
 pub use summary::{Bounds, Collector, Share, Summary, Tokens};
 pub use validity::{Client, Reason, Validity, Verdict, verdict};
@@ -66,6 +73,14 @@ pub struct Request {
     pub reasoning_tokens: Option<u64>,
     /// Whether it ended well.
     pub is_success: bool,
+    /// How good its answer is: whether it is exactly right, and its F1. None where no right answer is known.
+    pub score: Option<(bool, f64)>,
+    /// How long it waited, as the server tells.
+    pub server_queue_s: Option<f64>,
+    /// How long its prompt took, as the server tells.
+    pub server_prompt_s: Option<f64>,
+    /// How long its output took, as the server tells.
+    pub server_output_s: Option<f64>,
 }
 
 impl Request {

@@ -119,6 +119,15 @@ impl Arrivals {
         }
     }
 
+    /// The rate of an open loop that has only one, in requests per second.
+    pub fn rate(&self) -> Option<f64> {
+        match self {
+            Self::Constant { rate } | Self::Poisson { rate } | Self::Gamma { rate, .. } => Some(*rate),
+            Self::Conversations(conversations) => conversations.begin.rate(),
+            Self::Closed { .. } | Self::Ramp { .. } | Self::Trace(_) => None,
+        }
+    }
+
     /// The intended times of an open loop, in seconds since the load began; for conversations the times at which they
     /// begin. None for a closed loop.
     ///

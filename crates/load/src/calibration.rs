@@ -15,7 +15,7 @@
 //! | `plan.rs` | the steps of one stream |
 //! | `render.rs` | bytes of answers |
 //! | `request.rs`, `reply.rs` | requests, and what is answered |
-//! | `serve.rs`, `wheel.rs` | the loop and its timers |
+//! | `serve.rs`, `slots.rs`, `wheel.rs` | the loop, who has to wait, and timers |
 //! | `connections.rs`, `transport.rs`, `stream.rs` | connections, their bytes, and the stream on one |
 //! | `sends.rs`, `summary.rs` | true send times, and what the endpoint says of itself |
 
@@ -27,6 +27,7 @@ mod request;
 mod schedule;
 mod sends;
 mod serve;
+mod slots;
 mod stream;
 mod summary;
 mod transport;

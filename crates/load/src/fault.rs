@@ -113,6 +113,20 @@ impl FaultKind {
         }
     }
 
+    /// Whether the server cannot have seen the request.
+    pub fn is_unsent(self) -> bool {
+        matches!(
+            self,
+            FaultKind::Dns
+                | FaultKind::Refused
+                | FaultKind::Connect
+                | FaultKind::Tls
+                | FaultKind::Token
+                | FaultKind::ConnectTimeout
+                | FaultKind::Client
+        )
+    }
+
     /// What to do about it.
     pub fn hint(self) -> &'static str {
         match self {

@@ -14,6 +14,7 @@
 //! | `exchange.rs` | one request while it goes on: bytes and stamps |
 //! | `sse.rs`, `answer.rs` | what the bytes say: events, chunks, usage, faults |
 //! | `fault.rs` | everything that can go wrong with a request, by kind, with its hint |
+//! | `metrics.rs`, `metrics/` | what a server counts itself, before and after |
 //! | `record.rs`, `record/` | finished requests, and the file they are kept in |
 //! | `calibration.rs`, `calibration/` | an endpoint with an exact schedule, to measure this client against |
 
@@ -24,6 +25,7 @@ pub mod clock;
 mod connection;
 mod exchange;
 pub mod fault;
+pub mod metrics;
 pub mod pacer;
 pub mod prompts;
 mod random;

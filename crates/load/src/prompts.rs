@@ -127,11 +127,6 @@ impl Prompts {
     pub fn prompt(&self, index: u64) -> &Prompt {
         &self.all[self.order.place(index) as usize]
     }
-
-    /// Scores the answer to a request. None where no right answer is known.
-    pub fn score(&self, index: u64, answer: &str) -> Option<Score> {
-        score::score(answer, &self.prompt(index).answers)
-    }
 }
 
 impl Questions for Prompts {
@@ -150,6 +145,14 @@ impl Questions for Prompts {
 
     fn can_count(&self) -> bool {
         self.tokenizer.is_some()
+    }
+
+    fn score(&self, index: u64, answer: &str) -> Option<Score> {
+        score::score(answer, &self.prompt(index).answers)
+    }
+
+    fn can_score(&self) -> bool {
+        self.all.iter().any(|prompt| !prompt.answers.is_empty())
     }
 }
 

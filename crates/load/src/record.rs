@@ -9,11 +9,12 @@ mod codec;
 mod file;
 
 pub use codec::NoExchange;
-pub use file::{RecordError, RecordReader, RecordWriter, write_lines};
+pub use file::{Part, RecordError, RecordReader, RecordWriter, write_lines};
 
 use serde::{Deserialize, Serialize};
 
 use crate::fault::Fault;
+use crate::score::Score;
 
 /// One finished request.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -60,6 +61,9 @@ pub struct Exchange {
     pub attempts: u32,
     /// The text of the answer, if it is kept.
     pub answer: Option<String>,
+    /// How good the answer is, where right answers are known.
+    #[serde(default)]
+    pub score: Option<Score>,
     /// Events that share their time stamp with an earlier one, because both waited when the socket was read or because the
     /// server sent them together.
     pub merged_stamps: u32,

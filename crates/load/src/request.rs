@@ -1,6 +1,12 @@
 //! Endpoints, and requests to them as bytes.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `request/place.rs` | where a URL leads |
 
-use std::net::{SocketAddr, ToSocketAddrs};
+mod place;
+
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,8 +14,12 @@ use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, USER_AGENT};
 use serde_json::{Map, Value, json};
 
+use crate::fault::{Fault, FaultKind};
 use crate::tls::{TlsError, Trust};
 use crate::token::{Token, TokenError, TokenSource};
+use place::Place;
+
+pub(crate) use place::Page;
 
 /// What is asked of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,7 +138,9 @@ pub struct Question {
 /// An endpoint that is ready to be asked.
 #[derive(Debug)]
 pub(crate) struct Target {
-    pub(crate) address: SocketAddr,
+    host: String,
+    /// The address, or why there is none.
+    address: Result<SocketAddr, String>,
     pub(crate) trust: Option<Trust>,
     pub(crate) token: Option<Token>,
     path: http::Uri,
@@ -140,17 +152,32 @@ impl Target {
     /// Finds the address and the token, once and beforehand.
     pub(crate) fn new(endpoint: &Endpoint) -> Result<Target, EndpointError> {
         let place = Place::of(endpoint)?;
-        let unfound = |reason: String| EndpointError::Dns { host: place.host.clone(), reason };
-        let bare = place.host.trim_start_matches('[').trim_end_matches(']');
-        let mut addresses =
-            (bare, place.port).to_socket_addrs().map_err(|error| unfound(error.to_string()))?;
-        let address = addresses.next().ok_or_else(|| unfound("it has no address".to_owned()))?;
+        let address = place.address();
         let trust =
             place.is_secure.then(|| Trust::new(&place.host, endpoint.authority.as_deref())).transpose()?;
         let token = endpoint.token.clone();
         let token = token.map(|source| Token::new(source, endpoint.token_lifetime)).transpose()?;
         let headers = headers(endpoint, &place.authority)?;
-        Ok(Target { address, trust, token, path: place.path, headers, endpoint: endpoint.clone() })
+        Ok(Target {
+            host: place.host,
+            address,
+            trust,
+            token,
+            path: place.path,
+            headers,
+            endpoint: endpoint.clone(),
+        })
+    }
+
+    /// The address of the host, which may have none.
+    pub(crate) fn address(&self) -> Result<SocketAddr, Fault> {
+        self.address.clone().map_err(|reason| Fault::new(FaultKind::Dns, format!("{}: {reason}", self.host)))
+    }
+
+    /// Why the host cannot be found, if it cannot.
+    pub(crate) fn unfound(&self) -> Option<EndpointError> {
+        let reason = self.address.as_ref().err()?.clone();
+        Some(EndpointError::Dns { host: self.host.clone(), reason })
     }
 
     /// The head of a request. It carries a name, so that the request can be found in the server's log.
@@ -220,60 +247,6 @@ fn headers(endpoint: &Endpoint, authority: &str) -> Result<Vec<(HeaderName, Head
     Ok(headers)
 }
 
-/// Where an endpoint is.
-#[derive(Debug, PartialEq)]
-struct Place {
-    is_secure: bool,
-    host: String,
-    port: u16,
-    authority: String,
-    path: http::Uri,
-}
-
-impl Place {
-    fn of(endpoint: &Endpoint) -> Result<Place, EndpointError> {
-        let wrong =
-            |reason: &str| EndpointError::Url { url: endpoint.url.clone(), reason: reason.to_owned() };
-        let url: http::Uri = endpoint.url.trim().parse().map_err(|_| wrong("it cannot be read"))?;
-        let is_secure = match url.scheme_str() {
-            Some("http") => false,
-            Some("https") => true,
-            Some(_) => return Err(wrong("only http and https are possible")),
-            None => return Err(wrong("it does not begin with http:// or https://")),
-        };
-        let authority = url.authority().ok_or_else(|| wrong("it names no host"))?;
-        if authority.as_str().contains('@') {
-            return Err(wrong(
-                "a user name or password in it would be seen by others; use a token or a header",
-            ));
-        }
-        let path = full_path(url.path(), endpoint.api);
-        let path = match url.query() {
-            Some(query) => format!("{path}?{query}"),
-            None => path,
-        };
-        Ok(Place {
-            is_secure,
-            host: authority.host().to_owned(),
-            port: authority.port_u16().unwrap_or(if is_secure { 443 } else { 80 }),
-            authority: authority.as_str().to_owned(),
-            path: path.parse().map_err(|_| wrong("its path cannot be read"))?,
-        })
-    }
-}
-
-/// The path of an interface under a base path.
-fn full_path(base: &str, api: Api) -> String {
-    let base = base.trim_end_matches('/');
-    if base.ends_with(api.path()) && (api != Api::Completions || !base.ends_with(Api::Chat.path())) {
-        base.to_owned()
-    } else if base.is_empty() {
-        format!("/v1{}", api.path())
-    } else {
-        format!("{base}{}", api.path())
-    }
-}
-
 fn messages(content: &Content) -> Value {
     let message = |role: &str, text: &str| json!({ "role": role, "content": text });
     match content {
@@ -293,30 +266,6 @@ fn text(content: &Content) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn place(url: &str, api: Api) -> Result<String, String> {
-        let endpoint = Endpoint { api, ..Endpoint::new(url, "m") };
-        Place::of(&endpoint)
-            .map(|place| format!("{}:{} {}", place.host, place.port, place.path))
-            .map_err(|e| e.to_string())
-    }
-
-    #[test]
-    fn base_urls_have_any_path() {
-        let chat = |url| place(url, Api::Chat).unwrap();
-        assert_eq!(chat("http://a:8000"), "a:8000 /v1/chat/completions");
-        assert_eq!(chat("https://a/resource/vllm/v1/"), "a:443 /resource/vllm/v1/chat/completions");
-        assert_eq!(chat("http://[::1]:80/v1/chat/completions"), "[::1]:80 /v1/chat/completions");
-        assert_eq!(
-            chat("https://a/deployments/x?api-version=2"),
-            "a:443 /deployments/x/chat/completions?api-version=2"
-        );
-        assert_eq!(place("http://a/v1/completions", Api::Completions).unwrap(), "a:80 /v1/completions");
-        assert_eq!(place("http://a/v1", Api::Embeddings).unwrap(), "a:80 /v1/embeddings");
-        assert!(place("localhost:8000", Api::Chat).unwrap_err().contains("http://"));
-        assert!(place("ftp://a", Api::Chat).unwrap_err().contains("http and https"));
-        assert!(place("http://me:secret@a/v1", Api::Chat).unwrap_err().contains("token"));
-    }
 
     #[test]
     fn bodies_are_what_the_interface_wants() {

@@ -22,6 +22,7 @@ use crate::arrivals::{ArrivalError, Arrivals};
 use crate::clock::Clock;
 use crate::record::{Exchange, Health};
 use crate::request::{Endpoint, EndpointError, Question, Target};
+use crate::score::Score;
 
 /// Descriptors that this program needs beside its connections.
 const OTHER_FILES: u64 = 64;
@@ -103,6 +104,16 @@ pub trait Questions: Sync {
 
     /// Whether [`Questions::count`] counts.
     fn can_count(&self) -> bool {
+        false
+    }
+
+    /// Scores the answer to a request, where right answers are known.
+    fn score(&self, _index: u64, _answer: &str) -> Option<Score> {
+        None
+    }
+
+    /// Whether [`Questions::score`] scores.
+    fn can_score(&self) -> bool {
         false
     }
 }
@@ -245,6 +256,12 @@ pub fn run(
     let targets: Result<Vec<_>, _> =
         load.endpoints.iter().map(|one| Target::new(one).map(Arc::new)).collect();
     let targets = targets?;
+    // Where others answer, an endpoint without an address is one whose requests fail.
+    if let Some(unfound) = targets.first().and_then(|target| target.unfound())
+        && targets.iter().all(|target| target.unfound().is_some())
+    {
+        return Err(unfound.into());
+    }
     let clock = Clock::start();
     let counters = || load.endpoints.iter().map(|_| AtomicU64::new(0)).collect();
     live.began_ns.store(if load.warm_up == 0 { 0 } else { -1 }, Ordering::Release);

@@ -74,6 +74,11 @@ impl Trust {
         let name = ServerName::try_from(bare).map_err(|_| TlsError::Name(host.to_owned()))?;
         Ok(Trust { settings: Arc::new(settings), name })
     }
+
+    /// A connection whose handshake has not begun.
+    pub(crate) fn connection(&self) -> Result<ClientConnection, rustls::Error> {
+        ClientConnection::new(Arc::clone(&self.settings), self.name.clone())
+    }
 }
 
 fn add(roots: &mut RootCertStore, path: &Path) -> Result<(), String> {
@@ -97,8 +102,7 @@ pub(crate) struct Channel {
 impl Channel {
     /// A channel whose handshake has not begun.
     pub(crate) fn new(trust: &Trust) -> Result<Channel, rustls::Error> {
-        let tls = ClientConnection::new(Arc::clone(&trust.settings), trust.name.clone())?;
-        Ok(Channel { tls, plain: Vec::new(), taken: 0 })
+        Ok(Channel { tls: trust.connection()?, plain: Vec::new(), taken: 0 })
     }
 
     /// Whether the channel is not secure yet.

@@ -9,6 +9,7 @@
 //! | `separated.rs` | CSV |
 //! | `words.rs` | strangers' text made safe, and lines that fit their width |
 //! | `block.rs` | paragraphs and tables that fill a screen |
+//! | `page.rs` | HTML pages and tables in them |
 //! | `markup.rs` | elements of HTML and SVG, closed and escaped by construction |
 //! | `timeline.rs` | where the time of a run went, for text and figures |
 //! | `reading.rs`, `reading/` | what was read from files, for people |
@@ -19,6 +20,7 @@
 //! | `pivot.rs` | a record with some settings as columns |
 //! | `scaling.rs` | a record as a scaling study |
 //! | `bench.rs` | what a one-off measurement says |
+//! | `curve.rs` | latency over throughput, as a table and as a page |
 //! | `comparison.rs` | what two records say, as a table |
 //! | `gates.rs` | how cells stand at their gates, as a table |
 
@@ -28,11 +30,13 @@ pub mod bench;
 pub mod block;
 pub mod columns;
 pub mod comparison;
+pub mod curve;
 pub mod figure;
 pub mod gates;
 pub mod markdown;
 pub mod markup;
 pub mod number;
+mod page;
 pub mod pivot;
 pub mod reading;
 pub mod scaling;

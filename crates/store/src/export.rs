@@ -69,19 +69,58 @@ impl Format {
 
 /// Writes a table.
 pub fn export(index: &Index, table: Table, format: Format, out: &mut dyn Write) -> Result<(), StoreError> {
-    let failed = |obstacle: Obstacle| StoreError::Export {
-        table: table.name(),
-        format: format.name(),
-        reason: obstacle.0,
-    };
+    let failed = failed(table.name(), format);
     let columns = source::columns(index, table)?;
-    let mut sink: Box<dyn Sink + '_> = match format {
-        Format::Csv => Box::new(text::Csv::new(out, &columns).map_err(failed)?),
-        Format::JsonLines => Box::new(text::JsonLines::new(out, &columns).map_err(failed)?),
-        Format::Parquet => Box::new(parquet::Parquet::new(out, &columns).map_err(failed)?),
-    };
+    let mut sink = sink(&columns, format, out).map_err(failed)?;
     source::each_row(index, table, &columns, &mut |row| sink.row(row)).map_err(failed)?;
     sink.finish().map_err(failed)
+}
+
+fn sink<'o>(
+    columns: &[Column],
+    format: Format,
+    out: &'o mut dyn Write,
+) -> Result<Box<dyn Sink + 'o>, Obstacle> {
+    Ok(match format {
+        Format::Csv => Box::new(text::Csv::new(out, columns)?),
+        Format::JsonLines => Box::new(text::JsonLines::new(out, columns)?),
+        Format::Parquet => Box::new(parquet::Parquet::new(out, columns)?),
+    })
+}
+
+/// A table of somebody else's, written row by row in any of the formats.
+pub struct Rows<'o> {
+    table: &'static str,
+    format: Format,
+    sink: Box<dyn Sink + 'o>,
+}
+
+impl<'o> Rows<'o> {
+    /// Begins a table with these columns.
+    pub fn new(
+        table: &'static str,
+        columns: &[(&str, Kind)],
+        format: Format,
+        out: &'o mut dyn Write,
+    ) -> Result<Rows<'o>, StoreError> {
+        let named = columns.iter().map(|(name, kind)| Column { name: (*name).to_owned(), kind: *kind });
+        let sink = sink(&named.collect::<Vec<_>>(), format, out).map_err(failed(table, format))?;
+        Ok(Rows { table, format, sink })
+    }
+
+    /// Adds a row: a value for each column, nothing or of the column's kind, where a switch is the number 0 or 1.
+    pub fn row(&mut self, row: &[Datum]) -> Result<(), StoreError> {
+        self.sink.row(row).map_err(failed(self.table, self.format))
+    }
+
+    /// Writes what is left.
+    pub fn finish(self) -> Result<(), StoreError> {
+        self.sink.finish().map_err(failed(self.table, self.format))
+    }
+}
+
+fn failed(table: &'static str, format: Format) -> impl Fn(Obstacle) -> StoreError + Copy {
+    move |obstacle| StoreError::Export { table, format: format.name(), reason: obstacle.0 }
 }
 
 /// A column of a table.
@@ -93,10 +132,14 @@ struct Column {
 
 /// What a column holds, apart from nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub enum Kind {
+    /// Texts.
     Text,
+    /// Whole numbers.
     Integer,
+    /// Numbers.
     Float,
+    /// Yes or no, as the numbers 1 and 0.
     Switch,
 }
 

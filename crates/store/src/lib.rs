@@ -54,7 +54,7 @@ mod store;
 mod time;
 
 pub use error::StoreError;
-pub use export::{Format, Table, export};
+pub use export::{Format, Kind, Rows, Table, export};
 pub use index::{
     CellSummary, Datum, FailureReason, Index, MetricSummary, RunFilter, RunRow, RunValue, SqlRows, Summary,
 };

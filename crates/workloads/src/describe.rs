@@ -42,23 +42,28 @@ fn setting(name: &str, kind: SettingKind, default: Value, summary: &str) -> Sett
     SettingDescription { name: name.to_owned(), summary: summary.to_owned(), kind, default: Some(default) }
 }
 
-pub(crate) fn integer(name: &str, min: i64, max: i64, default: i64, summary: &str) -> SettingDescription {
+/// A whole number from `min` to `max`.
+pub fn integer(name: &str, min: i64, max: i64, default: i64, summary: &str) -> SettingDescription {
     setting(name, SettingKind::Integer { min, max }, Value::Integer(default), summary)
 }
 
-pub(crate) fn number(name: &str, default: f64, summary: &str) -> SettingDescription {
+/// A number.
+pub fn number(name: &str, default: f64, summary: &str) -> SettingDescription {
     setting(name, SettingKind::Number, Value::Float(default), summary)
 }
 
-pub(crate) fn text(name: &str, default: &str, summary: &str) -> SettingDescription {
+/// A text.
+pub fn text(name: &str, default: &str, summary: &str) -> SettingDescription {
     setting(name, SettingKind::Text, default.into(), summary)
 }
 
-pub(crate) fn switch(name: &str, summary: &str) -> SettingDescription {
+/// A switch that is off unless it is turned on.
+pub fn switch(name: &str, summary: &str) -> SettingDescription {
     setting(name, SettingKind::Switch, Value::Switch(false), summary)
 }
 
-pub(crate) fn choice(name: &str, words: &[&str], default: &str, summary: &str) -> SettingDescription {
+/// One of several words.
+pub fn choice(name: &str, words: &[&str], default: &str, summary: &str) -> SettingDescription {
     let words = words.iter().map(|word| (*word).to_owned()).collect();
     setting(name, SettingKind::Choice(words), default.into(), summary)
 }

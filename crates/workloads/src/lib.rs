@@ -21,23 +21,23 @@
 //! | `memory.rs` | how much memory a workload may take |
 //! | `engine.rs`, `engine/` | adapters to other runtimes |
 
-mod describe;
 mod error;
 mod outlet;
 mod process;
 mod ranks;
 mod session;
-mod settings;
 mod summary;
 
 pub mod arguments;
 pub mod collective;
+pub mod describe;
 pub mod engine;
 pub mod initial;
 pub mod lm;
 pub mod memory;
 pub mod peak;
 pub mod profile;
+pub mod settings;
 pub mod tensors;
 
 pub use error::WorkloadError;

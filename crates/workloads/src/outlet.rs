@@ -77,6 +77,8 @@ pub enum Ended {
     DoesNotFit,
     /// The loss was not a finite number.
     Diverged,
+    /// What it measured may not be used, for a reason that was told.
+    Failed,
     /// The stop flag was set, or the pacing input ended.
     Stopped,
 }

@@ -6,13 +6,14 @@ use assay_model::{SettingDescription, SettingKind, Settings, Value, WorkloadDesc
 use crate::WorkloadError;
 
 /// Settings that were checked against a description, with its defaults for those not given.
-pub(crate) struct Checked {
+#[derive(Debug)]
+pub struct Checked {
     values: Settings,
 }
 
 impl Checked {
     /// Checks settings: known names, right kinds, values in range.
-    pub(crate) fn new(description: &WorkloadDescription, given: &Settings) -> Result<Checked, WorkloadError> {
+    pub fn new(description: &WorkloadDescription, given: &Settings) -> Result<Checked, WorkloadError> {
         let names = || description.settings.iter().map(|setting| setting.name.as_str());
         for (name, value) in given {
             if !names().any(|known| known == name) {
@@ -41,7 +42,7 @@ impl Checked {
     }
 
     /// A whole number that is not negative.
-    pub(crate) fn integer(&self, name: &str) -> u64 {
+    pub fn integer(&self, name: &str) -> u64 {
         match self.values.get(name) {
             Some(Value::Integer(number)) => u64::try_from(*number).unwrap_or(0),
             _ => 0,
@@ -49,19 +50,22 @@ impl Checked {
     }
 
     /// A size or count.
-    pub(crate) fn count(&self, name: &str) -> usize {
+    pub fn count(&self, name: &str) -> usize {
         usize::try_from(self.integer(name)).unwrap_or(usize::MAX)
     }
 
-    pub(crate) fn number(&self, name: &str) -> f64 {
+    /// A number.
+    pub fn number(&self, name: &str) -> f64 {
         self.values.get(name).and_then(Value::number).unwrap_or(0.0)
     }
 
-    pub(crate) fn switch(&self, name: &str) -> bool {
+    /// Whether a switch is on.
+    pub fn switch(&self, name: &str) -> bool {
         matches!(self.values.get(name), Some(Value::Switch(true)))
     }
 
-    pub(crate) fn text(&self, name: &str) -> &str {
+    /// A text.
+    pub fn text(&self, name: &str) -> &str {
         match self.values.get(name) {
             Some(Value::Text(text)) => text,
             _ => "",
@@ -69,7 +73,7 @@ impl Checked {
     }
 
     /// All settings, given ones and defaults.
-    pub(crate) fn into_settings(self) -> Settings {
+    pub fn into_settings(self) -> Settings {
         self.values
     }
 }

@@ -11,6 +11,8 @@ Examples:
   assay load http://localhost:8000/v1 --model llama --streams 64 --requests 1000
   assay load https://a/v1 https://b/v1 --model x --model y --prompts squad.json --token-env TOKEN
   assay load http://localhost:8000/v1 --model llama --rate 20 --duration 60 --slo-first-token 500
+  assay load http://localhost:8000/v1 --model llama --streams 1,2,4,8 --html curve.html
+  assay load http://localhost:8000/v1 --model llama --find-capacity --slo-first-token 500
 
 Numbers of streams and requests are those of each endpoint; all endpoints are asked at the same time.")]
 pub struct Load {
@@ -35,6 +37,9 @@ pub struct Load {
     /// How endpoints are reached.
     #[command(flatten)]
     pub reach: ReachOptions,
+    /// Looking for the highest rate.
+    #[command(flatten)]
+    pub capacity: CapacityOptions,
     /// What is done with the results.
     #[command(flatten)]
     pub results: ResultOptions,
@@ -61,13 +66,17 @@ pub enum Interface {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Arrivals")]
 pub struct ArrivalOptions {
-    /// Requests that are kept in flight: each stream sends its next one when the last has ended.
-    #[arg(long, short, value_name = "N", default_value_t = 1, conflicts_with_all = ["rate", "trace"],
-          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub streams: u32,
-    /// Requests per second, whatever the endpoint does.
-    #[arg(long, value_name = "PER_SECOND")]
-    pub rate: Option<f64>,
+    /// Requests that are kept in flight: each stream sends its next one when the last has ended. Several numbers,
+    /// divided by commas, are tried in turns.
+    #[arg(long, short, value_name = "N,…", default_value = "1", value_delimiter = ',',
+          conflicts_with_all = ["rate", "trace"], value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub streams: Vec<u32>,
+    /// Requests per second, whatever the endpoint does; several numbers are tried in turns.
+    #[arg(long, value_name = "PER_SECOND,…", value_delimiter = ',')]
+    pub rate: Vec<f64>,
+    /// How often each of several numbers is tried.
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub rounds: u32,
     /// How the gaps between requests of a rate are distributed.
     #[arg(long, default_value = "poisson", requires = "rate")]
     pub gaps: Gaps,
@@ -92,7 +101,7 @@ pub struct ArrivalOptions {
     /// Requests of each endpoint, without the warm-up.
     #[arg(long, short = 'n', value_name = "N")]
     pub requests: Option<u64>,
-    /// How long requests are sent, in seconds.
+    /// How long requests are sent, in seconds; with --find-capacity, at each rate.
     #[arg(long, short = 'd', value_name = "SECONDS")]
     pub duration: Option<f64>,
     /// Requests that warm each endpoint up and do not count; the default is one a stream, at most 16.
@@ -115,6 +124,24 @@ pub enum Gaps {
     Poisson,
     /// Gamma, with --shape.
     Gamma,
+}
+
+/// Looking for the highest rate at which bounds are met.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Capacity")]
+pub struct CapacityOptions {
+    /// Look for the highest rate at which requests meet the bounds (--slo-…), beginning with --rate or 1.
+    #[arg(long, conflicts_with_all = ["streams", "trace", "requests", "ramp_from", "self_check"])]
+    pub find_capacity: bool,
+    /// The share of requests that must meet every bound.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.95)]
+    pub slo_share: f64,
+    /// The highest rate that is tried.
+    #[arg(long, value_name = "PER_SECOND", default_value_t = 10_000.0)]
+    pub most_rate: f64,
+    /// How well the rate is to be known, as a share of it.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
+    pub precision: f64,
 }
 
 /// What is asked.
@@ -178,6 +205,10 @@ pub struct ReachOptions {
     /// Stop after so many failed requests.
     #[arg(long, value_name = "N")]
     pub error_budget: Option<u64>,
+    /// The page on which the server counts its work for Prometheus, read before and after; the default is /metrics of
+    /// each endpoint's host, if it answers.
+    #[arg(long, value_name = "URL")]
+    pub metrics_url: Option<String>,
     /// Threads that send and read.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub threads: u16,
@@ -193,6 +224,13 @@ pub struct ResultOptions {
     /// Write every request as a line of JSON too.
     #[arg(long, value_name = "FILE")]
     pub lines: Option<PathBuf>,
+    /// Write every request as a row of a table too (.csv, .jsonl or .parquet), and every chunk as a row of another one
+    /// beside it.
+    #[arg(long, value_name = "FILE")]
+    pub export: Option<PathBuf>,
+    /// Write a page with the curve of latency over throughput; for several --streams or --rate.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Keep the text of answers.
     #[arg(long)]
     pub keep_answers: bool,
@@ -258,6 +296,9 @@ pub struct ServeMock {
     /// Spread the tokens of many streams evenly over the gap.
     #[arg(long)]
     pub spread: bool,
+    /// Requests that are worked on at a time; more wait for their turn.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub slots: Option<u32>,
     /// The share of requests that are answered with status 429.
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     pub busy: f64,

@@ -1,104 +1,74 @@
 //! `load`: ask endpoints, keep every request, and say what the numbers are worth.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `load/setup.rs` | options to a load and its prompts |
+//! | `load/recorder.rs`, `load/live.rs` | carrying loads out into a record, and how they are going |
+//! | `load/result.rs` | a record to results |
+//! | `load/show.rs`, `load/json.rs` | results as tables and as JSON |
+//! | `load/export.rs` | a record in other formats |
+//! | `load/curve.rs`, `load/capacity.rs` | several loads: the curve of latency over throughput, the highest rate |
+//! | `load/self_check.rs` | the client against an endpoint whose true times are known |
 
+mod capacity;
+mod curve;
+mod export;
+mod json;
 mod live;
+mod recorder;
 mod result;
 mod self_check;
 mod setup;
 mod show;
 
-use std::sync::{Mutex, PoisonError};
+use assay_load::run::Ended;
 
-use anyhow::Context;
-use assay_load::record::{RecordReader, RecordWriter, write_lines};
-use assay_load::run::{Ended, Live, LoadError, Outcome, run};
-use serde_json::json;
+pub use recorder::Recorder;
+pub use result::{EndpointResult, Results, request};
+pub use setup::{Setup, bounds};
 
 use crate::exit::Exit;
-use crate::failure::Mistake;
-use crate::options::load::{Load, ResultOptions};
+use crate::options::load::Load;
 use crate::screen::Screen;
 use crate::signals::stop_flag;
-use result::Results;
-use setup::Setup;
 
 /// Carries out a load and prints its results.
 pub fn load(options: &Load, screen: &mut Screen) -> anyhow::Result<Exit> {
-    let bounds = setup::bounds(&options.results);
+    let bounds = bounds(&options.results);
+    export::format(&options.results)?;
     if let Some(path) = &options.show {
-        show::print(&Results::read(path, bounds)?, &options.results, screen)?;
+        let results = Results::read(path, bounds)?;
+        export::write_out(path, &options.results)?;
+        match options.capacity.find_capacity {
+            true => capacity::again(options, &results, screen)?,
+            false => show::print(&results, &options.results, path, screen)?,
+        }
         return Ok(Exit::Fine);
     }
     if options.self_check {
         return self_check::self_check(options, screen);
     }
+    if options.capacity.find_capacity {
+        return capacity::find(options, screen);
+    }
+    let levels = setup::levels(&options.arrivals);
+    if levels.len() > 1 {
+        return curve::curve(options, &levels, screen);
+    }
     let setup = Setup::new(options)?;
-    let outcome = carry_out(&setup, &options.results, screen)?;
-    write_out(&options.results)?;
+    let is_shown = screen.is_watched() && !options.results.quiet;
+    let outcome = Recorder::new(&options.results.output).load(&setup, &*stop_flag()?, is_shown)?;
+    export::write_out(&options.results.output, &options.results)?;
     let results = Results::read(&options.results.output, bounds)?;
-    show::print(&results, &options.results, screen)?;
-    Ok(match outcome.ended {
+    show::print(&results, &options.results, &options.results.output, screen)?;
+    Ok(exit(outcome.ended, results.iter().any(Results::has_failures)))
+}
+
+fn exit(ended: Ended, has_failures: bool) -> Exit {
+    match ended {
         Ended::Interrupted => Exit::Interrupted,
         Ended::BudgetSpent => Exit::RunsFailed,
-        Ended::Complete if results.has_failures() => Exit::RunsFailed,
+        Ended::Complete if has_failures => Exit::RunsFailed,
         Ended::Complete => Exit::Fine,
-    })
-}
-
-/// Makes all requests; each is in the record as soon as it has ended.
-fn carry_out(setup: &Setup, results: &ResultOptions, screen: &mut Screen) -> anyhow::Result<Outcome> {
-    let path = &results.output;
-    let writer = RecordWriter::create(path, &setup.described())
-        .with_context(|| format!("cannot write {}", path.display()))?;
-    let writer = Mutex::new((writer, None));
-    let stop = stop_flag()?;
-    let (live, view) = (Live::default(), live::View::default());
-    let finished = |exchange: &assay_load::Exchange| {
-        let mut kept = writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let (writer, failed) = &mut *kept;
-        if let Err(error) = writer.add(exchange) {
-            // A disk that is full is a reason to stop: what cannot be kept need not be asked.
-            failed.get_or_insert(error);
-            stop.store(true, std::sync::atomic::Ordering::Relaxed);
-        }
-        drop(kept);
-        view.add(exchange);
-    };
-    let is_shown = screen.is_watched() && !results.quiet;
-    let outcome = live::beside(is_shown, &live, &view, || {
-        run(&setup.load, &setup.prompts, &live, &stop, &finished).map_err(mistake)
-    })?;
-    let (writer, failed) = writer.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if let Some(error) = failed {
-        return Err(error).with_context(|| format!("cannot write {}", path.display()));
-    }
-    let ending = json!({
-        "ended": match outcome.ended {
-            Ended::Complete => "complete",
-            Ended::Interrupted => "interrupted",
-            Ended::BudgetSpent => "error budget spent",
-        },
-        "began_s": outcome.began_s,
-        "took_s": outcome.took_s,
-        "health": outcome.health,
-    });
-    writer.finish(&ending).with_context(|| format!("cannot write {}", path.display()))?;
-    Ok(outcome)
-}
-
-/// Writes JSON lines if they are wanted.
-fn write_out(results: &ResultOptions) -> anyhow::Result<()> {
-    let Some(lines) = &results.lines else { return Ok(()) };
-    let place = || format!("cannot write {}", lines.display());
-    let file = std::fs::File::create(lines).with_context(place)?;
-    let record = RecordReader::open(&results.output)?;
-    write_lines(record, &mut std::io::BufWriter::new(file)).with_context(place)?;
-    Ok(())
-}
-
-/// A load that cannot be is the user's to mend.
-fn mistake(error: LoadError) -> anyhow::Error {
-    match error {
-        LoadError::System(_) | LoadError::Thread => error.into(),
-        other => Mistake { hint: other.hint().map(str::to_owned), text: other.to_string() }.into(),
     }
 }

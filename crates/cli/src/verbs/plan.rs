@@ -12,10 +12,9 @@ use serde::Serialize;
 
 use super::JSON_SCHEMA;
 use crate::exit::Exit;
-use crate::failure::Mistake;
 use crate::registry::{Purpose, can_start};
 use crate::screen::Screen;
-use crate::{options, records};
+use crate::{options, records, workloads};
 
 /// Rows that are shown unless all are asked for.
 const MOST_ROWS: usize = 40;
@@ -71,7 +70,7 @@ pub fn assemble(file: &Path, campaign: &Campaign, record: Option<&Path>) -> anyh
 /// Settings of built-in workloads that are each allowed may not go together; better told now than by every run.
 fn check_settings(plan: &Plan) -> anyhow::Result<()> {
     for cell in &plan.cells {
-        assay_workloads::check(&cell.workload, &cell.settings).map_err(Mistake::from)?;
+        workloads::check(&cell.workload, &cell.settings)?;
     }
     Ok(())
 }

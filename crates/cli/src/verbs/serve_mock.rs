@@ -29,7 +29,8 @@ pub fn serve_mock(options: &ServeMock, screen: &mut Screen) -> anyhow::Result<Ex
     Ok(Exit::Fine)
 }
 
-fn schedule(options: &ServeMock) -> anyhow::Result<Schedule> {
+/// The schedule that the options describe.
+pub fn schedule(options: &ServeMock) -> Result<Schedule, Mistake> {
     let failure = |share: f64, kind| Failure { when: When::Share(share), kind };
     let half = options.tokens / 2;
     let failures = [
@@ -56,15 +57,16 @@ fn schedule(options: &ServeMock) -> anyhow::Result<Schedule> {
         crlf: options.crlf,
         split_events: options.split,
         spread_phases: options.spread,
+        slots: options.slots,
         failures: failures.into_iter().filter(|failure| failure.when != When::Share(0.0)).collect(),
         seed: options.seed,
         ..base
     })
 }
 
-fn milliseconds(number: f64) -> anyhow::Result<Duration> {
+fn milliseconds(number: f64) -> Result<Duration, Mistake> {
     let wrong = || {
         Mistake::new(format!("{number} is no number of milliseconds"), "give a number that is not negative")
     };
-    Duration::try_from_secs_f64(number * 1e-3).map_err(|_| wrong().into())
+    Duration::try_from_secs_f64(number * 1e-3).map_err(|_| wrong())
 }

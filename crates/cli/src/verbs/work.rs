@@ -9,14 +9,15 @@ use assay_workloads::{Ended, Limits, Outlet, arguments, memory};
 
 use super::peak;
 use crate::exit::Exit;
-use crate::failure::Mistake;
+use crate::failure;
 use crate::options::Work;
 use crate::screen::Screen;
 use crate::signals::stop_flag;
+use crate::workloads;
 
 /// Runs a workload.
 pub fn work(options: &Work, screen: &mut Screen) -> anyhow::Result<Exit> {
-    let description = assay_workloads::description(&options.workload).map_err(Mistake::from)?;
+    let description = workloads::description(&options.workload)?;
     let settings = arguments::settings(&description, &options.settings);
     let stop = stop_flag()?;
     let mut lost = Ok(());
@@ -29,13 +30,12 @@ pub fn work(options: &Work, screen: &mut Screen) -> anyhow::Result<Exit> {
             }
         }
     };
-    let ended =
-        assay_workloads::run(&options.workload, &settings, &limits(), &mut Outlet::new(&mut tell, &stop));
+    let ended = workloads::run(&options.workload, settings, &limits(), &mut Outlet::new(&mut tell, &stop));
     let exit = match ended {
         Ok(ended) => exit(ended),
-        Err(error) if error.is_usage() => return Err(Mistake::from(error).into()),
+        Err(error) if failure::exit(&error) == Exit::Usage => return Err(error),
         Err(error) => {
-            tell(Told::Failed { reason: error.to_string(), hint: error.hint() });
+            tell(Told::Failed { reason: format!("{error:#}"), hint: failure::hint(&error) });
             Exit::RunsFailed
         }
     };
@@ -54,7 +54,7 @@ fn print(told: &Told, screen: &mut Screen) -> anyhow::Result<()> {
 fn exit(ended: Ended) -> Exit {
     match ended {
         Ended::Done => Exit::Fine,
-        Ended::DoesNotFit | Ended::Diverged => Exit::RunsFailed,
+        Ended::DoesNotFit | Ended::Diverged | Ended::Failed => Exit::RunsFailed,
         Ended::Stopped => Exit::Interrupted,
     }
 }

@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod bench;
+mod chat;
 mod interruptions;
+mod load;
 mod reading;
 mod verbs;
 mod workloads;

@@ -84,7 +84,15 @@ fn an_engine_that_is_missing_fails_its_cells_and_no_others() {
 fn the_campaigns_of_built_in_workloads_can_be_planned() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../campaigns");
     let place = Bench::new();
-    for name in ["seeds/cs336-table", "seeds/cs336-warmup", "seeds/lm-llama-batch", "tour-lm"] {
+    for name in [
+        "seeds/cs336-table",
+        "seeds/cs336-warmup",
+        "seeds/lm-llama-batch",
+        "seeds/endpoints",
+        "endpoints-llama",
+        "tour-lm",
+        "tour-chat",
+    ] {
         let file = folder.join(format!("{name}.toml"));
         let told = place.run(&["plan", &file.display().to_string()]);
         assert!(told.starts_with("exit code 0"), "{name}: {told}");

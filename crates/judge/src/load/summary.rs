@@ -104,6 +104,16 @@ pub struct Summary {
     pub end_to_end_from_send: Distribution,
     /// Output tokens per second of a request.
     pub output_rate: Distribution,
+    /// Answers that are exactly right, of those whose right answer is known.
+    pub exact: Share,
+    /// F1 of those answers.
+    pub f1: Distribution,
+    /// How long requests waited, as the server tells.
+    pub server_queue: Distribution,
+    /// How long prompts took, as the server tells.
+    pub server_prompt: Distribution,
+    /// How long outputs took, as the server tells.
+    pub server_output: Distribution,
     /// Counts of tokens.
     pub tokens: Tokens,
     /// Requests that ended well inside the window.
@@ -161,6 +171,11 @@ impl Collector {
             end_to_end: Distribution::default(),
             end_to_end_from_send: Distribution::default(),
             output_rate: Distribution::default(),
+            exact: Share::default(),
+            f1: Distribution::default(),
+            server_queue: Distribution::default(),
+            server_prompt: Distribution::default(),
+            server_output: Distribution::default(),
             tokens: Tokens::default(),
             ended_inside: 0,
             good_inside: 0,
@@ -191,6 +206,8 @@ impl Collector {
             summary.good_inside += u64::from(is_good);
         }
         summary.latencies(request);
+        summary.told_by_server(request);
+        summary.score(request);
         summary.count(request);
     }
 
@@ -216,6 +233,27 @@ impl Summary {
         }
         if let Some(time) = request.time_per_token_s() {
             self.per_token.add(time);
+        }
+    }
+
+    fn told_by_server(&mut self, request: &Request) {
+        let told = [
+            (&mut self.server_queue, request.server_queue_s),
+            (&mut self.server_prompt, request.server_prompt_s),
+            (&mut self.server_output, request.server_output_s),
+        ];
+        for (values, value) in told {
+            if let Some(value) = value {
+                values.add(value);
+            }
+        }
+    }
+
+    fn score(&mut self, request: &Request) {
+        if let Some((is_exact, f1)) = request.score {
+            self.exact.all += 1;
+            self.exact.of += u64::from(is_exact);
+            self.f1.add(f1);
         }
     }
 
@@ -314,6 +352,18 @@ mod tests {
         let mut collector = Collector::new(window, Bounds::default());
         collector.add(&packed());
         about(collector.finish().total_output_rate(), 8.0 / 0.06);
+    }
+
+    #[test]
+    fn answers_are_scored_where_the_right_one_is_known() {
+        let window = Window { begin_s: 0.0, end_s: 2.0, is_whole: false };
+        let mut collector = Collector::new(window, Bounds::default());
+        for score in [Some((true, 1.0)), Some((false, 0.5)), None] {
+            collector.add(&Request { score, ..packed() });
+        }
+        let summary = collector.finish();
+        assert_eq!(summary.exact, Share { of: 1, all: 2 });
+        about(summary.f1.mean(), 0.75);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::reply::Later;
+use super::request::Request;
 use super::stream::Stream;
 use super::transport::Transport;
 
@@ -28,6 +29,8 @@ pub(super) struct Connection {
 pub(super) enum Work {
     /// Nothing: the next request is waited for.
     Idle,
+    /// Nothing yet: others are worked on.
+    Waiting(Box<Request>),
     Stream(Box<Stream>),
     Later(Later),
     /// Nothing, and nothing ever will be.

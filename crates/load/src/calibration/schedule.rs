@@ -42,6 +42,9 @@ pub struct Schedule {
     /// Whether the first token waits, by less than a gap, until the stream's own place in the gap has come: places are
     /// spread evenly over the streams, so that tokens of many streams do not come in bursts.
     pub spread_phases: bool,
+    /// How many requests are worked on at a time; more wait in the order of their arrival, and their times count from
+    /// when their turn has come. Without it, all are.
+    pub slots: Option<u32>,
     /// What is answered, word by word as tokens; made-up words without it.
     pub text: Option<String>,
     /// Bearer tokens that are accepted; without any, every request is.
@@ -164,6 +167,7 @@ impl Default for Schedule {
             split_events: false,
             events_per_write: u32::MAX,
             spread_phases: false,
+            slots: None,
             text: None,
             bearers: Vec::new(),
             bearer_requests: 0,

@@ -1,5 +1,6 @@
 //! The loop of the calibration endpoint: one thread that accepts, reads requests and writes what is due.
 
+use std::collections::VecDeque;
 use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -42,8 +43,12 @@ pub(super) struct Serve {
     replies: Replies,
     book: Book,
     summary: Summary,
-    in_flight: u32,
-    connections: Connections,
+    /// Requests that are worked on, and how many may be.
+    pub(super) in_flight: u32,
+    pub(super) slots: u32,
+    /// Connections whose requests wait for a slot, by place and generation.
+    pub(super) waiting: VecDeque<(u32, u32)>,
+    pub(super) connections: Connections,
     scratch: Vec<u8>,
 }
 
@@ -70,6 +75,8 @@ impl Serve {
             wheel: Wheel::new(monotonic_ns()),
             clock: Clock::since(0),
             tls,
+            slots: schedule.slots.unwrap_or(u32::MAX).max(1),
+            waiting: VecDeque::new(),
             replies: Replies::new(schedule, book.is_open()),
             book,
             summary: Summary::default(),
@@ -89,6 +96,7 @@ impl Serve {
             for timer in due.drain(..) {
                 self.fire(timer)?;
             }
+            self.admit()?;
             let wait = self.wait_ns()?;
             let timeout = Timespec { tv_sec: 0, tv_nsec: wait };
             match epoll::wait(&self.epoll, spare_capacity(&mut events), Some(&timeout)) {
@@ -200,7 +208,7 @@ impl Serve {
     }
 
     /// Answers the requests that have arrived whole, one after the other.
-    fn read_requests(&mut self, place: u32) -> io::Result<()> {
+    pub(super) fn read_requests(&mut self, place: u32) -> io::Result<()> {
         while let Some(connection) = self.connections.at(place) {
             if !matches!(connection.work, Work::Idle) || connection.input.is_empty() || connection.close {
                 return Ok(());
@@ -224,7 +232,7 @@ impl Serve {
                 Parsed::Whole(request, used) => {
                     connection.input.drain(..used);
                     connection.told = false;
-                    match self.begin(place, &request)? {
+                    match self.begin(place, request)? {
                         Some(bytes) => bytes,
                         None => continue,
                     }
@@ -236,10 +244,19 @@ impl Serve {
     }
 
     /// Begins to answer a request. Gives the bytes of an answer that is complete at once.
-    fn begin(&mut self, place: u32, request: &request::Request) -> io::Result<Option<Vec<u8>>> {
+    pub(super) fn begin(
+        &mut self,
+        place: u32,
+        request: Box<request::Request>,
+    ) -> io::Result<Option<Vec<u8>>> {
         let Some(connection) = self.connections.at(place) else { return Ok(None) };
+        if request.body.is_some() && self.in_flight >= self.slots {
+            self.waiting.push_back((place, connection.generation));
+            connection.work = Work::Waiting(request);
+            return Ok(None);
+        }
         let number = self.summary.requests + u64::from(request.body.is_some());
-        let asked = Asked { request, number, place, arrived_ns: connection.arrived_ns };
+        let asked = Asked { request: &request, number, place, arrived_ns: connection.arrived_ns };
         let reply = self.replies.reply(&asked, &self.summary, self.in_flight);
         self.summary.requests = number;
         connection.close |= request.close || self.replies.close() == Close::Announced;
@@ -295,7 +312,7 @@ impl Serve {
                     Then::Stall => Ok(()),
                 }
             }
-            Work::Idle | Work::Silence => Ok(()),
+            Work::Idle | Work::Waiting(_) | Work::Silence => Ok(()),
         }
     }
 
@@ -330,7 +347,7 @@ impl Serve {
     }
 
     /// Writes an answer that is complete, and closes if that was asked for.
-    fn write_answer(&mut self, place: u32, bytes: &[u8]) -> io::Result<()> {
+    pub(super) fn write_answer(&mut self, place: u32, bytes: &[u8]) -> io::Result<()> {
         let Some(connection) = self.connections.at(place) else { return Ok(()) };
         if connection.transport.write(bytes).is_err() {
             return self.close(place);
@@ -350,10 +367,11 @@ impl Serve {
     fn end_work(&mut self, place: u32, planned: bool) -> io::Result<()> {
         let Some(connection) = self.connections.at(place) else { return Ok(()) };
         let work = std::mem::replace(&mut connection.work, Work::Idle);
-        if matches!(work, Work::Idle) {
-            return Ok(());
+        match work {
+            Work::Idle => return Ok(()),
+            Work::Waiting(_) => {}
+            Work::Stream(_) | Work::Later(_) | Work::Silence => self.in_flight -= 1,
         }
-        self.in_flight -= 1;
         if planned {
             self.summary.answers += 1;
         } else {

@@ -4,6 +4,7 @@
 use super::{Chunk, ChunkKind, Exchange, ServerTimes, Usage};
 use crate::clock::{nanoseconds, seconds};
 use crate::fault::{Fault, FaultKind};
+use crate::score::Score;
 
 /// Bytes that are no finished request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -67,6 +68,11 @@ pub(super) fn encode(exchange: &Exchange, out: &mut Vec<u8>) {
         }
         writer.number(u64::from(chunk.bytes));
     }
+    // What came later stands at the end, where older files have nothing.
+    writer.option(exchange.score, |writer, score| {
+        writer.flag(score.exact);
+        writer.real(score.f1);
+    });
 }
 
 /// Reads a finished request back.
@@ -164,6 +170,7 @@ impl Reader<'_> {
             merged_stamps: self.small()?,
             lag_s: self.time(0)?,
             chunks: self.chunks(sent)?,
+            score: if self.0.is_empty() { None } else { self.option(Self::score)? },
         })
     }
 
@@ -203,6 +210,10 @@ impl Reader<'_> {
             total_s: self.option(Self::real)?,
             output_rate: self.option(Self::real)?,
         })
+    }
+
+    fn score(&mut self) -> Option<Score> {
+        Some(Score { exact: self.flag()?, f1: self.real()? })
     }
 
     fn fault(&mut self) -> Option<Fault> {
@@ -303,6 +314,7 @@ mod tests {
             fault in proptest::option::of((0_usize..20, ".{0,9}", proptest::option::of(0.0..99.0))),
             (finish, answer) in (proptest::option::of("[a-z]{0,5}"), proptest::option::of(".{0,30}")),
             (status, counted, attempts, merged_stamps) in any::<(Option<u16>, Option<u64>, u32, u32)>(),
+            score in proptest::option::of((any::<bool>(), 0.0..=1.0)),
         ) -> Exchange {
             Exchange {
                 endpoint, index, warm_up, conversation, intended_s, sent_s, end_s, chunks,
@@ -312,6 +324,7 @@ mod tests {
                 server: rate.map(|rate| ServerTimes { output_rate: Some(rate), ..ServerTimes::default() }),
                 fault: fault.map(|(kind, message, retry_after_s)| Fault { kind: FaultKind::ALL[kind], message, retry_after_s }),
                 lag_s: 0.000_123,
+                score: score.map(|(exact, f1)| Score { exact, f1 }),
             }
         }
     }
@@ -321,8 +334,11 @@ mod tests {
         fn what_is_written_is_read(exchange in exchanges()) {
             let mut bytes = Vec::new();
             encode(&exchange, &mut bytes);
-            prop_assert_eq!(decode(&bytes).unwrap(), exchange);
-            for end in 0..bytes.len() {
+            prop_assert_eq!(&decode(&bytes).unwrap(), &exchange);
+            // Older files end before the score.
+            let old = bytes.len() - if exchange.score.is_some() { 10 } else { 1 };
+            prop_assert_eq!(decode(&bytes[..old]).unwrap().score, None);
+            for end in (0..bytes.len()).filter(|end| *end != old) {
                 prop_assert_eq!(decode(&bytes[..end]), Err(NoExchange));
             }
         }

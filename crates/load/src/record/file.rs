@@ -1,6 +1,9 @@
 //! The file of a load: a line that says what it is, a line of JSON with the settings, then one frame for every request as it
 //! finishes, and at the end a frame with how the load went. A frame is its length, its kind and its bytes. What was
 //! written when a program was killed can be read; only the last frame may be missing.
+//!
+//! Several loads, one after the other, are parts of one file: a frame with the settings of the next part stands between
+//! the end of one and the requests of the other.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -23,6 +26,7 @@ const LONGEST_FRAME: u32 = 1 << 30;
 
 const EXCHANGE: u8 = 0;
 const ENDING: u8 = 1;
+const PART: u8 = 2;
 
 /// Writes the file of a load.
 #[derive(Debug)]
@@ -50,10 +54,15 @@ impl RecordWriter {
     }
 
     /// Adds how the load went, and writes everything to the disk.
-    pub fn finish(mut self, ending: &Value) -> io::Result<()> {
+    pub fn end(&mut self, ending: &Value) -> io::Result<()> {
         self.frame(ENDING, |bytes| bytes.extend_from_slice(ending.to_string().as_bytes()));
         self.flush()?;
         self.file.sync_data()
+    }
+
+    /// Begins the next part: another load, with settings of its own.
+    pub fn begin(&mut self, settings: &Value) {
+        self.frame(PART, |bytes| bytes.extend_from_slice(settings.to_string().as_bytes()));
     }
 
     fn frame(&mut self, kind: u8, write: impl FnOnce(&mut Vec<u8>)) {
@@ -75,7 +84,7 @@ impl RecordWriter {
 
 impl Drop for RecordWriter {
     fn drop(&mut self) {
-        // Who wants to know whether this works calls `finish` or `flush`.
+        // Who wants to know whether this works calls `end` or `flush`.
         let _ = self.flush();
     }
 }
@@ -94,12 +103,28 @@ pub enum RecordError {
     Damaged(u64),
 }
 
+/// One load of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// Its settings.
+    pub settings: Value,
+    /// How it went. Known when all its requests have been read, and only if it came to its end.
+    pub ending: Option<Value>,
+}
+
+impl Part {
+    fn new(settings: Value) -> Part {
+        Part { settings, ending: None }
+    }
+}
+
 /// Reads the file of a load, one request at a time.
 #[derive(Debug)]
 pub struct RecordReader {
     file: BufReader<File>,
-    settings: Value,
-    ending: Option<Value>,
+    parts: Vec<Part>,
+    /// Parts at the beginning whose requests are passed over.
+    passed: usize,
     frame: Vec<u8>,
     read: u64,
     is_over: bool,
@@ -117,17 +142,18 @@ impl RecordReader {
         let mut line = Vec::new();
         file.read_until(b'\n', &mut line)?;
         let settings = serde_json::from_slice(&line).map_err(|_| RecordError::NotARecord)?;
-        Ok(RecordReader { file, settings, ending: None, frame: Vec::new(), read: 0, is_over: false })
+        let parts = vec![Part::new(settings)];
+        Ok(RecordReader { file, parts, passed: 0, frame: Vec::new(), read: 0, is_over: false })
     }
 
-    /// The settings of the load.
-    pub fn settings(&self) -> &Value {
-        &self.settings
+    /// The same without the requests of so many parts at the beginning.
+    pub fn after(self, parts: usize) -> RecordReader {
+        RecordReader { passed: parts, ..self }
     }
 
-    /// How the load went. Known when all requests have been read, and only if the load came to its end.
-    pub fn ending(&self) -> Option<&Value> {
-        self.ending.as_ref()
+    /// The parts that have begun so far. The last one is that of the request that was read last.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
     }
 
     fn next_frame(&mut self) -> Result<Option<Exchange>, RecordError> {
@@ -147,12 +173,21 @@ impl RecordReader {
                 return Ok(None);
             }
             match self.frame.split_first() {
+                Some((&EXCHANGE, _)) if self.parts.len() <= self.passed => {}
                 Some((&EXCHANGE, bytes)) => {
                     let exchange = decode(bytes).map_err(|_| RecordError::Damaged(self.read))?;
                     self.read += 1;
                     return Ok(Some(exchange));
                 }
-                Some((&ENDING, bytes)) => self.ending = serde_json::from_slice(bytes).ok(),
+                Some((&ENDING, bytes)) => {
+                    if let Some(part) = self.parts.last_mut() {
+                        part.ending = serde_json::from_slice(bytes).ok();
+                    }
+                }
+                Some((&PART, bytes)) => {
+                    let settings = serde_json::from_slice(bytes);
+                    self.parts.push(Part::new(settings.map_err(|_| RecordError::Damaged(self.read))?));
+                }
                 // A later version may have more kinds.
                 _ => {}
             }
@@ -182,11 +217,15 @@ fn read_all(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-/// Writes every request as one line of JSON.
-pub fn write_lines(record: RecordReader, out: &mut impl Write) -> Result<u64, RecordError> {
+/// Writes every request as one line of JSON, with the part that it belongs to, from 1.
+pub fn write_lines(mut record: RecordReader, out: &mut impl Write) -> Result<u64, RecordError> {
     let mut lines = 0;
-    for exchange in record {
-        serde_json::to_writer(&mut *out, &exchange?).map_err(io::Error::from)?;
+    while let Some(exchange) = record.next() {
+        let mut line = serde_json::to_value(exchange?).map_err(io::Error::from)?;
+        if let Value::Object(fields) = &mut line {
+            fields.insert("part".to_owned(), record.parts().len().into());
+        }
+        serde_json::to_writer(&mut *out, &line).map_err(io::Error::from)?;
         out.write_all(b"\n")?;
         lines += 1;
     }
@@ -209,18 +248,45 @@ mod tests {
         let path = directory.path().join("load");
         let mut writer = RecordWriter::create(&path, &json!({"streams": 4})).unwrap();
         (0..requests).for_each(|index| writer.add(&exchange(index)).unwrap());
-        writer.finish(&json!({"ended": "complete"})).unwrap();
+        writer.end(&json!({"ended": "complete"})).unwrap();
         (directory, path)
+    }
+
+    #[test]
+    fn loads_after_each_other_are_parts() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("load");
+        let mut writer = RecordWriter::create(&path, &json!({"streams": 1})).unwrap();
+        writer.add(&exchange(7)).unwrap();
+        writer.end(&json!({"ended": "complete"})).unwrap();
+        writer.begin(&json!({"streams": 2}));
+        (8..10).for_each(|index| writer.add(&exchange(index)).unwrap());
+        drop(writer);
+        let mut reader = RecordReader::open(&path).unwrap();
+        let mut seen = Vec::new();
+        while let Some(exchange) = reader.next() {
+            seen.push((reader.parts().len(), exchange.unwrap().index));
+        }
+        assert_eq!(seen, [(1, 7), (2, 8), (2, 9)]);
+        let later = RecordReader::open(&path).unwrap().after(1);
+        assert_eq!(later.map(|exchange| exchange.unwrap().index).collect::<Vec<_>>(), [8, 9]);
+        let [first, second] = reader.parts() else { panic!("{:?}", reader.parts()) };
+        assert_eq!(first.ending, Some(json!({"ended": "complete"})));
+        assert_eq!((&second.settings, &second.ending), (&json!({"streams": 2}), &None));
+        let mut lines = Vec::new();
+        write_lines(RecordReader::open(&path).unwrap(), &mut lines).unwrap();
+        let last = lines.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap();
+        assert_eq!(serde_json::from_slice::<Value>(last).unwrap()["part"], 2);
     }
 
     #[test]
     fn a_whole_file_comes_back() {
         let (_directory, path) = written(5000);
         let mut reader = RecordReader::open(&path).unwrap();
-        assert_eq!(reader.settings(), &json!({"streams": 4}));
+        assert_eq!(reader.parts()[0].settings, json!({"streams": 4}));
         let all: Vec<Exchange> = reader.by_ref().map(Result::unwrap).collect();
         assert_eq!(all, (0..5000).map(exchange).collect::<Vec<_>>());
-        assert_eq!(reader.ending(), Some(&json!({"ended": "complete"})));
+        assert_eq!(reader.parts()[0].ending, Some(json!({"ended": "complete"})));
         let mut lines = Vec::new();
         assert_eq!(write_lines(RecordReader::open(&path).unwrap(), &mut lines).unwrap(), 5000);
         let first: Exchange =
@@ -237,7 +303,7 @@ mod tests {
             let mut reader = RecordReader::open(&path).unwrap();
             let count = reader.by_ref().map(Result::unwrap).count();
             assert!(count <= 100 && (count > 95 || cut > 100), "{cut} {count}");
-            assert_eq!(reader.ending(), None);
+            assert_eq!(reader.parts()[0].ending, None);
         }
     }
 

@@ -18,6 +18,9 @@ const WARM_UP_STREAMS: u32 = 8;
 const FIRST_PAUSE_NS: i64 = 250_000_000;
 /// The longest such pause.
 const LONGEST_PAUSE_NS: i64 = 30_000_000_000;
+/// A stream whose request could not even be sent waits at least so long: thousands of failures a second tell no more
+/// than ten, and leave no time for other endpoints.
+const UNSENT_PAUSE_NS: i64 = 100_000_000;
 
 /// One request that is to be sent.
 #[derive(Debug)]
@@ -137,13 +140,15 @@ impl<'a> Schedule<'a> {
             self.common.live.began_ns.store(now_ns + others, Ordering::Release);
         }
         let (endpoint, is_stream, is_warm_up) = (job.endpoint, job.is_stream, job.is_warm_up);
+        let is_unsent = exchange.fault.as_ref().is_some_and(|fault| fault.kind.is_unsent());
+        let earliest_ns = if is_unsent { job.intended_ns + UNSENT_PAUSE_NS } else { 0 };
         let next =
             if exchange.is_success() { self.next_turn(job, text.unwrap_or(""), exchange) } else { None };
         match next {
             Some((job, at_ns)) => self.push(at_ns, What::Job(Box::new(job))),
             None if is_stream => {
                 // The stream was free when the last byte came, not when that was noticed.
-                let at_ns = nanoseconds(exchange.end_s).min(now_ns);
+                let at_ns = nanoseconds(exchange.end_s).min(now_ns).max(earliest_ns);
                 self.push(at_ns, What::Stream { endpoint, is_warm_up });
             }
             None => {}

@@ -57,7 +57,7 @@ impl<'a> Worker<'a> {
             if load.arrivals.streams().is_some() { most_in_flight } else { most_in_flight.min(512) };
         let talks = matches!(load.arrivals, crate::arrivals::Arrivals::Conversations(_));
         let keeping = Keeping {
-            answers: load.keep_answers,
+            answers: load.keep_answers || common.questions.can_score(),
             text: talks || common.questions.can_count(),
             gathered: (GATHERED_BYTES / streams.max(1)).clamp(2 << 10, 16 << 10),
         };
@@ -177,7 +177,7 @@ impl<'a> Worker<'a> {
         }
         let out_of_range = || Fault::new(FaultKind::Client, "no such endpoint");
         let target = self.common.targets.get(endpoint).ok_or_else(out_of_range)?;
-        let connection = Connection::open(&self.shared, target.address, target.trust.as_ref())?;
+        let connection = Connection::open(&self.shared, target.address()?, target.trust.as_ref())?;
         let place = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
             self.slots.len() - 1
@@ -320,9 +320,21 @@ impl<'a> Worker<'a> {
         if self.common.questions.can_count() {
             exchange.counted = text.as_deref().and_then(|text| self.common.questions.count(text));
         }
+        self.score(&job, &mut exchange);
         self.count(&exchange);
         self.schedule.ended(job, &exchange, text.as_deref(), now);
         (self.common.finished)(&exchange);
+    }
+
+    /// Scores an answer, and forgets it unless answers are kept. Of a conversation only the first turn has right answers.
+    fn score(&self, job: &Job, exchange: &mut Exchange) {
+        let (index, turn) = exchange.conversation.unwrap_or((job.index, 0));
+        if let Some(answer) = exchange.answer.as_deref().filter(|_| turn == 0 && !job.is_warm_up) {
+            exchange.score = self.common.questions.score(index, answer).filter(|_| exchange.is_success());
+        }
+        if !self.common.load.keep_answers {
+            exchange.answer = None;
+        }
     }
 
     fn count(&self, exchange: &Exchange) {

@@ -1,13 +1,14 @@
 //! Requests that fail: each by its kind, none of them a success, none of them spoiling the others.
 
 use std::net::TcpListener;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use assay_load::FaultKind;
 use assay_load::arrivals::Arrivals;
-use assay_load::calibration::{Failure, FailureKind, Schedule, When};
+use assay_load::calibration::{Failure, FailureKind, Schedule, Server, When};
 use assay_load::request::Endpoint;
-use assay_load::run::{Ended, Load};
+use assay_load::run::{Ended, Live, Load, run};
 use assay_load::token::TokenSource;
 
 use super::support::{Numbered, carry_out, failing, measure};
@@ -24,6 +25,24 @@ fn a_cut_stream_is_no_success() {
         assert_eq!(seen.fault().kind, FaultKind::Cut, "{kind:?}: {}", seen.fault().message);
         assert!(seen.only().first_token_s.is_some(), "what came is kept");
     }
+}
+
+#[test]
+fn a_host_without_an_address_fails_alone_where_others_answer() {
+    let server = Server::bind("127.0.0.1:0", Schedule { tokens: 3, ..Schedule::default() });
+    let server = server.unwrap().start().unwrap();
+    let lost = Endpoint::new("http://no-such-host.invalid/v1", "m");
+    let mut load = Load::closed(lost, 1, 2);
+    let unfound = run(&load, &Numbered, &Live::default(), &AtomicBool::new(false), &|_| {}).unwrap_err();
+    assert!(unfound.to_string().contains("no-such-host.invalid"), "{unfound}");
+    load.endpoints.push(Endpoint::new(server.url(), "m"));
+    // Were failures made as fast as they can be, the other endpoint would get no turn.
+    (load.requests, load.duration) = (None, Some(Duration::from_millis(400)));
+    let (exchanges, _) = carry_out(&load, &Numbered);
+    let (lost, well): (Vec<_>, Vec<_>) = exchanges.iter().partition(|exchange| exchange.endpoint == 0);
+    assert!((1..20).contains(&lost.len()) && well.len() > 2, "{} {}", lost.len(), well.len());
+    assert!(lost.iter().all(|one| one.fault.as_ref().is_some_and(|fault| fault.kind == FaultKind::Dns)));
+    assert!(well.iter().all(|exchange| exchange.is_success()));
 }
 
 #[test]

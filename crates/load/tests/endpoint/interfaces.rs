@@ -3,11 +3,14 @@
 use std::time::Duration;
 
 use assay_load::arrivals::Arrivals;
-use assay_load::calibration::{Close, FailureKind, Schedule};
+use assay_load::calibration::{Close, FailureKind, Schedule, Server};
+use assay_load::prompts::{Prompt, Prompts};
 use assay_load::request::{Api, Endpoint};
+use assay_load::run::Load;
+use assay_load::score::Score;
 use assay_load::{ChunkKind, FaultKind};
 
-use super::support::{assert_near, failing, measure};
+use super::support::{assert_near, carry_out, failing, measure};
 
 #[test]
 fn completions_stream_texts() {
@@ -37,6 +40,23 @@ fn an_answer_in_one_piece_comes_with_its_last_token() {
         assert_eq!(exchange.answer.as_deref().map(str::trim), Some("gold is where you find it"));
         assert_eq!(exchange.usage.unwrap().output, Some(6));
         assert_near(exchange.end_s - exchange.sent_s, 0.27);
+    }
+}
+
+#[test]
+fn answers_are_scored_and_forgotten_unless_they_are_kept() {
+    let schedule = Schedule { text: Some("The gold.".to_owned()), ..Schedule::default() };
+    let server = Server::bind("127.0.0.1:0", schedule).unwrap().start().unwrap();
+    let mut prompt = Prompt::text("what?");
+    prompt.answers = vec!["gold".to_owned()];
+    let asked = Prompts::new(vec![prompt], 1).unwrap();
+    for keep in [false, true] {
+        let load = Load { keep_answers: keep, ..Load::closed(Endpoint::new(server.url(), "m"), 1, 2) };
+        let (exchanges, _) = carry_out(&load, &asked);
+        for exchange in &exchanges {
+            assert_eq!(exchange.score, Some(Score { exact: true, f1: 1.0 }));
+            assert_eq!(exchange.answer.is_some(), keep);
+        }
     }
 }
 
@@ -96,7 +116,7 @@ fn a_server_that_closes_without_saying_so_is_no_fault() {
 #[test]
 fn several_endpoints_are_asked_at_the_same_time() {
     let fast = Schedule { tokens: 5, ..Schedule::default() };
-    let other = assay_load::calibration::Server::bind("127.0.0.1:0", Schedule { tokens: 9, ..fast.clone() });
+    let other = Server::bind("127.0.0.1:0", Schedule { tokens: 9, ..fast.clone() });
     let other = other.unwrap().start().unwrap();
     let seen = measure(fast, |load| {
         load.endpoints.push(Endpoint::new(other.url(), "other"));

@@ -4,9 +4,12 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use assay_load::arrivals::Arrivals;
 use assay_load::calibration::{FailureKind, Running, Schedule, Server, read_sends};
+use assay_load::metrics::Counters;
+use assay_load::request::Endpoint;
 
-use super::support::failing;
+use super::support::{failing, measure};
 
 const BODY: &str = r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"a b c #5"}]}"#;
 
@@ -132,6 +135,51 @@ fn a_client_that_leaves_is_noticed() {
         std::thread::sleep(Duration::from_millis(10));
     }
     assert_eq!(server.stop().unwrap().abandoned, 3);
+}
+
+#[test]
+fn what_the_server_counts_is_read_before_and_after() {
+    let server = start(Schedule { tokens: 3, ..Schedule::default() });
+    let endpoint = Endpoint::new(server.url(), "m");
+    let before = Counters::fetch(&endpoint, None).unwrap();
+    let mut socket = connect(&server);
+    socket.write_all(post(BODY).repeat(2).as_bytes()).unwrap();
+    read_until(&mut socket, "\r\n0\r\n\r\n", 2);
+    let page = server.url().replace("/v1", "/metrics");
+    let grown = Counters::fetch(&endpoint, Some(&page)).unwrap().since(&before);
+    assert_eq!(grown.get("assay_calibration_requests_total"), Some(&2.0));
+    assert_eq!(grown.get("assay_calibration_tokens_total"), Some(&6.0));
+    let nothing = Counters::fetch(&endpoint, Some(server.url())).unwrap_err();
+    assert!(nothing.to_string().contains("404"), "{nothing}");
+}
+
+#[test]
+fn requests_beyond_the_slots_wait_for_their_turn() {
+    let schedule = Schedule { tokens: 3, slots: Some(2), ..Schedule::default() };
+    let seen = measure(schedule, |load| {
+        load.arrivals = Arrivals::Closed { streams: 6 };
+        load.requests = Some(6);
+    });
+    assert_eq!((seen.server.most_in_flight, seen.server.answers), (2, 6));
+    assert!(seen.exchanges.iter().all(|exchange| exchange.is_success()));
+    // Three pairs after each other, each of at least 24 ms.
+    let last = seen.exchanges.iter().map(|exchange| exchange.end_s - exchange.sent_s).fold(0.0, f64::max);
+    assert!(last >= 0.072, "{last}");
+}
+
+#[test]
+fn a_client_that_gives_up_waiting_takes_no_slot() {
+    let schedule =
+        Schedule { first_token: Duration::from_millis(200), slots: Some(1), ..Schedule::default() };
+    let server = start(schedule);
+    let mut first = connect(&server);
+    first.write_all(post(BODY).as_bytes()).unwrap();
+    std::thread::sleep(Duration::from_millis(50));
+    connect(&server).write_all(post(BODY).as_bytes()).unwrap();
+    read_until(&mut first, "data: [DONE]", 1);
+    first.write_all(post(BODY).as_bytes()).unwrap();
+    read_until(&mut first, "data: [DONE]", 1);
+    assert_eq!(server.stop().unwrap().answers, 2);
 }
 
 #[test]

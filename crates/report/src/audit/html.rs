@@ -7,13 +7,9 @@ use assay_model::Document;
 
 use super::markdown::capital;
 use super::{SECTIONS, class_words, counts, documents_table, findings, read_counts, title, verdict};
-use crate::figure;
 use crate::markup::Markup;
+use crate::page::{self, table, tone_class};
 use crate::reading::{place, runs_table};
-use crate::table::{Align, Table, Tone};
-
-/// The style sheet of the page.
-const STYLE: &str = include_str!("html/page.css");
 
 /// Runs listed for one document.
 const MOST_RUNS: usize = 200;
@@ -21,30 +17,7 @@ const MOST_RUNS: usize = 200;
 /// The whole page.
 pub fn html(audit: &Audit, documents: &[Document]) -> String {
     let title = title(documents);
-    let mut page = Markup::default();
-    page.own("<!DOCTYPE html>\n");
-    page.element("html", &[("lang", "en")], |page| {
-        page.element("head", &[], |page| head(page, &title));
-        page.line();
-        page.element("body", &[], |page| {
-            page.element("header", &[], |page| header(page, audit, documents, &title));
-            page.line();
-            page.element("main", &[], |page| body(page, audit, documents));
-        });
-    });
-    page.line();
-    page.finish()
-}
-
-fn head(page: &mut Markup, title: &str) {
-    page.empty("meta", &[("charset", "utf-8")]);
-    page.empty("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
-    page.empty("meta", &[("name", "color-scheme"), ("content", "light dark")]);
-    page.leaf("title", &[], title);
-    page.element("style", &[], |page| {
-        page.own(figure::STYLE);
-        page.own(STYLE);
-    });
+    page::page(&title, |page| header(page, audit, documents, &title), |page| body(page, audit, documents))
 }
 
 /// What stays in sight: what was audited, the sentence, and the counts as links to their sections.
@@ -163,54 +136,11 @@ fn read(page: &mut Markup, audit: &Audit, documents: &[Document]) {
     page.line();
 }
 
-/// A table with its heading above it.
-fn table(page: &mut Markup, table: &Table) {
-    for line in &table.heading {
-        page.leaf("p", &[("class", "note")], line);
-    }
-    page.element("div", &[("class", "scroll")], |page| {
-        page.element("table", &[], |page| {
-            let class = |index: usize| match table.columns.get(index).map(|column| column.align) {
-                Some(Align::Right) => "number",
-                _ => "words",
-            };
-            page.element("thead", &[], |page| {
-                page.element("tr", &[], |page| {
-                    for (index, column) in table.columns.iter().enumerate() {
-                        page.leaf("th", &[("class", class(index)), ("scope", "col")], &column.name);
-                    }
-                });
-            });
-            page.element("tbody", &[], |page| {
-                for row in &table.rows {
-                    page.element("tr", &[], |page| {
-                        for (index, cell) in row.iter().enumerate() {
-                            let class = format!("{} {}", class(index), tone_class(cell.tone));
-                            page.leaf("td", &[("class", class.trim_end())], &cell.text);
-                        }
-                    });
-                }
-            });
-        });
-    });
-}
-
 fn section_id(standing: Standing) -> &'static str {
     match standing {
         Standing::Contradicted => "contradicted",
         Standing::Doubtful => "doubtful",
         Standing::Open => "open",
         Standing::Supported => "supported",
-    }
-}
-
-fn tone_class(tone: Tone) -> &'static str {
-    match tone {
-        Tone::Plain => "",
-        Tone::Good => "good",
-        Tone::Bad => "bad",
-        Tone::Doubt => "doubt",
-        Tone::Faint => "faint",
-        Tone::Strong => "strong",
     }
 }

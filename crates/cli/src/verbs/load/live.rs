@@ -34,7 +34,7 @@ impl View {
         if let Some(first) = exchange.first_token_s {
             latencies.first_token.add(first - exchange.intended_s);
         }
-        if let Some(time) = super::result::request(exchange).time_per_token_s() {
+        if let Some(time) = super::request(exchange).time_per_token_s() {
             latencies.per_token.add(time);
         }
     }

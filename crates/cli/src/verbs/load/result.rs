@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use assay_judge::load::{
-    Bounds, Client, Collector, Distribution, Request, Summary, Verdict, WindowFinder, verdict,
+    Bounds, Client, Collector, Distribution, Level, Request, Summary, Verdict, WindowFinder, verdict,
 };
 use assay_load::record::{RecordError, RecordReader};
 use assay_load::{Exchange, FaultKind, Health};
@@ -18,6 +18,8 @@ use crate::failure::Mistake;
 struct Settings {
     endpoints: Vec<EndpointSettings>,
     streams: Option<u64>,
+    #[serde(default)]
+    rate: Option<f64>,
     new_connections: bool,
 }
 
@@ -31,89 +33,172 @@ struct EndpointSettings {
 #[derive(Debug, Deserialize)]
 struct Ending {
     ended: String,
+    began_s: f64,
     took_s: f64,
     health: Health,
+    #[serde(default)]
+    counters: Vec<Option<BTreeMap<String, f64>>>,
 }
 
 /// What a load says.
-pub(super) struct Results {
+#[derive(Debug)]
+pub struct Results {
     /// One for each endpoint that was asked.
-    pub(super) endpoints: Vec<EndpointResult>,
+    pub endpoints: Vec<EndpointResult>,
+    /// The streams of a closed loop.
+    pub streams: Option<u64>,
+    /// The rate of an open loop, if it has only one.
+    pub rate: Option<f64>,
     /// How the load ended; none if the program was killed.
-    pub(super) ended: Option<String>,
+    pub ended: Option<String>,
+    /// When its measured part began, in seconds since it began.
+    pub began_s: Option<f64>,
     /// How long it took.
-    pub(super) took_s: Option<f64>,
+    pub took_s: Option<f64>,
     /// How the client did.
-    pub(super) client: Client,
+    pub client: Client,
     /// Whether there were bounds for good requests.
-    pub(super) has_bounds: bool,
+    pub has_bounds: bool,
 }
 
 /// What a load says of one endpoint.
-pub(super) struct EndpointResult {
-    pub(super) url: String,
-    pub(super) model: String,
-    pub(super) summary: Summary,
-    pub(super) verdict: Verdict,
+#[derive(Debug)]
+pub struct EndpointResult {
+    /// Its base URL.
+    pub url: String,
+    /// The model that was asked for.
+    pub model: String,
+    /// The metrics.
+    pub summary: Summary,
+    /// What they are worth.
+    pub verdict: Verdict,
     /// How often each fault happened, with the words of the first one.
-    pub(super) faults: BTreeMap<FaultKind, (u64, String)>,
+    pub faults: BTreeMap<FaultKind, (u64, String)>,
+    /// What the server has counted meanwhile, for us and for others.
+    pub counters: BTreeMap<String, f64>,
 }
 
-/// What the second pass gathers for an endpoint.
+impl EndpointResult {
+    /// Its URL and its model.
+    pub fn name(&self) -> String {
+        format!("{} {}", self.url, self.model).trim_end().to_owned()
+    }
+}
+
+/// One load while its requests are read: first the windows are found, then everything is counted in them.
+struct Reading {
+    settings: Settings,
+    finders: Vec<WindowFinder>,
+    gathered: Vec<Option<Gathered>>,
+}
+
+/// What is gathered for an endpoint.
 struct Gathered {
     collector: Collector,
     faults: BTreeMap<FaultKind, (u64, String)>,
 }
 
 impl Results {
-    /// Reads a record, twice: the window must be known before anything can be counted in it.
-    pub(super) fn read(path: &Path, bounds: Bounds) -> anyhow::Result<Results> {
-        let record = open(path)?;
-        let settings: Settings = serde_json::from_value(record.settings().clone())
+    /// Reads a record, twice: the window must be known before anything can be counted in it. A record of several loads
+    /// has several results.
+    pub fn read(path: &Path, bounds: Bounds) -> anyhow::Result<Vec<Results>> {
+        Results::read_after(path, bounds, 0)
+    }
+
+    /// The results of a record's loads after so many at the beginning.
+    pub fn read_after(path: &Path, bounds: Bounds, parts: usize) -> anyhow::Result<Vec<Results>> {
+        let mut readings: Vec<Reading> = Vec::new();
+        let mut record = open(path)?.after(parts);
+        loop {
+            let exchange = record.next().transpose()?;
+            for part in record.parts().iter().skip(readings.len()) {
+                readings.push(Reading::new(&part.settings, path)?);
+            }
+            let Some(exchange) = exchange else { break };
+            if let Some(reading) = readings.last_mut() {
+                reading.look_at(&exchange);
+            }
+        }
+        let endings: Vec<_> = record.parts().iter().map(|part| part.ending.clone()).collect();
+        readings.iter_mut().for_each(|reading| reading.settle(bounds));
+        let mut record = open(path)?.after(parts);
+        while let Some(exchange) = record.next() {
+            let place = record.parts().len() - 1;
+            if let Some(reading) = readings.get_mut(place) {
+                reading.add(&exchange?);
+            }
+        }
+        let all = readings.into_iter().zip(endings).skip(parts);
+        Ok(all.map(|(reading, ending)| reading.finish(ending, !bounds.is_empty())).collect())
+    }
+
+    /// How large the load was; none if it had no size of its own, as that of a trace.
+    pub fn level(&self) -> Option<Level> {
+        self.streams.map(Level::Streams).or(self.rate.map(Level::Rate))
+    }
+
+    /// Whether a request failed.
+    pub fn has_failures(&self) -> bool {
+        self.endpoints.iter().any(|endpoint| !endpoint.faults.is_empty())
+    }
+}
+
+impl Reading {
+    fn new(settings: &serde_json::Value, path: &Path) -> anyhow::Result<Reading> {
+        let settings: Settings = serde_json::from_value(settings.clone())
             .with_context(|| format!("the settings in {} cannot be read", path.display()))?;
         let streams = settings.streams.and_then(|streams| usize::try_from(streams).ok());
-        let mut finders: Vec<_> = settings.endpoints.iter().map(|_| WindowFinder::new(streams)).collect();
-        for exchange in record {
-            let exchange = exchange?;
-            if let Some(finder) = finders.get_mut(usize::from(exchange.endpoint)) {
-                finder.add(&request(&exchange));
-            }
+        let finders = settings.endpoints.iter().map(|_| WindowFinder::new(streams)).collect();
+        Ok(Reading { settings, finders, gathered: Vec::new() })
+    }
+
+    fn look_at(&mut self, exchange: &Exchange) {
+        if let Some(finder) = self.finders.get_mut(usize::from(exchange.endpoint)) {
+            finder.add(&request(exchange));
         }
-        let windows = finders.into_iter().map(WindowFinder::finish);
-        let mut gathered: Vec<Option<Gathered>> = windows
-            .map(|window| {
-                Some(Gathered { collector: Collector::new(window?, bounds), faults: BTreeMap::new() })
-            })
-            .collect();
-        let mut record = open(path)?;
-        for exchange in record.by_ref() {
-            let exchange = exchange?;
-            if let Some(Some(one)) = gathered.get_mut(usize::from(exchange.endpoint)) {
-                one.add(&exchange);
-            }
+    }
+
+    /// Everything has been looked at: the windows are known.
+    fn settle(&mut self, bounds: Bounds) {
+        let windows = self.finders.drain(..).map(WindowFinder::finish);
+        let gathered = windows.map(|window| {
+            Some(Gathered { collector: Collector::new(window?, bounds), faults: BTreeMap::new() })
+        });
+        self.gathered = gathered.collect();
+    }
+
+    fn add(&mut self, exchange: &Exchange) {
+        if let Some(Some(one)) = self.gathered.get_mut(usize::from(exchange.endpoint)) {
+            one.add(exchange);
         }
-        let ending: Option<Ending> =
-            record.ending().cloned().and_then(|value| serde_json::from_value(value).ok());
+    }
+
+    fn finish(self, ending: Option<serde_json::Value>, has_bounds: bool) -> Results {
+        let mut ending: Option<Ending> = ending.and_then(|value| serde_json::from_value(value).ok());
+        let mut counters =
+            ending.as_mut().map(|ending| std::mem::take(&mut ending.counters)).unwrap_or_default();
+        counters.resize(self.gathered.len(), None);
+        let settings = self.settings;
         let client = ending.as_ref().map(|ending| client(&ending.health, &settings)).unwrap_or_default();
-        let endpoints = settings.endpoints.into_iter().zip(gathered).filter_map(|(endpoint, gathered)| {
+        let endpoints = settings.endpoints.into_iter().zip(self.gathered).zip(counters);
+        let endpoints = endpoints.filter_map(|((endpoint, gathered), counters)| {
             let gathered = gathered?;
             let summary = gathered.collector.finish();
             let verdict = verdict(&client, &summary);
             let (url, model) = (endpoint.url, endpoint.model);
-            Some(EndpointResult { url, model, summary, verdict, faults: gathered.faults })
+            let counters = counters.unwrap_or_default();
+            Some(EndpointResult { url, model, summary, verdict, faults: gathered.faults, counters })
         });
-        Ok(Results {
+        Results {
             endpoints: endpoints.collect(),
+            streams: settings.streams,
+            rate: settings.rate,
             took_s: ending.as_ref().map(|ending| ending.took_s),
+            began_s: ending.as_ref().map(|ending| ending.began_s),
             ended: ending.map(|ending| ending.ended),
             client,
-            has_bounds: !bounds.is_empty(),
-        })
-    }
-
-    /// Whether a request failed.
-    pub(super) fn has_failures(&self) -> bool {
-        self.endpoints.iter().any(|endpoint| !endpoint.faults.is_empty())
+            has_bounds,
+        }
     }
 }
 
@@ -139,7 +224,7 @@ fn open(path: &Path) -> anyhow::Result<RecordReader> {
 }
 
 /// A request as the judge sees it.
-pub(super) fn request(exchange: &Exchange) -> Request {
+pub fn request(exchange: &Exchange) -> Request {
     let mut arrivals: Vec<(f64, Option<u32>)> = Vec::with_capacity(exchange.chunks.len());
     let mut events = 0;
     // An answer that was no stream has text, but nothing is known of when its tokens were there.
@@ -168,6 +253,10 @@ pub(super) fn request(exchange: &Exchange) -> Request {
         prompt_tokens: exchange.usage.and_then(|usage| usage.prompt),
         reasoning_tokens: exchange.usage.and_then(|usage| usage.reasoning),
         is_success: exchange.is_success(),
+        score: exchange.score.map(|score| (score.exact, score.f1)),
+        server_queue_s: exchange.server.and_then(|server| server.queue_s),
+        server_prompt_s: exchange.server.and_then(|server| server.prompt_s),
+        server_output_s: exchange.server.and_then(|server| server.output_s),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use anyhow::Context;
-use assay_judge::load::Distribution;
+use assay_judge::load::{Bounds, Distribution};
 use assay_load::calibration::{Schedule, Server, StreamSends};
 use assay_load::clock::nanoseconds;
 use assay_load::record::RecordReader;
@@ -13,11 +13,11 @@ use assay_load::run::Load;
 use assay_report::{Cell, Column, Table};
 use serde_json::json;
 
-use super::result::Results;
-use super::setup::{self, Setup};
+use super::{Recorder, Results, Setup};
 use crate::exit::Exit;
 use crate::options::load as options;
 use crate::screen::Screen;
+use crate::signals::stop_flag;
 
 /// Streams, unless others are asked for.
 const STREAMS: u32 = 64;
@@ -30,7 +30,7 @@ pub(super) fn self_check(options: &options::Load, screen: &mut Screen) -> anyhow
     let gap = schedule.gap;
     let server = Server::bind("127.0.0.1:0", schedule).context("cannot start the calibration endpoint")?;
     let server = server.keeping_sends().start().context("cannot start the calibration endpoint")?;
-    let streams = if options.arrivals.streams > 1 { options.arrivals.streams } else { STREAMS };
+    let streams = options.arrivals.streams.iter().copied().find(|streams| *streams > 1).unwrap_or(STREAMS);
     let requests = options.arrivals.requests.unwrap_or(u64::from(streams) * REQUESTS);
     let mut setup = Setup::new(options)?;
     setup.load = Load {
@@ -38,27 +38,18 @@ pub(super) fn self_check(options: &options::Load, screen: &mut Screen) -> anyhow
         ..Load::closed(Endpoint::new(server.url(), "calibration"), streams, requests)
     };
     let file = tempfile(options)?;
-    let results_options = options::ResultOptions {
-        output: file.clone(),
-        lines: None,
-        keep_answers: false,
-        slo_first_token: None,
-        slo_per_token: None,
-        slo_end_to_end: None,
-        json: options.results.json,
-        quiet: options.results.quiet,
-    };
-    let outcome = super::carry_out(&setup, &results_options, screen)?;
+    let is_shown = screen.is_watched() && !options.results.quiet;
+    let outcome = Recorder::new(&file).load(&setup, &*stop_flag()?, is_shown)?;
     let summary = server.stop().context("the calibration endpoint broke down")?;
     let errors = Errors::of(&file, &summary.streams, outcome.zero_ns)?;
-    let results = Results::read(&file, setup::bounds(&results_options))?;
+    let results = Results::read(&file, Bounds::default())?;
     // The file was only needed for this.
     let _ = std::fs::remove_file(&file);
     if options.results.json {
         screen.json(&errors.json())?;
     } else {
         screen.table(&errors.table(streams, gap))?;
-        for endpoint in &results.endpoints {
+        for endpoint in results.iter().flat_map(|results| &results.endpoints) {
             screen.say(&format!("result: {}", endpoint.verdict.validity.name()));
             for reason in &endpoint.verdict.reasons {
                 screen.say(&format!("  {}: {}", reason.validity.name(), reason.text));

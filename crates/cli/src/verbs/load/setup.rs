@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use assay_judge::load::Bounds;
+use assay_judge::load::{Bounds, Level};
 use assay_load::arrivals::{Arrivals, Conversations, Curve, Think, Trace};
 use assay_load::prompts::{self, Length, Prompt, PromptError, Prompts, Synthetic, Tokenizer};
 use assay_load::request::{Api, Endpoint};
@@ -22,23 +22,28 @@ const MADE_UP: usize = 1000;
 const WARM_UP: u64 = 16;
 
 /// A load and what it asks.
-pub(super) struct Setup {
-    pub(super) load: Load,
-    pub(super) prompts: Prompts,
+#[derive(Debug)]
+pub struct Setup {
+    /// The load.
+    pub load: Load,
+    /// What is asked.
+    pub prompts: Prompts,
+    /// Where the server counts its work, if that is no usual place.
+    pub metrics_url: Option<String>,
 }
 
 impl Setup {
     /// Checks the options and reads the files that they name.
-    pub(super) fn new(options: &options::Load) -> anyhow::Result<Setup> {
+    pub fn new(options: &options::Load) -> anyhow::Result<Setup> {
         let endpoints = endpoints(options)?;
         let (arrivals, reach) = (&options.arrivals, &options.reach);
-        let streams = u64::from(arrivals.streams);
+        let level = levels(arrivals).first().copied().unwrap_or(Level::Streams(1));
         let load = Load {
             endpoints,
-            arrivals: arrivals_of(arrivals)?,
-            requests: arrivals.requests.or_else(|| default_requests(arrivals)),
+            arrivals: arrivals_of(arrivals, level)?,
+            requests: requests(arrivals, level),
             duration: arrivals.duration.map(seconds).transpose()?,
-            warm_up: arrivals.warm_up.unwrap_or(streams.min(WARM_UP)),
+            warm_up: warm_up(arrivals, level),
             threads: usize::from(reach.threads),
             new_connections: reach.new_connections,
             connect_timeout: seconds(reach.connect_timeout)?,
@@ -50,11 +55,19 @@ impl Setup {
             seed: arrivals.seed,
         };
         let prompts = prompts_of(&options.prompts, arrivals.seed)?;
-        Ok(Setup { load, prompts })
+        Ok(Setup { load, prompts, metrics_url: reach.metrics_url.clone() })
+    }
+
+    /// Makes the load as large as this.
+    pub fn set_level(&mut self, arrivals: &ArrivalOptions, level: Level) -> anyhow::Result<()> {
+        self.load.arrivals = arrivals_of(arrivals, level)?;
+        self.load.requests = requests(arrivals, level);
+        self.load.warm_up = warm_up(arrivals, level);
+        Ok(())
     }
 
     /// The settings as the record keeps them. Tokens and headers may be secrets and are not kept.
-    pub(super) fn described(&self) -> Value {
+    pub fn described(&self) -> Value {
         let load = &self.load;
         let endpoints = load.endpoints.iter().map(|one| {
             json!({ "url": one.url, "model": one.model, "path": one.api.path(), "stream": one.stream, "fields": one.fields })
@@ -68,6 +81,7 @@ impl Setup {
             "endpoints": endpoints.collect::<Vec<_>>(),
             "arrivals": arrivals,
             "streams": load.arrivals.streams(),
+            "rate": load.arrivals.rate(),
             "requests": load.requests,
             "duration_s": load.duration.map(|duration| duration.as_secs_f64()),
             "warm_up": load.warm_up,
@@ -82,7 +96,7 @@ impl Setup {
 }
 
 /// Bounds of a good request.
-pub(super) fn bounds(results: &options::ResultOptions) -> Bounds {
+pub fn bounds(results: &options::ResultOptions) -> Bounds {
     let seconds = |milliseconds: Option<f64>| milliseconds.map(|time| time * 1e-3);
     Bounds {
         first_token_s: seconds(results.slo_first_token),
@@ -91,11 +105,33 @@ pub(super) fn bounds(results: &options::ResultOptions) -> Bounds {
     }
 }
 
-/// Ten requests a stream, unless something else says when to end.
-fn default_requests(arrivals: &ArrivalOptions) -> Option<u64> {
+/// How large loads are asked for: rates, or else numbers of streams.
+pub fn levels(arrivals: &ArrivalOptions) -> Vec<Level> {
+    match arrivals.rate.as_slice() {
+        [] => arrivals.streams.iter().map(|streams| Level::Streams(u64::from(*streams))).collect(),
+        rates => rates.iter().map(|rate| Level::Rate(*rate)).collect(),
+    }
+}
+
+/// Ten requests a stream or half a minute of a rate, unless something else says when to end; less where loads are
+/// repeated.
+fn requests(arrivals: &ArrivalOptions, level: Level) -> Option<u64> {
     let is_endless = arrivals.duration.is_none() && arrivals.trace.is_none();
-    is_endless
-        .then(|| arrivals.rate.map_or(u64::from(arrivals.streams) * 10, |rate| (rate * 30.0).ceil() as u64))
+    let (a_stream, seconds) = if levels(arrivals).len() > 1 { (5, 10.0) } else { (10, 30.0) };
+    let usual = || match level {
+        Level::Streams(streams) => streams.saturating_mul(a_stream),
+        Level::Rate(rate) => (rate * seconds).ceil() as u64,
+    };
+    arrivals.requests.or_else(|| is_endless.then(usual))
+}
+
+/// One request a stream, unless the options say otherwise.
+fn warm_up(arrivals: &ArrivalOptions, level: Level) -> u64 {
+    let usual = match level {
+        Level::Streams(streams) => streams.min(WARM_UP),
+        Level::Rate(_) => 1,
+    };
+    arrivals.warm_up.unwrap_or(usual)
 }
 
 fn endpoints(options: &options::Load) -> anyhow::Result<Vec<Endpoint>> {
@@ -141,8 +177,8 @@ fn fields(reach: &ReachOptions) -> anyhow::Result<Map<String, Value>> {
     Ok(fields)
 }
 
-fn arrivals_of(options: &ArrivalOptions) -> anyhow::Result<Arrivals> {
-    let begin = match (&options.trace, options.rate) {
+fn arrivals_of(options: &ArrivalOptions, level: Level) -> anyhow::Result<Arrivals> {
+    let begin = match (&options.trace, level) {
         (Some(path), _) => {
             let place = || format!("cannot read {}", path.display());
             let file = std::fs::File::open(path).with_context(place)?;
@@ -154,8 +190,10 @@ fn arrivals_of(options: &ArrivalOptions) -> anyhow::Result<Arrivals> {
                 ),
             })?)
         }
-        (None, None) => Arrivals::Closed { streams: options.streams },
-        (None, Some(rate)) => match (options.ramp_from, options.ramp_over) {
+        (None, Level::Streams(streams)) => {
+            Arrivals::Closed { streams: u32::try_from(streams).unwrap_or(u32::MAX) }
+        }
+        (None, Level::Rate(rate)) => match (options.ramp_from, options.ramp_over) {
             (Some(from), Some(over)) => {
                 Arrivals::Ramp { from, to: rate, over: seconds(over)?, curve: Curve::Linear }
             }

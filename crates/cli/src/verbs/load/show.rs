@@ -1,23 +1,58 @@
-//! Results of a load as tables or JSON.
+//! Results of a load as tables.
+
+use std::path::Path;
 
 use assay_judge::load::{Distribution, Summary, Validity};
 use assay_report::number::{counted, percent};
 use assay_report::{Cell, Column, Table, Tone};
-use serde_json::{Value, json};
 
-use super::result::{EndpointResult, Results};
+use super::json::as_json;
+use super::{EndpointResult, Results, curve};
 use crate::options::load::ResultOptions;
 use crate::screen::Screen;
-use crate::verbs::JSON_SCHEMA;
 
 /// The quantiles that tables show.
 const QUANTILES: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99)];
 
-/// Prints results.
-pub(super) fn print(results: &Results, options: &ResultOptions, screen: &mut Screen) -> anyhow::Result<()> {
-    if options.json {
-        return screen.json(&as_json(results));
+/// Counters of a server that tables show; JSON has all of them.
+const MOST_COUNTERS: usize = 8;
+
+/// Prints the results of a record: of its only load, or the curve of several.
+pub(super) fn print(
+    all: &[Results],
+    options: &ResultOptions,
+    record: &Path,
+    screen: &mut Screen,
+) -> anyhow::Result<()> {
+    match all {
+        [results] if options.json => return screen.json(&as_json(results)),
+        [results] => print_one(results, screen)?,
+        several => curve::print(several, options, record, screen)?,
     }
+    if let Some(last) = all.last().filter(|_| !options.json) {
+        say_ending(last, screen);
+    }
+    say_where(options, record, all.iter().map(|results| results.took_s).sum(), screen);
+    Ok(())
+}
+
+/// Says where the record is, unless nobody wants to know.
+pub(super) fn say_where(options: &ResultOptions, record: &Path, took_s: Option<f64>, screen: &mut Screen) {
+    if !options.quiet && !options.json {
+        let took = took_s.map(|took| format!(" after {took:.1} s")).unwrap_or_default();
+        screen.say(&format!("kept in {}{took}; --lines and --export write other formats", record.display()));
+    }
+}
+
+fn say_ending(results: &Results, screen: &mut Screen) {
+    match results.ended.as_deref() {
+        Some("complete") => {}
+        Some(other) => screen.warn(&format!("the load did not come to its end: {other}")),
+        None => screen.warn("the program that made this load was killed; what it had kept is shown"),
+    }
+}
+
+fn print_one(results: &Results, screen: &mut Screen) -> anyhow::Result<()> {
     if results.endpoints.len() > 1 {
         screen.table(&side_by_side(results))?;
         screen.data("\n")?;
@@ -29,20 +64,11 @@ pub(super) fn print(results: &Results, options: &ResultOptions, screen: &mut Scr
     if results.endpoints.is_empty() {
         screen.warn("no request was made");
     }
-    match results.ended.as_deref() {
-        Some("complete") => {}
-        Some(other) => screen.warn(&format!("the load did not come to its end: {other}")),
-        None => screen.warn("the program that made this load was killed; what it had kept is shown"),
-    }
-    if !options.quiet {
-        let took = results.took_s.map(|took| format!(" after {took:.1} s")).unwrap_or_default();
-        screen.say(&format!("kept in {}{took}; --lines writes JSON lines", options.output.display()));
-    }
     Ok(())
 }
 
 /// Every distribution of a summary, with its name and the factor to the unit it is shown in.
-fn distributions(summary: &Summary) -> [(&'static str, &Distribution, f64); 9] {
+fn distributions(summary: &Summary) -> [(&'static str, &Distribution, f64); 12] {
     [
         ("time to first token [ms]", &summary.first_token, 1e3),
         ("  from the real send time", &summary.first_token_from_send, 1e3),
@@ -53,6 +79,9 @@ fn distributions(summary: &Summary) -> [(&'static str, &Distribution, f64); 9] {
         ("end to end [ms]", &summary.end_to_end, 1e3),
         ("  from the real send time", &summary.end_to_end_from_send, 1e3),
         ("output of a request [tokens/s]", &summary.output_rate, 1.0),
+        ("waiting, as the server tells [ms]", &summary.server_queue, 1e3),
+        ("prompt, as the server tells [ms]", &summary.server_prompt, 1e3),
+        ("output, as the server tells [ms]", &summary.server_output, 1e3),
     ]
 }
 
@@ -78,18 +107,26 @@ fn side_by_side(results: &Results) -> Table {
     let mut names =
         vec!["first token p50 [ms]", "p99", "per token p50 [ms]", "p99", "end to end p50 [ms]", "p99"];
     names.extend(["output [tokens/s]", "requests/s", "succeeded"]);
+    let is_scored = results.endpoints.iter().any(|endpoint| endpoint.summary.exact.all > 0);
+    if is_scored {
+        names.extend(["exact match", "F1"]);
+    }
     let mut columns = vec![Column::left("endpoint")];
     columns.extend(names.into_iter().map(Column::right));
     columns.push(Column::left("result"));
     let rows = results.endpoints.iter().map(|endpoint| {
         let summary = &endpoint.summary;
-        let mut row = vec![Cell::new(format!("{} {}", endpoint.url, endpoint.model))];
+        let mut row = vec![Cell::new(endpoint.name())];
         for values in [&summary.first_token, &summary.per_token, &summary.end_to_end] {
             row.extend([0.5, 0.99].map(|at| Cell::new(number(values.quantile(at).map(|value| value * 1e3)))));
         }
         row.push(Cell::new(number(summary.total_output_rate())));
         row.push(Cell::new(number(summary.request_rate())));
         row.push(Cell::new(format!("{}/{}", summary.success.of, summary.success.all)));
+        if is_scored {
+            row.push(Cell::new(summary.exact.value().map_or("–".to_owned(), percent)));
+            row.push(Cell::new(number(summary.f1.mean())));
+        }
         row.push(Cell::toned(endpoint.verdict.validity.name(), tone(endpoint.verdict.validity)));
         row
     });
@@ -116,8 +153,9 @@ fn detailed(endpoint: &EndpointResult, results: &Results) -> Table {
         })
     });
     let mut table = Table { columns, rows: rows.collect(), ..Table::default() };
-    table.heading = vec![format!("{} {}", endpoint.url, endpoint.model).trim_end().to_owned()];
+    table.heading = vec![endpoint.name()];
     table.notes = notes(summary, results);
+    table.notes.extend(counters_line(endpoint));
     table.notes.push(format!("result: {}", endpoint.verdict.validity.name()));
     for reason in &endpoint.verdict.reasons {
         let mark = table.footnote(&format!("{}: {}", reason.validity.name(), reason.text), reason.hint);
@@ -180,8 +218,28 @@ fn notes(summary: &Summary, results: &Results) -> Vec<String> {
         line += &format!("; the tokenizer counts {:+.1} % against the server", difference * 100.0);
     }
     notes.push(line);
+    notes.extend(answers_line(summary));
     notes.push(client_line(results));
     notes
+}
+
+/// How good the answers were, in one line; none where no right answer is known.
+fn answers_line(summary: &Summary) -> Option<String> {
+    let (exact, f1) = (summary.exact, summary.f1.mean()?);
+    let (low, high) = exact.interval()?;
+    let (share, low, high) = (percent(exact.value()?), percent(low), percent(high));
+    Some(format!(
+        "answers: {} of {} exactly right: {share} ({low} – {high}); F1 {f1:.3}",
+        exact.of, exact.all
+    ))
+}
+
+/// What the server counts itself, in one line: what tokens and requests it had, for us and for others.
+fn counters_line(endpoint: &EndpointResult) -> Option<String> {
+    let tells = |name: &str| name.contains("token") || name.contains("request") || name.contains("prompt");
+    let shown = endpoint.counters.iter().filter(|(name, _)| tells(name)).take(MOST_COUNTERS);
+    let shown: Vec<String> = shown.map(|(name, growth)| format!("{name} +{growth}")).collect();
+    (!shown.is_empty()).then(|| format!("the server counts, for all its clients: {}", shown.join(", ")))
 }
 
 /// How the client did, in one line.
@@ -197,70 +255,4 @@ fn client_line(results: &Results) -> String {
         counted(client.connections, "connection"),
         share(client.merged)
     )
-}
-
-fn as_json(results: &Results) -> Value {
-    let endpoints = results.endpoints.iter().map(|endpoint| {
-        let summary = &endpoint.summary;
-        let spread = |values: &Distribution| {
-            let at = |probability| values.quantile(probability);
-            json!({ "p50": at(0.5), "p90": at(0.9), "p95": at(0.95), "p99": at(0.99), "mean": values.mean(), "count": values.count() })
-        };
-        let reasons = endpoint.verdict.reasons.iter();
-        let reasons = reasons.map(|reason| json!({ "validity": reason.validity.name(), "text": reason.text, "hint": reason.hint }));
-        let faults = endpoint.faults.iter();
-        let faults = faults.map(|(kind, (count, first))| json!({ "kind": kind, "count": count, "first": first, "hint": kind.hint() }));
-        json!({
-            "url": endpoint.url,
-            "model": endpoint.model,
-            "validity": endpoint.verdict.validity.name(),
-            "reasons": reasons.collect::<Vec<_>>(),
-            "requests": summary.success.all,
-            "succeeded": summary.success.of,
-            "success_interval": summary.success.interval(),
-            "good": summary.good.of,
-            "goodput": summary.goodput().filter(|_| results.has_bounds),
-            "window_s": [summary.window.begin_s, summary.window.end_s],
-            "window_is_whole_load": summary.window.is_whole,
-            "output_tokens_per_s": summary.total_output_rate(),
-            "requests_per_s": summary.request_rate(),
-            "first_token_s": spread(&summary.first_token),
-            "first_token_from_send_s": spread(&summary.first_token_from_send),
-            "first_output_s": spread(&summary.first_output),
-            "time_per_token_s": spread(&summary.per_token),
-            "chunk_gap_s": spread(&summary.chunk_gap),
-            "tokens_per_chunk": spread(&summary.tokens_per_chunk),
-            "end_to_end_s": spread(&summary.end_to_end),
-            "end_to_end_from_send_s": spread(&summary.end_to_end_from_send),
-            "request_tokens_per_s": spread(&summary.output_rate),
-            "tokens": {
-                "prompt": summary.tokens.prompt,
-                "output": summary.tokens.output,
-                "reasoning": summary.tokens.reasoning,
-                "counted_by_server": summary.tokens.by_server,
-                "counted_by_tokenizer": summary.tokens.by_tokenizer,
-                "unknown": summary.tokens.unknown,
-                "tokenizer_against_server": summary.count_difference(),
-            },
-            "faults": faults.collect::<Vec<_>>(),
-        })
-    });
-    let client = &results.client;
-    json!({
-        "schema": JSON_SCHEMA,
-        "ended": results.ended,
-        "took_s": results.took_s,
-        "client": {
-            "client_lag_p99_s": client.client_lag_s,
-            "schedule_lag_p99_s": client.schedule_lag_s,
-            "in_flight_share": client.in_flight,
-            "cpu_share": client.cpu,
-            "connections": client.connections,
-            "requests": client.requests,
-            "sent_anew": client.sent_anew,
-            "merged_share": client.merged,
-            "unstamped_share": client.unstamped,
-        },
-        "endpoints": endpoints.collect::<Vec<_>>(),
-    })
 }

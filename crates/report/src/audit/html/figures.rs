@@ -5,10 +5,10 @@ use assay_model::{Document, ReadRun};
 
 use super::super::repeats::shown;
 use super::super::series::plots;
-use super::table;
 use crate::figure::{Dots, TimelineRow, dots, plot, timelines as draw_timelines};
 use crate::markup::Markup;
 use crate::number::{percent, seconds};
+use crate::page::table;
 use crate::reading::{names, place};
 use crate::table::{Cell, Column, Table, Tone};
 use crate::timeline::{Lane, timeline};

@@ -1,0 +1,149 @@
+//! `bench/load`: load clients on one core against a calibration endpoint on another.
+#![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
+
+use std::process::ExitCode;
+
+use assay_bench::figures::number;
+use assay_bench::goal::{Bound, Goals};
+use assay_bench::load::alone::{busy, many, pace, requests, starts};
+use assay_bench::load::client::{Client, Work};
+use assay_bench::load::contest::{Case, contest};
+use assay_bench::place::{Options, Place, heading};
+use clap::Parser;
+
+/// Measures the load client beside others. ASSAY_BENCH_VENV names the Python environment that has the rivals.
+#[derive(Debug, Parser)]
+#[command(name = "load")]
+struct Arguments {
+    #[command(flatten)]
+    common: Options,
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    let arguments = Arguments::parse();
+    let quick = arguments.common.quick;
+    let place = Place::new(&arguments.common)?;
+    println!("{}", heading("load", &arguments.common, &place));
+    anyhow::ensure!(
+        std::thread::available_parallelism().map_or(1, usize::from) >= 2,
+        "this bench needs two cores: one for the endpoint, one for the client"
+    );
+    let mut goals = Goals::default();
+    paced(quick, &place, &mut goals)?;
+    instant(quick, &place, &mut goals)?;
+    beside_other_work(quick, &place, &mut goals)?;
+    many_streams(quick, &place, &mut goals)?;
+    small_things(quick, &place, &mut goals)?;
+    println!("{goals}");
+    Ok(goals.exit())
+}
+
+/// 64 streams of 500 tokens a second each.
+fn paced(quick: bool, place: &Place, goals: &mut Goals) -> anyhow::Result<()> {
+    let (rounds, requests) = if quick { (1, 640) } else { (6, 6400) };
+    let case = Case {
+        title: "64 streams, a token every 2 ms in each, spread over the gap; first token after 20 ms",
+        endpoint: &["--first-token", "20", "--gap", "2", "--tokens", "100", "--spread"],
+        work: Work { streams: 64, requests, tokens: 100 },
+        // Spread phases make the first token half a gap later on average.
+        ideal: Some(64.0 / (0.020 + 0.001 + 99.0 * 0.002)),
+    };
+    let outcome = contest(case, rounds, place)?;
+    println!("{}", outcome.text());
+    let cpu = outcome.cpu_per_million(Client::Assay).map(|spread| spread.median);
+    goals.add("CPU for a million tokens, 64 x 500 tokens/s", cpu, "s", Bound::AtMost(8.0));
+    Ok(())
+}
+
+/// As fast as the endpoint can, one event a write.
+fn instant(quick: bool, place: &Place, goals: &mut Goals) -> anyhow::Result<()> {
+    let (rounds, requests) = if quick { (1, 256) } else { (6, 2560) };
+    let case = Case {
+        title: "64 streams, as fast as the endpoint can, one event a write",
+        endpoint: &["--instant", "--tokens", "1000"],
+        work: Work { streams: 64, requests, tokens: 1000 },
+        ideal: None,
+    };
+    let outcome = contest(case, rounds, place)?;
+    println!("{}", outcome.text());
+    let rate = outcome.tokens_per_cpu_s(Client::Assay).map(|spread| spread.median);
+    goals.add("events a client CPU second, endless endpoint", rate, "", Bound::AtLeast(350_000.0));
+    Ok(())
+}
+
+/// Exactness while other work takes most of the core.
+fn beside_other_work(quick: bool, place: &Place, goals: &mut Goals) -> anyhow::Result<()> {
+    let seconds = if quick { 3 } else { 20 };
+    for gap in [20, 2] {
+        let errors = busy(place, gap, seconds)?;
+        let merged = errors.merged.map_or("–".to_owned(), |share| number(share * 100.0));
+        println!(
+            "client core 90 % busy with other work, a token every {gap} ms: first token wrong by {} ms (p50) and {} ms \
+             (p99), {merged} % of stamps merged",
+            number(errors.half * 1e3),
+            number(errors.most * 1e3)
+        );
+        if gap == 20 {
+            goals.add(
+                "error of first token p50, core 90 % busy",
+                errors.half * 1e3,
+                "ms",
+                Bound::AtMost(0.1),
+            );
+            goals.add(
+                "error of first token p99, core 90 % busy",
+                errors.most * 1e3,
+                "ms",
+                Bound::AtMost(0.5),
+            );
+        }
+    }
+    println!();
+    Ok(())
+}
+
+/// 2,000 and 10,000 streams.
+fn many_streams(quick: bool, place: &Place, goals: &mut Goals) -> anyhow::Result<()> {
+    let two = many(place, 2000, if quick { 3 } else { 10 })?;
+    println!(
+        "2000 streams: {} % of the rate that the schedule allows, {} MB, {} failed",
+        two.share.map_or("–".to_owned(), |share| number(share * 100.0)),
+        number(two.peak_bytes / 1e6),
+        two.failed
+    );
+    goals.add(
+        "2000 streams, share of the ideal rate",
+        two.share.map(|share| share * 100.0),
+        "%",
+        Bound::AtLeast(99.0),
+    );
+    goals.add("2000 streams, memory", two.peak_bytes / 1e6, "MB", Bound::AtMost(60.0));
+    if quick {
+        println!("left out, because this is quick: 10000 streams, a million requests");
+        return Ok(());
+    }
+    let ten = many(place, 10_000, 2)?;
+    println!("10000 streams: {} MB, {} failed", number(ten.peak_bytes / 1e6), ten.failed);
+    goals.add("10000 streams, failed requests", ten.failed as f64, "", Bound::AtMost(0.0));
+    Ok(())
+}
+
+/// Pace, start and memory.
+fn small_things(quick: bool, place: &Place, goals: &mut Goals) -> anyhow::Result<()> {
+    let lag = pace(place, 5000, if quick { 3 } else { 20 })?;
+    goals.add("requests sent late at 5000/s, p99", lag.map(|lag| lag * 1e3), "ms", Bound::AtMost(0.2));
+    let start = starts(place, if quick { 3 } else { 20 })?;
+    goals.add("start to first request", start.map(|spread| spread.median * 1e3), "ms", Bound::AtMost(50.0));
+    let (few, all) = if quick { (5_000, 50_000) } else { (100_000, 1_000_000) };
+    let (small, large) = (requests(place, few)?, requests(place, all)?);
+    println!(
+        "memory: {} MB for {few} requests, {} MB for {all} in {} s",
+        number(small.peak_bytes / 1e6),
+        number(large.peak_bytes / 1e6),
+        number(large.wall_s)
+    );
+    let growth = (large.peak_bytes - small.peak_bytes) / 1e6;
+    goals.add("memory that ten times the requests take beyond", growth, "MB", Bound::AtMost(5.0));
+    println!();
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! What only this client is asked.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use assay_load::clock::monotonic_ns;
+use assay_load::record::RecordReader;
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use super::CLIENT_CORE;
+use super::client::{Said, carry_out, load};
+use super::server::{Endpoint, at, pinned};
+use crate::figures::Spread;
+use crate::place::Place;
+
+/// How far the client's times to first token are from the true ones, in seconds: median and 99th percentile.
+#[derive(Debug, Clone, Copy)]
+pub struct Errors {
+    /// The median.
+    pub half: f64,
+    /// The 99th percentile.
+    pub most: f64,
+    /// The share of stamps that had merged.
+    pub merged: Option<f64>,
+}
+
+/// Measures 64 streams with a token every `gap` milliseconds while other work takes nine tenths of the client's core.
+pub fn busy(place: &Place, gap: u32, seconds: u32) -> anyhow::Result<Errors> {
+    let gap = gap.to_string();
+    let endpoint =
+        Endpoint::start(place, &["--first-token", "200", "--gap", &gap, "--tokens", "50", "--spread"])?;
+    let directory = place.fresh("busy")?;
+    let mut command = pinned(CLIENT_CORE, &place.assay);
+    command.current_dir(&directory).args([
+        "load",
+        &endpoint.url,
+        "--model",
+        "calibration",
+        "--json",
+        "--quiet",
+    ]);
+    command.args(["--streams", "64", "--warm-up", "0", "--duration", &seconds.to_string()]);
+    let said = beside_other_work(|| carry_out(&mut command))?;
+    let sends = endpoint.stop()?;
+    let truth: HashMap<u64, i64> = sends
+        .iter()
+        .filter_map(|stream| Some((stream.client?, stream.first_token_ns()? - stream.arrived_ns)))
+        .collect();
+    let mut errors = Vec::new();
+    for exchange in RecordReader::open(&directory.join("load.assay"))? {
+        let exchange = exchange?;
+        if let (Some(first_s), Some(truth)) = (exchange.first_token_s, truth.get(&exchange.index)) {
+            errors.push((first_s - exchange.sent_s - *truth as f64 * 1e-9).abs());
+        }
+    }
+    errors.sort_by(f64::total_cmp);
+    let (half, most) = at(&errors, 0.5).zip(at(&errors, 0.99)).context("no request was compared")?;
+    Ok(Errors { half, most, merged: said.printed.pointer("/client/merged_share").and_then(Value::as_f64) })
+}
+
+/// Does something while another thread takes nine of every ten milliseconds of the client's core.
+fn beside_other_work<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| -> anyhow::Result<()> {
+            let mut cores = CpuSet::new();
+            cores.set(CLIENT_CORE)?;
+            sched_setaffinity(Pid::from_raw(0), &cores)?;
+            while !is_over.load(Ordering::Relaxed) {
+                let began = Instant::now();
+                while began.elapsed() < Duration::from_millis(9) {
+                    std::hint::spin_loop();
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            Ok(())
+        });
+        let result = work();
+        is_over.store(true, Ordering::Relaxed);
+        other.join().map_err(|_| anyhow::anyhow!("the other work broke down"))??;
+        result
+    })
+}
+
+/// What many streams came to.
+#[derive(Debug, Clone, Copy)]
+pub struct Many {
+    /// Requests per second by those that the schedule allows.
+    pub share: Option<f64>,
+    /// The client's largest memory in bytes.
+    pub peak_bytes: f64,
+    /// Requests that did not end well.
+    pub failed: u64,
+}
+
+/// So many streams, each asking so often: the first token after 200 ms, then one every 20 ms, 50 in all.
+pub fn many(place: &Place, streams: u32, requests_each: u32) -> anyhow::Result<Many> {
+    let endpoint =
+        Endpoint::start(place, &["--first-token", "200", "--gap", "20", "--tokens", "50", "--spread"])?;
+    let (streams_text, requests) = (streams.to_string(), (streams * requests_each).to_string());
+    let options = ["--streams", &streams_text, "--requests", &requests, "--warm-up", "0"];
+    let said = load(place, &endpoint.url, &options)?;
+    endpoint.stop()?;
+    // With spread phases the first token waits half a gap more on average.
+    let ideal = f64::from(streams) / (0.200 + 0.010 + 49.0 * 0.020);
+    let of_endpoint = |field: &str| said.printed.pointer(&format!("/endpoints/0/{field}"));
+    let count = |field: &str| of_endpoint(field).and_then(Value::as_u64).unwrap_or(0);
+    Ok(Many {
+        share: of_endpoint("requests_per_s").and_then(Value::as_f64).map(|rate| rate / ideal),
+        peak_bytes: said.peak_bytes,
+        failed: count("requests") - count("succeeded"),
+    })
+}
+
+/// How late requests of an open loop are sent, at the 99th percentile, in seconds.
+pub fn pace(place: &Place, rate: u32, seconds: u32) -> anyhow::Result<Option<f64>> {
+    let endpoint = Endpoint::start(place, &["--first-token", "1", "--gap", "0", "--tokens", "1"])?;
+    let (rate, seconds) = (rate.to_string(), seconds.to_string());
+    let said = load(place, &endpoint.url, &["--rate", &rate, "--duration", &seconds, "--gaps", "constant"])?;
+    endpoint.stop()?;
+    Ok(said.printed.pointer("/client/schedule_lag_p99_s").and_then(Value::as_f64))
+}
+
+/// From the start of the program to the arrival of its first request, in seconds.
+pub fn starts(place: &Place, rounds: usize) -> anyhow::Result<Option<Spread>> {
+    let mut times = Vec::new();
+    for _ in 0..rounds {
+        let endpoint = Endpoint::start(place, &["--tokens", "1"])?;
+        let began = monotonic_ns();
+        load(place, &endpoint.url, &["--requests", "1", "--warm-up", "0"])?;
+        let first = endpoint.stop()?.iter().map(|stream| stream.arrived_ns).min();
+        times.extend(first.map(|first| (first - began) as f64 * 1e-9));
+    }
+    Ok(Spread::of(&times))
+}
+
+/// So many requests, one token each, on 64 streams: what that takes.
+pub fn requests(place: &Place, requests: u32) -> anyhow::Result<Said> {
+    let endpoint = Endpoint::start(place, &["--instant", "--tokens", "1"])?;
+    let requests = requests.to_string();
+    let said = load(place, &endpoint.url, &["--streams", "64", "--requests", &requests])?;
+    endpoint.stop()?;
+    Ok(said)
+}

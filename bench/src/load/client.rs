@@ -1,0 +1,204 @@
+//! Clients as processes on their core: what they cost and what they say.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use serde_json::Value;
+
+use super::CLIENT_CORE;
+use super::server::pinned;
+use crate::place::Place;
+use crate::rivals::find;
+
+/// What is asked of every client.
+#[derive(Debug, Clone, Copy)]
+pub struct Work {
+    /// Requests in flight.
+    pub streams: u32,
+    /// Requests in all.
+    pub requests: u32,
+    /// Tokens of an answer.
+    pub tokens: u32,
+}
+
+impl Work {
+    /// Tokens in all.
+    pub fn all_tokens(&self) -> f64 {
+        f64::from(self.requests) * f64::from(self.tokens)
+    }
+}
+
+/// A client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Client {
+    /// This program.
+    Assay,
+    /// A loop over aiohttp, as vLLM's and SGLang's clients are written.
+    Aiohttp,
+    /// The same over httpx, as OpenAI's library is written.
+    Httpx,
+    /// NVIDIA's aiperf.
+    Aiperf,
+    /// Guidellm.
+    Guidellm,
+}
+
+impl Client {
+    /// All of them.
+    pub const ALL: [Client; 5] =
+        [Client::Assay, Client::Aiohttp, Client::Httpx, Client::Aiperf, Client::Guidellm];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Client::Assay => "assay load",
+            Client::Aiohttp => "aiohttp loop",
+            Client::Httpx => "httpx loop",
+            Client::Aiperf => "aiperf",
+            Client::Guidellm => "guidellm",
+        }
+    }
+
+    /// The program that is started, if it is there.
+    pub fn program(self, place: &Place) -> Option<PathBuf> {
+        match self {
+            Client::Assay => Some(place.assay.clone()),
+            Client::Aiohttp | Client::Httpx => {
+                find("python3", place).filter(|python| self.is_importable(python))
+            }
+            Client::Aiperf | Client::Guidellm => find(self.name(), place),
+        }
+    }
+
+    fn is_importable(self, python: &Path) -> bool {
+        let library = if self == Client::Aiohttp { "import aiohttp" } else { "import httpx" };
+        Command::new(python).args(["-c", library]).output().is_ok_and(|output| output.status.success())
+    }
+
+    /// The command that does the work.
+    fn command(self, program: &Path, url: &str, work: Work, directory: &Path) -> anyhow::Result<Command> {
+        let mut command = pinned(CLIENT_CORE, program);
+        command.current_dir(directory);
+        let [streams, requests, tokens] =
+            [work.streams, work.requests, work.tokens].map(|number| number.to_string());
+        match self {
+            Client::Assay => {
+                command.args(["load", url, "--model", "calibration", "--json", "--quiet", "--warm-up", "0"]);
+                command.args(["--streams", &streams, "--requests", &requests, "--output-tokens", &tokens]);
+            }
+            Client::Aiohttp | Client::Httpx => {
+                fs::write(directory.join("client.py"), include_str!("../../rivals/load_client.py"))?;
+                let library = if self == Client::Aiohttp { "aiohttp" } else { "httpx" };
+                command.args(["client.py", library, url, &streams, &requests, &tokens]);
+            }
+            Client::Aiperf => {
+                let base = url.trim_end_matches("/v1");
+                command.args(["profile", "--model", "calibration", "--url", base, "--endpoint-type", "chat"]);
+                command.args(["--streaming", "--concurrency", &streams, "--request-count", &requests]);
+                command.args(["--output-tokens-mean", &tokens, "--use-server-token-count"]);
+                command.args(["--ui-type", "none", "--artifact-dir", "artifacts"]);
+            }
+            Client::Guidellm => {
+                let data = format!("prompt_tokens=16,output_tokens={tokens}");
+                command.args([
+                    "benchmark",
+                    "--target",
+                    url.trim_end_matches("/v1"),
+                    "--model",
+                    "calibration",
+                ]);
+                command.args(["--rate-type", "concurrent", "--rate", &streams, "--max-requests", &requests]);
+                command.args(["--data", &data, "--disable-progress", "--output-path", "result.json"]);
+            }
+        }
+        Ok(command)
+    }
+}
+
+/// What a client did.
+#[derive(Debug, Clone)]
+pub struct Said {
+    /// CPU seconds.
+    pub cpu_s: f64,
+    /// Wall-clock seconds.
+    pub wall_s: f64,
+    /// The largest resident memory in bytes, as far as a look every few milliseconds tells; of the process itself.
+    pub peak_bytes: f64,
+    /// What it printed, where that is JSON.
+    pub printed: Value,
+}
+
+/// Lets a client do its work.
+pub fn run(client: Client, place: &Place, url: &str, work: Work) -> anyhow::Result<Said> {
+    let program = client.program(place).with_context(|| format!("{} is not there", client.name()))?;
+    let directory = place.fresh("client")?;
+    carry_out(&mut client.command(&program, url, work, &directory)?)
+}
+
+/// This program with options of its own.
+pub fn load(place: &Place, url: &str, options: &[&str]) -> anyhow::Result<Said> {
+    let mut command = pinned(CLIENT_CORE, &place.assay);
+    command.current_dir(place.fresh("client")?);
+    command.args(["load", url, "--model", "calibration", "--json", "--quiet"]).args(options);
+    carry_out(&mut command)
+}
+
+/// Runs a command to its end; only one may be measured at a time.
+pub fn carry_out(command: &mut Command) -> anyhow::Result<Said> {
+    let directory = command.get_current_dir().unwrap_or(Path::new(".")).to_owned();
+    let (out, errors) = (directory.join("stdout"), directory.join("stderr"));
+    command.stdin(Stdio::null()).stdout(fs::File::create(&out)?).stderr(fs::File::create(&errors)?);
+    let (before, began) = (children_cpu_s()?, Instant::now());
+    let mut child = command.spawn().context("cannot start `taskset`, which binds programs to cores")?;
+    let mut peak_bytes: f64 = 0.0;
+    let status = loop {
+        peak_bytes = peak_bytes.max(peak_of(child.id()).unwrap_or(0.0));
+        match child.try_wait()? {
+            Some(status) => break status,
+            None => std::thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    let wall_s = began.elapsed().as_secs_f64();
+    if !status.success() {
+        let told = fs::read_to_string(&errors).unwrap_or_default();
+        bail!("it ended with {status}: {}", told.lines().last().unwrap_or("no reason given"));
+    }
+    let printed = serde_json::from_slice(&fs::read(&out)?).unwrap_or(Value::Null);
+    Ok(Said { cpu_s: children_cpu_s()? - before, wall_s, peak_bytes, printed })
+}
+
+/// The peak of a process so far.
+fn peak_of(pid: u32) -> Option<f64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.split_whitespace().next()?.parse::<f64>().ok()? * 1024.0)
+}
+
+fn children_cpu_s() -> anyhow::Result<f64> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let microseconds = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+    Ok(microseconds as f64 * 1e-6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_measured_and_its_output_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut command = Command::new("sh");
+        command.current_dir(directory.path()).args(["-c", "sleep 0.05; echo '{\"a\": 2}'"]);
+        let said = carry_out(&mut command).unwrap();
+        assert_eq!(said.printed["a"], 2);
+        assert!(said.wall_s > 0.04 && said.peak_bytes > 1e5, "{said:?}");
+        let mut failing = Command::new("sh");
+        failing.current_dir(directory.path()).args(["-c", "echo oh no >&2; exit 3"]);
+        assert!(carry_out(&mut failing).unwrap_err().to_string().contains("oh no"));
+    }
+}

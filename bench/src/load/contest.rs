@@ -1,0 +1,125 @@
+//! All clients on the same work, in turns: what they cost, and how far what they say is from the truth.
+
+use serde_json::Value;
+
+use super::client::{Client, Said, Work, run};
+use super::server::{Endpoint, at, first_tokens};
+use crate::figures::{Spread, number, table};
+use crate::place::Place;
+
+/// One case of the contest.
+#[derive(Debug, Clone, Copy)]
+pub struct Case {
+    /// What it is.
+    pub title: &'static str,
+    /// Options of the endpoint.
+    pub endpoint: &'static [&'static str],
+    /// What is asked.
+    pub work: Work,
+    /// The requests per second that the schedule allows; none for an endpoint without one.
+    pub ideal: Option<f64>,
+}
+
+/// One turn of one client.
+#[derive(Debug, Clone)]
+pub struct Turn {
+    /// Who.
+    pub client: Client,
+    /// What it did.
+    pub said: Said,
+    /// The true time to first token: median and 99th percentile, in seconds.
+    pub truth: Option<(f64, f64)>,
+}
+
+/// All turns of a case.
+#[derive(Debug)]
+pub struct Outcome {
+    case: Case,
+    turns: Vec<Turn>,
+    /// Clients that could not do the work, with the reason.
+    pub troubles: Vec<String>,
+}
+
+/// Lets all clients do the work, round by round.
+pub fn contest(case: Case, rounds: usize, place: &Place) -> anyhow::Result<Outcome> {
+    let mut outcome = Outcome { case, turns: Vec::new(), troubles: Vec::new() };
+    let mut present = Vec::new();
+    for client in Client::ALL {
+        match client.program(place) {
+            Some(_) => present.push(client),
+            None => outcome.troubles.push(format!("{} is not there", client.name())),
+        }
+    }
+    for round in 0..rounds {
+        // Every other round goes backwards, so that nobody is always first.
+        let order: Vec<Client> =
+            if round % 2 == 0 { present.clone() } else { present.iter().rev().copied().collect() };
+        for client in order {
+            let endpoint = Endpoint::start(place, case.endpoint)?;
+            match run(client, place, &endpoint.url, case.work) {
+                Ok(said) => {
+                    let first = first_tokens(&endpoint.stop()?);
+                    outcome.turns.push(Turn { client, said, truth: at(&first, 0.5).zip(at(&first, 0.99)) });
+                }
+                Err(error) => {
+                    outcome.troubles.push(format!("{}: {error}", client.name()));
+                    present.retain(|known| *known != client);
+                }
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+impl Outcome {
+    fn of(&self, client: Client, value: impl Fn(&Turn) -> Option<f64>) -> Option<Spread> {
+        let of_client = self.turns.iter().filter(|turn| turn.client == client);
+        Spread::of(&of_client.filter_map(value).collect::<Vec<_>>())
+    }
+
+    /// CPU seconds for a million tokens.
+    pub fn cpu_per_million(&self, client: Client) -> Option<Spread> {
+        self.of(client, |turn| Some(turn.said.cpu_s / self.case.work.all_tokens() * 1e6))
+    }
+
+    /// Tokens for a CPU second.
+    pub fn tokens_per_cpu_s(&self, client: Client) -> Option<Spread> {
+        self.of(client, |turn| Some(self.case.work.all_tokens() / turn.said.cpu_s))
+    }
+
+    /// What all clients did, as a table.
+    pub fn text(&self) -> String {
+        let mut header = vec!["client", "CPU s / 1 M tokens", "range", "1000 tokens / CPU s", "wall s"];
+        header.extend(["first token p50 ms", "truth", "p99 ms", "truth", "peak MB", "turns"]);
+        let rows: Vec<Vec<String>> = Client::ALL.into_iter().filter_map(|client| self.row(client)).collect();
+        let ideal = self.case.ideal.map(|rate| format!("; the schedule allows {} requests/s", number(rate)));
+        let troubles: String = self.troubles.iter().map(|trouble| format!("missing: {trouble}\n")).collect();
+        format!("{}{}\n{}{troubles}", self.case.title, ideal.unwrap_or_default(), table(&header, &rows))
+    }
+
+    fn row(&self, client: Client) -> Option<Vec<String>> {
+        let cpu = self.cpu_per_million(client)?;
+        let shown = |spread: Option<Spread>| spread.map_or("–".to_owned(), |spread| number(spread.median));
+        let said =
+            |field: &'static str| self.of(client, |turn| Some(first_token(&turn.said.printed, field)? * 1e3));
+        Some(vec![
+            client.name().to_owned(),
+            number(cpu.median),
+            cpu.range(),
+            shown(self.tokens_per_cpu_s(client).map(|spread| spread.scaled(1e-3))),
+            shown(self.of(client, |turn| Some(turn.said.wall_s))),
+            shown(said("p50")),
+            shown(self.of(client, |turn| Some(turn.truth?.0 * 1e3))),
+            shown(said("p99")),
+            shown(self.of(client, |turn| Some(turn.truth?.1 * 1e3))),
+            shown(self.of(client, |turn| Some(turn.said.peak_bytes / 1e6))),
+            self.turns.iter().filter(|turn| turn.client == client).count().to_string(),
+        ])
+    }
+}
+
+/// The time to first token that a client printed, ours or that of the loops.
+fn first_token(printed: &Value, field: &str) -> Option<f64> {
+    let ours = printed.pointer("/endpoints/0/first_token_s").or_else(|| printed.get("first_token_s"));
+    ours?.get(field)?.as_f64()
+}

@@ -1,0 +1,81 @@
+//! Results of a load as JSON; docs/json.md describes it.
+
+use assay_judge::load::Distribution;
+use serde_json::{Value, json};
+
+use super::Results;
+use crate::verbs::JSON_SCHEMA;
+
+/// One load.
+pub(super) fn as_json(results: &Results) -> Value {
+    let endpoints = results.endpoints.iter().map(|endpoint| {
+        let summary = &endpoint.summary;
+        let spread = |values: &Distribution| {
+            let at = |probability| values.quantile(probability);
+            json!({ "p50": at(0.5), "p90": at(0.9), "p95": at(0.95), "p99": at(0.99), "mean": values.mean(), "count": values.count() })
+        };
+        let reasons = endpoint.verdict.reasons.iter();
+        let reasons = reasons.map(|reason| json!({ "validity": reason.validity.name(), "text": reason.text, "hint": reason.hint }));
+        let faults = endpoint.faults.iter();
+        let faults = faults.map(|(kind, (count, first))| json!({ "kind": kind, "count": count, "first": first, "hint": kind.hint() }));
+        json!({
+            "url": endpoint.url,
+            "model": endpoint.model,
+            "validity": endpoint.verdict.validity.name(),
+            "reasons": reasons.collect::<Vec<_>>(),
+            "requests": summary.success.all,
+            "succeeded": summary.success.of,
+            "success_interval": summary.success.interval(),
+            "good": summary.good.of,
+            "goodput": summary.goodput().filter(|_| results.has_bounds),
+            "window_s": [summary.window.begin_s, summary.window.end_s],
+            "window_is_whole_load": summary.window.is_whole,
+            "output_tokens_per_s": summary.total_output_rate(),
+            "requests_per_s": summary.request_rate(),
+            "first_token_s": spread(&summary.first_token),
+            "first_token_from_send_s": spread(&summary.first_token_from_send),
+            "first_output_s": spread(&summary.first_output),
+            "time_per_token_s": spread(&summary.per_token),
+            "chunk_gap_s": spread(&summary.chunk_gap),
+            "tokens_per_chunk": spread(&summary.tokens_per_chunk),
+            "end_to_end_s": spread(&summary.end_to_end),
+            "end_to_end_from_send_s": spread(&summary.end_to_end_from_send),
+            "request_tokens_per_s": spread(&summary.output_rate),
+            "server_queue_s": spread(&summary.server_queue),
+            "server_prompt_s": spread(&summary.server_prompt),
+            "server_output_s": spread(&summary.server_output),
+            "exact_match": summary.exact.value(),
+            "exact_match_interval": summary.exact.interval(),
+            "f1": summary.f1.mean(),
+            "tokens": {
+                "prompt": summary.tokens.prompt,
+                "output": summary.tokens.output,
+                "reasoning": summary.tokens.reasoning,
+                "counted_by_server": summary.tokens.by_server,
+                "counted_by_tokenizer": summary.tokens.by_tokenizer,
+                "unknown": summary.tokens.unknown,
+                "tokenizer_against_server": summary.count_difference(),
+            },
+            "server_counters": endpoint.counters,
+            "faults": faults.collect::<Vec<_>>(),
+        })
+    });
+    let client = &results.client;
+    json!({
+        "schema": JSON_SCHEMA,
+        "ended": results.ended,
+        "took_s": results.took_s,
+        "client": {
+            "client_lag_p99_s": client.client_lag_s,
+            "schedule_lag_p99_s": client.schedule_lag_s,
+            "in_flight_share": client.in_flight,
+            "cpu_share": client.cpu,
+            "connections": client.connections,
+            "requests": client.requests,
+            "sent_anew": client.sent_anew,
+            "merged_share": client.merged,
+            "unstamped_share": client.unstamped,
+        },
+        "endpoints": endpoints.collect::<Vec<_>>(),
+    })
+}

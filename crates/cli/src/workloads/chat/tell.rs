@@ -1,0 +1,187 @@
+//! Results of a load as lines. Names and meanings are those of docs/load.md; a bare name is the mean, as other clients
+//! print it, with `.median` and `.p99` beside it.
+
+use std::path::Path;
+
+use assay_judge::load::{Distribution, Summary, Validity};
+use assay_load::calibration;
+use assay_load::record::RecordReader;
+use assay_model::{Scope, Told, names};
+use assay_workloads::Outlet;
+
+use crate::verbs::load::{Results, request};
+
+/// A request after so many others is not told by itself: the record has all of them.
+const MOST_STEPS: u64 = 10_000;
+
+/// The metrics that are not canonical, with their units.
+pub const METRICS: &[(&str, &str)] = &[
+    ("latency.ttft.median", "s"),
+    ("latency.ttft.p99", "s"),
+    ("latency.ttft.from_send", "s"),
+    ("latency.ttfo", "s"),
+    ("latency.ttfo.median", "s"),
+    ("latency.ttfo.p99", "s"),
+    ("latency.tpot.median", "s"),
+    ("latency.tpot.p99", "s"),
+    ("latency.itl.median", "s"),
+    ("latency.itl.p99", "s"),
+    ("latency.e2e.median", "s"),
+    ("latency.e2e.p99", "s"),
+    ("latency.e2e.from_send", "s"),
+    ("tokens_per_s.request", "tokens/s"),
+    ("tokens_per_chunk", "tokens"),
+    ("goodput", "requests/s"),
+    ("goodput.share", "fraction"),
+    ("exact_match", "fraction"),
+    ("f1", "fraction"),
+    ("client.lag", "s"),
+    ("client.schedule_lag", "s"),
+    ("client.cpu", "fraction"),
+    ("client.merged", "fraction"),
+    ("server.lag", "s"),
+];
+
+/// Tells each request that ended well.
+pub(super) fn series(record: &Path, outlet: &mut Outlet<'_>) -> anyhow::Result<()> {
+    let mut all = Vec::new();
+    for exchange in RecordReader::open(record)? {
+        let exchange = exchange?;
+        if exchange.is_success() && !exchange.warm_up && exchange.index < MOST_STEPS {
+            let first = exchange.first_token_s.map(|at_s| at_s - exchange.intended_s);
+            let per_token = request(&exchange).time_per_token_s();
+            all.push((exchange.index + 1, first, per_token, exchange.end_s - exchange.intended_s));
+        }
+    }
+    all.sort_by_key(|(step, ..)| *step);
+    for (step, first, per_token, whole) in all {
+        let values = [
+            (names::LATENCY_TTFT, first),
+            (names::LATENCY_TPOT, per_token),
+            (names::LATENCY_E2E, Some(whole)),
+        ];
+        for (metric, value) in values {
+            if let Some(value) = value {
+                outlet.tell(Told::at(metric, step, value));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Tells what the load says of its endpoint, and what that is worth.
+pub(super) fn results(results: &Results, outlet: &mut Outlet<'_>) {
+    if let Some(began_s) = results.began_s.filter(|began_s| *began_s > 0.0) {
+        outlet.tell(Told::Phase { name: "warmup".to_owned(), start_s: 0.0, end_s: began_s });
+    }
+    for endpoint in &results.endpoints {
+        latencies(&endpoint.summary, outlet);
+        rates(&endpoint.summary, results.has_bounds, outlet);
+        counts(&endpoint.summary, outlet);
+        for (kind, (count, first)) in &endpoint.faults {
+            let text = format!("{count} requests failed: {}; the first: {first}", kind.name());
+            outlet.tell(Told::Note { text, hint: Some(kind.hint().to_owned()) });
+        }
+        outlet.setting("validity", endpoint.verdict.validity.name());
+        for reason in endpoint.verdict.reasons.iter().filter(|one| one.validity == Validity::Suspect) {
+            let text = format!("suspect: {}", reason.text);
+            outlet.tell(Told::Note { text, hint: Some(reason.hint.to_owned()) });
+        }
+    }
+    let client = &results.client;
+    value(outlet, "client.lag", client.client_lag_s);
+    value(outlet, "client.schedule_lag", client.schedule_lag_s);
+    value(outlet, "client.cpu", client.cpu);
+    value(outlet, "client.merged", client.merged);
+}
+
+/// Tells how late the calibration endpoint itself was.
+pub(super) fn server(summary: &calibration::Summary, outlet: &mut Outlet<'_>) {
+    value(outlet, "server.lag", summary.late_s(0.99));
+}
+
+fn latencies(summary: &Summary, outlet: &mut Outlet<'_>) {
+    let spreads = [
+        (names::LATENCY_TTFT, &summary.first_token),
+        ("latency.ttfo", &summary.first_output),
+        (names::LATENCY_TPOT, &summary.per_token),
+        (names::LATENCY_ITL, &summary.chunk_gap),
+        (names::LATENCY_E2E, &summary.end_to_end),
+    ];
+    for (name, values) in spreads {
+        mean(outlet, name, values);
+        value(outlet, &format!("{name}.median"), values.quantile(0.5));
+        value(outlet, &format!("{name}.p99"), values.quantile(0.99));
+    }
+    mean(outlet, "latency.ttft.from_send", &summary.first_token_from_send);
+    mean(outlet, "latency.e2e.from_send", &summary.end_to_end_from_send);
+    mean(outlet, "tokens_per_chunk", &summary.tokens_per_chunk);
+    mean(outlet, "tokens_per_s.request", &summary.output_rate);
+}
+
+fn rates(summary: &Summary, has_bounds: bool, outlet: &mut Outlet<'_>) {
+    let seconds = summary.window.length_s();
+    if summary.total_output_rate().is_some() {
+        outlet.tell(Told::rate(names::TOKENS_PER_S_OUTPUT, summary.tokens_inside, seconds));
+    }
+    if summary.request_rate().is_some() {
+        outlet.tell(Told::rate(names::REQUESTS_PER_S, summary.ended_inside as f64, seconds));
+    }
+    if has_bounds {
+        value(outlet, "goodput", summary.goodput());
+        value(outlet, "goodput.share", summary.good.value());
+    }
+}
+
+fn counts(summary: &Summary, outlet: &mut Outlet<'_>) {
+    let success = summary.success;
+    value(outlet, names::REQUESTS, Some(success.all as f64));
+    value(outlet, names::REQUESTS_FAILED, Some((success.all - success.of) as f64));
+    value(outlet, names::SUCCESS, success.value());
+    value(outlet, "exact_match", summary.exact.value());
+    value(outlet, "f1", summary.f1.mean());
+    let tokens = summary.tokens;
+    if tokens.by_server + tokens.by_tokenizer > 0 {
+        value(outlet, names::TOKENS_PROMPT, Some(tokens.prompt as f64).filter(|count| *count > 0.0));
+        value(outlet, names::TOKENS_OUTPUT, Some(tokens.output as f64));
+    }
+    if tokens.reasoning > 0 {
+        value(outlet, names::TOKENS_REASONING, Some(tokens.reasoning as f64));
+    }
+}
+
+/// A mean, with how many values it is of.
+fn mean(outlet: &mut Outlet<'_>, metric: &str, values: &Distribution) {
+    if let Some(mean) = values.mean() {
+        outlet.tell(Told::Value {
+            metric: metric.to_owned(),
+            value: mean,
+            unit: unit(metric),
+            step: None,
+            scope: Some(Scope::Loop),
+            count: Some(values.count() as f64),
+            seconds: None,
+            derived: true,
+        });
+    }
+}
+
+fn value(outlet: &mut Outlet<'_>, metric: &str, value: Option<f64>) {
+    if let Some(value) = value {
+        outlet.tell(Told::Value {
+            metric: metric.to_owned(),
+            value,
+            unit: unit(metric),
+            step: None,
+            scope: None,
+            count: None,
+            seconds: None,
+            derived: true,
+        });
+    }
+}
+
+/// The unit of a metric that is not canonical.
+fn unit(metric: &str) -> Option<String> {
+    METRICS.iter().find(|(name, _)| *name == metric).map(|(_, unit)| (*unit).to_owned())
+}

@@ -1,0 +1,52 @@
+//! `chat`: load on an endpoint by campaigns.
+
+use crate::bench::Bench;
+
+fn campaign(settings: &str) -> String {
+    format!(
+        "name = \"chat\"\nworkload = \"chat\"\n[fixed]\nrequests = 6\nstreams = 2\n{settings}\n\
+         [repeats]\nat_least = 6\n[report]\ncolumns = [\"latency.ttft.median\", \"tokens_per_s.output\"]\n"
+    )
+}
+
+fn run(settings: &str) -> (Bench, String) {
+    let place = Bench::new().file("chat.toml", &campaign(settings));
+    let told = place.run(&["run", "chat.toml"]);
+    (place, told)
+}
+
+#[test]
+fn two_endpoints_are_compared() {
+    let (place, told) = run("[[zip]]\nendpoint = [\"slow\", \"fast\"]\n\
+        mock = [\"first-token=120,gap=20,tokens=3\", \"first-token=5,gap=20,tokens=3\"]");
+    assert!(told.starts_with("exit code 0"), "{told}");
+    for part in ["slow", "fast", "latency.ttft.median", "slower"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    // The record of every request stands beside the run's log.
+    assert_eq!(place.count("records/chat/runs", "load.assay"), 12);
+}
+
+#[test]
+fn an_invalid_result_is_kept_and_never_ranked() {
+    let (_, told) = run("[[zip]]\nendpoint = [\"broken\", \"well\"]\n\
+        mock = [\"busy=1\", \"first-token=5,gap=20,tokens=3\"]");
+    assert!(told.contains("exit code 3"), "{told}");
+    assert!(told.contains("no request ended well"), "{told}");
+    assert!(!told.contains("slower") && !told.contains("faster"), "{told}");
+}
+
+#[test]
+fn what_cannot_be_is_told_before_anything_runs() {
+    for (settings, part) in [
+        ("", "no endpoint to ask"),
+        ("mock = \"first=3\"", "--first"),
+        ("mock = \"gap=-1\"", "milliseconds"),
+        ("url = \"http://localhost/v1\"\nrate = 2\ntrace = \"a\"", "--rate"),
+        ("url = \"http://localhost/v1\"\nsteams = 2", "streams"),
+    ] {
+        let (_, told) = run(settings);
+        assert!(told.contains("exit code 2") && told.contains("hint:"), "{part}: {told}");
+        assert!(told.contains(part) && !told.contains("[1/"), "{part}: {told}");
+    }
+}

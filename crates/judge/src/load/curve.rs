@@ -1,0 +1,223 @@
+//! The curve of latency over throughput: loads of several sizes, each made several times in turns. A point of the curve
+//! is the median over its loads with its interval; a load that the client spoilt is counted and left out.
+
+use assay_model::{Estimate, Unit};
+
+use super::{Summary, Validity};
+use crate::estimate::estimate;
+
+/// How large a load was.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub enum Level {
+    /// So many streams in a closed loop.
+    Streams(u64),
+    /// So many requests per second.
+    Rate(f64),
+}
+
+impl std::fmt::Display for Level {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Level::Streams(1) => write!(out, "1 stream"),
+            Level::Streams(streams) => write!(out, "{streams} streams"),
+            Level::Rate(rate) => write!(out, "{rate} requests/s"),
+        }
+    }
+}
+
+/// What a point tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Metric {
+    /// Output tokens per second of all requests together.
+    OutputRate,
+    /// Requests per second that ended well.
+    RequestRate,
+    /// Time to first token, the median of a load's requests.
+    FirstToken,
+    /// The same at the 99th percentile.
+    FirstTokenHigh,
+    /// Time per token, the median of a load's requests.
+    PerToken,
+    /// End to end, the median of a load's requests.
+    EndToEnd,
+    /// The same at the 99th percentile.
+    EndToEndHigh,
+}
+
+impl Metric {
+    /// All of them, in the order of tables.
+    pub const ALL: [Metric; 7] = [
+        Metric::OutputRate,
+        Metric::RequestRate,
+        Metric::FirstToken,
+        Metric::FirstTokenHigh,
+        Metric::PerToken,
+        Metric::EndToEnd,
+        Metric::EndToEndHigh,
+    ];
+
+    /// The words for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Metric::OutputRate => "total output",
+            Metric::RequestRate => "requests",
+            Metric::FirstToken => "first token p50",
+            Metric::FirstTokenHigh => "first token p99",
+            Metric::PerToken => "per token p50",
+            Metric::EndToEnd => "end to end p50",
+            Metric::EndToEndHigh => "end to end p99",
+        }
+    }
+
+    /// Its unit.
+    pub fn unit(self) -> Unit {
+        match self {
+            Metric::OutputRate => Unit::parse("tokens/s").0,
+            Metric::RequestRate => Unit::parse("requests/s").0,
+            _ => Unit::Seconds,
+        }
+    }
+
+    fn of(self, summary: &Summary) -> Option<f64> {
+        match self {
+            Metric::OutputRate => summary.total_output_rate(),
+            Metric::RequestRate => summary.request_rate(),
+            Metric::FirstToken => summary.first_token.quantile(0.5),
+            Metric::FirstTokenHigh => summary.first_token.quantile(0.99),
+            Metric::PerToken => summary.per_token.quantile(0.5),
+            Metric::EndToEnd => summary.end_to_end.quantile(0.5),
+            Metric::EndToEndHigh => summary.end_to_end.quantile(0.99),
+        }
+    }
+}
+
+/// What one load says of one endpoint.
+#[derive(Debug, Clone, Copy)]
+pub struct Reading<'a> {
+    /// The endpoint's name.
+    pub endpoint: &'a str,
+    /// How large the load was.
+    pub level: Level,
+    /// The metrics.
+    pub summary: &'a Summary,
+    /// What they are worth.
+    pub validity: Validity,
+}
+
+/// All loads of one size on one endpoint.
+#[derive(Debug, Clone)]
+pub struct Point {
+    /// The endpoint's name.
+    pub endpoint: String,
+    /// How large the loads were.
+    pub level: Level,
+    /// Each metric that was seen, over the loads that count.
+    pub estimates: Vec<(Metric, Estimate)>,
+    /// How many loads count.
+    pub loads: usize,
+    /// How many the client spoilt.
+    pub invalid: usize,
+    /// How many it may have spoilt; these count.
+    pub suspect: usize,
+}
+
+impl Point {
+    /// The estimate of a metric.
+    pub fn estimate(&self, metric: Metric) -> Option<&Estimate> {
+        self.estimates.iter().find(|(known, _)| *known == metric).map(|(_, estimate)| estimate)
+    }
+}
+
+/// The points of all endpoints, smaller loads first.
+#[derive(Debug, Clone)]
+pub struct Curve {
+    /// The points.
+    pub points: Vec<Point>,
+}
+
+impl Curve {
+    /// Puts loads together by endpoint and size.
+    pub fn new(readings: &[Reading<'_>]) -> Curve {
+        let mut keys: Vec<(&str, Level)> = Vec::new();
+        for reading in readings {
+            if !keys.contains(&(reading.endpoint, reading.level)) {
+                keys.push((reading.endpoint, reading.level));
+            }
+        }
+        // Endpoints stay in their order: sorting by level alone is stable.
+        keys.sort_by(|(_, a), (_, b)| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+        let point = |(endpoint, level)| {
+            let of_point = readings.iter().filter(|one| one.endpoint == endpoint && one.level == level);
+            point(endpoint, level, of_point.copied().collect())
+        };
+        Curve { points: keys.into_iter().map(point).collect() }
+    }
+
+    /// The endpoints, each once.
+    pub fn endpoints(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for point in &self.points {
+            if !names.contains(&point.endpoint.as_str()) {
+                names.push(&point.endpoint);
+            }
+        }
+        names
+    }
+}
+
+fn point(endpoint: &str, level: Level, readings: Vec<Reading<'_>>) -> Point {
+    let counting: Vec<&Reading<'_>> =
+        readings.iter().filter(|reading| reading.validity != Validity::Invalid).collect();
+    let estimates = Metric::ALL.into_iter().filter_map(|metric| {
+        let values: Vec<f64> = counting.iter().filter_map(|reading| metric.of(reading.summary)).collect();
+        Some((metric, estimate(&values)?))
+    });
+    Point {
+        endpoint: endpoint.to_owned(),
+        level,
+        estimates: estimates.collect(),
+        loads: counting.len(),
+        invalid: readings.len() - counting.len(),
+        suspect: counting.iter().filter(|reading| reading.validity == Validity::Suspect).count(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::{Bounds, Collector, Request, Window};
+
+    fn summary(first_token_s: f64) -> Summary {
+        let window = Window { begin_s: 0.0, end_s: 10.0, is_whole: false };
+        let mut collector = Collector::new(window, Bounds::default());
+        let first_token_s = Some(first_token_s);
+        collector.add(&Request { end_s: 1.0, first_token_s, is_success: true, ..Request::default() });
+        collector.finish()
+    }
+
+    #[test]
+    fn loads_of_one_size_are_one_point_and_spoilt_ones_do_not_count() {
+        let summaries: Vec<Summary> = [0.1, 0.2, 0.3, 9.0, 0.5].into_iter().map(summary).collect();
+        let reading = |index: usize, streams, validity| Reading {
+            endpoint: "a",
+            level: Level::Streams(streams),
+            summary: &summaries[index],
+            validity,
+        };
+        let readings = [
+            reading(4, 8, Validity::Suspect),
+            reading(0, 1, Validity::Valid),
+            reading(1, 1, Validity::Valid),
+            reading(2, 1, Validity::Valid),
+            reading(3, 1, Validity::Invalid),
+        ];
+        let curve = Curve::new(&readings);
+        let [one, eight] = curve.points.as_slice() else { panic!("{:?}", curve.points) };
+        assert_eq!((one.level, one.loads, one.invalid), (Level::Streams(1), 3, 1));
+        let first = one.estimate(Metric::FirstToken).unwrap();
+        assert!((first.center - 0.2).abs() < 0.001, "{first:?}");
+        assert_eq!((eight.loads, eight.suspect), (1, 1));
+        assert!(eight.estimate(Metric::OutputRate).is_none(), "unknown tokens stay unknown");
+        assert_eq!(curve.endpoints(), ["a"]);
+    }
+}

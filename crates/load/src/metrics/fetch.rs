@@ -1,0 +1,94 @@
+//! Getting a page, once and plainly: a connection of its own, which ends with the answer.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use super::MetricsError;
+use crate::request::{Endpoint, Page};
+use crate::tls::Trust;
+
+/// How long connecting and each read may take: a page that is not there at once is not worth waiting for.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// The longest page that is taken.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// Gets the page at `url`, or the usual one of the endpoint's host.
+pub(super) fn fetch(endpoint: &Endpoint, url: Option<&str>) -> Result<String, MetricsError> {
+    let page = Page::new(endpoint, url)?;
+    let answer =
+        ask(&page, endpoint).map_err(|source| MetricsError::Read { url: page.url.clone(), source })?;
+    let wrong =
+        |why: &str| MetricsError::Read { url: page.url.clone(), source: io::Error::other(why.to_owned()) };
+    let end =
+        answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").ok_or_else(|| wrong("it is no HTTP"))?;
+    let head = String::from_utf8_lossy(&answer[..end]);
+    let status = head.split_whitespace().nth(1).and_then(|word| word.parse().ok());
+    match status.ok_or_else(|| wrong("it is no HTTP"))? {
+        200 => {}
+        status => return Err(MetricsError::Status { url: page.url.clone(), status }),
+    }
+    let body = &answer[end + 4..];
+    let is_chunked = head.to_ascii_lowercase().contains("transfer-encoding: chunked");
+    let body = if is_chunked { joined(body).ok_or_else(|| wrong("it breaks off"))? } else { body.to_vec() };
+    Ok(String::from_utf8_lossy(&body).into_owned())
+}
+
+/// Sends the request and reads everything that comes back.
+fn ask(page: &Page, endpoint: &Endpoint) -> io::Result<Vec<u8>> {
+    let mut socket = TcpStream::connect_timeout(&page.address, PATIENCE)?;
+    socket.set_read_timeout(Some(PATIENCE))?;
+    socket.set_write_timeout(Some(PATIENCE))?;
+    let request = format!(
+        "GET {} HTTP/1.1\r\nHost: {}\r\nAccept: text/plain\r\nUser-Agent: assay\r\n{}Connection: close\r\n\r\n",
+        page.path,
+        page.authority,
+        page.authorization()
+    );
+    if !page.is_secure {
+        socket.write_all(request.as_bytes())?;
+        return whole(socket);
+    }
+    let trust = Trust::new(&page.host, endpoint.authority.as_deref()).map_err(io::Error::other)?;
+    let mut channel = rustls::StreamOwned::new(trust.connection().map_err(io::Error::other)?, socket);
+    channel.write_all(request.as_bytes())?;
+    whole(channel)
+}
+
+/// Reads to the end. A server that ends a secure channel without saying so has said everything all the same.
+fn whole(channel: impl Read) -> io::Result<Vec<u8>> {
+    let mut answer = Vec::new();
+    match channel.take(MOST_BYTES).read_to_end(&mut answer) {
+        Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(error),
+        _ => Ok(answer),
+    }
+}
+
+/// The body of a chunked answer; none if it breaks off.
+fn joined(mut rest: &[u8]) -> Option<Vec<u8>> {
+    let mut body = Vec::new();
+    loop {
+        let line = rest.windows(2).position(|bytes| bytes == b"\r\n")?;
+        let size = std::str::from_utf8(rest.get(..line)?).ok()?.split(';').next()?.trim();
+        let size = usize::from_str_radix(size, 16).ok()?;
+        rest = rest.get(line + 2..)?;
+        if size == 0 {
+            return Some(body);
+        }
+        body.extend_from_slice(rest.get(..size)?);
+        rest = rest.get(size.checked_add(2)?..)?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_are_joined_and_broken_ones_refused() {
+        assert_eq!(joined(b"3\r\nabc\r\n2;x=1\r\nde\r\n0\r\n\r\n").unwrap(), b"abcde");
+        for broken in [&b"3\r\nab"[..], b"zz\r\n", b"", b"ffffffffffffffff\r\na", b"3\r\nabc\r\n"] {
+            assert_eq!(joined(broken), None, "{broken:?}");
+        }
+    }
+}

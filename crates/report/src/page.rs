@@ -1,0 +1,80 @@
+//! HTML pages of one file each: no network, no script, light and dark, fit for paper.
+
+use crate::figure;
+use crate::markup::Markup;
+use crate::table::{Align, Table, Tone};
+
+/// The style sheet of pages.
+const STYLE: &str = include_str!("page.css");
+
+/// A whole page. The header stays in sight.
+pub fn page(title: &str, header: impl FnOnce(&mut Markup), body: impl FnOnce(&mut Markup)) -> String {
+    let mut page = Markup::default();
+    page.own("<!DOCTYPE html>\n");
+    page.element("html", &[("lang", "en")], |page| {
+        page.element("head", &[], |page| head(page, title));
+        page.line();
+        page.element("body", &[], |page| {
+            page.element("header", &[], header);
+            page.line();
+            page.element("main", &[], body);
+        });
+    });
+    page.line();
+    page.finish()
+}
+
+fn head(page: &mut Markup, title: &str) {
+    page.empty("meta", &[("charset", "utf-8")]);
+    page.empty("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
+    page.empty("meta", &[("name", "color-scheme"), ("content", "light dark")]);
+    page.leaf("title", &[], title);
+    page.element("style", &[], |page| {
+        page.own(figure::STYLE);
+        page.own(STYLE);
+    });
+}
+
+/// A table with its heading above it.
+pub fn table(page: &mut Markup, table: &Table) {
+    for line in &table.heading {
+        page.leaf("p", &[("class", "note")], line);
+    }
+    page.element("div", &[("class", "scroll")], |page| {
+        page.element("table", &[], |page| {
+            let class = |index: usize| match table.columns.get(index).map(|column| column.align) {
+                Some(Align::Right) => "number",
+                _ => "words",
+            };
+            page.element("thead", &[], |page| {
+                page.element("tr", &[], |page| {
+                    for (index, column) in table.columns.iter().enumerate() {
+                        page.leaf("th", &[("class", class(index)), ("scope", "col")], &column.name);
+                    }
+                });
+            });
+            page.element("tbody", &[], |page| {
+                for row in &table.rows {
+                    page.element("tr", &[], |page| {
+                        for (index, cell) in row.iter().enumerate() {
+                            let class = format!("{} {}", class(index), tone_class(cell.tone));
+                            page.leaf("td", &[("class", class.trim_end())], &cell.text);
+                        }
+                    });
+                }
+            });
+        });
+    });
+}
+
+/// The class of a tone.
+pub fn tone_class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Plain => "",
+        Tone::Good => "good",
+        Tone::Bad => "bad",
+        Tone::Doubt => "doubt",
+        Tone::Faint => "faint",
+        Tone::Strong => "strong",
+    }
+}
