@@ -9,6 +9,7 @@
 //! | `bin/audit.rs` | how many planted errors the audit finds |
 //! | `bin/lm.rs` | the native engine beside PyTorch |
 //! | `bin/load.rs` | the load client beside others, on one core each |
+//! | `bin/bert.rs` | the same for single sentences |
 //! | `place.rs` | where a bench works, and the binary it measures |
 //! | `measure.rs` | CPU and wall-clock time of commands, and what `/proc` tells of a process |
 //! | `figures.rs` | medians, ranges and tables |
@@ -20,8 +21,10 @@
 //! | `planted.rs` | write-ups with planted errors, and how many of them an audit finds |
 //! | `lm.rs` | peers that compute the language model, and their contest |
 //! | `load.rs`, `load/` | load clients and the endpoint that they ask |
+//! | `bert.rs` | peers that answer sentences, and their contest |
 //! | `crash/` | scenes, kills, the audit of a record, and the loss of power |
 
+pub mod bert;
 pub mod campaign;
 pub mod crash;
 pub mod figures;

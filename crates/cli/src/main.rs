@@ -45,6 +45,7 @@ fn main() -> ExitCode {
         Verb::Run(options) => verbs::run::run(options, &mut screen),
         Verb::Tour(options) => verbs::tour::tour(options, &mut screen),
         Verb::Bench(options) => verbs::bench::bench(options, &mut screen),
+        Verb::Train(options) => verbs::train::train(options, &mut screen),
         Verb::Peak(options) => verbs::peak::peak(options, &mut screen),
         Verb::Show(options) => verbs::show::show(options, &mut screen),
         Verb::Compare(options) => verbs::compare::compare(options, &mut screen),

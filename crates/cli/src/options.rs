@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod load;
+pub mod train;
 
 use std::path::PathBuf;
 
@@ -52,6 +53,8 @@ pub enum Verb {
     Tour(Tour),
     /// Measure a built-in workload without a campaign file.
     Bench(bench::Bench),
+    /// Train a small model that a built-in workload uses.
+    Train(train::Train),
     /// Measure what this machine can do at most: arithmetic, memory, matrix products.
     Peak(Peak),
     /// Print what a record says.

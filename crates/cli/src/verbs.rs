@@ -21,6 +21,7 @@ pub mod sample;
 pub mod serve_mock;
 pub mod show;
 pub mod tour;
+pub mod train;
 pub mod work;
 
 /// The version of all JSON that this program prints; docs/json.md describes it.

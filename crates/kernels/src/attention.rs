@@ -12,9 +12,12 @@
 mod backward;
 mod forward;
 mod pack;
+mod rows;
 mod tiles;
 
 use std::ops::Range;
+
+pub use rows::{Heads, rows};
 
 use crate::Threads;
 use crate::math::product::{COLUMNS, padded};

@@ -38,10 +38,23 @@ pub fn forward(threads: &Threads, kind: Kind, x: &[f32], y: &mut [f32]) {
     });
 }
 
+/// One number by the exact formula.
+#[inline(always)]
+pub(crate) fn exact<I: Instructions>(x: f32) -> f32 {
+    0.5 * x * (1.0 + erf::<I>(x * FRAC_1_SQRT_2))
+}
+
+/// One number by the approximation.
+#[inline(always)]
+pub(crate) fn approximate<I: Instructions>(x: f32) -> f32 {
+    let cubic = TANH_FACTOR * I::mul_add(TANH_CUBE * x * x, x, x);
+    0.5 * x * (1.0 + tanh::<I>(cubic))
+}
+
 dispatch! {
     fn forward_exact<I>(x: &[f32], y: &mut [f32]) {
         for (y, &x) in y.iter_mut().zip(x) {
-            *y = 0.5 * x * (1.0 + erf::<I>(x * FRAC_1_SQRT_2));
+            *y = exact::<I>(x);
         }
     }
 }
@@ -49,8 +62,7 @@ dispatch! {
 dispatch! {
     fn forward_tanh<I>(x: &[f32], y: &mut [f32]) {
         for (y, &x) in y.iter_mut().zip(x) {
-            let cubic = TANH_FACTOR * I::mul_add(TANH_CUBE * x * x, x, x);
-            *y = 0.5 * x * (1.0 + tanh::<I>(cubic));
+            *y = approximate::<I>(x);
         }
     }
 }

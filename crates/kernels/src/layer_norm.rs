@@ -64,6 +64,30 @@ dispatch! {
     }
 }
 
+/// Norms every row of `x` in its place, inside one task and with nothing kept.
+///
+/// # Panics
+/// If the lengths do not fit together.
+pub fn in_place(x: &mut [f32], weight: &[f32], bias: &[f32], epsilon: f32) {
+    assert!(bias.len() == weight.len(), "weight and bias must have the same length");
+    assert!(!weight.is_empty() && x.len().is_multiple_of(weight.len()), "x must consist of whole rows");
+    in_place_rows(x, weight, bias, epsilon);
+}
+
+dispatch! {
+    fn in_place_rows<I>(x: &mut [f32], weight: &[f32], bias: &[f32], epsilon: f32) {
+        let width = weight.len();
+        for row in x.chunks_exact_mut(width) {
+            let center = sum([&*row], |sum, [x]| sum + x) / width as f32;
+            let squares = sum([&*row], |sum, [x]| I::mul_add(x - center, x - center, sum));
+            let factor = 1.0 / (squares / width as f32 + epsilon).sqrt();
+            for ((x, &weight), &bias) in row.iter_mut().zip(weight).zip(bias) {
+                *x = I::mul_add((*x - center) * factor, weight, bias);
+            }
+        }
+    }
+}
+
 /// The length of the scratch that [`backward`] needs.
 pub fn backward_scratch(threads: &Threads, width: usize) -> usize {
     (2 * threads.count() * PARTS_PER_THREAD).saturating_mul(width)

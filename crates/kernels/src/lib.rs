@@ -12,6 +12,7 @@
 
 pub mod adam_w;
 pub mod attention;
+pub mod bias;
 pub mod convolution;
 pub mod cross_entropy;
 pub mod dispatch;
@@ -24,6 +25,7 @@ pub mod limits;
 mod math;
 pub mod matmul;
 pub mod max_pool;
+pub mod packed;
 pub mod reduce;
 pub mod relu;
 pub mod rms_norm;

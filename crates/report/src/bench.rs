@@ -1,16 +1,24 @@
 //! What a one-off measurement says: a few lines a cell, and how the cells compare.
 
 use assay_judge::{Answer, Row};
-use assay_model::{CellId, Estimate, Settings, Unit, Verdict, names};
+use assay_model::{CellId, Estimate, Settings, Told, Unit, Verdict, names};
 
 use crate::answer::effect_cell;
 use crate::number::{Scale, percent, single};
 use crate::table::{Cell, Column, Table};
 
+const LATENCY_MEDIAN: &str = "latency.e2e.p50";
+const LATENCY_TAIL: &str = "latency.e2e.p99";
+
 /// The metrics that are shown where a record has them; the first one is the time.
-pub const METRICS: [&str; 9] = [
+pub const METRICS: [&str; 14] = [
     names::TIME_ITERATION,
     names::TIME_FIRST,
+    names::LATENCY_E2E,
+    LATENCY_MEDIAN,
+    LATENCY_TAIL,
+    names::INFERENCES_PER_S,
+    names::ACCURACY,
     names::TOKENS_PER_S,
     names::SAMPLES_PER_S_LOOP,
     names::FLOPS_PER_S,
@@ -92,6 +100,34 @@ pub fn profile(figures: &[(String, String, f64)]) -> Table {
     table
 }
 
+/// The answer to one input, from what a run told: the input as a model sees it, scores, shares, and what follows.
+pub fn answer(told: impl Iterator<Item = Told>) -> Vec<String> {
+    const SETTINGS: [(&str, &str); 3] =
+        [("input_ids", "input_ids"), ("attention_mask", "attention_mask"), ("label", "class label")];
+    let (mut settings, mut logits, mut shares) = (Vec::new(), Vec::new(), Vec::new());
+    for told in told {
+        match told {
+            Told::Setting { name, value } => settings.push((name, value.to_string())),
+            Told::Value { metric, value, step: Some(_), .. } if metric == names::LOGITS => logits.push(value),
+            Told::Value { metric, value, step: Some(_), .. } if metric == names::PROBABILITIES => {
+                shares.push(value)
+            }
+            _ => {}
+        }
+    }
+    let numbers = |name: &str, values: &[f64]| {
+        let words: Vec<String> = values.iter().map(|value| format!("{value:.4}")).collect();
+        (!words.is_empty()).then(|| format!("{name}: {}", words.join(" ")))
+    };
+    let setting = |(name, shown): (&str, &str)| {
+        let found = settings.iter().rev().find(|(known, _)| known == name);
+        found.map(|(_, value)| format!("{shown}: {value}"))
+    };
+    let [ids, mask, label] = SETTINGS.map(setting);
+    let lines = [ids, mask, numbers("logits", &logits), numbers("probabilities", &shares), label];
+    lines.into_iter().flatten().collect()
+}
+
 fn without_value(row: &Row) -> String {
     let counts = row.counts;
     if counts.unfit > 0 {
@@ -117,8 +153,18 @@ fn cell_lines(answers: &[Answer], cell: &CellId) -> Vec<String> {
     if let Some(first) = center(names::TIME_FIRST) {
         lines.push(format!("  first       {first}"));
     }
+    if let Some((latency, unit)) = estimate(names::LATENCY_E2E) {
+        let rank = |name: &str, metric: &str| center(metric).map(|value| format!(", {name} {value}"));
+        let [median, tail] =
+            [("p50", LATENCY_MEDIAN), ("p99", LATENCY_TAIL)].map(|(name, metric)| rank(name, metric));
+        let ranks = [median, tail].into_iter().flatten().collect::<String>();
+        lines.push(format!("  latency     {}{ranks}", with_interval(latency, unit)));
+    }
+    if let Some((share, _)) = estimate(names::ACCURACY) {
+        lines.push(format!("  accuracy    {:.2} %", 100.0 * share.center));
+    }
     let peak = estimate(names::MFU).map(|(share, _)| format!("{} of peak", percent(share.center)));
-    let rates = [names::TOKENS_PER_S, names::SAMPLES_PER_S_LOOP, names::FLOPS_PER_S];
+    let rates = [names::INFERENCES_PER_S, names::TOKENS_PER_S, names::SAMPLES_PER_S_LOOP, names::FLOPS_PER_S];
     let rates: Vec<String> = rates.iter().filter_map(|metric| center(metric)).chain(peak).collect();
     if !rates.is_empty() {
         lines.push(format!("  rate        {}", rates.join(", ")));
@@ -175,6 +221,28 @@ mod tests {
         assert_eq!(table.rows[0][0].text, "qkv");
         assert_eq!(table.rows[0][4].text, "90 %");
         assert_eq!(table.rows[1][4].text, "");
+    }
+
+    #[test]
+    fn an_answer_has_its_input_and_its_scores() {
+        let setting = |name: &str, value: &str| Told::Setting { name: name.to_owned(), value: value.into() };
+        let told = [
+            setting("size", "tiny"),
+            setting("input_ids", "101 102"),
+            Told::at(names::LOGITS, 0, -1.907_21),
+            Told::at(names::LOGITS, 1, 2.169_9),
+            Told::at(names::PROBABILITIES, 0, 0.016_7),
+            Told::at(names::TIME_ITERATION, 1, 0.5),
+            setting("label", "1 (positive)"),
+        ];
+        let expected = [
+            "input_ids: 101 102",
+            "logits: -1.9072 2.1699",
+            "probabilities: 0.0167",
+            "class label: 1 (positive)",
+        ];
+        assert_eq!(answer(told.into_iter()), expected);
+        assert!(answer(std::iter::empty()).is_empty());
     }
 
     #[test]

@@ -13,10 +13,12 @@
 //! | `process.rs` | this process's CPU time and memory, and pacing by standard input |
 //! | `initial.rs` | the rule for initial weights and random data, the same for every engine |
 //! | `tensors.rs` | tensors by name, and memory for them |
+//! | `weights.rs` | tensors in files |
 //! | `session.rs`, `summary.rs` | the iterations of a run, and what is said of them |
 //! | `ranks.rs`, `collective.rs`, `collective/` | several tasks that train together |
 //! | `profile.rs` | where the time goes |
 //! | `lm.rs`, `lm/` | the language model: forward pass, forward and backward pass, training |
+//! | `bert.rs`, `bert/` | BERT: sentences classified or embedded, pre-training, heads trained on features |
 //! | `peak.rs` | what this machine can do at most |
 //! | `memory.rs` | how much memory a workload may take |
 //! | `engine.rs`, `engine/` | adapters to other runtimes |
@@ -29,6 +31,7 @@ mod session;
 mod summary;
 
 pub mod arguments;
+pub mod bert;
 pub mod collective;
 pub mod describe;
 pub mod engine;
@@ -39,6 +42,7 @@ pub mod peak;
 pub mod profile;
 pub mod settings;
 pub mod tensors;
+pub mod weights;
 
 pub use error::WorkloadError;
 pub use outlet::{Ended, Limits, Outlet};
@@ -47,7 +51,7 @@ use assay_model::{Settings, WorkloadDescription};
 
 /// All built-in workloads with their settings.
 pub fn descriptions() -> Vec<WorkloadDescription> {
-    vec![lm::description()]
+    vec![lm::description(), bert::description()]
 }
 
 /// The workload of a name.
@@ -64,6 +68,7 @@ fn unknown(name: &str) -> WorkloadError {
 pub fn check(name: &str, settings: &Settings) -> Result<(), WorkloadError> {
     match name {
         lm::NAME => lm::Options::read(settings, 1).map(|_| ()),
+        bert::NAME => bert::Options::read(settings, 1).map(|_| ()),
         _ => Ok(()),
     }
 }
@@ -77,6 +82,7 @@ pub fn run(
 ) -> Result<Ended, WorkloadError> {
     match name {
         lm::NAME => lm::run(settings, machine, outlet),
+        bert::NAME => bert::run(settings, machine, outlet),
         _ => Err(unknown(name)),
     }
 }

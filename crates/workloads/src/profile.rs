@@ -58,6 +58,11 @@ impl Profile {
         Profile { began: Instant::now(), events: Some(RefCell::default()) }
     }
 
+    /// Whether anything is kept.
+    pub fn is_on(&self) -> bool {
+        self.events.is_some()
+    }
+
     /// Does some work of an operation.
     #[inline]
     pub fn timed<R>(&self, operation: &'static str, flops: f64, work: impl FnOnce() -> R) -> R {

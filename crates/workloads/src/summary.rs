@@ -152,6 +152,7 @@ impl Summary {
         let count = self.counted.len() as f64;
         let seconds: f64 = self.counted.iter().map(|iteration| iteration.seconds).sum();
         if count > 0.0 && seconds > 0.0 {
+            outlet.tell(Told::derived(names::DURATION_LOOP, seconds));
             outlet.tell(mean(names::TIME_ITERATION, seconds, count));
             outlet.value_in(&format!("{}.median", names::TIME_ITERATION), self.median(), "s", None);
             // Under the name that write-ups of such tables are read by, too.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use assay_judge::Answer;
 use assay_launch::Ending;
 use assay_model::{Settings, Status, Value, names};
-use assay_report::bench::{METRICS, comparison, lines, profile};
+use assay_report::bench::{METRICS, answer, comparison, lines, profile};
 use assay_report::number::single;
 use assay_store::{Index, Record, RunFilter};
 
@@ -119,6 +119,9 @@ fn print(target: &Target, record: &Record, index: &Index, screen: &mut Screen) -
     for line in lines(&target.workload, &shown, &answers) {
         screen.data(&format!("{line}\n"))?;
     }
+    for line in outputs(record, index)? {
+        screen.data(&format!("{line}\n"))?;
+    }
     let figures = profile_figures(index, &has)?;
     if !figures.is_empty() {
         screen.table(&profile(&figures))?;
@@ -127,6 +130,23 @@ fn print(target: &Target, record: &Record, index: &Index, screen: &mut Screen) -
         screen.data(&format!("{line}\n"))?;
     }
     show::print_failures(record, index, screen)
+}
+
+/// What a workload answered to one input that it was given, from the newest run that came to its end: runs of one cell
+/// answer the same. Empty where a workload has no such answers, or several cells were measured.
+fn outputs(record: &Record, index: &Index) -> anyhow::Result<Vec<String>> {
+    let fine = RunFilter {
+        status: Some(Status::Succeeded.word().to_owned()),
+        current: true,
+        ..RunFilter::default()
+    };
+    let runs = index.runs(&fine)?;
+    let Some(run) = runs.last().filter(|last| runs.iter().all(|run| run.run.cell == last.run.cell)) else {
+        return Ok(Vec::new());
+    };
+    // Without the file there is nothing to show; what was measured is in the index.
+    let text = std::fs::read_to_string(record.directory().join(&run.directory).join("stdout.log"));
+    Ok(answer(text.unwrap_or_default().lines().filter_map(|line| serde_json::from_str(line).ok())))
 }
 
 /// What a profile told of each operation; empty unless one cell alone was measured, since tables do not mix cells.

@@ -10,13 +10,14 @@ use crate::records;
 use crate::screen::Screen;
 
 /// The campaigns, as they stand in `campaigns/`: what the first one adds to a record's name is nothing.
-const CAMPAIGNS: [(&str, &str); 3] = [
+const CAMPAIGNS: [(&str, &str); 4] = [
     ("", include_str!("../../../../campaigns/tour.toml")),
     ("-lm", include_str!("../../../../campaigns/tour-lm.toml")),
     ("-chat", include_str!("../../../../campaigns/tour-chat.toml")),
+    ("-bert", include_str!("../../../../campaigns/tour-bert.toml")),
 ];
 
-/// Runs the tour; its records go to `records/tour`, `records/tour-lm` and `records/tour-chat` in the current directory.
+/// Runs the tour; its records go to `records/tour`, `records/tour-lm` and so on in the current directory.
 pub fn tour(options: &Tour, screen: &mut Screen) -> anyhow::Result<Exit> {
     let mut exit = Exit::Fine;
     for (part, text) in CAMPAIGNS {

@@ -92,9 +92,61 @@ fn the_campaigns_of_built_in_workloads_can_be_planned() {
         "endpoints-llama",
         "tour-lm",
         "tour-chat",
+        "seeds/bert-latency",
+        "seeds/bert-tasks",
+        "seeds/bert-batch",
+        "tour-bert",
     ] {
         let file = folder.join(format!("{name}.toml"));
         let told = place.run(&["plan", &file.display().to_string()]);
         assert!(told.starts_with("exit code 0"), "{name}: {told}");
     }
+}
+
+const VERY_SMALL_BERT: &[&str] = &[
+    "bench",
+    "bert",
+    "--size",
+    "custom",
+    "--width",
+    "16",
+    "--hidden",
+    "32",
+    "--layers",
+    "1",
+    "--heads",
+    "2",
+    "--vocabulary",
+    "3000",
+    "--iterations",
+    "3",
+];
+
+fn bert(place: &Bench, more: &[&str]) -> String {
+    place.run(&[VERY_SMALL_BERT, more].concat())
+}
+
+/// The lines that do not depend on how fast the machine is.
+#[test]
+fn a_sentence_is_answered_with_the_fields_of_a_classifier() {
+    let told = bert(&Bench::new(), &["--text", "Dune is a great movie!", "--repeats", "2"]);
+    assert!(told.starts_with("exit code 0"), "{told}");
+    assert!(told.contains("latency") && told.contains("inferences/s"), "{told}");
+    let fields = ["input_ids", "attention_mask", "logits", "probabilities", "class label"];
+    let lines: Vec<&str> =
+        told.lines().filter(|line| fields.iter().any(|field| line.starts_with(field))).collect();
+    insta::assert_snapshot!("bert_text", lines.join("\n"));
+}
+
+#[test]
+fn sentences_and_heads_that_cannot_be_used_are_told_with_a_hint() {
+    let place = Bench::new().file("data.csv", "text,label\ngood,5\n").file("other/config.json", "{");
+    let told = bert(&place, &["--data", "data.csv", "--repeats", "1"]);
+    assert!(told.contains("exit code 3") && told.contains("label 5 is out of range"), "{told}");
+    let told = bert(&place, &["--text", " ", "--repeats", "1"]);
+    assert!(told.contains("exit code 2") && told.contains("blanks"), "{told}");
+    let told = place.run(&["train", "bert-head", "--model", "other", "--data", "data.csv"]);
+    assert!(told.contains("exit code 2") && told.contains("hint:"), "{told}");
+    let told = place.run(&["train", "bert-head", "--model", "other", "--data", "missing.csv"]);
+    assert!(told.contains("exit code 2") && told.contains("missing.csv"), "{told}");
 }

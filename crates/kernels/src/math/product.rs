@@ -98,8 +98,12 @@ pub(crate) fn product(
     assert!(result.len() >= extent(rows, result_row, columns, 1), "the result is too short");
     assert!(result_row >= columns || rows < 2, "rows of the result must not overlap");
     let table = table();
+    // Tiles of nearly equal height: a last tile of one or two rows would leave most of the processor idle.
+    let tiles = rows.div_ceil(table.len());
     for column in (0..columns).step_by(COLUMNS) {
-        for row in (0..rows).step_by(table.len()) {
+        for index in 0..tiles {
+            let row = index * rows / tiles;
+            let height = (index + 1) * rows / tiles - row;
             let tile = Tile {
                 left: left.data.as_ptr().wrapping_add(row * left.row),
                 left_row: left.row,
@@ -110,7 +114,7 @@ pub(crate) fn product(
                 result_row,
                 depth,
             };
-            let compute = table[(rows - row).min(table.len()) - 1];
+            let compute = table[height - 1];
             // SAFETY: by the assertions above all elements of the tile lie inside the slices, of which the result is
             // borrowed for us alone; the functions in the table are for the path in use.
             unsafe { compute(tile, write) };

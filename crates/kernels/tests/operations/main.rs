@@ -8,6 +8,7 @@ mod images;
 mod loss;
 mod norms;
 mod optimisers;
+mod packed;
 mod positions;
 mod support;
 mod whole_buffers;

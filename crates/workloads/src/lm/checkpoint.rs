@@ -7,12 +7,10 @@
 
 mod file;
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use assay_model::{Settings, Value};
-use safetensors::tensor::{Dtype, Metadata};
+use safetensors::tensor::Dtype;
 use serde::{Deserialize, Serialize};
 
 use super::model::State;
@@ -21,6 +19,7 @@ use super::parameters::Parameters;
 use super::shape::Shape;
 use crate::WorkloadError;
 use crate::tensors::Tensor;
+use crate::weights::{self, Weights};
 
 pub use file::save;
 
@@ -28,8 +27,6 @@ pub use file::save;
 const ENTRY: &str = "assay.lm";
 /// The names of the moments begin with these.
 const MOMENTS: [&str; 2] = ["adam.first.", "adam.second."];
-/// The largest header that is read; the format itself allows as much.
-const MOST_HEADER: u64 = 100_000_000;
 /// Settings that losses depend on, apart from the shape.
 const SETTINGS: [&str; 9] = [
     "batch_size",
@@ -70,76 +67,43 @@ impl About {
     }
 }
 
-/// The header of a checkpoint.
-#[derive(Debug)]
-pub struct Header {
-    metadata: Metadata,
-    /// What the checkpoint says of itself; none for a file of weights alone.
-    pub about: Option<About>,
-    /// Where the data begin in the file.
-    data_start: u64,
+/// What a checkpoint says of itself, from its header; none for a file of weights alone. `bytes` begins as the file does
+/// and may hold more than the header. Takes any bytes.
+pub fn read_header(bytes: &[u8]) -> Result<Option<About>, String> {
+    about(&weights::read_header(bytes)?)
 }
 
-/// Reads the header of a safetensors file. `bytes` begins as the file does and may hold more than the header. Takes
-/// any bytes.
-pub fn read_header(bytes: &[u8]) -> Result<Header, String> {
-    let length = header_length(bytes)?;
-    let text = usize::try_from(length).ok().and_then(|length| bytes.get(8..)?.get(..length));
-    let text = text.ok_or_else(|| format!("it ends within its header, which should have {length} bytes"))?;
-    let metadata: Metadata = serde_json::from_slice(text)
-        .map_err(|error| format!("its header is not that of a safetensors file: {error}"))?;
-    let about = metadata.metadata().as_ref().and_then(|entries| entries.get(ENTRY));
-    let about = about
-        .map(|text| {
-            serde_json::from_str(text).map_err(|error| format!("its entry `{ENTRY}` is wrong: {error}"))
-        })
-        .transpose()?;
-    Ok(Header { metadata, about, data_start: 8 + length })
-}
-
-/// The length of the header, from the first eight bytes.
-fn header_length(bytes: &[u8]) -> Result<u64, String> {
-    let first = bytes.first_chunk::<8>().ok_or("it is shorter than the shortest safetensors file")?;
-    let length = u64::from_le_bytes(*first);
-    if length > MOST_HEADER {
-        return Err(
-            "its first eight bytes are not the length of a header, so it is no safetensors file".to_owned()
-        );
-    }
-    Ok(length)
+/// What a checkpoint says of itself.
+fn about(header: &weights::Header) -> Result<Option<About>, String> {
+    let text = header.entry(ENTRY);
+    text.map(|text| {
+        serde_json::from_str(text).map_err(|error| format!("its entry `{ENTRY}` is wrong: {error}"))
+    })
+    .transpose()
 }
 
 /// A checkpoint that was opened and whose header agrees with the length of the file.
 pub struct Checkpoint {
-    file: File,
-    header: Header,
+    weights: Weights,
+    about: Option<About>,
 }
 
 impl Checkpoint {
     /// Opens a checkpoint.
     pub fn open(path: &Path) -> Result<Checkpoint, WorkloadError> {
-        let wrong = |reason: String| {
-            let error = WorkloadError::file("resume from", path, reason);
-            error.or_hint("give a checkpoint that `save` wrote, or a safetensors file with the same tensors")
-        };
-        let system = |error: std::io::Error| WorkloadError::file("read", path, error);
-        let mut file = File::open(path).map_err(system)?;
-        let mut bytes = Vec::new();
-        (&mut file).take(8).read_to_end(&mut bytes).map_err(system)?;
-        let length = header_length(&bytes).map_err(wrong)?;
-        (&mut file).take(length).read_to_end(&mut bytes).map_err(system)?;
-        let header = read_header(&bytes).map_err(wrong)?;
-        let there = file.metadata().map_err(system)?.len();
-        let expected = header.data_start.saturating_add(header.metadata.data_len() as u64);
-        if there != expected {
-            return Err(wrong(format!("it has {there} bytes, and its header speaks of {expected}")));
-        }
-        Ok(Checkpoint { file, header })
+        const HINT: &str = "give a checkpoint that `save` wrote, or a safetensors file with the same tensors";
+        let weights = Weights::open(path, "resume from").map_err(|error| match error {
+            WorkloadError::File { action: "resume from", .. } => error.or_hint(HINT),
+            other => other,
+        })?;
+        let about = about(weights.header())
+            .map_err(|reason| WorkloadError::file("resume from", path, reason).or_hint(HINT))?;
+        Ok(Checkpoint { weights, about })
     }
 
     /// What the checkpoint says of itself; none for a file of weights alone.
     pub fn about(&self) -> Option<&About> {
-        self.header.about.as_ref()
+        self.about.as_ref()
     }
 
     /// Checks that every tensor that the model needs is there, with its shape and kind, before anything is read.
@@ -158,7 +122,7 @@ impl Checkpoint {
 
     fn check_tensor(&self, prefix: &str, tensor: &Tensor) -> Result<(), (String, &'static str)> {
         let name = format!("{prefix}{}", tensor.name);
-        let Some(info) = self.header.metadata.info(&name) else {
+        let Some(info) = self.weights.header().info(&name) else {
             return Err((format!("tensor `{name}` is missing"), "was it saved from another size?"));
         };
         if info.dtype != Dtype::F32 {
@@ -174,11 +138,11 @@ impl Checkpoint {
     }
 
     /// Reads the state of a model, each tensor straight into its place. Call [`Checkpoint::check`] before.
-    pub fn load(&mut self, path: &Path, shape: &Shape, state: State<'_>) -> Result<(), WorkloadError> {
-        self.load_tensors(path, "", shape, state.weights)?;
-        if let (Some(about), Some(moments)) = (self.header.about.clone(), state.moments) {
+    pub fn load(&mut self, shape: &Shape, state: State<'_>) -> Result<(), WorkloadError> {
+        self.load_tensors("", shape, state.weights)?;
+        if let (Some(about), Some(moments)) = (self.about.clone(), state.moments) {
             for (prefix, parameters) in MOMENTS.into_iter().zip(moments) {
-                self.load_tensors(path, prefix, shape, parameters)?;
+                self.load_tensors(prefix, shape, parameters)?;
             }
             *state.updates = about.updates;
         }
@@ -187,18 +151,12 @@ impl Checkpoint {
 
     fn load_tensors(
         &mut self,
-        path: &Path,
         prefix: &str,
         shape: &Shape,
         parameters: &mut Parameters,
     ) -> Result<(), WorkloadError> {
         for (tensor, values) in shape.tensors().iter().zip(parameters.tensors_mut()) {
-            let name = format!("{prefix}{}", tensor.name);
-            let begin = self.header.metadata.info(&name).map_or(0, |info| info.data_offsets.0 as u64);
-            self.file
-                .seek(SeekFrom::Start(self.header.data_start + begin))
-                .and_then(|_| file::read_numbers(&mut self.file, values))
-                .map_err(|error| WorkloadError::file("read", path, format!("tensor `{name}`: {error}")))?;
+            self.weights.read(&format!("{prefix}{}", tensor.name), values)?;
         }
         Ok(())
     }
@@ -218,11 +176,9 @@ mod tests {
 
     #[test]
     fn a_header_says_what_the_checkpoint_is() {
-        let header = read_header(&file(HEADER)).unwrap();
-        assert_eq!(header.about.unwrap().updates, 7);
-        assert_eq!(header.metadata.data_len(), 8);
+        assert_eq!(read_header(&file(HEADER)).unwrap().unwrap().updates, 7);
         let weights = file(r#"{"norm":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}"#);
-        assert_eq!(read_header(&weights).unwrap().about, None);
+        assert_eq!(read_header(&weights).unwrap(), None);
         let odd = file(r#"{"__metadata__":{"assay.lm":"{}"}}"#);
         assert!(read_header(&odd).unwrap_err().contains("`assay.lm` is wrong"));
     }

@@ -128,7 +128,7 @@ impl<'a> Rank<'a> {
             Some(path) => {
                 let checkpoint = Checkpoint::open(path)?;
                 checkpoint.check(path, shape, training)?;
-                Some((path, checkpoint))
+                Some(checkpoint)
             }
             None => None,
         };
@@ -136,8 +136,8 @@ impl<'a> Rank<'a> {
         let threads = Threads::new(options.threads_of_task());
         let mut model = Model::new(threads, shape, work, *seed, profile)?;
         let mut first = 0;
-        if let Some((path, checkpoint)) = &mut checkpoint {
-            checkpoint.load(path, shape, model.state())?;
+        if let Some(checkpoint) = &mut checkpoint {
+            checkpoint.load(shape, model.state())?;
             first = checkpoint.about().map_or(0, |about| about.updates);
             note_resume(options, checkpoint, outlet);
         }

@@ -8,7 +8,8 @@ import json
 import math
 import os
 
-from assay_adapter import Checkpoint, draw, draws, fill_uniform, key_of, main, mix, norm_of, root_mean_square, shifted
+from assay_adapter import Checkpoint, draw, draws, fill_uniform, key_of, main, make_optimizer, mix
+from assay_adapter import norm_of, root_mean_square, shifted
 import torch
 import torch.nn.functional as F
 from torch.utils.checkpoint import checkpoint as recomputed
@@ -207,14 +208,6 @@ class Trainer:
         if self.phase == "forward":
             return None
         return torch.linalg.vector_norm(torch.stack([norm_of(parameter.grad) for parameter in self.parameters]))
-
-
-def make_optimizer(parameters, settings):
-    options = {"lr": settings["learning_rate"], "weight_decay": settings["weight_decay"]}
-    try:
-        return torch.optim.AdamW(parameters, fused=True, **options)
-    except (RuntimeError, TypeError):
-        return torch.optim.AdamW(parameters, **options)  # an older PyTorch, or a device that has no fused one
 
 
 if __name__ == "__main__":

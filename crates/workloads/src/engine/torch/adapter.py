@@ -2,8 +2,8 @@
 
 A workload's own script imports this and calls `main` with a class. An object of it is made with the settings and the
 device, and has `done` (iterations before this run), `prepare(number)` (lays the data of the iteration with that number
-ready, from 0), `iterate(look)` (computes it; gives the loss, the root mean square of the outputs where it was asked to
-look, and the norm of the gradient or None), `gradient_norm()` (None without gradients) and `follow(index, last)` (what
+ready, from 0), `iterate(look)` (computes it; gives the loss or None, the root mean square of the outputs where it was
+asked to look, and the norm of the gradient or None), `gradient_norm()` (None without gradients) and `follow(index, last)` (what
 comes after an iteration outside its time). Needs Python 3.9 and PyTorch 1.13 or later, and nothing else; modes `sdpa`
 and `compile` need PyTorch 2.
 """
@@ -205,6 +205,15 @@ def root_mean_square(x):
     return norm_of(x) / math.sqrt(x.numel())
 
 
+def make_optimizer(parameters, settings):
+    """AdamW with the settings that all workloads have."""
+    options = {"lr": settings["learning_rate"], "weight_decay": settings["weight_decay"]}
+    try:
+        return torch.optim.AdamW(parameters, fused=True, **options)
+    except (RuntimeError, TypeError):
+        return torch.optim.AdamW(parameters, **options)  # an older PyTorch, or a device that has no fused one
+
+
 def check_version(mode):
     """Refuses what this PyTorch is too old for."""
     needed = {
@@ -271,6 +280,8 @@ CALMER = "lower learning_rate, or limit the gradient with clip"
 def tell_iteration(step, metric, suffix, seconds, cpu, loss, norm):
     tell("value", metric=metric + suffix, value=seconds, unit="s", step=step)
     tell("value", metric="cpu.iteration" + suffix, value=cpu, unit="s", step=step)
+    if loss is None:
+        return
     loss, norm = loss.item(), None if norm is None else norm.item()
     if not math.isfinite(loss):
         raise Ended(EXIT_DIVERGED, f"the loss is {loss} at step {step}", CALMER)
@@ -282,7 +293,8 @@ def tell_iteration(step, metric, suffix, seconds, cpu, loss, norm):
 
 
 def tell_parity(trainer, loss, output, norm):
-    tell("value", metric="parity.loss", value=loss.item())
+    if loss is not None:
+        tell("value", metric="parity.loss", value=loss.item())
     tell("value", metric="parity.output", value=output.item())
     norm = trainer.gradient_norm() if norm is None else norm
     if norm is not None:

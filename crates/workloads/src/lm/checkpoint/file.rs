@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use safetensors::tensor::{Dtype, Metadata, TensorInfo};
@@ -15,20 +15,6 @@ use crate::lm::shape::Shape;
 
 /// Numbers that are converted at once.
 const PIECE: usize = 1 << 16;
-
-/// Reads 32-bit little-endian numbers until `values` is full.
-pub(super) fn read_numbers(file: &mut File, values: &mut [f32]) -> io::Result<()> {
-    let mut bytes = vec![0u8; 4 * PIECE.min(values.len())];
-    for piece in values.chunks_mut(PIECE) {
-        let bytes = &mut bytes[..4 * piece.len()];
-        file.read_exact(bytes)?;
-        let (numbers, _) = bytes.as_chunks::<4>();
-        for (value, number) in piece.iter_mut().zip(numbers) {
-            *value = f32::from_le_bytes(*number);
-        }
-    }
-    Ok(())
-}
 
 fn write_numbers(file: &mut impl Write, values: &[f32]) -> io::Result<()> {
     let mut bytes = Vec::with_capacity(4 * PIECE.min(values.len()));

@@ -1,0 +1,51 @@
+//! `bench/bert`: the native engine beside PyTorch, sentence by sentence, on the same model and weights.
+#![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
+
+use std::process::ExitCode;
+
+use assay_bench::bert::contest::{Effort, contest};
+use assay_bench::bert::{Case, SENTENCES, Sentences, THREADS};
+use assay_bench::goal::{Bound, Goals};
+use assay_bench::lm::Torch;
+use assay_bench::place::{Options, Place, heading};
+use clap::Parser;
+
+/// Measures BERT-tiny sentence by sentence, with PyTorch in turn. ASSAY_BENCH_VENV names the Python environment that has
+/// PyTorch; ASSAY_BENCH_SENTENCES and ASSAY_BENCH_VOCABULARY name real sentences and the vocabulary for them.
+#[derive(Debug, Parser)]
+#[command(name = "bert")]
+struct Arguments {
+    #[command(flatten)]
+    common: Options,
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    let arguments = Arguments::parse();
+    let quick = arguments.common.quick;
+    let place = Place::new(&arguments.common)?;
+    println!("{}", heading("bert", &arguments.common, &place));
+    let torch = Torch::find(&place).map_err(|missing| println!("{missing}")).ok();
+    let effort = if quick {
+        Effort { warmup: 1, rounds: 5, all_modes: false }
+    } else {
+        Effort { warmup: 3, rounds: 30, all_modes: true }
+    };
+    println!(
+        "{SENTENCES} sentences a pass, one at a time, {THREADS} threads each, float32; {} passes after {} to warm up, \
+         in turn, order shuffled\n",
+        effort.rounds, effort.warmup
+    );
+    let mut goals = Goals::default();
+    let sentences = Sentences::find().map_err(|missing| println!("{missing}\n")).ok();
+    let real = sentences.is_some();
+    for case in [Some(Case::padded()), sentences.map(Case::ragged)].into_iter().flatten() {
+        let outcome = contest(case, effort, torch.as_ref(), &place, &mut |words| println!("{words}"))?;
+        println!("{}", outcome.text());
+        outcome.add_goals(&mut goals);
+    }
+    if !real {
+        goals.add("real sentences: time by fastest PyTorch", None, "", Bound::AtMost(0.18));
+    }
+    println!("{goals}");
+    Ok(goals.exit())
+}

@@ -1,0 +1,183 @@
+//! Matrices that are packed once and multiplied many times with a few rows, inside one task.
+//!
+//! Packing a matrix costs as much as multiplying some rows with it, so that a model which answers one sentence at a time
+//! packs its weights when it is loaded. A product is then computed panel by panel of sixteen outputs, and what follows
+//! the product (bias, activation) is done while the panel's results are still in the first-level cache.
+//!
+//! Nothing here forks: callers cut their rows into parts and call this for each part. Every element is summed in one
+//! order, whatever rows stand beside it, so that results do not depend on how the rows are cut.
+
+use crate::Write;
+use crate::dispatch::dispatch;
+use crate::gelu::{self, Kind};
+use crate::math::product::{COLUMNS, Left, Right, Size, product};
+use crate::math::tanh;
+
+/// A matrix of `outputs` rows of `inputs` numbers with a bias, in the order in which the product reads it.
+#[derive(Debug, Clone, Default)]
+pub struct Packed {
+    /// Panels of [`COLUMNS`] outputs: for each input the weights of all outputs of the panel, zeros where there is none.
+    panels: Vec<f32>,
+    /// The bias, with zeros up to whole panels.
+    bias: Vec<f32>,
+    inputs: usize,
+    outputs: usize,
+}
+
+/// What follows the product and its bias.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    /// Nothing.
+    Nothing,
+    /// The Gaussian error linear unit.
+    Gelu(Kind),
+    /// The hyperbolic tangent.
+    Tanh,
+}
+
+impl Packed {
+    /// Packs a matrix; this allocates.
+    ///
+    /// # Panics
+    /// If the lengths do not fit together.
+    pub fn new(weight: &[f32], bias: &[f32], inputs: usize) -> Packed {
+        let outputs = bias.len();
+        assert!(weight.len() == inputs * outputs, "the weights must be a row of inputs for every bias");
+        let padded = outputs.next_multiple_of(COLUMNS);
+        let mut panels = vec![0.0; padded * inputs];
+        for (output, row) in weight.chunks_exact(inputs.max(1)).enumerate() {
+            let panel = &mut panels[output / COLUMNS * COLUMNS * inputs..];
+            for (input, &value) in row.iter().enumerate() {
+                panel[input * COLUMNS + output % COLUMNS] = value;
+            }
+        }
+        let mut bias = bias.to_vec();
+        bias.resize(padded, 0.0);
+        Packed { panels, bias, inputs, outputs }
+    }
+
+    /// Numbers of a row of the input.
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// Numbers of a row of the output.
+    pub fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// `y = then(x·Wᵀ + bias)`, or `y = then(y + x·Wᵀ + bias)`, for every row of `x`.
+    ///
+    /// # Panics
+    /// If the lengths do not fit together.
+    pub fn apply(&self, x: &[f32], y: &mut [f32], write: Write, then: Then) {
+        let rows = y.len().checked_div(self.outputs).unwrap_or(0);
+        assert!(y.len() == rows * self.outputs, "y must consist of whole rows");
+        assert!(x.len() == rows * self.inputs, "x must have a row for every row of y");
+        if rows == 0 {
+            return;
+        }
+        let whole = self.outputs / COLUMNS;
+        for panel in 0..whole {
+            let place = &mut y[panel * COLUMNS..];
+            self.product(panel, rows, x, place, self.outputs, write);
+            follow(then, place, self.outputs, self.panel_bias(panel));
+        }
+        let rest = self.outputs % COLUMNS;
+        if rest > 0 {
+            self.apply_rest(whole, rest, x, y, write, then);
+        }
+    }
+
+    /// The last panel where it has outputs that do not exist: computed aside, a few rows at a time.
+    fn apply_rest(&self, panel: usize, rest: usize, x: &[f32], y: &mut [f32], write: Write, then: Then) {
+        const ROWS: usize = 6;
+        let mut tile = [0.0; ROWS * COLUMNS];
+        let first = panel * COLUMNS;
+        let pieces = x.chunks(ROWS * self.inputs.max(1)).zip(y.chunks_mut(ROWS * self.outputs));
+        for (x, y) in pieces {
+            let rows = y.len() / self.outputs;
+            let tile = &mut tile[..rows * COLUMNS];
+            self.product(panel, rows, x, tile, COLUMNS, Write::Set);
+            if write == Write::Add {
+                for (tile, y) in tile.chunks_exact_mut(COLUMNS).zip(y.chunks_exact(self.outputs)) {
+                    tile.iter_mut().zip(&y[first..]).for_each(|(sum, old)| *sum += old);
+                }
+            }
+            follow(then, tile, COLUMNS, self.panel_bias(panel));
+            for (tile, y) in tile.chunks_exact(COLUMNS).zip(y.chunks_exact_mut(self.outputs)) {
+                y[first..].copy_from_slice(&tile[..rest]);
+            }
+        }
+    }
+
+    fn product(&self, panel: usize, rows: usize, x: &[f32], y: &mut [f32], stride: usize, write: Write) {
+        let weights = &self.panels[panel * COLUMNS * self.inputs..][..COLUMNS * self.inputs];
+        let size = Size { rows, columns: COLUMNS, depth: self.inputs };
+        let left = Left { data: x, row: self.inputs, step: 1 };
+        product(size, left, Right { data: weights, row: COLUMNS }, y, stride, write);
+    }
+
+    fn panel_bias(&self, panel: usize) -> &[f32; COLUMNS] {
+        let (panels, _) = self.bias.as_chunks::<COLUMNS>();
+        &panels[panel]
+    }
+}
+
+/// Adds the bias to a panel whose rows lie `stride` apart, and does what follows.
+fn follow(then: Then, y: &mut [f32], stride: usize, bias: &[f32; COLUMNS]) {
+    match then {
+        Then::Nothing => follow_bias(y, stride, bias),
+        Then::Gelu(Kind::Exact) => follow_exact(y, stride, bias),
+        Then::Gelu(Kind::Tanh) => follow_approximate(y, stride, bias),
+        Then::Tanh => follow_tanh(y, stride, bias),
+    }
+}
+
+dispatch! {
+    fn follow_bias<I>(y: &mut [f32], stride: usize, bias: &[f32; COLUMNS]) {
+        for row in y.chunks_mut(stride) {
+            if let Some(row) = row.first_chunk_mut::<COLUMNS>() {
+                for lane in 0..COLUMNS {
+                    row[lane] += bias[lane];
+                }
+            }
+        }
+    }
+}
+
+dispatch! {
+    fn follow_exact<I>(y: &mut [f32], stride: usize, bias: &[f32; COLUMNS]) {
+        for row in y.chunks_mut(stride) {
+            if let Some(row) = row.first_chunk_mut::<COLUMNS>() {
+                for lane in 0..COLUMNS {
+                    row[lane] = gelu::exact::<I>(row[lane] + bias[lane]);
+                }
+            }
+        }
+    }
+}
+
+dispatch! {
+    fn follow_approximate<I>(y: &mut [f32], stride: usize, bias: &[f32; COLUMNS]) {
+        for row in y.chunks_mut(stride) {
+            if let Some(row) = row.first_chunk_mut::<COLUMNS>() {
+                for lane in 0..COLUMNS {
+                    row[lane] = gelu::approximate::<I>(row[lane] + bias[lane]);
+                }
+            }
+        }
+    }
+}
+
+dispatch! {
+    fn follow_tanh<I>(y: &mut [f32], stride: usize, bias: &[f32; COLUMNS]) {
+        for row in y.chunks_mut(stride) {
+            if let Some(row) = row.first_chunk_mut::<COLUMNS>() {
+                for lane in 0..COLUMNS {
+                    row[lane] = tanh::<I>(row[lane] + bias[lane]);
+                }
+            }
+        }
+    }
+}

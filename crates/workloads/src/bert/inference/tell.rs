@@ -1,0 +1,140 @@
+//! What a run says of its settings, its sentences, its memory and its answers.
+
+use assay_model::{Scope, Told, Value, names};
+
+use crate::bert::Opened;
+use crate::bert::encoder::Encoder;
+use crate::bert::head::{best, probabilities};
+use crate::bert::options::Options;
+use crate::bert::sentences::Sentences;
+use crate::memory::bytes_in_words;
+use crate::{Limits, Outlet};
+
+/// What the process itself needs, apart from all buffers.
+const PROCESS_BYTES: u128 = 48 << 20;
+
+/// Tells every setting that means something here.
+pub(super) fn tell_settings(options: &Options, outlet: &mut Outlet<'_>) {
+    const ELSEWHERE: [&str; 5] = ["mode", "python", "learning_rate", "weight_decay", "clip"];
+    for (name, value) in options.in_force() {
+        match name.as_str() {
+            name if ELSEWHERE.contains(&name) => {}
+            "profile" => outlet.setting("profile", Value::Switch(options.profile.is_some())),
+            // An empty text is a setting that is not in use.
+            _ if value == Value::from("") => {}
+            name => outlet.setting(name, value),
+        }
+    }
+    outlet.setting(names::setting::PRECISION, "float32");
+    outlet.setting("instructions", assay_kernels::path().name());
+}
+
+/// Says what the sentences are like.
+pub(in crate::bert) fn tell_sentences(
+    options: &Options,
+    opened: &Opened,
+    sentences: &Sentences,
+    outlet: &mut Outlet<'_>,
+) {
+    opened.tell_made_up(options, outlet);
+    if sentences.empty > 0 {
+        outlet.note(format!("{} empty sentences were left out", sentences.empty));
+    }
+    if sentences.cut > 0 {
+        let most = options.length.unwrap_or(options.shape.positions);
+        outlet.note(format!("{} sentences were cut to {most} tokens", sentences.cut));
+    }
+    let lengths = sentences.lengths();
+    for (name, share) in [("median", 0.5), ("p90", 0.9), ("most", 1.0)] {
+        let length = lengths.get(rank(share, lengths.len())).copied().unwrap_or(0);
+        outlet.value_in(&format!("length.{name}"), length as f64, "tokens", None);
+    }
+    if let (Some(_), Some(sentence)) = (&options.text, sentences.list.first()) {
+        let words = |numbers: &mut dyn Iterator<Item = u32>| {
+            numbers.map(|number| number.to_string()).collect::<Vec<_>>().join(" ")
+        };
+        let length = options.length.unwrap_or(0).max(sentence.ids.len());
+        let padding = length - sentence.ids.len();
+        let pad = std::iter::repeat_n(opened.tokens.special().pad, padding);
+        outlet.setting("input_ids", words(&mut sentence.ids.iter().copied().chain(pad)).as_str());
+        let mask = sentence.ids.iter().map(|_| 1u32).chain(std::iter::repeat_n(0, padding));
+        outlet.setting("attention_mask", words(&mut { mask }).as_str());
+    }
+}
+
+/// Whether the memory suffices; tells what is needed either way.
+pub(super) fn fits(
+    options: &Options,
+    sentences: &Sentences,
+    machine: &Limits,
+    outlet: &mut Outlet<'_>,
+) -> bool {
+    let longest = sentences.lengths().last().copied().unwrap_or(0).max(options.length.unwrap_or(0));
+    let rows = longest.saturating_mul(options.batch.min(sentences.list.len()));
+    // All tensors exist twice for a moment: as they are read, and packed.
+    let weights = 8 * options.shape.parameters(options.task);
+    let activations = 4 * Encoder::numbers(options.threads, &options.shape, rows, longest);
+    let total = weights + activations + PROCESS_BYTES;
+    match machine.memory_bytes {
+        Some(available) if total > u128::from(available) => {
+            outlet.tell(Told::DoesNotFit {
+                reason: format!(
+                    "it needs {} (weights {}, activations {}), and {} are free",
+                    bytes_in_words(total),
+                    bytes_in_words(weights),
+                    bytes_in_words(activations),
+                    bytes_in_words(u128::from(available))
+                ),
+                hint: Some("choose a smaller batch_size or size".to_owned()),
+            });
+            false
+        }
+        _ => {
+            outlet.value_in("memory.planned", total as f64, "B", None);
+            true
+        }
+    }
+}
+
+/// Tells the scores and the class of one sentence.
+pub(super) fn tell_answer(logits: &[f32], labels: &[String], outlet: &mut Outlet<'_>) {
+    for (step, logit) in (0..).zip(logits) {
+        outlet.tell(Told::at(names::LOGITS, step, f64::from(*logit)));
+    }
+    for (step, share) in (0..).zip(probabilities(logits)) {
+        outlet.tell(Told::at(names::PROBABILITIES, step, share));
+    }
+    let class = best(logits);
+    let name = labels.get(class).map(|label| format!(" ({label})")).unwrap_or_default();
+    outlet.setting("label", format!("{class}{name}").as_str());
+}
+
+/// The place of a share of the smallest of `count` sorted values: the nearest rank.
+pub(super) fn rank(share: f64, count: usize) -> usize {
+    ((share * count as f64).ceil() as usize).clamp(1, count.max(1)) - 1
+}
+
+/// The mean of so many values that sum up to `seconds`.
+pub(super) fn mean(metric: &str, seconds: f64, count: f64) -> Told {
+    Told::Value {
+        metric: metric.to_owned(),
+        value: seconds / count,
+        unit: Some("s".to_owned()),
+        step: None,
+        scope: Some(Scope::Loop),
+        count: Some(count),
+        seconds: Some(seconds),
+        derived: true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_the_nearest_ones() {
+        assert_eq!([0.5, 0.9, 0.99, 1.0].map(|share| rank(share, 10)), [4, 8, 9, 9]);
+        assert_eq!([rank(0.5, 1), rank(0.5, 0), rank(0.01, 1000)], [0, 0, 9]);
+    }
+}
