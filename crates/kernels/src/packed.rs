@@ -2,7 +2,7 @@
 //!
 //! Packing a matrix costs as much as multiplying some rows with it, so that a model which answers one sentence at a time
 //! packs its weights when it is loaded. A product is then computed panel by panel of sixteen outputs, and what follows
-//! the product (bias, activation) is done while the panel's results are still in the first-level cache.
+//! the product (bias, activation) is done while its results are still in the cache.
 //!
 //! Nothing here forks: callers cut their rows into parts and call this for each part. Every element is summed in one
 //! order, whatever rows stand beside it, so that results do not depend on how the rows are cut.
@@ -18,7 +18,6 @@ use crate::math::tanh;
 pub struct Packed {
     /// Panels of [`COLUMNS`] outputs: for each input the weights of all outputs of the panel, zeros where there is none.
     panels: Vec<f32>,
-    /// The bias, with zeros up to whole panels.
     bias: Vec<f32>,
     inputs: usize,
     outputs: usize,
@@ -51,9 +50,7 @@ impl Packed {
                 panel[input * COLUMNS + output % COLUMNS] = value;
             }
         }
-        let mut bias = bias.to_vec();
-        bias.resize(padded, 0.0);
-        Packed { panels, bias, inputs, outputs }
+        Packed { panels, bias: bias.to_vec(), inputs, outputs }
     }
 
     /// Numbers of a row of the input.
@@ -77,36 +74,29 @@ impl Packed {
         if rows == 0 {
             return;
         }
-        let whole = self.outputs / COLUMNS;
-        for panel in 0..whole {
-            let place = &mut y[panel * COLUMNS..];
-            self.product(panel, rows, x, place, self.outputs, write);
-            follow(then, place, self.outputs, self.panel_bias(panel));
+        for panel in 0..self.outputs / COLUMNS {
+            self.product(panel, rows, x, &mut y[panel * COLUMNS..], self.outputs, write);
         }
-        let rest = self.outputs % COLUMNS;
-        if rest > 0 {
-            self.apply_rest(whole, rest, x, y, write, then);
+        if !self.outputs.is_multiple_of(COLUMNS) {
+            self.product_rest(x, y, write);
         }
+        follow(then, y, &self.bias);
     }
 
     /// The last panel where it has outputs that do not exist: computed aside, a few rows at a time.
-    fn apply_rest(&self, panel: usize, rest: usize, x: &[f32], y: &mut [f32], write: Write, then: Then) {
+    fn product_rest(&self, x: &[f32], y: &mut [f32], write: Write) {
         const ROWS: usize = 6;
         let mut tile = [0.0; ROWS * COLUMNS];
-        let first = panel * COLUMNS;
+        let panel = self.outputs / COLUMNS;
         let pieces = x.chunks(ROWS * self.inputs.max(1)).zip(y.chunks_mut(ROWS * self.outputs));
         for (x, y) in pieces {
             let rows = y.len() / self.outputs;
             let tile = &mut tile[..rows * COLUMNS];
             self.product(panel, rows, x, tile, COLUMNS, Write::Set);
-            if write == Write::Add {
-                for (tile, y) in tile.chunks_exact_mut(COLUMNS).zip(y.chunks_exact(self.outputs)) {
-                    tile.iter_mut().zip(&y[first..]).for_each(|(sum, old)| *sum += old);
-                }
-            }
-            follow(then, tile, COLUMNS, self.panel_bias(panel));
             for (tile, y) in tile.chunks_exact(COLUMNS).zip(y.chunks_exact_mut(self.outputs)) {
-                y[first..].copy_from_slice(&tile[..rest]);
+                for (y, value) in y[panel * COLUMNS..].iter_mut().zip(tile) {
+                    *y = if write == Write::Add { *y + value } else { *value };
+                }
             }
         }
     }
@@ -117,66 +107,54 @@ impl Packed {
         let left = Left { data: x, row: self.inputs, step: 1 };
         product(size, left, Right { data: weights, row: COLUMNS }, y, stride, write);
     }
-
-    fn panel_bias(&self, panel: usize) -> &[f32; COLUMNS] {
-        let (panels, _) = self.bias.as_chunks::<COLUMNS>();
-        &panels[panel]
-    }
 }
 
-/// Adds the bias to a panel whose rows lie `stride` apart, and does what follows.
-fn follow(then: Then, y: &mut [f32], stride: usize, bias: &[f32; COLUMNS]) {
+/// Adds the bias to every row, and does what follows. Whole rows at once: loops over a panel's sixteen numbers are not
+/// made into vectors.
+fn follow(then: Then, y: &mut [f32], bias: &[f32]) {
     match then {
-        Then::Nothing => follow_bias(y, stride, bias),
-        Then::Gelu(Kind::Exact) => follow_exact(y, stride, bias),
-        Then::Gelu(Kind::Tanh) => follow_approximate(y, stride, bias),
-        Then::Tanh => follow_tanh(y, stride, bias),
+        Then::Nothing => follow_bias(y, bias),
+        Then::Gelu(Kind::Exact) => follow_exact(y, bias),
+        Then::Gelu(Kind::Tanh) => follow_approximate(y, bias),
+        Then::Tanh => follow_tanh(y, bias),
     }
 }
 
 dispatch! {
-    fn follow_bias<I>(y: &mut [f32], stride: usize, bias: &[f32; COLUMNS]) {
-        for row in y.chunks_mut(stride) {
-            if let Some(row) = row.first_chunk_mut::<COLUMNS>() {
-                for lane in 0..COLUMNS {
-                    row[lane] += bias[lane];
-                }
+    fn follow_bias<I>(y: &mut [f32], bias: &[f32]) {
+        for row in y.chunks_exact_mut(bias.len()) {
+            for (y, &bias) in row.iter_mut().zip(bias) {
+                *y += bias;
             }
         }
     }
 }
 
 dispatch! {
-    fn follow_exact<I>(y: &mut [f32], stride: usize, bias: &[f32; COLUMNS]) {
-        for row in y.chunks_mut(stride) {
-            if let Some(row) = row.first_chunk_mut::<COLUMNS>() {
-                for lane in 0..COLUMNS {
-                    row[lane] = gelu::exact::<I>(row[lane] + bias[lane]);
-                }
+    fn follow_exact<I>(y: &mut [f32], bias: &[f32]) {
+        for row in y.chunks_exact_mut(bias.len()) {
+            for (y, &bias) in row.iter_mut().zip(bias) {
+                *y = gelu::exact::<I>(*y + bias);
             }
         }
     }
 }
 
 dispatch! {
-    fn follow_approximate<I>(y: &mut [f32], stride: usize, bias: &[f32; COLUMNS]) {
-        for row in y.chunks_mut(stride) {
-            if let Some(row) = row.first_chunk_mut::<COLUMNS>() {
-                for lane in 0..COLUMNS {
-                    row[lane] = gelu::approximate::<I>(row[lane] + bias[lane]);
-                }
+    fn follow_approximate<I>(y: &mut [f32], bias: &[f32]) {
+        for row in y.chunks_exact_mut(bias.len()) {
+            for (y, &bias) in row.iter_mut().zip(bias) {
+                *y = gelu::approximate::<I>(*y + bias);
             }
         }
     }
 }
 
 dispatch! {
-    fn follow_tanh<I>(y: &mut [f32], stride: usize, bias: &[f32; COLUMNS]) {
-        for row in y.chunks_mut(stride) {
-            if let Some(row) = row.first_chunk_mut::<COLUMNS>() {
-                for lane in 0..COLUMNS {
-                    row[lane] = tanh::<I>(row[lane] + bias[lane]);
-                }
+    fn follow_tanh<I>(y: &mut [f32], bias: &[f32]) {
+        for row in y.chunks_exact_mut(bias.len()) {
+            for (y, &bias) in row.iter_mut().zip(bias) {
+                *y = tanh::<I>(*y + bias);
             }
         }
     }
