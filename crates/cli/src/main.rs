@@ -44,6 +44,7 @@ fn main() -> ExitCode {
         Verb::Tour(options) => verbs::tour::tour(options, &mut screen),
         Verb::Bench(options) => verbs::bench::bench(options, &mut screen),
         Verb::Peak(options) => verbs::peak::peak(options, &mut screen),
+        Verb::Data(options) => verbs::data::data(options, &mut screen),
         Verb::Show(options) => verbs::show::show(options, &mut screen),
         Verb::Compare(options) => verbs::compare::compare(options, &mut screen),
         Verb::Report(options) => verbs::report::report(options, &mut screen),

@@ -24,6 +24,7 @@ pub mod limits;
 mod math;
 pub mod matmul;
 pub mod max_pool;
+pub mod pooled_convolution;
 pub mod reduce;
 pub mod relu;
 pub mod rms_norm;

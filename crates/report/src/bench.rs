@@ -8,7 +8,7 @@ use crate::number::{Scale, percent, single};
 use crate::table::{Cell, Column, Table};
 
 /// The metrics that are shown where a record has them; the first one is the time.
-pub const METRICS: [&str; 9] = [
+pub const METRICS: [&str; 10] = [
     names::TIME_ITERATION,
     names::TIME_FIRST,
     names::TOKENS_PER_S,
@@ -18,6 +18,7 @@ pub const METRICS: [&str; 9] = [
     names::MEMORY_PEAK,
     names::PARAMETERS,
     names::LOSS_TRAIN,
+    names::ACCURACY,
 ];
 
 /// The lines about every cell. `answers` are of one record, one for each of [`METRICS`] that it has.
@@ -131,6 +132,9 @@ fn cell_lines(answers: &[Answer], cell: &CellId) -> Vec<String> {
     }
     if let Some(loss) = center(names::LOSS_TRAIN) {
         lines.push(format!("  loss        {loss}"));
+    }
+    if let Some((accuracy, unit)) = estimate(names::ACCURACY) {
+        lines.push(format!("  accuracy    {}", with_interval(accuracy, unit)));
     }
     lines
 }

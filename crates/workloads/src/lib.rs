@@ -13,10 +13,13 @@
 //! | `process.rs` | this process's CPU time and memory, and pacing by standard input |
 //! | `initial.rs` | the rule for initial weights and random data, the same for every engine |
 //! | `tensors.rs` | tensors by name, and memory for them |
+//! | `data.rs`, `data/` | data sets by name, their files, synthetic digits |
+//! | `schedule.rs` | epochs, steps and iterations over a data set |
 //! | `session.rs`, `summary.rs` | the iterations of a run, and what is said of them |
 //! | `ranks.rs`, `collective.rs`, `collective/` | several tasks that train together |
 //! | `profile.rs` | where the time goes |
 //! | `lm.rs`, `lm/` | the language model: forward pass, forward and backward pass, training |
+//! | `mnist.rs`, `mnist/` | a convolutional network that learns digits |
 //! | `peak.rs` | what this machine can do at most |
 //! | `memory.rs` | how much memory a workload may take |
 //! | `engine.rs`, `engine/` | adapters to other runtimes |
@@ -32,12 +35,15 @@ mod summary;
 
 pub mod arguments;
 pub mod collective;
+pub mod data;
 pub mod engine;
 pub mod initial;
 pub mod lm;
 pub mod memory;
+pub mod mnist;
 pub mod peak;
 pub mod profile;
+pub mod schedule;
 pub mod tensors;
 
 pub use error::WorkloadError;
@@ -47,7 +53,7 @@ use assay_model::{Settings, WorkloadDescription};
 
 /// All built-in workloads with their settings.
 pub fn descriptions() -> Vec<WorkloadDescription> {
-    vec![lm::description()]
+    vec![lm::description(), mnist::description()]
 }
 
 /// The workload of a name.
@@ -64,6 +70,7 @@ fn unknown(name: &str) -> WorkloadError {
 pub fn check(name: &str, settings: &Settings) -> Result<(), WorkloadError> {
     match name {
         lm::NAME => lm::Options::read(settings, 1).map(|_| ()),
+        mnist::NAME => mnist::Options::read(settings, 1).map(|_| ()),
         _ => Ok(()),
     }
 }
@@ -77,6 +84,7 @@ pub fn run(
 ) -> Result<Ended, WorkloadError> {
     match name {
         lm::NAME => lm::run(settings, machine, outlet),
+        mnist::NAME => mnist::run(settings, machine, outlet),
         _ => Err(unknown(name)),
     }
 }

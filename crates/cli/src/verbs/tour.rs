@@ -10,12 +10,13 @@ use crate::records;
 use crate::screen::Screen;
 
 /// The campaigns, as they stand in `campaigns/`: what the first one adds to a record's name is nothing.
-const CAMPAIGNS: [(&str, &str); 2] = [
+const CAMPAIGNS: [(&str, &str); 3] = [
     ("", include_str!("../../../../campaigns/tour.toml")),
     ("-lm", include_str!("../../../../campaigns/tour-lm.toml")),
+    ("-mnist", include_str!("../../../../campaigns/tour-mnist.toml")),
 ];
 
-/// Runs the tour; its records go to `records/tour`, `records/tour-lm` in the current directory.
+/// Runs the tour; its records go to `records/tour`, `records/tour-lm` and so on in the current directory.
 pub fn tour(options: &Tour, screen: &mut Screen) -> anyhow::Result<Exit> {
     let mut exit = Exit::Fine;
     for (part, text) in CAMPAIGNS {
