@@ -12,7 +12,7 @@ pub mod result;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::lm::Contender;
+use crate::engines::Contender;
 use crate::place::Place;
 
 /// Threads of every peer.
@@ -83,18 +83,12 @@ impl Case {
             Some(Sentences { data, tokenizer }) => {
                 command.arg(format!("data={}", data.display()));
                 command.arg(format!("tokenizer={}", tokenizer.display()));
-                if who != Contender::Native {
+                if who != Contender::NATIVE {
                     command.arg(format!("length={PADDED}"));
                 }
             }
         }
-        let mode = match who {
-            Contender::Native => None,
-            Contender::Eager => Some("eager"),
-            Contender::Sdpa => Some("sdpa"),
-            Contender::Compile => Some("compile"),
-        };
-        if let (Some(mode), Some(python)) = (mode, python) {
+        if let (Some(mode), Some(python)) = (who.mode(), python) {
             command.arg("engine=torch").arg(format!("mode={mode}"));
             command.arg(format!("python={}", python.display()));
         }

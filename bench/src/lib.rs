@@ -7,9 +7,9 @@
 //! | `bin/crash.rs` | whether a killed coordinator or a loss of power costs anything |
 //! | `bin/read.rs` | how fast logs are read, beside other programs that search text |
 //! | `bin/audit.rs` | how many planted errors the audit finds |
-//! | `bin/lm.rs` | the native engine beside PyTorch |
+//! | `bin/lm.rs`, `bin/mnist.rs` | the native engine beside PyTorch |
 //! | `bin/load.rs` | the load client beside others, on one core each |
-//! | `bin/bert.rs` | the same for single sentences |
+//! | `bin/bert.rs` | the native engine beside PyTorch for single sentences |
 //! | `place.rs` | where a bench works, and the binary it measures |
 //! | `measure.rs` | CPU and wall-clock time of commands, and what `/proc` tells of a process |
 //! | `figures.rs` | medians, ranges and tables |
@@ -19,7 +19,8 @@
 //! | `random.rs` | a small generator that is the same everywhere |
 //! | `reading.rs` | large logs, what they hold, and programs that search them |
 //! | `planted.rs` | write-ups with planted errors, and how many of them an audit finds |
-//! | `lm.rs` | peers that compute the language model, and their contest |
+//! | `engines.rs` | peers that compute a built-in workload, and their contest |
+//! | `lm.rs`, `mnist.rs` | the cases of these workloads in which goals are set |
 //! | `load.rs`, `load/` | load clients and the endpoint that they ask |
 //! | `bert.rs` | peers that answer sentences, and their contest |
 //! | `crash/` | scenes, kills, the audit of a record, and the loss of power |
@@ -27,11 +28,13 @@
 pub mod bert;
 pub mod campaign;
 pub mod crash;
+pub mod engines;
 pub mod figures;
 pub mod goal;
 pub mod lm;
 pub mod load;
 pub mod measure;
+pub mod mnist;
 pub mod place;
 pub mod planted;
 pub mod random;

@@ -1,10 +1,13 @@
 //! The rounds of one case: all peers live at once, and each does one pass in turn.
 
 use super::Case;
-use crate::lm::peer::{Iteration, Peer, Said};
-use crate::lm::{Contender, Torch};
+use crate::engines::peer::{Iteration, Peer, Said};
+use crate::engines::{Contender, Torch};
 use crate::place::Place;
 use crate::random::Random;
+
+/// Who takes part, in the order of the table.
+const CONTENDERS: [Contender; 4] = [Contender::NATIVE, Contender::EAGER, Contender::SDPA, Contender::COMPILE];
 
 /// How far the sizes of all answers may differ between engines, relative to each other.
 const PARITY: f64 = 1e-4;
@@ -64,7 +67,7 @@ pub fn contest(
                     passes.extend((round >= effort.warmup).then_some(pass));
                     index += 1;
                 }
-                Err(error) if peer.who != Contender::Native => {
+                Err(error) if peer.who != Contender::NATIVE => {
                     say(format!("left out: {error:#}"));
                     peers.swap_remove(index);
                 }
@@ -76,7 +79,7 @@ pub fn contest(
     for (peer, passes) in peers {
         records.push(Record { who: peer.who, passes, said: peer.finish()? });
     }
-    records.sort_by_key(|record| Contender::ALL.iter().position(|who| *who == record.who));
+    records.sort_by_key(|record| CONTENDERS.iter().position(|who| *who == record.who));
     let disparity = disparity(&records);
     Ok(Outcome { case, records, disparity })
 }
@@ -95,20 +98,16 @@ fn start(
         format!("iterations={}", effort.rounds),
     ];
     let mut peers = Vec::new();
-    for who in Contender::ALL {
-        let takes_part = match who {
-            Contender::Native => true,
-            Contender::Sdpa => torch.is_some(),
-            Contender::Eager | Contender::Compile => torch.is_some() && effort.all_modes,
-        };
-        if !takes_part {
+    for who in CONTENDERS {
+        let takes_part = torch.is_some() && (effort.all_modes || who == Contender::SDPA);
+        if who.is_torch() && !takes_part {
             continue;
         }
         let python = torch.map(|torch| torch.python.as_path());
         let mut peer = Peer::start(who, &mut case.command(place, python, who, &more), place)?;
         match peer.iterate() {
             Ok(_) => peers.push((peer, Vec::new())),
-            Err(error) if who != Contender::Native => say(format!("left out: {error:#}")),
+            Err(error) if who != Contender::NATIVE => say(format!("left out: {error:#}")),
             Err(error) => return Err(error),
         }
     }
@@ -121,6 +120,6 @@ fn disparity(records: &[Record]) -> Option<String> {
     others.iter().find_map(|record| {
         let (ours, theirs) = (ours.said.value(PARITY_METRIC)?, record.said.value(PARITY_METRIC)?);
         let apart = (theirs / ours - 1.0).abs() > PARITY;
-        apart.then(|| format!("{PARITY_METRIC} of {} is {theirs}, and ours is {ours}", record.who.name()))
+        apart.then(|| format!("{PARITY_METRIC} of {} is {theirs}, and ours is {ours}", record.who.name))
     })
 }

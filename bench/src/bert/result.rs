@@ -4,9 +4,9 @@ use assay_stats::interval::{Interval, median_interval};
 
 use super::SENTENCES;
 use super::contest::{Outcome, Record};
+use crate::engines::Contender;
 use crate::figures::{Spread, number, table};
 use crate::goal::{Bound, Goals};
-use crate::lm::Contender;
 
 /// The confidence of intervals.
 const CONFIDENCE: f64 = 0.95;
@@ -26,11 +26,11 @@ impl Record {
 
 impl Outcome {
     fn native(&self) -> Option<&Record> {
-        self.records.iter().find(|record| record.who == Contender::Native)
+        self.records.iter().find(|record| record.who == Contender::NATIVE)
     }
 
     fn fastest_torch(&self) -> Option<&Record> {
-        let torch = self.records.iter().filter(|record| record.who != Contender::Native);
+        let torch = self.records.iter().filter(|record| record.who != Contender::NATIVE);
         let median = |record: &Record| record.latency().map_or(f64::INFINITY, |spread| spread.median);
         torch.min_by(|a, b| median(a).total_cmp(&median(b)))
     }
@@ -49,7 +49,7 @@ impl Outcome {
         let row = |record: &Record| {
             let latency = record.latency()?;
             Some(vec![
-                record.who.name().to_owned(),
+                record.who.name.to_owned(),
                 format!("{:.3}", latency.median),
                 format!("{:.3} … {:.3}", latency.low, latency.high),
                 shown(record.rank("p50")),
@@ -75,7 +75,7 @@ impl Outcome {
                 .push_str(&format!("not compared, because the engines compute different things: {words}\n")),
             (None, Some(ratio), Some(fastest)) => text.push_str(&format!(
                 "ours / {}: {:.3} ({:.3} … {:.3}, {:.1} % confidence, {} pairs)\n",
-                fastest.who.name(),
+                fastest.who.name,
                 ratio.center,
                 ratio.low,
                 ratio.high,

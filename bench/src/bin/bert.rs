@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use assay_bench::bert::contest::{Effort, contest};
 use assay_bench::bert::{Case, SENTENCES, Sentences, THREADS};
+use assay_bench::engines::Torch;
 use assay_bench::goal::{Bound, Goals};
-use assay_bench::lm::Torch;
 use assay_bench::place::{Options, Place, heading};
 use clap::Parser;
 

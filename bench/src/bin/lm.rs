@@ -4,12 +4,12 @@
 use std::fs;
 use std::process::ExitCode;
 
+use assay_bench::engines::contest::contest;
+use assay_bench::engines::{Effort, THREADS, Torch};
 use assay_bench::figures::number;
 use assay_bench::goal::Goals;
-use assay_bench::lm::contest::{Effort, Outcome, contest};
-use assay_bench::lm::result::{add_start_goal, starts_text};
-use assay_bench::lm::start::starts;
-use assay_bench::lm::{BATCH, CONTEXT, Case, THREADS, Torch};
+use assay_bench::lm::start::{add_start_goal, starts, starts_text};
+use assay_bench::lm::{BATCH, CONTEXT, cases};
 use assay_bench::place::{Options, Place, heading};
 use clap::Parser;
 
@@ -44,9 +44,13 @@ fn main() -> anyhow::Result<ExitCode> {
     }
     println!();
     let mut goals = Goals::default();
-    for case in Case::ALL.into_iter().filter(|case| !quick || case.size == "small") {
+    let mut told = false;
+    for case in cases().iter().filter(|case| !quick || !case.drops_slower) {
         let outcome = contest(case, effort, torch.as_ref(), &place, &mut |words| println!("{words}"))?;
-        tell_torch(&outcome);
+        if let Some(note) = outcome.torch_note().filter(|_| !told) {
+            println!("{note}\n");
+            told = true;
+        }
         println!("{}", outcome.text());
         outcome.add_goals(&mut goals);
     }
@@ -58,14 +62,4 @@ fn main() -> anyhow::Result<ExitCode> {
     add_start_goal(starts.as_ref(), &mut goals);
     println!("{goals}");
     Ok(goals.exit())
-}
-
-/// Prints once how PyTorch was set up, in its own words.
-fn tell_torch(outcome: &Outcome) {
-    let notes = outcome.records.iter().flat_map(|record| &record.said.notes);
-    if outcome.case == Case::ALL[0]
-        && let Some(note) = notes.into_iter().find(|note| note.starts_with("PyTorch"))
-    {
-        println!("{note}\n");
-    }
 }

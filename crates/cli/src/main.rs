@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         Verb::Bench(options) => verbs::bench::bench(options, &mut screen),
         Verb::Train(options) => verbs::train::train(options, &mut screen),
         Verb::Peak(options) => verbs::peak::peak(options, &mut screen),
+        Verb::Data(options) => verbs::data::data(options, &mut screen),
         Verb::Show(options) => verbs::show::show(options, &mut screen),
         Verb::Compare(options) => verbs::compare::compare(options, &mut screen),
         Verb::Report(options) => verbs::report::report(options, &mut screen),

@@ -17,6 +17,7 @@ First steps:
   assay init              write a commented campaign file
   assay run campaign.toml carry it out; again after an interruption to go on
   assay bench lm          measure a language model on this machine
+  assay bench mnist       train a network that tells digits apart
 
 Exit codes: 0 fine, 1 internal error, 2 wrong use or campaign, 3 some runs failed, 4 a gate failed,
 5 asked precision not reached, 130 interrupted (the record is kept)")]
@@ -57,6 +58,8 @@ pub enum Verb {
     Train(train::Train),
     /// Measure what this machine can do at most: arithmetic, memory, matrix products.
     Peak(Peak),
+    /// Look which data sets are there, whether they are complete, and how to get them.
+    Data(Data),
     /// Print what a record says.
     Show(Show),
     /// Compare two records, cell by cell.
@@ -366,6 +369,14 @@ pub struct Peak {
     /// Print what was measured before, if it was.
     #[arg(long)]
     pub cached: bool,
+    /// Print JSON (see docs/json.md).
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `data`.
+#[derive(Debug, Args)]
+pub struct Data {
     /// Print JSON (see docs/json.md).
     #[arg(long)]
     pub json: bool,

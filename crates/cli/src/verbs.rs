@@ -4,6 +4,7 @@ pub mod audit;
 pub mod bench;
 pub mod compare;
 pub mod completions;
+pub mod data;
 pub mod doctor;
 pub mod exercise;
 pub mod export;

@@ -26,6 +26,7 @@ mod math;
 pub mod matmul;
 pub mod max_pool;
 pub mod packed;
+pub mod pooled_convolution;
 pub mod reduce;
 pub mod relu;
 pub mod rms_norm;

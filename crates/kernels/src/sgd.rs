@@ -1,4 +1,4 @@
-//! Stochastic gradient descent with momentum, without dampening and Nesterov's look-ahead.
+//! Stochastic gradient descent, with momentum (no dampening, no look-ahead as Nesterov's) or without.
 
 use crate::Threads;
 use crate::dispatch::{Instructions, dispatch};
@@ -23,6 +23,26 @@ dispatch! {
         for ((w, &g), velocity) in w.iter_mut().zip(g).zip(velocity) {
             *velocity = I::mul_add(momentum, *velocity, g);
             *w = I::mul_add(-rate, *velocity, *w);
+        }
+    }
+}
+
+/// One update without momentum: `w -= rate * g`.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn step_plain(threads: &Threads, rate: f32, w: &mut [f32], g: &[f32]) {
+    assert!(g.len() == w.len(), "w and g must have the same length");
+    let length = threads.items_per_task(g.len(), LEAST_ELEMENTS);
+    threads.run_parts(Chunks::new(w, length), |part, w| {
+        step_plain_part(rate, w, &g[part * length..][..w.len()]);
+    });
+}
+
+dispatch! {
+    fn step_plain_part<I>(rate: f32, w: &mut [f32], g: &[f32]) {
+        for (w, &g) in w.iter_mut().zip(g) {
+            *w = I::mul_add(-rate, g, *w);
         }
     }
 }

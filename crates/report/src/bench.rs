@@ -178,6 +178,9 @@ fn cell_lines(answers: &[Answer], cell: &CellId) -> Vec<String> {
     if let Some(loss) = center(names::LOSS_TRAIN) {
         lines.push(format!("  loss        {loss}"));
     }
+    if let Some((accuracy, unit)) = estimate(names::ACCURACY) {
+        lines.push(format!("  accuracy    {}", with_interval(accuracy, unit)));
+    }
     lines
 }
 

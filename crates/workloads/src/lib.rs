@@ -14,11 +14,14 @@
 //! | `initial.rs` | the rule for initial weights and random data, the same for every engine |
 //! | `tensors.rs` | tensors by name, and memory for them |
 //! | `weights.rs` | tensors in files |
+//! | `data.rs`, `data/` | data sets by name, their files, synthetic digits |
+//! | `schedule.rs` | epochs, steps and iterations over a data set |
 //! | `session.rs`, `summary.rs` | the iterations of a run, and what is said of them |
 //! | `ranks.rs`, `collective.rs`, `collective/` | several tasks that train together |
 //! | `profile.rs` | where the time goes |
 //! | `lm.rs`, `lm/` | the language model: forward pass, forward and backward pass, training |
 //! | `bert.rs`, `bert/` | BERT: sentences classified or embedded, pre-training, heads trained on features |
+//! | `mnist.rs`, `mnist/` | a convolutional network that learns digits |
 //! | `peak.rs` | what this machine can do at most |
 //! | `memory.rs` | how much memory a workload may take |
 //! | `engine.rs`, `engine/` | adapters to other runtimes |
@@ -33,13 +36,16 @@ mod summary;
 pub mod arguments;
 pub mod bert;
 pub mod collective;
+pub mod data;
 pub mod describe;
 pub mod engine;
 pub mod initial;
 pub mod lm;
 pub mod memory;
+pub mod mnist;
 pub mod peak;
 pub mod profile;
+pub mod schedule;
 pub mod settings;
 pub mod tensors;
 pub mod weights;
@@ -51,7 +57,7 @@ use assay_model::{Settings, WorkloadDescription};
 
 /// All built-in workloads with their settings.
 pub fn descriptions() -> Vec<WorkloadDescription> {
-    vec![lm::description(), bert::description()]
+    vec![lm::description(), bert::description(), mnist::description()]
 }
 
 /// The workload of a name.
@@ -69,6 +75,7 @@ pub fn check(name: &str, settings: &Settings) -> Result<(), WorkloadError> {
     match name {
         lm::NAME => lm::Options::read(settings, 1).map(|_| ()),
         bert::NAME => bert::Options::read(settings, 1).map(|_| ()),
+        mnist::NAME => mnist::Options::read(settings, 1).map(|_| ()),
         _ => Ok(()),
     }
 }
@@ -83,6 +90,7 @@ pub fn run(
     match name {
         lm::NAME => lm::run(settings, machine, outlet),
         bert::NAME => bert::run(settings, machine, outlet),
+        mnist::NAME => mnist::run(settings, machine, outlet),
         _ => Err(unknown(name)),
     }
 }

@@ -64,7 +64,7 @@ pub use options::Options;
 use assay_model::Settings;
 
 use self::data::Text;
-use self::options::EngineKind;
+use crate::engine::EngineKind;
 use crate::{Ended, Limits, Outlet, WorkloadError};
 
 /// The name of the workload.

@@ -21,10 +21,21 @@ pub(crate) trait Work {
     /// The norm of all gradients of the last iteration, where there are any.
     fn gradient_norm(&mut self) -> Option<f64>;
 
+    /// The values by which engines are checked against each other; `first` is the first iteration.
+    fn parity(&mut self, first: &Outcome) -> Outcome {
+        // A step has clipped its gradients already, so that its own norm is the one to tell.
+        Outcome { gradient_norm: first.gradient_norm.or_else(|| self.gradient_norm()), ..*first }
+    }
+
+    /// The steps that so many iterations come to, those before a resumed run included.
+    fn steps(&self, iterations: u64) -> u64 {
+        iterations
+    }
+
     /// Iterations that count begin now: what was kept of earlier ones for a profile is forgotten.
     fn warmed_up(&mut self);
 
-    /// What follows an iteration outside its time, for example a checkpoint or a test. `done` counts iterations, those
+    /// What follows an iteration outside its time, for example a checkpoint or a test. `done` counts steps, those
     /// before a resumed run included. Only the first rank is asked.
     fn follow(
         &mut self,
@@ -71,13 +82,11 @@ pub(crate) fn iterate(
         if number == warmup {
             work.warmed_up();
         }
-        let step = first + number + 1;
         let (iteration, outcome) = once(work, ranks, first + number, number == 0);
+        let step = work.steps(first + number + 1);
         summary.tell_iteration(step, number < warmup, iteration, outlet);
         if number == 0 {
-            // A step has clipped its gradients already, so that its own norm is the one to tell.
-            let gradient_norm = outcome.gradient_norm.or_else(|| work.gradient_norm());
-            summary.tell_parity(&outcome, gradient_norm, outlet);
+            summary.tell_parity(&work.parity(&outcome), outlet);
         }
         if let Some(ended) = diverged(step, &outcome, course.calmer, outlet) {
             return Ok(ended);

@@ -1,8 +1,11 @@
 //! What a run says of its iterations, one by one and all together.
 
+use std::ops::Range;
+
 use assay_model::{Scope, Told, names};
 
 use crate::Outlet;
+use crate::schedule::Schedule;
 
 /// The metric for the CPU time of an iteration, all threads together.
 pub(crate) const CPU: &str = "cpu.iteration";
@@ -37,6 +40,26 @@ pub(crate) struct Effort {
     pub(crate) trains: bool,
     /// Ranks.
     pub(crate) tasks: usize,
+    /// Where iterations differ in size: what each of them does. The numbers above are those of a whole one.
+    pub(crate) schedule: Option<Schedule>,
+}
+
+impl Effort {
+    /// The steps that so many iterations come to.
+    pub(crate) fn steps(&self, iterations: u64) -> u64 {
+        match &self.schedule {
+            Some(schedule) => (0..iterations).map(|number| schedule.steps_of(number)).sum(),
+            None => iterations,
+        }
+    }
+
+    /// The samples of the iterations with these numbers, from 0.
+    fn samples_of(&self, numbers: Range<u64>) -> f64 {
+        match &self.schedule {
+            Some(schedule) => numbers.map(|number| schedule.samples_of(number)).sum::<u64>() as f64,
+            None => (numbers.end - numbers.start) as f64 * self.samples,
+        }
+    }
 }
 
 /// One iteration.
@@ -125,11 +148,11 @@ impl Summary {
     }
 
     /// Tells the values by which engines are checked against each other.
-    pub(crate) fn tell_parity(&self, outcome: &Outcome, gradient_norm: Option<f64>, outlet: &mut Outlet<'_>) {
+    pub(crate) fn tell_parity(&self, outcome: &Outcome, outlet: &mut Outlet<'_>) {
         let values = [
             (names::PARITY_LOSS, Some(outcome.loss)),
             (names::PARITY_OUTPUT, outcome.output),
-            (names::PARITY_GRADIENT, gradient_norm),
+            (names::PARITY_GRADIENT, outcome.gradient_norm),
         ];
         for (name, value) in values {
             if let Some(value) = value.filter(|value| value.is_finite()) {
@@ -144,7 +167,7 @@ impl Summary {
             outlet.tell(Told::value(names::TIME_FIRST, seconds));
         }
         if self.done() > 0 {
-            outlet.tell(Told::value(names::SAMPLES, self.done() as f64 * effort.samples));
+            outlet.tell(Told::value(names::SAMPLES, effort.samples_of(0..self.done())));
         }
         if let Some(last) = self.last_loss.filter(|loss| effort.trains && loss.is_finite()) {
             outlet.tell(Told::value(names::LOSS_FINAL, last));
@@ -153,17 +176,25 @@ impl Summary {
         let seconds: f64 = self.counted.iter().map(|iteration| iteration.seconds).sum();
         if count > 0.0 && seconds > 0.0 {
             outlet.tell(Told::derived(names::DURATION_LOOP, seconds));
+            let samples = effort.samples_of(self.warmups..self.done());
+            let whole = samples / effort.samples;
             outlet.tell(mean(names::TIME_ITERATION, seconds, count));
             outlet.value_in(&format!("{}.median", names::TIME_ITERATION), self.median(), "s", None);
             // Under the name that write-ups of such tables are read by, too.
-            outlet.tell(mean(effort.metric, seconds, count));
+            if effort.metric != names::TIME_ITERATION {
+                outlet.tell(mean(effort.metric, seconds, count));
+            }
+            if let Some(schedule) = &effort.schedule {
+                let steps: u64 = (self.warmups..self.done()).map(|number| schedule.steps_of(number)).sum();
+                outlet.tell(mean(names::STEP_S, seconds, steps as f64));
+            }
             let cpu: f64 = self.counted.iter().map(|iteration| iteration.cpu_seconds).sum();
             outlet.tell(mean(CPU, cpu, count));
             if let Some(tokens) = effort.tokens {
-                outlet.tell(Told::rate(names::TOKENS_PER_S, count * tokens, seconds));
+                outlet.tell(Told::rate(names::TOKENS_PER_S, whole * tokens, seconds));
             }
-            outlet.tell(Told::rate(names::SAMPLES_PER_S_LOOP, count * effort.samples, seconds));
-            let flops = count * effort.flops;
+            outlet.tell(Told::rate(names::SAMPLES_PER_S_LOOP, samples, seconds));
+            let flops = whole * effort.flops;
             outlet.tell(Told::rate(names::FLOPS_PER_S, flops, seconds));
             if let Some(peak) = peak_flops.filter(|peak| *peak > 0.0) {
                 outlet.tell(Told::derived(names::MFU, flops / seconds / peak));

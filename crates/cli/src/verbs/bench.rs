@@ -22,6 +22,9 @@ use crate::screen::Screen;
 /// Repeats where none are asked for: the fewest that give the median an interval of 95 %.
 const REPEATS: u32 = 6;
 
+/// The most times that are listed of a run that was stopped.
+const MOST_TIMES: usize = 12;
+
 /// Measures and prints.
 pub fn bench(options: &Bench, screen: &mut Screen) -> anyhow::Result<Exit> {
     let target = &options.target;
@@ -93,8 +96,15 @@ fn tell_interrupted(index: &Index, screen: &mut Screen) -> anyhow::Result<()> {
         let Some(times) = series.iter().find(|series| series.metric == names::TIME_ITERATION) else {
             continue;
         };
-        let shown: Vec<String> = times.values.iter().map(|value| single(&times.unit, *value)).collect();
-        screen.say(&format!("the run that was stopped had done {}", shown.join(", ")));
+        let first = times.values.len().saturating_sub(MOST_TIMES);
+        let shown: Vec<String> =
+            times.values[first..].iter().map(|value| single(&times.unit, *value)).collect();
+        let all = if first > 0 {
+            format!("{} iterations, the last ones in ", times.values.len())
+        } else {
+            String::new()
+        };
+        screen.say(&format!("the run that was stopped had done {all}{}", shown.join(", ")));
     }
     screen.say("interrupted; what was measured is kept");
     Ok(())

@@ -10,11 +10,12 @@ use crate::records;
 use crate::screen::Screen;
 
 /// The campaigns, as they stand in `campaigns/`: what the first one adds to a record's name is nothing.
-const CAMPAIGNS: [(&str, &str); 4] = [
+const CAMPAIGNS: [(&str, &str); 5] = [
     ("", include_str!("../../../../campaigns/tour.toml")),
     ("-lm", include_str!("../../../../campaigns/tour-lm.toml")),
     ("-chat", include_str!("../../../../campaigns/tour-chat.toml")),
     ("-bert", include_str!("../../../../campaigns/tour-bert.toml")),
+    ("-mnist", include_str!("../../../../campaigns/tour-mnist.toml")),
 ];
 
 /// Runs the tour; its records go to `records/tour`, `records/tour-lm` and so on in the current directory.

@@ -84,7 +84,7 @@ fn an_engine_that_is_missing_fails_its_cells_and_no_others() {
 fn the_campaigns_of_built_in_workloads_can_be_planned() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../campaigns");
     let place = Bench::new();
-    for name in [
+    let names = [
         "seeds/cs336-table",
         "seeds/cs336-warmup",
         "seeds/lm-llama-batch",
@@ -96,7 +96,14 @@ fn the_campaigns_of_built_in_workloads_can_be_planned() {
         "seeds/bert-tasks",
         "seeds/bert-batch",
         "tour-bert",
-    ] {
+        "seeds/mnist-batch",
+        "seeds/mnist-epochs",
+        "seeds/mnist-few-epochs",
+        "seeds/mnist-long",
+        "seeds/mnist-softmax",
+        "tour-mnist",
+    ];
+    for name in names {
         let file = folder.join(format!("{name}.toml"));
         let told = place.run(&["plan", &file.display().to_string()]);
         assert!(told.starts_with("exit code 0"), "{name}: {told}");
@@ -149,4 +156,73 @@ fn sentences_and_heads_that_cannot_be_used_are_told_with_a_hint() {
     assert!(told.contains("exit code 2") && told.contains("hint:"), "{told}");
     let told = place.run(&["train", "bert-head", "--model", "other", "--data", "missing.csv"]);
     assert!(told.contains("exit code 2") && told.contains("missing.csv"), "{told}");
+}
+
+const FEW_DIGITS: [&str; 10] = [
+    "bench",
+    "mnist",
+    "--data-set",
+    "synthetic",
+    "--train-samples",
+    "40",
+    "--test-samples",
+    "20",
+    "--steps-per-iteration",
+    "3",
+];
+
+fn digits(more: &[&str]) -> String {
+    Bench::new().run(&[&FEW_DIGITS[..], more].concat())
+}
+
+#[test]
+fn a_training_tells_its_accuracy_over_seeds() {
+    let told = digits(&["--epochs", "2", "--repeats", "6", "--batch-size", "4,8"]);
+    assert!(told.starts_with("exit code 0"), "{told}");
+    for part in ["batch_size=4", "batch_size=8", "accuracy    ", "samples/s", "225.0K parameters"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}
+
+#[test]
+fn what_cannot_be_trained_is_told_with_a_hint_and_an_exit_code() {
+    insta::assert_snapshot!("mnist_zero_batch", digits(&["--batch-size", "0"]));
+    insta::assert_snapshot!("mnist_dropout", digits(&["--dropout", "1"]));
+    let place = Bench::new();
+    let work = |more: &[&str]| place.run(&[&["work", "mnist", "steps=2"], more].concat());
+    insta::assert_snapshot!(
+        "mnist_large_batch",
+        work(&["data_set=synthetic", "train_samples=5", "test_samples=1"])
+    );
+    let missing = work(&["data_set=mnist"]);
+    assert!(missing.starts_with("exit code 2") && missing.contains("assay data"), "{missing}");
+    let missing = work(&["data=nowhere"]);
+    assert!(missing.starts_with("exit code 3") && missing.contains("train-images-idx3-ubyte"), "{missing}");
+    let small = ["data_set=synthetic", "train_samples=24", "test_samples=1", "warmup=0"];
+    let diverged = work(&[&small[..], &["learning_rate=1e39"]].concat());
+    assert!(diverged.starts_with("exit code 3") && diverged.contains("at step 2"), "{diverged}");
+}
+
+/// Files of the format of MNIST, far too few to be the published ones.
+fn few_files(place: Bench, folder: &str) -> Bench {
+    let mut place = place;
+    for (part, count) in [("train", 3_u8), ("t10k", 2)] {
+        // Texts suffice, as all bytes are below 128.
+        let images = format!("\0\0\u{8}\u{3}\0\0\0{}\0\0\0\u{1c}\0\0\0\u{1c}", char::from(count));
+        let labels = format!("\0\0\u{8}\u{1}\0\0\0{}", char::from(count));
+        let of_count = |each: usize| "\u{1}".repeat(each * usize::from(count));
+        place = place
+            .file(&format!("{folder}/{part}-images-idx3-ubyte"), &(images + &of_count(784)))
+            .file(&format!("{folder}/{part}-labels-idx1-ubyte"), &(labels + &of_count(1)));
+    }
+    place
+}
+
+#[test]
+fn data_sets_are_listed_with_what_they_lack() {
+    let place = few_files(Bench::new(), ".local/share/assay/data/fashion-mnist");
+    let place = few_files(place, ".local/share/assay/data/mnist")
+        .file(".local/share/assay/data/mnist/t10k-labels-idx1-ubyte", "\0\0\u{8}\u{1}\0\0\0\u{2}\u{1}");
+    insta::assert_snapshot!("data", place.run(&["data"]));
+    insta::assert_snapshot!("data_json", place.run(&["data", "--json"]));
 }

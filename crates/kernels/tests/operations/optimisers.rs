@@ -28,6 +28,21 @@ fn sgd_agrees() {
 }
 
 #[test]
+fn sgd_without_momentum_agrees() {
+    for length in [0, 1, 77, 50_001] {
+        let (start, g) = (numbers(length, 1), numbers(length, 2));
+        everywhere(|threads| {
+            let mut w = start.clone();
+            sgd::step_plain(threads, 0.1, &mut w, &g);
+            let wanted: Vec<f64> =
+                start.iter().zip(&g).map(|(w, g)| f64::from(*w) - 0.1 * f64::from(*g)).collect();
+            assert_close("w", &w, &wanted, 1e-6);
+            w
+        });
+    }
+}
+
+#[test]
 fn adam_w_agrees() {
     let hyper = Hyper { rate: 1e-2, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.1 };
     for length in [0, 1, 77, 50_001] {

@@ -97,6 +97,7 @@ pub(super) fn effort(options: &Options) -> Effort {
         parameters: vec![(names::PARAMETERS, shape.parameters(Task::Pretrain) as f64)],
         trains: true,
         tasks: *tasks,
+        schedule: None,
     }
 }
 

@@ -53,6 +53,7 @@ pub(super) fn answer(
         parameters: vec![(names::PARAMETERS, options.shape.parameters(options.task) as f64)],
         trains: false,
         tasks: 1,
+        schedule: None,
     };
     let rows = (longest * options.batch) as u128;
     let activations = rows * (8 * options.shape.width as u128 + 2 * options.shape.hidden as u128);

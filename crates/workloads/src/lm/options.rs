@@ -7,6 +7,7 @@ use assay_model::{Settings, Value, names};
 use super::description;
 use super::shape::{SIZES, Shape};
 use crate::WorkloadError;
+use crate::engine::EngineKind;
 use crate::settings::{Checked, wrong};
 use crate::summary::Effort;
 
@@ -47,15 +48,6 @@ impl Phase {
             Phase::ForwardBackward | Phase::Step => 3.0,
         }
     }
-}
-
-/// What computes it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EngineKind {
-    /// This program.
-    Native,
-    /// A PyTorch that is installed here.
-    Torch,
 }
 
 /// One iteration's work: with the shape, all that memory and arithmetic depend on.
@@ -200,6 +192,7 @@ impl Options {
             ],
             trains: work.phase == Phase::Step,
             tasks: work.tasks,
+            schedule: None,
         }
     }
 

@@ -3,8 +3,10 @@
 A workload's own script imports this and calls `main` with a class. An object of it is made with the settings and the
 device, and has `done` (iterations before this run), `prepare(number)` (lays the data of the iteration with that number
 ready, from 0), `iterate(look)` (computes it; gives the loss or None, the root mean square of the outputs where it was
-asked to look, and the norm of the gradient or None), `gradient_norm()` (None without gradients) and `follow(index, last)` (what
-comes after an iteration outside its time). Needs Python 3.9 and PyTorch 1.13 or later, and nothing else; modes `sdpa`
+asked to look, and the norm of the gradient or None), `gradient_norm()` (None without gradients) and
+`follow(index, last)` (what comes after an iteration outside its time). Where an iteration is several steps, it also has
+`steps(iterations)` (how many steps were done), `parity()` (loss, output and norm of the first step) and
+`timed(seconds)`. Needs Python 3.9 and PyTorch 1.13 or later, and nothing else; modes `sdpa`
 and `compile` need PyTorch 2.
 """
 
@@ -88,7 +90,11 @@ def shifted(z, bits):
 def draws(key, first, count):
     """The draws first, first + 1, ... as a tensor of 64-bit words."""
     z = torch.arange(first + 1, first + count + 1, dtype=torch.int64)
-    z.mul_(signed(GOLDEN)).add_(signed(key))
+    return finalise_all(z.mul_(signed(GOLDEN)).add_(signed(key)))
+
+
+def finalise_all(z):
+    """The same as `finalise` for a tensor of words, in place."""
     z.bitwise_xor_(shifted(z, 30)).mul_(signed(FACTORS[0]))
     z.bitwise_xor_(shifted(z, 27)).mul_(signed(FACTORS[1]))
     return z.bitwise_xor_(shifted(z, 31))
@@ -221,7 +227,7 @@ def check_version(mode):
         "sdpa": (hasattr(F, "scaled_dot_product_attention"), "2.0"),
         "compile": (hasattr(torch, "compile"), "2.0"),
     }
-    there, version = needed[mode]
+    there, version = needed.get(mode, needed["eager"])
     if not there:
         hint = f"use PyTorch {version} or later" + ("" if mode == "eager" else ", or mode = eager")
         raise Ended(EXIT_MISSING, f"PyTorch {torch.__version__} is too old for mode `{mode}`", hint)
@@ -259,9 +265,12 @@ def measure(settings, trainer, device):
         loss, output, norm = trainer.iterate(look=index == 0)
         synchronise(device)
         seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
-        tell_iteration(first + index + 1, metric, ".warmup" if index < warmup else "", seconds, cpu, loss, norm)
+        step = trainer.steps(index + 1) if hasattr(trainer, "steps") else first + index + 1
+        if hasattr(trainer, "timed"):
+            trainer.timed(seconds)
+        tell_iteration(step, metric, ".warmup" if index < warmup else "", seconds, cpu, loss, norm)
         if index == 0:
-            tell_parity(trainer, loss, output, norm)
+            tell_parity(trainer, *(trainer.parity() if hasattr(trainer, "parity") else (loss, output, norm)))
         tell("progress", done=index + 1, of=total)
         trainer.follow(index, index + 1 == total)
     tell_phase("train", phase_began)

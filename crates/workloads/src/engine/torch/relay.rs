@@ -110,7 +110,7 @@ impl<'a, 'b> Relay<'a, 'b> {
     fn summed_up(self, ended: Ended) -> Ended {
         self.summary.tell_after(self.effort, self.peak_flops, self.outlet);
         if ended != Ended::Diverged {
-            self.outlet.tell(Told::Done { steps: self.summary.done() });
+            self.outlet.tell(Told::Done { steps: self.effort.steps(self.summary.done()) });
         }
         ended
     }

@@ -1,9 +1,9 @@
-//! The rounds of one size and phase: all peers live at once, and each does one iteration in turn.
+//! The rounds of one case: all peers live at once, and each does one iteration in turn.
 
 use assay_kernels::{Threads, limits};
 
 use super::peer::{Iteration, Peer, Said};
-use super::{Case, Contender, THREADS, Torch};
+use super::{Case, Contender, Effort, THREADS, Torch};
 use crate::figures::Spread;
 use crate::place::Place;
 use crate::random::Random;
@@ -14,17 +14,6 @@ const PARITY: [(&str, f64); 3] = [("parity.loss", 1e-5), ("parity.output", 1e-4)
 const DROP_AFTER: usize = 8;
 /// The peak is measured again after so many rounds.
 const PEAK_EVERY: usize = 10;
-
-/// How much to measure.
-#[derive(Debug, Clone, Copy)]
-pub struct Effort {
-    /// Rounds before those that count.
-    pub warmup: usize,
-    /// Rounds that count.
-    pub rounds: usize,
-    /// Whether all modes of PyTorch take part, or one.
-    pub all_modes: bool,
-}
 
 /// What a contender did.
 #[derive(Debug)]
@@ -58,7 +47,7 @@ struct Runner {
 
 /// Runs a contest. `say` tells what goes on.
 pub fn contest(
-    case: Case,
+    case: &Case,
     effort: Effort,
     torch: Option<&Torch>,
     place: &Place,
@@ -84,22 +73,23 @@ pub fn contest(
                     runner.iterations.extend(counts.then_some(iteration));
                     index += 1;
                 }
-                Err(error) if runner.peer.who != Contender::Native => {
+                Err(error) if runner.peer.who.is_torch() => {
                     say(format!("left out: {error:#}"));
                     runners.swap_remove(index);
                 }
                 Err(error) => return Err(error),
             }
         }
-        if case.size != "small" && round + 1 == effort.warmup + DROP_AFTER {
+        if case.drops_slower && round + 1 == effort.warmup + DROP_AFTER {
             drop_slower(&mut runners, &mut records, say)?;
         }
     }
     for runner in runners {
         records.push(runner.finish()?);
     }
-    records.sort_by_key(|record| Contender::ALL.iter().position(|who| *who == record.who));
-    Ok(Outcome { case, records, peak: Spread::of(&peaks), disparity })
+    // The native engine has no place in the list, and comes first.
+    records.sort_by_key(|record| case.modes.iter().position(|mode| *mode == record.who));
+    Ok(Outcome { case: case.clone(), records, peak: Spread::of(&peaks), disparity })
 }
 
 impl Runner {
@@ -115,58 +105,47 @@ impl Runner {
 
 /// Starts all peers, each with its first iteration, so that nobody compiles while others are measured.
 fn start(
-    case: Case,
+    case: &Case,
     effort: Effort,
     torch: Option<&Torch>,
     place: &Place,
     say: &mut dyn FnMut(String),
 ) -> anyhow::Result<Vec<Runner>> {
-    let more = [
-        "paced=true".to_owned(),
-        format!("warmup={}", effort.warmup),
-        format!("iterations={}", effort.rounds),
-    ];
+    let more = [vec!["paced=true".to_owned()], (case.length)(&effort)].concat();
+    let modes = match torch {
+        None => 0,
+        Some(_) if effort.all_modes => case.modes.len(),
+        Some(_) => 1,
+    };
     let mut runners = Vec::new();
-    for who in Contender::ALL {
-        let takes_part = match who {
-            Contender::Native => true,
-            Contender::Sdpa => torch.is_some(),
-            Contender::Eager | Contender::Compile => torch.is_some() && effort.all_modes,
-        };
-        if !takes_part {
-            continue;
-        }
+    for who in [Contender::NATIVE].into_iter().chain(case.modes.iter().copied().take(modes)) {
         let python = torch.map(|torch| torch.python.as_path());
         let mut peer = Peer::start(who, &mut case.command(place, python, who, &more), place)?;
         match peer.iterate() {
             Ok(_) => runners.push(Runner { peer, iterations: Vec::new() }),
-            Err(error) if who != Contender::Native => say(format!("left out: {error:#}")),
+            Err(error) if who.is_torch() => say(format!("left out: {error:#}")),
             Err(error) => return Err(error),
         }
     }
     Ok(runners)
 }
 
-/// Ends the slower modes of PyTorch. They are too far behind to be the fastest, and rounds of a large model are long.
+/// Ends the slower modes of PyTorch. They are too far behind to be the fastest, and rounds are long.
 fn drop_slower(
     runners: &mut Vec<Runner>,
     records: &mut Vec<Record>,
     say: &mut dyn FnMut(String),
 ) -> anyhow::Result<()> {
-    let torch = runners.iter().filter(|runner| runner.peer.who != Contender::Native);
+    let torch = runners.iter().filter(|runner| runner.peer.who.is_torch());
     let Some(fastest) = torch.min_by(|a, b| a.median().total_cmp(&b.median())).map(|runner| runner.peer.who)
     else {
         return Ok(());
     };
-    let stays = |runner: &Runner| [Contender::Native, fastest].contains(&runner.peer.who);
+    let stays = |runner: &Runner| [Contender::NATIVE, fastest].contains(&runner.peer.who);
     let (stay, go): (Vec<Runner>, Vec<Runner>) = runners.drain(..).partition(stays);
     *runners = stay;
     for runner in go {
-        say(format!(
-            "{} ends after {DROP_AFTER} rounds: {} is faster",
-            runner.peer.who.name(),
-            fastest.name()
-        ));
+        say(format!("{} ends after {DROP_AFTER} rounds: {} is faster", runner.peer.who.name, fastest.name));
         records.push(runner.finish()?);
     }
     Ok(())
@@ -188,7 +167,7 @@ fn disparity(said: &[(Contender, &Said)]) -> Option<String> {
                 };
                 return Some(format!(
                     "{metric} of {} is {}, and ours is {}",
-                    who.name(),
+                    who.name,
                     shown(theirs),
                     shown(ours)
                 ));
@@ -208,7 +187,7 @@ mod tests {
         let same = Said::of(&[("parity.loss", 9.200_001), ("parity.output", 0.500_001)]);
         let other = Said::of(&[("parity.loss", 9.21), ("parity.output", 0.5)]);
         let silent = Said::of(&[("parity.loss", 9.2)]);
-        let check = |said: &Said| disparity(&[(Contender::Native, &ours), (Contender::Eager, said)]);
+        let check = |said: &Said| disparity(&[(Contender::NATIVE, &ours), (Contender::EAGER, said)]);
         assert_eq!(check(&same), None);
         assert!(check(&other).is_some_and(|words| words.contains("parity.loss of torch eager is 9.21")));
         assert!(check(&silent).is_some_and(|words| words.contains("nothing")));

@@ -1,21 +1,14 @@
-//! The tables and goals of a contest.
+//! The table and goals of a contest.
 
 use assay_stats::interval::{Interval, median_interval};
 
 use super::contest::{Outcome, Record};
-use super::start::Starts;
-use super::{Contender, THREADS, Torch};
+use super::{Contender, THREADS};
 use crate::figures::{Spread, number, table};
 use crate::goal::{Bound, Goals};
 
 /// The confidence of intervals.
 const CONFIDENCE: f64 = 0.95;
-/// The least share of the measured peak, in percent.
-const LEAST_OF_PEAK: f64 = 70.0;
-/// The most memory beside weights, gradients and interpreter, as a share of PyTorch's.
-const MOST_MEMORY: f64 = 0.6;
-/// The longest start, as a share of PyTorch's.
-const MOST_START: f64 = 0.2;
 const BYTES_PER_FLOAT: f64 = 4.0;
 const MEGABYTE: f64 = 1e6;
 
@@ -41,8 +34,8 @@ impl Outcome {
 
     /// PyTorch's fastest mode of those that went to the end.
     fn fastest_torch(&self) -> Option<&Record> {
-        let rounds = self.record(Contender::Native)?.iterations.len();
-        let torch = self.records.iter().filter(|record| record.who != Contender::Native);
+        let rounds = self.record(Contender::NATIVE)?.iterations.len();
+        let torch = self.records.iter().filter(|record| record.who.is_torch());
         let whole = torch.filter(|record| record.iterations.len() == rounds);
         let median = |record: &Record| record.wall().map_or(f64::INFINITY, |spread| spread.median);
         whole.min_by(|a, b| median(a).total_cmp(&median(b)))
@@ -50,7 +43,7 @@ impl Outcome {
 
     /// Our time by that of PyTorch's fastest mode: the median over rounds, each round paired, with its interval.
     pub fn ratio(&self) -> Option<Interval> {
-        let (ours, theirs) = (self.record(Contender::Native)?, self.fastest_torch()?);
+        let (ours, theirs) = (self.record(Contender::NATIVE)?, self.fastest_torch()?);
         let pairs = ours.iterations.iter().zip(&theirs.iterations);
         let ratios: Vec<f64> = pairs.map(|(ours, theirs)| ours.wall_s / theirs.wall_s).collect();
         self.disparity.is_none().then(|| median_interval(&ratios, CONFIDENCE))?
@@ -69,16 +62,22 @@ impl Outcome {
 
     /// Memory beside weights, gradients and what the process takes before it does anything, in bytes.
     fn memory_beyond(&self, record: &Record) -> Option<f64> {
-        let weights = BYTES_PER_FLOAT * self.case.copies() * record.said.value("parameters")?;
+        let weights = BYTES_PER_FLOAT * self.case.copies * record.said.value("parameters")?;
         Some(record.said.value("memory.peak")? - weights - record.said.value("memory.interpreter")?)
     }
 
     /// Our memory by the least of PyTorch's modes.
     fn memory_ratio(&self) -> Option<f64> {
-        let ours = self.memory_beyond(self.record(Contender::Native)?)?;
-        let torch = self.records.iter().filter(|record| record.who != Contender::Native);
+        let ours = self.memory_beyond(self.record(Contender::NATIVE)?)?;
+        let torch = self.records.iter().filter(|record| record.who.is_torch());
         let least = torch.filter_map(|record| self.memory_beyond(record)).reduce(f64::min)?;
         Some(ours / least)
+    }
+
+    /// How PyTorch was set up, in its own words.
+    pub fn torch_note(&self) -> Option<&str> {
+        let notes = self.records.iter().flat_map(|record| &record.said.notes);
+        notes.map(String::as_str).find(|note| note.starts_with("PyTorch"))
     }
 
     /// The table of the contest, with what is to be said about it.
@@ -87,7 +86,7 @@ impl Outcome {
         let row = |record: &Record| {
             let (wall, cpu) = (record.wall()?.scaled(1e3), record.cpu()?);
             Some(vec![
-                record.who.name().to_owned(),
+                record.who.name.to_owned(),
                 number(wall.median),
                 wall.range(),
                 number(cpu.median),
@@ -110,7 +109,7 @@ impl Outcome {
             "memory beyond MB",
             "rounds",
         ];
-        let mut text = format!("{} {}\n{}", self.case.size, self.case.phase, table(&header, &rows));
+        let mut text = format!("{}\n{}", self.case.title, table(&header, &rows));
         if let Some(peak) = self.peak.map(|peak| peak.scaled(1e-9)) {
             text.push_str(&format!("FMA peak {} GFLOP/s ({})\n", number(peak.median), peak.range()));
         }
@@ -119,7 +118,7 @@ impl Outcome {
                 .push_str(&format!("not compared, because the engines compute different things: {words}\n")),
             (None, Some(ratio), Some(fastest)) => text.push_str(&format!(
                 "ours / {}: {:.3} ({:.3} … {:.3}, {:.1} % confidence, {} pairs)\n",
-                fastest.who.name(),
+                fastest.who.name,
                 ratio.center,
                 ratio.low,
                 ratio.high,
@@ -133,54 +132,25 @@ impl Outcome {
 
     /// Adds the goals of the contest.
     pub fn add_goals(&self, goals: &mut Goals) {
-        let (case, ratio) = (&self.case, self.ratio());
-        let name = |what: &str| format!("{} {}: {what}", case.size, case.phase);
-        goals.add(
-            name("time by fastest PyTorch"),
-            ratio.map(|ratio| ratio.center),
-            "",
-            Bound::AtMost(case.most),
-        );
+        let (wanted, ratio) = (&self.case.goals, self.ratio());
+        let name = |what: &str| format!("{}: {what}", self.case.title);
+        let time = ratio.map(|ratio| ratio.center);
+        goals.add(name("time by fastest PyTorch"), time, "", Bound::AtMost(wanted.most_time));
         goals.add(name("upper end of its interval"), ratio.map(|ratio| ratio.high), "", Bound::AtMost(1.0));
-        let of_peak = self.record(Contender::Native).and_then(|record| self.of_peak_by_cpu(record));
-        goals.add(name("share of peak by CPU time"), of_peak, "%", Bound::AtLeast(LEAST_OF_PEAK));
-        goals.add(name("memory by PyTorch's"), self.memory_ratio(), "", Bound::AtMost(MOST_MEMORY));
+        if let Some(least) = wanted.least_of_peak {
+            let of_peak = self.record(Contender::NATIVE).and_then(|record| self.of_peak_by_cpu(record));
+            goals.add(name("share of peak by CPU time"), of_peak, "%", Bound::AtLeast(least));
+        }
+        if let Some(most) = wanted.most_memory {
+            goals.add(name("memory by PyTorch's"), self.memory_ratio(), "", Bound::AtMost(most));
+        }
     }
-}
-
-/// The line about starts.
-pub fn starts_text(starts: &[Starts; 2], torch: &Torch) -> String {
-    let shown = |values: &[f64]| {
-        let spread = Spread::of(values);
-        spread.map_or_else(
-            || "-".to_owned(),
-            |spread| format!("{} s ({})", number(spread.median), spread.range()),
-        )
-    };
-    let [ours, theirs] = starts;
-    format!(
-        "start to the first iteration of small: assay {}; PyTorch {} {}, without making the weights {}\n",
-        shown(&ours.whole),
-        torch.version,
-        shown(&theirs.whole),
-        shown(&theirs.without_weights)
-    )
-}
-
-/// Adds the goal about starts: ours as it is, PyTorch's without making the weights, since its own way to make weights
-/// is faster than the one that both engines share.
-pub fn add_start_goal(starts: Option<&[Starts; 2]>, goals: &mut Goals) {
-    let ratio = starts.and_then(|[ours, theirs]| {
-        Some(Spread::of(&ours.whole)?.median / Spread::of(&theirs.without_weights)?.median)
-    });
-    goals.add("start by PyTorch's", ratio, "", Bound::AtMost(MOST_START));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lm::Case;
-    use crate::lm::peer::{Iteration, Said};
+    use crate::engines::peer::{Iteration, Said};
 
     fn record(who: Contender, seconds: &[f64], values: &[(&str, f64)]) -> Record {
         let iterations = seconds.iter().map(|&wall_s| Iteration { wall_s, cpu_s: 2.0 * wall_s }).collect();
@@ -196,12 +166,12 @@ mod tests {
         ];
         let theirs = [("parameters", 1e6), ("memory.peak", 544e6), ("memory.interpreter", 500e6)];
         Outcome {
-            case: Case::ALL[1],
+            case: crate::lm::cases().swap_remove(1),
             records: vec![
-                record(Contender::Native, &[0.8, 1.6, 0.9, 0.8, 0.8, 0.8], &ours),
-                record(Contender::Eager, &[0.5, 0.5], &theirs),
-                record(Contender::Sdpa, &[1.0, 2.0, 1.0, 1.0, 1.0, 1.0], &theirs),
-                record(Contender::Compile, &[1.1, 2.2, 1.1, 1.1, 1.1, 1.1], &theirs),
+                record(Contender::NATIVE, &[0.8, 1.6, 0.9, 0.8, 0.8, 0.8], &ours),
+                record(Contender::EAGER, &[0.5, 0.5], &theirs),
+                record(Contender::SDPA, &[1.0, 2.0, 1.0, 1.0, 1.0, 1.0], &theirs),
+                record(Contender::COMPILE, &[1.1, 2.2, 1.1, 1.1, 1.1, 1.1], &theirs),
             ],
             peak: Spread::of(&[160e9]),
             disparity,
@@ -211,7 +181,7 @@ mod tests {
     #[test]
     fn ratios_are_paired_by_round_with_the_fastest_that_went_to_the_end() {
         let outcome = outcome(None);
-        assert_eq!(outcome.fastest_torch().map(|record| record.who), Some(Contender::Sdpa));
+        assert_eq!(outcome.fastest_torch().map(|record| record.who), Some(Contender::SDPA));
         let ratio = outcome.ratio().unwrap();
         assert!((ratio.center - 0.8).abs() < 1e-12 && ratio.high < 0.91, "{ratio:?}");
     }
@@ -233,14 +203,5 @@ mod tests {
         let mut goals = Goals::default();
         outcome.add_goals(&mut goals);
         assert!(!goals.hold() && goals.to_string().contains("not measured"));
-    }
-
-    #[test]
-    fn the_start_is_judged_against_pytorch_without_its_weights() {
-        let ours = Starts { whole: vec![1.0], without_weights: vec![0.5] };
-        let theirs = Starts { whole: vec![9.0], without_weights: vec![4.0] };
-        let mut goals = Goals::default();
-        add_start_goal(Some(&[ours, theirs]), &mut goals);
-        assert!(goals.to_string().contains("0.250"), "{goals}");
     }
 }

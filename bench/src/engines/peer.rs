@@ -68,7 +68,7 @@ impl Said {
 
     /// What a peer would have said that told these values.
     #[cfg(test)]
-    pub(super) fn of(values: &[(&str, f64)]) -> Said {
+    pub(crate) fn of(values: &[(&str, f64)]) -> Said {
         let values = values.iter().map(|(metric, value)| ((*metric).to_owned(), *value)).collect();
         Said { values, ..Said::default() }
     }
@@ -97,7 +97,7 @@ impl Peer {
     pub fn start(who: Contender, command: &mut Command, place: &Place) -> anyhow::Result<Peer> {
         let errors = place.fresh("peer")?.join("stderr");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&errors)?);
-        let mut child = command.spawn().with_context(|| format!("cannot start {}", who.name()))?;
+        let mut child = command.spawn().with_context(|| format!("cannot start {}", who.name))?;
         let output = BufReader::new(child.stdout.take().context("the peer has no output")?);
         let input = child.stdin.take();
         Ok(Peer { who, said: Said::default(), child, input, output, errors })
@@ -119,7 +119,7 @@ impl Peer {
                 return self.said.iteration().context("an iteration was told without its times");
             }
         }
-        bail!("{}: {}", self.who.name(), self.last_words())
+        bail!("{}: {}", self.who.name, self.last_words())
     }
 
     /// Ends its input, hears it out and waits for it.
@@ -130,7 +130,7 @@ impl Peer {
         }
         let status = self.child.wait()?;
         if !self.said.done {
-            bail!("{} ended with {status}: {}", self.who.name(), self.last_words());
+            bail!("{} ended with {status}: {}", self.who.name, self.last_words());
         }
         Ok(std::mem::take(&mut self.said))
     }

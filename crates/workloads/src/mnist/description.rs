@@ -1,0 +1,105 @@
+//! The settings of `mnist`, as campaigns, the command line and the documentation see them.
+
+use assay_model::{SettingDescription, WorkloadDescription, names};
+
+use super::NAME;
+use crate::describe::{MOST, choice, command, engine_settings, integer, number, switch, text};
+
+/// The words that `data_set` takes.
+pub(super) const DATA_SETS: [&str; 4] = ["auto", "mnist", "fashion-mnist", "synthetic"];
+
+/// Which repeat of its cell a run is, from 1. It is no setting: whoever starts a run fills it in.
+pub(super) const REPEAT: &str = "repeat";
+
+/// `mnist` with every setting.
+pub fn description() -> WorkloadDescription {
+    let mut engine = engine_settings();
+    engine.iter_mut().filter(|setting| setting.name == "mode").for_each(|setting| *setting = mode());
+    let settings: Vec<_> =
+        [training_settings(), data_settings(), run_settings(), engine].into_iter().flatten().collect();
+    WorkloadDescription {
+        name: NAME.to_owned(),
+        summary: "Convolutional network that learns digits: training, with a test after every epoch"
+            .to_owned(),
+        // Repeats with the same seed would give the same accuracy, and hide how much chance is in it.
+        command: format!("{} {REPEAT}={{{REPEAT}}}", command(NAME, &settings)),
+        settings,
+        headline: names::TIME_ITERATION.to_owned(),
+    }
+}
+
+/// How PyTorch computes: there is no attention here, and convolutions may have their channels last.
+fn mode() -> SettingDescription {
+    choice(
+        "mode",
+        &["eager", "channels_last", "compile"],
+        "eager",
+        "How PyTorch computes; no meaning for `native`",
+    )
+}
+
+fn training_settings() -> Vec<SettingDescription> {
+    vec![
+        number("learning_rate", 0.03, "Learning rate"),
+        number("momentum", 0.0, "Momentum; 0 = none"),
+        integer("epochs", 1, 1 << 24, 10, "Times that all samples are gone through"),
+        integer("steps", 0, 1 << 40, 0, "Steps to train, whatever `epochs` says; 0 = as `epochs` says"),
+        integer("batch_size", 1, MOST, 8, "Images in one step of one task"),
+        integer("test_batch_size", 1, MOST, 80, "Images that a test takes at once"),
+        number("dropout", 0.5, "Share of the hidden layer that is dropped in training"),
+        switch("softmax", "Put a softmax before the loss, which has one of its own"),
+        integer(
+            "seed",
+            0,
+            1 << 62,
+            1,
+            "Seed of initial weights, order, dropout and synthetic digits; each further repeat adds 1",
+        ),
+    ]
+}
+
+fn data_settings() -> Vec<SettingDescription> {
+    vec![
+        choice(
+            "data_set",
+            &DATA_SETS,
+            "auto",
+            "What is learned; auto = MNIST where it is there, else synthetic digits. `assay data` tells",
+        ),
+        text("data", "", "Folder with the four files of the data set; empty = the data directory"),
+        integer("train_samples", 0, MOST, 0, "Images to train on, the first ones; 0 = all"),
+        integer("test_samples", 0, MOST, 0, "Images to test with, the first ones; 0 = all"),
+    ]
+}
+
+fn run_settings() -> Vec<SettingDescription> {
+    vec![
+        integer("steps_per_iteration", 1, MOST, 125, "Steps that are timed together; at most an epoch"),
+        integer("warmup", 0, 1 << 40, 1, "Iterations before those whose time counts"),
+        integer("tasks", 1, 4096, 1, "Tasks that train on their own data and average their gradients"),
+        integer("threads", 0, 4096, 0, "Threads of all tasks together; 0 = as many as there are cores"),
+        text("profile", "", "Where to write a Chrome trace of every operation; empty = no profile"),
+        switch("paced", "Wait for one line on standard input before each iteration"),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Checked;
+    use assay_model::Settings;
+
+    #[test]
+    fn every_setting_is_in_the_command_and_every_default_is_allowed() {
+        let description = description();
+        let given: Settings = description
+            .settings
+            .iter()
+            .map(|setting| (setting.name.clone(), setting.default.clone().unwrap()))
+            .collect();
+        assert!(Checked::new(&description, &given).is_ok());
+        for setting in &description.settings {
+            assert!(description.command.contains(&format!(" {0}={{{0}}}", setting.name)), "{}", setting.name);
+        }
+    }
+}

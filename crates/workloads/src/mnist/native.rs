@@ -1,0 +1,314 @@
+//! `mnist` computed by this program: prepare, iterate, test, tell.
+
+use std::time::Instant;
+
+use assay_kernels::Threads;
+use assay_model::{Told, Value, names};
+
+use super::model::{self, Batch, Model, Tested};
+use super::options::Options;
+use super::samples::Samples;
+use crate::collective::Collective;
+use crate::data::idx::PIXELS;
+use crate::memory::bytes_in_words;
+use crate::process::{anonymous_memory, tell_memory};
+use crate::profile::Profile;
+use crate::schedule::{Block, Schedule, order};
+use crate::session::{self, Course, Work};
+use crate::summary::{Outcome, Summary};
+use crate::{Ended, Limits, Outlet, WorkloadError, ranks};
+
+/// What to do about a loss that is not a finite number.
+const CALMER: &str = "lower learning_rate";
+
+/// Runs it.
+pub(super) fn run(
+    options: &Options,
+    samples: &Samples,
+    schedule: &Schedule,
+    machine: &Limits,
+    outlet: &mut Outlet<'_>,
+) -> Result<Ended, WorkloadError> {
+    let (began, before) = (Instant::now(), anonymous_memory());
+    tell_settings(options, samples, outlet);
+    if !fits(options, schedule, machine, outlet) {
+        return Ok(Ended::DoesNotFit);
+    }
+    ranks::on_all(options.tasks, outlet, |ranks, outlet| {
+        let rank = Rank::prepare(options, samples, schedule, began, ranks.rank(), outlet);
+        let refused = ranks.any(rank.is_err());
+        let mut rank = rank?;
+        if refused {
+            return Ok(Ended::Stopped);
+        }
+        let mut summary = Summary::default();
+        summary.tell_before(&options.effort(schedule), outlet);
+        let course = Course {
+            first: 0,
+            warmup: options.warmup,
+            iterations: schedule.iterations() - options.warmup,
+            paced: options.paced,
+            calmer: CALMER,
+        };
+        let ended = session::iterate(&course, &mut rank, ranks, began, &mut summary, outlet)?;
+        if ranks.rank() == 0 {
+            rank.finish(machine, ended, &summary, before, outlet)?;
+        }
+        Ok(ended)
+    })
+}
+
+/// Tells every setting that means something to this engine, and which data these are.
+fn tell_settings(options: &Options, samples: &Samples, outlet: &mut Outlet<'_>) {
+    const OF_TORCH: [&str; 2] = ["mode", "python"];
+    for (name, value) in options.in_force() {
+        match name.as_str() {
+            name if OF_TORCH.contains(&name) => {}
+            "profile" => outlet.setting("profile", Value::Switch(options.profile.is_some())),
+            // An empty text is a setting that is not in use.
+            _ if value == Value::from("") => {}
+            name => outlet.setting(name, value),
+        }
+    }
+    outlet.setting(names::setting::PRECISION, "float32");
+    outlet.setting("instructions", assay_kernels::path().name());
+    if let Some(note) = &samples.note {
+        outlet.note(note);
+    }
+}
+
+/// Whether everything fits into memory; tells what is needed either way. The data are there already.
+fn fits(options: &Options, schedule: &Schedule, machine: &Limits, outlet: &mut Outlet<'_>) -> bool {
+    let momentum = options.training.momentum != 0.0;
+    let threads = options.threads_of_task();
+    let model = model::planned_bytes(threads, options.batch, options.test_batch, momentum);
+    // Pixels and labels of an iteration, in order.
+    let iteration = u128::from(schedule.samples_of_iteration()) * (PIXELS + size_of::<u32>()) as u128;
+    let total = options.tasks as u128 * model + iteration;
+    match machine.memory_bytes {
+        Some(available) if total > u128::from(available) => {
+            outlet.tell(Told::DoesNotFit {
+                reason: format!(
+                    "it needs {}, and {} are free",
+                    bytes_in_words(total),
+                    bytes_in_words(u128::from(available))
+                ),
+                hint: Some("lower batch_size, test_batch_size, steps_per_iteration or tasks".to_owned()),
+            });
+            false
+        }
+        _ => {
+            outlet.value_in("memory.planned", total as f64, "B", None);
+            true
+        }
+    }
+}
+
+/// One rank of a run under way.
+struct Rank<'a> {
+    samples: &'a Samples,
+    schedule: &'a Schedule,
+    options: &'a Options,
+    model: Model,
+    rank: usize,
+    /// The epoch that `order` is of.
+    epoch: Option<u64>,
+    order: Vec<u32>,
+    /// The iteration under way, with the part of its samples that is this rank's.
+    block: Option<Block>,
+    pixels: Vec<u8>,
+    labels: Vec<u32>,
+    /// Steps done.
+    steps: u64,
+    /// Seconds of the iterations of this epoch so far.
+    epoch_s: f64,
+    /// What the first step gave.
+    first: Option<Outcome>,
+    tested: Option<Tested>,
+}
+
+impl<'a> Rank<'a> {
+    /// Takes all memory and makes the initial weights, and tells how long that took.
+    fn prepare(
+        options: &'a Options,
+        samples: &'a Samples,
+        schedule: &'a Schedule,
+        began: Instant,
+        rank: usize,
+        outlet: &mut Outlet<'_>,
+    ) -> Result<Rank<'a>, WorkloadError> {
+        let profile = if options.profile.is_some() { Profile::on() } else { Profile::off() };
+        let threads = Threads::new(options.threads_of_task());
+        let Options { training, batch, test_batch, seed, .. } = options;
+        let model = Model::new(threads, *training, *batch, *test_batch, *seed, profile)?;
+        let end_s = began.elapsed().as_secs_f64();
+        outlet.tell(Told::Phase { name: "stage".to_owned(), start_s: 0.0, end_s });
+        Ok(Rank {
+            samples,
+            schedule,
+            options,
+            model,
+            rank,
+            epoch: None,
+            order: vec![0; samples.train.len()],
+            block: None,
+            pixels: Vec::new(),
+            labels: Vec::new(),
+            steps: 0,
+            epoch_s: 0.0,
+            first: None,
+            tested: None,
+        })
+    }
+
+    /// The part of a step's samples that is this rank's, as places in its batch.
+    fn mine(&self, count: u64) -> std::ops::Range<u64> {
+        let (rank, tasks) = (self.rank as u64, self.options.tasks as u64);
+        count * rank / tasks..count * (rank + 1) / tasks
+    }
+
+    /// Does the steps of an iteration. Gives the mean loss over its samples, or the first that is not a finite number.
+    fn steps_of(&mut self, block: &Block, look: bool, ranks: &mut dyn Collective) -> f64 {
+        let (mut done, mut sum, mut all) = (0, 0.0, 0.0);
+        for samples in self.schedule.batches(block) {
+            let total = samples.end - samples.start;
+            let mine = self.mine(total);
+            let rows = (mine.end - mine.start) as usize;
+            let batch = Batch {
+                pixels: &self.pixels[done * PIXELS..(done + rows) * PIXELS],
+                labels: &self.labels[done..done + rows],
+                first: mine.start as usize,
+                total: total as usize,
+                step: self.steps,
+            };
+            let look = look && self.steps == 0;
+            let outcome = self.model.step(&batch, look, ranks);
+            if look {
+                self.first = Some(outcome);
+            }
+            self.steps += 1;
+            if !outcome.loss.is_finite() {
+                return outcome.loss;
+            }
+            done += rows;
+            sum += outcome.loss * total as f64;
+            all += total as f64;
+        }
+        sum / all
+    }
+
+    /// Tests the network, and tells the result and what the epoch took.
+    fn test(&mut self, began: Instant, outlet: &mut Outlet<'_>) {
+        let start_s = began.elapsed().as_secs_f64();
+        let test = &self.samples.test;
+        let tested = self.model.test(&test.pixels, &test.labels);
+        let end_s = began.elapsed().as_secs_f64();
+        outlet.tell(Told::Phase { name: "eval".to_owned(), start_s, end_s });
+        outlet.tell(Told::at(names::EPOCH_S, self.steps, self.epoch_s));
+        outlet.tell(accuracy(&tested, Some(self.steps)));
+        if tested.loss.is_finite() {
+            outlet.tell(Told::at(names::LOSS_TEST, self.steps, tested.loss / tested.images.max(1) as f64));
+        }
+        self.tested = Some(tested);
+        self.epoch_s = 0.0;
+    }
+
+    /// Tells what all iterations together came to.
+    fn finish(
+        &mut self,
+        machine: &Limits,
+        ended: Ended,
+        summary: &Summary,
+        memory_before: Option<u64>,
+        outlet: &mut Outlet<'_>,
+    ) -> Result<(), WorkloadError> {
+        summary.tell_after(&self.options.effort(self.schedule), machine.peak_flops, outlet);
+        if let Some(tested) = &self.tested {
+            outlet.tell(accuracy(tested, None));
+        }
+        tell_memory(memory_before, outlet);
+        if let Some(path) = &self.options.profile {
+            self.model.profile().tell(machine.peak_flops, summary.counted(), outlet);
+            self.model.profile().write(path)?;
+        }
+        if matches!(ended, Ended::Done | Ended::Stopped) {
+            outlet.tell(Told::Done { steps: self.steps });
+        }
+        Ok(())
+    }
+}
+
+/// The share of images that were told rightly, with their number.
+fn accuracy(tested: &Tested, step: Option<u64>) -> Told {
+    let images = tested.images.max(1) as f64;
+    Told::Value {
+        metric: names::ACCURACY.to_owned(),
+        value: tested.right as f64 / images,
+        unit: None,
+        step,
+        scope: None,
+        count: Some(images),
+        seconds: None,
+        derived: false,
+    }
+}
+
+impl Work for Rank<'_> {
+    fn prepare(&mut self, number: u64) {
+        let block = self.schedule.block(number);
+        if self.epoch != Some(block.epoch) {
+            order(self.options.seed, block.epoch, &mut self.order);
+            self.epoch = Some(block.epoch);
+        }
+        self.pixels.clear();
+        self.labels.clear();
+        let train = &self.samples.train;
+        for samples in self.schedule.batches(&block) {
+            let mine = self.mine(samples.end - samples.start);
+            let places = samples.start + mine.start..samples.start + mine.end;
+            for number in &self.order[places.start as usize..places.end as usize] {
+                let number = *number as usize;
+                self.pixels.extend_from_slice(&train.pixels[number * PIXELS..(number + 1) * PIXELS]);
+                self.labels.push(u32::from(train.labels[number]));
+            }
+        }
+        self.block = Some(block);
+    }
+
+    fn iterate(&mut self, look: bool, ranks: &mut dyn Collective) -> Outcome {
+        let start = Instant::now();
+        let block = self.block.clone();
+        let loss = block.map_or(f64::NAN, |block| self.steps_of(&block, look, ranks));
+        self.epoch_s += start.elapsed().as_secs_f64();
+        Outcome { loss, output: None, gradient_norm: None }
+    }
+
+    fn gradient_norm(&mut self) -> Option<f64> {
+        Some(self.model.gradient_norm())
+    }
+
+    fn parity(&mut self, first: &Outcome) -> Outcome {
+        self.first.unwrap_or(*first)
+    }
+
+    fn steps(&self, _: u64) -> u64 {
+        self.steps
+    }
+
+    fn warmed_up(&mut self) {
+        self.model.profile().clear();
+    }
+
+    fn follow(
+        &mut self,
+        _: u64,
+        last: bool,
+        began: Instant,
+        outlet: &mut Outlet<'_>,
+    ) -> Result<(), WorkloadError> {
+        if last || self.block.as_ref().is_some_and(|block| block.ends_epoch) {
+            self.test(began, outlet);
+        }
+        Ok(())
+    }
+}
