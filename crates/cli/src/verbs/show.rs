@@ -82,7 +82,7 @@ pub fn judged_for_people(
     let cells = index.cells()?;
     let workload = cells.first().map_or("", |cell| cell.workload.as_str());
     if cells.iter().all(|cell| cell.workload == workload)
-        && let Ok(description) = assay_workloads::description(workload)
+        && let Ok(description) = crate::workloads::description(workload)
     {
         for setting in &description.settings {
             if answer.common.get(&setting.name) == setting.default.as_ref() {

@@ -133,7 +133,7 @@ fn a_capacity_that_is_not_there_is_told() {
 #[test]
 fn answers_are_scored_and_what_the_server_counts_is_shown() {
     let place =
-        Bench::new().file("asked.jsonl", "{\"prompt\": \"what?\", \"answers\": [\"gold\", \"silver\"]}\n");
+        Bench::new().file("asked.jsonl", "{\"prompt\": \"what?\", \"answers\": [\"no such word\"]}\n");
     let endpoint = Endpoint::start(&place, &["--first-token", "1", "--gap", "0", "--tokens", "3"]);
     let told = json(
         &place,

@@ -62,17 +62,26 @@ impl Distribution {
         if self.count == 0 || !(0.0..=1.0).contains(&probability) {
             return None;
         }
-        // The value that Hyndman and Fan's definition 7 would interpolate from, with buckets for values.
+        // Hyndman and Fan's definition 7: between the two values that are nearest in rank.
         let rank = (self.count - 1) as f64 * probability;
+        let (low, high) = (self.ordered(rank.floor() as u64), self.ordered(rank.ceil() as u64));
+        Some(low + (high - low) * rank.fract())
+    }
+
+    /// The value of a rank, from 0.
+    fn ordered(&self, rank: u64) -> f64 {
+        if rank == 0 || rank + 1 >= self.count {
+            return if rank == 0 { self.least } else { self.most };
+        }
         let mut below = 0;
         for (place, count) in self.counts.iter().enumerate() {
-            if (below + count) as f64 > rank {
-                let inside = (rank - below as f64 + 0.5) / *count as f64;
-                return Some(value(self.first + place, inside.clamp(0.0, 1.0)).clamp(self.least, self.most));
+            if below + count > rank {
+                let inside = ((rank - below) as f64 + 0.5) / *count as f64;
+                return value(self.first + place, inside).clamp(self.least, self.most);
             }
             below += count;
         }
-        Some(self.most)
+        self.most
     }
 }
 
@@ -106,6 +115,14 @@ mod tests {
             prop_assert!(seen >= low * 0.998 && seen <= high * 1.002, "{low} {seen} {high}");
             prop_assert_eq!(distribution.count(), values.len() as u64);
         }
+    }
+
+    #[test]
+    fn the_high_quantile_of_a_few_values_is_near_the_highest() {
+        let mut distribution = Distribution::default();
+        [1.0, 2.0, 3.0, 10.0].into_iter().for_each(|value| distribution.add(value));
+        let high = distribution.quantile(0.99).unwrap();
+        assert!((high - 9.79).abs() < 0.01, "{high}");
     }
 
     #[test]

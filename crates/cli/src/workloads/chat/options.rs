@@ -111,9 +111,11 @@ fn parsed<Options: Args>(words: Vec<String>) -> Result<Options, Mistake> {
     let matches = command.try_get_matches_from(words);
     matches.and_then(|matches| Options::from_arg_matches(&matches)).map_err(|error| {
         let told = error.to_string();
-        let first = told.lines().next().unwrap_or_default();
+        // What is wrong stands before the first empty line; then comes how the command line is used.
+        let first: Vec<&str> = told.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+        let first = first.join(" ");
         Mistake::new(
-            format!("settings of `chat`: {}", first.strip_prefix("error: ").unwrap_or(first)),
+            format!("settings of `chat`: {}", first.strip_prefix("error: ").unwrap_or(&first)),
             "settings are options of `assay load`, those of `mock` options of `assay serve-mock`; see --help there",
         )
     })
