@@ -107,7 +107,7 @@ fn second_products() -> usize {
 /// One number for every parameter: weights, gradients, or velocities of the optimiser, channels last.
 #[derive(Debug)]
 pub struct Parameters {
-    /// The tensors, in the order of [`tensors`].
+    /// The tensors, in the order of [`tensors()`].
     pub tensors: [Vec<f32>; 8],
 }
 
