@@ -74,7 +74,11 @@ use self::head::Trained;
 use self::options::Task;
 use self::sentences::Sentences;
 use self::tokens::Tokens;
+use crate::engine::EngineKind;
 use crate::{Ended, Limits, Outlet, WorkloadError};
+
+/// What the process itself needs, apart from all buffers.
+const PROCESS_BYTES: u128 = 48 << 20;
 
 /// The name of the workload.
 pub const NAME: &str = "bert";
@@ -85,14 +89,14 @@ pub fn run(settings: &Settings, machine: &Limits, outlet: &mut Outlet<'_>) -> Re
     let opened = Opened::open(&mut options)?;
     if options.task == Task::Pretrain {
         let text = Text::open(&options, &opened.tokens)?;
-        return if options.torch {
+        return if options.engine == EngineKind::Torch {
             torch::pretrain(&options, opened, text, machine, outlet)
         } else {
             pretrain::run(&options, opened, text, machine, outlet)
         };
     }
     let sentences = Sentences::open(&options, &opened.tokens, &opened.labels)?;
-    if options.torch {
+    if options.engine == EngineKind::Torch {
         torch::answer(&options, opened, sentences, machine, outlet)
     } else {
         inference::run(&options, opened, sentences, machine, outlet)

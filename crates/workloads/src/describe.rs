@@ -13,6 +13,51 @@ pub(crate) fn command(name: &str, settings: &[SettingDescription]) -> String {
     format!("{{assay}} work {name} {}", assignments.join(" "))
 }
 
+/// Tasks that train together.
+pub fn tasks() -> SettingDescription {
+    integer("tasks", 1, 4096, 1, "Tasks that train on their own data and average their gradients")
+}
+
+/// Threads.
+pub fn threads() -> SettingDescription {
+    integer("threads", 0, 4096, 0, "Threads of all tasks together; 0 = as many as there are cores")
+}
+
+/// The profile.
+pub fn profile() -> SettingDescription {
+    text("profile", "", "Where to write a Chrome trace of every operation; empty = no profile")
+}
+
+/// Pacing.
+pub fn paced() -> SettingDescription {
+    switch("paced", "Wait for one line on standard input before each iteration")
+}
+
+/// The seed.
+pub fn seed() -> SettingDescription {
+    integer("seed", 0, i64::MAX, 1, "Seed of the initial weights and of the data")
+}
+
+/// The dimensions of a transformer, where the size does not say them.
+pub fn dimensions() -> [SettingDescription; 4] {
+    [
+        integer("width", 0, MOST, 0, "Width of the model; 0 = as the size says"),
+        integer("hidden", 0, MOST, 0, "Width of the feed-forward layers; 0 = as the size says"),
+        integer("layers", 0, 1 << 16, 0, "Layers; 0 = as the size says"),
+        integer("heads", 0, MOST, 0, "Attention heads; 0 = as the size says"),
+    ]
+}
+
+/// How AdamW trains; `only` says when.
+pub fn adam_w(learning_rate: f64, only: &str) -> [SettingDescription; 3] {
+    let limit = "Largest norm of the gradient, larger ones are scaled down; 0 = off";
+    [
+        number("learning_rate", learning_rate, &format!("Learning rate of AdamW; only for {only}")),
+        number("weight_decay", 0.01, &format!("Weight decay of AdamW; only for {only}")),
+        number("clip", 1.0, &format!("{limit}; only for {only}")),
+    ]
+}
+
 /// What computes it.
 pub(crate) fn engine_settings() -> Vec<SettingDescription> {
     vec![

@@ -16,7 +16,9 @@
 //! | `weights.rs` | tensors in files |
 //! | `data.rs`, `data/` | data sets by name, their files, synthetic digits |
 //! | `schedule.rs` | epochs, steps and iterations over a data set |
+//! | `native.rs` | a run of the native engine, as far as it is the same for all |
 //! | `session.rs`, `summary.rs` | the iterations of a run, and what is said of them |
+//! | `training.rs` | how AdamW updates weights |
 //! | `ranks.rs`, `collective.rs`, `collective/` | several tasks that train together |
 //! | `profile.rs` | where the time goes |
 //! | `lm.rs`, `lm/` | the language model: forward pass, forward and backward pass, training |
@@ -27,6 +29,7 @@
 //! | `engine.rs`, `engine/` | adapters to other runtimes |
 
 mod error;
+mod native;
 mod outlet;
 mod process;
 mod ranks;
@@ -48,6 +51,7 @@ pub mod profile;
 pub mod schedule;
 pub mod settings;
 pub mod tensors;
+pub mod training;
 pub mod weights;
 
 pub use error::WorkloadError;
@@ -92,5 +96,26 @@ pub fn run(
         bert::NAME => bert::run(settings, machine, outlet),
         mnist::NAME => mnist::run(settings, machine, outlet),
         _ => Err(unknown(name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Checked;
+
+    #[test]
+    fn every_setting_is_in_the_command_and_every_default_is_allowed() {
+        for description in descriptions() {
+            let default = |setting: &assay_model::SettingDescription| {
+                (setting.name.clone(), setting.default.clone().unwrap())
+            };
+            let given: Settings = description.settings.iter().map(default).collect();
+            assert!(Checked::new(&description, &given).is_ok(), "{}", description.name);
+            for setting in &description.settings {
+                let placeholder = format!(" {0}={{{0}}}", setting.name);
+                assert!(description.command.contains(&placeholder), "{}", setting.name);
+            }
+        }
     }
 }

@@ -5,6 +5,11 @@ use std::sync::mpsc::{Receiver, channel};
 use crate::collective::{Collective, Single, team};
 use crate::{Ended, Outlet, WorkloadError};
 
+/// Threads of one of several ranks that share so many.
+pub(crate) fn threads_of_task(threads: usize, tasks: usize) -> usize {
+    (threads / tasks.max(1)).max(1)
+}
+
 /// Runs `work` on so many ranks: the first on this thread with the outlet, the others on threads of their own, with
 /// nobody to listen to them. The answer is that of the first rank, or the first error of any. `work` must call the
 /// collective operations in the same order on every rank.

@@ -6,6 +6,7 @@ use assay_model::Told;
 
 use crate::collective::Collective;
 use crate::process::{cpu_seconds, wait_for_line};
+use crate::profile::Profile;
 use crate::summary::{Iteration, Outcome, Summary};
 use crate::{Ended, Outlet, WorkloadError};
 
@@ -32,25 +33,41 @@ pub(crate) trait Work {
         iterations
     }
 
-    /// Iterations that count begin now: what was kept of earlier ones for a profile is forgotten.
-    fn warmed_up(&mut self);
+    /// The number of the first iteration: above 0 for a resumed run.
+    fn first(&self) -> u64 {
+        0
+    }
+
+    /// The profile of its operations.
+    fn profile(&self) -> &Profile;
 
     /// What follows an iteration outside its time, for example a checkpoint or a test. `done` counts steps, those
     /// before a resumed run included. Only the first rank is asked.
     fn follow(
         &mut self,
-        done: u64,
-        last: bool,
-        began: Instant,
-        outlet: &mut Outlet<'_>,
-    ) -> Result<(), WorkloadError>;
+        _done: u64,
+        _last: bool,
+        _began: Instant,
+        _outlet: &mut Outlet<'_>,
+    ) -> Result<(), WorkloadError> {
+        Ok(())
+    }
+
+    /// What is left to do and to say when `done` iterations have come to an end. Only the first rank is asked.
+    fn close(
+        &mut self,
+        _ended: Ended,
+        _done: u64,
+        _began: Instant,
+        _outlet: &mut Outlet<'_>,
+    ) -> Result<(), WorkloadError> {
+        Ok(())
+    }
 }
 
 /// How many iterations there are, and how they go.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Course {
-    /// The number of the first iteration: above 0 for a resumed run.
-    pub(crate) first: u64,
     /// Iterations before those that count.
     pub(crate) warmup: u64,
     /// Iterations that count.
@@ -70,7 +87,8 @@ pub(crate) fn iterate(
     summary: &mut Summary,
     outlet: &mut Outlet<'_>,
 ) -> Result<Ended, WorkloadError> {
-    let Course { first, warmup, iterations, paced, .. } = *course;
+    let Course { warmup, iterations, paced, .. } = *course;
+    let first = work.first();
     let of = warmup.saturating_add(iterations);
     let leads = ranks.rank() == 0;
     let mut phase_start = began.elapsed().as_secs_f64();
@@ -80,7 +98,8 @@ pub(crate) fn iterate(
             return Ok(Ended::Stopped);
         }
         if number == warmup {
-            work.warmed_up();
+            // The profile is of the iterations that count.
+            work.profile().clear();
         }
         let (iteration, outcome) = once(work, ranks, first + number, number == 0);
         let step = work.steps(first + number + 1);

@@ -214,8 +214,8 @@ impl Summary {
     }
 }
 
-/// The mean of a series, in seconds.
-fn mean(metric: &str, seconds: f64, count: f64) -> Told {
+/// The mean of so many values that sum up to `seconds`.
+pub(crate) fn mean(metric: &str, seconds: f64, count: f64) -> Told {
     Told::Value {
         metric: metric.to_owned(),
         value: seconds / count,

@@ -4,7 +4,7 @@ use assay_model::{SettingDescription, WorkloadDescription, names};
 
 use super::NAME;
 use super::shape::SIZES;
-use crate::describe::{MOST, choice, command, engine_settings, integer, number, switch, text};
+use crate::describe::{self, MOST, choice, command, engine_settings, integer, number, text};
 
 /// The words that `task` takes.
 const TASKS: [&str; 3] = ["classify", "embed", "pretrain"];
@@ -63,6 +63,7 @@ fn task_settings() -> Vec<SettingDescription> {
 
 fn model_settings() -> Vec<SettingDescription> {
     let sizes: Vec<&str> = SIZES.iter().map(|size| size.name).chain(["custom"]).collect();
+    let [width, hidden, layers, heads] = describe::dimensions();
     vec![
         text(
             "model",
@@ -81,10 +82,10 @@ fn model_settings() -> Vec<SettingDescription> {
             "tiny",
             "Size of the model: width, layers and heads in one word; no meaning with `model`",
         ),
-        integer("width", 0, MOST, 0, "Width of the model; 0 = as the size says"),
-        integer("hidden", 0, MOST, 0, "Width of the feed-forward layers; 0 = as the size says"),
-        integer("layers", 0, 1 << 16, 0, "Layers; 0 = as the size says"),
-        integer("heads", 0, MOST, 0, "Attention heads; 0 = as the size says"),
+        width,
+        hidden,
+        layers,
+        heads,
         integer(
             "vocabulary",
             0,
@@ -114,43 +115,14 @@ fn run_settings() -> Vec<SettingDescription> {
             "Iterations that count: passes over the sentences, or training steps",
         ),
         integer("warmup", 0, 1 << 40, 1, "Iterations before those that count"),
-        integer("tasks", 1, 4096, 1, "Tasks that train on their own data and average their gradients"),
-        integer("threads", 0, 4096, 0, "Threads of all tasks together; 0 = as many as there are cores"),
-        integer("seed", 0, i64::MAX, 1, "Seed of the initial weights and of the data"),
-        text("profile", "", "Where to write a Chrome trace of every operation; empty = no profile"),
-        switch("paced", "Wait for one line on standard input before each iteration"),
+        describe::tasks(),
+        describe::threads(),
+        describe::seed(),
+        describe::profile(),
+        describe::paced(),
     ]
 }
 
 fn training_settings() -> Vec<SettingDescription> {
-    vec![
-        number("learning_rate", 1e-4, "Learning rate of AdamW; only for task `pretrain`"),
-        number("weight_decay", 0.01, "Weight decay of AdamW; only for task `pretrain`"),
-        number(
-            "clip",
-            1.0,
-            "Largest norm of the gradient, larger ones are scaled down; 0 = off; only for task `pretrain`",
-        ),
-    ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::settings::Checked;
-    use assay_model::Settings;
-
-    #[test]
-    fn every_setting_is_in_the_command_and_every_default_is_allowed() {
-        let description = description();
-        let given: Settings = description
-            .settings
-            .iter()
-            .map(|setting| (setting.name.clone(), setting.default.clone().unwrap()))
-            .collect();
-        assert!(Checked::new(&description, &given).is_ok());
-        for setting in &description.settings {
-            assert!(description.command.contains(&format!(" {0}={{{0}}}", setting.name)), "{}", setting.name);
-        }
-    }
+    describe::adam_w(1e-4, "task `pretrain`").into()
 }

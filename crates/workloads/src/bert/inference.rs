@@ -8,16 +8,17 @@ use assay_kernels::{Threads, reduce};
 use assay_model::{Told, names};
 
 pub(super) use self::tell::tell_sentences;
-use self::tell::{fits, mean, rank, tell_answer, tell_settings};
+use self::tell::{fits, rank, tell_answer};
 use super::Opened;
 use super::encoder::Encoder;
 use super::head::{Head, best};
 use super::options::{Options, Task};
 use super::parameters::Parameters;
 use super::sentences::{Batch, Sentence, Sentences};
-use crate::process::{anonymous_memory, cpu_seconds, tell_memory, wait_for_line};
+use crate::native::{self, Began};
+use crate::process::{cpu_seconds, wait_for_line};
 use crate::profile::Profile;
-use crate::summary::CPU;
+use crate::summary::{CPU, mean};
 use crate::{Ended, Limits, Outlet, WorkloadError};
 
 /// Runs it.
@@ -28,15 +29,14 @@ pub(super) fn run(
     machine: &Limits,
     outlet: &mut Outlet<'_>,
 ) -> Result<Ended, WorkloadError> {
-    let (began, before) = (Instant::now(), anonymous_memory());
-    tell_settings(options, outlet);
+    let began = Began::now();
+    native::tell_settings(options.in_force(), &["learning_rate", "weight_decay", "clip"], outlet);
     tell_sentences(options, &opened, &sentences, outlet);
     if !fits(options, &sentences, machine, outlet) {
         return Ok(Ended::DoesNotFit);
     }
     let mut run = Run::prepare(options, opened, sentences)?;
-    let end_s = began.elapsed().as_secs_f64();
-    outlet.tell(Told::Phase { name: "stage".to_owned(), start_s: 0.0, end_s });
+    began.tell_stage(outlet);
     outlet.tell(Told::value(names::PARAMETERS, options.shape.parameters(options.task) as f64));
     outlet.value_in("flops.iteration", run.flops, "FLOP", None);
     outlet.value_in("samples.iteration", run.order.len() as f64, "samples", None);
@@ -44,9 +44,9 @@ pub(super) fn run(
         "FLOPs: 2·m·n·k of every matrix product of the encoder, attention as 4·tokens·keys·width a layer; norms, \
          activations, softmax, embedding and head left out",
     );
-    let ended = run.passes(began, outlet)?;
+    let ended = run.passes(began.at, outlet)?;
     run.finish(machine, outlet)?;
-    tell_memory(before, outlet);
+    began.tell_memory(outlet);
     if matches!(ended, Ended::Done | Ended::Stopped) {
         outlet.tell(Told::Done { steps: run.done });
     }

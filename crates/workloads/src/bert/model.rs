@@ -2,19 +2,20 @@
 
 mod head;
 
-use assay_kernels::{Threads, adam_w, attention, embedding, reduce};
+use assay_kernels::{Threads, attention, embedding, reduce};
 
 use self::head::{Head, head_numbers};
 use super::data::{Sequences, masked_of};
 use super::layer::{self, Kept, Scratch, kept_of_token, scratch_of_token};
 use super::operations::{Moments, Operations, attention_shape};
-use super::options::{Task, Training};
+use super::options::Task;
 use super::parameters::Parameters;
 use super::shape::Shape;
 use crate::WorkloadError;
 use crate::collective::Collective;
 use crate::profile::Profile;
 use crate::tensors::zeros;
+use crate::training::Training;
 
 pub use crate::summary::Outcome;
 
@@ -163,23 +164,10 @@ impl Model {
         }
         self.updates += 1;
         let Model { operations, weights, gradients, moments: [first, second], updates, .. } = self;
-        let hyper = adam_w::Hyper {
-            rate: training.learning_rate,
-            beta1: 0.9,
-            beta2: 0.999,
-            epsilon: 1e-8,
-            weight_decay: training.weight_decay,
-        };
-        let factor = training.clip.map(|clip| clip / (norm + 1e-6)).filter(|factor| *factor < 1.0);
         operations.profile.timed("optimizer", 0.0, || {
             let state = first.tensors_mut(Task::Pretrain).zip(second.tensors_mut(Task::Pretrain));
             let both = weights.tensors_mut(Task::Pretrain).zip(gradients.tensors_mut(Task::Pretrain));
-            for ((weight, gradient), (first, second)) in both.zip(state) {
-                if let Some(factor) = factor {
-                    reduce::scale(&operations.threads, gradient, factor as f32);
-                }
-                adam_w::step(&operations.threads, &hyper, *updates, weight, gradient, first, second);
-            }
+            training.update(&operations.threads, norm, *updates, both.zip(state));
         });
         norm
     }

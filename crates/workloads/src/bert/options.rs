@@ -7,8 +7,10 @@ use assay_model::{Settings, Value};
 
 use super::description;
 use super::shape::{SIZES, Shape};
-use crate::WorkloadError;
+use crate::engine::EngineKind;
 use crate::settings::{Checked, wrong};
+use crate::training::Training;
+use crate::{WorkloadError, ranks};
 
 /// What is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,18 +21,6 @@ pub enum Task {
     Embed,
     /// Training steps of a masked language model.
     Pretrain,
-}
-
-/// How weights are updated. The constants of AdamW that are no settings are those of PyTorch: 0.9, 0.999 and 1e-8. All
-/// tensors decay.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Training {
-    /// Learning rate.
-    pub learning_rate: f64,
-    /// Weight decay.
-    pub weight_decay: f64,
-    /// Largest gradient norm; none where it is not limited.
-    pub clip: Option<f64>,
 }
 
 /// All options of `bert`.
@@ -74,8 +64,8 @@ pub struct Options {
     pub profile: Option<PathBuf>,
     /// Whether each iteration waits for a line on standard input.
     pub paced: bool,
-    /// Whether PyTorch computes.
-    pub torch: bool,
+    /// What computes it.
+    pub engine: EngineKind,
     /// Whether the vocabulary was given and a tokenizer must keep to it.
     vocabulary_given: bool,
     settings: Settings,
@@ -109,10 +99,10 @@ impl Options {
             tasks: checked.count("tasks"),
             threads: some("threads").unwrap_or(cores.max(1)),
             seed: checked.integer("seed"),
-            training: training(&checked)?,
+            training: Training::read(&checked)?,
             profile: path("profile"),
             paced: checked.switch("paced"),
-            torch: checked.text("engine") == "torch",
+            engine: EngineKind::read(&checked)?,
             vocabulary_given: checked.count("vocabulary") > 0,
             settings: checked.into_settings(),
         };
@@ -142,7 +132,7 @@ impl Options {
 
     /// Threads of one rank.
     pub fn threads_of_task(&self) -> usize {
-        (self.threads / self.tasks.max(1)).max(1)
+        ranks::threads_of_task(self.threads, self.tasks)
     }
 
     /// Every setting with the value that is in force.
@@ -221,13 +211,6 @@ impl Options {
                 "give `model`, and task = classify",
             );
         }
-        if self.torch && self.tasks > 1 {
-            return refuse("tasks", "the engine `torch` runs as one task", "use engine = native");
-        }
-        if !self.torch && self.text_of("device") != "cpu" {
-            let hint = "use engine = torch for other devices";
-            return refuse("device", "the native engine computes on the CPU only", hint);
-        }
         self.check_lengths()
     }
 
@@ -246,18 +229,6 @@ impl Options {
         }
         Ok(())
     }
-}
-
-fn training(checked: &Checked) -> Result<Training, WorkloadError> {
-    let positive = |name: &str| match checked.number(name) {
-        number if number >= 0.0 => Ok(number),
-        number => Err(wrong(name, &number, "it must not be negative")),
-    };
-    Ok(Training {
-        learning_rate: positive("learning_rate")?,
-        weight_decay: positive("weight_decay")?,
-        clip: Some(positive("clip")?).filter(|norm| *norm > 0.0),
-    })
 }
 
 /// The shape that the size names, with the dimensions that were given on their own.

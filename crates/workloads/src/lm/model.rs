@@ -1,16 +1,17 @@
 //! The whole model in memory: weights, gradients, buffers, and what an iteration does with them.
 
-use assay_kernels::{Threads, Write, adam_w, reduce};
+use assay_kernels::{Threads, Write, reduce};
 
 use super::buffers::{Buffers, Scratch};
 use super::layer;
 use super::operations::{Linear, Operations};
-use super::options::{Phase, Training, Work};
+use super::options::{Phase, Work};
 use super::parameters::Parameters;
 use super::shape::Shape;
 use crate::WorkloadError;
 use crate::collective::Collective;
 use crate::profile::Profile;
+use crate::training::Training;
 
 pub use crate::summary::Outcome;
 
@@ -182,24 +183,10 @@ impl Model {
             return norm;
         }
         self.updates += 1;
-        let hyper = adam_w::Hyper {
-            rate: training.learning_rate,
-            beta1: 0.9,
-            beta2: 0.999,
-            epsilon: 1e-8,
-            weight_decay: training.weight_decay,
-        };
-        let factor = training.clip.map(|clip| clip / (norm + 1e-6)).filter(|factor| *factor < 1.0);
         operations.profile.timed("optimizer", 0.0, || {
             let state = first.tensors_mut().zip(second.tensors_mut());
-            for ((weight, gradient), (first, second)) in
-                weights.tensors_mut().zip(gradients.tensors_mut()).zip(state)
-            {
-                if let Some(factor) = factor {
-                    reduce::scale(&operations.threads, gradient, factor as f32);
-                }
-                adam_w::step(&operations.threads, &hyper, self.updates, weight, gradient, first, second);
-            }
+            let tensors = weights.tensors_mut().zip(gradients.tensors_mut()).zip(state);
+            training.update(&operations.threads, norm, self.updates, tensors);
         });
         norm
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use assay_kernels::Threads;
-use assay_model::{Told, Value, names};
+use assay_model::Told;
 
 use super::checkpoint::{self, About, Checkpoint};
 use super::data::{Source, Text};
@@ -12,15 +12,11 @@ use super::model::Model;
 use super::options::{Options, Phase};
 use super::plan::{Plan, what_fits};
 use crate::collective::Collective;
-use crate::memory::bytes_in_words;
-use crate::process::{anonymous_memory, tell_memory};
+use crate::native::{self, Began, Need, Run};
 use crate::profile::Profile;
-use crate::session::{self, Course, Work};
-use crate::summary::{Outcome, Summary};
-use crate::{Ended, Limits, Outlet, WorkloadError, ranks};
-
-/// What to do about a loss that is not a finite number.
-pub(super) const CALMER: &str = "lower learning_rate, or limit the gradient with clip";
+use crate::session::{Course, Work};
+use crate::summary::Outcome;
+use crate::{Ended, Limits, Outlet, WorkloadError, training};
 
 /// Runs it.
 pub(super) fn run(
@@ -29,77 +25,33 @@ pub(super) fn run(
     machine: &Limits,
     outlet: &mut Outlet<'_>,
 ) -> Result<Ended, WorkloadError> {
-    let (began, before) = (Instant::now(), anonymous_memory());
-    tell_settings(options, outlet);
-    let data_bytes = text.as_ref().map_or(0, Text::bytes);
-    if !fits(options, data_bytes, machine, outlet) {
+    let began = Began::now();
+    native::tell_settings(options.in_force(), &[], outlet);
+    if !fits(options, text.as_ref().map_or(0, Text::bytes), machine, outlet) {
         return Ok(Ended::DoesNotFit);
     }
     let text = text.map(Arc::new);
-    ranks::on_all(options.work.tasks, outlet, |ranks, outlet| {
-        let rank = Rank::prepare(options, text.clone(), began, ranks.rank(), outlet);
-        let refused = ranks.any(rank.is_err());
-        let mut rank = rank?;
-        if refused {
-            return Ok(Ended::Stopped);
-        }
-        let mut summary = Summary::default();
-        summary.tell_before(&options.effort(), outlet);
-        let course = Course {
-            first: rank.first,
-            warmup: options.warmup,
-            iterations: options.iterations,
-            paced: options.paced,
-            calmer: CALMER,
-        };
-        let ended = session::iterate(&course, &mut rank, ranks, began, &mut summary, outlet)?;
-        if ranks.rank() == 0 {
-            rank.finish(machine, ended, &summary, before, outlet)?;
-        }
-        Ok(ended)
+    let Options { warmup, iterations, paced, .. } = *options;
+    let course = Course { warmup, iterations, paced, calmer: training::CALMER };
+    let run = Run { began, course, effort: options.effort(), profile: options.profile.as_deref() };
+    run.on_all(machine, outlet, |rank, outlet| {
+        let rank = Rank::prepare(options, text.clone(), rank, outlet)?;
+        began.tell_stage(outlet);
+        Ok(rank)
     })
 }
 
-/// Tells every setting that means something to this engine.
-fn tell_settings(options: &Options, outlet: &mut Outlet<'_>) {
-    const OF_TORCH: [&str; 2] = ["mode", "python"];
-    for (name, value) in options.in_force() {
-        match name.as_str() {
-            name if OF_TORCH.contains(&name) => {}
-            "profile" => outlet.setting("profile", Value::Switch(options.profile.is_some())),
-            // An empty text is a setting that is not in use.
-            _ if value == Value::from("") => {}
-            name => outlet.setting(name, value),
-        }
-    }
-    outlet.setting(names::setting::PRECISION, "float32");
-    outlet.setting("instructions", assay_kernels::path().name());
-}
-
-/// Whether the plan fits into memory; tells what is needed either way.
+/// Whether the plan fits into memory.
 fn fits(options: &Options, data_bytes: u64, machine: &Limits, outlet: &mut Outlet<'_>) -> bool {
+    let Options { shape, work, .. } = options;
     let threads = Threads::new(options.threads_of_task());
-    let plan = Plan::new(&threads, &options.shape, &options.work, data_bytes);
-    let total = plan.total();
-    match machine.memory_bytes {
-        Some(available) if total > u128::from(available) => {
-            outlet.tell(Told::DoesNotFit {
-                reason: format!(
-                    "it needs {} ({}), and {} are free",
-                    bytes_in_words(total),
-                    plan.words(),
-                    bytes_in_words(u128::from(available))
-                ),
-                hint: what_fits(&threads, &options.shape, &options.work, data_bytes, available)
-                    .or_else(|| Some("choose a smaller size".to_owned())),
-            });
-            false
-        }
-        _ => {
-            outlet.value_in("memory.planned", total as f64, "B", None);
-            true
-        }
-    }
+    let plan = Plan::new(&threads, shape, work, data_bytes);
+    let need = Need { total: plan.total(), parts: plan.words() };
+    let hint = |available| {
+        let found = what_fits(&threads, shape, work, data_bytes, available);
+        found.unwrap_or_else(|| "choose a smaller size".to_owned())
+    };
+    native::fits(&need, machine, hint, outlet)
 }
 
 /// One rank of a run under way.
@@ -114,11 +66,10 @@ struct Rank<'a> {
 }
 
 impl<'a> Rank<'a> {
-    /// Takes all memory, makes the initial weights or reads them, and tells how long that took.
+    /// Takes all memory and makes the initial weights or reads them.
     fn prepare(
         options: &'a Options,
         text: Option<Arc<Text>>,
-        began: Instant,
         rank: usize,
         outlet: &mut Outlet<'_>,
     ) -> Result<Rank<'a>, WorkloadError> {
@@ -141,11 +92,6 @@ impl<'a> Rank<'a> {
             first = checkpoint.about().map_or(0, |about| about.updates);
             note_resume(options, checkpoint, outlet);
         }
-        outlet.tell(Told::Phase {
-            name: "stage".to_owned(),
-            start_s: 0.0,
-            end_s: began.elapsed().as_secs_f64(),
-        });
         Ok(Rank {
             options,
             model,
@@ -167,30 +113,6 @@ impl<'a> Rank<'a> {
         outlet.tell(Told::Phase { name: "checkpoint".to_owned(), start_s, end_s });
         Ok(())
     }
-
-    /// Tells what all iterations together came to.
-    fn finish(
-        &mut self,
-        machine: &Limits,
-        ended: Ended,
-        summary: &Summary,
-        memory_before: Option<u64>,
-        outlet: &mut Outlet<'_>,
-    ) -> Result<(), WorkloadError> {
-        if ended == Ended::Stopped && summary.done() > 0 {
-            self.save(Instant::now(), outlet)?;
-        }
-        summary.tell_after(&self.options.effort(), machine.peak_flops, outlet);
-        tell_memory(memory_before, outlet);
-        if let Some(path) = &self.options.profile {
-            self.model.profile().tell(machine.peak_flops, summary.counted(), outlet);
-            self.model.profile().write(path)?;
-        }
-        if matches!(ended, Ended::Done | Ended::Stopped) {
-            outlet.tell(Told::Done { steps: summary.done() });
-        }
-        Ok(())
-    }
 }
 
 impl Work for Rank<'_> {
@@ -206,8 +128,12 @@ impl Work for Rank<'_> {
         self.model.gradient_norm()
     }
 
-    fn warmed_up(&mut self) {
-        self.model.profile().clear();
+    fn first(&self) -> u64 {
+        self.first
+    }
+
+    fn profile(&self) -> &Profile {
+        self.model.profile()
     }
 
     fn follow(
@@ -219,6 +145,16 @@ impl Work for Rank<'_> {
     ) -> Result<(), WorkloadError> {
         let due = last || self.options.save_every.is_some_and(|every| done.is_multiple_of(every));
         if due { self.save(began, outlet) } else { Ok(()) }
+    }
+
+    fn close(
+        &mut self,
+        ended: Ended,
+        done: u64,
+        began: Instant,
+        outlet: &mut Outlet<'_>,
+    ) -> Result<(), WorkloadError> {
+        if ended == Ended::Stopped && done > 0 { self.save(began, outlet) } else { Ok(()) }
     }
 }
 

@@ -6,10 +6,11 @@ use assay_model::{Settings, Value, names};
 
 use super::description;
 use super::shape::{SIZES, Shape};
-use crate::WorkloadError;
 use crate::engine::EngineKind;
 use crate::settings::{Checked, wrong};
 use crate::summary::Effort;
+use crate::training::Training;
+use crate::{WorkloadError, ranks};
 
 /// What one iteration computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,18 +73,6 @@ impl Work {
     }
 }
 
-/// How weights are updated. The constants of AdamW that are no settings are those of PyTorch: 0.9, 0.999 and 1e-8. All
-/// tensors decay.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Training {
-    /// Learning rate.
-    pub learning_rate: f64,
-    /// Weight decay.
-    pub weight_decay: f64,
-    /// Largest gradient norm; none where it is not limited.
-    pub clip: Option<f64>,
-}
-
 /// All options of `lm`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
@@ -141,7 +130,7 @@ impl Options {
                 count => count,
             },
             seed: checked.integer("seed"),
-            training: training(&checked)?,
+            training: Training::read(&checked)?,
             text: path("text"),
             tokenizer: path("tokenizer"),
             save: path("save"),
@@ -149,7 +138,7 @@ impl Options {
             resume: path("resume"),
             profile: path("profile"),
             paced: checked.switch("paced"),
-            engine: if checked.text("engine") == "torch" { EngineKind::Torch } else { EngineKind::Native },
+            engine: EngineKind::read(&checked)?,
             settings: checked.into_settings(),
         };
         options.check()?;
@@ -198,7 +187,7 @@ impl Options {
 
     /// Threads of one rank.
     pub fn threads_of_task(&self) -> usize {
-        (self.threads / self.work.tasks.max(1)).max(1)
+        ranks::threads_of_task(self.threads, self.work.tasks)
     }
 
     /// Every setting with the value that is in force.
@@ -252,15 +241,6 @@ impl Options {
             let error = wrong("save", &self.text_of("save"), "only phase `step` changes weights");
             return Err(error.or_hint("use phase = step, or leave `save` out"));
         }
-        if self.engine == EngineKind::Torch && self.work.tasks > 1 {
-            let error = wrong("tasks", &self.work.tasks, "the engine `torch` runs as one task");
-            return Err(error.or_hint("use engine = native"));
-        }
-        let device = self.text_of("device");
-        if self.engine == EngineKind::Native && device != "cpu" {
-            let error = wrong("device", &device, "the native engine computes on the CPU only");
-            return Err(error.or_hint("use engine = torch for other devices"));
-        }
         Ok(())
     }
 }
@@ -271,18 +251,6 @@ fn phase(checked: &Checked) -> Phase {
         "step" => Phase::Step,
         _ => Phase::ForwardBackward,
     }
-}
-
-fn training(checked: &Checked) -> Result<Training, WorkloadError> {
-    let positive = |name: &str| match checked.number(name) {
-        number if number >= 0.0 => Ok(number),
-        number => Err(wrong(name, &number, "it must not be negative")),
-    };
-    Ok(Training {
-        learning_rate: positive("learning_rate")?,
-        weight_decay: positive("weight_decay")?,
-        clip: Some(positive("clip")?).filter(|norm| *norm > 0.0),
-    })
 }
 
 /// The shape that the size names, with the dimensions that were given on their own.

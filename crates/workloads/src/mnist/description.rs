@@ -3,7 +3,7 @@
 use assay_model::{SettingDescription, WorkloadDescription, names};
 
 use super::NAME;
-use crate::describe::{MOST, choice, command, engine_settings, integer, number, switch, text};
+use crate::describe::{self, MOST, choice, command, engine_settings, integer, number, switch, text};
 
 /// The words that `data_set` takes.
 pub(super) const DATA_SETS: [&str; 4] = ["auto", "mnist", "fashion-mnist", "synthetic"];
@@ -76,30 +76,9 @@ fn run_settings() -> Vec<SettingDescription> {
     vec![
         integer("steps_per_iteration", 1, MOST, 125, "Steps that are timed together; at most an epoch"),
         integer("warmup", 0, 1 << 40, 1, "Iterations before those whose time counts"),
-        integer("tasks", 1, 4096, 1, "Tasks that train on their own data and average their gradients"),
-        integer("threads", 0, 4096, 0, "Threads of all tasks together; 0 = as many as there are cores"),
-        text("profile", "", "Where to write a Chrome trace of every operation; empty = no profile"),
-        switch("paced", "Wait for one line on standard input before each iteration"),
+        describe::tasks(),
+        describe::threads(),
+        describe::profile(),
+        describe::paced(),
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::settings::Checked;
-    use assay_model::Settings;
-
-    #[test]
-    fn every_setting_is_in_the_command_and_every_default_is_allowed() {
-        let description = description();
-        let given: Settings = description
-            .settings
-            .iter()
-            .map(|setting| (setting.name.clone(), setting.default.clone().unwrap()))
-            .collect();
-        assert!(Checked::new(&description, &given).is_ok());
-        for setting in &description.settings {
-            assert!(description.command.contains(&format!(" {0}={{{0}}}", setting.name)), "{}", setting.name);
-        }
-    }
 }

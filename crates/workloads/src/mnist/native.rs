@@ -3,23 +3,19 @@
 use std::time::Instant;
 
 use assay_kernels::Threads;
-use assay_model::{Told, Value, names};
+use assay_model::{Told, names};
 
 use super::model::{self, Batch, Model, Tested};
 use super::options::Options;
 use super::samples::Samples;
 use crate::collective::Collective;
 use crate::data::idx::PIXELS;
-use crate::memory::bytes_in_words;
-use crate::process::{anonymous_memory, tell_memory};
+use crate::native::{self, Began, Need, Run};
 use crate::profile::Profile;
 use crate::schedule::{Block, Schedule, order};
-use crate::session::{self, Course, Work};
-use crate::summary::{Outcome, Summary};
-use crate::{Ended, Limits, Outlet, WorkloadError, ranks};
-
-/// What to do about a loss that is not a finite number.
-const CALMER: &str = "lower learning_rate";
+use crate::session::{Course, Work};
+use crate::summary::Outcome;
+use crate::{Ended, Limits, Outlet, WorkloadError};
 
 /// Runs it.
 pub(super) fn run(
@@ -29,79 +25,36 @@ pub(super) fn run(
     machine: &Limits,
     outlet: &mut Outlet<'_>,
 ) -> Result<Ended, WorkloadError> {
-    let (began, before) = (Instant::now(), anonymous_memory());
-    tell_settings(options, samples, outlet);
-    if !fits(options, schedule, machine, outlet) {
-        return Ok(Ended::DoesNotFit);
-    }
-    ranks::on_all(options.tasks, outlet, |ranks, outlet| {
-        let rank = Rank::prepare(options, samples, schedule, began, ranks.rank(), outlet);
-        let refused = ranks.any(rank.is_err());
-        let mut rank = rank?;
-        if refused {
-            return Ok(Ended::Stopped);
-        }
-        let mut summary = Summary::default();
-        summary.tell_before(&options.effort(schedule), outlet);
-        let course = Course {
-            first: 0,
-            warmup: options.warmup,
-            iterations: schedule.iterations() - options.warmup,
-            paced: options.paced,
-            calmer: CALMER,
-        };
-        let ended = session::iterate(&course, &mut rank, ranks, began, &mut summary, outlet)?;
-        if ranks.rank() == 0 {
-            rank.finish(machine, ended, &summary, before, outlet)?;
-        }
-        Ok(ended)
-    })
-}
-
-/// Tells every setting that means something to this engine, and which data these are.
-fn tell_settings(options: &Options, samples: &Samples, outlet: &mut Outlet<'_>) {
-    const OF_TORCH: [&str; 2] = ["mode", "python"];
-    for (name, value) in options.in_force() {
-        match name.as_str() {
-            name if OF_TORCH.contains(&name) => {}
-            "profile" => outlet.setting("profile", Value::Switch(options.profile.is_some())),
-            // An empty text is a setting that is not in use.
-            _ if value == Value::from("") => {}
-            name => outlet.setting(name, value),
-        }
-    }
-    outlet.setting(names::setting::PRECISION, "float32");
-    outlet.setting("instructions", assay_kernels::path().name());
+    let began = Began::now();
+    native::tell_settings(options.in_force(), &[], outlet);
     if let Some(note) = &samples.note {
         outlet.note(note);
     }
+    if !fits(options, schedule, machine, outlet) {
+        return Ok(Ended::DoesNotFit);
+    }
+    let Options { warmup, paced, .. } = *options;
+    let iterations = schedule.iterations() - warmup;
+    let course = Course { warmup, iterations, paced, calmer: "lower learning_rate" };
+    let effort = options.effort(schedule);
+    let run = Run { began, course, effort, profile: options.profile.as_deref() };
+    run.on_all(machine, outlet, |rank, outlet| {
+        let rank = Rank::prepare(options, samples, schedule, rank)?;
+        began.tell_stage(outlet);
+        Ok(rank)
+    })
 }
 
-/// Whether everything fits into memory; tells what is needed either way. The data are there already.
+/// Whether everything fits into memory. The data are there already.
 fn fits(options: &Options, schedule: &Schedule, machine: &Limits, outlet: &mut Outlet<'_>) -> bool {
     let momentum = options.training.momentum != 0.0;
     let threads = options.threads_of_task();
     let model = model::planned_bytes(threads, options.batch, options.test_batch, momentum);
     // Pixels and labels of an iteration, in order.
     let iteration = u128::from(schedule.samples_of_iteration()) * (PIXELS + size_of::<u32>()) as u128;
-    let total = options.tasks as u128 * model + iteration;
-    match machine.memory_bytes {
-        Some(available) if total > u128::from(available) => {
-            outlet.tell(Told::DoesNotFit {
-                reason: format!(
-                    "it needs {}, and {} are free",
-                    bytes_in_words(total),
-                    bytes_in_words(u128::from(available))
-                ),
-                hint: Some("lower batch_size, test_batch_size, steps_per_iteration or tasks".to_owned()),
-            });
-            false
-        }
-        _ => {
-            outlet.value_in("memory.planned", total as f64, "B", None);
-            true
-        }
-    }
+    let need = Need { total: options.tasks as u128 * model + iteration, parts: String::new() };
+    let hint = |_| "lower batch_size, test_batch_size, steps_per_iteration or tasks".to_owned();
+    native::fits(&need, machine, hint, outlet)
 }
 
 /// One rank of a run under way.
@@ -128,21 +81,17 @@ struct Rank<'a> {
 }
 
 impl<'a> Rank<'a> {
-    /// Takes all memory and makes the initial weights, and tells how long that took.
+    /// Takes all memory and makes the initial weights.
     fn prepare(
         options: &'a Options,
         samples: &'a Samples,
         schedule: &'a Schedule,
-        began: Instant,
         rank: usize,
-        outlet: &mut Outlet<'_>,
     ) -> Result<Rank<'a>, WorkloadError> {
         let profile = if options.profile.is_some() { Profile::on() } else { Profile::off() };
         let threads = Threads::new(options.threads_of_task());
         let Options { training, batch, test_batch, seed, .. } = options;
         let model = Model::new(threads, *training, *batch, *test_batch, *seed, profile)?;
-        let end_s = began.elapsed().as_secs_f64();
-        outlet.tell(Told::Phase { name: "stage".to_owned(), start_s: 0.0, end_s });
         Ok(Rank {
             samples,
             schedule,
@@ -212,30 +161,6 @@ impl<'a> Rank<'a> {
         self.tested = Some(tested);
         self.epoch_s = 0.0;
     }
-
-    /// Tells what all iterations together came to.
-    fn finish(
-        &mut self,
-        machine: &Limits,
-        ended: Ended,
-        summary: &Summary,
-        memory_before: Option<u64>,
-        outlet: &mut Outlet<'_>,
-    ) -> Result<(), WorkloadError> {
-        summary.tell_after(&self.options.effort(self.schedule), machine.peak_flops, outlet);
-        if let Some(tested) = &self.tested {
-            outlet.tell(accuracy(tested, None));
-        }
-        tell_memory(memory_before, outlet);
-        if let Some(path) = &self.options.profile {
-            self.model.profile().tell(machine.peak_flops, summary.counted(), outlet);
-            self.model.profile().write(path)?;
-        }
-        if matches!(ended, Ended::Done | Ended::Stopped) {
-            outlet.tell(Told::Done { steps: self.steps });
-        }
-        Ok(())
-    }
 }
 
 /// The share of images that were told rightly, with their number.
@@ -295,8 +220,8 @@ impl Work for Rank<'_> {
         self.steps
     }
 
-    fn warmed_up(&mut self) {
-        self.model.profile().clear();
+    fn profile(&self) -> &Profile {
+        self.model.profile()
     }
 
     fn follow(
@@ -308,6 +233,13 @@ impl Work for Rank<'_> {
     ) -> Result<(), WorkloadError> {
         if last || self.block.as_ref().is_some_and(|block| block.ends_epoch) {
             self.test(began, outlet);
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, _: Ended, _: u64, _: Instant, outlet: &mut Outlet<'_>) -> Result<(), WorkloadError> {
+        if let Some(tested) = &self.tested {
+            outlet.tell(accuracy(tested, None));
         }
         Ok(())
     }

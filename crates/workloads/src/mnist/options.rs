@@ -8,11 +8,11 @@ use super::description::{REPEAT, description};
 use super::model::Training;
 use super::network;
 use super::samples::Samples;
-use crate::WorkloadError;
 use crate::engine::EngineKind;
 use crate::schedule::Schedule;
 use crate::settings::{Checked, wrong};
 use crate::summary::Effort;
+use crate::{WorkloadError, ranks};
 
 /// What is learned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +90,7 @@ impl Options {
             seed,
             profile: path("profile"),
             paced: checked.switch("paced"),
-            engine: if checked.text("engine") == "torch" { EngineKind::Torch } else { EngineKind::Native },
+            engine: EngineKind::read(&checked)?,
             settings: checked.into_settings(),
         };
         options.check()?;
@@ -104,7 +104,7 @@ impl Options {
 
     /// Threads of one rank.
     pub fn threads_of_task(&self) -> usize {
-        (self.threads / self.tasks.max(1)).max(1)
+        ranks::threads_of_task(self.threads, self.tasks)
     }
 
     /// How the samples are gone through, now that they are known. What follows from them is settled in the settings.
@@ -174,15 +174,6 @@ impl Options {
         if self.wanted == Wanted::Synthetic && self.data.is_some() {
             let error = wrong("data", &self.text_of("data"), "synthetic digits come from no file");
             return Err(error.or_hint("leave `data` out, or choose another data_set"));
-        }
-        if self.engine == EngineKind::Torch && self.tasks > 1 {
-            let error = wrong("tasks", &self.tasks, "the engine `torch` runs as one task");
-            return Err(error.or_hint("use engine = native"));
-        }
-        let device = self.text_of("device");
-        if self.engine == EngineKind::Native && device != "cpu" {
-            let error = wrong("device", &device, "the native engine computes on the CPU only");
-            return Err(error.or_hint("use engine = torch for other devices"));
         }
         Ok(())
     }

@@ -1,33 +1,15 @@
-//! What a run says of its settings, its sentences, its memory and its answers.
+//! What a run says of its sentences, its memory and its answers.
 
-use assay_model::{Scope, Told, Value, names};
+use assay_model::{Told, names};
 
-use crate::bert::Opened;
 use crate::bert::encoder::Encoder;
 use crate::bert::head::{best, probabilities};
 use crate::bert::options::Options;
 use crate::bert::sentences::Sentences;
+use crate::bert::{Opened, PROCESS_BYTES};
 use crate::memory::bytes_in_words;
+use crate::native::{self, Need};
 use crate::{Limits, Outlet};
-
-/// What the process itself needs, apart from all buffers.
-const PROCESS_BYTES: u128 = 48 << 20;
-
-/// Tells every setting that means something here.
-pub(super) fn tell_settings(options: &Options, outlet: &mut Outlet<'_>) {
-    const ELSEWHERE: [&str; 5] = ["mode", "python", "learning_rate", "weight_decay", "clip"];
-    for (name, value) in options.in_force() {
-        match name.as_str() {
-            name if ELSEWHERE.contains(&name) => {}
-            "profile" => outlet.setting("profile", Value::Switch(options.profile.is_some())),
-            // An empty text is a setting that is not in use.
-            _ if value == Value::from("") => {}
-            name => outlet.setting(name, value),
-        }
-    }
-    outlet.setting(names::setting::PRECISION, "float32");
-    outlet.setting("instructions", assay_kernels::path().name());
-}
 
 /// Says what the sentences are like.
 pub(in crate::bert) fn tell_sentences(
@@ -62,7 +44,7 @@ pub(in crate::bert) fn tell_sentences(
     }
 }
 
-/// Whether the memory suffices; tells what is needed either way.
+/// Whether the memory suffices.
 pub(super) fn fits(
     options: &Options,
     sentences: &Sentences,
@@ -74,26 +56,11 @@ pub(super) fn fits(
     // All tensors exist twice for a moment: as they are read, and packed.
     let weights = 8 * options.shape.parameters(options.task);
     let activations = 4 * Encoder::numbers(options.threads, &options.shape, rows, longest);
-    let total = weights + activations + PROCESS_BYTES;
-    match machine.memory_bytes {
-        Some(available) if total > u128::from(available) => {
-            outlet.tell(Told::DoesNotFit {
-                reason: format!(
-                    "it needs {} (weights {}, activations {}), and {} are free",
-                    bytes_in_words(total),
-                    bytes_in_words(weights),
-                    bytes_in_words(activations),
-                    bytes_in_words(u128::from(available))
-                ),
-                hint: Some("choose a smaller batch_size or size".to_owned()),
-            });
-            false
-        }
-        _ => {
-            outlet.value_in("memory.planned", total as f64, "B", None);
-            true
-        }
-    }
+    let need = Need {
+        total: weights + activations + PROCESS_BYTES,
+        parts: format!("weights {}, activations {}", bytes_in_words(weights), bytes_in_words(activations)),
+    };
+    native::fits(&need, machine, |_| "choose a smaller batch_size or size".to_owned(), outlet)
 }
 
 /// Tells the scores and the class of one sentence.
@@ -112,20 +79,6 @@ pub(super) fn tell_answer(logits: &[f32], labels: &[String], outlet: &mut Outlet
 /// The place of a share of the smallest of `count` sorted values: the nearest rank.
 pub(super) fn rank(share: f64, count: usize) -> usize {
     ((share * count as f64).ceil() as usize).clamp(1, count.max(1)) - 1
-}
-
-/// The mean of so many values that sum up to `seconds`.
-pub(super) fn mean(metric: &str, seconds: f64, count: f64) -> Told {
-    Told::Value {
-        metric: metric.to_owned(),
-        value: seconds / count,
-        unit: Some("s".to_owned()),
-        step: None,
-        scope: Some(Scope::Loop),
-        count: Some(count),
-        seconds: Some(seconds),
-        derived: true,
-    }
 }
 
 #[cfg(test)]
