@@ -1,6 +1,7 @@
 //! One HTTP/1.1 connection: hyper speaks the protocol, this file moves it along whenever its socket is ready. There is no
 //! runtime and nothing is woken: whoever owns the connection calls [`Connection::drive`].
 
+mod chunks;
 mod line;
 
 use std::cell::{Cell, RefCell};
@@ -19,6 +20,7 @@ use hyper::client::conn::http1;
 
 use crate::clock::Clock;
 use crate::fault::{Fault, FaultKind};
+use crate::reactor::Ready;
 use crate::tls::Trust;
 use line::{Line, State};
 
@@ -29,6 +31,8 @@ pub(crate) struct Shared {
     pub clock: Cell<Clock>,
     /// Where reads go first.
     scratch: RefCell<Box<[u8]>>,
+    /// Where the chunks of one read go.
+    taken: RefCell<Vec<u8>>,
     /// The read buffer of a connection, in bytes.
     read_bytes: usize,
     /// Reads that gave bytes.
@@ -41,10 +45,11 @@ impl Shared {
     /// What the connections of a thread share that has so many streams.
     pub(crate) fn new(clock: Clock, streams: usize) -> Shared {
         // Thousands of streams with large buffers would need more memory than their data is worth.
-        let read_bytes = if streams > 512 { 8 << 10 } else { 32 << 10 };
+        let read_bytes = if streams > 512 { 4 << 10 } else { 32 << 10 };
         Shared {
             clock: Cell::new(clock),
             scratch: RefCell::new(vec![0; 32 << 10].into()),
+            taken: RefCell::new(Vec::with_capacity(32 << 10)),
             read_bytes,
             reads: Cell::new(0),
             unstamped: Cell::new(0),
@@ -76,18 +81,21 @@ impl Body for Payload {
 }
 
 /// What happened on a connection.
-pub(crate) enum Happening {
+pub(crate) enum Happening<'a> {
     /// It stands, and is secure if it should be.
     Connected(i64),
     /// The head of an answer came.
     Head(http::response::Parts, i64),
-    /// A piece of an answer's body came.
-    Data(Bytes, i64),
+    /// Bytes of an answer's body came, in so many pieces.
+    Data(&'a [u8], u32, i64),
     /// The answer is complete.
     End(i64),
     /// It failed: nothing more will happen.
     Failed(Fault, i64),
 }
+
+/// Who is told what happens.
+type Sink<'a> = &'a mut dyn FnMut(Happening<'_>);
 
 /// How far a connection is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,22 +172,18 @@ impl Connection {
     }
 
     /// Makes a request; it is sent as soon as the connection stands. `head` has everything but the body.
-    pub(crate) fn request(&mut self, head: http::Request<()>, body: Bytes, sink: &mut impl FnMut(Happening)) {
-        self.state.borrow_mut().sent_ns = None;
+    pub(crate) fn request(&mut self, head: http::Request<()>, body: Bytes, sink: Sink<'_>) {
+        self.state.borrow_mut().begin();
         self.waiting = Some(head.map(|()| Payload(Some(body))));
         if self.stage == Stage::Open {
-            self.drive(false, false, sink);
+            self.drive(Ready::default(), sink);
         }
     }
 
-    /// Goes on as far as possible; `readable` and `writable` say what the system told of the socket.
-    pub(crate) fn drive(&mut self, readable: bool, writable: bool, sink: &mut impl FnMut(Happening)) {
-        {
-            let mut state = self.state.borrow_mut();
-            state.is_readable |= readable;
-            state.is_full &= !writable;
-        }
-        if let Err(fault) = self.advance(writable || readable, sink) {
+    /// Goes on as far as possible with what the system told of the socket.
+    pub(crate) fn drive(&mut self, ready: Ready, sink: Sink<'_>) {
+        self.state.borrow_mut().told(ready);
+        if let Err(fault) = self.advance(ready.readable, ready.writable, sink) {
             self.stage = Stage::Dead;
             self.http = None;
             (self.answer, self.body) = (None, None);
@@ -187,8 +191,8 @@ impl Connection {
         }
     }
 
-    fn advance(&mut self, is_ready: bool, sink: &mut impl FnMut(Happening)) -> Result<(), Fault> {
-        if self.stage == Stage::Connecting && is_ready {
+    fn advance(&mut self, is_readable: bool, is_writable: bool, sink: Sink<'_>) -> Result<(), Fault> {
+        if self.stage == Stage::Connecting && (is_readable || is_writable) {
             self.state.borrow().socket.connected().map_err(|error| Fault::of_connecting(&error))?;
             self.stage = Stage::Securing;
         }
@@ -206,7 +210,7 @@ impl Connection {
             if let (Some(http), Some(request)) = (&mut self.http, self.waiting.take()) {
                 self.answer = Some(Box::pin(http.sender.send_request(request)));
             }
-            self.exchange(sink)?;
+            self.exchange(is_writable, sink)?;
         }
         Ok(())
     }
@@ -229,9 +233,14 @@ impl Connection {
 
     /// Lets hyper read at most once between two looks at what it has made of it, so that every piece of an answer can
     /// be given the time stamp of the read that completed it.
-    fn exchange(&mut self, sink: &mut impl FnMut(Happening)) -> Result<(), Fault> {
+    fn exchange(&mut self, is_writable: bool, sink: Sink<'_>) -> Result<(), Fault> {
         let mut context = Context::from_waker(Waker::noop());
+        // Whoever could not write all of a request has something left to write.
+        let mut must_write = is_writable;
         loop {
+            if self.body.is_some() && !must_write && self.take_chunks(&mut context, sink)? {
+                return Ok(());
+            }
             self.state.borrow_mut().may_read = true;
             let Some(http) = &mut self.http else { return Ok(()) };
             let ended = match http.driver.as_mut().poll(&mut context) {
@@ -245,17 +254,14 @@ impl Connection {
             let state = self.state.borrow();
             // A full read may have left something behind, which nothing but another read tells.
             let is_left = state.is_readable && !state.may_read;
-            if !(progressed || is_left) {
+            if !(progressed || is_left || must_write) {
                 return Ok(());
             }
+            must_write = false;
         }
     }
 
-    fn take_answer(
-        &mut self,
-        context: &mut Context<'_>,
-        sink: &mut impl FnMut(Happening),
-    ) -> Result<bool, Fault> {
+    fn take_answer(&mut self, context: &mut Context<'_>, sink: Sink<'_>) -> Result<bool, Fault> {
         let Some(answer) = &mut self.answer else { return Ok(false) };
         let Poll::Ready(result) = answer.as_mut().poll(context) else { return Ok(false) };
         self.answer = None;
@@ -265,18 +271,51 @@ impl Connection {
         Ok(true)
     }
 
-    fn take_body(
-        &mut self,
-        context: &mut Context<'_>,
-        sink: &mut impl FnMut(Happening),
-    ) -> Result<bool, Fault> {
+    /// Reads the chunks of a stream past hyper, which would need longer for each than everything else together. True if
+    /// there is nothing for hyper to do.
+    fn take_chunks(&mut self, context: &mut Context<'_>, sink: Sink<'_>) -> Result<bool, Fault> {
+        let mut state = self.state.borrow_mut();
+        if !state.chunks.are_read_here() {
+            return Ok(false);
+        }
+        let (mut scratch, mut taken) = (self.shared.scratch.borrow_mut(), self.shared.taken.borrow_mut());
+        let mut count = 0;
+        loop {
+            taken.clear();
+            let pieces = state.chunks.take(&scratch[..count], &mut taken);
+            if pieces > 0 {
+                let stamp = state.stamp_ns.unwrap_or_else(|| self.now_ns());
+                sink(Happening::Data(&taken, pieces, stamp));
+            }
+            if !state.chunks.are_read_here() {
+                break;
+            }
+            state.may_read = true;
+            count = match state.read(&mut scratch, &self.shared) {
+                Ok(count) if count > 0 => count,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(true),
+                // An end or an error is for hyper, which meets it again.
+                _ => {
+                    state.is_readable = true;
+                    state.chunks.leave();
+                    break;
+                }
+            };
+        }
+        drop((state, scratch, taken));
+        // Hyper takes what is left once somebody has asked for it.
+        self.take_body(context, sink)?;
+        Ok(false)
+    }
+
+    fn take_body(&mut self, context: &mut Context<'_>, sink: Sink<'_>) -> Result<bool, Fault> {
         // One look for each turn of the driver: a second one would nearly always find nothing.
         let Some(body) = &mut self.body else { return Ok(false) };
         match Pin::new(body).poll_frame(context) {
             Poll::Pending => return Ok(false),
             Poll::Ready(Some(Ok(frame))) => {
                 if let Ok(data) = frame.into_data() {
-                    sink(Happening::Data(data, self.stamp_ns()));
+                    sink(Happening::Data(&data, 1, self.stamp_ns()));
                 }
             }
             Poll::Ready(Some(Err(error))) => return Err(of_protocol(&error, true)),
@@ -294,7 +333,7 @@ impl Connection {
         result: hyper::Result<()>,
         mut progressed: bool,
         context: &mut Context<'_>,
-        sink: &mut impl FnMut(Happening),
+        sink: Sink<'_>,
     ) -> Result<(), Fault> {
         while progressed {
             progressed = self.take_answer(context, sink)? | self.take_body(context, sink)?;

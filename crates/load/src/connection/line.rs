@@ -11,7 +11,9 @@ use std::task::{Context, Poll};
 use hyper::rt::{Read, ReadBufCursor, Write};
 
 use super::Shared;
+use super::chunks::Chunks;
 use crate::fault::{Fault, FaultKind};
+use crate::reactor::Ready;
 use crate::socket::{Received, Socket};
 use crate::tls::{Channel, Trust};
 
@@ -21,8 +23,12 @@ pub(super) struct State {
     tls: Option<Box<Channel>>,
     /// The system said that there is something to read, and not all of it has been read.
     pub(super) is_readable: bool,
+    /// The other side has said its last: reading goes on until that has been seen.
+    is_ending: bool,
     /// Reading is allowed: once between two looks at what came.
     pub(super) may_read: bool,
+    /// The chunks of the answer that is being read.
+    pub(super) chunks: Chunks,
     /// The system took less than it was given.
     pub(super) is_full: bool,
     /// When the bytes of the last read came.
@@ -43,12 +49,27 @@ impl State {
             socket,
             tls: tls.map(Box::new),
             is_readable: false,
+            is_ending: false,
             may_read: true,
+            chunks: Chunks::default(),
             is_full: false,
             stamp_ns: None,
             sent_ns: None,
             lag_ns: 0,
         })
+    }
+
+    /// Another request begins.
+    pub(super) fn begin(&mut self) {
+        self.sent_ns = None;
+        self.chunks = Chunks::default();
+    }
+
+    /// Takes note of what the system told of the socket.
+    pub(super) fn told(&mut self, ready: Ready) {
+        self.is_readable |= ready.readable;
+        self.is_ending |= ready.ended;
+        self.is_full &= !ready.writable;
     }
 
     pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
@@ -80,7 +101,7 @@ impl State {
                         "the server closed the connection during the handshake",
                     ));
                 }
-                Ok(received) => self.is_readable = received.bytes == scratch.len(),
+                Ok(received) => self.is_readable = received.bytes == scratch.len() || self.is_ending,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.is_readable = false,
                 Err(error) => {
                     // The server is told why, as far as it can be.
@@ -92,10 +113,10 @@ impl State {
     }
 
     /// Reads from the socket if that is allowed and useful: into `scratch`, or through TLS.
-    fn read(&mut self, scratch: &mut [u8], shared: &Shared) -> io::Result<usize> {
+    pub(super) fn read(&mut self, scratch: &mut [u8], shared: &Shared) -> io::Result<usize> {
         let Some(tls) = &mut self.tls else {
             let received = self.receive(shared, |state| state.socket.read(scratch))?;
-            self.is_readable = received.bytes == scratch.len();
+            self.is_readable = self.is_more(received, scratch);
             return Ok(received.bytes);
         };
         match tls.read(scratch) {
@@ -106,11 +127,16 @@ impl State {
             Some(tls) => tls.feed(&state.socket, scratch),
             None => state.socket.read(scratch),
         })?;
-        self.is_readable = received.bytes == scratch.len();
+        self.is_readable = self.is_more(received, scratch);
         match &mut self.tls {
             Some(tls) => tls.read(scratch),
             None => Ok(received.bytes),
         }
+    }
+
+    /// Whether there may be more to read: a full read may have left something, and an end is there to be seen.
+    fn is_more(&self, received: Received, scratch: &[u8]) -> bool {
+        received.bytes == scratch.len() || (self.is_ending && received.bytes > 0)
     }
 
     fn receive(
@@ -206,15 +232,23 @@ impl Read for Line {
         _: &mut Context<'_>,
         mut cursor: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
+        let mut state = self.state.borrow_mut();
+        if state.chunks.are_read_here() {
+            return Poll::Pending;
+        }
+        if let Some(left) = state.chunks.take_left(cursor.remaining()) {
+            cursor.put_slice(&left);
+            return Poll::Ready(Ok(()));
+        }
         let mut scratch = self.shared.scratch.borrow_mut();
         let most = cursor.remaining().min(scratch.len());
         let scratch = &mut scratch[..most];
-        let count = match self.state.borrow_mut().read(scratch, &self.shared) {
+        let count = match state.read(scratch, &self.shared) {
             // A channel that ends without saying so ends all the same; whether the answer is complete is seen by it.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
             other => other,
         };
-        poll(count.map(|count| cursor.put_slice(&scratch[..count])))
+        poll(count.map(|count| cursor.put_slice(state.chunks.left_for_hyper(&scratch[..count]))))
     }
 }
 

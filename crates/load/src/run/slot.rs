@@ -36,7 +36,7 @@ pub(super) struct Round {
 }
 
 /// Notes what happened on a connection.
-pub(super) fn note(happening: Happening, request: &mut Option<Request>, round: &mut Round) {
+pub(super) fn note(happening: Happening<'_>, request: &mut Option<Request>, round: &mut Round) {
     match happening {
         Happening::Connected(at_ns) => round.connected_ns = Some(at_ns),
         Happening::Head(head, at_ns) => {
@@ -45,11 +45,11 @@ pub(super) fn note(happening: Happening, request: &mut Option<Request>, round: &
                 request.flight.head(&head, at_ns);
             }
         }
-        Happening::Data(bytes, at_ns) => {
-            round.pieces += 1;
+        Happening::Data(bytes, pieces, at_ns) => {
+            round.pieces += pieces;
             round.last_ns = Some(at_ns);
             if let Some(request) = request {
-                request.flight.data(&bytes, at_ns);
+                request.flight.data(bytes, at_ns);
             }
         }
         Happening::End(at_ns) => round.ended = Some((None, at_ns)),

@@ -8,7 +8,7 @@ use super::schedule::{Job, Schedule};
 use super::slot::{Request, Round, Slot, name, note};
 use super::tally::{Sample, thin};
 use super::{Common, LoadError};
-use crate::clock::{nanoseconds, seconds, thread_cpu_ns};
+use crate::clock::{monotonic_ns, nanoseconds, seconds, thread_cpu_ns};
 use crate::connection::{Connection, Shared};
 use crate::exchange::{Buffers, Ended, Flight, Keeping};
 use crate::fault::{Fault, FaultKind};
@@ -101,6 +101,11 @@ impl<'a> Worker<'a> {
             self.sample_clock();
             for ready in ready.drain(..) {
                 self.drive(ready);
+                // Many answers at once must not make a request late that is due meanwhile.
+                if due.is_some_and(|due| due <= monotonic_ns()) {
+                    let now = self.now_ns();
+                    self.send_what_is_due(now);
+                }
             }
         }
     }
@@ -169,7 +174,7 @@ impl<'a> Worker<'a> {
                 continue;
             }
             // A server may have closed a connection that it promised to keep; a look at it tells before a request is lost.
-            slot.connection.drive(true, false, &mut |_| {});
+            slot.connection.drive(Ready { readable: true, ..Ready::default() }, &mut |_| {});
             if slot.connection.is_free() {
                 return Ok(place);
             }
@@ -210,8 +215,7 @@ impl<'a> Worker<'a> {
         }
         let mut round = Round::default();
         let Slot { connection, request, .. } = &mut **slot;
-        connection
-            .drive(ready.readable, ready.writable, &mut |happening| note(happening, request, &mut round));
+        connection.drive(ready, &mut |happening| note(happening, request, &mut round));
         self.after(place, round);
     }
 
