@@ -1,39 +1,22 @@
-//! The workload `bert` of the native engine beside that of PyTorch: peers that are separate processes, driven one pass
-//! over some sentences each in turn.
-//!
-//! | file | holds |
-//! |---|---|
-//! | `contest.rs` | the rounds of one case |
-//! | `result.rs` | its table and goals |
+//! The workload `bert`: the cases in which goals are set, sentence by sentence, and what is said of single sentences.
 
-pub mod contest;
-pub mod result;
+use std::path::PathBuf;
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use crate::engines::contest::{Outcome, Record};
+use crate::engines::{Case, CaseGoals, Contender, iterations};
+use crate::figures::{number, table};
+use crate::goal::{Bound, Goals};
 
-use crate::engines::Contender;
-use crate::place::Place;
-
-/// Threads of every peer.
-pub const THREADS: usize = 2;
-/// Sentences of a pass.
+/// Sentences of a pass, which is an iteration.
 pub const SENTENCES: usize = 200;
 /// The tokens that PyTorch pads sentences to.
-pub const PADDED: usize = 128;
-
-/// What is computed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Case {
-    /// Its name.
-    pub name: &'static str,
-    /// Real sentences and their vocabulary; without them, made-up sentences of [`PADDED`] tokens.
-    pub sentences: Option<Sentences>,
-    /// The largest ratio to the fastest PyTorch.
-    pub most: f64,
-    /// The largest median latency in milliseconds.
-    pub most_median_ms: Option<f64>,
-}
+const PADDED: usize = 128;
+/// The largest share of PyTorch's time for made-up sentences that fill the padded length.
+const MOST_TIME_PADDED: f64 = 0.70;
+/// The same for real sentences, ours at their own length.
+pub const MOST_TIME_REAL: f64 = 0.18;
+/// The largest median latency of a real sentence in milliseconds.
+const MOST_MEDIAN_MS: f64 = 0.25;
 
 /// Real sentences.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,44 +38,59 @@ impl Sentences {
     }
 }
 
-impl Case {
-    /// Made-up sentences that fill the padded length.
-    pub fn padded() -> Case {
-        Case { name: "tiny, 128 tokens each", sentences: None, most: 0.70, most_median_ms: None }
-    }
+/// Made-up sentences that fill the padded length.
+pub fn padded() -> Case {
+    case("tiny, 128 tokens each", vec![format!("context={PADDED}")], MOST_TIME_PADDED)
+}
 
-    /// Real sentences: ours at their own length, PyTorch's padded.
-    pub fn ragged(sentences: Sentences) -> Case {
-        Case {
-            name: "tiny, real sentences",
-            sentences: Some(sentences),
-            most: 0.18,
-            most_median_ms: Some(0.25),
-        }
-    }
+/// Real sentences: ours at their own length, PyTorch's padded.
+pub fn real(sentences: &Sentences) -> Case {
+    let Sentences { data, tokenizer } = sentences;
+    let files = vec![format!("data={}", data.display()), format!("tokenizer={}", tokenizer.display())];
+    let case = case("tiny, real sentences", files, MOST_TIME_REAL);
+    Case { torch_settings: vec![format!("length={PADDED}")], ..case }
+}
 
-    /// The command of a contender, with further settings.
-    fn command(&self, place: &Place, python: Option<&Path>, who: Contender, more: &[String]) -> Command {
-        let mut command = Command::new(&place.assay);
-        command.args(["work", "bert", "size=tiny", "task=classify", "batch_size=1"]);
-        command.arg(format!("threads={THREADS}")).arg(format!("sentences={SENTENCES}"));
-        match &self.sentences {
-            None => {
-                command.arg(format!("context={PADDED}"));
-            }
-            Some(Sentences { data, tokenizer }) => {
-                command.arg(format!("data={}", data.display()));
-                command.arg(format!("tokenizer={}", tokenizer.display()));
-                if who != Contender::NATIVE {
-                    command.arg(format!("length={PADDED}"));
-                }
-            }
-        }
-        if let (Some(mode), Some(python)) = (who.mode(), python) {
-            command.arg("engine=torch").arg(format!("mode={mode}"));
-            command.arg(format!("python={}", python.display()));
-        }
-        command.args(more);
-        command
+fn case(title: &str, mut settings: Vec<String>, most_time: f64) -> Case {
+    settings.extend(["size=tiny", "task=classify", "batch_size=1"].map(str::to_owned));
+    settings.push(format!("sentences={SENTENCES}"));
+    Case {
+        title: title.to_owned(),
+        workload: "bert",
+        settings,
+        torch_settings: Vec::new(),
+        length: iterations,
+        modes: &[Contender::SDPA, Contender::EAGER, Contender::COMPILE],
+        drops_slower: false,
+        copies: 1.0,
+        goals: CaseGoals { most_time, least_of_peak: None, most_memory: None },
     }
+}
+
+/// A rank of the latencies of single sentences, in milliseconds.
+fn latency_ms(record: &Record, rank: &str) -> Option<f64> {
+    Some(1e3 * record.said.value(&format!("latency.e2e.{rank}"))?)
+}
+
+/// How long sentences are, and how long single ones take.
+pub fn latencies(outcome: &Outcome) -> String {
+    let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"));
+    let row = |record: &Record| {
+        let ranks = ["p50", "p90", "p99"].map(|rank| shown(latency_ms(record, rank)));
+        [vec![record.who.name.to_owned()], ranks.to_vec()].concat()
+    };
+    let rows: Vec<Vec<String>> = outcome.records.iter().map(row).collect();
+    let length = |name: &str| outcome.records.first()?.said.value(&format!("length.{name}"));
+    let [median, p90, most] =
+        ["median", "p90", "most"].map(|name| length(name).map_or_else(|| "-".to_owned(), number));
+    format!(
+        "tokens of a sentence: median {median}, 90 % at most {p90}, longest {most}; ms for one:\n{}",
+        table(&["engine", "p50", "p90", "p99"], &rows)
+    )
+}
+
+/// Adds the goal about the latency of single real sentences.
+pub fn add_latency_goal(outcome: Option<&Outcome>, goals: &mut Goals) {
+    let median = outcome.and_then(|outcome| latency_ms(outcome.records.first()?, "p50"));
+    goals.add("tiny, real sentences: median latency", median, "ms", Bound::AtMost(MOST_MEDIAN_MS));
 }

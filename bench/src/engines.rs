@@ -42,11 +42,6 @@ impl Contender {
     /// PyTorch, compiled.
     pub const COMPILE: Contender = Contender { name: "torch compile", mode: Some("compile") };
 
-    /// The value of the setting `mode`; none for the native engine.
-    pub fn mode(&self) -> Option<&'static str> {
-        self.mode
-    }
-
     /// Whether it is PyTorch in one of its modes.
     pub fn is_torch(&self) -> bool {
         self.mode.is_some()
@@ -84,6 +79,8 @@ pub struct Case {
     pub workload: &'static str,
     /// Its settings, as they stand on a command line.
     pub settings: Vec<String>,
+    /// Settings of PyTorch alone.
+    pub torch_settings: Vec<String>,
     /// The settings that make a run as long as the effort asks for.
     pub length: fn(&Effort) -> Vec<String>,
     /// Modes of PyTorch, the one that stands for all in a quick run first.
@@ -96,6 +93,11 @@ pub struct Case {
     pub goals: CaseGoals,
 }
 
+/// The length of a run for workloads that count iterations.
+pub fn iterations(effort: &Effort) -> Vec<String> {
+    vec![format!("warmup={}", effort.warmup), format!("iterations={}", effort.rounds)]
+}
+
 impl Case {
     /// The command of a contender, with further settings.
     pub fn command(&self, place: &Place, python: Option<&Path>, who: Contender, more: &[String]) -> Command {
@@ -103,7 +105,7 @@ impl Case {
         command.args(["work", self.workload]).args(&self.settings).arg(format!("threads={THREADS}"));
         if let (Some(mode), Some(python)) = (who.mode, python) {
             command.arg("engine=torch").arg(format!("mode={mode}"));
-            command.arg(format!("python={}", python.display()));
+            command.arg(format!("python={}", python.display())).args(&self.torch_settings);
         }
         command.args(more);
         command

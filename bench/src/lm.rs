@@ -6,7 +6,7 @@
 
 pub mod start;
 
-use crate::engines::{Case, CaseGoals, Contender, Effort};
+use crate::engines::{Case, CaseGoals, Contender, iterations};
 
 /// Sequences of an iteration.
 pub const BATCH: usize = 4;
@@ -29,15 +29,12 @@ fn case(size: &str, phase: &str, copies: f64, most_time: f64) -> Case {
             format!("batch_size={BATCH}"),
             format!("context={CONTEXT}"),
         ],
-        length,
+        torch_settings: Vec::new(),
+        length: iterations,
         modes: &[Contender::SDPA, Contender::EAGER, Contender::COMPILE],
         // Rounds of a large model are long.
         drops_slower: size != "small",
         copies,
         goals: CaseGoals { most_time, least_of_peak: Some(70.0), most_memory: Some(0.6) },
     }
-}
-
-fn length(effort: &Effort) -> Vec<String> {
-    vec![format!("warmup={}", effort.warmup), format!("iterations={}", effort.rounds)]
 }

@@ -15,6 +15,7 @@ fn case(batch: usize) -> Case {
         title: format!("batch {batch}"),
         workload: "mnist",
         settings: vec![format!("batch_size={batch}"), format!("steps_per_iteration={STEPS}")],
+        torch_settings: Vec::new(),
         length,
         modes: &[Contender::EAGER, Contender::CHANNELS_LAST, Contender::COMPILE],
         drops_slower: false,

@@ -154,6 +154,9 @@ fn drop_slower(
 /// What the first iterations of the peers do not agree in; none if they compute the same.
 fn disparity(said: &[(Contender, &Said)]) -> Option<String> {
     let ((_, base), others) = said.split_first()?;
+    if PARITY.iter().all(|(metric, _)| base.value(metric).is_none()) {
+        return Some("the native engine told nothing that could be checked".to_owned());
+    }
     for (who, other) in others {
         for (metric, tolerance) in PARITY {
             let (ours, theirs) = (base.value(metric), other.value(metric));
@@ -191,5 +194,6 @@ mod tests {
         assert_eq!(check(&same), None);
         assert!(check(&other).is_some_and(|words| words.contains("parity.loss of torch eager is 9.21")));
         assert!(check(&silent).is_some_and(|words| words.contains("nothing")));
+        assert!(disparity(&[(Contender::NATIVE, &Said::of(&[]))]).is_some());
     }
 }

@@ -67,9 +67,7 @@ fn beside_other_work<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Res
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let other = scope.spawn(|| -> anyhow::Result<()> {
-            let mut cores = CpuSet::new();
-            cores.set(CLIENT_CORE)?;
-            sched_setaffinity(Pid::from_raw(0), &cores)?;
+            bind(CLIENT_CORE)?;
             while !is_over.load(Ordering::Relaxed) {
                 let began = Instant::now();
                 while began.elapsed() < Duration::from_millis(9) {
@@ -116,13 +114,56 @@ pub fn many(place: &Place, streams: u32, requests_each: u32) -> anyhow::Result<M
     })
 }
 
-/// How late requests of an open loop are sent, at the 99th percentile, in seconds.
-pub fn pace(place: &Place, rate: u32, seconds: u32) -> anyhow::Result<Option<f64>> {
-    let endpoint = Endpoint::start(place, &["--first-token", "1", "--gap", "0", "--tokens", "1"])?;
-    let (rate, seconds) = (rate.to_string(), seconds.to_string());
-    let said = load(place, &endpoint.url, &["--rate", &rate, "--duration", &seconds, "--gaps", "constant"])?;
-    endpoint.stop()?;
-    Ok(said.printed.pointer("/client/schedule_lag_p99_s").and_then(Value::as_f64))
+/// How late requests of an open loop are sent, in seconds: the 99th percentile of every second, and that of a thread
+/// which does nothing but wait for the same moments, in turns. The machine itself stands still now and then, which no
+/// client can do anything about; the second number tells how much of that there was.
+#[derive(Debug)]
+pub struct Pace {
+    /// This client.
+    pub client: Option<Spread>,
+    /// The thread that only waits.
+    pub machine: Option<Spread>,
+}
+
+/// Measures the pace for so many seconds.
+pub fn pace(place: &Place, rate: u32, seconds: u32) -> anyhow::Result<Pace> {
+    let rate_text = rate.to_string();
+    let options = ["--rate", &rate_text, "--duration", "1", "--gaps", "constant"];
+    let (mut client, mut machine) = (Vec::new(), Vec::new());
+    for _ in 0..seconds {
+        let endpoint = Endpoint::start(place, &["--first-token", "1", "--gap", "0", "--tokens", "1"])?;
+        let said = load(place, &endpoint.url, &options)?;
+        endpoint.stop()?;
+        client.extend(said.printed.pointer("/client/schedule_lag_p99_s").and_then(Value::as_f64));
+        machine.extend(waiting(rate)?);
+    }
+    Ok(Pace { client: Spread::of(&client), machine: Spread::of(&machine) })
+}
+
+/// How late a thread on the client's core is that does nothing but look at the clock for a second: the 99th percentile.
+fn waiting(rate: u32) -> anyhow::Result<Option<f64>> {
+    let waiter = std::thread::spawn(move || -> anyhow::Result<Vec<f64>> {
+        bind(CLIENT_CORE)?;
+        let began = monotonic_ns();
+        let moments = (1..=i64::from(rate)).map(|moment| began + moment * 1_000_000_000 / i64::from(rate));
+        let late = moments.map(|moment| {
+            while monotonic_ns() < moment {
+                std::hint::spin_loop();
+            }
+            (monotonic_ns() - moment) as f64 * 1e-9
+        });
+        Ok(late.collect())
+    });
+    let mut late = waiter.join().map_err(|_| anyhow::anyhow!("the waiting thread broke down"))??;
+    late.sort_by(f64::total_cmp);
+    Ok(at(&late, 0.99))
+}
+
+/// Binds the calling thread to a core.
+fn bind(core: usize) -> anyhow::Result<()> {
+    let mut cores = CpuSet::new();
+    cores.set(core)?;
+    Ok(sched_setaffinity(Pid::from_raw(0), &cores)?)
 }
 
 /// From the start of the program to the arrival of its first request, in seconds.

@@ -38,6 +38,8 @@ impl Work {
 pub enum Client {
     /// This program.
     Assay,
+    /// A plain loop over reqwest.
+    Reqwest,
     /// A loop over aiohttp, as vLLM's and SGLang's clients are written.
     Aiohttp,
     /// The same over httpx, as OpenAI's library is written.
@@ -50,13 +52,14 @@ pub enum Client {
 
 impl Client {
     /// All of them.
-    pub const ALL: [Client; 5] =
-        [Client::Assay, Client::Aiohttp, Client::Httpx, Client::Aiperf, Client::Guidellm];
+    pub const ALL: [Client; 6] =
+        [Client::Assay, Client::Reqwest, Client::Aiohttp, Client::Httpx, Client::Aiperf, Client::Guidellm];
 
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Client::Assay => "assay load",
+            Client::Reqwest => "reqwest loop",
             Client::Aiohttp => "aiohttp loop",
             Client::Httpx => "httpx loop",
             Client::Aiperf => "aiperf",
@@ -68,6 +71,8 @@ impl Client {
     pub fn program(self, place: &Place) -> Option<PathBuf> {
         match self {
             Client::Assay => Some(place.assay.clone()),
+            // `bench/load` builds it there.
+            Client::Reqwest => Some(place.lasting.join("reqwest-loop")).filter(|program| program.is_file()),
             Client::Aiohttp | Client::Httpx => {
                 find("python3", place).filter(|python| self.is_importable(python))
             }
@@ -90,6 +95,9 @@ impl Client {
             Client::Assay => {
                 command.args(["load", url, "--model", "calibration", "--json", "--quiet", "--warm-up", "0"]);
                 command.args(["--streams", &streams, "--requests", &requests, "--output-tokens", &tokens]);
+            }
+            Client::Reqwest => {
+                command.args([url, &streams, &requests, &tokens]);
             }
             Client::Aiohttp | Client::Httpx => {
                 fs::write(directory.join("client.py"), include_str!("../../rivals/load_client.py"))?;

@@ -14,8 +14,10 @@ pub struct Case {
     pub title: &'static str,
     /// Options of the endpoint.
     pub endpoint: &'static [&'static str],
-    /// What is asked.
+    /// What is asked of this program.
     pub work: Work,
+    /// What is asked of others, some of which would take hours for as much.
+    pub others: Work,
     /// The requests per second that the schedule allows; none for an endpoint without one.
     pub ideal: Option<f64>,
 }
@@ -25,6 +27,8 @@ pub struct Case {
 pub struct Turn {
     /// Who.
     pub client: Client,
+    /// What was asked.
+    pub work: Work,
     /// What it did.
     pub said: Said,
     /// The true time to first token: median and 99th percentile, in seconds.
@@ -56,10 +60,12 @@ pub fn contest(case: Case, rounds: usize, place: &Place) -> anyhow::Result<Outco
             if round % 2 == 0 { present.clone() } else { present.iter().rev().copied().collect() };
         for client in order {
             let endpoint = Endpoint::start(place, case.endpoint)?;
-            match run(client, place, &endpoint.url, case.work) {
+            let work = if client == Client::Assay { case.work } else { case.others };
+            match run(client, place, &endpoint.url, work) {
                 Ok(said) => {
                     let first = first_tokens(&endpoint.stop()?);
-                    outcome.turns.push(Turn { client, said, truth: at(&first, 0.5).zip(at(&first, 0.99)) });
+                    let truth = at(&first, 0.5).zip(at(&first, 0.99));
+                    outcome.turns.push(Turn { client, work, said, truth });
                 }
                 Err(error) => {
                     outcome.troubles.push(format!("{}: {error}", client.name()));
@@ -79,18 +85,18 @@ impl Outcome {
 
     /// CPU seconds for a million tokens.
     pub fn cpu_per_million(&self, client: Client) -> Option<Spread> {
-        self.of(client, |turn| Some(turn.said.cpu_s / self.case.work.all_tokens() * 1e6))
+        self.of(client, |turn| Some(turn.said.cpu_s / turn.work.all_tokens() * 1e6))
     }
 
     /// Tokens for a CPU second.
     pub fn tokens_per_cpu_s(&self, client: Client) -> Option<Spread> {
-        self.of(client, |turn| Some(self.case.work.all_tokens() / turn.said.cpu_s))
+        self.of(client, |turn| Some(turn.work.all_tokens() / turn.said.cpu_s))
     }
 
     /// What all clients did, as a table.
     pub fn text(&self) -> String {
-        let mut header = vec!["client", "CPU s / 1 M tokens", "range", "1000 tokens / CPU s", "wall s"];
-        header.extend(["first token p50 ms", "truth", "p99 ms", "truth", "peak MB", "turns"]);
+        let mut header = vec!["client", "1000 tokens", "CPU s / 1 M tokens", "range", "1000 tokens / CPU s"];
+        header.extend(["requests/s", "first token p50 ms", "truth", "p99 ms", "truth", "peak MB", "turns"]);
         let rows: Vec<Vec<String>> = Client::ALL.into_iter().filter_map(|client| self.row(client)).collect();
         let ideal = self.case.ideal.map(|rate| format!("; the schedule allows {} requests/s", number(rate)));
         let troubles: String = self.troubles.iter().map(|trouble| format!("missing: {trouble}\n")).collect();
@@ -104,10 +110,11 @@ impl Outcome {
             |field: &'static str| self.of(client, |turn| Some(first_token(&turn.said.printed, field)? * 1e3));
         Some(vec![
             client.name().to_owned(),
+            shown(self.of(client, |turn| Some(turn.work.all_tokens() * 1e-3))),
             number(cpu.median),
             cpu.range(),
             shown(self.tokens_per_cpu_s(client).map(|spread| spread.scaled(1e-3))),
-            shown(self.of(client, |turn| Some(turn.said.wall_s))),
+            shown(self.of(client, |turn| Some(f64::from(turn.work.requests) / turn.said.wall_s))),
             shown(said("p50")),
             shown(self.of(client, |turn| Some(turn.truth?.0 * 1e3))),
             shown(said("p99")),

@@ -73,7 +73,7 @@ pub fn answer(evidence: &Evidence, order: &[String], most_compared: usize, seed:
                 continue;
             }
             let other = Sample::new(&cell.values, seed_of(index));
-            row.against_best = effect(&base, &other, evidence.metric.better);
+            row.against_best = effect(&base, &other, &evidence.metric);
         }
     }
     let mut platforms: Vec<&str> = cells.iter().map(|cell| cell.cell.platform.as_str()).collect();

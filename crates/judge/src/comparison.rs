@@ -77,7 +77,7 @@ pub fn compare(base: &Evidence, other: &Evidence, seed: u64) -> Result<Compariso
                 None => effect(
                     &Sample::new(&a.values, seed_of(2 * index)),
                     &Sample::new(&b.values, seed_of(2 * index + 1)),
-                    base.metric.better,
+                    &base.metric,
                 ),
             },
             adjusted_p: None,

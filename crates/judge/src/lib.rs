@@ -33,7 +33,7 @@ pub use answer::{Answer, Row, answer};
 pub use comparison::{Comparison, ComparisonRow, compare};
 pub use gate::{GateResult, GateState};
 pub use gather::{CellEvidence, Counts, Evidence, JudgeError, MetricSummary};
-pub use verdict::{Effect, MARGIN};
+pub use verdict::Effect;
 
 /// The coverage that intervals aim at.
 pub const CONFIDENCE: f64 = 0.95;

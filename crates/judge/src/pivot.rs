@@ -125,7 +125,7 @@ fn judged(
             None => {
                 let sample = |place: usize, values| Sample::new(values, seed.wrapping_add(place as u64));
                 let (old, new) = (sample(base, &held.values), sample(index, &cell.values));
-                judged.against = effect(&old, &new, evidence.metric.better);
+                judged.against = effect(&old, &new, &evidence.metric);
             }
         }
     }

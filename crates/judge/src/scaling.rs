@@ -93,7 +93,7 @@ pub fn scaling(evidence: &Evidence, over: &str, order: &[String], seed: u64) -> 
     let (mut rows, mut laws) = (Vec::new(), Vec::new());
     for (settings, mut group) in groups {
         group.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        rows.extend(rows_of(&settings, &group, seed));
+        rows.extend(rows_of(&settings, &group, &evidence.metric, seed));
         laws.push((settings, law(&group)));
     }
     let (name, metric) = (evidence.name.clone(), evidence.metric.clone());
@@ -101,13 +101,18 @@ pub fn scaling(evidence: &Evidence, over: &str, order: &[String], seed: u64) -> 
 }
 
 /// The rows of one combination of the other settings. The base is the smallest number of workers that has values.
-fn rows_of(settings: &Settings, group: &[(f64, &CellEvidence)], seed: u64) -> Vec<ScalingRow> {
+fn rows_of(
+    settings: &Settings,
+    group: &[(f64, &CellEvidence)],
+    metric: &Metric,
+    seed: u64,
+) -> Vec<ScalingRow> {
     let base = group.iter().position(|(_, cell)| !cell.values.is_empty());
     let row = |(place, (workers, cell)): (usize, &(f64, &CellEvidence))| {
         let speedup = base.filter(|base| *base != place).and_then(|base| {
             let old = Sample::new(&group[base].1.values, seed.wrapping_add(base as u64));
             let new = Sample::new(&cell.values, seed.wrapping_add(place as u64));
-            effect(&old, &new, Some(Direction::Higher))
+            effect(&old, &new, metric)
         });
         let share = speedup.as_ref().zip(base).and_then(|(speedup, base)| {
             let of = |ratio: f64| efficiency(*workers, ratio, group[base].0, 1.0);

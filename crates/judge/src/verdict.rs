@@ -1,14 +1,11 @@
 //! Two sets of samples to a verdict. An interval for the ratio of the two decides; a p-value alone never does.
 
-use assay_model::{Direction, Verdict};
+use assay_model::{Direction, Metric, Verdict};
 use assay_stats::ratio::Side;
 use assay_stats::{self as stats, Flaw, Group, MarginPosition, RatioInterval, Refusal};
 use serde::Serialize;
 
 use crate::CONFIDENCE;
-
-/// Differences smaller than this share count as none.
-pub const MARGIN: f64 = 0.01;
 
 /// How one set of samples compares with a base.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -52,14 +49,13 @@ impl<'a> Sample<'a> {
     }
 }
 
-/// Compares a sample with a base. Without a direction nothing is better or worse, only same or unclear.
-pub fn effect(base: &Sample<'_>, other: &Sample<'_>, better: Option<Direction>) -> Option<Effect> {
+/// Compares a sample of a metric with a base. Without a direction nothing is better or worse, only same or unclear.
+pub fn effect(base: &Sample<'_>, other: &Sample<'_>, metric: &Metric) -> Option<Effect> {
     let p = stats::mann_whitney(base.values, other.values).map(|test| test.p);
     match ratio_interval(base, other) {
         Ok(interval) => {
-            let (verdict, reason) = verdict(&interval, better);
+            let (verdict, reason) = verdict(&interval, metric);
             let ends = RatioEnds { low: interval.low, high: interval.high };
-            let reason = reason.map(str::to_owned);
             // The interval's own centre: with few samples it is not the ratio of the medians.
             Some(Effect { ratio: interval.center, interval: Some(ends), p, verdict, reason })
         }
@@ -75,13 +71,18 @@ fn ratio_interval(base: &Sample<'_>, other: &Sample<'_>) -> Result<RatioInterval
     base.group(Side::Base)?.ratio_interval(other.group(Side::Other)?, CONFIDENCE)
 }
 
-fn verdict(interval: &RatioInterval, better: Option<Direction>) -> (Verdict, Option<&'static str>) {
-    match (interval.against_margin(MARGIN), better) {
+fn verdict(interval: &RatioInterval, metric: &Metric) -> (Verdict, Option<String>) {
+    let margin = metric.margin();
+    match (interval.against_margin(margin), metric.better) {
         (MarginPosition::Inside, _) => (Verdict::Same, None),
         (MarginPosition::Across, _) => {
-            (Verdict::Unclear, Some("the interval of the ratio reaches over the margin of 1 %"))
+            let reason = format!("the interval of the ratio reaches over the margin of {} %", margin * 100.0);
+            (Verdict::Unclear, Some(reason))
         }
-        (_, None) => (Verdict::Unclear, Some("which direction is better is not known for this metric")),
+        (_, None) => {
+            let reason = "which direction is better is not known for this metric";
+            (Verdict::Unclear, Some(reason.to_owned()))
+        }
         (MarginPosition::Above, Some(Direction::Higher))
         | (MarginPosition::Below, Some(Direction::Lower)) => (Verdict::Better, None),
         (MarginPosition::Above, Some(Direction::Lower))
@@ -91,13 +92,30 @@ fn verdict(interval: &RatioInterval, better: Option<Direction>) -> (Verdict, Opt
 
 #[cfg(test)]
 mod tests {
+    use assay_model::Unit;
+
     use super::*;
 
     const OLD: [f64; 10] = [1726., 1723., 1707., 1707., 1713., 1729., 1736., 1707., 1705., 1774.];
     const NEW: [f64; 10] = [1423., 1416., 1411., 1413., 1412., 1426., 1422., 1424., 1447., 1425.];
 
     fn between(base: &[f64], other: &[f64], better: Option<Direction>) -> Option<Effect> {
-        effect(&Sample::new(base, 1), &Sample::new(other, 2), better)
+        effect(&Sample::new(base, 1), &Sample::new(other, 2), &metric("time", better))
+    }
+
+    fn metric(name: &str, better: Option<Direction>) -> Metric {
+        Metric { name: name.to_owned(), unit: Unit::parse("s").0, better }
+    }
+
+    #[test]
+    fn half_a_hundredth_is_much_for_an_accuracy_and_nothing_for_a_time() {
+        let (good, poor) =
+            ([99.16, 99.15, 99.25, 99.24, 99.1, 99.29], [98.69, 98.87, 98.75, 98.82, 98.79, 98.79]);
+        let of = |name| {
+            effect(&Sample::new(&good, 1), &Sample::new(&poor, 2), &metric(name, Some(Direction::Higher)))
+        };
+        assert_eq!(of("accuracy").unwrap().verdict, Verdict::Worse);
+        assert_eq!(of("samples").unwrap().verdict, Verdict::Same);
     }
 
     #[test]

@@ -25,6 +25,14 @@ pub struct Metric {
     pub better: Option<Direction>,
 }
 
+impl Metric {
+    /// Differences smaller than this share count as none: a hundredth, and a thousandth of an accuracy, where the
+    /// difference between a good model and a poor one may be half a hundredth.
+    pub fn margin(&self) -> f64 {
+        if self.name.starts_with("accuracy") { 0.001 } else { 0.01 }
+    }
+}
+
 /// Wall-clock time of a run, measured by the launcher.
 pub const WALL: &str = "duration.wall";
 /// CPU time of a run, user and system, measured by the launcher.

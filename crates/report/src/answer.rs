@@ -146,8 +146,8 @@ fn difference(effect: &Effect, metric: &Metric) -> String {
     let speed = matches!(metric.unit, Unit::Seconds | Unit::PerSecond(_));
     let worse = effect.verdict == Verdict::Worse;
     if !speed {
-        let change = (effect.ratio - 1.0) * 100.0;
-        return format!("{change:+.1} % {}", if worse { "worse" } else { "better" });
+        let (change, digits) = ((effect.ratio - 1.0) * 100.0, if metric.margin() < 0.01 { 2 } else { 1 });
+        return format!("{change:+.digits$} % {}", if worse { "worse" } else { "better" });
     }
     let turn = |ratio: f64| if effect.ratio >= 1.0 { ratio } else { 1.0 / ratio };
     let word = if worse { "slower" } else { "faster" };
@@ -179,6 +179,11 @@ fn remarks(row: &Row, table: &mut Table) -> Cell {
     Cell::toned(format!("{}{separator}{}", words.join(", "), marks.join(" ")), tone)
 }
 
+/// What `=` means for a metric.
+pub(crate) fn equal_within(metric: &Metric) -> String {
+    format!("= equal within {} %", metric.margin() * 100.0)
+}
+
 fn told_apart(effect: &Effect) -> bool {
     matches!(effect.verdict, Verdict::Better | Verdict::Worse)
 }
@@ -195,7 +200,8 @@ fn notes(answer: &Answer, most_rows: usize, ties: bool) -> Vec<String> {
         notes.push(format!("interval: covers the true median with at least {:.0} % confidence; spread: middle half of the runs", (least * 100.0).floor()));
     }
     if ties {
-        notes.push("~ cannot be told apart from the best with these runs; = equal within 1 %".to_owned());
+        let equal = equal_within(&answer.metric);
+        notes.push(format!("~ cannot be told apart from the best with these runs; {equal}"));
     }
     notes
 }

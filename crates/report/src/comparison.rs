@@ -2,7 +2,7 @@
 
 use assay_judge::Comparison;
 
-use crate::answer::{effect_cell, estimate_cells, metric_title, scale, with_unit};
+use crate::answer::{effect_cell, equal_within, estimate_cells, metric_title, scale, with_unit};
 use crate::table::{Cell, Column, Table, Tone};
 
 /// The table of the cells that two records share.
@@ -68,8 +68,10 @@ fn probability(p: f64) -> String {
 
 fn notes(comparison: &Comparison) -> Vec<String> {
     let mut notes = vec![
-        "change: ratio of medians with its 95 % interval; ~ cannot be told apart, = equal within 1 %"
-            .to_owned(),
+        format!(
+            "change: ratio of medians with its 95 % interval; ~ cannot be told apart, {}",
+            equal_within(&comparison.metric)
+        ),
         "p: Mann–Whitney, corrected for the number of rows (Holm); it never decides alone".to_owned(),
     ];
     for (count, record) in
