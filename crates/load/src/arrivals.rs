@@ -2,7 +2,7 @@
 //!
 //! Intended times do not depend on how the endpoint behaves, which is what makes an open loop open: a request that
 //! had to wait for a free stream still counts from the moment it was meant to go. A closed loop has no intended
-//! times; there a request is meant to be sent when the stream before it ended (or its user has thought).
+//! times; there a request counts from when it is sent, or from when its user has thought.
 
 mod conversations;
 mod open;

@@ -45,7 +45,7 @@ impl Shared {
     /// What the connections of a thread share that has so many streams.
     pub(crate) fn new(clock: Clock, streams: usize) -> Shared {
         // Thousands of streams with large buffers would need more memory than their data is worth.
-        let read_bytes = if streams > 512 { 4 << 10 } else { 32 << 10 };
+        let read_bytes = if streams > 512 { 8 << 10 } else { 32 << 10 };
         Shared {
             clock: Cell::new(clock),
             scratch: RefCell::new(vec![0; 32 << 10].into()),

@@ -15,8 +15,9 @@ use rustix::time::{
 
 use crate::clock::monotonic_ns;
 
-/// How long the pacer spins before a moment, unless told otherwise: about the time in which a sleeping thread is woken.
-pub const SPIN_NS: i64 = 60_000;
+/// How long to spin before a moment, unless told otherwise: in a virtual machine a sleeping thread may be woken a good part
+/// of a millisecond late.
+pub const SPIN_NS: i64 = 300_000;
 
 /// Waits for absolute moments of the monotonic clock.
 #[derive(Debug)]

@@ -15,7 +15,7 @@ use rustix::thread::{ClockId, clock_nanosleep_absolute};
 use rustix::time::Timespec;
 
 use crate::clock::{monotonic_ns, thread_cpu_ns};
-use crate::pacer::Pacer;
+use crate::pacer::{Pacer, SPIN_NS};
 
 /// The longest time between two rounds of reading.
 const LONGEST_TICK_NS: i64 = 1_500_000;
@@ -29,8 +29,6 @@ const SHORTEST_TICK_NS: i64 = 100_000;
 const LONGEST_WAIT_NS: i64 = 50_000_000;
 /// Sockets that are told about in one go.
 const EVENTS: usize = 1024;
-/// A sleeping thread wakes about this late; a send that is due is waited for from so much earlier on.
-const SPIN_NS: i64 = crate::pacer::SPIN_NS;
 /// The name of the timer among the sockets.
 const TIMER: u64 = u64::MAX;
 
@@ -60,6 +58,8 @@ pub(crate) struct Reactor {
     round_ns: i64,
     /// Sockets that were ready in the last round.
     busy: usize,
+    /// How long the thread has waited awake, with nothing to do.
+    spun_ns: i64,
 }
 
 impl Reactor {
@@ -77,6 +77,7 @@ impl Reactor {
             burden: Burden::default(),
             round_ns: 0,
             busy: 0,
+            spun_ns: 0,
         })
     }
 
@@ -130,9 +131,14 @@ impl Reactor {
         }
         self.take(ready);
         if ready.is_empty() && due_ns.is_some() {
-            self.pacer.spin(due);
+            self.spun_ns += self.pacer.spin(due) - self.round_ns;
         }
         Ok(())
+    }
+
+    /// How long the thread has waited awake: CPU time that it did not need.
+    pub(crate) fn spun_ns(&self) -> i64 {
+        self.spun_ns
     }
 
     fn take(&mut self, ready: &mut Vec<Ready>) {

@@ -123,8 +123,6 @@ pub trait Questions: Sync {
 pub struct Live {
     /// Requests in flight.
     pub in_flight: AtomicU64,
-    /// Requests that are due and wait because too many are in flight.
-    pub waiting: AtomicU64,
     /// Requests that were sent, retries and warm-up included.
     pub sent: AtomicU64,
     /// Requests that ended well.

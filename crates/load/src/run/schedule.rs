@@ -22,6 +22,11 @@ const LONGEST_PAUSE_NS: i64 = 30_000_000_000;
 /// than ten, and leave no time for other endpoints.
 const UNSENT_PAUSE_NS: i64 = 100_000_000;
 
+/// More streams than this begin one after the other: thousands of requests at one instant would come back as waves.
+const MOST_AT_ONCE: u64 = 256;
+/// The time between two of them.
+const STREAM_SPACING_NS: i64 = 500_000;
+
 /// One request that is to be sent.
 #[derive(Debug)]
 pub(super) struct Job {
@@ -37,6 +42,17 @@ pub(super) struct Job {
 }
 
 impl Job {
+    /// Notes that the request is made now, and gives how much later that is than meant. A stream of a closed loop sends
+    /// its next request when it can: what the client was late there is told of the client, and is no time of the request.
+    /// Later turns of a conversation are meant for a moment, and so are requests of an open loop.
+    pub(super) fn begin(&mut self, now_ns: i64) -> i64 {
+        let late_ns = (now_ns - self.intended_ns).max(0);
+        if self.is_stream && self.attempts == 1 && self.talk.as_ref().is_none_or(|talk| talk.turn == 0) {
+            self.intended_ns = now_ns;
+        }
+        late_ns
+    }
+
     /// The name under which the server can log the request.
     pub(super) fn name(&self) -> String {
         match self.is_warm_up {
@@ -181,6 +197,28 @@ impl<'a> Schedule<'a> {
         late + self.due.iter().filter(|due| due.0.at_ns <= now_ns).count() as u64
     }
 
+    /// How many requests should be in flight now that so many are: none before the measured part, when nothing is left to
+    /// send, and for conversations, whose users think.
+    pub(super) fn asked(&mut self, there: u32, now_ns: i64) -> Option<u32> {
+        let load = self.common.load;
+        let since = self.common.began_ns().map(|began| now_ns - began).filter(|since| *since >= 0)?;
+        match &load.arrivals {
+            Arrivals::Closed { streams } => {
+                let most = load.requests.unwrap_or(u64::MAX);
+                let is_left = self.common.next.iter().any(|next| next.load(Ordering::Relaxed) < most);
+                let end = load.duration.map_or(i64::MAX, |duration| nanoseconds(duration.as_secs_f64()));
+                let begun = match spacing_ns(u64::from(*streams)) {
+                    0 => *streams,
+                    spacing => (*streams).min(u32::try_from(since / spacing).unwrap_or(u32::MAX)),
+                };
+                (is_left && since < end).then(|| begun.saturating_mul(self.common.targets.len() as u32))
+            }
+            Arrivals::Conversations(_) => None,
+            _ if self.is_over() => None,
+            _ => Some(there.saturating_add(u32::try_from(self.waiting(now_ns)).unwrap_or(u32::MAX))),
+        }
+    }
+
     /// Begins with the measured part once the warm-up is over.
     fn begin(&mut self) {
         if self.has_begun {
@@ -199,9 +237,10 @@ impl<'a> Schedule<'a> {
     fn add_streams(&mut self, streams: u64, is_warm_up: bool, at_ns: i64) {
         let (threads, endpoints) = (self.common.load.threads.max(1) as u64, self.common.targets.len());
         let thread = self.thread;
-        for _ in (0..streams).filter(|stream| stream % threads == thread) {
+        let spacing = spacing_ns(streams);
+        for stream in (0..streams).filter(|stream| stream % threads == thread) {
             for endpoint in 0..endpoints {
-                self.push(at_ns, What::Stream { endpoint, is_warm_up });
+                self.push(at_ns + stream as i64 * spacing, What::Stream { endpoint, is_warm_up });
             }
         }
     }
@@ -309,6 +348,11 @@ impl<'a> Schedule<'a> {
         self.order += 1;
         self.due.push(Reverse(Due { at_ns, order: self.order, what }));
     }
+}
+
+/// How long after one another so many streams begin.
+fn spacing_ns(streams: u64) -> i64 {
+    if streams > MOST_AT_ONCE { STREAM_SPACING_NS } else { 0 }
 }
 
 fn messages(content: &Content) -> Vec<(String, String)> {

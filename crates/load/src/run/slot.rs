@@ -24,6 +24,8 @@ pub(super) struct Request {
     pub(super) job: Job,
     pub(super) flight: Flight,
     pub(super) started_ns: i64,
+    /// How much later that was than meant.
+    pub(super) late_ns: i64,
 }
 
 /// What happened while a connection was driven.

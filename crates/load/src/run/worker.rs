@@ -18,7 +18,7 @@ use crate::record::{Exchange, Health};
 /// How often deadlines are looked at and samples are taken.
 const CHORES_NS: i64 = 20_000_000;
 /// Bytes of answers that all streams of a thread together may gather before they are looked at.
-const GATHERED_BYTES: usize = 8 << 20;
+const GATHERED_BYTES: usize = 4 << 20;
 
 /// Does the part of one thread.
 pub(super) fn work(common: &Common<'_>, thread: usize) -> Result<Health, LoadError> {
@@ -100,9 +100,10 @@ impl<'a> Worker<'a> {
             self.reactor.wait(due, &mut ready)?;
             self.sample_clock();
             for ready in ready.drain(..) {
+                let before = self.in_flight;
                 self.drive(ready);
-                // Many answers at once must not make a request late that is due meanwhile.
-                if due.is_some_and(|due| due <= monotonic_ns()) {
+                // Many answers at once must not make a request late that is due meanwhile, or whose stream is free now.
+                if self.in_flight < before || due.is_some_and(|due| due <= monotonic_ns()) {
                     let now = self.now_ns();
                     self.send_what_is_due(now);
                 }
@@ -131,8 +132,9 @@ impl<'a> Worker<'a> {
     }
 
     /// Sends a request, on a connection that is free or on a new one.
-    fn start(&mut self, job: Job) {
+    fn start(&mut self, mut job: Job) {
         let now = self.now_ns();
+        let late_ns = job.begin(now);
         let common = self.common;
         let Some(target) = common.targets.get(job.endpoint) else { return };
         let exchange = Exchange {
@@ -152,7 +154,7 @@ impl<'a> Worker<'a> {
         common.live.in_flight.fetch_add(1, Ordering::Relaxed);
         common.live.sent.fetch_add(1, Ordering::Relaxed);
         self.health.requests += 1;
-        let request = Request { job, flight, started_ns: now };
+        let request = Request { job, flight, started_ns: now, late_ns };
         let place = match self.connection(endpoint) {
             Ok(place) => place,
             Err(fault) => return self.over(request, Some(fault), now, false),
@@ -299,7 +301,7 @@ impl<'a> Worker<'a> {
 
     /// Hands a request over that has ended, or sends it again.
     fn over(&mut self, request: Request, fault: Option<Fault>, at_ns: i64, was_sent: bool) {
-        let Request { job, flight, started_ns } = request;
+        let Request { job, flight, started_ns, late_ns } = request;
         let live = self.common.live;
         self.in_flight -= 1;
         live.in_flight.fetch_sub(1, Ordering::Relaxed);
@@ -309,7 +311,7 @@ impl<'a> Worker<'a> {
         self.health.merged += u64::from(exchange.merged_stamps);
         live.events.fetch_add(u64::from(events), Ordering::Relaxed);
         if was_sent && job.attempts == 1 {
-            self.schedule_lag.add(seconds(started_ns - job.intended_ns).max(0.0));
+            self.schedule_lag.add(seconds(late_ns));
         }
         if exchange.is_success() {
             self.reactor.learn_request(at_ns - started_ns);
@@ -366,15 +368,9 @@ impl<'a> Worker<'a> {
         for endpoint in 0..self.common.targets.len() {
             self.renew_token(endpoint, false);
         }
-        if self.common.began_ns().is_some_and(|began| began <= now_ns) && !self.schedule.is_over() {
-            let live = self.common.live;
-            let waiting = self.schedule.waiting(now_ns);
-            live.waiting.store(waiting, Ordering::Relaxed);
-            let there = u32::try_from(live.in_flight.load(Ordering::Relaxed)).unwrap_or(u32::MAX);
-            let asked = match self.common.load.arrivals.streams() {
-                Some(_) => self.common.load.in_flight(),
-                None => there.saturating_add(u32::try_from(waiting).unwrap_or(u32::MAX)),
-            };
+        let live = self.common.live;
+        let there = u32::try_from(live.in_flight.load(Ordering::Relaxed)).unwrap_or(u32::MAX);
+        if let Some(asked) = self.schedule.asked(there, now_ns) {
             self.health.in_flight.push((seconds(now_ns), asked, there));
             thin(&mut self.health.in_flight);
         }
@@ -438,7 +434,7 @@ impl<'a> Worker<'a> {
         let mut health = self.health;
         health.client_lag_s = self.client_lag.into_values();
         health.schedule_lag_s = self.schedule_lag.into_values();
-        health.cpu_s = vec![seconds(thread_cpu_ns())];
+        health.cpu_s = vec![seconds((thread_cpu_ns() - self.reactor.spun_ns()).max(0))];
         health.wall_s = vec![self.shared.clock.get().now_s()];
         health.reads = self.shared.reads.get();
         health.unstamped = self.shared.unstamped.get();
