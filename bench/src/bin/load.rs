@@ -40,7 +40,7 @@ fn main() -> anyhow::Result<ExitCode> {
 
 /// 64 streams of 500 tokens a second each.
 fn paced(quick: bool, place: &Place, goals: &mut Goals) -> anyhow::Result<()> {
-    let (rounds, requests, of_others) = if quick { (1, 640, 64) } else { (4, 3200, 640) };
+    let (rounds, requests, of_others) = if quick { (1, 640, 64) } else { (3, 3200, 640) };
     let case = Case {
         title: "64 streams, a token every 2 ms in each, spread over the gap; first token after 20 ms",
         endpoint: &["--first-token", "20", "--gap", "2", "--tokens", "100", "--spread"],
@@ -58,7 +58,7 @@ fn paced(quick: bool, place: &Place, goals: &mut Goals) -> anyhow::Result<()> {
 
 /// As fast as the endpoint can, one event a write.
 fn instant(quick: bool, place: &Place, goals: &mut Goals) -> anyhow::Result<()> {
-    let (rounds, requests, of_others) = if quick { (1, 256, 64) } else { (4, 1280, 64) };
+    let (rounds, requests, of_others) = if quick { (1, 256, 64) } else { (3, 1280, 64) };
     let case = Case {
         title: "64 streams, as fast as the endpoint can, one event a write",
         endpoint: &["--instant", "--tokens", "1000"],

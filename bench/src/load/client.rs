@@ -67,17 +67,21 @@ impl Client {
         }
     }
 
-    /// The program that is started, if it is there.
-    pub fn program(self, place: &Place) -> Option<PathBuf> {
-        match self {
+    /// The program that is started; an error says what is missing.
+    pub fn program(self, place: &Place) -> Result<PathBuf, String> {
+        let program = match self {
             Client::Assay => Some(place.assay.clone()),
             // `bench/load` builds it there.
             Client::Reqwest => Some(place.lasting.join("reqwest-loop")).filter(|program| program.is_file()),
             Client::Aiohttp | Client::Httpx => {
                 find("python3", place).filter(|python| self.is_importable(python))
             }
-            Client::Aiperf | Client::Guidellm => find(self.name(), place),
-        }
+            Client::Aiperf | Client::Guidellm => {
+                tokenizer()?;
+                find(self.name(), place)
+            }
+        };
+        program.ok_or_else(|| "it is not installed".to_owned())
     }
 
     fn is_importable(self, python: &Path) -> bool {
@@ -109,23 +113,47 @@ impl Client {
                 command.args(["profile", "--model", "calibration", "--url", base, "--endpoint-type", "chat"]);
                 command.args(["--streaming", "--concurrency", &streams, "--request-count", &requests]);
                 command.args(["--output-tokens-mean", &tokens, "--use-server-token-count"]);
-                command.args(["--ui-type", "none", "--artifact-dir", "artifacts"]);
+                command.args(["--ui-type", "none", "--artifact-dir", "artifacts", "--tokenizer"]);
+                command.arg(tokenizer().map_err(anyhow::Error::msg)?);
             }
             Client::Guidellm => {
-                let data = format!("prompt_tokens=16,output_tokens={tokens}");
-                command.args([
-                    "benchmark",
-                    "--target",
-                    url.trim_end_matches("/v1"),
-                    "--model",
-                    "calibration",
-                ]);
-                command.args(["--rate-type", "concurrent", "--rate", &streams, "--max-requests", &requests]);
-                command.args(["--data", &data, "--disable-progress", "--output-path", "result.json"]);
+                let tokenizer = tokenizer().map_err(anyhow::Error::msg)?;
+                let base = url.trim_end_matches("/v1");
+                command.args(["run", "--disable-progress", "--output", "kind=json,path=result.json"]);
+                command.arg("--backend").arg(format!("kind=openai_http,target={base},model=calibration"));
+                command.arg("--profile").arg(format!("kind=concurrent,streams={streams}"));
+                command.arg("--constraint").arg(format!("kind=max_requests,count={requests}"));
+                command
+                    .arg("--tokenizer")
+                    .arg(format!("kind=huggingface_auto,model={}", tokenizer.display()));
+                let data = format!("kind=synthetic_text,prompt_tokens=16,output_tokens={tokens}");
+                command.arg("--data").arg(data);
             }
         }
         Ok(command)
     }
+
+    /// The time to first token that it reports, in seconds: the median and the 99th percentile.
+    fn first_token(self, directory: &Path, printed: &Value) -> Option<(f64, f64)> {
+        let file = |name: &str| serde_json::from_slice(&fs::read(directory.join(name)).ok()?).ok();
+        let (said, place, unit): (Value, &str, f64) = match self {
+            Client::Assay => (printed.clone(), "/endpoints/0/first_token_s", 1.0),
+            Client::Reqwest | Client::Aiohttp | Client::Httpx => (printed.clone(), "/first_token_s", 1.0),
+            Client::Aiperf => (file("artifacts/profile_export_aiperf.json")?, "/time_to_first_token", 1e-3),
+            Client::Guidellm => {
+                let place = "/benchmarks/0/metrics/time_to_first_token_ms/successful/percentiles";
+                (file("result.json")?, place, 1e-3)
+            }
+        };
+        let at = |rank: &str| Some(said.pointer(place)?.get(rank)?.as_f64()? * unit);
+        at("p50").zip(at("p99"))
+    }
+}
+
+/// The folder with a tokenizer that some rivals cannot do without.
+fn tokenizer() -> Result<PathBuf, String> {
+    let folder = std::env::var_os("ASSAY_BENCH_TOKENIZER").map(PathBuf::from).filter(|path| path.is_dir());
+    folder.ok_or_else(|| "ASSAY_BENCH_TOKENIZER names no folder with a tokenizer".to_owned())
 }
 
 /// What a client did.
@@ -139,13 +167,17 @@ pub struct Said {
     pub peak_bytes: f64,
     /// What it printed, where that is JSON.
     pub printed: Value,
+    /// The time to first token that it reported, in seconds: the median and the 99th percentile.
+    pub first_token_s: Option<(f64, f64)>,
 }
 
 /// Lets a client do its work.
 pub fn run(client: Client, place: &Place, url: &str, work: Work) -> anyhow::Result<Said> {
-    let program = client.program(place).with_context(|| format!("{} is not there", client.name()))?;
+    let program = client.program(place).map_err(anyhow::Error::msg)?;
     let directory = place.fresh("client")?;
-    carry_out(&mut client.command(&program, url, work, &directory)?)
+    let said = carry_out(&mut client.command(&program, url, work, &directory)?)?;
+    let first_token_s = client.first_token(&directory, &said.printed);
+    Ok(Said { first_token_s, ..said })
 }
 
 /// This program with options of its own.
@@ -177,7 +209,7 @@ pub fn carry_out(command: &mut Command) -> anyhow::Result<Said> {
         bail!("it ended with {status}: {}", told.lines().last().unwrap_or("no reason given"));
     }
     let printed = serde_json::from_slice(&fs::read(&out)?).unwrap_or(Value::Null);
-    Ok(Said { cpu_s: children_cpu_s()? - before, wall_s, peak_bytes, printed })
+    Ok(Said { cpu_s: children_cpu_s()? - before, wall_s, peak_bytes, printed, first_token_s: None })
 }
 
 /// The peak of a process so far.

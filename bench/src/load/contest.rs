@@ -1,7 +1,5 @@
 //! All clients on the same work, in turns: what they cost, and how far what they say is from the truth.
 
-use serde_json::Value;
-
 use super::client::{Client, Said, Work, run};
 use super::server::{Endpoint, at, first_tokens};
 use crate::figures::{Spread, number, table};
@@ -50,8 +48,8 @@ pub fn contest(case: Case, rounds: usize, place: &Place) -> anyhow::Result<Outco
     let mut present = Vec::new();
     for client in Client::ALL {
         match client.program(place) {
-            Some(_) => present.push(client),
-            None => outcome.troubles.push(format!("{} is not there", client.name())),
+            Ok(_) => present.push(client),
+            Err(reason) => outcome.troubles.push(format!("{}: {reason}", client.name())),
         }
     }
     for round in 0..rounds {
@@ -106,8 +104,6 @@ impl Outcome {
     fn row(&self, client: Client) -> Option<Vec<String>> {
         let cpu = self.cpu_per_million(client)?;
         let shown = |spread: Option<Spread>| spread.map_or("–".to_owned(), |spread| number(spread.median));
-        let said =
-            |field: &'static str| self.of(client, |turn| Some(first_token(&turn.said.printed, field)? * 1e3));
         Some(vec![
             client.name().to_owned(),
             shown(self.of(client, |turn| Some(turn.work.all_tokens() * 1e-3))),
@@ -115,18 +111,12 @@ impl Outcome {
             cpu.range(),
             shown(self.tokens_per_cpu_s(client).map(|spread| spread.scaled(1e-3))),
             shown(self.of(client, |turn| Some(f64::from(turn.work.requests) / turn.said.wall_s))),
-            shown(said("p50")),
+            shown(self.of(client, |turn| Some(turn.said.first_token_s?.0 * 1e3))),
             shown(self.of(client, |turn| Some(turn.truth?.0 * 1e3))),
-            shown(said("p99")),
+            shown(self.of(client, |turn| Some(turn.said.first_token_s?.1 * 1e3))),
             shown(self.of(client, |turn| Some(turn.truth?.1 * 1e3))),
             shown(self.of(client, |turn| Some(turn.said.peak_bytes / 1e6))),
             self.turns.iter().filter(|turn| turn.client == client).count().to_string(),
         ])
     }
-}
-
-/// The time to first token that a client printed, ours or that of the loops.
-fn first_token(printed: &Value, field: &str) -> Option<f64> {
-    let ours = printed.pointer("/endpoints/0/first_token_s").or_else(|| printed.get("first_token_s"));
-    ours?.get(field)?.as_f64()
 }

@@ -5,7 +5,8 @@
 //! The time must stay below the gap between two packets of one socket, for of packets that wait together only the last
 //! stamp is left. So the loop learns the smallest gaps and stays at two thirds of them, and never sleeps longer than one
 //! and a half milliseconds. While little goes on it waits for the sockets themselves. A thread that needs most of its
-//! core gathers longer: it would be late anyway, and fewer reads let it keep up; what is merged by that is counted.
+//! core gathers longer, if that saves reads: it would be late anyway, and fewer reads let it keep up; what is merged by
+//! that is counted.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -104,7 +105,10 @@ impl Reactor {
     /// Waits until a socket is ready or `due_ns` of the monotonic clock has come, and appends what is ready.
     pub(crate) fn wait(&mut self, due_ns: Option<i64>, ready: &mut Vec<Ready>) -> io::Result<()> {
         let now = monotonic_ns();
-        let tick = self.burden.stretched(self.gap.tick_ns(), now);
+        let tick = match self.gap.is_long() {
+            true => self.gap.tick_ns(),
+            false => self.burden.stretched(self.gap.tick_ns(), now),
+        };
         let due = due_ns.unwrap_or(i64::MAX).min(now + LONGEST_WAIT_NS);
         let gathers = self.busy >= 2 && tick > 0;
         let timeout = if gathers {
@@ -197,6 +201,11 @@ impl Gap {
         let difference = gap_ns.min(20 * LONGEST_TICK_NS) - self.low_ns;
         self.low_ns +=
             if difference < 0 { difference / 4 } else { (difference / 64).min(LONGEST_TICK_NS / 24) };
+    }
+
+    /// Whether gathering longer would bring no more in one read.
+    fn is_long(&self) -> bool {
+        self.low_ns > STRETCHED_TICK_NS
     }
 
     /// How long to gather; 0 if that is not worth it.
