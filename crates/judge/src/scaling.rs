@@ -76,7 +76,7 @@ pub fn scaling(evidence: &Evidence, over: &str, order: &[String], seed: u64) -> 
     if !others.iter().any(|name| name == over) {
         return None;
     }
-    others.retain(|name| name != over);
+    others.retain(|name| name != over && !is_tied(&cells, over, name));
     others.sort_by_key(|name| order.iter().position(|known| known == name).unwrap_or(usize::MAX));
     let of_others = |cell: &CellEvidence| -> Settings {
         others.iter().filter_map(|name| Some((name.clone(), cell.settings.get(name)?.clone()))).collect()
@@ -98,6 +98,15 @@ pub fn scaling(evidence: &Evidence, over: &str, order: &[String], seed: u64) -> 
     }
     let (name, metric) = (evidence.name.clone(), evidence.metric.clone());
     Some(Scaling { name, metric, over: over.to_owned(), others, rows, laws })
+}
+
+/// Whether a setting goes with the number of workers, as their threads may: each number has only one value of it.
+fn is_tied(cells: &[&CellEvidence], over: &str, name: &str) -> bool {
+    let pair = |cell: &CellEvidence| (cell.settings.get(over).cloned(), cell.settings.get(name).cloned());
+    let pairs: Vec<_> = cells.iter().map(|cell| pair(cell)).collect();
+    pairs
+        .iter()
+        .all(|(workers, value)| pairs.iter().all(|(other, another)| other != workers || another == value))
 }
 
 /// The rows of one combination of the other settings. The base is the smallest number of workers that has values.
@@ -200,6 +209,20 @@ mod tests {
         let (low, high) = share(2).ends.unwrap();
         assert!(low < 0.5 && high > 0.5 && high < 0.53, "{low} {high}");
         assert!(study.laws[0].1.as_ref().unwrap_err().contains("there are 3"));
+    }
+
+    #[test]
+    fn settings_that_go_with_the_workers_make_no_studies_of_their_own() {
+        let cells: Vec<CellEvidence> = [(1, 1), (2, 2), (4, 2)]
+            .map(|(tasks, threads)| {
+                let mut cell = cell(tasks, &[100.0; 6]);
+                cell.settings.insert("threads".to_owned(), Value::Integer(threads));
+                cell
+            })
+            .into();
+        let cells: Vec<&CellEvidence> = cells.iter().collect();
+        assert!(is_tied(&cells, "tasks", "threads"));
+        assert!(!is_tied(&cells, "threads", "tasks"));
     }
 
     #[test]

@@ -2,9 +2,9 @@
 //! quantile is known to that precision however many values there are.
 
 /// Buckets for every doubling of a value.
-const STEPS: f64 = 1024.0;
-/// The smallest value that is told apart: a nanosecond, if values are seconds.
-const SMALLEST: f64 = 1e-9;
+const STEPS: f64 = 768.0;
+/// The smallest value that is told apart: a tenth of a microsecond, if values are seconds.
+const SMALLEST: f64 = 1e-7;
 
 /// Counted values.
 #[derive(Debug, Clone, Default, PartialEq)]
