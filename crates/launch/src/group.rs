@@ -28,9 +28,8 @@ struct Place {
 impl Group {
     /// Makes an empty group; none where that is not possible.
     pub fn create() -> Option<Group> {
-        static PLACE: OnceLock<Option<Place>> = OnceLock::new();
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        let place = PLACE.get_or_init(cleared_place).as_ref()?;
+        let place = place()?;
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = place.parent.join(format!("assay-{}-{number}", std::process::id()));
         fs::create_dir(&path).ok()?;
@@ -47,7 +46,7 @@ impl Group {
 
     /// Whether groups can be made here, and of which kind; for `assay doctor`.
     pub fn availability() -> Option<&'static str> {
-        find_place().map(|place| place.peak_file)
+        place().map(|place| place.peak_file)
     }
 
     /// The peak memory of all processes in the group together, page cache included; none if nothing entered.
@@ -82,17 +81,26 @@ impl Drop for Group {
     }
 }
 
-/// The place for groups, without those that killed coordinators left there.
-fn cleared_place() -> Option<Place> {
-    let place = find_place()?;
-    for entry in fs::read_dir(&place.parent).ok()?.flatten() {
-        let pid =
-            entry.file_name().to_str().and_then(|name| name.strip_prefix("assay-")?.parse::<u32>().ok());
-        if pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
+/// The place for groups, looked for once: two threads that try at the same time would be in each other's way.
+fn place() -> Option<&'static Place> {
+    static PLACE: OnceLock<Option<Place>> = OnceLock::new();
+    let found = || find_place().inspect(|place| clear(&place.parent));
+    PLACE.get_or_init(found).as_ref()
+}
+
+/// Removes groups that killed coordinators left.
+fn clear(parent: &Path) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let is_left = entry.file_name().to_str().and_then(owner);
+        if is_left.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
             let _ = fs::remove_dir(entry.path());
         }
     }
-    Some(place)
+}
+
+/// The process that made a group of this name.
+fn owner(name: &str) -> Option<u32> {
+    name.strip_prefix("assay-")?.split('-').find_map(|part| part.parse().ok())
 }
 
 /// Looks for a place where a group can really be made, by making one.
@@ -116,4 +124,28 @@ fn find_place() -> Option<Place> {
         let _ = fs::remove_dir(&trial);
         works.then_some(place)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_tell_whose_they_are() {
+        assert_eq!(owner("assay-17-3"), Some(17));
+        assert_eq!(owner("assay-trial-17"), Some(17));
+        assert_eq!(owner("system-17"), None);
+    }
+
+    #[test]
+    fn groups_of_processes_that_are_gone_are_cleared_and_others_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = format!("assay-{}-0", std::process::id());
+        for name in ["assay-4294967295-0", &own, "other"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        clear(folder.path());
+        let left = |name: &str| folder.path().join(name).exists();
+        assert_eq!((left("assay-4294967295-0"), left(&own), left("other")), (false, true, true));
+    }
 }

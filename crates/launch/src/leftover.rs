@@ -26,21 +26,33 @@ pub fn adopt() {
 /// Ends all processes of a run that were left to this program. Gives how many there were.
 pub fn end(mark: &str) -> usize {
     let mut ended = 0;
+    // A process that is ending has lost its environment already and still has its children: until it is taken off the
+    // process table it is not known whether more will be left to us.
+    let mut ending: Vec<Pid> = Vec::new();
     for _ in 0..ROUNDS {
-        let mut alive = 0;
-        for process in adopted() {
+        let adopted = adopted();
+        let before = ending.len();
+        // Another thread may have taken one off, whose own run has ended too.
+        ending.retain(|process| adopted.contains(process));
+        let mut is_quiet = ending.len() == before;
+        for process in adopted {
             if orphan::carries(process, mark) {
                 // It may have ended in between, which is what was wanted.
                 let _ = kill_process(process, Signal::KILL);
-                alive += 1;
+                if !ending.contains(&process) {
+                    ending.push(process);
+                    ended += 1;
+                }
             }
             // What has ended is taken off the process table; what has not is not waited for.
-            let _ = waitpid(Some(process), WaitOptions::NOHANG);
+            if let Ok(Some(_)) = waitpid(Some(process), WaitOptions::NOHANG) {
+                ending.retain(|other| *other != process);
+                is_quiet = false;
+            }
         }
-        if alive == 0 {
+        if is_quiet && ending.is_empty() {
             break;
         }
-        ended = ended.max(alive);
         std::thread::sleep(Duration::from_millis(1));
     }
     ended
