@@ -1,32 +1,22 @@
 #!/usr/bin/env python3
-"""Makes the golden files of the workload `mnist` with PyTorch: crates/workloads/golden/mnist_*.json.
+"""Makes the golden files of the workload `mnist`, as `golden.py` tells. One file holds one training, computed in 64 and in
+32 bits:
 
-Run it with any Python that has PyTorch 2: `python scripts/golden_mnist.py`. The tests that use the files need no Python.
+    loss, output, gradient_norm   loss, root mean square of the outputs and norm of all gradients of the first step
+    gradients                     of the first step
+    iterations                    mean loss of every iteration of the training
+    tested                        right answers and mean loss of the test at the end
 
 The images are noise: pixel i of all images in a row is the upper byte of draw i of the key `golden.pixels`, and label i
 is draw i of the key `golden.labels` modulo 10, by the rule of `initial.rs` with the seed of the settings. The test images
 are the first ones of those.
-
-One file holds one training:
-
-    settings   the settings of the workload
-    float64    what PyTorch computes in 64 bits, from the same initial weights, which have 32 bits
-    float32    the same in 32 bits: how far rounding alone takes PyTorch from the line above
-
-and each of these two:
-
-    loss, output, gradient_norm   loss, root mean square of the outputs and norm of all gradients of the first step
-    gradients                     of the first step, for each tensor by name: `norm`, and `elements` as pairs [index, value]
-    iterations                    mean loss of every iteration of the training
-    tested                        right answers and mean loss of the test at the end
 """
 
-import json
 import tempfile
 from pathlib import Path
 
 import torch
-from golden_lm import ROOM, elements, load, written
+from golden import CPU, gradients, load_workload, write
 
 COMMON = {"seed": 1, "mode": "eager", "batch_size": 5, "test_batch_size": 4, "train_samples": 23, "test_samples": 9}
 CASES = {
@@ -50,16 +40,15 @@ def write_images(adapter, folder, settings):
     return paths
 
 
-def compute(workload, settings, dtype):
+def compute(mnist, settings, dtype):
     torch.set_default_dtype(dtype)
-    trainer = workload.Trainer(settings, torch.device("cpu"))
-    gradients = {}
+    trainer = mnist.Trainer(settings, CPU)
+    first = {}
     original = trainer.optimizer.step
 
     def step():
-        if not gradients:
-            for name, parameter in trainer.model.named_parameters():
-                gradients[name] = {"norm": parameter.grad.norm().item(), "elements": elements(parameter.grad)}
+        if not first:
+            first.update(gradients(trainer.model))
         original()
 
     trainer.optimizer.step = step
@@ -74,29 +63,17 @@ def compute(workload, settings, dtype):
         "loss": loss.item(),
         "output": output.item(),
         "gradient_norm": norm.item(),
-        "gradients": gradients,
+        "gradients": first,
         "iterations": losses,
         "tested": {"right": right, "loss": test_loss},
     }
 
 
-def main():
-    adapter = load("assay_adapter", ROOM / "src" / "engine" / "torch" / "adapter.py")
-    workload = load("assay_mnist", ROOM / "src" / "mnist" / "torch.py")
+if __name__ == "__main__":
+    adapter, mnist = load_workload("mnist")
     for name, case in CASES.items():
         settings = {**COMMON, **SCHEDULE, **case}
         with tempfile.TemporaryDirectory() as folder:
             request = {**settings, **write_images(adapter, folder, settings)}
-            content = {
-                "made_with": f"PyTorch {torch.__version__}",
-                "settings": settings,
-                "float64": compute(workload, request, torch.float64),
-                "float32": compute(workload, request, torch.float32),
-            }
-        path = ROOM / "golden" / f"mnist_{name}.json"
-        path.write_text(written(content) + "\n")
-        print(path.relative_to(ROOM.parent.parent))
-
-
-if __name__ == "__main__":
-    main()
+            in_64, in_32 = compute(mnist, request, torch.float64), compute(mnist, request, torch.float32)
+        write(f"mnist_{name}", settings, float64=in_64, float32=in_32)

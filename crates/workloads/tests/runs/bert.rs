@@ -1,8 +1,6 @@
 //! Whole runs of `bert` on the native engine, as a caller sees them; and, where they are there, on PyTorch and with a
 //! real model.
 
-#![expect(clippy::unwrap_used, reason = "a helper of a test may fail the test")]
-
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,7 +9,7 @@ use assay_workloads::bert::features::Features;
 use assay_workloads::bert::train::{Request, head};
 use assay_workloads::{Ended, Limits, Outlet, WorkloadError, run};
 
-const MACHINE: Limits = Limits { memory_bytes: None, peak_flops: Some(1e11), threads: 2 };
+use crate::support::{self, MACHINE, notes, path, setting, value, values};
 
 /// A model that runs in milliseconds.
 fn settings(extra: &[(&str, Value)]) -> Settings {
@@ -28,20 +26,15 @@ fn settings(extra: &[(&str, Value)]) -> Settings {
         ("warmup", 0.into()),
         ("iterations", 3.into()),
     ];
-    let pairs = tiny.iter().chain(extra);
-    pairs.map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+    support::settings(&tiny, extra)
 }
 
 fn try_run(settings: &Settings, machine: &Limits) -> (Result<Ended, WorkloadError>, Vec<Told>) {
-    let (mut told, stop) = (Vec::new(), AtomicBool::new(false));
-    let ended = run("bert", settings, machine, &mut Outlet::new(&mut |line| told.push(line), &stop));
-    (ended, told)
+    support::try_run("bert", settings, machine)
 }
 
 fn done(extra: &[(&str, Value)]) -> Vec<Told> {
-    let (ended, told) = try_run(&settings(extra), &MACHINE);
-    assert_eq!(ended.unwrap(), Ended::Done, "{told:?}");
-    told
+    support::done("bert", &settings(extra))
 }
 
 fn failed(extra: &[(&str, Value)]) -> String {
@@ -49,44 +42,10 @@ fn failed(extra: &[(&str, Value)]) -> String {
     format!("{error} {}", error.hint().unwrap_or_default())
 }
 
-fn series(told: &[Told], name: &str) -> Vec<f64> {
-    let of = |line: &Told| match line {
-        Told::Value { metric, value, step: Some(_), .. } if metric == name => Some(*value),
-        _ => None,
-    };
-    told.iter().filter_map(of).collect()
-}
-
-fn value(told: &[Told], name: &str) -> Option<f64> {
-    told.iter().rev().find_map(|line| match line {
-        Told::Value { metric, value, step: None, .. } if metric == name => Some(*value),
-        _ => None,
-    })
-}
-
-fn setting(told: &[Told], wanted: &str) -> Option<String> {
-    told.iter().rev().find_map(|line| match line {
-        Told::Setting { name, value } if name == wanted => Some(value.to_string()),
-        _ => None,
-    })
-}
-
-fn notes(told: &[Told]) -> String {
-    let of = |line: &Told| match line {
-        Told::Note { text, .. } => Some(text.clone()),
-        _ => None,
-    };
-    told.iter().filter_map(of).collect::<Vec<_>>().join("\n")
-}
-
-fn path(path: &Path) -> Value {
-    Value::Text(path.to_str().unwrap().to_owned())
-}
-
 #[test]
 fn answers_come_with_latencies_and_say_what_is_made_up() {
     let told = done(&[]);
-    assert_eq!(series(&told, "time.iteration").len(), 3);
+    assert_eq!(values(&told, "time.iteration").len(), 3);
     let [mean, p50, p99] =
         ["latency.e2e", "latency.e2e.p50", "latency.e2e.p99"].map(|name| value(&told, name).unwrap());
     assert!(mean > 0.0 && p50 > 0.0 && p50 <= p99);
@@ -113,7 +72,7 @@ fn a_sentence_is_answered_with_its_ids_scores_and_class() {
     let told = done(&[("text", "Dune is a great movie!".into()), ("length", 12.into())]);
     assert_eq!(setting(&told, "attention_mask").unwrap(), "1 1 1 1 1 1 1 1 0 0 0 0");
     assert!(setting(&told, "input_ids").unwrap().starts_with("1 "));
-    let (logits, shares) = (series(&told, "logits"), series(&told, "probabilities"));
+    let (logits, shares) = (values(&told, "logits"), values(&told, "probabilities"));
     assert_eq!((logits.len(), shares.len()), (2, 2));
     assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
     assert_eq!(setting(&told, "label").unwrap(), if logits[1] > logits[0] { "1" } else { "0" });
@@ -152,13 +111,13 @@ fn pretraining_tells_losses_and_learns() {
         ]
     };
     let one = done(&extra(1, 4));
-    let losses = series(&one, "loss.train");
+    let losses = values(&one, "loss.train");
     assert_eq!(losses.len(), 8);
     assert_eq!((value(&one, "samples"), value(&one, "loss.final")), (Some(32.0), losses.last().copied()));
     assert!(value(&one, "duration.loop").unwrap() > 0.0 && value(&one, "samples_per_s.loop").unwrap() > 0.0);
-    let two = series(&done(&extra(2, 2)), "loss.train");
+    let two = values(&done(&extra(2, 2)), "loss.train");
     assert!(losses.iter().zip(&two).all(|(a, b)| (a / b - 1.0).abs() < 1e-4), "{losses:?} {two:?}");
-    assert_eq!(series(&done(&extra(1, 4)), "loss.train"), losses);
+    assert_eq!(values(&done(&extra(1, 4)), "loss.train"), losses);
 }
 
 #[test]
@@ -175,7 +134,7 @@ fn a_loss_that_is_no_number_ends_the_run_and_names_the_step() {
     assert!(
         told.iter().any(|line| matches!(line, Told::Failed { reason, .. } if reason.contains("at step")))
     );
-    assert!(!series(&told, "time.iteration").is_empty());
+    assert!(!values(&told, "time.iteration").is_empty());
 }
 
 #[test]
@@ -273,8 +232,8 @@ fn write_tensors(file: &Path, tensors: &[(String, Vec<usize>)]) {
 
 /// Settings for a model in a folder.
 fn with_model(directory: &Path, extra: &[(&str, Value)]) -> Settings {
-    let pairs = [("model", path(directory)), ("iterations", 1.into()), ("warmup", 0.into())];
-    pairs.iter().chain(extra).map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+    let base = [("model", path(directory)), ("iterations", 1.into()), ("warmup", 0.into())];
+    support::settings(&base, extra)
 }
 
 #[test]
@@ -290,7 +249,7 @@ fn a_model_from_a_folder_answers_with_its_labels_whatever_its_prefix() {
         let label = setting(&told, "label").unwrap();
         assert!(label.ends_with("(negative)") || label.ends_with("(positive)"), "{label}");
         assert!(!notes(&told).contains("random"), "{}", notes(&told));
-        all.push(series(&told, "logits"));
+        all.push(values(&told, "logits"));
     }
     assert_eq!(all[0], all[1]);
 }
@@ -399,9 +358,9 @@ fn a_head_is_trained_checked_and_used() {
 
 /// Needs a Python with PyTorch in `ASSAY_TEST_PYTHON`.
 #[test]
-#[ignore = "needs PyTorch: ASSAY_TEST_PYTHON=… cargo test -p assay-workloads --test bert -- --ignored"]
+#[ignore = "needs PyTorch: ASSAY_TEST_PYTHON=… cargo test -p assay-workloads --test runs -- --ignored"]
 fn pytorch_computes_the_same() {
-    let Ok(python) = std::env::var("ASSAY_TEST_PYTHON") else { return };
+    let python = std::env::var("ASSAY_TEST_PYTHON").expect("ASSAY_TEST_PYTHON");
     let directory = tempfile::tempdir().unwrap();
     folder(directory.path(), "bert.");
     let compare = |base: &Settings, names: &[&str]| {
@@ -418,7 +377,7 @@ fn pytorch_computes_the_same() {
                 let (ours, theirs) = (value(&native.1, name).unwrap(), value(&told, name).unwrap());
                 assert!((theirs / ours - 1.0).abs() < 1e-4, "{mode} {name}: {theirs} {ours}");
             }
-            let pairs = series(&native.1, "loss.train").into_iter().zip(series(&told, "loss.train"));
+            let pairs = values(&native.1, "loss.train").into_iter().zip(values(&told, "loss.train"));
             assert!(pairs.into_iter().all(|(ours, theirs)| (theirs / ours - 1.0).abs() < 1e-4));
         }
     };
@@ -435,9 +394,9 @@ fn pytorch_computes_the_same() {
 
 /// Needs the folder of all-MiniLM-L6-v2 in `ASSAY_TEST_MINILM`; the numbers are those of `scripts/reference_minilm.py`.
 #[test]
-#[ignore = "needs a real model: ASSAY_TEST_MINILM=… cargo test -p assay-workloads --test bert -- --ignored"]
+#[ignore = "needs a real model: ASSAY_TEST_MINILM=… cargo test -p assay-workloads --test runs -- --ignored"]
 fn a_real_encoder_gives_the_means_of_the_reference_implementation() {
-    let Ok(folder) = std::env::var("ASSAY_TEST_MINILM") else { return };
+    let folder = std::env::var("ASSAY_TEST_MINILM").expect("ASSAY_TEST_MINILM");
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/minilm.json");
     let golden: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(golden).unwrap()).unwrap();
     let mut features = Features::open(Path::new(&folder), 2).unwrap();

@@ -1,14 +1,11 @@
 //! Whole runs of `mnist` on the native engine, as a caller sees them.
 
-#![expect(clippy::unwrap_used, reason = "a helper of a test may fail the test")]
-
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_model::{Settings, Told, Value};
 use assay_workloads::{Ended, Limits, Outlet, WorkloadError, run};
 
-const MACHINE: Limits = Limits { memory_bytes: None, peak_flops: Some(1e11), threads: 2 };
+use crate::support::{self, MACHINE, failure, notes, path, series, value};
 
 /// A training of a few steps.
 fn settings(extra: &[(&str, Value)]) -> Settings {
@@ -19,51 +16,19 @@ fn settings(extra: &[(&str, Value)]) -> Settings {
         ("steps_per_iteration", 3.into()),
         ("epochs", 2.into()),
     ];
-    let pairs = small.iter().chain(extra);
-    pairs.map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+    support::settings(&small, extra)
 }
 
 fn try_run(extra: &[(&str, Value)], machine: &Limits) -> (Result<Ended, WorkloadError>, Vec<Told>) {
-    let (mut told, stop) = (Vec::new(), AtomicBool::new(false));
-    let ended = run("mnist", &settings(extra), machine, &mut Outlet::new(&mut |line| told.push(line), &stop));
-    (ended, told)
+    support::try_run("mnist", &settings(extra), machine)
 }
 
 fn done(extra: &[(&str, Value)]) -> Vec<Told> {
-    let (ended, told) = try_run(extra, &MACHINE);
-    assert_eq!(ended.unwrap(), Ended::Done, "{told:?}");
-    told
+    support::done("mnist", &settings(extra))
 }
 
 fn refused(extra: &[(&str, Value)]) -> WorkloadError {
     try_run(extra, &MACHINE).0.unwrap_err()
-}
-
-fn series(told: &[Told], name: &str) -> Vec<(u64, f64)> {
-    let of = |line: &Told| match line {
-        Told::Value { metric, value, step: Some(step), .. } if metric == name => Some((*step, *value)),
-        _ => None,
-    };
-    told.iter().filter_map(of).collect()
-}
-
-fn value(told: &[Told], name: &str) -> Option<f64> {
-    told.iter().rev().find_map(|line| match line {
-        Told::Value { metric, value, step: None, .. } if metric == name => Some(*value),
-        _ => None,
-    })
-}
-
-fn path(path: &Path) -> Value {
-    Value::Text(path.to_str().unwrap().to_owned())
-}
-
-fn notes(told: &[Told]) -> String {
-    let note = |line: &Told| match line {
-        Told::Note { text, .. } => Some(text.clone()),
-        _ => None,
-    };
-    told.iter().filter_map(note).collect::<Vec<_>>().join("\n")
 }
 
 /// Files of images and labels in a folder of their own.
@@ -194,11 +159,7 @@ fn files_are_used_and_what_is_wrong_with_them_is_told() {
 fn a_loss_that_is_not_a_number_ends_the_run_and_names_the_step() {
     let (ended, told) = try_run(&[("learning_rate", Value::Float(1e39))], &MACHINE);
     assert_eq!(ended.unwrap(), Ended::Diverged);
-    let failed = told.iter().find_map(|line| match line {
-        Told::Failed { reason, hint } => Some((reason.clone(), hint.clone())),
-        _ => None,
-    });
-    let (reason, hint) = failed.unwrap();
+    let (reason, hint) = failure(&told).unwrap();
     // The first step computes its loss with initial weights, and the second with those that flew away.
     assert!(reason.ends_with("at step 2") && hint.unwrap().contains("learning_rate"), "{reason}");
     assert!(value(&told, "parity.loss").is_some() && !matches!(told.last(), Some(Told::Done { .. })));

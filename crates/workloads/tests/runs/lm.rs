@@ -1,7 +1,5 @@
 //! Whole runs of `lm` on the native engine, as a caller sees them.
 
-#![expect(clippy::unwrap_used, reason = "a helper of a test may fail the test")]
-
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,7 +7,7 @@ use assay_model::{Settings, Told, Value};
 use assay_workloads::lm::checkpoint::Checkpoint;
 use assay_workloads::{Ended, Limits, Outlet, WorkloadError, run};
 
-const MACHINE: Limits = Limits { memory_bytes: None, peak_flops: Some(1e11), threads: 2 };
+use crate::support::{self, MACHINE, failure, path, series, value};
 
 /// A model that runs in milliseconds.
 fn settings(extra: &[(&str, Value)]) -> Settings {
@@ -23,39 +21,15 @@ fn settings(extra: &[(&str, Value)]) -> Settings {
         ("warmup", 0.into()),
         ("iterations", 4.into()),
     ];
-    let pairs = tiny.iter().chain(extra);
-    pairs.map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+    support::settings(&tiny, extra)
 }
 
 fn try_run(extra: &[(&str, Value)], machine: &Limits) -> (Result<Ended, WorkloadError>, Vec<Told>) {
-    let (mut told, stop) = (Vec::new(), AtomicBool::new(false));
-    let ended = run("lm", &settings(extra), machine, &mut Outlet::new(&mut |line| told.push(line), &stop));
-    (ended, told)
+    support::try_run("lm", &settings(extra), machine)
 }
 
 fn done(extra: &[(&str, Value)]) -> Vec<Told> {
-    let (ended, told) = try_run(extra, &MACHINE);
-    assert_eq!(ended.unwrap(), Ended::Done, "{told:?}");
-    told
-}
-
-fn series(told: &[Told], name: &str) -> Vec<(u64, f64)> {
-    let of = |line: &Told| match line {
-        Told::Value { metric, value, step: Some(step), .. } if metric == name => Some((*step, *value)),
-        _ => None,
-    };
-    told.iter().filter_map(of).collect()
-}
-
-fn value(told: &[Told], name: &str) -> Option<f64> {
-    told.iter().rev().find_map(|line| match line {
-        Told::Value { metric, value, step: None, .. } if metric == name => Some(*value),
-        _ => None,
-    })
-}
-
-fn path(path: &Path) -> Value {
-    Value::Text(path.to_str().unwrap().to_owned())
+    support::done("lm", &settings(extra))
 }
 
 fn losses(told: &[Told]) -> Vec<(u64, u64)> {
@@ -228,12 +202,8 @@ fn a_loss_that_is_not_a_number_ends_the_run_and_names_the_step() {
     ];
     let (ended, told) = try_run(&extra, &MACHINE);
     assert_eq!(ended.unwrap(), Ended::Diverged);
-    let failed = told.iter().find_map(|line| match line {
-        Told::Failed { reason, .. } => Some(reason.clone()),
-        _ => None,
-    });
     let steps = series(&told, "time.iteration").len();
-    assert!(failed.unwrap().ends_with(&format!("at step {steps}")));
+    assert!(failure(&told).unwrap().0.ends_with(&format!("at step {steps}")));
     assert!(value(&told, "parity.loss").is_some() && !matches!(told.last(), Some(Told::Done { .. })));
 }
 
