@@ -183,7 +183,7 @@ impl Connection {
     /// Goes on as far as possible with what the system told of the socket.
     pub(crate) fn drive(&mut self, ready: Ready, sink: Sink<'_>) {
         self.state.borrow_mut().told(ready);
-        if let Err(fault) = self.advance(ready.readable, ready.writable, sink) {
+        if let Err(fault) = self.advance(ready, sink) {
             self.stage = Stage::Dead;
             self.http = None;
             (self.answer, self.body) = (None, None);
@@ -191,8 +191,8 @@ impl Connection {
         }
     }
 
-    fn advance(&mut self, is_readable: bool, is_writable: bool, sink: Sink<'_>) -> Result<(), Fault> {
-        if self.stage == Stage::Connecting && (is_readable || is_writable) {
+    fn advance(&mut self, ready: Ready, sink: Sink<'_>) -> Result<(), Fault> {
+        if self.stage == Stage::Connecting && (ready.readable || ready.writable) {
             self.state.borrow().socket.connected().map_err(|error| Fault::of_connecting(&error))?;
             self.stage = Stage::Securing;
         }
@@ -210,7 +210,7 @@ impl Connection {
             if let (Some(http), Some(request)) = (&mut self.http, self.waiting.take()) {
                 self.answer = Some(Box::pin(http.sender.send_request(request)));
             }
-            self.exchange(is_writable, sink)?;
+            self.exchange(ready.writable, sink)?;
         }
         Ok(())
     }

@@ -206,12 +206,12 @@ impl<'a> Schedule<'a> {
             Arrivals::Closed { streams } => {
                 let most = load.requests.unwrap_or(u64::MAX);
                 let is_left = self.common.next.iter().any(|next| next.load(Ordering::Relaxed) < most);
-                let end = load.duration.map_or(i64::MAX, |duration| nanoseconds(duration.as_secs_f64()));
                 let begun = match spacing_ns(u64::from(*streams)) {
                     0 => *streams,
                     spacing => (*streams).min(u32::try_from(since / spacing).unwrap_or(u32::MAX)),
                 };
-                (is_left && since < end).then(|| begun.saturating_mul(self.common.targets.len() as u32))
+                (is_left && since < self.end_ns())
+                    .then(|| begun.saturating_mul(self.common.targets.len() as u32))
             }
             Arrivals::Conversations(_) => None,
             _ if self.is_over() => None,
@@ -281,12 +281,16 @@ impl<'a> Schedule<'a> {
             let index = self.common.next_warm_up.get(endpoint)?.fetch_add(1, Ordering::Relaxed);
             return (index < load.warm_up).then(|| self.job(endpoint, index, true, true, at_ns))?;
         }
-        let end_ns = load.duration.map_or(i64::MAX, |duration| nanoseconds(duration.as_secs_f64()));
-        if now_ns - self.common.began_ns()? >= end_ns {
+        if now_ns - self.common.began_ns()? >= self.end_ns() {
             return None;
         }
         let index = self.common.next.get(endpoint)?.fetch_add(1, Ordering::Relaxed);
         (index < load.requests.unwrap_or(u64::MAX)).then(|| self.job(endpoint, index, false, true, at_ns))?
+    }
+
+    /// When a closed loop ends, from the begin of the measured part.
+    fn end_ns(&self) -> i64 {
+        self.common.load.duration.map_or(i64::MAX, |duration| nanoseconds(duration.as_secs_f64()))
     }
 
     fn job(

@@ -8,7 +8,7 @@ use super::schedule::{Job, Schedule};
 use super::slot::{Request, Round, Slot, name, note};
 use super::tally::{Sample, thin};
 use super::{Common, LoadError};
-use crate::clock::{monotonic_ns, nanoseconds, seconds, thread_cpu_ns};
+use crate::clock::{nanoseconds, seconds, thread_cpu_ns};
 use crate::connection::{Connection, Shared};
 use crate::exchange::{Buffers, Ended, Flight, Keeping};
 use crate::fault::{Fault, FaultKind};
@@ -103,8 +103,8 @@ impl<'a> Worker<'a> {
                 let before = self.in_flight;
                 self.drive(ready);
                 // Many answers at once must not make a request late that is due meanwhile, or whose stream is free now.
-                if self.in_flight < before || due.is_some_and(|due| due <= monotonic_ns()) {
-                    let now = self.now_ns();
+                let now = self.now_ns();
+                if self.in_flight < before || next.is_some_and(|next| next <= now) {
                     self.send_what_is_due(now);
                 }
             }
@@ -157,7 +157,7 @@ impl<'a> Worker<'a> {
         let request = Request { job, flight, started_ns: now, late_ns };
         let place = match self.connection(endpoint) {
             Ok(place) => place,
-            Err(fault) => return self.over(request, Some(fault), now, false),
+            Err(fault) => return self.over(request, Some(fault), now, None),
         };
         let Some(Some(slot)) = self.slots.get_mut(place) else { return };
         slot.last_ns = None;
@@ -259,12 +259,9 @@ impl<'a> Worker<'a> {
     }
 
     /// A request has ended; its connection is used again or closed.
-    fn finish(&mut self, place: usize, mut request: Request, fault: Option<Fault>, at_ns: i64) {
+    fn finish(&mut self, place: usize, request: Request, fault: Option<Fault>, at_ns: i64) {
         let Some(Some(slot)) = self.slots.get_mut(place) else { return };
-        let was_sent = slot.connection.sent_ns();
-        if let Some(sent) = was_sent {
-            request.flight.exchange.sent_s = seconds(sent);
-        }
+        let sent_ns = slot.connection.sent_ns();
         let (endpoint, generation) = (slot.endpoint, slot.generation);
         if slot.was_used && is_unseen(&request, fault.as_ref()) {
             self.close(place);
@@ -278,7 +275,7 @@ impl<'a> Worker<'a> {
         } else {
             self.close(place);
         }
-        self.over(request, fault, at_ns, was_sent.is_some());
+        self.over(request, fault, at_ns, sent_ns);
     }
 
     /// Sends a request once more that met a connection which the server had given up: nobody has seen it. Every such
@@ -299,9 +296,12 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Hands a request over that has ended, or sends it again.
-    fn over(&mut self, request: Request, fault: Option<Fault>, at_ns: i64, was_sent: bool) {
-        let Request { job, flight, started_ns, late_ns } = request;
+    /// Hands a request over that has ended, or sends it again. `sent_ns` is when its first byte was sent, if any was.
+    fn over(&mut self, request: Request, fault: Option<Fault>, at_ns: i64, sent_ns: Option<i64>) {
+        let Request { job, mut flight, started_ns, late_ns } = request;
+        if let Some(sent) = sent_ns {
+            flight.exchange.sent_s = seconds(sent);
+        }
         let live = self.common.live;
         self.in_flight -= 1;
         live.in_flight.fetch_sub(1, Ordering::Relaxed);
@@ -310,7 +310,7 @@ impl<'a> Worker<'a> {
         self.health.events += u64::from(events);
         self.health.merged += u64::from(exchange.merged_stamps);
         live.events.fetch_add(u64::from(events), Ordering::Relaxed);
-        if was_sent && job.attempts == 1 {
+        if sent_ns.is_some() && job.attempts == 1 {
             self.schedule_lag.add(seconds(late_ns));
         }
         if exchange.is_success() {
@@ -401,13 +401,10 @@ impl<'a> Worker<'a> {
     /// Ends the request of a connection, and the connection with it.
     fn abandon(&mut self, place: usize, fault: Fault, now_ns: i64) {
         let Some(Some(slot)) = self.slots.get_mut(place) else { return };
-        let Some(mut request) = slot.request.take() else { return };
-        let was_sent = slot.connection.sent_ns();
-        if let Some(sent) = was_sent {
-            request.flight.exchange.sent_s = seconds(sent);
-        }
+        let Some(request) = slot.request.take() else { return };
+        let sent_ns = slot.connection.sent_ns();
         self.close(place);
-        self.over(request, Some(fault), now_ns, was_sent.is_some());
+        self.over(request, Some(fault), now_ns, sent_ns);
     }
 
     /// Ends everything that is in flight.
