@@ -120,6 +120,12 @@ pub fn path() -> Path {
     FORCED.get().unwrap_or_else(|| *BEST.get_or_init(Path::detect))
 }
 
+/// What computes here, to show and to record: the path, and the library for products where the path does not tell it.
+pub fn instructions() -> String {
+    let products = if cfg!(feature = "openblas") { ", products by OpenBLAS" } else { "" };
+    format!("{}{products}", path().name())
+}
+
 /// Runs `action` with another path forced, for tests and comparisons. It holds for this thread and for the work that
 /// `action` hands to a pool, so tests that run beside this one are not disturbed.
 ///

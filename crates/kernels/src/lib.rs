@@ -35,6 +35,6 @@ pub mod sgd;
 pub mod swiglu;
 pub mod threads;
 
-pub use dispatch::{Path, path};
+pub use dispatch::{Path, instructions, path};
 pub use matmul::{Layout, Write, matmul};
 pub use threads::Threads;

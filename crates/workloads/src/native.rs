@@ -26,7 +26,7 @@ pub(crate) fn tell_settings(settings: Settings, elsewhere: &[&str], outlet: &mut
         }
     }
     outlet.setting(names::setting::PRECISION, "float32");
-    outlet.setting("instructions", assay_kernels::path().name());
+    outlet.setting("instructions", assay_kernels::instructions().as_str());
 }
 
 /// Memory that a run needs.

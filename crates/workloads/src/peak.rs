@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use assay_kernels::matmul::{Layout, Write, matmul};
-use assay_kernels::{Threads, limits, path};
+use assay_kernels::{Threads, instructions, limits};
 use serde::{Deserialize, Serialize};
 
 /// What was measured on one machine.
@@ -69,7 +69,7 @@ pub fn measure(threads: usize) -> Peak {
     let (one, all) = (Threads::new(1), Threads::new(threads));
     Peak {
         processor: processor(),
-        path: path().name().to_owned(),
+        path: instructions(),
         threads,
         fma_one: Range::of(limits::fma_peak(&one)),
         fma_all: Range::of(limits::fma_peak(&all)),

@@ -1,5 +1,5 @@
 //! The product by OpenBLAS, for comparisons. It uses its own threads, which spin for a while after each call: do not time
-//! it in one process with other engines.
+//! it in one process with other engines. The last bits of its results depend on the number of threads.
 
 use std::ffi::c_int;
 
@@ -43,10 +43,12 @@ pub(super) fn suits(problem: &Problem) -> bool {
 /// The problem must describe valid memory whose result overlaps no factor.
 pub(super) unsafe fn multiply(threads: &Threads, problem: &Problem) {
     let integer = |size: usize| size as c_int;
-    let stride = |matrix: Matrix| integer(matrix.line_stride.max(matrix.inner_stride));
+    // The stride of a matrix that has one row only tells nothing, and must still be as large as the row.
+    let stride = |matrix: Matrix, row: usize| integer(matrix.line_stride.max(matrix.inner_stride).max(row));
     // The lines of the left factor are its rows, those of the right factor its columns.
-    let left = if problem.left.inner_stride == 1 { AS_IT_IS } else { TRANSPOSED };
-    let right = if problem.right.inner_stride == 1 { TRANSPOSED } else { AS_IT_IS };
+    let Problem { m, n, k, .. } = *problem;
+    let (left, left_row) = if problem.left.inner_stride == 1 { (AS_IT_IS, k) } else { (TRANSPOSED, m) };
+    let (right, right_row) = if problem.right.inner_stride == 1 { (TRANSPOSED, k) } else { (AS_IT_IS, n) };
     // SAFETY: the caller's promise.
     unsafe {
         openblas_set_num_threads(integer(threads.count()));
@@ -54,17 +56,17 @@ pub(super) unsafe fn multiply(threads: &Threads, problem: &Problem) {
             ROW_MAJOR,
             left,
             right,
-            integer(problem.m),
-            integer(problem.n),
-            integer(problem.k),
+            integer(m),
+            integer(n),
+            integer(k),
             1.0,
             problem.left.start,
-            stride(problem.left),
+            stride(problem.left, left_row),
             problem.right.start,
-            stride(problem.right),
+            stride(problem.right, right_row),
             if problem.add { 1.0 } else { 0.0 },
             problem.result,
-            integer(problem.n),
+            integer(n),
         );
     }
 }
