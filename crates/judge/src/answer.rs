@@ -57,7 +57,8 @@ pub fn answer(evidence: &Evidence, order: &[String], most_compared: usize, seed:
     let (mut varied, common) = split_settings(evidence.cells.iter().map(|cell| &cell.settings));
     varied.sort_by_key(|name| order.iter().position(|known| known == name).unwrap_or(usize::MAX));
     let mut cells: Vec<&CellEvidence> = evidence.cells.iter().collect();
-    cells.sort_by(|a, b| (!a.planned).cmp(&!b.planned).then_with(|| natural(a, b, &varied)));
+    let places: Vec<Places<'_>> = varied.iter().map(|name| places(&evidence.cells, name)).collect();
+    cells.sort_by(|a, b| (!a.planned).cmp(&!b.planned).then_with(|| order_of(a, b, &varied, &places)));
     let mut rows: Vec<Row> = cells.iter().map(|cell| row(cell, &varied)).collect();
     let best = best_row(&rows, evidence.metric.better);
     if let Some((best, best_cell)) = best.and_then(|index| Some((index, *cells.get(index)?))) {
@@ -147,9 +148,31 @@ pub(crate) fn not_compared(why: &str) -> Caveat {
     )
 }
 
-fn natural(a: &CellEvidence, b: &CellEvidence, varied: &[String]) -> std::cmp::Ordering {
-    for name in varied {
+/// Where the texts of a setting come first.
+type Places<'a> = BTreeMap<&'a str, usize>;
+
+fn places<'a>(cells: &'a [CellEvidence], name: &str) -> Places<'a> {
+    let mut places = Places::new();
+    for (place, cell) in cells.iter().enumerate() {
+        if let Some(Value::Text(text)) = cell.settings.get(name) {
+            places.entry(text.as_str()).or_insert(place);
+        }
+    }
+    places
+}
+
+/// The order of two cells: by their settings, of which numbers go by their size and texts as the campaign has them.
+fn order_of(
+    a: &CellEvidence,
+    b: &CellEvidence,
+    varied: &[String],
+    places: &[Places<'_>],
+) -> std::cmp::Ordering {
+    for (name, places) in varied.iter().zip(places) {
         let order = match (a.settings.get(name), b.settings.get(name)) {
+            (Some(Value::Text(a)), Some(Value::Text(b))) => {
+                places.get(a.as_str()).cmp(&places.get(b.as_str()))
+            }
             (Some(a), Some(b)) => a.natural_order(b),
             (a, b) => b.is_some().cmp(&a.is_some()),
         };

@@ -1,7 +1,7 @@
 //! A record with some settings as columns, as a write-up would print it.
 
 use assay_judge::pivot::{Pivot, PivotCell, PivotRow};
-use assay_model::{Settings, Verdict};
+use assay_model::{Settings, Value, Verdict};
 
 use crate::answer::{estimate_cells, metric_title, scale, with_unit};
 use crate::number::Scale;
@@ -53,8 +53,13 @@ fn has_ratio(pivot: &Pivot, column: &Settings) -> bool {
     pivot.against.as_ref().is_some_and(|against| column.get(&against.setting) != Some(&against.value))
 }
 
+/// What a column has of the settings that go across; a number alone would not tell what it counts.
 fn words(settings: &Settings) -> String {
-    settings.values().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+    let word = |(name, value): (&String, &Value)| match value {
+        Value::Text(text) => text.clone(),
+        value => format!("{name} {value}"),
+    };
+    settings.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
 fn row_cells(pivot: &Pivot, row: &PivotRow, scale: &Scale, table: &mut Table) -> Vec<Cell> {

@@ -117,6 +117,16 @@ fn failures_are_grouped() {
 }
 
 #[test]
+fn what_does_not_fit_is_told_once_a_cell_whatever_was_free() {
+    let unfit = |free: &str| Status::DoesNotFit { reason: format!("needs 9 GB, and {free} are free") };
+    let entries =
+        [record(), finished(&run(1, 1, 1), unfit("4 GB"), 1.0), finished(&run(1, 2, 1), unfit("3 GB"), 1.0)];
+    let failures = index(&record_of(&entries)).failures().unwrap();
+    assert_eq!(failures.iter().map(|failure| failure.runs).collect::<Vec<_>>(), [2]);
+    assert!(failures[0].reason.contains("3 GB"), "the last one: {}", failures[0].reason);
+}
+
+#[test]
 fn an_index_is_used_again_until_the_journal_grows_or_changes() {
     let directory = record_of(&usual());
     let path = directory.path().join(INDEX);

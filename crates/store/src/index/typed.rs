@@ -322,14 +322,16 @@ impl Index {
         })
     }
 
-    /// The ways in which newest attempts failed or timed out, the most frequent first.
+    /// The ways in which newest attempts failed or timed out, the most frequent first. What does not fit is one way a cell:
+    /// its words tell how much memory was free, which differs from run to run.
     pub fn failures(&self) -> Result<Vec<FailureReason>, StoreError> {
         self.ask(|connection| {
             let mut statement = connection.prepare(
-                "select failed.reason, failed.runs, run, hints from (
-                     select reason, count(*) as runs, max(id) as last from run_data
-                     where reason is not null and current group by reason) as failed
-                 join run_data on run_data.id = failed.last order by failed.runs desc, failed.reason",
+                "select reason, failed.runs, run, hints from (
+                     select count(*) as runs, max(id) as last from run_data
+                     where reason is not null and current
+                     group by case status when 'does_not_fit' then cell_id else reason end) as failed
+                 join run_data on run_data.id = failed.last order by failed.runs desc, reason",
             )?;
             let rows = statement.query_map([], |row| {
                 Ok(FailureReason {
