@@ -28,8 +28,6 @@ pub struct Said {
     pub values: BTreeMap<String, f64>,
     /// Notes.
     pub notes: Vec<String>,
-    /// Seconds that making the weights took.
-    pub stage_s: f64,
     /// Why it ended early.
     pub failure: Option<String>,
     /// Whether it said that it came to its end.
@@ -52,7 +50,6 @@ impl Said {
                 self.values.insert(metric, value);
             }
             Told::Note { text, .. } => self.notes.push(text),
-            Told::Phase { name, start_s, end_s } if name == "stage" => self.stage_s = end_s - start_s,
             Told::Failed { reason, .. } | Told::DoesNotFit { reason, .. } => self.failure = Some(reason),
             Told::Progress { .. } => return true,
             Told::Done { .. } => self.done = true,
@@ -180,7 +177,5 @@ mod tests {
         assert_eq!(said.iteration(), Some(Iteration { wall_s: 0.5, cpu_s: 0.9 }));
         assert_eq!(said.iteration(), None, "a time is used once");
         assert_eq!(said.value("parity.loss"), Some(9.0));
-        said.hear(Told::Phase { name: "stage".to_owned(), start_s: 1.0, end_s: 3.5 });
-        assert_eq!(said.stage_s, 2.5);
     }
 }
