@@ -25,13 +25,15 @@ pub const THREADS: usize = 2;
 pub struct Contender {
     /// The name in tables.
     pub name: &'static str,
-    /// The value of the setting `mode`; none for the native engine.
+    /// The value of the setting `mode`; none for the native engine in any build.
     mode: Option<&'static str>,
 }
 
 impl Contender {
     /// The native engine.
     pub const NATIVE: Contender = Contender { name: "assay native", mode: None };
+    /// Another build of the native engine.
+    pub const OTHER_BUILD: Contender = Contender { name: "assay, other build", mode: None };
     /// PyTorch, operation by operation, attention written out.
     pub const EAGER: Contender = Contender { name: "torch eager", mode: Some("eager") };
     /// PyTorch with its fused attention.
@@ -101,7 +103,8 @@ pub fn iterations(effort: &Effort) -> Vec<String> {
 impl Case {
     /// The command of a contender, with further settings.
     pub fn command(&self, place: &Place, python: Option<&Path>, who: Contender, more: &[String]) -> Command {
-        let mut command = Command::new(&place.assay);
+        let other = place.other_build.as_ref().filter(|_| who == Contender::OTHER_BUILD);
+        let mut command = Command::new(other.unwrap_or(&place.assay));
         command.args(["work", self.workload]).args(&self.settings).arg(format!("threads={THREADS}"));
         if let (Some(mode), Some(python)) = (who.mode, python) {
             command.arg("engine=torch").arg(format!("mode={mode}"));

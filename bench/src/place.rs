@@ -29,6 +29,8 @@ pub struct Place {
     work: TempDir,
     /// The binary to measure.
     pub assay: PathBuf,
+    /// Another build of it that takes part where engines are compared.
+    pub other_build: Option<PathBuf>,
     /// The directory for what outlives a bench, such as installed rivals.
     pub lasting: PathBuf,
 }
@@ -49,7 +51,7 @@ impl Place {
             "no binary {}: build it with `cargo build --release -p assay`",
             assay.display()
         );
-        Ok(Place { work, assay: assay.canonicalize()?, lasting })
+        Ok(Place { work, assay: assay.canonicalize()?, other_build: None, lasting })
     }
 
     /// A fresh directory. Nothing is removed before the end: file systems pay for removals late, and the bill would

@@ -2,10 +2,11 @@
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use assay_bench::engines::contest::contest;
-use assay_bench::engines::{Effort, THREADS, Torch};
+use assay_bench::engines::{Case, Effort, THREADS, Torch};
 use assay_bench::figures::number;
 use assay_bench::goal::Goals;
 use assay_bench::lm::start::{add_start_goal, starts, starts_text};
@@ -20,12 +21,19 @@ use clap::Parser;
 struct Arguments {
     #[command(flatten)]
     common: Options,
+    /// Only the cases of this size.
+    #[arg(long, value_parser = ["small", "medium"])]
+    size: Option<String>,
+    /// Another build of the program that takes part, such as one with `-C target-cpu=native`.
+    #[arg(long, value_name = "FILE")]
+    build: Option<PathBuf>,
 }
 
 fn main() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
     let quick = arguments.common.quick;
-    let place = Place::new(&arguments.common)?;
+    let mut place = Place::new(&arguments.common)?;
+    place.other_build = arguments.build.as_ref().map(fs::canonicalize).transpose()?;
     println!("{}", heading("lm", &arguments.common, &place));
     println!("binary {} MB", number(fs::metadata(&place.assay)?.len() as f64 / 1e6));
     let torch = Torch::find(&place).map_err(|missing| println!("{missing}")).ok();
@@ -39,13 +47,20 @@ fn main() -> anyhow::Result<ExitCode> {
          iteration each in turn, order shuffled",
         effort.rounds, effort.warmup
     );
+    if let Some(size) = &arguments.size {
+        println!("only the cases of size {size}");
+    }
     if quick {
         println!("left out, because this is quick: medium, PyTorch's modes eager and compile");
     }
     println!();
     let mut goals = Goals::default();
     let mut told = false;
-    for case in cases().iter().filter(|case| !quick || !case.drops_slower) {
+    let is_wanted = |case: &&Case| match &arguments.size {
+        Some(size) => case.title.split(' ').next() == Some(size),
+        None => !quick || !case.drops_slower,
+    };
+    for case in cases().iter().filter(is_wanted) {
         let outcome = contest(case, effort, torch.as_ref(), &place, &mut |words| println!("{words}"))?;
         if let Some(note) = outcome.torch_note().filter(|_| !told) {
             println!("{note}\n");

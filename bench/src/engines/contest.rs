@@ -88,7 +88,10 @@ pub fn contest(
         records.push(runner.finish()?);
     }
     // The native engine has no place in the list, and comes first.
-    records.sort_by_key(|record| case.modes.iter().position(|mode| *mode == record.who));
+    records.sort_by_key(|record| {
+        let place = case.modes.iter().position(|mode| *mode == record.who);
+        (place, record.who != Contender::NATIVE)
+    });
     Ok(Outcome { case: case.clone(), records, peak: Spread::of(&peaks), disparity })
 }
 
@@ -118,7 +121,9 @@ fn start(
         Some(_) => 1,
     };
     let mut runners = Vec::new();
-    for who in [Contender::NATIVE].into_iter().chain(case.modes.iter().copied().take(modes)) {
+    let other_build = place.other_build.as_ref().map(|_| Contender::OTHER_BUILD);
+    let torch_modes = case.modes.iter().copied().take(modes);
+    for who in [Contender::NATIVE].into_iter().chain(other_build).chain(torch_modes) {
         let python = torch.map(|torch| torch.python.as_path());
         let mut peer = Peer::start(who, &mut case.command(place, python, who, &more), place)?;
         match peer.iterate() {
@@ -141,7 +146,7 @@ fn drop_slower(
     else {
         return Ok(());
     };
-    let stays = |runner: &Runner| [Contender::NATIVE, fastest].contains(&runner.peer.who);
+    let stays = |runner: &Runner| !runner.peer.who.is_torch() || runner.peer.who == fastest;
     let (stay, go): (Vec<Runner>, Vec<Runner>) = runners.drain(..).partition(stays);
     *runners = stay;
     for runner in go {

@@ -9,6 +9,8 @@ use crate::goal::{Bound, Goals};
 
 /// The confidence of intervals.
 const CONFIDENCE: f64 = 0.95;
+/// The longest time by that of another build: as fast, as far as can be told.
+const MOST_BY_BUILD: f64 = 1.02;
 const BYTES_PER_FLOAT: f64 = 4.0;
 const MEGABYTE: f64 = 1e6;
 
@@ -41,9 +43,19 @@ impl Outcome {
         whole.min_by(|a, b| median(a).total_cmp(&median(b)))
     }
 
-    /// Our time by that of PyTorch's fastest mode: the median over rounds, each round paired, with its interval.
+    /// Our time by that of PyTorch's fastest mode.
     pub fn ratio(&self) -> Option<Interval> {
-        let (ours, theirs) = (self.record(Contender::NATIVE)?, self.fastest_torch()?);
+        self.ratio_to(self.fastest_torch()?)
+    }
+
+    /// Our time by that of another build, which may take part.
+    fn build_ratio(&self) -> Option<Interval> {
+        self.ratio_to(self.record(Contender::OTHER_BUILD)?)
+    }
+
+    /// Our time by that of somebody else: the median over rounds, each round paired, with its interval.
+    fn ratio_to(&self, theirs: &Record) -> Option<Interval> {
+        let ours = self.record(Contender::NATIVE)?;
         let pairs = ours.iterations.iter().zip(&theirs.iterations);
         let ratios: Vec<f64> = pairs.map(|(ours, theirs)| ours.wall_s / theirs.wall_s).collect();
         self.disparity.is_none().then(|| median_interval(&ratios, CONFIDENCE))?
@@ -116,16 +128,11 @@ impl Outcome {
         match (&self.disparity, self.ratio(), self.fastest_torch()) {
             (Some(words), ..) => text
                 .push_str(&format!("not compared, because the engines compute different things: {words}\n")),
-            (None, Some(ratio), Some(fastest)) => text.push_str(&format!(
-                "ours / {}: {:.3} ({:.3} … {:.3}, {:.1} % confidence, {} pairs)\n",
-                fastest.who.name,
-                ratio.center,
-                ratio.low,
-                ratio.high,
-                100.0 * ratio.confidence,
-                ratio.samples
-            )),
+            (None, Some(ratio), Some(fastest)) => text.push_str(&ratio_text(fastest.who, &ratio)),
             _ => text.push_str("not compared: PyTorch did not take part\n"),
+        }
+        if let Some(ratio) = self.build_ratio() {
+            text.push_str(&ratio_text(Contender::OTHER_BUILD, &ratio));
         }
         text
     }
@@ -137,6 +144,9 @@ impl Outcome {
         let time = ratio.map(|ratio| ratio.center);
         goals.add(name("time by fastest PyTorch"), time, "", Bound::AtMost(wanted.most_time));
         goals.add(name("upper end of its interval"), ratio.map(|ratio| ratio.high), "", Bound::AtMost(1.0));
+        if let Some(ratio) = self.build_ratio() {
+            goals.add(name("time by the other build"), Some(ratio.center), "", Bound::AtMost(MOST_BY_BUILD));
+        }
         if let Some(least) = wanted.least_of_peak {
             let of_peak = self.record(Contender::NATIVE).and_then(|record| self.of_peak_by_cpu(record));
             goals.add(name("share of peak by CPU time"), of_peak, "%", Bound::AtLeast(least));
@@ -145,6 +155,15 @@ impl Outcome {
             goals.add(name("memory by PyTorch's"), self.memory_ratio(), "", Bound::AtMost(most));
         }
     }
+}
+
+fn ratio_text(who: Contender, ratio: &Interval) -> String {
+    let Interval { center, low, high, samples, .. } = ratio;
+    let confidence = 100.0 * ratio.confidence;
+    format!(
+        "ours / {}: {center:.3} ({low:.3} … {high:.3}, {confidence:.1} % confidence, {samples} pairs)\n",
+        who.name
+    )
 }
 
 #[cfg(test)]
@@ -184,6 +203,17 @@ mod tests {
         assert_eq!(outcome.fastest_torch().map(|record| record.who), Some(Contender::SDPA));
         let ratio = outcome.ratio().unwrap();
         assert!((ratio.center - 0.8).abs() < 1e-12 && ratio.high < 0.91, "{ratio:?}");
+    }
+
+    #[test]
+    fn another_build_is_held_against_ours_where_it_takes_part() {
+        let mut outcome = outcome(None);
+        assert!(outcome.build_ratio().is_none() && !outcome.text().contains("other build"));
+        outcome.records.push(record(Contender::OTHER_BUILD, &[0.8, 1.6, 0.9, 0.8, 0.8, 0.8], &[]));
+        assert!(outcome.text().contains("ours / assay, other build: 1.000"), "{}", outcome.text());
+        let mut goals = Goals::default();
+        outcome.add_goals(&mut goals);
+        assert!(goals.to_string().contains("time by the other build 1,"), "{goals}");
     }
 
     #[test]

@@ -72,13 +72,18 @@ pub fn judged(index: &Index, metric: Option<&str>, most_compared: usize) -> anyh
     Ok((answer(&evidence, &order, most_compared, seed), known))
 }
 
-/// The same for people: without the settings that nobody set, because all cells have the workload's own value of them.
+/// The same for people: without the settings that nobody set, because all cells have the workload's own value of them,
+/// and without the best of all cells where the campaign tells what is held against what.
 pub fn judged_for_people(
     index: &Index,
     metric: Option<&str>,
     most_compared: usize,
 ) -> anyhow::Result<(Answer, Known)> {
     let (mut answer, known) = judged(index, metric, most_compared)?;
+    if known.summary.plan.as_ref().is_some_and(|plan| plan.layout.against.is_some()) {
+        answer.best = None;
+        answer.rows.iter_mut().for_each(|row| row.against_best = None);
+    }
     let cells = index.cells()?;
     let workload = cells.first().map_or("", |cell| cell.workload.as_str());
     if cells.iter().all(|cell| cell.workload == workload)
@@ -168,7 +173,11 @@ fn reference(
 pub fn print_failures(record: &Record, index: &Index, screen: &mut Screen) -> anyhow::Result<()> {
     for failure in index.failures()?.iter().take(5) {
         let runs = counted(failure.runs, "run");
-        screen.warn(&format!("{runs} {}, for example {}", failure.reason, failure.example));
+        let reason = match failure.reason.strip_prefix("does not fit") {
+            Some(rest) if failure.runs > 1 => format!("do not fit{rest}"),
+            _ => failure.reason.clone(),
+        };
+        screen.warn(&format!("{runs} {reason}, for example {}", failure.example));
         let example = RunFilter { run: Some(failure.example.clone()), ..RunFilter::default() };
         for row in index.runs(&example)? {
             let directory = record.run_directory(&row.directory);

@@ -82,11 +82,12 @@ fn several_sizes_make_a_curve_with_intervals_and_a_page() {
 
 #[test]
 fn capacity_is_found_where_it_is() {
-    // Two at a time, 5 ms each: 400 requests a second, and less where a machine is busy.
+    // Two at a time, 5 ms each: 400 requests a second, and less where a machine is busy. The bound is far above the time
+    // of a request, so that a machine that stands still now and then does not look like an endpoint that is full.
     let place = Bench::new();
     let endpoint =
         Endpoint::start(&place, &["--first-token", "5", "--gap", "0", "--tokens", "1", "--slots", "2"]);
-    let search = ["--find-capacity", "--slo-end-to-end", "60", "--precision", "0.2", "--json"];
+    let search = ["--find-capacity", "--slo-end-to-end", "200", "--precision", "0.2", "--json"];
     let mut arguments =
         vec!["load", &endpoint.url, "--rate", "50", "--gaps", "constant", "--duration", "0.5"];
     arguments.extend(search);
@@ -94,7 +95,7 @@ fn capacity_is_found_where_it_is() {
     let capacity = &found["capacity"];
     let (low, high) = (capacity["low"].as_f64().unwrap(), capacity["high"].as_f64().unwrap());
     assert_eq!(capacity["result"], "found", "{found}");
-    assert!(low > 20.0 && low < high && high < 700.0 && high <= low * 1.2001, "{found}");
+    assert!(low > 20.0 && low < high && high < 900.0 && high <= low * 1.2001, "{found}");
     // The same record tells the same again.
     let mut arguments = vec!["load", "--show", "load.assay", "--rate", "50"];
     arguments.extend(search);

@@ -15,6 +15,9 @@ const MOST_TRIES: usize = 3;
 const LEAST_TRIES: usize = 2;
 /// How often rates are doubled or halved at most.
 const MOST_STEPS: i32 = 16;
+/// At how many rates the client may spoil everything before the search is given up: it would not keep up with less either,
+/// and lower rates take ever longer.
+const MOST_SPOILT: usize = 4;
 /// More requests are not asked of a probe for the sake of confidence.
 const MOST_REQUESTS: u64 = 100_000;
 /// An end for a search that noise keeps from its end.
@@ -73,7 +76,7 @@ pub enum Capacity {
         /// That rate.
         below: f64,
     },
-    /// Nothing was tried.
+    /// Nothing was tried, or the client spoilt what was.
     Unknown,
 }
 
@@ -145,6 +148,7 @@ impl Search {
         match self.bracket() {
             (None, None) => Some(self.begin).filter(|_| self.probes.is_empty()),
             (Some(low), None) if low < self.most => Some((low * 2.0).min(self.most)),
+            (None, Some(_)) if self.is_hopeless() => None,
             (None, Some(high)) => {
                 Some(high / 2.0).filter(|rate| *rate >= self.begin / 2.0_f64.powi(MOST_STEPS))
             }
@@ -158,8 +162,8 @@ impl Search {
         match self.bracket() {
             (Some(low), Some(high)) => Capacity::Between { low, high },
             (Some(low), None) => Capacity::AtLeast(low),
-            (None, Some(below)) => Capacity::None { below },
-            (None, None) => Capacity::Unknown,
+            (None, Some(below)) if self.standing(below) != Standing::Spoilt => Capacity::None { below },
+            (None, _) => Capacity::Unknown,
         }
     }
 
@@ -167,6 +171,14 @@ impl Search {
     pub fn is_limited_by_client(&self) -> bool {
         let (_, high) = self.bracket();
         high.is_some_and(|high| self.standing(high) == Standing::Spoilt)
+    }
+
+    /// Whether the client spoilt every rate so far, and they were many.
+    fn is_hopeless(&self) -> bool {
+        let mut rates: Vec<f64> = self.probes.iter().map(|probe| probe.rate).collect();
+        rates.sort_by(f64::total_cmp);
+        rates.dedup();
+        rates.len() >= MOST_SPOILT && rates.iter().all(|rate| self.standing(*rate) == Standing::Spoilt)
     }
 
     /// The highest rate that holds, and the lowest that does not; the first is below the second.
@@ -265,5 +277,15 @@ mod tests {
         search.add(Probe { validity: Validity::Invalid, ..probe(1.0, 20.0) });
         assert_eq!(search.standing(20.0), Standing::Spoilt);
         assert!(search.is_limited_by_client());
+    }
+
+    #[test]
+    fn a_client_that_spoils_everything_is_given_up() {
+        let mut search = Search::new(80.0, 1000.0, 0.95, 0.05);
+        for rate in [80.0, 40.0, 20.0, 10.0] {
+            assert_eq!(search.next_rate(), Some(rate));
+            search.add(Probe { validity: Validity::Invalid, ..probe(1.0, rate) });
+        }
+        assert_eq!((search.next_rate(), search.capacity()), (None, Capacity::Unknown));
     }
 }

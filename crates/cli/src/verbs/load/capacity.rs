@@ -97,7 +97,7 @@ fn print(search: &Search, options: &Load, screen: &mut Screen) -> anyhow::Result
     let mut table = table(search);
     table.notes.push(answer(search, options.capacity.slo_share));
     if search.is_limited_by_client() {
-        let note = "the client could not keep up at the higher rate: the endpoint's capacity may be higher";
+        let note = "the client could not keep up there: the endpoint's capacity may be higher";
         let mark = table.footnote(note, "use more threads with --threads, or another machine as the client");
         if let Some(last) = table.notes.last_mut() {
             *last += &format!(" {mark}");
@@ -116,6 +116,9 @@ fn answer(search: &Search, share: f64) -> String {
         }
         Capacity::AtLeast(rate) => format!("capacity: not reached; {bound} at {rate:.2} requests/s too"),
         Capacity::None { below } => format!("capacity: none; not even at {below:.4} requests/s {bound}"),
+        Capacity::Unknown if search.is_limited_by_client() => {
+            "capacity: unknown, the client spoilt every rate that was tried".to_owned()
+        }
         Capacity::Unknown => "capacity: unknown, nothing was tried to its end".to_owned(),
     }
 }
