@@ -47,17 +47,19 @@ fn main() -> anyhow::Result<ExitCode> {
          iteration each in turn, order shuffled",
         effort.rounds, effort.warmup
     );
-    if let Some(size) = &arguments.size {
-        println!("only the cases of size {size}");
+    match &arguments.size {
+        Some(size) => println!("left out: cases of other sizes than {size}"),
+        None if quick => println!("left out, because this is quick: medium"),
+        None => {}
     }
     if quick {
-        println!("left out, because this is quick: medium, PyTorch's modes eager and compile");
+        println!("left out, because this is quick: PyTorch's modes eager and compile");
     }
     println!();
     let mut goals = Goals::default();
     let mut told = false;
     let is_wanted = |case: &&Case| match &arguments.size {
-        Some(size) => case.title.split(' ').next() == Some(size),
+        Some(size) => case.settings.contains(&format!("size={size}")),
         None => !quick || !case.drops_slower,
     };
     for case in cases().iter().filter(is_wanted) {

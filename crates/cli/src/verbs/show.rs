@@ -79,11 +79,9 @@ pub fn judged_for_people(
     metric: Option<&str>,
     most_compared: usize,
 ) -> anyhow::Result<(Answer, Known)> {
-    let (mut answer, known) = judged(index, metric, most_compared)?;
-    if known.summary.plan.as_ref().is_some_and(|plan| plan.layout.against.is_some()) {
-        answer.best = None;
-        answer.rows.iter_mut().for_each(|row| row.against_best = None);
-    }
+    let is_ranked = index.summary()?.plan.is_none_or(|plan| plan.layout.against.is_none());
+    let (mut answer, known) = judged(index, metric, if is_ranked { most_compared } else { 0 })?;
+    answer.best = answer.best.filter(|_| is_ranked);
     let cells = index.cells()?;
     let workload = cells.first().map_or("", |cell| cell.workload.as_str());
     if cells.iter().all(|cell| cell.workload == workload)

@@ -103,8 +103,8 @@ impl<'a> Worker<'a> {
                 let before = self.in_flight;
                 self.drive(ready);
                 // Many answers at once must not make a request late that is due meanwhile, or whose stream is free now.
-                let now = self.now_ns();
-                if self.in_flight < before || next.is_some_and(|next| next <= now) {
+                if self.in_flight < before || next.is_some_and(|next| next <= self.now_ns()) {
+                    let now = self.now_ns();
                     self.send_what_is_due(now);
                 }
             }
