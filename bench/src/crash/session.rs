@@ -101,14 +101,14 @@ pub enum Ending {
 /// A running session.
 pub struct Session {
     child: Child,
-    listener: Option<JoinHandle<Told>>,
+    listener: Option<JoinHandle<WorkloadEvent>>,
     kill: Option<Kill>,
     began: Instant,
 }
 
 /// What a session told before it ended.
 #[derive(Debug, Default)]
-struct Told {
+struct WorkloadEvent {
     acknowledged: Vec<Acknowledged>,
     rest: Vec<String>,
 }
@@ -191,7 +191,7 @@ impl Drop for Session {
     }
 }
 
-fn ending(status: ExitStatus, told: &Told) -> Ending {
+fn ending(status: ExitStatus, told: &WorkloadEvent) -> Ending {
     if status.success() {
         Ending::Complete
     } else if status.signal() == Some(Signal::SIGKILL as i32) {
@@ -205,8 +205,8 @@ fn ending(status: ExitStatus, told: &Told) -> Ending {
 }
 
 /// Reads what a session tells until its end. A line that was cut short acknowledges nothing.
-fn listen(stderr: ChildStderr) -> Told {
-    let mut told = Told::default();
+fn listen(stderr: ChildStderr) -> WorkloadEvent {
+    let mut told = WorkloadEvent::default();
     let mut reader = BufReader::new(stderr);
     let mut line = Vec::new();
     while reader.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {

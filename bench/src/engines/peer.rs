@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, bail};
-use assay_model::Told;
+use assay_model::WorkloadEvent;
 
 use super::Contender;
 use crate::place::Place;
@@ -38,21 +38,23 @@ pub struct Said {
 
 impl Said {
     /// Takes in a line; true if an iteration is done.
-    pub fn hear(&mut self, told: Told) -> bool {
+    pub fn hear(&mut self, told: WorkloadEvent) -> bool {
         match told {
-            Told::Value { metric, value, step: Some(_), .. } if metric.starts_with("time.") => {
+            WorkloadEvent::Value { metric, value, step: Some(_), .. } if metric.starts_with("time.") => {
                 self.wall_s = Some(value);
             }
-            Told::Value { metric, value, step: Some(_), .. } if metric.starts_with("cpu.") => {
+            WorkloadEvent::Value { metric, value, step: Some(_), .. } if metric.starts_with("cpu.") => {
                 self.cpu_s = Some(value);
             }
-            Told::Value { metric, value, step: None, .. } => {
+            WorkloadEvent::Value { metric, value, step: None, .. } => {
                 self.values.insert(metric, value);
             }
-            Told::Note { text, .. } => self.notes.push(text),
-            Told::Failed { reason, .. } | Told::DoesNotFit { reason, .. } => self.failure = Some(reason),
-            Told::Progress { .. } => return true,
-            Told::Done { .. } => self.done = true,
+            WorkloadEvent::Note { text, .. } => self.notes.push(text),
+            WorkloadEvent::Failed { reason, .. } | WorkloadEvent::DoesNotFit { reason, .. } => {
+                self.failure = Some(reason)
+            }
+            WorkloadEvent::Progress { .. } => return true,
+            WorkloadEvent::Done { .. } => self.done = true,
             _ => {}
         }
         false
@@ -132,7 +134,7 @@ impl Peer {
         Ok(std::mem::take(&mut self.said))
     }
 
-    fn next(&mut self) -> anyhow::Result<Option<Told>> {
+    fn next(&mut self) -> anyhow::Result<Option<WorkloadEvent>> {
         let mut line = String::new();
         while self.output.read_line(&mut line)? > 0 {
             if let Ok(told) = serde_json::from_str(&line) {
@@ -170,10 +172,10 @@ mod tests {
     #[test]
     fn an_iteration_is_done_when_progress_is_told() {
         let mut said = Said::default();
-        assert!(!said.hear(Told::at("time.forward.warmup", 1, 0.5)));
-        assert!(!said.hear(Told::at("cpu.iteration.warmup", 1, 0.9)));
-        assert!(!said.hear(Told::value("parity.loss", 9.0)));
-        assert!(said.hear(Told::Progress { done: 1, of: 2 }));
+        assert!(!said.hear(WorkloadEvent::at("time.forward.warmup", 1, 0.5)));
+        assert!(!said.hear(WorkloadEvent::at("cpu.iteration.warmup", 1, 0.9)));
+        assert!(!said.hear(WorkloadEvent::value("parity.loss", 9.0)));
+        assert!(said.hear(WorkloadEvent::Progress { done: 1, of: 2 }));
         assert_eq!(said.iteration(), Some(Iteration { wall_s: 0.5, cpu_s: 0.9 }));
         assert_eq!(said.iteration(), None, "a time is used once");
         assert_eq!(said.value("parity.loss"), Some(9.0));

@@ -50,7 +50,7 @@ fn number(bytes: &[u8]) -> Option<f64> {
 
 /// What a reader printed: the losses of all runs, and the files that runs stand in.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Told {
+pub struct WorkloadEvent {
     /// The losses.
     pub losses: Losses,
     /// Files with at least one run.
@@ -58,8 +58,8 @@ pub struct Told {
 }
 
 /// What the lines that `assay read --json` prints say.
-pub fn told(printed: &[u8]) -> anyhow::Result<Told> {
-    let mut told = Told::default();
+pub fn told(printed: &[u8]) -> anyhow::Result<WorkloadEvent> {
+    let mut told = WorkloadEvent::default();
     let mut files = BTreeSet::new();
     for line in printed.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
         let run: serde_json::Value = serde_json::from_slice(line).context("assay read printed no JSON")?;
@@ -106,7 +106,7 @@ mod tests {
             )
         };
         let told = told(format!("{}{}", line("a", 2.0), line("b", 1.5)).as_bytes()).unwrap();
-        assert_eq!(told, Told { losses: Losses { count: 20, last: Some(1.5) }, files: 2 });
+        assert_eq!(told, WorkloadEvent { losses: Losses { count: 20, last: Some(1.5) }, files: 2 });
         assert!(super::told(b"nothing\n").is_err());
     }
 }

@@ -4,7 +4,7 @@
 pub mod chat;
 
 use assay_model::{Metric, Settings, WorkloadDescription};
-use assay_workloads::{Ended, Limits, Outlet, WorkloadError};
+use assay_workloads::{Emitter, Ended, Limits, WorkloadError};
 
 use crate::failure::Mistake;
 
@@ -40,18 +40,20 @@ pub fn check(name: &str, settings: &Settings) -> Result<(), Mistake> {
     }
 }
 
-/// Runs one workload to its end. What it measures is told through `outlet`; an error is returned and not told.
+/// Runs one workload to its end. What it measures is told through `emitter`; an error is returned and not told.
 pub fn run(
     name: &str,
     settings: Settings,
     machine: &Limits,
-    outlet: &mut Outlet<'_>,
+    emitter: &mut Emitter<'_>,
 ) -> anyhow::Result<Ended> {
     match name {
-        chat::NAME => chat::run(settings, outlet),
-        _ => assay_workloads::run(name, &settings, machine, outlet).map_err(|error| match error.is_usage() {
-            true => Mistake::from(error).into(),
-            false => error.into(),
-        }),
+        chat::NAME => chat::run(settings, emitter),
+        _ => {
+            assay_workloads::run(name, &settings, machine, emitter).map_err(|error| match error.is_usage() {
+                true => Mistake::from(error).into(),
+                false => error.into(),
+            })
+        }
     }
 }

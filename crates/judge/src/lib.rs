@@ -6,7 +6,6 @@
 //! | `gather.rs` | the runs of a record as samples by cell |
 //! | `estimate.rs` | samples to an estimate with its caveats |
 //! | `verdict.rs` | two sets of samples to a verdict |
-//! | `audit.rs`, `audit/` | claims of write-ups against evidence, one check a file |
 //! | `answer.rs` | one record: the table of its cells, ranked where the evidence allows |
 //! | `pivot.rs` | one record with some settings as columns |
 //! | `scaling.rs` | one record as a scaling study: speed-up, efficiency, a fitted law |
@@ -17,7 +16,6 @@
 //! | `stopping.rs` | whether a cell needs more runs |
 
 pub mod answer;
-pub mod audit;
 pub mod comparison;
 pub mod estimate;
 pub mod gate;

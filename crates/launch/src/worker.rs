@@ -144,7 +144,7 @@ fn concluded(own: Status, told: Option<&Status>) -> Status {
             Some(
                 told @ (Status::GateFailed { .. }
                 | Status::DoesNotFit { .. }
-                | Status::Failed { failure: Failure::Told { .. } }),
+                | Status::Failed { failure: Failure::WorkloadEvent { .. } }),
             ),
         ) => told.clone(),
         (Status::Unknown, Some(told)) => told.clone(),
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn a_missed_gate_is_not_a_failure_and_exit_codes_are_believed_otherwise() {
         let gate = Status::GateFailed { reason: "at least 560000".into() };
-        let failed = Status::Failed { failure: Failure::Told { reason: "a pod crashed".into() } };
+        let failed = Status::Failed { failure: Failure::WorkloadEvent { reason: "a pod crashed".into() } };
         assert_eq!(concluded(exit(1), Some(&gate)), gate);
         assert_eq!(concluded(exit(1), Some(&Status::Succeeded)), exit(1));
         assert_eq!(concluded(exit(1), None), exit(1));

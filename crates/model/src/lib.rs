@@ -6,7 +6,7 @@
 //! | `unit.rs` | units of measure and how they are written |
 //! | `identity.rs` | content hashes: points, cells, runs |
 //! | `observation.rs` | facts found in evidence, and series |
-//! | `stream.rs` | what a built-in workload says while it runs |
+//! | `workload_event.rs` | what a built-in workload says while it runs |
 //! | `run.rs` | how one execution went |
 //! | `names.rs` | canonical names of metrics and settings |
 //! | `document.rs` | what a reading of a file gives: runs, tables, statements |
@@ -31,10 +31,10 @@ pub mod names;
 pub mod observation;
 pub mod platform;
 pub mod run;
-pub mod stream;
 pub mod unit;
 pub mod value;
 pub mod workload;
+pub mod workload_event;
 
 pub use document::{
     ClockKind, Column, Document, Hint, KnownBy, Phase, Quantity, ReadRun, Role, SettingFact, Span, Standing,
@@ -50,7 +50,7 @@ pub use metric::{Direction, Metric};
 pub use observation::{Observation, Origin, Scope, Series, Source};
 pub use platform::Platform;
 pub use run::{Failure, Replayed, RunResult, Speed, Status, Usage};
-pub use stream::Told;
 pub use unit::Unit;
 pub use value::{Settings, Value};
 pub use workload::{SettingDescription, SettingKind, WorkloadDescription};
+pub use workload_event::WorkloadEvent;

@@ -66,7 +66,7 @@ pub enum Failure {
         signal: i32,
     },
     /// The evidence says so, without an exit code.
-    Told {
+    WorkloadEvent {
         /// What it says.
         reason: String,
     },
@@ -114,7 +114,7 @@ impl fmt::Display for Status {
             Status::Failed { failure: Failure::Start { reason } } => write!(f, "failed to start: {reason}"),
             Status::TimedOut { after_s } => write!(f, "timed out after {after_s} s"),
             Status::Interrupted => f.write_str("interrupted"),
-            Status::Failed { failure: Failure::Told { reason } } => write!(f, "failed: {reason}"),
+            Status::Failed { failure: Failure::WorkloadEvent { reason } } => write!(f, "failed: {reason}"),
             Status::GateFailed { reason } => write!(f, "gate failed: {reason}"),
             Status::DoesNotFit { reason } => write!(f, "does not fit: {reason}"),
             Status::Aborted { reason } => write!(f, "aborted: {reason}"),

@@ -6,7 +6,7 @@ mod repeats;
 mod series;
 mod text;
 
-use assay_judge::audit::{Audit, Class, Finding, Standing};
+use assay_audit::{Audit, Class, Finding, Standing};
 use assay_model::Document;
 
 use crate::number::counted;

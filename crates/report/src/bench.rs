@@ -1,7 +1,7 @@
 //! What a one-off measurement says: a few lines a cell, and how the cells compare.
 
 use assay_judge::{Answer, Row};
-use assay_model::{CellId, Estimate, Settings, Told, Unit, Verdict, names};
+use assay_model::{CellId, Estimate, Settings, Unit, Verdict, WorkloadEvent, names};
 
 use crate::answer::effect_cell;
 use crate::number::{Scale, percent, single};
@@ -101,15 +101,17 @@ pub fn profile(figures: &[(String, String, f64)]) -> Table {
 }
 
 /// The answer to one input, from what a run told: the input as a model sees it, scores, shares, and what follows.
-pub fn answer(told: impl Iterator<Item = Told>) -> Vec<String> {
+pub fn answer(told: impl Iterator<Item = WorkloadEvent>) -> Vec<String> {
     const SETTINGS: [(&str, &str); 3] =
         [("input_ids", "input_ids"), ("attention_mask", "attention_mask"), ("label", "class label")];
     let (mut settings, mut logits, mut shares) = (Vec::new(), Vec::new(), Vec::new());
     for told in told {
         match told {
-            Told::Setting { name, value } => settings.push((name, value.to_string())),
-            Told::Value { metric, value, step: Some(_), .. } if metric == names::LOGITS => logits.push(value),
-            Told::Value { metric, value, step: Some(_), .. } if metric == names::PROBABILITIES => {
+            WorkloadEvent::Setting { name, value } => settings.push((name, value.to_string())),
+            WorkloadEvent::Value { metric, value, step: Some(_), .. } if metric == names::LOGITS => {
+                logits.push(value)
+            }
+            WorkloadEvent::Value { metric, value, step: Some(_), .. } if metric == names::PROBABILITIES => {
                 shares.push(value)
             }
             _ => {}
@@ -228,14 +230,15 @@ mod tests {
 
     #[test]
     fn an_answer_has_its_input_and_its_scores() {
-        let setting = |name: &str, value: &str| Told::Setting { name: name.to_owned(), value: value.into() };
+        let setting =
+            |name: &str, value: &str| WorkloadEvent::Setting { name: name.to_owned(), value: value.into() };
         let told = [
             setting("size", "tiny"),
             setting("input_ids", "101 102"),
-            Told::at(names::LOGITS, 0, -1.907_21),
-            Told::at(names::LOGITS, 1, 2.169_9),
-            Told::at(names::PROBABILITIES, 0, 0.016_7),
-            Told::at(names::TIME_ITERATION, 1, 0.5),
+            WorkloadEvent::at(names::LOGITS, 0, -1.907_21),
+            WorkloadEvent::at(names::LOGITS, 1, 2.169_9),
+            WorkloadEvent::at(names::PROBABILITIES, 0, 0.016_7),
+            WorkloadEvent::at(names::TIME_ITERATION, 1, 0.5),
             setting("label", "1 (positive)"),
         ];
         let expected = [

@@ -1,6 +1,6 @@
 //! Documents and audits for tests.
 
-use assay_judge::audit::{Audit, Class, Finding, RepeatGroup, Standing as Stands};
+use assay_audit::{Audit, Class, Finding, RepeatGroup, Standing as Stands};
 use assay_model::{
     Document, Failure, Hint, KnownBy, Observation, Origin, Phase, Quantity, ReadRun, Role, Scope, Series,
     SettingFact, Source, Span, Standing, Statement, Status, Table, TableCell, TableRow, Unit, Value,

@@ -75,7 +75,7 @@ use self::options::Task;
 use self::sentences::Sentences;
 use self::tokens::Tokens;
 use crate::engine::EngineKind;
-use crate::{Ended, Limits, Outlet, WorkloadError};
+use crate::{Emitter, Ended, Limits, WorkloadError};
 
 /// What the process itself needs, apart from all buffers.
 const PROCESS_BYTES: u128 = 48 << 20;
@@ -84,22 +84,22 @@ const PROCESS_BYTES: u128 = 48 << 20;
 pub const NAME: &str = "bert";
 
 /// Runs it with the engine that the settings name.
-pub fn run(settings: &Settings, machine: &Limits, outlet: &mut Outlet<'_>) -> Result<Ended, WorkloadError> {
+pub fn run(settings: &Settings, machine: &Limits, emitter: &mut Emitter<'_>) -> Result<Ended, WorkloadError> {
     let mut options = Options::read(settings, machine.threads)?;
     let opened = Opened::open(&mut options)?;
     if options.task == Task::Pretrain {
         let text = Text::open(&options, &opened.tokens)?;
         return if options.engine == EngineKind::Torch {
-            torch::pretrain(&options, opened, text, machine, outlet)
+            torch::pretrain(&options, opened, text, machine, emitter)
         } else {
-            pretrain::run(&options, opened, text, machine, outlet)
+            pretrain::run(&options, opened, text, machine, emitter)
         };
     }
     let sentences = Sentences::open(&options, &opened.tokens, &opened.labels)?;
     if options.engine == EngineKind::Torch {
-        torch::answer(&options, opened, sentences, machine, outlet)
+        torch::answer(&options, opened, sentences, machine, emitter)
     } else {
-        inference::run(&options, opened, sentences, machine, outlet)
+        inference::run(&options, opened, sentences, machine, emitter)
     }
 }
 
@@ -145,23 +145,23 @@ impl Opened {
     }
 
     /// Says what is not real about a run.
-    pub(crate) fn tell_made_up(&self, options: &Options, outlet: &mut Outlet<'_>) {
+    pub(crate) fn tell_made_up(&self, options: &Options, emitter: &mut Emitter<'_>) {
         if self.folder.is_none() {
-            outlet.note("the weights are random, made from the seed: answers mean nothing, times do");
+            emitter.note("the weights are random, made from the seed: answers mean nothing, times do");
         } else if let Some(folder) = &self.folder
             && self.trained.is_none()
             && !folder.has_head(options.task)
         {
-            outlet
+            emitter
                 .note("the model has no head for this task: that of this run is random, made from the seed");
         }
         if options.text.is_none() && options.data.is_none() {
-            outlet.note(format!(
+            emitter.note(format!(
                 "the tokens are random, made from the seed: {} in a sequence",
                 options.context
             ));
         } else if self.tokens.are_made_up() {
-            outlet.note("there is no vocabulary: token ids are made up from the words");
+            emitter.note("there is no vocabulary: token ids are made up from the words");
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Built-in workloads, the engines that compute them, and the data they use.
 //!
-//! A workload is asked for by name with settings, and says what it does as [`assay_model::Told`] lines through an
-//! [`Outlet`]; it prints nothing itself.
+//! A workload is asked for by name with settings, and says what it does as [`assay_model::WorkloadEvent`] lines through an
+//! [`Emitter`]; it prints nothing itself.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `outlet.rs` | what a caller gives a workload, and how it answers |
+//! | `emitter.rs` | what a caller gives a workload, and how it answers |
 //! | `error.rs` | what can go wrong |
 //! | `arguments.rs` | settings as they stand on a command line |
 //! | `describe.rs` | parts of which the descriptions of workloads are made |
@@ -28,9 +28,9 @@
 //! | `memory.rs` | how much memory a workload may take |
 //! | `engine.rs`, `engine/` | adapters to other runtimes |
 
+mod emitter;
 mod error;
 mod native;
-mod outlet;
 mod process;
 mod ranks;
 mod session;
@@ -54,8 +54,8 @@ pub mod tensors;
 pub mod training;
 pub mod weights;
 
+pub use emitter::{Emitter, Ended, Limits};
 pub use error::WorkloadError;
-pub use outlet::{Ended, Limits, Outlet};
 
 use assay_model::{Settings, WorkloadDescription};
 
@@ -84,17 +84,17 @@ pub fn check(name: &str, settings: &Settings) -> Result<(), WorkloadError> {
     }
 }
 
-/// Runs one workload to its end. What it measures is told through `outlet`; an error is returned and not told.
+/// Runs one workload to its end. What it measures is told through `emitter`; an error is returned and not told.
 pub fn run(
     name: &str,
     settings: &Settings,
     machine: &Limits,
-    outlet: &mut Outlet<'_>,
+    emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
     match name {
-        lm::NAME => lm::run(settings, machine, outlet),
-        bert::NAME => bert::run(settings, machine, outlet),
-        mnist::NAME => mnist::run(settings, machine, outlet),
+        lm::NAME => lm::run(settings, machine, emitter),
+        bert::NAME => bert::run(settings, machine, emitter),
+        mnist::NAME => mnist::run(settings, machine, emitter),
         _ => Err(unknown(name)),
     }
 }

@@ -65,23 +65,23 @@ use assay_model::Settings;
 
 use self::data::Text;
 use crate::engine::EngineKind;
-use crate::{Ended, Limits, Outlet, WorkloadError};
+use crate::{Emitter, Ended, Limits, WorkloadError};
 
 /// The name of the workload.
 pub const NAME: &str = "lm";
 
 /// Runs it with the engine that the settings name.
-pub fn run(settings: &Settings, machine: &Limits, outlet: &mut Outlet<'_>) -> Result<Ended, WorkloadError> {
+pub fn run(settings: &Settings, machine: &Limits, emitter: &mut Emitter<'_>) -> Result<Ended, WorkloadError> {
     let mut options = Options::read(settings, machine.threads)?;
     let text = Text::open(&options, machine.memory_bytes)?;
     if let Some(text) = &text {
         options.settle_vocabulary(text.vocabulary)?;
     }
     match options.engine {
-        EngineKind::Native => native::run(&options, text, machine, outlet),
+        EngineKind::Native => native::run(&options, text, machine, emitter),
         EngineKind::Torch => {
             let tokens = text.as_ref().map(Text::numbers);
-            torch::run(&options, machine, tokens.as_deref(), outlet)
+            torch::run(&options, machine, tokens.as_deref(), emitter)
         }
     }
 }

@@ -63,18 +63,18 @@ use assay_model::Settings;
 
 use self::samples::Samples;
 use crate::engine::EngineKind;
-use crate::{Ended, Limits, Outlet, WorkloadError};
+use crate::{Emitter, Ended, Limits, WorkloadError};
 
 /// The name of the workload.
 pub const NAME: &str = "mnist";
 
 /// Runs it with the engine that the settings name.
-pub fn run(settings: &Settings, machine: &Limits, outlet: &mut Outlet<'_>) -> Result<Ended, WorkloadError> {
+pub fn run(settings: &Settings, machine: &Limits, emitter: &mut Emitter<'_>) -> Result<Ended, WorkloadError> {
     let mut options = Options::read(settings, machine.threads)?;
     let samples = Samples::open(&Threads::new(options.threads), &options)?;
     let schedule = options.settle(&samples)?;
     match options.engine {
-        EngineKind::Native => native::run(&options, &samples, &schedule, machine, outlet),
-        EngineKind::Torch => torch::run(&options, &samples, &schedule, machine, outlet),
+        EngineKind::Native => native::run(&options, &samples, &schedule, machine, emitter),
+        EngineKind::Torch => torch::run(&options, &samples, &schedule, machine, emitter),
     }
 }

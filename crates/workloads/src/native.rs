@@ -4,29 +4,29 @@
 use std::path::Path;
 use std::time::Instant;
 
-use assay_model::{Settings, Told, Value, names};
+use assay_model::{Settings, Value, WorkloadEvent, names};
 
 use crate::memory::bytes_in_words;
 use crate::process::{anonymous_memory, tell_memory};
 use crate::session::{self, Course, Work};
 use crate::summary::{Effort, Summary};
-use crate::{Ended, Limits, Outlet, WorkloadError, ranks};
+use crate::{Emitter, Ended, Limits, WorkloadError, ranks};
 
 /// Tells every setting that is in force, but those that mean nothing here.
-pub(crate) fn tell_settings(settings: Settings, elsewhere: &[&str], outlet: &mut Outlet<'_>) {
+pub(crate) fn tell_settings(settings: Settings, elsewhere: &[&str], emitter: &mut Emitter<'_>) {
     const OF_TORCH: [&str; 2] = ["mode", "python"];
     // An empty text is a setting that is not in use.
     let unused = Value::from("");
     for (name, value) in settings {
         match name.as_str() {
             name if OF_TORCH.contains(&name) || elsewhere.contains(&name) => {}
-            names::setting::PROFILE => outlet.setting(&name, Value::Switch(value != unused)),
+            names::setting::PROFILE => emitter.setting(&name, Value::Switch(value != unused)),
             _ if value == unused => {}
-            name => outlet.setting(name, value),
+            name => emitter.setting(name, value),
         }
     }
-    outlet.setting(names::setting::PRECISION, "float32");
-    outlet.setting("instructions", assay_kernels::instructions().as_str());
+    emitter.setting(names::setting::PRECISION, "float32");
+    emitter.setting("instructions", assay_kernels::instructions().as_str());
 }
 
 /// Memory that a run needs.
@@ -42,18 +42,18 @@ pub(crate) fn fits(
     need: &Need,
     machine: &Limits,
     hint: impl FnOnce(u64) -> String,
-    outlet: &mut Outlet<'_>,
+    emitter: &mut Emitter<'_>,
 ) -> bool {
     match machine.memory_bytes.filter(|available| need.total > u128::from(*available)) {
         Some(available) => {
             let parts = if need.parts.is_empty() { String::new() } else { format!(" ({})", need.parts) };
             let (total, free) = (bytes_in_words(need.total), bytes_in_words(u128::from(available)));
             let reason = format!("it needs {total}{parts}, and {free} are free");
-            outlet.tell(Told::DoesNotFit { reason, hint: Some(hint(available)) });
+            emitter.emit(WorkloadEvent::DoesNotFit { reason, hint: Some(hint(available)) });
             false
         }
         None => {
-            outlet.value_in("memory.planned", need.total as f64, "B", None);
+            emitter.value_in("memory.planned", need.total as f64, "B", None);
             true
         }
     }
@@ -74,14 +74,14 @@ impl Began {
     }
 
     /// Tells that everything has been laid ready since.
-    pub(crate) fn tell_stage(&self, outlet: &mut Outlet<'_>) {
+    pub(crate) fn tell_stage(&self, emitter: &mut Emitter<'_>) {
         let end_s = self.at.elapsed().as_secs_f64();
-        outlet.tell(Told::Phase { name: "stage".to_owned(), start_s: 0.0, end_s });
+        emitter.emit(WorkloadEvent::Phase { name: "stage".to_owned(), start_s: 0.0, end_s });
     }
 
     /// Tells how much memory has been used since.
-    pub(crate) fn tell_memory(&self, outlet: &mut Outlet<'_>) {
-        tell_memory(self.memory, outlet);
+    pub(crate) fn tell_memory(&self, emitter: &mut Emitter<'_>) {
+        tell_memory(self.memory, emitter);
     }
 }
 
@@ -99,22 +99,22 @@ impl Run<'_> {
     pub(crate) fn on_all<W: Work>(
         &self,
         machine: &Limits,
-        outlet: &mut Outlet<'_>,
-        prepare: impl Fn(usize, &mut Outlet<'_>) -> Result<W, WorkloadError> + Sync,
+        emitter: &mut Emitter<'_>,
+        prepare: impl Fn(usize, &mut Emitter<'_>) -> Result<W, WorkloadError> + Sync,
     ) -> Result<Ended, WorkloadError> {
-        ranks::on_all(self.effort.tasks, outlet, |ranks, outlet| {
-            let work = prepare(ranks.rank(), outlet);
+        ranks::on_all(self.effort.tasks, emitter, |ranks, emitter| {
+            let work = prepare(ranks.rank(), emitter);
             let refused = ranks.any(work.is_err());
             let mut work = work?;
             if refused {
                 return Ok(Ended::Stopped);
             }
             let mut summary = Summary::default();
-            summary.tell_before(&self.effort, outlet);
+            summary.tell_before(&self.effort, emitter);
             let began = self.began.at;
-            let ended = session::iterate(&self.course, &mut work, ranks, began, &mut summary, outlet)?;
+            let ended = session::iterate(&self.course, &mut work, ranks, began, &mut summary, emitter)?;
             if ranks.rank() == 0 {
-                self.finish(&mut work, ended, &summary, machine, outlet)?;
+                self.finish(&mut work, ended, &summary, machine, emitter)?;
             }
             Ok(ended)
         })
@@ -127,17 +127,17 @@ impl Run<'_> {
         ended: Ended,
         summary: &Summary,
         machine: &Limits,
-        outlet: &mut Outlet<'_>,
+        emitter: &mut Emitter<'_>,
     ) -> Result<(), WorkloadError> {
-        work.close(ended, summary.done(), self.began.at, outlet)?;
-        summary.tell_after(&self.effort, machine.peak_flops, outlet);
-        self.began.tell_memory(outlet);
+        work.close(ended, summary.done(), self.began.at, emitter)?;
+        summary.tell_after(&self.effort, machine.peak_flops, emitter);
+        self.began.tell_memory(emitter);
         if let Some(path) = self.profile {
-            work.profile().tell(machine.peak_flops, summary.counted(), outlet);
+            work.profile().tell(machine.peak_flops, summary.counted(), emitter);
             work.profile().write(path)?;
         }
         if matches!(ended, Ended::Done | Ended::Stopped) {
-            outlet.tell(Told::Done { steps: work.steps(summary.done()) });
+            emitter.emit(WorkloadEvent::Done { steps: work.steps(summary.done()) });
         }
         Ok(())
     }

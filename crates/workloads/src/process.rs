@@ -3,12 +3,12 @@
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use assay_model::{Told, names};
+use assay_model::{WorkloadEvent, names};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::Outlet;
+use crate::Emitter;
 
 /// CPU time of all threads of this process so far, user and system.
 pub(crate) fn cpu_seconds() -> f64 {
@@ -18,12 +18,12 @@ pub(crate) fn cpu_seconds() -> f64 {
 
 /// Tells the largest memory of this process so far, and which part of it any run costs: what there was before the model,
 /// and all code that was used since. `before` is the anonymous memory before the model.
-pub(crate) fn tell_memory(before: Option<u64>, outlet: &mut Outlet<'_>) {
+pub(crate) fn tell_memory(before: Option<u64>, emitter: &mut Emitter<'_>) {
     if let Some(bytes) = memory("VmHWM:") {
-        outlet.tell(Told::value(names::MEMORY_PEAK, bytes as f64));
+        emitter.emit(WorkloadEvent::value(names::MEMORY_PEAK, bytes as f64));
     }
     if let Some((before, code)) = before.zip(memory("RssFile:")) {
-        outlet.value_in("memory.interpreter", (before + code) as f64, "B", None);
+        emitter.value_in("memory.interpreter", (before + code) as f64, "B", None);
     }
 }
 
@@ -41,10 +41,10 @@ fn memory(key: &str) -> Option<u64> {
 
 /// Waits for one line on `input`, looking at the stop flag ten times a second. False when the input has ended or the
 /// run should stop. Bytes are read one by one, so that nothing beyond the line is taken away.
-pub(crate) fn wait_for_line(input: impl AsFd, outlet: &Outlet<'_>) -> bool {
+pub(crate) fn wait_for_line(input: impl AsFd, emitter: &Emitter<'_>) -> bool {
     const WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
     let mut byte = [0u8; 1];
-    while !outlet.stopped() {
+    while !emitter.stopped() {
         let mut descriptors = [PollFd::new(&input, PollFlags::IN)];
         match poll(&mut descriptors, Some(&WAIT)) {
             Ok(0) | Err(Errno::INTR) => continue,
@@ -78,14 +78,14 @@ mod tests {
     fn pacing_takes_one_line_at_a_time_and_ends_with_the_input_or_the_flag() {
         let (reader, mut writer) = std::io::pipe().unwrap();
         let (mut tell, stop) = (|_| {}, AtomicBool::new(false));
-        let outlet = Outlet::new(&mut tell, &stop);
+        let emitter = Emitter::new(&mut tell, &stop);
         writer.write_all(b"go\nagain\n").unwrap();
-        assert!(wait_for_line(&reader, &outlet));
-        assert!(wait_for_line(&reader, &outlet));
+        assert!(wait_for_line(&reader, &emitter));
+        assert!(wait_for_line(&reader, &emitter));
         stop.store(true, Ordering::Relaxed);
-        assert!(!wait_for_line(&reader, &outlet));
+        assert!(!wait_for_line(&reader, &emitter));
         stop.store(false, Ordering::Relaxed);
         drop(writer);
-        assert!(!wait_for_line(&reader, &outlet));
+        assert!(!wait_for_line(&reader, &emitter));
     }
 }

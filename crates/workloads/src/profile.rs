@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::{Outlet, WorkloadError};
+use crate::{Emitter, WorkloadError};
 
 struct Event {
     operation: &'static str,
@@ -83,7 +83,7 @@ impl Profile {
 
     /// Tells time, arithmetic and share of peak of each operation, over all iterations that count, in the order in which
     /// the operations came first.
-    pub fn tell(&self, peak_flops: Option<f64>, iterations: u64, outlet: &mut Outlet<'_>) {
+    pub fn tell(&self, peak_flops: Option<f64>, iterations: u64, emitter: &mut Emitter<'_>) {
         let Some(events) = &self.events else { return };
         let events = events.borrow();
         let whole: f64 = events.iter().map(|event| event.seconds).sum();
@@ -102,13 +102,13 @@ impl Profile {
             }
             let name = format!("profile.{operation}");
             let each = iterations.max(1) as f64;
-            outlet.value_in(&format!("{name}.seconds"), seconds / each, "s", None);
-            outlet.value_in(&format!("{name}.share"), seconds / whole, "fraction", None);
+            emitter.value_in(&format!("{name}.seconds"), seconds / each, "s", None);
+            emitter.value_in(&format!("{name}.share"), seconds / whole, "fraction", None);
             if flops > 0.0 {
-                outlet.value_in(&format!("{name}.flops"), flops / each, "FLOP", None);
-                outlet.value_in(&format!("{name}.flops_per_s"), flops / seconds, "FLOP/s", None);
+                emitter.value_in(&format!("{name}.flops"), flops / each, "FLOP", None);
+                emitter.value_in(&format!("{name}.flops_per_s"), flops / seconds, "FLOP/s", None);
                 if let Some(peak) = peak_flops {
-                    outlet.value_in(&format!("{name}.mfu"), flops / seconds / peak, "fraction", None);
+                    emitter.value_in(&format!("{name}.mfu"), flops / seconds / peak, "fraction", None);
                 }
             }
         }
@@ -137,7 +137,7 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_model::Told;
+    use assay_model::WorkloadEvent;
     use std::sync::atomic::AtomicBool;
 
     #[test]
@@ -149,10 +149,10 @@ mod tests {
         profile.timed("head", 4e6, nap);
         profile.timed("head", 4e6, nap);
         let (mut told, stop) = (Vec::new(), AtomicBool::new(false));
-        profile.tell(Some(1e12), 2, &mut Outlet::new(&mut |line| told.push(line), &stop));
+        profile.tell(Some(1e12), 2, &mut Emitter::new(&mut |line| told.push(line), &stop));
         let value = |name: &str| {
             told.iter().find_map(|line| match line {
-                Told::Value { metric, value, .. } if metric == name => Some(*value),
+                WorkloadEvent::Value { metric, value, .. } if metric == name => Some(*value),
                 _ => None,
             })
         };

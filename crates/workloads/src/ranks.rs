@@ -3,27 +3,27 @@
 use std::sync::mpsc::{Receiver, channel};
 
 use crate::collective::{Collective, Single, team};
-use crate::{Ended, Outlet, WorkloadError};
+use crate::{Emitter, Ended, WorkloadError};
 
 /// Threads of one of several ranks that share so many.
 pub(crate) fn threads_of_task(threads: usize, tasks: usize) -> usize {
     (threads / tasks.max(1)).max(1)
 }
 
-/// Runs `work` on so many ranks: the first on this thread with the outlet, the others on threads of their own, with
+/// Runs `work` on so many ranks: the first on this thread with the emitter, the others on threads of their own, with
 /// nobody to listen to them. The answer is that of the first rank, or the first error of any. `work` must call the
 /// collective operations in the same order on every rank.
 pub(crate) fn on_all(
     tasks: usize,
-    outlet: &mut Outlet<'_>,
-    work: impl Fn(&mut dyn Collective, &mut Outlet<'_>) -> Result<Ended, WorkloadError> + Sync,
+    emitter: &mut Emitter<'_>,
+    work: impl Fn(&mut dyn Collective, &mut Emitter<'_>) -> Result<Ended, WorkloadError> + Sync,
 ) -> Result<Ended, WorkloadError> {
     if tasks <= 1 {
-        return work(&mut Single, outlet);
+        return work(&mut Single, emitter);
     }
-    let stop = outlet.stop_flag();
+    let stop = emitter.stop_flag();
     let mut members = team(tasks).into_iter();
-    let Some(mut first) = members.next() else { return work(&mut Single, outlet) };
+    let Some(mut first) = members.next() else { return work(&mut Single, emitter) };
     std::thread::scope(|scope| {
         // A rank begins when it is told to: when all are there.
         let mut others = Vec::new();
@@ -34,7 +34,7 @@ pub(crate) fn on_all(
                 if !told_to_begin(&begin) {
                     return Ok(Ended::Stopped);
                 }
-                work(member.as_mut(), &mut Outlet::new(&mut |_| {}, stop))
+                work(member.as_mut(), &mut Emitter::new(&mut |_| {}, stop))
             };
             let thread = std::thread::Builder::new().spawn_scoped(scope, silent).map_err(|error| {
                 WorkloadError::Setting {
@@ -50,7 +50,7 @@ pub(crate) fn on_all(
             // A rank that is gone already has ended by itself, and its answer says why.
             let _ = go.send(());
         }
-        let mut ended = work(first.as_mut(), outlet);
+        let mut ended = work(first.as_mut(), emitter);
         for (_, thread) in others {
             let other = thread.join().unwrap_or_else(|_| {
                 Err(WorkloadError::EngineFailed {
@@ -79,15 +79,15 @@ mod tests {
 
     fn run(
         tasks: usize,
-        work: impl Fn(&mut dyn Collective, &mut Outlet<'_>) -> Result<Ended, WorkloadError> + Sync,
+        work: impl Fn(&mut dyn Collective, &mut Emitter<'_>) -> Result<Ended, WorkloadError> + Sync,
     ) -> (Result<Ended, WorkloadError>, Vec<String>) {
         let (mut notes, stop) = (Vec::new(), AtomicBool::new(false));
         let mut tell = |told| {
-            if let assay_model::Told::Note { text, .. } = told {
+            if let assay_model::WorkloadEvent::Note { text, .. } = told {
                 notes.push(text);
             }
         };
-        let ended = on_all(tasks, &mut Outlet::new(&mut tell, &stop), work);
+        let ended = on_all(tasks, &mut Emitter::new(&mut tell, &stop), work);
         (ended, notes)
     }
 
@@ -95,9 +95,9 @@ mod tests {
     fn every_rank_works_and_only_the_first_is_heard() {
         for tasks in [1, 2, 5] {
             let ranks = Mutex::new(Vec::new());
-            let (ended, notes) = run(tasks, |ranks_of, outlet| {
+            let (ended, notes) = run(tasks, |ranks_of, emitter| {
                 ranks.lock().unwrap().push(ranks_of.rank());
-                outlet.note(format!("rank {} of {}", ranks_of.rank(), ranks_of.size()));
+                emitter.note(format!("rank {} of {}", ranks_of.rank(), ranks_of.size()));
                 Ok(Ended::Done)
             });
             let mut ranks = ranks.into_inner().unwrap();

@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
-use assay_model::Told;
+use assay_model::WorkloadEvent;
 
 use crate::collective::Collective;
 use crate::process::{cpu_seconds, wait_for_line};
 use crate::profile::Profile;
 use crate::summary::{Iteration, Outcome, Summary};
-use crate::{Ended, Outlet, WorkloadError};
+use crate::{Emitter, Ended, WorkloadError};
 
 /// What one rank computes.
 pub(crate) trait Work {
@@ -48,7 +48,7 @@ pub(crate) trait Work {
         _done: u64,
         _last: bool,
         _began: Instant,
-        _outlet: &mut Outlet<'_>,
+        _outlet: &mut Emitter<'_>,
     ) -> Result<(), WorkloadError> {
         Ok(())
     }
@@ -59,7 +59,7 @@ pub(crate) trait Work {
         _ended: Ended,
         _done: u64,
         _began: Instant,
-        _outlet: &mut Outlet<'_>,
+        _outlet: &mut Emitter<'_>,
     ) -> Result<(), WorkloadError> {
         Ok(())
     }
@@ -85,7 +85,7 @@ pub(crate) fn iterate(
     ranks: &mut dyn Collective,
     began: Instant,
     summary: &mut Summary,
-    outlet: &mut Outlet<'_>,
+    emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
     let Course { warmup, iterations, paced, .. } = *course;
     let first = work.first();
@@ -93,7 +93,7 @@ pub(crate) fn iterate(
     let leads = ranks.rank() == 0;
     let mut phase_start = began.elapsed().as_secs_f64();
     for number in 0..of {
-        let stop = outlet.stopped() || (leads && paced && !wait_for_line(std::io::stdin(), outlet));
+        let stop = emitter.stopped() || (leads && paced && !wait_for_line(std::io::stdin(), emitter));
         if ranks.any(stop) {
             return Ok(Ended::Stopped);
         }
@@ -103,21 +103,21 @@ pub(crate) fn iterate(
         }
         let (iteration, outcome) = once(work, ranks, first + number, number == 0);
         let step = work.steps(first + number + 1);
-        summary.tell_iteration(step, number < warmup, iteration, outlet);
+        summary.tell_iteration(step, number < warmup, iteration, emitter);
         if number == 0 {
-            summary.tell_parity(&work.parity(&outcome), outlet);
+            summary.tell_parity(&work.parity(&outcome), emitter);
         }
-        if let Some(ended) = diverged(step, &outcome, course.calmer, outlet) {
+        if let Some(ended) = diverged(step, &outcome, course.calmer, emitter) {
             return Ok(ended);
         }
-        outlet.tell(Told::Progress { done: number + 1, of });
+        emitter.emit(WorkloadEvent::Progress { done: number + 1, of });
         if number + 1 == warmup || number + 1 == of {
             let end_s = began.elapsed().as_secs_f64();
             let name = if number < warmup { "warmup" } else { "train" };
-            outlet.tell(Told::Phase { name: name.to_owned(), start_s: phase_start, end_s });
+            emitter.emit(WorkloadEvent::Phase { name: name.to_owned(), start_s: phase_start, end_s });
             phase_start = end_s;
         }
-        let followed = if leads { work.follow(step, number + 1 == of, began, outlet) } else { Ok(()) };
+        let followed = if leads { work.follow(step, number + 1 == of, began, emitter) } else { Ok(()) };
         if ranks.any(followed.is_err()) {
             return followed.map(|()| Ended::Stopped);
         }
@@ -141,7 +141,7 @@ fn once(work: &mut dyn Work, ranks: &mut dyn Collective, number: u64, look: bool
 }
 
 /// The ending of a run whose loss or gradient is not a finite number.
-fn diverged(step: u64, outcome: &Outcome, calmer: &str, outlet: &mut Outlet<'_>) -> Option<Ended> {
+fn diverged(step: u64, outcome: &Outcome, calmer: &str, emitter: &mut Emitter<'_>) -> Option<Ended> {
     let what = if !outcome.loss.is_finite() {
         format!("the loss is {}", outcome.loss)
     } else if outcome.gradient_norm.is_some_and(|norm| !norm.is_finite()) {
@@ -149,6 +149,9 @@ fn diverged(step: u64, outcome: &Outcome, calmer: &str, outlet: &mut Outlet<'_>)
     } else {
         return None;
     };
-    outlet.tell(Told::Failed { reason: format!("{what} at step {step}"), hint: Some(calmer.to_owned()) });
+    emitter.emit(WorkloadEvent::Failed {
+        reason: format!("{what} at step {step}"),
+        hint: Some(calmer.to_owned()),
+    });
     Some(Ended::Diverged)
 }

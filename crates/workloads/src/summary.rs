@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use assay_model::{Scope, Told, names};
+use assay_model::{Scope, WorkloadEvent, names};
 
-use crate::Outlet;
+use crate::Emitter;
 use crate::schedule::Schedule;
 
 /// The metric for the CPU time of an iteration, all threads together.
@@ -95,15 +95,15 @@ impl Summary {
     }
 
     /// Tells what is known before the first iteration.
-    pub(crate) fn tell_before(&self, effort: &Effort, outlet: &mut Outlet<'_>) {
+    pub(crate) fn tell_before(&self, effort: &Effort, emitter: &mut Emitter<'_>) {
         for (name, count) in &effort.parameters {
-            outlet.tell(Told::value(name, *count));
+            emitter.emit(WorkloadEvent::value(name, *count));
         }
-        outlet.value_in("flops.iteration", effort.flops, "FLOP", None);
-        outlet.value_in("samples.iteration", effort.samples, "samples", None);
-        outlet.note(format!("FLOPs: {}", effort.formula));
+        emitter.value_in("flops.iteration", effort.flops, "FLOP", None);
+        emitter.value_in("samples.iteration", effort.samples, "samples", None);
+        emitter.note(format!("FLOPs: {}", effort.formula));
         if effort.tasks > 1 {
-            outlet.note(format!(
+            emitter.note(format!(
                 "{} tasks: batch_size is that of one task; rates, samples and tokens are those of all together",
                 effort.tasks
             ));
@@ -116,16 +116,16 @@ impl Summary {
         step: u64,
         warmup: bool,
         iteration: Iteration,
-        outlet: &mut Outlet<'_>,
+        emitter: &mut Emitter<'_>,
     ) {
         let series = |name: &str| if warmup { format!("{name}.warmup") } else { name.to_owned() };
-        outlet.value_in(&series(names::TIME_ITERATION), iteration.seconds, "s", Some(step));
-        outlet.value_in(&series(CPU), iteration.cpu_seconds, "s", Some(step));
+        emitter.value_in(&series(names::TIME_ITERATION), iteration.seconds, "s", Some(step));
+        emitter.value_in(&series(CPU), iteration.cpu_seconds, "s", Some(step));
         let finite =
             [(names::LOSS_TRAIN, Some(iteration.loss)), (names::GRADIENT_NORM, iteration.gradient_norm)];
         for (name, value) in finite {
             if let Some(value) = value.filter(|value| value.is_finite()) {
-                outlet.tell(Told::at(name, step, value));
+                emitter.emit(WorkloadEvent::at(name, step, value));
             }
         }
         self.count(warmup, iteration);
@@ -148,7 +148,7 @@ impl Summary {
     }
 
     /// Tells the values by which engines are checked against each other.
-    pub(crate) fn tell_parity(&self, outcome: &Outcome, outlet: &mut Outlet<'_>) {
+    pub(crate) fn tell_parity(&self, outcome: &Outcome, emitter: &mut Emitter<'_>) {
         let values = [
             (names::PARITY_LOSS, Some(outcome.loss)),
             (names::PARITY_OUTPUT, outcome.output),
@@ -156,48 +156,48 @@ impl Summary {
         ];
         for (name, value) in values {
             if let Some(value) = value.filter(|value| value.is_finite()) {
-                outlet.tell(Told::value(name, value));
+                emitter.emit(WorkloadEvent::value(name, value));
             }
         }
     }
 
     /// Tells what all iterations that count came to.
-    pub(crate) fn tell_after(&self, effort: &Effort, peak_flops: Option<f64>, outlet: &mut Outlet<'_>) {
+    pub(crate) fn tell_after(&self, effort: &Effort, peak_flops: Option<f64>, emitter: &mut Emitter<'_>) {
         if let Some(seconds) = self.first_s {
-            outlet.tell(Told::value(names::TIME_FIRST, seconds));
+            emitter.emit(WorkloadEvent::value(names::TIME_FIRST, seconds));
         }
         if self.done() > 0 {
-            outlet.tell(Told::value(names::SAMPLES, effort.samples_of(0..self.done())));
+            emitter.emit(WorkloadEvent::value(names::SAMPLES, effort.samples_of(0..self.done())));
         }
         if let Some(last) = self.last_loss.filter(|loss| effort.trains && loss.is_finite()) {
-            outlet.tell(Told::value(names::LOSS_FINAL, last));
+            emitter.emit(WorkloadEvent::value(names::LOSS_FINAL, last));
         }
         let count = self.counted.len() as f64;
         let seconds: f64 = self.counted.iter().map(|iteration| iteration.seconds).sum();
         if count > 0.0 && seconds > 0.0 {
-            outlet.tell(Told::derived(names::DURATION_LOOP, seconds));
+            emitter.emit(WorkloadEvent::derived(names::DURATION_LOOP, seconds));
             let samples = effort.samples_of(self.warmups..self.done());
             let whole = samples / effort.samples;
-            outlet.tell(mean(names::TIME_ITERATION, seconds, count));
-            outlet.value_in(&format!("{}.median", names::TIME_ITERATION), self.median(), "s", None);
+            emitter.emit(mean(names::TIME_ITERATION, seconds, count));
+            emitter.value_in(&format!("{}.median", names::TIME_ITERATION), self.median(), "s", None);
             // Under the name that write-ups of such tables are read by, too.
             if effort.metric != names::TIME_ITERATION {
-                outlet.tell(mean(effort.metric, seconds, count));
+                emitter.emit(mean(effort.metric, seconds, count));
             }
             if let Some(schedule) = &effort.schedule {
                 let steps: u64 = (self.warmups..self.done()).map(|number| schedule.steps_of(number)).sum();
-                outlet.tell(mean(names::STEP_S, seconds, steps as f64));
+                emitter.emit(mean(names::STEP_S, seconds, steps as f64));
             }
             let cpu: f64 = self.counted.iter().map(|iteration| iteration.cpu_seconds).sum();
-            outlet.tell(mean(CPU, cpu, count));
+            emitter.emit(mean(CPU, cpu, count));
             if let Some(tokens) = effort.tokens {
-                outlet.tell(Told::rate(names::TOKENS_PER_S, whole * tokens, seconds));
+                emitter.emit(WorkloadEvent::rate(names::TOKENS_PER_S, whole * tokens, seconds));
             }
-            outlet.tell(Told::rate(names::SAMPLES_PER_S_LOOP, samples, seconds));
+            emitter.emit(WorkloadEvent::rate(names::SAMPLES_PER_S_LOOP, samples, seconds));
             let flops = whole * effort.flops;
-            outlet.tell(Told::rate(names::FLOPS_PER_S, flops, seconds));
+            emitter.emit(WorkloadEvent::rate(names::FLOPS_PER_S, flops, seconds));
             if let Some(peak) = peak_flops.filter(|peak| *peak > 0.0) {
-                outlet.tell(Told::derived(names::MFU, flops / seconds / peak));
+                emitter.emit(WorkloadEvent::derived(names::MFU, flops / seconds / peak));
             }
         }
     }
@@ -215,8 +215,8 @@ impl Summary {
 }
 
 /// The mean of so many values that sum up to `seconds`.
-pub(crate) fn mean(metric: &str, seconds: f64, count: f64) -> Told {
-    Told::Value {
+pub(crate) fn mean(metric: &str, seconds: f64, count: f64) -> WorkloadEvent {
+    WorkloadEvent::Value {
         metric: metric.to_owned(),
         value: seconds / count,
         unit: Some("s".to_owned()),

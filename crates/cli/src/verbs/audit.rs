@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::Context;
+use assay_audit::Audit as Findings;
 use assay_evidence::Readers;
-use assay_judge::audit::Audit as Findings;
 use assay_model::Document;
 
 use super::report::ending;
@@ -21,7 +21,7 @@ pub fn audit(options: &Audit, screen: &mut Screen) -> anyhow::Result<Exit> {
         .iter()
         .map(|source| sources::read(source, &readers))
         .collect::<Result<_, _>>()?;
-    let found = assay_judge::audit::audit(&documents);
+    let found = assay_audit::audit(&documents);
     for path in &options.output {
         write(path, &found, &documents)?;
         screen.say(&format!("wrote {}", path.display()));

@@ -4,8 +4,8 @@
 use std::io::Write;
 use std::sync::atomic::Ordering;
 
-use assay_model::Told;
-use assay_workloads::{Ended, Limits, Outlet, arguments, memory};
+use assay_model::WorkloadEvent;
+use assay_workloads::{Emitter, Ended, Limits, arguments, memory};
 
 use super::peak;
 use crate::exit::Exit;
@@ -21,7 +21,7 @@ pub fn work(options: &Work, screen: &mut Screen) -> anyhow::Result<Exit> {
     let settings = arguments::settings(&description, &options.settings);
     let stop = stop_flag()?;
     let mut lost = Ok(());
-    let mut tell = |told: Told| {
+    let mut tell = |told: WorkloadEvent| {
         if lost.is_ok() {
             lost = print(&told, screen);
             // Nobody listens any more: there is nothing left to work for.
@@ -30,12 +30,12 @@ pub fn work(options: &Work, screen: &mut Screen) -> anyhow::Result<Exit> {
             }
         }
     };
-    let ended = workloads::run(&options.workload, settings, &limits(), &mut Outlet::new(&mut tell, &stop));
+    let ended = workloads::run(&options.workload, settings, &limits(), &mut Emitter::new(&mut tell, &stop));
     let exit = match ended {
         Ok(ended) => exit(ended),
         Err(error) if failure::exit(&error) == Exit::Usage => return Err(error),
         Err(error) => {
-            tell(Told::Failed { reason: format!("{error:#}"), hint: failure::hint(&error) });
+            tell(WorkloadEvent::Failed { reason: format!("{error:#}"), hint: failure::hint(&error) });
             Exit::RunsFailed
         }
     };
@@ -43,7 +43,7 @@ pub fn work(options: &Work, screen: &mut Screen) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-fn print(told: &Told, screen: &mut Screen) -> anyhow::Result<()> {
+fn print(told: &WorkloadEvent, screen: &mut Screen) -> anyhow::Result<()> {
     let mut line = serde_json::to_string(told)?;
     line.push('\n');
     screen.data(&line)?;

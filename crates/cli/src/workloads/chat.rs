@@ -20,8 +20,8 @@ use std::path::PathBuf;
 use anyhow::Context;
 use assay_judge::load::Validity;
 use assay_load::calibration::{Running, Server};
-use assay_model::{Settings, Told};
-use assay_workloads::{Ended, Outlet};
+use assay_model::{Settings, WorkloadEvent};
+use assay_workloads::{Emitter, Ended};
 
 pub use description::{description, metrics};
 
@@ -44,7 +44,7 @@ pub fn check(settings: &Settings) -> Result<(), Mistake> {
 }
 
 /// Carries the load out and tells its results.
-pub fn run(mut settings: Settings, outlet: &mut Outlet<'_>) -> anyhow::Result<Ended> {
+pub fn run(mut settings: Settings, emitter: &mut Emitter<'_>) -> anyhow::Result<Ended> {
     let place = settings.remove(RECORD).map(|path| PathBuf::from(path.to_string()));
     let mut wanted = Wanted::read(&settings)?;
     let server = wanted.mock.as_ref().map(start).transpose()?;
@@ -54,25 +54,25 @@ pub fn run(mut settings: Settings, outlet: &mut Outlet<'_>) -> anyhow::Result<En
     };
     wanted.load.urls = vec![url];
     for (name, value) in &settings {
-        outlet.setting(name, value.clone());
+        emitter.setting(name, value.clone());
     }
-    outlet.setting("server", if server.is_some() { "calibration endpoint" } else { "endpoint" });
+    emitter.setting("server", if server.is_some() { "calibration endpoint" } else { "endpoint" });
     let setup = Setup::new(&wanted.load)?;
     let file = Place::new(place);
-    let outcome = Recorder::new(&file.path).load(&setup, outlet.stop_flag(), false)?;
+    let outcome = Recorder::new(&file.path).load(&setup, emitter.stop_flag(), false)?;
     if let Some(server) = server {
         let summary = server.stop().context("the calibration endpoint broke down")?;
-        tell::server(&summary, outlet);
+        tell::server(&summary, emitter);
     }
     let results = Results::read(&file.path, bounds(&wanted.load.results))?;
     let [results] = results.as_slice() else { anyhow::bail!("the record of the load has not one part") };
-    tell::series(&file.path, outlet)?;
-    tell::results(results, outlet);
-    Ok(ended(outcome.ended, results, outlet))
+    tell::series(&file.path, emitter)?;
+    tell::results(results, emitter);
+    Ok(ended(outcome.ended, results, emitter))
 }
 
 /// An invalid result is a failed run: its numbers are kept, and never ranked.
-fn ended(ended: assay_load::run::Ended, results: &Results, outlet: &mut Outlet<'_>) -> Ended {
+fn ended(ended: assay_load::run::Ended, results: &Results, emitter: &mut Emitter<'_>) -> Ended {
     if ended == assay_load::run::Ended::Interrupted {
         return Ended::Stopped;
     }
@@ -89,12 +89,12 @@ fn ended(ended: assay_load::run::Ended, results: &Results, outlet: &mut Outlet<'
     };
     match failed {
         Some((reason, hint)) => {
-            outlet.tell(Told::Failed { reason, hint });
+            emitter.emit(WorkloadEvent::Failed { reason, hint });
             Ended::Failed
         }
         None => {
             let requests = results.endpoints.first().map_or(0, |endpoint| endpoint.summary.success.all);
-            outlet.tell(Told::Done { steps: requests });
+            emitter.emit(WorkloadEvent::Done { steps: requests });
             Ended::Done
         }
     }

@@ -1,7 +1,7 @@
 //! What built-in workloads say of themselves: one JSON object a line, the key `assay` telling what it is.
 
 use assay_model::document::PHASES;
-use assay_model::{Failure, Origin, Status, Told, Unit, Value as Setting};
+use assay_model::{Failure, Origin, Status, Unit, Value as Setting, WorkloadEvent};
 
 use super::{Dialect, DialectReader, Shape, Taken};
 use crate::collector::Value;
@@ -61,17 +61,17 @@ struct OwnReader;
 impl DialectReader for OwnReader {
     fn line(&mut self, line: Line<'_>, facts: &mut Facts<'_>) -> Taken {
         let text = line.text.trim();
-        let Ok(told) = serde_json::from_str::<Told>(text) else { return Taken::Nothing };
+        let Ok(told) = serde_json::from_str::<WorkloadEvent>(text) else { return Taken::Nothing };
         facts.expect_end();
         take(told, facts);
         Taken::Whole
     }
 }
 
-fn take(told: Told, facts: &mut Facts<'_>) {
+fn take(told: WorkloadEvent, facts: &mut Facts<'_>) {
     match told {
-        Told::Setting { name, value } => facts.replace(&name, value, "log"),
-        Told::Value { metric, value, unit, step, scope, count, seconds, derived } => {
+        WorkloadEvent::Setting { name, value } => facts.replace(&name, value, "log"),
+        WorkloadEvent::Value { metric, value, unit, step, scope, count, seconds, derived } => {
             let unit = unit.map(|unit| Unit::parse(&unit));
             let factor = unit.as_ref().map_or(1.0, |(_, factor)| *factor);
             let origin = if derived { Origin::Derived } else { Origin::Reported };
@@ -86,22 +86,22 @@ fn take(told: Told, facts: &mut Facts<'_>) {
                 ..Value::reported(&metric, value * factor)
             });
         }
-        Told::Phase { name, start_s, end_s } => {
+        WorkloadEvent::Phase { name, start_s, end_s } => {
             if let Some(phase) = PHASES.iter().find(|phase| **phase == name) {
                 facts.spanned(phase, start_s, end_s);
             }
         }
-        Told::Progress { done, of } => facts.progress(done as f64, Some(of as f64)),
-        Told::Note { text, hint } => advise(&text, hint, facts),
-        Told::DoesNotFit { reason, hint } => {
+        WorkloadEvent::Progress { done, of } => facts.progress(done as f64, Some(of as f64)),
+        WorkloadEvent::Note { text, hint } => advise(&text, hint, facts),
+        WorkloadEvent::DoesNotFit { reason, hint } => {
             advise(&reason, hint, facts);
             facts.status(Status::DoesNotFit { reason: shortened(&reason) });
         }
-        Told::Failed { reason, hint } => {
+        WorkloadEvent::Failed { reason, hint } => {
             advise(&reason, hint, facts);
-            facts.status(Status::Failed { failure: Failure::Told { reason: shortened(&reason) } });
+            facts.status(Status::Failed { failure: Failure::WorkloadEvent { reason: shortened(&reason) } });
         }
-        Told::Done { steps } => {
+        WorkloadEvent::Done { steps } => {
             facts.replace(assay_model::names::setting::STEPS, Setting::Integer(whole(steps)), "log");
             facts.status(Status::Succeeded);
         }
@@ -153,7 +153,8 @@ mod tests {
 
     #[test]
     fn a_rate_keeps_what_it_was_computed_from() {
-        let line = serde_json::to_string(&assay_model::Told::rate("tokens_per_s", 512.0, 0.5)).unwrap();
+        let line =
+            serde_json::to_string(&assay_model::WorkloadEvent::rate("tokens_per_s", 512.0, 0.5)).unwrap();
         let found = read(&line).observations.remove(0);
         assert_eq!((found.value, found.count, found.seconds), (1024.0, Some(512.0), Some(0.5)));
         assert_eq!(found.scope, Some(Scope::Loop));

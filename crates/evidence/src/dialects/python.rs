@@ -92,7 +92,9 @@ impl DialectReader for PythonReader {
         }
         if exception.ends_with("KeyboardInterrupt") {
             facts.status(Status::Cancelled { reason: "KeyboardInterrupt".to_owned() });
-        } else if chained || !matches!(facts.ended(), Status::Failed { failure: Failure::Told { .. } }) {
+        } else if chained
+            || !matches!(facts.ended(), Status::Failed { failure: Failure::WorkloadEvent { .. } })
+        {
             facts.failed(text);
         }
         Taken::Part
@@ -131,7 +133,7 @@ mod tests {
     }
 
     fn told(reason: &str) -> Option<Status> {
-        Some(Status::Failed { failure: Failure::Told { reason: reason.to_owned() } })
+        Some(Status::Failed { failure: Failure::WorkloadEvent { reason: reason.to_owned() } })
     }
 
     #[test]

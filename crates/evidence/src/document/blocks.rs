@@ -15,7 +15,7 @@ pub(super) enum Block {
 }
 
 /// Settings that the label of an array tells.
-type Told = Vec<(String, Value)>;
+type WorkloadEvent = Vec<(String, Value)>;
 
 enum Open {
     Pipe(PipeTable),
@@ -134,7 +134,7 @@ impl Blocks {
     /// The arrays so far as runs: one for all whose labels give the same settings.
     pub fn arrays(&mut self, context: &Context, declared: &[SettingFact]) -> Vec<ReadRun> {
         let arrays = std::mem::take(&mut self.arrays).finish();
-        let mut groups: Vec<(Told, Vec<Array>)> = Vec::new();
+        let mut groups: Vec<(WorkloadEvent, Vec<Array>)> = Vec::new();
         for array in arrays {
             let settings = array.settings();
             match groups.iter_mut().find(|(known, _)| *known == settings) {

@@ -65,7 +65,7 @@ impl Serve {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let edge = epoll::EventFlags::IN | epoll::EventFlags::ET;
         epoll::add(&epoll, &listener, epoll::EventData::new_u64(LISTENER), epoll::EventFlags::IN)?;
-        // Told at each expiry, so the timer need not be read.
+        // WorkloadEvent at each expiry, so the timer need not be read.
         epoll::add(&epoll, &pacer, epoll::EventData::new_u64(TIMER), edge)?;
         Ok(Self {
             listener,

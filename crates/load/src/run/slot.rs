@@ -9,7 +9,7 @@ use crate::fault::Fault;
 pub(super) struct Slot {
     pub(super) connection: Connection,
     pub(super) endpoint: usize,
-    /// Told apart from what had this place before.
+    /// WorkloadEvent apart from what had this place before.
     pub(super) generation: u32,
     pub(super) is_watched_for_writing: bool,
     /// Whether a request was answered on it before.

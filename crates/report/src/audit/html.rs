@@ -2,7 +2,7 @@
 
 mod figures;
 
-use assay_judge::audit::{Audit, Finding, Standing};
+use assay_audit::{Audit, Finding, Standing};
 use assay_model::Document;
 
 use super::markdown::capital;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use assay_judge::audit::{Audit, Finding};
+use assay_audit::{Audit, Finding};
 use assay_model::{Document, ReadRun};
 
 use super::{SECTIONS, class_words, counts, documents_table, findings, repeats, title, verdict};

@@ -1,6 +1,6 @@
 //! Groups of repeats: their mean, how far they lie apart, and how many there are.
 
-use assay_judge::audit::{Audit, Described, RepeatGroup};
+use assay_audit::{Audit, Described, RepeatGroup};
 
 use crate::number::{Scale, fact};
 use crate::table::{Cell, Column, Table, Tone};

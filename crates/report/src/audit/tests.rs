@@ -1,6 +1,6 @@
 //! What people see of an audit.
 
-use assay_judge::audit::{Class, RepeatGroup};
+use assay_audit::{Class, RepeatGroup};
 use assay_model::{Source, Unit};
 use insta::assert_snapshot;
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! The audit for terminals.
 
-use assay_judge::audit::{Audit, Finding, Standing};
+use assay_audit::{Audit, Finding, Standing};
 use assay_model::{Document, Source};
 
 use super::{SECTIONS, counts, documents_table, findings, read_counts, repeats, title, verdict};

@@ -88,7 +88,8 @@ fn compose(job: &mut Job<'_, '_>) {
         let run = Run::new(job.settings, &mut random);
         let clock = Clock::some(&mut random);
         let process = random.whole(200_000, 799_999);
-        let mut told = Told { log: job.log, settings: job.settings, random, run, clock, number, process };
+        let mut told =
+            WorkloadEvent { log: job.log, settings: job.settings, random, run, clock, number, process };
         if fenced {
             told.declare(declared);
             told.log.line("```");
@@ -105,7 +106,7 @@ fn compose(job: &mut Job<'_, '_>) {
 }
 
 /// A run being told.
-struct Told<'a, 'out> {
+struct WorkloadEvent<'a, 'out> {
     log: &'a mut Log<'out>,
     settings: &'a Settings,
     random: Random,
@@ -115,7 +116,7 @@ struct Told<'a, 'out> {
     process: u64,
 }
 
-impl Told<'_, '_> {
+impl WorkloadEvent<'_, '_> {
     /// The settings as a write-up states them above its log.
     fn declare(&mut self, [epochs, batch]: [Option<u64>; 2]) {
         let epochs = epochs.unwrap_or(self.run.epochs);

@@ -5,7 +5,7 @@ mod tell;
 use std::time::Instant;
 
 use assay_kernels::{Threads, reduce};
-use assay_model::{Told, names};
+use assay_model::{WorkloadEvent, names};
 
 pub(super) use self::tell::tell_sentences;
 use self::tell::{fits, rank, tell_answer};
@@ -19,7 +19,7 @@ use crate::native::{self, Began};
 use crate::process::{cpu_seconds, wait_for_line};
 use crate::profile::Profile;
 use crate::summary::{CPU, mean};
-use crate::{Ended, Limits, Outlet, WorkloadError};
+use crate::{Emitter, Ended, Limits, WorkloadError};
 
 /// Runs it.
 pub(super) fn run(
@@ -27,28 +27,28 @@ pub(super) fn run(
     opened: Opened,
     sentences: Sentences,
     machine: &Limits,
-    outlet: &mut Outlet<'_>,
+    emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
     let began = Began::now();
-    native::tell_settings(options.in_force(), &["learning_rate", "weight_decay", "clip"], outlet);
-    tell_sentences(options, &opened, &sentences, outlet);
-    if !fits(options, &sentences, machine, outlet) {
+    native::tell_settings(options.in_force(), &["learning_rate", "weight_decay", "clip"], emitter);
+    tell_sentences(options, &opened, &sentences, emitter);
+    if !fits(options, &sentences, machine, emitter) {
         return Ok(Ended::DoesNotFit);
     }
     let mut run = Run::prepare(options, opened, sentences)?;
-    began.tell_stage(outlet);
-    outlet.tell(Told::value(names::PARAMETERS, options.shape.parameters(options.task) as f64));
-    outlet.value_in("flops.iteration", run.flops, "FLOP", None);
-    outlet.value_in("samples.iteration", run.order.len() as f64, "samples", None);
-    outlet.note(
+    began.tell_stage(emitter);
+    emitter.emit(WorkloadEvent::value(names::PARAMETERS, options.shape.parameters(options.task) as f64));
+    emitter.value_in("flops.iteration", run.flops, "FLOP", None);
+    emitter.value_in("samples.iteration", run.order.len() as f64, "samples", None);
+    emitter.note(
         "FLOPs: 2·m·n·k of every matrix product of the encoder, attention as 4·tokens·keys·width a layer; norms, \
          activations, softmax, embedding and head left out",
     );
-    let ended = run.passes(began.at, outlet)?;
-    run.finish(machine, outlet)?;
-    began.tell_memory(outlet);
+    let ended = run.passes(began.at, emitter)?;
+    run.finish(machine, emitter)?;
+    began.tell_memory(emitter);
     if matches!(ended, Ended::Done | Ended::Stopped) {
-        outlet.tell(Told::Done { steps: run.done });
+        emitter.emit(WorkloadEvent::Done { steps: run.done });
     }
     Ok(ended)
 }
@@ -132,12 +132,12 @@ impl<'a> Run<'a> {
     }
 
     /// All passes, as long as nothing ends them.
-    fn passes(&mut self, began: Instant, outlet: &mut Outlet<'_>) -> Result<Ended, WorkloadError> {
+    fn passes(&mut self, began: Instant, emitter: &mut Emitter<'_>) -> Result<Ended, WorkloadError> {
         let Options { warmup, iterations, paced, .. } = *self.options;
         let of = warmup.saturating_add(iterations);
         let mut phase_start = began.elapsed().as_secs_f64();
         for number in 0..of {
-            if outlet.stopped() || (paced && !wait_for_line(std::io::stdin(), outlet)) {
+            if emitter.stopped() || (paced && !wait_for_line(std::io::stdin(), emitter)) {
                 return Ok(Ended::Stopped);
             }
             if number == warmup {
@@ -147,26 +147,26 @@ impl<'a> Run<'a> {
             let cpu = cpu_seconds();
             let (seconds, squares) = self.pass(counts, number == 0)?;
             let name = |metric: &str| if counts { metric.to_owned() } else { format!("{metric}.warmup") };
-            outlet.value_in(&name(names::TIME_ITERATION), seconds, "s", Some(number + 1));
-            outlet.value_in(&name(CPU), cpu_seconds() - cpu, "s", Some(number + 1));
+            emitter.value_in(&name(names::TIME_ITERATION), seconds, "s", Some(number + 1));
+            emitter.value_in(&name(CPU), cpu_seconds() - cpu, "s", Some(number + 1));
             if !squares.is_finite() {
                 let reason = format!("an answer is not a finite number at iteration {}", number + 1);
                 let hint = Some("are the weights those of a whole model?".to_owned());
-                outlet.tell(Told::Failed { reason, hint });
+                emitter.emit(WorkloadEvent::Failed { reason, hint });
                 return Ok(Ended::Diverged);
             }
             if number == 0 {
                 let outputs = self.order.len() * self.head.outputs(self.options.shape.width);
-                outlet.tell(Told::value(names::PARITY_OUTPUT, (squares / outputs as f64).sqrt()));
+                emitter.emit(WorkloadEvent::value(names::PARITY_OUTPUT, (squares / outputs as f64).sqrt()));
             }
             self.done += 1;
             self.first_s.get_or_insert(seconds);
             self.passes.extend(counts.then_some(seconds));
-            outlet.tell(Told::Progress { done: number + 1, of });
+            emitter.emit(WorkloadEvent::Progress { done: number + 1, of });
             if number + 1 == warmup || number + 1 == of {
                 let end_s = began.elapsed().as_secs_f64();
                 let name = if counts { "eval" } else { "warmup" };
-                outlet.tell(Told::Phase { name: name.to_owned(), start_s: phase_start, end_s });
+                emitter.emit(WorkloadEvent::Phase { name: name.to_owned(), start_s: phase_start, end_s });
                 phase_start = end_s;
             }
         }
@@ -201,50 +201,54 @@ impl<'a> Run<'a> {
     }
 
     /// Tells what all passes came to.
-    fn finish(&mut self, machine: &Limits, outlet: &mut Outlet<'_>) -> Result<(), WorkloadError> {
+    fn finish(&mut self, machine: &Limits, emitter: &mut Emitter<'_>) -> Result<(), WorkloadError> {
         let seconds: f64 = self.passes.iter().sum();
         let passes = self.passes.len() as f64;
         if let Some(first) = self.first_s {
-            outlet.tell(Told::value(names::TIME_FIRST, first));
+            emitter.emit(WorkloadEvent::value(names::TIME_FIRST, first));
         }
         if passes > 0.0 && seconds > 0.0 {
-            outlet.tell(mean(names::TIME_ITERATION, seconds, passes));
-            self.tell_latencies(outlet);
-            outlet.tell(Told::rate(names::INFERENCES_PER_S, passes * self.order.len() as f64, seconds));
-            outlet.tell(Told::value(names::SAMPLES, self.done as f64 * self.order.len() as f64));
-            outlet.tell(Told::rate(names::FLOPS_PER_S, passes * self.flops, seconds));
+            emitter.emit(mean(names::TIME_ITERATION, seconds, passes));
+            self.tell_latencies(emitter);
+            emitter.emit(WorkloadEvent::rate(
+                names::INFERENCES_PER_S,
+                passes * self.order.len() as f64,
+                seconds,
+            ));
+            emitter.emit(WorkloadEvent::value(names::SAMPLES, self.done as f64 * self.order.len() as f64));
+            emitter.emit(WorkloadEvent::rate(names::FLOPS_PER_S, passes * self.flops, seconds));
             if let Some(peak) = machine.peak_flops.filter(|peak| *peak > 0.0) {
-                outlet.tell(Told::derived(names::MFU, passes * self.flops / seconds / peak));
+                emitter.emit(WorkloadEvent::derived(names::MFU, passes * self.flops / seconds / peak));
             }
         }
         if self.done > 0 {
-            self.tell_answers(outlet);
+            self.tell_answers(emitter);
         }
         if let Some(path) = &self.options.profile {
-            self.encoder.profile().tell(machine.peak_flops, self.passes.len() as u64, outlet);
+            self.encoder.profile().tell(machine.peak_flops, self.passes.len() as u64, emitter);
             self.encoder.profile().write(path)?;
         }
         Ok(())
     }
 
-    fn tell_latencies(&mut self, outlet: &mut Outlet<'_>) {
+    fn tell_latencies(&mut self, emitter: &mut Emitter<'_>) {
         self.latencies.sort_by(f64::total_cmp);
         for (name, share) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99)] {
             let value = self.latencies[rank(share, self.latencies.len())];
-            outlet.value_in(&format!("{}.{name}", names::LATENCY_E2E), value, "s", None);
+            emitter.value_in(&format!("{}.{name}", names::LATENCY_E2E), value, "s", None);
         }
         let total: f64 = self.latencies.iter().sum();
-        outlet.tell(mean(names::LATENCY_E2E, total, self.latencies.len() as f64));
+        emitter.emit(mean(names::LATENCY_E2E, total, self.latencies.len() as f64));
     }
 
     /// Tells how many answers were right, and the answer to a sentence that was given by itself.
-    fn tell_answers(&self, outlet: &mut Outlet<'_>) {
+    fn tell_answers(&self, emitter: &mut Emitter<'_>) {
         let labelled = self.order.iter().filter(|place| self.sentences[**place].label.is_some()).count();
         if labelled > 0 && self.options.task == Task::Classify {
-            outlet.tell(Told::derived(names::ACCURACY, self.right as f64 / labelled as f64));
+            emitter.emit(WorkloadEvent::derived(names::ACCURACY, self.right as f64 / labelled as f64));
         }
         if self.options.text.is_some() && self.options.task == Task::Classify {
-            tell_answer(&self.shown, &self.labels, outlet);
+            tell_answer(&self.shown, &self.labels, emitter);
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::native::{self, Began, Need, Run};
 use crate::profile::Profile;
 use crate::session::{Course, Work};
 use crate::summary::{Effort, Outcome};
-use crate::{Ended, Limits, Outlet, WorkloadError, training};
+use crate::{Emitter, Ended, Limits, WorkloadError, training};
 
 /// Runs it.
 pub(super) fn run(
@@ -25,13 +25,13 @@ pub(super) fn run(
     opened: Opened,
     text: Option<Text>,
     machine: &Limits,
-    outlet: &mut Outlet<'_>,
+    emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
     const ELSEWHERE: [&str; 5] = ["text", "head", "sentences", "length", "classes"];
     let began = Began::now();
-    native::tell_settings(options.in_force(), &ELSEWHERE, outlet);
-    opened.tell_made_up(options, outlet);
-    if !fits(options, machine, outlet) {
+    native::tell_settings(options.in_force(), &ELSEWHERE, emitter);
+    opened.tell_made_up(options, emitter);
+    if !fits(options, machine, emitter) {
         return Ok(Ended::DoesNotFit);
     }
     let text = text.map(Arc::new);
@@ -39,9 +39,9 @@ pub(super) fn run(
     let Options { warmup, iterations, paced, .. } = *options;
     let course = Course { warmup, iterations, paced, calmer: training::CALMER };
     let run = Run { began, course, effort: effort(options), profile: options.profile.as_deref() };
-    run.on_all(machine, outlet, |rank, outlet| {
+    run.on_all(machine, emitter, |rank, emitter| {
         let rank = Rank::prepare(options, Source::new(options, text.clone(), special, rank))?;
-        began.tell_stage(outlet);
+        began.tell_stage(emitter);
         Ok(rank)
     })
 }
@@ -67,7 +67,7 @@ pub(super) fn effort(options: &Options) -> Effort {
 }
 
 /// Whether the memory suffices.
-fn fits(options: &Options, machine: &Limits, outlet: &mut Outlet<'_>) -> bool {
+fn fits(options: &Options, machine: &Limits, emitter: &mut Emitter<'_>) -> bool {
     let threads = Threads::new(options.threads_of_task());
     let tasks = options.tasks as u128;
     let parameters = options.shape.parameters(Task::Pretrain);
@@ -85,7 +85,7 @@ fn fits(options: &Options, machine: &Limits, outlet: &mut Outlet<'_>) -> bool {
         ),
     };
     let hint = |_| "choose a smaller batch_size, context, size or number of tasks".to_owned();
-    native::fits(&need, machine, hint, outlet)
+    native::fits(&need, machine, hint, emitter)
 }
 
 /// One rank of a run under way.

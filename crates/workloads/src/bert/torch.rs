@@ -11,7 +11,7 @@ use super::sentences::Sentences;
 use crate::engine::torch::{self, Job};
 use crate::settings::wrong;
 use crate::summary::Effort;
-use crate::{Ended, Limits, Outlet, WorkloadError};
+use crate::{Emitter, Ended, Limits, WorkloadError};
 
 const FLOAT: u128 = 4;
 const SCRIPT: &str = include_str!("torch.py");
@@ -22,9 +22,9 @@ pub(super) fn answer(
     opened: Opened,
     sentences: Sentences,
     machine: &Limits,
-    outlet: &mut Outlet<'_>,
+    emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
-    tell_sentences(options, &opened, &sentences, outlet);
+    tell_sentences(options, &opened, &sentences, emitter);
     let list = &sentences.list;
     let count = options.sentences.unwrap_or(list.len());
     let (mut flops, mut longest) = (0.0, 0);
@@ -58,7 +58,7 @@ pub(super) fn answer(
     let rows = (longest * options.batch) as u128;
     let activations = rows * (8 * options.shape.width as u128 + 2 * options.shape.hidden as u128);
     let least = FLOAT * (options.shape.parameters(options.task) + activations);
-    run(options, &opened, files, effort, least, machine, outlet)
+    run(options, &opened, files, effort, least, machine, emitter)
 }
 
 /// Pre-trains.
@@ -67,9 +67,9 @@ pub(super) fn pretrain(
     opened: Opened,
     text: Option<Text>,
     machine: &Limits,
-    outlet: &mut Outlet<'_>,
+    emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
-    opened.tell_made_up(options, outlet);
+    opened.tell_made_up(options, emitter);
     let files = text.map(|text| ("tokens", bytes(text.tokens.iter().copied()))).into_iter().collect();
     let shape = &options.shape;
     let [width, hidden, vocabulary] = [shape.width, shape.hidden, shape.vocabulary].map(|size| size as u128);
@@ -77,7 +77,7 @@ pub(super) fn pretrain(
     let masked = options.batch as u128 * masked_of(options.context) as u128;
     let kept = tokens * shape.layers as u128 * (8 * width + 2 * hidden) + 2 * masked * vocabulary;
     let least = FLOAT * (4 * shape.parameters(Task::Pretrain) + kept);
-    run(options, &opened, files, pretrain::effort(options), least, machine, outlet)
+    run(options, &opened, files, pretrain::effort(options), least, machine, emitter)
 }
 
 fn run(
@@ -87,7 +87,7 @@ fn run(
     effort: Effort,
     least_bytes: u128,
     machine: &Limits,
-    outlet: &mut Outlet<'_>,
+    emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
     if opened.folder.as_ref().is_some_and(|folder| !folder.is_single()) {
         let error = wrong("model", &options.text_of("model"), "the engine `torch` reads 32-bit floats only");
@@ -103,7 +103,7 @@ fn run(
         least_bytes,
         smaller: "lower batch_size, context or size",
     };
-    torch::run(job, machine, outlet)
+    torch::run(job, machine, emitter)
 }
 
 /// The settings in force, and what the script must know beside them.

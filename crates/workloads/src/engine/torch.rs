@@ -14,14 +14,14 @@ mod relay;
 
 use std::process::{Command, Stdio};
 
-use assay_model::{Settings, Told, Value, names};
+use assay_model::{Settings, Value, WorkloadEvent, names};
 
 use self::directory::Directory;
 use self::relay::Relay;
 use crate::memory::bytes_in_words;
 use crate::settings::wrong;
 use crate::summary::Effort;
-use crate::{Ended, Limits, Outlet, WorkloadError};
+use crate::{Emitter, Ended, Limits, WorkloadError};
 
 const ENGINE: &str = "torch";
 const ADAPTER: &str = include_str!("torch/adapter.py");
@@ -48,7 +48,7 @@ pub(crate) struct Job<'a> {
 }
 
 /// Runs a job to its end.
-pub(crate) fn run(job: Job<'_>, machine: &Limits, outlet: &mut Outlet<'_>) -> Result<Ended, WorkloadError> {
+pub(crate) fn run(job: Job<'_>, machine: &Limits, emitter: &mut Emitter<'_>) -> Result<Ended, WorkloadError> {
     let settings = &job.settings;
     for name in job.native_only {
         if !word(settings, name).is_empty() {
@@ -56,9 +56,9 @@ pub(crate) fn run(job: Job<'_>, machine: &Limits, outlet: &mut Outlet<'_>) -> Re
             return Err(error.or_hint("use engine = native, or leave it out"));
         }
     }
-    tell_settings(settings, outlet);
+    tell_settings(settings, emitter);
     if let Some(told) = too_large(&job, machine) {
-        outlet.tell(told);
+        emitter.emit(told);
         return Ok(Ended::DoesNotFit);
     }
     let directory = Directory::new()?;
@@ -79,17 +79,17 @@ pub(crate) fn run(job: Job<'_>, machine: &Limits, outlet: &mut Outlet<'_>) -> Re
     command.stdin(if paced { Stdio::inherit() } else { Stdio::piped() });
     // The measured peak is that of this machine's CPU.
     let peak_flops = machine.peak_flops.filter(|_| word(settings, "device") == "cpu");
-    Relay::new(&job.effort, job.planned, peak_flops, outlet).run(&python, &mut command)
+    Relay::new(&job.effort, job.planned, peak_flops, emitter).run(&python, &mut command)
 }
 
-fn tell_settings(settings: &Settings, outlet: &mut Outlet<'_>) {
+fn tell_settings(settings: &Settings, emitter: &mut Emitter<'_>) {
     for (name, value) in settings {
         match name.as_str() {
-            "profile" => outlet.setting(name, Value::Switch(false)),
-            _ => outlet.setting(name, value.clone()),
+            "profile" => emitter.setting(name, Value::Switch(false)),
+            _ => emitter.setting(name, value.clone()),
         }
     }
-    outlet.setting(names::setting::PRECISION, "float32");
+    emitter.setting(names::setting::PRECISION, "float32");
 }
 
 fn missing(reason: String) -> WorkloadError {
@@ -101,12 +101,12 @@ fn failed(reason: String) -> WorkloadError {
 }
 
 /// The answer for a run that the memory of this machine cannot hold. Other devices say so themselves.
-fn too_large(job: &Job<'_>, machine: &Limits) -> Option<Told> {
+fn too_large(job: &Job<'_>, machine: &Limits) -> Option<WorkloadEvent> {
     let free = u128::from(machine.memory_bytes?);
     if word(&job.settings, "device") != "cpu" || job.least_bytes <= free {
         return None;
     }
-    Some(Told::DoesNotFit {
+    Some(WorkloadEvent::DoesNotFit {
         reason: format!(
             "PyTorch needs at least {}, and {} are free",
             bytes_in_words(job.least_bytes),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use assay_kernels::Threads;
-use assay_model::Told;
+use assay_model::WorkloadEvent;
 
 use super::checkpoint::{self, About, Checkpoint};
 use super::data::{Source, Text};
@@ -16,33 +16,33 @@ use crate::native::{self, Began, Need, Run};
 use crate::profile::Profile;
 use crate::session::{Course, Work};
 use crate::summary::Outcome;
-use crate::{Ended, Limits, Outlet, WorkloadError, training};
+use crate::{Emitter, Ended, Limits, WorkloadError, training};
 
 /// Runs it.
 pub(super) fn run(
     options: &Options,
     text: Option<Text>,
     machine: &Limits,
-    outlet: &mut Outlet<'_>,
+    emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
     let began = Began::now();
-    native::tell_settings(options.in_force(), &[], outlet);
-    if !fits(options, text.as_ref().map_or(0, Text::bytes), machine, outlet) {
+    native::tell_settings(options.in_force(), &[], emitter);
+    if !fits(options, text.as_ref().map_or(0, Text::bytes), machine, emitter) {
         return Ok(Ended::DoesNotFit);
     }
     let text = text.map(Arc::new);
     let Options { warmup, iterations, paced, .. } = *options;
     let course = Course { warmup, iterations, paced, calmer: training::CALMER };
     let run = Run { began, course, effort: options.effort(), profile: options.profile.as_deref() };
-    run.on_all(machine, outlet, |rank, outlet| {
-        let rank = Rank::prepare(options, text.clone(), rank, outlet)?;
-        began.tell_stage(outlet);
+    run.on_all(machine, emitter, |rank, emitter| {
+        let rank = Rank::prepare(options, text.clone(), rank, emitter)?;
+        began.tell_stage(emitter);
         Ok(rank)
     })
 }
 
 /// Whether the plan fits into memory.
-fn fits(options: &Options, data_bytes: u64, machine: &Limits, outlet: &mut Outlet<'_>) -> bool {
+fn fits(options: &Options, data_bytes: u64, machine: &Limits, emitter: &mut Emitter<'_>) -> bool {
     let Options { shape, work, .. } = options;
     let threads = Threads::new(options.threads_of_task());
     let plan = Plan::new(&threads, shape, work, data_bytes);
@@ -51,7 +51,7 @@ fn fits(options: &Options, data_bytes: u64, machine: &Limits, outlet: &mut Outle
         let found = what_fits(&threads, shape, work, data_bytes, available);
         found.unwrap_or_else(|| "choose a smaller size".to_owned())
     };
-    native::fits(&need, machine, hint, outlet)
+    native::fits(&need, machine, hint, emitter)
 }
 
 /// One rank of a run under way.
@@ -71,7 +71,7 @@ impl<'a> Rank<'a> {
         options: &'a Options,
         text: Option<Arc<Text>>,
         rank: usize,
-        outlet: &mut Outlet<'_>,
+        emitter: &mut Emitter<'_>,
     ) -> Result<Rank<'a>, WorkloadError> {
         let Options { shape, work, seed, .. } = options;
         let training = work.phase == Phase::Step;
@@ -90,7 +90,7 @@ impl<'a> Rank<'a> {
         if let Some(checkpoint) = &mut checkpoint {
             checkpoint.load(shape, model.state())?;
             first = checkpoint.about().map_or(0, |about| about.updates);
-            note_resume(options, checkpoint, outlet);
+            note_resume(options, checkpoint, emitter);
         }
         Ok(Rank {
             options,
@@ -103,14 +103,14 @@ impl<'a> Rank<'a> {
     }
 
     /// Writes the checkpoint.
-    fn save(&mut self, began: Instant, outlet: &mut Outlet<'_>) -> Result<(), WorkloadError> {
+    fn save(&mut self, began: Instant, emitter: &mut Emitter<'_>) -> Result<(), WorkloadError> {
         let Some(path) = &self.options.save else { return Ok(()) };
         let start_s = began.elapsed().as_secs_f64();
         let state = self.model.state();
         let about = About::new(self.options, *state.updates);
         checkpoint::save(path, &self.options.shape, &state, &about)?;
         let end_s = began.elapsed().as_secs_f64();
-        outlet.tell(Told::Phase { name: "checkpoint".to_owned(), start_s, end_s });
+        emitter.emit(WorkloadEvent::Phase { name: "checkpoint".to_owned(), start_s, end_s });
         Ok(())
     }
 }
@@ -141,10 +141,10 @@ impl Work for Rank<'_> {
         done: u64,
         last: bool,
         began: Instant,
-        outlet: &mut Outlet<'_>,
+        emitter: &mut Emitter<'_>,
     ) -> Result<(), WorkloadError> {
         let due = last || self.options.save_every.is_some_and(|every| done.is_multiple_of(every));
-        if due { self.save(began, outlet) } else { Ok(()) }
+        if due { self.save(began, emitter) } else { Ok(()) }
     }
 
     fn close(
@@ -152,23 +152,23 @@ impl Work for Rank<'_> {
         ended: Ended,
         done: u64,
         began: Instant,
-        outlet: &mut Outlet<'_>,
+        emitter: &mut Emitter<'_>,
     ) -> Result<(), WorkloadError> {
-        if ended == Ended::Stopped && done > 0 { self.save(began, outlet) } else { Ok(()) }
+        if ended == Ended::Stopped && done > 0 { self.save(began, emitter) } else { Ok(()) }
     }
 }
 
 /// Says where a resumed run goes on, and what makes it differ from one that was never interrupted.
-pub(super) fn note_resume(options: &Options, checkpoint: &Checkpoint, outlet: &mut Outlet<'_>) {
+pub(super) fn note_resume(options: &Options, checkpoint: &Checkpoint, emitter: &mut Emitter<'_>) {
     let Some(about) = checkpoint.about() else {
-        outlet.note(
+        emitter.note(
             "the checkpoint holds weights alone: steps are counted from 0, and the optimizer begins anew",
         );
         return;
     };
-    outlet.note(format!("resumed after {} updates", about.updates));
+    emitter.note(format!("resumed after {} updates", about.updates));
     if let Some(words) = about.differences(&About::new(options, about.updates)) {
-        outlet.tell(Told::Note {
+        emitter.emit(WorkloadEvent::Note {
             text: format!("settings differ from those of the checkpoint: {words}"),
             hint: Some(
                 "with the same settings the losses are those of a run that was never interrupted".to_owned(),

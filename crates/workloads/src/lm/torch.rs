@@ -4,7 +4,7 @@ use super::checkpoint::Checkpoint;
 use super::native::note_resume;
 use super::options::{Options, Phase};
 use crate::engine::torch::{self, Job};
-use crate::{Ended, Limits, Outlet, WorkloadError};
+use crate::{Emitter, Ended, Limits, WorkloadError};
 
 const FLOAT: u128 = 4;
 
@@ -13,13 +13,13 @@ pub(super) fn run(
     options: &Options,
     machine: &Limits,
     text: Option<&[u32]>,
-    outlet: &mut Outlet<'_>,
+    emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
     if let Some(path) = &options.resume {
         // Checked here, so that the adapter can trust it.
         let checkpoint = Checkpoint::open(path)?;
         checkpoint.check(path, &options.shape, options.work.phase == Phase::Step)?;
-        note_resume(options, &checkpoint, outlet);
+        note_resume(options, &checkpoint, emitter);
     }
     let tokens = text.map(|tokens| tokens.iter().flat_map(|token| token.to_le_bytes()).collect());
     let job = Job {
@@ -32,7 +32,7 @@ pub(super) fn run(
         least_bytes: least_bytes(options),
         smaller: "lower batch_size, context or size, or set checkpointing = true",
     };
-    torch::run(job, machine, outlet)
+    torch::run(job, machine, emitter)
 }
 
 /// The least memory that PyTorch needs on the CPU for weights, gradients, moments and what its backward pass keeps, in

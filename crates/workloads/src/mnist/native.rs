@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use assay_kernels::Threads;
-use assay_model::{Told, names};
+use assay_model::{WorkloadEvent, names};
 
 use super::model::{self, Batch, Model, Tested};
 use super::options::Options;
@@ -15,7 +15,7 @@ use crate::profile::Profile;
 use crate::schedule::{Block, Schedule, order};
 use crate::session::{Course, Work};
 use crate::summary::Outcome;
-use crate::{Ended, Limits, Outlet, WorkloadError};
+use crate::{Emitter, Ended, Limits, WorkloadError};
 
 /// Runs it.
 pub(super) fn run(
@@ -23,14 +23,14 @@ pub(super) fn run(
     samples: &Samples,
     schedule: &Schedule,
     machine: &Limits,
-    outlet: &mut Outlet<'_>,
+    emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
     let began = Began::now();
-    native::tell_settings(options.in_force(), &[], outlet);
+    native::tell_settings(options.in_force(), &[], emitter);
     if let Some(note) = &samples.note {
-        outlet.note(note);
+        emitter.note(note);
     }
-    if !fits(options, schedule, machine, outlet) {
+    if !fits(options, schedule, machine, emitter) {
         return Ok(Ended::DoesNotFit);
     }
     let Options { warmup, paced, .. } = *options;
@@ -38,15 +38,15 @@ pub(super) fn run(
     let course = Course { warmup, iterations, paced, calmer: "lower learning_rate" };
     let effort = options.effort(schedule);
     let run = Run { began, course, effort, profile: options.profile.as_deref() };
-    run.on_all(machine, outlet, |rank, outlet| {
+    run.on_all(machine, emitter, |rank, emitter| {
         let rank = Rank::prepare(options, samples, schedule, rank)?;
-        began.tell_stage(outlet);
+        began.tell_stage(emitter);
         Ok(rank)
     })
 }
 
 /// Whether everything fits into memory. The data are there already.
-fn fits(options: &Options, schedule: &Schedule, machine: &Limits, outlet: &mut Outlet<'_>) -> bool {
+fn fits(options: &Options, schedule: &Schedule, machine: &Limits, emitter: &mut Emitter<'_>) -> bool {
     let momentum = options.training.momentum != 0.0;
     let threads = options.threads_of_task();
     let model = model::planned_bytes(threads, options.batch, options.test_batch, momentum);
@@ -54,7 +54,7 @@ fn fits(options: &Options, schedule: &Schedule, machine: &Limits, outlet: &mut O
     let iteration = u128::from(schedule.samples_of_iteration()) * (PIXELS + size_of::<u32>()) as u128;
     let need = Need { total: options.tasks as u128 * model + iteration, parts: String::new() };
     let hint = |_| "lower batch_size, test_batch_size, steps_per_iteration or tasks".to_owned();
-    native::fits(&need, machine, hint, outlet)
+    native::fits(&need, machine, hint, emitter)
 }
 
 /// One rank of a run under way.
@@ -147,16 +147,20 @@ impl<'a> Rank<'a> {
     }
 
     /// Tests the network, and tells the result and what the epoch took.
-    fn test(&mut self, began: Instant, outlet: &mut Outlet<'_>) {
+    fn test(&mut self, began: Instant, emitter: &mut Emitter<'_>) {
         let start_s = began.elapsed().as_secs_f64();
         let test = &self.samples.test;
         let tested = self.model.test(&test.pixels, &test.labels);
         let end_s = began.elapsed().as_secs_f64();
-        outlet.tell(Told::Phase { name: "eval".to_owned(), start_s, end_s });
-        outlet.tell(Told::at(names::EPOCH_S, self.steps, self.epoch_s));
-        outlet.tell(accuracy(&tested, Some(self.steps)));
+        emitter.emit(WorkloadEvent::Phase { name: "eval".to_owned(), start_s, end_s });
+        emitter.emit(WorkloadEvent::at(names::EPOCH_S, self.steps, self.epoch_s));
+        emitter.emit(accuracy(&tested, Some(self.steps)));
         if tested.loss.is_finite() {
-            outlet.tell(Told::at(names::LOSS_TEST, self.steps, tested.loss / tested.images.max(1) as f64));
+            emitter.emit(WorkloadEvent::at(
+                names::LOSS_TEST,
+                self.steps,
+                tested.loss / tested.images.max(1) as f64,
+            ));
         }
         self.tested = Some(tested);
         self.epoch_s = 0.0;
@@ -164,9 +168,9 @@ impl<'a> Rank<'a> {
 }
 
 /// The share of images that were told rightly, with their number.
-fn accuracy(tested: &Tested, step: Option<u64>) -> Told {
+fn accuracy(tested: &Tested, step: Option<u64>) -> WorkloadEvent {
     let images = tested.images.max(1) as f64;
-    Told::Value {
+    WorkloadEvent::Value {
         metric: names::ACCURACY.to_owned(),
         value: tested.right as f64 / images,
         unit: None,
@@ -229,17 +233,23 @@ impl Work for Rank<'_> {
         _: u64,
         last: bool,
         began: Instant,
-        outlet: &mut Outlet<'_>,
+        emitter: &mut Emitter<'_>,
     ) -> Result<(), WorkloadError> {
         if last || self.block.as_ref().is_some_and(|block| block.ends_epoch) {
-            self.test(began, outlet);
+            self.test(began, emitter);
         }
         Ok(())
     }
 
-    fn close(&mut self, _: Ended, _: u64, _: Instant, outlet: &mut Outlet<'_>) -> Result<(), WorkloadError> {
+    fn close(
+        &mut self,
+        _: Ended,
+        _: u64,
+        _: Instant,
+        emitter: &mut Emitter<'_>,
+    ) -> Result<(), WorkloadError> {
         if let Some(tested) = &self.tested {
-            outlet.tell(accuracy(tested, None));
+            emitter.emit(accuracy(tested, None));
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use crate::data::Images;
 use crate::data::idx::PIXELS;
 use crate::engine::torch::{self, Job};
 use crate::schedule::Schedule;
-use crate::{Ended, Limits, Outlet, WorkloadError};
+use crate::{Emitter, Ended, Limits, WorkloadError};
 
 const FLOAT: u128 = 4;
 
@@ -19,14 +19,14 @@ pub(super) fn run(
     samples: &Samples,
     schedule: &Schedule,
     machine: &Limits,
-    outlet: &mut Outlet<'_>,
+    emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
     let mut settings = options.in_force();
     let iterations = schedule.iterations() - options.warmup;
     settings.insert("iterations".to_owned(), Value::Integer(i64::try_from(iterations).unwrap_or(i64::MAX)));
     let Samples { train, test, note, .. } = samples;
     if let Some(note) = note {
-        outlet.note(note);
+        emitter.note(note);
     }
     let job = Job {
         script: include_str!("torch.py"),
@@ -43,7 +43,7 @@ pub(super) fn run(
         least_bytes: least_bytes(options, schedule, [train, test]),
         smaller: "lower batch_size, test_batch_size or steps_per_iteration",
     };
-    torch::run(job, machine, outlet)
+    torch::run(job, machine, emitter)
 }
 
 /// The least memory that PyTorch needs on the CPU for data, weights, gradients and what its backward pass keeps, in bytes.

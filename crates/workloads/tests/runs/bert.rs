@@ -4,10 +4,10 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use assay_model::{Settings, Told, Value};
+use assay_model::{Settings, Value, WorkloadEvent};
 use assay_workloads::bert::features::Features;
 use assay_workloads::bert::train::{Request, head};
-use assay_workloads::{Ended, Limits, Outlet, WorkloadError, run};
+use assay_workloads::{Emitter, Ended, Limits, WorkloadError, run};
 
 use crate::support::{self, MACHINE, notes, path, setting, value, values};
 
@@ -29,11 +29,11 @@ fn settings(extra: &[(&str, Value)]) -> Settings {
     support::settings(&tiny, extra)
 }
 
-fn try_run(settings: &Settings, machine: &Limits) -> (Result<Ended, WorkloadError>, Vec<Told>) {
+fn try_run(settings: &Settings, machine: &Limits) -> (Result<Ended, WorkloadError>, Vec<WorkloadEvent>) {
     support::try_run("bert", settings, machine)
 }
 
-fn done(extra: &[(&str, Value)]) -> Vec<Told> {
+fn done(extra: &[(&str, Value)]) -> Vec<WorkloadEvent> {
     support::done("bert", &settings(extra))
 }
 
@@ -52,7 +52,7 @@ fn answers_come_with_latencies_and_say_what_is_made_up() {
     assert_eq!((value(&told, "samples"), value(&told, "length.median")), (Some(18.0), Some(16.0)));
     assert!(value(&told, "inferences_per_s").unwrap() > 0.0 && value(&told, "parity.output").unwrap() > 0.0);
     assert!(notes(&told).contains("weights are random") && notes(&told).contains("tokens are random"));
-    assert_eq!(told.last(), Some(&Told::Done { steps: 3 }));
+    assert_eq!(told.last(), Some(&WorkloadEvent::Done { steps: 3 }));
 }
 
 #[test]
@@ -132,7 +132,8 @@ fn a_loss_that_is_no_number_ends_the_run_and_names_the_step() {
     let (ended, told) = try_run(&settings(&extra), &MACHINE);
     assert_eq!(ended.unwrap(), Ended::Diverged);
     assert!(
-        told.iter().any(|line| matches!(line, Told::Failed { reason, .. } if reason.contains("at step")))
+        told.iter()
+            .any(|line| matches!(line, WorkloadEvent::Failed { reason, .. } if reason.contains("at step")))
     );
     assert!(!values(&told, "time.iteration").is_empty());
 }
@@ -143,22 +144,22 @@ fn what_does_not_fit_is_not_begun() {
     for task in ["classify", "pretrain"] {
         let (ended, told) = try_run(&settings(&[("task", task.into())]), &small);
         assert_eq!(ended.unwrap(), Ended::DoesNotFit);
-        assert!(told.iter().any(|line| matches!(line, Told::DoesNotFit { hint: Some(_), .. })));
+        assert!(told.iter().any(|line| matches!(line, WorkloadEvent::DoesNotFit { hint: Some(_), .. })));
     }
 }
 
 #[test]
 fn a_run_can_be_stopped() {
     let (mut told, stop) = (Vec::new(), AtomicBool::new(false));
-    let mut tell = |line: Told| {
-        if matches!(line, Told::Progress { .. }) {
+    let mut tell = |line: WorkloadEvent| {
+        if matches!(line, WorkloadEvent::Progress { .. }) {
             stop.store(true, Ordering::Relaxed);
         }
         told.push(line);
     };
-    let ended = run("bert", &settings(&[]), &MACHINE, &mut Outlet::new(&mut tell, &stop));
+    let ended = run("bert", &settings(&[]), &MACHINE, &mut Emitter::new(&mut tell, &stop));
     assert_eq!(ended.unwrap(), Ended::Stopped);
-    assert_eq!(told.last(), Some(&Told::Done { steps: 1 }));
+    assert_eq!(told.last(), Some(&WorkloadEvent::Done { steps: 1 }));
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use assay_model::{Settings, Told, Value};
+use assay_model::{Settings, Value, WorkloadEvent};
 use assay_workloads::lm::checkpoint::Checkpoint;
-use assay_workloads::{Ended, Limits, Outlet, WorkloadError, run};
+use assay_workloads::{Emitter, Ended, Limits, WorkloadError, run};
 
 use crate::support::{self, MACHINE, failure, path, series, value};
 
@@ -24,23 +24,23 @@ fn settings(extra: &[(&str, Value)]) -> Settings {
     support::settings(&tiny, extra)
 }
 
-fn try_run(extra: &[(&str, Value)], machine: &Limits) -> (Result<Ended, WorkloadError>, Vec<Told>) {
+fn try_run(extra: &[(&str, Value)], machine: &Limits) -> (Result<Ended, WorkloadError>, Vec<WorkloadEvent>) {
     support::try_run("lm", &settings(extra), machine)
 }
 
-fn done(extra: &[(&str, Value)]) -> Vec<Told> {
+fn done(extra: &[(&str, Value)]) -> Vec<WorkloadEvent> {
     support::done("lm", &settings(extra))
 }
 
-fn losses(told: &[Told]) -> Vec<(u64, u64)> {
+fn losses(told: &[WorkloadEvent]) -> Vec<(u64, u64)> {
     series(told, "loss.train").iter().map(|(step, loss)| (*step, loss.to_bits())).collect()
 }
 
 #[test]
 fn a_run_tells_its_settings_its_series_and_its_summary() {
     let told = done(&[("warmup", 2.into()), ("phase", "forward_backward".into())]);
-    assert!(told.contains(&Told::Setting { name: "width".to_owned(), value: 32.into() }));
-    assert!(told.contains(&Told::Setting { name: "vocabulary".to_owned(), value: 10_000.into() }));
+    assert!(told.contains(&WorkloadEvent::Setting { name: "width".to_owned(), value: 32.into() }));
+    assert!(told.contains(&WorkloadEvent::Setting { name: "vocabulary".to_owned(), value: 10_000.into() }));
     let steps = |name: &str| series(&told, name).iter().map(|(step, _)| *step).collect::<Vec<_>>();
     assert_eq!(steps("time.iteration.warmup"), [1, 2]);
     assert_eq!(steps("time.iteration"), [3, 4, 5, 6]);
@@ -56,11 +56,11 @@ fn a_run_tells_its_settings_its_series_and_its_summary() {
     assert_eq!(value(&told, "parity.loss"), Some(first));
     assert!(value(&told, "parity.output").unwrap() > 0.0 && value(&told, "parity.gradient").unwrap() > 0.0);
     assert!(value(&told, "mfu").unwrap() > 0.0 && value(&told, "memory.peak").unwrap() > 1e6);
-    assert_eq!(told.last(), Some(&Told::Done { steps: 6 }));
+    assert_eq!(told.last(), Some(&WorkloadEvent::Done { steps: 6 }));
     let phases: Vec<&str> = told
         .iter()
         .filter_map(|line| match line {
-            Told::Phase { name, .. } => Some(name.as_str()),
+            WorkloadEvent::Phase { name, .. } => Some(name.as_str()),
             _ => None,
         })
         .collect();
@@ -104,7 +104,7 @@ fn a_tokenizer_gives_the_vocabulary_and_a_smaller_one_is_refused() {
     std::fs::write(&tokenizer, words).unwrap();
     let files = [("text", path(&text)), ("tokenizer", path(&tokenizer))];
     let told = done(&files);
-    assert!(told.contains(&Told::Setting { name: "vocabulary".to_owned(), value: 4.into() }));
+    assert!(told.contains(&WorkloadEvent::Setting { name: "vocabulary".to_owned(), value: 4.into() }));
     let error = try_run(&[&files[..], &[("vocabulary", 3.into())]].concat(), &MACHINE).0.unwrap_err();
     assert!(error.is_usage() && error.hint().unwrap().contains("at least 4"), "{error}");
 
@@ -134,11 +134,12 @@ fn a_resumed_run_is_the_same_bit_for_bit_as_one_that_never_stopped() {
     assert_eq!(whole, [first, losses(&told)].concat());
     let left: Vec<_> = std::fs::read_dir(directory.path()).unwrap().collect();
     assert_eq!(left.len(), 1, "{left:?}");
-    assert!(!told.iter().any(|line| matches!(line, Told::Note { text, .. } if text.contains("differ"))));
+    assert!(
+        !told.iter().any(|line| matches!(line, WorkloadEvent::Note { text, .. } if text.contains("differ")))
+    );
 
     let told = done(&[step, ("resume", path(&file)), ("batch_size", 2.into())]);
-    let note =
-        |line: &Told| matches!(line, Told::Note { text, .. } if text.contains("batch_size 2 instead of 4"));
+    let note = |line: &WorkloadEvent| matches!(line, WorkloadEvent::Note { text, .. } if text.contains("batch_size 2 instead of 4"));
     assert!(told.iter().any(note));
     // Weights alone are enough for a forward pass.
     done(&[("phase", "forward".into()), ("resume", path(&file))]);
@@ -204,7 +205,9 @@ fn a_loss_that_is_not_a_number_ends_the_run_and_names_the_step() {
     assert_eq!(ended.unwrap(), Ended::Diverged);
     let steps = series(&told, "time.iteration").len();
     assert!(failure(&told).unwrap().0.ends_with(&format!("at step {steps}")));
-    assert!(value(&told, "parity.loss").is_some() && !matches!(told.last(), Some(Told::Done { .. })));
+    assert!(
+        value(&told, "parity.loss").is_some() && !matches!(told.last(), Some(WorkloadEvent::Done { .. }))
+    );
 }
 
 #[test]
@@ -213,7 +216,9 @@ fn what_does_not_fit_is_refused_before_anything_is_taken() {
     let huge = [("batch_size", 4096.into()), ("phase", "step".into())];
     let (ended, told) = try_run(&huge, &machine);
     assert_eq!(ended.unwrap(), Ended::DoesNotFit);
-    let Some(Told::DoesNotFit { reason, hint: Some(hint) }) = told.last() else { panic!("{told:?}") };
+    let Some(WorkloadEvent::DoesNotFit { reason, hint: Some(hint) }) = told.last() else {
+        panic!("{told:?}")
+    };
     assert!(reason.contains("60.0 MB are free") && reason.contains("activations"), "{reason}");
     assert!(hint.contains("batch_size = "), "{hint}");
 
@@ -232,14 +237,14 @@ fn the_stop_flag_ends_a_run_and_keeps_what_was_measured_and_learned() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("state");
     let (mut told, stop) = (Vec::new(), AtomicBool::new(false));
-    let mut tell = |line: Told| {
-        if matches!(line, Told::Progress { done: 3, .. }) {
+    let mut tell = |line: WorkloadEvent| {
+        if matches!(line, WorkloadEvent::Progress { done: 3, .. }) {
             stop.store(true, Ordering::Relaxed);
         }
         told.push(line);
     };
     let extra = [("iterations", 1000.into()), ("phase", "step".into()), ("save", path(&file))];
-    let ended = run("lm", &settings(&extra), &MACHINE, &mut Outlet::new(&mut tell, &stop)).unwrap();
+    let ended = run("lm", &settings(&extra), &MACHINE, &mut Emitter::new(&mut tell, &stop)).unwrap();
     assert_eq!(ended, Ended::Stopped);
     assert_eq!(series(&told, "time.iteration").len(), 3);
     assert!(value(&told, "tokens_per_s").is_some());
@@ -251,7 +256,9 @@ fn a_profile_covers_the_iterations_and_marks_the_run() {
     let directory = tempfile::tempdir().unwrap();
     let trace = directory.path().join("trace.json");
     let told = done(&[("phase", "step".into()), ("profile", path(&trace)), ("warmup", 1.into())]);
-    assert!(told.contains(&Told::Setting { name: "profile".to_owned(), value: Value::Switch(true) }));
+    assert!(
+        told.contains(&WorkloadEvent::Setting { name: "profile".to_owned(), value: Value::Switch(true) })
+    );
     let share: f64 = ["embedding", "norm", "qkv", "rope", "attention", "attention_out", "gate_up"]
         .into_iter()
         .chain(["swiglu", "down", "head", "loss", "copy", "optimizer"])
@@ -273,6 +280,6 @@ fn a_profile_covers_the_iterations_and_marks_the_run() {
 #[test]
 fn an_unknown_workload_is_named() {
     let (mut tell, stop) = (|_| {}, AtomicBool::new(false));
-    let error = run("ml", &Settings::new(), &MACHINE, &mut Outlet::new(&mut tell, &stop)).unwrap_err();
+    let error = run("ml", &Settings::new(), &MACHINE, &mut Emitter::new(&mut tell, &stop)).unwrap_err();
     assert!(error.to_string().contains("`ml`") && error.hint().unwrap().contains("lm"));
 }

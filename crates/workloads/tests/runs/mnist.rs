@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use assay_model::{Settings, Told, Value};
-use assay_workloads::{Ended, Limits, Outlet, WorkloadError, run};
+use assay_model::{Settings, Value, WorkloadEvent};
+use assay_workloads::{Emitter, Ended, Limits, WorkloadError, run};
 
 use crate::support::{self, MACHINE, failure, notes, path, series, value};
 
@@ -19,11 +19,11 @@ fn settings(extra: &[(&str, Value)]) -> Settings {
     support::settings(&small, extra)
 }
 
-fn try_run(extra: &[(&str, Value)], machine: &Limits) -> (Result<Ended, WorkloadError>, Vec<Told>) {
+fn try_run(extra: &[(&str, Value)], machine: &Limits) -> (Result<Ended, WorkloadError>, Vec<WorkloadEvent>) {
     support::try_run("mnist", &settings(extra), machine)
 }
 
-fn done(extra: &[(&str, Value)]) -> Vec<Told> {
+fn done(extra: &[(&str, Value)]) -> Vec<WorkloadEvent> {
     support::done("mnist", &settings(extra))
 }
 
@@ -56,7 +56,8 @@ fn files(train: u8, test: u8) -> tempfile::TempDir {
 #[test]
 fn a_run_tells_its_data_its_series_and_its_summary() {
     let told = done(&[]);
-    let setting = |name: &str, value: Value| told.contains(&Told::Setting { name: name.to_owned(), value });
+    let setting =
+        |name: &str, value: Value| told.contains(&WorkloadEvent::Setting { name: name.to_owned(), value });
     assert!(
         setting("data_set", "synthetic".into())
             && setting("steps", 16.into())
@@ -83,13 +84,14 @@ fn a_run_tells_its_data_its_series_and_its_summary() {
     for name in ["parity.loss", "parity.output", "parity.gradient", "mfu", "memory.peak", "loss.final"] {
         assert!(value(&told, name).unwrap() > 0.0, "{name}");
     }
-    assert_eq!(told.last(), Some(&Told::Done { steps: 16 }));
+    assert_eq!(told.last(), Some(&WorkloadEvent::Done { steps: 16 }));
 }
 
 #[test]
 fn the_same_seed_gives_the_same_bits_and_tasks_give_the_same_result() {
-    let losses = |told: &[Told]| series(told, "loss.train");
-    let bits = |told: &[Told]| losses(told).iter().map(|(_, loss)| loss.to_bits()).collect::<Vec<_>>();
+    let losses = |told: &[WorkloadEvent]| series(told, "loss.train");
+    let bits =
+        |told: &[WorkloadEvent]| losses(told).iter().map(|(_, loss)| loss.to_bits()).collect::<Vec<_>>();
     let one = done(&[("batch_size", 12.into())]);
     assert_eq!(bits(&one), bits(&done(&[("batch_size", 12.into())])));
     assert_ne!(bits(&one), bits(&done(&[("batch_size", 12.into()), ("seed", 2.into())])));
@@ -162,7 +164,9 @@ fn a_loss_that_is_not_a_number_ends_the_run_and_names_the_step() {
     let (reason, hint) = failure(&told).unwrap();
     // The first step computes its loss with initial weights, and the second with those that flew away.
     assert!(reason.ends_with("at step 2") && hint.unwrap().contains("learning_rate"), "{reason}");
-    assert!(value(&told, "parity.loss").is_some() && !matches!(told.last(), Some(Told::Done { .. })));
+    assert!(
+        value(&told, "parity.loss").is_some() && !matches!(told.last(), Some(WorkloadEvent::Done { .. }))
+    );
 }
 
 #[test]
@@ -170,7 +174,9 @@ fn what_does_not_fit_is_refused_before_anything_is_taken() {
     let machine = Limits { memory_bytes: Some(60_000_000), ..MACHINE };
     let (ended, told) = try_run(&[("test_batch_size", (1 << 24).into())], &machine);
     assert_eq!(ended.unwrap(), Ended::DoesNotFit);
-    let Some(Told::DoesNotFit { reason, hint: Some(hint) }) = told.last() else { panic!("{told:?}") };
+    let Some(WorkloadEvent::DoesNotFit { reason, hint: Some(hint) }) = told.last() else {
+        panic!("{told:?}")
+    };
     assert!(reason.contains("60.0 MB are free") && hint.contains("test_batch_size"), "{reason} {hint}");
 }
 
@@ -187,11 +193,11 @@ fn a_profile_tells_where_the_time_goes() {
 #[test]
 fn the_stop_flag_ends_a_run_and_keeps_what_was_measured() {
     let (mut told, stop) = (Vec::new(), AtomicBool::new(false));
-    let mut tell = |line: Told| {
-        stop.fetch_or(matches!(line, Told::Progress { .. }), Ordering::Relaxed);
+    let mut tell = |line: WorkloadEvent| {
+        stop.fetch_or(matches!(line, WorkloadEvent::Progress { .. }), Ordering::Relaxed);
         told.push(line);
     };
-    let ended = run("mnist", &settings(&[]), &MACHINE, &mut Outlet::new(&mut tell, &stop));
+    let ended = run("mnist", &settings(&[]), &MACHINE, &mut Emitter::new(&mut tell, &stop));
     assert_eq!(ended.unwrap(), Ended::Stopped);
-    assert_eq!(told.last(), Some(&Told::Done { steps: 3 }));
+    assert_eq!(told.last(), Some(&WorkloadEvent::Done { steps: 3 }));
 }

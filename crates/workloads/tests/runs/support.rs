@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use assay_model::{Settings, Told, Value};
-use assay_workloads::{Ended, Limits, Outlet, WorkloadError, run};
+use assay_model::{Settings, Value, WorkloadEvent};
+use assay_workloads::{Emitter, Ended, Limits, WorkloadError, run};
 
 /// A machine whose memory nobody has looked at.
 pub(crate) const MACHINE: Limits = Limits { memory_bytes: None, peak_flops: Some(1e11), threads: 2 };
@@ -19,62 +19,64 @@ pub(crate) fn try_run(
     workload: &str,
     settings: &Settings,
     machine: &Limits,
-) -> (Result<Ended, WorkloadError>, Vec<Told>) {
+) -> (Result<Ended, WorkloadError>, Vec<WorkloadEvent>) {
     let (mut told, stop) = (Vec::new(), AtomicBool::new(false));
-    let ended = run(workload, settings, machine, &mut Outlet::new(&mut |line| told.push(line), &stop));
+    let ended = run(workload, settings, machine, &mut Emitter::new(&mut |line| told.push(line), &stop));
     (ended, told)
 }
 
 /// Runs a workload to its end.
-pub(crate) fn done(workload: &str, settings: &Settings) -> Vec<Told> {
+pub(crate) fn done(workload: &str, settings: &Settings) -> Vec<WorkloadEvent> {
     let (ended, told) = try_run(workload, settings, &MACHINE);
     assert_eq!(ended.unwrap(), Ended::Done, "{told:?}");
     told
 }
 
 /// The values of a series with their steps.
-pub(crate) fn series(told: &[Told], name: &str) -> Vec<(u64, f64)> {
-    let of = |line: &Told| match line {
-        Told::Value { metric, value, step: Some(step), .. } if metric == name => Some((*step, *value)),
+pub(crate) fn series(told: &[WorkloadEvent], name: &str) -> Vec<(u64, f64)> {
+    let of = |line: &WorkloadEvent| match line {
+        WorkloadEvent::Value { metric, value, step: Some(step), .. } if metric == name => {
+            Some((*step, *value))
+        }
         _ => None,
     };
     told.iter().filter_map(of).collect()
 }
 
 /// The values of a series.
-pub(crate) fn values(told: &[Told], name: &str) -> Vec<f64> {
+pub(crate) fn values(told: &[WorkloadEvent], name: &str) -> Vec<f64> {
     series(told, name).into_iter().map(|(_, value)| value).collect()
 }
 
 /// A value of the whole run.
-pub(crate) fn value(told: &[Told], name: &str) -> Option<f64> {
+pub(crate) fn value(told: &[WorkloadEvent], name: &str) -> Option<f64> {
     told.iter().rev().find_map(|line| match line {
-        Told::Value { metric, value, step: None, .. } if metric == name => Some(*value),
+        WorkloadEvent::Value { metric, value, step: None, .. } if metric == name => Some(*value),
         _ => None,
     })
 }
 
 /// A setting as it was in force.
-pub(crate) fn setting(told: &[Told], wanted: &str) -> Option<String> {
+pub(crate) fn setting(told: &[WorkloadEvent], wanted: &str) -> Option<String> {
     told.iter().rev().find_map(|line| match line {
-        Told::Setting { name, value } if name == wanted => Some(value.to_string()),
+        WorkloadEvent::Setting { name, value } if name == wanted => Some(value.to_string()),
         _ => None,
     })
 }
 
 /// All notes.
-pub(crate) fn notes(told: &[Told]) -> String {
-    let of = |line: &Told| match line {
-        Told::Note { text, .. } => Some(text.clone()),
+pub(crate) fn notes(told: &[WorkloadEvent]) -> String {
+    let of = |line: &WorkloadEvent| match line {
+        WorkloadEvent::Note { text, .. } => Some(text.clone()),
         _ => None,
     };
     told.iter().filter_map(of).collect::<Vec<_>>().join("\n")
 }
 
 /// Why a run failed, and what to do about it.
-pub(crate) fn failure(told: &[Told]) -> Option<(String, Option<String>)> {
+pub(crate) fn failure(told: &[WorkloadEvent]) -> Option<(String, Option<String>)> {
     told.iter().find_map(|line| match line {
-        Told::Failed { reason, hint } => Some((reason.clone(), hint.clone())),
+        WorkloadEvent::Failed { reason, hint } => Some((reason.clone(), hint.clone())),
         _ => None,
     })
 }

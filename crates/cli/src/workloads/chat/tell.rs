@@ -6,8 +6,8 @@ use std::path::Path;
 use assay_judge::load::{Distribution, Summary, Validity};
 use assay_load::calibration;
 use assay_load::record::RecordReader;
-use assay_model::{Scope, Told, names};
-use assay_workloads::Outlet;
+use assay_model::{Scope, WorkloadEvent, names};
+use assay_workloads::Emitter;
 
 use crate::verbs::load::{Results, request};
 
@@ -43,7 +43,7 @@ pub const METRICS: &[(&str, &str)] = &[
 ];
 
 /// Tells each request that ended well.
-pub(super) fn series(record: &Path, outlet: &mut Outlet<'_>) -> anyhow::Result<()> {
+pub(super) fn series(record: &Path, emitter: &mut Emitter<'_>) -> anyhow::Result<()> {
     let mut all = Vec::new();
     for exchange in RecordReader::open(record)? {
         let exchange = exchange?;
@@ -62,7 +62,7 @@ pub(super) fn series(record: &Path, outlet: &mut Outlet<'_>) -> anyhow::Result<(
         ];
         for (metric, value) in values {
             if let Some(value) = value {
-                outlet.tell(Told::at(metric, step, value));
+                emitter.emit(WorkloadEvent::at(metric, step, value));
             }
         }
     }
@@ -70,37 +70,37 @@ pub(super) fn series(record: &Path, outlet: &mut Outlet<'_>) -> anyhow::Result<(
 }
 
 /// Tells what the load says of its endpoint, and what that is worth.
-pub(super) fn results(results: &Results, outlet: &mut Outlet<'_>) {
+pub(super) fn results(results: &Results, emitter: &mut Emitter<'_>) {
     if let Some(began_s) = results.began_s.filter(|began_s| *began_s > 0.0) {
-        outlet.tell(Told::Phase { name: "warmup".to_owned(), start_s: 0.0, end_s: began_s });
+        emitter.emit(WorkloadEvent::Phase { name: "warmup".to_owned(), start_s: 0.0, end_s: began_s });
     }
     for endpoint in &results.endpoints {
-        latencies(&endpoint.summary, outlet);
-        rates(&endpoint.summary, results.has_bounds, outlet);
-        counts(&endpoint.summary, outlet);
+        latencies(&endpoint.summary, emitter);
+        rates(&endpoint.summary, results.has_bounds, emitter);
+        counts(&endpoint.summary, emitter);
         for (kind, (count, first)) in &endpoint.faults {
             let text = format!("{count} requests failed: {}; the first: {first}", kind.name());
-            outlet.tell(Told::Note { text, hint: Some(kind.hint().to_owned()) });
+            emitter.emit(WorkloadEvent::Note { text, hint: Some(kind.hint().to_owned()) });
         }
-        outlet.setting("validity", endpoint.verdict.validity.name());
+        emitter.setting("validity", endpoint.verdict.validity.name());
         for reason in endpoint.verdict.reasons.iter().filter(|one| one.validity == Validity::Suspect) {
             let text = format!("suspect: {}", reason.text);
-            outlet.tell(Told::Note { text, hint: Some(reason.hint.to_owned()) });
+            emitter.emit(WorkloadEvent::Note { text, hint: Some(reason.hint.to_owned()) });
         }
     }
     let client = &results.client;
-    value(outlet, "client.lag", client.client_lag_s);
-    value(outlet, "client.schedule_lag", client.schedule_lag_s);
-    value(outlet, "client.cpu", client.cpu);
-    value(outlet, "client.merged", client.merged);
+    value(emitter, "client.lag", client.client_lag_s);
+    value(emitter, "client.schedule_lag", client.schedule_lag_s);
+    value(emitter, "client.cpu", client.cpu);
+    value(emitter, "client.merged", client.merged);
 }
 
 /// Tells how late the calibration endpoint itself was.
-pub(super) fn server(summary: &calibration::Summary, outlet: &mut Outlet<'_>) {
-    value(outlet, "server.lag", summary.late_s(0.99));
+pub(super) fn server(summary: &calibration::Summary, emitter: &mut Emitter<'_>) {
+    value(emitter, "server.lag", summary.late_s(0.99));
 }
 
-fn latencies(summary: &Summary, outlet: &mut Outlet<'_>) {
+fn latencies(summary: &Summary, emitter: &mut Emitter<'_>) {
     let spreads = [
         (names::LATENCY_TTFT, &summary.first_token),
         ("latency.ttfo", &summary.first_output),
@@ -109,51 +109,51 @@ fn latencies(summary: &Summary, outlet: &mut Outlet<'_>) {
         (names::LATENCY_E2E, &summary.end_to_end),
     ];
     for (name, values) in spreads {
-        mean(outlet, name, values);
-        value(outlet, &format!("{name}.median"), values.quantile(0.5));
-        value(outlet, &format!("{name}.p99"), values.quantile(0.99));
+        mean(emitter, name, values);
+        value(emitter, &format!("{name}.median"), values.quantile(0.5));
+        value(emitter, &format!("{name}.p99"), values.quantile(0.99));
     }
-    mean(outlet, "latency.ttft.from_send", &summary.first_token_from_send);
-    mean(outlet, "latency.e2e.from_send", &summary.end_to_end_from_send);
-    mean(outlet, "tokens_per_chunk", &summary.tokens_per_chunk);
-    mean(outlet, "tokens_per_s.request", &summary.output_rate);
+    mean(emitter, "latency.ttft.from_send", &summary.first_token_from_send);
+    mean(emitter, "latency.e2e.from_send", &summary.end_to_end_from_send);
+    mean(emitter, "tokens_per_chunk", &summary.tokens_per_chunk);
+    mean(emitter, "tokens_per_s.request", &summary.output_rate);
 }
 
-fn rates(summary: &Summary, has_bounds: bool, outlet: &mut Outlet<'_>) {
+fn rates(summary: &Summary, has_bounds: bool, emitter: &mut Emitter<'_>) {
     let seconds = summary.window.length_s();
     if summary.total_output_rate().is_some() {
-        outlet.tell(Told::rate(names::TOKENS_PER_S_OUTPUT, summary.tokens_inside, seconds));
+        emitter.emit(WorkloadEvent::rate(names::TOKENS_PER_S_OUTPUT, summary.tokens_inside, seconds));
     }
     if summary.request_rate().is_some() {
-        outlet.tell(Told::rate(names::REQUESTS_PER_S, summary.ended_inside as f64, seconds));
+        emitter.emit(WorkloadEvent::rate(names::REQUESTS_PER_S, summary.ended_inside as f64, seconds));
     }
     if has_bounds {
-        value(outlet, "goodput", summary.goodput());
-        value(outlet, "goodput.share", summary.good.value());
+        value(emitter, "goodput", summary.goodput());
+        value(emitter, "goodput.share", summary.good.value());
     }
 }
 
-fn counts(summary: &Summary, outlet: &mut Outlet<'_>) {
+fn counts(summary: &Summary, emitter: &mut Emitter<'_>) {
     let success = summary.success;
-    value(outlet, names::REQUESTS, Some(success.all as f64));
-    value(outlet, names::REQUESTS_FAILED, Some((success.all - success.of) as f64));
-    value(outlet, names::SUCCESS, success.value());
-    value(outlet, "exact_match", summary.exact.value());
-    value(outlet, "f1", summary.f1.mean());
+    value(emitter, names::REQUESTS, Some(success.all as f64));
+    value(emitter, names::REQUESTS_FAILED, Some((success.all - success.of) as f64));
+    value(emitter, names::SUCCESS, success.value());
+    value(emitter, "exact_match", summary.exact.value());
+    value(emitter, "f1", summary.f1.mean());
     let tokens = summary.tokens;
     if tokens.by_server + tokens.by_tokenizer > 0 {
-        value(outlet, names::TOKENS_PROMPT, Some(tokens.prompt as f64).filter(|count| *count > 0.0));
-        value(outlet, names::TOKENS_OUTPUT, Some(tokens.output as f64));
+        value(emitter, names::TOKENS_PROMPT, Some(tokens.prompt as f64).filter(|count| *count > 0.0));
+        value(emitter, names::TOKENS_OUTPUT, Some(tokens.output as f64));
     }
     if tokens.reasoning > 0 {
-        value(outlet, names::TOKENS_REASONING, Some(tokens.reasoning as f64));
+        value(emitter, names::TOKENS_REASONING, Some(tokens.reasoning as f64));
     }
 }
 
 /// A mean, with how many values it is of.
-fn mean(outlet: &mut Outlet<'_>, metric: &str, values: &Distribution) {
+fn mean(emitter: &mut Emitter<'_>, metric: &str, values: &Distribution) {
     if let Some(mean) = values.mean() {
-        outlet.tell(Told::Value {
+        emitter.emit(WorkloadEvent::Value {
             metric: metric.to_owned(),
             value: mean,
             unit: unit(metric),
@@ -166,9 +166,9 @@ fn mean(outlet: &mut Outlet<'_>, metric: &str, values: &Distribution) {
     }
 }
 
-fn value(outlet: &mut Outlet<'_>, metric: &str, value: Option<f64>) {
+fn value(emitter: &mut Emitter<'_>, metric: &str, value: Option<f64>) {
     if let Some(value) = value {
-        outlet.tell(Told::Value {
+        emitter.emit(WorkloadEvent::Value {
             metric: metric.to_owned(),
             value,
             unit: unit(metric),

@@ -1,6 +1,6 @@
 //! The figures of the page: repeats as dots, phases on one axis, series as lines.
 
-use assay_judge::audit::Audit;
+use assay_audit::Audit;
 use assay_model::{Document, ReadRun};
 
 use super::super::repeats::shown;

@@ -3,9 +3,9 @@
 use crate::bar::Bar;
 use crate::log::say;
 
-use super::{Run, Told};
+use super::{Run, WorkloadEvent};
 
-impl Told<'_, '_> {
+impl WorkloadEvent<'_, '_> {
     pub(super) fn fail(&mut self, reason: &str) {
         match reason {
             "execve" => self.variable_after_srun(),

@@ -1,6 +1,6 @@
 //! What a run says of its sentences, its memory and its answers.
 
-use assay_model::{Told, names};
+use assay_model::{WorkloadEvent, names};
 
 use crate::bert::encoder::Encoder;
 use crate::bert::head::{best, probabilities};
@@ -9,27 +9,27 @@ use crate::bert::sentences::Sentences;
 use crate::bert::{Opened, PROCESS_BYTES};
 use crate::memory::bytes_in_words;
 use crate::native::{self, Need};
-use crate::{Limits, Outlet};
+use crate::{Emitter, Limits};
 
 /// Says what the sentences are like.
 pub(in crate::bert) fn tell_sentences(
     options: &Options,
     opened: &Opened,
     sentences: &Sentences,
-    outlet: &mut Outlet<'_>,
+    emitter: &mut Emitter<'_>,
 ) {
-    opened.tell_made_up(options, outlet);
+    opened.tell_made_up(options, emitter);
     if sentences.empty > 0 {
-        outlet.note(format!("{} empty sentences were left out", sentences.empty));
+        emitter.note(format!("{} empty sentences were left out", sentences.empty));
     }
     if sentences.cut > 0 {
         let most = options.length.unwrap_or(options.shape.positions);
-        outlet.note(format!("{} sentences were cut to {most} tokens", sentences.cut));
+        emitter.note(format!("{} sentences were cut to {most} tokens", sentences.cut));
     }
     let lengths = sentences.lengths();
     for (name, share) in [("median", 0.5), ("p90", 0.9), ("most", 1.0)] {
         let length = lengths.get(rank(share, lengths.len())).copied().unwrap_or(0);
-        outlet.value_in(&format!("length.{name}"), length as f64, "tokens", None);
+        emitter.value_in(&format!("length.{name}"), length as f64, "tokens", None);
     }
     if let (Some(_), Some(sentence)) = (&options.text, sentences.list.first()) {
         let words = |numbers: &mut dyn Iterator<Item = u32>| {
@@ -38,9 +38,9 @@ pub(in crate::bert) fn tell_sentences(
         let length = options.length.unwrap_or(0).max(sentence.ids.len());
         let padding = length - sentence.ids.len();
         let pad = std::iter::repeat_n(opened.tokens.special().pad, padding);
-        outlet.setting("input_ids", words(&mut sentence.ids.iter().copied().chain(pad)).as_str());
+        emitter.setting("input_ids", words(&mut sentence.ids.iter().copied().chain(pad)).as_str());
         let mask = sentence.ids.iter().map(|_| 1u32).chain(std::iter::repeat_n(0, padding));
-        outlet.setting("attention_mask", words(&mut { mask }).as_str());
+        emitter.setting("attention_mask", words(&mut { mask }).as_str());
     }
 }
 
@@ -49,7 +49,7 @@ pub(super) fn fits(
     options: &Options,
     sentences: &Sentences,
     machine: &Limits,
-    outlet: &mut Outlet<'_>,
+    emitter: &mut Emitter<'_>,
 ) -> bool {
     let longest = sentences.lengths().last().copied().unwrap_or(0).max(options.length.unwrap_or(0));
     let rows = longest.saturating_mul(options.batch.min(sentences.list.len()));
@@ -60,20 +60,20 @@ pub(super) fn fits(
         total: weights + activations + PROCESS_BYTES,
         parts: format!("weights {}, activations {}", bytes_in_words(weights), bytes_in_words(activations)),
     };
-    native::fits(&need, machine, |_| "choose a smaller batch_size or size".to_owned(), outlet)
+    native::fits(&need, machine, |_| "choose a smaller batch_size or size".to_owned(), emitter)
 }
 
 /// Tells the scores and the class of one sentence.
-pub(super) fn tell_answer(logits: &[f32], labels: &[String], outlet: &mut Outlet<'_>) {
+pub(super) fn tell_answer(logits: &[f32], labels: &[String], emitter: &mut Emitter<'_>) {
     for (step, logit) in (0..).zip(logits) {
-        outlet.tell(Told::at(names::LOGITS, step, f64::from(*logit)));
+        emitter.emit(WorkloadEvent::at(names::LOGITS, step, f64::from(*logit)));
     }
     for (step, share) in (0..).zip(probabilities(logits)) {
-        outlet.tell(Told::at(names::PROBABILITIES, step, share));
+        emitter.emit(WorkloadEvent::at(names::PROBABILITIES, step, share));
     }
     let class = best(logits);
     let name = labels.get(class).map(|label| format!(" ({label})")).unwrap_or_default();
-    outlet.setting("label", format!("{class}{name}").as_str());
+    emitter.setting("label", format!("{class}{name}").as_str());
 }
 
 /// The place of a share of the smallest of `count` sorted values: the nearest rank.

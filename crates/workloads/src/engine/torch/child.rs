@@ -1,4 +1,4 @@
-//! A child process that speaks [`Told`] lines, watched until it ends.
+//! A child process that speaks [`WorkloadEvent`] lines, watched until it ends.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
@@ -6,7 +6,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-use assay_model::Told;
+use assay_model::WorkloadEvent;
 
 /// How many of the last lines of standard error are kept.
 const LAST: usize = 6;
@@ -42,14 +42,14 @@ impl Drop for Guard {
 }
 
 /// Starts a command and hands on what it says, until it ends or `stopped` says so. Lines of standard output that are
-/// not [`Told`] are handed on as notes.
+/// not [`WorkloadEvent`] are handed on as notes.
 ///
 /// The child's standard input is left as `command` has it, except that a pipe stays open as long as the child is
 /// watched: its end tells the child that this process is gone.
 pub(super) fn watch(
     command: &mut Command,
     stopped: &dyn Fn() -> bool,
-    hear: &mut dyn FnMut(Told),
+    hear: &mut dyn FnMut(WorkloadEvent),
 ) -> std::io::Result<Gone> {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut guard = Guard(command.spawn()?);
@@ -81,7 +81,7 @@ fn listen(
     child: &mut Child,
     lines: &Receiver<Line>,
     stopped: &dyn Fn() -> bool,
-    hear: &mut dyn FnMut(Told),
+    hear: &mut dyn FnMut(WorkloadEvent),
 ) -> std::io::Result<Gone> {
     let mut spoke = false;
     let mut last_words = VecDeque::with_capacity(LAST + 1);
@@ -96,7 +96,7 @@ fn listen(
                     spoke = true;
                     hear(told);
                 }
-                Err(_) => hear(Told::Note { text, hint: None }),
+                Err(_) => hear(WorkloadEvent::Note { text, hint: None }),
             },
             Ok(Line::Error(text)) => {
                 last_words.push_back(text);
@@ -128,7 +128,7 @@ mod tests {
         command
     }
 
-    fn heard(script: &str) -> (Gone, Vec<Told>) {
+    fn heard(script: &str) -> (Gone, Vec<WorkloadEvent>) {
         let mut told = Vec::new();
         let gone = watch(&mut shell(script), &|| false, &mut |line| told.push(line)).unwrap();
         (gone, told)
@@ -139,7 +139,13 @@ mod tests {
         let (gone, told) = heard(
             r#"echo '{"assay":"done","steps":2}'; echo; echo 'a warning'; for i in 1 2 3 4 5 6 7 8; do echo $i >&2; done; exit 3"#,
         );
-        assert_eq!(told, [Told::Done { steps: 2 }, Told::Note { text: "a warning".to_owned(), hint: None }]);
+        assert_eq!(
+            told,
+            [
+                WorkloadEvent::Done { steps: 2 },
+                WorkloadEvent::Note { text: "a warning".to_owned(), hint: None }
+            ]
+        );
         assert_eq!((gone.status.unwrap().code(), gone.spoke), (Some(3), true));
         assert_eq!(gone.last_words, ["3", "4", "5", "6", "7", "8"]);
     }

@@ -3,12 +3,12 @@
 use std::process::Command;
 use std::sync::atomic::Ordering;
 
-use assay_model::{Told, names};
+use assay_model::{WorkloadEvent, names};
 
 use super::child::{self, Gone};
 use super::{ENGINE, MISSING, failed, missing};
 use crate::summary::{CPU, Effort, Iteration, Summary};
-use crate::{Ended, Outlet, WorkloadError};
+use crate::{Emitter, Ended, WorkloadError};
 
 /// The exit codes of the adapter that say more than that it failed.
 mod exit {
@@ -24,12 +24,12 @@ pub(super) struct Relay<'a, 'b> {
     /// Iterations that there should be.
     planned: u64,
     peak_flops: Option<f64>,
-    outlet: &'a mut Outlet<'b>,
+    emitter: &'a mut Emitter<'b>,
     summary: Summary,
     /// The time of the iteration whose CPU time is told next.
     seconds: f64,
     /// The line that says how it ended.
-    last: Option<Told>,
+    last: Option<WorkloadEvent>,
 }
 
 impl<'a, 'b> Relay<'a, 'b> {
@@ -37,30 +37,32 @@ impl<'a, 'b> Relay<'a, 'b> {
         effort: &'a Effort,
         planned: u64,
         peak_flops: Option<f64>,
-        outlet: &'a mut Outlet<'b>,
+        emitter: &'a mut Emitter<'b>,
     ) -> Relay<'a, 'b> {
         let summary = Summary::default();
-        summary.tell_before(effort, outlet);
-        Relay { effort, planned, peak_flops, outlet, summary, seconds: 0.0, last: None }
+        summary.tell_before(effort, emitter);
+        Relay { effort, planned, peak_flops, emitter, summary, seconds: 0.0, last: None }
     }
 
     /// Runs the adapter to its end.
     pub(super) fn run(mut self, python: &str, command: &mut Command) -> Result<Ended, WorkloadError> {
-        let stop = self.outlet.stop_flag();
+        let stop = self.emitter.stop_flag();
         let gone = child::watch(command, &|| stop.load(Ordering::Relaxed), &mut |told| self.hear(told));
         let gone = gone.map_err(|error| missing(format!("cannot start `{python}`: {error}")))?;
         self.end(python, &gone)
     }
 
     /// What ends the run is kept until its meaning is known; everything else is handed on.
-    fn hear(&mut self, told: Told) {
+    fn hear(&mut self, told: WorkloadEvent) {
         match told {
-            Told::Failed { .. } | Told::DoesNotFit { .. } | Told::Done { .. } => self.last = Some(told),
-            Told::Value { ref metric, value, step: Some(_), .. } => {
-                self.count(metric, value);
-                self.outlet.tell(told);
+            WorkloadEvent::Failed { .. } | WorkloadEvent::DoesNotFit { .. } | WorkloadEvent::Done { .. } => {
+                self.last = Some(told)
             }
-            other => self.outlet.tell(other),
+            WorkloadEvent::Value { ref metric, value, step: Some(_), .. } => {
+                self.count(metric, value);
+                self.emitter.emit(told);
+            }
+            other => self.emitter.emit(other),
         }
     }
 
@@ -84,22 +86,22 @@ impl<'a, 'b> Relay<'a, 'b> {
     fn end(mut self, python: &str, gone: &Gone) -> Result<Ended, WorkloadError> {
         let Some(status) = gone.status else { return Ok(self.summed_up(Ended::Stopped)) };
         match (self.last.take(), status.code()) {
-            (Some(Told::Done { steps }), Some(0)) if steps < self.planned => {
+            (Some(WorkloadEvent::Done { steps }), Some(0)) if steps < self.planned => {
                 Ok(self.summed_up(Ended::Stopped))
             }
-            (Some(Told::Done { .. }), Some(0)) => Ok(self.summed_up(Ended::Done)),
-            (Some(told @ Told::DoesNotFit { .. }), _) => {
-                self.outlet.tell(told);
+            (Some(WorkloadEvent::Done { .. }), Some(0)) => Ok(self.summed_up(Ended::Done)),
+            (Some(told @ WorkloadEvent::DoesNotFit { .. }), _) => {
+                self.emitter.emit(told);
                 Ok(Ended::DoesNotFit)
             }
-            (Some(told @ Told::Failed { .. }), Some(exit::DIVERGED)) => {
-                self.outlet.tell(told);
+            (Some(told @ WorkloadEvent::Failed { .. }), Some(exit::DIVERGED)) => {
+                self.emitter.emit(told);
                 Ok(self.summed_up(Ended::Diverged))
             }
-            (Some(Told::Failed { reason, hint }), Some(exit::MISSING)) => {
+            (Some(WorkloadEvent::Failed { reason, hint }), Some(exit::MISSING)) => {
                 Err(WorkloadError::EngineMissing { engine: ENGINE, reason, hint }.or_hint(MISSING))
             }
-            (Some(Told::Failed { reason, hint }), _) => {
+            (Some(WorkloadEvent::Failed { reason, hint }), _) => {
                 Err(WorkloadError::EngineFailed { engine: ENGINE, reason, hint })
             }
             _ => Err(broken_off(python, gone, &status.to_string())),
@@ -108,9 +110,9 @@ impl<'a, 'b> Relay<'a, 'b> {
 
     /// Tells what the iterations came to, as the native engine does.
     fn summed_up(self, ended: Ended) -> Ended {
-        self.summary.tell_after(self.effort, self.peak_flops, self.outlet);
+        self.summary.tell_after(self.effort, self.peak_flops, self.emitter);
         if ended != Ended::Diverged {
-            self.outlet.tell(Told::Done { steps: self.effort.steps(self.summary.done()) });
+            self.emitter.emit(WorkloadEvent::Done { steps: self.effort.steps(self.summary.done()) });
         }
         ended
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use assay_model::{Told, Value};
+use assay_model::{Value, WorkloadEvent};
 
 use super::*;
 
@@ -43,30 +43,31 @@ fn options(python: &str, more: &[(&str, Value)]) -> Options {
     Options::read(&all.map(|(name, value)| ((*name).to_owned(), value.clone())).collect(), 2).unwrap()
 }
 
-fn run_with(options: &Options, text: Option<&[u32]>) -> (Result<Ended, WorkloadError>, Vec<Told>) {
+fn run_with(options: &Options, text: Option<&[u32]>) -> (Result<Ended, WorkloadError>, Vec<WorkloadEvent>) {
     let (mut told, stop) = (Vec::new(), AtomicBool::new(false));
     let mut tell = |line| told.push(line);
-    let ended = run(options, &LIMITS, text, &mut Outlet::new(&mut tell, &stop));
+    let ended = run(options, &LIMITS, text, &mut Emitter::new(&mut tell, &stop));
     (ended, told)
 }
 
-fn run_fake(body: &str) -> (Result<Ended, WorkloadError>, Vec<Told>) {
+fn run_fake(body: &str) -> (Result<Ended, WorkloadError>, Vec<WorkloadEvent>) {
     let fake = Fake::new(body);
     let (ended, told) = run_with(&options(&fake.path.display().to_string(), &[]), None);
     (ended, after_preamble(told))
 }
 
 /// What was told once the adapter was started: the note on FLOPs is the last line before.
-fn after_preamble(mut told: Vec<Told>) -> Vec<Told> {
-    let last =
-        told.iter().position(|line| matches!(line, Told::Note { text, .. } if text.starts_with("FLOPs")));
+fn after_preamble(mut told: Vec<WorkloadEvent>) -> Vec<WorkloadEvent> {
+    let last = told
+        .iter()
+        .position(|line| matches!(line, WorkloadEvent::Note { text, .. } if text.starts_with("FLOPs")));
     told.split_off(last.unwrap() + 1)
 }
 
-fn notes(told: &[Told]) -> Vec<&str> {
+fn notes(told: &[WorkloadEvent]) -> Vec<&str> {
     let mut notes = Vec::new();
     for line in told {
-        if let Told::Note { text, .. } = line {
+        if let WorkloadEvent::Note { text, .. } = line {
             notes.push(text.as_str());
         }
     }
@@ -83,7 +84,7 @@ fn the_adapter_gets_its_script_and_settings_and_leaves_nothing_behind() {
            echo '{"assay":"done","steps":3}'"#,
     );
     assert_eq!(ended.unwrap(), Ended::Done);
-    assert_eq!(told[1], Told::value("memory.peak", 5.0));
+    assert_eq!(told[1], WorkloadEvent::value("memory.peak", 5.0));
     let directory = notes(&told)[0];
     assert!(directory.contains("assay-torch-") && !std::path::Path::new(directory).exists(), "{directory}");
 }
@@ -101,7 +102,7 @@ fn iterations_are_handed_on_and_summed_up_as_those_of_the_native_engine() {
     assert_eq!(ended.unwrap(), Ended::Done);
     let value = |name: &str| {
         told.iter().rev().find_map(|line| match line {
-            Told::Value { metric, value, .. } if metric == name => Some(*value),
+            WorkloadEvent::Value { metric, value, .. } if metric == name => Some(*value),
             _ => None,
         })
     };
@@ -109,7 +110,7 @@ fn iterations_are_handed_on_and_summed_up_as_those_of_the_native_engine() {
     assert!(near("time.forward_backward", 0.25) && near("time.iteration.median", 0.25), "{told:?}");
     assert!(near("cpu.iteration", 1.0) && near("tokens_per_s", 2.0 * 512.0 / 0.5), "{told:?}");
     assert!(value("flops_per_s").is_some() && value("mfu").is_none(), "the peak is not known");
-    assert_eq!(told.last(), Some(&Told::Done { steps: 3 }));
+    assert_eq!(told.last(), Some(&WorkloadEvent::Done { steps: 3 }));
 }
 
 #[test]
@@ -127,7 +128,7 @@ fn tokens_of_a_text_are_handed_over_as_32_bit_numbers() {
 fn what_is_missing_is_named_and_how_to_get_it() {
     let missing = |python: &str| {
         let (ended, told) = run_with(&options(python, &[]), None);
-        assert!(!told.iter().any(|line| matches!(line, Told::Failed { .. })), "{told:?}");
+        assert!(!told.iter().any(|line| matches!(line, WorkloadEvent::Failed { .. })), "{told:?}");
         let error = ended.unwrap_err();
         assert!(matches!(error, WorkloadError::EngineMissing { .. }), "{error}");
         format!("{error}\n{}", error.hint().unwrap())
@@ -150,7 +151,7 @@ fn an_adapter_that_breaks_off_is_an_error_with_its_last_words() {
     let error = ended.unwrap_err();
     assert!(matches!(error, WorkloadError::EngineFailed { .. }), "{error}");
     assert!(error.to_string().contains("out of luck") && error.to_string().contains("signal"), "{error}");
-    assert_eq!(told, [Told::Progress { done: 1, of: 3 }], "what was told stays told");
+    assert_eq!(told, [WorkloadEvent::Progress { done: 1, of: 3 }], "what was told stays told");
     let (ended, _) = run_fake(r#"echo '{"assay":"failed","reason":"PyTorch: odd","hint":"h"}'; exit 3"#);
     let error = ended.unwrap_err();
     assert_eq!((error.to_string().contains("odd"), error.hint().as_deref()), (true, Some("h")));
@@ -160,10 +161,10 @@ fn an_adapter_that_breaks_off_is_an_error_with_its_last_words() {
 fn divergence_and_want_of_memory_are_endings_that_are_told() {
     let (ended, told) = run_fake(r#"echo '{"assay":"failed","reason":"the loss of step 2 is nan"}'; exit 5"#);
     assert_eq!(ended.unwrap(), Ended::Diverged);
-    assert!(matches!(&told[..], [Told::Failed { reason, .. }] if reason.contains("step 2")));
+    assert!(matches!(&told[..], [WorkloadEvent::Failed { reason, .. }] if reason.contains("step 2")));
     let (ended, told) = run_fake(r#"echo '{"assay":"does_not_fit","reason":"out of memory"}'; exit 3"#);
     assert_eq!(ended.unwrap(), Ended::DoesNotFit);
-    assert!(matches!(&told[..], [Told::DoesNotFit { .. }]));
+    assert!(matches!(&told[..], [WorkloadEvent::DoesNotFit { .. }]));
 }
 
 #[test]
@@ -171,13 +172,13 @@ fn the_stop_flag_and_the_end_of_pacing_stop_the_run() {
     let fake = Fake::new(r#"echo '{"assay":"progress","done":1,"of":3}'; exec sleep 60"#);
     let (mut told, stop) = (Vec::new(), AtomicBool::new(false));
     let mut tell = |line| {
-        stop.fetch_or(matches!(line, Told::Progress { .. }), Ordering::Relaxed);
+        stop.fetch_or(matches!(line, WorkloadEvent::Progress { .. }), Ordering::Relaxed);
         told.push(line);
     };
     let options = options(&fake.path.display().to_string(), &[]);
-    let ended = run(&options, &LIMITS, None, &mut Outlet::new(&mut tell, &stop));
+    let ended = run(&options, &LIMITS, None, &mut Emitter::new(&mut tell, &stop));
     assert_eq!(ended.unwrap(), Ended::Stopped);
-    assert_eq!(told.last(), Some(&Told::Done { steps: 0 }));
+    assert_eq!(told.last(), Some(&WorkloadEvent::Done { steps: 0 }));
     assert_eq!(run_fake(r#"echo '{"assay":"done","steps":2}'"#).0.unwrap(), Ended::Stopped);
 }
 
@@ -192,14 +193,14 @@ fn what_cannot_be_is_refused_before_anything_is_started() {
     let (mut told, stop) = (Vec::new(), AtomicBool::new(false));
     let mut tell = |line| told.push(line);
     let little = Limits { memory_bytes: Some(1 << 20), ..LIMITS };
-    let ended = run(&options("/no/such/python", &[]), &little, None, &mut Outlet::new(&mut tell, &stop));
+    let ended = run(&options("/no/such/python", &[]), &little, None, &mut Emitter::new(&mut tell, &stop));
     assert_eq!(ended.unwrap(), Ended::DoesNotFit);
-    assert!(matches!(told.last(), Some(Told::DoesNotFit { hint: Some(_), .. })));
+    assert!(matches!(told.last(), Some(WorkloadEvent::DoesNotFit { hint: Some(_), .. })));
 }
 
-fn losses(told: &[Told]) -> Vec<f64> {
-    let loss = |line: &Told| match line {
-        Told::Value { metric, value, .. } if metric == "loss.train" => Some(*value),
+fn losses(told: &[WorkloadEvent]) -> Vec<f64> {
+    let loss = |line: &WorkloadEvent| match line {
+        WorkloadEvent::Value { metric, value, .. } if metric == "loss.train" => Some(*value),
         _ => None,
     };
     told.iter().filter_map(loss).collect()
@@ -257,7 +258,7 @@ fn a_real_pytorch_goes_on_from_a_native_checkpoint() {
         let settings = common.into_iter().chain(more).map(|(name, value)| (name.to_owned(), value)).collect();
         let (mut told, stop) = (Vec::new(), AtomicBool::new(false));
         let mut tell = |line| told.push(line);
-        let ended = crate::run("lm", &settings, &LIMITS, &mut Outlet::new(&mut tell, &stop));
+        let ended = crate::run("lm", &settings, &LIMITS, &mut Emitter::new(&mut tell, &stop));
         assert_eq!(ended.unwrap(), Ended::Done, "{told:?}");
         told
     };
@@ -265,7 +266,6 @@ fn a_real_pytorch_goes_on_from_a_native_checkpoint() {
     let native = run("native", [("resume", Value::Text(path("checkpoint")))]);
     let torch = run("torch", [("resume", Value::Text(path("checkpoint")))]);
     assert_close(&losses(&torch), &losses(&native));
-    let steps =
-        |line: &Told| matches!(line, Told::Value { metric, step: Some(6), .. } if metric == "loss.train");
+    let steps = |line: &WorkloadEvent| matches!(line, WorkloadEvent::Value { metric, step: Some(6), .. } if metric == "loss.train");
     assert!(torch.iter().any(steps), "it counts on from the checkpoint's steps: {torch:?}");
 }

@@ -4,13 +4,17 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-use assay_model::Told;
+use assay_model::WorkloadEvent;
 
 use super::*;
 
 const LIMITS: Limits = Limits { memory_bytes: None, peak_flops: None, threads: 2 };
 
-fn run_with(engine: &str, python: &str, more: &[(&str, Value)]) -> (Result<Ended, WorkloadError>, Vec<Told>) {
+fn run_with(
+    engine: &str,
+    python: &str,
+    more: &[(&str, Value)],
+) -> (Result<Ended, WorkloadError>, Vec<WorkloadEvent>) {
     let given = [
         ("engine", Value::from(engine)),
         ("python", Value::from(python)),
@@ -24,7 +28,7 @@ fn run_with(engine: &str, python: &str, more: &[(&str, Value)]) -> (Result<Ended
         given.iter().chain(more).map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     let (mut told, stop) = (Vec::new(), AtomicBool::new(false));
     let mut tell = |line| told.push(line);
-    let ended = crate::run("mnist", &settings, &LIMITS, &mut Outlet::new(&mut tell, &stop));
+    let ended = crate::run("mnist", &settings, &LIMITS, &mut Emitter::new(&mut tell, &stop));
     (ended, told)
 }
 
@@ -48,18 +52,19 @@ fn the_adapter_gets_images_labels_and_the_number_of_iterations() {
     assert!(Command::new("cp").arg("-p").args([&text, &path]).status().unwrap().success());
     let (ended, told) = run_with("torch", &path.display().to_string(), &[]);
     assert_eq!(ended.unwrap(), Ended::Done, "{told:?}");
-    let note =
-        |words: &str| told.iter().any(|line| matches!(line, Told::Note { text, .. } if text.trim() == words));
+    let note = |words: &str| {
+        told.iter().any(|line| matches!(line, WorkloadEvent::Note { text, .. } if text.trim() == words))
+    };
     assert!(note("39200") && note("20"), "{told:?}");
     let value = |name: &str| {
         told.iter().find_map(|line| match line {
-            Told::Value { metric, value, step: None, .. } if metric == name => Some(*value),
+            WorkloadEvent::Value { metric, value, step: None, .. } if metric == name => Some(*value),
             _ => None,
         })
     };
     // Two epochs of 50 samples; the last step of each takes two.
     assert_eq!(value("samples"), Some(100.0));
-    assert_eq!(told.last(), Some(&Told::Done { steps: 14 }));
+    assert_eq!(told.last(), Some(&WorkloadEvent::Done { steps: 14 }));
 }
 
 /// Both engines go through the same steps, with dropout and a last step that is smaller.
@@ -76,9 +81,11 @@ fn a_real_pytorch_trains_as_the_native_engine_does() {
         });
         for name in ["parity.loss", "parity.output", "parity.gradient", "loss.train", "loss.test", "accuracy"]
         {
-            let values = |told: &[Told]| -> Vec<(Option<u64>, f64)> {
-                let value = |line: &Told| match line {
-                    Told::Value { metric, value, step, .. } if metric == name => Some((*step, *value)),
+            let values = |told: &[WorkloadEvent]| -> Vec<(Option<u64>, f64)> {
+                let value = |line: &WorkloadEvent| match line {
+                    WorkloadEvent::Value { metric, value, step, .. } if metric == name => {
+                        Some((*step, *value))
+                    }
                     _ => None,
                 };
                 told.iter().filter_map(value).collect()

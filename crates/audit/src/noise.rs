@@ -8,7 +8,7 @@ use super::Finding;
 use super::facts::{Facts, Run};
 use super::same::{Repeated, Same, is_about_time};
 use super::wording::{counted, difference, percent};
-use crate::CONFIDENCE;
+use assay_judge::CONFIDENCE;
 
 mod margins;
 mod stated;

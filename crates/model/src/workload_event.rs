@@ -8,7 +8,7 @@ use crate::{Scope, Value};
 /// One line. In JSON, the key `assay` tells what kind of line it is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "assay", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Told {
+pub enum WorkloadEvent {
     /// A setting that is in force: what the workload really uses.
     Setting {
         /// Its name.
@@ -88,30 +88,39 @@ pub enum Told {
     },
 }
 
-impl Told {
+impl WorkloadEvent {
     /// A value without more.
-    pub fn value(metric: &str, value: f64) -> Told {
-        Told::plain(metric, value, None, false)
+    pub fn value(metric: &str, value: f64) -> WorkloadEvent {
+        WorkloadEvent::plain(metric, value, None, false)
     }
 
     /// A value at a step.
-    pub fn at(metric: &str, step: u64, value: f64) -> Told {
-        Told::plain(metric, value, Some(step), false)
+    pub fn at(metric: &str, step: u64, value: f64) -> WorkloadEvent {
+        WorkloadEvent::plain(metric, value, Some(step), false)
     }
 
     /// A value that was computed from others.
-    pub fn derived(metric: &str, value: f64) -> Told {
-        Told::plain(metric, value, None, true)
+    pub fn derived(metric: &str, value: f64) -> WorkloadEvent {
+        WorkloadEvent::plain(metric, value, None, true)
     }
 
-    fn plain(metric: &str, value: f64, step: Option<u64>, derived: bool) -> Told {
+    fn plain(metric: &str, value: f64, step: Option<u64>, derived: bool) -> WorkloadEvent {
         let metric = metric.to_owned();
-        Told::Value { metric, value, unit: None, step, scope: None, count: None, seconds: None, derived }
+        WorkloadEvent::Value {
+            metric,
+            value,
+            unit: None,
+            step,
+            scope: None,
+            count: None,
+            seconds: None,
+            derived,
+        }
     }
 
     /// A rate over the loop, with what it was computed from.
-    pub fn rate(metric: &str, count: f64, seconds: f64) -> Told {
-        Told::Value {
+    pub fn rate(metric: &str, count: f64, seconds: f64) -> WorkloadEvent {
+        WorkloadEvent::Value {
             metric: metric.to_owned(),
             value: count / seconds,
             unit: None,
@@ -130,15 +139,23 @@ mod tests {
 
     #[test]
     fn a_line_is_json_that_says_what_it_is() {
-        let line = serde_json::to_string(&Told::at("time.forward", 3, 0.5)).unwrap();
+        let line = serde_json::to_string(&WorkloadEvent::at("time.forward", 3, 0.5)).unwrap();
         assert_eq!(line, r#"{"assay":"value","metric":"time.forward","value":0.5,"step":3}"#);
-        assert_eq!(serde_json::from_str::<Told>(&line).unwrap(), Told::at("time.forward", 3, 0.5));
-        assert!(serde_json::from_str::<Told>(r#"{"assay":"value","metric":"a","value":1,"odd":2}"#).is_err());
+        assert_eq!(
+            serde_json::from_str::<WorkloadEvent>(&line).unwrap(),
+            WorkloadEvent::at("time.forward", 3, 0.5)
+        );
+        assert!(
+            serde_json::from_str::<WorkloadEvent>(r#"{"assay":"value","metric":"a","value":1,"odd":2}"#)
+                .is_err()
+        );
     }
 
     #[test]
     fn a_rate_keeps_its_count_and_its_seconds() {
-        let Told::Value { value, count, seconds, .. } = Told::rate("tokens_per_s", 512.0, 0.5) else {
+        let WorkloadEvent::Value { value, count, seconds, .. } =
+            WorkloadEvent::rate("tokens_per_s", 512.0, 0.5)
+        else {
             unreachable!()
         };
         assert_eq!((value, count, seconds), (1024.0, Some(512.0), Some(0.5)));

@@ -4,11 +4,11 @@ use assay_model::{Direction, Document, Role, Source, Statement, Table, Unit};
 
 use super::margins::stem;
 use super::{Level, Noise, extremes, levels, limit};
-use crate::audit::claims::{self, End, Tone};
-use crate::audit::facts::{Facts, Run, close, place};
-use crate::audit::wording::{difference, rough, with_unit};
-use crate::audit::written::resolution;
-use crate::audit::{Class, Finding, Standing};
+use crate::claims::{self, End, Tone};
+use crate::facts::{Facts, Run, close, place};
+use crate::wording::{difference, rough, with_unit};
+use crate::written::resolution;
+use crate::{Class, Finding, Standing};
 
 /// What one metric of a table shows.
 struct Part<'a> {

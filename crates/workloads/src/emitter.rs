@@ -2,39 +2,39 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use assay_model::{Told, Value};
+use assay_model::{Value, WorkloadEvent};
 
 /// Where a workload says what it does. What was said stays said, however the run ends.
-pub struct Outlet<'a> {
-    tell: &'a mut dyn FnMut(Told),
+pub struct Emitter<'a> {
+    emit: &'a mut dyn FnMut(WorkloadEvent),
     stop: &'a AtomicBool,
 }
 
-impl<'a> Outlet<'a> {
-    /// An outlet that hands every line to `tell`. A workload looks at `stop` between iterations and ends early when it
+impl<'a> Emitter<'a> {
+    /// An emitter that hands every line to `emit`. A workload looks at `stop` between iterations and ends early when it
     /// is set.
-    pub fn new(tell: &'a mut dyn FnMut(Told), stop: &'a AtomicBool) -> Outlet<'a> {
-        Outlet { tell, stop }
+    pub fn new(emit: &'a mut dyn FnMut(WorkloadEvent), stop: &'a AtomicBool) -> Emitter<'a> {
+        Emitter { emit, stop }
     }
 
     /// Says one thing.
-    pub fn tell(&mut self, told: Told) {
-        (self.tell)(told);
+    pub fn emit(&mut self, event: WorkloadEvent) {
+        (self.emit)(event);
     }
 
     /// Says which value of a setting is in force.
     pub fn setting(&mut self, name: &str, value: impl Into<Value>) {
-        self.tell(Told::Setting { name: name.to_owned(), value: value.into() });
+        self.emit(WorkloadEvent::Setting { name: name.to_owned(), value: value.into() });
     }
 
     /// Says something that the reader of the numbers should know.
     pub fn note(&mut self, text: impl Into<String>) {
-        self.tell(Told::Note { text: text.into(), hint: None });
+        self.emit(WorkloadEvent::Note { text: text.into(), hint: None });
     }
 
     /// Says a value with a unit that is not the canonical one of its metric, or of a metric that is not canonical.
     pub fn value_in(&mut self, metric: &str, value: f64, unit: &str, step: Option<u64>) {
-        self.tell(Told::Value {
+        self.emit(WorkloadEvent::Value {
             metric: metric.to_owned(),
             value,
             unit: Some(unit.to_owned()),

@@ -131,7 +131,7 @@ fn any_status() -> impl Strategy<Value = Status> {
         4 => Just(Status::Succeeded),
         2 => Just(Status::Unknown),
         1 => any_text().prop_map(|reason| Status::GateFailed { reason }),
-        1 => any_text().prop_map(|reason| Status::Failed { failure: Failure::Told { reason } }),
+        1 => any_text().prop_map(|reason| Status::Failed { failure: Failure::WorkloadEvent { reason } }),
         1 => Just(Status::Truncated),
     ]
 }

@@ -2,7 +2,7 @@ use assay_model::Document;
 
 use super::super::sample::{Build, document, found};
 use super::*;
-use crate::audit::Standing;
+use crate::Standing;
 
 /// Five runs of one setting, two of which asked for another.
 fn five_runs() -> Document {

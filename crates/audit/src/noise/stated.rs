@@ -3,11 +3,11 @@
 use assay_model::{Document, Role, Source, Statement, Unit, names};
 
 use super::{Level, Noise, extremes, levels};
-use crate::audit::claims::{self, Tone};
-use crate::audit::facts::{Facts, Run, place};
-use crate::audit::same::{compile_inside, is_about_time};
-use crate::audit::wording::{counted, difference, with_unit};
-use crate::audit::{Class, Finding, Standing};
+use crate::claims::{self, Tone};
+use crate::facts::{Facts, Run, place};
+use crate::same::{compile_inside, is_about_time};
+use crate::wording::{counted, difference, with_unit};
+use crate::{Class, Finding, Standing};
 
 /// Judges each sentence that ranks logs by a metric; one finding for a platform and metric.
 pub(super) fn check(facts: &Facts<'_>, document: &Document) -> Vec<Finding> {

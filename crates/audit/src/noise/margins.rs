@@ -2,8 +2,8 @@
 
 use assay_model::{Role, TableCell};
 
-use crate::audit::facts::Run;
-use crate::audit::written::numbers;
+use crate::facts::Run;
+use crate::written::numbers;
 
 /// Half of the interval, or the deviation, that is stated beside a metric: behind `±`, in a column of deviations, or
 /// as the two ends of an interval.
