@@ -69,7 +69,7 @@ fn case(title: &str, mut settings: Vec<String>, most_time: f64) -> Case {
 
 /// A rank of the latencies of single sentences, in milliseconds.
 fn latency_ms(record: &Record, rank: &str) -> Option<f64> {
-    Some(1e3 * record.said.value(&format!("latency.e2e.{rank}"))?)
+    Some(1e3 * record.said.value(&format!("latency.{rank}"))?)
 }
 
 /// How long sentences are, and how long single ones take.

@@ -108,7 +108,7 @@ pub fn many(place: &Place, streams: u32, requests_each: u32) -> anyhow::Result<M
     let of_endpoint = |field: &str| said.printed.pointer(&format!("/endpoints/0/{field}"));
     let count = |field: &str| of_endpoint(field).and_then(Value::as_u64).unwrap_or(0);
     Ok(Many {
-        share: of_endpoint("requests_per_s").and_then(Value::as_f64).map(|rate| rate / ideal),
+        share: of_endpoint("request_throughput").and_then(Value::as_f64).map(|rate| rate / ideal),
         peak_bytes: said.peak_bytes,
         failed: count("requests") - count("succeeded"),
     })

@@ -220,20 +220,23 @@ fn is_defined(text: &str, words: &str) -> bool {
 const SUBJECTS: [(&[&str], &[&str]); 5] = [
     (&["accuracy", "accuracies", "accurate"], &["accuracy"]),
     (&["loss", "losses", "perplexity"], &["loss", "perplexity"]),
-    (&["latency", "latencies", "response time"], &["latency"]),
+    (&["latency", "latencies", "response time"], &["latency", "ttft", "tpot", "itl", "e2e"]),
     (
         &["time", "seconds", "duration", "faster", "slower", "fastest", "slowest", "longer", "shorter"],
-        &["duration", "time", "timing", "step_s", "latency"],
+        &["duration", "time", "timing", "step_s", "latency", "ttft", "tpot", "itl", "e2e"],
     ),
     (
         &["rate", "throughput", "speed", "samples/s", "tokens/s", "faster", "slower", "fastest", "slowest"],
         &[
             "samples_per_s",
             "tokens_per_s",
+            "output_throughput",
+            "total_token_throughput",
+            "prompt_throughput",
             "steps_per_s",
             "iterations_per_s",
             "inferences_per_s",
-            "requests_per_s",
+            "request_throughput",
             "bytes_per_s",
         ],
     ),
@@ -315,7 +318,7 @@ pub(super) fn is_ranked(metric: &str) -> bool {
 pub(super) fn better(metric: &str) -> Option<Direction> {
     match names::canonical(metric) {
         Some(metric) => metric.better,
-        None => metric.ends_with("_per_s").then_some(Direction::Higher),
+        None => (metric.ends_with("_per_s") || metric.ends_with("throughput")).then_some(Direction::Higher),
     }
 }
 

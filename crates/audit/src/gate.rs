@@ -158,10 +158,17 @@ fn results<'a>(run: &Run<'a>) -> impl Iterator<Item = &'a assay_model::Observati
             "loss.eval",
             "samples_per_s",
             "tokens_per_s",
+            "output_throughput",
+            "total_token_throughput",
+            "prompt_throughput",
             "duration.",
-            "latency.",
+            "latency",
+            "ttft",
+            "tpot",
+            "itl",
+            "e2e",
             "inferences_per_s",
-            "requests_per_s",
+            "request_throughput",
         ]
         .iter()
         .any(|stem| metric.starts_with(stem))

@@ -137,7 +137,7 @@ fn bounds(thing: &Thing) -> Vec<Fault> {
     let mut faults = Vec::new();
     for number in &thing.numbers {
         let stem = split(&number.metric).0;
-        let share = [names::MFU, names::ACCURACY, names::UTILISATION, names::SUCCESS, names::CACHE_USE]
+        let share = [names::MFU, names::ACCURACY, names::UTILIZATION, names::SUCCESS, names::CACHE_USE]
             .contains(&stem);
         let above = number.range.low > 1.0;
         if share && (above || number.range.high < 0.0) {
@@ -245,12 +245,12 @@ fn sum_of_phases(thing: &Thing) -> Option<Fault> {
 fn parts(thing: &Thing) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (part, whole) in [
-        (names::LATENCY_TTFT, names::LATENCY_E2E),
-        (names::LATENCY_TPOT, names::LATENCY_E2E),
+        (names::TTFT, names::E2E),
+        (names::TPOT, names::E2E),
         (names::REQUESTS_FAILED, names::REQUESTS),
         (names::TOKENS_OUTPUT, names::TOKENS_TOTAL),
         (names::TOKENS_PROMPT, names::TOKENS_TOTAL),
-        (names::TOKENS_PER_S_OUTPUT, names::TOKENS_PER_S_TOTAL),
+        (names::OUTPUT_THROUGHPUT, names::TOTAL_TOKEN_THROUGHPUT),
     ] {
         if let (Some(part), Some(whole)) = (find(thing, part), find(thing, whole))
             && part.range.low > whole.range.high * (1.0 + TOLERANCE)
@@ -265,8 +265,8 @@ fn parts(thing: &Thing) -> Vec<Fault> {
 /// Requests per second times the mean latency is how many were in flight on average (Little's law), which cannot be
 /// more than the streams there were.
 fn in_flight(thing: &Thing) -> Option<Fault> {
-    let rate = find(thing, names::REQUESTS_PER_S)?;
-    let latency = find(thing, names::LATENCY_E2E)?;
+    let rate = find(thing, names::REQUEST_THROUGHPUT)?;
+    let latency = find(thing, names::E2E)?;
     let streams = find(thing, names::setting::CONCURRENCY)?;
     let flying = rate.range.times(latency.range)?;
     (flying.low > streams.range.high * (1.0 + TOLERANCE)).then(|| {
@@ -284,7 +284,7 @@ fn in_flight(thing: &Thing) -> Option<Fault> {
 /// Rates of a log times its seconds give its counts, where all three have the same scope.
 fn stated_rates(thing: &Thing) -> Vec<Fault> {
     let triples = [
-        (names::REQUESTS_PER_S, names::REQUESTS, names::DURATION_LOOP),
+        (names::REQUEST_THROUGHPUT, names::REQUESTS, names::DURATION_LOOP),
         (names::SAMPLES_PER_S_LOOP, names::SAMPLES, names::DURATION_LOOP),
         (names::SAMPLES_PER_S_FIT, names::SAMPLES, names::DURATION_FIT),
         (names::SAMPLES_PER_S_JOB, names::SAMPLES, names::DURATION_JOB),
@@ -359,11 +359,11 @@ mod tests {
 
     #[test]
     fn statistics_must_be_in_order() {
-        let columns = ["latency.e2e", "latency.e2e.median", "latency.e2e.min", "latency.e2e.max"];
+        let columns = ["e2e", "e2e.median", "e2e.min", "e2e.max"];
         assert!(of_row(&columns, &[4.987, 5.044, 4.465, 5.535]).is_empty());
         assert_eq!(of_row(&columns, &[5.987, 5.044, 4.465, 5.535])[0].standing, Standing::Contradicted);
-        assert_eq!(of_row(&["latency.ttft.p50", "latency.ttft.p99"], &[0.9, 0.5]).len(), 1);
-        assert!(of_row(&["latency.ttft.p50", "latency.ttft.p99"], &[0.5, 0.5]).is_empty());
+        assert_eq!(of_row(&["ttft.p50", "ttft.p99"], &[0.9, 0.5]).len(), 1);
+        assert!(of_row(&["ttft.p50", "ttft.p99"], &[0.5, 0.5]).is_empty());
     }
 
     #[test]
@@ -384,7 +384,7 @@ mod tests {
 
     #[test]
     fn requests_in_flight_must_be_fewer_than_streams() {
-        let columns = ["concurrency", "requests_per_s", "latency.e2e"];
+        let columns = ["concurrency", "request_throughput", "e2e"];
         assert!(of_row(&columns, &[8.0, 3.9, 2.05]).is_empty());
         assert_eq!(of_row(&columns, &[8.0, 7.8, 2.05]).len(), 1);
     }

@@ -40,7 +40,7 @@ fn predicted<'a>(facts: &'a Facts<'a>, document: &'a Document) -> Vec<Predicted<
 fn measured(metric: &str) -> Option<&'static str> {
     match metric {
         names::INFERENCES_PER_S_ESTIMATED => Some(names::INFERENCES_PER_S),
-        names::LATENCY_ESTIMATED => Some(names::LATENCY_E2E),
+        names::LATENCY_ESTIMATED => Some(names::E2E),
         _ => None,
     }
 }
@@ -105,7 +105,7 @@ fn claimed(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
 
 /// Whether a factor follows from two measurements.
 fn is_measured_ratio(facts: &Facts<'_>, document: &Document, factor: f64, digit: f64) -> bool {
-    [names::INFERENCES_PER_S, names::LATENCY_E2E].into_iter().any(|metric| {
+    [names::INFERENCES_PER_S, names::E2E].into_iter().any(|metric| {
         let values: Vec<f64> = facts.runs_of(document).filter_map(|run| run.value(metric)).collect();
         values
             .iter()

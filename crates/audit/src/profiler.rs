@@ -25,7 +25,7 @@ fn finding(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
             names::DURATION_LOOP,
             names::DURATION_REPORTED,
             names::TIME_STEP,
-            names::LATENCY_E2E,
+            names::E2E,
         ];
         // Like with like: a compilation inside the time of one run must be inside that of the other.
         let mut others: Vec<&Run<'_>> =

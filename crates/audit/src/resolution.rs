@@ -274,7 +274,7 @@ mod tests {
                 &[document("a.md", |build| {
                     build.heading("Results").table(
                         "groq",
-                        &["batch_size", "latency.e2e"],
+                        &["batch_size", "e2e"],
                         &[&[1.0, values[0]], &[2.0, values[1]]],
                     );
                     build.says("Batch size 1 has the lower latency.", &[]);

@@ -142,7 +142,7 @@ fn same_tokens(entry: &Entry<'_>, tokens: &Field<'_>) -> Option<String> {
         field.metric().is_some_and(|metric| metric.starts_with(names::TOKENS_PER_S))
             && field.cell.value.is_some()
     })?;
-    let latency = entry.find(names::LATENCY_E2E, "")?;
+    let latency = entry.find(names::E2E, "")?;
     let product = rate.range()?.times(latency.range()?)?;
     let same = product.widened(TOLERANCE).meets(tokens.range()?);
     same.then(|| {
@@ -165,9 +165,7 @@ fn prompt_inside(document: &Document, table: &Table) -> Option<Finding> {
     for entry in &entries {
         let rate = entry.fields.iter().find(|field| {
             let name = field.metric();
-            [names::TOKENS_PER_S_OUTPUT, names::TOKENS_PER_S_UNNAMED]
-                .iter()
-                .any(|wanted| name == Some(wanted))
+            [names::OUTPUT_THROUGHPUT, names::TOKENS_PER_S_UNNAMED].iter().any(|wanted| name == Some(wanted))
                 && field.cell.value.is_some()
         });
         let Some(rate) = rate else { continue };
@@ -176,7 +174,7 @@ fn prompt_inside(document: &Document, table: &Table) -> Option<Finding> {
         let named = find(names::TOKENS_OUTPUT).or_else(|| find(names::TOKENS_RESPONSE));
         let output = named.or_else(|| entry.tokens_called(&["output", "generated"]));
         let (Some(prompt), Some(output)) = (prompt, output) else { continue };
-        let times = [names::LATENCY_E2E, names::DURATION_LOOP, names::DURATION_REPORTED];
+        let times = [names::E2E, names::DURATION_LOOP, names::DURATION_REPORTED];
         let time = times.iter().find_map(|name| find(name))?;
         let batch = find(names::setting::BATCH_SIZE).or_else(|| find(names::setting::CONCURRENCY));
         let stated = rate.range()?;
@@ -203,7 +201,7 @@ fn prompt_inside(document: &Document, table: &Table) -> Option<Finding> {
         sources.push(rate.source(document));
     }
     let (header, metric) = called;
-    let standing = match metric == names::TOKENS_PER_S_OUTPUT {
+    let standing = match metric == names::OUTPUT_THROUGHPUT {
         true => Standing::Contradicted,
         false => Standing::Doubtful,
     };
@@ -229,7 +227,7 @@ mod tests {
             build.heading("Endpoints");
             build.table(
                 "sambanova",
-                &["label", "latency.e2e", "tokens_per_s.unnamed", "tokens.response"],
+                &["label", "e2e", "tokens_per_s.unnamed", "tokens.response"],
                 &[&[1.0, 4.987, tokens / 4.987, tokens], &[2.0, 1.621, tokens / 1.621, tokens]],
             );
             build.says("The answers were short.", &[(37.0, "characters", None)]);
@@ -266,7 +264,7 @@ mod tests {
             document("a.md", |build| {
                 build.table(
                     "nvidia",
-                    &["tokens.prompt", "tokens.output", "latency.e2e", "tokens_per_s.output"],
+                    &["tokens.prompt", "tokens.output", "e2e", "output_throughput"],
                     &[&[900.0, 100.0, 2.0, rate]],
                 );
             })

@@ -82,12 +82,19 @@ const KINDS: [Kind; 5] = [
             "time",
             "timing",
             "latency",
+            "ttft",
+            "tpot",
+            "itl",
+            "e2e",
             "step_s",
             "samples_per_s",
             "tokens_per_s",
+            "output_throughput",
+            "total_token_throughput",
+            "prompt_throughput",
             "steps_per_s",
             "iterations_per_s",
-            "requests_per_s",
+            "request_throughput",
             "inferences_per_s",
             "speedup",
         ],
@@ -265,7 +272,7 @@ mod tests {
     fn what_nobody_measured_is_open() {
         let document = document("a.md", |build| {
             build.heading("Cerebras").table("cerebras", &["batch_size", "loss.final"], &[&[256.0, 5.88]]);
-            build.heading("Endpoints").table("nvidia", &["label", "latency.e2e"], &[&[1.0, 1.6]]);
+            build.heading("Endpoints").table("nvidia", &["label", "e2e"], &[&[1.0, 1.6]]);
             build.says("Both gave answers of similar quality, one of them faster.", &[]);
             build.heading("SambaNova");
             build.says("With 8 tasks the job takes slightly longer.", &[(8.0, "", Some("tasks"))]);
@@ -279,7 +286,7 @@ mod tests {
     #[test]
     fn conclusions_may_rest_on_the_whole_document() {
         let document = document("a.md", |build| {
-            build.heading("Results").table("nvidia", &["batch_size", "latency.e2e"], &[&[1.0, 1.6]]);
+            build.heading("Results").table("nvidia", &["batch_size", "e2e"], &[&[1.0, 1.6]]);
             build.heading("Conclusions");
             build.says("The small batch is faster.", &[]);
         });

@@ -145,7 +145,7 @@ fn shows_rates(document: &Document) -> bool {
         table
             .columns
             .iter()
-            .any(|column| matches!(&column.role, Role::Metric(metric) if metric.contains("_per_s")))
+            .any(|column| matches!(&column.role, Role::Metric(metric) if metric.contains("_per_s") || metric.contains("throughput")))
     })
 }
 

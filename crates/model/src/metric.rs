@@ -60,7 +60,9 @@ pub fn usual_direction(name: &str, unit: &Unit) -> Option<Direction> {
     match unit {
         Unit::PerSecond(_) => Some(Direction::Higher),
         Unit::Seconds => Some(Direction::Lower),
-        _ if starts(&["loss", "duration", "latency", "memory"]) => Some(Direction::Lower),
+        _ if starts(&["loss", "duration", "latency", "ttft", "ttfo", "tpot", "itl", "e2e", "memory"]) => {
+            Some(Direction::Lower)
+        }
         _ if starts(&["accuracy", "quality"]) => Some(Direction::Higher),
         _ => None,
     }

@@ -50,14 +50,14 @@ canonical! {
     SAMPLES_PER_S = "samples_per_s", "samples/s", HIGHER, "Samples per second over a time that the evidence does not name.";
     TOKENS_PER_S = "tokens_per_s", "tokens/s", HIGHER, "Tokens per second of training.";
     TOKENS_PER_S_DEVICE = "tokens_per_s.device", "tokens/s", HIGHER, "Tokens per second of training on one device.";
-    TOKENS_PER_S_OUTPUT = "tokens_per_s.output", "tokens/s", HIGHER, "Generated tokens per second.";
-    TOKENS_PER_S_PROMPT = "tokens_per_s.prompt", "tokens/s", HIGHER, "Prompt tokens per second.";
-    TOKENS_PER_S_TOTAL = "tokens_per_s.total", "tokens/s", HIGHER, "Prompt and generated tokens per second together.";
+    OUTPUT_THROUGHPUT = "output_throughput", "tokens/s", HIGHER, "Generated tokens per second.";
+    PROMPT_THROUGHPUT = "prompt_throughput", "tokens/s", HIGHER, "Prompt tokens per second.";
+    TOTAL_TOKEN_THROUGHPUT = "total_token_throughput", "tokens/s", HIGHER, "Prompt and generated tokens per second together.";
     TOKENS_PER_S_UNNAMED = "tokens_per_s.unnamed", "tokens/s", HIGHER, "Tokens per second of an endpoint that does not say which tokens it counts.";
     STEPS_PER_S = "steps_per_s", "steps/s", HIGHER, "Steps per second.";
     ITERATIONS_PER_S = "iterations_per_s", "iterations/s", HIGHER, "Iterations of a progress bar per second.";
     STEP_S = "step_s", "s", LOWER, "Seconds a step.";
-    REQUESTS_PER_S = "requests_per_s", "requests/s", HIGHER, "Requests per second.";
+    REQUEST_THROUGHPUT = "request_throughput", "requests/s", HIGHER, "Requests per second.";
     INFERENCES_PER_S = "inferences_per_s", "inferences/s", HIGHER, "Inferences per second, measured from outside.";
     INFERENCES_PER_S_ESTIMATED = "inferences_per_s.estimated", "inferences/s", HIGHER, "Inferences per second that a compiler predicts.";
     BYTES_PER_S = "bytes_per_s", "B/s", HIGHER, "Bytes per second: copying, hashing, reading.";
@@ -65,10 +65,11 @@ canonical! {
     MFU = "mfu", "fraction", HIGHER, "Share of the device's peak that the model's arithmetic reaches.";
     EFFICIENCY = "efficiency", "fraction", HIGHER, "Share of perfect scaling.";
     SPEEDUP = "speedup", "", HIGHER, "How many times the base.";
-    LATENCY_E2E = "latency.e2e", "s", LOWER, "Seconds from request to last byte.";
-    LATENCY_TTFT = "latency.ttft", "s", LOWER, "Seconds to the first token.";
-    LATENCY_TPOT = "latency.tpot", "s", LOWER, "Seconds per output token after the first.";
-    LATENCY_ITL = "latency.itl", "s", LOWER, "Seconds between two chunks of output.";
+    E2E = "e2e", "s", LOWER, "Seconds from request to last byte.";
+    TTFT = "ttft", "s", LOWER, "Seconds to the first token.";
+    TPOT = "tpot", "s", LOWER, "Seconds per output token after the first.";
+    ITL = "itl", "s", LOWER, "Seconds between two chunks of output.";
+    LATENCY = "latency", "s", LOWER, "Seconds of one inference.";
     LATENCY_ESTIMATED = "latency.estimated", "s", LOWER, "Latency that a compiler predicts.";
     DURATION_LOOP = "duration.loop", "s", LOWER, "Seconds of the loop alone.";
     DURATION_FIT = "duration.fit", "s", LOWER, "Seconds of the whole fit.";
@@ -99,7 +100,7 @@ canonical! {
     GRADIENT_NORM = "gradient_norm", "", None, "Norm of the gradient at a step.";
     MEMORY_PEAK = "memory.peak", "B", LOWER, "Largest memory of the process or device.";
     MEMORY = "memory", "B", LOWER, "Memory in use.";
-    UTILISATION = "utilisation", "fraction", HIGHER, "Share of the device in use.";
+    UTILIZATION = "utilization", "fraction", HIGHER, "Share of the device in use.";
     CACHE_USE = "cache_use", "fraction", None, "Share of a key-value cache in use.";
     POWER = "power", "W", LOWER, "Power drawn.";
     TEMPERATURE = "temperature", "°C", LOWER, "Temperature.";
@@ -109,6 +110,22 @@ canonical! {
     PARITY_GRADIENT = "parity.gradient", "", None, "Norm of all gradients of the first iteration, likewise.";
     LOGITS = "logits", "", None, "Outputs of a classifier before the softmax, as a series.";
     PROBABILITIES = "probabilities", "fraction", None, "Outputs of a classifier after the softmax, as a series.";
+}
+
+/// The present name of a metric, for records that were written when some metrics had other names.
+pub fn present(name: &str) -> &str {
+    match name {
+        "latency.e2e" => E2E,
+        "latency.ttft" => TTFT,
+        "latency.tpot" => TPOT,
+        "latency.itl" => ITL,
+        "tokens_per_s.output" => OUTPUT_THROUGHPUT,
+        "tokens_per_s.total" => TOTAL_TOKEN_THROUGHPUT,
+        "tokens_per_s.prompt" => PROMPT_THROUGHPUT,
+        "requests_per_s" => REQUEST_THROUGHPUT,
+        "utilisation" => UTILIZATION,
+        other => other.strip_prefix("latency.").filter(|rest| rest.contains('.')).unwrap_or(other),
+    }
 }
 
 /// What is known of a canonical metric; none for names that are not canonical.

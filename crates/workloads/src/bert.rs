@@ -25,7 +25,7 @@
 //! # What is told
 //!
 //! The time of each iteration (`time.iteration`) and its CPU time, of warm-up iterations with `.warmup` behind the name.
-//! Of answers `latency.e2e` (the mean over batches), its `.p50`, `.p90` and `.p99`, `inferences_per_s`, `accuracy` where
+//! Of answers `latency` (the mean over batches), its `.p50`, `.p90` and `.p99`, `inferences_per_s`, `accuracy` where
 //! there are labels, and `length.median`, `length.p90`, `length.most` in tokens. Of a sentence that was given as `text`
 //! also its ids, `logits`, `probabilities` and label. `parity.output` is the root mean square of all answers of the first
 //! iteration; of pre-training the parity values are those of `lm`.

@@ -26,7 +26,7 @@ const TOTAL: &[&str] = &[
     names::TIMING,
 ];
 const STEP: &[&str] = &[names::STEP_S, names::TIME_STEP, names::TIME_FORWARD_BACKWARD, names::TIME_FORWARD];
-const LATENCY: &[&str] = &[names::LATENCY_E2E];
+const LATENCY: &[&str] = &[names::E2E, names::LATENCY];
 const PREDICTED: &[&str] = &[names::LATENCY_ESTIMATED];
 const NOTHING: &[&str] = &[];
 
@@ -79,12 +79,12 @@ pub(super) const FORMULAS: &[Formula] = &[
     may(names::TOKENS_PER_S, &[setting::CONCURRENCY, names::TOKENS_RESPONSE], LATENCY),
     may(names::TOKENS_PER_S, &[names::SAMPLES, setting::SEQUENCE_LENGTH], TOTAL),
     may(names::TOKENS_PER_S, &[names::SAMPLES_PER_S, setting::SEQUENCE_LENGTH], NOTHING),
-    may(names::TOKENS_PER_S, &[names::REQUESTS_PER_S, names::TOKENS_OUTPUT], NOTHING),
+    may(names::TOKENS_PER_S, &[names::REQUEST_THROUGHPUT, names::TOKENS_OUTPUT], NOTHING),
     must(names::STEPS_PER_S, &[setting::STEPS], TOTAL),
     must(names::STEPS_PER_S, &[], &[names::STEP_S, names::TIME_STEP]),
-    must(names::REQUESTS_PER_S, &[names::REQUESTS], TOTAL),
-    may(names::REQUESTS_PER_S, &[setting::CONCURRENCY], LATENCY),
-    may(names::REQUESTS_PER_S, &[], LATENCY),
+    must(names::REQUEST_THROUGHPUT, &[names::REQUESTS], TOTAL),
+    may(names::REQUEST_THROUGHPUT, &[setting::CONCURRENCY], LATENCY),
+    may(names::REQUEST_THROUGHPUT, &[], LATENCY),
     must(names::INFERENCES_PER_S, &[names::SAMPLES], TOTAL),
     must(names::INFERENCES_PER_S, &[names::REQUESTS], TOTAL),
     may(names::INFERENCES_PER_S, &[], LATENCY),
@@ -104,7 +104,10 @@ impl Formula {
         let statistic = metric.rsplit_once('.').is_some_and(|(_, last)| is_statistic(last));
         let counts = matches!(self.gives, names::SAMPLES | names::TOKENS);
         let estimated = metric.ends_with(".estimated") != self.gives.ends_with(".estimated");
-        let family = metric.strip_prefix(self.gives).is_some_and(|rest| rest.starts_with('.'));
+        let tokens = self.gives == names::TOKENS_PER_S
+            && [names::OUTPUT_THROUGHPUT, names::TOTAL_TOKEN_THROUGHPUT, names::PROMPT_THROUGHPUT]
+                .contains(&metric);
+        let family = tokens || metric.strip_prefix(self.gives).is_some_and(|rest| rest.starts_with('.'));
         !statistic && !estimated && (metric == self.gives || (family && !counts))
     }
 }

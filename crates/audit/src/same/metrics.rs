@@ -22,17 +22,17 @@ pub(super) const REPEATED: [&str; 28] = [
     names::SAMPLES_PER_S_LOOP,
     names::SAMPLES_PER_S_FIT,
     names::TOKENS_PER_S,
-    names::TOKENS_PER_S_OUTPUT,
+    names::OUTPUT_THROUGHPUT,
     names::TOKENS_PER_S_UNNAMED,
-    names::REQUESTS_PER_S,
+    names::REQUEST_THROUGHPUT,
     names::INFERENCES_PER_S,
     "bytes_per_s",
     names::STEPS_PER_S,
     names::STEP_S,
     names::EPOCH_S,
-    names::LATENCY_E2E,
-    names::LATENCY_TTFT,
-    names::LATENCY_TPOT,
+    names::E2E,
+    names::TTFT,
+    names::TPOT,
     names::TIME_FORWARD,
     names::TIME_FORWARD_BACKWARD,
     names::TIME_STEP,
@@ -128,8 +128,11 @@ fn conditions(runs: &[Run<'_>], members: &[usize], metric: &str) -> Vec<Option<&
 
 /// Whether a metric is a time or a rate.
 pub(in super::super) fn is_about_time(metric: &str) -> bool {
-    ["duration", "latency", "time", "timing", "step_s", "epoch_s"].iter().any(|stem| metric.starts_with(stem))
+    ["duration", "latency", "ttft", "tpot", "itl", "e2e", "time", "timing", "step_s", "epoch_s"]
+        .iter()
+        .any(|stem| metric.starts_with(stem))
         || metric.contains("_per_s")
+        || metric.contains("throughput")
 }
 
 /// Whether the compilation lies inside the time of the loop; absent where the log tells that it does not, or where

@@ -139,7 +139,7 @@ fn answers_of_other_lengths_are_other_work() {
             let rows = lengths.map(|length| [8.0, length, length / 80.0]);
             build.table(
                 "nvidia",
-                &["batch_size", "tokens.output", "latency.e2e"],
+                &["batch_size", "tokens.output", "e2e"],
                 &[rows[0].as_slice(), rows[1].as_slice()],
             );
         });

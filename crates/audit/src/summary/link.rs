@@ -124,7 +124,10 @@ fn is_summarised_elsewhere(
 /// Whether samples without a unit may be values of a rate: an array that is called a rate does not say of what.
 fn is_vague_rate(metric: &str, samples: &Samples<'_>) -> bool {
     let is_vague = !matches!(samples.series.unit, Unit::Seconds | Unit::PerSecond(_));
-    samples.is_rate && is_vague && claims::better(metric).is_some() && metric.contains("_per_s")
+    samples.is_rate
+        && is_vague
+        && claims::better(metric).is_some()
+        && (metric.contains("_per_s") || metric.contains("throughput"))
 }
 
 /// Whether a row that states a time without saying which is called as the samples are: `forward-backward`.

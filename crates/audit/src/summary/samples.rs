@@ -82,7 +82,7 @@ fn kind(metric: &str) -> Option<bool> {
     if metric.starts_with("duration.") {
         return Some(false);
     }
-    if metric.ends_with("_per_s") {
+    if metric.ends_with("_per_s") || metric.ends_with("throughput") {
         return Some(true);
     }
     match names::unit(metric) {

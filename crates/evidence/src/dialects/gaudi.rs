@@ -29,7 +29,7 @@ pub const DIALECT: Dialect = Dialect {
         Shape {
             text: "Throughput (including tokenization) = 1843.5 tokens/second\nMemory allocated                    = 13.5 GB\n\
                    Max memory allocated                = 20.15 GB\nGraph compilation duration          = 14.25 seconds",
-            reads: "tokens_per_s.output, memory, memory.peak, duration.compile, phase compile",
+            reads: "output_throughput, memory, memory.peak, duration.compile, phase compile",
         },
     ],
     derived: &[],
@@ -61,7 +61,7 @@ fn take(text: &str, facts: &mut Facts<'_>) -> Option<()> {
         "max_memory_allocated (GB)" | "Max memory allocated" => facts.report(names::MEMORY_PEAK, value * GIB),
         "memory_allocated (GB)" | "Memory allocated" => facts.report(names::MEMORY, value * GIB),
         "Throughput (including tokenization)" => {
-            let rate = Value::reported(names::TOKENS_PER_S_OUTPUT, value).over(Scope::Loop);
+            let rate = Value::reported(names::OUTPUT_THROUGHPUT, value).over(Scope::Loop);
             facts.value(rate.written(written.trim()));
         }
         "Graph compilation duration" => {

@@ -34,7 +34,7 @@ pub const DIALECT: Dialect = Dialect {
                    +--------+----------+-------------------------+----------------+----------------------+-------------+\n\
                    |  cpu   |  77.47%  |           2.21          |     453.45     |          --          |      --     |\n\
                    |  groq  |  77.47%  |           0.05          |    19253.91    |         0.03         |   37576.72  |",
-            reads: "setting device, accuracy, latency.e2e, inferences_per_s, latency.estimated, \
+            reads: "setting device, accuracy, latency, inferences_per_s, latency.estimated, \
                     inferences_per_s.estimated, status succeeded",
         },
         Shape {
@@ -137,7 +137,7 @@ impl GroqReader {
                 if unit.starts_with('%') || name.contains('%') { 0.01 } else { 1.0 },
                 Origin::Reported,
             ),
-            name if name.starts_with("end-to-end latency") => (names::LATENCY_E2E, 1e-3, Origin::Reported),
+            name if name.starts_with("end-to-end latency") => (names::LATENCY, 1e-3, Origin::Reported),
             name if name.starts_with("end-to-end ips") => (names::INFERENCES_PER_S, 1.0, Origin::Reported),
             name if name.starts_with("on-chip latency") => {
                 (names::LATENCY_ESTIMATED, 1e-3, Origin::Prediction)

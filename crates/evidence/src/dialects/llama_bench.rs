@@ -24,15 +24,15 @@ pub const DIALECT: Dialect = Dialect {
                    | tiny 7B Q4_0                   |   3.56 GiB |     6.74 B | CPU        |       4 |         pp512 |       1,071.20 ± 3.10 |\n\
                    | tiny 7B Q4_0                   |   3.56 GiB |     6.74 B | CPU        |       4 |         tg128 |         38.40 ± 0.20 |",
             reads: "setting model, memory.model, parameters, setting device, setting threads, setting test, \
-                    setting prompt_length, setting output_length, tokens_per_s.prompt, tokens_per_s.prompt.std, \
-                    tokens_per_s.output, tokens_per_s.output.std",
+                    setting prompt_length, setting output_length, prompt_throughput, prompt_throughput.std, \
+                    output_throughput, output_throughput.std",
         },
         Shape {
             text: "| model          |     size |   params | backend | ngl | fa |            test |              t/s |\n\
                    | tiny 7B Q4_0   | 3.56 GiB |   6.74 B | CUDA    |  99 |  1 |  pp512+tg128 @ d4096 |  812.50 ± 3.10 |",
             reads: "setting model, memory.model, parameters, setting device, setting layers_on_device, setting fa, \
-                    setting test, setting prompt_length, setting output_length, setting depth, tokens_per_s.total, \
-                    tokens_per_s.total.std",
+                    setting test, setting prompt_length, setting output_length, setting depth, total_token_throughput, \
+                    total_token_throughput.std",
         },
     ],
     derived: &[],
@@ -152,9 +152,9 @@ fn test(cell: &str, rate: f64, deviation: Option<f64>, written: &str, facts: &mu
         }
     }
     let metric = match (prompt, output) {
-        (true, false) => names::TOKENS_PER_S_PROMPT,
-        (false, true) => names::TOKENS_PER_S_OUTPUT,
-        (true, true) => names::TOKENS_PER_S_TOTAL,
+        (true, false) => names::PROMPT_THROUGHPUT,
+        (false, true) => names::OUTPUT_THROUGHPUT,
+        (true, true) => names::TOTAL_TOKEN_THROUGHPUT,
         (false, false) => names::TOKENS_PER_S_UNNAMED,
     };
     let written = format!("{written} t/s");
@@ -196,6 +196,6 @@ mod tests {
         assert_eq!(setting(2, "depth"), [64.0]);
         let metrics =
             |run: usize| runs[run].observations.iter().map(|o| o.metric.as_str()).collect::<Vec<_>>();
-        assert!(metrics(0).contains(&"tokens_per_s.prompt") && !metrics(1).contains(&"tokens_per_s.prompt"));
+        assert!(metrics(0).contains(&"prompt_throughput") && !metrics(1).contains(&"prompt_throughput"));
     }
 }

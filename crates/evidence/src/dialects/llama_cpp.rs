@@ -41,18 +41,18 @@ pub const DIALECT: Dialect = Dialect {
                    llama_perf_context_print: prompt eval time =     246.90 ms /    20 tokens (   12.35 ms per token,    81.00 tokens per second)\n\
                    llama_perf_context_print:        eval time =    1270.00 ms /   127 runs   (   10.00 ms per token,   100.00 tokens per second)\n\
                    llama_perf_context_print:       total time =    1530.20 ms /   147 tokens",
-            reads: "duration.load, tokens.prompt, tokens_per_s.prompt, tokens_per_s.output, latency.tpot, duration.loop",
+            reads: "duration.load, tokens.prompt, prompt_throughput, output_throughput, tpot, duration.loop",
         },
         Shape {
             text: "llama_print_timings:        eval time =    1270.00 ms /   127 runs   (   10.00 ms per token,   100.00 tokens per second)",
-            reads: "tokens_per_s.output, latency.tpot",
+            reads: "output_throughput, tpot",
         },
         Shape {
             text: "slot print_timing: id  0 | task 5 | \n\
                    prompt eval time =     246.90 ms /    20 tokens (   12.35 ms per token,    81.00 tokens per second)\n       \
                    eval time =    1234.56 ms /   100 tokens (   12.35 ms per token,    81.00 tokens per second)\n      \
                    total time =    1481.46 ms /   120 tokens",
-            reads: "tokens.prompt, tokens_per_s.prompt, tokens.output, tokens_per_s.output, latency.tpot, latency.e2e",
+            reads: "tokens.prompt, prompt_throughput, tokens.output, output_throughput, tpot, e2e",
         },
         Shape { text: "llama_model_load: error: failed to load model 'tiny.gguf'", reads: "status failed" },
     ],
@@ -63,7 +63,7 @@ pub const DIALECT: Dialect = Dialect {
         "A run begins where the next load time is printed; the requests of a server are values of one run.",
         "`runs` counts evaluations after the first token, so it is not the number of tokens generated.",
         "`inf tokens per second` after 0.00 ms is no measurement and is left out.",
-        "The total of a program is `duration.loop` (it excludes loading); that of a server's request is `latency.e2e` as the server sees it.",
+        "The total of a program is `duration.loop` (it excludes loading); that of a server's request is `e2e` as the server sees it.",
     ],
     reader: || Box::<LlamaReader>::default(),
 };
@@ -91,28 +91,27 @@ fn timing(text: &str, facts: &mut Facts<'_>) -> bool {
     let in_program =
         ["llama_print_timings", "llama_perf", "common_perf"].iter().any(|key| before.contains(key));
     if before.ends_with("load time") {
-        if facts.has(names::TOKENS_PER_S_OUTPUT) || facts.has(names::TOKENS_PER_S_PROMPT) {
+        if facts.has(names::OUTPUT_THROUGHPUT) || facts.has(names::PROMPT_THROUGHPUT) {
             facts.begin();
         }
         facts.value(Value { unit: Some(&Unit::Seconds), ..Value::reported("duration.load", seconds) });
     } else if before.ends_with("prompt eval time") {
         let Some((tokens, _)) = counted else { return false };
         facts.report(names::TOKENS_PROMPT, tokens);
-        rate(names::TOKENS_PER_S_PROMPT, tokens, seconds, facts);
+        rate(names::PROMPT_THROUGHPUT, tokens, seconds, facts);
     } else if before.ends_with("eval time") {
         let Some((count, unit)) = counted else { return false };
         if unit.trim_start().starts_with("tokens") {
             facts.report(names::TOKENS_OUTPUT, count);
         }
-        rate(names::TOKENS_PER_S_OUTPUT, count, seconds, facts);
+        rate(names::OUTPUT_THROUGHPUT, count, seconds, facts);
         if count > 0.0 && seconds > 0.0 {
-            facts
-                .value(Value { count: Some(count), ..Value::reported(names::LATENCY_TPOT, seconds / count) });
+            facts.value(Value { count: Some(count), ..Value::reported(names::TPOT, seconds / count) });
         }
     } else if before.ends_with("total time") && in_program {
         facts.value(Value::reported(names::DURATION_LOOP, seconds).over(Scope::Loop));
     } else if before.ends_with("total time") && counted.is_some() {
-        facts.report(names::LATENCY_E2E, seconds);
+        facts.report(names::E2E, seconds);
     } else {
         return false;
     }
@@ -184,9 +183,9 @@ mod tests {
             "llama_perf_context_print: prompt eval time =       4.00 ms /     8 tokens (    0.50 ms per token,  2000.00 tokens per second)\n\
              llama_perf_context_print:        eval time =       0.00 ms /     1 runs   (    0.00 ms per token,      inf tokens per second)\n",
         );
-        assert!(runs[0].observations.iter().all(|o| o.metric != "tokens_per_s.output"));
+        assert!(runs[0].observations.iter().all(|o| o.metric != "output_throughput"));
         assert_eq!(
-            runs[0].observations.iter().find(|o| o.metric == "tokens_per_s.prompt").unwrap().value,
+            runs[0].observations.iter().find(|o| o.metric == "prompt_throughput").unwrap().value,
             2000.0
         );
     }
@@ -199,7 +198,7 @@ mod tests {
         let request = "       eval time =    1000.00 ms /   100 tokens (   10.00 ms per token, 100.00 tokens per second)\n";
         let runs = read(&request.repeat(3));
         assert_eq!(
-            (runs.len(), runs[0].series.iter().find(|s| s.metric == "tokens_per_s.output").unwrap().seen),
+            (runs.len(), runs[0].series.iter().find(|s| s.metric == "output_throughput").unwrap().seen),
             (1, 3)
         );
     }

@@ -142,7 +142,7 @@ impl NanogptReader {
             facts.value(rate.counted(tokens, seconds));
         }
         let (percent, _) = rest.strip_prefix(", mfu ").and_then(number).unzip();
-        utilisation(percent, step, facts);
+        utilization(percent, step, facts);
         Some(())
     }
 
@@ -169,7 +169,7 @@ impl NanogptReader {
                 ("tok/sec", Some((value, _))) => {
                     facts.value(Value::reported(names::TOKENS_PER_S, value).at(step).over(Scope::Instant));
                 }
-                ("mfu" | "bf16_mfu", Some((value, _))) => utilisation(Some(value), step, facts),
+                ("mfu" | "bf16_mfu", Some((value, _))) => utilization(Some(value), step, facts),
                 _ => {}
             }
         }
@@ -254,8 +254,8 @@ fn report_loss(loss: Option<f64>, step: f64, facts: &mut Facts<'_>) {
     }
 }
 
-/// A utilisation in percent; -100 stands for one that is not known yet.
-fn utilisation(percent: Option<f64>, step: f64, facts: &mut Facts<'_>) {
+/// A utilization in percent; -100 stands for one that is not known yet.
+fn utilization(percent: Option<f64>, step: f64, facts: &mut Facts<'_>) {
     if let Some(percent) = percent.filter(|percent| *percent >= 0.0) {
         facts.report_at(names::MFU, step, percent / 100.0);
     }

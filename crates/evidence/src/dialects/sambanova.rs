@@ -59,7 +59,7 @@ pub const DIALECT: Dialect = Dialect {
         },
         Shape {
             text: "TILE                 %idle %exec %pload\n/XRDU_0/RDU_0/TILE_0  90.0   8.5   1.5",
-            reads: "utilisation",
+            reads: "utilization",
         },
     ],
     derived: &[
@@ -105,7 +105,7 @@ impl SambanovaReader {
         let Some(column) = column.filter(|_| text.contains("TILE_")) else { return false };
         let cell = text.split_whitespace().nth(column).and_then(number);
         if let Some((percent, _)) = cell.filter(|(percent, _)| (0.0..=100.0).contains(percent)) {
-            facts.report(names::UTILISATION, percent / 100.0);
+            facts.report(names::UTILIZATION, percent / 100.0);
         }
         true
     }

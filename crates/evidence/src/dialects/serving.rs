@@ -23,12 +23,12 @@ const LABELS: &[(&str, &str)] = &[
     ("total input tokens", names::TOKENS_PROMPT),
     ("total generated tokens", names::TOKENS_OUTPUT),
     ("total generated tokens (retokenized)", "tokens.output.retokenised"),
-    ("request throughput", names::REQUESTS_PER_S),
-    ("request goodput", "requests_per_s.goodput"),
-    ("input token throughput", names::TOKENS_PER_S_PROMPT),
-    ("output token throughput", names::TOKENS_PER_S_OUTPUT),
-    ("peak output token throughput", "tokens_per_s.output.max"),
-    ("total token throughput", names::TOKENS_PER_S_TOTAL),
+    ("request throughput", names::REQUEST_THROUGHPUT),
+    ("request goodput", "request_throughput.goodput"),
+    ("input token throughput", names::PROMPT_THROUGHPUT),
+    ("output token throughput", names::OUTPUT_THROUGHPUT),
+    ("peak output token throughput", "output_throughput.max"),
+    ("total token throughput", names::TOTAL_TOKEN_THROUGHPUT),
     ("peak concurrent requests", "concurrency.max"),
     ("concurrency", "concurrency.mean"),
     ("acceptance rate", "acceptance_rate"),
@@ -38,11 +38,11 @@ const LABELS: &[(&str, &str)] = &[
 
 /// The latencies of a block, by the words after the statistic.
 const LATENCIES: &[(&str, &str)] = &[
-    ("ttft", names::LATENCY_TTFT),
-    ("tpot", names::LATENCY_TPOT),
-    ("itl", names::LATENCY_ITL),
-    ("e2el", names::LATENCY_E2E),
-    ("e2e latency", names::LATENCY_E2E),
+    ("ttft", names::TTFT),
+    ("tpot", names::TPOT),
+    ("itl", names::ITL),
+    ("e2el", names::E2E),
+    ("e2e latency", names::E2E),
 ];
 
 /// Reads one labelled line of a block: `Mean TTFT (ms):   7279.56`, or with the unit behind the number as older
@@ -112,14 +112,14 @@ fn report(metric: &str, value: f64, unit: &str, written: &str, facts: &mut Facts
     };
     let seconds = facts.latest(names::DURATION_LOOP);
     let count = match metric {
-        names::REQUESTS_PER_S => facts.latest(names::REQUESTS),
-        names::TOKENS_PER_S_PROMPT => facts.latest(names::TOKENS_PROMPT),
-        names::TOKENS_PER_S_OUTPUT => facts.latest(names::TOKENS_OUTPUT),
-        names::TOKENS_PER_S_TOTAL => facts
+        names::REQUEST_THROUGHPUT => facts.latest(names::REQUESTS),
+        names::PROMPT_THROUGHPUT => facts.latest(names::TOKENS_PROMPT),
+        names::OUTPUT_THROUGHPUT => facts.latest(names::TOKENS_OUTPUT),
+        names::TOTAL_TOKEN_THROUGHPUT => facts
             .latest(names::TOKENS_PROMPT)
             .zip(facts.latest(names::TOKENS_OUTPUT))
             .map(|(prompt, output)| prompt + output),
-        names::LATENCY_TTFT | names::LATENCY_TPOT | names::LATENCY_E2E => facts.latest(names::REQUESTS),
+        names::TTFT | names::TPOT | names::E2E => facts.latest(names::REQUESTS),
         _ => None,
     };
     let rate = matches!(unit, Unit::PerSecond(_));

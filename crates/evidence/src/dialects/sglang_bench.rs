@@ -64,13 +64,13 @@ pub const DIALECT: Dialect = Dialect {
                    P95 ITL (ms):                            30.10     \n\
                    ==================================================",
             reads: "setting backend, setting request_rate, requests, duration.loop, tokens.prompt, tokens.output, \
-                    tokens.output.retokenised, requests_per_s, tokens_per_s.prompt, tokens_per_s.output, \
-                    tokens_per_s.total, concurrency.mean, latency.e2e, latency.ttft, latency.itl.p95, status succeeded",
+                    tokens.output.retokenised, request_throughput, prompt_throughput, output_throughput, \
+                    total_token_throughput, concurrency.mean, e2e, ttft, itl.p95, status succeeded",
         },
         Shape {
             text: "Prefill. latency: 0.05120 s, throughput:  20000.00 token/s\n\
                    Decode.  median latency: 0.00802 s, median throughput:    124.69 token/s",
-            reads: "latency.ttft, tokens_per_s.prompt, latency.tpot.median, tokens_per_s.output.median",
+            reads: "ttft, prompt_throughput, tpot.median, output_throughput.median",
         },
     ],
     derived: &["Share of requests that succeeded, where failed ones are counted."],
@@ -97,7 +97,7 @@ impl DialectReader for SglangBenchReader {
         }
         if std::mem::take(&mut self.headed) && text.starts_with("Backend:") {
             self.ours = true;
-            if facts.has(names::REQUESTS_PER_S) {
+            if facts.has(names::REQUEST_THROUGHPUT) {
                 facts.begin();
             }
         }
@@ -130,11 +130,11 @@ fn one_batch(text: &str, facts: &mut Facts<'_>) -> bool {
     let Some(rate) = number_after(rest, "throughput:") else { return false };
     let tokens = Unit::PerSecond("tokens".to_owned());
     let (latency, throughput) = if text.starts_with("Prefill.") {
-        (names::LATENCY_TTFT, names::TOKENS_PER_S_PROMPT)
+        (names::TTFT, names::PROMPT_THROUGHPUT)
     } else if text.contains("median") {
-        ("latency.tpot.median", "tokens_per_s.output.median")
+        ("tpot.median", "output_throughput.median")
     } else {
-        (names::LATENCY_TPOT, names::TOKENS_PER_S_OUTPUT)
+        (names::TPOT, names::OUTPUT_THROUGHPUT)
     };
     facts.value(Value { unit: Some(&Unit::Seconds), ..Value::reported(latency, seconds) });
     facts.value(Value { unit: Some(&tokens), ..Value::reported(throughput, rate).over(Scope::Loop) });

@@ -26,11 +26,11 @@ pub const DIALECT: Dialect = Dialect {
         Shape {
             text: "{\"usage\": {\"prompt_tokens\": 24, \"completion_tokens\": 100, \"total_tokens\": 124, \
                    \"completion_tokens_details\": {\"reasoning_tokens\": 60}}, \"latency\": 2.5}",
-            reads: "tokens.prompt, tokens.output, tokens.total, tokens.reasoning, latency.e2e, tokens_per_s.output",
+            reads: "tokens.prompt, tokens.output, tokens.total, tokens.reasoning, e2e, output_throughput",
         },
         Shape {
             text: "2025-05-01 10:00:00 INFO usage={'prompt_tokens': 24, 'completion_tokens': 100, 'total_tokens': 124} latency_ms=2500",
-            reads: "tokens.prompt, tokens.output, tokens.total, latency.e2e, tokens_per_s.output",
+            reads: "tokens.prompt, tokens.output, tokens.total, e2e, output_throughput",
         },
         Shape {
             text: "CompletionUsage(completion_tokens=100, prompt_tokens=24, total_tokens=124)",
@@ -39,8 +39,8 @@ pub const DIALECT: Dialect = Dialect {
         Shape {
             text: "'usage': {'completion_tokens': 100, 'completion_tokens_per_sec': 203.98, 'prompt_tokens': 24, \
                    'time_to_first_token': 0.12, 'total_latency': 0.61, 'total_tokens': 124, 'total_tokens_per_sec': 252.9}",
-            reads: "tokens.output, tokens_per_s.output, tokens.prompt, latency.ttft, latency.e2e, tokens.total, \
-                    tokens_per_s.total",
+            reads: "tokens.output, output_throughput, tokens.prompt, ttft, e2e, tokens.total, \
+                    total_token_throughput",
         },
         Shape {
             text: "\"usage\": {\"input_tokens\": 24, \"output_tokens\": 100}",
@@ -64,27 +64,27 @@ const KEYS: &[(&str, &str, f64)] = &[
     ("total_tokens", names::TOKENS_TOTAL, 1.0),
     ("reasoning_tokens", names::TOKENS_REASONING, 1.0),
     ("cached_tokens", "tokens.cached", 1.0),
-    ("completion_tokens_per_sec", names::TOKENS_PER_S_OUTPUT, 1.0),
-    ("total_tokens_per_sec", names::TOKENS_PER_S_TOTAL, 1.0),
-    ("time_to_first_token", names::LATENCY_TTFT, 1.0),
-    ("time_to_first_token_ms", names::LATENCY_TTFT, 1e-3),
-    ("ttft", names::LATENCY_TTFT, 1.0),
-    ("ttft_s", names::LATENCY_TTFT, 1.0),
-    ("ttft_ms", names::LATENCY_TTFT, 1e-3),
+    ("completion_tokens_per_sec", names::OUTPUT_THROUGHPUT, 1.0),
+    ("total_tokens_per_sec", names::TOTAL_TOKEN_THROUGHPUT, 1.0),
+    ("time_to_first_token", names::TTFT, 1.0),
+    ("time_to_first_token_ms", names::TTFT, 1e-3),
+    ("ttft", names::TTFT, 1.0),
+    ("ttft_s", names::TTFT, 1.0),
+    ("ttft_ms", names::TTFT, 1e-3),
     ("queue_time", names::DURATION_QUEUE, 1.0),
-    ("total_latency", names::LATENCY_E2E, 1.0),
-    ("total_time", names::LATENCY_E2E, 1.0),
-    ("latency", names::LATENCY_E2E, 1.0),
-    ("latency_s", names::LATENCY_E2E, 1.0),
-    ("latency_seconds", names::LATENCY_E2E, 1.0),
-    ("latency_ms", names::LATENCY_E2E, 1e-3),
-    ("elapsed", names::LATENCY_E2E, 1.0),
-    ("elapsed_s", names::LATENCY_E2E, 1.0),
-    ("elapsed_ms", names::LATENCY_E2E, 1e-3),
-    ("response_time", names::LATENCY_E2E, 1.0),
-    ("response_time_ms", names::LATENCY_E2E, 1e-3),
-    ("duration", names::LATENCY_E2E, 1.0),
-    ("duration_ms", names::LATENCY_E2E, 1e-3),
+    ("total_latency", names::E2E, 1.0),
+    ("total_time", names::E2E, 1.0),
+    ("latency", names::E2E, 1.0),
+    ("latency_s", names::E2E, 1.0),
+    ("latency_seconds", names::E2E, 1.0),
+    ("latency_ms", names::E2E, 1e-3),
+    ("elapsed", names::E2E, 1.0),
+    ("elapsed_s", names::E2E, 1.0),
+    ("elapsed_ms", names::E2E, 1e-3),
+    ("response_time", names::E2E, 1.0),
+    ("response_time_ms", names::E2E, 1e-3),
+    ("duration", names::E2E, 1.0),
+    ("duration_ms", names::E2E, 1e-3),
 ];
 
 /// Keys that count tokens only inside a usage block.
@@ -108,12 +108,11 @@ impl DialectReader for UsageReader {
         }
         let value =
             |wanted: &str| found.iter().find(|(metric, _)| *metric == wanted).map(|(_, value)| *value);
-        let latency = value(names::LATENCY_E2E).filter(|latency| *latency > 0.0);
+        let latency = value(names::E2E).filter(|latency| *latency > 0.0);
         if let (Some(tokens), Some(seconds), None) =
-            (value(names::TOKENS_OUTPUT), latency, value(names::TOKENS_PER_S_OUTPUT))
+            (value(names::TOKENS_OUTPUT), latency, value(names::OUTPUT_THROUGHPUT))
         {
-            facts
-                .value(Value::derived(names::TOKENS_PER_S_OUTPUT, tokens / seconds).counted(tokens, seconds));
+            facts.value(Value::derived(names::OUTPUT_THROUGHPUT, tokens / seconds).counted(tokens, seconds));
         }
         Taken::Part
     }
@@ -162,7 +161,7 @@ mod tests {
     fn units_and_missing_values() {
         assert_eq!(
             values("prompt_tokens: 5, latency: 250 ms"),
-            [(names::TOKENS_PROMPT, 5.0), (names::LATENCY_E2E, 0.25)]
+            [(names::TOKENS_PROMPT, 5.0), (names::E2E, 0.25)]
         );
         assert_eq!(values("\"completion_tokens\": null, \"total_tokens\": nan"), []);
         assert_eq!(values("max_completion_tokens=512 the prompt_tokens are many"), []);

@@ -74,29 +74,29 @@ pub const DIALECT: Dialect = Dialect {
                    P99 TTFT (ms):                           403.20    \n\
                    ==================================================",
             reads: "requests, requests.failed, setting concurrency, duration.loop, tokens.prompt, tokens.output, \
-                    requests_per_s, tokens_per_s.output, tokens_per_s.output.max, concurrency.max, tokens_per_s.total, \
-                    latency.ttft, latency.ttft.median, latency.ttft.p99, status succeeded, success",
+                    request_throughput, output_throughput, output_throughput.max, concurrency.max, total_token_throughput, \
+                    ttft, ttft.median, ttft.p99, status succeeded, success",
         },
         Shape {
             text: "Mean TPOT (ms):                          27.91\nMean ITL (ms):    26.5\nP90 E2EL (ms):       3601.20",
-            reads: "latency.tpot, latency.itl, latency.e2e.p90",
+            reads: "tpot, itl, e2e.p90",
         },
         Shape {
             text: "Request throughput:    1.53 req/s\nMean TTFT:    120.10 ms",
-            reads: "requests_per_s, latency.ttft",
+            reads: "request_throughput, ttft",
         },
         Shape {
             text: "Throughput: 7.15 requests/s, 4656.00 total tokens/s, 1072.15 output tokens/s\n\
                    Total num prompt tokens:  42659\nTotal num output tokens:  12821",
-            reads: "requests_per_s, tokens_per_s.total, tokens_per_s.output, tokens.prompt, tokens.output",
+            reads: "request_throughput, total_token_throughput, output_throughput, tokens.prompt, tokens.output",
         },
         Shape {
             text: "Avg latency: 0.532 seconds\n99% percentile latency: 0.561 seconds",
-            reads: "latency.e2e, latency.e2e.p99",
+            reads: "e2e, e2e.p99",
         },
         Shape {
             text: "Processed prompts: 100%|██████| 4/4 [00:00<00:00,  6.71it/s, est. speed input: 43.59 toks/s, output: 107.40 toks/s]",
-            reads: "tokens_per_s.prompt, tokens_per_s.output",
+            reads: "prompt_throughput, output_throughput",
         },
     ],
     derived: &["Share of requests that succeeded, where failed ones are counted."],
@@ -136,7 +136,7 @@ impl DialectReader for VllmBenchReader {
             return Taken::Nothing;
         }
         if text.starts_with(RULE) {
-            if facts.has(names::REQUESTS_PER_S) {
+            if facts.has(names::REQUEST_THROUGHPUT) {
                 serving::end_of_block(facts);
                 return Taken::Part;
             }
@@ -159,7 +159,7 @@ impl DialectReader for VllmBenchReader {
 
 /// Results end a run: whatever begins after them is the next one.
 fn begin_after_results(facts: &mut Facts<'_>) {
-    if facts.has(names::REQUESTS_PER_S) || facts.has(names::LATENCY_TTFT) {
+    if facts.has(names::REQUEST_THROUGHPUT) || facts.has(names::TTFT) {
         facts.begin();
     }
 }
@@ -184,20 +184,20 @@ fn offline(text: &str, facts: &mut Facts<'_>) -> bool {
             return false;
         };
         begin_after_results(facts);
-        facts.value(Value::reported(names::REQUESTS_PER_S, requests).over(Scope::Loop));
+        facts.value(Value::reported(names::REQUEST_THROUGHPUT, requests).over(Scope::Loop));
         for part in rest.split(", ") {
             let Some((value, unit)) = number(part) else { continue };
             match unit.trim() {
-                "total tokens/s" | "tokens/s" => facts.value(rate(names::TOKENS_PER_S_TOTAL, value)),
-                "output tokens/s" => facts.value(rate(names::TOKENS_PER_S_OUTPUT, value)),
+                "total tokens/s" | "tokens/s" => facts.value(rate(names::TOTAL_TOKEN_THROUGHPUT, value)),
+                "output tokens/s" => facts.value(rate(names::OUTPUT_THROUGHPUT, value)),
                 _ => {}
             }
         }
     } else if let Some(rest) = after(text, "est. speed input:") {
         let Some((prompt, rest)) = number(rest) else { return false };
-        facts.value(rate(names::TOKENS_PER_S_PROMPT, prompt));
+        facts.value(rate(names::PROMPT_THROUGHPUT, prompt));
         if let Some(output) = number_after(rest, "output:") {
-            facts.value(rate(names::TOKENS_PER_S_OUTPUT, output));
+            facts.value(rate(names::OUTPUT_THROUGHPUT, output));
         }
     } else if let Some(count) = number_after(text, "Total num prompt tokens:") {
         facts.report(names::TOKENS_PROMPT, count);
@@ -216,7 +216,7 @@ fn latency(text: &str, facts: &mut Facts<'_>) -> bool {
         if !unit.trim().starts_with('s') {
             return false;
         }
-        facts.value(Value::reported(names::LATENCY_E2E, seconds).written(rest.trim()));
+        facts.value(Value::reported(names::E2E, seconds).written(rest.trim()));
         return true;
     }
     let Some((percent, rest)) = text.split_once("% percentile latency:") else { return false };
@@ -224,7 +224,7 @@ fn latency(text: &str, facts: &mut Facts<'_>) -> bool {
     if percent.is_empty() || !percent.bytes().all(|byte| byte.is_ascii_digit()) {
         return false;
     }
-    let metric = format!("{}.p{percent}", names::LATENCY_E2E);
+    let metric = format!("{}.p{percent}", names::E2E);
     facts.value(Value { unit: Some(&Unit::Seconds), ..Value::reported(&metric, seconds) });
     true
 }
@@ -257,9 +257,9 @@ mod tests {
             let value = |metric: &str| run.observations.iter().find(|o| o.metric == metric).map(|o| o.value);
             assert_eq!(value("requests"), Some(requests));
             assert_eq!(value("tokens.output"), Some(1200.0));
-            assert_eq!(value("latency.ttft"), None);
+            assert_eq!(value("ttft"), None);
             assert_eq!(run.status, Status::Succeeded);
-            let rate = run.observations.iter().find(|o| o.metric == "tokens_per_s.output").unwrap();
+            let rate = run.observations.iter().find(|o| o.metric == "output_throughput").unwrap();
             assert_eq!((rate.count, rate.seconds), (Some(1200.0), Some(10.0)));
             assert_eq!(run.dialects[0], "vllm_bench");
         }

@@ -69,15 +69,15 @@ pub const DIALECT: Dialect = Dialect {
         Shape {
             text: "INFO 02-18 08:50:24 metrics.py:455] Avg prompt throughput: 12.0 tokens/s, Avg generation throughput: 250.1 tokens/s, \
                    Running: 8 reqs, Swapped: 0 reqs, Pending: 1 reqs, GPU KV cache usage: 1.2%, CPU KV cache usage: 0.0%.",
-            reads: "tokens_per_s.prompt.instant, tokens_per_s.output.instant, requests.running, requests.waiting, \
-                    cache_use, tokens_per_s.output, tokens_per_s.prompt",
+            reads: "prompt_throughput.instant, output_throughput.instant, requests.running, requests.waiting, \
+                    cache_use, output_throughput, prompt_throughput",
         },
         Shape {
             text: "(APIServer pid=71) INFO 07-24 14:10:08 [loggers.py:273] Engine 000: Avg prompt throughput: 3539.1 tokens/s, \
                    Avg generation throughput: 3562.1 tokens/s, Running: 126 reqs, Waiting: 0 reqs, GPU KV cache usage: 36.4%, \
                    Prefix cache hit rate: 0.0%",
-            reads: "tokens_per_s.prompt.instant, tokens_per_s.output.instant, requests.running, requests.waiting, \
-                    cache_use, cache_hits, tokens_per_s.output, tokens_per_s.prompt",
+            reads: "prompt_throughput.instant, output_throughput.instant, requests.running, requests.waiting, \
+                    cache_use, cache_hits, output_throughput, prompt_throughput",
         },
         Shape {
             text: "ERROR 07-24 14:11:08 [async_llm.py:420] vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue.",
@@ -85,7 +85,7 @@ pub const DIALECT: Dialect = Dialect {
         },
     ],
     derived: &[
-        "`tokens_per_s.output` and `tokens_per_s.prompt` are means over the throughput lines on which requests ran; idle lines \
+        "`output_throughput` and `prompt_throughput` are means over the throughput lines on which requests ran; idle lines \
          say nothing about speed.",
         "Devices: tensor-parallel times pipeline-parallel size.",
     ],
@@ -94,7 +94,7 @@ pub const DIALECT: Dialect = Dialect {
         "Each throughput line is a mean over the seconds since the line before.",
         "The clock has no year: spans within a day are right.",
         "Maximum concurrency is computed from the cache size, not measured: a prediction.",
-        "Engines after the first of a data-parallel server get metrics of their own: `tokens_per_s.output.instant.engine_1`.",
+        "Engines after the first of a data-parallel server get metrics of their own: `output_throughput.instant.engine_1`.",
     ],
     reader: || Box::<VllmServerReader>::default(),
 };
@@ -159,8 +159,8 @@ impl VllmServerReader {
         let (tokens, requests) = (&self.tokens, &self.requests);
         let percent = |key| number_after(rest, key).map(|value| value / 100.0);
         for (metric, value, unit, scope) in [
-            ("tokens_per_s.prompt.instant", Some(prompt), tokens, Some(Scope::Instant)),
-            ("tokens_per_s.output.instant", Some(output), tokens, Some(Scope::Instant)),
+            ("prompt_throughput.instant", Some(prompt), tokens, Some(Scope::Instant)),
+            ("output_throughput.instant", Some(output), tokens, Some(Scope::Instant)),
             ("requests.running", running, requests, None),
             ("requests.waiting", waiting, requests, None),
             (names::CACHE_USE, percent("GPU KV cache usage: "), &Unit::Fraction, None),
@@ -187,7 +187,7 @@ impl VllmServerReader {
     fn means(&mut self, facts: &mut Facts<'_>) {
         if self.busy > 0.0 {
             for (metric, sum) in
-                [(names::TOKENS_PER_S_OUTPUT, self.output), (names::TOKENS_PER_S_PROMPT, self.prompt)]
+                [(names::OUTPUT_THROUGHPUT, self.output), (names::PROMPT_THROUGHPUT, self.prompt)]
             {
                 facts.value(Value { count: Some(self.busy), ..Value::derived(metric, sum / self.busy) });
             }
@@ -321,12 +321,12 @@ mod tests {
         let mut reader = DocumentReader::new(&Readers::all(&[]), "server.log");
         reader.feed(text.as_bytes());
         let run = reader.finish().runs.remove(0);
-        let mean = run.observations.iter().find(|o| o.metric == "tokens_per_s.output").unwrap();
+        let mean = run.observations.iter().find(|o| o.metric == "output_throughput").unwrap();
         assert_eq!((mean.value, mean.count), (200.0, Some(2.0)));
         let series =
             |name: &str| run.series.iter().find(|series| series.metric == name).unwrap().values.clone();
-        assert_eq!(series("tokens_per_s.output.instant"), [100.0, 300.0, 0.0]);
-        assert_eq!(series("tokens_per_s.output.instant.engine_1"), [900.0]);
-        assert_eq!(series("tokens_per_s.prompt.instant")[0], 1000.0);
+        assert_eq!(series("output_throughput.instant"), [100.0, 300.0, 0.0]);
+        assert_eq!(series("output_throughput.instant.engine_1"), [900.0]);
+        assert_eq!(series("prompt_throughput.instant")[0], 1000.0);
     }
 }

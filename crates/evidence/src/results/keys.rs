@@ -158,7 +158,10 @@ fn named(name: &str, told: Option<&str>, statistic: Option<Stat>, tool: Tool) ->
         }
         Some(told) => Unit::parse(told),
         // aiperf and genai-perf write milliseconds, also where they do not say so.
-        None if own == Unit::Seconds && tool == Tool::Aiperf && name.starts_with("latency") => {
+        None if own == Unit::Seconds
+            && tool == Tool::Aiperf
+            && ["ttft", "tpot", "itl", "e2e"].iter().any(|stem| name.starts_with(stem)) =>
+        {
             (Unit::Seconds, 1e-3)
         }
         None => (own.clone(), 1.0),
@@ -177,11 +180,15 @@ fn named(name: &str, told: Option<&str>, statistic: Option<Stat>, tool: Tool) ->
 
 /// The units of names that are not canonical.
 fn unit_of(name: &str) -> Unit {
-    if name.starts_with("latency.") || name.starts_with("duration.") {
+    let stem = name.split('.').next().unwrap_or(name);
+    if matches!(stem, "latency" | "ttft" | "ttfo" | "tpot" | "itl" | "e2e" | "duration") {
         Unit::Seconds
-    } else if name.starts_with("tokens_per_s.") {
+    } else if matches!(
+        stem,
+        "tokens_per_s" | "output_throughput" | "total_token_throughput" | "prompt_throughput"
+    ) {
         Unit::PerSecond("tokens".to_owned())
-    } else if name.starts_with("requests_per_s.") {
+    } else if stem == "request_throughput" {
         Unit::PerSecond("requests".to_owned())
     } else if name.starts_with("tokens.") {
         Unit::Count("tokens".to_owned())
@@ -373,36 +380,30 @@ mod tests {
     #[test]
     fn the_same_word_means_what_its_tool_means_by_it() {
         let itl = |tool| name(&["inter_token_latency_ms", "mean"], None, tool).unwrap().0;
-        assert_eq!(itl(Tool::Guidellm), "latency.tpot");
+        assert_eq!(itl(Tool::Guidellm), "tpot");
         assert_eq!(itl(Tool::Llmperf), "latency.e2e_per_token");
-        assert_eq!(itl(Tool::Unknown), "latency.itl");
+        assert_eq!(itl(Tool::Unknown), "itl");
     }
 
     #[test]
     fn statistics_and_units_are_taken_off() {
         let found = |keys: &[&str], unit, tool| name(keys, unit, tool).unwrap();
-        assert_eq!(found(&["p99_ttft_ms"], None, Tool::Vllm), ("latency.ttft.p99".into(), 1e-3));
-        assert_eq!(
-            found(&["results_ttft_s_quantiles_p95"], None, Tool::Llmperf),
-            ("latency.ttft.p95".into(), 1.0)
-        );
-        assert_eq!(found(&["time_to_first_token", "avg"], None, Tool::Aiperf), ("latency.ttft".into(), 1e-3));
-        assert_eq!(
-            found(&["time_to_first_token", "p50"], Some("s"), Tool::Aiperf),
-            ("latency.ttft.p50".into(), 1.0)
-        );
+        assert_eq!(found(&["p99_ttft_ms"], None, Tool::Vllm), ("ttft.p99".into(), 1e-3));
+        assert_eq!(found(&["results_ttft_s_quantiles_p95"], None, Tool::Llmperf), ("ttft.p95".into(), 1.0));
+        assert_eq!(found(&["time_to_first_token", "avg"], None, Tool::Aiperf), ("ttft".into(), 1e-3));
+        assert_eq!(found(&["time_to_first_token", "p50"], Some("s"), Tool::Aiperf), ("ttft.p50".into(), 1.0));
         assert_eq!(
             found(&["metrics", "request_latency", "successful", "percentiles", "p999"], None, Tool::Guidellm)
                 .0,
-            "latency.e2e.p999"
+            "e2e.p999"
         );
         assert_eq!(
             found(&["results_mean_output_throughput_token_per_s"], None, Tool::Llmperf),
-            ("tokens_per_s.output".into(), 1.0)
+            ("output_throughput".into(), 1.0)
         );
         assert_eq!(
             found(&["prefill", "latency", "stdev"], Some("s"), Tool::Optimum),
-            ("latency.ttft.std".into(), 1.0)
+            ("ttft.std".into(), 1.0)
         );
         assert_eq!(found(&["peak_memory_gb"], None, Tool::Unknown), ("memory.peak".into(), 1e9));
         assert_eq!(found(&["Throughput (tokens/sec)"], None, Tool::Unknown).0, "tokens_per_s.unnamed");

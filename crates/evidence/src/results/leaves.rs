@@ -243,11 +243,13 @@ fn report(mut results: Results, object: &Map<String, Value>, tool: Tool, builder
     let requests = results.get(names::REQUESTS);
     for (named, value, line) in &results.values {
         let (count, rate) = match named.name.as_str() {
-            names::REQUESTS_PER_S => (requests, true),
-            names::TOKENS_PER_S_OUTPUT => (output, true),
-            names::TOKENS_PER_S_PROMPT => (prompt, true),
-            names::TOKENS_PER_S_TOTAL => (prompt.zip(output).map(|(prompt, output)| prompt + output), true),
-            names::LATENCY_TTFT | names::LATENCY_TPOT | names::LATENCY_E2E => (requests, false),
+            names::REQUEST_THROUGHPUT => (requests, true),
+            names::OUTPUT_THROUGHPUT => (output, true),
+            names::PROMPT_THROUGHPUT => (prompt, true),
+            names::TOTAL_TOKEN_THROUGHPUT => {
+                (prompt.zip(output).map(|(prompt, output)| prompt + output), true)
+            }
+            names::TTFT | names::TPOT | names::E2E => (requests, false),
             _ => (None, false),
         };
         builder.facts(*line).value(collector::Value {
@@ -270,9 +272,9 @@ fn report(mut results: Results, object: &Map<String, Value>, tool: Tool, builder
 fn name_llama_bench(results: &mut Results, object: &Map<String, Value>, builder: &mut Builder) {
     let count = |key: &str| object.get(key).and_then(Value::as_f64).unwrap_or(0.0);
     let rate = match (count("n_prompt") > 0.0, count("n_gen") > 0.0) {
-        (true, false) => names::TOKENS_PER_S_PROMPT,
-        (false, true) => names::TOKENS_PER_S_OUTPUT,
-        (true, true) => names::TOKENS_PER_S_TOTAL,
+        (true, false) => names::PROMPT_THROUGHPUT,
+        (false, true) => names::OUTPUT_THROUGHPUT,
+        (true, true) => names::TOTAL_TOKEN_THROUGHPUT,
         (false, false) => names::TOKENS_PER_S_UNNAMED,
     };
     for (named, _, line) in &mut results.values {

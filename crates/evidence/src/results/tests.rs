@@ -27,16 +27,16 @@ fn vllm_with_its_requests() {
     assert_eq!(runs.len(), 1);
     let run = &runs[0];
     assert_eq!(run.dialects, ["vllm_bench"]);
-    assert_eq!(value(run, "latency.ttft"), Some(0.1205));
-    assert_eq!(value(run, "latency.itl.p99"), Some(0.03));
-    let rate = run.observations.iter().find(|o| o.metric == "tokens_per_s.output").unwrap();
+    assert_eq!(value(run, "ttft"), Some(0.1205));
+    assert_eq!(value(run, "itl.p99"), Some(0.03));
+    let rate = run.observations.iter().find(|o| o.metric == "output_throughput").unwrap();
     assert_eq!((rate.count, rate.seconds, rate.source.as_ref().unwrap().line), (Some(100.0), Some(2.0), 13));
     assert_eq!(setting(run, "model").as_deref(), Some("acme/tiny"));
     assert_eq!(setting(run, "request_rate").as_deref(), Some("unlimited"));
     assert_eq!(setting(run, "concurrency"), None);
     let series = |name: &str| run.series.iter().find(|series| series.metric == name).unwrap();
-    assert_eq!(series("latency.ttft").values, [0.1, 0.12, 0.14, 0.122]);
-    assert_eq!(series("latency.itl").seen, 3);
+    assert_eq!(series("ttft").values, [0.1, 0.12, 0.14, 0.122]);
+    assert_eq!(series("itl").seen, 3);
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn sglang_on_lines_each_a_run() {
     };
     let runs = read(&(line(1.0) + &line(2.0) + "{\"backend\": \"sgl"));
     assert_eq!(runs.len(), 2);
-    assert_eq!(value(&runs[1], "latency.e2e"), Some(0.5));
+    assert_eq!(value(&runs[1], "e2e"), Some(0.5));
     assert_eq!(value(&runs[1], "concurrency.mean"), Some(3.5));
     assert_eq!(setting(&runs[1], "request_rate").as_deref(), Some("2"));
     assert_eq!(runs[1].span.first, 2);
@@ -66,9 +66,9 @@ fn guidellm_takes_what_succeeded() {
     let runs = read(text);
     assert_eq!(runs.len(), 2);
     assert_eq!((value(&runs[0], "requests"), value(&runs[0], "requests.failed")), (Some(9.0), Some(1.0)));
-    assert_eq!((value(&runs[0], "latency.e2e"), value(&runs[0], "latency.e2e.p99")), (Some(1.5), Some(2.0)));
-    assert_eq!((value(&runs[0], "latency.ttft"), value(&runs[0], "latency.tpot")), (Some(0.08), Some(0.012)));
-    assert_eq!(value(&runs[1], "requests_per_s"), Some(2.5));
+    assert_eq!((value(&runs[0], "e2e"), value(&runs[0], "e2e.p99")), (Some(1.5), Some(2.0)));
+    assert_eq!((value(&runs[0], "ttft"), value(&runs[0], "tpot")), (Some(0.08), Some(0.012)));
+    assert_eq!(value(&runs[1], "request_throughput"), Some(2.5));
     assert_eq!(setting(&runs[1], "model").as_deref(), Some("acme/tiny"));
 }
 
@@ -80,10 +80,10 @@ fn aiperf_llmperf_and_optimum() {
             "output_token_throughput": {"unit": "tokens/sec", "avg": 800.0}, "inter_token_latency": {"avg": 5.0}}"#,
     )[0];
     assert_eq!(
-        (value(run, "latency.ttft"), value(run, "latency.ttft.p99"), value(run, "latency.tpot")),
+        (value(run, "ttft"), value(run, "ttft.p99"), value(run, "tpot")),
         (Some(0.04), Some(0.09), Some(0.005))
     );
-    assert_eq!((value(run, "requests"), value(run, "tokens_per_s.output")), (Some(100.0), Some(800.0)));
+    assert_eq!((value(run, "requests"), value(run, "output_throughput")), (Some(100.0), Some(800.0)));
     assert_eq!(
         (setting(run, "concurrency").as_deref(), setting(run, "model").as_deref()),
         (Some("8"), Some("acme/tiny"))
@@ -93,11 +93,11 @@ fn aiperf_llmperf_and_optimum() {
             "results_inter_token_latency_s_mean": 0.018, "results_mean_output_throughput_token_per_s": 132.8, "results_num_completed_requests": 50}"#,
     )[0];
     assert_eq!(
-        (value(run, "latency.ttft"), value(run, "latency.e2e_per_token"), value(run, "requests")),
+        (value(run, "ttft"), value(run, "latency.e2e_per_token"), value(run, "requests")),
         (Some(0.2), Some(0.018), Some(50.0))
     );
     assert_eq!(
-        (value(run, "tokens_per_s.output"), setting(run, "prompt_length").as_deref()),
+        (value(run, "output_throughput"), setting(run, "prompt_length").as_deref()),
         (Some(132.8), Some("550"))
     );
     let run = &read(
@@ -107,7 +107,7 @@ fn aiperf_llmperf_and_optimum() {
             "decode": {"throughput": {"unit": "tokens/s", "value": 90.0}, "memory": {"unit": "MB", "max_allocated": 120.0}}}}"#,
     )[0];
     assert_eq!(
-        (value(run, "latency.ttft"), value(run, "tokens_per_s.prompt"), value(run, "tokens_per_s.output")),
+        (value(run, "ttft"), value(run, "prompt_throughput"), value(run, "output_throughput")),
         (Some(0.05), Some(2000.0), Some(90.0))
     );
     assert_eq!((value(run, "memory.peak"), value(run, "memory.peak.host")), (Some(120e6), Some(50e6)));
@@ -152,11 +152,11 @@ fn llama_bench_says_elsewhere_what_it_measured() {
             {"model_type": "tiny 7B", "n_prompt": 0, "n_gen": 128, "avg_ts": 40.0, "stddev_ts": 0.5}]"#,
     );
     assert_eq!(
-        (value(&runs[0], "tokens_per_s.prompt"), value(&runs[0], "tokens_per_s.prompt.std")),
+        (value(&runs[0], "prompt_throughput"), value(&runs[0], "prompt_throughput.std")),
         (Some(800.5), Some(2.5))
     );
     assert_eq!(
-        (value(&runs[1], "tokens_per_s.output"), value(&runs[0], "parameters")),
+        (value(&runs[1], "output_throughput"), value(&runs[0], "parameters")),
         (Some(40.0), Some(7e9))
     );
     assert_eq!(runs[0].series[0].values, [798.0, 803.0]);

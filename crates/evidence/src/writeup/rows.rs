@@ -387,7 +387,7 @@ fn fill_rates(observations: &mut [Observation]) {
     let counts = [
         ("samples_per_s", find(&[names::SAMPLES])),
         ("tokens_per_s", find(&[names::TOKENS, names::TOKENS_TOTAL, names::TOKENS_OUTPUT])),
-        ("requests_per_s", find(&[names::REQUESTS])),
+        ("request_throughput", find(&[names::REQUESTS])),
     ];
     for observation in observations {
         if observation.metric == names::SAMPLES_PER_S_INSTANT {

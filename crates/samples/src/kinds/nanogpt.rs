@@ -1,4 +1,4 @@
-//! nanoGPT: `iter` lines with a utilisation that is -100 % until it is known, `step` lines with both losses.
+//! nanoGPT: `iter` lines with a utilization that is -100 % until it is known, `step` lines with both losses.
 
 use crate::curve::Curve;
 use crate::kind::{FLAG, Job, Kind, Values, log_options};
@@ -40,8 +40,8 @@ fn compose(job: &mut Job<'_, '_>) {
         }
         let loss = curve.at(step as f64, &mut job.random);
         job.log.text("iter ").whole(step).text(": loss ").fixed(loss, 4).text(", time ").fixed(time, 2);
-        // The first five lines have no utilisation yet; the tool prints -100 % then.
-        let utilisation = if line < 5 { -100.0 } else { 38.11 * mean / time };
-        job.log.text("ms, mfu ").fixed(utilisation, 2).text("%").end();
+        // The first five lines have no utilization yet; the tool prints -100 % then.
+        let utilization = if line < 5 { -100.0 } else { 38.11 * mean / time };
+        job.log.text("ms, mfu ").fixed(utilization, 2).text("%").end();
     }
 }

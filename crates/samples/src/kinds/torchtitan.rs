@@ -1,4 +1,4 @@
-//! torchtitan: step lines with memory, tokens a second and utilisation, thousands separated by commas.
+//! torchtitan: step lines with memory, tokens a second and utilization, thousands separated by commas.
 
 use crate::calendar::Clock;
 use crate::curve::Curve;

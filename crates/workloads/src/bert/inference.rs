@@ -235,10 +235,10 @@ impl<'a> Run<'a> {
         self.latencies.sort_by(f64::total_cmp);
         for (name, share) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99)] {
             let value = self.latencies[rank(share, self.latencies.len())];
-            emitter.value_in(&format!("{}.{name}", names::LATENCY_E2E), value, "s", None);
+            emitter.value_in(&format!("{}.{name}", names::LATENCY), value, "s", None);
         }
         let total: f64 = self.latencies.iter().sum();
-        emitter.emit(mean(names::LATENCY_E2E, total, self.latencies.len() as f64));
+        emitter.emit(mean(names::LATENCY, total, self.latencies.len() as f64));
     }
 
     /// Tells how many answers were right, and the answer to a sentence that was given by itself.

@@ -283,9 +283,9 @@ class Answers:
         latencies = sorted(self.latencies)
         for name, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
             place = max(math.ceil(share * len(latencies)), 1) - 1
-            tell("value", metric=f"latency.e2e.{name}", value=latencies[place], unit="s")
+            tell("value", metric=f"latency.{name}", value=latencies[place], unit="s")
         total, count = sum(latencies), len(latencies)
-        tell("value", metric="latency.e2e", value=total / count, unit="s", count=count, seconds=total, derived=True)
+        tell("value", metric="latency", value=total / count, unit="s", count=count, seconds=total, derived=True)
         inferences = len(self.answers) * self.settings["iterations"]
         tell("value", metric="inferences_per_s", value=inferences / total, count=inferences, seconds=total, derived=True)
         self.tell_answers()

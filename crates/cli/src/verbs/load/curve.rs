@@ -123,7 +123,7 @@ fn as_json(curve: &Curve, results: &[Results]) -> Value {
 fn key(metric: Metric) -> &'static str {
     match metric {
         Metric::OutputRate => "output_tokens_per_s",
-        Metric::RequestRate => "requests_per_s",
+        Metric::RequestRate => "request_throughput",
         Metric::FirstToken => "first_token_p50_s",
         Metric::FirstTokenHigh => "first_token_p99_s",
         Metric::PerToken => "time_per_token_p50_s",

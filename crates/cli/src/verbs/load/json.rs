@@ -31,7 +31,7 @@ pub(super) fn as_json(results: &Results) -> Value {
             "window_s": [summary.window.begin_s, summary.window.end_s],
             "window_is_whole_load": summary.window.is_whole,
             "output_tokens_per_s": summary.total_output_rate(),
-            "requests_per_s": summary.request_rate(),
+            "request_throughput": summary.request_rate(),
             "first_token_s": spread(&summary.first_token),
             "first_token_from_send_s": spread(&summary.first_token_from_send),
             "first_output_s": spread(&summary.first_output),

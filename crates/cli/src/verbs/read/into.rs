@@ -17,8 +17,8 @@ use crate::screen::Screen;
 const HEADLINES: [&str; 12] = [
     names::SAMPLES_PER_S_LOOP,
     names::TOKENS_PER_S,
-    names::TOKENS_PER_S_OUTPUT,
-    names::LATENCY_E2E,
+    names::OUTPUT_THROUGHPUT,
+    names::E2E,
     names::INFERENCES_PER_S,
     names::DURATION_LOOP,
     names::DURATION_REPORTED,

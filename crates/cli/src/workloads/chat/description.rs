@@ -26,7 +26,7 @@ pub fn description() -> WorkloadDescription {
             "{{assay}} work {NAME} {RECORD}={{run_directory}}/load.assay {}",
             assignments.join(" ")
         ),
-        headline: names::LATENCY_E2E.to_owned(),
+        headline: names::E2E.to_owned(),
     }
 }
 

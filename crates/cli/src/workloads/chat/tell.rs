@@ -16,19 +16,19 @@ const MOST_STEPS: u64 = 10_000;
 
 /// The metrics that are not canonical, with their units.
 pub const METRICS: &[(&str, &str)] = &[
-    ("latency.ttft.median", "s"),
-    ("latency.ttft.p99", "s"),
-    ("latency.ttft.from_send", "s"),
-    ("latency.ttfo", "s"),
-    ("latency.ttfo.median", "s"),
-    ("latency.ttfo.p99", "s"),
-    ("latency.tpot.median", "s"),
-    ("latency.tpot.p99", "s"),
-    ("latency.itl.median", "s"),
-    ("latency.itl.p99", "s"),
-    ("latency.e2e.median", "s"),
-    ("latency.e2e.p99", "s"),
-    ("latency.e2e.from_send", "s"),
+    ("ttft.median", "s"),
+    ("ttft.p99", "s"),
+    ("ttft.from_send", "s"),
+    ("ttfo", "s"),
+    ("ttfo.median", "s"),
+    ("ttfo.p99", "s"),
+    ("tpot.median", "s"),
+    ("tpot.p99", "s"),
+    ("itl.median", "s"),
+    ("itl.p99", "s"),
+    ("e2e.median", "s"),
+    ("e2e.p99", "s"),
+    ("e2e.from_send", "s"),
     ("tokens_per_s.request", "tokens/s"),
     ("tokens_per_chunk", "tokens"),
     ("goodput", "requests/s"),
@@ -55,11 +55,7 @@ pub(super) fn series(record: &Path, emitter: &mut Emitter<'_>) -> anyhow::Result
     }
     all.sort_by_key(|(step, ..)| *step);
     for (step, first, per_token, whole) in all {
-        let values = [
-            (names::LATENCY_TTFT, first),
-            (names::LATENCY_TPOT, per_token),
-            (names::LATENCY_E2E, Some(whole)),
-        ];
+        let values = [(names::TTFT, first), (names::TPOT, per_token), (names::E2E, Some(whole))];
         for (metric, value) in values {
             if let Some(value) = value {
                 emitter.emit(WorkloadEvent::at(metric, step, value));
@@ -102,19 +98,19 @@ pub(super) fn server(summary: &calibration::Summary, emitter: &mut Emitter<'_>) 
 
 fn latencies(summary: &Summary, emitter: &mut Emitter<'_>) {
     let spreads = [
-        (names::LATENCY_TTFT, &summary.first_token),
-        ("latency.ttfo", &summary.first_output),
-        (names::LATENCY_TPOT, &summary.per_token),
-        (names::LATENCY_ITL, &summary.chunk_gap),
-        (names::LATENCY_E2E, &summary.end_to_end),
+        (names::TTFT, &summary.first_token),
+        ("ttfo", &summary.first_output),
+        (names::TPOT, &summary.per_token),
+        (names::ITL, &summary.chunk_gap),
+        (names::E2E, &summary.end_to_end),
     ];
     for (name, values) in spreads {
         mean(emitter, name, values);
         value(emitter, &format!("{name}.median"), values.quantile(0.5));
         value(emitter, &format!("{name}.p99"), values.quantile(0.99));
     }
-    mean(emitter, "latency.ttft.from_send", &summary.first_token_from_send);
-    mean(emitter, "latency.e2e.from_send", &summary.end_to_end_from_send);
+    mean(emitter, "ttft.from_send", &summary.first_token_from_send);
+    mean(emitter, "e2e.from_send", &summary.end_to_end_from_send);
     mean(emitter, "tokens_per_chunk", &summary.tokens_per_chunk);
     mean(emitter, "tokens_per_s.request", &summary.output_rate);
 }
@@ -122,10 +118,10 @@ fn latencies(summary: &Summary, emitter: &mut Emitter<'_>) {
 fn rates(summary: &Summary, has_bounds: bool, emitter: &mut Emitter<'_>) {
     let seconds = summary.window.length_s();
     if summary.total_output_rate().is_some() {
-        emitter.emit(WorkloadEvent::rate(names::TOKENS_PER_S_OUTPUT, summary.tokens_inside, seconds));
+        emitter.emit(WorkloadEvent::rate(names::OUTPUT_THROUGHPUT, summary.tokens_inside, seconds));
     }
     if summary.request_rate().is_some() {
-        emitter.emit(WorkloadEvent::rate(names::REQUESTS_PER_S, summary.ended_inside as f64, seconds));
+        emitter.emit(WorkloadEvent::rate(names::REQUEST_THROUGHPUT, summary.ended_inside as f64, seconds));
     }
     if has_bounds {
         value(emitter, "goodput", summary.goodput());

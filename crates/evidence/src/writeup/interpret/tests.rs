@@ -78,10 +78,7 @@ fn metrics_in_rows_and_systems_in_columns() {
     );
     assert!(table.transposed);
     let rows: Vec<Role> = table.rows.iter().map(|row| row.role.clone()).collect();
-    assert_eq!(
-        rows,
-        [metric("latency.e2e"), metric("latency.e2e.p99"), metric("tokens_per_s.unnamed"), metric("success")]
-    );
+    assert_eq!(rows, [metric("e2e"), metric("e2e.p99"), metric("tokens_per_s.unnamed"), metric("success")]);
     assert_eq!(table.columns[3].role, Role::Ratio);
     assert_eq!(table.rows[0].cells[3].value, Some(3.07));
     assert_eq!(table.rows[1].cells[1].value, Some(5.535));
@@ -138,7 +135,7 @@ fn words_where_numbers_are_due_are_problems_and_dashes_are_not() {
         pipe("| Source | Latency (ms) |\n|-|-|\n| a | 2.2 |\n| b | -- |\n| c | crashed |"),
         &Context::default(),
     );
-    assert_eq!(roles(&table), [Role::Label, metric("latency.e2e")]);
+    assert_eq!(roles(&table), [Role::Label, metric("e2e")]);
     assert_eq!(table.rows[1].cells[1].problem, None);
     assert_eq!(table.rows[2].cells[1].problem.as_deref(), Some("`crashed` where a number is due"));
 }

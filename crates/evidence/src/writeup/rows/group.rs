@@ -104,7 +104,7 @@ fn repeated(header: &str) -> Option<String> {
 
 /// What a processor and a graphics card of one machine have each.
 fn is_resource(metric: &str) -> bool {
-    [names::UTILISATION, names::MEMORY, names::POWER, names::TEMPERATURE, names::ENERGY]
+    [names::UTILIZATION, names::MEMORY, names::POWER, names::TEMPERATURE, names::ENERGY]
         .iter()
         .any(|resource| metric.starts_with(resource))
 }

@@ -137,7 +137,7 @@ fn predictions_are_tagged_and_dashes_are_absent() {
     assert_eq!(found[0].observations.len(), 2);
     let estimate = observed(&found[1], "inferences_per_s.estimated").unwrap();
     assert_eq!((estimate.value, estimate.origin), (37576.72, Origin::Prediction));
-    assert_eq!(observed(&found[1], "latency.e2e").unwrap().origin, Origin::Reported);
+    assert_eq!(observed(&found[1], "e2e").unwrap().origin, Origin::Reported);
     assert_eq!(observed(&found[1], "latency.estimated").unwrap().value, 3e-5);
 }
 
@@ -154,7 +154,7 @@ fn systems_in_columns_are_runs() {
         (found[0].title.as_deref(), found[0].platform.as_deref()),
         (Some("One (SambaNova)"), Some("sambanova"))
     );
-    assert_eq!(observed(&found[1], "latency.e2e").unwrap().value, 1.621);
+    assert_eq!(observed(&found[1], "e2e").unwrap().value, 1.621);
     assert_eq!(observed(&found[1], "success").unwrap().count, Some(10.0));
     assert_eq!(setting_of(&found[1], "requests"), Some((&Value::Integer(10), "prose")));
 }
@@ -199,7 +199,7 @@ fn times_without_a_unit_have_an_unknown_one() {
         pipe("| Batch | Latency | Deviation of time ± std (s) |\n|-|-|-|\n| 8 | 1.5 | 2.0 ± 0.5 |"),
         &context("T", &[]),
     );
-    assert_eq!(observed(&found[0], "latency.e2e").unwrap().unit, unknown());
+    assert_eq!(observed(&found[0], "e2e").unwrap().unit, unknown());
     assert_eq!(observed(&found[0], "duration.reported.std").map(|own| own.value), Some(2.0));
 }
 
@@ -212,15 +212,7 @@ fn statistics_in_columns_belong_to_one_run() {
     assert_eq!(found.len(), 1);
     let names: Vec<(&str, f64)> =
         found[0].observations.iter().map(|own| (own.metric.as_str(), own.value)).collect();
-    assert_eq!(
-        names,
-        [
-            ("latency.ttft", 0.1205),
-            ("latency.ttft.p99", 0.34),
-            ("latency.e2e", 4.5),
-            ("latency.e2e.p99", 9.0)
-        ]
-    );
+    assert_eq!(names, [("ttft", 0.1205), ("ttft.p99", 0.34), ("e2e", 4.5), ("e2e.p99", 9.0)]);
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn plain(name: &'static str) -> Option<Named> {
 
 fn resource(phrase: &Phrase) -> Option<Named> {
     if phrase.any(&["memory", "vram", "rss", "hbm"])
-        && !phrase.any(&["utilization", "utilisation", "util", "bandwidth"])
+        && !phrase.any(&["utilization", "utilization", "util", "bandwidth"])
     {
         let peak =
             phrase.any(&["peak", "largest", "allocated"]) || phrase.statistic == Some(Statistic::Maximum);
@@ -37,8 +37,8 @@ fn resource(phrase: &Phrase) -> Option<Named> {
     if phrase.any(&["kv", "cache"]) && phrase.any(&["usage", "use", "utilization"]) {
         return plain(names::CACHE_USE);
     }
-    if phrase.any(&["utilization", "utilisation", "util"]) {
-        return plain(names::UTILISATION);
+    if phrase.any(&["utilization", "utilization", "util"]) {
+        return plain(names::UTILIZATION);
     }
     if phrase.any(&["tflop", "flop", "tflops", "flops", "gflop", "gflops", "pflops"])
         && !phrase.any(&["total"])
@@ -111,16 +111,16 @@ fn ratio(phrase: &Phrase) -> Option<Named> {
 
 fn latency(phrase: &Phrase) -> Option<Named> {
     if phrase.any(&["ttft"]) || phrase.all(&["first", "token"]) {
-        return plain(names::LATENCY_TTFT);
+        return plain(names::TTFT);
     }
     if phrase.any(&["tpot"]) || phrase.all(&["per", "token"]) && phrase.any(&["time", "latency"]) {
-        return plain(names::LATENCY_TPOT);
+        return plain(names::TPOT);
     }
     if phrase.any(&["itl"]) || phrase.all(&["inter", "token"]) {
-        return plain(names::LATENCY_ITL);
+        return plain(names::ITL);
     }
     if phrase.any(&["latency", "e2el"]) || phrase.all(&["response", "time"]) {
-        return plain(if phrase.prediction { names::LATENCY_ESTIMATED } else { names::LATENCY_E2E });
+        return plain(if phrase.prediction { names::LATENCY_ESTIMATED } else { names::E2E });
     }
     None
 }
@@ -133,7 +133,7 @@ fn rate(phrase: &Phrase, unit: Option<&Unit>) -> Option<Named> {
         Some(Unit::PerSecond(thing)) => match thing.as_str() {
             "samples" | "images" | "sequences" => Some(samples(phrase)),
             "tokens" => Some(tokens(phrase)),
-            "requests" => plain(names::REQUESTS_PER_S),
+            "requests" => plain(names::REQUEST_THROUGHPUT),
             "inferences" if phrase.prediction => plain(names::INFERENCES_PER_S_ESTIMATED),
             "inferences" => plain(names::INFERENCES_PER_S),
             "steps" => plain(names::STEPS_PER_S),
@@ -178,11 +178,11 @@ fn samples(phrase: &Phrase) -> Named {
 
 fn tokens(phrase: &Phrase) -> Named {
     let name = if phrase.any(&["output", "generation", "generated", "decode", "completion"]) {
-        names::TOKENS_PER_S_OUTPUT
+        names::OUTPUT_THROUGHPUT
     } else if phrase.any(&["prompt", "prefill", "input"]) {
-        names::TOKENS_PER_S_PROMPT
+        names::PROMPT_THROUGHPUT
     } else if phrase.any(&["total", "combined"]) {
-        names::TOKENS_PER_S_TOTAL
+        names::TOTAL_TOKEN_THROUGHPUT
     } else if phrase.any(&["train", "training"]) {
         names::TOKENS_PER_S
     } else {
