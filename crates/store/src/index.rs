@@ -8,6 +8,7 @@ mod schema;
 mod standing;
 mod typed;
 mod upkeep;
+pub(crate) mod wide;
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};

@@ -13,7 +13,7 @@ pub(crate) const INDEX: &str = "index.sqlite";
 /// Locked by whoever makes or extends the index.
 pub(crate) const INDEX_LOCK: &str = "index.lock";
 /// The directory of run directories.
-const RUNS: &str = "runs";
+pub(crate) const RUNS: &str = "runs";
 
 /// Where the run directory of a run belongs, relative to its record: `runs/3f2a91c04b1d77e2@local/r3`.
 /// Characters that could leave the directory or trouble a shell are written as `%` and their hexadecimal code, so

@@ -20,6 +20,7 @@
 //! | `index.rs` | the SQL index: kept up to date, asked typed questions or plain SQL |
 //! | `export.rs` | tables of the index as CSV, JSON lines or Parquet |
 //! | `list.rs` | the records below a directory |
+//! | `remove.rs` | removing a record |
 //!
 //! # What is on disk when
 //!
@@ -47,6 +48,7 @@ mod list;
 mod lock;
 mod medium;
 mod record;
+mod remove;
 #[cfg(test)]
 mod sample;
 mod state;
@@ -63,5 +65,6 @@ pub use layout::{relative_run_directory, run_directory};
 pub use list::{RecordContents, RecordSummary, list_records};
 pub use medium::{FileMedium, Medium};
 pub use record::{Entries, Record};
+pub use remove::remove_record;
 pub use state::{CellState, OpenRun, Process, RunState, SessionSummary, State, StatusCounts};
 pub use store::{Identity, Store};
