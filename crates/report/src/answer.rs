@@ -24,11 +24,9 @@ pub fn table(answer: &Answer, question: Option<&str>, most_rows: usize) -> Table
     table
 }
 
-/// The scale of a column: that of its middle value.
+/// The scale of a column of estimates.
 pub(crate) fn scale<'a>(metric: &Metric, estimates: impl Iterator<Item = &'a Estimate>) -> Scale {
-    let mut centers: Vec<f64> = estimates.map(|estimate| estimate.center.abs()).collect();
-    centers.sort_by(f64::total_cmp);
-    Scale::for_value(&metric.unit, centers.get(centers.len() / 2).copied().unwrap_or(1.0))
+    Scale::for_column(&metric.unit, estimates.map(|estimate| estimate.center))
 }
 
 /// The metric, its unit and its direction, for headings.
@@ -38,11 +36,6 @@ pub(crate) fn metric_title(metric: &Metric) -> String {
         Some(Direction::Higher) => format!("{} (higher is better)", metric.name),
         None => metric.name.clone(),
     }
-}
-
-/// A column's name with its unit.
-pub(crate) fn with_unit(name: &str, scale: &Scale) -> String {
-    if scale.name.is_empty() { name.to_owned() } else { format!("{name} [{}]", scale.name) }
 }
 
 /// The median and the interval of an estimate, as two cells.
@@ -81,10 +74,10 @@ fn columns(answer: &Answer, scale: &Scale) -> Vec<Column> {
     if answer.several_platforms || answer.varied.is_empty() {
         columns.push(Column::left("platform"));
     }
-    columns.push(Column::right(with_unit("median", scale)));
+    columns.push(Column::right(scale.titled("median")));
     columns.push(Column::left("interval"));
     columns.push(Column::right("runs"));
-    columns.push(Column::right("spread"));
+    columns.push(Column::right("spread").secondary());
     if answer.best.is_some() {
         columns.push(Column::left("against the best"));
     }

@@ -2,7 +2,7 @@
 
 use assay_judge::Comparison;
 
-use crate::answer::{effect_cell, equal_within, estimate_cells, metric_title, scale, with_unit};
+use crate::answer::{effect_cell, equal_within, estimate_cells, metric_title, scale};
 use crate::table::{Cell, Column, Table, Tone};
 
 /// The table of the cells that two records share.
@@ -22,9 +22,9 @@ pub fn table(comparison: &Comparison) -> Table {
         table.columns.push(Column::left("platforms"));
     }
     table.columns.extend([
-        Column::right(with_unit(&comparison.base, &scale)),
+        Column::right(scale.titled(&comparison.base)),
         Column::left("interval"),
-        Column::right(with_unit(&comparison.other, &scale)),
+        Column::right(scale.titled(&comparison.other)),
         Column::left("interval"),
         Column::left("change"),
         Column::right("p"),

@@ -33,7 +33,7 @@ pub fn audit(options: &Audit, screen: &mut Screen) -> anyhow::Result<Exit> {
             text.push('\n');
         }
         screen.data(&text)?;
-    } else if options.output.is_empty() {
+    } else {
         screen.blocks(|shape| assay_report::audit::text(&found, &documents, &shape))?;
     }
     Ok(if found.contradicts() { Exit::GateFailed } else { Exit::Fine })
