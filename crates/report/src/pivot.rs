@@ -22,7 +22,7 @@ pub fn table(pivot: &Pivot, question: Option<&str>) -> Table {
     table.notes.push("medians, with the interval of the median in brackets".to_owned());
     if let Some(against) = &pivot.against {
         table.notes.push(format!(
-            "ratio: to {} = {}, with its interval; ~ cannot be told from 1",
+            "ratio: to {} = {}, with its interval; ~ indistinguishable from 1",
             against.setting, against.value
         ));
     }
@@ -53,7 +53,7 @@ fn has_ratio(pivot: &Pivot, column: &Settings) -> bool {
     pivot.against.as_ref().is_some_and(|against| column.get(&against.setting) != Some(&against.value))
 }
 
-/// What a column has of the settings that go across; a number alone would not tell what it counts.
+/// What a column has of the settings that go across; a number needs the name of its setting.
 fn words(settings: &Settings) -> String {
     let word = |(name, value): (&String, &Value)| match value {
         Value::Text(text) => text.clone(),

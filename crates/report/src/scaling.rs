@@ -22,7 +22,7 @@ pub fn table(scaling: &Scaling) -> Table {
     }
     table.notes.push(format!(
         "speed-up: over the fewest {}; efficiency: speed-up by how many times as many there are; both with their \
-         intervals; ~ cannot be told from no speed-up",
+         intervals; ~ indistinguishable from no speedup",
         scaling.over
     ));
     for (settings, law) in &scaling.laws {

@@ -42,7 +42,7 @@ pub struct Cell {
     pub tone: Tone,
 }
 
-/// How a text is meant. Understandable without colour.
+/// How a text is meant. Understandable without color.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Tone {
     /// Plain.

@@ -23,6 +23,8 @@ pub fn render_within(table: &Table, width: usize, paint: Paint<'_>) -> String {
     let mut table = table.clone();
     let dropped = drop_secondary(&mut table, width);
     if !dropped.is_empty() {
+        let is_about = |note: &String| dropped.iter().any(|name| note.starts_with(&format!("{name}: ")));
+        table.notes.retain(|note| !is_about(note));
         table.notes.push(format!("not shown at this width: {}", dropped.join(", ")));
     }
     lines(&fit(&table, width), width, paint)
@@ -33,7 +35,12 @@ fn drop_secondary(table: &mut Table, width: usize) -> Vec<String> {
     let mut dropped = Vec::new();
     while widths(table).iter().map(|column| column + 2).sum::<usize>() > width {
         let Some(index) = table.columns.iter().rposition(|column| column.secondary) else { break };
-        dropped.insert(0, table.columns.remove(index).name);
+        let name = table.columns.remove(index).name;
+        // The unit in the heading of a column is no part of its name.
+        let name = name.split(" [").next().unwrap_or_default().to_owned();
+        if !dropped.contains(&name) {
+            dropped.insert(0, name);
+        }
         for row in &mut table.rows {
             row.remove(index);
         }

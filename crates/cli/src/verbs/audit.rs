@@ -1,4 +1,4 @@
-//! `audit`: what the evidence in write-ups, logs and records supports, what it contradicts, what cannot be told.
+//! `audit`: what the evidence in write-ups, logs and records supports, contradicts or leaves open.
 
 use std::path::Path;
 

@@ -44,21 +44,20 @@ pub fn write(
 }
 
 fn markdown(record: &Record, index: &Index, metrics: &[Option<&str>]) -> anyhow::Result<String> {
-    let mut parts = Vec::new();
-    if *metrics == [None] {
-        let tables = layout::tables(index, &answer::subject(index, None)?)?;
-        parts.extend(tables.iter().map(markdown::render));
-    }
+    let mut tables = match *metrics == [None] {
+        true => layout::tables(index, &answer::subject(index, None)?)?,
+        false => Vec::new(),
+    };
     for metric in metrics {
         let (answer, subject) = answer::judged_for_people(index, *metric, usize::MAX)?;
-        // The question heads the report, not each of its tables.
-        let question = subject.question().filter(|_| parts.is_empty());
-        parts.push(markdown::render(&assay_report::answer::table(&answer, question, usize::MAX)));
+        tables.push(assay_report::answer::table(&answer, subject.question(), usize::MAX));
     }
     let gates = answer::gates(record, index)?;
     if !gates.is_empty() {
-        parts.push(markdown::render(&assay_report::gates::table(&gates)));
+        tables.push(assay_report::gates::table(&gates));
     }
+    layout::without_repeated_titles(&mut tables);
+    let parts: Vec<String> = tables.iter().map(markdown::render).collect();
     Ok(parts.join("\n"))
 }
 

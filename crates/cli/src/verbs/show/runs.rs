@@ -36,7 +36,7 @@ pub fn table(record: &Record, index: &Index, metric: Option<&str>, all: bool) ->
     if has_values {
         table.columns.push(Column::right(values.scale.titled(&subject.metric)));
     }
-    table.columns.extend([Column::right(wall_scale.titled("wall")), Column::left("directory")]);
+    table.columns.extend([Column::right(wall_scale.titled("wall")).secondary(), Column::left("directory")]);
     for row in &rows {
         let setting = |name: &String| {
             let value = settings.get(&row.run.cell).and_then(|settings| settings.get(name));
