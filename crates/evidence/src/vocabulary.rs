@@ -85,7 +85,7 @@ impl NamedMetric {
         let mut name = self.base.clone();
         let split = self.split.map(Split::word).unwrap_or_default();
         for part in [split, &self.qualifier, self.statistic.as_deref().unwrap_or_default()] {
-            if !part.is_empty() && !(part == "total" && name.ends_with("_total")) {
+            if !part.is_empty() {
                 name.push('.');
                 name.push_str(part);
             }
