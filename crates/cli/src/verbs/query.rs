@@ -29,7 +29,7 @@ pub fn query(options: &Query, screen: &mut Screen) -> anyhow::Result<Exit> {
     }
     let rows = index.query(&sql(&options.sql))?;
     if options.json {
-        screen.data(&json_lines(&rows)?)?;
+        screen.json_text(&json_lines(&rows)?)?;
     } else if options.csv {
         screen.data(&assay_report::separated::rows(&rows.columns, &texts(&rows))?)?;
     } else {

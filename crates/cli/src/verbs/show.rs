@@ -21,7 +21,7 @@ pub fn show(options: &Show, screen: &mut Screen) -> anyhow::Result<Exit> {
         return report::write(&options.output, &record, &index, &metrics, screen);
     }
     if options.json {
-        screen.data(&report::json(&record, &index, &metrics)?)?;
+        screen.json_text(&report::json(&record, &index, &metrics)?)?;
     } else if options.runs {
         let metric = options.metric.first().map(String::as_str);
         screen.table(&runs::table(&record, &index, metric, options.all)?)?;
