@@ -28,7 +28,7 @@ pub fn table(comparison: &Comparison) -> Table {
         Column::left("interval").secondary(),
         Column::left("change"),
         Column::right("p").secondary(),
-        Column::right("runs"),
+        Column::right("runs").secondary(),
     ]);
     for row in &comparison.rows {
         let mut cells: Vec<Cell> = comparison

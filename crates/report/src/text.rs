@@ -35,15 +35,18 @@ fn drop_secondary(table: &mut Table, width: usize) -> Vec<String> {
     let mut dropped = Vec::new();
     while widths(table).iter().map(|column| column + 2).sum::<usize>() > width {
         let Some(index) = table.columns.iter().rposition(|column| column.secondary) else { break };
-        let name = table.columns.remove(index).name;
-        // The unit in the heading of a column is no part of its name.
-        let name = name.split(" [").next().unwrap_or_default().to_owned();
-        if !dropped.contains(&name) {
-            dropped.insert(0, name);
-        }
+        let title = table.columns.get(index).map(|column| column.name.clone()).unwrap_or_default();
+        // Columns of one name, such as the intervals of two records, are shown or left out together.
+        let keep: Vec<bool> =
+            table.columns.iter().map(|column| !(column.secondary && column.name == title)).collect();
+        let mut kept = keep.iter();
+        table.columns.retain(|_| kept.next().copied().unwrap_or(true));
         for row in &mut table.rows {
-            row.remove(index);
+            let mut kept = keep.iter();
+            row.retain(|_| kept.next().copied().unwrap_or(true));
         }
+        // The unit in the heading of a column is no part of its name.
+        dropped.insert(0, title.split(" [").next().unwrap_or_default().to_owned());
     }
     dropped
 }

@@ -4,6 +4,7 @@
 mod bench;
 mod chat;
 mod interruptions;
+mod json;
 mod load;
 mod reading;
 mod verbs;
