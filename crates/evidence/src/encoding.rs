@@ -96,8 +96,8 @@ fn unmarked_utf16(start: &[u8]) -> Option<Encoding> {
     let zeros = |offset: usize| start.iter().skip(offset).step_by(2).filter(|byte| **byte == 0).count();
     let half = start.len() / 2;
     match (zeros(0), zeros(1)) {
-        (0, odd) if odd * 4 >= half * 3 => Some(Encoding::Utf16 { big_endian: false }),
-        (even, 0) if even * 4 >= half * 3 => Some(Encoding::Utf16 { big_endian: true }),
+        (even, odd) if odd * 4 >= half * 3 && even * 8 <= half => Some(Encoding::Utf16 { big_endian: false }),
+        (even, odd) if even * 4 >= half * 3 && odd * 8 <= half => Some(Encoding::Utf16 { big_endian: true }),
         _ => None,
     }
 }
