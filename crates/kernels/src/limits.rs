@@ -1,4 +1,4 @@
-//! What the machine can do: the peak of its arithmetic and the bandwidth of its memory, measured with the path in use.
+//! What the machine can do: the peak of its arithmetic and the bandwidth of its memory, measured with the instruction set in use.
 //!
 //! Both functions return samples of short pieces, so that the caller can show a median with a range and see how steady
 //! the machine is. Neither takes more than about two seconds, also on a slow or busy machine.
@@ -46,7 +46,7 @@ dispatch! {
 }
 
 /// Samples of the floating-point operations per second that all threads together reach with multiply-adds on data in
-/// registers. On the portable path a multiply-add is two instructions.
+/// registers. On the plain instruction set a multiply-add is two instructions.
 pub fn fma_peak(threads: &Threads) -> Vec<f64> {
     /// More pieces than threads, so that a thread that starts late costs little.
     const TASKS_PER_THREAD: usize = 4;
@@ -124,15 +124,13 @@ fn sample(mut work: impl FnMut() -> u64) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dispatch::{Path, with_path};
+    use crate::dispatch::{Isa, with_isa};
 
     #[test]
-    fn operations_are_counted_for_every_path() {
-        for path in [Path::Avx512, Path::Avx2, Path::Neon, Path::Portable] {
-            if path.is_available() {
-                let operations = with_path(path, || multiply_add(10));
-                assert!(operations > 0 && operations.is_multiple_of(10 * 2 * CHAINS as u64));
-            }
+    fn operations_are_counted_for_every_instruction_set() {
+        for isa in Isa::available() {
+            let operations = with_isa(isa, || multiply_add(10));
+            assert!(operations > 0 && operations.is_multiple_of(10 * 2 * CHAINS as u64));
         }
     }
 
