@@ -38,6 +38,7 @@ mod shape;
 mod sieve;
 mod text;
 pub mod user;
+pub mod vocabulary;
 pub mod writeup;
 
 pub use collector::Keep;
