@@ -29,6 +29,7 @@ mod rst;
 mod separated;
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use assay_model::Document;
 
@@ -45,6 +46,9 @@ use notebook::NotNotebook;
 /// The most bytes of a file that are held to be read as a whole.
 const LARGEST_HELD: usize = 64 << 20;
 
+/// Lines of a table of separated values that show whether it is the output of a program that a dialect knows.
+const LINES_OF_DIALECT: usize = 20;
+
 /// Reads one file as bytes arrive.
 pub struct DocumentReader {
     decoder: Decoder,
@@ -58,6 +62,14 @@ struct Input {
     format: Option<Format>,
     /// The bytes of a file that is read as a whole, or whose format is not known yet.
     held: Vec<u8>,
+}
+
+/// Reads bytes as a file of this name, with the built-in dialects. Fuzz targets and tests of all formats call this.
+pub fn read_document(file: &str, bytes: &[u8]) -> Document {
+    static READERS: LazyLock<Readers> = LazyLock::new(|| Readers::all(&[]));
+    let mut reader = DocumentReader::new(&READERS, file);
+    reader.feed(bytes);
+    reader.finish()
 }
 
 impl DocumentReader {
@@ -135,11 +147,7 @@ impl Input {
         let Input { splitter, builder, .. } = &mut self;
         splitter.finish(&mut |number, line| builder.line(number, line));
         if splitter.cut_bytes() > 0 {
-            builder.omit(
-                "bytes of lines longer than 64 KiB",
-                splitter.cut_bytes(),
-                splitter.first_cut(),
-            );
+            builder.omit("bytes of lines longer than 64 KiB", splitter.cut_bytes(), splitter.first_cut());
         }
         self.builder.finish()
     }
@@ -161,6 +169,10 @@ impl Input {
             Format::Org => org::read(&text, builder),
             Format::Separated { named } => {
                 let Some(separator) = separated::separator(&text, named) else { return 0 };
+                let start: Vec<(u64, &str)> = (1..).zip(text.lines().take(LINES_OF_DIALECT)).collect();
+                if builder.is_dialect(&start) {
+                    return 0;
+                }
                 return separated::read(&text, separator, builder);
             }
         }

@@ -22,6 +22,9 @@ pub(super) struct DocumentBuilder {
     document: Document,
     /// Settings that the file's name or code declares.
     named: Vec<SettingFact>,
+    readers: Readers,
+    /// Shown lines only to find out whether a dialect takes them.
+    scratch: Option<Box<Engine>>,
     /// Lines that may be a table aligned with blanks, until it is known.
     columns: Vec<HeldLine>,
     number: u64,
@@ -50,6 +53,8 @@ impl DocumentBuilder {
             prose: Prose::default(),
             document: Document { file: file.to_owned(), ..Document::default() },
             named,
+            readers: readers.clone(),
+            scratch: None,
             columns: Vec::new(),
             number: 0,
         }
@@ -343,6 +348,13 @@ impl DocumentBuilder {
         self.end_paragraph();
         let Block::Table(raw) = block;
         self.interpret(raw);
+    }
+
+    /// Whether a dialect takes lines that look like a table.
+    pub fn is_dialect(&mut self, lines: &[(u64, &str)]) -> bool {
+        let scratch =
+            self.scratch.get_or_insert_with(|| Box::new(Engine::new(&self.readers, vec![String::new()])));
+        lines.iter().any(|(number, line)| scratch.line(0, *number, line.as_bytes()).taken == Taken::Whole)
     }
 
     /// A table.

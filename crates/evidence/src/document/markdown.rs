@@ -9,7 +9,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use super::builder::DocumentBuilder;
 use super::html;
-use super::line_index::LineIndex;
+use super::line_index::{LineIndex, lines_of};
 use crate::writeup::RawTable;
 
 /// Reads a Markdown text.
@@ -133,7 +133,7 @@ impl MarkdownReader<'_> {
             TagEnd::Table => {
                 self.inline.lines.clear();
                 if let Some(table) = self.table.take() {
-                    self.builder.table(table.raw);
+                    self.end_table(table.raw, range);
                 }
             }
             TagEnd::Paragraph | TagEnd::Item | TagEnd::List(_) | TagEnd::BlockQuote(_) => {
@@ -141,6 +141,20 @@ impl MarkdownReader<'_> {
             }
             _ => {}
         }
+    }
+
+    /// A table of a program that a dialect knows is that program's output.
+    fn end_table(&mut self, raw: RawTable, range: Range<usize>) {
+        let source = self.text.get(range.clone()).unwrap_or_default();
+        let lines: Vec<(u64, &str)> =
+            lines_of(source, range.start).map(|(at, line)| (self.lines.at(at), line)).collect();
+        if !self.builder.is_dialect(&lines) {
+            return self.builder.table(raw);
+        }
+        for (number, line) in lines {
+            self.builder.listing_line(number, line.as_bytes());
+        }
+        self.builder.end_of_block();
     }
 
     fn end_cell(&mut self, start: usize) {
@@ -170,7 +184,7 @@ impl MarkdownReader<'_> {
 
     fn listing(&mut self, text: &str, start: usize) {
         // Lines of a listing inside a quotation come one by one; others come in one piece, as they stand in the file.
-        for (at, line) in super::line_index::lines_of(text, start) {
+        for (at, line) in lines_of(text, start) {
             self.builder.listing_line(self.lines.at(at), line.as_bytes());
         }
     }

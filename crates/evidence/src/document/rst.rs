@@ -287,16 +287,12 @@ impl RstReader<'_, '_> {
             let line = self.line(at).trim();
             let number = at as u64 + 1;
             if let Some(header) = line.strip_prefix(":header:") {
-                rows.push(
-                    separated::record(header.trim(), b',').into_iter().map(|cell| (cell, number)).collect(),
-                );
+                rows.push(csv_cells(header).into_iter().map(|cell| (cell, number)).collect());
                 heads = 1;
             } else if let Some(option) = line.strip_prefix(":header-rows:") {
                 heads = option.trim().parse().unwrap_or(1);
             } else if !line.is_empty() && !line.starts_with(':') {
-                rows.push(
-                    separated::record(line, b',').into_iter().map(|cell| (plain(&cell), number)).collect(),
-                );
+                rows.push(csv_cells(line).into_iter().map(|cell| (plain(&cell), number)).collect());
             }
         }
         self.at = block.end.max(self.at);
@@ -325,6 +321,11 @@ impl RstReader<'_, '_> {
             self.builder.end_of_block();
         }
     }
+}
+
+/// The values of a line of a CSV directive, which has blanks before its quotes.
+fn csv_cells(line: &str) -> Vec<String> {
+    separated::record(&line.trim().replace("\", \"", "\",\""), b',')
 }
 
 /// Whether another border follows a blank line inside a simple table before any other structure.
@@ -364,15 +365,12 @@ fn take_simple_row(line: &str, number: u64, columns: &[usize], rows: &mut Vec<Ve
 
 #[cfg(test)]
 mod tests {
-    use crate::Readers;
-    use crate::document::DocumentReader;
+    use crate::document::read_document;
     use assay_model::Document;
     use proptest::prelude::*;
 
     fn read(text: &str) -> Document {
-        let mut reader = DocumentReader::new(&Readers::all(&[]), "notes.rst");
-        reader.feed(text.as_bytes());
-        reader.finish()
+        read_document("notes.rst", text.as_bytes())
     }
 
     fn texts(document: &Document, table: usize) -> Vec<Vec<&str>> {

@@ -24,21 +24,31 @@ pub(super) fn separator(text: &str, named: bool) -> Option<u8> {
         let Some(header) = records.next() else { return false };
         let rows: Vec<ByteRecord> = records.collect();
         let least = if named { 1 } else { 2 };
+        let fitting = rows.iter().take_while(|row| row.len() == header.len()).count();
         header.len() >= 2
-            && header.iter().all(is_name)
-            && rows.len() >= least
-            && rows.iter().all(|row| row.len() == header.len())
-            && rows.iter().flatten().any(has_digit)
+            && header.iter().all(|name| is_name(name, named))
+            && fitting >= least
+            && (named || fitting == rows.len())
+            && rows.iter().flatten().any(|value| is_number(value, named))
     })
 }
 
-fn is_name(value: &[u8]) -> bool {
+/// Whether a value can be the name of a column. In a file that is not called a table, lines of a log must not pass.
+fn is_name(value: &[u8], named: bool) -> bool {
     let text = clean(value.trim_ascii());
-    text.len() <= 80 && text.parse::<f64>().is_err() && !text.ends_with('.')
+    text.parse::<f64>().is_err()
+        && (named
+            || !text.is_empty()
+                && text.len() <= 60
+                && !text.ends_with('.')
+                && !text.contains([':', '=', '{']))
 }
 
-fn has_digit(value: &[u8]) -> bool {
-    value.iter().any(u8::is_ascii_digit)
+fn is_number(value: &[u8], named: bool) -> bool {
+    match named {
+        true => value.iter().any(u8::is_ascii_digit),
+        false => clean(value.trim_ascii()).replace(',', ".").parse::<f64>().is_ok(),
+    }
 }
 
 /// Where the table begins, behind comments at the top of the file.
@@ -118,15 +128,12 @@ fn skip_blanks(text: &str, offset: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Readers;
-    use crate::document::DocumentReader;
+    use crate::document::read_document;
     use assay_model::Document;
     use proptest::prelude::*;
 
     fn document(name: &str, text: &str) -> Document {
-        let mut reader = DocumentReader::new(&Readers::all(&[]), name);
-        reader.feed(text.as_bytes());
-        reader.finish()
+        read_document(name, text.as_bytes())
     }
 
     #[test]

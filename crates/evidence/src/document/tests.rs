@@ -34,7 +34,7 @@ fn a_table_parts_two_paragraphs() {
     let document = read(&[text.as_bytes()]);
     let found: Vec<(u64, &str)> =
         document.statements.iter().map(|one| (one.span.first, one.text.as_str())).collect();
-    assert_eq!(found, [(8, "Block 16 is the slowest.")]);
+    assert_eq!(found, [(9, "Block 16 is the slowest.")]);
 }
 
 #[test]

@@ -12,8 +12,13 @@ const LONGEST_MACRO: usize = 200;
 /// The text with comments blanked out; every byte keeps its place and every line its number.
 pub(super) fn without_comments(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
+    let mut verbatim = false;
     for line in text.split_inclusive('\n') {
-        let end = comment(line).unwrap_or(line.len());
+        verbatim = match verbatim {
+            true => !ends_verbatim(line, "\\end{"),
+            false => ends_verbatim(line, "\\begin{"),
+        };
+        let end = if verbatim { line.len() } else { comment(line).unwrap_or(line.len()) };
         clean.push_str(line.get(..end).unwrap_or_default());
         if end < line.len() {
             // A line that is a comment alone does not end a paragraph, so it must not look blank.
@@ -33,6 +38,13 @@ pub(super) fn without_comments(text: &str) -> String {
         }
     }
     clean
+}
+
+/// Whether a line begins or ends an environment whose text stands as it is.
+fn ends_verbatim(line: &str, command: &str) -> bool {
+    let names = line.match_indices(command).filter_map(|(at, _)| line.get(at + command.len()..));
+    let mut names = names.filter_map(|rest| rest.split_once('}'));
+    names.any(|(name, _)| super::LISTINGS.contains(&name))
 }
 
 fn comment(line: &str) -> Option<usize> {

@@ -1,13 +1,10 @@
 use assay_model::Document;
 use proptest::prelude::*;
 
-use crate::Readers;
-use crate::document::DocumentReader;
+use crate::document::read_document;
 
 fn read(text: &str) -> Document {
-    let mut reader = DocumentReader::new(&Readers::all(&[]), "paper.tex");
-    reader.feed(text.as_bytes());
-    reader.finish()
+    read_document("paper.tex", text.as_bytes())
 }
 
 fn texts(document: &Document, table: usize) -> Vec<Vec<&str>> {
