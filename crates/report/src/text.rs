@@ -3,7 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use crate::table::{Align, Cell, Table, Tone, superscript};
-use crate::words::{fit, wrap};
+use crate::words::{can_fit, fit, wrap};
 
 /// Paints a piece of text in its tone.
 pub type Paint<'a> = &'a dyn Fn(Tone, &str) -> String;
@@ -27,7 +27,10 @@ pub fn render_within(table: &Table, width: usize, paint: Paint<'_>) -> String {
         table.notes.retain(|note| !is_about(note));
         table.notes.push(format!("not shown at this width: {}", dropped.join(", ")));
     }
-    lines(&fit(&table, width), width, paint)
+    if can_fit(&table, &widths(&table), width) {
+        table = fit(&table, width);
+    }
+    lines(&table, width, paint)
 }
 
 /// Removes secondary columns, the last first, until the table fits; returns their names.

@@ -131,9 +131,20 @@ pub fn fit(table: &Table, width: usize) -> Table {
     fitted
 }
 
-/// Column widths that fit: the widest column of words gives way first, and none becomes narrower than eight.
+/// Columns of words are not made narrower than this.
+const LEAST: usize = 8;
+
+/// Whether a table can be narrowed to a width; its numbers cannot, so breaking its words would be of no use.
+pub(crate) fn can_fit(table: &Table, natural: &[usize], width: usize) -> bool {
+    let least = natural.iter().zip(&table.columns).map(|(natural, column)| match column.align {
+        Align::Left => (*natural).min(LEAST) + 2,
+        Align::Right => natural + 2,
+    });
+    least.sum::<usize>() <= width
+}
+
+/// Column widths that fit: the widest column of words gives way first.
 fn narrow(table: &Table, mut widths: Vec<usize>, width: usize) -> Vec<usize> {
-    const LEAST: usize = 8;
     loop {
         let total: usize = widths.iter().map(|width| width + 2).sum();
         let Some(excess) = total.checked_sub(width).filter(|excess| *excess > 0) else { return widths };
