@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use assay_report::{Cell, Column, Table, Tone};
-use assay_workloads::peak::{self, Peak, Range};
+use assay_workloads::peak::{self, Peak, SampleRange};
 use serde::Serialize;
 
 use crate::exit::Exit;
@@ -96,7 +96,7 @@ fn table(peak: &Peak) -> Table {
         ],
         ..Table::default()
     };
-    let mut row = |name: &str, shape: String, range: &Range, unit: &str, share: bool| {
+    let mut row = |name: &str, shape: String, range: &SampleRange, unit: &str, share: bool| {
         let of_peak = share.then(|| format!("{:.0} %", 100.0 * range.median / peak.fma_all.high));
         table.rows.push(vec![
             Cell::new(name),

@@ -65,7 +65,7 @@ impl Images {
     }
 }
 
-const HINT: &str = "`assay data` tells which data sets are complete and how to get them";
+const HINT: &str = "`assay data` lists which data sets are complete and how to get them";
 
 /// Reads and checks all files of a folder.
 pub fn load(folder: &Path) -> Result<Loaded, WorkloadError> {
