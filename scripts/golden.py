@@ -8,7 +8,7 @@ ships, so that the files also hold that rule in place. Every file has
     float64    what PyTorch computes in 64 bits, from the same initial weights, which have 32 bits
 
 and some have `float32`, the same in 32 bits: how far rounding alone takes PyTorch from the line above. What is computed is
-told by each script; `gradients` holds for each tensor by name its `norm`, and `elements` as pairs [index in row-major
+described by each script; `gradients` holds for each tensor by name its `norm`, and `elements` as pairs [index in row-major
 order, value].
 """
 
@@ -54,12 +54,12 @@ def gradients(model):
 
 def trained(trainer, steps):
     """Loss and gradient norm, before clipping, of every step of a training."""
-    told = []
+    steps = []
     for step in range(steps):
         trainer.prepare(step)
         loss, _, norm = trainer.iterate(look=False)
-        told.append({"loss": loss.item(), "gradient_norm": norm.item()})
-    return told
+        steps.append({"loss": loss.item(), "gradient_norm": norm.item()})
+    return steps
 
 
 def write(name, settings, **computed):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the golden files of the workload `bert`, as `golden.py` tells. One file holds one small model, computed in 64 bits:
+"""Makes the golden files of the workload `bert`, as described in `golden.py`. One file holds one small model, computed in 64 bits:
 the sentences that the rule makes up, with the answers of a classifier and of an embedder to them; and of pre-training the
 data, loss, outputs and gradients of iteration 0, and loss and gradient norm (before clipping) of a few steps.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the golden files of the workload `lm`, as `golden.py` tells. One file holds one small model, computed in 64 and in
+"""Makes the golden files of the workload `lm`, as described in `golden.py`. One file holds one small model, computed in 64 and in
 32 bits:
 
     loss            mean loss of iteration 0

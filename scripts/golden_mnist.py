@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the golden files of the workload `mnist`, as `golden.py` tells. One file holds one training, computed in 64 and in
+"""Makes the golden files of the workload `mnist`, as described in `golden.py`. One file holds one training, computed in 64 and in
 32 bits:
 
     loss, output, gradient_norm   loss, root mean square of the outputs and norm of all gradients of the first step

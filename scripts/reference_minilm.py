@@ -41,7 +41,7 @@ def load(path):
 
 
 def words(text):
-    """Lower case without accents, punctuation apart."""
+    """Lower case without accents, punctuation as words of its own."""
     kept = [c for c in unicodedata.normalize("NFD", text.lower()) if unicodedata.category(c) != "Mn"]
     apart = [f" {c} " if unicodedata.category(c).startswith("P") or c in "$+<=>^`|~" else c for c in kept]
     return "".join(apart).split()

@@ -134,8 +134,8 @@ impl Torch {
         let output = Command::new(&python).args(["-c", "import torch; print(torch.__version__)"]).output();
         let output = output.map_err(|error| missing(error.to_string()))?;
         if !output.status.success() {
-            let told = String::from_utf8_lossy(&output.stderr);
-            return Err(missing(told.lines().last().unwrap_or("no reason given").to_owned()));
+            let events = String::from_utf8_lossy(&output.stderr);
+            return Err(missing(events.lines().last().unwrap_or("no reason given").to_owned()));
         }
         Ok(Torch { python, version: String::from_utf8_lossy(&output.stdout).trim().to_owned() })
     }

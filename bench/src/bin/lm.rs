@@ -57,16 +57,16 @@ fn main() -> anyhow::Result<ExitCode> {
     }
     println!();
     let mut goals = Goals::default();
-    let mut told = false;
+    let mut events = false;
     let is_wanted = |case: &&Case| match &arguments.size {
         Some(size) => case.settings.contains(&format!("size={size}")),
         None => !quick || !case.drops_slower,
     };
     for case in cases().iter().filter(is_wanted) {
         let outcome = contest(case, effort, torch.as_ref(), &place, &mut |words| println!("{words}"))?;
-        if let Some(note) = outcome.torch_note().filter(|_| !told) {
+        if let Some(note) = outcome.torch_note().filter(|_| !events) {
             println!("{note}\n");
-            told = true;
+            events = true;
         }
         println!("{}", outcome.text());
         outcome.add_goals(&mut goals);

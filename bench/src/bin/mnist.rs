@@ -41,14 +41,14 @@ fn main() -> anyhow::Result<ExitCode> {
     }
     println!();
     let mut goals = Goals::default();
-    let mut told = false;
+    let mut events = false;
     for case in &cases() {
         let outcome = contest(case, effort, torch.as_ref(), &place, &mut |words| println!("{words}"))?;
         let data = outcome.records[0].said.notes.iter().find(|note| note.starts_with("data:"));
-        for note in outcome.torch_note().into_iter().chain(data.map(String::as_str)).filter(|_| !told) {
+        for note in outcome.torch_note().into_iter().chain(data.map(String::as_str)).filter(|_| !events) {
             println!("{note}");
         }
-        told = true;
+        events = true;
         println!("{}", outcome.text());
         outcome.add_goals(&mut goals);
     }

@@ -10,9 +10,9 @@ use crate::random::Random;
 
 /// How far values that are checked between engines may differ, relative to each other.
 const PARITY: [(&str, f64); 3] = [("parity.loss", 1e-5), ("parity.output", 1e-4), ("parity.gradient", 1e-3)];
-/// In large cases PyTorch's slower modes drop out after so many rounds.
+/// In large cases PyTorch's slower modes drop out after this many rounds.
 const DROP_AFTER: usize = 8;
-/// The peak is measured again after so many rounds.
+/// The peak is measured again after this many rounds.
 const PEAK_EVERY: usize = 10;
 
 /// What a contender did.
@@ -45,7 +45,7 @@ struct Runner {
     iterations: Vec<Iteration>,
 }
 
-/// Runs a contest. `say` tells what goes on.
+/// Runs a contest. `say` reports what goes on.
 pub fn contest(
     case: &Case,
     effort: Effort,
@@ -160,7 +160,7 @@ fn drop_slower(
 fn disparity(said: &[(Contender, &Said)]) -> Option<String> {
     let ((_, base), others) = said.split_first()?;
     if PARITY.iter().all(|(metric, _)| base.value(metric).is_none()) {
-        return Some("the native engine told nothing that could be checked".to_owned());
+        return Some("the native engine reported nothing that could be checked".to_owned());
     }
     for (who, other) in others {
         for (metric, tolerance) in PARITY {

@@ -38,8 +38,8 @@ pub struct Said {
 
 impl Said {
     /// Takes in a line; true if an iteration is done.
-    pub fn hear(&mut self, told: WorkloadEvent) -> bool {
-        match told {
+    pub fn hear(&mut self, events: WorkloadEvent) -> bool {
+        match events {
             WorkloadEvent::Value { metric, value, step: Some(_), .. } if metric.starts_with("time.") => {
                 self.wall_s = Some(value);
             }
@@ -60,12 +60,12 @@ impl Said {
         false
     }
 
-    /// The iteration that was told last.
+    /// The iteration that was reported last.
     fn iteration(&mut self) -> Option<Iteration> {
         Some(Iteration { wall_s: self.wall_s.take()?, cpu_s: self.cpu_s.take()? })
     }
 
-    /// What a peer would have said that told these values.
+    /// What a peer would have said that reported these values.
     #[cfg(test)]
     pub(crate) fn of(values: &[(&str, f64)]) -> Said {
         let values = values.iter().map(|(metric, value)| ((*metric).to_owned(), *value)).collect();
@@ -105,7 +105,7 @@ impl Peer {
     /// Lets it do one iteration.
     pub fn iterate(&mut self) -> anyhow::Result<Iteration> {
         if let Some(input) = &mut self.input {
-            // A peer that is gone is told by what it said last, below.
+            // A peer that is gone is explained by what it said last, below.
             let _ = input.write_all(b"\n").and_then(|()| input.flush());
         }
         self.listen()
@@ -113,9 +113,9 @@ impl Peer {
 
     /// Waits for the end of an iteration.
     pub fn listen(&mut self) -> anyhow::Result<Iteration> {
-        while let Some(told) = self.next()? {
-            if self.said.hear(told) {
-                return self.said.iteration().context("an iteration was told without its times");
+        while let Some(events) = self.next()? {
+            if self.said.hear(events) {
+                return self.said.iteration().context("an iteration was events without its times");
             }
         }
         bail!("{}: {}", self.who.name, self.last_words())
@@ -124,8 +124,8 @@ impl Peer {
     /// Ends its input, hears it out and waits for it.
     pub fn finish(mut self) -> anyhow::Result<Said> {
         self.input = None;
-        while let Some(told) = self.next()? {
-            self.said.hear(told);
+        while let Some(events) = self.next()? {
+            self.said.hear(events);
         }
         let status = self.child.wait()?;
         if !self.said.done {
@@ -137,8 +137,8 @@ impl Peer {
     fn next(&mut self) -> anyhow::Result<Option<WorkloadEvent>> {
         let mut line = String::new();
         while self.output.read_line(&mut line)? > 0 {
-            if let Ok(told) = serde_json::from_str(&line) {
-                return Ok(Some(told));
+            if let Ok(events) = serde_json::from_str(&line) {
+                return Ok(Some(events));
             }
             line.clear();
         }
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_iteration_is_done_when_progress_is_told() {
+    fn an_iteration_is_done_when_progress_is_reported() {
         let mut said = Said::default();
         assert!(!said.hear(WorkloadEvent::at("time.forward.warmup", 1, 0.5)));
         assert!(!said.hear(WorkloadEvent::at("cpu.iteration.warmup", 1, 0.9)));

@@ -9,7 +9,7 @@ use crate::goal::{Bound, Goals};
 
 /// The confidence of intervals.
 const CONFIDENCE: f64 = 0.95;
-/// The longest time by that of another build: as fast, as far as can be told.
+/// The longest time by that of another build: as fast, as far as can be seen.
 const MOST_BY_BUILD: f64 = 1.02;
 const BYTES_PER_FLOAT: f64 = 4.0;
 const MEGABYTE: f64 = 1e6;

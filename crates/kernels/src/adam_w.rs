@@ -5,9 +5,9 @@ use crate::dispatch::{Instructions, dispatch};
 use crate::reduce::LEAST_ELEMENTS;
 use crate::threads::Chunks;
 
-/// The settings of the optimiser. They are doubles because `1 - beta2` would lose four digits in single precision.
+/// The settings of the optimizer. They are doubles because `1 - beta2` would lose four digits in single precision.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hyper {
+pub struct Hyperparameters {
     /// The learning rate.
     pub rate: f64,
     /// How slowly the mean of the gradients moves.
@@ -48,7 +48,7 @@ struct Factors {
 /// If the lengths differ or the step number is zero.
 pub fn step(
     threads: &Threads,
-    hyper: &Hyper,
+    hyper: &Hyperparameters,
     step_number: u64,
     w: &mut [f32],
     g: &[f32],

@@ -34,7 +34,7 @@ const LINE: usize = 16;
 
 /// The sizes of an attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct AttentionShape {
     /// Sequences.
     pub batch: usize,
     /// Positions of a sequence.
@@ -47,7 +47,7 @@ pub struct Shape {
     pub causal: bool,
 }
 
-impl Shape {
+impl AttentionShape {
     /// Elements of the output; `qkv` has three times as many.
     pub fn output_length(&self) -> usize {
         self.batch * self.context * self.heads * self.head_size
@@ -120,7 +120,7 @@ fn split_scratch(scratch: &mut [f32], tasks: usize, for_task: usize) -> Chunks<'
 }
 
 /// The length of the scratch that [`forward`] needs; for absurd shapes the largest number there is.
-pub fn forward_scratch(threads: &Threads, shape: &Shape) -> usize {
+pub fn forward_scratch(threads: &Threads, shape: &AttentionShape) -> usize {
     forward::scratch(threads, shape)
 }
 
@@ -131,7 +131,7 @@ pub fn forward_scratch(threads: &Threads, shape: &Shape) -> usize {
 /// If the lengths do not fit the shape.
 pub fn forward(
     threads: &Threads,
-    shape: &Shape,
+    shape: &AttentionShape,
     qkv: &[f32],
     out: &mut [f32],
     logsumexp: &mut [f32],
@@ -144,7 +144,7 @@ pub fn forward(
 }
 
 /// The length of the scratch that [`backward`] needs; for absurd shapes the largest number there is.
-pub fn backward_scratch(threads: &Threads, shape: &Shape) -> usize {
+pub fn backward_scratch(threads: &Threads, shape: &AttentionShape) -> usize {
     backward::scratch(threads, shape)
 }
 
@@ -156,7 +156,7 @@ pub fn backward_scratch(threads: &Threads, shape: &Shape) -> usize {
 #[expect(clippy::too_many_arguments, reason = "one argument for each buffer")]
 pub fn backward(
     threads: &Threads,
-    shape: &Shape,
+    shape: &AttentionShape,
     qkv: &[f32],
     out: &[f32],
     logsumexp: &[f32],

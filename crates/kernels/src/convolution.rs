@@ -16,7 +16,7 @@ use crate::{Threads, Write};
 
 /// The sizes of a convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct ConvolutionShape {
     /// Images.
     pub batch: usize,
     /// Channels of an input image.
@@ -33,7 +33,7 @@ pub struct Shape {
     pub kernel_width: usize,
 }
 
-impl Shape {
+impl ConvolutionShape {
     /// Rows of an output image.
     pub fn output_height(&self) -> usize {
         self.height + 1 - self.kernel_height
@@ -103,19 +103,19 @@ impl Shape {
     }
 }
 
-/// Takes scratch apart, a chunk for each task.
+/// Splits scratch into a chunk for each task.
 fn split_scratch(scratch: &mut [f32], needed: usize, for_task: usize) -> Chunks<'_, f32> {
     assert!(scratch.len() >= needed, "the scratch must hold {needed} elements");
     Chunks::new(&mut scratch[..needed], for_task)
 }
 
 /// The length of the scratch that [`forward`] and [`backward_input`] need.
-pub fn scratch(threads: &Threads, shape: &Shape) -> usize {
+pub fn scratch(threads: &Threads, shape: &ConvolutionShape) -> usize {
     shape.tasks(threads.items_per_task(shape.batch, 1)) * scratch_of_task(shape)
 }
 
 /// What the kernel sees in a span, and a span of the output.
-fn scratch_of_task(shape: &Shape) -> usize {
+fn scratch_of_task(shape: &ConvolutionShape) -> usize {
     (shape.taps() + shape.filters) * SPAN
 }
 
@@ -125,7 +125,7 @@ fn scratch_of_task(shape: &Shape) -> usize {
 /// If the lengths do not fit the shape.
 pub fn forward(
     threads: &Threads,
-    shape: &Shape,
+    shape: &ConvolutionShape,
     x: &[f32],
     weight: &[f32],
     bias: &[f32],
@@ -159,7 +159,7 @@ pub fn forward(
 /// If the lengths do not fit the shape.
 pub fn backward_input(
     threads: &Threads,
-    shape: &Shape,
+    shape: &ConvolutionShape,
     weight: &[f32],
     dy: &[f32],
     dx: &mut [f32],
@@ -187,12 +187,12 @@ pub fn backward_input(
 }
 
 /// The length of the scratch that [`backward_weight`] needs.
-pub fn backward_weight_scratch(threads: &Threads, shape: &Shape) -> usize {
+pub fn backward_weight_scratch(threads: &Threads, shape: &ConvolutionShape) -> usize {
     shape.tasks(threads.items_per_task(shape.batch, 1)) * weight_scratch_of_task(shape)
 }
 
 /// Sums for weight and bias, what the kernel sees in a span, and a span of the gradient in two forms.
-fn weight_scratch_of_task(shape: &Shape) -> usize {
+fn weight_scratch_of_task(shape: &ConvolutionShape) -> usize {
     let filters = padded(shape.filters);
     (shape.taps() + 1) * filters + (shape.taps() + shape.filters + filters) * SPAN
 }
@@ -203,7 +203,7 @@ fn weight_scratch_of_task(shape: &Shape) -> usize {
 /// If the lengths do not fit the shape.
 pub fn backward_weight(
     threads: &Threads,
-    shape: &Shape,
+    shape: &ConvolutionShape,
     x: &[f32],
     dy: &[f32],
     dweight: &mut [f32],
@@ -241,7 +241,13 @@ pub fn backward_weight(
 }
 
 /// Adds the sums of all tasks, in their order, to the gradients.
-fn add_sums(shape: &Shape, scratch: &[f32], for_task: usize, dweight: &mut [f32], dbias: &mut [f32]) {
+fn add_sums(
+    shape: &ConvolutionShape,
+    scratch: &[f32],
+    for_task: usize,
+    dweight: &mut [f32],
+    dbias: &mut [f32],
+) {
     let (taps, filters) = (shape.taps(), padded(shape.filters));
     for sums in scratch.chunks_exact(for_task) {
         let (weight_sums, bias_sums) = sums[..(taps + 1) * filters].split_at(taps * filters);

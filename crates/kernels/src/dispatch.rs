@@ -121,7 +121,7 @@ thread_local! {
 }
 
 /// The instruction set that the kernels use: the one that [`selection`] found unless [`with_isa`] forces another.
-/// Where the selection failed, callers are told by [`selection`]; the kernels then stay on the plain one.
+/// Where the selection failed, callers learn it from [`selection`]; the kernels then stay on the plain one.
 #[inline]
 pub fn isa() -> Isa {
     FORCED.get().unwrap_or_else(|| selection().as_ref().map_or(Isa::Plain, |selection| selection.isa))

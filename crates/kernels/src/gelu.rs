@@ -10,7 +10,7 @@ use crate::threads::Chunks;
 
 /// Which formula is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum GeluFormula {
     /// `x/2 * (1 + erf(x / sqrt(2)))`
     Exact,
     /// `x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x³)))`
@@ -26,14 +26,14 @@ const TANH_CUBE: f32 = 0.044_715;
 ///
 /// # Panics
 /// If the lengths differ.
-pub fn forward(threads: &Threads, kind: Kind, x: &[f32], y: &mut [f32]) {
+pub fn forward(threads: &Threads, kind: GeluFormula, x: &[f32], y: &mut [f32]) {
     assert!(x.len() == y.len(), "x and y must have the same length");
     let length = threads.items_per_task(x.len(), LEAST_ELEMENTS);
     threads.run_parts(Chunks::new(y, length), |part, y| {
         let x = &x[part * length..][..y.len()];
         match kind {
-            Kind::Exact => forward_exact(x, y),
-            Kind::Tanh => forward_tanh(x, y),
+            GeluFormula::Exact => forward_exact(x, y),
+            GeluFormula::Tanh => forward_tanh(x, y),
         }
     });
 }
@@ -71,15 +71,15 @@ dispatch! {
 ///
 /// # Panics
 /// If the lengths differ.
-pub fn backward(threads: &Threads, kind: Kind, x: &[f32], dy: &[f32], dx: &mut [f32]) {
+pub fn backward(threads: &Threads, kind: GeluFormula, x: &[f32], dy: &[f32], dx: &mut [f32]) {
     assert!(dy.len() == x.len() && dx.len() == x.len(), "x, dy and dx must have the same length");
     let length = threads.items_per_task(x.len(), LEAST_ELEMENTS);
     threads.run_parts(Chunks::new(dx, length), |part, dx| {
         let begin = part * length;
         let (x, dy) = (&x[begin..][..dx.len()], &dy[begin..][..dx.len()]);
         match kind {
-            Kind::Exact => backward_exact(x, dy, dx),
-            Kind::Tanh => backward_tanh(x, dy, dx),
+            GeluFormula::Exact => backward_exact(x, dy, dx),
+            GeluFormula::Tanh => backward_tanh(x, dy, dx),
         }
     });
 }

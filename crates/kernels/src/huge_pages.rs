@@ -17,7 +17,7 @@ pub fn zeros(length: usize) -> Option<Vec<f32>> {
     if start.is_null() {
         return None;
     }
-    // SAFETY: the memory was allocated by the global allocator with the layout of so many floats, and all of them are
+    // SAFETY: the memory was allocated by the global allocator with the layout of this many floats, and all of them are
     // zeros, which are valid.
     let mut zeros = unsafe { Vec::from_raw_parts(start, length, length) };
     prefer(&mut zeros);

@@ -1,4 +1,4 @@
-//! Branch-free elementary functions and sums that the compiler can vectorise.
+//! Branch-free elementary functions and sums that the compiler can vectorize.
 //!
 //! A call of the C library per element would cost more than everything else in most operations, and its results
 //! differ between systems. The functions here are short polynomials without branches or table look-ups, generic over

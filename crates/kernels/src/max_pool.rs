@@ -8,7 +8,7 @@ use crate::threads::Chunks;
 
 /// What is pooled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct MaxPoolShape {
     /// Images times channels.
     pub planes: usize,
     /// Rows of a plane.
@@ -21,7 +21,7 @@ pub struct Shape {
     pub window_width: usize,
 }
 
-impl Shape {
+impl MaxPoolShape {
     /// Rows of an output plane.
     pub fn output_height(&self) -> usize {
         self.height / self.window_height
@@ -62,7 +62,7 @@ impl Shape {
 ///
 /// # Panics
 /// If the lengths do not fit the shape.
-pub fn forward(threads: &Threads, shape: &Shape, x: &[f32], y: &mut [f32], index: &mut [u32]) {
+pub fn forward(threads: &Threads, shape: &MaxPoolShape, x: &[f32], y: &mut [f32], index: &mut [u32]) {
     let planes = shape.planes_per_task(threads, x.len(), [y.len(), index.len()]);
     let plane = shape.height * shape.width;
     let output = shape.output_height() * shape.output_width();
@@ -76,7 +76,7 @@ pub fn forward(threads: &Threads, shape: &Shape, x: &[f32], y: &mut [f32], index
     });
 }
 
-fn forward_plane(shape: &Shape, x: &[f32], y: &mut [f32], index: &mut [u32]) {
+fn forward_plane(shape: &MaxPoolShape, x: &[f32], y: &mut [f32], index: &mut [u32]) {
     let width = shape.output_width();
     let rows = y.chunks_exact_mut(width).zip(index.chunks_exact_mut(width));
     for (row, (y, index)) in rows.enumerate() {
@@ -101,7 +101,7 @@ fn wins(value: f32, largest: f32) -> bool {
 }
 
 dispatch! {
-    /// Takes one line of windows that are two columns wide into account. Without branches, so that it vectorises.
+    /// Takes one line of windows that are two columns wide into account. Without branches, so that it vectorizes.
     fn take_pairs<I>(x: &[f32], begin: u32, is_first: bool, y: &mut [f32], index: &mut [u32]) {
         let pairs = x.as_chunks::<2>().0.iter().zip(y.iter_mut().zip(index));
         for (column, (&[first, second], (y, index))) in pairs.enumerate() {
@@ -133,7 +133,7 @@ fn take_line(x: &[f32], begin: u32, window: usize, is_first: bool, y: &mut [f32]
 ///
 /// # Panics
 /// If the lengths do not fit the shape or an index is not in its plane.
-pub fn backward(threads: &Threads, shape: &Shape, index: &[u32], dy: &[f32], dx: &mut [f32]) {
+pub fn backward(threads: &Threads, shape: &MaxPoolShape, index: &[u32], dy: &[f32], dx: &mut [f32]) {
     let planes = shape.planes_per_task(threads, dx.len(), [dy.len(), index.len()]);
     let plane = shape.height * shape.width;
     let output = shape.output_height() * shape.output_width();

@@ -9,7 +9,7 @@
 
 use crate::Write;
 use crate::dispatch::dispatch;
-use crate::gelu::{self, Kind};
+use crate::gelu::{self, GeluFormula};
 use crate::math::product::{COLUMNS, Left, Right, Size, product};
 use crate::math::tanh;
 
@@ -25,11 +25,11 @@ pub struct Packed {
 
 /// What follows the product and its bias.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Then {
+pub enum Activation {
     /// Nothing.
     Nothing,
     /// The Gaussian error linear unit.
-    Gelu(Kind),
+    Gelu(GeluFormula),
     /// The hyperbolic tangent.
     Tanh,
 }
@@ -67,7 +67,7 @@ impl Packed {
     ///
     /// # Panics
     /// If the lengths do not fit together.
-    pub fn apply(&self, x: &[f32], y: &mut [f32], write: Write, then: Then) {
+    pub fn apply(&self, x: &[f32], y: &mut [f32], write: Write, activation: Activation) {
         let rows = y.len().checked_div(self.outputs).unwrap_or(0);
         assert!(y.len() == rows * self.outputs, "y must consist of whole rows");
         assert!(x.len() == rows * self.inputs, "x must have a row for every row of y");
@@ -80,7 +80,7 @@ impl Packed {
         if !self.outputs.is_multiple_of(COLUMNS) {
             self.product_rest(x, y, write);
         }
-        follow(then, y, &self.bias);
+        follow(activation, y, &self.bias);
     }
 
     /// The last panel where it has outputs that do not exist: computed aside, a few rows at a time.
@@ -111,12 +111,12 @@ impl Packed {
 
 /// Adds the bias to every row, and does what follows. Whole rows at once: loops over a panel's sixteen numbers are not
 /// made into vectors.
-fn follow(then: Then, y: &mut [f32], bias: &[f32]) {
-    match then {
-        Then::Nothing => follow_bias(y, bias),
-        Then::Gelu(Kind::Exact) => follow_exact(y, bias),
-        Then::Gelu(Kind::Tanh) => follow_approximate(y, bias),
-        Then::Tanh => follow_tanh(y, bias),
+fn follow(activation: Activation, y: &mut [f32], bias: &[f32]) {
+    match activation {
+        Activation::Nothing => follow_bias(y, bias),
+        Activation::Gelu(GeluFormula::Exact) => follow_exact(y, bias),
+        Activation::Gelu(GeluFormula::Tanh) => follow_approximate(y, bias),
+        Activation::Tanh => follow_tanh(y, bias),
     }
 }
 

@@ -32,7 +32,7 @@ const CLOSED: u8 = 4;
 
 /// The sizes of one image and its convolution, with stride 1 and no padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct PooledConvolutionShape {
     /// Channels of the input.
     pub channels: usize,
     /// Rows of the input.
@@ -47,7 +47,7 @@ pub struct Shape {
     pub kernel_width: usize,
 }
 
-impl Shape {
+impl PooledConvolutionShape {
     /// Rows of the output.
     pub fn output_height(&self) -> usize {
         (self.height + 1).saturating_sub(self.kernel_height) / 2
@@ -100,7 +100,7 @@ impl Shape {
 
     /// Where the kernel begins in the input at the first position of each window.
     fn begins(&self) -> impl Iterator<Item = usize> + use<> {
-        let Shape { width, channels, .. } = *self;
+        let PooledConvolutionShape { width, channels, .. } = *self;
         let (rows, columns) = (self.output_height(), self.output_width());
         (0..rows).flat_map(move |row| (0..columns).map(move |column| 2 * (row * width + column) * channels))
     }
@@ -141,17 +141,17 @@ pub struct Workspace {
 
 impl Workspace {
     /// Memory for a shape.
-    pub fn new(shape: &Shape) -> Workspace {
+    pub fn new(shape: &PooledConvolutionShape) -> Workspace {
         let (rows, terms) = Workspace::lengths(shape);
         Workspace { rows: vec![0.0; rows], terms: vec![Term::default(); terms] }
     }
 
-    fn check(&self, shape: &Shape) {
+    fn check(&self, shape: &PooledConvolutionShape) {
         let whole = Workspace::lengths(shape);
         assert!((self.rows.len(), self.terms.len()) == whole, "the workspace must be that of the shape");
     }
 
-    fn lengths(shape: &Shape) -> (usize, usize) {
+    fn lengths(shape: &PooledConvolutionShape) -> (usize, usize) {
         let terms = shape.windows().max(shape.places().len() * shape.filters);
         (4 * shape.output_width() * COLUMNS, terms)
     }
@@ -161,7 +161,7 @@ impl Workspace {
 ///
 /// # Panics
 /// If the lengths do not fit the shape.
-pub fn pack(shape: &Shape, weight: &[f32], panels: &mut [f32]) {
+pub fn pack(shape: &PooledConvolutionShape, weight: &[f32], panels: &mut [f32]) {
     shape.check_weight(weight.len(), shape.filters);
     assert!(panels.len() == shape.panels_length(), "the panels must have {} elements", shape.panels_length());
     let taps = shape.taps();
@@ -183,7 +183,7 @@ pub fn pack(shape: &Shape, weight: &[f32], panels: &mut [f32]) {
 /// # Panics
 /// If the lengths do not fit the shape.
 pub fn forward(
-    shape: &Shape,
+    shape: &PooledConvolutionShape,
     panels: &[f32],
     bias: &[f32],
     x: &[f32],
@@ -215,7 +215,7 @@ pub fn forward(
 }
 
 /// One row of the convolution, as far as windows reach, for the filters of one panel.
-fn convolve_row(shape: &Shape, panel: &[f32], x: &[f32], row: usize, result: &mut [f32]) {
+fn convolve_row(shape: &PooledConvolutionShape, panel: &[f32], x: &[f32], row: usize, result: &mut [f32]) {
     let line = shape.line();
     let size = Size { rows: 2 * shape.output_width(), columns: COLUMNS, depth: line };
     for (tap_row, right) in panel.chunks_exact(line * COLUMNS).enumerate() {

@@ -8,14 +8,14 @@ use crate::threads::Chunks;
 
 /// Cosines and sines of every position.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct RotaryTable {
     head_size: usize,
     context: usize,
     cosines: Vec<f32>,
     sines: Vec<f32>,
 }
 
-impl Table {
+impl RotaryTable {
     /// The table for positions below `context`. Angles are computed in double precision.
     ///
     /// # Panics
@@ -74,7 +74,7 @@ pub enum Direction {
 #[expect(clippy::too_many_arguments, reason = "the place of the heads in a row takes four numbers")]
 pub fn apply(
     threads: &Threads,
-    table: &Table,
+    table: &RotaryTable,
     direction: Direction,
     x: &mut [f32],
     stride: usize,

@@ -2,7 +2,7 @@
 //!
 //! A training step forks and joins hundreds of times, often for a few microseconds of work. Workers therefore spin
 //! for some tens of microseconds after a piece of work before they go to sleep, so that the next piece starts at
-//! once and an idle pool costs nothing. Tasks are numbered and handed out by a counter: whichever thread is free takes
+//! once and an idle pool costs nothing. Tasks are numbered and handed out by a counter: the first free thread takes
 //! the next, so a core that is slow for a moment does not hold up the others. What a task computes depends on its
 //! number only, never on the thread that ran it, which keeps results the same from run to run.
 //!
@@ -32,7 +32,7 @@ pub struct Threads {
 
 impl Threads {
     /// A pool of `count` threads, the caller included: `new(1)` and `new(0)` start none. If the system refuses to
-    /// start that many, the pool has as many as could be started; [`Threads::count`] tells.
+    /// start that many, the pool has as many as could be started; see [`Threads::count`].
     pub fn new(count: usize) -> Self {
         let pool = (count > 1).then(|| Pool::start(count - 1));
         Self { count: 1 + pool.as_ref().map_or(0, Pool::workers), pool, workspaces: Mutex::default() }

@@ -15,7 +15,7 @@ pub const MINIMUM_SAMPLES: usize = 8;
 /// How to bootstrap. Statistics receive a slice that they may reorder, and answer `None` where they are not defined;
 /// one such resample makes the whole result `None`.
 ///
-/// Results carry the confidence that was asked for: the coverage of a bootstrap interval is not known exactly. Not for
+/// Results have the confidence that was asked for: the coverage of a bootstrap interval is not known exactly. Not for
 /// tails: a resample cannot hold a value beyond the largest one seen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bootstrap {
@@ -33,7 +33,7 @@ impl Bootstrap {
         Self { confidence, resamples: RESAMPLES, seed }
     }
 
-    /// The highest confidence that the number of resamples can tell: one resample beyond each end.
+    /// The highest confidence that the number of resamples supports: one resample beyond each end.
     pub fn reachable_confidence(&self) -> f64 {
         reachable_confidence(self.resamples)
     }
@@ -90,7 +90,7 @@ impl Bootstrap {
     }
 }
 
-/// The highest confidence that so many resamples can tell.
+/// The highest confidence that this number of resamples supports.
 pub(crate) fn reachable_confidence(resamples: usize) -> f64 {
     1.0 - 2.0 / resamples.max(2) as f64
 }

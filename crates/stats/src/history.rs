@@ -27,7 +27,7 @@ impl Threshold {
 }
 
 /// Q3 + 3·IQR of the sizes of the last [`WINDOW`] changes, given oldest first: between records of the same thing, or
-/// between neighbours in its history.
+/// between neighbors in its history.
 ///
 /// `None` for fewer than [`MINIMUM_CHANGES`] changes, or if one in the window is not finite.
 ///

@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_samples_tell_the_truth() {
+    fn few_samples_report_the_truth() {
         let one = median_interval(&[3.0], 0.95).unwrap();
         assert_eq!((one.low, one.center, one.high, one.confidence), (3.0, 3.0, 3.0, 0.0));
         let three = median_interval(&[3.0, 1.0, 2.0], 0.95).unwrap();

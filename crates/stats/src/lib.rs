@@ -1,5 +1,5 @@
 //! Mathematics on slices. No clock, no printing, no randomness of its own: seeds are passed in, and the same seed
-//! gives the same numbers on every machine. Every result carries its sample count, and every interval the coverage
+//! gives the same numbers on every machine. Every result has its sample count, and every interval the coverage
 //! it really has.
 //!
 //! Inputs are slices of finite numbers in any order. A function that is given too few samples, or one that is not
@@ -11,7 +11,7 @@
 //! | `quantile.rs` | the one definition of a quantile |
 //! | `interval.rs` | intervals for medians, quantiles and means |
 //! | `rate.rs` | means of rates and of ratios |
-//! | `spread.rs` | how far repeats lie apart |
+//! | `spread.rs` | how far repeats spread |
 //! | `outlier.rs` | labels for far values, and the first-repeat test |
 //! | `rank_test.rs` | Mann-Whitney, exact with and without ties |
 //! | `welch.rs` | Welch's test, for means |

@@ -1,5 +1,5 @@
 //! Variance within jobs and between jobs. Iterations of one process are not independent repeats: they share its
-//! memory layout, its machine and its neighbours.
+//! memory layout, its machine and its neighbors.
 
 use crate::distribution::student_quantile;
 use crate::interval::Interval;
@@ -23,7 +23,7 @@ pub struct NestedVariance {
 
 impl NestedVariance {
     /// The number of iterations per job that gives the best precision for the cost: ⌈√(c₂/c₁ · T₁²/T₂²)⌉, with c₂ the
-    /// cost of one more job apart from its iterations and c₁ that of one iteration.
+    /// cost of one more job without its iterations and c₁ that of one iteration.
     ///
     /// `None` where no difference between jobs was seen (T₂² ≤ 0), so that more iterations are always the better buy,
     /// and for costs that are not above zero.

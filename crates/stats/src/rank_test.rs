@@ -185,7 +185,7 @@ fn asymptotic_p(doubled_u: usize, n1: usize, n2: usize, tie_term: f64) -> f64 {
     let all = n1 + n2;
     let variance = n1 * n2 / 12.0 * ((all + 1.0) - tie_term / (all * (all - 1.0)));
     let distance = (doubled_u as f64 / 2.0 - n1 * n2 / 2.0).abs() - 0.5;
-    // All values equal: no spread, and nothing that tells the groups apart.
+    // All values equal: no spread, and nothing that distinguishes the groups.
     if variance <= 0.0 || distance <= 0.0 {
         return 1.0;
     }
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_groups_are_not_told_apart() {
+    fn equal_groups_are_indistinguishable() {
         let outcome = mann_whitney(&[5.0; 6], &[5.0; 6]).unwrap();
         assert_eq!((outcome.p, outcome.statistic, outcome.ties), (1.0, 18.0, true));
         let many = mann_whitney(&[5.0; 60], &[5.0; 60]).unwrap();

@@ -51,7 +51,7 @@ pub enum MarginPosition {
     Inside,
     /// Entirely above 1 + margin.
     Above,
-    /// Across a border: the samples do not tell.
+    /// Across a border: the samples do not decide it.
     Across,
 }
 

@@ -1,4 +1,4 @@
-//! How far repeats lie apart.
+//! How far repeats spread.
 
 use crate::quantile::of_sorted;
 use crate::samples::{mean_and_variance, sorted};

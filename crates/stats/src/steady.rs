@@ -6,7 +6,7 @@ use crate::samples::{finite, mean, mean_and_variance};
 /// The fewest iterations that are classified.
 pub const MINIMUM_ITERATIONS: usize = 20;
 /// The most iterations that are classified, since the search may take time by the square of the count. Longer series
-/// should be averaged over neighbouring iterations first.
+/// should be averaged over neighboring iterations first.
 pub const MAXIMUM_ITERATIONS: usize = 10_000;
 
 /// From this many iterations on, the larger penalty is used.
@@ -20,7 +20,7 @@ const RESOLUTION: f64 = 0.001;
 
 /// How the cost per iteration went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub enum SeriesShape {
     /// Steady from the first iteration.
     Flat,
     /// Higher before it became steady.
@@ -35,7 +35,7 @@ pub enum Shape {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SteadyState {
     /// How it went.
-    pub shape: Shape,
+    pub shape: SeriesShape,
     /// The first iteration of the last steady run, from 0. For an unsteady series it is where its last level begins.
     pub start: usize,
     /// The mean of the last segment.
@@ -81,12 +81,12 @@ pub fn steady_state(costs: &[f64]) -> Option<SteadyState> {
         start = *from;
     }
     let shape = if ((count - start) as f64) < STEADY_SHARE * count as f64 {
-        Shape::Unsteady
+        SeriesShape::Unsteady
     } else {
         match mean(costs.get(..start)?) {
-            None => Shape::Flat,
-            Some(before) if before > level => Shape::Warmup,
-            Some(_) => Shape::Slowdown,
+            None => SeriesShape::Flat,
+            Some(before) if before > level => SeriesShape::Warmup,
+            Some(_) => SeriesShape::Slowdown,
         }
     };
     Some(SteadyState { shape, start, level, segments: ends, iterations: count })
@@ -135,25 +135,25 @@ mod tests {
         (0..count).map(|index| height + 0.002 * height * f64::from(index * 7 % 5)).collect()
     }
 
-    fn shape(parts: &[(u32, f64)]) -> (Shape, usize) {
+    fn shape(parts: &[(u32, f64)]) -> (SeriesShape, usize) {
         let costs: Vec<f64> = parts.iter().flat_map(|(count, height)| level(*count, *height)).collect();
         let steady = steady_state(&costs).unwrap();
         (steady.shape, steady.start)
     }
 
     #[test]
-    fn shapes_are_told_apart() {
-        assert_eq!(shape(&[(100, 10.0)]), (Shape::Flat, 0));
-        assert_eq!(shape(&[(20, 15.0), (80, 10.0)]), (Shape::Warmup, 20));
-        assert_eq!(shape(&[(40, 10.0), (60, 11.0)]), (Shape::Slowdown, 40));
-        assert_eq!(shape(&[(60, 10.0), (30, 11.0), (10, 12.0)]), (Shape::Unsteady, 90));
+    fn shapes_are_distinguished() {
+        assert_eq!(shape(&[(100, 10.0)]), (SeriesShape::Flat, 0));
+        assert_eq!(shape(&[(20, 15.0), (80, 10.0)]), (SeriesShape::Warmup, 20));
+        assert_eq!(shape(&[(40, 10.0), (60, 11.0)]), (SeriesShape::Slowdown, 40));
+        assert_eq!(shape(&[(60, 10.0), (30, 11.0), (10, 12.0)]), (SeriesShape::Unsteady, 90));
         // A passing disturbance splits the segments; the steady run begins after it.
-        assert_eq!(shape(&[(30, 10.0), (10, 14.0), (60, 10.0)]), (Shape::Warmup, 40));
+        assert_eq!(shape(&[(30, 10.0), (10, 14.0), (60, 10.0)]), (SeriesShape::Warmup, 40));
     }
 
     #[test]
     fn levels_within_a_percent_are_one() {
-        assert_eq!(shape(&[(50, 10.0), (50, 10.05)]), (Shape::Flat, 0));
+        assert_eq!(shape(&[(50, 10.0), (50, 10.05)]), (SeriesShape::Flat, 0));
     }
 
     #[test]
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(steady_state(&[1.0; 19]), None);
         assert_eq!(steady_state(&[f64::NAN; 30]), None);
         assert_eq!(steady_state(&vec![1.0; MAXIMUM_ITERATIONS + 1]), None);
-        assert_eq!(steady_state(&[0.0; 30]).unwrap().shape, Shape::Flat);
+        assert_eq!(steady_state(&[0.0; 30]).unwrap().shape, SeriesShape::Flat);
     }
 
     #[test]

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! All matrices have biases; norms are layer norms; attention looks both ways, with the scale `1 / sqrt(head size)`;
-//! there is no dropout. How everything begins is told in [`shape`], made-up sentences in [`sentences`], masks in [`data`].
+//! there is no dropout. How everything begins is described in [`shape`], made-up sentences in [`sentences`], masks in [`data`].
 //!
 //! # What an iteration is
 //!
@@ -22,7 +22,7 @@
 //! when its tokens lie ready until the answers lie in memory: that is its latency. Sentences are turned into tokens
 //! before. For `pretrain`, one training step: loss, gradients, mean over all tasks, clipping and AdamW as for `lm`.
 //!
-//! # What is told
+//! # What is reported
 //!
 //! The time of each iteration (`time.iteration`) and its CPU time, of warm-up iterations with `.warmup` behind the name.
 //! Of answers `latency` (the mean over batches), its `.p50`, `.p90` and `.p99`, `inferences_per_s`, `accuracy` where
@@ -77,7 +77,7 @@ use self::tokens::Tokens;
 use crate::engine::EngineKind;
 use crate::{Emitter, Ended, Limits, WorkloadError};
 
-/// What the process itself needs, apart from all buffers.
+/// What the process itself needs besides all buffers.
 const PROCESS_BYTES: u128 = 48 << 20;
 
 /// The name of the workload.
@@ -145,7 +145,7 @@ impl Opened {
     }
 
     /// Says what is not real about a run.
-    pub(crate) fn tell_made_up(&self, options: &Options, emitter: &mut Emitter<'_>) {
+    pub(crate) fn report_made_up(&self, options: &Options, emitter: &mut Emitter<'_>) {
         if self.folder.is_none() {
             emitter.note("the weights are random, made from the seed: answers mean nothing, times do");
         } else if let Some(folder) = &self.folder

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_told_from_one_that_lacks_something() {
+    fn a_folder_is_recognized_from_one_that_lacks_something() {
         let mnist = DataSet::named("mnist").unwrap();
         let folder = tempfile::tempdir().unwrap();
         let State::Incomplete(reason) = mnist.state(folder.path()) else { panic!("it is empty") };

@@ -77,7 +77,7 @@ pub enum Ended {
     DoesNotFit,
     /// The loss was not a finite number.
     Diverged,
-    /// What it measured may not be used, for a reason that was told.
+    /// What it measured may not be used, for a reason that was reported.
     Failed,
     /// The stop flag was set, or the pacing input ended.
     Stopped,

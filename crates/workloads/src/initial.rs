@@ -24,7 +24,7 @@
 //!
 //! *Data* of the iteration with the number `step` (from 0; warm-up iterations count, and a resumed run goes on where the
 //! checkpoint ended) have the key `mix(mix(fnv(kind), seed), step)`. Which tensors there are, and what data are drawn, is
-//! told by each workload.
+//! described by each workload.
 
 use assay_random::{GOLDEN, finalize};
 
@@ -79,7 +79,7 @@ pub enum Start {
 }
 
 impl Start {
-    /// The start of a matrix with so many inputs and outputs.
+    /// The start of a matrix with this many inputs and outputs.
     pub fn matrix(inputs: usize, outputs: usize) -> Start {
         Start::Uniform((6.0 / (inputs as f64 + outputs as f64)).sqrt() as f32)
     }
@@ -108,7 +108,7 @@ impl Start {
 mod tests {
     use super::*;
 
-    /// Golden numbers, computed apart with Python's unbounded integers.
+    /// Golden numbers, computed separately with Python's unbounded integers.
     #[test]
     fn the_generator_is_the_documented_one() {
         assert_eq!(fnv("embedding"), 0x4A48_353A_D610_7ED2);

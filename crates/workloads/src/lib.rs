@@ -76,7 +76,7 @@ fn unknown(name: &str) -> WorkloadError {
     WorkloadError::Unknown { name: name.to_owned(), known }
 }
 
-/// Whether a workload can be run with these settings, as far as they alone tell.
+/// Whether a workload can be run with these settings, as far as the settings alone show.
 pub fn check(name: &str, settings: &Settings) -> Result<(), WorkloadError> {
     match name {
         lm::NAME => lm::Options::read(settings, 1).map(|_| ()),
@@ -86,7 +86,7 @@ pub fn check(name: &str, settings: &Settings) -> Result<(), WorkloadError> {
     }
 }
 
-/// Runs one workload to its end. What it measures is told through `emitter`; an error is returned and not told.
+/// Runs one workload to its end. What it measures is reported through `emitter`; an error is returned and not reported.
 pub fn run(
     name: &str,
     settings: &Settings,

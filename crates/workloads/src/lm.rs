@@ -13,7 +13,7 @@
 //!
 //! No biases; epsilon of the norms 1e-5; rotations of interleaved pairs with base 10000; causal attention with the scale
 //! `1 / sqrt(head size)`; the output matrix is not shared with the embedding. How everything begins is
-//! told in [`shape`].
+//! described in [`shape`].
 //!
 //! # What an iteration is
 //!
@@ -23,11 +23,11 @@
 //! included. The clock runs from the moment when the tokens lie ready until all results lie in memory; the first
 //! iteration also goes over the logits once more for `parity.output`.
 //!
-//! # What is told
+//! # What is reported
 //!
 //! Series have the number of iterations done as their step, so from 1, or from one more than the checkpoint's. The time
 //! (`time.iteration`) and `cpu.iteration` (seconds of CPU) of warm-up iterations
-//! have `.warmup` behind their names; `loss.train` goes through. `gradient_norm` (before clipping) is told for `step`.
+//! have `.warmup` behind their names; `loss.train` goes through. `gradient_norm` (before clipping) is reported for `step`.
 //! `parity.loss`, `parity.output` (root mean square of all logits) and `parity.gradient` (norm of all gradients, not
 //! clipped) are those of the first iteration.
 //!

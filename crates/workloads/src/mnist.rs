@@ -1,4 +1,4 @@
-//! `mnist`: a small convolutional network that learns to tell digits apart, computed by this program or by an installed
+//! `mnist`: a small convolutional network that learns to classify digits, computed by this program or by an installed
 //! PyTorch.
 //!
 //! # The network
@@ -12,7 +12,7 @@
 //!
 //! All with biases. With `softmax` there is one between the last layer and the loss, which has a softmax of its own: the
 //! network of some published examples, which learns more slowly. Weights are updated by stochastic gradient descent. How
-//! everything begins is told in [`network`].
+//! everything begins is described in [`network`].
 //!
 //! # Data
 //!
@@ -30,10 +30,10 @@
 //! `steps_per_iteration` steps, or fewer at the end of an epoch. The clock runs from the moment when the pixels of all its
 //! steps lie in order until the weights are updated. The test after every epoch is not in it.
 //!
-//! # What is told
+//! # What is reported
 //!
 //! Series have the number of steps done as their step. `loss.train` is the mean over the samples of an iteration.
-//! `accuracy`, `loss.test` and `epoch_s` (seconds of its iterations) are told after every epoch, and after the last step
+//! `accuracy`, `loss.test` and `epoch_s` (seconds of its iterations) are reported after every epoch, and after the last step
 //! of a run that ends within one. `parity.loss`, `parity.output` and `parity.gradient` are those of the first step.
 //!
 //! | file | holds |

@@ -7,13 +7,13 @@ use std::time::Instant;
 use assay_model::{Settings, Value, WorkloadEvent, names};
 
 use crate::memory::bytes_in_words;
-use crate::process::{anonymous_memory, tell_memory};
-use crate::session::{self, Course, Work};
-use crate::summary::{Effort, Summary};
+use crate::process::{anonymous_memory, report_memory};
+use crate::session::{self, IterationSchedule, Work};
+use crate::summary::{Summary, WorkAmount};
 use crate::{Emitter, Ended, Limits, WorkloadError, ranks};
 
-/// Tells every setting that is in force, but those that mean nothing here.
-pub(crate) fn tell_settings(settings: Settings, elsewhere: &[&str], emitter: &mut Emitter<'_>) {
+/// Reports every setting that is in effect, but those that mean nothing here.
+pub(crate) fn report_settings(settings: Settings, elsewhere: &[&str], emitter: &mut Emitter<'_>) {
     const OF_TORCH: [&str; 2] = ["mode", "python"];
     // An empty text is a setting that is not in use.
     let unused = Value::from("");
@@ -30,16 +30,16 @@ pub(crate) fn tell_settings(settings: Settings, elsewhere: &[&str], emitter: &mu
 }
 
 /// Memory that a run needs.
-pub(crate) struct Need {
+pub(crate) struct MemoryNeed {
     /// All of it, in bytes.
     pub(crate) total: u128,
     /// What it consists of, in words; empty where that says nothing.
     pub(crate) parts: String,
 }
 
-/// Whether the memory suffices; tells what is needed either way, and where it does not, what to do about it.
+/// Whether the memory suffices; reports what is needed either way, and where it does not, what to do about it.
 pub(crate) fn fits(
-    need: &Need,
+    need: &MemoryNeed,
     machine: &Limits,
     hint: impl FnOnce(u64) -> String,
     emitter: &mut Emitter<'_>,
@@ -61,41 +61,41 @@ pub(crate) fn fits(
 
 /// When a run began, and what the process had taken by then.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Began {
+pub(crate) struct RunStart {
     /// When.
     pub(crate) at: Instant,
     memory: Option<u64>,
 }
 
-impl Began {
+impl RunStart {
     /// Now.
-    pub(crate) fn now() -> Began {
-        Began { at: Instant::now(), memory: anonymous_memory() }
+    pub(crate) fn now() -> RunStart {
+        RunStart { at: Instant::now(), memory: anonymous_memory() }
     }
 
-    /// Tells that everything has been laid ready since.
-    pub(crate) fn tell_stage(&self, emitter: &mut Emitter<'_>) {
+    /// Reports that everything has been laid ready since.
+    pub(crate) fn report_stage(&self, emitter: &mut Emitter<'_>) {
         let end_s = self.at.elapsed().as_secs_f64();
         emitter.emit(WorkloadEvent::Phase { name: "stage".to_owned(), start_s: 0.0, end_s });
     }
 
-    /// Tells how much memory has been used since.
-    pub(crate) fn tell_memory(&self, emitter: &mut Emitter<'_>) {
-        tell_memory(self.memory, emitter);
+    /// Reports how much memory has been used since.
+    pub(crate) fn report_memory(&self, emitter: &mut Emitter<'_>) {
+        report_memory(self.memory, emitter);
     }
 }
 
 /// What all ranks of a run share.
-pub(crate) struct Run<'a> {
-    pub(crate) began: Began,
-    pub(crate) course: Course,
-    pub(crate) effort: Effort,
+pub(crate) struct NativeRun<'a> {
+    pub(crate) began: RunStart,
+    pub(crate) course: IterationSchedule,
+    pub(crate) effort: WorkAmount,
     /// Where the trace goes, if there is one.
     pub(crate) profile: Option<&'a Path>,
 }
 
-impl Run<'_> {
-    /// Does the work of all ranks to its end. `prepare` makes the work of one of them, and tells how long that took.
+impl NativeRun<'_> {
+    /// Does the work of all ranks to its end. `prepare` makes the work of one of them, and reports how long that took.
     pub(crate) fn on_all<W: Work>(
         &self,
         machine: &Limits,
@@ -110,7 +110,7 @@ impl Run<'_> {
                 return Ok(Ended::Stopped);
             }
             let mut summary = Summary::default();
-            summary.tell_before(&self.effort, emitter);
+            summary.report_before(&self.effort, emitter);
             let began = self.began.at;
             let ended = session::iterate(&self.course, &mut work, ranks, began, &mut summary, emitter)?;
             if ranks.rank() == 0 {
@@ -120,7 +120,7 @@ impl Run<'_> {
         })
     }
 
-    /// Tells what all iterations together came to.
+    /// Reports what all iterations together came to.
     fn finish(
         &self,
         work: &mut impl Work,
@@ -130,10 +130,10 @@ impl Run<'_> {
         emitter: &mut Emitter<'_>,
     ) -> Result<(), WorkloadError> {
         work.close(ended, summary.done(), self.began.at, emitter)?;
-        summary.tell_after(&self.effort, machine.peak_flops, emitter);
-        self.began.tell_memory(emitter);
+        summary.report_after(&self.effort, machine.peak_flops, emitter);
+        self.began.report_memory(emitter);
         if let Some(path) = self.profile {
-            work.profile().tell(machine.peak_flops, summary.counted(), emitter);
+            work.profile().report(machine.peak_flops, summary.counted(), emitter);
             work.profile().write(path)?;
         }
         if matches!(ended, Ended::Done | Ended::Stopped) {

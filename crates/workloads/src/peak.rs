@@ -16,18 +16,18 @@ pub struct Peak {
     /// Threads that all figures but the first of a kind were measured with.
     pub threads: usize,
     /// Fused multiply-adds of one thread, in floating-point operations per second.
-    pub fma_one: Range,
+    pub fma_one: SampleRange,
     /// The same of all threads.
-    pub fma_all: Range,
+    pub fma_all: SampleRange,
     /// Bytes per second of `a[i] = b[i] + s * c[i]` with all threads, three streams counted.
-    pub triad: Range,
+    pub triad: SampleRange,
     /// Matrix products with all threads.
     pub products: Vec<Product>,
 }
 
 /// A median with the middle 80 % of its samples.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Range {
+pub struct SampleRange {
     /// The median.
     pub median: f64,
     /// A tenth of the samples lies below.
@@ -46,7 +46,7 @@ pub struct Product {
     /// How the matrices are stored: `NT` for a second one that is stored transposed.
     pub layout: String,
     /// Floating-point operations per second.
-    pub rate: Range,
+    pub rate: SampleRange,
 }
 
 /// The products that are measured: those of the small language model at batch 4 × 128, and two small ones.
@@ -64,16 +64,16 @@ const PRODUCTS: [(&str, usize, usize, usize, Layout); 8] = [
 /// Seconds that each product is measured for.
 const PRODUCT_S: f64 = 0.4;
 
-/// Measures the machine with so many threads; takes some seconds.
+/// Measures the machine with this many threads; takes some seconds.
 pub fn measure(threads: usize) -> Peak {
     let (one, all) = (Threads::new(1), Threads::new(threads));
     Peak {
         processor: processor(),
         path: instructions(),
         threads,
-        fma_one: Range::of(limits::fma_peak(&one)),
-        fma_all: Range::of(limits::fma_peak(&all)),
-        triad: Range::of(limits::triad(&all)),
+        fma_one: SampleRange::of(limits::fma_peak(&one)),
+        fma_all: SampleRange::of(limits::fma_peak(&all)),
+        triad: SampleRange::of(limits::triad(&all)),
         products: PRODUCTS.iter().map(|product| self::product(&all, product)).collect(),
     }
 }
@@ -106,18 +106,18 @@ fn product(threads: &Threads, (role, m, n, k, layout): &(&str, usize, usize, usi
         role: (*role).to_owned(),
         shape: (m, n, k),
         layout: format!("{layout:?}"),
-        rate: Range::of(rates),
+        rate: SampleRange::of(rates),
     }
 }
 
-impl Range {
-    fn of(mut samples: Vec<f64>) -> Range {
+impl SampleRange {
+    fn of(mut samples: Vec<f64>) -> SampleRange {
         samples.sort_by(f64::total_cmp);
         let at = |share: f64| {
             let last = samples.len().saturating_sub(1) as f64;
             samples.get((last * share).round() as usize).copied().unwrap_or(f64::NAN)
         };
-        Range { median: at(0.5), low: at(0.1), high: at(0.9) }
+        SampleRange { median: at(0.5), low: at(0.1), high: at(0.9) }
     }
 }
 
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_range_is_made_of_samples_that_were_seen() {
-        let range = Range::of((0..=10).rev().map(f64::from).collect());
+        let range = SampleRange::of((0..=10).rev().map(f64::from).collect());
         assert_eq!((range.low, range.median, range.high), (1.0, 5.0, 9.0));
     }
 

@@ -16,9 +16,9 @@ pub(crate) fn cpu_seconds() -> f64 {
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32).as_secs_f64()
 }
 
-/// Tells the largest memory of this process so far, and which part of it any run costs: what there was before the model,
+/// Reports the largest memory of this process so far, and which part of it any run costs: what there was before the model,
 /// and all code that was used since. `before` is the anonymous memory before the model.
-pub(crate) fn tell_memory(before: Option<u64>, emitter: &mut Emitter<'_>) {
+pub(crate) fn report_memory(before: Option<u64>, emitter: &mut Emitter<'_>) {
     if let Some(bytes) = memory("VmHWM:") {
         emitter.emit(WorkloadEvent::value(names::MEMORY_PEAK, bytes as f64));
     }
@@ -77,8 +77,8 @@ mod tests {
     #[test]
     fn pacing_takes_one_line_at_a_time_and_ends_with_the_input_or_the_flag() {
         let (reader, mut writer) = std::io::pipe().unwrap();
-        let (mut tell, stop) = (|_| {}, AtomicBool::new(false));
-        let emitter = Emitter::new(&mut tell, &stop);
+        let (mut emit, stop) = (|_| {}, AtomicBool::new(false));
+        let emitter = Emitter::new(&mut emit, &stop);
         writer.write_all(b"go\nagain\n").unwrap();
         assert!(wait_for_line(&reader, &emitter));
         assert!(wait_for_line(&reader, &emitter));

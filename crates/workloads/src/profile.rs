@@ -81,9 +81,9 @@ impl Profile {
         }
     }
 
-    /// Tells time, arithmetic and share of peak of each operation, over all iterations that count, in the order in which
+    /// Reports time, arithmetic and share of peak of each operation, over all iterations that count, in the order in which
     /// the operations came first.
-    pub fn tell(&self, peak_flops: Option<f64>, iterations: u64, emitter: &mut Emitter<'_>) {
+    pub fn report(&self, peak_flops: Option<f64>, iterations: u64, emitter: &mut Emitter<'_>) {
         let Some(events) = &self.events else { return };
         let events = events.borrow();
         let whole: f64 = events.iter().map(|event| event.seconds).sum();
@@ -148,10 +148,10 @@ mod tests {
         let nap = || std::thread::sleep(std::time::Duration::from_millis(2));
         profile.timed("head", 4e6, nap);
         profile.timed("head", 4e6, nap);
-        let (mut told, stop) = (Vec::new(), AtomicBool::new(false));
-        profile.tell(Some(1e12), 2, &mut Emitter::new(&mut |line| told.push(line), &stop));
+        let (mut events, stop) = (Vec::new(), AtomicBool::new(false));
+        profile.report(Some(1e12), 2, &mut Emitter::new(&mut |line| events.push(line), &stop));
         let value = |name: &str| {
-            told.iter().find_map(|line| match line {
+            events.iter().find_map(|line| match line {
                 WorkloadEvent::Value { metric, value, .. } if metric == name => Some(*value),
                 _ => None,
             })

@@ -5,12 +5,12 @@ use std::sync::mpsc::{Receiver, channel};
 use crate::collective::{Collective, Single, team};
 use crate::{Emitter, Ended, WorkloadError};
 
-/// Threads of one of several ranks that share so many.
+/// Threads of one of several ranks that share this many.
 pub(crate) fn threads_of_task(threads: usize, tasks: usize) -> usize {
     (threads / tasks.max(1)).max(1)
 }
 
-/// Runs `work` on so many ranks: the first on this thread with the emitter, the others on threads of their own, with
+/// Runs `work` on this many ranks: the first on this thread with the emitter, the others on threads of their own, with
 /// nobody to listen to them. The answer is that of the first rank, or the first error of any. `work` must call the
 /// collective operations in the same order on every rank.
 pub(crate) fn on_all(
@@ -25,13 +25,13 @@ pub(crate) fn on_all(
     let mut members = team(tasks).into_iter();
     let Some(mut first) = members.next() else { return work(&mut Single, emitter) };
     std::thread::scope(|scope| {
-        // A rank begins when it is told to: when all are there.
+        // A rank begins when all are there.
         let mut others = Vec::new();
         for mut member in members {
             let (go, begin) = channel();
             let work = &work;
             let silent = move || {
-                if !told_to_begin(&begin) {
+                if !start_signal(&begin) {
                     return Ok(Ended::Stopped);
                 }
                 work(member.as_mut(), &mut Emitter::new(&mut |_| {}, stop))
@@ -67,7 +67,7 @@ pub(crate) fn on_all(
     })
 }
 
-fn told_to_begin(begin: &Receiver<()>) -> bool {
+fn start_signal(begin: &Receiver<()>) -> bool {
     begin.recv().is_ok()
 }
 
@@ -82,12 +82,12 @@ mod tests {
         work: impl Fn(&mut dyn Collective, &mut Emitter<'_>) -> Result<Ended, WorkloadError> + Sync,
     ) -> (Result<Ended, WorkloadError>, Vec<String>) {
         let (mut notes, stop) = (Vec::new(), AtomicBool::new(false));
-        let mut tell = |told| {
-            if let assay_model::WorkloadEvent::Note { text, .. } = told {
+        let mut emit = |events| {
+            if let assay_model::WorkloadEvent::Note { text, .. } = events {
                 notes.push(text);
             }
         };
-        let ended = on_all(tasks, &mut Emitter::new(&mut tell, &stop), work);
+        let ended = on_all(tasks, &mut Emitter::new(&mut emit, &stop), work);
         (ended, notes)
     }
 

@@ -16,7 +16,7 @@ pub(crate) trait Work {
     fn prepare(&mut self, number: u64);
 
     /// Computes the iteration that was prepared, together with the other ranks. `look` asks for what only the first
-    /// iteration tells.
+    /// iteration reports.
     fn iterate(&mut self, look: bool, ranks: &mut dyn Collective) -> Outcome;
 
     /// The norm of all gradients of the last iteration, where there are any.
@@ -24,11 +24,11 @@ pub(crate) trait Work {
 
     /// The values by which engines are checked against each other; `first` is the first iteration.
     fn parity(&mut self, first: &Outcome) -> Outcome {
-        // A step has clipped its gradients already, so that its own norm is the one to tell.
+        // A step has clipped its gradients already, so that its own norm is the one to report.
         Outcome { gradient_norm: first.gradient_norm.or_else(|| self.gradient_norm()), ..*first }
     }
 
-    /// The steps that so many iterations come to, those before a resumed run included.
+    /// The steps that this many iterations come to, those before a resumed run included.
     fn steps(&self, iterations: u64) -> u64 {
         iterations
     }
@@ -67,7 +67,7 @@ pub(crate) trait Work {
 
 /// How many iterations there are, and how they go.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Course {
+pub(crate) struct IterationSchedule {
     /// Iterations before those that count.
     pub(crate) warmup: u64,
     /// Iterations that count.
@@ -80,14 +80,14 @@ pub(crate) struct Course {
 
 /// Does all iterations, as long as nothing ends them. All ranks come to the same end.
 pub(crate) fn iterate(
-    course: &Course,
+    course: &IterationSchedule,
     work: &mut dyn Work,
     ranks: &mut dyn Collective,
     began: Instant,
     summary: &mut Summary,
     emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
-    let Course { warmup, iterations, paced, .. } = *course;
+    let IterationSchedule { warmup, iterations, paced, .. } = *course;
     let first = work.first();
     let of = warmup.saturating_add(iterations);
     let leads = ranks.rank() == 0;
@@ -103,9 +103,9 @@ pub(crate) fn iterate(
         }
         let (iteration, outcome) = once(work, ranks, first + number, number == 0);
         let step = work.steps(first + number + 1);
-        summary.tell_iteration(step, number < warmup, iteration, emitter);
+        summary.report_iteration(step, number < warmup, iteration, emitter);
         if number == 0 {
-            summary.tell_parity(&work.parity(&outcome), emitter);
+            summary.report_parity(&work.parity(&outcome), emitter);
         }
         if let Some(ended) = diverged(step, &outcome, course.calmer, emitter) {
             return Ok(ended);

@@ -23,7 +23,7 @@ pub struct Outcome {
 
 /// What one iteration of all ranks together takes: what rates are computed from.
 #[derive(Debug, Clone)]
-pub(crate) struct Effort {
+pub(crate) struct WorkAmount {
     /// Samples.
     pub(crate) samples: f64,
     /// Tokens, where samples consist of them.
@@ -44,8 +44,8 @@ pub(crate) struct Effort {
     pub(crate) schedule: Option<Schedule>,
 }
 
-impl Effort {
-    /// The steps that so many iterations come to.
+impl WorkAmount {
+    /// The steps that this many iterations come to.
     pub(crate) fn steps(&self, iterations: u64) -> u64 {
         match &self.schedule {
             Some(schedule) => (0..iterations).map(|number| schedule.steps_of(number)).sum(),
@@ -94,8 +94,8 @@ impl Summary {
         self.counted() + self.warmups
     }
 
-    /// Tells what is known before the first iteration.
-    pub(crate) fn tell_before(&self, effort: &Effort, emitter: &mut Emitter<'_>) {
+    /// Reports what is known before the first iteration.
+    pub(crate) fn report_before(&self, effort: &WorkAmount, emitter: &mut Emitter<'_>) {
         for (name, count) in &effort.parameters {
             emitter.emit(WorkloadEvent::value(name, *count));
         }
@@ -110,8 +110,8 @@ impl Summary {
         }
     }
 
-    /// Tells one iteration.
-    pub(crate) fn tell_iteration(
+    /// Reports one iteration.
+    pub(crate) fn report_iteration(
         &mut self,
         step: u64,
         warmup: bool,
@@ -131,7 +131,7 @@ impl Summary {
         self.count(warmup, iteration);
     }
 
-    /// Counts an iteration that is told elsewhere.
+    /// Counts an iteration that is reported elsewhere.
     pub(crate) fn count(&mut self, warmup: bool, iteration: Iteration) {
         self.first_s.get_or_insert(iteration.seconds);
         self.last_loss = Some(iteration.loss);
@@ -142,13 +142,13 @@ impl Summary {
         }
     }
 
-    /// Takes note of a loss that is told elsewhere.
+    /// Takes note of a loss that is reported elsewhere.
     pub(crate) fn note_loss(&mut self, loss: f64) {
         self.last_loss = Some(loss);
     }
 
-    /// Tells the values by which engines are checked against each other.
-    pub(crate) fn tell_parity(&self, outcome: &Outcome, emitter: &mut Emitter<'_>) {
+    /// Reports the values by which engines are checked against each other.
+    pub(crate) fn report_parity(&self, outcome: &Outcome, emitter: &mut Emitter<'_>) {
         let values = [
             (names::PARITY_LOSS, Some(outcome.loss)),
             (names::PARITY_OUTPUT, outcome.output),
@@ -161,8 +161,13 @@ impl Summary {
         }
     }
 
-    /// Tells what all iterations that count came to.
-    pub(crate) fn tell_after(&self, effort: &Effort, peak_flops: Option<f64>, emitter: &mut Emitter<'_>) {
+    /// Reports what all iterations that count came to.
+    pub(crate) fn report_after(
+        &self,
+        effort: &WorkAmount,
+        peak_flops: Option<f64>,
+        emitter: &mut Emitter<'_>,
+    ) {
         if let Some(seconds) = self.first_s {
             emitter.emit(WorkloadEvent::value(names::TIME_FIRST, seconds));
         }
@@ -214,7 +219,7 @@ impl Summary {
     }
 }
 
-/// The mean of so many values that sum up to `seconds`.
+/// The mean of this many values that sum up to `seconds`.
 pub(crate) fn mean(metric: &str, seconds: f64, count: f64) -> WorkloadEvent {
     WorkloadEvent::Value {
         metric: metric.to_owned(),

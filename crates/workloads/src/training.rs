@@ -20,7 +20,7 @@ pub struct Training {
     pub clip: Option<f64>,
 }
 
-/// One tensor: its weights, their gradients, and the two moments of the optimiser.
+/// One tensor: its weights, their gradients, and the two moments of the optimizer.
 pub(crate) type Tensors<'a> = ((&'a mut [f32], &'a mut [f32]), (&'a mut [f32], &'a mut [f32]));
 
 impl Training {
@@ -44,7 +44,7 @@ impl Training {
         number: u64,
         tensors: impl Iterator<Item = Tensors<'a>>,
     ) {
-        let hyper = adam_w::Hyper {
+        let hyper = adam_w::Hyperparameters {
             rate: self.learning_rate,
             beta1: 0.9,
             beta2: 0.999,

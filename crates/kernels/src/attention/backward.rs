@@ -6,7 +6,7 @@
 
 use super::pack::{Source, transpose_panels};
 use super::tiles::{Cut, Item, Vectors};
-use super::{KEYS, PANEL, QUERIES, Section, Shape, scratch_length, split_scratch};
+use super::{AttentionShape, KEYS, PANEL, QUERIES, Section, scratch_length, split_scratch};
 use crate::dispatch::{Instructions, dispatch};
 use crate::math::exp_weight;
 use crate::math::product::{Left, Right, Size, product};
@@ -23,26 +23,26 @@ pub(super) struct Inputs<'a> {
 }
 
 /// How the work is cut into tasks.
-fn cut(threads: &Threads, shape: &Shape) -> Cut {
+fn cut(threads: &Threads, shape: &AttentionShape) -> Cut {
     let mut cut = Cut { shape: *shape, block: shape.context.max(1), per_task: 1 };
     cut.per_task = threads.items_per_task(cut.items(), 1);
     cut
 }
 
 /// The scratch of one task: the gradients of all keys and values of a head, blocks of the rest.
-fn scratch_of_task(shape: &Shape) -> usize {
+fn scratch_of_task(shape: &AttentionShape) -> usize {
     let keys = shape.context.next_multiple_of(PANEL);
     let rows = keys.saturating_mul(2).saturating_add(2 * KEYS + 5 * QUERIES);
     rows.saturating_mul(shape.row()).saturating_add(2 * KEYS * QUERIES + 2 * QUERIES)
 }
 
-pub(super) fn scratch(threads: &Threads, shape: &Shape) -> usize {
+pub(super) fn scratch(threads: &Threads, shape: &AttentionShape) -> usize {
     scratch_length(cut(threads, shape).tasks(), scratch_of_task(shape))
 }
 
 pub(super) fn run(
     threads: &Threads,
-    shape: &Shape,
+    shape: &AttentionShape,
     inputs: Inputs<'_>,
     dqkv: &mut [f32],
     scratch: &mut [f32],
@@ -94,7 +94,7 @@ struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    fn new(shape: &Shape, scratch: &'a mut [f32]) -> Self {
+    fn new(shape: &AttentionShape, scratch: &'a mut [f32]) -> Self {
         let row = shape.row();
         let all_keys = shape.context.next_multiple_of(PANEL) * row;
         let (dkeys, scratch) = scratch.split_at_mut(all_keys);
@@ -129,7 +129,7 @@ impl<'a> Head<'a> {
     }
 
     /// Brings the queries of a block, and what belongs to them, into place.
-    fn load_queries(&mut self, shape: &Shape, inputs: Inputs<'_>, item: Item) {
+    fn load_queries(&mut self, shape: &AttentionShape, inputs: Inputs<'_>, item: Item) {
         let query = Source::qkv(inputs.qkv, Section::Query, item.sequence, item.head);
         let dout = Source::output(inputs.dout, item.sequence, item.head);
         let out = Source::output(inputs.out, item.sequence, item.head);
@@ -147,7 +147,7 @@ impl<'a> Head<'a> {
     }
 
     /// Computes the gradients of a block of queries, and what it adds to those of keys and values.
-    fn add_queries(&mut self, shape: &Shape, inputs: Inputs<'_>, item: Item) {
+    fn add_queries(&mut self, shape: &AttentionShape, inputs: Inputs<'_>, item: Item) {
         self.load_queries(shape, inputs, item);
         let seen = shape.keys_seen(item.first + item.count - 1);
         for first in (0..seen).step_by(KEYS) {
@@ -171,7 +171,7 @@ impl<'a> Head<'a> {
     /// and what they add to the gradients of the queries.
     fn score(
         &mut self,
-        shape: &Shape,
+        shape: &AttentionShape,
         panel: usize,
         queries: usize,
         first: usize,
@@ -216,7 +216,7 @@ impl<'a> Head<'a> {
 
     /// Adds to the gradients of `count` keys and values from `first` on, by panels, so that with a mask only the
     /// queries from a panel on are needed.
-    fn add_to_keys(&mut self, shape: &Shape, item: Item, first: usize, count: usize) {
+    fn add_to_keys(&mut self, shape: &AttentionShape, item: Item, first: usize, count: usize) {
         let row = shape.row();
         for panel in (0..count).step_by(PANEL) {
             let hidden = if shape.causal { (first + panel).saturating_sub(item.first) } else { 0 };

@@ -2,32 +2,32 @@
 
 use super::pack::{Source, transpose_panels};
 use super::tiles::{Cut, Item, Numbers, Vectors};
-use super::{KEYS, PANEL, QUERIES, Section, Shape, scratch_length, split_scratch};
+use super::{AttentionShape, KEYS, PANEL, QUERIES, Section, scratch_length, split_scratch};
 use crate::dispatch::dispatch;
 use crate::math::exp_weight;
 use crate::math::product::{Left, Right, Size, product};
 use crate::{Threads, Write};
 
 /// How the work is cut into tasks.
-fn cut(threads: &Threads, shape: &Shape) -> Cut {
+fn cut(threads: &Threads, shape: &AttentionShape) -> Cut {
     let mut cut = Cut { shape: *shape, block: QUERIES, per_task: 1 };
     cut.per_task = threads.items_per_task(cut.items(), 1);
     cut
 }
 
 /// The scratch of one task: four blocks, the scores of a panel, and maximum and sum of each query.
-fn scratch_of_task(shape: &Shape) -> usize {
+fn scratch_of_task(shape: &AttentionShape) -> usize {
     let blocks = shape.row().saturating_mul(2 * (KEYS + QUERIES));
     blocks.saturating_add(KEYS * PANEL + 2 * QUERIES)
 }
 
-pub(super) fn scratch(threads: &Threads, shape: &Shape) -> usize {
+pub(super) fn scratch(threads: &Threads, shape: &AttentionShape) -> usize {
     scratch_length(cut(threads, shape).tasks(), scratch_of_task(shape))
 }
 
 pub(super) fn run(
     threads: &Threads,
-    shape: &Shape,
+    shape: &AttentionShape,
     qkv: &[f32],
     out: &mut [f32],
     logsumexp: &mut [f32],
@@ -61,7 +61,7 @@ struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    fn new(shape: &Shape, scratch: &'a mut [f32]) -> Self {
+    fn new(shape: &AttentionShape, scratch: &'a mut [f32]) -> Self {
         let row = shape.row();
         let (keys, scratch) = scratch.split_at_mut(KEYS * row);
         let (values, scratch) = scratch.split_at_mut(KEYS * row);
@@ -73,7 +73,7 @@ impl<'a> Block<'a> {
     }
 
     /// Sums up powers and weighted values of all keys that the queries of an item see.
-    fn compute(&mut self, shape: &Shape, qkv: &[f32], item: Item) {
+    fn compute(&mut self, shape: &AttentionShape, qkv: &[f32], item: Item) {
         let source = |section| Source::qkv(qkv, section, item.sequence, item.head);
         // The rows of the queries are needed only to transpose them; the means take their place.
         source(Section::Query).copy(shape, item.first, item.count, self.means);
@@ -100,7 +100,7 @@ impl<'a> Block<'a> {
     /// of the panel's first query, later keys are hidden.
     fn add_keys(
         &mut self,
-        shape: &Shape,
+        shape: &AttentionShape,
         panel: usize,
         queries: usize,
         first: usize,
@@ -133,7 +133,7 @@ impl<'a> Block<'a> {
     }
 
     /// Writes the output of one query and returns the logarithm of the sum of its powers.
-    fn finish(&self, shape: &Shape, position: usize, out: &mut [f32]) -> f32 {
+    fn finish(&self, shape: &AttentionShape, position: usize, out: &mut [f32]) -> f32 {
         let means = &self.means[position * shape.row()..][..shape.head_size];
         let total = self.total[position];
         divide(means, total, out);

@@ -1,6 +1,6 @@
 //! Vectors of a head brought together in scratch.
 
-use super::{PANEL, Section, Shape};
+use super::{AttentionShape, PANEL, Section};
 use crate::dispatch::dispatch;
 
 /// Where the vectors of a head come from: `sections` times all heads in a row.
@@ -25,12 +25,12 @@ impl<'a> Source<'a> {
     }
 
     /// The vector at a position.
-    pub(super) fn vector(&self, shape: &Shape, position: usize) -> &'a [f32] {
+    pub(super) fn vector(&self, shape: &AttentionShape, position: usize) -> &'a [f32] {
         &self.buffer[shape.vector(self.sections, self.section, self.sequence, self.head, position)]
     }
 
     /// Copies `count` vectors from position `first` on to the rows of a block.
-    pub(super) fn copy(&self, shape: &Shape, first: usize, count: usize, block: &mut [f32]) {
+    pub(super) fn copy(&self, shape: &AttentionShape, first: usize, count: usize, block: &mut [f32]) {
         for (position, row) in (first..first + count).zip(block.chunks_exact_mut(shape.row())) {
             row[..shape.head_size].copy_from_slice(self.vector(shape, position));
         }
@@ -40,7 +40,7 @@ impl<'a> Source<'a> {
 /// Multiplies the rows of a block by `factor` and writes each panel of them transposed to `panels`. Rows that are
 /// missing in the last panel count as zeros.
 pub(super) fn transpose_panels(
-    shape: &Shape,
+    shape: &AttentionShape,
     count: usize,
     factor: f32,
     block: &mut [f32],

@@ -24,7 +24,7 @@ impl Heads {
         self.count * self.size
     }
 
-    /// The length of the scratch that [`rows`] needs for so many keys; for absurd numbers the largest there is.
+    /// The length of the scratch that [`rows`] needs for this many keys; for absurd numbers the largest there is.
     pub fn scratch(&self, keys: usize) -> usize {
         let copies = if self.size.is_multiple_of(COLUMNS) { 0 } else { padded(self.size) };
         let each = PANEL.saturating_add(copies);

@@ -1,14 +1,14 @@
-//! Buffers of all heads, taken apart so that each task writes the vectors of its own heads.
+//! Buffers of all heads, split so that each task writes the vectors of its own heads.
 
 #![expect(
     unsafe_code,
-    reason = "the vectors of a head lie apart in memory, so tasks share a buffer without overlapping"
+    reason = "the vectors of a head are not contiguous in memory, so tasks share a buffer without overlapping"
 )]
 
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use super::Shape;
+use super::AttentionShape;
 use crate::threads::Parts;
 
 /// One piece of work: some positions of one head of one sequence.
@@ -23,7 +23,7 @@ pub(super) struct Item {
 /// How the work is cut: items of up to `block` positions, and `per_task` items for a task.
 #[derive(Clone, Copy)]
 pub(super) struct Cut {
-    pub(super) shape: Shape,
+    pub(super) shape: AttentionShape,
     pub(super) block: usize,
     pub(super) per_task: usize,
 }

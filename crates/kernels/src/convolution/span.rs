@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Shape;
+use super::ConvolutionShape;
 use crate::dispatch::dispatch;
 
 /// Positions of a span.
@@ -11,7 +11,7 @@ pub(super) const SPAN: usize = 64;
 /// The positions from `first` on.
 #[derive(Clone, Copy)]
 pub(super) struct Span {
-    pub(super) shape: Shape,
+    pub(super) shape: ConvolutionShape,
     pub(super) first: usize,
 }
 

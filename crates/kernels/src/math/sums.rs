@@ -1,4 +1,4 @@
-//! Sums over slices in a fixed order that vectorises.
+//! Sums over slices in a fixed order that vectorizes.
 
 /// The number of partial sums: several vector registers, so that additions do not wait for each other.
 const LANES: usize = 32;

@@ -1,10 +1,10 @@
-//! The product on AVX2: carries out the steps of a plan on all threads.
+//! The product on AVX2: executes the steps of a plan on all threads.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
 use super::buffer::Buffer;
-use super::plan::{Block, PANEL_GAP, Plan, Step, TILE_COLUMNS, TILE_ROWS};
+use super::plan::{Block, PANEL_GAP, ProductPlan, Step, TILE_COLUMNS, TILE_ROWS};
 use super::{Matrix, Problem, micro, pack};
 use crate::threads::Threads;
 
@@ -14,7 +14,7 @@ const SLOTS: usize = 2;
 /// What the product keeps from call to call: packed panels and the plan of the last shape.
 #[derive(Default)]
 pub(super) struct Workspace {
-    plan: Plan,
+    plan: ProductPlan,
     panels: Buffer,
 }
 
@@ -37,7 +37,7 @@ pub(super) unsafe fn multiply(threads: &Threads, workspace: &mut Workspace, prob
 /// One product under way.
 struct Run<'a> {
     problem: &'a Problem,
-    plan: &'a Plan,
+    plan: &'a ProductPlan,
     panels: *mut f32,
     slot: usize,
 }
@@ -51,7 +51,7 @@ impl Run<'_> {
     /// has them in hand already.
     ///
     /// # Safety
-    /// Each step may be carried out once, in an order in which a thread takes no step before all earlier ones were
+    /// Each step may be executed once, in an order in which a thread takes no step before all earlier ones were
     /// taken.
     unsafe fn step(&self, number: usize) {
         match self.plan.steps[number] {

@@ -43,7 +43,7 @@ pub(super) fn suits(problem: &Problem) -> bool {
 /// The problem must describe valid memory whose result overlaps no factor.
 pub(super) unsafe fn multiply(threads: &Threads, problem: &Problem) {
     let integer = |size: usize| size as c_int;
-    // The stride of a matrix that has one row only tells nothing, and must still be as large as the row.
+    // The stride of a matrix that has one row only means nothing, and must still be as large as the row.
     let stride = |matrix: Matrix, row: usize| integer(matrix.line_stride.max(matrix.inner_stride).max(row));
     // The lines of the left factor are its rows, those of the right factor its columns.
     let Problem { m, n, k, .. } = *problem;

@@ -72,7 +72,7 @@ pub(super) enum Step {
 
 /// The list of tasks of one product and what has been done of it. Its buffers are kept from product to product.
 #[derive(Default)]
-pub(super) struct Plan {
+pub(super) struct ProductPlan {
     pub blocks: Vec<Block>,
     pub steps: Vec<Step>,
     /// For every block the packing steps done.
@@ -87,7 +87,7 @@ pub(super) struct Plan {
     pub column_floats: usize,
 }
 
-impl Plan {
+impl ProductPlan {
     /// Plans a product of at least one row, column and inner element for a number of threads.
     pub(super) fn prepare(&mut self, m: usize, n: usize, k: usize, threads: usize) {
         if self.shape != Some([m, n, k, threads]) {

@@ -1,14 +1,14 @@
 //! The backward pass: only what the windows hand back is added up.
 
 use super::combine::{Term, combine};
-use super::{CLOSED, Shape, Workspace};
+use super::{CLOSED, PooledConvolutionShape, Workspace};
 
 /// Adds the gradients of weight and bias to `dweight` and `dbias`. `x` and `index` are those of [`super::forward`].
 ///
 /// # Panics
 /// If the lengths do not fit the shape.
 pub fn backward_weight(
-    shape: &Shape,
+    shape: &PooledConvolutionShape,
     x: &[f32],
     index: &[u8],
     dy: &[f32],
@@ -31,7 +31,7 @@ pub fn backward_weight(
 
 /// What the windows of one filter hand back: to which position of the kernel, and how much.
 fn open_windows<'a>(
-    shape: &Shape,
+    shape: &PooledConvolutionShape,
     filter: usize,
     index: &[u8],
     dy: &[f32],
@@ -55,7 +55,7 @@ fn open_windows<'a>(
 /// # Panics
 /// If the lengths do not fit the shape.
 pub fn backward_input(
-    shape: &Shape,
+    shape: &PooledConvolutionShape,
     weight: &[f32],
     index: &[u8],
     dy: &[f32],

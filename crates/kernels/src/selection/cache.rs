@@ -100,7 +100,7 @@ fn processor() -> String {
         .fold(std::env::consts::ARCH.to_owned() + "\n", |all, line| all + line + "\n")
 }
 
-/// What tells this build of the program from another of the same version: the length of the executable and when it was
+/// What distinguishes this build of the program from another of the same version: the length of the executable and when it was
 /// written. None where the system does not say; then nothing is kept.
 fn build() -> Option<String> {
     let file = fs::metadata(std::env::current_exe().ok()?).ok()?;

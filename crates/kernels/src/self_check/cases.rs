@@ -1,9 +1,9 @@
 //! A call of every kernel with numbers from a seed; each returns all that it computed.
 
 use crate::attention::{self, Heads};
-use crate::gelu::Kind;
+use crate::gelu::GeluFormula;
 use crate::matmul::{Layout, Write, matmul};
-use crate::packed::{Packed, Then};
+use crate::packed::{Activation, Packed};
 use crate::{
     Threads, adam_w, bias, convolution, cross_entropy, dropout, embedding, gelu, layer_norm, max_pool,
     pooled_convolution, reduce, relu, rms_norm, rope, sgd, swiglu,
@@ -68,7 +68,7 @@ fn products(threads: &Threads) -> Vec<f32> {
 fn attention_of_all(threads: &Threads) -> Vec<f32> {
     let mut all = Vec::new();
     for causal in [true, false] {
-        let shape = attention::Shape { batch: 2, context: 21, heads: 2, head_size: 20, causal };
+        let shape = attention::AttentionShape { batch: 2, context: 21, heads: 2, head_size: 20, causal };
         let qkv = numbers(3 * shape.output_length(), 1);
         let mut out = vec![0.0; shape.output_length()];
         let mut logsumexp = vec![0.0; shape.logsumexp_length()];
@@ -99,14 +99,18 @@ fn packed(_: &Threads) -> Vec<f32> {
         packed.apply(&x, &mut y, write, then);
         y
     };
-    let (exact, tanh) = (Then::Gelu(Kind::Exact), Then::Gelu(Kind::Tanh));
-    let calls =
-        [(Write::Set, Then::Nothing), (Write::Add, exact), (Write::Set, tanh), (Write::Add, Then::Tanh)];
+    let (exact, tanh) = (Activation::Gelu(GeluFormula::Exact), Activation::Gelu(GeluFormula::Tanh));
+    let calls = [
+        (Write::Set, Activation::Nothing),
+        (Write::Add, exact),
+        (Write::Set, tanh),
+        (Write::Add, Activation::Tanh),
+    ];
     calls.map(apply).concat()
 }
 
 fn convolutions(threads: &Threads) -> Vec<f32> {
-    let shape = convolution::Shape {
+    let shape = convolution::ConvolutionShape {
         batch: 2,
         channels: 2,
         height: 11,
@@ -128,7 +132,7 @@ fn convolutions(threads: &Threads) -> Vec<f32> {
 }
 
 fn pooled_convolutions(_: &Threads) -> Vec<f32> {
-    let shape = pooled_convolution::Shape {
+    let shape = pooled_convolution::PooledConvolutionShape {
         channels: 3,
         height: 10,
         width: 13,
@@ -154,7 +158,7 @@ fn pooled_convolutions(_: &Threads) -> Vec<f32> {
 }
 
 fn max_pools(threads: &Threads) -> Vec<f32> {
-    let shape = max_pool::Shape { planes: 3, height: 9, width: 23, window_height: 2, window_width: 2 };
+    let shape = max_pool::MaxPoolShape { planes: 3, height: 9, width: 23, window_height: 2, window_width: 2 };
     let (x, dy) = (numbers(shape.input_length(), 1), numbers(shape.output_length(), 2));
     let (mut y, mut index) = (vec![0.0; dy.len()], vec![0; dy.len()]);
     max_pool::forward(threads, &shape, &x, &mut y, &mut index);
@@ -210,7 +214,7 @@ fn rms_norms(threads: &Threads) -> Vec<f32> {
 }
 
 fn rotations(threads: &Threads) -> Vec<f32> {
-    let table = rope::Table::new(11, 22, 10_000.0);
+    let table = rope::RotaryTable::new(11, 22, 10_000.0);
     let turn = |direction| {
         let mut x = numbers(22 * 50, 1);
         rope::apply(threads, &table, direction, &mut x, 50, 3, 2, 11);
@@ -232,7 +236,7 @@ fn gelus(threads: &Threads) -> Vec<f32> {
         gelu::backward(threads, kind, &x, &dy, &mut dx);
         [y, dx].concat()
     };
-    [Kind::Exact, Kind::Tanh].map(both).concat()
+    [GeluFormula::Exact, GeluFormula::Tanh].map(both).concat()
 }
 
 fn swiglus(threads: &Threads) -> Vec<f32> {
@@ -280,7 +284,8 @@ fn losses(threads: &Threads) -> Vec<f32> {
 }
 
 fn adam_w_steps(threads: &Threads) -> Vec<f32> {
-    let hyper = adam_w::Hyper { rate: 1e-2, beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weight_decay: 0.1 };
+    let hyper =
+        adam_w::Hyperparameters { rate: 1e-2, beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weight_decay: 0.1 };
     let (mut w, g, mut m) = (numbers(103, 1), numbers(103, 2), numbers(103, 3));
     let mut v: Vec<f32> = numbers(103, 4).into_iter().map(f32::abs).collect();
     adam_w::step(threads, &hyper, 3, &mut w, &g, &mut m, &mut v);

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-/// Something that can be taken apart, each part by one task.
+/// Something that can be split, each part for one task.
 ///
 /// # Safety
 /// Parts of different indices must not overlap, and must stay valid for as long as `Part` says.

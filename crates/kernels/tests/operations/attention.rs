@@ -1,16 +1,16 @@
 //! Attention of many shapes: head sizes that fill vectors and odd ones, contexts around the sizes of the blocks.
 
-use assay_kernels::attention::{self, Shape};
+use assay_kernels::attention::{self, AttentionShape};
 use proptest::prelude::{ProptestConfig, any, proptest};
 
 use crate::support::{assert_close, assert_slopes, doubles, everywhere, inner, numbers};
 
-const fn shape(batch: usize, context: usize, heads: usize, head_size: usize, causal: bool) -> Shape {
-    Shape { batch, context, heads, head_size, causal }
+const fn shape(batch: usize, context: usize, heads: usize, head_size: usize, causal: bool) -> AttentionShape {
+    AttentionShape { batch, context, heads, head_size, causal }
 }
 
 /// The vectors of one head: queries, keys or values by `part`.
-fn vectors(shape: &Shape, qkv: &[f64], part: usize, sequence: usize, head: usize) -> Vec<Vec<f64>> {
+fn vectors(shape: &AttentionShape, qkv: &[f64], part: usize, sequence: usize, head: usize) -> Vec<Vec<f64>> {
     let begin = |position| ((sequence * shape.context + position) * 3 + part) * shape.heads + head;
     (0..shape.context)
         .map(|position| qkv[begin(position) * shape.head_size..][..shape.head_size].to_vec())
@@ -18,7 +18,7 @@ fn vectors(shape: &Shape, qkv: &[f64], part: usize, sequence: usize, head: usize
 }
 
 /// Output and logarithms, computed the plain way.
-fn reference(shape: &Shape, qkv: &[f64]) -> (Vec<f64>, Vec<f64>) {
+fn reference(shape: &AttentionShape, qkv: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let mut out = vec![0.0; shape.output_length()];
     let mut logsumexp = Vec::new();
     for sequence in 0..shape.batch {
@@ -45,7 +45,7 @@ fn reference(shape: &Shape, qkv: &[f64]) -> (Vec<f64>, Vec<f64>) {
 }
 
 /// Runs both passes and compares them.
-fn check(shape: Shape, size: f32, samples: usize) {
+fn check(shape: AttentionShape, size: f32, samples: usize) {
     let qkv: Vec<f32> = numbers(3 * shape.output_length(), 1).iter().map(|x| x * size).collect();
     let dout = numbers(shape.output_length(), 2);
     let (qkv64, dout64) = (doubles(&qkv), doubles(&dout));

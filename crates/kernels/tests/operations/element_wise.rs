@@ -23,10 +23,10 @@ fn erf(x: f64) -> f64 {
     value.copysign(x)
 }
 
-fn gelu_reference(kind: gelu::Kind, x: f64) -> f64 {
+fn gelu_reference(kind: gelu::GeluFormula, x: f64) -> f64 {
     match kind {
-        gelu::Kind::Exact => 0.5 * x * (1.0 + erf(x / 2.0_f64.sqrt())),
-        gelu::Kind::Tanh => {
+        gelu::GeluFormula::Exact => 0.5 * x * (1.0 + erf(x / 2.0_f64.sqrt())),
+        gelu::GeluFormula::Tanh => {
             0.5 * x * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3))).tanh())
         }
     }
@@ -66,7 +66,7 @@ fn swiglu_agrees() {
 
 #[test]
 fn gelu_agrees() {
-    for kind in [gelu::Kind::Exact, gelu::Kind::Tanh] {
+    for kind in [gelu::GeluFormula::Exact, gelu::GeluFormula::Tanh] {
         for length in [0, 1, 13, 333, 40_003] {
             let (x, dy) = (wide(length, 1), numbers(length, 2));
             everywhere(|threads| {
@@ -90,7 +90,7 @@ fn large_numbers_reach_their_limits() {
     everywhere(|threads| {
         let x = [-1e30, -200.0, 200.0, 1e30, f32::INFINITY, f32::NAN];
         let mut results = Vec::new();
-        for kind in [gelu::Kind::Exact, gelu::Kind::Tanh] {
+        for kind in [gelu::GeluFormula::Exact, gelu::GeluFormula::Tanh] {
             let mut y = [0.0; 6];
             gelu::forward(threads, kind, &x, &mut y);
             assert_eq!(y[..5], [0.0, 0.0, 200.0, 1e30, f32::INFINITY]);
@@ -159,7 +159,7 @@ fn the_mask_follows_from_seed_and_index_alone() {
     let whole = mask(1, 5, 200_000);
     assert_eq!(whole, mask(3, 5, 200_000));
     assert_eq!(whole[..70_001], mask(2, 5, 70_001));
-    // Masks of neighbouring seeds, and of neighbouring elements and blocks, agree as often as by chance.
+    // Masks of neighboring seeds, and of neighboring elements and blocks, agree as often as by chance.
     let other = mask(1, 6, 200_000);
     let agreement =
         |a: &[f32], b: &[f32]| a.iter().zip(b).filter(|(a, b)| a == b).count() as f64 / a.len() as f64;

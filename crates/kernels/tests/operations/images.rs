@@ -5,7 +5,12 @@ use assay_kernels::{Threads, convolution, max_pool};
 
 use crate::support::{assert_close, assert_slopes, doubles, everywhere, inner, numbers};
 
-fn convolution_reference(shape: &convolution::Shape, x: &[f64], weight: &[f64], bias: &[f64]) -> Vec<f64> {
+fn convolution_reference(
+    shape: &convolution::ConvolutionShape,
+    x: &[f64],
+    weight: &[f64],
+    bias: &[f64],
+) -> Vec<f64> {
     let mut y = Vec::new();
     for image in 0..shape.batch {
         for (filter, bias) in bias.iter().enumerate() {
@@ -32,7 +37,15 @@ fn convolution_reference(shape: &convolution::Shape, x: &[f64], weight: &[f64], 
 
 fn check_convolution(sizes: [usize; 7]) {
     let [batch, channels, height, width, filters, kernel_height, kernel_width] = sizes;
-    let shape = convolution::Shape { batch, channels, height, width, filters, kernel_height, kernel_width };
+    let shape = convolution::ConvolutionShape {
+        batch,
+        channels,
+        height,
+        width,
+        filters,
+        kernel_height,
+        kernel_width,
+    };
     let (x, weight) = (numbers(shape.input_length(), 1), numbers(shape.weight_length(), 2));
     let (bias, dy) = (numbers(filters, 3), numbers(shape.output_length(), 4));
     let (x64, weight64, bias64, dy64) = (doubles(&x), doubles(&weight), doubles(&bias), doubles(&dy));
@@ -89,7 +102,7 @@ fn max_pool_finds_the_largest_and_sends_the_gradient_there() {
         (300, 24, 24, 2, 2),
         (2, 4, 4, 1, 1),
     ] {
-        let shape = max_pool::Shape { planes, height, width, window_height, window_width };
+        let shape = max_pool::MaxPoolShape { planes, height, width, window_height, window_width };
         let (x, dy) = (numbers(shape.input_length(), 1), numbers(shape.output_length(), 2));
         everywhere(|threads| {
             let (mut y, mut index) = (vec![0.0; dy.len()], vec![0; dy.len()]);
@@ -117,7 +130,7 @@ fn max_pool_finds_the_largest_and_sends_the_gradient_there() {
 
 #[test]
 fn a_window_of_equal_elements_has_one_winner() {
-    let shape = max_pool::Shape { planes: 1, height: 2, width: 2, window_height: 2, window_width: 2 };
+    let shape = max_pool::MaxPoolShape { planes: 1, height: 2, width: 2, window_height: 2, window_width: 2 };
     let threads = Threads::new(1);
     let (mut y, mut index, mut dx) = ([0.0], [9], [9.0; 4]);
     max_pool::forward(&threads, &shape, &[3.0; 4], &mut y, &mut index);
@@ -128,7 +141,12 @@ fn a_window_of_equal_elements_has_one_winner() {
 }
 
 /// Convolution with channels last, max-pool and rectifier, plainly.
-fn pooled_reference(shape: &pooled_convolution::Shape, x: &[f64], weight: &[f64], bias: &[f64]) -> Vec<f64> {
+fn pooled_reference(
+    shape: &pooled_convolution::PooledConvolutionShape,
+    x: &[f64],
+    weight: &[f64],
+    bias: &[f64],
+) -> Vec<f64> {
     let line = shape.kernel_width * shape.channels;
     let at = |row: usize, column: usize, filter: usize| {
         let seen = (0..shape.kernel_height).flat_map(|tap_row| {
@@ -151,7 +169,14 @@ fn pooled_reference(shape: &pooled_convolution::Shape, x: &[f64], weight: &[f64]
 }
 
 fn check_pooled([channels, height, width, filters, kernel_height, kernel_width]: [usize; 6]) {
-    let shape = pooled_convolution::Shape { channels, height, width, filters, kernel_height, kernel_width };
+    let shape = pooled_convolution::PooledConvolutionShape {
+        channels,
+        height,
+        width,
+        filters,
+        kernel_height,
+        kernel_width,
+    };
     let (x, weight) = (numbers(shape.input_length(), 1), numbers(shape.weight_length(), 2));
     let (bias, dy) = (numbers(filters, 3), numbers(shape.output_length(), 4));
     let (x64, weight64, bias64, dy64) = (doubles(&x), doubles(&weight), doubles(&bias), doubles(&dy));
@@ -207,7 +232,7 @@ fn pooled_convolution_agrees() {
 
 #[test]
 fn a_closed_window_hands_nothing_back_and_nan_is_passed_on() {
-    let shape = pooled_convolution::Shape {
+    let shape = pooled_convolution::PooledConvolutionShape {
         channels: 1,
         height: 2,
         width: 4,

@@ -7,7 +7,7 @@ mod element_wise;
 mod images;
 mod loss;
 mod norms;
-mod optimisers;
+mod optimizers;
 mod packed;
 mod positions;
 mod support;

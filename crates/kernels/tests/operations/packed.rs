@@ -1,8 +1,8 @@
 //! What works on some rows inside one task: packed matrices, attention over ragged sequences, norms in place; and biases.
 
 use assay_kernels::attention::{Heads, rows};
-use assay_kernels::gelu::Kind;
-use assay_kernels::packed::{Packed, Then};
+use assay_kernels::gelu::GeluFormula;
+use assay_kernels::packed::{Activation, Packed};
 use assay_kernels::{Write, bias, layer_norm};
 
 use crate::support::{assert_close, doubles, everywhere, inner, numbers};
@@ -18,20 +18,25 @@ fn erf(x: f64) -> f64 {
     sum * 2.0 / std::f64::consts::PI.sqrt()
 }
 
-fn then_in_doubles(then: Then, x: f64) -> f64 {
-    match then {
-        Then::Nothing => x,
-        Then::Gelu(Kind::Exact) => 0.5 * x * (1.0 + erf(x / 2f64.sqrt())),
-        Then::Gelu(Kind::Tanh) => {
+fn activation_in_doubles(activation: Activation, x: f64) -> f64 {
+    match activation {
+        Activation::Nothing => x,
+        Activation::Gelu(GeluFormula::Exact) => 0.5 * x * (1.0 + erf(x / 2f64.sqrt())),
+        Activation::Gelu(GeluFormula::Tanh) => {
             0.5 * x * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044_715 * x.powi(3))).tanh())
         }
-        Then::Tanh => x.tanh(),
+        Activation::Tanh => x.tanh(),
     }
 }
 
 #[test]
 fn a_packed_matrix_multiplies_as_a_plain_one_and_does_what_follows() {
-    let all = [Then::Nothing, Then::Gelu(Kind::Exact), Then::Gelu(Kind::Tanh), Then::Tanh];
+    let all = [
+        Activation::Nothing,
+        Activation::Gelu(GeluFormula::Exact),
+        Activation::Gelu(GeluFormula::Tanh),
+        Activation::Tanh,
+    ];
     for (number, (count, inputs, outputs)) in
         [(1, 5, 2), (3, 16, 16), (14, 24, 40), (13, 7, 33), (6, 64, 3)].into_iter().enumerate()
     {
@@ -47,7 +52,7 @@ fn a_packed_matrix_multiplies_as_a_plain_one_and_does_what_follows() {
                     let line = doubles(&weight[column * inputs..][..inputs]);
                     let sum = inner(&doubles(&x[row * inputs..][..inputs]), &line);
                     let old = if write == Write::Add { f64::from(before[place]) } else { 0.0 };
-                    then_in_doubles(then, sum + old + f64::from(offset[column]))
+                    activation_in_doubles(then, sum + old + f64::from(offset[column]))
                 })
                 .collect();
             everywhere(|_| {
@@ -65,15 +70,15 @@ fn rows_give_the_same_bits_whichever_rows_stand_beside_them() {
     let packed = Packed::new(&numbers(48 * 32, 1), &numbers(48, 2), 32);
     let x = numbers(17 * 32, 3);
     let mut whole = vec![0.0; 17 * 48];
-    packed.apply(&x, &mut whole, Write::Set, Then::Gelu(Kind::Exact));
+    packed.apply(&x, &mut whole, Write::Set, Activation::Gelu(GeluFormula::Exact));
     for cut in [1, 4, 7] {
         let mut pieces = vec![0.0; 17 * 48];
         for (x, y) in x.chunks(cut * 32).zip(pieces.chunks_mut(cut * 48)) {
-            packed.apply(x, y, Write::Set, Then::Gelu(Kind::Exact));
+            packed.apply(x, y, Write::Set, Activation::Gelu(GeluFormula::Exact));
         }
         assert_eq!(whole, pieces, "{cut}");
     }
-    packed.apply(&[], &mut [], Write::Set, Then::Nothing);
+    packed.apply(&[], &mut [], Write::Set, Activation::Nothing);
 }
 
 /// What the queries of one sequence see, computed the plain way.

@@ -1,6 +1,6 @@
 //! Rotary embedding and token embedding.
 
-use assay_kernels::rope::{self, Direction, Table};
+use assay_kernels::rope::{self, Direction, RotaryTable};
 use assay_kernels::{Threads, embedding};
 
 use crate::support::{assert_close, doubles, everywhere, numbers, whole_numbers};
@@ -10,7 +10,7 @@ fn rope_turns_pairs_by_their_angle() {
     for (head_size, heads, context, rows) in [(2, 1, 1, 3), (20, 3, 5, 11), (64, 4, 128, 256), (6, 2, 7, 0)] {
         let (offset, stride) = (4, heads * head_size + 9);
         let x = numbers(rows * stride, 1);
-        let table = Table::new(context + 2, head_size, 10_000.0);
+        let table = RotaryTable::new(context + 2, head_size, 10_000.0);
         let mut wanted = doubles(&x);
         for (row, wanted) in wanted.chunks_mut(stride).enumerate() {
             for (head, head_values) in wanted[offset..][..heads * head_size].chunks_mut(head_size).enumerate()
@@ -41,7 +41,7 @@ fn rope_turns_pairs_by_their_angle() {
 #[test]
 #[should_panic(expected = "the head size must be even")]
 fn an_odd_head_size_is_refused() {
-    Table::new(4, 3, 10_000.0);
+    RotaryTable::new(4, 3, 10_000.0);
 }
 
 #[test]

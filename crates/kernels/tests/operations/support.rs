@@ -45,7 +45,7 @@ pub fn everywhere(action: impl Fn(&Threads) -> Vec<f32>) {
     }
 }
 
-/// Asserts that numbers agree to `tolerance`, relative to the size of the wanted number or to 1, whichever is larger.
+/// Asserts that numbers agree to `tolerance`, relative to the size of the wanted number or to 1 if that is larger.
 #[track_caller]
 pub fn assert_close(what: &str, got: &[f32], wanted: &[f64], tolerance: f64) {
     assert_eq!(got.len(), wanted.len(), "{what}: lengths");

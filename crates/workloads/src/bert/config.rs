@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use assay_kernels::gelu;
 use serde::Deserialize;
 
-use super::shape::Shape;
+use super::shape::BertShape;
 use crate::describe::MOST;
 
 /// What a folder says of its model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
     /// Its shape; without labels it has two classes.
-    pub shape: Shape,
+    pub shape: BertShape,
     /// The names of the classes, in their order; empty where there are none.
     pub labels: Vec<String>,
 }
@@ -74,7 +74,7 @@ pub fn parse(bytes: &[u8]) -> Result<Config, String> {
         _ => Err(format!("`{name}` is {number}, which must be from 1 to {MOST}")),
     };
     let labels = labels(&keys.id2label)?;
-    let shape = Shape {
+    let shape = BertShape {
         width: size("hidden_size", keys.hidden_size)?,
         hidden: size("intermediate_size", keys.intermediate_size)?,
         layers: size("num_hidden_layers", keys.num_hidden_layers)?,
@@ -100,10 +100,10 @@ fn epsilon(number: f64) -> Result<f32, String> {
     }
 }
 
-fn activation(name: &str) -> Result<gelu::Kind, String> {
+fn activation(name: &str) -> Result<gelu::GeluFormula, String> {
     match name {
-        "gelu" | "gelu_python" => Ok(gelu::Kind::Exact),
-        "gelu_new" | "gelu_fast" | "gelu_pytorch_tanh" | "gelu_accurate" => Ok(gelu::Kind::Tanh),
+        "gelu" | "gelu_python" => Ok(gelu::GeluFormula::Exact),
+        "gelu_new" | "gelu_fast" | "gelu_pytorch_tanh" | "gelu_accurate" => Ok(gelu::GeluFormula::Tanh),
         other => Err(format!("its activation is `{other}`, and only `gelu` and its approximation are known")),
     }
 }
@@ -132,10 +132,10 @@ mod tests {
     #[test]
     fn keys_give_shape_and_labels_and_missing_ones_are_those_of_base() {
         let config = parse(TEXT.as_bytes()).unwrap();
-        let Shape { width, hidden, layers, heads, vocabulary, classes, epsilon, activation, .. } =
+        let BertShape { width, hidden, layers, heads, vocabulary, classes, epsilon, activation, .. } =
             config.shape;
         assert_eq!([width, hidden, layers, heads, vocabulary, classes], [384, 1536, 6, 12, 30_522, 3]);
-        assert_eq!((epsilon, activation), (1e-7, gelu::Kind::Tanh));
+        assert_eq!((epsilon, activation), (1e-7, gelu::GeluFormula::Tanh));
         assert_eq!(config.labels, ["NEG", "POS", "NEITHER"]);
         assert_eq!(parse(b"{}").unwrap().shape.width, 768);
     }

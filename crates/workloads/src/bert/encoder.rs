@@ -14,7 +14,7 @@ use assay_kernels::threads::Chunks;
 use self::part::{Fixed, Part, Step};
 use super::parameters::Parameters;
 use super::sentences::Batch;
-use super::shape::Shape;
+use super::shape::BertShape;
 use crate::WorkloadError;
 use crate::profile::Profile;
 use crate::tensors::zeros;
@@ -36,7 +36,7 @@ pub struct Encoder {
 
 impl Encoder {
     /// Packs the weights. Memory is taken when a batch needs more than any before.
-    pub fn new(threads: Threads, shape: &Shape, weights: Parameters, profile: Profile) -> Encoder {
+    pub fn new(threads: Threads, shape: &BertShape, weights: Parameters, profile: Profile) -> Encoder {
         Encoder {
             threads,
             profile,
@@ -52,14 +52,14 @@ impl Encoder {
         &self.profile
     }
 
-    /// Numbers that a batch of so many rows, the longest sentence of which has `longest`, takes beside the weights.
-    pub fn numbers(threads: usize, shape: &Shape, rows: usize, longest: usize) -> u128 {
+    /// Numbers that a batch of this many rows, the longest sentence of which has `longest`, takes beside the weights.
+    pub fn numbers(threads: usize, shape: &BertShape, rows: usize, longest: usize) -> u128 {
         let per = rows_of_part(threads, rows);
         let parts = rows.div_ceil(per.max(1)) as u128;
         7 * rows as u128 * shape.width as u128 + parts * scratch_of_part(shape, per, longest) as u128
     }
 
-    /// Takes the memory for batches of so many rows, the longest sentence of which has `longest`, before they come.
+    /// Takes the memory for batches of this many rows, the longest sentence of which has `longest`, before they come.
     pub fn reserve(&mut self, rows: usize, longest: usize) -> Result<(), WorkloadError> {
         let shape = self.fixed.shape;
         let per = rows_of_part(self.threads.count(), rows);
@@ -108,7 +108,7 @@ impl Encoder {
     fn fork(&mut self, batch: &Batch, longest: usize, steps: &[(Step, usize)]) {
         let Encoder { threads, profile, fixed, stream, qkv: [current, next], scratch } = self;
         let (fixed, current): (&Fixed, &[f32]) = (fixed, current);
-        let Shape { width, hidden, .. } = fixed.shape;
+        let BertShape { width, hidden, .. } = fixed.shape;
         let rows = batch.rows();
         let per = rows_of_part(threads.count(), rows);
         let of_part = scratch_of_part(&fixed.shape, per, longest);
@@ -152,7 +152,7 @@ fn rows_of_part(threads: usize, rows: usize) -> usize {
 }
 
 /// The scratch of a part: what attention gave, the inside of the feed-forward layer, and what attention needs.
-fn scratch_of_part(shape: &Shape, rows: usize, longest: usize) -> usize {
+fn scratch_of_part(shape: &BertShape, rows: usize, longest: usize) -> usize {
     let heads = Heads { count: shape.heads, size: shape.head_size() };
     rows.saturating_mul(shape.width + shape.hidden).saturating_add(heads.scratch(longest))
 }

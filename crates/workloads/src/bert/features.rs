@@ -58,11 +58,11 @@ impl Features {
         Ok(self.tokens.encode(text, self.positions)?.ids)
     }
 
-    /// The features of all sentences, one behind the other; `tell` hears how many are done.
+    /// The features of all sentences, one behind the other; `report` is called with how many are done.
     pub fn compute(
         &mut self,
         texts: &[String],
-        tell: &mut dyn FnMut(usize),
+        emit: &mut dyn FnMut(usize),
     ) -> Result<Vec<f32>, WorkloadError> {
         let mut features = Vec::with_capacity(texts.len() * self.width);
         let (mut batch, mut scratch, mut means) = (Batch::default(), Vec::new(), Vec::new());
@@ -78,7 +78,7 @@ impl Features {
             let tokens = self.encoder.encode(&batch)?;
             Head::Embedding.answer(self.width, &batch, tokens, &mut scratch, &mut means);
             features.extend_from_slice(&means);
-            tell(features.len() / self.width);
+            emit(features.len() / self.width);
         }
         Ok(features)
     }

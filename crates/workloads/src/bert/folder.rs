@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::config::{self, Config};
 use super::options::Task;
 use super::parameters::{Affine, Parameters};
-use super::shape::Shape;
+use super::shape::BertShape;
 use super::tokens::Tokens;
 use crate::WorkloadError;
 use crate::weights::Weights;
@@ -162,8 +162,8 @@ struct Place<'a> {
 }
 
 /// The places of all tensors of the encoder.
-fn places<'a>(shape: &Shape, parameters: &'a mut Parameters) -> Vec<Place<'a>> {
-    let Shape { width, hidden, vocabulary, positions, kinds, .. } = *shape;
+fn places<'a>(shape: &BertShape, parameters: &'a mut Parameters) -> Vec<Place<'a>> {
+    let BertShape { width, hidden, vocabulary, positions, kinds, .. } = *shape;
     let Parameters { word, position, kind, norm, layers, .. } = parameters;
     let mut places: Vec<Place<'a>> = Vec::new();
     let mut one = |name: &str, values: &'a mut [f32], dimensions: &[usize]| {

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use assay_kernels::Write;
-use assay_kernels::packed::{Packed, Then};
+use assay_kernels::packed::{Activation, Packed};
 use safetensors::tensor::{Dtype, TensorView};
 use serde::{Deserialize, Serialize};
 
@@ -70,12 +70,12 @@ impl Head {
                 for (row, start) in rows.chunks_exact_mut(width).zip(&batch.starts) {
                     row.copy_from_slice(&tokens[start * width..][..width]);
                 }
-                pooler.apply(rows, pooled, Write::Set, Then::Tanh);
-                classifier.apply(pooled, out, Write::Set, Then::Nothing);
+                pooler.apply(rows, pooled, Write::Set, Activation::Tanh);
+                classifier.apply(pooled, out, Write::Set, Activation::Nothing);
             }
             Head::Mean(classifier) => {
                 means(width, batch, tokens, rows);
-                classifier.apply(rows, out, Write::Set, Then::Nothing);
+                classifier.apply(rows, out, Write::Set, Activation::Nothing);
             }
             Head::Embedding => means(width, batch, tokens, out),
         }

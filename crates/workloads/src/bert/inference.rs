@@ -1,21 +1,21 @@
-//! Sentences answered by this program: load, pass over them, tell.
+//! Sentences answered by this program: load, pass over them, report.
 
-mod tell;
+mod emit;
 
 use std::time::Instant;
 
 use assay_kernels::{Threads, reduce};
 use assay_model::{WorkloadEvent, names};
 
-pub(super) use self::tell::tell_sentences;
-use self::tell::{fits, rank, tell_answer};
+pub(super) use self::emit::report_sentences;
+use self::emit::{fits, rank, report_answer};
 use super::Opened;
 use super::encoder::Encoder;
 use super::head::{Head, best};
 use super::options::{Options, Task};
 use super::parameters::Parameters;
 use super::sentences::{Batch, Sentence, Sentences};
-use crate::native::{self, Began};
+use crate::native::{self, RunStart};
 use crate::process::{cpu_seconds, wait_for_line};
 use crate::profile::Profile;
 use crate::summary::{CPU, mean};
@@ -29,14 +29,14 @@ pub(super) fn run(
     machine: &Limits,
     emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
-    let began = Began::now();
-    native::tell_settings(options.in_force(), &["learning_rate", "weight_decay", "clip"], emitter);
-    tell_sentences(options, &opened, &sentences, emitter);
+    let began = RunStart::now();
+    native::report_settings(options.in_force(), &["learning_rate", "weight_decay", "clip"], emitter);
+    report_sentences(options, &opened, &sentences, emitter);
     if !fits(options, &sentences, machine, emitter) {
         return Ok(Ended::DoesNotFit);
     }
     let mut run = Run::prepare(options, opened, sentences)?;
-    began.tell_stage(emitter);
+    began.report_stage(emitter);
     emitter.emit(WorkloadEvent::value(names::PARAMETERS, options.shape.parameters(options.task) as f64));
     emitter.value_in("flops.iteration", run.flops, "FLOP", None);
     emitter.value_in("samples.iteration", run.order.len() as f64, "samples", None);
@@ -46,7 +46,7 @@ pub(super) fn run(
     );
     let ended = run.passes(began.at, emitter)?;
     run.finish(machine, emitter)?;
-    began.tell_memory(emitter);
+    began.report_memory(emitter);
     if matches!(ended, Ended::Done | Ended::Stopped) {
         emitter.emit(WorkloadEvent::Done { steps: run.done });
     }
@@ -200,7 +200,7 @@ impl<'a> Run<'a> {
         Ok((seconds, squares))
     }
 
-    /// Tells what all passes came to.
+    /// Reports what all passes came to.
     fn finish(&mut self, machine: &Limits, emitter: &mut Emitter<'_>) -> Result<(), WorkloadError> {
         let seconds: f64 = self.passes.iter().sum();
         let passes = self.passes.len() as f64;
@@ -209,7 +209,7 @@ impl<'a> Run<'a> {
         }
         if passes > 0.0 && seconds > 0.0 {
             emitter.emit(mean(names::TIME_ITERATION, seconds, passes));
-            self.tell_latencies(emitter);
+            self.report_latencies(emitter);
             emitter.emit(WorkloadEvent::rate(
                 names::INFERENCES_PER_S,
                 passes * self.order.len() as f64,
@@ -222,16 +222,16 @@ impl<'a> Run<'a> {
             }
         }
         if self.done > 0 {
-            self.tell_answers(emitter);
+            self.report_answers(emitter);
         }
         if let Some(path) = &self.options.profile {
-            self.encoder.profile().tell(machine.peak_flops, self.passes.len() as u64, emitter);
+            self.encoder.profile().report(machine.peak_flops, self.passes.len() as u64, emitter);
             self.encoder.profile().write(path)?;
         }
         Ok(())
     }
 
-    fn tell_latencies(&mut self, emitter: &mut Emitter<'_>) {
+    fn report_latencies(&mut self, emitter: &mut Emitter<'_>) {
         self.latencies.sort_by(f64::total_cmp);
         for (name, share) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99)] {
             let value = self.latencies[rank(share, self.latencies.len())];
@@ -241,14 +241,14 @@ impl<'a> Run<'a> {
         emitter.emit(mean(names::LATENCY, total, self.latencies.len() as f64));
     }
 
-    /// Tells how many answers were right, and the answer to a sentence that was given by itself.
-    fn tell_answers(&self, emitter: &mut Emitter<'_>) {
+    /// Reports how many answers were right, and the answer to a sentence that was given by itself.
+    fn report_answers(&self, emitter: &mut Emitter<'_>) {
         let labelled = self.order.iter().filter(|place| self.sentences[**place].label.is_some()).count();
         if labelled > 0 && self.options.task == Task::Classify {
             emitter.emit(WorkloadEvent::derived(names::ACCURACY, self.right as f64 / labelled as f64));
         }
         if self.options.text.is_some() && self.options.task == Task::Classify {
-            tell_answer(&self.shown, &self.labels, emitter);
+            report_answer(&self.shown, &self.labels, emitter);
         }
     }
 }

@@ -4,7 +4,7 @@ use assay_kernels::{Threads, Write, attention, bias, layer_norm};
 
 use super::operations::{Moments, Operations, attention_shape};
 use super::parameters::Layer;
-use super::shape::Shape;
+use super::shape::BertShape;
 use crate::WorkloadError;
 use crate::tensors::zeros;
 
@@ -39,13 +39,13 @@ pub(super) struct Scratch {
 }
 
 /// The numbers that a layer keeps for each token.
-pub(super) fn kept_of_token(shape: &Shape) -> u128 {
+pub(super) fn kept_of_token(shape: &BertShape) -> u128 {
     let [width, hidden, heads] = [shape.width, shape.hidden, shape.heads].map(|size| size as u128);
     7 * width + hidden + heads + 4
 }
 
 /// The numbers of the scratch for each token, without what kernels need.
-pub(super) fn scratch_of_token(shape: &Shape) -> u128 {
+pub(super) fn scratch_of_token(shape: &BertShape) -> u128 {
     let [width, hidden] = [shape.width, shape.hidden].map(|size| size as u128);
     3 * width + 2 * hidden.max(3 * width)
 }
@@ -60,7 +60,7 @@ impl Moments {
 }
 
 impl Kept {
-    pub(super) fn new(threads: &Threads, shape: &Shape, tokens: usize) -> Result<Kept, WorkloadError> {
+    pub(super) fn new(threads: &Threads, shape: &BertShape, tokens: usize) -> Result<Kept, WorkloadError> {
         let buffer = |each: usize| zeros(threads, "activations", tokens * each);
         Ok(Kept {
             qkv: buffer(3 * shape.width)?,
@@ -79,7 +79,7 @@ impl Kept {
 impl Scratch {
     pub(super) fn new(
         threads: &Threads,
-        shape: &Shape,
+        shape: &BertShape,
         batch: usize,
         context: usize,
     ) -> Result<Scratch, WorkloadError> {

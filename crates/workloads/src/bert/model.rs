@@ -10,7 +10,7 @@ use super::layer::{self, Kept, Scratch, kept_of_token, scratch_of_token};
 use super::operations::{Moments, Operations, attention_shape};
 use super::options::Task;
 use super::parameters::Parameters;
-use super::shape::Shape;
+use super::shape::BertShape;
 use crate::WorkloadError;
 use crate::collective::Collective;
 use crate::profile::Profile;
@@ -39,7 +39,7 @@ pub struct Model {
 }
 
 /// How many numbers of four bytes a model takes for a batch, without its weights, gradients and moments.
-pub fn numbers(threads: &Threads, shape: &Shape, batch: usize, context: usize) -> u128 {
+pub fn numbers(threads: &Threads, shape: &BertShape, batch: usize, context: usize) -> u128 {
     let (batch, context) = (batch as u128, context as u128);
     let tokens = batch * context;
     let layers = shape.layers as u128;
@@ -64,7 +64,7 @@ impl Model {
     /// A model with weights, its memory taken and touched.
     pub fn new(
         threads: Threads,
-        shape: &Shape,
+        shape: &BertShape,
         weights: Parameters,
         batch: usize,
         context: usize,

@@ -4,7 +4,7 @@ use assay_kernels::threads::Chunks;
 use assay_kernels::{Layout, Threads, Write, attention, bias, gelu, layer_norm, matmul};
 
 use super::parameters::Affine;
-use super::shape::Shape;
+use super::shape::BertShape;
 use crate::profile::Profile;
 
 /// Numbers that one task copies or clears.
@@ -13,8 +13,8 @@ const PIECE: usize = 1 << 16;
 /// The kernels with everything that stays the same from call to call.
 pub(super) struct Operations {
     pub(super) threads: Threads,
-    pub(super) shape: Shape,
-    pub(super) attention: attention::Shape,
+    pub(super) shape: BertShape,
+    pub(super) attention: attention::AttentionShape,
     pub(super) profile: Profile,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Moments {
 impl Operations {
     pub(super) fn new(
         threads: Threads,
-        shape: &Shape,
+        shape: &BertShape,
         batch: usize,
         context: usize,
         profile: Profile,
@@ -165,7 +165,7 @@ impl Operations {
     }
 
     fn attention_flops(&self) -> f64 {
-        let attention::Shape { batch, context, .. } = self.attention;
+        let attention::AttentionShape { batch, context, .. } = self.attention;
         4.0 * (batch * context) as f64 * context as f64 * self.shape.width as f64
     }
 
@@ -195,8 +195,14 @@ impl Operations {
 }
 
 /// The shape of attention.
-pub(super) fn attention_shape(shape: &Shape, batch: usize, context: usize) -> attention::Shape {
-    attention::Shape { batch, context, heads: shape.heads, head_size: shape.head_size(), causal: false }
+pub(super) fn attention_shape(shape: &BertShape, batch: usize, context: usize) -> attention::AttentionShape {
+    attention::AttentionShape {
+        batch,
+        context,
+        heads: shape.heads,
+        head_size: shape.head_size(),
+        causal: false,
+    }
 }
 
 fn flops(rows: usize, outputs: usize, inputs: usize) -> f64 {

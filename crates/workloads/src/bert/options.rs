@@ -6,7 +6,7 @@ use assay_kernels::gelu;
 use assay_model::{Settings, Value};
 
 use super::description;
-use super::shape::{SIZES, Shape};
+use super::shape::{BertShape, SIZES};
 use crate::engine::EngineKind;
 use crate::settings::{Checked, wrong};
 use crate::training::Training;
@@ -29,7 +29,7 @@ pub struct Options {
     /// What is computed.
     pub task: Task,
     /// The shape of the model, which that of a folder or a tokenizer replaces or completes.
-    pub shape: Shape,
+    pub shape: BertShape,
     /// The sentence to compute.
     pub text: Option<String>,
     /// The file of sentences, or the text to train on.
@@ -111,13 +111,13 @@ impl Options {
     }
 
     /// Takes over the shape of a model that was read.
-    pub fn settle_model(&mut self, shape: Shape) -> Result<(), WorkloadError> {
+    pub fn settle_model(&mut self, shape: BertShape) -> Result<(), WorkloadError> {
         self.shape = shape;
         self.vocabulary_given = true;
         self.check_lengths()
     }
 
-    /// Settles the vocabulary once the tokenizer is known, which has so many tokens.
+    /// Settles the vocabulary once the tokenizer is known, which has this many tokens.
     pub fn settle_vocabulary(&mut self, tokens: usize) -> Result<(), WorkloadError> {
         if !self.vocabulary_given {
             self.shape.vocabulary = tokens;
@@ -135,7 +135,7 @@ impl Options {
         ranks::threads_of_task(self.threads, self.tasks)
     }
 
-    /// Every setting with the value that is in force.
+    /// Every setting with the value that is in effect.
     pub fn in_force(&self) -> Settings {
         let mut settings = self.settings.clone();
         let mut set = |name: &str, number: usize| {
@@ -149,7 +149,7 @@ impl Options {
         set("positions", self.shape.positions);
         set("classes", self.shape.classes);
         set("threads", self.threads);
-        let word = if self.shape.activation == gelu::Kind::Exact { "gelu" } else { "gelu_tanh" };
+        let word = if self.shape.activation == gelu::GeluFormula::Exact { "gelu" } else { "gelu_tanh" };
         settings.insert("activation".to_owned(), word.into());
         settings.insert("epsilon".to_owned(), Value::Float(f64::from(self.shape.epsilon)));
         settings
@@ -162,9 +162,9 @@ impl Options {
 
     /// Settings that do not go together.
     fn check(&self) -> Result<(), WorkloadError> {
-        let Shape { width, heads, vocabulary, .. } = self.shape;
+        let BertShape { width, heads, vocabulary, .. } = self.shape;
         if !width.is_multiple_of(heads) {
-            let reason = format!("a width of {width} cannot be divided into so many heads");
+            let reason = format!("a width of {width} cannot be divided into this many heads");
             return Err(
                 wrong("heads", &heads, reason).or_hint("take a number of heads that divides the width")
             );
@@ -232,7 +232,7 @@ impl Options {
 }
 
 /// The shape that the size names, with the dimensions that were given on their own.
-fn shape(checked: &Checked) -> Result<Shape, WorkloadError> {
+fn shape(checked: &Checked) -> Result<BertShape, WorkloadError> {
     let name = checked.text("size");
     let size = SIZES.iter().find(|size| size.name == name);
     let dimension = |key: &str, named: Option<usize>| match (checked.count(key), named) {
@@ -248,7 +248,7 @@ fn shape(checked: &Checked) -> Result<Shape, WorkloadError> {
     if epsilon.is_nan() || epsilon < 0.0 {
         return Err(wrong("epsilon", &epsilon, "it must not be negative"));
     }
-    Ok(Shape {
+    Ok(BertShape {
         width,
         hidden: dimension("hidden", size.map(|_| width.saturating_mul(4)))?,
         layers: dimension("layers", size.map(|size| size.layers))?,
@@ -258,7 +258,11 @@ fn shape(checked: &Checked) -> Result<Shape, WorkloadError> {
         kinds: 2,
         classes: checked.count("classes"),
         epsilon,
-        activation: if checked.text("activation") == "gelu" { gelu::Kind::Exact } else { gelu::Kind::Tanh },
+        activation: if checked.text("activation") == "gelu" {
+            gelu::GeluFormula::Exact
+        } else {
+            gelu::GeluFormula::Tanh
+        },
     })
 }
 
@@ -274,7 +278,7 @@ mod tests {
     #[test]
     fn a_size_gives_the_shape_and_single_dimensions_override_it() {
         let options = read(&[("size", "large".into()), ("layers", 2.into())]).unwrap();
-        let Shape { width, hidden, layers, heads, vocabulary, positions, .. } = options.shape;
+        let BertShape { width, hidden, layers, heads, vocabulary, positions, .. } = options.shape;
         assert_eq!([width, hidden, layers, heads, vocabulary, positions], [1024, 4096, 2, 16, 30_522, 512]);
         assert_eq!((options.threads, options.in_force()["hidden"].clone()), (3, Value::Integer(4096)));
     }

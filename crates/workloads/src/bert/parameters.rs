@@ -1,9 +1,9 @@
-//! One number for every parameter of the model: weights, gradients, or moments of the optimiser.
+//! One number for every parameter of the model: weights, gradients, or moments of the optimizer.
 
 use assay_kernels::Threads;
 
 use super::options::Task;
-use super::shape::Shape;
+use super::shape::BertShape;
 use crate::WorkloadError;
 use crate::tensors::{self, Tensor};
 
@@ -75,7 +75,7 @@ impl Parameters {
     /// Zeros. Every page is touched, so that no iteration pays for it.
     pub fn zeros(
         threads: &Threads,
-        shape: &Shape,
+        shape: &BertShape,
         task: Task,
         what: &'static str,
     ) -> Result<Parameters, WorkloadError> {
@@ -85,7 +85,7 @@ impl Parameters {
     /// The initial weights.
     pub fn initial(
         threads: &Threads,
-        shape: &Shape,
+        shape: &BertShape,
         task: Task,
         seed: u64,
     ) -> Result<Parameters, WorkloadError> {
@@ -93,7 +93,7 @@ impl Parameters {
     }
 
     fn make(
-        shape: &Shape,
+        shape: &BertShape,
         task: Task,
         values: impl Fn(&Tensor) -> Result<Vec<f32>, WorkloadError>,
     ) -> Result<Parameters, WorkloadError> {
@@ -105,7 +105,7 @@ impl Parameters {
         Ok(parameters)
     }
 
-    /// All tensors of a task, in the order of [`Shape::tensors`].
+    /// All tensors of a task, in the order of [`BertShape::tensors`].
     pub fn tensors_mut(&mut self, task: Task) -> impl Iterator<Item = &mut [f32]> {
         self.vectors_mut(task).into_iter().map(Vec::as_mut_slice)
     }

@@ -1,4 +1,4 @@
-//! Pre-training by this program: plan, prepare, iterate, tell.
+//! Pre-training by this program: plan, prepare, iterate, report.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use super::options::{Options, Task};
 use super::parameters::Parameters;
 use crate::collective::Collective;
 use crate::memory::{self, bytes_in_words};
-use crate::native::{self, Began, Need, Run};
+use crate::native::{self, MemoryNeed, NativeRun, RunStart};
 use crate::profile::Profile;
-use crate::session::{Course, Work};
-use crate::summary::{Effort, Outcome};
+use crate::session::{IterationSchedule, Work};
+use crate::summary::{Outcome, WorkAmount};
 use crate::{Emitter, Ended, Limits, WorkloadError, training};
 
 /// Runs it.
@@ -28,30 +28,30 @@ pub(super) fn run(
     emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
     const ELSEWHERE: [&str; 5] = ["text", "head", "sentences", "length", "classes"];
-    let began = Began::now();
-    native::tell_settings(options.in_force(), &ELSEWHERE, emitter);
-    opened.tell_made_up(options, emitter);
+    let began = RunStart::now();
+    native::report_settings(options.in_force(), &ELSEWHERE, emitter);
+    opened.report_made_up(options, emitter);
     if !fits(options, machine, emitter) {
         return Ok(Ended::DoesNotFit);
     }
     let text = text.map(Arc::new);
     let special = opened.tokens.special();
     let Options { warmup, iterations, paced, .. } = *options;
-    let course = Course { warmup, iterations, paced, calmer: training::CALMER };
-    let run = Run { began, course, effort: effort(options), profile: options.profile.as_deref() };
+    let course = IterationSchedule { warmup, iterations, paced, calmer: training::CALMER };
+    let run = NativeRun { began, course, effort: effort(options), profile: options.profile.as_deref() };
     run.on_all(machine, emitter, |rank, emitter| {
         let rank = Rank::prepare(options, Source::new(options, text.clone(), special, rank))?;
-        began.tell_stage(emitter);
+        began.report_stage(emitter);
         Ok(rank)
     })
 }
 
 /// What one step of all ranks takes.
-pub(super) fn effort(options: &Options) -> Effort {
+pub(super) fn effort(options: &Options) -> WorkAmount {
     let Options { shape, batch, context, tasks, .. } = options;
     let samples = *tasks as f64 * *batch as f64;
     let forward = shape.encoder_flops(*context, *context) + shape.masked_flops(masked_of(*context));
-    Effort {
+    WorkAmount {
         samples,
         tokens: Some(samples * *context as f64),
         flops: 3.0 * samples * forward,
@@ -76,7 +76,7 @@ fn fits(options: &Options, machine: &Limits, emitter: &mut Emitter<'_>) -> bool 
     // Every rank hands in one tensor after the other, and a share of the mean comes back from each.
     let largest = options.shape.vocabulary as u128 * options.shape.width as u128;
     let averages = if tasks > 1 { 4 * (tasks + 1) * largest } else { 0 };
-    let need = Need {
+    let need = MemoryNeed {
         total: state + activations + averages + memory::of_tasks(tasks) + super::PROCESS_BYTES,
         parts: format!(
             "weights, gradients and optimizer {}, activations {}",

@@ -40,7 +40,7 @@ const fn size(name: &'static str, width: usize, layers: usize, heads: usize) -> 
 
 /// The shape of a model.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Shape {
+pub struct BertShape {
     /// Numbers that stand for a token between layers.
     pub width: usize,
     /// Numbers inside a feed-forward layer.
@@ -60,17 +60,17 @@ pub struct Shape {
     /// What keeps the norms from a division by zero.
     pub epsilon: f32,
     /// The activation.
-    pub activation: gelu::Kind,
+    pub activation: gelu::GeluFormula,
 }
 
-impl Shape {
+impl BertShape {
     /// Numbers of one attention head.
     pub fn head_size(&self) -> usize {
         self.width / self.heads.max(1)
     }
 
     fn layer_tensors(&self, layer: usize) -> [Tensor; 12] {
-        let Shape { width, hidden, .. } = *self;
+        let BertShape { width, hidden, .. } = *self;
         let named = |name: &str| format!("layers.{layer}.{name}");
         let [qkv_weight, qkv_bias] = dense(&named("qkv"), 3 * width, width);
         let [out_weight, out_bias] = dense(&named("out"), width, width);
@@ -96,7 +96,7 @@ impl Shape {
 
     /// All tensors that a task needs, in the order in which they are used.
     pub fn tensors(&self, task: Task) -> Vec<Tensor> {
-        let Shape { width, vocabulary, positions, kinds, classes, .. } = *self;
+        let BertShape { width, vocabulary, positions, kinds, classes, .. } = *self;
         let table = |name: &str, rows: usize| Tensor::new(name, [rows, width], Start::deviation(0.02));
         let mut tensors = vec![
             table("embeddings.word", vocabulary),
@@ -135,7 +135,7 @@ impl Shape {
             }
     }
 
-    /// Floating-point operations of the encoder for one sentence of so many tokens, of which `seen` are looked at: for
+    /// Floating-point operations of the encoder for one sentence of this many tokens, of which `seen` are looked at: for
     /// each token 2 a parameter of each matrix and `4 · seen · width` a layer for attention.
     pub fn encoder_flops(&self, tokens: usize, seen: usize) -> f64 {
         let [width, hidden, layers] = [self.width, self.hidden, self.layers].map(|size| size as f64);
@@ -143,7 +143,7 @@ impl Shape {
         layers * tokens as f64 * (2.0 * matrices + 4.0 * seen as f64 * width)
     }
 
-    /// Floating-point operations of the masked language model's head for so many masked tokens.
+    /// Floating-point operations of the masked language model's head for this many masked tokens.
     pub fn masked_flops(&self, masked: usize) -> f64 {
         let [width, vocabulary] = [self.width, self.vocabulary].map(|size| size as f64);
         2.0 * masked as f64 * width * (width + vocabulary)
@@ -169,8 +169,8 @@ pub(super) mod tests {
     use super::*;
 
     /// A model so small that finite differences of all its tensors take no time, with a head size that fills no tile.
-    pub(crate) fn little() -> Shape {
-        Shape {
+    pub(crate) fn little() -> BertShape {
+        BertShape {
             width: 12,
             hidden: 20,
             layers: 2,
@@ -180,7 +180,7 @@ pub(super) mod tests {
             kinds: 2,
             classes: 3,
             epsilon: 1e-12,
-            activation: gelu::Kind::Exact,
+            activation: gelu::GeluFormula::Exact,
         }
     }
 
@@ -191,7 +191,7 @@ pub(super) mod tests {
             assert_eq!(total as u128, little().parameters(task), "{task:?}");
         }
         // BERT base without a head has 109.5 million parameters with its pooler.
-        let base = Shape {
+        let base = BertShape {
             width: 768,
             hidden: 3072,
             layers: 12,

@@ -70,12 +70,12 @@ enum Kind {
 }
 
 impl Tokens {
-    /// Ids that are made up below so many.
+    /// Ids that are made up below a bound.
     pub fn made_up(vocabulary: usize) -> Tokens {
         Tokens { kind: Kind::MadeUp, special: Special::of_size(vocabulary), vocabulary }
     }
 
-    /// Reads `vocab.txt` or `tokenizer.json`, whichever it is; `lower_case` is for a vocabulary.
+    /// Reads `vocab.txt` or `tokenizer.json`; `lower_case` is for a vocabulary.
     pub fn open(path: &Path, lower_case: bool) -> Result<Tokens, WorkloadError> {
         let bytes = std::fs::read(path).map_err(|error| WorkloadError::file("read", path, error))?;
         let is_json = path.extension().is_some_and(|extension| extension == "json");
@@ -101,7 +101,7 @@ impl Tokens {
         self.vocabulary
     }
 
-    /// A sentence as ids, cut to at most so many (at least two).
+    /// A sentence as ids, cut to at most this many (at least two).
     pub fn encode(&self, text: &str, most: usize) -> Result<Encoded, String> {
         let mut ids = match &self.kind {
             Kind::Whole(tokenizer) => encode(tokenizer, text, true)?,
@@ -140,7 +140,7 @@ fn encode(tokenizer: &Tokenizer, text: &str, whole: bool) -> Result<Vec<u32>, St
     Ok(encoding.get_ids().to_vec())
 }
 
-/// The words of a text by BERT's rules: lower case, no accents, punctuation and Chinese characters apart.
+/// The words of a text by BERT's rules: lower case, no accents, punctuation and Chinese characters as words of their own.
 fn words(text: &str) -> Result<Vec<String>, String> {
     let mut normalized = NormalizedString::from(text);
     rules(true).normalize(&mut normalized).map_err(|error| error.to_string())?;

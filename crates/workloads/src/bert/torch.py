@@ -9,7 +9,7 @@ import os
 import time
 
 from assay_adapter import Checkpoint, Ended, EXIT_DIVERGED, draw, draws, fill_uniform, key_of, main, make_optimizer, mix
-from assay_adapter import norm_of, root_mean_square, shifted, synchronise, tell
+from assay_adapter import norm_of, root_mean_square, shifted, synchronise, emit
 import torch
 import torch.nn.functional as F
 
@@ -89,7 +89,7 @@ class Encoder(torch.nn.Module):
             x = layer(x, wide)
         return x
 
-    def initialise(self, seed):
+    def initialize(self, seed):
         for name, tensor in self.named_parameters():
             if tensor.dim() == 2:
                 fill_uniform(tensor, name, seed, DEVIATION)
@@ -199,7 +199,7 @@ def load_folder(model, path):
 
 def prepare_model(model, settings, device):
     with torch.no_grad():
-        model.initialise(settings["seed"])
+        model.initialize(settings["seed"])
         if settings["model"]:
             if isinstance(model, MeanClassifier):
                 head = Checkpoint(settings["head"])
@@ -283,11 +283,11 @@ class Answers:
         latencies = sorted(self.latencies)
         for name, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
             place = max(math.ceil(share * len(latencies)), 1) - 1
-            tell("value", metric=f"latency.{name}", value=latencies[place], unit="s")
+            emit("value", metric=f"latency.{name}", value=latencies[place], unit="s")
         total, count = sum(latencies), len(latencies)
-        tell("value", metric="latency", value=total / count, unit="s", count=count, seconds=total, derived=True)
+        emit("value", metric="latency", value=total / count, unit="s", count=count, seconds=total, derived=True)
         inferences = len(self.answers) * self.settings["iterations"]
-        tell("value", metric="inferences_per_s", value=inferences / total, count=inferences, seconds=total, derived=True)
+        emit("value", metric="inferences_per_s", value=inferences / total, count=inferences, seconds=total, derived=True)
         self.tell_answers()
 
     def tell_answers(self):
@@ -300,13 +300,13 @@ class Answers:
             right = (self.answers.argmax(1) == labels).sum().item()
             known = (labels < settings["classes"]).sum().item()
             if known:
-                tell("value", metric="accuracy", value=right / known, derived=True)
+                emit("value", metric="accuracy", value=right / known, derived=True)
         if settings["text"]:
             for step, logit in enumerate(self.answers[0].tolist()):
-                tell("value", metric="logits", value=logit, step=step)
+                emit("value", metric="logits", value=logit, step=step)
             for step, share in enumerate(self.answers[0].double().softmax(0).tolist()):
-                tell("value", metric="probabilities", value=share, step=step)
-            tell("setting", name="label", value=str(self.answers[0].argmax().item()))
+                emit("value", metric="probabilities", value=share, step=step)
+            emit("setting", name="label", value=str(self.answers[0].argmax().item()))
 
 
 # Pre-training.

@@ -4,13 +4,13 @@ use assay_model::{Settings, Value, names};
 
 use super::Opened;
 use super::data::{Text, masked_of};
-use super::inference::tell_sentences;
+use super::inference::report_sentences;
 use super::options::{Options, Task};
 use super::pretrain;
 use super::sentences::Sentences;
 use crate::engine::torch::{self, Job};
 use crate::settings::wrong;
-use crate::summary::Effort;
+use crate::summary::WorkAmount;
 use crate::{Emitter, Ended, Limits, WorkloadError};
 
 const FLOAT: u128 = 4;
@@ -24,7 +24,7 @@ pub(super) fn answer(
     machine: &Limits,
     emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
-    tell_sentences(options, &opened, &sentences, emitter);
+    report_sentences(options, &opened, &sentences, emitter);
     let list = &sentences.list;
     let count = options.sentences.unwrap_or(list.len());
     let (mut flops, mut longest) = (0.0, 0);
@@ -42,7 +42,7 @@ pub(super) fn answer(
         let label = |label: Option<usize>| label.map_or(i32::MAX as u32, |label| label as u32);
         files.push(("labels", bytes(list.iter().map(|sentence| label(sentence.label)))));
     }
-    let effort = Effort {
+    let effort = WorkAmount {
         samples: count as f64,
         tokens: None,
         flops,
@@ -69,7 +69,7 @@ pub(super) fn pretrain(
     machine: &Limits,
     emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
-    opened.tell_made_up(options, emitter);
+    opened.report_made_up(options, emitter);
     let files = text.map(|text| ("tokens", bytes(text.tokens.iter().copied()))).into_iter().collect();
     let shape = &options.shape;
     let [width, hidden, vocabulary] = [shape.width, shape.hidden, shape.vocabulary].map(|size| size as u128);
@@ -84,7 +84,7 @@ fn run(
     options: &Options,
     opened: &Opened,
     files: Vec<(&str, Vec<u8>)>,
-    effort: Effort,
+    effort: WorkAmount,
     least_bytes: u128,
     machine: &Limits,
     emitter: &mut Emitter<'_>,
@@ -106,7 +106,7 @@ fn run(
     torch::run(job, machine, emitter)
 }
 
-/// The settings in force, and what the script must know beside them.
+/// The settings in effect, and what the script must know beside them.
 fn settings(options: &Options, opened: &Opened) -> Settings {
     let mut settings = options.in_force();
     let special = opened.tokens.special();

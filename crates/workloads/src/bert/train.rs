@@ -27,7 +27,7 @@ pub struct Request {
     pub output: Option<PathBuf>,
     /// Folds of the cross-validation.
     pub folds: usize,
-    /// Steps of the optimiser.
+    /// Steps of the optimizer.
     pub steps: u64,
     /// How strongly weights are pulled to zero.
     pub weight_decay: f64,
@@ -67,8 +67,8 @@ impl Report {
     }
 }
 
-/// Trains a head; `tell` hears how many sentences of how many have their features.
-pub fn head(request: &Request, tell: &mut dyn FnMut(usize, usize)) -> Result<Report, WorkloadError> {
+/// Trains a head; `report` is called with how many sentences of how many have their features.
+pub fn head(request: &Request, emit: &mut dyn FnMut(usize, usize)) -> Result<Report, WorkloadError> {
     let rows = read(&request.data)?;
     let all = rows.len();
     let usable = |row: &Row| !row.text.trim().is_empty() && row.label.is_some();
@@ -82,7 +82,7 @@ pub fn head(request: &Request, tell: &mut dyn FnMut(usize, usize)) -> Result<Rep
     let classes: Vec<u32> = rows.iter().map(|row| class(row).unwrap_or(0) as u32).collect();
     let mut features = Features::open(&request.model, request.threads)?;
     let texts: Vec<String> = rows.into_iter().map(|row| row.text).collect();
-    let values = features.compute(&texts, &mut |done| tell(done, texts.len()))?;
+    let values = features.compute(&texts, &mut |done| emit(done, texts.len()))?;
     let examples = Examples { width: features.width(), values, classes };
     let regression = Regression {
         classes: names.len(),

@@ -24,7 +24,7 @@ struct Member {
     board: Arc<Board>,
 }
 
-/// A team of so many ranks, each to be moved to a thread of its own. A rank that never calls what the others call keeps
+/// A team of this many ranks, each to be moved to a thread of its own. A rank that never calls what the others call keeps
 /// them waiting.
 pub fn team(size: usize) -> Vec<Box<dyn Collective>> {
     let slots = || (0..size).map(|_| RwLock::default()).collect();

@@ -5,7 +5,7 @@
 pub const SIDE: usize = 28;
 /// Pixels of an image.
 pub const PIXELS: usize = SIDE * SIDE;
-/// Classes that labels tell apart.
+/// Classes of labels.
 pub const CLASSES: usize = 10;
 
 const MAGIC_IMAGES: u32 = 0x0803;
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told() {
+    fn what_is_wrong_is_reported() {
         let wrong_images = |bytes: &[u8], words: &str| {
             let error = images(bytes).unwrap_err();
             assert!(error.contains(words), "{error}");

@@ -20,7 +20,7 @@ use self::directory::Directory;
 use self::relay::Relay;
 use crate::memory::bytes_in_words;
 use crate::settings::wrong;
-use crate::summary::Effort;
+use crate::summary::WorkAmount;
 use crate::{Emitter, Ended, Limits, WorkloadError};
 
 const ENGINE: &str = "torch";
@@ -31,16 +31,16 @@ const MISSING: &str = "`pip install torch`, or point `python` at an environment 
 pub(crate) struct Job<'a> {
     /// The part of the adapter that is this workload's own.
     pub(crate) script: &'a str,
-    /// Every setting with the value that is in force.
+    /// Every setting with the value that is in effect.
     pub(crate) settings: Settings,
     /// Settings that only the native engine has: they must be empty.
     pub(crate) native_only: &'a [&'a str],
-    /// Further files, each with the name of the setting that tells the script its path.
+    /// Further files, each with the name of the setting that gives the script its path.
     pub(crate) files: Vec<(&'a str, Vec<u8>)>,
     /// Iterations, warm-up included.
     pub(crate) planned: u64,
     /// What one iteration takes.
-    pub(crate) effort: Effort,
+    pub(crate) effort: WorkAmount,
     /// The least memory on the CPU beside interpreter and libraries, in bytes.
     pub(crate) least_bytes: u128,
     /// What to make smaller where memory does not suffice.
@@ -56,9 +56,9 @@ pub(crate) fn run(job: Job<'_>, machine: &Limits, emitter: &mut Emitter<'_>) -> 
             return Err(error.or_hint("use engine = native, or leave it out"));
         }
     }
-    tell_settings(settings, emitter);
-    if let Some(told) = too_large(&job, machine) {
-        emitter.emit(told);
+    report_settings(settings, emitter);
+    if let Some(events) = too_large(&job, machine) {
+        emitter.emit(events);
         return Ok(Ended::DoesNotFit);
     }
     let directory = Directory::new()?;
@@ -82,7 +82,7 @@ pub(crate) fn run(job: Job<'_>, machine: &Limits, emitter: &mut Emitter<'_>) -> 
     Relay::new(&job.effort, job.planned, peak_flops, emitter).run(&python, &mut command)
 }
 
-fn tell_settings(settings: &Settings, emitter: &mut Emitter<'_>) {
+fn report_settings(settings: &Settings, emitter: &mut Emitter<'_>) {
     for (name, value) in settings {
         match name.as_str() {
             "profile" => emitter.setting(name, Value::Switch(false)),

@@ -1,4 +1,4 @@
-//! Checkpoints: weights, moments of the optimiser and the number of updates in one safetensors file, from which a run
+//! Checkpoints: weights, moments of the optimizer and the number of updates in one safetensors file, from which a run
 //! goes on exactly where it was.
 //!
 //! The moments of a tensor have its name with `adam.first.` or `adam.second.` before it. The entry `assay.lm` of the
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::model::State;
 use super::options::Options;
 use super::parameters::Parameters;
-use super::shape::Shape;
+use super::shape::LmShape;
 use crate::WorkloadError;
 use crate::tensors::Tensor;
 use crate::weights::{self, Weights};
@@ -27,7 +27,7 @@ pub use file::save;
 const ENTRY: &str = "assay.lm";
 /// The names of the moments begin with these.
 const MOMENTS: [&str; 2] = ["adam.first.", "adam.second."];
-/// Settings that losses depend on, apart from the shape.
+/// Settings that losses depend on besides the shape.
 const SETTINGS: [&str; 9] = [
     "batch_size",
     "context",
@@ -107,7 +107,7 @@ impl Checkpoint {
     }
 
     /// Checks that every tensor that the model needs is there, with its shape and kind, before anything is read.
-    pub fn check(&self, path: &Path, shape: &Shape, with_moments: bool) -> Result<(), WorkloadError> {
+    pub fn check(&self, path: &Path, shape: &LmShape, with_moments: bool) -> Result<(), WorkloadError> {
         let with_moments = with_moments && self.about().is_some();
         let prefixes = [""].into_iter().chain(MOMENTS.into_iter().filter(|_| with_moments));
         for prefix in prefixes {
@@ -138,7 +138,7 @@ impl Checkpoint {
     }
 
     /// Reads the state of a model, each tensor straight into its place. Call [`Checkpoint::check`] before.
-    pub fn load(&mut self, shape: &Shape, state: State<'_>) -> Result<(), WorkloadError> {
+    pub fn load(&mut self, shape: &LmShape, state: State<'_>) -> Result<(), WorkloadError> {
         self.load_tensors("", shape, state.weights)?;
         if let (Some(about), Some(moments)) = (self.about.clone(), state.moments) {
             for (prefix, parameters) in MOMENTS.into_iter().zip(moments) {
@@ -152,7 +152,7 @@ impl Checkpoint {
     fn load_tensors(
         &mut self,
         prefix: &str,
-        shape: &Shape,
+        shape: &LmShape,
         parameters: &mut Parameters,
     ) -> Result<(), WorkloadError> {
         for (tensor, values) in shape.tensors().iter().zip(parameters.tensors_mut()) {

@@ -6,7 +6,7 @@ use assay_kernels::rope::Direction;
 use super::buffers::{Kept, Scratch};
 use super::operations::{Linear, Operations};
 use super::parameters::Layer;
-use super::shape::Shape;
+use super::shape::LmShape;
 
 /// The matrices of a layer with their roles.
 struct Matrices<'a> {
@@ -17,8 +17,8 @@ struct Matrices<'a> {
 }
 
 impl<'a> Matrices<'a> {
-    fn new(shape: &Shape, layer: &'a Layer) -> Matrices<'a> {
-        let Shape { width, hidden, .. } = *shape;
+    fn new(shape: &LmShape, layer: &'a Layer) -> Matrices<'a> {
+        let LmShape { width, hidden, .. } = *shape;
         let linear = |operation, weight, outputs, inputs| Linear { operation, weight, outputs, inputs };
         Matrices {
             qkv: linear("qkv", &layer.qkv, 3 * width, width),
@@ -31,7 +31,7 @@ impl<'a> Matrices<'a> {
 
 /// Forward without keeping anything: the stream changes in place.
 pub(super) fn forward_in_place(operations: &Operations, layer: &Layer, x: &mut [f32], scratch: &mut Scratch) {
-    let Shape { width, hidden, .. } = operations.shape;
+    let LmShape { width, hidden, .. } = operations.shape;
     let rows = x.len() / width;
     let matrices = Matrices::new(&operations.shape, layer);
     let Scratch { normed, arena, inverse, logsumexp, attention, .. } = scratch;

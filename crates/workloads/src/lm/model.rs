@@ -7,7 +7,7 @@ use super::layer;
 use super::operations::{Linear, Operations};
 use super::options::{Phase, Work};
 use super::parameters::Parameters;
-use super::shape::Shape;
+use super::shape::LmShape;
 use crate::WorkloadError;
 use crate::collective::Collective;
 use crate::profile::Profile;
@@ -30,7 +30,7 @@ pub struct Model {
 pub struct State<'a> {
     /// The weights.
     pub weights: &'a mut Parameters,
-    /// The first and second moments of the optimiser, where there is one.
+    /// The first and second moments of the optimizer, where there is one.
     pub moments: Option<&'a mut [Parameters; 2]>,
     /// Updates so far.
     pub updates: &'a mut u64,
@@ -40,7 +40,7 @@ impl Model {
     /// A model with initial weights, its memory taken and touched.
     pub fn new(
         threads: Threads,
-        shape: &Shape,
+        shape: &LmShape,
         work: &Work,
         seed: u64,
         profile: Profile,
@@ -204,11 +204,11 @@ struct Head<'a> {
 
 impl Head<'_> {
     fn linear(&self) -> Linear<'_> {
-        let Shape { width, vocabulary, .. } = self.operations.shape;
+        let LmShape { width, vocabulary, .. } = self.operations.shape;
         Linear { operation: "head", weight: &self.weights.head, outputs: vocabulary, inputs: width }
     }
 
-    /// The root mean square of all logits of so many rows, if it was measured.
+    /// The root mean square of all logits of this many rows, if it was measured.
     fn output(&self, rows: usize) -> Option<f64> {
         let count = rows as f64 * self.operations.shape.vocabulary as f64;
         self.measure.then(|| (self.squares / count).sqrt())
@@ -221,7 +221,7 @@ impl Head<'_> {
     }
 
     fn forward(&mut self, x: &[f32], targets: &[u32], scratch: &mut Scratch) -> f64 {
-        let Shape { width, vocabulary, .. } = self.operations.shape;
+        let LmShape { width, vocabulary, .. } = self.operations.shape;
         let Scratch { normed, arena, inverse, row_loss, .. } = scratch;
         self.operations.norm(x, &self.weights.norm, normed, inverse);
         let mut sum = 0.0;
@@ -242,7 +242,7 @@ impl Head<'_> {
         scratch: &mut Scratch,
         gradients: &mut Parameters,
     ) -> f64 {
-        let Shape { width, vocabulary, .. } = self.operations.shape;
+        let LmShape { width, vocabulary, .. } = self.operations.shape;
         let Scratch { normed, arena, dx, inverse, row_loss, norm, .. } = scratch;
         self.operations.norm(x, &self.weights.norm, normed, inverse);
         let scale = 1.0 / targets.len() as f32;

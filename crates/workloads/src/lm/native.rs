@@ -1,4 +1,4 @@
-//! `lm` computed by this program: plan, prepare, iterate, tell.
+//! `lm` computed by this program: plan, prepare, iterate, report.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,11 +10,11 @@ use super::checkpoint::{self, About, Checkpoint};
 use super::data::{Source, Text};
 use super::model::Model;
 use super::options::{Options, Phase};
-use super::plan::{Plan, what_fits};
+use super::plan::{MemoryPlan, what_fits};
 use crate::collective::Collective;
-use crate::native::{self, Began, Need, Run};
+use crate::native::{self, MemoryNeed, NativeRun, RunStart};
 use crate::profile::Profile;
-use crate::session::{Course, Work};
+use crate::session::{IterationSchedule, Work};
 use crate::summary::Outcome;
 use crate::{Emitter, Ended, Limits, WorkloadError, training};
 
@@ -25,18 +25,18 @@ pub(super) fn run(
     machine: &Limits,
     emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
-    let began = Began::now();
-    native::tell_settings(options.in_force(), &[], emitter);
+    let began = RunStart::now();
+    native::report_settings(options.in_force(), &[], emitter);
     if !fits(options, text.as_ref().map_or(0, Text::bytes), machine, emitter) {
         return Ok(Ended::DoesNotFit);
     }
     let text = text.map(Arc::new);
     let Options { warmup, iterations, paced, .. } = *options;
-    let course = Course { warmup, iterations, paced, calmer: training::CALMER };
-    let run = Run { began, course, effort: options.effort(), profile: options.profile.as_deref() };
+    let course = IterationSchedule { warmup, iterations, paced, calmer: training::CALMER };
+    let run = NativeRun { began, course, effort: options.effort(), profile: options.profile.as_deref() };
     run.on_all(machine, emitter, |rank, emitter| {
         let rank = Rank::prepare(options, text.clone(), rank, emitter)?;
-        began.tell_stage(emitter);
+        began.report_stage(emitter);
         Ok(rank)
     })
 }
@@ -45,8 +45,8 @@ pub(super) fn run(
 fn fits(options: &Options, data_bytes: u64, machine: &Limits, emitter: &mut Emitter<'_>) -> bool {
     let Options { shape, work, .. } = options;
     let threads = Threads::new(options.threads_of_task());
-    let plan = Plan::new(&threads, shape, work, data_bytes);
-    let need = Need { total: plan.total(), parts: plan.words() };
+    let plan = MemoryPlan::new(&threads, shape, work, data_bytes);
+    let need = MemoryNeed { total: plan.total(), parts: plan.words() };
     let hint = |available| {
         let found = what_fits(&threads, shape, work, data_bytes, available);
         found.unwrap_or_else(|| "choose a smaller size".to_owned())

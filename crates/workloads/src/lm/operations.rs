@@ -1,13 +1,13 @@
 //! The operations of the model, each by one call of a kernel, with their arithmetic for the profile.
 
-use assay_kernels::rope::{Direction, Table};
+use assay_kernels::rope::{Direction, RotaryTable};
 use assay_kernels::threads::Chunks;
 use assay_kernels::{
     Layout, Threads, Write, attention, cross_entropy, embedding, matmul, rms_norm, rope, swiglu,
 };
 
 use super::options::Work;
-use super::shape::Shape;
+use super::shape::LmShape;
 use crate::profile::Profile;
 
 /// Numbers that one task copies or clears.
@@ -18,10 +18,10 @@ const ROPE_BASE: f64 = 10_000.0;
 /// The kernels with everything that stays the same from call to call.
 pub(super) struct Operations {
     pub(super) threads: Threads,
-    pub(super) shape: Shape,
-    pub(super) attention: attention::Shape,
+    pub(super) shape: LmShape,
+    pub(super) attention: attention::AttentionShape,
     pub(super) profile: Profile,
-    pub(super) table: Table,
+    pub(super) table: RotaryTable,
 }
 
 /// A matrix with its role: `outputs` rows of `inputs` numbers.
@@ -34,13 +34,13 @@ pub(super) struct Linear<'a> {
 }
 
 impl Operations {
-    pub(super) fn new(threads: Threads, shape: &Shape, work: &Work, profile: Profile) -> Operations {
+    pub(super) fn new(threads: Threads, shape: &LmShape, work: &Work, profile: Profile) -> Operations {
         Operations {
             threads,
             shape: *shape,
             attention: attention_shape(shape, work),
             profile,
-            table: Table::new(work.context, shape.head_size(), ROPE_BASE),
+            table: RotaryTable::new(work.context, shape.head_size(), ROPE_BASE),
         }
     }
 
@@ -133,7 +133,7 @@ impl Operations {
     }
 
     fn attention_flops(&self) -> f64 {
-        let attention::Shape { batch, context, .. } = self.attention;
+        let attention::AttentionShape { batch, context, .. } = self.attention;
         4.0 * (batch * context) as f64 * context as f64 * self.shape.width as f64
     }
 
@@ -199,8 +199,8 @@ impl Operations {
 }
 
 /// The shape of attention.
-pub(super) fn attention_shape(shape: &Shape, work: &Work) -> attention::Shape {
-    attention::Shape {
+pub(super) fn attention_shape(shape: &LmShape, work: &Work) -> attention::AttentionShape {
+    attention::AttentionShape {
         batch: work.batch,
         context: work.context,
         heads: shape.heads,

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use assay_model::{Settings, Value, names};
 
 use super::description;
-use super::shape::{SIZES, Shape};
+use super::shape::{LmShape, SIZES};
 use crate::engine::EngineKind;
 use crate::settings::{Checked, wrong};
-use crate::summary::Effort;
+use crate::summary::WorkAmount;
 use crate::training::Training;
 use crate::{WorkloadError, ranks};
 
@@ -77,7 +77,7 @@ impl Work {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// The shape of the model. Its vocabulary is 0 where it follows from a tokenizer that was not opened yet.
-    pub shape: Shape,
+    pub shape: LmShape,
     /// One iteration.
     pub work: Work,
     /// Iterations that count.
@@ -162,11 +162,11 @@ impl Options {
     }
 
     /// What one iteration of all ranks takes.
-    pub(crate) fn effort(&self) -> Effort {
+    pub(crate) fn effort(&self) -> WorkAmount {
         let Options { shape, work, .. } = self;
         let tasks = work.tasks as f64;
         let backward = if work.phase == Phase::Forward { "" } else { "; backward twice the forward" };
-        Effort {
+        WorkAmount {
             samples: tasks * work.batch as f64,
             tokens: Some(tasks * work.tokens() as f64),
             flops: tasks * work.phase.forward_passes() * shape.forward_flops(work.tokens(), work.context),
@@ -190,7 +190,7 @@ impl Options {
         ranks::threads_of_task(self.threads, self.work.tasks)
     }
 
-    /// Every setting with the value that is in force.
+    /// Every setting with the value that is in effect.
     pub fn in_force(&self) -> Settings {
         let mut settings = self.settings.clone();
         let mut set = |name: &str, number: usize| {
@@ -212,10 +212,10 @@ impl Options {
 
     /// Settings that do not go together.
     fn check(&self) -> Result<(), WorkloadError> {
-        let Shape { width, heads, vocabulary, .. } = self.shape;
+        let LmShape { width, heads, vocabulary, .. } = self.shape;
         if !width.is_multiple_of(heads) {
             let error =
-                wrong("heads", &heads, format!("a width of {width} cannot be divided into so many heads"));
+                wrong("heads", &heads, format!("a width of {width} cannot be divided into this many heads"));
             return Err(error.or_hint(&format!("heads that fit: {}", fitting_heads(width))));
         }
         if !(width / heads).is_multiple_of(2) {
@@ -254,7 +254,7 @@ fn phase(checked: &Checked) -> Phase {
 }
 
 /// The shape that the size names, with the dimensions that were given on their own.
-fn shape(checked: &Checked) -> Result<Shape, WorkloadError> {
+fn shape(checked: &Checked) -> Result<LmShape, WorkloadError> {
     let name = checked.text("size");
     let size = SIZES.iter().find(|size| size.name == name).map(|size| size.shape);
     let dimension = |key: &str, named: Option<usize>| match (checked.count(key), named) {
@@ -272,7 +272,7 @@ fn shape(checked: &Checked) -> Result<Shape, WorkloadError> {
         (0, _) => size.map_or(10_000, |shape| shape.vocabulary),
         (number, _) => number,
     };
-    Ok(Shape {
+    Ok(LmShape {
         width: dimension("width", size.map(|shape| shape.width))?,
         hidden: dimension("hidden", size.map(|shape| shape.hidden))?,
         layers: dimension("layers", size.map(|shape| shape.layers))?,
@@ -307,7 +307,7 @@ mod tests {
         let options = read(&[("size", "llama-7b".into()), ("layers", 2.into())]).unwrap();
         assert_eq!(
             options.shape,
-            Shape { width: 4096, hidden: 11_008, layers: 2, heads: 32, vocabulary: 32_000 }
+            LmShape { width: 4096, hidden: 11_008, layers: 2, heads: 32, vocabulary: 32_000 }
         );
         assert_eq!(options.threads, 3);
         assert_eq!(options.in_force()["width"], Value::Integer(4096));

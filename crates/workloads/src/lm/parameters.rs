@@ -1,8 +1,8 @@
-//! One number for every parameter of the model: weights, gradients, or moments of the optimiser.
+//! One number for every parameter of the model: weights, gradients, or moments of the optimizer.
 
 use assay_kernels::Threads;
 
-use super::shape::Shape;
+use super::shape::LmShape;
 use crate::WorkloadError;
 use crate::tensors::{self, Tensor};
 
@@ -62,17 +62,21 @@ pub struct Parameters {
 
 impl Parameters {
     /// Zeros. Every page is touched, so that no iteration pays for it.
-    pub fn zeros(threads: &Threads, shape: &Shape, what: &'static str) -> Result<Parameters, WorkloadError> {
+    pub fn zeros(
+        threads: &Threads,
+        shape: &LmShape,
+        what: &'static str,
+    ) -> Result<Parameters, WorkloadError> {
         Parameters::make(shape, |tensor| tensors::zeros(threads, what, tensor.len()))
     }
 
     /// The initial weights.
-    pub fn initial(threads: &Threads, shape: &Shape, seed: u64) -> Result<Parameters, WorkloadError> {
+    pub fn initial(threads: &Threads, shape: &LmShape, seed: u64) -> Result<Parameters, WorkloadError> {
         Parameters::make(shape, |tensor| tensor.initial(threads, seed))
     }
 
     fn make(
-        shape: &Shape,
+        shape: &LmShape,
         values: impl Fn(&Tensor) -> Result<Vec<f32>, WorkloadError>,
     ) -> Result<Parameters, WorkloadError> {
         let mut parameters = Parameters::default();
@@ -83,13 +87,13 @@ impl Parameters {
         Ok(parameters)
     }
 
-    /// All tensors, in the order of [`Shape::tensors`].
+    /// All tensors, in the order of [`LmShape::tensors`].
     pub fn tensors(&self) -> impl Iterator<Item = &[f32]> {
         let layers = self.layers.iter().flat_map(Layer::tensors);
         std::iter::once(self.embedding.as_slice()).chain(layers).chain([self.norm.as_slice(), &self.head])
     }
 
-    /// All tensors, in the order of [`Shape::tensors`].
+    /// All tensors, in the order of [`LmShape::tensors`].
     pub fn tensors_mut(&mut self) -> impl Iterator<Item = &mut [f32]> {
         self.vectors_mut().map(Vec::as_mut_slice)
     }
@@ -106,7 +110,7 @@ mod tests {
 
     #[test]
     fn tensors_have_the_lengths_of_the_shape_in_its_order() {
-        let shape = Shape { width: 6, hidden: 10, layers: 2, heads: 3, vocabulary: 11 };
+        let shape = LmShape { width: 6, hidden: 10, layers: 2, heads: 3, vocabulary: 11 };
         let threads = Threads::new(2);
         let mut parameters = Parameters::initial(&threads, &shape, 1).unwrap();
         let lengths: Vec<usize> = parameters.tensors().map(<[f32]>::len).collect();

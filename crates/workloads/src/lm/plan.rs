@@ -4,14 +4,14 @@ use assay_kernels::{Threads, attention, rms_norm};
 
 use super::operations::attention_shape;
 use super::options::{Phase, Work};
-use super::shape::Shape;
+use super::shape::LmShape;
 use crate::memory::{self, bytes_in_words};
 
 /// The most numbers that the logits of one piece of rows take, unless other scratch is larger anyway: 32 MB. Fewer and
 /// larger pieces make better products.
 const MOST_LOGITS: u128 = 1 << 23;
 
-/// What the process itself needs, apart from all buffers: its code, its stacks, its allocator, and the panels that
+/// What the process itself needs besides all buffers: its code, its stacks, its allocator, and the panels that
 /// matrices are packed into, whose size is bounded whatever the matrices are.
 const PROCESS_BYTES: u128 = 32 << 20;
 
@@ -46,7 +46,7 @@ pub struct Lengths {
 
 impl Lengths {
     /// The lengths for one iteration's work.
-    pub fn new(threads: &Threads, shape: &Shape, work: &Work) -> Lengths {
+    pub fn new(threads: &Threads, shape: &LmShape, work: &Work) -> Lengths {
         let [width, hidden, layers, heads, vocabulary, batch, context] = [
             shape.width,
             shape.hidden,
@@ -101,7 +101,7 @@ pub enum Policy {
 
 impl Policy {
     /// The one that takes the least memory without computing more than was asked for.
-    pub fn of(shape: &Shape, work: &Work) -> Policy {
+    pub fn of(shape: &LmShape, work: &Work) -> Policy {
         if work.checkpointing {
             Policy::Shared
         } else if work.tokens() <= shape.width && shape.width + shape.heads <= shape.hidden {
@@ -120,7 +120,7 @@ struct Scratch {
 impl Scratch {
     /// What kernels ask for. Where the work is so large that their own arithmetic could overflow, the answer does
     /// not matter, since the buffers that they work on cannot exist.
-    fn new(threads: &Threads, shape: &Shape, work: &Work, backward: bool) -> Scratch {
+    fn new(threads: &Threads, shape: &LmShape, work: &Work, backward: bool) -> Scratch {
         let cells = work.batch as u128 * work.context as u128 * shape.width as u128;
         if cells > 1 << 48 {
             return Scratch { attention: 0, norm: 0 };
@@ -139,7 +139,7 @@ impl Scratch {
 
 /// One item of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Item {
+pub struct MemoryItem {
     /// What the memory is for.
     pub name: &'static str,
     /// How much.
@@ -148,14 +148,14 @@ pub struct Item {
 
 /// All memory of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
+pub struct MemoryPlan {
     /// What it consists of.
-    pub items: Vec<Item>,
+    pub items: Vec<MemoryItem>,
 }
 
-impl Plan {
+impl MemoryPlan {
     /// The memory that a run needs, with `data_bytes` for its text.
-    pub fn new(threads: &Threads, shape: &Shape, work: &Work, data_bytes: u64) -> Plan {
+    pub fn new(threads: &Threads, shape: &LmShape, work: &Work, data_bytes: u64) -> MemoryPlan {
         let lengths = Lengths::new(threads, shape, work);
         let parameters = shape.parameters();
         let backward = work.phase != Phase::Forward;
@@ -177,7 +177,7 @@ impl Plan {
             ("tables and tokens", lengths.table + 2 * lengths.tokens),
         ];
         let tasks = work.tasks.max(1) as u128;
-        let items = numbers.map(|(name, numbers)| Item { name, bytes: 4 * tasks * numbers });
+        let items = numbers.map(|(name, numbers)| MemoryItem { name, bytes: 4 * tasks * numbers });
         // Every rank hands in one tensor after the other, and a share of the mean comes back from each.
         let largest = shape.tensors_largest();
         let averages = if tasks > 1 && backward { 4 * (tasks + 1) * largest } else { 0 };
@@ -187,8 +187,8 @@ impl Plan {
             ("text", u128::from(data_bytes)),
             ("process", PROCESS_BYTES),
         ];
-        let others = others.map(|(name, bytes)| Item { name, bytes });
-        Plan { items: items.into_iter().chain(others).filter(|item| item.bytes > 0).collect() }
+        let others = others.map(|(name, bytes)| MemoryItem { name, bytes });
+        MemoryPlan { items: items.into_iter().chain(others).filter(|item| item.bytes > 0).collect() }
     }
 
     /// All of it, in bytes.
@@ -198,7 +198,7 @@ impl Plan {
 
     /// The items in words, the largest first.
     pub fn words(&self) -> String {
-        let mut items: Vec<&Item> = self.items.iter().filter(|item| item.bytes > 0).collect();
+        let mut items: Vec<&MemoryItem> = self.items.iter().filter(|item| item.bytes > 0).collect();
         items.sort_by_key(|item| std::cmp::Reverse(item.bytes));
         let words: Vec<String> = items
             .iter()
@@ -209,15 +209,16 @@ impl Plan {
     }
 }
 
-/// What would fit into so many bytes instead, in words; none if nothing was found.
+/// What would fit into this many bytes instead, in words; none if nothing was found.
 pub fn what_fits(
     threads: &Threads,
-    shape: &Shape,
+    shape: &LmShape,
     work: &Work,
     data_bytes: u64,
     available: u64,
 ) -> Option<String> {
-    let fits = |work: &Work| Plan::new(threads, shape, work, data_bytes).total() <= u128::from(available);
+    let fits =
+        |work: &Work| MemoryPlan::new(threads, shape, work, data_bytes).total() <= u128::from(available);
     let mut found = Vec::new();
     if let Some(tasks) = largest(work.tasks, |tasks| fits(&Work { tasks, ..*work })) {
         found.push(format!("tasks = {tasks}"));
@@ -249,7 +250,7 @@ pub fn what_fits(
         }
     }
     if found.is_empty() {
-        let with = |layers| Plan::new(threads, &Shape { layers, ..*shape }, work, data_bytes).total();
+        let with = |layers| MemoryPlan::new(threads, &LmShape { layers, ..*shape }, work, data_bytes).total();
         let layers = largest(shape.layers, |layers| with(layers) <= u128::from(available))?;
         found.push(format!("layers = {layers}"));
     }
@@ -288,12 +289,12 @@ mod tests {
     /// The lengths are counted twice in this crate: here for the plan, there for the buffers. They must agree.
     #[test]
     fn the_plan_is_what_is_taken() {
-        let shape = Shape { width: 24, hidden: 40, layers: 3, heads: 2, vocabulary: 4_000_000 };
+        let shape = LmShape { width: 24, hidden: 40, layers: 3, heads: 2, vocabulary: 4_000_000 };
         for work in works(3, 7) {
             let bytes = |count: usize| {
                 let threads = Threads::new(count);
                 let buffers = Buffers::new(&threads, &shape, &work).unwrap().bytes();
-                let plan = Plan::new(&threads, &shape, &work, 77);
+                let plan = MemoryPlan::new(&threads, &shape, &work, 77);
                 let table = Operations::new(threads, &shape, &work, Profile::off()).table.bytes();
                 let named = |name: &str| {
                     plan.items.iter().filter(|item| item.name == name).map(|item| item.bytes).sum::<u128>()
@@ -305,11 +306,11 @@ mod tests {
             };
             assert!(bytes(2) >= bytes(1));
         }
-        let small = Shape { vocabulary: 50, ..shape };
+        let small = LmShape { vocabulary: 50, ..shape };
         let weights = Parameters::zeros(&Threads::new(1), &small, "weights").unwrap();
         let taken: usize = weights.tensors().map(|tensor| 4 * tensor.len()).sum();
-        let plan = Plan::new(&Threads::new(1), &small, &works(1, 1)[0], 0);
-        assert_eq!(plan.items[0], Item { name: "weights", bytes: taken as u128 });
+        let plan = MemoryPlan::new(&Threads::new(1), &small, &works(1, 1)[0], 0);
+        assert_eq!(plan.items[0], MemoryItem { name: "weights", bytes: taken as u128 });
     }
 
     #[test]
@@ -323,7 +324,7 @@ mod tests {
         // Beyond weights and gradients, the small model needs about 75 MB for 512 tokens, and the process some.
         let work =
             Work { batch: 4, context: 128, phase: Phase::ForwardBackward, checkpointing: false, tasks: 1 };
-        let plan = Plan::new(&threads, &SIZES[0].shape, &work, 0);
+        let plan = MemoryPlan::new(&threads, &SIZES[0].shape, &work, 0);
         let beyond = plan.total() - 8 * SIZES[0].shape.parameters();
         assert!(beyond < 115_000_000, "{beyond}");
     }
@@ -337,7 +338,7 @@ mod tests {
             let rest = hint.split_once(name).unwrap().1;
             rest.split(|letter: char| !letter.is_ascii_digit()).next().unwrap().parse().unwrap()
         };
-        let total = |work: &Work| Plan::new(&threads, &shape, work, 0).total();
+        let total = |work: &Work| MemoryPlan::new(&threads, &shape, work, 0).total();
         let batch = number("fit: batch_size = ");
         assert!(total(&Work { batch, ..work }) <= 4_000_000_000, "{hint}");
         assert!(total(&Work { batch: batch + 1, ..work }) > 4_000_000_000, "{hint}");
@@ -355,9 +356,9 @@ mod tests {
     #[test]
     fn every_task_is_planned_and_fewer_are_offered_where_they_do_not_fit() {
         let (threads, available) = (Threads::new(1), 4_000_000_000_u64);
-        let shape = Shape { width: 128, hidden: 384, layers: 2, heads: 4, vocabulary: 10_000 };
+        let shape = LmShape { width: 128, hidden: 384, layers: 2, heads: 4, vocabulary: 10_000 };
         let work = Work { batch: 4, context: 128, phase: Phase::Step, checkpointing: false, tasks: 200 };
-        let total = |tasks: usize| Plan::new(&threads, &shape, &Work { tasks, ..work }, 0).total();
+        let total = |tasks: usize| MemoryPlan::new(&threads, &shape, &Work { tasks, ..work }, 0).total();
         assert!(total(200) > 190 * (total(1) - PROCESS_BYTES), "{}", total(200));
         let hint = what_fits(&threads, &shape, &work, 0, available).unwrap();
         let tasks = hint.strip_prefix("what would fit: tasks = ").unwrap().split(',').next().unwrap();
@@ -371,13 +372,13 @@ mod tests {
             sizes in prop::array::uniform7(1usize..=1 << 24), layers in 1usize..=1 << 16,
         ) {
             let [width, hidden, heads, vocabulary, batch, context, more] = sizes;
-            let shape = Shape { width, hidden, layers, heads: heads.min(width), vocabulary };
+            let shape = LmShape { width, hidden, layers, heads: heads.min(width), vocabulary };
             let threads = Threads::new(1);
             for work in works(batch, context) {
-                let total = Plan::new(&threads, &shape, &work, u64::MAX).total();
+                let total = MemoryPlan::new(&threads, &shape, &work, u64::MAX).total();
                 let larger = Work { batch: batch + more, ..work };
                 prop_assert!(total >= u128::from(u64::MAX));
-                prop_assert!(Plan::new(&threads, &shape, &larger, u64::MAX).total() >= total);
+                prop_assert!(MemoryPlan::new(&threads, &shape, &larger, u64::MAX).total() >= total);
             }
         }
     }

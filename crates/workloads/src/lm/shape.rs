@@ -23,7 +23,7 @@ pub struct Size {
     /// Its name.
     pub name: &'static str,
     /// Its shape, with the vocabulary it has where none is given.
-    pub shape: Shape,
+    pub shape: LmShape,
 }
 
 /// The named sizes. The first five are those of the CS336 course (assignment 2, table 1).
@@ -45,12 +45,12 @@ const fn size(
     heads: usize,
     vocabulary: usize,
 ) -> Size {
-    Size { name, shape: Shape { width, hidden, layers, heads, vocabulary } }
+    Size { name, shape: LmShape { width, hidden, layers, heads, vocabulary } }
 }
 
 /// The shape of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
+pub struct LmShape {
     /// Numbers that stand for a token between layers.
     pub width: usize,
     /// Numbers inside a feed-forward layer.
@@ -63,14 +63,14 @@ pub struct Shape {
     pub vocabulary: usize,
 }
 
-impl Shape {
+impl LmShape {
     /// Numbers of one attention head.
     pub fn head_size(&self) -> usize {
         self.width / self.heads.max(1)
     }
 
     fn layer_tensors(&self, layer: usize) -> [Tensor; 6] {
-        let Shape { width, hidden, .. } = *self;
+        let LmShape { width, hidden, .. } = *self;
         let named = |name: &str| format!("layers.{layer}.{name}");
         let vector = |name: &str| Tensor::new(named(name), [width], Start::Ones);
         let matrix = |name: &str, stacked: usize, outputs: usize, inputs: usize| {
@@ -88,7 +88,7 @@ impl Shape {
 
     /// All tensors, in the order in which they are used.
     pub fn tensors(&self) -> Vec<Tensor> {
-        let Shape { width, vocabulary, .. } = *self;
+        let LmShape { width, vocabulary, .. } = *self;
         let mut tensors = vec![Tensor::new("embedding", [vocabulary, width], Start::deviation(1.0))];
         tensors.extend((0..self.layers).flat_map(|layer| self.layer_tensors(layer)));
         tensors.push(Tensor::new("norm", [width], Start::Ones));
@@ -132,7 +132,7 @@ impl Shape {
 mod tests {
     use super::*;
 
-    fn named(name: &str) -> Shape {
+    fn named(name: &str) -> LmShape {
         SIZES.iter().find(|size| size.name == name).unwrap().shape
     }
 
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn parameters_are_those_of_the_tensors() {
-        let shape = Shape { width: 6, hidden: 10, layers: 3, heads: 3, vocabulary: 11 };
+        let shape = LmShape { width: 6, hidden: 10, layers: 3, heads: 3, vocabulary: 11 };
         let total: usize = shape.tensors().iter().map(Tensor::len).sum();
         assert_eq!(total as u128, shape.parameters());
     }

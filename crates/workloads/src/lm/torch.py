@@ -90,7 +90,7 @@ class Model(torch.nn.Module):
         self.register_buffer("cosine", angles.cos().to(self.head.dtype), persistent=False)
         self.register_buffer("sine", angles.sin().to(self.head.dtype), persistent=False)
 
-    def initialise(self, seed):
+    def initialize(self, seed):
         """Draws the initial weights. Matrices that are stored one above the other count alone for the bound."""
         width, hidden = self.layers[0].down.shape
         vocabulary = self.head.shape[0]
@@ -154,7 +154,7 @@ class Trainer:
         checkpoint = Checkpoint(settings["resume"]) if settings.get("resume") else None
         with torch.no_grad():
             if checkpoint is None:
-                self.model.initialise(settings["seed"])
+                self.model.initialize(settings["seed"])
             else:
                 about = checkpoint.metadata.get("assay.lm")
                 self.done = json.loads(about)["updates"] if about else 0

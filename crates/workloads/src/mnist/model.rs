@@ -53,7 +53,7 @@ pub struct Batch<'a> {
 /// What a test gave.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Tested {
-    /// Images that were told rightly.
+    /// Images that were classified correctly.
     pub right: u64,
     /// Images.
     pub images: u64,
@@ -75,7 +75,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// A network with initial weights, for batches of so many images to train and to test with.
+    /// A network with initial weights, for batches of this many images to train and to test with.
     pub fn new(
         threads: Threads,
         training: Training,
@@ -194,7 +194,7 @@ impl Model {
     }
 }
 
-/// The bytes of a network for batches of these sizes on so many threads.
+/// The bytes of a network for batches of these sizes on this many threads.
 pub fn planned_bytes(threads: usize, batch: usize, test_batch: usize, momentum: bool) -> u128 {
     let copies = if momentum { 3 } else { 2 };
     let parameters = 4 * copies * super::network::parameters() as u128;

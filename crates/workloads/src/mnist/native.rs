@@ -1,4 +1,4 @@
-//! `mnist` computed by this program: prepare, iterate, test, tell.
+//! `mnist` computed by this program: prepare, iterate, test, report.
 
 use std::time::Instant;
 
@@ -10,10 +10,10 @@ use super::options::Options;
 use super::samples::Samples;
 use crate::collective::Collective;
 use crate::data::idx::PIXELS;
-use crate::native::{self, Began, Need, Run};
+use crate::native::{self, MemoryNeed, NativeRun, RunStart};
 use crate::profile::Profile;
 use crate::schedule::{Block, Schedule, order};
-use crate::session::{Course, Work};
+use crate::session::{IterationSchedule, Work};
 use crate::summary::Outcome;
 use crate::{Emitter, Ended, Limits, WorkloadError, memory};
 
@@ -25,8 +25,8 @@ pub(super) fn run(
     machine: &Limits,
     emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
-    let began = Began::now();
-    native::tell_settings(options.in_force(), &[], emitter);
+    let began = RunStart::now();
+    native::report_settings(options.in_force(), &[], emitter);
     if let Some(note) = &samples.note {
         emitter.note(note);
     }
@@ -35,12 +35,12 @@ pub(super) fn run(
     }
     let Options { warmup, paced, .. } = *options;
     let iterations = schedule.iterations() - warmup;
-    let course = Course { warmup, iterations, paced, calmer: "lower learning_rate" };
+    let course = IterationSchedule { warmup, iterations, paced, calmer: "lower learning_rate" };
     let effort = options.effort(schedule);
-    let run = Run { began, course, effort, profile: options.profile.as_deref() };
+    let run = NativeRun { began, course, effort, profile: options.profile.as_deref() };
     run.on_all(machine, emitter, |rank, emitter| {
         let rank = Rank::prepare(options, samples, schedule, rank)?;
-        began.tell_stage(emitter);
+        began.report_stage(emitter);
         Ok(rank)
     })
 }
@@ -53,7 +53,8 @@ fn fits(options: &Options, schedule: &Schedule, machine: &Limits, emitter: &mut 
     // Pixels and labels of an iteration, in order.
     let iteration = u128::from(schedule.samples_of_iteration()) * (PIXELS + size_of::<u32>()) as u128;
     let tasks = options.tasks as u128;
-    let need = Need { total: tasks * model + memory::of_tasks(tasks) + iteration, parts: String::new() };
+    let need =
+        MemoryNeed { total: tasks * model + memory::of_tasks(tasks) + iteration, parts: String::new() };
     let hint = |_| "lower batch_size, test_batch_size, steps_per_iteration or tasks".to_owned();
     native::fits(&need, machine, hint, emitter)
 }
@@ -147,7 +148,7 @@ impl<'a> Rank<'a> {
         sum / all
     }
 
-    /// Tests the network, and tells the result and what the epoch took.
+    /// Tests the network, and reports the result and what the epoch took.
     fn test(&mut self, began: Instant, emitter: &mut Emitter<'_>) {
         let start_s = began.elapsed().as_secs_f64();
         let test = &self.samples.test;
@@ -168,7 +169,7 @@ impl<'a> Rank<'a> {
     }
 }
 
-/// The share of images that were told rightly, with their number.
+/// The share of images that were classified correctly, with their number.
 fn accuracy(tested: &Tested, step: Option<u64>) -> WorkloadEvent {
     let images = tested.images.max(1) as f64;
     WorkloadEvent::Value {

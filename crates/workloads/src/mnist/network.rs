@@ -14,7 +14,7 @@
 //! one layout to the other.
 
 use assay_kernels::Threads;
-use assay_kernels::pooled_convolution::Shape;
+use assay_kernels::pooled_convolution::PooledConvolutionShape;
 
 use crate::WorkloadError;
 use crate::data::idx::SIDE;
@@ -29,7 +29,7 @@ pub(super) const KERNEL: usize = 3;
 const POSITIONS: usize = SIDE + 1 - KERNEL;
 
 /// The first convolution, over patches of one channel.
-pub(super) const FIRST: Shape = Shape {
+pub(super) const FIRST: PooledConvolutionShape = PooledConvolutionShape {
     channels: KERNEL * KERNEL,
     height: POSITIONS,
     width: POSITIONS,
@@ -39,7 +39,7 @@ pub(super) const FIRST: Shape = Shape {
 };
 
 /// The second convolution.
-pub(super) const SECOND: Shape = Shape {
+pub(super) const SECOND: PooledConvolutionShape = PooledConvolutionShape {
     channels: FIRST.filters,
     height: POSITIONS / 2,
     width: POSITIONS / 2,
@@ -104,7 +104,7 @@ fn second_products() -> usize {
     SECOND.windows() * SECOND.weight_length()
 }
 
-/// One number for every parameter: weights, gradients, or velocities of the optimiser, channels last.
+/// One number for every parameter: weights, gradients, or velocities of the optimizer, channels last.
 #[derive(Debug)]
 pub struct Parameters {
     /// The tensors, in the order of [`tensors()`].

@@ -11,7 +11,7 @@ use super::samples::Samples;
 use crate::engine::EngineKind;
 use crate::schedule::Schedule;
 use crate::settings::{Checked, wrong};
-use crate::summary::Effort;
+use crate::summary::WorkAmount;
 use crate::{WorkloadError, ranks};
 
 /// What is learned.
@@ -32,7 +32,7 @@ pub struct Options {
     pub training: Training,
     /// Times that all samples are gone through.
     pub epochs: u64,
-    /// Steps to train; none where the epochs tell.
+    /// Steps to train; none where the epochs decide.
     pub steps: Option<u64>,
     /// Images in one step of one rank.
     pub batch: usize,
@@ -141,9 +141,9 @@ impl Options {
     }
 
     /// What one iteration of all ranks takes.
-    pub(crate) fn effort(&self, schedule: &Schedule) -> Effort {
+    pub(crate) fn effort(&self, schedule: &Schedule) -> WorkAmount {
         let samples = schedule.samples_of_iteration() as f64;
-        Effort {
+        WorkAmount {
             samples,
             tokens: None,
             flops: samples * network::flops(),
@@ -159,7 +159,7 @@ impl Options {
         }
     }
 
-    /// Every setting with the value that is in force.
+    /// Every setting with the value that is in effect.
     pub fn in_force(&self) -> Settings {
         self.settings.clone()
     }
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn epochs_or_steps_tell_how_long_it_goes_on() {
+    fn epochs_or_steps_report_how_long_it_goes_on() {
         let mut options = read(&[("epochs", 3.into())]).unwrap();
         let schedule = options.settle(&samples(100)).unwrap();
         assert_eq!((schedule.steps(), schedule.iterations()), (39, 3));

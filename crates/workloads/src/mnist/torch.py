@@ -8,8 +8,8 @@ same numbers. Pixels in order and masks are laid ready before the clock runs.
 import math
 import os
 
-from assay_adapter import draws, fill_uniform, finalise_all, key_of, main, mix, norm_of, root_mean_square, shifted, signed
-from assay_adapter import GOLDEN, tell
+from assay_adapter import draws, fill_uniform, finalize_all, key_of, main, mix, norm_of, root_mean_square, shifted, signed
+from assay_adapter import GOLDEN, emit
 import torch
 import torch.nn.functional as F
 
@@ -38,7 +38,7 @@ class Network(torch.nn.Module):
         self.layer3 = torch.nn.Linear(1600, HIDDEN)
         self.layer4 = torch.nn.Linear(HIDDEN, CLASSES)
 
-    def initialise(self, seed):
+    def initialize(self, seed):
         inputs = {"layer1": 9, "layer2": 288, "layer3": 1600, "layer4": HIDDEN}
         for name, tensor in self.named_parameters():
             fill_uniform(tensor, name, seed, 1.0 / math.sqrt(inputs[name.split(".")[0]]))
@@ -96,7 +96,7 @@ def spread(number):
 def masks_of(seed, step, rows, probability):
     """The masks of dropout of a step: rows by numbers of the hidden layer."""
     seeds = draws(mix(key_of("dropout", seed), step), 0, rows)
-    keys = finalise_all(seeds + signed(GOLDEN)).unsqueeze(1)
+    keys = finalize_all(seeds + signed(GOLDEN)).unsqueeze(1)
     low, high = keys & HALF, shifted(keys, 32)
     drawn = spread(spread((torch.arange(HIDDEN) + low) & HALF) ^ high) >> 8
     single = torch.tensor(probability, dtype=torch.float32)
@@ -124,7 +124,7 @@ class Trainer:
         self.memory_format = torch.channels_last if last else torch.contiguous_format
         self.model = Network(settings["softmax"])
         with torch.no_grad():
-            self.model.initialise(self.seed)
+            self.model.initialize(self.seed)
         self.model.to(device, memory_format=self.memory_format)
         self.parameters = list(self.model.parameters())
         self.optimizer = make_optimizer(self.parameters, settings)
@@ -192,13 +192,13 @@ class Trainer:
         if not (last or self.ends_epoch):
             return
         right, loss = self.evaluate()
-        tell("value", metric="epoch_s", value=self.epoch_s, unit="s", step=self.steps_done)
+        emit("value", metric="epoch_s", value=self.epoch_s, unit="s", step=self.steps_done)
         accuracy = {"metric": "accuracy", "value": right / len(self.test), "count": float(len(self.test))}
-        tell("value", step=self.steps_done, **accuracy)
+        emit("value", step=self.steps_done, **accuracy)
         if math.isfinite(loss):
-            tell("value", metric="loss.test", value=loss, step=self.steps_done)
+            emit("value", metric="loss.test", value=loss, step=self.steps_done)
         if last:
-            tell("value", **accuracy)
+            emit("value", **accuracy)
         self.epoch_s = 0.0
 
     def evaluate(self):

@@ -1,5 +1,5 @@
 //! The native engine against numbers that PyTorch computed in 64 bits, from files in `golden/`; what they hold and how they
-//! are made is told in `scripts/golden.py`.
+//! are made is described in `scripts/golden.py`.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 

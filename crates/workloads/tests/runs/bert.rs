@@ -44,14 +44,17 @@ fn failed(extra: &[(&str, Value)]) -> String {
 
 #[test]
 fn answers_come_with_latencies_and_say_what_is_made_up() {
-    let told = done(&[]);
-    assert_eq!(values(&told, "time.iteration").len(), 3);
-    let [mean, p50, p99] = ["latency", "latency.p50", "latency.p99"].map(|name| value(&told, name).unwrap());
+    let events = done(&[]);
+    assert_eq!(values(&events, "time.iteration").len(), 3);
+    let [mean, p50, p99] =
+        ["latency", "latency.p50", "latency.p99"].map(|name| value(&events, name).unwrap());
     assert!(mean > 0.0 && p50 > 0.0 && p50 <= p99);
-    assert_eq!((value(&told, "samples"), value(&told, "length.median")), (Some(18.0), Some(16.0)));
-    assert!(value(&told, "inferences_per_s").unwrap() > 0.0 && value(&told, "parity.output").unwrap() > 0.0);
-    assert!(notes(&told).contains("weights are random") && notes(&told).contains("tokens are random"));
-    assert_eq!(told.last(), Some(&WorkloadEvent::Done { steps: 3 }));
+    assert_eq!((value(&events, "samples"), value(&events, "length.median")), (Some(18.0), Some(16.0)));
+    assert!(
+        value(&events, "inferences_per_s").unwrap() > 0.0 && value(&events, "parity.output").unwrap() > 0.0
+    );
+    assert!(notes(&events).contains("weights are random") && notes(&events).contains("tokens are random"));
+    assert_eq!(events.last(), Some(&WorkloadEvent::Done { steps: 3 }));
 }
 
 #[test]
@@ -68,37 +71,37 @@ fn batches_padding_and_threads_change_no_answer() {
 
 #[test]
 fn a_sentence_is_answered_with_its_ids_scores_and_class() {
-    let told = done(&[("text", "Dune is a great movie!".into()), ("length", 12.into())]);
-    assert_eq!(setting(&told, "attention_mask").unwrap(), "1 1 1 1 1 1 1 1 0 0 0 0");
-    assert!(setting(&told, "input_ids").unwrap().starts_with("1 "));
-    let (logits, shares) = (values(&told, "logits"), values(&told, "probabilities"));
+    let events = done(&[("text", "Dune is a great movie!".into()), ("length", 12.into())]);
+    assert_eq!(setting(&events, "attention_mask").unwrap(), "1 1 1 1 1 1 1 1 0 0 0 0");
+    assert!(setting(&events, "input_ids").unwrap().starts_with("1 "));
+    let (logits, shares) = (values(&events, "logits"), values(&events, "probabilities"));
     assert_eq!((logits.len(), shares.len()), (2, 2));
     assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
-    assert_eq!(setting(&told, "label").unwrap(), if logits[1] > logits[0] { "1" } else { "0" });
-    assert!(notes(&told).contains("no vocabulary"));
+    assert_eq!(setting(&events, "label").unwrap(), if logits[1] > logits[0] { "1" } else { "0" });
+    assert!(notes(&events).contains("no vocabulary"));
 }
 
 #[test]
-fn a_file_of_sentences_gives_an_accuracy_and_tells_what_was_cut_or_left_out() {
+fn a_file_of_sentences_gives_an_accuracy_and_reports_what_was_cut_or_left_out() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("data.csv");
     let long = "word ".repeat(40);
     std::fs::write(&file, format!("text,label\ngood film,1\n  ,0\nbad film,0\n{long},1\n")).unwrap();
-    let told = done(&[("data", path(&file)), ("sentences", 0.into())]);
-    let accuracy = value(&told, "accuracy").unwrap();
+    let events = done(&[("data", path(&file)), ("sentences", 0.into())]);
+    let accuracy = value(&events, "accuracy").unwrap();
     assert!(
         [0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0].iter().any(|share| (accuracy - share).abs() < 1e-12),
         "{accuracy}"
     );
     assert!(
-        notes(&told).contains("1 empty sentences")
-            && notes(&told).contains("1 sentences were cut to 24 tokens")
+        notes(&events).contains("1 empty sentences")
+            && notes(&events).contains("1 sentences were cut to 24 tokens")
     );
-    assert_eq!(value(&told, "length.most"), Some(24.0));
+    assert_eq!(value(&events, "length.most"), Some(24.0));
 }
 
 #[test]
-fn pretraining_tells_losses_and_learns() {
+fn pretraining_reports_losses_and_learns() {
     let extra = |tasks: i64, batch: i64| {
         [
             ("task", "pretrain".into()),
@@ -128,46 +131,47 @@ fn a_loss_that_is_no_number_ends_the_run_and_names_the_step() {
         ("clip", Value::Float(0.0)),
         ("iterations", 9.into()),
     ];
-    let (ended, told) = try_run(&settings(&extra), &MACHINE);
+    let (ended, events) = try_run(&settings(&extra), &MACHINE);
     assert_eq!(ended.unwrap(), Ended::Diverged);
     assert!(
-        told.iter()
+        events
+            .iter()
             .any(|line| matches!(line, WorkloadEvent::Failed { reason, .. } if reason.contains("at step")))
     );
-    assert!(!values(&told, "time.iteration").is_empty());
+    assert!(!values(&events, "time.iteration").is_empty());
 }
 
 #[test]
 fn what_does_not_fit_is_not_begun() {
     let small = Limits { memory_bytes: Some(1 << 20), ..MACHINE };
     for task in ["classify", "pretrain"] {
-        let (ended, told) = try_run(&settings(&[("task", task.into())]), &small);
+        let (ended, events) = try_run(&settings(&[("task", task.into())]), &small);
         assert_eq!(ended.unwrap(), Ended::DoesNotFit);
-        assert!(told.iter().any(|line| matches!(line, WorkloadEvent::DoesNotFit { hint: Some(_), .. })));
+        assert!(events.iter().any(|line| matches!(line, WorkloadEvent::DoesNotFit { hint: Some(_), .. })));
     }
 }
 
 #[test]
 fn a_run_can_be_stopped() {
-    let (mut told, stop) = (Vec::new(), AtomicBool::new(false));
-    let mut tell = |line: WorkloadEvent| {
+    let (mut events, stop) = (Vec::new(), AtomicBool::new(false));
+    let mut emit = |line: WorkloadEvent| {
         if matches!(line, WorkloadEvent::Progress { .. }) {
             stop.store(true, Ordering::Relaxed);
         }
-        told.push(line);
+        events.push(line);
     };
-    let ended = run("bert", &settings(&[]), &MACHINE, &mut Emitter::new(&mut tell, &stop));
+    let ended = run("bert", &settings(&[]), &MACHINE, &mut Emitter::new(&mut emit, &stop));
     assert_eq!(ended.unwrap(), Ended::Stopped);
-    assert_eq!(told.last(), Some(&WorkloadEvent::Done { steps: 1 }));
+    assert_eq!(events.last(), Some(&WorkloadEvent::Done { steps: 1 }));
 }
 
 #[test]
-fn a_profile_is_told_and_written() {
+fn a_profile_is_recognized_and_written() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("trace.json");
     for task in ["classify", "pretrain"] {
-        let told = done(&[("profile", path(&file)), ("task", task.into())]);
-        assert!(value(&told, "profile.qkv.seconds").unwrap() > 0.0, "{task}");
+        let events = done(&[("profile", path(&file)), ("task", task.into())]);
+        assert!(value(&events, "profile.qkv.seconds").unwrap() > 0.0, "{task}");
         assert!(std::fs::read_to_string(&file).unwrap().contains("attention"));
     }
 }
@@ -243,13 +247,13 @@ fn a_model_from_a_folder_answers_with_its_labels_whatever_its_prefix() {
     for prefix in ["", "bert."] {
         let directory = tempfile::tempdir().unwrap();
         folder(directory.path(), prefix);
-        let (ended, told) = try_run(&with_model(directory.path(), std::slice::from_ref(&text)), &MACHINE);
+        let (ended, events) = try_run(&with_model(directory.path(), std::slice::from_ref(&text)), &MACHINE);
         assert_eq!(ended.unwrap(), Ended::Done);
-        assert_eq!(setting(&told, "input_ids").unwrap(), "2 5 6 7 8 9 10 3");
-        let label = setting(&told, "label").unwrap();
+        assert_eq!(setting(&events, "input_ids").unwrap(), "2 5 6 7 8 9 10 3");
+        let label = setting(&events, "label").unwrap();
         assert!(label.ends_with("(negative)") || label.ends_with("(positive)"), "{label}");
-        assert!(!notes(&told).contains("random"), "{}", notes(&told));
-        all.push(values(&told, "logits"));
+        assert!(!notes(&events).contains("random"), "{}", notes(&events));
+        all.push(values(&events, "logits"));
     }
     assert_eq!(all[0], all[1]);
 }
@@ -342,9 +346,9 @@ fn a_head_is_trained_checked_and_used() {
     let report = head(&request, &mut |_, _| {}).unwrap();
     assert_eq!((report.sentences, report.folds.as_slice()), (40, &[1.0; 5][..]));
     let extra = [("head", path(&output)), ("data", path(&data))];
-    let (ended, told) = try_run(&with_model(directory.path(), &extra), &MACHINE);
+    let (ended, events) = try_run(&with_model(directory.path(), &extra), &MACHINE);
     assert_eq!(ended.unwrap(), Ended::Done);
-    assert_eq!(value(&told, "accuracy"), Some(1.0));
+    assert_eq!(value(&events, "accuracy"), Some(1.0));
     let wrong = |change: &dyn Fn(&mut Request)| {
         let mut request = request.clone();
         change(&mut request);
@@ -371,13 +375,13 @@ fn pytorch_computes_the_same() {
             settings.insert("engine".to_owned(), "torch".into());
             settings.insert("mode".to_owned(), mode.into());
             settings.insert("python".to_owned(), python.as_str().into());
-            let (ended, told) = try_run(&settings, &MACHINE);
-            assert_eq!(ended.unwrap(), Ended::Done, "{told:?}");
+            let (ended, events) = try_run(&settings, &MACHINE);
+            assert_eq!(ended.unwrap(), Ended::Done, "{events:?}");
             for name in names {
-                let (ours, theirs) = (value(&native.1, name).unwrap(), value(&told, name).unwrap());
+                let (ours, theirs) = (value(&native.1, name).unwrap(), value(&events, name).unwrap());
                 assert!((theirs / ours - 1.0).abs() < 1e-4, "{mode} {name}: {theirs} {ours}");
             }
-            let pairs = values(&native.1, "loss.train").into_iter().zip(values(&told, "loss.train"));
+            let pairs = values(&native.1, "loss.train").into_iter().zip(values(&events, "loss.train"));
             assert!(pairs.into_iter().all(|(ours, theirs)| (theirs / ours - 1.0).abs() < 1e-4));
         }
     };

@@ -54,17 +54,17 @@ fn files(train: u8, test: u8) -> tempfile::TempDir {
 }
 
 #[test]
-fn a_run_tells_its_data_its_series_and_its_summary() {
-    let told = done(&[]);
+fn a_run_reports_its_data_its_series_and_its_summary() {
+    let events = done(&[]);
     let setting =
-        |name: &str, value: Value| told.contains(&WorkloadEvent::Setting { name: name.to_owned(), value });
+        |name: &str, value: Value| events.contains(&WorkloadEvent::Setting { name: name.to_owned(), value });
     assert!(
         setting("data_set", "synthetic".into())
             && setting("steps", 16.into())
             && setting("threads", 2.into())
     );
-    assert!(notes(&told).contains("synthetic digits drawn from the seed, not MNIST"));
-    let steps = |name: &str| series(&told, name).iter().map(|(step, _)| *step).collect::<Vec<_>>();
+    assert!(notes(&events).contains("synthetic digits drawn from the seed, not MNIST"));
+    let steps = |name: &str| series(&events, name).iter().map(|(step, _)| *step).collect::<Vec<_>>();
     // Eight steps an epoch, three an iteration, the last one of an epoch two.
     assert_eq!(steps("loss.train"), [3, 6, 8, 11, 14, 16]);
     assert_eq!(steps("time.iteration.warmup"), [3]);
@@ -72,26 +72,26 @@ fn a_run_tells_its_data_its_series_and_its_summary() {
     for name in ["accuracy", "loss.test", "epoch_s"] {
         assert_eq!(steps(name), [8, 16], "{name}");
     }
-    let accuracy = value(&told, "accuracy").unwrap();
+    let accuracy = value(&events, "accuracy").unwrap();
     let right = 30.0 * accuracy;
     assert!((0.0..=1.0).contains(&accuracy) && (right - right.round()).abs() < 1e-9, "{accuracy}");
-    assert_eq!(value(&told, "samples"), Some(120.0));
-    let seconds: f64 = series(&told, "time.iteration").iter().map(|(_, seconds)| seconds).sum();
+    assert_eq!(value(&events, "samples"), Some(120.0));
+    let seconds: f64 = series(&events, "time.iteration").iter().map(|(_, seconds)| seconds).sum();
     // 120 samples less the 24 of the warm-up.
-    assert!((value(&told, "samples_per_s.loop").unwrap() * seconds - 96.0).abs() < 1e-6);
-    assert!((value(&told, "step_s").unwrap() * 13.0 - seconds).abs() < 1e-9);
-    assert_eq!(value(&told, "parameters"), Some(225_034.0));
+    assert!((value(&events, "samples_per_s.loop").unwrap() * seconds - 96.0).abs() < 1e-6);
+    assert!((value(&events, "step_s").unwrap() * 13.0 - seconds).abs() < 1e-9);
+    assert_eq!(value(&events, "parameters"), Some(225_034.0));
     for name in ["parity.loss", "parity.output", "parity.gradient", "mfu", "memory.peak", "loss.final"] {
-        assert!(value(&told, name).unwrap() > 0.0, "{name}");
+        assert!(value(&events, name).unwrap() > 0.0, "{name}");
     }
-    assert_eq!(told.last(), Some(&WorkloadEvent::Done { steps: 16 }));
+    assert_eq!(events.last(), Some(&WorkloadEvent::Done { steps: 16 }));
 }
 
 #[test]
 fn the_same_seed_gives_the_same_bits_and_tasks_give_the_same_result() {
-    let losses = |told: &[WorkloadEvent]| series(told, "loss.train");
+    let losses = |events: &[WorkloadEvent]| series(events, "loss.train");
     let bits =
-        |told: &[WorkloadEvent]| losses(told).iter().map(|(_, loss)| loss.to_bits()).collect::<Vec<_>>();
+        |events: &[WorkloadEvent]| losses(events).iter().map(|(_, loss)| loss.to_bits()).collect::<Vec<_>>();
     let one = done(&[("batch_size", 12.into())]);
     assert_eq!(bits(&one), bits(&done(&[("batch_size", 12.into())])));
     assert_ne!(bits(&one), bits(&done(&[("batch_size", 12.into()), ("seed", 2.into())])));
@@ -106,21 +106,21 @@ fn the_same_seed_gives_the_same_bits_and_tasks_give_the_same_result() {
 
 #[test]
 fn digits_are_learned() {
-    let told = done(&[
+    let events = done(&[
         ("train_samples", 600.into()),
         ("test_samples", 200.into()),
         ("epochs", 4.into()),
         ("steps_per_iteration", 75.into()),
         ("learning_rate", Value::Float(0.05)),
     ]);
-    let accuracy = value(&told, "accuracy").unwrap();
+    let accuracy = value(&events, "accuracy").unwrap();
     assert!(accuracy > 0.6, "{accuracy}");
-    let losses = series(&told, "loss.train");
+    let losses = series(&events, "loss.train");
     assert!(losses[3].1 < 0.7 * losses[0].1, "{losses:?}");
 }
 
 #[test]
-fn files_are_used_and_what_is_wrong_with_them_is_told() {
+fn files_are_used_and_what_is_wrong_with_them_is_reported() {
     let folder = files(40, 20);
     let data = ("data", path(folder.path()));
     let base: Vec<(&str, Value)> = vec![
@@ -130,11 +130,11 @@ fn files_are_used_and_what_is_wrong_with_them_is_told() {
         ("test_samples", 0.into()),
     ];
     let with = |name: &'static str, value: Value| [&base[..], &[(name, value)]].concat();
-    let told = done(&base);
-    assert_eq!(value(&told, "samples"), Some(80.0));
-    assert!(notes(&told).contains("of no data set that is known"), "{}", notes(&told));
-    let told = done(&with("data_set", "mnist".into()));
-    assert!(notes(&told).contains("not the published files"), "{}", notes(&told));
+    let events = done(&base);
+    assert_eq!(value(&events, "samples"), Some(80.0));
+    assert!(notes(&events).contains("of no data set that is known"), "{}", notes(&events));
+    let events = done(&with("data_set", "mnist".into()));
+    assert!(notes(&events).contains("not the published files"), "{}", notes(&events));
 
     let error = refused(&with("batch_size", 41.into()));
     assert!(error.is_usage() && error.to_string().contains("there are 40 images"), "{error}");
@@ -159,45 +159,45 @@ fn files_are_used_and_what_is_wrong_with_them_is_told() {
 
 #[test]
 fn a_loss_that_is_not_a_number_ends_the_run_and_names_the_step() {
-    let (ended, told) = try_run(&[("learning_rate", Value::Float(1e39))], &MACHINE);
+    let (ended, events) = try_run(&[("learning_rate", Value::Float(1e39))], &MACHINE);
     assert_eq!(ended.unwrap(), Ended::Diverged);
-    let (reason, hint) = failure(&told).unwrap();
+    let (reason, hint) = failure(&events).unwrap();
     // The first step computes its loss with initial weights, and the second with those that flew away.
     assert!(reason.ends_with("at step 2") && hint.unwrap().contains("learning_rate"), "{reason}");
     assert!(
-        value(&told, "parity.loss").is_some() && !matches!(told.last(), Some(WorkloadEvent::Done { .. }))
+        value(&events, "parity.loss").is_some() && !matches!(events.last(), Some(WorkloadEvent::Done { .. }))
     );
 }
 
 #[test]
 fn what_does_not_fit_is_refused_before_anything_is_taken() {
     let machine = Limits { memory_bytes: Some(60_000_000), ..MACHINE };
-    let (ended, told) = try_run(&[("test_batch_size", (1 << 24).into())], &machine);
+    let (ended, events) = try_run(&[("test_batch_size", (1 << 24).into())], &machine);
     assert_eq!(ended.unwrap(), Ended::DoesNotFit);
-    let Some(WorkloadEvent::DoesNotFit { reason, hint: Some(hint) }) = told.last() else {
-        panic!("{told:?}")
+    let Some(WorkloadEvent::DoesNotFit { reason, hint: Some(hint) }) = events.last() else {
+        panic!("{events:?}")
     };
     assert!(reason.contains("60.0 MB are free") && hint.contains("test_batch_size"), "{reason} {hint}");
 }
 
 #[test]
-fn a_profile_tells_where_the_time_goes() {
+fn a_profile_reports_where_the_time_goes() {
     let directory = tempfile::tempdir().unwrap();
-    let told = done(&[("profile", path(&directory.path().join("trace.json")))]);
+    let events = done(&[("profile", path(&directory.path().join("trace.json")))]);
     for operation in ["convolutions", "convolutions_backward", "layer3", "layer3_backward", "optimizer"] {
-        assert!(value(&told, &format!("profile.{operation}.seconds")).unwrap() > 0.0, "{operation}");
+        assert!(value(&events, &format!("profile.{operation}.seconds")).unwrap() > 0.0, "{operation}");
     }
     assert!(directory.path().join("trace.json").exists());
 }
 
 #[test]
 fn the_stop_flag_ends_a_run_and_keeps_what_was_measured() {
-    let (mut told, stop) = (Vec::new(), AtomicBool::new(false));
-    let mut tell = |line: WorkloadEvent| {
+    let (mut events, stop) = (Vec::new(), AtomicBool::new(false));
+    let mut emit = |line: WorkloadEvent| {
         stop.fetch_or(matches!(line, WorkloadEvent::Progress { .. }), Ordering::Relaxed);
-        told.push(line);
+        events.push(line);
     };
-    let ended = run("mnist", &settings(&[]), &MACHINE, &mut Emitter::new(&mut tell, &stop));
+    let ended = run("mnist", &settings(&[]), &MACHINE, &mut Emitter::new(&mut emit, &stop));
     assert_eq!(ended.unwrap(), Ended::Stopped);
-    assert_eq!(told.last(), Some(&WorkloadEvent::Done { steps: 3 }));
+    assert_eq!(events.last(), Some(&WorkloadEvent::Done { steps: 3 }));
 }

@@ -1,7 +1,7 @@
 //! `doctor peak`: measure the peak arithmetic and memory rates of this machine.
 
 use assay_report::{Cell, Column, Table, Tone};
-use assay_workloads::peak::{Peak, Range};
+use assay_workloads::peak::{Peak, SampleRange};
 use serde::Serialize;
 
 use crate::exit::Exit;
@@ -44,7 +44,7 @@ fn table(peak: &Peak) -> Table {
         ],
         ..Table::default()
     };
-    let mut row = |name: &str, shape: String, range: &Range, unit: &str, share: bool| {
+    let mut row = |name: &str, shape: String, range: &SampleRange, unit: &str, share: bool| {
         let of_peak = share.then(|| format!("{:.0} %", 100.0 * range.median / peak.fma_all.high));
         table.rows.push(vec![
             Cell::new(name),

@@ -1,12 +1,12 @@
 //! The way of one part through the layers: what each step computes.
 
 use assay_kernels::attention::{self, Heads};
-use assay_kernels::packed::{Packed, Then};
+use assay_kernels::packed::{Activation, Packed};
 use assay_kernels::{Write, layer_norm};
 
 use crate::bert::parameters::{Affine, Layer, Parameters};
 use crate::bert::sentences::Batch;
-use crate::bert::shape::Shape;
+use crate::bert::shape::BertShape;
 
 /// One step of a part's way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(super) struct PackedLayer {
 }
 
 impl PackedLayer {
-    fn new(shape: &Shape, layer: &Layer) -> PackedLayer {
+    fn new(shape: &BertShape, layer: &Layer) -> PackedLayer {
         let pack = |affine: &Affine, inputs: usize| Packed::new(&affine.weight, &affine.bias, inputs);
         PackedLayer {
             qkv: pack(&layer.qkv, shape.width),
@@ -57,7 +57,7 @@ impl PackedLayer {
 
 /// What does not change from batch to batch.
 pub(super) struct Fixed {
-    pub(super) shape: Shape,
+    pub(super) shape: BertShape,
     heads: Heads,
     word: Vec<f32>,
     position: Vec<f32>,
@@ -78,7 +78,7 @@ pub(super) struct Part<'a> {
 
 impl Fixed {
     /// Packs the weights.
-    pub(super) fn new(shape: &Shape, weights: Parameters) -> Fixed {
+    pub(super) fn new(shape: &BertShape, weights: Parameters) -> Fixed {
         Fixed {
             shape: *shape,
             heads: Heads { count: shape.heads, size: shape.head_size() },
@@ -103,15 +103,15 @@ impl Fixed {
         let layer = &self.layers[layer];
         match step {
             Step::Embed => {}
-            Step::Project => layer.qkv.apply(stream, next, Write::Set, Then::Nothing),
+            Step::Project => layer.qkv.apply(stream, next, Write::Set, Activation::Nothing),
             Step::Attend => self.attend(batch, *first, qkv, attended, scratch),
             Step::Out => {
-                layer.out.apply(attended, stream, Write::Add, Then::Nothing);
+                layer.out.apply(attended, stream, Write::Add, Activation::Nothing);
                 norm(stream, &layer.attention_norm);
             }
-            Step::Up => layer.up.apply(stream, hidden, Write::Set, Then::Gelu(self.shape.activation)),
+            Step::Up => layer.up.apply(stream, hidden, Write::Set, Activation::Gelu(self.shape.activation)),
             Step::Down => {
-                layer.down.apply(hidden, stream, Write::Add, Then::Nothing);
+                layer.down.apply(hidden, stream, Write::Add, Activation::Nothing);
                 norm(stream, &layer.output_norm);
             }
         }

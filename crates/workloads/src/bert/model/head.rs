@@ -8,19 +8,19 @@ use crate::bert::data::Sequences;
 use crate::bert::layer::Scratch;
 use crate::bert::operations::{Moments, Operations};
 use crate::bert::parameters::Parameters;
-use crate::bert::shape::Shape;
+use crate::bert::shape::BertShape;
 use crate::tensors::zeros;
 
 /// The most numbers that the scores of one piece of tokens take, unless one token alone takes more.
 const MOST_SCORES: usize = 1 << 22;
 
 /// Tokens whose scores are computed at once.
-fn rows_of_piece(shape: &Shape, masked: usize) -> usize {
+fn rows_of_piece(shape: &BertShape, masked: usize) -> usize {
     (MOST_SCORES / shape.vocabulary.max(1)).clamp(1, masked.max(1))
 }
 
-/// The numbers that the head takes for so many masked tokens.
-pub(super) fn head_numbers(shape: &Shape, masked: u128) -> u128 {
+/// The numbers that the head takes for this many masked tokens.
+pub(super) fn head_numbers(shape: &BertShape, masked: u128) -> u128 {
     let rows = rows_of_piece(shape, usize::try_from(masked).unwrap_or(usize::MAX)) as u128;
     masked * (6 * shape.width as u128 + 3) + rows * shape.vocabulary as u128
 }
@@ -43,7 +43,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    pub(super) fn new(threads: &Threads, shape: &Shape, masked: usize) -> Result<Head, WorkloadError> {
+    pub(super) fn new(threads: &Threads, shape: &BertShape, masked: usize) -> Result<Head, WorkloadError> {
         let rows = rows_of_piece(shape, masked);
         let wide = || zeros(threads, "activations", masked * shape.width);
         Ok(Head {
@@ -112,7 +112,7 @@ impl Head {
         scratch: &mut Scratch,
         measure: bool,
     ) -> (f64, Option<f64>) {
-        let Shape { width, vocabulary, .. } = operations.shape;
+        let BertShape { width, vocabulary, .. } = operations.shape;
         let threads = &operations.threads;
         let scale = 1.0 / targets.len() as f32;
         let (mut sum, mut squares) = (0.0, 0.0);

@@ -73,8 +73,8 @@ pub(super) fn fit(
     let [mut doffset, mut first_offset, mut second_offset] = [(); 3].map(|()| vec![0.0; classes]);
     let (mut logits, mut losses) = (vec![0.0; count * classes], vec![0.0; count]);
     let mut scratch = vec![0.0; bias::backward_scratch(&threads, classes)];
-    let hyper = adam_w::Hyper { rate: RATE, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay };
-    let free = adam_w::Hyper { weight_decay: 0.0, ..hyper };
+    let hyper = adam_w::Hyperparameters { rate: RATE, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay };
+    let free = adam_w::Hyperparameters { weight_decay: 0.0, ..hyper };
     for step in 1..=steps {
         matmul(&threads, Layout::NT, count, classes, width, &x, &weight, &mut logits, Write::Set);
         bias::forward(&threads, &offset, &mut logits);

@@ -24,7 +24,7 @@ EXIT_MISSING = 4  # PyTorch is not there, too old, or has no such device or mode
 EXIT_DIVERGED = 5
 
 
-def tell(kind, **fields):
+def emit(kind, **fields):
     """Says one thing on standard output; fields that are None are left out."""
     line = {"assay": kind, **{name: value for name, value in fields.items() if value is not None}}
     sys.stdout.write(json.dumps(line, allow_nan=False) + "\n")
@@ -45,7 +45,7 @@ try:
     import torch
     import torch.nn.functional as F
 except ImportError as error:
-    tell("failed", reason=f"Python {sys.version.split()[0]} at {sys.executable} cannot import torch: {error}")
+    emit("failed", reason=f"Python {sys.version.split()[0]} at {sys.executable} cannot import torch: {error}")
     sys.exit(EXIT_MISSING)
 
 
@@ -57,14 +57,14 @@ GOLDEN = 0x9E3779B97F4A7C15
 FACTORS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 
 
-def finalise(z):
+def finalize(z):
     z = (z ^ (z >> 30)) * FACTORS[0] & WORD
     z = (z ^ (z >> 27)) * FACTORS[1] & WORD
     return z ^ (z >> 31)
 
 
 def mix(word, number):
-    return finalise(word ^ finalise((number + GOLDEN) & WORD))
+    return finalize(word ^ finalize((number + GOLDEN) & WORD))
 
 
 def key_of(name, seed):
@@ -75,7 +75,7 @@ def key_of(name, seed):
 
 
 def draw(key, index):
-    return finalise((key + (index + 1) * GOLDEN) & WORD)
+    return finalize((key + (index + 1) * GOLDEN) & WORD)
 
 
 def signed(word):
@@ -90,11 +90,11 @@ def shifted(z, bits):
 def draws(key, first, count):
     """The draws first, first + 1, ... as a tensor of 64-bit words."""
     z = torch.arange(first + 1, first + count + 1, dtype=torch.int64)
-    return finalise_all(z.mul_(signed(GOLDEN)).add_(signed(key)))
+    return finalize_all(z.mul_(signed(GOLDEN)).add_(signed(key)))
 
 
-def finalise_all(z):
-    """The same as `finalise` for a tensor of words, in place."""
+def finalize_all(z):
+    """The same as `finalize` for a tensor of words, in place."""
     z.bitwise_xor_(shifted(z, 30)).mul_(signed(FACTORS[0]))
     z.bitwise_xor_(shifted(z, 27)).mul_(signed(FACTORS[1]))
     return z.bitwise_xor_(shifted(z, 31))
@@ -185,7 +185,7 @@ def resident(key):
 
 def tell_memory(metric, bytes_used):
     if bytes_used is not None:
-        tell("value", metric=metric, value=bytes_used, unit="B")
+        emit("value", metric=metric, value=bytes_used, unit="B")
 
 
 def tell_environment(device):
@@ -195,8 +195,8 @@ def tell_environment(device):
     if device.type == "cuda":
         libraries += [torch.cuda.get_device_name(device), "TF32 off"]
     threads = f"{torch.get_num_threads()} threads"
-    tell("setting", name="torch", value=torch.__version__)
-    tell("note", text="; ".join([f"PyTorch {torch.__version__}", threads, *libraries]))
+    emit("setting", name="torch", value=torch.__version__)
+    emit("note", text="; ".join([f"PyTorch {torch.__version__}", threads, *libraries]))
 
 
 # The run.
@@ -271,7 +271,7 @@ def measure(settings, trainer, device):
         tell_iteration(step, metric, ".warmup" if index < warmup else "", seconds, cpu, loss, norm)
         if index == 0:
             tell_parity(trainer, *(trainer.parity() if hasattr(trainer, "parity") else (loss, output, norm)))
-        tell("progress", done=index + 1, of=total)
+        emit("progress", done=index + 1, of=total)
         trainer.follow(index, index + 1 == total)
     tell_phase("train", phase_began)
     return total
@@ -279,7 +279,7 @@ def measure(settings, trainer, device):
 
 def tell_phase(name, began):
     now = time.perf_counter()
-    tell("phase", name=name, start_s=began - BEGAN, end_s=now - BEGAN)
+    emit("phase", name=name, start_s=began - BEGAN, end_s=now - BEGAN)
     return now
 
 
@@ -287,27 +287,27 @@ CALMER = "lower learning_rate, or limit the gradient with clip"
 
 
 def tell_iteration(step, metric, suffix, seconds, cpu, loss, norm):
-    tell("value", metric=metric + suffix, value=seconds, unit="s", step=step)
-    tell("value", metric="cpu.iteration" + suffix, value=cpu, unit="s", step=step)
+    emit("value", metric=metric + suffix, value=seconds, unit="s", step=step)
+    emit("value", metric="cpu.iteration" + suffix, value=cpu, unit="s", step=step)
     if loss is None:
         return
     loss, norm = loss.item(), None if norm is None else norm.item()
     if not math.isfinite(loss):
         raise Ended(EXIT_DIVERGED, f"the loss is {loss} at step {step}", CALMER)
-    tell("value", metric="loss.train", value=loss, step=step)
+    emit("value", metric="loss.train", value=loss, step=step)
     if norm is not None:
         if not math.isfinite(norm):
             raise Ended(EXIT_DIVERGED, f"the norm of the gradient is not a finite number at step {step}", CALMER)
-        tell("value", metric="gradient_norm", value=norm, step=step)
+        emit("value", metric="gradient_norm", value=norm, step=step)
 
 
 def tell_parity(trainer, loss, output, norm):
     if loss is not None:
-        tell("value", metric="parity.loss", value=loss.item())
-    tell("value", metric="parity.output", value=output.item())
+        emit("value", metric="parity.loss", value=loss.item())
+    emit("value", metric="parity.output", value=output.item())
     norm = trainer.gradient_norm() if norm is None else norm
     if norm is not None:
-        tell("value", metric="parity.gradient", value=norm.item())
+        emit("value", metric="parity.gradient", value=norm.item())
 
 
 def run(settings, workload):
@@ -328,7 +328,7 @@ def run(settings, workload):
     if device.type == "cpu" and own is not None:
         # What there was before the model, and all code that was used since.
         tell_memory("memory.interpreter", own + resident("RssFile:"))
-    tell("done", steps=steps)
+    emit("done", steps=steps)
 
 
 def out_of_memory(error):
@@ -346,12 +346,12 @@ def main(workload):
     except BrokenPipeError:
         os._exit(EXIT_FAILED)  # nobody listens any more
     except Ended as ended:
-        tell("failed", reason=str(ended), hint=ended.hint)
+        emit("failed", reason=str(ended), hint=ended.hint)
         sys.exit(ended.code)
     except Exception as error:
         reason = f"{type(error).__name__}: {error}".strip().splitlines()[0]
         if out_of_memory(error):
-            tell("does_not_fit", reason=reason, hint="lower batch_size or the size of the model")
+            emit("does_not_fit", reason=reason, hint="lower batch_size or the size of the model")
         else:
-            tell("failed", reason=reason)
+            emit("failed", reason=reason)
         sys.exit(EXIT_FAILED)

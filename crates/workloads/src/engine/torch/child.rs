@@ -45,7 +45,7 @@ impl Drop for Guard {
 /// not [`WorkloadEvent`] are handed on as notes.
 ///
 /// The child's standard input is left as `command` has it, except that a pipe stays open as long as the child is
-/// watched: its end tells the child that this process is gone.
+/// watched: its end means to the child that this process is gone.
 pub(super) fn watch(
     command: &mut Command,
     stopped: &dyn Fn() -> bool,
@@ -92,9 +92,9 @@ fn listen(
         match lines.recv_timeout(LOOK) {
             Ok(Line::Output(text)) if text.is_empty() => {}
             Ok(Line::Output(text)) => match serde_json::from_str(&text) {
-                Ok(told) => {
+                Ok(events) => {
                     spoke = true;
-                    hear(told);
+                    hear(events);
                 }
                 Err(_) => hear(WorkloadEvent::Note { text, hint: None }),
             },
@@ -129,18 +129,18 @@ mod tests {
     }
 
     fn heard(script: &str) -> (Gone, Vec<WorkloadEvent>) {
-        let mut told = Vec::new();
-        let gone = watch(&mut shell(script), &|| false, &mut |line| told.push(line)).unwrap();
-        (gone, told)
+        let mut events = Vec::new();
+        let gone = watch(&mut shell(script), &|| false, &mut |line| events.push(line)).unwrap();
+        (gone, events)
     }
 
     #[test]
     fn lines_are_handed_on_and_anything_else_is_a_note() {
-        let (gone, told) = heard(
+        let (gone, events) = heard(
             r#"echo '{"assay":"done","steps":2}'; echo; echo 'a warning'; for i in 1 2 3 4 5 6 7 8; do echo $i >&2; done; exit 3"#,
         );
         assert_eq!(
-            told,
+            events,
             [
                 WorkloadEvent::Done { steps: 2 },
                 WorkloadEvent::Note { text: "a warning".to_owned(), hint: None }
@@ -152,8 +152,8 @@ mod tests {
 
     #[test]
     fn odd_bytes_do_no_harm() {
-        let (gone, told) = heard(r"printf '\377\376{\n'; printf 'no end of line'");
-        assert_eq!(told.len(), 2);
+        let (gone, events) = heard(r"printf '\377\376{\n'; printf 'no end of line'");
+        assert_eq!(events.len(), 2);
         assert!(!gone.spoke);
     }
 

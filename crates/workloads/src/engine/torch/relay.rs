@@ -7,7 +7,7 @@ use assay_model::{WorkloadEvent, names};
 
 use super::child::{self, Gone};
 use super::{ENGINE, MISSING, failed, missing};
-use crate::summary::{CPU, Effort, Iteration, Summary};
+use crate::summary::{CPU, Iteration, Summary, WorkAmount};
 use crate::{Emitter, Ended, WorkloadError};
 
 /// The exit codes of the adapter that say more than that it failed.
@@ -20,13 +20,13 @@ mod exit {
 
 /// One run of the adapter.
 pub(super) struct Relay<'a, 'b> {
-    effort: &'a Effort,
+    effort: &'a WorkAmount,
     /// Iterations that there should be.
     planned: u64,
     peak_flops: Option<f64>,
     emitter: &'a mut Emitter<'b>,
     summary: Summary,
-    /// The time of the iteration whose CPU time is told next.
+    /// The time of the iteration whose CPU time is reported next.
     seconds: f64,
     /// The line that says how it ended.
     last: Option<WorkloadEvent>,
@@ -34,33 +34,33 @@ pub(super) struct Relay<'a, 'b> {
 
 impl<'a, 'b> Relay<'a, 'b> {
     pub(super) fn new(
-        effort: &'a Effort,
+        effort: &'a WorkAmount,
         planned: u64,
         peak_flops: Option<f64>,
         emitter: &'a mut Emitter<'b>,
     ) -> Relay<'a, 'b> {
         let summary = Summary::default();
-        summary.tell_before(effort, emitter);
+        summary.report_before(effort, emitter);
         Relay { effort, planned, peak_flops, emitter, summary, seconds: 0.0, last: None }
     }
 
     /// Runs the adapter to its end.
     pub(super) fn run(mut self, python: &str, command: &mut Command) -> Result<Ended, WorkloadError> {
         let stop = self.emitter.stop_flag();
-        let gone = child::watch(command, &|| stop.load(Ordering::Relaxed), &mut |told| self.hear(told));
+        let gone = child::watch(command, &|| stop.load(Ordering::Relaxed), &mut |events| self.hear(events));
         let gone = gone.map_err(|error| missing(format!("cannot start `{python}`: {error}")))?;
         self.end(python, &gone)
     }
 
     /// What ends the run is kept until its meaning is known; everything else is handed on.
-    fn hear(&mut self, told: WorkloadEvent) {
-        match told {
+    fn hear(&mut self, events: WorkloadEvent) {
+        match events {
             WorkloadEvent::Failed { .. } | WorkloadEvent::DoesNotFit { .. } | WorkloadEvent::Done { .. } => {
-                self.last = Some(told)
+                self.last = Some(events)
             }
             WorkloadEvent::Value { ref metric, value, step: Some(_), .. } => {
                 self.count(metric, value);
-                self.emitter.emit(told);
+                self.emitter.emit(events);
             }
             other => self.emitter.emit(other),
         }
@@ -90,12 +90,12 @@ impl<'a, 'b> Relay<'a, 'b> {
                 Ok(self.summed_up(Ended::Stopped))
             }
             (Some(WorkloadEvent::Done { .. }), Some(0)) => Ok(self.summed_up(Ended::Done)),
-            (Some(told @ WorkloadEvent::DoesNotFit { .. }), _) => {
-                self.emitter.emit(told);
+            (Some(events @ WorkloadEvent::DoesNotFit { .. }), _) => {
+                self.emitter.emit(events);
                 Ok(Ended::DoesNotFit)
             }
-            (Some(told @ WorkloadEvent::Failed { .. }), Some(exit::DIVERGED)) => {
-                self.emitter.emit(told);
+            (Some(events @ WorkloadEvent::Failed { .. }), Some(exit::DIVERGED)) => {
+                self.emitter.emit(events);
                 Ok(self.summed_up(Ended::Diverged))
             }
             (Some(WorkloadEvent::Failed { reason, hint }), Some(exit::MISSING)) => {
@@ -108,9 +108,9 @@ impl<'a, 'b> Relay<'a, 'b> {
         }
     }
 
-    /// Tells what the iterations came to, as the native engine does.
+    /// Reports what the iterations came to, as the native engine does.
     fn summed_up(self, ended: Ended) -> Ended {
-        self.summary.tell_after(self.effort, self.peak_flops, self.emitter);
+        self.summary.report_after(self.effort, self.peak_flops, self.emitter);
         if ended != Ended::Diverged {
             self.emitter.emit(WorkloadEvent::Done { steps: self.effort.steps(self.summary.done()) });
         }

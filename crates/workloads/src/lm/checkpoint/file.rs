@@ -11,7 +11,7 @@ use super::{About, ENTRY, MOMENTS};
 use crate::WorkloadError;
 use crate::lm::model::State;
 use crate::lm::parameters::Parameters;
-use crate::lm::shape::Shape;
+use crate::lm::shape::LmShape;
 
 /// Numbers that are converted at once.
 const PIECE: usize = 1 << 16;
@@ -28,7 +28,7 @@ fn write_numbers(file: &mut impl Write, values: &[f32]) -> io::Result<()> {
 
 /// Writes a checkpoint under a temporary name beside `path`, makes sure that it is on disk, and only then gives it its
 /// name: whatever happens, the name stands for a whole checkpoint.
-pub fn save(path: &Path, shape: &Shape, state: &State<'_>, about: &About) -> Result<(), WorkloadError> {
+pub fn save(path: &Path, shape: &LmShape, state: &State<'_>, about: &About) -> Result<(), WorkloadError> {
     let wrong = |error: io::Error| WorkloadError::file("write", path, error);
     let temporary = temporary_name(path);
     let parts: Vec<(&str, &Parameters)> = std::iter::once(("", &*state.weights))
@@ -50,7 +50,7 @@ fn temporary_name(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-fn write(path: &Path, shape: &Shape, parts: &[(&str, &Parameters)], about: &About) -> io::Result<()> {
+fn write(path: &Path, shape: &LmShape, parts: &[(&str, &Parameters)], about: &About) -> io::Result<()> {
     let file = File::create(path)?;
     let mut writer = BufWriter::new(&file);
     let mut header = header(shape, parts, about)?;
@@ -68,7 +68,7 @@ fn write(path: &Path, shape: &Shape, parts: &[(&str, &Parameters)], about: &Abou
     file.sync_all()
 }
 
-fn header(shape: &Shape, parts: &[(&str, &Parameters)], about: &About) -> io::Result<Vec<u8>> {
+fn header(shape: &LmShape, parts: &[(&str, &Parameters)], about: &About) -> io::Result<Vec<u8>> {
     let mut begin = 0;
     let mut tensors = Vec::new();
     for (prefix, _) in parts {

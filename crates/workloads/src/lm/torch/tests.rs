@@ -44,29 +44,29 @@ fn options(python: &str, more: &[(&str, Value)]) -> Options {
 }
 
 fn run_with(options: &Options, text: Option<&[u32]>) -> (Result<Ended, WorkloadError>, Vec<WorkloadEvent>) {
-    let (mut told, stop) = (Vec::new(), AtomicBool::new(false));
-    let mut tell = |line| told.push(line);
-    let ended = run(options, &LIMITS, text, &mut Emitter::new(&mut tell, &stop));
-    (ended, told)
+    let (mut events, stop) = (Vec::new(), AtomicBool::new(false));
+    let mut emit = |line| events.push(line);
+    let ended = run(options, &LIMITS, text, &mut Emitter::new(&mut emit, &stop));
+    (ended, events)
 }
 
 fn run_fake(body: &str) -> (Result<Ended, WorkloadError>, Vec<WorkloadEvent>) {
     let fake = Fake::new(body);
-    let (ended, told) = run_with(&options(&fake.path.display().to_string(), &[]), None);
-    (ended, after_preamble(told))
+    let (ended, events) = run_with(&options(&fake.path.display().to_string(), &[]), None);
+    (ended, after_preamble(events))
 }
 
-/// What was told once the adapter was started: the note on FLOPs is the last line before.
-fn after_preamble(mut told: Vec<WorkloadEvent>) -> Vec<WorkloadEvent> {
-    let last = told
+/// What was reported once the adapter was started: the note on FLOPs is the last line before.
+fn after_preamble(mut events: Vec<WorkloadEvent>) -> Vec<WorkloadEvent> {
+    let last = events
         .iter()
         .position(|line| matches!(line, WorkloadEvent::Note { text, .. } if text.starts_with("FLOPs")));
-    told.split_off(last.unwrap() + 1)
+    events.split_off(last.unwrap() + 1)
 }
 
-fn notes(told: &[WorkloadEvent]) -> Vec<&str> {
+fn notes(events: &[WorkloadEvent]) -> Vec<&str> {
     let mut notes = Vec::new();
-    for line in told {
+    for line in events {
         if let WorkloadEvent::Note { text, .. } = line {
             notes.push(text.as_str());
         }
@@ -76,7 +76,7 @@ fn notes(told: &[WorkloadEvent]) -> Vec<&str> {
 
 #[test]
 fn the_adapter_gets_its_script_and_settings_and_leaves_nothing_behind() {
-    let (ended, told) = run_fake(
+    let (ended, events) = run_fake(
         r#"grep -q '"width":128' "$2" && grep -q '"mode":"sdpa"' "$2" && grep -q scaled_dot_product "$1" \
                && grep -q "def main" "$(dirname "$1")/assay_adapter.py" || exit 9
            dirname "$1"
@@ -84,14 +84,14 @@ fn the_adapter_gets_its_script_and_settings_and_leaves_nothing_behind() {
            echo '{"assay":"done","steps":3}'"#,
     );
     assert_eq!(ended.unwrap(), Ended::Done);
-    assert_eq!(told[1], WorkloadEvent::value("memory.peak", 5.0));
-    let directory = notes(&told)[0];
+    assert_eq!(events[1], WorkloadEvent::value("memory.peak", 5.0));
+    let directory = notes(&events)[0];
     assert!(directory.contains("assay-torch-") && !std::path::Path::new(directory).exists(), "{directory}");
 }
 
 #[test]
 fn iterations_are_handed_on_and_summed_up_as_those_of_the_native_engine() {
-    let (ended, told) = run_fake(
+    let (ended, events) = run_fake(
         r#"for i in 1:.warmup 2: 3:; do
                step=${i%%:*}
                echo '{"assay":"value","metric":"time.iteration'${i#*:}'","value":0.'$step',"step":'$step'}'
@@ -101,16 +101,16 @@ fn iterations_are_handed_on_and_summed_up_as_those_of_the_native_engine() {
     );
     assert_eq!(ended.unwrap(), Ended::Done);
     let value = |name: &str| {
-        told.iter().rev().find_map(|line| match line {
+        events.iter().rev().find_map(|line| match line {
             WorkloadEvent::Value { metric, value, .. } if metric == name => Some(*value),
             _ => None,
         })
     };
     let near = |name: &str, expected: f64| (value(name).unwrap() / expected - 1.0).abs() < 1e-12;
-    assert!(near("time.forward_backward", 0.25) && near("time.iteration.median", 0.25), "{told:?}");
-    assert!(near("cpu.iteration", 1.0) && near("tokens_per_s", 2.0 * 512.0 / 0.5), "{told:?}");
+    assert!(near("time.forward_backward", 0.25) && near("time.iteration.median", 0.25), "{events:?}");
+    assert!(near("cpu.iteration", 1.0) && near("tokens_per_s", 2.0 * 512.0 / 0.5), "{events:?}");
     assert!(value("flops_per_s").is_some() && value("mfu").is_none(), "the peak is not known");
-    assert_eq!(told.last(), Some(&WorkloadEvent::Done { steps: 3 }));
+    assert_eq!(events.last(), Some(&WorkloadEvent::Done { steps: 3 }));
 }
 
 #[test]
@@ -119,16 +119,16 @@ fn tokens_of_a_text_are_handed_over_as_32_bit_numbers() {
         r#"od -An -tu4 "$(dirname "$2")/tokens.bin"; grep -q tokens.bin "$2" && echo '{"assay":"done","steps":3}'"#,
     );
     let options = options(&fake.path.display().to_string(), &[]);
-    let (ended, told) = run_with(&options, Some(&[1, 70_000, 3]));
+    let (ended, events) = run_with(&options, Some(&[1, 70_000, 3]));
     assert_eq!(ended.unwrap(), Ended::Done);
-    assert_eq!(notes(&after_preamble(told))[0].split_whitespace().collect::<Vec<_>>(), ["1", "70000", "3"]);
+    assert_eq!(notes(&after_preamble(events))[0].split_whitespace().collect::<Vec<_>>(), ["1", "70000", "3"]);
 }
 
 #[test]
 fn what_is_missing_is_named_and_how_to_get_it() {
     let missing = |python: &str| {
-        let (ended, told) = run_with(&options(python, &[]), None);
-        assert!(!told.iter().any(|line| matches!(line, WorkloadEvent::Failed { .. })), "{told:?}");
+        let (ended, events) = run_with(&options(python, &[]), None);
+        assert!(!events.iter().any(|line| matches!(line, WorkloadEvent::Failed { .. })), "{events:?}");
         let error = ended.unwrap_err();
         assert!(matches!(error, WorkloadError::EngineMissing { .. }), "{error}");
         format!("{error}\n{}", error.hint().unwrap())
@@ -146,39 +146,40 @@ fn what_is_missing_is_named_and_how_to_get_it() {
 
 #[test]
 fn an_adapter_that_breaks_off_is_an_error_with_its_last_words() {
-    let (ended, told) =
+    let (ended, events) =
         run_fake(r#"echo '{"assay":"progress","done":1,"of":3}'; echo 'out of luck' >&2; kill -9 $$"#);
     let error = ended.unwrap_err();
     assert!(matches!(error, WorkloadError::EngineFailed { .. }), "{error}");
     assert!(error.to_string().contains("out of luck") && error.to_string().contains("signal"), "{error}");
-    assert_eq!(told, [WorkloadEvent::Progress { done: 1, of: 3 }], "what was told stays told");
+    assert_eq!(events, [WorkloadEvent::Progress { done: 1, of: 3 }], "what was reported stays reported");
     let (ended, _) = run_fake(r#"echo '{"assay":"failed","reason":"PyTorch: odd","hint":"h"}'; exit 3"#);
     let error = ended.unwrap_err();
     assert_eq!((error.to_string().contains("odd"), error.hint().as_deref()), (true, Some("h")));
 }
 
 #[test]
-fn divergence_and_want_of_memory_are_endings_that_are_told() {
-    let (ended, told) = run_fake(r#"echo '{"assay":"failed","reason":"the loss of step 2 is nan"}'; exit 5"#);
+fn divergence_and_want_of_memory_are_endings_that_are_reported() {
+    let (ended, events) =
+        run_fake(r#"echo '{"assay":"failed","reason":"the loss of step 2 is nan"}'; exit 5"#);
     assert_eq!(ended.unwrap(), Ended::Diverged);
-    assert!(matches!(&told[..], [WorkloadEvent::Failed { reason, .. }] if reason.contains("step 2")));
-    let (ended, told) = run_fake(r#"echo '{"assay":"does_not_fit","reason":"out of memory"}'; exit 3"#);
+    assert!(matches!(&events[..], [WorkloadEvent::Failed { reason, .. }] if reason.contains("step 2")));
+    let (ended, events) = run_fake(r#"echo '{"assay":"does_not_fit","reason":"out of memory"}'; exit 3"#);
     assert_eq!(ended.unwrap(), Ended::DoesNotFit);
-    assert!(matches!(&told[..], [WorkloadEvent::DoesNotFit { .. }]));
+    assert!(matches!(&events[..], [WorkloadEvent::DoesNotFit { .. }]));
 }
 
 #[test]
 fn the_stop_flag_and_the_end_of_pacing_stop_the_run() {
     let fake = Fake::new(r#"echo '{"assay":"progress","done":1,"of":3}'; exec sleep 60"#);
-    let (mut told, stop) = (Vec::new(), AtomicBool::new(false));
-    let mut tell = |line| {
+    let (mut events, stop) = (Vec::new(), AtomicBool::new(false));
+    let mut emit = |line| {
         stop.fetch_or(matches!(line, WorkloadEvent::Progress { .. }), Ordering::Relaxed);
-        told.push(line);
+        events.push(line);
     };
     let options = options(&fake.path.display().to_string(), &[]);
-    let ended = run(&options, &LIMITS, None, &mut Emitter::new(&mut tell, &stop));
+    let ended = run(&options, &LIMITS, None, &mut Emitter::new(&mut emit, &stop));
     assert_eq!(ended.unwrap(), Ended::Stopped);
-    assert_eq!(told.last(), Some(&WorkloadEvent::Done { steps: 0 }));
+    assert_eq!(events.last(), Some(&WorkloadEvent::Done { steps: 0 }));
     assert_eq!(run_fake(r#"echo '{"assay":"done","steps":2}'"#).0.unwrap(), Ended::Stopped);
 }
 
@@ -190,20 +191,20 @@ fn what_cannot_be_is_refused_before_anything_is_started() {
         let error = ended.unwrap_err();
         assert!(error.is_usage() && error.hint().unwrap().contains("native"), "{error}");
     }
-    let (mut told, stop) = (Vec::new(), AtomicBool::new(false));
-    let mut tell = |line| told.push(line);
+    let (mut events, stop) = (Vec::new(), AtomicBool::new(false));
+    let mut emit = |line| events.push(line);
     let little = Limits { memory_bytes: Some(1 << 20), ..LIMITS };
-    let ended = run(&options("/no/such/python", &[]), &little, None, &mut Emitter::new(&mut tell, &stop));
+    let ended = run(&options("/no/such/python", &[]), &little, None, &mut Emitter::new(&mut emit, &stop));
     assert_eq!(ended.unwrap(), Ended::DoesNotFit);
-    assert!(matches!(told.last(), Some(WorkloadEvent::DoesNotFit { hint: Some(_), .. })));
+    assert!(matches!(events.last(), Some(WorkloadEvent::DoesNotFit { hint: Some(_), .. })));
 }
 
-fn losses(told: &[WorkloadEvent]) -> Vec<f64> {
+fn losses(events: &[WorkloadEvent]) -> Vec<f64> {
     let loss = |line: &WorkloadEvent| match line {
         WorkloadEvent::Value { metric, value, .. } if metric == "loss.train" => Some(*value),
         _ => None,
     };
-    told.iter().filter_map(loss).collect()
+    events.iter().filter_map(loss).collect()
 }
 
 fn assert_close(losses: &[f64], expected: &[f64]) {
@@ -230,9 +231,9 @@ fn a_real_pytorch_computes_the_golden_numbers() {
     let expected: Vec<f64> = steps.iter().map(|step| step["loss"].as_f64().unwrap()).collect();
     for mode in ["eager", "sdpa"] {
         more.push(("mode", mode.into()));
-        let (ended, told) = run_with(&options(&python, &more), None);
+        let (ended, events) = run_with(&options(&python, &more), None);
         assert_eq!(ended.unwrap(), Ended::Done);
-        assert_close(&losses(&told), &expected);
+        assert_close(&losses(&events), &expected);
     }
 }
 
@@ -256,11 +257,11 @@ fn a_real_pytorch_goes_on_from_a_native_checkpoint() {
             ("engine", engine.into()),
         ];
         let settings = common.into_iter().chain(more).map(|(name, value)| (name.to_owned(), value)).collect();
-        let (mut told, stop) = (Vec::new(), AtomicBool::new(false));
-        let mut tell = |line| told.push(line);
-        let ended = crate::run("lm", &settings, &LIMITS, &mut Emitter::new(&mut tell, &stop));
-        assert_eq!(ended.unwrap(), Ended::Done, "{told:?}");
-        told
+        let (mut events, stop) = (Vec::new(), AtomicBool::new(false));
+        let mut emit = |line| events.push(line);
+        let ended = crate::run("lm", &settings, &LIMITS, &mut Emitter::new(&mut emit, &stop));
+        assert_eq!(ended.unwrap(), Ended::Done, "{events:?}");
+        events
     };
     run("native", [("save", Value::Text(path("checkpoint")))]);
     let native = run("native", [("resume", Value::Text(path("checkpoint")))]);

@@ -98,7 +98,7 @@ fn value(pixel: usize) -> f32 {
 }
 
 impl Convolutions {
-    /// Memory for batches of so many images.
+    /// Memory for batches of this many images.
     pub(super) fn new(threads: &Threads, batch: usize) -> Result<Convolutions, WorkloadError> {
         Ok(Convolutions {
             values: std::array::from_fn(value),
@@ -243,7 +243,7 @@ impl Share {
     }
 }
 
-/// The bytes of the memory for batches of so many images.
+/// The bytes of the memory for batches of this many images.
 pub(super) fn planned_bytes(threads: usize, batch: usize) -> u128 {
     let sums = FIRST.weight_length() + SECOND.weight_length() + SECOND.input_length() + PIXELS;
     let share = KEPT_BYTES + 4 * sums;

@@ -25,7 +25,7 @@ pub(super) struct Head {
     test_rows: usize,
 }
 
-/// The bytes of the memory for batches of so many images.
+/// The bytes of the memory for batches of this many images.
 pub(super) fn planned_bytes(batch: usize, test_batch: usize) -> u128 {
     let rows = batch.max(test_batch) as u128;
     4 * (rows * (FEATURES + HIDDEN + 2 * CLASSES + 2) as u128
@@ -37,7 +37,7 @@ fn flops(rows: usize, inputs: usize, outputs: usize) -> f64 {
 }
 
 impl Head {
-    /// Memory for batches of so many images to train and to test with.
+    /// Memory for batches of this many images to train and to test with.
     pub(super) fn new(threads: &Threads, batch: usize, test_batch: usize) -> Result<Head, WorkloadError> {
         let buffer = |rows: usize, each: usize| zeros(threads, "activations", rows.saturating_mul(each));
         let rows = batch.max(test_batch);
@@ -55,7 +55,7 @@ impl Head {
         })
     }
 
-    /// Where the features of so many images belong.
+    /// Where the features of this many images belong.
     pub(super) fn features_mut(&mut self, rows: usize) -> &mut [f32] {
         &mut self.features[..rows * FEATURES]
     }

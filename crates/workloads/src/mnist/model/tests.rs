@@ -45,7 +45,7 @@ fn gradients_agree_with_finite_differences_in_every_tensor() {
                 }
                 compared += usize::from(expected.abs() > 5e-4);
             }
-            // Where a rectifier opens or the largest of a window changes within the step, differences tell nothing.
+            // Where a rectifier opens or the largest of a window changes within the step, differences mean nothing.
             assert!(apart.len() <= 6, "{}: {apart:?}", description.name);
             // A second softmax makes all gradients small.
             assert!(softmax || compared > 0, "{} has no gradient that could be compared", description.name);
@@ -67,7 +67,7 @@ fn training_is_the_same_bit_for_bit_every_time() {
 }
 
 #[test]
-fn repeated_digits_are_learned_and_a_test_tells_so() {
+fn repeated_digits_are_learned_and_a_test_reports_so() {
     let data = digits(20);
     let labels: Vec<u8> = data.1.iter().map(|label| *label as u8).collect();
     let mut model = model(Training { learning_rate: 0.1, dropout: 0.2, ..TRAINING }, 20, 1);

@@ -26,10 +26,10 @@ fn run_with(
     ];
     let settings =
         given.iter().chain(more).map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    let (mut told, stop) = (Vec::new(), AtomicBool::new(false));
-    let mut tell = |line| told.push(line);
-    let ended = crate::run("mnist", &settings, &LIMITS, &mut Emitter::new(&mut tell, &stop));
-    (ended, told)
+    let (mut events, stop) = (Vec::new(), AtomicBool::new(false));
+    let mut emit = |line| events.push(line);
+    let ended = crate::run("mnist", &settings, &LIMITS, &mut Emitter::new(&mut emit, &stop));
+    (ended, events)
 }
 
 #[test]
@@ -50,21 +50,21 @@ fn the_adapter_gets_images_labels_and_the_number_of_iterations() {
     std::fs::set_permissions(&text, std::fs::Permissions::from_mode(0o755)).unwrap();
     // A file that this process had open for writing may still be open in a child of another test.
     assert!(Command::new("cp").arg("-p").args([&text, &path]).status().unwrap().success());
-    let (ended, told) = run_with("torch", &path.display().to_string(), &[]);
-    assert_eq!(ended.unwrap(), Ended::Done, "{told:?}");
+    let (ended, events) = run_with("torch", &path.display().to_string(), &[]);
+    assert_eq!(ended.unwrap(), Ended::Done, "{events:?}");
     let note = |words: &str| {
-        told.iter().any(|line| matches!(line, WorkloadEvent::Note { text, .. } if text.trim() == words))
+        events.iter().any(|line| matches!(line, WorkloadEvent::Note { text, .. } if text.trim() == words))
     };
-    assert!(note("39200") && note("20"), "{told:?}");
+    assert!(note("39200") && note("20"), "{events:?}");
     let value = |name: &str| {
-        told.iter().find_map(|line| match line {
+        events.iter().find_map(|line| match line {
             WorkloadEvent::Value { metric, value, step: None, .. } if metric == name => Some(*value),
             _ => None,
         })
     };
     // Two epochs of 50 samples; the last step of each takes two.
     assert_eq!(value("samples"), Some(100.0));
-    assert_eq!(told.last(), Some(&WorkloadEvent::Done { steps: 14 }));
+    assert_eq!(events.last(), Some(&WorkloadEvent::Done { steps: 14 }));
 }
 
 /// Both engines go through the same steps, with dropout and a last step that is smaller.
@@ -75,20 +75,20 @@ fn a_real_pytorch_trains_as_the_native_engine_does() {
     for (mode, softmax) in [("eager", false), ("channels_last", true)] {
         let more = [("mode", mode.into()), ("softmax", Value::Switch(softmax))];
         let [native, torch] = ["native", "torch"].map(|engine| {
-            let (ended, told) = run_with(engine, &python, &more);
-            assert_eq!(ended.unwrap(), Ended::Done, "{told:?}");
-            told
+            let (ended, events) = run_with(engine, &python, &more);
+            assert_eq!(ended.unwrap(), Ended::Done, "{events:?}");
+            events
         });
         for name in ["parity.loss", "parity.output", "parity.gradient", "loss.train", "loss.test", "accuracy"]
         {
-            let values = |told: &[WorkloadEvent]| -> Vec<(Option<u64>, f64)> {
+            let values = |events: &[WorkloadEvent]| -> Vec<(Option<u64>, f64)> {
                 let value = |line: &WorkloadEvent| match line {
                     WorkloadEvent::Value { metric, value, step, .. } if metric == name => {
                         Some((*step, *value))
                     }
                     _ => None,
                 };
-                told.iter().filter_map(value).collect()
+                events.iter().filter_map(value).collect()
             };
             let (ours, theirs) = (values(&native), values(&torch));
             assert!(!ours.is_empty() && ours.len() == theirs.len(), "{name}: {ours:?} {theirs:?}");

@@ -8,17 +8,17 @@ use crate::bert::options::Options;
 use crate::bert::sentences::Sentences;
 use crate::bert::{Opened, PROCESS_BYTES};
 use crate::memory::bytes_in_words;
-use crate::native::{self, Need};
+use crate::native::{self, MemoryNeed};
 use crate::{Emitter, Limits};
 
 /// Says what the sentences are like.
-pub(in crate::bert) fn tell_sentences(
+pub(in crate::bert) fn report_sentences(
     options: &Options,
     opened: &Opened,
     sentences: &Sentences,
     emitter: &mut Emitter<'_>,
 ) {
-    opened.tell_made_up(options, emitter);
+    opened.report_made_up(options, emitter);
     if sentences.empty > 0 {
         emitter.note(format!("{} empty sentences were left out", sentences.empty));
     }
@@ -56,15 +56,15 @@ pub(super) fn fits(
     // All tensors exist twice for a moment: as they are read, and packed.
     let weights = 8 * options.shape.parameters(options.task);
     let activations = 4 * Encoder::numbers(options.threads, &options.shape, rows, longest);
-    let need = Need {
+    let need = MemoryNeed {
         total: weights + activations + PROCESS_BYTES,
         parts: format!("weights {}, activations {}", bytes_in_words(weights), bytes_in_words(activations)),
     };
     native::fits(&need, machine, |_| "choose a smaller batch_size or size".to_owned(), emitter)
 }
 
-/// Tells the scores and the class of one sentence.
-pub(super) fn tell_answer(logits: &[f32], labels: &[String], emitter: &mut Emitter<'_>) {
+/// Reports the scores and the class of one sentence.
+pub(super) fn report_answer(logits: &[f32], labels: &[String], emitter: &mut Emitter<'_>) {
     for (step, logit) in (0..).zip(logits) {
         emitter.emit(WorkloadEvent::at(names::LOGITS, step, f64::from(*logit)));
     }

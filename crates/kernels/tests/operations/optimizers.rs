@@ -1,6 +1,6 @@
 //! SGD and AdamW against plain versions over several steps.
 
-use assay_kernels::adam_w::{self, Hyper};
+use assay_kernels::adam_w::{self, Hyperparameters};
 use assay_kernels::{Threads, sgd};
 
 use crate::support::{assert_close, doubles, everywhere, numbers};
@@ -44,7 +44,7 @@ fn sgd_without_momentum_agrees() {
 
 #[test]
 fn adam_w_agrees() {
-    let hyper = Hyper { rate: 1e-2, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.1 };
+    let hyper = Hyperparameters { rate: 1e-2, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.1 };
     for length in [0, 1, 77, 50_001] {
         let start = numbers(length, 1);
         everywhere(|threads| {
@@ -72,7 +72,7 @@ fn adam_w_agrees() {
 /// Numbers that PyTorch 2.15's AdamW gave for the same start, gradients and settings.
 #[test]
 fn adam_w_does_what_pytorch_does() {
-    let hyper = Hyper { rate: 1e-3, beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weight_decay: 0.01 };
+    let hyper = Hyperparameters { rate: 1e-3, beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weight_decay: 0.01 };
     let (mut w, mut m, mut v) = ([0.5, -1.25, 2.0, 0.0], [0.0; 4], [0.0; 4]);
     let gradients = [[0.1, -0.2, 1e-4, 3.0], [-0.3, 0.4, 0.0, 1.0], [0.05, 0.05, -1e-6, -2.0]];
     for (step, g) in (1..).zip(&gradients) {
@@ -86,7 +86,7 @@ const PYTORCH_ADAM_W: [f64; 4] =
 
 #[test]
 fn nan_gradients_reach_the_weights() {
-    let hyper = Hyper { rate: 1e-3, beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weight_decay: 0.01 };
+    let hyper = Hyperparameters { rate: 1e-3, beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weight_decay: 0.01 };
     let (mut w, mut m, mut v) = ([1.0; 2], [0.0; 2], [0.0; 2]);
     adam_w::step(&Threads::new(1), &hyper, 1, &mut w, &[f32::NAN, 1.0], &mut m, &mut v);
     assert!(w[0].is_nan() && w[1].is_finite());
@@ -95,6 +95,6 @@ fn nan_gradients_reach_the_weights() {
 #[test]
 #[should_panic(expected = "steps are counted from one")]
 fn step_zero_is_refused() {
-    let hyper = Hyper { rate: 1e-3, beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weight_decay: 0.01 };
+    let hyper = Hyperparameters { rate: 1e-3, beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weight_decay: 0.01 };
     adam_w::step(&Threads::new(1), &hyper, 0, &mut [], &[], &mut [], &mut []);
 }
