@@ -82,6 +82,7 @@ fn is_users_to_mend(error: &StoreError) -> bool {
             | StoreError::Newer { .. }
             | StoreError::Missing { .. }
             | StoreError::NotAJournal { .. }
+            | StoreError::Damaged { .. }
             | StoreError::Query { .. }
     )
 }

@@ -60,6 +60,7 @@ fn main() -> ExitCode {
         Verb::Load(options) => verbs::load::load(options, &mut screen),
         Verb::ServeMock(options) => verbs::serve_mock::serve_mock(options, &mut screen),
         Verb::List(options) => verbs::list::list(options, &mut screen),
+        Verb::Scrub(options) => verbs::scrub::scrub(options, &mut screen),
         Verb::Query(options) => verbs::query::query(options, &mut screen),
         Verb::Export(options) => verbs::export::export(options, &mut screen),
         Verb::Doctor(options) => verbs::doctor::doctor(options, &mut screen),

@@ -86,6 +86,8 @@ pub enum Verb {
     List(List),
     /// Ask a record's index with SQL.
     Query(Query),
+    /// Remove secrets from a record: rewrites its journal and scripts, and makes it readable by its owner only
+    Scrub(Scrub),
     /// Write runs, observations or series to a file: CSV, JSON lines or Parquet.
     Export(Export),
     /// Look at this machine: what it is, what makes it noisy, what is installed.
@@ -153,7 +155,7 @@ pub struct Tour {
 }
 
 /// How a campaign is carried out.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct How {
     /// The record to make or continue; the default is `records/NAME` beside the campaign file.
     #[arg(long, value_name = "DIRECTORY")]
@@ -164,6 +166,15 @@ pub struct How {
     /// Start over: move the old record aside and begin a new one.
     #[arg(long)]
     pub fresh: bool,
+    /// Continue a record whose journal is damaged: keep what can be restored, run again what is lost.
+    #[arg(long)]
+    pub accept_damage: bool,
+    /// Let the group read a new record; by default only its owner may.
+    #[arg(long)]
+    pub group_readable: bool,
+    /// Record this environment variable too. May be repeated; values of secrets are masked.
+    #[arg(long, value_name = "NAME")]
+    pub keep_env: Vec<String>,
     /// Make only these runs.
     #[arg(long, value_name = "WHICH", conflicts_with = "fresh")]
     pub only: Option<Only>,
@@ -306,6 +317,13 @@ pub enum Listed {
     Workloads,
 }
 
+/// Options of `scrub`.
+#[derive(Debug, Args)]
+pub struct Scrub {
+    /// A record's name or directory, or a campaign file.
+    pub record: PathBuf,
+}
+
 /// Options of `query`.
 #[derive(Debug, Args)]
 pub struct Query {
@@ -313,6 +331,9 @@ pub struct Query {
     pub sql: String,
     /// A record's name or directory, or a campaign file; the default is the newest record here.
     pub record: Option<PathBuf>,
+    /// Stop a query that takes longer, e.g. `90s`.
+    #[arg(long, value_name = "DURATION", default_value = "5m")]
+    pub timeout: String,
     /// Print JSON lines.
     #[arg(long, conflicts_with = "csv")]
     pub json: bool,

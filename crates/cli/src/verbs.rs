@@ -18,6 +18,7 @@ pub mod read;
 pub mod report;
 pub mod run;
 pub mod sample;
+pub mod scrub;
 pub mod serve_mock;
 pub mod show;
 pub mod tour;

@@ -42,6 +42,14 @@ pub trait Watch {
     fn started(&mut self, pid: u32);
     /// Output came, `at_s` seconds after the start.
     fn output(&mut self, stream: Stream, at_s: f64, bytes: &[u8]) -> io::Result<()>;
+    /// Whether output was stored that is still to be read.
+    fn has_unread(&self) -> bool {
+        false
+    }
+    /// Reads a piece of stored output. Called while the process writes nothing.
+    fn read_back(&mut self) -> io::Result<()> {
+        Ok(())
+    }
     /// A moment passed, whether or not there was output.
     fn idle(&mut self, _at_s: f64) -> io::Result<()> {
         Ok(())
@@ -70,12 +78,16 @@ pub struct Ended {
     pub left_processes: bool,
     /// Output that could not be kept.
     pub lost_output: Option<io::Error>,
+    /// For how long at most the process had to wait because its output was not stored fast enough.
+    pub back_pressure_s: Option<f64>,
 }
 
 /// A process that ends before this is not told of while it runs: telling takes longer than what there is to tell.
 const WORTH_TELLING: Duration = Duration::from_millis(10);
 /// After the process has ended, others may still hold its output open. They get this long to finish writing.
 const DRAIN: Duration = Duration::from_millis(250);
+/// Bytes that are read of a pipe at once.
+const READ_AT_ONCE: usize = 64 * 1024;
 /// How often a stop request is looked for while nothing else happens.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -90,6 +102,7 @@ pub fn run(spec: &Spec, watch: &mut dyn Watch) -> Ended {
             usage: None,
             left_processes: false,
             lost_output: None,
+            back_pressure_s: None,
         },
     }
 }
@@ -115,6 +128,10 @@ struct Running {
     asked: Option<(Instant, Status)>,
     killed: bool,
     lost_output: Option<io::Error>,
+    /// For how long pipes were found full.
+    full: Duration,
+    /// Whether the pipes were made large, which is done when there is much output.
+    enlarged: bool,
 }
 
 impl Running {
@@ -160,6 +177,8 @@ impl Running {
             asked: None,
             killed: false,
             lost_output: None,
+            full: Duration::ZERO,
+            enlarged: false,
         })
     }
 
@@ -168,20 +187,29 @@ impl Running {
     }
 
     fn see_through(&mut self, spec: &Spec, watch: &mut dyn Watch) -> Ended {
-        let mut buffer = vec![0; 64 * 1024];
+        let mut buffer = vec![0; READ_AT_ONCE];
         while !self.is_over() {
             if !self.told && self.exited.is_none() && self.began.elapsed() >= WORTH_TELLING {
                 watch.started(self.pid_number());
                 self.told = true;
             }
             self.heed_stops(spec, watch);
-            let ready = self.wait_for_something(spec);
+            let waiting = Instant::now();
+            let unread = watch.has_unread();
+            let ready = self.wait_for_something(spec, unread);
+            if unread && ready.pipes == [false; 2] {
+                // Whatever it takes to read this, the process does not wait for it: its pipe is empty and large.
+                if let Err(error) = watch.read_back() {
+                    self.lost_output.get_or_insert(error);
+                    break;
+                }
+            }
             if ready.exited && self.exited.is_none() {
                 self.exited = Some(Instant::now());
             }
             for index in 0..self.pipes.len() {
                 if ready.pipes.get(index) == Some(&true) {
-                    self.read(index, &mut buffer, watch);
+                    self.read(index, &mut buffer, waiting, watch);
                 }
             }
             if let Err(error) = watch.idle(self.began.elapsed().as_secs_f64()) {
@@ -215,7 +243,8 @@ impl Running {
             }
         };
         let status = self.asked.as_ref().map_or(status, |(_, asked)| asked.clone());
-        Ended { status, usage, left_processes, lost_output: self.lost_output.take() }
+        let back_pressure_s = Some(self.full.as_secs_f64()).filter(|seconds| *seconds > 0.0);
+        Ended { status, usage, left_processes, lost_output: self.lost_output.take(), back_pressure_s }
     }
 
     /// The run is over when the process has ended and its output is closed, or the time to close it has passed.
@@ -268,7 +297,7 @@ impl Running {
         deadline.map_or(look, |left| left.min(look))
     }
 
-    fn wait_for_something(&self, spec: &Spec) -> Ready {
+    fn wait_for_something(&self, spec: &Spec, unread: bool) -> Ready {
         let mut polled: Vec<(Option<usize>, BorrowedFd<'_>)> = Vec::with_capacity(3);
         if self.exited.is_none() {
             polled.push((None, self.pidfd.as_fd()));
@@ -280,7 +309,8 @@ impl Running {
         }
         let mut entries: Vec<PollFd<'_>> =
             polled.iter().map(|(_, file)| PollFd::from_borrowed_fd(*file, PollFlags::IN)).collect();
-        let timeout = Timespec::try_from(self.patience(spec) + Duration::from_millis(1)).ok();
+        let patience = if unread { Duration::ZERO } else { self.patience(spec) + Duration::from_millis(1) };
+        let timeout = Timespec::try_from(patience).ok();
         let mut ready = Ready { exited: false, pipes: [false; 2] };
         // An interrupted poll is a poll in which nothing happened.
         if rustix::event::poll(&mut entries, timeout.as_ref()).is_err() {
@@ -297,12 +327,16 @@ impl Running {
         ready
     }
 
-    fn read(&mut self, index: usize, buffer: &mut [u8], watch: &mut dyn Watch) {
+    fn read(&mut self, index: usize, buffer: &mut [u8], since: Instant, watch: &mut dyn Watch) {
         let Some((stream, slot)) = self.pipes.get_mut(index) else { return };
         let Some(pipe) = slot else { return };
         match rustix::io::read(&*pipe, &mut *buffer) {
             Ok(0) => *slot = None,
             Ok(count) => {
+                if count == buffer.len() {
+                    self.full +=
+                        note_heavy(pipe, &mut self.enlarged).map_or(Duration::ZERO, |()| since.elapsed());
+                }
                 let at_s = self.began.elapsed().as_secs_f64();
                 let bytes = buffer.get(..count).unwrap_or_default();
                 if let Err(error) = watch.output(*stream, at_s, bytes) {
@@ -314,6 +348,23 @@ impl Running {
             Err(_) => *slot = None,
         }
     }
+}
+
+/// What a pipe is enlarged to where there is much output: enough for the time that reading a piece of it takes.
+const LARGE_PIPE: usize = 1024 * 1024;
+
+/// After a read that left more in the pipe: makes the pipe large, and says whether it still was full, so that the
+/// process may have waited.
+fn note_heavy(pipe: &OwnedFd, enlarged: &mut bool) -> Option<()> {
+    if !*enlarged {
+        // Without the permission for large pipes the usual size has to do.
+        let _ = rustix::pipe::fcntl_setpipe_size(pipe, LARGE_PIPE);
+        *enlarged = true;
+    }
+    let size = rustix::pipe::fcntl_getpipe_size(pipe).ok()?;
+    let left = usize::try_from(rustix::io::ioctl_fionread(pipe).ok()?).ok()?;
+    // What was just read was in it too; a page that is not full takes the place of one that is.
+    (left + READ_AT_ONCE + 4096 >= size).then_some(())
 }
 
 struct Ready {

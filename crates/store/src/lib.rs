@@ -19,6 +19,8 @@
 //! | `fault.rs` | a simulated disk that loses power, fills up and tears writes |
 //! | `recovery.rs` | what a damaged journal lost, and what run directories still have of it |
 //! | `permissions.rs` | who may read a record |
+//! | `secrets.rs` | which variables are kept, and what is masked |
+//! | `scrub.rs` | takes secrets out of a record that exists |
 //! | `state.rs` | the fold of a journal: what resuming needs |
 //! | `index.rs` | the SQL index: kept up to date, asked typed questions or plain SQL |
 //! | `export.rs` | tables of the index as CSV, JSON lines or Parquet |
@@ -54,6 +56,8 @@ mod record;
 mod recovery;
 #[cfg(test)]
 mod sample;
+mod scrub;
+pub mod secrets;
 mod state;
 mod store;
 mod time;
@@ -70,5 +74,6 @@ pub use medium::{FileMedium, Medium};
 pub use permissions::RecordPermissions;
 pub use record::{Entries, Record};
 pub use recovery::DamageReport;
+pub use scrub::{ScrubSummary, scrub};
 pub use state::{CellState, OpenRun, Process, RunState, SessionSummary, State, StatusCounts};
 pub use store::{Identity, Store};

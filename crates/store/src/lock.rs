@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::StoreError;
 use crate::RecordPermissions;
+use crate::StoreError;
 use crate::layout::LOCK;
 
 /// A process that is being started holds the lock of its parent for a moment, even if the parent just died, so one

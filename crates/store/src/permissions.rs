@@ -48,6 +48,11 @@ impl RecordPermissions {
         OpenOptions::new().write(true).create(true).truncate(true).mode(self.file).open(path)
     }
 
+    /// Makes or empties a file for writing and reading back.
+    pub fn create_readable_file(self, path: &Path) -> io::Result<File> {
+        self.options().read(true).write(true).create(true).truncate(true).open(path)
+    }
+
     /// Options that give a file that is made these permissions.
     pub(crate) fn options(self) -> OpenOptions {
         let mut options = OpenOptions::new();

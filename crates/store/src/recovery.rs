@@ -9,8 +9,8 @@ use assay_model::{Entry, RunId};
 use serde::{Deserialize, Serialize};
 
 use crate::journal::{Damage, Flaw, LONGEST_LINE, Troubles, decode};
-use crate::lock;
 use crate::layout::{RESULT, RUNS, run_of_directory};
+use crate::lock;
 
 /// How many damaged places are named one by one.
 const PLACES_NAMED: usize = 5;
@@ -142,16 +142,18 @@ impl DamageReport {
     }
 
     /// Whether no finished run is lost as far as can be seen: only the end is damaged, and no run directory has or
-    /// may have had a result that the journal lacks.
+    /// may have had a result that the journal lacks. A write that was cut short leaves the result that it was about.
     pub fn is_harmless(&self) -> bool {
-        let explained = self.places == 0 || self.unfinished_line || self.without_result == 0;
-        self.at_end && self.restored == 0 && explained
+        if self.unfinished_line {
+            return self.restored <= 1;
+        }
+        self.at_end && self.restored == 0 && (self.places == 0 || self.without_result == 0)
     }
 
     /// Whether it is worth a warning: a write that was cut short and cost nothing is not.
     pub fn is_worth_reporting(&self) -> bool {
-        !self.is_clean() && !(self.is_harmless() && self.unfinished_line && self.converted_lines == 0)
-            && (self.places > 0 || self.restored > 0 || self.converted_lines > 0)
+        let cut_write = self.unfinished_line && self.is_harmless();
+        self.converted_lines > 0 || ((self.places > 0 || self.restored > 0) && !cut_write)
     }
 }
 

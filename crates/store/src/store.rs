@@ -65,13 +65,13 @@ impl Store {
         Store::open(directory, identity, OnDamage::Accept, |file| Box::new(FileMedium(file)))
     }
 
-    /// Like [`Store::open_or_create`], with the journal's file wrapped, so that faults can be put in.
+    /// Like [`Store::open_accepting_damage`], with the journal's file wrapped, so that faults can be put in.
     pub fn open_with_medium(
         directory: &Path,
         identity: &Identity,
         wrap: impl FnOnce(File) -> Box<dyn Medium + Send>,
     ) -> Result<Store, StoreError> {
-        Store::open(directory, identity, OnDamage::Refuse, wrap)
+        Store::open(directory, identity, OnDamage::Accept, wrap)
     }
 
     fn open(

@@ -1,9 +1,12 @@
 //! `query`: ask a record's index with SQL.
 
+use std::time::Duration;
+
 use assay_report::{Cell, Column, Table};
 use assay_store::{Datum, SqlRows};
 
 use crate::exit::Exit;
+use crate::failure::Mistake;
 use crate::options::Query;
 use crate::records;
 use crate::screen::Screen;
@@ -11,7 +14,12 @@ use crate::screen::Screen;
 /// Asks and prints the rows.
 pub fn query(options: &Query, screen: &mut Screen) -> anyhow::Result<Exit> {
     let record = records::open(options.record.as_deref())?;
-    let rows = record.index()?.query(&options.sql)?;
+    let index = record.index()?;
+    records::warn_of_damage(&record, &index.summary()?.damage, screen);
+    let limit = assay_model::duration::parse_duration(&options.timeout)
+        .map_err(|reason| Mistake::new(reason, "for example `--timeout 90s`"))?;
+    index.limit_queries(Duration::try_from_secs_f64(limit).unwrap_or(Duration::MAX))?;
+    let rows = index.query(&options.sql)?;
     if options.json {
         screen.data(&json_lines(&rows)?)?;
     } else if options.csv {

@@ -132,10 +132,8 @@ impl<'c> Filler<'c> {
     /// What the index knows of a run. An index that cannot answer is replaced later, so that is no reason to stop.
     pub(super) fn known(&mut self, run: &RunId) -> RunKnown {
         let Ok(cell) = self.cell(&run.cell) else { return RunKnown::Finished };
-        let status: rusqlite::Result<Option<String>> = self
-            .status_of
-            .query_row(params![cell, run.repeat, run.attempt], |row| row.get(0))
-            .optional();
+        let status: rusqlite::Result<Option<String>> =
+            self.status_of.query_row(params![cell, run.repeat, run.attempt], |row| row.get(0)).optional();
         match status.as_ref().map(|status| status.as_deref()) {
             Ok(None) => match self.newest_attempt.query_row(params![cell, run.repeat], |row| row.get(0)) {
                 Ok(Some::<u32>(newest)) if newest > run.attempt => RunKnown::Open,

@@ -61,7 +61,8 @@ const UNSAFE_NS: i128 = 100_000_000;
 
 impl FileStamp {
     fn of(found: &Metadata) -> FileStamp {
-        let time = |seconds: i64, nanoseconds: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds);
+        let time =
+            |seconds: i64, nanoseconds: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds);
         FileStamp {
             inode: found.ino(),
             length: found.len(),

@@ -12,8 +12,8 @@ use super::Index;
 use super::decode::{
     counts, counts_by_cell, hints, origin, parse_json, parsed, run_number, run_row, scope, status,
 };
-use crate::{DamageReport, StoreError};
 use crate::state::StatusCounts;
+use crate::{DamageReport, StoreError};
 
 /// What is known of a record as a whole.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -10,12 +10,12 @@ use assay_model::Entry;
 use rusqlite::{Connection, OpenFlags};
 
 use super::fill::Filler;
-use super::schema::TABLES;
 use super::freshness::{FileChecks, IndexFreshness, IndexedPart, checksum, freshness};
+use super::schema::TABLES;
 use crate::journal::{Flaw, Reader, Troubles};
+use crate::layout::{INDEX, INDEX_LOCK, JOURNAL};
 use crate::recovery::{restorable, unrecorded};
 use crate::{RecordPermissions, StoreError};
-use crate::layout::{INDEX, INDEX_LOCK, JOURNAL};
 
 /// How long to wait for another process that makes the index.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -230,7 +230,8 @@ fn fill(connection: &mut Connection, record: &Path, mut part: IndexedPart) -> Re
         filler.count("interrupted_writes")?;
     }
     filler.end()?;
-    part.checksum = checksum(&mut journal, before, part.offset - before, part.checksum).map_err(journal_error)?;
+    part.checksum =
+        checksum(&mut journal, before, part.offset - before, part.checksum).map_err(journal_error)?;
     part.save(&transaction)?;
     transaction.commit()?;
     Ok(())
