@@ -18,6 +18,7 @@
 //! | `workload.rs` | what is computed, as the registry describes it |
 //! | `metric.rs` | names, units and directions of metrics |
 //! | `gate.rs` | bounds that cells must meet |
+//! | `untrusted.rs` | cleaning text that strangers wrote, for every exit of the program |
 //! | `estimate.rs` | estimates, verdicts and caveats |
 
 pub mod document;
@@ -34,13 +35,14 @@ pub mod observation;
 pub mod platform;
 pub mod run;
 pub mod unit;
+pub mod untrusted;
 pub mod value;
 pub mod workload;
 pub mod workload_event;
 
 pub use document::{
-    ClockKind, Column, Document, Hint, KnownBy, Phase, Quantity, ReadRun, Role, SettingFact, Span, Standing,
-    Statement, Table, TableCell, TableRow,
+    ClockKind, Column, Document, Hint, KnownBy, NotebookCell, Omission, Phase, Quantity, ReadRun, Role,
+    SettingFact, Span, Standing, Statement, Table, TableCell, TableRow,
 };
 pub use entry::{Entry, PlanInForce, PlannedCell, SCHEMA_VERSION};
 pub use estimate::{Caveat, Estimate, Verdict};

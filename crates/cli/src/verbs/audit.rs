@@ -17,10 +17,10 @@ use crate::{dialects, sources};
 /// Audits files together and prints what was found.
 pub fn audit(options: &Audit, screen: &mut Screen) -> anyhow::Result<Exit> {
     let readers = Readers::all(&dialects::find(Path::new("."), &options.dialect)?);
-    let documents: Vec<Document> = sources::find(&options.files)?
-        .iter()
-        .map(|source| sources::read(source, &readers))
-        .collect::<Result<_, _>>()?;
+    let mut documents: Vec<Document> = Vec::new();
+    for source in &sources::find(&options.files, screen)? {
+        documents.extend(sources::read(source, &readers, screen)?);
+    }
     let found = assay_audit::audit(&documents);
     for path in &options.output {
         write(path, &found, &documents)?;
@@ -32,7 +32,7 @@ pub fn audit(options: &Audit, screen: &mut Screen) -> anyhow::Result<Exit> {
             text.push_str(&serde_json::to_string(finding)?);
             text.push('\n');
         }
-        screen.data(&text)?;
+        screen.json_text(&text)?;
     } else if options.output.is_empty() {
         screen.blocks(|shape| assay_report::audit::text(&found, &documents, &shape))?;
     }

@@ -21,7 +21,7 @@ pub fn query(options: &Query, screen: &mut Screen) -> anyhow::Result<Exit> {
     index.limit_queries(Duration::try_from_secs_f64(limit).unwrap_or(Duration::MAX))?;
     let rows = index.query(&options.sql)?;
     if options.json {
-        screen.data(&json_lines(&rows)?)?;
+        screen.json_text(&json_lines(&rows)?)?;
     } else if options.csv {
         screen.data(&assay_report::separated::rows(&rows.columns, &texts(&rows))?)?;
     } else {
