@@ -130,8 +130,10 @@ struct Running {
     lost_output: Option<io::Error>,
     /// For how long pipes were found full.
     full: Duration,
+    /// When stored output was last read.
+    read_back_at: Instant,
     /// Whether the pipes were made large, which is done when there is much output.
-    enlarged: bool,
+    enlarged: [bool; 2],
 }
 
 impl Running {
@@ -178,7 +180,8 @@ impl Running {
             killed: false,
             lost_output: None,
             full: Duration::ZERO,
-            enlarged: false,
+            read_back_at: began,
+            enlarged: [false; 2],
         })
     }
 
@@ -197,8 +200,10 @@ impl Running {
             let waiting = Instant::now();
             let unread = watch.has_unread();
             let ready = self.wait_for_something(spec, unread);
-            if unread && ready.pipes == [false; 2] {
-                // Whatever it takes to read this, the process does not wait for it: its pipe is empty and large.
+            let quiet = ready.pipes == [false; 2];
+            if unread && (quiet || self.read_back_at.elapsed() >= UNREAD_AT_MOST) {
+                // The process does not wait for this: its pipe is large and was empty a moment ago.
+                self.read_back_at = Instant::now();
                 if let Err(error) = watch.read_back() {
                     self.lost_output.get_or_insert(error);
                     break;
@@ -309,7 +314,7 @@ impl Running {
         }
         let mut entries: Vec<PollFd<'_>> =
             polled.iter().map(|(_, file)| PollFd::from_borrowed_fd(*file, PollFlags::IN)).collect();
-        let patience = if unread { Duration::ZERO } else { self.patience(spec) + Duration::from_millis(1) };
+        let patience = if unread { PAUSE } else { self.patience(spec) + Duration::from_millis(1) };
         let timeout = Timespec::try_from(patience).ok();
         let mut ready = Ready { exited: false, pipes: [false; 2] };
         // An interrupted poll is a poll in which nothing happened.
@@ -333,9 +338,15 @@ impl Running {
         match rustix::io::read(&*pipe, &mut *buffer) {
             Ok(0) => *slot = None,
             Ok(count) => {
-                if count == buffer.len() {
-                    self.full +=
-                        note_heavy(pipe, &mut self.enlarged).map_or(Duration::ZERO, |()| since.elapsed());
+                if count >= HEAVY {
+                    let is_large = self.enlarged.get_mut(index);
+                    if is_large.is_some_and(|is_large| !std::mem::replace(is_large, true)) {
+                        // Without the permission for large pipes the usual size has to do.
+                        let _ = rustix::pipe::fcntl_setpipe_size(&*pipe, LARGE_PIPE);
+                    }
+                    if count == buffer.len() && was_full(pipe) {
+                        self.full += since.elapsed();
+                    }
                 }
                 let at_s = self.began.elapsed().as_secs_f64();
                 let bytes = buffer.get(..count).unwrap_or_default();
@@ -350,21 +361,21 @@ impl Running {
     }
 }
 
+/// Pieces of output of this size and more are much output: the pipe they come through is enlarged.
+const HEAVY: usize = 16 * 1024;
+/// Stored output is read when nothing came for this long.
+const PAUSE: Duration = Duration::from_millis(2);
+/// If a process never pauses, a piece is read this often, so that people see how far it is.
+const UNREAD_AT_MOST: Duration = Duration::from_millis(100);
 /// What a pipe is enlarged to where there is much output: enough for the time that reading a piece of it takes.
 const LARGE_PIPE: usize = 1024 * 1024;
 
-/// After a read that left more in the pipe: makes the pipe large, and says whether it still was full, so that the
-/// process may have waited.
-fn note_heavy(pipe: &OwnedFd, enlarged: &mut bool) -> Option<()> {
-    if !*enlarged {
-        // Without the permission for large pipes the usual size has to do.
-        let _ = rustix::pipe::fcntl_setpipe_size(pipe, LARGE_PIPE);
-        *enlarged = true;
-    }
-    let size = rustix::pipe::fcntl_getpipe_size(pipe).ok()?;
-    let left = usize::try_from(rustix::io::ioctl_fionread(pipe).ok()?).ok()?;
-    // What was just read was in it too; a page that is not full takes the place of one that is.
-    (left + READ_AT_ONCE + 4096 >= size).then_some(())
+/// After a read that filled the buffer: whether the pipe was full before it, so that the process may have waited.
+fn was_full(pipe: &OwnedFd) -> bool {
+    let size = rustix::pipe::fcntl_getpipe_size(pipe).unwrap_or(usize::MAX);
+    let left = rustix::io::ioctl_fionread(pipe).ok().and_then(|left| usize::try_from(left).ok()).unwrap_or(0);
+    // A page of the pipe that is not full takes the place of one that is.
+    left.saturating_add(READ_AT_ONCE + 4096) >= size
 }
 
 struct Ready {

@@ -26,7 +26,7 @@ const MOST_FOLLOWED: usize = 8;
 /// than it is read; it is then only stored, and read when the run pauses or has ended.
 const LIGHT: usize = 16 * 1024;
 /// What is read at once of stored output. Reading it takes less time than a run needs to fill its pipe.
-const READ_BACK: u64 = 64 * 1024;
+const READ_BACK: u64 = 16 * 1024;
 /// Pieces of stored output are joined up to this size.
 const JOINED: u64 = 1024 * 1024;
 /// The end of the output that is searched for error texts.
