@@ -94,6 +94,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Runs a process to its end.
 pub fn run(spec: &Spec, watch: &mut dyn Watch) -> Ended {
     leftover::adopt();
+    let _active = leftover::ActiveRun::begin();
     let began = Instant::now();
     match Running::start(spec, began) {
         Ok(mut running) => running.see_through(spec, watch),
