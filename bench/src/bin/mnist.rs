@@ -12,7 +12,7 @@ use assay_bench::place::{Options, Place, heading};
 use clap::Parser;
 
 /// Measures training steps of a small convolutional network, with PyTorch in turn. ASSAY_BENCH_VENV names the Python
-/// environment that has PyTorch; images are those of MNIST where `assay data` finds it, else synthetic.
+/// environment that has PyTorch; images are those of MNIST where `assay doctor data` finds it, else synthetic.
 #[derive(Debug, Parser)]
 #[command(name = "mnist")]
 struct Arguments {

@@ -48,7 +48,7 @@ pub fn exit(error: &anyhow::Error) -> Exit {
         return Exit::Usage;
     }
     match (store_error(error), error.downcast_ref::<JudgeError>()) {
-        (Some(error), _) if is_users_to_mend(error) => Exit::Usage,
+        (Some(error), _) if is_usage(error) => Exit::Usage,
         (None, Some(_)) => Exit::Usage,
         _ => Exit::Internal,
     }
@@ -66,15 +66,13 @@ pub fn hint(error: &anyhow::Error) -> Option<String> {
         return Some(format!("it has {}", known.join(", ")));
     }
     if let Some(LaunchError::Work(_)) = error.downcast_ref() {
-        return Some(
-            "what was acknowledged is kept; mend the cause, then the same command goes on".to_owned(),
-        );
+        return Some("completed runs are kept; fix the cause and rerun to resume".to_owned());
     }
     store_error(error).and_then(StoreError::hint)
 }
 
 /// Whether an error about a record follows from what the user asked for, not from the disk.
-fn is_users_to_mend(error: &StoreError) -> bool {
+fn is_usage(error: &StoreError) -> bool {
     matches!(
         error,
         StoreError::Held { .. }

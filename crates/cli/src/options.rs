@@ -2,13 +2,15 @@
 
 pub mod bench;
 pub mod load;
-pub mod train;
+pub mod retired;
+pub mod train_head;
 
 use std::path::PathBuf;
 
+use assay_campaign::quantity::parse_duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-/// Runs AI benchmarks, reads their logs, and tells the truth about the numbers.
+/// Run AI benchmarks, read their logs, and judge what the numbers support.
 #[derive(Debug, Parser)]
 #[command(name = "assay", version, max_term_width = 100)]
 #[command(after_help = "\
@@ -32,7 +34,6 @@ pub struct Arguments {
     /// When to use color.
     #[arg(long, alias = "colour", global = true, default_value = "auto", value_name = "WHEN")]
     pub color: Color,
-    /// What to do.
     #[command(subcommand)]
     pub verb: Verb,
 }
@@ -47,70 +48,58 @@ pub enum Color {
     Never,
 }
 
-/// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Write a commented example campaign.
     Init(Init),
-    /// Check a campaign and print what would be run, in which order, and how long it may take.
+    /// Check a campaign and print its runs, their order and the expected time.
     Plan(Plan),
-    /// Carry out what is missing of a campaign and print the answer.
+    /// Run or resume a campaign and print the answer.
     Run(Run),
     /// Run the built-in tour: a small real campaign that needs nothing but this program.
     Tour(Tour),
     /// Measure a built-in workload without a campaign file.
     Bench(bench::Bench),
-    /// Train a small model that a built-in workload uses.
-    Train(train::Train),
-    /// Measure what this machine can do at most: arithmetic, memory, matrix products.
-    Peak(Peak),
-    /// Look which data sets are there, whether they are complete, and how to get them.
-    Data(Data),
-    /// Print what a record says.
+    /// Print the answer of a record, list its runs, or write a report (-o).
     Show(Show),
     /// Compare two records, cell by cell.
     Compare(Compare),
-    /// Write what a record says to a file: Markdown, CSV or JSON.
-    Report(Report),
-    /// Read logs and write-ups, your own or a stranger's: runs, settings, phases, metrics, each with its line.
+    /// Query a record with SQL, or export its tables (-o).
+    Query(Query),
+    /// List records, platforms, dialects or workloads.
+    List(List),
+    /// Remove records.
+    Rm(Rm),
+    /// Read logs and write-ups: runs, settings, phases and metrics, each with its line.
     Read(Read),
     /// Check the claims of write-ups, logs and records against their own evidence.
     Audit(Audit),
-    /// Write a generated log or write-up to try things on.
-    Sample(Sample),
-    /// Put load on LLM endpoints and measure them.
+    /// Load-test LLM endpoints.
     Load(Box<load::Load>),
-    /// Serve a calibration endpoint with an exact schedule.
+    /// Serve a mock LLM endpoint with an exact schedule.
     ServeMock(load::ServeMock),
-    /// List records, platforms, dialects or workloads.
-    List(List),
-    /// Ask a record's index with SQL.
-    Query(Query),
-    /// Remove secrets from a record: rewrites its journal and scripts, and makes it readable by its owner only
+    /// Remove secrets from a record and make it private.
     Scrub(Scrub),
-    /// Write runs, observations or series to a file: CSV, JSON lines or Parquet.
-    Export(Export),
-    /// Look at this machine: what it is, what makes it noisy, what is installed.
+    /// Inspect this machine: hardware, noise, installed tools; measure its peak; check data sets.
     Doctor(Doctor),
-    /// Print completions for a shell.
+    /// Generate a sample log or write-up.
+    Sample(Sample),
+    /// Print shell completions.
     Completions(Completions),
     /// Print the manual page.
     Man(Man),
-    /// Run a built-in workload and print what it says as JSON lines; what runs of campaigns execute.
+    /// What runs and tests call.
     #[command(hide = true)]
-    Work(Work),
-    /// Do a piece of real work and print how fast it went; the tour's workload.
-    #[command(hide = true)]
-    Exercise(Exercise),
+    Internal(Internal),
 }
 
 /// Options of `init`.
 #[derive(Debug, Args)]
 pub struct Init {
-    /// Where to write it.
+    /// File to write.
     #[arg(default_value = "campaign.toml")]
     pub file: PathBuf,
-    /// Overwrite a file that exists.
+    /// Overwrite an existing file.
     #[arg(long)]
     pub force: bool,
 }
@@ -121,13 +110,13 @@ pub struct Plan {
     /// The campaign file.
     #[arg(default_value = "campaign.toml")]
     pub campaign: PathBuf,
-    /// The record to continue; the default is `records/NAME` beside the campaign file.
+    /// Record directory [default: `records/NAME` beside the campaign file].
     #[arg(long, value_name = "DIRECTORY")]
     pub record: Option<PathBuf>,
-    /// How many runs may go on at once.
+    /// Number of runs at once.
     #[arg(long, short, default_value_t = 1, value_name = "N", value_parser = jobs)]
     pub jobs: usize,
-    /// Print every cell and the order of every run.
+    /// Print all cells and the order of all runs.
     #[arg(long)]
     pub all: bool,
     /// Print JSON (see docs/json.md).
@@ -141,7 +130,6 @@ pub struct Run {
     /// The campaign file.
     #[arg(default_value = "campaign.toml")]
     pub campaign: PathBuf,
-    /// How to carry it out.
     #[command(flatten)]
     pub how: How,
 }
@@ -149,21 +137,20 @@ pub struct Run {
 /// Options of `tour`.
 #[derive(Debug, Args)]
 pub struct Tour {
-    /// How to carry it out.
     #[command(flatten)]
     pub how: How,
 }
 
-/// How a campaign is carried out.
+/// How a campaign is run.
 #[derive(Debug, Default, Args)]
 pub struct How {
-    /// The record to make or continue; the default is `records/NAME` beside the campaign file.
+    /// Record directory [default: `records/NAME` beside the campaign file].
     #[arg(long, value_name = "DIRECTORY")]
     pub record: Option<PathBuf>,
-    /// How many runs may go on at once. Runs that share a machine disturb each other.
+    /// Number of runs at once. Runs that share a machine disturb each other.
     #[arg(long, short, default_value_t = 1, value_name = "N", value_parser = jobs)]
     pub jobs: usize,
-    /// Start over: move the old record aside and begin a new one.
+    /// Start a new record; the old one is renamed.
     #[arg(long)]
     pub fresh: bool,
     /// Continue a record whose journal is damaged: keep what can be restored, run again what is lost.
@@ -175,10 +162,10 @@ pub struct How {
     /// Record this environment variable too. May be repeated; values of secrets are masked.
     #[arg(long, value_name = "NAME")]
     pub keep_env: Vec<String>,
-    /// Make only these runs.
+    /// Execute only these runs.
     #[arg(long, value_name = "WHICH", conflicts_with = "fresh")]
     pub only: Option<Only>,
-    /// Print only the answer.
+    /// Print nothing but the answer.
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -186,24 +173,28 @@ pub struct How {
 /// Which runs to make.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Only {
-    /// Those that failed or timed out, again.
+    /// Repeat runs that failed or timed out.
     Failed,
 }
 
 /// Options of `show`.
 #[derive(Debug, Args)]
 pub struct Show {
-    /// A record's name or directory, or a campaign file; the default is the newest record here.
+    /// Record name or directory, or campaign file [default: the newest record].
     pub record: Option<PathBuf>,
-    /// The metric to show; the default is the campaign's headline.
+    /// Metric to show; repeatable [default: the campaign's headline].
     #[arg(long, short, value_name = "NAME")]
-    pub metric: Option<String>,
-    /// List the runs, with their directories.
-    #[arg(long)]
+    pub metric: Vec<String>,
+    /// List the runs with their settings, status and directory; outliers are marked.
+    #[arg(long, conflicts_with_all = ["json", "output"])]
     pub runs: bool,
-    /// Show every row.
+    /// Show all rows.
     #[arg(long)]
     pub all: bool,
+    /// Write a report instead; the ending chooses the format: .md, .csv or .json, `-` is Markdown on standard output.
+    /// Repeatable.
+    #[arg(long, short, value_name = "FILE", conflicts_with = "json")]
+    pub output: Vec<PathBuf>,
     /// Print JSON (see docs/json.md).
     #[arg(long)]
     pub json: bool,
@@ -212,29 +203,22 @@ pub struct Show {
 /// Options of `compare`.
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// The base: a record's name or directory, or a campaign file.
+    /// Baseline: record name or directory, or campaign file.
     pub base: PathBuf,
-    /// What to compare with it.
+    /// The record to compare with it.
     pub other: PathBuf,
-    /// The metric to compare by; the default is the base's headline.
+    /// Metric to compare [default: the headline of the baseline].
     #[arg(long, short, value_name = "NAME")]
     pub metric: Option<String>,
+    /// Exit with code 4 if a cell is worse than in the baseline.
+    #[arg(long)]
+    pub fail_on_regression: bool,
+    /// Write the comparison to a file; the ending chooses the format: .md, .csv or .json. Repeatable.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Vec<PathBuf>,
     /// Print JSON (see docs/json.md).
     #[arg(long)]
     pub json: bool,
-}
-
-/// Options of `report`.
-#[derive(Debug, Args)]
-pub struct Report {
-    /// A record's name or directory, or a campaign file; the default is the newest record here.
-    pub record: Option<PathBuf>,
-    /// The file to write; its ending chooses the format: .md, .csv or .json. Without it, Markdown goes to standard output.
-    #[arg(long, short, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// The metrics to report; the default is the campaign's headline.
-    #[arg(long, short, value_name = "NAME")]
-    pub metric: Vec<String>,
 }
 
 /// Options of `read`.
@@ -246,13 +230,13 @@ pub struct Read {
     /// Print JSON: one run a line (see docs/json.md).
     #[arg(long, conflicts_with = "into")]
     pub json: bool,
-    /// Store the runs in a record, so that `show`, `compare` and `report` work on them.
+    /// Store the runs in a record, for `show`, `compare` and `query`.
     #[arg(long, value_name = "RECORD")]
     pub into: Option<PathBuf>,
-    /// Show everything that was read.
+    /// Show everything.
     #[arg(long)]
     pub full: bool,
-    /// A dialect of your own, as a TOML file; those in `dialects/` are used anyway.
+    /// Additional dialect, as a TOML file; those in `dialects/` are always used.
     #[arg(long, value_name = "FILE")]
     pub dialect: Vec<PathBuf>,
 }
@@ -260,16 +244,16 @@ pub struct Read {
 /// Options of `audit`.
 #[derive(Debug, Args)]
 pub struct Audit {
-    /// Write-ups, logs, directories or records; repeats are looked for across all of them.
+    /// Write-ups, logs, directories or records; repeated runs are matched across all of them.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
-    /// Write the audit to a file, .md or .html; may be given twice.
+    /// Also write the audit to a file; the ending chooses the format: .md or .html. Repeatable.
     #[arg(long, short, value_name = "FILE")]
     pub output: Vec<PathBuf>,
     /// Print JSON: one finding a line (see docs/json.md).
     #[arg(long)]
     pub json: bool,
-    /// A dialect of your own, as a TOML file; those in `dialects/` are used anyway.
+    /// Additional dialect, as a TOML file; those in `dialects/` are always used.
     #[arg(long, value_name = "FILE")]
     pub dialect: Vec<PathBuf>,
 }
@@ -277,17 +261,20 @@ pub struct Audit {
 /// Options of `sample`.
 #[derive(Debug, Args)]
 pub struct Sample {
-    /// The kind; without one, all kinds and their options are listed.
+    /// Kind of sample; without one, lists all kinds and their options.
     pub kind: Option<String>,
-    /// An option of the kind: name=value.
+    /// Option of the kind: name=value. Repeatable.
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
-    /// The seed; the same seed gives the same bytes.
+    /// Seed; the same seed gives the same bytes.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// About how many bytes to write; the default is the natural length of the kind.
+    /// Approximate size in bytes [default: the natural length of the kind].
     #[arg(long, value_name = "BYTES")]
     pub size: Option<u64>,
+    /// File to write [default: standard output].
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// Options of `list`.
@@ -296,7 +283,7 @@ pub struct List {
     /// What to list.
     #[arg(default_value = "records")]
     pub what: Listed,
-    /// Where to look for records.
+    /// Directory to search for records.
     #[arg(long, default_value = ".", value_name = "DIRECTORY")]
     pub root: PathBuf,
     /// Print JSON (see docs/json.md).
@@ -327,13 +314,18 @@ pub struct Scrub {
 /// Options of `query`.
 #[derive(Debug, Args)]
 pub struct Query {
-    /// The question, in SQL. Tables: run, cell, setting, observation, series, meta.
+    /// SQL, or the name of a table: runs, observations or series. Views: runs (one row per run, with all settings and
+    /// metrics), run, cell, setting, observation, series, phase, meta.
+    #[arg(value_name = "SQL|TABLE")]
     pub sql: String,
-    /// A record's name or directory, or a campaign file; the default is the newest record here.
+    /// Record name or directory, or campaign file [default: the newest record].
     pub record: Option<PathBuf>,
     /// Stop a query that takes longer, e.g. `90s`.
     #[arg(long, value_name = "DURATION", default_value = "5m")]
     pub timeout: String,
+    /// Write the rows to a file; the ending chooses the format: .csv, .jsonl or .parquet. Repeatable.
+    #[arg(long, short, value_name = "FILE", conflicts_with_all = ["json", "csv"])]
+    pub output: Vec<PathBuf>,
     /// Print JSON lines.
     #[arg(long, conflicts_with = "csv")]
     pub json: bool,
@@ -342,32 +334,54 @@ pub struct Query {
     pub csv: bool,
 }
 
-/// Options of `export`.
+/// Options of `rm`.
 #[derive(Debug, Args)]
-pub struct Export {
-    /// What to write.
-    pub table: Exported,
-    /// A record's name or directory, or a campaign file; the default is the newest record here.
-    pub record: Option<PathBuf>,
-    /// The file to write; its ending chooses the format: .csv, .jsonl or .parquet.
-    #[arg(long, short, value_name = "FILE")]
-    pub output: PathBuf,
-}
-
-/// What can be exported.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Exported {
-    /// One row a run.
-    Runs,
-    /// One row an observation.
-    Observations,
-    /// One row a value of a series.
-    Series,
+pub struct Rm {
+    /// Record names or directories, or campaign files.
+    #[arg(value_name = "RECORD", required_unless_present = "older_than")]
+    pub records: Vec<PathBuf>,
+    /// Remove all records below the current directory that were last used longer ago than this, e.g. `30d`.
+    #[arg(long, value_name = "DURATION", conflicts_with = "records", value_parser = parse_duration)]
+    pub older_than: Option<f64>,
+    /// Remove without asking.
+    #[arg(long, short)]
+    pub yes: bool,
 }
 
 /// Options of `doctor`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Doctor {
+    #[command(subcommand)]
+    pub part: Option<DoctorPart>,
+    /// Print JSON (see docs/json.md).
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum DoctorPart {
+    /// Measure the peak of this machine: arithmetic, memory bandwidth, matrix products.
+    Peak(DoctorPeak),
+    /// List data sets and their download status.
+    Data(DoctorData),
+}
+
+#[derive(Debug, Args)]
+pub struct DoctorPeak {
+    /// Number of threads [default: all cores].
+    #[arg(long, value_name = "N", value_parser = jobs)]
+    pub threads: Option<usize>,
+    /// Print the cached result if there is one.
+    #[arg(long)]
+    pub cached: bool,
+    /// Print JSON (see docs/json.md).
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct DoctorData {
     /// Print JSON (see docs/json.md).
     #[arg(long)]
     pub json: bool,
@@ -383,30 +397,22 @@ pub struct Completions {
 /// Options of `man`.
 #[derive(Debug, Args)]
 pub struct Man {
-    /// The verb whose page to print; the default is the page of `assay` itself.
+    /// The verb [default: the page of `assay` itself].
     pub verb: Option<String>,
 }
 
-/// Options of `peak`.
 #[derive(Debug, Args)]
-pub struct Peak {
-    /// Threads; 0 for as many as there are cores.
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub threads: usize,
-    /// Print what was measured before, if it was.
-    #[arg(long)]
-    pub cached: bool,
-    /// Print JSON (see docs/json.md).
-    #[arg(long)]
-    pub json: bool,
+pub struct Internal {
+    #[command(subcommand)]
+    pub verb: InternalVerb,
 }
 
-/// Options of `data`.
-#[derive(Debug, Args)]
-pub struct Data {
-    /// Print JSON (see docs/json.md).
-    #[arg(long)]
-    pub json: bool,
+#[derive(Debug, Subcommand)]
+pub enum InternalVerb {
+    /// Run a built-in workload and print its events as JSON lines; runs of campaigns execute this.
+    Work(Work),
+    /// Checksum data and print the throughput; the workload of the tour.
+    Exercise(Exercise),
 }
 
 /// Options of `work`.
@@ -422,10 +428,10 @@ pub struct Work {
 /// Options of `exercise`.
 #[derive(Debug, Args)]
 pub struct Exercise {
-    /// Bytes that are checksummed at a time.
+    /// Bytes per checksum.
     #[arg(long, default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1 << 28))]
     pub block: u32,
-    /// Megabytes that are checksummed in all.
+    /// Megabytes in total.
     #[arg(long, default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     pub megabytes: u32,
 }
@@ -436,12 +442,12 @@ fn assignment(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// A number of jobs.
+/// A number of jobs or threads.
 fn jobs(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0) => Err("at least one run must be allowed to go on".to_owned()),
+        Ok(0) => Err("must be at least 1".to_owned()),
         Ok(jobs) if jobs <= 4096 => Ok(jobs),
-        Ok(_) => Err("more than 4096 runs at once are not supported".to_owned()),
+        Ok(_) => Err("must be at most 4096".to_owned()),
         Err(_) => Err("not a whole number".to_owned()),
     }
 }

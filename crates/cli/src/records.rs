@@ -1,4 +1,4 @@
-//! Finding the record that the user means.
+//! Finding the record that the user names.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::failure::Mistake;
 use crate::registry::{self, Purpose};
 use crate::screen::Screen;
 
-/// The directory that records stand in, beside the campaign file.
+/// The directory of records, beside the campaign file.
 pub const RECORDS: &str = "records";
 
 /// The directory of a campaign file.
@@ -41,7 +41,7 @@ pub fn of_campaign(campaign: &Path, name: &str, named: Option<&Path>) -> PathBuf
     named.map_or_else(|| directory_of(campaign).join(RECORDS).join(name), Path::to_owned)
 }
 
-/// Opens the record that a name, a directory or a campaign file stands for; the newest one here for none.
+/// Opens the record of a name, a directory or a campaign file; without one, the newest below the current directory.
 pub fn open(named: Option<&Path>) -> anyhow::Result<Record> {
     let path = match named {
         None => newest()?,
@@ -94,10 +94,7 @@ fn newest() -> anyhow::Result<PathBuf> {
     let records = list_records(Path::new("."))?;
     let newest = records.into_iter().max_by(|a, b| last_used(a).total_cmp(&last_used(b)));
     let newest = newest.ok_or_else(|| {
-        Mistake::new(
-            "there is no record here",
-            "`assay run campaign.toml` makes one, `assay tour` makes one without a campaign file",
-        )
+        Mistake::new("no records found here", "`assay run campaign.toml` or `assay tour` creates one")
     })?;
     Ok(newest.path)
 }
@@ -120,20 +117,23 @@ fn by_name(name: &Path) -> anyhow::Result<PathBuf> {
     match matching.as_slice() {
         [one] => Ok(one.clone()),
         [] if known.is_empty() => Err(Mistake::new(
-            format!("no record `{wanted}`, and no other record here"),
-            "`assay run` makes records",
+            format!("no record `{wanted}`, and no other records here"),
+            "`assay run` creates records",
         )
         .into()),
         [] => {
             known.truncate(8);
-            Err(Mistake::new(format!("no record `{wanted}`"), format!("there is {}", known.join(", ")))
-                .into())
+            Err(Mistake::new(
+                format!("no record `{wanted}`"),
+                format!("available records: {}", known.join(", ")),
+            )
+            .into())
         }
         many => {
             let paths: Vec<String> = many.iter().map(|path| shown(path)).collect();
             Err(Mistake::new(
-                format!("`{wanted}` names several records"),
-                format!("give one of {}", paths.join(", ")),
+                format!("`{wanted}` is ambiguous: several records have this name"),
+                format!("use one of {}", paths.join(", ")),
             )
             .into())
         }

@@ -19,8 +19,10 @@ pub use progress::Progress;
 /// The version of all JSON that this program prints; docs/json.md describes it.
 pub const JSON_SCHEMA: u32 = 1;
 
-/// Lines longer than this are hard to read.
+/// Paragraphs wider than this are hard to read.
 const WIDEST: usize = 120;
+/// Nothing is fitted to fewer columns than this.
+const NARROWEST: usize = 60;
 
 /// Where everything is printed.
 pub struct Screen {
@@ -65,15 +67,22 @@ impl Screen {
         self.data(&untrusted::json(text))
     }
 
-    /// Prints a table.
+    /// Prints a table that fits the terminal.
     pub fn table(&mut self, table: &Table) -> std::io::Result<()> {
-        self.data(&text::render(table, &paint))
+        self.data(&text::render_within(table, width(), &paint))
+    }
+
+    /// Prints a table that fits the terminal; one that goes to a file or another program is not wrapped.
+    pub fn wide_table(&mut self, table: &Table) -> std::io::Result<()> {
+        match std::io::stdout().is_terminal() {
+            true => self.table(table),
+            false => self.data(&text::render(table, &paint)),
+        }
     }
 
     /// Prints blocks of text and tables, as wide as the terminal allows.
     pub fn blocks(&mut self, make: impl FnOnce(block::Options) -> Vec<Block>) -> std::io::Result<()> {
-        let terminal = terminal_size::terminal_size();
-        let width = terminal.map_or(block::WIDTH, |(width, _)| usize::from(width.0).clamp(60, WIDEST));
+        let width = width().min(WIDEST);
         let blocks = make(block::Options { width, ..block::Options::default() });
         self.data(&block::text(&blocks, width, &paint))
     }
@@ -115,6 +124,12 @@ impl Screen {
             self.hint(&hint);
         }
     }
+}
+
+/// The columns of the terminal; 80 where standard output is none.
+fn width() -> usize {
+    let terminal = terminal_size::terminal_size_of(std::io::stdout());
+    terminal.map_or(block::WIDTH, |(width, _)| usize::from(width.0).max(NARROWEST))
 }
 
 fn resolved(choice: ColorChoice, stream: &impl anstream::stream::RawStream) -> ColorChoice {

@@ -1,28 +1,24 @@
-//! One file a verb.
+//! One file per verb; parts of a verb are files in the directory of its name.
 
 pub mod audit;
 pub mod bench;
 pub mod compare;
 pub mod completions;
-pub mod data;
 pub mod doctor;
-pub mod exercise;
-pub mod export;
 pub mod init;
+pub mod internal;
 pub mod list;
 pub mod load;
 pub mod man;
 pub mod plan;
 pub mod query;
 pub mod read;
-pub mod report;
+pub mod rm;
 pub mod run;
 pub mod sample;
 pub mod scrub;
 pub mod serve_mock;
 pub mod show;
 pub mod tour;
-pub mod train;
-pub mod work;
 
 pub use crate::screen::JSON_SCHEMA;

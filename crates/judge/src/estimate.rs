@@ -31,31 +31,39 @@ fn caveats(values: &[f64]) -> Vec<Caveat> {
     if values.len() == 1 {
         found.push(caveat(
             "one_run",
-            "a single run: how far another run would differ is unknown",
+            "a single run: its variation is unknown",
             "at least 6 repeats give a 95 % interval: set `[repeats] at_least = 6`",
         ));
     } else if values.len() < 6 {
         found.push(caveat(
             "few_runs",
             "fewer than 6 runs: the interval covers less than 95 %",
-            "set `[repeats] at_least = 6` and run again; only the missing runs are made",
+            "set `[repeats] at_least = 6` and rerun; only missing runs are executed",
         ));
     }
     if stats::first_is_outlier(values) {
         found.push(caveat(
             "first_run_differs",
-            "the first run lies far from the others, as with a cold cache or a first compilation",
-            "add a warm-up to the command, or look at the first run apart",
+            "the first run differs from the others (cold cache, first compilation)",
+            "add a warm-up to the command, or examine the first run separately",
         ));
     }
     if stats::tukey(values).is_some_and(|outliers| outliers.severe > 0) {
         found.push(caveat(
             "outliers",
-            "some runs lie far outside the others; the median is hardly moved by them",
-            "`assay show --runs` lists them; `assay doctor` names causes of noise",
+            "some runs are outliers; they hardly move the median",
+            "`assay show --runs` marks them; `assay doctor` lists sources of noise",
         ));
     }
     found
+}
+
+/// For each value whether it is a severe outlier: more than 3 interquartile ranges outside the quartiles.
+pub fn outliers(values: &[f64]) -> Vec<bool> {
+    let labels = stats::labels(values).unwrap_or_default();
+    let severe =
+        labels.iter().map(|label| matches!(label, stats::Label::SevereLow | stats::Label::SevereHigh));
+    severe.chain(std::iter::repeat(false)).take(values.len()).collect()
 }
 
 /// A caveat from its parts.
@@ -84,6 +92,12 @@ mod tests {
         assert_eq!(codes(&[1.0]), ["one_run"]);
         assert_eq!(codes(&[1.0, 1.1, 1.2]), ["few_runs"]);
         assert!(estimate(&[]).is_none());
+    }
+
+    #[test]
+    fn outliers_are_marked_in_the_order_of_the_values() {
+        assert_eq!(outliers(&[1.0, 1.1, 9.0, 1.05, 1.02, 1.08]), [false, false, true, false, false, false]);
+        assert_eq!(outliers(&[1.0, 9.0]), [false, false]);
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub struct Pivot {
     pub name: String,
     /// The metric.
     pub metric: Metric,
-    /// The settings that tell rows apart, in the order to show them.
+    /// The settings that distinguish rows, in display order.
     pub down: Vec<String>,
     /// The columns: what they have of the settings that go across.
     pub columns: Vec<Settings>,
@@ -34,7 +34,7 @@ pub struct Pivot {
 /// One row.
 #[derive(Debug, Clone, Serialize)]
 pub struct PivotRow {
-    /// The settings that tell it from other rows.
+    /// The settings that distinguish it from other rows.
     pub settings: Settings,
     /// One for each column; none where there is no such cell.
     pub cells: Vec<Option<PivotCell>>,

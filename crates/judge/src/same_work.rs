@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use assay_model::{Settings, Value, names};
 
-/// How far parity values of two engines may lie apart, as a share: rounding differs, mathematics does not. The norm of
+/// How far parity values of two engines may differ, as a share: rounding differs, mathematics does not. The norm of
 /// a gradient gathers the rounding of every layer.
 const TOLERANCES: [(&str, f64); 3] =
     [(names::PARITY_LOSS, 2e-5), (names::PARITY_OUTPUT, 1e-4), (names::PARITY_GRADIENT, 1e-3)];
@@ -20,12 +20,12 @@ pub fn difference(a: &Work<'_>, b: &Work<'_>) -> Option<String> {
     }
     TOLERANCES.iter().find_map(|(name, tolerance)| {
         let (a, b) = (a.parity.get(*name)?, b.parity.get(*name)?);
-        let apart = (a - b).abs() > tolerance * a.abs().max(b.abs());
-        apart.then(|| format!("the two do not compute the same: {name} is {a} and {b}"))
+        let differs = (a - b).abs() > tolerance * a.abs().max(b.abs());
+        differs.then(|| format!("they compute different results: {name} is {a} and {b}"))
     })
 }
 
-/// What a cell computed, as far as its runs tell.
+/// What a cell computed, as far as its runs report.
 #[derive(Debug, Clone, Copy)]
 pub struct Work<'a> {
     /// Its settings.

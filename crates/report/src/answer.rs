@@ -12,7 +12,7 @@ pub fn table(answer: &Answer, question: Option<&str>, most_rows: usize) -> Table
     let scale = scale(&answer.metric, answer.rows.iter().filter_map(|row| row.estimate.as_ref()));
     table.columns = columns(answer, &scale);
     let ties =
-        answer.rows.iter().any(|row| row.against_best.as_ref().is_some_and(|effect| !told_apart(effect)));
+        answer.rows.iter().any(|row| row.against_best.as_ref().is_some_and(|effect| !is_different(effect)));
     for (index, row) in answer.rows.iter().enumerate().take(most_rows) {
         let cells = row_cells(answer, row, index, &scale, ties, &mut table);
         table.rows.push(cells);
@@ -24,11 +24,9 @@ pub fn table(answer: &Answer, question: Option<&str>, most_rows: usize) -> Table
     table
 }
 
-/// The scale of a column: that of its middle value.
+/// The scale of a column of estimates.
 pub(crate) fn scale<'a>(metric: &Metric, estimates: impl Iterator<Item = &'a Estimate>) -> Scale {
-    let mut centers: Vec<f64> = estimates.map(|estimate| estimate.center.abs()).collect();
-    centers.sort_by(f64::total_cmp);
-    Scale::for_value(&metric.unit, centers.get(centers.len() / 2).copied().unwrap_or(1.0))
+    Scale::for_column(&metric.unit, estimates.map(|estimate| estimate.center))
 }
 
 /// The metric, its unit and its direction, for headings.
@@ -38,11 +36,6 @@ pub(crate) fn metric_title(metric: &Metric) -> String {
         Some(Direction::Higher) => format!("{} (higher is better)", metric.name),
         None => metric.name.clone(),
     }
-}
-
-/// A column's name with its unit.
-pub(crate) fn with_unit(name: &str, scale: &Scale) -> String {
-    if scale.name.is_empty() { name.to_owned() } else { format!("{name} [{}]", scale.name) }
 }
 
 /// The median and the interval of an estimate, as two cells.
@@ -81,12 +74,12 @@ fn columns(answer: &Answer, scale: &Scale) -> Vec<Column> {
     if answer.several_platforms || answer.varied.is_empty() {
         columns.push(Column::left("platform"));
     }
-    columns.push(Column::right(with_unit("median", scale)));
+    columns.push(Column::right(scale.titled("median")));
     columns.push(Column::left("interval"));
     columns.push(Column::right("runs"));
-    columns.push(Column::right("spread"));
+    columns.push(Column::right("spread").secondary());
     if answer.best.is_some() {
-        columns.push(Column::left("against the best"));
+        columns.push(Column::left("vs best"));
     }
     columns.push(Column::left(""));
     columns
@@ -131,7 +124,7 @@ fn row_cells(
     cells
 }
 
-/// What can be said of a row against another: the size of the difference, or `~` where there is none to be told.
+/// What can be said of a row against another: the size of the difference, or `~` where they are indistinguishable.
 pub(crate) fn effect_cell(effect: &Effect, metric: &Metric) -> Cell {
     match effect.verdict {
         Verdict::Same => Cell::toned("=", Tone::Doubt),
@@ -184,24 +177,26 @@ pub(crate) fn equal_within(metric: &Metric) -> String {
     format!("= equal within {} %", metric.margin() * 100.0)
 }
 
-fn told_apart(effect: &Effect) -> bool {
+fn is_different(effect: &Effect) -> bool {
     matches!(effect.verdict, Verdict::Better | Verdict::Worse)
 }
 
 fn notes(answer: &Answer, most_rows: usize, ties: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(more) = answer.rows.len().checked_sub(most_rows).filter(|more| *more > 0) {
-        notes.push(format!(
-            "… and {more} more rows: `--all` shows them, `assay report` writes them to a file"
-        ));
+        notes.push(format!("… and {more} more rows: `--all` shows them, `-o FILE` writes them to a file"));
     }
     let confidences = answer.rows.iter().filter_map(|row| row.estimate.as_ref()).filter(|e| e.samples > 1);
     if let Some(least) = confidences.map(|estimate| estimate.confidence).reduce(f64::min) {
-        notes.push(format!("interval: covers the true median with at least {:.0} % confidence; spread: middle half of the runs", (least * 100.0).floor()));
+        notes.push(format!(
+            "interval: covers the true median with at least {:.0} % confidence",
+            (least * 100.0).floor()
+        ));
+        notes.push("spread: interquartile range / median".to_owned());
     }
     if ties {
         let equal = equal_within(&answer.metric);
-        notes.push(format!("~ cannot be told apart from the best with these runs; {equal}"));
+        notes.push(format!("~ indistinguishable from the best with these runs; {equal}"));
     }
     notes
 }

@@ -6,7 +6,7 @@ use crate::table::{Cell, Table, Tone};
 use crate::text::{Paint, render};
 use crate::words::{clean, fit, wrap};
 
-/// The width of a terminal that does not tell its own.
+/// The width where there is no terminal.
 pub const WIDTH: usize = 80;
 
 /// How much is shown, and how wide.
@@ -14,7 +14,7 @@ pub const WIDTH: usize = 80;
 pub struct Options {
     /// Columns of the terminal.
     pub width: usize,
-    /// Whether everything is shown; otherwise each thing is told in a few lines.
+    /// Whether everything is shown; otherwise each part is a few lines.
     pub full: bool,
 }
 

@@ -3,7 +3,7 @@
 use assay_judge::Answer;
 use assay_model::Published;
 
-use crate::answer::{estimate_cells, scale, with_unit};
+use crate::answer::{estimate_cells, scale};
 use crate::number::Scale;
 use crate::table::{Cell, Column, Table, Tone};
 
@@ -25,11 +25,11 @@ pub fn table(answers: &[Answer], question: Option<&str>, published: &[Published]
         .map(|answer| scale(&answer.metric, answer.rows.iter().filter_map(|row| row.estimate.as_ref())))
         .collect();
     for (answer, scale) in answers.iter().zip(&scales) {
-        table.columns.push(Column::right(with_unit(&answer.metric.name, scale)));
+        table.columns.push(Column::right(scale.titled(&answer.metric.name)));
     }
     let others = others(answers, &scales, published);
     for (label, answer, scale) in &others {
-        table.columns.push(Column::right(with_unit(&format!("{label}: {}", answer.metric.name), scale)));
+        table.columns.push(Column::right(scale.titled(&format!("{label}: {}", answer.metric.name))));
     }
     table.columns.push(Column::right("runs"));
     for row in &first.rows {

@@ -2,7 +2,7 @@
 
 use assay_judge::Comparison;
 
-use crate::answer::{effect_cell, equal_within, estimate_cells, metric_title, scale, with_unit};
+use crate::answer::{effect_cell, equal_within, estimate_cells, metric_title, scale};
 use crate::table::{Cell, Column, Table, Tone};
 
 /// The table of the cells that two records share.
@@ -12,7 +12,7 @@ pub fn table(comparison: &Comparison) -> Table {
     let across = comparison.rows.iter().any(|row| row.platforms.0 != row.platforms.1);
     let mut table = Table {
         heading: vec![
-            format!("{} against {}", comparison.other, comparison.base),
+            format!("{} vs {}", comparison.other, comparison.base),
             metric_title(&comparison.metric),
         ],
         ..Table::default()
@@ -22,13 +22,13 @@ pub fn table(comparison: &Comparison) -> Table {
         table.columns.push(Column::left("platforms"));
     }
     table.columns.extend([
-        Column::right(with_unit(&comparison.base, &scale)),
-        Column::left("interval"),
-        Column::right(with_unit(&comparison.other, &scale)),
-        Column::left("interval"),
+        Column::right(scale.titled(&comparison.base)),
+        Column::left("interval").secondary(),
+        Column::right(scale.titled(&comparison.other)),
+        Column::left("interval").secondary(),
         Column::left("change"),
-        Column::right("p"),
-        Column::right("runs"),
+        Column::right("p").secondary(),
+        Column::right("runs").secondary(),
     ]);
     for row in &comparison.rows {
         let mut cells: Vec<Cell> = comparison
@@ -69,7 +69,7 @@ fn probability(p: f64) -> String {
 fn notes(comparison: &Comparison) -> Vec<String> {
     let mut notes = vec![
         format!(
-            "change: ratio of medians with its 95 % interval; ~ cannot be told apart, {}",
+            "change: ratio of medians with its 95 % interval; ~ indistinguishable; {}",
             equal_within(&comparison.metric)
         ),
         "p: Mann–Whitney, corrected for the number of rows (Holm); it never decides alone".to_owned(),

@@ -73,7 +73,7 @@ pub(crate) fn escape(text: &str) -> String {
     escaped
 }
 
-/// Where the backticks begin that close a code span opened with so many.
+/// Where the backticks begin that close a code span opened with this many.
 fn closing(text: &str, count: usize) -> Option<usize> {
     let mut start = 0;
     while let Some(found) = text.get(start..)?.find('`') {

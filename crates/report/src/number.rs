@@ -28,7 +28,24 @@ impl Scale {
         }
     }
 
-    /// A value in this scale, with so many digits after the point.
+    /// The one scale of a column: that in which the middle of its values is easy to read.
+    pub fn for_column(unit: &Unit, values: impl Iterator<Item = f64>) -> Scale {
+        let mut sizes: Vec<f64> = values.map(f64::abs).collect();
+        sizes.sort_by(f64::total_cmp);
+        Scale::for_value(unit, sizes.get(sizes.len() / 2).copied().unwrap_or(1.0))
+    }
+
+    /// A column's name with its unit.
+    pub fn titled(&self, name: &str) -> String {
+        if self.name.is_empty() { name.to_owned() } else { format!("{name} [{}]", self.name) }
+    }
+
+    /// A bare value in this scale, with four significant digits.
+    pub fn shown(&self, value: f64) -> String {
+        self.show(value, self.decimals(value, value, value))
+    }
+
+    /// A value in this scale, with this number of decimals.
     pub fn show(&self, value: f64, decimals: usize) -> String {
         let shown = value / self.divisor;
         // Rounding may leave a minus sign on zero.
@@ -148,7 +165,7 @@ pub fn seconds(value: f64) -> String {
     if value > 0.0 && value < 0.95 { format!("{value:.3}") } else { format!("{value:.1}") }
 }
 
-/// So many of a thing: `1 run`, `2 runs`.
+/// A count with its noun: `1 run`, `2 runs`.
 pub fn counted(count: u64, thing: &str) -> String {
     if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
 }

@@ -3,7 +3,7 @@
 use assay_judge::pivot::{Pivot, PivotCell, PivotRow};
 use assay_model::{Settings, Value, Verdict};
 
-use crate::answer::{estimate_cells, metric_title, scale, with_unit};
+use crate::answer::{estimate_cells, metric_title, scale};
 use crate::number::Scale;
 use crate::table::{Cell, Column, Table, Tone};
 
@@ -22,7 +22,7 @@ pub fn table(pivot: &Pivot, question: Option<&str>) -> Table {
     table.notes.push("medians, with the interval of the median in brackets".to_owned());
     if let Some(against) = &pivot.against {
         table.notes.push(format!(
-            "ratio: to {} = {}, with its interval; ~ cannot be told from 1",
+            "ratio: to {} = {}, with its interval; ~ indistinguishable from 1",
             against.setting, against.value
         ));
     }
@@ -35,7 +35,7 @@ pub fn table(pivot: &Pivot, question: Option<&str>) -> Table {
 fn columns(pivot: &Pivot, scale: &Scale) -> Vec<Column> {
     let mut columns: Vec<Column> = pivot.down.iter().map(Column::left).collect();
     for column in &pivot.columns {
-        columns.push(Column::right(with_unit(&words(column), scale)));
+        columns.push(Column::right(scale.titled(&words(column))));
         if has_ratio(pivot, column) {
             columns.push(Column::right("ratio"));
         }
@@ -43,7 +43,7 @@ fn columns(pivot: &Pivot, scale: &Scale) -> Vec<Column> {
     for (label, column) in &pivot.published {
         let words = words(column);
         let space = if words.is_empty() { "" } else { ": " };
-        columns.push(Column::right(with_unit(&format!("{label}{space}{words}"), scale)));
+        columns.push(Column::right(scale.titled(&format!("{label}{space}{words}"))));
     }
     columns.push(Column::left(""));
     columns
@@ -53,7 +53,7 @@ fn has_ratio(pivot: &Pivot, column: &Settings) -> bool {
     pivot.against.as_ref().is_some_and(|against| column.get(&against.setting) != Some(&against.value))
 }
 
-/// What a column has of the settings that go across; a number alone would not tell what it counts.
+/// What a column has of the settings that go across; a number needs the name of its setting.
 fn words(settings: &Settings) -> String {
     let word = |(name, value): (&String, &Value)| match value {
         Value::Text(text) => text.clone(),

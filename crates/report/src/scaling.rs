@@ -3,7 +3,7 @@
 use assay_judge::scaling::{FittedLaw, Scaling, ScalingRow, Share};
 use assay_model::{Settings, Verdict};
 
-use crate::answer::{estimate_cells, metric_title, scale, with_unit};
+use crate::answer::{estimate_cells, metric_title, scale};
 use crate::number::{Scale, percent};
 use crate::table::{Cell, Column, Table, Tone};
 
@@ -14,7 +14,7 @@ pub fn table(scaling: &Scaling) -> Table {
     let scale = scale(&scaling.metric, scaling.rows.iter().filter_map(|row| row.estimate.as_ref()));
     table.columns = scaling.others.iter().map(Column::left).collect();
     table.columns.push(Column::right(&scaling.over));
-    table.columns.push(Column::right(with_unit("median", &scale)));
+    table.columns.push(Column::right(scale.titled("median")));
     table.columns.extend(["interval", "speed-up", "efficiency", ""].map(Column::left));
     for row in &scaling.rows {
         let cells = row_cells(scaling, row, &scale, &mut table);
@@ -22,7 +22,7 @@ pub fn table(scaling: &Scaling) -> Table {
     }
     table.notes.push(format!(
         "speed-up: over the fewest {}; efficiency: speed-up by how many times as many there are; both with their \
-         intervals; ~ cannot be told from no speed-up",
+         intervals; ~ indistinguishable from no speedup",
         scaling.over
     ));
     for (settings, law) in &scaling.laws {

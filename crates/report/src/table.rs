@@ -18,10 +18,10 @@ pub struct Table {
 /// One column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// Its heading.
     pub name: String,
-    /// Where its cells stand.
     pub align: Align,
+    /// Left out where the table is wider than the terminal.
+    pub secondary: bool,
 }
 
 /// Where text stands in its column.
@@ -42,7 +42,7 @@ pub struct Cell {
     pub tone: Tone,
 }
 
-/// How a text is meant. Understandable without colour.
+/// How a text is meant. Understandable without color.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Tone {
     /// Plain.
@@ -72,12 +72,17 @@ pub struct Footnote {
 impl Column {
     /// A column of words.
     pub fn left(name: impl Into<String>) -> Column {
-        Column { name: name.into(), align: Align::Left }
+        Column { name: name.into(), align: Align::Left, secondary: false }
     }
 
     /// A column of numbers.
     pub fn right(name: impl Into<String>) -> Column {
-        Column { name: name.into(), align: Align::Right }
+        Column { name: name.into(), align: Align::Right, secondary: false }
+    }
+
+    /// The same column, left out where the table is too wide.
+    pub fn secondary(self) -> Column {
+        Column { secondary: true, ..self }
     }
 }
 

@@ -1,8 +1,9 @@
-//! Aligned text for terminals. Colour is the caller's: it is given each piece with its tone.
+//! Aligned text for terminals. The caller colors each piece by its tone.
 
 use unicode_width::UnicodeWidthStr;
 
 use crate::table::{Align, Cell, Table, Tone, superscript};
+use crate::words::{fit, wrap};
 
 /// Paints a piece of text in its tone.
 pub type Paint<'a> = &'a dyn Fn(Tone, &str) -> String;
@@ -12,12 +13,49 @@ pub fn plain(_: Tone, text: &str) -> String {
     text.to_owned()
 }
 
-/// The table as lines of aligned text.
+/// The table as lines of aligned text, as wide as they need to be.
 pub fn render(table: &Table, paint: Paint<'_>) -> String {
+    lines(table, usize::MAX, paint)
+}
+
+/// The table as lines of aligned text that fit a width: secondary columns are left out, long texts wrapped.
+pub fn render_within(table: &Table, width: usize, paint: Paint<'_>) -> String {
+    let mut table = table.clone();
+    let dropped = drop_secondary(&mut table, width);
+    if !dropped.is_empty() {
+        let is_about = |note: &String| dropped.iter().any(|name| note.starts_with(&format!("{name}: ")));
+        table.notes.retain(|note| !is_about(note));
+        table.notes.push(format!("not shown at this width: {}", dropped.join(", ")));
+    }
+    lines(&fit(&table, width), width, paint)
+}
+
+/// Removes secondary columns, the last first, until the table fits; returns their names.
+fn drop_secondary(table: &mut Table, width: usize) -> Vec<String> {
+    let mut dropped = Vec::new();
+    while widths(table).iter().map(|column| column + 2).sum::<usize>() > width {
+        let Some(index) = table.columns.iter().rposition(|column| column.secondary) else { break };
+        let title = table.columns.get(index).map(|column| column.name.clone()).unwrap_or_default();
+        // Columns of one name, such as the intervals of two records, are shown or left out together.
+        let keep: Vec<bool> =
+            table.columns.iter().map(|column| !(column.secondary && column.name == title)).collect();
+        let mut kept = keep.iter();
+        table.columns.retain(|_| kept.next().copied().unwrap_or(true));
+        for row in &mut table.rows {
+            let mut kept = keep.iter();
+            row.retain(|_| kept.next().copied().unwrap_or(true));
+        }
+        // The unit in the heading of a column is no part of its name.
+        dropped.insert(0, title.split(" [").next().unwrap_or_default().to_owned());
+    }
+    dropped
+}
+
+fn lines(table: &Table, width: usize, paint: Paint<'_>) -> String {
     let mut out = String::new();
     for (index, line) in table.heading.iter().enumerate() {
         let tone = if index == 0 { Tone::Strong } else { Tone::Plain };
-        push_line(&mut out, &paint(tone, line));
+        push_wrapped(&mut out, "", &Cell::toned(line, tone), width, paint);
     }
     if !table.heading.is_empty() && !table.columns.is_empty() {
         out.push('\n');
@@ -37,14 +75,27 @@ pub fn render(table: &Table, paint: Paint<'_>) -> String {
         out.push('\n');
     }
     for note in &table.notes {
-        push_line(&mut out, note);
+        push_wrapped(&mut out, "", &Cell::new(note), width, paint);
     }
     for (index, footnote) in table.footnotes.iter().enumerate() {
-        let mark = superscript(index + 1);
-        push_line(&mut out, &format!("{mark} {}", paint(Tone::Doubt, &footnote.text)));
-        push_line(&mut out, &format!("  hint: {}", footnote.hint));
+        let mark = format!("{} ", superscript(index + 1));
+        push_wrapped(&mut out, &mark, &Cell::toned(&footnote.text, Tone::Doubt), width, paint);
+        push_wrapped(&mut out, "  ", &Cell::new(format!("hint: {}", footnote.hint)), width, paint);
     }
     out
+}
+
+/// A text after its lead; what does not fit the width continues below, indented.
+fn push_wrapped(out: &mut String, lead: &str, text: &Cell, width: usize, paint: Paint<'_>) {
+    if lead.width() + text.text.width() <= width {
+        return push_line(out, &format!("{lead}{}", paint(text.tone, &text.text)));
+    }
+    let indent = " ".repeat(if lead.is_empty() { 2 } else { lead.width() });
+    for (index, line) in wrap(std::slice::from_ref(text), width - indent.len()).into_iter().enumerate() {
+        let start = if index == 0 { lead } else { indent.as_str() };
+        let words: String = line.iter().map(|piece| paint(piece.tone, &piece.text)).collect();
+        push_line(out, &format!("{start}{words}"));
+    }
 }
 
 fn widths(table: &Table) -> Vec<usize> {
@@ -80,6 +131,23 @@ fn push_line(out: &mut String, line: &str) {
 mod tests {
     use super::*;
     use crate::table::Column;
+
+    #[test]
+    fn a_narrow_terminal_gets_fewer_columns_and_wrapped_notes() {
+        let mut table = Table {
+            heading: vec!["A heading that is longer than the width".into()],
+            columns: vec![Column::left("name"), Column::right("spread").secondary(), Column::right("median")],
+            rows: vec![vec![Cell::new("first cell"), Cell::new("11 %"), Cell::new("1.5")]],
+            notes: vec!["a note that says something at length".into()],
+            ..Table::default()
+        };
+        table.footnote("a doubt that does not fit either", "and its remedy");
+        let text = render_within(&table, 26, &plain);
+        assert!(text.lines().all(|line| line.width() <= 26), "{text}");
+        assert!(text.contains("not shown at this width:\n  spread"), "{text}");
+        assert!(!text.contains("11 %"), "{text}");
+        assert_eq!(render_within(&table, 80, &plain), render(&table, &plain));
+    }
 
     #[test]
     fn columns_line_up_whatever_they_hold() {

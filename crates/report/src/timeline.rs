@@ -128,7 +128,7 @@ fn covered(placed: &[(&Phase, Interval)], total_s: f64) -> f64 {
     sum
 }
 
-/// A lane drawn with blocks, so many columns wide. Every interval shows, however short.
+/// A lane drawn with blocks, this many columns wide. Every interval shows, however short.
 pub fn bar(lane: &Lane, total_s: f64, width: usize) -> String {
     let mut cells = vec![' '; width];
     let scale = width as f64 / total_s;

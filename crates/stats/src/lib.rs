@@ -58,7 +58,7 @@ pub use effect::{cliffs_delta, hodges_lehmann_interval, hodges_lehmann_shift, ra
 pub use group::{Flaw, Group};
 pub use interval::{Interval, mean_interval, median_interval, quantile_interval};
 pub use multiple::{benjamini_hochberg, holm};
-pub use outlier::{first_is_outlier, tukey};
+pub use outlier::{Label, first_is_outlier, labels, tukey};
 pub use pooled::{Pooled, pooled};
 pub use quantile::{median, quantile, quantiles};
 pub use rank_test::{MannWhitney, mann_whitney};

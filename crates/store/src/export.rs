@@ -11,7 +11,7 @@ use crate::{Datum, Index, StoreError};
 /// Which table to export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Table {
-    /// One row a run, with its settings as columns `setting.<name>`.
+    /// One row a run, with its settings as columns `setting.<name>` and its metrics as columns `metric.<name>`.
     Runs,
     /// One row a fact found in a run.
     Observations,

@@ -8,6 +8,7 @@ mod query;
 mod schema;
 mod typed;
 mod upkeep;
+pub(crate) mod wide;
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};

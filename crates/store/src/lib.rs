@@ -25,6 +25,7 @@
 //! | `index.rs` | the SQL index: kept up to date, asked typed questions or plain SQL |
 //! | `export.rs` | tables of the index as CSV, JSON lines or Parquet |
 //! | `list.rs` | the records below a directory |
+//! | `remove.rs` | removing a record |
 //!
 //! # What is on disk when
 //!
@@ -54,6 +55,7 @@ mod medium;
 mod permissions;
 mod record;
 mod recovery;
+mod remove;
 #[cfg(test)]
 mod sample;
 mod scrub;
@@ -74,6 +76,7 @@ pub use medium::{FileMedium, Medium};
 pub use permissions::RecordPermissions;
 pub use record::{Entries, Record};
 pub use recovery::DamageReport;
+pub use remove::remove_record;
 pub use scrub::{ScrubSummary, scrub};
 pub use state::{CellState, OpenRun, Process, RunState, SessionSummary, State, StatusCounts};
 pub use store::{Identity, Store};

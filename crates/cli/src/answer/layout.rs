@@ -1,4 +1,4 @@
-//! The tables that a campaign asks for by its `[report]`: metrics side by side, settings as columns, series.
+//! The additional tables of a campaign's `[report]`: metrics side by side, settings as columns, series.
 
 use assay_judge::{Answer, pivot, scaling};
 use assay_model::{PlanInForce, Status, names};
@@ -33,10 +33,24 @@ pub fn tables(index: &Index, subject: &Subject) -> anyhow::Result<Vec<Table>> {
     Ok(tables)
 }
 
+/// Leaves the question to the first table that has it as its title, where further tables have more than a title.
+pub fn without_repeated_titles(tables: &mut [Table]) {
+    let mut seen: Vec<String> = Vec::new();
+    for table in tables {
+        match table.heading.first() {
+            Some(title) if seen.contains(title) && table.heading.len() > 1 => {
+                table.heading.remove(0);
+            }
+            Some(title) => seen.push(title.clone()),
+            None => {}
+        }
+    }
+}
+
 /// A series of the first good run of every cell, value by value.
 fn series_table(index: &Index, plan: &PlanInForce, metric: &str) -> anyhow::Result<Table> {
     let mut table = Table {
-        heading: vec![format!("{metric}, value by value, of one run of each cell")],
+        heading: vec![format!("{metric} over the first successful run of each cell")],
         ..Table::default()
     };
     table.columns = plan.varied.iter().map(Column::left).collect();

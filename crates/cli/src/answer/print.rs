@@ -25,13 +25,15 @@ pub fn print_table(
 ) -> anyhow::Result<()> {
     let most = if all { usize::MAX } else { MOST_ROWS };
     let (answer, subject) = judged_for_people(index, metric, most)?;
-    if metric.is_none() {
-        for table in layout::tables(index, &subject)? {
-            screen.table(&table)?;
+    let mut tables = if metric.is_none() { layout::tables(index, &subject)? } else { Vec::new() };
+    tables.push(assay_report::answer::table(&answer, subject.question(), most));
+    layout::without_repeated_titles(&mut tables);
+    for (position, table) in tables.iter().enumerate() {
+        if position > 0 {
             screen.data("\n")?;
         }
+        screen.table(table)?;
     }
-    screen.table(&assay_report::answer::table(&answer, subject.question(), most))?;
     records::warn_of_damage(record, &subject.summary.damage, screen);
     Ok(())
 }

@@ -9,7 +9,10 @@ use assay_workloads::arguments;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, Subcommand, value_parser};
 
-/// Options of `bench`.
+use super::train_head::TrainHead;
+
+const TRAIN_HEAD: &str = "train-head";
+
 #[derive(Debug, Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub struct Bench {
@@ -27,6 +30,8 @@ pub struct Target {
     pub settings: BTreeMap<String, Vec<Value>>,
     /// How it is measured.
     pub how: BenchHow,
+    /// Train a head for the workload instead of measuring it.
+    pub train_head: Option<TrainHead>,
 }
 
 /// How a workload is measured, whichever it is.
@@ -79,6 +84,10 @@ impl FromArgMatches for Target {
             workload: name.to_owned(),
             settings: given.collect(),
             how: BenchHow::from_arg_matches(matches)?,
+            train_head: match matches.subcommand() {
+                Some((TRAIN_HEAD, matches)) => Some(TrainHead::from_arg_matches(matches)?),
+                _ => None,
+            },
         })
     }
 
@@ -90,7 +99,17 @@ impl FromArgMatches for Target {
 
 fn workload(description: &WorkloadDescription) -> Command {
     let settings = description.settings.iter().map(flag);
-    BenchHow::augment_args(Command::new(&description.name).about(&description.summary).args(settings))
+    let command =
+        BenchHow::augment_args(Command::new(&description.name).about(&description.summary).args(settings));
+    // The one workload whose model has a part that is trained first.
+    match description.name.as_str() {
+        "bert" => {
+            let about = "Train a sentence classification head, checked by cross-validation";
+            let train_head = TrainHead::augment_args(Command::new(TRAIN_HEAD).about(about));
+            command.subcommand(train_head).args_conflicts_with_subcommands(true)
+        }
+        _ => command,
+    }
 }
 
 /// The flag of a setting: `batch_size` is `--batch-size`. Values divided by commas are swept.

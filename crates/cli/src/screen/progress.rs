@@ -18,11 +18,11 @@ use super::{Screen, hint_line, paint};
 
 /// Nothing is drawn before this: what is over in a moment needs no bar.
 const QUIET: Duration = Duration::from_millis(100);
-/// The lines are drawn at most so often in a second: faster is restless and tells no more.
+/// Redraws per second; more would only flicker.
 const DRAWN_A_SECOND: u8 = 4;
-/// At most so many running runs have a line.
+/// The most running runs that have a line.
 const MOST_LINES: usize = 4;
-/// Where nobody watches, phases are told at most this often.
+/// Without a terminal, phases are reported at most this often.
 const PHASES: Duration = Duration::from_secs(10);
 
 /// A fold over the events of a campaign, and its picture.
@@ -38,8 +38,8 @@ pub struct Progress<'a> {
     /// When the last of them ended, after the beginning.
     last_finished: Duration,
     running: BTreeMap<RunId, Active>,
-    /// When a phase was last told where nobody watches.
-    phase_told: Instant,
+    /// When a phase was last reported without a terminal.
+    phase_reported: Instant,
     /// Error texts are shown once for each reason.
     failures_shown: BTreeMap<String, usize>,
 }
@@ -72,7 +72,7 @@ impl<'a> Progress<'a> {
             finished: 0,
             last_finished: Duration::ZERO,
             running: BTreeMap::new(),
-            phase_told: began,
+            phase_reported: began,
             failures_shown,
         }
     }
@@ -84,7 +84,7 @@ impl<'a> Progress<'a> {
                 self.total = certain;
                 if finished_before > 0 && !self.quiet {
                     let runs = counted(finished_before as u64, "run");
-                    self.line(&format!("{runs} in the record already, {certain} to go"));
+                    self.line(&format!("{runs} already in the record, {certain} to go"));
                 }
             }
             Event::Added { runs } => self.total += runs,
@@ -96,7 +96,7 @@ impl<'a> Progress<'a> {
             Event::Progress { run, cell, progress, first_metric_in_s } => {
                 let Some(active) = self.running.get_mut(run) else { return };
                 if active.live.take(self.plan, cell, progress, first_metric_in_s) {
-                    self.tell_phase(run);
+                    self.report_phase(run);
                 }
             }
             Event::Finished { run, cell, result } => self.finished(run, cell, result),
@@ -113,14 +113,14 @@ impl<'a> Progress<'a> {
     }
 
     /// Without a terminal, a run that waits or compiles for long should not look dead.
-    fn tell_phase(&mut self, run: &RunId) {
-        if self.lines.is_some() || self.quiet || self.phase_told.elapsed() < PHASES {
+    fn report_phase(&mut self, run: &RunId) {
+        if self.lines.is_some() || self.quiet || self.phase_reported.elapsed() < PHASES {
             return;
         }
         let Some(Active { label, live, .. }) = self.running.get(run) else { return };
         if let Some(phase) = &live.phase {
             let text = format!("{label}: {phase}");
-            self.phase_told = Instant::now();
+            self.phase_reported = Instant::now();
             self.line(&text);
         }
     }
@@ -149,7 +149,7 @@ impl<'a> Progress<'a> {
         self.redraw();
     }
 
-    /// On a terminal each kind of failure is told once, as it happens; the table counts them all.
+    /// On a terminal each kind of failure is reported once, as it happens; the table counts them all.
     fn show_failure(&mut self, run: &RunId, cell: usize, result: &RunResult) {
         let reason = result.status.to_string();
         let seen = self.failures_shown.entry(reason.clone()).or_default();
@@ -186,7 +186,7 @@ impl<'a> Progress<'a> {
         words.join("  ")
     }
 
-    /// The settings that tell this cell from the others, and the repeat.
+    /// The settings that distinguish this cell, and the repeat.
     fn label(&self, cell: usize, run: &RunId) -> String {
         let settings = self.plan.cells.get(cell).map(|planned| &planned.settings);
         let mut words: Vec<String> = self

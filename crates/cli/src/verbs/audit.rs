@@ -1,4 +1,4 @@
-//! `audit`: what the evidence in write-ups, logs and records supports, what it contradicts, what cannot be told.
+//! `audit`: what the evidence in write-ups, logs and records supports, contradicts or leaves open.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ pub fn audit(options: &Audit, screen: &mut Screen) -> anyhow::Result<Exit> {
             text.push('\n');
         }
         screen.json_text(&text)?;
-    } else if options.output.is_empty() {
+    } else {
         screen.blocks(|shape| assay_report::audit::text(&found, &documents, &shape))?;
     }
     Ok(if found.contradicts() { Exit::GateFailed } else { Exit::Fine })

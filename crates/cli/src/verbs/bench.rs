@@ -1,6 +1,8 @@
 //! `bench`: measure a built-in workload without a campaign file. A campaign is written from the flags and carried out
 //! like any other, so that repeats, order, intervals and the record are the same everywhere.
 
+mod train_head;
+
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -30,6 +32,9 @@ const MOST_TIMES: usize = 12;
 /// Measures and prints.
 pub fn bench(options: &Bench, screen: &mut Screen) -> anyhow::Result<Exit> {
     let target = &options.target;
+    if let Some(options) = &target.train_head {
+        return train_head::train_head(options, screen);
+    }
     if peak::cached(peak::cores()).is_none() {
         peak::measure(peak::cores(), screen)?;
     }

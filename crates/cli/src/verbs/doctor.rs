@@ -1,4 +1,7 @@
-//! `doctor`: what this machine is, what makes it noisy, and what is installed.
+//! `doctor`: this machine, what makes its timings noisy, and what is installed; its peak; data sets.
+
+mod data;
+mod peak;
 
 use assay_launch::noise::{self, Jitter};
 use assay_launch::tools::{self, Kind};
@@ -12,11 +15,16 @@ use serde::Serialize;
 use super::JSON_SCHEMA;
 use crate::exit::Exit;
 use crate::instructions;
-use crate::options::Doctor;
+use crate::options::{Doctor, DoctorPart};
 use crate::screen::Screen;
 
-/// Looks at this machine and prints what it found.
+/// Inspects this machine and prints the findings.
 pub fn doctor(options: &Doctor, screen: &mut Screen) -> anyhow::Result<Exit> {
+    match &options.part {
+        Some(DoctorPart::Peak(options)) => return peak::peak(options, screen),
+        Some(DoctorPart::Data(options)) => return data::data(options, screen),
+        None => {}
+    }
     let machine = probe::machine();
     let jitter = noise::jitter();
     let causes = noise::causes(&machine, &jitter);
@@ -34,18 +42,18 @@ pub fn doctor(options: &Doctor, screen: &mut Screen) -> anyhow::Result<Exit> {
 }
 
 fn machine_table(machine: &Machine, set: &InstructionSet, jitter: &Jitter) -> Table {
-    let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "not told by the system".to_owned());
+    let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
     let number = |value: Option<u32>| value.map_or_else(|| "?".to_owned(), |value| value.to_string());
     let bytes =
         |value: Option<u64>| value.map_or_else(|| "?".to_owned(), |value| single(&Unit::Bytes, value as f64));
     let accelerators = match machine.accelerators.as_slice() {
-        [] => "none found".to_owned(),
+        [] => "none detected".to_owned(),
         found => found.join(", "),
     };
     let turbo = match machine.turbo {
         Some(true) => "on".to_owned(),
         Some(false) => "off".to_owned(),
-        None => "not told by the system".to_owned(),
+        None => "unknown".to_owned(),
     };
     let rows = [
         ("host", machine.host.clone()),
@@ -74,18 +82,18 @@ fn machine_table(machine: &Machine, set: &InstructionSet, jitter: &Jitter) -> Ta
             "load",
             machine.load.map_or_else(|| "?".to_owned(), |load| format!("{load:.2} over the last minute")),
         ),
-        ("virtualisation", machine.virtualisation.clone().unwrap_or_else(|| "none seen".to_owned())),
+        ("virtualization", machine.virtualisation.clone().unwrap_or_else(|| "none detected".to_owned())),
         (
-            "memory of a run",
+            "run memory",
             group::Group::availability().map_or_else(
-                || "largest process only: no control group can be made here".to_owned(),
-                |file| format!("largest process, and all processes together by control group ({file})"),
+                || "largest process only (cannot create a control group here)".to_owned(),
+                |file| format!("largest process, and all processes together (control group, {file})"),
             ),
         ),
         (
-            "evenness",
+            "jitter",
             format!(
-                "the same work takes {} – {} (median {}, {} tries)",
+                "identical work takes {} – {} (median {}, {} samples)",
                 single(&Unit::Seconds, jitter.fastest_s),
                 single(&Unit::Seconds, jitter.slowest_s),
                 single(&Unit::Seconds, jitter.median_s),
@@ -106,7 +114,7 @@ fn machine_table(machine: &Machine, set: &InstructionSet, jitter: &Jitter) -> Ta
 }
 
 fn noise_table(causes: &[Caveat]) -> Table {
-    let mut table = Table { heading: vec!["What makes timings noisy here".to_owned()], ..Table::default() };
+    let mut table = Table { heading: vec!["Sources of noise".to_owned()], ..Table::default() };
     if causes.is_empty() {
         table.notes.push("nothing found".to_owned());
     }
@@ -118,7 +126,7 @@ fn noise_table(causes: &[Caveat]) -> Table {
 
 fn tools_table() -> Table {
     let mut table = Table {
-        heading: vec!["What is installed".to_owned()],
+        heading: vec!["Installed".to_owned()],
         columns: ["kind", "name", "for", "found", "version"].into_iter().map(Column::left).collect(),
         ..Table::default()
     };
@@ -137,8 +145,10 @@ fn tools_table() -> Table {
     }
     let places: Vec<String> =
         tools::data_directories().iter().map(|path| path.display().to_string()).collect();
-    table.notes.push(format!("data sets are looked for in {}", places.join(", ")));
-    table.notes.push(format!("this version starts runs through: {}", assay_launch::LAUNCHERS.join(", ")));
+    table
+        .notes
+        .push(format!("data sets are searched in {}; `assay doctor data` lists them", places.join(", ")));
+    table.notes.push(format!("supported launchers: {}", assay_launch::LAUNCHERS.join(", ")));
     table
 }
 

@@ -82,7 +82,7 @@ fn records(options: &List, screen: &mut Screen) -> anyhow::Result<()> {
     }
     if records.is_empty() {
         screen.say(&format!("no records below {}", options.root.display()));
-        screen.hint("`assay run campaign.toml` makes one, `assay tour` makes one without a campaign file");
+        screen.hint("`assay run campaign.toml` or `assay tour` creates one");
         return Ok(());
     }
     let now = assay_launch::worker::now();
@@ -90,7 +90,7 @@ fn records(options: &List, screen: &mut Screen) -> anyhow::Result<()> {
         columns: vec![
             Column::left("record"),
             Column::right("runs"),
-            Column::left("not well"),
+            Column::left("problems"),
             Column::right("last used"),
             Column::left("question"),
         ],

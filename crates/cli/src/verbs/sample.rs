@@ -1,7 +1,9 @@
-//! `sample`: write a generated log or write-up, to try things on and to test with.
+//! `sample`: generate a sample log or write-up.
 
+use std::fs::File;
 use std::io::{BufWriter, Write};
 
+use anyhow::Context;
 use assay_samples::SampleError;
 
 use crate::exit::Exit;
@@ -15,9 +17,18 @@ pub fn sample(options: &Sample, screen: &mut Screen) -> anyhow::Result<Exit> {
         return list(screen);
     };
     let settings = options.set.iter().cloned().collect();
-    let mut out = BufWriter::with_capacity(1 << 20, std::io::stdout().lock());
+    let sink: Box<dyn Write> = match &options.output {
+        Some(file) => {
+            Box::new(File::create(file).with_context(|| format!("cannot write {}", file.display()))?)
+        }
+        None => Box::new(std::io::stdout().lock()),
+    };
+    let mut out = BufWriter::with_capacity(1 << 20, sink);
     assay_samples::write(kind, &settings, options.seed, options.size, &mut out).map_err(mistake)?;
     out.flush()?;
+    if let Some(file) = &options.output {
+        screen.say(&format!("wrote {}", file.display()));
+    }
     Ok(Exit::Fine)
 }
 

@@ -1,11 +1,9 @@
-//! `show`: print what a record answers, or its runs.
+//! `show`: print what a record answers, list its runs, or write a report.
 
-use assay_model::Status;
-use assay_report::number::{duration, single};
-use assay_report::{Cell, Column, Table, Tone};
-use assay_store::{Index, Record, RunFilter};
+mod report;
+mod runs;
 
-use crate::answer;
+use crate::answer::print;
 use crate::exit::Exit;
 use crate::options::Show;
 use crate::records;
@@ -15,48 +13,27 @@ use crate::screen::Screen;
 pub fn show(options: &Show, screen: &mut Screen) -> anyhow::Result<Exit> {
     let record = records::open(options.record.as_deref())?;
     let index = record.index()?;
-    let metric = options.metric.as_deref();
+    let metrics: Vec<Option<&str>> = match options.metric.as_slice() {
+        [] => vec![None],
+        named => named.iter().map(|metric| Some(metric.as_str())).collect(),
+    };
+    if !options.output.is_empty() {
+        return report::write(&options.output, &record, &index, &metrics, screen);
+    }
     if options.json {
-        screen.json(&answer::answer_json(&record, &index, metric)?)?;
+        screen.json_text(&report::json(&record, &index, &metrics)?)?;
     } else if options.runs {
-        screen.table(&runs_table(&record, &index, metric, options.all)?)?;
+        let metric = options.metric.first().map(String::as_str);
+        screen.table(&runs::table(&record, &index, metric, options.all)?)?;
     } else {
-        answer::print::print_table(&record, &index, metric, options.all, screen)?;
-        answer::print::print_gates(&record, &index, screen)?;
-        answer::print::print_failures(&record, &index, screen)?;
+        for (position, metric) in metrics.iter().enumerate() {
+            if position > 0 {
+                screen.data("\n")?;
+            }
+            print::print_table(&record, &index, *metric, options.all, screen)?;
+        }
+        print::print_gates(&record, &index, screen)?;
+        print::print_failures(&record, &index, screen)?;
     }
     Ok(Exit::Fine)
-}
-
-fn runs_table(record: &Record, index: &Index, metric: Option<&str>, all: bool) -> anyhow::Result<Table> {
-    let subject = answer::subject(index, metric)?;
-    let most = if all { None } else { Some(200) };
-    let rows = index.runs(&RunFilter { last: most, ..RunFilter::default() })?;
-    let total = subject.summary.runs.total();
-    let mut table = Table {
-        heading: vec![format!("Runs of {} in {}", subject.summary.name, records::shown(record.directory()))],
-        columns: ["run", "status", "wall", &subject.metric, "directory"]
-            .into_iter()
-            .map(Column::left)
-            .collect(),
-        ..Table::default()
-    };
-    for row in &rows {
-        let failed = !matches!(row.status, Some(Status::Succeeded) | None);
-        let status = row.status.as_ref().map_or_else(|| "open".to_owned(), ToString::to_string);
-        let value = index.observations(&row.run)?.into_iter().find(|found| found.metric == subject.metric);
-        let mark = if row.current { "" } else { " (redone)" };
-        table.rows.push(vec![
-            Cell::new(format!("{} {}{mark}", row.run.cell.short(), row.run.leaf())),
-            Cell::toned(status, if failed { Tone::Bad } else { Tone::Plain }),
-            Cell::new(row.usage.as_ref().map(|usage| duration(usage.wall_s)).unwrap_or_default()),
-            Cell::new(value.map(|found| single(&found.unit, found.value)).unwrap_or_default()),
-            Cell::toned(row.directory.clone(), Tone::Faint),
-        ]);
-    }
-    if (rows.len() as u64) < total {
-        table.notes.push(format!("the last {} of {total} runs; `--all` shows them all", rows.len()));
-    }
-    table.notes.push("each directory has run.sh, which redoes the run, and its output".to_owned());
-    Ok(table)
 }

@@ -46,7 +46,7 @@ fn go_on_and_check(bench: &Bench) {
     std::fs::remove_file(bench.path("wait-3")).unwrap();
     let output = bench.run(&["run", "campaign.toml"]);
     assert!(output.starts_with("exit code 0"), "{output}");
-    assert!(output.contains("2 runs in the record already, 4 to go"), "{output}");
+    assert!(output.contains("2 runs already in the record, 4 to go"), "{output}");
     let sql = "select count(*), count(distinct cell), sum(status = 'succeeded') from run where current";
     let counts = bench.run(&["query", sql, "--csv"]);
     assert!(counts.contains("\n6,6,6\n"), "{counts}");

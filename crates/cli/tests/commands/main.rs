@@ -5,6 +5,7 @@ mod bench;
 mod chat;
 mod hardening;
 mod interruptions;
+mod json;
 mod load;
 mod reading;
 mod verbs;

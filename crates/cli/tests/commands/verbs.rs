@@ -42,7 +42,7 @@ fn a_campaign_is_planned_run_and_shown() {
     insta::assert_snapshot!("show", bench.run(&["show"]));
     insta::assert_snapshot!("show_runs", bench.run(&["show", "fixed", "--runs"]));
     insta::assert_snapshot!("show_json", bench.run(&["show", "fixed.toml", "--json"]));
-    insta::assert_snapshot!("report_markdown", bench.run(&["report"]));
+    insta::assert_snapshot!("report_markdown", bench.run(&["show", "-o", "-"]));
     insta::assert_snapshot!("list", bench.run(&["list"]));
 }
 
@@ -161,6 +161,48 @@ fn two_records_are_compared_cell_by_cell() {
 }
 
 #[test]
+fn a_regression_fails_a_comparison_only_if_requested() {
+    let bench = Bench::new().file("fixed.toml", FIXED);
+    bench.run(&["run", "fixed.toml", "--quiet", "--record", "before"]);
+    std::fs::write(bench.path("fixed.toml"), FIXED.replace("* 100", "* 50")).unwrap();
+    bench.run(&["run", "fixed.toml", "--quiet", "--record", "after"]);
+    let compare = |more: &[&str]| bench.run(&[&["compare"], more].concat());
+    assert!(compare(&["before", "after"]).starts_with("exit code 0"));
+    assert!(compare(&["before", "after", "--fail-on-regression"]).starts_with("exit code 4"));
+    assert!(compare(&["after", "before", "--fail-on-regression"]).starts_with("exit code 0"));
+    compare(&["before", "after", "-o", "c.csv", "-o", "c.md", "-o", "c.json"]);
+    assert!(bench.read("c.csv").contains(",worse,"), "{}", bench.read("c.csv"));
+    assert!(bench.read("c.md").contains("slower") && bench.read("c.json").contains("\"comparison\""));
+    assert!(compare(&["before", "after", "-o", "c.doc"]).starts_with("exit code 2"));
+}
+
+#[test]
+fn records_are_removed_only_after_consent() {
+    let bench = Bench::new().file("fixed.toml", FIXED).file("notes/text.md", "mine");
+    bench.run(&["run", "fixed.toml", "--quiet"]);
+    bench.run(&["run", "fixed.toml", "--quiet", "--record", "other"]);
+    insta::assert_snapshot!("rm_unconfirmed", bench.run(&["rm", "fixed"]));
+    let young = bench.run(&["rm", "--older-than", "1d", "--yes"]);
+    assert!(young.contains("no records to remove"), "{young}");
+    let foreign = bench.run(&["rm", "notes", "--yes"]);
+    assert!(foreign.starts_with("exit code 2") && bench.path("notes/text.md").exists(), "{foreign}");
+    assert!(bench.path("records/fixed/journal.jsonl").exists());
+    insta::assert_snapshot!("rm", bench.run(&["rm", "fixed", "--yes"]));
+    assert!(!bench.path("records/fixed").exists());
+    assert!(bench.run(&["rm", "--older-than", "1ms", "--yes"]).contains("removed other"));
+    assert!(!bench.path("other").exists());
+    assert!(bench.run(&["rm"]).starts_with("exit code 2"));
+}
+
+#[test]
+fn outliers_are_marked_in_the_list_of_runs() {
+    let campaign = FIXED.replace("{repeat})) samples", "{repeat} + {repeat} / 6 * 5000)) samples");
+    let bench = Bench::new().file("fixed.toml", &campaign);
+    bench.run(&["run", "fixed.toml", "--quiet"]);
+    insta::assert_snapshot!("show_runs_outlier", bench.run(&["show", "--runs"]));
+}
+
+#[test]
 fn an_edited_campaign_adds_cells_and_keeps_old_ones() {
     let bench = Bench::new().file("fixed.toml", FIXED);
     bench.run(&["run", "fixed.toml", "--quiet"]);
@@ -187,16 +229,29 @@ fn exports_and_reports_are_written_by_their_ending() {
     let bench = Bench::new().file("fixed.toml", FIXED);
     bench.run(&["run", "fixed.toml", "--quiet"]);
     for (table, file) in [("runs", "runs.csv"), ("observations", "o.jsonl"), ("series", "series.parquet")] {
-        let output = bench.run(&["export", table, "--output", file]);
+        let output = bench.run(&["query", table, "--output", file]);
         assert!(output.contains("exit code 0"), "{output}");
         assert!(bench.path(file).metadata().unwrap().len() > 0 || table == "series");
     }
+    let header = bench.read("runs.csv").lines().next().unwrap().to_owned();
+    assert!(header.contains(",setting.group,") && header.contains(",metric.speed"), "{header}");
+    let sql = "select \"setting.group\" as of_group, avg(\"metric.speed\") as speed from runs group by 1";
+    bench.run(&["query", sql, "-o", "speed.csv", "-o", "speed.jsonl", "-o", "speed.parquet"]);
+    assert_eq!(bench.read("speed.csv"), "of_group,speed\n1,103.5\n2,203.5\n");
+    assert_eq!(
+        bench.read("speed.jsonl"),
+        "{\"of_group\":1,\"speed\":103.5}\n{\"of_group\":2,\"speed\":203.5}\n"
+    );
+    assert!(bench.path("speed.parquet").metadata().unwrap().len() > 0);
     insta::assert_snapshot!("report_csv", {
-        bench.run(&["report", "--output", "answer.csv"]);
+        bench.run(&["show", "-o", "answer.csv", "-o", "answer.md"]);
+        assert!(bench.read("answer.md").contains("Is the first group faster?"));
         bench.read("answer.csv")
     });
-    insta::assert_snapshot!("export_wrong", bench.run(&["export", "runs", "--output", "runs.xls"]));
-    insta::assert_snapshot!("report_wrong", bench.run(&["report", "--output", "answer.doc"]));
+    insta::assert_snapshot!("export_wrong", bench.run(&["query", "runs", "--output", "runs.xls"]));
+    insta::assert_snapshot!("report_wrong", bench.run(&["show", "--output", "answer.doc"]));
+    let wrong = bench.run(&["query", "select nothing", "-o", "wrong.csv"]);
+    assert!(wrong.starts_with("exit code 2") && !bench.path("wrong.csv").exists(), "{wrong}");
 }
 
 #[test]
@@ -208,12 +263,22 @@ fn init_writes_a_campaign_that_plans_and_never_overwrites() {
 }
 
 #[test]
-fn wrong_use_is_told_with_a_hint() {
+fn usage_errors_have_a_hint() {
     let bench = Bench::new();
     insta::assert_snapshot!("no_campaign", bench.run(&["run"]));
     insta::assert_snapshot!("no_record", bench.run(&["show"]));
     insta::assert_snapshot!("no_record_of_that_name", bench.run(&["show", "nowhere"]));
     insta::assert_snapshot!("no_such_verb", bench.run(&["shwo"]));
+    for (old, new) in [
+        ("report", "assay show"),
+        ("export", "assay query"),
+        ("peak", "assay doctor peak"),
+        ("data", "assay doctor data"),
+        ("train", "assay bench bert train-head"),
+    ] {
+        let output = bench.run(&[old, "--anything"]);
+        assert!(output.starts_with("exit code 2") && output.contains(new), "{output}");
+    }
     insta::assert_snapshot!("no_jobs", bench.run(&["run", "--jobs", "0"]));
 }
 

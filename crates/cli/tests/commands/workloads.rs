@@ -182,9 +182,9 @@ fn sentences_and_heads_that_cannot_be_used_are_told_with_a_hint() {
     assert!(told.contains("exit code 3") && told.contains("label 5 is out of range"), "{told}");
     let told = bert(&place, &["--text", " ", "--repeats", "1"]);
     assert!(told.contains("exit code 2") && told.contains("blanks"), "{told}");
-    let told = place.run(&["train", "bert-head", "--model", "other", "--data", "data.csv"]);
+    let told = place.run(&["bench", "bert", "train-head", "--model", "other", "--data", "data.csv"]);
     assert!(told.contains("exit code 2") && told.contains("hint:"), "{told}");
-    let told = place.run(&["train", "bert-head", "--model", "other", "--data", "missing.csv"]);
+    let told = place.run(&["bench", "bert", "train-head", "--model", "other", "--data", "missing.csv"]);
     assert!(told.contains("exit code 2") && told.contains("missing.csv"), "{told}");
 }
 
@@ -206,7 +206,7 @@ fn digits(more: &[&str]) -> String {
 }
 
 #[test]
-fn a_training_tells_its_accuracy_over_seeds() {
+fn a_training_reports_its_accuracy_over_seeds() {
     let told = digits(&["--epochs", "2", "--repeats", "6", "--batch-size", "4,8"]);
     assert!(told.starts_with("exit code 0"), "{told}");
     for part in ["batch_size=4", "batch_size=8", "accuracy    ", "samples/s", "225.0K parameters"] {
@@ -225,7 +225,7 @@ fn what_cannot_be_trained_is_told_with_a_hint_and_an_exit_code() {
         work(&["data_set=synthetic", "train_samples=5", "test_samples=1"])
     );
     let missing = work(&["data_set=mnist"]);
-    assert!(missing.starts_with("exit code 2") && missing.contains("assay data"), "{missing}");
+    assert!(missing.starts_with("exit code 2") && missing.contains("assay doctor data"), "{missing}");
     let missing = work(&["data=nowhere"]);
     assert!(missing.starts_with("exit code 3") && missing.contains("train-images-idx3-ubyte"), "{missing}");
     let small = ["data_set=synthetic", "train_samples=24", "test_samples=1", "warmup=0"];
@@ -254,7 +254,8 @@ fn data_sets_are_listed_with_what_they_lack() {
     let place = few_files(place, ".local/share/assay/data/mnist")
         .file(".local/share/assay/data/mnist/t10k-labels-idx1-ubyte", "\0\0\u{8}\u{1}\0\0\0\u{2}\u{1}");
     // Columns are as wide as the name of the directory makes them.
-    let told = regex::Regex::new(" {2,}").unwrap().replace_all(&place.run(&["data"]), "  ").into_owned();
+    let told =
+        regex::Regex::new(" {2,}").unwrap().replace_all(&place.run(&["doctor", "data"]), "  ").into_owned();
     insta::assert_snapshot!("data", told);
-    insta::assert_snapshot!("data_json", place.run(&["data", "--json"]));
+    insta::assert_snapshot!("data_json", place.run(&["doctor", "data", "--json"]));
 }

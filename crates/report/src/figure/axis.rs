@@ -39,7 +39,7 @@ impl Axis {
         self.from + share * (self.to - self.from)
     }
 
-    /// About so many ticks inside the axis, at multiples of 1, 2 or 5 of a power of ten.
+    /// About this many ticks inside the axis, at multiples of 1, 2 or 5 of a power of ten.
     pub fn ticks(&self, about: usize) -> Vec<f64> {
         let rough = (self.high - self.low) / about.max(1) as f64;
         let power = 10f64.powf(rough.log10().floor());

@@ -37,7 +37,7 @@ const TOP: f64 = 30.0;
 const NAMES: f64 = 128.0;
 /// From one name to the next.
 const PITCH: f64 = 13.0;
-/// So many points in a plot are few enough to mark each.
+/// Up to this many points are marked one by one.
 const FEW_POINTS: usize = 60;
 
 /// Draws a plot; empty where no line has a point.

@@ -1,9 +1,9 @@
-//! Which class, and so which colour, a phase or a line has. The colours are in `figure.css`; they stay apart for
-//! people with any of the common kinds of colour blindness, and nothing is told by colour alone.
+//! Which class, and so which color, a phase or a line has. The colors are in `figure.css`; they stay distinct for
+//! people with any of the common kinds of color blindness, and nothing is shown by color alone.
 
 use assay_model::document::PHASES;
 
-/// Lines that have a colour of their own.
+/// Lines that have a color of their own.
 const LINES: usize = 7;
 
 /// The class of a phase.

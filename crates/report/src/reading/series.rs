@@ -2,7 +2,6 @@
 
 use assay_model::{ReadRun, Series};
 
-use crate::answer::with_unit;
 use crate::block::Block;
 use crate::number::Scale;
 use crate::table::{Cell, Column, Table, Tone};
@@ -28,7 +27,7 @@ pub fn table(run: &ReadRun, most: usize) -> Option<Block> {
     for series in run.series.iter().take(most) {
         let Some(ends) = ends(series) else { continue };
         let count = series.seen.max(series.values.len() as u64).to_string();
-        let mut row = vec![Cell::new(clean(&with_unit(&series.metric, &ends.scale))), Cell::new(count)];
+        let mut row = vec![Cell::new(clean(&ends.scale.titled(&series.metric))), Cell::new(count)];
         row.extend([ends.first, ends.last, ends.least, ends.most].map(Cell::new));
         row.push(Cell::toned(course(&series.values, COURSE), Tone::Faint));
         table.rows.push(row);
@@ -50,7 +49,7 @@ pub fn line(run: &ReadRun, most: usize) -> Option<Block> {
         .take(most)
         .filter_map(|series| {
             let ends = ends(series)?;
-            let name = with_unit(&series.metric, &ends.scale);
+            let name = ends.scale.titled(&series.metric);
             let course = course(&series.values, COURSE);
             Some(Cell::new(together(&clean(&format!("{name} {} → {} {course}", ends.first, ends.last)))))
         })

@@ -2,36 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, Row, params_from_iter};
+use rusqlite::{Connection, Row};
 
 use super::{Column, Kind, Obstacle, Table};
-use crate::index::{is_broken, parse_json};
+use crate::index::{is_broken, parse_json, wide};
 use crate::{Datum, Index, StoreError};
 
 type Take<'t> = dyn FnMut(&[Datum]) -> Result<(), Obstacle> + 't;
-
-const RUNS: [(&str, Kind); 20] = [
-    ("run", Kind::Text),
-    ("cell", Kind::Text),
-    ("point", Kind::Text),
-    ("platform", Kind::Text),
-    ("workload", Kind::Text),
-    ("repeat", Kind::Integer),
-    ("attempt", Kind::Integer),
-    ("status", Kind::Text),
-    ("reason", Kind::Text),
-    ("started_at", Kind::Float),
-    ("wall_s", Kind::Float),
-    ("user_s", Kind::Float),
-    ("system_s", Kind::Float),
-    ("peak_resident_bytes", Kind::Integer),
-    ("peak_group_bytes", Kind::Integer),
-    ("stdout_bytes", Kind::Integer),
-    ("stderr_bytes", Kind::Integer),
-    ("directory", Kind::Text),
-    ("current", Kind::Switch),
-    ("planned", Kind::Switch),
-];
 
 const OBSERVATIONS: [(&str, Kind); 9] = [
     ("run", Kind::Text),
@@ -53,10 +30,10 @@ const SERIES: [(&str, Kind); 5] = [
     ("value", Kind::Float),
 ];
 
-/// The columns of a table. Those of runs depend on what settings there are.
+/// The columns of a table. Those of runs depend on what settings and metrics there are.
 pub(super) fn columns(index: &Index, table: Table) -> Result<Vec<Column>, StoreError> {
     let fixed: &[(&str, Kind)] = match table {
-        Table::Runs => &RUNS,
+        Table::Runs => &wide::FIXED,
         Table::Observations => &OBSERVATIONS,
         Table::Series => &SERIES,
     };
@@ -66,6 +43,10 @@ pub(super) fn columns(index: &Index, table: Table) -> Result<Vec<Column>, StoreE
         let settings = index.ask(setting_kinds)?;
         columns.extend(
             settings.into_iter().map(|(name, kind)| Column { name: format!("setting.{name}"), kind }),
+        );
+        let metrics = index.ask(wide::metrics)?;
+        columns.extend(
+            metrics.into_iter().map(|name| Column { name: format!("metric.{name}"), kind: Kind::Float }),
         );
     }
     Ok(columns)
@@ -130,19 +111,11 @@ fn runs(
     take: &mut Take<'_>,
     note: &mut Note<'_>,
 ) -> Result<(), Obstacle> {
-    let (fixed, settings) = columns.split_at_checked(RUNS.len()).unwrap_or((columns, &[]));
-    let mut wanted: Vec<&str> = fixed.iter().map(|column| column.name.as_str()).collect();
-    let names: Vec<&str> =
-        settings.iter().filter_map(|column| column.name.strip_prefix("setting.")).collect();
-    wanted.resize(
-        wanted.len() + names.len(),
-        "(select value from setting_data where setting_data.cell_id = run_data.cell_id and name = ?)",
-    );
-    let sql = format!(
-        "select {} from run_data join cell_data on cell_data.id = cell_id order by run_data.id",
-        wanted.join(", ")
-    );
-    each(connection, &sql, &names, columns, take, note)
+    let names = |prefix: &str| -> Vec<String> {
+        columns.iter().filter_map(|column| Some(column.name.strip_prefix(prefix)?.to_owned())).collect()
+    };
+    let sql = wide::select(&names("setting."), &names("metric."));
+    each(connection, &sql, columns, take, note)
 }
 
 fn observations(
@@ -155,19 +128,18 @@ fn observations(
                from observation_data cross join run_data on run_data.id = run_id
                    cross join metric_data on metric_data.id = metric_id
                order by observation_data.id";
-    each(connection, sql, &[], columns, take, note)
+    each(connection, sql, columns, take, note)
 }
 
 fn each(
     connection: &Connection,
     sql: &str,
-    parameters: &[&str],
     columns: &[Column],
     take: &mut Take<'_>,
     note: &mut Note<'_>,
 ) -> Result<(), Obstacle> {
     let mut statement = connection.prepare(sql).map_err(&mut *note)?;
-    let mut rows = statement.query(params_from_iter(parameters)).map_err(&mut *note)?;
+    let mut rows = statement.query([]).map_err(&mut *note)?;
     let mut data = Vec::with_capacity(columns.len());
     while let Some(row) = rows.next().map_err(&mut *note)? {
         data.clear();

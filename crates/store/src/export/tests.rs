@@ -33,15 +33,15 @@ fn csv_has_a_header_and_empty_fields_for_what_is_missing() {
         lines[0],
         "run,cell,point,platform,workload,repeat,attempt,status,reason,started_at,wall_s,user_s,system_s,\
          peak_resident_bytes,peak_group_bytes,stdout_bytes,stderr_bytes,directory,current,planned,\
-         setting.batch,setting.fused,setting.rate,setting.shape"
+         setting.batch,setting.fused,setting.rate,setting.shape,metric.duration.wall,metric.rate.train"
     );
     assert_eq!(
         lines[1],
         "0000000000000001@local/r1,0000000000000001@local,0000000000000001,local,lm,1,1,succeeded,,11.25,\
          0.30000000000000004,1.5,0.25,1099511627776,,12,0,runs/0000000000000001@local/r1,true,true,\
-         8,false,0.1,\"1, \"\"wide\"\"\""
+         8,false,0.1,\"1, \"\"wide\"\"\",0.3,8.0"
     );
-    assert!(lines[3].ends_with(",1,1,open,,10.5,,,,,,,,runs/0000000000000003@local/r1,true,false,,,,"));
+    assert!(lines[3].ends_with(",1,1,open,,10.5,,,,,,,,runs/0000000000000003@local/r1,true,false,,,,,,"));
     assert_eq!(lines.len(), 4);
 }
 
@@ -79,6 +79,8 @@ fn parquet_reads_back_as_written() {
             Field::Bool(false),
             Field::Double(0.1),
             Field::Str("1, \"wide\"".into()),
+            Field::Double(0.3),
+            Field::Double(8.0),
         ]
     );
     assert_eq!(rows[2][9..13], [Field::Double(10.5), Field::Null, Field::Null, Field::Null]);

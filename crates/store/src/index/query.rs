@@ -8,7 +8,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode};
 
 use super::schema::described;
-use super::{Index, is_broken};
+use super::{Index, is_broken, wide};
 use crate::StoreError;
 
 /// Steps of SQLite's machine between two looks at the clock: about a millisecond.
@@ -110,6 +110,9 @@ impl Index {
     }
 
     fn each_row(&self, sql: &str, take: &mut dyn FnMut(Vec<Datum>) -> bool) -> rusqlite::Result<Vec<String>> {
+        if wide::is_named(sql) {
+            wide::create(&mut self.connection.borrow_mut())?;
+        }
         let connection = self.connection.borrow();
         let mut statement = connection.prepare(sql)?;
         let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();

@@ -106,7 +106,8 @@ pub(super) const VIEWS: [View; 7] = [
 
 /// The tables with their columns, for hints.
 pub(super) fn described() -> String {
-    let tables: Vec<String> =
-        VIEWS.iter().map(|view| format!("{}({})", view.name, view.columns.join(", "))).collect();
+    let wide = "runs(the columns of run, \"setting.NAME\" …, \"metric.NAME\" …)".to_owned();
+    let views = VIEWS.iter().map(|view| format!("{}({})", view.name, view.columns.join(", ")));
+    let tables: Vec<String> = [wide].into_iter().chain(views).collect();
     tables.join(", ")
 }

@@ -289,3 +289,19 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_wide_view_has_settings_and_metrics_of_every_run() {
+    let directory = record_of(&usual());
+    let index = index(&directory);
+    let sql = "select run, status, \"setting.batch\", \"metric.rate.train\" from runs where \"metric.rate.train\" > 7";
+    let rows = index.query(sql).unwrap();
+    assert_eq!(rows.columns, ["run", "status", "setting.batch", "metric.rate.train"]);
+    let text = |text: &str| Datum::Text(text.to_owned());
+    let expected =
+        [text("0000000000000001@local/r1"), text("succeeded"), Datum::Integer(8), Datum::Float(8.0)];
+    assert_eq!(rows.rows, [expected]);
+    assert_eq!(index.query("select * from RUNS").unwrap().rows.len(), 4);
+    assert!(index.query("delete from runs").is_err(), "the view leaves the connection read-only");
+    assert!(index.query("create temp table t (a)").is_err());
+}

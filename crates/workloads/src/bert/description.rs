@@ -70,7 +70,7 @@ fn model_settings() -> Vec<SettingDescription> {
             "",
             "Folder with config.json, model.safetensors and vocab.txt or tokenizer.json; empty = random weights",
         ),
-        text("head", "", "Head that `assay train bert-head` wrote; empty = that of the model"),
+        text("head", "", "Head that `assay bench bert train-head` wrote; empty = that of the model"),
         text(
             "tokenizer",
             "",

@@ -127,7 +127,7 @@ struct About {
 impl Trained {
     /// Reads a head for a model of this width.
     pub fn open(path: &Path, width: usize) -> Result<Trained, WorkloadError> {
-        const HINT: &str = "give a file that `assay train bert-head` wrote for this model";
+        const HINT: &str = "give a file that `assay bench bert train-head` wrote for this model";
         let wrong = |reason: String| WorkloadError::file("use", path, reason).or_hint(HINT);
         let mut weights = Weights::open(path, "use").map_err(|error| error.or_hint(HINT))?;
         let about =

@@ -65,7 +65,7 @@ impl Images {
     }
 }
 
-const HINT: &str = "`assay data` tells which data sets are complete and how to get them";
+const HINT: &str = "`assay doctor data` lists data sets and how to download them";
 
 /// Reads and checks all files of a folder.
 pub fn load(folder: &Path) -> Result<Loaded, WorkloadError> {
@@ -115,6 +115,6 @@ pub(crate) mod tests {
         write(&files);
         let error = load(folder.path()).unwrap_err();
         assert!(error.to_string().contains("2 labels for 5 images"), "{error}");
-        assert!(error.hint().unwrap().contains("assay data"));
+        assert!(error.hint().unwrap().contains("assay doctor data"));
     }
 }

@@ -56,7 +56,7 @@ impl Samples {
     fn draw(threads: &Threads, options: &Options) -> Result<Samples, WorkloadError> {
         let part = |name, count| digits::draw(threads, name, options.seed, count);
         let why = match options.wanted {
-            Wanted::Auto => ", because MNIST is not there; `assay data` tells how to get it",
+            Wanted::Auto => ", because MNIST is not there; `assay doctor data` shows how to download it",
             _ => "",
         };
         Ok(Samples {
@@ -93,7 +93,7 @@ fn folder(options: &Options) -> Result<Option<PathBuf>, WorkloadError> {
             let places: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
             let error =
                 wrong("data_set", &format!("`{name}`"), format!("it is not in {}", places.join(" or ")));
-            error.or_hint("`assay data` tells how to get it; data_set = synthetic needs no files")
+            error.or_hint("`assay doctor data` shows how to download it; data_set = synthetic needs no files")
         }),
     }
 }

@@ -152,7 +152,7 @@ fn files_are_used_and_what_is_wrong_with_them_is_told() {
     std::fs::remove_file(&labels).unwrap();
     let error = refused(&base);
     assert!(
-        error.to_string().contains("no such file") && error.hint().unwrap().contains("assay data"),
+        error.to_string().contains("no such file") && error.hint().unwrap().contains("assay doctor data"),
         "{error}"
     );
 }

@@ -10,8 +10,8 @@ use assay_report::number::{duration, single};
 /// What is known of a running run.
 #[derive(Default)]
 pub struct Live {
-    /// The words for what its output told last.
-    told: String,
+    /// The latest status from its output.
+    latest: String,
     /// When its first metric is expected, while there is none.
     first_metric: Option<Instant>,
     /// The phase it was last seen in.
@@ -19,7 +19,7 @@ pub struct Live {
 }
 
 impl Live {
-    /// A run that just started; earlier ones may tell when its first metric comes.
+    /// A run that just started; earlier runs suggest when its first metric comes.
     pub fn new(first_metric_in_s: Option<f64>) -> Live {
         Live { first_metric: first_metric_in_s.and_then(from_now), ..Live::default() }
     }
@@ -32,7 +32,7 @@ impl Live {
         progress: &Progress,
         first_metric_in_s: Option<f64>,
     ) -> bool {
-        self.told = words(plan, cell, progress);
+        self.latest = words(plan, cell, progress);
         if progress.loss.is_some() || progress.rate.is_some() || progress.latest.is_some() {
             self.first_metric = None;
         } else if let Some(expected) = first_metric_in_s.and_then(from_now) {
@@ -47,13 +47,13 @@ impl Live {
 
     /// The line as it reads now.
     pub fn line(&self) -> String {
-        let Some(expected) = self.first_metric else { return self.told.clone() };
+        let Some(expected) = self.first_metric else { return self.latest.clone() };
         let left = expected.saturating_duration_since(Instant::now());
         let waiting = match left.is_zero() {
             true => "first metric due".to_owned(),
             false => format!("first metric in about {}", duration(left.as_secs_f64().ceil())),
         };
-        if self.told.is_empty() { waiting } else { format!("{}  {waiting}", self.told) }
+        if self.latest.is_empty() { waiting } else { format!("{}  {waiting}", self.latest) }
     }
 }
 

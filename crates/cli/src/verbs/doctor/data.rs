@@ -1,13 +1,12 @@
-//! `data`: which data sets are known, where they are looked for, whether they are complete, and how to get them.
+//! `doctor data`: data sets and their download status.
 
 use assay_report::{Cell, Column, Table, Tone};
 use assay_workloads::data::{DATA_SETS, DataSet, Found, State, VARIABLE, digits, directories};
 use serde::Serialize;
 
-use super::JSON_SCHEMA;
 use crate::exit::Exit;
-use crate::options::Data;
-use crate::screen::Screen;
+use crate::options::DoctorData;
+use crate::screen::{JSON_SCHEMA, Screen};
 
 /// The form of `--json`.
 #[derive(Serialize)]
@@ -35,8 +34,8 @@ struct FileJson {
     sha256: &'static str,
 }
 
-/// Looks for all data sets and prints what was found.
-pub fn data(options: &Data, screen: &mut Screen) -> anyhow::Result<Exit> {
+/// Searches for all data sets and prints their status.
+pub fn data(options: &DoctorData, screen: &mut Screen) -> anyhow::Result<Exit> {
     let found: Vec<(&DataSet, Found)> = DATA_SETS.iter().map(|set| (set, set.look())).collect();
     if options.json {
         let items = found.into_iter().map(|(set, found)| json(set, found)).collect();
@@ -95,7 +94,7 @@ fn table(found: &[(&DataSet, Found)]) -> Table {
         ]);
     }
     let synthetic = format!(
-        "digits drawn from a seed, {} to train and {} to test unless asked otherwise",
+        "digits drawn from a seed, by default {} to train and {} to test",
         digits::TRAIN_COUNT,
         digits::TEST_COUNT
     );
@@ -106,15 +105,14 @@ fn table(found: &[(&DataSet, Found)]) -> Table {
         Cell::toned(synthetic, Tone::Faint),
     ]);
     let places: Vec<String> = directories().iter().map(|path| path.display().to_string()).collect();
-    table.notes.push(format!(
-        "looked for in folders of these names in {}; {VARIABLE} names another directory",
-        places.join(", ")
-    ));
+    table
+        .notes
+        .push(format!("searched in {}; set {VARIABLE} to search another directory", places.join(", ")));
     found.iter().for_each(|(set, found)| explain(set, found, &mut table.notes));
     table
 }
 
-/// Says what a data set lacks, and how to get it.
+/// What a data set lacks, and how to download it.
 fn explain(set: &DataSet, found: &Found, notes: &mut Vec<String>) {
     match &found.state {
         State::Genuine | State::Other => return,
@@ -122,6 +120,6 @@ fn explain(set: &DataSet, found: &Found, notes: &mut Vec<String>) {
         State::Absent => {}
     }
     let folder = set.folders().first().map(|folder| folder.display().to_string()).unwrap_or_default();
-    notes.push(format!("to get {}:", set.name));
+    notes.push(format!("to download {}:", set.name));
     notes.extend(set.get.iter().map(|line| format!("  {}", line.replace("FOLDER", &folder))));
 }

@@ -1,4 +1,4 @@
-//! `exercise`: a piece of real work, so that the tour measures something real on any machine.
+//! `internal exercise`: a piece of real work, so that the tour measures something real on any machine.
 
 use std::time::Instant;
 

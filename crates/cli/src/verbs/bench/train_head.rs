@@ -1,26 +1,19 @@
-//! `train`: small models that are trained once and then used.
+//! `bench bert train-head`: train a sentence classification head on a BERT model.
 
 use assay_workloads::WorkloadError;
 use assay_workloads::bert::train::{Report, Request, head};
 use serde::Serialize;
 
-use super::JSON_SCHEMA;
 use crate::exit::Exit;
 use crate::failure::Mistake;
-use crate::options::train::{BertHead, Train, What};
+use crate::options::train_head::TrainHead;
 use crate::peak;
-use crate::screen::Screen;
+use crate::screen::{JSON_SCHEMA, Screen};
 
-/// Trains.
-pub fn train(options: &Train, screen: &mut Screen) -> anyhow::Result<Exit> {
-    match &options.what {
-        What::BertHead(options) => bert_head(options, screen),
-    }
-}
-
-fn bert_head(options: &BertHead, screen: &mut Screen) -> anyhow::Result<Exit> {
+/// Trains a head, checks it by cross-validation, writes it and prints the accuracy.
+pub fn train_head(options: &TrainHead, screen: &mut Screen) -> anyhow::Result<Exit> {
     if !(options.weight_decay.is_finite() && options.weight_decay >= 0.0) {
-        let text = format!("--weight-decay {} is not a number from 0 on", options.weight_decay);
+        let text = format!("--weight-decay must be 0 or more, not {}", options.weight_decay);
         return Err(Mistake { text, hint: None }.into());
     }
     let request = Request {
@@ -31,13 +24,13 @@ fn bert_head(options: &BertHead, screen: &mut Screen) -> anyhow::Result<Exit> {
         steps: u64::from(options.steps),
         weight_decay: options.weight_decay,
         seed: options.seed,
-        threads: if options.threads == 0 { peak::cores() } else { options.threads as usize },
+        threads: options.threads.map_or_else(peak::cores, |threads| threads as usize),
         names: options.labels.clone(),
     };
     let watched = screen.is_watched();
     let report = head(&request, &mut |done, of| {
         if watched && (done == of || done.is_multiple_of(1024)) {
-            screen.say(&format!("features of {done} of {of} sentences"));
+            screen.say(&format!("computed features of {done} of {of} sentences"));
         }
     });
     let report = report.map_err(mistake)?;
@@ -52,7 +45,7 @@ fn bert_head(options: &BertHead, screen: &mut Screen) -> anyhow::Result<Exit> {
     Ok(Exit::Fine)
 }
 
-/// What the user gave is at fault, unless the machine refused something.
+/// Wrong settings and files are the user's to fix; the rest is internal.
 fn mistake(error: WorkloadError) -> anyhow::Error {
     match error {
         WorkloadError::Setting { .. } | WorkloadError::File { .. } => Mistake::from(error).into(),
@@ -66,7 +59,7 @@ fn words(report: &Report) -> String {
         report.classes.iter().map(|(name, sentences)| format!("{name} {sentences}")).collect();
     let mut lines = vec![format!("{} sentences: {}", report.sentences, classes.join(", "))];
     if report.left_out > 0 {
-        lines.push(format!("{} without text or label were left out", report.left_out));
+        lines.push(format!("skipped {} without text or label", report.left_out));
     }
     for (number, share) in (1..).zip(&report.folds) {
         lines.push(format!("fold {number}  {:.2} %", 100.0 * share));

@@ -1,0 +1,105 @@
+//! The view `runs`: one row per run with its settings and metrics as columns. What columns it has depends on the record,
+//! so it is made when a query names it, in the temporary schema of the connection.
+
+use rusqlite::Connection;
+use rusqlite::hooks::{AuthContext, Authorization};
+
+use crate::Kind;
+
+/// The columns that every record has.
+pub(crate) const FIXED: [(&str, Kind); 20] = [
+    ("run", Kind::Text),
+    ("cell", Kind::Text),
+    ("point", Kind::Text),
+    ("platform", Kind::Text),
+    ("workload", Kind::Text),
+    ("repeat", Kind::Integer),
+    ("attempt", Kind::Integer),
+    ("status", Kind::Text),
+    ("reason", Kind::Text),
+    ("started_at", Kind::Float),
+    ("wall_s", Kind::Float),
+    ("user_s", Kind::Float),
+    ("system_s", Kind::Float),
+    ("peak_resident_bytes", Kind::Integer),
+    ("peak_group_bytes", Kind::Integer),
+    ("stdout_bytes", Kind::Integer),
+    ("stderr_bytes", Kind::Integer),
+    ("directory", Kind::Text),
+    ("current", Kind::Switch),
+    ("planned", Kind::Switch),
+];
+
+/// SQLite has at most 2000 columns; a record of read logs may have more metrics than that.
+const MOST_METRICS: usize = 1000;
+
+/// The settings that cells of this record have, by name.
+pub(crate) fn settings(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    names(connection, "select distinct name from setting_data order by name")
+}
+
+/// The metrics that runs of this record have a value of, by name.
+pub(crate) fn metrics(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut names = names(
+        connection,
+        "select distinct name from metric_data where exists
+             (select 1 from observation_data where metric_id = metric_data.id and counts) order by name",
+    )?;
+    names.truncate(MOST_METRICS);
+    Ok(names)
+}
+
+fn names(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare(sql)?;
+    let rows = statement.query_map([], |row| row.get(0))?;
+    rows.collect()
+}
+
+/// The query behind the view: fixed columns, then `setting.NAME`, then `metric.NAME` in base units.
+pub(crate) fn select(settings: &[String], metrics: &[String]) -> String {
+    let mut columns: Vec<String> = FIXED.map(|(name, _)| name.to_owned()).to_vec();
+    columns.extend(settings.iter().map(|name| {
+        format!(
+            "(select value from setting_data where setting_data.cell_id = run_data.cell_id and name = {}) as {}",
+            text(name),
+            identifier("setting", name)
+        )
+    }));
+    columns.extend(metrics.iter().map(|name| {
+        format!(
+            "(select value from observation_data where observation_data.id >= first_observation
+                  and observation_data.id < first_observation + observations and counts
+                  and metric_id in (select id from metric_data where name = {})) as {}",
+            text(name),
+            identifier("metric", name)
+        )
+    }));
+    format!(
+        "select {} from run_data join cell_data on cell_data.id = cell_id order by run_data.id",
+        columns.join(", ")
+    )
+}
+
+fn text(name: &str) -> String {
+    format!("'{}'", name.replace('\'', "''"))
+}
+
+fn identifier(kind: &str, name: &str) -> String {
+    format!("\"{kind}.{}\"", name.replace('"', "\"\""))
+}
+
+/// Whether a query may name the view.
+pub(super) fn is_named(sql: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    sql.split(|letter| !is_part(letter)).any(|word| word.eq_ignore_ascii_case("runs"))
+}
+
+/// Makes the view. The connection may do nothing but read before and after.
+pub(super) fn create(connection: &mut Connection) -> rusqlite::Result<()> {
+    let (settings, metrics) = (settings(connection)?, metrics(connection)?);
+    let sql = format!("create temp view if not exists runs as {}", select(&settings, &metrics));
+    connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>)?;
+    let made = connection.execute_batch(&sql);
+    super::query::restrict(connection)?;
+    made
+}
