@@ -63,6 +63,12 @@ impl Chain {
     /// Opens the record on a simulated disk, writes some entries, some of them through faults, and pulls the plug.
     fn live_and_crash(&mut self, directory: &Path, random: &mut Random) -> anyhow::Result<()> {
         fs::write(directory.join("journal.jsonl"), &self.image)?;
+        // The simulated disk holds the journal alone. Results that are in run directories on the real disk would hide
+        // what the journal lost.
+        match fs::remove_dir_all(directory.join("runs")) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
         let disk = SimulatedDisk::holding(self.image.clone());
         let mut store = Store::open_with_medium(directory, &identity(), |_| Box::new(disk.clone()))?;
         for _ in 0..random.below(MOST_ENTRIES) {

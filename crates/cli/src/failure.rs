@@ -80,6 +80,7 @@ fn is_usage(error: &StoreError) -> bool {
             | StoreError::Newer { .. }
             | StoreError::Missing { .. }
             | StoreError::NotAJournal { .. }
+            | StoreError::Damaged { .. }
             | StoreError::Query { .. }
     )
 }

@@ -72,6 +72,7 @@ fn main() -> ExitCode {
         Verb::Audit(options) => verbs::audit::audit(options, &mut screen),
         Verb::Load(options) => verbs::load::load(options, &mut screen),
         Verb::ServeMock(options) => verbs::serve_mock::serve_mock(options, &mut screen),
+        Verb::Scrub(options) => verbs::scrub::scrub(options, &mut screen),
         Verb::Doctor(options) => verbs::doctor::doctor(options, &mut screen),
         Verb::Sample(options) => verbs::sample::sample(options, &mut screen),
         Verb::Completions(options) => verbs::completions::completions(options, &mut screen),

@@ -78,6 +78,8 @@ pub enum Verb {
     Load(Box<load::Load>),
     /// Serve a mock LLM endpoint with an exact schedule.
     ServeMock(load::ServeMock),
+    /// Remove secrets from a record and make it private.
+    Scrub(Scrub),
     /// Inspect this machine: hardware, noise, installed tools; measure its peak; check data sets.
     Doctor(Doctor),
     /// Generate a sample log or write-up.
@@ -140,7 +142,7 @@ pub struct Tour {
 }
 
 /// How a campaign is run.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct How {
     /// Record directory [default: `records/NAME` beside the campaign file].
     #[arg(long, value_name = "DIRECTORY")]
@@ -151,6 +153,15 @@ pub struct How {
     /// Start a new record; the old one is renamed.
     #[arg(long)]
     pub fresh: bool,
+    /// Continue a record whose journal is damaged: keep what can be restored, run again what is lost.
+    #[arg(long)]
+    pub accept_damage: bool,
+    /// Let the group read a new record; by default only its owner may.
+    #[arg(long)]
+    pub group_readable: bool,
+    /// Record this environment variable too. May be repeated; values of secrets are masked.
+    #[arg(long, value_name = "NAME")]
+    pub keep_env: Vec<String>,
     /// Execute only these runs.
     #[arg(long, value_name = "WHICH", conflicts_with = "fresh")]
     pub only: Option<Only>,
@@ -293,6 +304,13 @@ pub enum Listed {
     Workloads,
 }
 
+/// Options of `scrub`.
+#[derive(Debug, Args)]
+pub struct Scrub {
+    /// A record's name or directory, or a campaign file.
+    pub record: PathBuf,
+}
+
 /// Options of `query`.
 #[derive(Debug, Args)]
 pub struct Query {
@@ -302,6 +320,9 @@ pub struct Query {
     pub sql: String,
     /// Record name or directory, or campaign file [default: the newest record].
     pub record: Option<PathBuf>,
+    /// Stop a query that takes longer, e.g. `90s`.
+    #[arg(long, value_name = "DURATION", default_value = "5m")]
+    pub timeout: String,
     /// Write the rows to a file; the ending chooses the format: .csv, .jsonl or .parquet. Repeatable.
     #[arg(long, short, value_name = "FILE", conflicts_with_all = ["json", "csv"])]
     pub output: Vec<PathBuf>,

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use assay_campaign::{Campaign, LoadError};
-use assay_store::{Identity, Record, RecordSummary, list_records};
+use assay_store::{DamageReport, Identity, Record, RecordSummary, list_records};
 
 use crate::failure::Mistake;
 use crate::registry::{self, Purpose};
+use crate::screen::Screen;
 
 /// The directory of records, beside the campaign file.
 pub const RECORDS: &str = "records";
@@ -52,6 +53,18 @@ pub fn open(named: Option<&Path>) -> anyhow::Result<Record> {
         Some(path) => by_name(path)?,
     };
     Ok(Record::open(&path)?)
+}
+
+/// Warns if the journal of a record is damaged.
+pub fn warn_of_damage(record: &Record, damage: &DamageReport, screen: &mut Screen) {
+    if damage.is_worth_reporting() {
+        screen.warn(&format!("the journal of {} is damaged: {damage}", shown(record.directory())));
+        if !damage.is_harmless() {
+            screen.hint(
+                "restore it from a backup, or continue with `assay run --accept-damage`, which runs lost runs again",
+            );
+        }
+    }
 }
 
 /// Reads and checks a campaign file.

@@ -16,6 +16,7 @@ pub mod read;
 pub mod rm;
 pub mod run;
 pub mod sample;
+pub mod scrub;
 pub mod serve_mock;
 pub mod show;
 pub mod tour;

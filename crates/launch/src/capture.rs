@@ -6,13 +6,16 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use assay_evidence::Stream;
+use assay_store::RecordPermissions;
 
 /// The files of one run's output.
 pub struct Capture {
     directory: PathBuf,
+    permissions: RecordPermissions,
     stdout: Option<Log>,
     stderr: Option<Log>,
     first: Option<Piece>,
@@ -35,9 +38,18 @@ struct Piece {
 
 impl Capture {
     /// Starts with nothing kept.
-    pub fn new(directory: &Path) -> Capture {
+    pub fn new(directory: &Path, permissions: RecordPermissions) -> Capture {
         let directory = directory.to_owned();
-        Capture { directory, stdout: None, stderr: None, first: None, arrival: None }
+        Capture { directory, permissions, stdout: None, stderr: None, first: None, arrival: None }
+    }
+
+    /// Reads back what was kept of a stream from an offset on. Gives how many bytes were read.
+    pub fn read(&self, stream: Stream, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let log = match stream {
+            Stream::Stdout => &self.stdout,
+            Stream::Stderr => &self.stderr,
+        };
+        log.as_ref().map_or(Ok(0), |log| log.file.read_at(buffer, offset))
     }
 
     /// Keeps bytes that came `at_s` seconds after the start.
@@ -48,7 +60,10 @@ impl Capture {
         };
         let log = match slot {
             Some(log) => log,
-            None => slot.insert(Log { file: File::create(self.directory.join(stream.file()))?, bytes: 0 }),
+            None => {
+                let file = self.permissions.create_readable_file(&self.directory.join(stream.file()))?;
+                slot.insert(Log { file, bytes: 0 })
+            }
         };
         let piece = Piece { at_s, stream, offset: log.bytes, bytes: bytes.len() };
         log.file.write_all(bytes)?;
@@ -64,7 +79,7 @@ impl Capture {
         let arrival = match &mut self.arrival {
             Some(arrival) => arrival,
             None => {
-                let file = File::create(self.directory.join("arrival.tsv"))?;
+                let file = self.permissions.create_file(&self.directory.join("arrival.tsv"))?;
                 let arrival = self.arrival.insert(BufWriter::new(file));
                 first.write(arrival)?;
                 arrival
@@ -117,7 +132,7 @@ mod tests {
     fn arrival_tells_the_order_once_there_is_one() {
         let directory = tempfile::tempdir().unwrap();
         let arrival = directory.path().join("arrival.tsv");
-        let mut capture = Capture::new(directory.path());
+        let mut capture = Capture::new(directory.path(), RecordPermissions::PRIVATE);
         capture.take(Stream::Stderr, 0.5, b"warning\n").unwrap();
         assert!(!arrival.exists() && capture.first_output_s() == Some(0.5));
         capture.take(Stream::Stdout, 1.0, b"one\n").unwrap();

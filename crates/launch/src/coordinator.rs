@@ -10,6 +10,7 @@ use assay_campaign::{Invocation, OrderBy, Plan, RunPaths};
 use assay_evidence::Progress;
 use assay_judge::stopping::Repeats;
 use assay_model::{Entry, Machine, RunId, RunResult, Speed, Status};
+use assay_store::secrets::Secrets;
 use assay_store::{Store, StoreError};
 
 use crate::interrupt::Interrupt;
@@ -31,6 +32,8 @@ pub struct Options {
     pub program: String,
     /// How output is read, by platform.
     pub readers: BTreeMap<String, Arc<Reader>>,
+    /// Variables that are recorded beside those that always are.
+    pub keep_environment: Vec<String>,
     /// The user's wish to stop.
     pub interrupt: Interrupt,
 }
@@ -134,9 +137,10 @@ pub fn execute(
     options: &Options,
     tell: &mut dyn FnMut(Event<'_>),
 ) -> Result<Outcome, LaunchError> {
-    open_session(store, options)?;
+    let secrets = Arc::new(environment::secrets(plan));
+    open_session(store, options, &secrets)?;
     let orphans = end_orphans(store, tell)?;
-    standing::put_in_force(plan, store)?;
+    standing::put_in_force(plan, store, &secrets)?;
     let order = |round: u32| plan.round(round);
     let repeats = Repeats {
         at_least: plan.repeats.at_least,
@@ -163,6 +167,7 @@ pub fn execute(
         let mut coordinator = Coordinator {
             plan,
             options,
+            secrets,
             desks,
             inbox,
             running: BTreeMap::new(),
@@ -196,6 +201,7 @@ enum Report {
 struct Coordinator<'a> {
     plan: &'a Plan,
     options: &'a Options,
+    secrets: Arc<Secrets>,
     desks: Vec<Sender<Job>>,
     inbox: Receiver<(usize, Report)>,
     running: BTreeMap<usize, Active>,
@@ -254,9 +260,17 @@ impl Coordinator<'_> {
         let planned =
             self.plan.cells.get(cell).ok_or_else(|| LaunchError::Prepare("no such cell".to_owned()))?;
         let attempt = store.state().next_attempt(&planned.cell, repeat);
-        let run = RunId { cell: planned.cell.clone(), repeat, attempt };
-        let relative = assay_store::relative_run_directory(&run);
-        let directory = store.run_directory(&relative);
+        let mut run = RunId { cell: planned.cell.clone(), repeat, attempt };
+        let mut relative = assay_store::relative_run_directory(&run);
+        let mut directory = store.run_directory(&relative);
+        // A directory that is there holds the output of a run that the journal lost. It is never written to again.
+        while std::fs::symlink_metadata(&directory).is_ok() {
+            run.attempt = run.attempt.checked_add(1).ok_or_else(|| {
+                LaunchError::Prepare(format!("no free run directory beside {}", directory.display()))
+            })?;
+            relative = assay_store::relative_run_directory(&run);
+            directory = store.run_directory(&relative);
+        }
         let paths = RunPaths { assay: &self.options.assay, run_directory: &directory };
         let invocation = self
             .plan
@@ -274,6 +288,8 @@ impl Coordinator<'_> {
             invocation,
             directory,
             record: store.directory().to_owned(),
+            permissions: store.permissions(),
+            secrets: Arc::clone(&self.secrets),
             reader,
         };
         // Written before the process can exist, so that a killed coordinator's successor knows to look for it.
@@ -381,12 +397,12 @@ fn worker_thread(
     }
 }
 
-fn open_session(store: &mut Store, options: &Options) -> Result<(), StoreError> {
+fn open_session(store: &mut Store, options: &Options, secrets: &Secrets) -> Result<(), StoreError> {
     store.append(&Entry::Session {
         at: now(),
         pid: std::process::id(),
         machine: Box::new(options.machine.clone()),
-        environment: environment::recorded(),
+        environment: environment::recorded(secrets, &options.keep_environment),
         directory: std::env::current_dir().unwrap_or_default().display().to_string(),
         program: options.program.clone(),
     })

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use assay_store::RecordPermissions;
+
 use crate::follow::Follower;
 
 /// A file that is followed.
@@ -14,13 +16,20 @@ pub struct Followed {
     follower: Follower,
     /// The copy in the run directory, made when there is something to put into it.
     copy: PathBuf,
+    permissions: RecordPermissions,
     kept: Option<File>,
 }
 
 impl Followed {
     /// Follows a file that the reading of a run knows by a number.
-    pub fn new(path: &Path, number: usize, follower: Follower, copy: PathBuf) -> Followed {
-        Followed { path: path.to_owned(), number, follower, copy, kept: None }
+    pub fn new(
+        path: &Path,
+        number: usize,
+        follower: Follower,
+        copy: PathBuf,
+        permissions: RecordPermissions,
+    ) -> Followed {
+        Followed { path: path.to_owned(), number, follower, copy, permissions, kept: None }
     }
 
     /// The file.
@@ -30,11 +39,11 @@ impl Followed {
 
     /// Keeps what was added to the file, and hands it on with the file's number. Gives whether there may be more already.
     pub fn look(&mut self, take: &mut dyn FnMut(usize, &[u8])) -> io::Result<bool> {
-        let Followed { number, follower, copy, kept, .. } = self;
+        let Followed { number, follower, copy, permissions, kept, .. } = self;
         follower.look(&mut |bytes| {
             let file = match kept {
                 Some(file) => file,
-                None => kept.insert(File::create(&*copy)?),
+                None => kept.insert(permissions.create_file(copy)?),
             };
             file.write_all(bytes)?;
             take(*number, bytes);

@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid};
@@ -23,8 +24,29 @@ pub fn adopt() {
     });
 }
 
-/// Ends all processes of a run that were left to this program. Gives how many there were.
+/// Runs whose processes exist now.
+static ACTIVE: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts a run as active while it lives.
+pub struct ActiveRun(());
+
+impl ActiveRun {
+    pub fn begin() -> ActiveRun {
+        ACTIVE.fetch_add(1, Ordering::SeqCst);
+        ActiveRun(())
+    }
+}
+
+impl Drop for ActiveRun {
+    fn drop(&mut self) {
+        ACTIVE.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Ends all processes of a run that were left to this program. Gives how many there were. A process that was started
+/// with an empty environment has no mark; it is of this run if no other run is active.
 pub fn end(mark: &str) -> usize {
+    let alone = ACTIVE.load(Ordering::SeqCst) <= 1;
     let mut ended = 0;
     // A process that is ending has lost its environment already and still has its children: until it is taken off the
     // process table it is not known whether more will be left to us.
@@ -36,7 +58,7 @@ pub fn end(mark: &str) -> usize {
         ending.retain(|process| adopted.contains(process));
         let mut is_quiet = ending.len() == before;
         for process in adopted {
-            if orphan::carries(process, mark) {
+            if orphan::belongs(process, mark, alone) {
                 // It may have ended in between, which is what was wanted.
                 let _ = kill_process(process, Signal::KILL);
                 if !ending.contains(&process) {

@@ -1,4 +1,4 @@
-//! Carries a plan out on this machine. Emits events and prints nothing.
+//! Runs a plan on this machine. Emits events and prints nothing.
 //!
 //! | file | holds |
 //! |---|---|

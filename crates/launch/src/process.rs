@@ -42,6 +42,14 @@ pub trait Watch {
     fn started(&mut self, pid: u32);
     /// Output came, `at_s` seconds after the start.
     fn output(&mut self, stream: Stream, at_s: f64, bytes: &[u8]) -> io::Result<()>;
+    /// Whether output was stored that is still to be read.
+    fn has_unread(&self) -> bool {
+        false
+    }
+    /// Reads a piece of stored output. Called while the process writes nothing.
+    fn read_back(&mut self) -> io::Result<()> {
+        Ok(())
+    }
     /// A moment passed, whether or not there was output.
     fn idle(&mut self, _at_s: f64) -> io::Result<()> {
         Ok(())
@@ -70,18 +78,23 @@ pub struct Ended {
     pub left_processes: bool,
     /// Output that could not be kept.
     pub lost_output: Option<io::Error>,
+    /// For how long at most the process had to wait because its output was not stored fast enough.
+    pub back_pressure_s: Option<f64>,
 }
 
 /// A process that ends before this is not told of while it runs: telling takes longer than what there is to tell.
 const WORTH_TELLING: Duration = Duration::from_millis(10);
 /// After the process has ended, others may still hold its output open. They get this long to finish writing.
 const DRAIN: Duration = Duration::from_millis(250);
+/// Bytes that are read of a pipe at once.
+const READ_AT_ONCE: usize = 64 * 1024;
 /// How often a stop request is looked for while nothing else happens.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Runs a process to its end.
 pub fn run(spec: &Spec, watch: &mut dyn Watch) -> Ended {
     leftover::adopt();
+    let _active = leftover::ActiveRun::begin();
     let began = Instant::now();
     match Running::start(spec, began) {
         Ok(mut running) => running.see_through(spec, watch),
@@ -90,6 +103,7 @@ pub fn run(spec: &Spec, watch: &mut dyn Watch) -> Ended {
             usage: None,
             left_processes: false,
             lost_output: None,
+            back_pressure_s: None,
         },
     }
 }
@@ -115,6 +129,12 @@ struct Running {
     asked: Option<(Instant, Status)>,
     killed: bool,
     lost_output: Option<io::Error>,
+    /// For how long pipes were found full.
+    full: Duration,
+    /// When stored output was last read.
+    read_back_at: Instant,
+    /// Whether the pipes were made large, which is done when there is much output.
+    enlarged: [bool; 2],
 }
 
 impl Running {
@@ -160,6 +180,9 @@ impl Running {
             asked: None,
             killed: false,
             lost_output: None,
+            full: Duration::ZERO,
+            read_back_at: began,
+            enlarged: [false; 2],
         })
     }
 
@@ -168,20 +191,31 @@ impl Running {
     }
 
     fn see_through(&mut self, spec: &Spec, watch: &mut dyn Watch) -> Ended {
-        let mut buffer = vec![0; 64 * 1024];
+        let mut buffer = vec![0; READ_AT_ONCE];
         while !self.is_over() {
             if !self.told && self.exited.is_none() && self.began.elapsed() >= WORTH_TELLING {
                 watch.started(self.pid_number());
                 self.told = true;
             }
             self.heed_stops(spec, watch);
-            let ready = self.wait_for_something(spec);
+            let waiting = Instant::now();
+            let unread = watch.has_unread();
+            let ready = self.wait_for_something(spec, unread);
+            let quiet = ready.pipes == [false; 2];
+            if unread && (quiet || self.read_back_at.elapsed() >= UNREAD_AT_MOST) {
+                // The process does not wait for this: its pipe is large and was empty a moment ago.
+                self.read_back_at = Instant::now();
+                if let Err(error) = watch.read_back() {
+                    self.lost_output.get_or_insert(error);
+                    break;
+                }
+            }
             if ready.exited && self.exited.is_none() {
                 self.exited = Some(Instant::now());
             }
             for index in 0..self.pipes.len() {
                 if ready.pipes.get(index) == Some(&true) {
-                    self.read(index, &mut buffer, watch);
+                    self.read(index, &mut buffer, waiting, watch);
                 }
             }
             if let Err(error) = watch.idle(self.began.elapsed().as_secs_f64()) {
@@ -215,7 +249,8 @@ impl Running {
             }
         };
         let status = self.asked.as_ref().map_or(status, |(_, asked)| asked.clone());
-        Ended { status, usage, left_processes, lost_output: self.lost_output.take() }
+        let back_pressure_s = Some(self.full.as_secs_f64()).filter(|seconds| *seconds > 0.0);
+        Ended { status, usage, left_processes, lost_output: self.lost_output.take(), back_pressure_s }
     }
 
     /// The run is over when the process has ended and its output is closed, or the time to close it has passed.
@@ -268,7 +303,7 @@ impl Running {
         deadline.map_or(look, |left| left.min(look))
     }
 
-    fn wait_for_something(&self, spec: &Spec) -> Ready {
+    fn wait_for_something(&self, spec: &Spec, unread: bool) -> Ready {
         let mut polled: Vec<(Option<usize>, BorrowedFd<'_>)> = Vec::with_capacity(3);
         if self.exited.is_none() {
             polled.push((None, self.pidfd.as_fd()));
@@ -280,7 +315,8 @@ impl Running {
         }
         let mut entries: Vec<PollFd<'_>> =
             polled.iter().map(|(_, file)| PollFd::from_borrowed_fd(*file, PollFlags::IN)).collect();
-        let timeout = Timespec::try_from(self.patience(spec) + Duration::from_millis(1)).ok();
+        let patience = if unread { PAUSE } else { self.patience(spec) + Duration::from_millis(1) };
+        let timeout = Timespec::try_from(patience).ok();
         let mut ready = Ready { exited: false, pipes: [false; 2] };
         // An interrupted poll is a poll in which nothing happened.
         if rustix::event::poll(&mut entries, timeout.as_ref()).is_err() {
@@ -297,12 +333,22 @@ impl Running {
         ready
     }
 
-    fn read(&mut self, index: usize, buffer: &mut [u8], watch: &mut dyn Watch) {
+    fn read(&mut self, index: usize, buffer: &mut [u8], since: Instant, watch: &mut dyn Watch) {
         let Some((stream, slot)) = self.pipes.get_mut(index) else { return };
         let Some(pipe) = slot else { return };
         match rustix::io::read(&*pipe, &mut *buffer) {
             Ok(0) => *slot = None,
             Ok(count) => {
+                if count >= HEAVY {
+                    let is_large = self.enlarged.get_mut(index);
+                    if is_large.is_some_and(|is_large| !std::mem::replace(is_large, true)) {
+                        // Without the permission for large pipes the usual size has to do.
+                        let _ = rustix::pipe::fcntl_setpipe_size(&*pipe, LARGE_PIPE);
+                    }
+                    if count == buffer.len() && was_full(pipe) {
+                        self.full += since.elapsed();
+                    }
+                }
                 let at_s = self.began.elapsed().as_secs_f64();
                 let bytes = buffer.get(..count).unwrap_or_default();
                 if let Err(error) = watch.output(*stream, at_s, bytes) {
@@ -314,6 +360,23 @@ impl Running {
             Err(_) => *slot = None,
         }
     }
+}
+
+/// Pieces of output of this size and more are much output: the pipe they come through is enlarged.
+const HEAVY: usize = 16 * 1024;
+/// Stored output is read when nothing came for this long.
+const PAUSE: Duration = Duration::from_millis(2);
+/// If a process never pauses, a piece is read this often, so that people see how far it is.
+const UNREAD_AT_MOST: Duration = Duration::from_millis(100);
+/// What a pipe is enlarged to where there is much output: enough for the time that reading a piece of it takes.
+const LARGE_PIPE: usize = 1024 * 1024;
+
+/// After a read that filled the buffer: whether the pipe was full before it, so that the process may have waited.
+fn was_full(pipe: &OwnedFd) -> bool {
+    let size = rustix::pipe::fcntl_getpipe_size(pipe).unwrap_or(usize::MAX);
+    let left = rustix::io::ioctl_fionread(pipe).ok().and_then(|left| usize::try_from(left).ok()).unwrap_or(0);
+    // A page of the pipe that is not full takes the place of one that is.
+    left.saturating_add(READ_AT_ONCE + 4096) >= size
 }
 
 struct Ready {

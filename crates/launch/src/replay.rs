@@ -40,7 +40,13 @@ pub fn play(recording: &Recording, timeout: Option<Duration>, watch: &mut dyn Wa
             Status::Failed { failure: Failure::Start { reason: format!("{}: {reason}", name(recording)) } }
         }
     };
-    Ended { status, usage: None, left_processes: false, lost_output: player.lost_output }
+    Ended {
+        status,
+        usage: None,
+        left_processes: false,
+        lost_output: player.lost_output,
+        back_pressure_s: None,
+    }
 }
 
 /// What a run's result says about having been replayed.

@@ -6,22 +6,25 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use assay_campaign::{Invocation, Recording, RecordingSource, Shell};
-use assay_model::{RunId, Settings};
+use assay_store::secrets::{is_secret_name, required};
 
+use crate::worker::Job;
 use crate::{replay, tools};
 
 /// The file name of the script in a run directory.
 pub const SCRIPT: &str = "run.sh";
 
-/// The text of a run's script.
-pub fn text(run: &RunId, campaign: &str, settings: &Settings, invocation: &Invocation) -> String {
+/// The text of a run's script. Variables that hold secrets are not in it: the run gets them from its environment, and
+/// whoever runs the script by hand has to set them.
+pub fn text(job: &Job) -> String {
+    let Job { run, campaign, settings, invocation, secrets, .. } = job;
     let mut script = String::with_capacity(512);
     let interpreter = interpreter(invocation.shell);
     // Writing to a String cannot fail.
     let _ = writeln!(script, "#!/usr/bin/env {interpreter}");
     let _ = writeln!(script, "# Run {run} of campaign {}.", one_line(campaign));
     for (name, value) in settings {
-        let _ = writeln!(script, "# {name} = {}", one_line(&value.to_string()));
+        let _ = writeln!(script, "# {name} = {}", one_line(&secrets.mask(&value.to_string())));
     }
     if !invocation.pin.is_empty() {
         let cpus: Vec<String> = invocation.pin.iter().map(ToString::to_string).collect();
@@ -37,7 +40,11 @@ pub fn text(run: &RunId, campaign: &str, settings: &Settings, invocation: &Invoc
     }
     let _ = writeln!(script, "cd {} || exit 125", quoted_path(&invocation.directory));
     for (name, value) in &invocation.environment {
-        let _ = writeln!(script, "export {name}={}", quoted(value));
+        if is_secret_name(name) || secrets.are_in(value) {
+            script.push_str(&required(name));
+        } else {
+            let _ = writeln!(script, "export {name}={}", quoted(value));
+        }
     }
     match invocation.shell {
         Shell::None => {

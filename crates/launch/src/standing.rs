@@ -4,15 +4,17 @@ use std::collections::BTreeSet;
 
 use assay_campaign::Plan;
 use assay_model::{CellId, Entry, PlanInForce, PlannedCell, Status};
+use assay_store::secrets::Secrets;
 use assay_store::{Store, StoreError};
 
 use crate::schedule::Progress;
 
 /// Writes the plan down if it is not the one in force: new cells and cells that are no longer planned.
-pub fn put_in_force(plan: &Plan, store: &mut Store) -> Result<(), StoreError> {
+pub fn put_in_force(plan: &Plan, store: &mut Store, secrets: &Secrets) -> Result<(), StoreError> {
+    let text = secrets.mask(&plan.text);
     let state = store.state();
     let known = state.plan.as_ref();
-    if known.is_some_and(|known| known.hash == plan.hash && known.campaign == *plan.text) {
+    if known.is_some_and(|known| known.hash == plan.hash && known.campaign == text) {
         return Ok(());
     }
     let wanted: BTreeSet<&CellId> = plan.cells.iter().map(|planned| &planned.cell).collect();
@@ -33,7 +35,7 @@ pub fn put_in_force(plan: &Plan, store: &mut Store) -> Result<(), StoreError> {
         question: plan.question.clone(),
         headline: plan.headline.clone(),
         seed: plan.seed,
-        campaign: plan.text.to_string(),
+        campaign: text,
         repeats: plan.repeats.at_least,
         fewer: fewer(plan),
         varied: plan.varied.clone(),

@@ -1,6 +1,7 @@
 //! Watches one run: keeps its output, reads it as it comes, follows the files it writes its log to, and tells how far
 //! the run has come.
 
+use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
@@ -21,6 +22,13 @@ const TELL: Duration = Duration::from_millis(250);
 const LOOK: Duration = Duration::from_millis(200);
 /// The most files that are followed for one run. More than this is not a log that goes elsewhere.
 const MOST_FOLLOWED: usize = 8;
+/// Output is read as it comes while it comes in pieces smaller than this. More at once means that the run writes faster
+/// than it is read; it is then only stored, and read when the run pauses or has ended.
+const LIGHT: usize = 16 * 1024;
+/// What is read at once of stored output. Reading it takes less time than a run needs to fill its pipe.
+const READ_BACK: u64 = 16 * 1024;
+/// Pieces of stored output are joined up to this size.
+const JOINED: u64 = 1024 * 1024;
 /// The end of the output that is searched for error texts.
 const TAIL: usize = 16 * 1024;
 /// Settings that say after how many steps a log line comes.
@@ -33,6 +41,9 @@ pub struct Watcher<'a> {
     tell: &'a mut dyn FnMut(Message),
     began: SystemTime,
     capture: Capture,
+    /// Output that is kept and not read yet, in the order it came.
+    unread: VecDeque<UnreadPiece>,
+    buffer: Vec<u8>,
     reading: Reading,
     followed: Vec<Followed>,
     tail: Vec<u8>,
@@ -43,6 +54,14 @@ pub struct Watcher<'a> {
     first_metric_s: Option<f64>,
     /// When the first step was seen, and which it was.
     first_step: Option<(Instant, f64)>,
+}
+
+/// Output that is in its log file and was not read yet.
+struct UnreadPiece {
+    stream: Stream,
+    at_s: f64,
+    offset: u64,
+    bytes: u64,
 }
 
 /// All that was seen of a run.
@@ -69,7 +88,9 @@ impl<'a> Watcher<'a> {
             interrupt,
             tell,
             began: SystemTime::now(),
-            capture: Capture::new(&job.directory),
+            capture: Capture::new(&job.directory, job.permissions),
+            unread: VecDeque::new(),
+            buffer: Vec::new(),
             reading: Reading::new(&job.reader.readers),
             followed: Vec::new(),
             tail: Vec::new(),
@@ -90,6 +111,9 @@ impl<'a> Watcher<'a> {
 
     /// Ends the watching: takes a last look at followed files, writes out what is buffered and syncs it if asked.
     pub fn finish(mut self, sync: bool) -> io::Result<Seen> {
+        while !self.unread.is_empty() {
+            self.read_back()?;
+        }
         self.follow_redirection(&self.reading.progress());
         while self.look()? {}
         let (stdout_bytes, stderr_bytes) =
@@ -154,7 +178,7 @@ impl<'a> Watcher<'a> {
             let name = format!("follow-{}.log", self.followed.len() + 1);
             let number = self.reading.add_file(&name);
             let copy = self.job.directory.join(name);
-            self.followed.push(Followed::new(path, number, follower(path), copy));
+            self.followed.push(Followed::new(path, number, follower(path), copy, self.job.permissions));
         }
     }
 
@@ -179,7 +203,46 @@ impl Watch for Watcher<'_> {
     }
 
     fn output(&mut self, stream: Stream, at_s: f64, bytes: &[u8]) -> io::Result<()> {
+        let offset = self.capture.bytes(stream);
         self.capture.take(stream, at_s, bytes)?;
+        if self.unread.is_empty() && bytes.len() < LIGHT {
+            self.reading.feed(stream, bytes);
+            keep_tail(&mut self.tail, bytes);
+            self.untold = true;
+            self.heed(at_s);
+            return Ok(());
+        }
+        let bytes = bytes.len() as u64;
+        match self.unread.back_mut() {
+            Some(last)
+                if last.stream == stream && last.offset + last.bytes == offset && last.bytes < JOINED =>
+            {
+                last.bytes += bytes;
+            }
+            _ => self.unread.push_back(UnreadPiece { stream, at_s, offset, bytes }),
+        }
+        Ok(())
+    }
+
+    fn has_unread(&self) -> bool {
+        !self.unread.is_empty()
+    }
+
+    fn read_back(&mut self) -> io::Result<()> {
+        let Some(piece) = self.unread.front_mut() else { return Ok(()) };
+        let wanted = usize::try_from(piece.bytes.min(READ_BACK)).unwrap_or(0);
+        self.buffer.resize(wanted, 0);
+        let count = self.capture.read(piece.stream, piece.offset, &mut self.buffer)?;
+        if count == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let (stream, at_s) = (piece.stream, piece.at_s);
+        piece.offset += count as u64;
+        piece.bytes -= count as u64;
+        if piece.bytes == 0 {
+            self.unread.pop_front();
+        }
+        let bytes = self.buffer.get(..count).unwrap_or_default();
         self.reading.feed(stream, bytes);
         keep_tail(&mut self.tail, bytes);
         self.untold = true;

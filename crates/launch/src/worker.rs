@@ -1,7 +1,6 @@
 //! One run from its directory to its result.
 
-use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,6 +11,9 @@ use assay_model::platform::ErrorHint;
 use assay_model::{
     Failure, Observation, Origin, RunId, RunResult, Settings, Status, Unit, Usage, Value, metric,
 };
+
+use assay_store::RecordPermissions;
+use assay_store::secrets::Secrets;
 
 use crate::interrupt::Interrupt;
 use crate::process::{self, Spec};
@@ -40,6 +42,10 @@ pub struct Job {
     pub directory: PathBuf,
     /// The record's directory.
     pub record: PathBuf,
+    /// Who may read what is written into the run directory.
+    pub permissions: RecordPermissions,
+    /// Values that are not written into the run directory.
+    pub secrets: Arc<Secrets>,
     /// How its output is read.
     pub reader: Arc<Reader>,
 }
@@ -75,7 +81,15 @@ pub struct WorkError {
 const SYNCED_FROM_S: f64 = 0.02;
 /// Makes one run.
 pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> Result<RunResult, WorkError> {
-    let script = prepare(job)?;
+    let script = match prepare(job) {
+        Ok(script) => script,
+        Err(error) if error.source.kind() == io::ErrorKind::AlreadyExists => {
+            let reason = format!("{} exists already; a run directory is never reused", error.path);
+            let failure = Failure::Start { reason };
+            return Ok(RunResult::bare(Status::Failed { failure }, now()));
+        }
+        Err(error) => return Err(error),
+    };
     let lost = |source| WorkError { path: job.directory.join("stdout.log").display().to_string(), source };
     let started_at = now();
     let mut watcher = Watcher::new(job, interrupt, tell);
@@ -84,11 +98,22 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
         Some(recording) => replay::play(recording, job.invocation.timeout, &mut watcher),
         None => process::run(&spec(job, &script), &mut watcher),
     };
-    if let Some(source) = ended.lost_output {
-        return Err(lost(source));
-    }
     let seconds = ended.usage.as_ref().map_or(0.0, |usage| usage.wall_s);
-    let seen = watcher.finish(seconds >= SYNCED_FROM_S).map_err(lost)?;
+    let seen = match ended.lost_output {
+        Some(source) => Err(source),
+        None => watcher.finish(seconds >= SYNCED_FROM_S),
+    };
+    let seen = match seen {
+        Ok(seen) => seen,
+        // Its own doing: the other runs have their directories.
+        Err(_) if !job.directory.is_dir() => {
+            let reason = "the run removed its own run directory, and its output with it".to_owned();
+            let failure = Failure::WorkloadEvent { reason };
+            let status = Status::Failed { failure };
+            return Ok(RunResult { usage: ended.usage, ..RunResult::bare(status, started_at) });
+        }
+        Err(source) => return Err(lost(source)),
+    };
     let status = concluded(ended.status, seen.findings.status.as_ref());
     let mut observations = ended.usage.as_ref().map(measured).unwrap_or_default();
     observations.extend(seen.findings.observations);
@@ -108,10 +133,27 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
         ..RunResult::bare(status, started_at)
     };
     result.hints = hints(&result.status, ended.left_processes, &seen.tail, &job.reader.hints);
+    result.hints.extend(ended.back_pressure_s.and_then(|seconds| back_pressure(seconds, &result)));
     if let Some(doubt) = contradiction(&result.status, seen.findings.status.as_ref()) {
         result.hints.push(doubt);
     }
     Ok(result)
+}
+
+/// From this share of its wall time on, waiting for its output to be stored is a doubt about a run's times.
+const BACK_PRESSURE: f64 = 0.05;
+
+/// The caveat where a run had to wait until its output was stored.
+fn back_pressure(full_s: f64, result: &RunResult) -> Option<String> {
+    let wall_s = result.usage.as_ref()?.wall_s;
+    (full_s >= 0.01 && full_s >= BACK_PRESSURE * wall_s).then(|| {
+        format!(
+            "the run wrote output faster than it could be stored and may have waited up to {:.0} ms of its {:.0} ms; \
+             print less, or write to a file",
+            full_s * 1e3,
+            wall_s * 1e3
+        )
+    })
 }
 
 /// Whether a value can be written to the journal, which knows no infinite numbers.
@@ -171,19 +213,20 @@ fn prepare(job: &Job) -> Result<PathBuf, WorkError> {
         let path = path.display().to_string();
         move |source| WorkError { path, source }
     };
-    fs::create_dir_all(&job.directory).map_err(failed(&job.directory))?;
+    let permissions = job.permissions;
+    permissions.create_new_directory(&job.directory).map_err(failed(&job.directory))?;
     let write = |name: &str, bytes: &[u8]| -> Result<PathBuf, WorkError> {
         let path = job.directory.join(name);
         if let Some(parent) = Path::new(name).parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            fs::create_dir_all(job.directory.join(parent)).map_err(failed(&path))?;
+            permissions.create_directory(&job.directory.join(parent)).map_err(failed(&path))?;
         }
-        fs::write(&path, bytes).map_err(failed(&path))?;
+        permissions.create_file(&path).and_then(|mut file| file.write_all(bytes)).map_err(failed(&path))?;
         Ok(path)
     };
     for file in &job.invocation.files {
         write(&file.name, &file.bytes)?;
     }
-    write(script::SCRIPT, script::text(&job.run, &job.campaign, &job.settings, &job.invocation).as_bytes())
+    write(script::SCRIPT, script::text(job).as_bytes())
 }
 
 fn measured(usage: &Usage) -> Vec<Observation> {

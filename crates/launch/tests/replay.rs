@@ -50,6 +50,7 @@ fn options(plan: &Plan, interrupt: Interrupt) -> Options {
         machine: Machine::default(),
         program: "0".into(),
         readers: plan.platforms.iter().map(reader).collect::<BTreeMap<_, _>>(),
+        keep_environment: Vec::new(),
         interrupt,
     }
 }

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::{CellId, Gate, Layout, Machine, Metric, RunId, RunResult, Settings};
 
 /// The version of the journal's schema that this program writes. It opens this version and every older one.
-pub const SCHEMA_VERSION: u32 = 1;
+///
+/// 2: `accepted_damage` and `scrubbed` entries.
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// One line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -74,6 +76,29 @@ pub enum Entry {
         run: RunId,
         /// How it went.
         result: Box<RunResult>,
+    },
+    /// The user accepted the damage found in the journal before this entry. What could be restored from run
+    /// directories follows as `finished` entries.
+    AcceptedDamage {
+        /// When, in seconds since 1970 UTC.
+        at: f64,
+        /// Damage that starts before this byte of the journal is no longer reported as new.
+        before_byte: u64,
+        /// Journal lines that could not be read.
+        lines: u64,
+        /// Finished runs that were restored from their run directories.
+        restored: u64,
+        /// Run directories whose result is in neither the journal nor the directory.
+        without_result: u64,
+    },
+    /// `assay scrub` rewrote the journal without secrets.
+    Scrubbed {
+        /// When, in seconds since 1970 UTC.
+        at: f64,
+        /// The version of the program that did it.
+        program: String,
+        /// How many values were removed.
+        removed: u64,
     },
 }
 

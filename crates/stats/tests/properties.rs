@@ -79,7 +79,7 @@ proptest! {
     #[test]
     fn nothing_panics(values in prop::collection::vec(any::<f64>(), 0..24), other in prop::collection::vec(any::<f64>(), 0..12), level in any::<f64>()) {
         let _ = (quantile(&values, level), median_interval(&values, level), mean_interval(&values, level));
-        let _ = (spread(&values), outlier::labels(&values), outlier::first_repeat(&values));
+        let _ = (spread(&values), labels(&values), outlier::first_repeat(&values));
         let _ = (mann_whitney(&values, &other), welch::welch(&values, &other));
         let _ = (hodges_lehmann_interval(&values, &other, level), cliffs_delta(&values, &other));
         let _ = (ratio_of_medians(&values, &other), geometric_summary(&values), harmonic_mean(&values));

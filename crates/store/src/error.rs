@@ -59,6 +59,14 @@ pub enum StoreError {
         /// How that shows.
         reason: String,
     },
+    /// The journal lost something.
+    #[error("the journal of {} is damaged: {report}", path.display())]
+    Damaged {
+        /// The record.
+        path: PathBuf,
+        /// What is wrong.
+        report: Box<crate::DamageReport>,
+    },
     /// A file or directory could not be made or opened.
     #[error("cannot open {}: {source}", path.display())]
     Open {
@@ -162,6 +170,10 @@ impl StoreError {
             StoreError::Newer { .. } => "update assay; an older version must not write here",
             StoreError::Missing { .. } => "`assay list` shows the records there are",
             StoreError::NotAJournal { .. } => "choose another directory for the record",
+            StoreError::Damaged { .. } => {
+                "restore the journal from a backup, or continue with `assay run --accept-damage`: restored runs are \
+                 kept, runs that are lost are run again in new directories"
+            }
             StoreError::Open { source, .. }
             | StoreError::Write { source, .. }
             | StoreError::Sync { source, .. } => {

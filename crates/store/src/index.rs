@@ -3,9 +3,9 @@
 
 mod decode;
 mod fill;
+mod freshness;
 mod query;
 mod schema;
-mod standing;
 mod typed;
 mod upkeep;
 pub(crate) mod wide;

@@ -12,6 +12,10 @@ pub(crate) const LOCK: &str = "lock";
 pub(crate) const INDEX: &str = "index.sqlite";
 /// Locked by whoever makes or extends the index.
 pub(crate) const INDEX_LOCK: &str = "index.lock";
+/// Length, change times and checksum of the index and its journal, as of the last time the index was written.
+pub(crate) const INDEX_CHECK: &str = "index.check";
+/// The result of a run in its run directory: the line of the journal that acknowledges it.
+pub(crate) const RESULT: &str = "result.jsonl";
 /// The directory of run directories.
 pub(crate) const RUNS: &str = "runs";
 
@@ -32,6 +36,26 @@ pub fn relative_run_directory(run: &RunId) -> String {
     format!("{RUNS}/{name}/{}", run.leaf())
 }
 
+/// The run that a run directory belongs to, by the names of its last two path components; none for a directory that
+/// this program would not have made.
+pub(crate) fn run_of_directory(cell: &str, leaf: &str) -> Option<RunId> {
+    let mut bytes = Vec::with_capacity(cell.len());
+    let mut rest = cell.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let (byte, behind) = match (first, tail) {
+            (b'%', [_, _, behind @ ..]) => {
+                let digits = tail.get(..2).and_then(|digits| std::str::from_utf8(digits).ok())?;
+                (u8::from_str_radix(digits, 16).ok()?, behind)
+            }
+            (byte, behind) => (*byte, behind),
+        };
+        bytes.push(byte);
+        rest = behind;
+    }
+    let run: RunId = format!("{}/{leaf}", String::from_utf8(bytes).ok()?).parse().ok()?;
+    (run.leaf() == leaf).then_some(run)
+}
+
 /// The run directory inside a record. The relative path comes from a journal, which may come from a stranger:
 /// parts that would lead out of the record are left out.
 pub fn run_directory(record: &Path, relative: &str) -> PathBuf {
@@ -50,6 +74,13 @@ mod tests {
         assert_eq!(relative_run_directory(&run), "runs/3f2a91c04b1d77e2@local/r3.2");
         let odd: RunId = "aa@../my cluster/r1".parse().unwrap();
         assert_eq!(relative_run_directory(&odd), "runs/aa@..%2fmy%20cluster/r1");
+        for run in [run, odd] {
+            let relative = relative_run_directory(&run);
+            let (cell, leaf) = relative["runs/".len()..].split_once('/').unwrap();
+            assert_eq!(run_of_directory(cell, leaf), Some(run));
+        }
+        assert_eq!(run_of_directory("aa@local", "r01"), None);
+        assert_eq!(run_of_directory("aa@%zz", "r1"), None);
         assert_eq!(run_directory(Path::new("record"), "/../runs/./a/r1"), Path::new("record/runs/a/r1"));
     }
 }

@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! <record>/
-//!   journal.jsonl   the truth: one checked line an entry, appended, never truncated, never rewritten
+//!   journal.jsonl   the truth: one line per entry with its checksum, appended, never truncated
 //!   lock            who writes the journal now (pid, host, since), locked while that is so
 //!   index.sqlite    derived from the journal; safe to delete at any time
-//!   index.lock      serialises the makers of the index
-//!   runs/<cell>/<leaf>/   run directories, made by the launcher
+//!   index.check     length, change times and checksums of index and journal when the index was written
+//!   index.lock      serializes the makers of the index
+//!   runs/<cell>/<leaf>/   run directories, made by the launcher; result.jsonl repeats the journal line of the result
 //! ```
 //!
 //! | file | holds |
@@ -16,6 +17,10 @@
 //! | `journal.rs` | the journal: its line format, writer and reader |
 //! | `medium.rs` | the two system calls the journal rests on, replaceable for tests |
 //! | `fault.rs` | a simulated disk that loses power, fills up and tears writes |
+//! | `recovery.rs` | what a damaged journal lost, and what run directories still have of it |
+//! | `permissions.rs` | who may read a record |
+//! | `secrets.rs` | which variables are kept, and what is masked |
+//! | `scrub.rs` | takes secrets out of a record that exists |
 //! | `state.rs` | the fold of a journal: what resuming needs |
 //! | `index.rs` | the SQL index: kept up to date, asked typed questions or plain SQL |
 //! | `export.rs` | tables of the index as CSV, JSON lines or Parquet |
@@ -47,10 +52,14 @@ mod layout;
 mod list;
 mod lock;
 mod medium;
+mod permissions;
 mod record;
+mod recovery;
 mod remove;
 #[cfg(test)]
 mod sample;
+mod scrub;
+pub mod secrets;
 mod state;
 mod store;
 mod time;
@@ -64,7 +73,10 @@ pub use journal::{Damage, Flaw, Troubles};
 pub use layout::{relative_run_directory, run_directory};
 pub use list::{RecordContents, RecordSummary, list_records};
 pub use medium::{FileMedium, Medium};
+pub use permissions::RecordPermissions;
 pub use record::{Entries, Record};
+pub use recovery::DamageReport;
 pub use remove::remove_record;
+pub use scrub::{ScrubSummary, scrub};
 pub use state::{CellState, OpenRun, Process, RunState, SessionSummary, State, StatusCounts};
 pub use store::{Identity, Store};

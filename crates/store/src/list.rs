@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::index::{Index, fresh};
 use crate::layout::JOURNAL;
-use crate::{Record, StatusCounts, StoreError};
+use crate::{DamageReport, Record, StatusCounts, StoreError};
 
 /// A record in a list.
 #[derive(Debug)]
@@ -29,8 +29,8 @@ pub struct RecordContents {
     pub question: Option<String>,
     /// How the newest attempts ended.
     pub runs: StatusCounts,
-    /// Places in the journal where lines between good ones had to be skipped.
-    pub damaged_places: u64,
+    /// What is wrong with the journal.
+    pub damage: DamageReport,
 }
 
 /// How far below a directory its records are looked for: `project/records/name`, and one more.
@@ -72,7 +72,7 @@ fn contents(path: &Path) -> Result<RecordContents, StoreError> {
             last_session: summary.last_session,
             question: summary.plan.map(|plan| plan.question),
             runs: summary.runs,
-            damaged_places: summary.damaged_places,
+            damage: summary.damage,
         });
     }
     let state = Record::open(path)?.state()?;
@@ -82,6 +82,6 @@ fn contents(path: &Path) -> Result<RecordContents, StoreError> {
         created: state.created,
         last_session: state.last_session.map(|session| session.at),
         question: state.plan.map(|plan| plan.question),
-        damaged_places: state.troubles.damage.len() as u64,
+        damage: state.damage,
     })
 }

@@ -1,6 +1,6 @@
 //! The lock that lets one coordinator write a record.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
 use std::thread;
@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::RecordPermissions;
 use crate::StoreError;
 use crate::layout::LOCK;
 
@@ -28,7 +29,8 @@ pub(crate) struct Holder {
 pub(crate) fn take(record: &Path, holder: &Holder) -> Result<File, StoreError> {
     let path = record.join(LOCK);
     let open_error = |source| StoreError::Open { path: path.clone(), source };
-    let mut file = OpenOptions::new()
+    let mut file = RecordPermissions::of(record)
+        .options()
         .read(true)
         .write(true)
         .create(true)
@@ -48,6 +50,12 @@ pub(crate) fn take(record: &Path, holder: &Holder) -> Result<File, StoreError> {
     // A full disk must not keep anyone from continuing later, and the name is only for messages to others.
     let _ = file.set_len(0).and_then(|()| file.write_all(&text));
     Ok(file)
+}
+
+/// Whether somebody writes the record now.
+pub(crate) fn is_held(record: &Path) -> bool {
+    File::open(record.join(LOCK))
+        .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 /// The refusal, with the holder's name. A holder writes its name right after it took the lock, so an empty name

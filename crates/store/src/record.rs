@@ -8,6 +8,7 @@ use assay_model::Entry;
 
 use crate::journal::{Reader, Troubles};
 use crate::layout::{JOURNAL, run_directory};
+use crate::recovery::{restorable, unrecorded};
 use crate::{Index, State, StoreError};
 
 /// A record opened for reading.
@@ -34,7 +35,7 @@ impl Record {
         run_directory(&self.directory, relative)
     }
 
-    /// The fold of the journal as it is now.
+    /// The fold of the journal as it is now, with what only the run directories still have.
     pub fn state(&self) -> Result<State, StoreError> {
         let mut entries = self.entries()?;
         let mut state = State::default();
@@ -42,6 +43,12 @@ impl Record {
             state.apply(&entry?);
         }
         state.troubles = entries.reader.into_troubles();
+        let found = unrecorded(&self.directory, &mut |run| state.known(run));
+        let restored = restorable(found, &state.troubles, &self.directory);
+        state.damage = restored.report;
+        for entry in &restored.entries {
+            state.apply(entry);
+        }
         Ok(state)
     }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::layout::{INDEX, INDEX_LOCK, JOURNAL, LOCK, RUNS};
+use crate::layout::{INDEX, INDEX_CHECK, INDEX_LOCK, JOURNAL, LOCK, RUNS};
 use crate::lock::{self, Holder};
 use crate::{Identity, Record, StoreError};
 
@@ -23,7 +23,7 @@ pub fn remove_record(directory: &Path, identity: &Identity) -> Result<bool, Stor
     absent(fs::remove_dir_all(directory.join(RUNS))).map_err(failed)?;
     let index = ["", "-wal", "-shm", "-journal"].map(|suffix| format!("{INDEX}{suffix}"));
     // The journal goes after everything else: a removal that was interrupted leaves a record that can be removed again.
-    let files = index.iter().map(String::as_str).chain([INDEX_LOCK, JOURNAL, LOCK]);
+    let files = index.iter().map(String::as_str).chain([INDEX_CHECK, INDEX_LOCK, JOURNAL, LOCK]);
     for file in files {
         absent(fs::remove_file(directory.join(file))).map_err(failed)?;
     }

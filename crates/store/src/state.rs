@@ -8,6 +8,7 @@ use assay_model::{CellId, Entry, Machine, PlanInForce, PlannedCell, RunId, RunRe
 
 use crate::journal::Troubles;
 use crate::layout::relative_run_directory;
+use crate::recovery::{DamageReport, RunKnown};
 use values::{Shapes, ValueList};
 
 /// What the entries of a journal add up to. A pure fold: the same entries give the same state.
@@ -37,6 +38,8 @@ pub struct State {
     pub entries: u64,
     /// What had to be skipped.
     pub troubles: Troubles,
+    /// What is wrong with the journal, held against the run directories.
+    pub damage: DamageReport,
     shapes: Shapes,
 }
 
@@ -169,6 +172,21 @@ impl State {
                 self.start(run, process);
             }
             Entry::Finished { run, result } => self.finish(run, result),
+            Entry::AcceptedDamage { .. } | Entry::Scrubbed { .. } => {}
+        }
+    }
+
+    /// What is known of a run.
+    pub(crate) fn known(&self, run: &RunId) -> RunKnown {
+        if self.has_finished(run) {
+            RunKnown::Finished
+        } else if self.open_runs.contains_key(run) {
+            RunKnown::Open
+        } else if self.run(&run.cell, run.repeat).is_some_and(|state| state.attempt > run.attempt) {
+            // An attempt that was given up for a later one was closed or never begun.
+            RunKnown::Open
+        } else {
+            RunKnown::No
         }
     }
 

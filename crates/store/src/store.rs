@@ -1,16 +1,17 @@
 //! The one writer of a record.
 
-use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use assay_model::{Entry, SCHEMA_VERSION};
 
 use crate::journal::{Reader, Writer};
-use crate::layout::JOURNAL;
+use crate::layout::{JOURNAL, RESULT, relative_run_directory};
 use crate::lock::{self, Holder};
 use crate::medium::{FileMedium, Medium};
-use crate::{State, StoreError};
+use crate::recovery::{DamageReport, Unrecorded, unrecorded};
+use crate::{RecordPermissions, State, StoreError};
 
 /// A file without one good line may be a record that a crash kept from being made, if it is no longer than this.
 /// Anything longer was something else before.
@@ -38,18 +39,45 @@ pub struct Store {
     state: State,
     /// The lock lasts until this file is unlocked or closed in every process that has it.
     lock: File,
+    permissions: RecordPermissions,
+}
+
+/// Results of at least this many seconds are synced in their run directory before they are acknowledged. Syncing the
+/// copy of a shorter run would cost more than making the run again, and the journal is synced in any case.
+const COPY_SYNCED_FROM_S: f64 = 0.02;
+
+/// What to do about a journal that lost something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OnDamage {
+    Refuse,
+    Accept,
 }
 
 impl Store {
-    /// Opens the record in a directory, or makes one there.
+    /// Opens the record in a directory, or makes one there. A journal that lost something is refused.
     pub fn open_or_create(directory: &Path, identity: &Identity) -> Result<Store, StoreError> {
-        Store::open_with_medium(directory, identity, |file| Box::new(FileMedium(file)))
+        Store::open(directory, identity, OnDamage::Refuse, |file| Box::new(FileMedium(file)))
     }
 
-    /// Like [`Store::open_or_create`], with the journal's file wrapped, so that faults can be put in.
+    /// Like [`Store::open_or_create`], but a journal that lost something is repaired from the run directories as far
+    /// as that is possible, and the rest is accepted as lost.
+    pub fn open_accepting_damage(directory: &Path, identity: &Identity) -> Result<Store, StoreError> {
+        Store::open(directory, identity, OnDamage::Accept, |file| Box::new(FileMedium(file)))
+    }
+
+    /// Like [`Store::open_accepting_damage`], with the journal's file wrapped, so that faults can be put in.
     pub fn open_with_medium(
         directory: &Path,
         identity: &Identity,
+        wrap: impl FnOnce(File) -> Box<dyn Medium + Send>,
+    ) -> Result<Store, StoreError> {
+        Store::open(directory, identity, OnDamage::Accept, wrap)
+    }
+
+    fn open(
+        directory: &Path,
+        identity: &Identity,
+        on_damage: OnDamage,
         wrap: impl FnOnce(File) -> Box<dyn Medium + Send>,
     ) -> Result<Store, StoreError> {
         create_directories(directory)?;
@@ -57,14 +85,51 @@ impl Store {
         let lock = lock::take(directory, &holder)?;
         let path = directory.join(JOURNAL);
         let open_error = |source| StoreError::Open { path: path.clone(), source };
-        let file = OpenOptions::new().read(true).append(true).create(true).open(&path).map_err(open_error)?;
-        let state = read(&path)?;
+        let permissions = RecordPermissions::of(directory);
+        let mut options = permissions.options();
+        let file = options.read(true).append(true).create(true).open(&path).map_err(open_error)?;
+        let (mut state, bytes) = read(&path)?;
+        let found = unrecorded(directory, &mut |run| state.known(run));
+        // A run that was launched and not acknowledged is no sign of damage: its coordinator was killed.
+        let suspicious = state.troubles.damage.len() + usize::from(state.troubles.torn_tail.is_some()) > 0;
+        let restored = found.lost.len() + if suspicious { found.unacknowledged.len() } else { 0 };
+        state.damage = DamageReport::new(&state.troubles, restored as u64, found.without_result);
+        if state.entries == 0 && bytes > LONGEST_FALSE_START && restored == 0 {
+            let reason = format!("none of its {bytes} bytes are a valid journal line");
+            return Err(StoreError::NotAJournal { path, reason });
+        }
+        if on_damage == OnDamage::Refuse && !state.damage.is_harmless() {
+            return Err(StoreError::Damaged { path: directory.to_owned(), report: Box::new(state.damage) });
+        }
         let torn = state.troubles.torn_tail.is_some();
         let journal = Writer::new(wrap(file), &path, state.entries, torn);
-        let mut store = Store { directory: directory.to_owned(), journal, state, lock };
+        let mut store = Store { directory: directory.to_owned(), journal, state, lock, permissions };
         store.settle(identity)?;
+        store.restore(&found, bytes, identity)?;
         sync_directory(directory)?;
         Ok(store)
+    }
+
+    /// Takes over results that only the run directories have, and notes the damage that was accepted.
+    fn restore(&mut self, found: &Unrecorded, bytes: u64, identity: &Identity) -> Result<(), StoreError> {
+        let report = &self.state.damage;
+        if !report.is_harmless() {
+            let note = Entry::AcceptedDamage {
+                at: identity.now,
+                before_byte: bytes,
+                lines: report.lines,
+                restored: report.restored,
+                without_result: report.without_result,
+            };
+            self.append(&note)?;
+        }
+        if found.lost.is_empty() && found.unacknowledged.is_empty() {
+            return Ok(());
+        }
+        for entry in found.lost.iter().chain(&found.unacknowledged) {
+            self.append(entry)?;
+        }
+        self.journal.sync()
     }
 
     /// Makes durable what was found, and names this schema unless the journal has done so. It has not in a new
@@ -100,11 +165,26 @@ impl Store {
     }
 
     /// Writes an entry and syncs. When this returns, the entry and all before it are acknowledged: they survive the
-    /// loss of power.
+    /// loss of power. The result of a run is put into its run directory first, so that a journal that is damaged later
+    /// can be repaired.
     pub fn commit(&mut self, entry: &Entry) -> Result<(), StoreError> {
-        self.journal.commit(entry)?;
+        let Store { journal, directory, permissions, .. } = self;
+        journal.append_with_copy(entry, |line| match entry {
+            Entry::Finished { run, result } => {
+                let run_directory = crate::layout::run_directory(directory, &relative_run_directory(run));
+                let sync = result.usage.as_ref().is_some_and(|usage| usage.wall_s >= COPY_SYNCED_FROM_S);
+                write_copy(&run_directory, line, *permissions, sync)
+            }
+            _ => Ok(()),
+        })?;
+        self.journal.sync()?;
         self.state.apply(entry);
         Ok(())
+    }
+
+    /// Who may read what is written into this record.
+    pub fn permissions(&self) -> RecordPermissions {
+        self.permissions
     }
 
     /// The run directory inside this record.
@@ -120,20 +200,39 @@ impl Drop for Store {
     }
 }
 
-/// Folds the journal, and refuses a file that never was one.
-fn read(path: &Path) -> Result<State, StoreError> {
+/// Writes the line that acknowledges a run into its run directory, which is made again if the run removed it.
+fn write_copy(
+    directory: &Path,
+    line: &[u8],
+    permissions: RecordPermissions,
+    sync: bool,
+) -> Result<(), StoreError> {
+    let path = directory.join(RESULT);
+    let write = || -> io::Result<()> {
+        let mut file = match permissions.create_file(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                permissions.create_directory(directory)?;
+                permissions.create_file(&path)?
+            }
+            other => other?,
+        };
+        file.write_all(line)?;
+        if sync { file.sync_data() } else { Ok(()) }
+    };
+    write().map_err(|source| StoreError::Open { path: path.clone(), source })
+}
+
+/// Folds the journal, and gives its length.
+fn read(path: &Path) -> Result<(State, u64), StoreError> {
     let file = File::open(path).map_err(|source| StoreError::Open { path: path.to_owned(), source })?;
     let mut reader = Reader::new(file, path);
     let mut state = State::default();
     while let Some(located) = reader.next_entry()? {
         state.apply(&located.entry);
     }
-    if state.entries == 0 && reader.offset() > LONGEST_FALSE_START {
-        let reason = format!("none of its {} bytes are a line that checks", reader.offset());
-        return Err(StoreError::NotAJournal { path: path.to_owned(), reason });
-    }
+    let bytes = reader.offset();
     state.troubles = reader.into_troubles();
-    Ok(state)
+    Ok((state, bytes))
 }
 
 /// Makes a directory and those above it, each durable in its parent.
@@ -142,7 +241,8 @@ fn create_directories(directory: &Path) -> Result<(), StoreError> {
         .ancestors()
         .take_while(|ancestor| !ancestor.as_os_str().is_empty() && !ancestor.exists())
         .collect();
-    fs::create_dir_all(directory)
+    RecordPermissions::PRIVATE
+        .create_directory(directory)
         .map_err(|source| StoreError::Open { path: directory.to_owned(), source })?;
     for made in missing {
         let parent = made.parent().filter(|parent| !parent.as_os_str().is_empty());

@@ -253,6 +253,11 @@ fn built_in_command(description: &WorkloadDescription, problems: &Collector<'_>)
     }
 }
 
+fn is_variable_name(name: &str) -> bool {
+    let starts_well = name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_');
+    starts_well && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+}
+
 fn read_environment(
     table: &Table<'_>,
     names: &Names<'_>,
@@ -260,9 +265,11 @@ fn read_environment(
 ) -> Vec<(String, Template)> {
     let mut environment = Vec::new();
     for (name, item) in table.entries() {
-        if name.value.is_empty() || name.value.contains(['=', '\0']) {
+        // The names are written into scripts, where anything else would be taken for a command.
+        if !is_variable_name(&name.value) {
             let problem = Problem::error(format!("`{}` cannot be the name of a variable", name.value));
-            problems.add(problem.at(name.span.clone()));
+            let hint = "a name has letters, digits and `_`, and does not start with a digit";
+            problems.add(problem.at(name.span.clone()).hint(hint));
         }
         let template = match item.value {
             DeValue::String(_) => item.text().and_then(|text| names.template(&text)),

@@ -34,12 +34,7 @@ pub fn print_table(
         }
         screen.table(table)?;
     }
-    let damaged = subject.summary.damaged_places;
-    if damaged > 0 {
-        let directory = records::shown(record.directory());
-        screen.warn(&format!("skipped {damaged} corrupt journal entries of {directory}"));
-        screen.hint("the file was edited or its disk is failing; rerun the campaign to replace lost runs");
-    }
+    records::warn_of_damage(record, &subject.summary.damage, screen);
     Ok(())
 }
 

@@ -41,7 +41,7 @@ pub fn bench(options: &Bench, screen: &mut Screen) -> anyhow::Result<Exit> {
     let file = PathBuf::from(format!("bench-{}.toml", target.workload));
     let record = target.how.record.clone().unwrap_or_else(|| new_record(&target.workload));
     let assembled = assemble(&file, &records::parse(&file, &campaign(target))?, Some(&record))?;
-    let how = How { record: None, jobs: 1, fresh: false, only: None, quiet: target.how.quiet };
+    let how = How { jobs: 1, quiet: target.how.quiet, ..How::default() };
     let (record, outcome) = run::execute(&assembled, &how, screen)?;
     let index = record.index()?;
     print(target, &record, &index, screen)?;

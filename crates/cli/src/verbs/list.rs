@@ -124,7 +124,8 @@ fn trouble(contents: &assay_store::RecordContents) -> String {
         (runs.failed, "failed"),
         (runs.timed_out, "timed out"),
         (runs.interrupted, "interrupted"),
-        (contents.damaged_places, "corrupt entries"),
+        (contents.damage.lines, "unreadable journal lines"),
+        (contents.damage.restored, "runs restored from their directories"),
     ];
     let words: Vec<String> = counts
         .iter()

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Context;
 use assay_report::{Cell, Column, Table};
@@ -20,6 +21,10 @@ pub fn query(options: &Query, screen: &mut Screen) -> anyhow::Result<Exit> {
     let formats: Vec<Format> = options.output.iter().map(|file| format(file)).collect::<Result<_, _>>()?;
     let record = records::open(options.record.as_deref())?;
     let index = record.index()?;
+    records::warn_of_damage(&record, &index.summary()?.damage, screen);
+    let limit = assay_model::duration::parse_duration(&options.timeout)
+        .map_err(|reason| Mistake::new(reason, "for example `--timeout 90s`"))?;
+    index.limit_queries(Duration::try_from_secs_f64(limit).unwrap_or(Duration::MAX))?;
     for (file, format) in options.output.iter().zip(formats) {
         export(&index, &options.sql, format, file)?;
         screen.say(&format!("wrote {}", file.display()));

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use assay_judge::{GateResult, GateState};
 use assay_launch::{Ending, Options, Outcome};
-use assay_store::{Index, Record, Store, StoreError};
+use assay_store::{Index, Record, RecordPermissions, Store, StoreError};
 
 use super::plan::{Assembled, assemble_file};
 use crate::answer::print;
 use crate::exit::Exit;
+use crate::failure::Mistake;
 use crate::options::{self, How};
 use crate::records;
 use crate::registry::{self, Purpose};
@@ -38,7 +39,8 @@ pub fn execute(assembled: &Assembled, how: &How, screen: &mut Screen) -> anyhow:
     if how.fresh {
         move_aside(assembled, screen)?;
     }
-    let mut store = open_store(assembled)?;
+    let mut store = open_store(assembled, how)?;
+    report_damage(&store, screen);
     let launch = launch_options(assembled, how)?;
     let mut progress = Progress::new(plan, screen, how.quiet);
     let outcome = assay_launch::execute(plan, &mut store, &launch, &mut |event| progress.show(event));
@@ -48,13 +50,37 @@ pub fn execute(assembled: &Assembled, how: &How, screen: &mut Screen) -> anyhow:
     Ok((Record::open(&assembled.record)?, outcome))
 }
 
-fn open_store(assembled: &Assembled) -> anyhow::Result<Store> {
+fn open_store(assembled: &Assembled, how: &How) -> anyhow::Result<Store> {
     let identity = records::writer(assembled.plan.name.clone(), assembled.machine.host.clone());
-    std::fs::create_dir_all(&assembled.record)
-        .with_context(|| format!("cannot make the record {}", assembled.record.display()))?;
+    let permissions =
+        if how.group_readable { RecordPermissions::GROUP_READABLE } else { RecordPermissions::PRIVATE };
+    permissions
+        .create_directory(&assembled.record)
+        .map_err(|error| unusable(&assembled.record, &error.to_string()))?;
     // Run directories stand in scripts and environments, so they must not depend on where the user stood.
     let record = assembled.record.canonicalize().unwrap_or_else(|_| assembled.record.clone());
-    Ok(Store::open_or_create(&record, &identity)?)
+    if record.to_str().is_none() {
+        return Err(unusable(&record, "its path is not valid UTF-8, which scripts and results need").into());
+    }
+    Ok(if how.accept_damage {
+        Store::open_accepting_damage(&record, &identity)?
+    } else {
+        Store::open_or_create(&record, &identity)?
+    })
+}
+
+fn unusable(record: &Path, reason: &str) -> Mistake {
+    let text = format!("cannot make a record in {}: {reason}", record.display());
+    Mistake::new(text, "name another directory with `--record`")
+}
+
+/// Says what was wrong with a journal that is written to nevertheless.
+fn report_damage(store: &Store, screen: &mut Screen) {
+    let damage = &store.state().damage;
+    if damage.is_worth_reporting() {
+        let directory = records::shown(store.directory());
+        screen.warn(&format!("the journal of {directory} was damaged: {damage}"));
+    }
 }
 
 fn launch_options(assembled: &Assembled, how: &How) -> anyhow::Result<Options> {
@@ -74,6 +100,7 @@ fn launch_options(assembled: &Assembled, how: &How) -> anyhow::Result<Options> {
         machine: assembled.machine.clone(),
         program: env!("CARGO_PKG_VERSION").to_owned(),
         readers,
+        keep_environment: how.keep_env.clone(),
         interrupt: signals::interrupts()?,
     })
 }
@@ -85,7 +112,7 @@ fn move_aside(assembled: &Assembled, screen: &mut Screen) -> anyhow::Result<()> 
         return Ok(());
     }
     // Whoever writes the record now must not lose it; any other trouble with it is a reason to start over.
-    if let Err(error) = open_store(assembled)
+    if let Err(error) = open_store(assembled, &How::default())
         && matches!(error.downcast_ref(), Some(StoreError::Held { .. } | StoreError::HeldByUnknown { .. }))
     {
         return Err(error);

@@ -3,6 +3,7 @@
 
 mod bench;
 mod chat;
+mod hardening;
 mod interruptions;
 mod json;
 mod load;

@@ -12,6 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Statement, params};
 
 use crate::chosen::chosen;
 use crate::layout::relative_run_directory;
+use crate::recovery::{DamageReport, RunKnown};
 
 /// Takes entries into the index. Runs are written when they finish, so that most take one insert; those still open
 /// are written at the end.
@@ -21,6 +22,7 @@ pub(super) struct Filler<'c> {
     put_cell: Statement<'c>,
     get_cell: Statement<'c>,
     newest_attempt: Statement<'c>,
+    status_of: Statement<'c>,
     put_run: Statement<'c>,
     finish_run: Statement<'c>,
     put_metric: Statement<'c>,
@@ -52,6 +54,8 @@ impl<'c> Filler<'c> {
             get_cell: connection.prepare("select id from cell_data where cell = ?1")?,
             newest_attempt: connection
                 .prepare("select max(attempt) from run_data where cell_id = ?1 and repeat = ?2")?,
+            status_of: connection
+                .prepare("select status from run_data where cell_id = ?1 and repeat = ?2 and attempt = ?3")?,
             put_run: connection.prepare(
                 "insert into run_data (cell_id, repeat, attempt, run, status, started_at, directory, current)
                  values (?1, ?2, ?3, ?4, 'open', ?5, coalesce(?6, ?7), ?8)
@@ -121,11 +125,38 @@ impl<'c> Filler<'c> {
                 Ok(())
             }
             Entry::Finished { run, result } => self.finish(run, result),
+            Entry::AcceptedDamage { .. } | Entry::Scrubbed { .. } => Ok(()),
         }
+    }
+
+    /// What the index knows of a run. An index that cannot answer is replaced later, so that is no reason to stop.
+    pub(super) fn known(&mut self, run: &RunId) -> RunKnown {
+        let Ok(cell) = self.cell(&run.cell) else { return RunKnown::Finished };
+        let status: rusqlite::Result<Option<String>> =
+            self.status_of.query_row(params![cell, run.repeat, run.attempt], |row| row.get(0)).optional();
+        match status.as_ref().map(|status| status.as_deref()) {
+            Ok(None) => match self.newest_attempt.query_row(params![cell, run.repeat], |row| row.get(0)) {
+                Ok(Some::<u32>(newest)) if newest > run.attempt => RunKnown::Open,
+                _ => RunKnown::No,
+            },
+            Ok(Some("open")) => RunKnown::Open,
+            Ok(Some(_)) | Err(_) => RunKnown::Finished,
+        }
+    }
+
+    /// Keeps what is wrong with the journal.
+    pub(super) fn damage(&mut self, report: &DamageReport) -> rusqlite::Result<()> {
+        let text = json(report)?;
+        self.meta("damage", text)
     }
 
     /// Writes what is still open.
     pub(super) fn end(mut self) -> rusqlite::Result<()> {
+        self.write_open_runs()
+    }
+
+    /// Writes the runs that have no result so far.
+    pub(super) fn write_open_runs(&mut self) -> rusqlite::Result<()> {
         for (run, launch) in std::mem::take(&mut self.launched) {
             let cell = self.cell(&run.cell)?;
             let current = self.make_current(cell, &run)?;

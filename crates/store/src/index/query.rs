@@ -1,14 +1,18 @@
 //! Questions that people ask in SQL.
 
 use std::fmt;
+use std::time::{Duration, Instant};
 
-use rusqlite::Connection;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::types::ValueRef;
+use rusqlite::{Connection, ErrorCode};
 
 use super::schema::described;
 use super::{Index, is_broken, wide};
 use crate::StoreError;
+
+/// Steps of SQLite's machine between two looks at the clock: about a millisecond.
+const STEPS_BETWEEN_LOOKS: i32 = 100_000;
 
 /// One value of an answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,6 +99,16 @@ impl Index {
         answer.map_err(|error| StoreError::Query { reason: reason(&error), tables: described() })
     }
 
+    /// Ends queries that take longer than this.
+    pub fn limit_queries(&self, limit: Duration) -> Result<(), StoreError> {
+        let mut connection = self.connection.borrow_mut();
+        let deadline = Instant::now().checked_add(limit);
+        let is_late = move || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        connection
+            .progress_handler(STEPS_BETWEEN_LOOKS, Some(is_late))
+            .map_err(|error| StoreError::Query { reason: reason(&error), tables: described() })
+    }
+
     fn each_row(&self, sql: &str, take: &mut dyn FnMut(Vec<Datum>) -> bool) -> rusqlite::Result<Vec<String>> {
         if wide::is_named(sql) {
             wide::create(&mut self.connection.borrow_mut())?;
@@ -136,6 +150,9 @@ fn reason(error: &rusqlite::Error) -> String {
     match error {
         rusqlite::Error::SqliteFailure(_, Some(message)) if message == "not authorized" => {
             "only questions are allowed here: a query must not change anything".to_owned()
+        }
+        error if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
+            "it took longer than its time limit".to_owned()
         }
         rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),
         rusqlite::Error::SqlInputError { msg, offset, .. } if *offset >= 0 => {

@@ -12,8 +12,8 @@ use super::Index;
 use super::decode::{
     counts, counts_by_cell, hints, origin, parse_json, parsed, run_number, run_row, scope, status,
 };
-use crate::StoreError;
 use crate::state::StatusCounts;
+use crate::{DamageReport, StoreError};
 
 /// What is known of a record as a whole.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -30,8 +30,8 @@ pub struct Summary {
     pub last_session: Option<f64>,
     /// The machine of the last one.
     pub machine: Option<Machine>,
-    /// Places in the journal where lines between good ones had to be skipped.
-    pub damaged_places: u64,
+    /// What is wrong with the journal.
+    pub damage: DamageReport,
     /// How the newest attempts ended.
     pub runs: StatusCounts,
 }
@@ -157,7 +157,8 @@ impl Index {
             summary.last_session = number("last_session")?;
             let mut count = |key: &str| get.query_row([key], |row| row.get::<_, u64>(0)).optional();
             summary.sessions = count("sessions")?.unwrap_or(0);
-            summary.damaged_places = count("damaged_places")?.unwrap_or(0);
+            let damage: Option<String> = get.query_row(["damage"], |row| row.get(0)).optional()?;
+            summary.damage = damage.as_deref().map_or_else(|| Ok(DamageReport::default()), parse_json)?;
             Ok(summary)
         })
     }

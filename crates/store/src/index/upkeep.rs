@@ -1,25 +1,24 @@
 //! Making and extending the index file.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use assay_model::Entry;
 use rusqlite::{Connection, OpenFlags};
 
 use super::fill::Filler;
+use super::freshness::{FileChecks, IndexFreshness, IndexedPart, checksum, freshness};
 use super::schema::TABLES;
-use super::standing::{Fingerprint, Progress, Standing, standing};
-use crate::StoreError;
-use crate::journal::Reader;
+use crate::journal::{Flaw, Reader, Troubles};
 use crate::layout::{INDEX, INDEX_LOCK, JOURNAL};
+use crate::recovery::{restorable, unrecorded};
+use crate::{RecordPermissions, StoreError};
 
 /// How long to wait for another process that makes the index.
 const PATIENCE: Duration = Duration::from_secs(3);
-
-/// How much of the start of a journal is compared: it holds the checksum of the record line.
-const HEAD: u64 = 64;
 
 /// Why an index could not be made in its place: only the journal's troubles are the user's.
 enum Obstacle {
@@ -43,21 +42,22 @@ impl From<io::Error> for Obstacle {
 pub(crate) fn fresh(record: &Path) -> Option<Connection> {
     let mut journal = File::open(record.join(JOURNAL)).ok()?;
     let connection = open_read_only(&record.join(INDEX)).ok()?;
-    let fresh = match standing(&connection, &mut journal).ok()? {
-        Standing::Fresh => true,
-        Standing::Foreign => false,
-        Standing::Behind(progress) => nothing_settled_after(&progress, journal, record).ok()?,
+    let fresh = match freshness(&connection, record, &mut journal).ok()? {
+        IndexFreshness::Fresh => true,
+        IndexFreshness::Foreign => false,
+        IndexFreshness::Behind(part) => nothing_settled_after(&part, journal, record).ok()?,
     };
     fresh.then_some(connection)
 }
 
 /// Whether all that follows in the journal is a torn tail, which adds nothing to the index.
-fn nothing_settled_after(progress: &Progress, journal: File, record: &Path) -> io::Result<bool> {
+fn nothing_settled_after(part: &IndexedPart, journal: File, record: &Path) -> io::Result<bool> {
     let mut journal = journal;
-    journal.seek(SeekFrom::Start(progress.offset))?;
-    let mut reader = Reader::resume(journal, &record.join(JOURNAL), progress.offset, progress.lines);
+    journal.seek(SeekFrom::Start(part.offset))?;
+    let mut reader = Reader::resume(journal, &record.join(JOURNAL), part.offset, part.lines);
     let ended = matches!(reader.next_entry(), Ok(None));
-    Ok(ended && reader.settled().0 == progress.offset)
+    let settled = reader.settled().0;
+    Ok(ended && settled == part.offset && !needs_a_look(reader.troubles()))
 }
 
 /// An index that is up to date: the one on disk if possible, else a temporary one.
@@ -100,7 +100,8 @@ fn on_disk(record: &Path, broken: bool) -> Result<Connection, Obstacle> {
 /// index to the other.
 fn lock(record: &Path) -> io::Result<File> {
     let path = record.join(INDEX_LOCK);
-    let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+    let mut options = RecordPermissions::of(record).options();
+    let file = options.write(true).create(true).truncate(false).open(path)?;
     let start = Instant::now();
     loop {
         match file.try_lock() {
@@ -119,11 +120,15 @@ fn extend(record: &Path, path: &Path) -> Result<bool, Obstacle> {
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
     let mut journal = File::open(record.join(JOURNAL))?;
-    match standing(&connection, &mut journal)? {
-        Standing::Fresh => Ok(true),
-        Standing::Foreign => Ok(false),
-        Standing::Behind(progress) => {
-            fill(&mut connection, record, progress)?;
+    match freshness(&connection, record, &mut journal)? {
+        IndexFreshness::Fresh => Ok(true),
+        IndexFreshness::Foreign => Ok(false),
+        IndexFreshness::Behind(part) if part.restored => Ok(false),
+        IndexFreshness::Behind(part) => {
+            let journal = journal.metadata()?;
+            fill(&mut connection, record, part)?;
+            connection.close().map_err(|(_, error)| error)?;
+            FileChecks::save(record, &journal)?;
             Ok(true)
         }
     }
@@ -133,10 +138,12 @@ fn extend(record: &Path, path: &Path) -> Result<bool, Obstacle> {
 fn rebuild(record: &Path, path: &Path) -> Result<(), Obstacle> {
     let beside = beside(path, ".new");
     remove(&beside)?;
+    let journal = File::open(record.join(JOURNAL))?.metadata()?;
     let outcome = build(record, &beside).and_then(|()| {
         // The rollback file of the index that was there would be applied to the new one.
         remove(&self::beside(path, "-journal"))?;
-        Ok(fs::rename(&beside, path)?)
+        fs::rename(&beside, path)?;
+        Ok(FileChecks::save(record, &journal)?)
     });
     if outcome.is_err() {
         let _ = remove(&beside);
@@ -145,6 +152,8 @@ fn rebuild(record: &Path, path: &Path) -> Result<(), Obstacle> {
 }
 
 fn build(record: &Path, path: &Path) -> Result<(), Obstacle> {
+    // SQLite would let everybody read the file.
+    drop(RecordPermissions::of(record).create_file(path)?);
     let mut connection = Connection::open(path)?;
     // Nobody sees this file before it is whole and synced.
     connection.execute_batch(
@@ -176,44 +185,64 @@ fn temporary(record: &Path) -> Result<Connection, StoreError> {
 fn create_and_fill(connection: &mut Connection, record: &Path) -> Result<(), Obstacle> {
     connection.execute_batch("pragma cache_size = -32000;")?;
     connection.execute_batch(TABLES)?;
-    fill(connection, record, Progress::default())
+    fill(connection, record, IndexedPart::default())
 }
 
-/// Reads the journal on from where the index ends, in one transaction.
-fn fill(connection: &mut Connection, record: &Path, mut progress: Progress) -> Result<(), Obstacle> {
+/// Reads the journal on from where the index ends, in one transaction. Where it is read from its start, results that
+/// only the run directories have are taken over. An index that cannot be extended is made anew.
+fn fill(connection: &mut Connection, record: &Path, mut part: IndexedPart) -> Result<(), Obstacle> {
     let path = record.join(JOURNAL);
     let journal_error = |source| Obstacle::Journal(StoreError::Read { path: path.clone(), source });
     let mut journal = File::open(&path).map_err(journal_error)?;
-    let mut source = journal.try_clone().map_err(journal_error)?;
-    source.seek(SeekFrom::Start(progress.offset)).map_err(journal_error)?;
-    let mut reader = match progress.offset {
+    let mut source = File::open(&path).map_err(journal_error)?;
+    source.seek(SeekFrom::Start(part.offset)).map_err(journal_error)?;
+    let from_start = part.offset == 0;
+    let mut reader = match part.offset {
         0 => Reader::new(source, &path),
-        offset => Reader::resume(source, &path, offset, progress.lines),
+        offset => Reader::resume(source, &path, offset, part.lines),
     };
     let transaction = connection.transaction()?;
     let mut filler = Filler::new(&transaction)?;
-    let mut last = None;
     while let Some(located) = reader.next_entry().map_err(Obstacle::Journal)? {
+        if !from_start && matches!(located.entry, Entry::AcceptedDamage { .. }) {
+            return Err(Obstacle::Index);
+        }
         filler.take(&located.entry)?;
-        last = Some((located.offset, located.bytes));
     }
-    for _ in &reader.troubles().damage {
-        filler.count("damaged_places")?;
+    let before = part.offset;
+    (part.offset, part.lines) = reader.settled();
+    let troubles = reader.into_troubles();
+    if !from_start && needs_a_look(&troubles) {
+        // What is wrong is reported for the journal as a whole.
+        return Err(Obstacle::Index);
     }
-    for _ in &reader.troubles().interrupted {
+    if from_start {
+        filler.write_open_runs()?;
+        let found = unrecorded(record, &mut |run| filler.known(run));
+        let restored = restorable(found, &troubles, record);
+        part.restored = !restored.entries.is_empty();
+        for entry in &restored.entries {
+            filler.take(entry)?;
+        }
+        filler.damage(&restored.report)?;
+    }
+    for _ in &troubles.interrupted {
         filler.count("interrupted_writes")?;
     }
     filler.end()?;
-    if progress.offset == 0 {
-        progress.head = Fingerprint::take(&mut journal, 0, HEAD).map_err(journal_error)?;
-    }
-    (progress.offset, progress.lines) = reader.settled();
-    if let Some((offset, bytes)) = last {
-        progress.last = Fingerprint::take(&mut journal, offset, bytes).map_err(journal_error)?;
-    }
-    progress.save(&transaction)?;
+    part.checksum =
+        checksum(&mut journal, before, part.offset - before, part.checksum).map_err(journal_error)?;
+    part.save(&transaction)?;
     transaction.commit()?;
     Ok(())
+}
+
+/// Whether a journal is damaged in more than the line that is being written.
+fn needs_a_look(troubles: &Troubles) -> bool {
+    let tail = troubles.torn_tail.as_ref();
+    !troubles.damage.is_empty()
+        || troubles.converted_lines > 0
+        || tail.is_some_and(|tail| tail.lines > 1 || tail.flaw != Flaw::Unfinished)
 }
 
 fn open_read_only(path: &Path) -> rusqlite::Result<Connection> {

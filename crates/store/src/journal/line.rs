@@ -33,8 +33,16 @@ pub fn decode(line: &[u8]) -> Result<Entry, Flaw> {
     serde_json::from_slice(checked(line)?).map_err(|error| Flaw::NotAnEntry(error.to_string()))
 }
 
-/// The JSON of a line whose checksum is right.
+/// Whether a line, given without its newline, ends in the carriage return that a conversion to Windows line endings
+/// adds. No entry ends so: JSON ends with a brace.
+pub(super) fn is_converted(line: &[u8]) -> bool {
+    line.ends_with(b"\r")
+}
+
+/// The JSON of a line whose checksum is right. A carriage return that was added at the end costs nothing: the checksum
+/// shows that the rest is whole.
 pub(super) fn checked(line: &[u8]) -> Result<&[u8], Flaw> {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
     let (prefix, json) = line.split_at_checked(PREFIX).ok_or(Flaw::Checksum)?;
     let [digits @ .., b' '] = prefix else { return Err(Flaw::Checksum) };
     let mut expected = 0_u32;
@@ -51,6 +59,7 @@ pub(super) fn checked(line: &[u8]) -> Result<&[u8], Flaw> {
 
 /// Whether a line, given without its newline, was cut short and then marked as such by a later writer.
 pub(super) fn is_marked_torn(line: &[u8]) -> bool {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
     TORN_MARK.strip_suffix(b"\n").is_some_and(|mark| line.ends_with(mark))
 }
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use assay_model::{Entry, SCHEMA_VERSION};
 
-use super::line::{LONGEST_LINE, decode, is_marked_torn, schema_of};
+use super::line::{LONGEST_LINE, decode, is_converted, is_marked_torn, schema_of};
+use super::renamed::rename_metrics;
 use crate::StoreError;
 
 /// Why a line does not count.
@@ -43,6 +44,10 @@ pub struct Troubles {
     pub interrupted: Vec<Damage>,
     /// A bad end: normal after a crash, and while a writer is at work.
     pub torn_tail: Option<Damage>,
+    /// Damage that the user accepted: what could be restored was restored.
+    pub accepted: Vec<Damage>,
+    /// Lines whose end was converted to Windows line endings. They are whole otherwise.
+    pub converted_lines: u64,
 }
 
 /// An entry and where its line is.
@@ -109,9 +114,13 @@ impl<R: Read> Reader<R> {
             self.offset += bytes;
             self.line += 1;
             match self.decode_line(bytes) {
-                Ok(entry) => {
+                Ok(mut entry) => {
                     self.check_schema(&entry)?;
                     self.troubles.damage.extend(self.pending.take());
+                    if let Entry::AcceptedDamage { before_byte, .. } = &entry {
+                        self.accept_damage(*before_byte);
+                    }
+                    rename_metrics(&mut entry);
                     self.settle();
                     return Ok(Some(Located { entry, offset, bytes }));
                 }
@@ -164,11 +173,13 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    fn decode_line(&self, bytes: u64) -> Result<Entry, Flaw> {
+    fn decode_line(&mut self, bytes: u64) -> Result<Entry, Flaw> {
         if bytes > LONGEST_LINE as u64 {
             return Err(Flaw::Checksum);
         }
-        decode(self.buffer.strip_suffix(b"\n").ok_or(Flaw::Unfinished)?)
+        let line = self.buffer.strip_suffix(b"\n").ok_or(Flaw::Unfinished)?;
+        self.troubles.converted_lines += u64::from(is_converted(line));
+        decode(line)
     }
 
     fn note_flaw(&mut self, offset: u64, bytes: u64, flaw: Flaw) -> Result<(), StoreError> {
@@ -188,6 +199,13 @@ impl<R: Read> Reader<R> {
             self.settle();
         }
         Ok(())
+    }
+
+    fn accept_damage(&mut self, before_byte: u64) {
+        let damage = std::mem::take(&mut self.troubles.damage);
+        let (accepted, new) = damage.into_iter().partition(|damage| damage.offset < before_byte);
+        self.troubles.damage = new;
+        self.troubles.accepted.extend::<Vec<Damage>>(accepted);
     }
 
     fn check_schema(&mut self, entry: &Entry) -> Result<(), StoreError> {

@@ -106,11 +106,11 @@ fn checked_line(json: &str) -> Vec<u8> {
 #[test]
 fn a_newer_schema_is_refused_even_if_its_record_line_looks_different() {
     for json in [
-        r#"{"record":{"schema":2,"name":"n","at":0.0,"program":"9"}}"#,
+        r#"{"record":{"schema":3,"name":"n","at":0.0,"program":"9"}}"#,
         r#"{"record":{"schema":77,"title":{"en":"n"}}}"#,
     ] {
         let error = Reader::new(checked_line(json).as_slice(), path()).next_entry().unwrap_err();
-        assert!(matches!(error, StoreError::Newer { found: 2 | 77, .. }), "{error}");
+        assert!(matches!(error, StoreError::Newer { found: 3 | 77, .. }), "{error}");
         assert!(error.hint().unwrap().contains("update assay"));
     }
 }

@@ -40,6 +40,15 @@ impl<M: Medium> Writer<M> {
 
     /// Writes an entry. When this returns, the entry survives the death of this process.
     pub fn append(&mut self, entry: &Entry) -> Result<(), StoreError> {
+        self.append_with_copy(entry, |_| Ok(()))
+    }
+
+    /// Like [`Writer::append`], with the line handed to `copy` before it is written to the journal.
+    pub fn append_with_copy(
+        &mut self,
+        entry: &Entry,
+        copy: impl FnOnce(&[u8]) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         if self.distrusted {
             return Err(StoreError::Distrusted { path: self.path.clone() });
         }
@@ -52,6 +61,7 @@ impl<M: Medium> Writer<M> {
         if self.buffer.len() > LONGEST_LINE {
             return Err(StoreError::TooLong { what: name_of(entry), bytes: self.buffer.len() });
         }
+        copy(&self.buffer)?;
         self.write_buffer().map_err(|source| self.write_error(source))?;
         self.written += 1;
         Ok(())
@@ -119,5 +129,7 @@ fn name_of(entry: &Entry) -> String {
         Entry::Launching { run, .. } => format!("the launch of run {run}"),
         Entry::Started { run, .. } => format!("the start of run {run}"),
         Entry::Finished { run, .. } => format!("the result of run {run}"),
+        Entry::AcceptedDamage { .. } => "the note of accepted damage".to_owned(),
+        Entry::Scrubbed { .. } => "the note of a scrub".to_owned(),
     }
 }

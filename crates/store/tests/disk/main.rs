@@ -3,6 +3,10 @@
 #[cfg(test)]
 mod common;
 #[cfg(test)]
+mod damage;
+#[cfg(test)]
 mod kill;
 #[cfg(test)]
 mod record;
+#[cfg(test)]
+mod secrets;

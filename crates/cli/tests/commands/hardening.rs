@@ -1,0 +1,102 @@
+//! Damaged records, secrets and runs that misbehave, as a user meets them.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::bench::Bench;
+
+const CAMPAIGN: &str = r#"
+name = "hard"
+question = "how long?"
+[workload]
+command = "echo metric=1"
+[repeats]
+at_least = 4
+"#;
+
+fn record(campaign: &str) -> Bench {
+    Bench::new().file("campaign.toml", campaign)
+}
+
+#[test]
+fn a_zeroed_journal_is_reported_refused_and_restored() {
+    let place = record(CAMPAIGN);
+    assert!(place.run(&["run", "campaign.toml"]).starts_with("exit code 0"));
+    let journal = place.path("records/hard/journal.jsonl");
+    let length = fs::metadata(&journal).unwrap().len() as usize;
+    fs::write(&journal, vec![0; length]).unwrap();
+    fs::remove_file(place.path("records/hard/index.sqlite")).unwrap();
+    let shown = place.run(&["show", "records/hard"]);
+    assert!(shown.contains("4 finished runs restored from their run directories"), "{shown}");
+    let listed = place.run(&["list", "records"]);
+    assert!(listed.contains("4 runs restored"), "{listed}");
+    let refused = place.run(&["run", "campaign.toml"]);
+    assert!(refused.starts_with("exit code 2") && refused.contains("--accept-damage"), "{refused}");
+    let accepted = place.run(&["run", "campaign.toml", "--accept-damage"]);
+    assert!(accepted.starts_with("exit code 0"), "{accepted}");
+    // Nothing was run again, and nothing was written into an old directory.
+    assert_eq!(place.count("records/hard/runs", "run.sh"), 4);
+    assert!(!place.run(&["show", "records/hard"]).contains("damaged"));
+}
+
+#[test]
+fn secrets_reach_no_file_of_a_record() {
+    let campaign = format!("{CAMPAIGN}[workload.environment]\nMY_TOKEN = \"canary-in-file\"\n");
+    let place = record(&campaign);
+    let output = place
+        .command(&["run", "campaign.toml", "--keep-env", "GH_PAT"])
+        .env("GH_PAT", "canary-pat-1")
+        .env("DATABASE_URL", "postgres://a:canary-url@h/x")
+        .env("AUTHORIZATION", "canary-header")
+        .env("OMP_NUM_THREADS", "canary-free")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let exported = place.command(&["query", "select * from run", "records/hard", "--json"]).output().unwrap();
+    let mut files = vec![place.path("records/hard")];
+    let mut texts = vec![exported.stdout];
+    while let Some(path) = files.pop() {
+        let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o077;
+        assert_eq!(mode, 0, "{} is readable by others", path.display());
+        if path.is_dir() {
+            files.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        } else {
+            texts.push(fs::read(&path).unwrap());
+        }
+    }
+    let all = String::from_utf8_lossy(&texts.concat()).into_owned();
+    for secret in ["canary-in-file", "canary-pat-1", "canary-url", "canary-header"] {
+        assert!(!all.contains(secret), "{secret} is in the record");
+    }
+    assert!(all.contains("canary-free"), "what can change a measurement is kept");
+}
+
+#[test]
+fn a_run_that_removes_its_directory_fails_alone() {
+    let command = r#"command = "if [ {n} = 1 ]; then rm -rf {run_directory}; fi; echo metric=1""#;
+    let campaign = CAMPAIGN.replace(r#"command = "echo metric=1""#, command);
+    let campaign = format!("{campaign}[vary]\nn = [1, 2]\n");
+    let told = record(&campaign).run(&["run", "campaign.toml"]);
+    assert!(told.starts_with("exit code 3"), "{told}");
+    assert!(told.contains("4 runs failed: the run removed its own run directory"), "{told}");
+}
+
+#[test]
+fn names_that_the_launcher_or_a_shell_would_misread_are_refused() {
+    let environment = format!("{CAMPAIGN}[workload.environment]\n\"A B;touch pq\" = \"x\"\n");
+    let told = record(&environment).run(&["run", "campaign.toml"]);
+    assert!(told.starts_with("exit code 2") && told.contains("cannot be the name of a variable"), "{told}");
+    let file = CAMPAIGN
+        .replace("[repeats]", "[[workload.config]]\nbase = \"b.json\"\nwrite = \"run.sh\"\n[repeats]");
+    let told = record(&file).file("b.json", "{}").run(&["run", "campaign.toml"]);
+    assert!(told.starts_with("exit code 2") && told.contains("`run.sh`"), "{told}");
+}
+
+#[test]
+fn a_query_without_end_is_stopped() {
+    let place = record(CAMPAIGN);
+    place.run(&["run", "campaign.toml"]);
+    let endless = "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n";
+    let told = place.run(&["query", endless, "records/hard", "--timeout", "200ms"]);
+    assert!(told.starts_with("exit code 2") && told.contains("time limit"), "{told}");
+}

@@ -1,0 +1,179 @@
+//! Damage of a journal is reported or repaired, never passed over in silence.
+
+use std::fs;
+use std::path::Path;
+
+use assay_model::{Entry, Status};
+use assay_store::{Record, Store, StoreError};
+
+use crate::common::{finished, identity, launching, run};
+
+const RUNS: u32 = 12;
+
+/// A record of finished runs with their run directories, as the launcher leaves it.
+fn record(directory: &Path) {
+    let mut store = Store::open_or_create(directory, &identity()).unwrap();
+    for repeat in 1..=RUNS {
+        store.append(&launching(&run(repeat))).unwrap();
+        store.commit(&finished(&run(repeat), Status::Succeeded)).unwrap();
+    }
+}
+
+fn journal(directory: &Path) -> Vec<u8> {
+    fs::read(directory.join("journal.jsonl")).unwrap()
+}
+
+fn put(directory: &Path, bytes: &[u8]) {
+    fs::write(directory.join("journal.jsonl"), bytes).unwrap();
+}
+
+/// Finished runs as each way of reading sees them.
+fn counts(directory: &Path) -> [u64; 2] {
+    let record = Record::open(directory).unwrap();
+    let state = record.state().unwrap();
+    let summary = record.index().unwrap().summary().unwrap();
+    assert_eq!(state.damage, summary.damage, "both readers report the same");
+    [state.counts().succeeded, summary.runs.succeeded]
+}
+
+fn refused(directory: &Path) -> String {
+    let error = Store::open_or_create(directory, &identity()).err().expect("a damaged journal is refused");
+    assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+    assert!(error.hint().unwrap().contains("--accept-damage"));
+    error.to_string()
+}
+
+fn flip_in_last_lines(bytes: &mut [u8], lines: usize) {
+    let ends: Vec<usize> = (0..bytes.len()).filter(|place| bytes[*place] == b'\n').collect();
+    for end in ends.iter().rev().take(lines) {
+        bytes[end - 3] ^= 1;
+    }
+}
+
+#[test]
+fn flipped_bytes_in_the_last_lines_are_reported_and_repaired() {
+    for keep_index in [true, false] {
+        let root = tempfile::tempdir().unwrap();
+        record(root.path());
+        assert_eq!(counts(root.path()), [12, 12]);
+        let mut bytes = journal(root.path());
+        flip_in_last_lines(&mut bytes, 10);
+        put(root.path(), &bytes);
+        if !keep_index {
+            fs::remove_file(root.path().join("index.sqlite")).unwrap();
+        }
+        assert_eq!(counts(root.path()), [12, 12]);
+        let message = refused(root.path());
+        assert!(message.contains("10 unreadable lines: lines 16-25"), "{message}");
+        assert!(message.contains("5 finished runs restored"), "{message}");
+        assert_eq!(journal(root.path()), bytes, "a refusal changes nothing");
+        let store = Store::open_accepting_damage(root.path(), &identity()).unwrap();
+        assert_eq!(store.state().counts().succeeded, 12);
+        drop(store);
+        drop(Store::open_or_create(root.path(), &identity()).unwrap());
+        assert_eq!(counts(root.path()), [12, 12]);
+        assert!(!Record::open(root.path()).unwrap().state().unwrap().damage.is_worth_reporting());
+    }
+}
+
+#[test]
+fn a_journal_of_zeros_an_empty_one_and_a_cut_one_are_restored() {
+    let root = tempfile::tempdir().unwrap();
+    record(root.path());
+    let whole = journal(root.path());
+    let lines: Vec<&[u8]> = whole.split_inclusive(|byte| *byte == b'\n').collect();
+    for bytes in [vec![0; whole.len()], Vec::new(), lines[..9].concat()] {
+        put(root.path(), &bytes);
+        let _ = fs::remove_file(root.path().join("index.sqlite"));
+        assert_eq!(counts(root.path()), [12, 12], "{} bytes", bytes.len());
+        assert!(refused(root.path()).contains("restored from"));
+        let mut store = Store::open_accepting_damage(root.path(), &identity()).unwrap();
+        assert_eq!(store.state().counts().succeeded, 12);
+        store.commit(&finished(&run(RUNS + 1), Status::Succeeded)).unwrap();
+        drop(store);
+        assert_eq!(counts(root.path()), [13, 13]);
+        fs::remove_dir_all(root.path().join("runs/00000000000000aa@local/r13")).unwrap();
+    }
+}
+
+#[test]
+fn windows_line_endings_cost_nothing_and_are_reported() {
+    let root = tempfile::tempdir().unwrap();
+    record(root.path());
+    let bytes = String::from_utf8(journal(root.path())).unwrap().replace('\n', "\r\n");
+    put(root.path(), bytes.as_bytes());
+    assert_eq!(counts(root.path()), [12, 12]);
+    let store = Store::open_or_create(root.path(), &identity()).unwrap();
+    assert_eq!(store.state().counts().succeeded, 12);
+    assert!(store.state().damage.is_worth_reporting());
+    assert!(store.state().damage.to_string().contains("Windows line endings"));
+}
+
+#[test]
+fn a_run_that_was_not_acknowledged_is_taken_over_and_is_no_damage() {
+    let root = tempfile::tempdir().unwrap();
+    record(root.path());
+    let whole = journal(root.path());
+    // Killed after the result was put into the run directory and before the journal had it.
+    let cut = whole[..whole.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
+    put(root.path(), &whole[..cut]);
+    let state = Record::open(root.path()).unwrap().state().unwrap();
+    assert_eq!((state.counts().succeeded, state.counts().open), (11, 1));
+    assert!(!state.damage.is_worth_reporting());
+    let store = Store::open_or_create(root.path(), &identity()).unwrap();
+    assert_eq!((store.state().counts().succeeded, store.state().open_runs.len()), (12, 0));
+}
+
+#[test]
+fn damage_in_the_middle_is_refused_once_and_a_cut_write_at_the_end_never() {
+    let root = tempfile::tempdir().unwrap();
+    record(root.path());
+    let whole = journal(root.path());
+    put(root.path(), &[whole.as_slice(), b"1234abcd {\"fini"].concat());
+    let store = Store::open_or_create(root.path(), &identity()).unwrap();
+    assert!(!store.state().damage.is_worth_reporting());
+    drop(store);
+    let mut middle = whole.clone();
+    middle[400] ^= 4;
+    put(root.path(), &middle);
+    assert_eq!(counts(root.path()), [12, 12]);
+    assert!(refused(root.path()).contains("1 unreadable line: line"));
+    drop(Store::open_accepting_damage(root.path(), &identity()).unwrap());
+    drop(Store::open_or_create(root.path(), &identity()).unwrap());
+    let entries: Vec<Entry> =
+        Record::open(root.path()).unwrap().entries().unwrap().collect::<Result<_, _>>().unwrap();
+    assert!(entries.iter().any(|entry| matches!(entry, Entry::AcceptedDamage { lines: 1, .. })));
+}
+
+#[test]
+fn every_damaged_index_is_made_again() {
+    let root = tempfile::tempdir().unwrap();
+    record(root.path());
+    let before = counts(root.path());
+    let whole = fs::read(root.path().join("index.sqlite")).unwrap();
+    let sum = |directory: &Path| {
+        let index = Record::open(directory).unwrap().index().unwrap();
+        index.query("select sum(value), count(*), group_concat(unit) from observation").unwrap().rows
+    };
+    let expected = sum(root.path());
+    for step in 0..60 {
+        let mut bytes = whole.clone();
+        let place = (step * 7919 + 101) % bytes.len();
+        bytes[place] ^= 1 << (step % 8);
+        fs::write(root.path().join("index.sqlite"), &bytes).unwrap();
+        assert_eq!(sum(root.path()), expected, "byte {place}");
+        assert_eq!(counts(root.path()), before, "byte {place}");
+    }
+}
+
+#[test]
+fn a_directory_without_a_result_does_not_stop_a_run_unless_the_journal_is_damaged() {
+    let root = tempfile::tempdir().unwrap();
+    record(root.path());
+    fs::create_dir_all(root.path().join("runs/00000000000000aa@local/r99")).unwrap();
+    drop(Store::open_or_create(root.path(), &identity()).unwrap());
+    let mut bytes = journal(root.path());
+    flip_in_last_lines(&mut bytes, 1);
+    put(root.path(), &bytes);
+    assert!(refused(root.path()).contains("1 run directory without a result"));
+}
