@@ -222,6 +222,10 @@ impl Lines {
                 return;
             }
         }
+        let output = self.outline.in_fence() || !self.outline.is_markdown();
+        if seen.leaves_rest && output && self.engine.unclaimed(0, number, bytes) != Taken::Nothing {
+            return;
+        }
         if seen.taken == Taken::Nothing && !self.outline.in_fence() {
             let log = self.engine.draft.evidence && !self.outline.is_markdown();
             self.prose.line(number, bytes, seen.names_setting, log, &self.document.file);

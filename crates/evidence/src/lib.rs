@@ -25,6 +25,7 @@ mod document;
 mod draft;
 mod engine;
 mod facts;
+mod generic;
 pub mod hints;
 mod line;
 pub mod lines;
