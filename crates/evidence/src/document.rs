@@ -233,6 +233,15 @@ impl Lines {
             self.blocks.abandon();
             return;
         }
+        let output = self.outline.in_fence() || !self.outline.is_markdown();
+        if seen.leaves_rest
+            && output
+            && !self.blocks.is_certain()
+            && self.engine.unclaimed(0, number, bytes) != Taken::Nothing
+        {
+            self.blocks.abandon();
+            return;
+        }
         let may_begin =
             matches!(first, b'|' | b'+' | b'<' | b'-' | b':') || self.blocks.is_open() || number <= 3;
         if seen.taken == Taken::Nothing && (may_begin || memchr::memchr2(b'|', b'[', bytes).is_some()) {
@@ -241,10 +250,6 @@ impl Lines {
             if open || self.blocks.is_open() {
                 return;
             }
-        }
-        let output = self.outline.in_fence() || !self.outline.is_markdown();
-        if seen.leaves_rest && output && self.engine.unclaimed(0, number, bytes) != Taken::Nothing {
-            return;
         }
         if seen.taken == Taken::Nothing && !self.outline.in_fence() {
             let log = self.engine.draft.evidence && !self.outline.is_markdown();

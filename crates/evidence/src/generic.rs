@@ -349,3 +349,6 @@ fn worker(text: &str) -> (Option<u32>, &str) {
     }
     (None, text)
 }
+
+#[cfg(test)]
+mod tests;

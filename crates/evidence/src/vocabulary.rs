@@ -456,7 +456,9 @@ pub fn split_unit(text: &str) -> (String, Option<PrintedUnit>) {
             return (format!("{head} {behind}"), Some(unit));
         }
     }
+    // `hsv_s` is no time: a single letter behind an underscore is a name more often than a unit.
     if let Some((head, tail)) = text.rsplit_once([',', '_', ' '])
+        && !(tail == "s" && text.ends_with("_s"))
         && matches!(
             tail,
             "ms" | "us"

@@ -74,6 +74,19 @@ pub(super) fn is_sentence(line: &NumberedLine<'_>) -> bool {
     found.0 >= 8 && found.1 >= 2 && found.1 + 1 >= found.2
 }
 
+/// Whether a line lists settings: names with numbers among names with words, switches and paths.
+fn is_configuration(line: &NumberedLine<'_>) -> bool {
+    let is_joint = |token: &Token| matches!(token.kind, TokenKind::Sign(b'=' | b':'));
+    let worded = line.tokens.windows(2).filter(|pair| match pair {
+        [joint, value] => {
+            let switch = ["True", "False", "None", "true", "false", "null"].contains(&line.slice(value));
+            is_joint(joint) && value.gap <= 1 && switch
+        }
+        _ => false,
+    });
+    worded.count() >= 2 || line.text.contains("Namespace(")
+}
+
 /// Names the numbers of a line.
 pub(super) fn plan(line: &NumberedLine<'_>, context: &LineContext, vocabulary: &Vocabulary) -> Plan {
     let mut namer = Namer {
@@ -90,7 +103,7 @@ pub(super) fn plan(line: &NumberedLine<'_>, context: &LineContext, vocabulary: &
         bar: false,
         bare: Vec::new(),
     };
-    if !is_sentence(line) {
+    if !is_sentence(line) && !is_configuration(line) {
         namer.run();
     }
     namer.finish()
@@ -429,7 +442,10 @@ impl Namer<'_> {
             _ => None,
         };
         // `0.50 (0.61)`: the mean so far of what stands before.
-        if key.words.is_empty() && self.opens(index, b'(') && !key.joined {
+        let closed =
+            matches!(self.line.tokens.get(index + 1).map(|token| &token.kind), Some(TokenKind::Sign(b')')));
+        if key.words.is_empty() && closed && self.opens(index, b'(') && !key.joined && self.from + 1 == index
+        {
             return self.second(index, key);
         }
         if key.words.is_empty() && self.opens(index, b'~') && index > 0 {
@@ -442,7 +458,8 @@ impl Namer<'_> {
         let weak = named.as_ref().is_none_or(|named| {
             named.base == "duration" && named.qualifier.is_empty() && !timed_words(&key.words)
         }) || (timed && !timed_words(&key.words));
-        if weak && !right.is_empty() && (!key.joined || timed) {
+        let bare = numeric.is_some_and(|number| number.whole && number.unit.is_none());
+        if weak && !bare && !right.is_empty() && (!key.joined || timed) {
             let from_right = self.vocabulary.metric_of_words(&right, printed);
             let fits = from_right.as_ref().is_some_and(|named| {
                 !matches!(named.kind, MetricKind::Count | MetricKind::Knob)
@@ -507,8 +524,11 @@ impl Namer<'_> {
                 None
             };
         }
+        let decimal = matches!(&token.kind, TokenKind::Number(number) if !number.whole);
+        let measured =
+            |named: NamedMetric| matches!(named.kind, MetricKind::Share | MetricKind::Knob) && decimal;
         if setting_name(&key.text).is_some()
-            && !key.words.iter().any(|word| word == "lr" || word == "learning")
+            && !self.vocabulary.metric_of_words(&key.words, None).is_some_and(measured)
         {
             return None;
         }

@@ -228,8 +228,12 @@ impl Cutter<'_> {
                         .iter()
                         .all(|token| matches!(token.kind, TokenKind::Sign(_) | TokenKind::Opaque)));
             let after = self.text.get(at + length..).unwrap_or_default().trim_start();
-            if of_day || after.starts_with("AM") || after.starts_with("PM") {
-                return self.push(TokenKind::Opaque, at + length, gap);
+            let half = after
+                .get(..2)
+                .is_some_and(|word| word.eq_ignore_ascii_case("am") || word.eq_ignore_ascii_case("pm"));
+            if of_day || half {
+                let end = if half { self.text.len() - after.len() + 2 } else { at + length };
+                return self.push(TokenKind::Opaque, end, gap);
             }
             return self.push(TokenKind::Clock { seconds, time_of_day }, at + length, gap);
         }
