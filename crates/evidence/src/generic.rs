@@ -83,8 +83,6 @@ struct KnownShape {
     varies: bool,
     /// Steps of the first and the last line.
     steps: Option<(f64, f64)>,
-    /// The heading's split was used by a line of this shape.
-    used_split: bool,
 }
 
 /// Reads lines that no dialect knows.
@@ -114,13 +112,7 @@ impl DialectReader for GenericReader {
         if self.shapes.len() >= MOST_SHAPES {
             self.shapes.clear();
         }
-        let known = KnownShape {
-            plan: Arc::clone(&plan),
-            first: None,
-            varies: false,
-            steps: None,
-            used_split: false,
-        };
+        let known = KnownShape { plan: Arc::clone(&plan), first: None, varies: false, steps: None };
         self.shapes.insert(key, known);
         self.apply(key, &plan, text, facts)
     }
@@ -230,7 +222,7 @@ impl GenericReader {
         if let Some(step) = step.filter(|_| plan.counters.iter().any(|counter| !counter.within_epoch)) {
             self.restart(key, plan, step, facts);
         }
-        if !memchr::memchr(b':', text.as_bytes()).is_some_and(|place| place >= 2) {
+        if memchr::memchr(b':', text.as_bytes()).is_none_or(|place| place < 2) {
             facts.without_clock();
         }
         for slot in &plan.slots {
@@ -245,20 +237,14 @@ impl GenericReader {
             found.inferred = slot.inferred;
             facts.value(found);
         }
-        self.expire(key);
+        self.expire();
         Taken::Whole
     }
 
-    /// A heading's split holds until a line of the same shape comes again: it may be of the next part.
-    fn expire(&mut self, key: u64) {
+    /// A heading's split holds for the line below it: the one after that may be of the next part.
+    fn expire(&mut self) {
         if self.context.split.is_none() {
             return;
-        }
-        if let Some(known) = self.shapes.get_mut(&key) {
-            if known.used_split {
-                known.used_split = false;
-            }
-            known.used_split = true;
         }
         self.context.split = None;
         self.set_context();

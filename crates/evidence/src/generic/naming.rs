@@ -184,11 +184,13 @@ impl Namer<'_> {
     fn sign(&mut self, index: usize, sign: u8) {
         match sign {
             b',' | b';' | b']' | b'<' => self.boundary(index),
-            b'-' | b'>' | b'@' => {
-                if self.region(index).iter().all(|token| !matches!(token.kind, TokenKind::Sign(b':' | b'=')))
-                {
-                    self.boundary(index);
-                }
+            b'-' | b'>' | b'@'
+                if !self
+                    .region(index)
+                    .iter()
+                    .any(|token| matches!(token.kind, TokenKind::Sign(b':' | b'='))) =>
+            {
+                self.boundary(index);
             }
             b'{' => {
                 let region = words(self.text_of(self.from, index));
@@ -223,10 +225,10 @@ impl Namer<'_> {
     /// Words that belong to no number end here. Where they name a split, it holds for what follows.
     fn boundary(&mut self, index: usize) {
         let text = self.text_of(self.from, index);
-        if text.len() < 40 && !text.is_empty() {
-            if let Some(split) = self.vocabulary.split(text) {
-                self.split = Some(split);
-            }
+        if text.len() < 40
+            && let Some(split) = self.vocabulary.split(text)
+        {
+            self.split = Some(split);
         }
         self.from = index + 1;
     }
@@ -446,7 +448,7 @@ impl Namer<'_> {
             matches!(self.line.tokens.get(index + 1).map(|token| &token.kind), Some(TokenKind::Sign(b')')));
         if key.words.is_empty() && closed && self.opens(index, b'(') && !key.joined && self.from + 1 == index
         {
-            return self.second(index, key);
+            return self.second(index);
         }
         if key.words.is_empty() && self.opens(index, b'~') && index > 0 {
             return self.last.clone().map(|last| NamedMetric { statistic: Some("std".to_owned()), ..last });
@@ -465,7 +467,7 @@ impl Namer<'_> {
                 !matches!(named.kind, MetricKind::Count | MetricKind::Knob)
                     && (!timed || named.kind == MetricKind::Time)
             });
-            if fits && (!timed || self.right_ends(index, right.len())) {
+            if fits && (!timed || self.right_ends(index)) {
                 named = from_right;
             }
         }
@@ -553,7 +555,7 @@ impl Namer<'_> {
     }
 
     /// A number in parentheses behind another.
-    fn second(&self, index: usize, _key: &Key) -> Option<NamedMetric> {
+    fn second(&self, index: usize) -> Option<NamedMetric> {
         let behind = self.line.tokens.get(index + 1).map(|token| &token.kind);
         let adjacent = self.from + 1 == index;
         if !adjacent || behind != Some(&TokenKind::Sign(b')')) {
@@ -601,8 +603,7 @@ impl Namer<'_> {
     }
 
     /// Whether the words on the right end their part of the line.
-    fn right_ends(&self, index: usize, count: usize) -> bool {
-        let _ = count;
+    fn right_ends(&self, index: usize) -> bool {
         let rest = self.line.tokens.iter().skip(index + 1).find(|token| token.kind != TokenKind::Word);
         rest.is_none_or(|token| {
             matches!(token.kind, TokenKind::Sign(b',' | b')' | b';' | b'.' | b']') | TokenKind::Pipe)
@@ -635,7 +636,7 @@ impl Namer<'_> {
         }
         if !key.joined {
             // `Run 1: 3.5s`: the words before a whole number name what it numbers.
-            self.label = number.whole.then(|| (index, key.words));
+            self.label = number.whole.then_some((index, key.words));
             return;
         }
         let plain = setting_name(&key.text).is_none()

@@ -34,11 +34,7 @@ impl TableHeader {
                 TokenKind::Word => {
                     let text = line.text.get(token.start..token.end)?;
                     // A single blank joins words only where wider gaps part the columns.
-                    if open && token.gap <= 1 && line.text.contains("  ") && token.gap > 0 {
-                        let last = columns.last_mut()?;
-                        last.text.push(' ');
-                        last.text.push_str(text);
-                    } else if open && token.gap == 0 {
+                    if open && (token.gap == 0 || token.gap == 1 && line.text.contains("  ")) {
                         let last = columns.last_mut()?;
                         last.text.push(' ');
                         last.text.push_str(text);
