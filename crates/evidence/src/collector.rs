@@ -157,6 +157,9 @@ impl Collector {
     /// Takes one more value; it must be finite.
     pub fn take(&mut self, found: &Value<'_>, place: Place, stamp: Option<Stamp>) {
         self.origin = found.origin;
+        if self.unit == Unit::Fraction && found.unit == Some(&Unit::One) {
+            self.unit = Unit::One;
+        }
         (self.count, self.seconds) = (found.count, found.seconds);
         self.written.clear();
         self.written.push_str(found.written.unwrap_or_default());

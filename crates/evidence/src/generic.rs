@@ -21,6 +21,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+use assay_model::Unit;
 use assay_model::names::setting;
 
 use crate::collector::Value;
@@ -230,9 +231,14 @@ impl GenericReader {
                 continue;
             }
             let Some((value, written)) = slot.place.read(text, &self.runs) else { continue };
-            let mut found =
-                Value { unit: Some(&slot.unit), ..Value::reported(&slot.metric, value * slot.factor) }
-                    .written(written);
+            // A share that exceeds 1 without a percent sign is on a scale that nothing prints.
+            let unit = if slot.unit == Unit::Fraction && slot.factor == 1.0 && value > 1.0 {
+                &Unit::One
+            } else {
+                &slot.unit
+            };
+            let mut found = Value { unit: Some(unit), ..Value::reported(&slot.metric, value * slot.factor) }
+                .written(written);
             found.step = step;
             found.inferred = slot.inferred;
             facts.value(found);

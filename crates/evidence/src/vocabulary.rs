@@ -411,6 +411,10 @@ fn percentile(text: &str) -> Option<String> {
 
 /// The metric of a rate, by what is counted and which part of the work it is.
 fn rate_name(thing: &str, noun: &[String], rest: &mut Remaining) -> String {
+    // `eval rate` of a model server is the rate of generating, not that of a validation.
+    if thing == "tokens" {
+        rest.split = None;
+    }
     let mut take = |listed: &[&str]| {
         let before = rest.qualifiers.len();
         rest.qualifiers.retain(|word| !listed.contains(&word.as_str()));

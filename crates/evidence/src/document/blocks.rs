@@ -113,6 +113,10 @@ impl Blocks {
 
     /// The first lines decide whether a file is a table of separated values.
     fn head(&mut self, number: u64, text: &str) {
+        // Carriage returns make any number of lines of the first one.
+        if self.head.len() >= 8 {
+            return;
+        }
         self.head.push((number, text.to_owned()));
         let enough = self.head.len() >= if self.separated_name { 2 } else { 3 };
         let whole = self.head.first().is_some_and(|(first, _)| *first == 1);

@@ -96,6 +96,7 @@ pub(super) fn plan(line: &NumberedLine<'_>, context: &LineContext, vocabulary: &
         plan: Plan::default(),
         from: 0,
         split: context.split,
+        line_split: None,
         about: Vec::new(),
         noun: Vec::new(),
         last: None,
@@ -132,6 +133,8 @@ struct Namer<'a> {
     /// The first token that may belong to the next number's key.
     from: usize,
     split: Option<Split>,
+    /// The split that words alone at the start of the line name; it holds for the whole line.
+    line_split: Option<Split>,
     /// Words before an earlier colon.
     about: Vec<String>,
     /// The key before, without its statistic: `Latency avg=1 p50=2`.
@@ -169,7 +172,7 @@ impl Namer<'_> {
                         );
                     if !keyed {
                         self.boundary(index);
-                        self.split = self.split.filter(|_| self.plan.slots.is_empty()).or(self.context.split);
+                        self.split = self.line_split.or(self.context.split);
                     }
                 }
                 TokenKind::Opaque => self.boundary(index),
@@ -229,6 +232,9 @@ impl Namer<'_> {
             && let Some(split) = self.vocabulary.split(text)
         {
             self.split = Some(split);
+            if self.plan.slots.is_empty() {
+                self.line_split = Some(split);
+            }
         }
         self.from = index + 1;
     }
@@ -545,7 +551,9 @@ impl Namer<'_> {
             }
         }
         let own = self.vocabulary.metric_of_words(&key.words, printed);
-        let own = own.filter(|named| key.joined || ends_with_noun(key, named, printed));
+        let own = own.filter(|named| {
+            key.joined || (named.kind != MetricKind::Count && ends_with_noun(key, named, printed))
+        });
         own.or_else(|| {
             let whole: Vec<String> = self.about.iter().chain(&key.words).cloned().collect();
             (key.joined && !self.about.is_empty())

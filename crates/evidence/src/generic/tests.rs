@@ -103,6 +103,31 @@ fn unknown_keys_are_kept_where_they_vary_or_beside_known_ones() {
 }
 
 #[test]
+fn a_split_at_the_start_of_a_line_holds_for_all_of_it() {
+    assert_eq!(names("Val - Loss: 0.20 | Acc: 0.91 | AUC: 0.92"), ["accuracy.eval", "auc.eval", "loss.eval"]);
+    assert_eq!(
+        names("Train Loss: 0.5 Acc: 0.7 | Val Loss: 0.6 Acc: 0.8"),
+        ["accuracy.eval", "accuracy.train", "loss.eval", "loss.train"]
+    );
+}
+
+#[test]
+fn a_share_without_percent_sign_beyond_one_has_no_unit() {
+    let run = run("epoch 1 f1: 0.01\nepoch 2 f1: 99.7\n");
+    assert_eq!(
+        run.observations.iter().find(|found| found.metric == "f1").map(|found| found.unit.to_string()),
+        Some(String::new())
+    );
+}
+
+#[test]
+fn many_carriage_returns_take_linear_time() {
+    let began = std::time::Instant::now();
+    read(&"x\r".repeat(100_000));
+    assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+}
+
+#[test]
 fn a_loss_that_is_not_a_number_is_noticed() {
     assert_eq!(run("epoch 1 loss: 0.5\nepoch 2 loss: nan\n").hints.len(), 1);
 }
