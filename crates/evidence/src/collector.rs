@@ -47,6 +47,8 @@ pub struct Value<'a> {
     pub keep: Keep,
     /// Whether it stands for the whole run: the observation then, and no part of the series.
     pub whole: bool,
+    /// How its name or unit was inferred, where the text beside it does not state it.
+    pub inferred: Option<&'static str>,
 }
 
 impl<'a> Value<'a> {
@@ -64,6 +66,7 @@ impl<'a> Value<'a> {
             written: None,
             keep: Keep::Last,
             whole: false,
+            inferred: None,
         }
     }
 
@@ -123,6 +126,7 @@ pub(crate) struct Collector {
     stride: u64,
     /// What the evidence states for the whole run, beside the values per step.
     whole: Option<(f64, Place)>,
+    inferred: Option<&'static str>,
 }
 
 impl Collector {
@@ -146,12 +150,16 @@ impl Collector {
             stamps: Vec::new(),
             stride: 1,
             whole: None,
+            inferred: found.inferred,
         }
     }
 
     /// Takes one more value; it must be finite.
     pub fn take(&mut self, found: &Value<'_>, place: Place, stamp: Option<Stamp>) {
         self.origin = found.origin;
+        if self.unit == Unit::Fraction && found.unit == Some(&Unit::One) {
+            self.unit = Unit::One;
+        }
         (self.count, self.seconds) = (found.count, found.seconds);
         self.written.clear();
         self.written.push_str(found.written.unwrap_or_default());
@@ -216,6 +224,7 @@ impl Collector {
             count: self.count,
             seconds: self.seconds,
             written: (!self.written.is_empty()).then(|| self.written.clone()),
+            inferred: self.inferred.map(str::to_owned),
             ..Observation::new(&self.metric, value, self.unit.clone(), origin)
         })
     }

@@ -127,7 +127,8 @@ pub const DIALECTS: &[&Dialect] = &[
 
 /// The built-in dialect of a name.
 pub fn dialect(name: &str) -> Option<&'static Dialect> {
-    DIALECTS.iter().find(|dialect| dialect.name == name).copied()
+    let all = DIALECTS.iter().copied().chain([&crate::generic::DIALECT]);
+    all.into_iter().find(|dialect| dialect.name == name)
 }
 
 #[cfg(test)]

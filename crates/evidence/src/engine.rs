@@ -23,6 +23,7 @@ pub(crate) struct Engine {
     /// The reader that took the last line whole.
     last: Option<usize>,
     held: Held,
+    generic: Option<usize>,
 }
 
 /// The last of some lines that differ in their numbers alone. Where a series is thinned anyway, such lines are counted
@@ -41,6 +42,8 @@ pub(crate) struct Seen {
     pub taken: Taken,
     /// Whether it holds a word that names a setting.
     pub names_setting: bool,
+    /// Whether no dialect took it, or only one that reads bars and leaves what hangs on them.
+    pub leaves_rest: bool,
 }
 
 impl Engine {
@@ -54,13 +57,14 @@ impl Engine {
             files,
             last: None,
             held: Held::default(),
+            generic: readers.generic(),
         }
     }
 
     /// Shows a line to the readers that want it.
     pub fn line(&mut self, file: u16, number: u64, bytes: &[u8]) -> Seen {
         if self.hold(Place { file, line: number }, bytes) {
-            return Seen { taken: Taken::Whole, names_setting: false };
+            return Seen { taken: Taken::Whole, names_setting: false, leaves_rest: false };
         }
         self.release();
         self.read(file, number, bytes)
@@ -70,6 +74,27 @@ impl Engine {
     pub fn idle(&self) -> Option<&Needles> {
         let needles = self.readers.needles();
         (self.last.is_none() && !self.draft.evidence && needles.always() == 0).then_some(needles)
+    }
+
+    /// Shows a line that nobody took to the reader of everything else. Callers that know more of the file's structure
+    /// ask first whether the line belongs to a table or to prose.
+    pub fn unclaimed(&mut self, file: u16, number: u64, bytes: &[u8]) -> Taken {
+        let Some(reader) = self.generic.filter(|_| is_worth_reading(bytes)) else { return Taken::Nothing };
+        let cleaned = clean(bytes);
+        let (rank, text) = without_rank(&cleaned);
+        let (line, place) = (Line { number, text, rank }, Place { file, line: number });
+        let (state, mut facts) = self.facts(reader, text, place);
+        let Some(state) = state else { return Taken::Nothing };
+        let taken = state.line(line, &mut facts);
+        if taken != Taken::Nothing {
+            self.draft.hit(reader, number);
+        }
+        if taken == Taken::Whole {
+            self.last = Some(reader);
+            self.held.bytes.clear();
+            self.held.bytes.extend_from_slice(bytes);
+        }
+        taken
     }
 
     /// Holds a line instead of reading it, if it says nothing new but numbers that would be thinned out.
@@ -110,7 +135,7 @@ impl Engine {
 
     fn dispatch(&mut self, file: u16, number: u64, bytes: &[u8]) -> Seen {
         if self.idle().is_some() && is_plain(bytes) {
-            return Seen { taken: Taken::Nothing, names_setting: false };
+            return Seen { taken: Taken::Nothing, names_setting: false, leaves_rest: true };
         }
         let cleaned = clean(bytes);
         let (rank, text) = without_rank(&cleaned);
@@ -120,7 +145,7 @@ impl Engine {
             let (state, mut facts) = self.facts(last, text, place);
             if state.is_some_and(|state| state.again(line, &mut facts)) {
                 self.draft.hit(last, number);
-                return Seen { taken: Taken::Whole, names_setting: false };
+                return Seen { taken: Taken::Whole, names_setting: false, leaves_rest: false };
             }
         }
         let wanted = self.readers.needles().wanted(text.as_bytes());
@@ -130,7 +155,7 @@ impl Engine {
             let (_, mut facts) = self.facts(usize::MAX, text, place);
             hints::look(text, &mut facts);
         }
-        Seen { taken, names_setting }
+        Seen { taken, names_setting, leaves_rest: taken == Taken::Nothing }
     }
 
     fn offer(&mut self, mut wanted: u128, line: Line<'_>, place: Place) -> Taken {
@@ -191,4 +216,19 @@ impl Engine {
         let done = std::mem::replace(&mut self.draft, self.base.draft());
         self.runs.extend(done.finish(&self.files, self.readers.names()));
     }
+}
+
+/// The longest line that is read without a dialect.
+const LONGEST_GENERIC: usize = 4096;
+
+/// Whether a line may name a number or stand above some: long prose without digits does neither.
+fn is_worth_reading(line: &[u8]) -> bool {
+    if line.len() > LONGEST_GENERIC {
+        return false;
+    }
+    if !is_plain(line) {
+        return true;
+    }
+    let blanks = memchr::memchr_iter(b' ', line).count();
+    blanks <= 6 || memchr::memmem::find(line, b"  ").is_some() || memchr::memchr(b'\t', line).is_some()
 }

@@ -27,6 +27,7 @@ mod draft;
 mod encoding;
 mod engine;
 mod facts;
+mod generic;
 pub mod hints;
 mod line;
 pub mod lines;

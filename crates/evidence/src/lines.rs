@@ -1,6 +1,7 @@
 //! Splits a stream of bytes into lines.
 //!
-//! A carriage return ends a line too: progress bars write many states into what an editor shows as one line. Line
+//! A carriage return and a backspace end a line too: progress bars write many states into what an editor shows as one
+//! line. Line
 //! numbers count line feeds only, so that they agree with what an editor shows.
 
 /// The longest part of a line that readers see. A longer line is cut, so that memory stays flat whatever arrives.
@@ -19,7 +20,7 @@ pub struct LineSplitter {
 impl LineSplitter {
     /// Takes the next bytes; calls `line` with the number and the bytes of every line that is now complete.
     pub fn feed(&mut self, mut bytes: &[u8], line: &mut dyn FnMut(u64, &[u8])) {
-        while let Some(end) = memchr::memchr2(b'\n', b'\r', bytes) {
+        while let Some(end) = memchr::memchr3(b'\n', b'\r', 0x08, bytes) {
             let (piece, rest) = bytes.split_at(end);
             if self.held.is_empty() {
                 if piece.len() > LONGEST_LINE {

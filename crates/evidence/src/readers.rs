@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::dialects::{DIALECTS, Dialect, DialectReader, dialect};
+use crate::generic;
 use crate::needles::Needles;
 use crate::pattern::Pattern;
 use crate::user::UserDialect;
@@ -30,7 +31,7 @@ impl Readers {
     /// Prepares readers. The dialect `auto` stands for all built-in ones; a name that does not exist gives none.
     pub fn new(dialect_name: &str, patterns: &[Pattern], users: &[Arc<UserDialect>]) -> Option<Readers> {
         let built_in = match dialect_name {
-            "auto" => DIALECTS.to_vec(),
+            "auto" => DIALECTS.iter().copied().chain([&generic::DIALECT]).collect(),
             name => match dialect(name) {
                 Some(dialect) => vec![dialect],
                 None if users.iter().any(|user| user.name() == name) => Vec::new(),
@@ -62,6 +63,11 @@ impl Readers {
 
     pub(crate) fn start(&self) -> Vec<Box<dyn DialectReader>> {
         self.inner.kinds.iter().map(Kind::start).collect()
+    }
+
+    /// The reader of lines that no other one took.
+    pub(crate) fn generic(&self) -> Option<usize> {
+        self.inner.names.iter().position(|name| name == generic::DIALECT.name)
     }
 
     pub(crate) fn names(&self) -> &[String] {

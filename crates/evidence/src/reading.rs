@@ -151,7 +151,10 @@ fn show(engine: &mut Engine, redirected_to: &mut Option<String>, file: usize, nu
     if line.is_empty() {
         return;
     }
-    engine.line(u16::try_from(file).unwrap_or(u16::MAX), number, line);
+    let place = u16::try_from(file).unwrap_or(u16::MAX);
+    if engine.line(place, number, line).leaves_rest {
+        engine.unclaimed(place, number, line);
+    }
     if let Some(path) = crate::redirect::target(line) {
         *redirected_to = Some(path);
     }

@@ -411,6 +411,10 @@ fn percentile(text: &str) -> Option<String> {
 
 /// The metric of a rate, by what is counted and which part of the work it is.
 fn rate_name(thing: &str, noun: &[String], rest: &mut Remaining) -> String {
+    // `eval rate` of a model server is the rate of generating, not that of a validation.
+    if thing == "tokens" {
+        rest.split = None;
+    }
     let mut take = |listed: &[&str]| {
         let before = rest.qualifiers.len();
         rest.qualifiers.retain(|word| !listed.contains(&word.as_str()));
@@ -456,7 +460,9 @@ pub fn split_unit(text: &str) -> (String, Option<PrintedUnit>) {
             return (format!("{head} {behind}"), Some(unit));
         }
     }
+    // `hsv_s` is no time: a single letter behind an underscore is a name more often than a unit.
     if let Some((head, tail)) = text.rsplit_once([',', '_', ' '])
+        && !(tail == "s" && text.ends_with("_s"))
         && matches!(
             tail,
             "ms" | "us"

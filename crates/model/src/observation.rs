@@ -30,6 +30,9 @@ pub struct Observation {
     /// The number as it was written, unit and all, where evidence states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<String>,
+    /// How the name or unit was inferred, where the text beside the number does not state it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inferred: Option<String>,
 }
 
 impl Observation {
@@ -45,6 +48,7 @@ impl Observation {
             count: None,
             seconds: None,
             written: None,
+            inferred: None,
         }
     }
 }

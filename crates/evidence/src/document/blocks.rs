@@ -35,6 +35,15 @@ impl Blocks {
         self.open.is_some() || self.arrays.is_open()
     }
 
+    /// Whether a table is open that cannot be anything else: one line with pipes is none yet.
+    pub fn is_certain(&self) -> bool {
+        match &self.open {
+            Some(Open::Pipe(table)) => table.is_certain(),
+            Some(_) => true,
+            None => self.arrays.is_open(),
+        }
+    }
+
     /// Whether an HTML table is open: blank lines do not end it.
     pub fn in_html(&self) -> bool {
         matches!(self.open, Some(Open::Html(_)))

@@ -251,6 +251,10 @@ impl DocumentBuilder {
             self.blocks.abandon();
             return;
         }
+        if !columnar && !self.blocks.is_certain() && self.read_as_output(number, bytes, seen) {
+            self.blocks.abandon();
+            return;
+        }
         let may_begin = matches!(first, b'|' | b'+' | b'<' | b'-' | b':') || self.blocks.is_open();
         if seen.taken == Taken::Nothing && (may_begin || memchr::memchr2(b'|', b'[', bytes).is_some()) {
             let open = self.blocks.is_open();
@@ -290,8 +294,17 @@ impl DocumentBuilder {
             return self.interpret(raw);
         }
         for line in held {
-            self.plain_line(line.number, &line.bytes, line.seen);
+            if !self.read_as_output(line.number, &line.bytes, line.seen) {
+                self.plain_line(line.number, &line.bytes, line.seen);
+            }
         }
+    }
+
+    /// Hands a line that no dialect claimed to the generic reader, where the line is a program's output: inside a
+    /// fence, or in a file that is not Markdown. Says whether the reader took it.
+    fn read_as_output(&mut self, number: u64, bytes: &[u8], seen: Seen) -> bool {
+        let output = self.outline.in_fence() || !self.outline.is_markdown();
+        seen.leaves_rest && output && self.engine.unclaimed(0, number, bytes) != Taken::Nothing
     }
 
     /// A line that belongs to no table.

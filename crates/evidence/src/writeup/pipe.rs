@@ -53,6 +53,11 @@ impl PipeTable {
         true
     }
 
+    /// Whether the row of dashes has come.
+    pub fn is_certain(&self) -> bool {
+        self.taken >= 2
+    }
+
     /// The table, if the lines were one.
     pub fn finish(self) -> Option<RawTable> {
         (self.taken >= 2).then_some(self.table)

@@ -1,0 +1,346 @@
+//! Reads lines that no dialect knows: anybody's training loop, benchmark printout or table of columns.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `generic/tokens.rs` | cutting a line: numbers with units, counters, clocks, words |
+//! | `generic/shape.rs` | the shape of a line, its numbers taken out |
+//! | `generic/naming.rs` | from tokens to a plan: which number is what |
+//! | `generic/table.rs` | rows under column names |
+//! | `generic/plan.rs` | the plan of a shape, used for every line of it |
+//!
+//! A line's shape is hashed; the plan made for the first line of a shape reads all others, so that repeated lines cost
+//! little more than parsing their numbers.
+
+mod naming;
+mod plan;
+mod shape;
+mod table;
+mod tokens;
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use assay_model::Unit;
+use assay_model::names::setting;
+
+use crate::collector::Value;
+use crate::dialects::{Dialect, DialectReader, Shape, Taken};
+use crate::facts::{Facts, setting_number};
+use crate::line::Line;
+use crate::vocabulary::{CounterKind, MetricKind, Vocabulary};
+use naming::{LineContext, NumberedLine};
+use plan::Plan;
+use table::TableHeader;
+use tokens::{TokenKind, tokens};
+
+/// The registry's entry. The engine shows it every line that no other dialect took.
+pub const DIALECT: Dialect = Dialect {
+    name: "generic",
+    title: "Any other output",
+    summary: "lines of any program that name their numbers: training loops, benchmark printouts, tables of columns",
+    needles: &[],
+    shapes: &[
+        Shape {
+            text: "Epoch 5/5 | train loss 0.6810 | val acc 73.28% | 22.95s",
+            reads: "loss.train, accuracy.eval, epoch_s, setting epochs",
+        },
+        Shape {
+            text: "Test set: Average loss: 0.0312, Accuracy: 9898/10000 (99%)",
+            reads: "loss.test, accuracy.test",
+        },
+        Shape {
+            text: "step 400 | loss 2.31 | lr 3.0e-04 | grad norm 0.71 | 37.2k tok/s",
+            reads: "loss, learning_rate, gradient_norm, tokens_per_s",
+        },
+        Shape { text: "[12]\ttrain-rmse:6.561\tvalidation-rmse:6.620", reads: "rmse.train, rmse.eval" },
+        Shape {
+            text: "Latency avg=16.39s p50=15.86s p99=17.54s",
+            reads: "latency.mean, latency.p50, latency.p99",
+        },
+        Shape {
+            text: "epoch  train_loss  valid_loss  accuracy\n0      1.0658      0.6037      0.798",
+            reads: "loss.train, loss.eval, accuracy",
+        },
+        Shape { text: "|    ep_rew_mean      | 21.3     |", reads: "reward" },
+    ],
+    derived: &["Steps that start again begin another run."],
+    notes: &[
+        "A number gets its name from its unit, the key on its left, the words on its right, the column above it; one that \
+         none of these names is not read.",
+        "Split and unit stay empty where nothing prints them.",
+    ],
+    reader: || Box::<GenericReader>::default(),
+};
+
+/// More shapes than this are not remembered.
+const MOST_SHAPES: usize = 2048;
+
+/// A shape and its plan.
+struct KnownShape {
+    plan: Arc<Plan>,
+    /// The numbers of the first line whose keys nobody knows, until another line shows whether they vary.
+    first: Option<Vec<f64>>,
+    varies: bool,
+    /// Steps of the first and the last line.
+    steps: Option<(f64, f64)>,
+}
+
+/// Reads lines that no dialect knows.
+#[derive(Default)]
+pub(crate) struct GenericReader {
+    shapes: HashMap<u64, KnownShape>,
+    runs: Vec<u32>,
+    context: LineContext,
+    context_hash: u64,
+    table: Option<TableHeader>,
+    tables: u64,
+    /// The epoch that a line alone announced.
+    epoch: Option<f64>,
+    rank: Option<u32>,
+}
+
+impl DialectReader for GenericReader {
+    fn line(&mut self, line: Line<'_>, facts: &mut Facts<'_>) -> Taken {
+        let Some(text) = self.own_rank(line) else { return Taken::Whole };
+        let key = self.key(text);
+        if let Some(known) = self.shapes.get(&key) {
+            let plan = Arc::clone(&known.plan);
+            return self.apply(key, &plan, text, facts);
+        }
+        let plan = Arc::new(self.plan(text));
+        // The plan may have set a context that the next line of this shape is read in.
+        if self.shapes.len() >= MOST_SHAPES {
+            self.shapes.clear();
+        }
+        let known = KnownShape { plan: Arc::clone(&plan), first: None, varies: false, steps: None };
+        self.shapes.insert(key, known);
+        self.apply(key, &plan, text, facts)
+    }
+
+    fn again(&mut self, line: Line<'_>, facts: &mut Facts<'_>) -> bool {
+        let Some(text) = self.own_rank(line) else { return true };
+        let key = self.key(text);
+        let Some(known) = self.shapes.get(&key).filter(|known| known.plan.is_known()) else { return false };
+        let plan = Arc::clone(&known.plan);
+        self.apply(key, &plan, text, facts) == Taken::Whole
+    }
+
+    fn end(&mut self, _facts: &mut Facts<'_>) {
+        *self = GenericReader::default();
+    }
+}
+
+impl GenericReader {
+    /// The line's text, if it is of the rank that is read: the first one seen speaks for all.
+    fn own_rank<'a>(&mut self, line: Line<'a>) -> Option<&'a str> {
+        let (rank, text) = match line.rank {
+            Some(rank) => (Some(rank), line.text),
+            None => worker(line.text),
+        };
+        match (rank, self.rank) {
+            (Some(rank), Some(own)) if rank != own => None,
+            (Some(rank), None) => {
+                self.rank = Some(rank);
+                Some(text)
+            }
+            _ => Some(text),
+        }
+    }
+
+    fn key(&mut self, text: &str) -> u64 {
+        shape::hash(text.as_bytes(), &mut self.runs) ^ self.context_hash
+    }
+
+    fn set_context(&mut self) {
+        let mut hasher = DefaultHasher::new();
+        self.context.hash(&mut hasher);
+        self.table.as_ref().map(|table| table.number).hash(&mut hasher);
+        self.context_hash = hasher.finish();
+    }
+
+    /// The plan for a line of a new shape.
+    fn plan(&mut self, text: &str) -> Plan {
+        let found = tokens(text);
+        let line = NumberedLine { text, tokens: &found, runs: &self.runs };
+        let vocabulary = Vocabulary::built_in();
+        if let Some(row) =
+            self.table.as_ref().and_then(|table| table.row(&line, self.context.split, vocabulary))
+        {
+            return row;
+        }
+        if let Some(mut header) = TableHeader::read(&line, vocabulary) {
+            self.tables += 1;
+            header.number = self.tables;
+            self.table = Some(header);
+            self.set_context();
+            return Plan::default();
+        }
+        let plan = naming::plan(&line, &self.context, vocabulary);
+        let numbers =
+            found.iter().any(|token| matches!(token.kind, TokenKind::Number(_) | TokenKind::Counter { .. }));
+        if !numbers {
+            self.heading(text, &found, vocabulary);
+        }
+        plan
+    }
+
+    /// A line without numbers may say what the next ones are about.
+    fn heading(&mut self, text: &str, found: &[tokens::Token], vocabulary: &Vocabulary) {
+        let words = found.iter().filter(|token| token.kind == TokenKind::Word).count();
+        if words == 0 || words > 6 || text.len() > 80 {
+            return;
+        }
+        let split = vocabulary.split(text);
+        let titled = found
+            .first()
+            .is_some_and(|token| token.kind == TokenKind::Bar || token.kind == TokenKind::Sign(b'['))
+            || text.trim_end().ends_with(':');
+        let before = self.context.clone();
+        if split.is_some() || titled {
+            self.context.split = split;
+            self.context.section = if titled { crate::vocabulary::words(text) } else { Vec::new() };
+        }
+        if self.context != before {
+            self.set_context();
+        }
+    }
+
+    fn apply(&mut self, key: u64, plan: &Plan, text: &str, facts: &mut Facts<'_>) -> Taken {
+        if plan.diverged {
+            facts.diverged();
+        }
+        if plan.slots.is_empty() && plan.counters.is_empty() {
+            return if plan.diverged { Taken::Part } else { Taken::Nothing };
+        }
+        let (step, complete) = self.step(plan, text, facts);
+        if plan.slots.is_empty() {
+            return Taken::Nothing;
+        }
+        if !plan.is_known() && !self.varies(key, plan, text) {
+            return Taken::Nothing;
+        }
+        if let Some(step) = step.filter(|_| plan.counters.iter().any(|counter| !counter.within_epoch)) {
+            self.restart(key, plan, step, facts);
+        }
+        if memchr::memchr(b':', text.as_bytes()).is_none_or(|place| place < 2) {
+            facts.without_clock();
+        }
+        for slot in &plan.slots {
+            if slot.when_complete && !complete {
+                continue;
+            }
+            let Some((value, written)) = slot.place.read(text, &self.runs) else { continue };
+            // A share that exceeds 1 without a percent sign is on a scale that nothing prints.
+            let unit = if slot.unit == Unit::Fraction && slot.factor == 1.0 && value > 1.0 {
+                &Unit::One
+            } else {
+                &slot.unit
+            };
+            let mut found = Value { unit: Some(unit), ..Value::reported(&slot.metric, value * slot.factor) }
+                .written(written);
+            found.step = step;
+            found.inferred = slot.inferred;
+            facts.value(found);
+        }
+        self.expire();
+        Taken::Whole
+    }
+
+    /// A heading's split holds for the line below it: the one after that may be of the next part.
+    fn expire(&mut self) {
+        if self.context.split.is_none() {
+            return;
+        }
+        self.context.split = None;
+        self.set_context();
+    }
+
+    /// The step of a line, and whether its counter is complete.
+    fn step(&mut self, plan: &Plan, text: &str, facts: &mut Facts<'_>) -> (Option<f64>, bool) {
+        let (mut epoch, mut step, mut batch) = (None, None, None);
+        for counter in &plan.counters {
+            let done = counter.place.above(text, &self.runs);
+            let total = counter.place.below(text, &self.runs);
+            match (counter.kind, counter.within_epoch) {
+                (CounterKind::Epoch, _) => epoch = done.map(|done| (done, total)),
+                (CounterKind::Step, true) => batch = done.map(|done| (done, total)),
+                (CounterKind::Step, false) => step = done,
+            }
+        }
+        if let Some((_, Some(total))) = epoch
+            && facts.known(setting::EPOCHS).is_none()
+        {
+            facts.observe(setting::EPOCHS, setting_number(total), "log");
+        }
+        if let Some((done, _)) = epoch {
+            self.epoch = Some(done);
+        }
+        let complete = batch.is_none_or(|(done, total)| total.is_none_or(|total| done >= total));
+        let epoch_now = epoch.map(|(done, _)| done).or(self.epoch);
+        let of = match (step, batch, epoch_now) {
+            (Some(step), _, _) => Some(step),
+            (None, Some((done, Some(total))), Some(epoch)) => Some(epoch * total + done),
+            (None, Some((done, _)), None) => Some(done),
+            (None, _, epoch) => epoch,
+        };
+        (of, complete)
+    }
+
+    /// Steps that begin again are another run.
+    fn restart(&mut self, key: u64, plan: &Plan, step: f64, facts: &mut Facts<'_>) {
+        let Some(known) = self.shapes.get_mut(&key) else { return };
+        let again = known.steps.is_some_and(|(first, last)| step < last && step <= first);
+        let evidence = plan.slots.first().is_some_and(|slot| facts.has(&slot.metric));
+        if again && evidence {
+            facts.begin();
+            for other in self.shapes.values_mut() {
+                other.steps = None;
+            }
+        }
+        if let Some(known) = self.shapes.get_mut(&key) {
+            let first = known.steps.map_or(step, |(first, _)| first);
+            known.steps = Some((first, step));
+        }
+    }
+
+    /// Whether numbers with unknown keys vary from line to line. Those that never do are settings or chatter.
+    fn varies(&mut self, key: u64, plan: &Plan, text: &str) -> bool {
+        let values: Vec<f64> = plan
+            .slots
+            .iter()
+            .filter_map(|slot| slot.place.read(text, &self.runs))
+            .map(|(value, _)| value)
+            .collect();
+        let counted = plan.counters.iter().any(|counter| !counter.within_epoch);
+        let knobs = plan.slots.iter().any(|slot| slot.kind == MetricKind::Knob);
+        let Some(known) = self.shapes.get_mut(&key) else { return false };
+        let decimal = values.iter().any(|value| value.fract() != 0.0);
+        match &known.first {
+            None => known.first = Some(values),
+            Some(first) => known.varies |= *first != values && (decimal || counted),
+        }
+        known.varies || (counted && knobs)
+    }
+}
+
+/// Splits off `(Worker pid=123) ` and the task number that `srun --label` puts before a line.
+fn worker(text: &str) -> (Option<u32>, &str) {
+    if let Some((inside, rest)) = text.strip_prefix('(').and_then(|rest| rest.split_once(") "))
+        && let Some((_, pid)) = inside.split_once(" pid=")
+    {
+        let digits: String = pid.chars().take_while(char::is_ascii_digit).collect();
+        return (digits.parse().ok(), rest);
+    }
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    if (1..=4).contains(&digits)
+        && let Some(rest) = text.get(digits..).and_then(|rest| rest.strip_prefix(": "))
+        && rest.starts_with(|first: char| first.is_alphabetic() || first == '[')
+    {
+        return (text.get(..digits).and_then(|rank| rank.parse().ok()), rest);
+    }
+    (None, text)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+//! A plan: which numbers of a line's shape are read, and what each of them is. Made once for a shape, used for every
+//! line of it.
+
+use assay_model::Unit;
+
+use crate::text::{clock_seconds, number};
+use crate::vocabulary::{CounterKind, MetricKind};
+
+/// How a number is written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum NumberForm {
+    Plain,
+    /// `1:02:03`.
+    Clock,
+    /// `98/100`: the run of digits that the number below the line begins with.
+    Ratio(usize),
+}
+
+/// Where a number stands in every line of a shape: its run of digits, counted from the start of the line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct NumberPlace {
+    pub run: usize,
+    pub negative: bool,
+    pub form: NumberForm,
+}
+
+impl NumberPlace {
+    /// The number in a line of the shape, and its text.
+    pub fn read<'a>(&self, text: &'a str, runs: &[u32]) -> Option<(f64, &'a str)> {
+        let start = *runs.get(self.run)? as usize;
+        let rest = text.get(start..)?;
+        let (value, behind) = match self.form {
+            NumberForm::Clock => {
+                let end =
+                    rest.find(|letter: char| !(letter.is_ascii_digit() || letter == ':' || letter == '.'));
+                let written = rest.get(..end.unwrap_or(rest.len()))?;
+                (clock_seconds(written)?, rest.get(written.len()..)?)
+            }
+            NumberForm::Plain | NumberForm::Ratio(_) => number(rest)?,
+        };
+        let value = match self.form {
+            NumberForm::Ratio(below) => value / number(text.get(*runs.get(below)? as usize..)?)?.0,
+            _ if self.negative => -value,
+            _ => value,
+        };
+        let start = start - usize::from(self.negative);
+        let unit = behind.find([' ', ',', '|', ')', ']', '}', '\t']).unwrap_or(behind.len()).min(12);
+        let end = text.len() - behind.len() + unit;
+        value.is_finite().then(|| (value, text.get(start..end).unwrap_or_default()))
+    }
+
+    /// The number below the line of a counter.
+    pub fn below(&self, text: &str, runs: &[u32]) -> Option<f64> {
+        let NumberForm::Ratio(below) = self.form else { return None };
+        number(text.get(*runs.get(below)? as usize..)?).map(|(value, _)| value)
+    }
+
+    /// The number above the line of a counter, or the number itself.
+    pub fn above(&self, text: &str, runs: &[u32]) -> Option<f64> {
+        number(text.get(*runs.get(self.run)? as usize..)?).map(|(value, _)| value)
+    }
+}
+
+/// One number that becomes a value of a metric.
+#[derive(Debug, Clone)]
+pub(super) struct Slot {
+    pub place: NumberPlace,
+    pub metric: String,
+    pub unit: Unit,
+    pub factor: f64,
+    pub kind: MetricKind,
+    /// Whether the vocabulary knows it.
+    pub known: bool,
+    /// Read only where the line's counter is complete.
+    pub when_complete: bool,
+    pub inferred: Option<&'static str>,
+}
+
+/// A counter of the line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct CounterSlot {
+    pub kind: CounterKind,
+    pub place: NumberPlace,
+    /// Whether it starts again with every epoch, as batches do.
+    pub within_epoch: bool,
+}
+
+/// What is read from lines of one shape.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Plan {
+    pub slots: Vec<Slot>,
+    pub counters: Vec<CounterSlot>,
+    /// The line states a loss that is not a number.
+    pub diverged: bool,
+}
+
+impl Plan {
+    pub fn is_known(&self) -> bool {
+        self.slots.iter().any(|slot| slot.known && slot.kind != MetricKind::Knob)
+    }
+}

@@ -1,0 +1,183 @@
+use assay_model::{Document, ReadRun};
+use proptest::prelude::*;
+
+use super::DIALECT;
+use crate::{DocumentReader, Readers};
+
+fn read(text: &str) -> Document {
+    let mut reader = DocumentReader::new(&Readers::all(&[]), "a.log");
+    reader.feed(text.as_bytes());
+    reader.finish()
+}
+
+fn run(text: &str) -> ReadRun {
+    read(text).runs.into_iter().next().unwrap_or_default()
+}
+
+fn names(text: &str) -> Vec<String> {
+    let mut names: Vec<String> = run(text).observations.into_iter().map(|found| found.metric).collect();
+    names.retain(|name| !["loss.final", "duration.job"].contains(&name.as_str()));
+    names.sort();
+    names
+}
+
+fn value(text: &str, metric: &str) -> Option<f64> {
+    run(text).observations.into_iter().find(|found| found.metric == metric).map(|found| found.value)
+}
+
+#[test]
+fn every_shape_gives_what_it_promises() {
+    for shape in DIALECT.shapes {
+        let mut promised: Vec<String> =
+            shape.reads.split(", ").filter(|word| !word.starts_with("setting ")).map(str::to_owned).collect();
+        promised.sort();
+        assert_eq!(names(shape.text), promised, "{}", shape.text);
+    }
+}
+
+#[test]
+fn units_lead_to_base_units() {
+    assert_eq!(value("Epoch 5/5 | val acc 73.28% | 22.95s", "accuracy.eval"), Some(0.7328));
+    assert_eq!(value("step 10 | loss 1.5 | 37.2k tok/s", "tokens_per_s"), Some(37_200.0));
+    assert_eq!(value("Prefill Latency:     750ms", "latency.prefill"), Some(0.75));
+    assert_eq!(value("Test set: loss: 0.03, Accuracy: 9898/10000 (99%)", "accuracy.test"), Some(0.9898));
+}
+
+#[test]
+fn what_is_no_measurement_is_not_read() {
+    for text in [
+        "--model 104m --vocab-size 32000 --batch-size 32",
+        "12:30:05 starting on node 14",
+        "conv2d (Conv2D)              (None, 200, 200, 32)      896",
+        "torch 2.9.0+cu126, driver 550.54",
+        "max_iter: 5000",
+        "training for 100 epochs",
+        "loaded shape=(2048, 384)",
+        "The accuracy of the model that we trained has improved over these 3 days, which is good.",
+        "2024-03-09 00:23:47.07 device 0 found",
+        "precision: 16",
+    ] {
+        assert_eq!(names(text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn repeated_lines_are_a_series_over_their_own_step() {
+    let text: String = (1..=5).map(|epoch| format!("epoch: {epoch}, loss is: {}.5\n", 9 - epoch)).collect();
+    let run = run(&text);
+    assert_eq!(run.series[0].metric, "loss");
+    assert_eq!(run.series[0].values, [8.5, 7.5, 6.5, 5.5, 4.5]);
+    assert_eq!(run.series[0].steps, [1.0, 2.0, 3.0, 4.0, 5.0]);
+}
+
+#[test]
+fn steps_that_start_again_are_another_run() {
+    let one: String = (1..=4).map(|step| format!("[{step}]\ttrain-rmse:{step}.25\n")).collect();
+    assert_eq!(read(&(one.clone() + &one)).runs.len(), 2);
+}
+
+#[test]
+fn other_ranks_do_not_add_values() {
+    let text: String = (1..=3)
+        .flat_map(|step| (0..2).map(move |rank| format!("[rank{rank}]: step {step} loss 0.{step}5\n")))
+        .collect();
+    assert_eq!(run(&text).series[0].seen, 3);
+}
+
+#[test]
+fn keras_bars_that_go_back_over_themselves() {
+    let back = "\u{8}".repeat(40);
+    let text = format!(
+        "Epoch 1/2\n 1/10 [==>......] - ETA: 2s - loss: 1.08 - accuracy: 0.50{back} 10/10 [=========] - 4s 395ms/step - loss: 0.93 - accuracy: 0.57 - val_loss: 0.61 - val_accuracy: 0.80\n"
+    );
+    assert_eq!(value(&text, "loss.eval"), Some(0.61));
+    assert_eq!(value(&text, "epoch_s"), Some(4.0));
+    assert_eq!(value(&text, "remaining"), None);
+}
+
+#[test]
+fn unknown_keys_are_kept_where_they_vary_or_beside_known_ones() {
+    assert_eq!(names("foo: 1.5"), Vec::<String>::new());
+    assert_eq!(names("foo: 1.5\nfoo: 2.5\n"), ["foo"]);
+    assert_eq!(names("loss: 0.5, foo: 1.5"), ["foo", "loss"]);
+}
+
+#[test]
+fn a_split_at_the_start_of_a_line_holds_for_all_of_it() {
+    assert_eq!(names("Val - Loss: 0.20 | Acc: 0.91 | AUC: 0.92"), ["accuracy.eval", "auc.eval", "loss.eval"]);
+    assert_eq!(
+        names("Train Loss: 0.5 Acc: 0.7 | Val Loss: 0.6 Acc: 0.8"),
+        ["accuracy.eval", "accuracy.train", "loss.eval", "loss.train"]
+    );
+}
+
+#[test]
+fn a_share_without_percent_sign_beyond_one_has_no_unit() {
+    let run = run("epoch 1 f1: 0.01\nepoch 2 f1: 99.7\n");
+    assert_eq!(
+        run.observations.iter().find(|found| found.metric == "f1").map(|found| found.unit.to_string()),
+        Some(String::new())
+    );
+}
+
+#[test]
+fn many_carriage_returns_take_linear_time() {
+    let began = std::time::Instant::now();
+    read(&"x\r".repeat(100_000));
+    assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+}
+
+#[test]
+fn a_loss_that_is_not_a_number_is_noticed() {
+    assert_eq!(run("epoch 1 loss: 0.5\nepoch 2 loss: nan\n").hints.len(), 1);
+}
+
+/// A log of steps in one of several styles.
+fn styled(prefix: &str, joint: &str, separator: &str) -> String {
+    (1..=6)
+        .map(|step| format!("{prefix}step{joint}{step}{separator}train_loss{joint}{}.25{separator}val_acc{joint}0.{step}1\n", 9 - step))
+        .collect()
+}
+
+#[test]
+fn one_log_in_many_styles_gives_one_result() {
+    let plain = run(&styled("", ": ", ", "));
+    let values = |run: &ReadRun| -> Vec<(String, Vec<f64>, Vec<f64>)> {
+        let mut found: Vec<_> = run
+            .series
+            .iter()
+            .map(|series| (series.metric.clone(), series.values.clone(), series.steps.clone()))
+            .collect();
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        found
+    };
+    assert_eq!(values(&plain).len(), 2);
+    for (prefix, joint, separator) in [
+        ("", ": ", " | "),
+        ("2024-03-09 00:23:47,079 ", ": ", ", "),
+        ("[12:30:05] ", ": ", " - "),
+        ("INFO ", ": ", ", "),
+        ("", " = ", "; "),
+        ("", ":", "\t"),
+        ("[rank0]: ", ": ", ", "),
+    ] {
+        let other = run(&styled(prefix, joint, separator));
+        assert_eq!(values(&other), values(&plain), "{prefix:?} {joint:?} {separator:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_handled(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let mut reader = DocumentReader::new(&Readers::new("generic", &[], &[]).unwrap(), "a.log");
+        reader.feed(&bytes);
+        let _ = reader.finish();
+    }
+
+    #[test]
+    fn any_words_and_numbers_give_finite_values(text in "([a-z_]{1,6}[ :=|,()\\[\\]/%]{0,3}[0-9.e:/-]{0,8}[ a-z]{0,4}\n?){0,12}") {
+        for run in read(&text).runs {
+            prop_assert!(run.observations.iter().all(|found| found.value.is_finite()));
+        }
+    }
+}
