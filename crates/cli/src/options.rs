@@ -249,13 +249,16 @@ pub struct Read {
 /// Options of `audit`.
 #[derive(Debug, Args)]
 pub struct Audit {
-    /// Write-ups, logs, directories or records; repeats are looked for across all of them.
+    /// Write-ups, logs, directories or records; tables of one are evidence for the others.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// Write the audit to a file, .md or .html; may be given twice.
     #[arg(long, short, value_name = "FILE")]
     pub output: Vec<PathBuf>,
-    /// Print JSON: one finding a line (see docs/json.md).
+    /// List every claim with its formula and lines, not only what is wrong.
+    #[arg(long)]
+    pub claims: bool,
+    /// Print JSON, one claim or finding per line (see docs/json.md).
     #[arg(long)]
     pub json: bool,
     /// A dialect of your own, as a TOML file; those in `dialects/` are used anyway.

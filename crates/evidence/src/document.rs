@@ -21,6 +21,8 @@ use prose::Prose;
 
 /// The most bytes of a JSON file that are held to be read as a whole.
 const LARGEST_JSON: usize = 64 << 20;
+/// The most bytes of a text that are kept.
+const LARGEST_SOURCE: usize = 16 << 20;
 
 /// Reads one file as bytes arrive.
 pub struct DocumentReader {
@@ -28,6 +30,8 @@ pub struct DocumentReader {
     lines: Lines,
     /// The bytes of what may be one JSON value; none once it is known to be text.
     json: Option<Vec<u8>>,
+    /// The bytes so far, where the document is to keep its text.
+    source: Option<Vec<u8>>,
 }
 
 struct Lines {
@@ -61,11 +65,15 @@ impl DocumentReader {
                 number: 0,
             },
             json: Some(Vec::new()),
+            source: readers.keeps_source().then(Vec::new),
         }
     }
 
     /// Takes the next bytes.
     pub fn feed(&mut self, bytes: &[u8]) {
+        if let Some(source) = self.source.as_mut().filter(|source| source.len() < LARGEST_SOURCE) {
+            source.extend_from_slice(bytes);
+        }
         if let Some(held) = &mut self.json {
             held.extend_from_slice(bytes);
             let first = held.iter().find(|byte| !byte.is_ascii_whitespace());
@@ -99,6 +107,11 @@ impl DocumentReader {
 
     /// Ends the reading.
     pub fn finish(mut self) -> Document {
+        let source = self.source.take().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        Document { source: source.unwrap_or_default(), ..self.document() }
+    }
+
+    fn document(mut self) -> Document {
         if let Some(held) = self.json.take() {
             if let Some(runs) = crate::results::runs(&held, &self.lines.document.file) {
                 let lines = memchr::memchr_iter(b'\n', &held).count() as u64;
