@@ -98,7 +98,7 @@ fn table_holds(grid: &Grid, cells: usize) -> Finding {
         level: Level::Supported,
         summary: format!("{cells} cells of the table at line {} follow from other cells", grid.header_line),
         arithmetic: Vec::new(),
-        sources: vec![Source { file: grid.file.clone(), line: grid.header_line }],
+        sources: vec![Source::new(grid.file.clone(), grid.header_line)],
         operands: Vec::new(),
         advice: String::new(),
     }
@@ -107,7 +107,7 @@ fn table_holds(grid: &Grid, cells: usize) -> Finding {
 fn source(grid: &Grid, row: usize, column: Option<usize>) -> Source {
     let cell = column.and_then(|column| grid.cell(row, column)).map(|cell| cell.line);
     let line = cell.or_else(|| grid.rows.get(row).map(|row| row.line)).unwrap_or(grid.header_line);
-    Source { file: grid.file.clone(), line }
+    Source::new(grid.file.clone(), line)
 }
 
 /// The finding about one row: the cell that most broken laws share and no kept law contains.

@@ -57,7 +57,7 @@ impl Grid {
     pub fn new(raw: &RawTable, file: &str, block: usize) -> Option<Grid> {
         let mut raw = raw.clone();
         let width = raw.rows.iter().map(Vec::len).chain([raw.header.len()]).max()?;
-        if width < 2 || width > 200 || raw.rows.is_empty() {
+        if !(2..=200).contains(&width) || raw.rows.is_empty() {
             return None;
         }
         raw.header.resize(width, String::new());

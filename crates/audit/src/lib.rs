@@ -67,13 +67,24 @@ pub struct RepeatGroup {
 /// Audits documents together: tables of one are evidence for the prose of another.
 pub fn audit(documents: &[Document]) -> Audit {
     let (mut findings, groups) = runs::check(documents);
-    let sources = documents.iter().filter(|document| !document.source.is_empty());
+    let written = documents.iter().filter(|document| !document.text.is_empty());
     let manuscripts: Vec<Manuscript> =
-        sources.map(|document| Manuscript::read(&document.file, &document.source)).collect();
+        written.map(|document| Manuscript::read(&document.file, &document.text)).collect();
     findings.extend(check(&manuscripts));
+    name_cells(&mut findings, documents);
     findings.sort_by(|one, other| order(one).cmp(&order(other)));
     findings.dedup_by(|later, earlier| later.class == earlier.class && later.summary == earlier.summary);
     Audit { findings, groups }
+}
+
+/// Adds the cell to places in notebooks.
+fn name_cells(findings: &mut [Finding], documents: &[Document]) {
+    for document in documents.iter().filter(|document| !document.cells.is_empty()) {
+        let sources = findings.iter_mut().flat_map(|finding| &mut finding.sources);
+        for source in sources.filter(|source| source.file == document.file && source.cell.is_none()) {
+            source.cell = document.source(source.line).cell;
+        }
+    }
 }
 
 /// Checks the tables and the prose of manuscripts.

@@ -6,7 +6,7 @@ pub fn shown(value: f64) -> String {
         return value.to_string();
     }
     let size = value.abs();
-    if size != 0.0 && (size < 1e-3 || size >= 1e12) {
+    if size != 0.0 && !(1e-3..1e12).contains(&size) {
         return format!("{value:.3e}");
     }
     let decimals = if size >= 1000.0 || size == 0.0 {

@@ -9,11 +9,11 @@ use assay_model::{
 pub const FILE: &str = "notes/batch-study.md";
 
 pub fn at(line: u64) -> Source {
-    Source { file: FILE.into(), line }
+    Source::new(FILE, line)
 }
 
 pub fn span(first: u64, last: u64) -> Span {
-    Span { file: FILE.into(), first, last }
+    Span::new(FILE, first, last)
 }
 
 pub fn setting(name: &str, value: impl Into<Value>, standing: Standing, by: &str, line: u64) -> SettingFact {
@@ -188,7 +188,7 @@ pub fn row_run(label: &str, line: u64) -> ReadRun {
 pub fn document() -> Document {
     Document {
         file: FILE.into(),
-        source: String::new(),
+        text: String::new(),
         lines: 412,
         runs: vec![
             queued_run(512, 8),
@@ -231,6 +231,7 @@ pub fn document() -> Document {
             }],
             ..Statement::default()
         }],
+        ..Document::default()
     }
 }
 

@@ -29,6 +29,15 @@ enum Form {
     Difference,
 }
 
+/// One way to read a column of ratios, and the rows that fit it.
+struct Reading {
+    kept: Vec<usize>,
+    failed: Vec<usize>,
+    source: usize,
+    form: Form,
+    base: Base,
+}
+
 const FORMS: [Form; 6] =
     [Form::Ratio, Form::Inverse, Form::Change, Form::Saving, Form::InverseChange, Form::Difference];
 /// The most rows of a table that are compared with one another.
@@ -42,7 +51,7 @@ pub(super) fn check(grid: &Grid, broken: &mut Vec<Check>, holds: &mut Vec<(usize
         if !is_relative(grid, target) {
             continue;
         }
-        let mut best: Option<(usize, Vec<usize>, Vec<usize>, usize, Form, Base)> = None;
+        let mut best: Option<Reading> = None;
         for source in grid.measures().filter(|source| *source != target) {
             if grid.columns[source].unit.is_relative() && !grid.columns[target].unit.is_relative() {
                 continue;
@@ -54,14 +63,14 @@ pub(super) fn check(grid: &Grid, broken: &mut Vec<Check>, holds: &mut Vec<(usize
                 let bases = (0..grid.rows.len()).map(Base::Row).chain([Base::Before]);
                 for base in bases {
                     let (kept, failed) = tally(grid, source, target, form, base);
-                    let better = best.as_ref().is_none_or(|(most, ..)| kept.len() > *most);
+                    let better = best.as_ref().is_none_or(|best| kept.len() > best.kept.len());
                     if kept.len() >= 2 && kept.len() > failed.len() && better {
-                        best = Some((kept.len(), kept, failed, source, form, base));
+                        best = Some(Reading { kept, failed, source, form, base });
                     }
                 }
             }
         }
-        let Some((_, kept, failed, source, form, base)) = best else { continue };
+        let Some(Reading { kept, failed, source, form, base }) = best else { continue };
         let tries = (grid.columns.len() * FORMS.len() * (grid.rows.len() + 1)) as f64;
         let agreement = |row: &usize| {
             let width = interval(grid, *row, target).map_or(1.0, Interval::relative_width);

@@ -31,7 +31,7 @@ pub fn check(text: &str, file: &str, line: impl Fn(usize) -> u64) -> Vec<Finding
             continue;
         }
         let formula = format!("{} = {stated}", head.get(start..).unwrap_or_default().trim());
-        let source = Source { file: file.to_owned(), line: line(at) };
+        let source = Source::new(file, line(at));
         let operands = vec![Operand { text: stated.clone(), value: right.scaled.middle(), line: line(at) }];
         let agrees = agree(&left, &right);
         let value = left.written.middle();

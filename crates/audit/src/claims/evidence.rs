@@ -211,7 +211,8 @@ impl Pool<'_> {
     ) {
         let own = other.block == sentence.block && other.text == sentence.text;
         for quantity in &other.quantities {
-            if !(own && quantity.start == claim.start) && !quantity.unit.times && !quantity.in_words {
+            let is_claim = own && quantity.start == claim.start;
+            if !(is_claim || quantity.unit.times || quantity.in_words) {
                 sides.push((side(quantity), operand(other, quantity)));
             }
         }

@@ -144,7 +144,7 @@ fn points_elsewhere(sentence: &Sentence, quantity: &Quantity, relation: Relation
 }
 
 fn source(sentence: &Sentence, quantity: &Quantity) -> Source {
-    Source { file: sentence.file.clone(), line: sentence.line_of(quantity) }
+    Source::new(sentence.file.clone(), sentence.line_of(quantity))
 }
 
 fn stated(quantity: &Quantity) -> Operand {
@@ -179,7 +179,7 @@ fn computed(quantity: &Quantity, candidate: &Candidate) -> String {
 fn places(sentence: &Sentence, operands: &[Operand]) -> Vec<Source> {
     let mut found: Vec<Source> = Vec::new();
     for operand in operands {
-        let place = Source { file: sentence.file.clone(), line: operand.line };
+        let place = Source::new(sentence.file.clone(), operand.line);
         if !found.contains(&place) {
             found.push(place);
         }

@@ -49,7 +49,8 @@ impl Cell {
             unit = Some(behind);
             after = after.get(length..).unwrap_or_default().trim();
         }
-        if !after.is_empty() && !(after.starts_with('(') && after.ends_with(')')) {
+        let is_note = after.starts_with('(') && after.ends_with(')');
+        if !(after.is_empty() || is_note) {
             return None;
         }
         let unit = match unit {

@@ -61,8 +61,8 @@ fn starred_product(before: &str, rest: &str) -> bool {
 
 fn edge_of_word(before: &str, rest: &str) -> bool {
     let word = |character: Option<char>| character.is_some_and(char::is_alphanumeric);
-    !(word(before.chars().next_back()) && word(rest.chars().nth(1))) && !rest.starts_with("__")
-        || rest.starts_with("__") && !word(before.chars().next_back())
+    let after_word = word(before.chars().next_back());
+    if rest.starts_with("__") { !after_word } else { !(after_word && word(rest.chars().nth(1))) }
 }
 
 /// The label and the length of a link.
