@@ -82,7 +82,7 @@ impl Fault {
     /// The word that the audit uses for it.
     pub fn name(self) -> &'static str {
         match self {
-            Fault::SettingNotInForce => "setting_not_in_force",
+            Fault::SettingNotInForce => "setting_not_applied",
             Fault::DerivedColumn => "derived_column",
             Fault::RateScope => "rate_scope",
             Fault::TokenCount => "token_count",
@@ -108,21 +108,19 @@ impl Fault {
         }
     }
 
-    /// Whether a finding of this class and standing shows that the error was found. A column that follows from others
-    /// and numbers that cannot all be true are two views of one thing, so either word serves for both.
-    pub fn is_found_by(self, class: &str, standing: &str) -> bool {
+    /// Whether a finding of this class and level shows that the error was found. Arithmetic that does not hold is one
+    /// thing, whether a column, a sentence or a statistic shows it.
+    pub fn is_found_by(self, class: &str, level: &str) -> bool {
+        let arithmetic = ["table_law", "comparison", "equation", "sample_statistic", "restatement", "bound"];
         let same = class == self.name()
-            || matches!(
-                (self, class),
-                (Fault::DerivedColumn, "identity") | (Fault::Identity, "derived_column")
-            );
-        let told = match standing {
+            || matches!(self, Fault::DerivedColumn | Fault::Identity) && arithmetic.contains(&class);
+        let reported = match level {
             "contradicted" | "doubtful" => true,
             // For these two, saying that the evidence cannot tell is already the right answer.
-            "open" => matches!(self, Fault::Resolution | Fault::NoiseAsEffect),
+            "not_checked" => matches!(self, Fault::Resolution | Fault::NoiseAsEffect),
             _ => false,
         };
-        same && told
+        same && reported
     }
 }
 
@@ -140,11 +138,11 @@ mod tests {
 
     #[test]
     fn what_counts_as_found_is_strict() {
-        assert!(Fault::Identity.is_found_by("derived_column", "contradicted"));
+        assert!(Fault::Identity.is_found_by("table_law", "contradicted"));
         assert!(Fault::WarmUp.is_found_by("warm_up", "doubtful"));
-        assert!(!Fault::WarmUp.is_found_by("warm_up", "open"));
+        assert!(!Fault::WarmUp.is_found_by("warm_up", "not_checked"));
         assert!(!Fault::WarmUp.is_found_by("outlier", "doubtful"));
-        assert!(Fault::Resolution.is_found_by("resolution", "open"));
+        assert!(Fault::Resolution.is_found_by("resolution", "not_checked"));
         assert!(!Fault::NoiseAsEffect.is_found_by("no_repeats", "doubtful"));
         assert!(!Fault::NoiseAsEffect.is_found_by("noise_as_effect", "supported"));
     }

@@ -18,13 +18,13 @@ pub struct Finding {
     /// The word for its class.
     pub class: String,
     /// What the evidence says.
-    pub standing: String,
+    pub level: String,
 }
 
 impl Finding {
     /// Whether it says that something is wrong.
     pub fn is_alarm(&self) -> bool {
-        matches!(self.standing.as_str(), "contradicted" | "doubtful")
+        matches!(self.level.as_str(), "contradicted" | "doubtful")
     }
 }
 
@@ -71,11 +71,11 @@ fn findings(printed: &str) -> anyhow::Result<Vec<Finding>> {
         let value: serde_json::Value = serde_json::from_str(line)
             .with_context(|| format!("line {} of the audit is no JSON", index + 1))?;
         let word = |name: &str| value.get(name).and_then(serde_json::Value::as_str).map(str::to_owned);
-        match (word("class"), word("standing")) {
-            (Some(class), Some(standing)) => findings.push(Finding { class, standing }),
+        match (word("class"), word("level")) {
+            (Some(class), Some(level)) => findings.push(Finding { class, level }),
             (None, _) => {}
             (Some(class), None) => {
-                bail!("line {} of the audit has the class {class} and no standing", index + 1)
+                bail!("line {} of the audit has the class {class} and no level", index + 1)
             }
         }
     }
@@ -131,7 +131,7 @@ impl Score {
         let mut right = audited.failure.is_none();
         for &(fault, kind) in &document.planted {
             let found =
-                audited.findings.iter().any(|finding| fault.is_found_by(&finding.class, &finding.standing));
+                audited.findings.iter().any(|finding| fault.is_found_by(&finding.class, &finding.level));
             self.classes.entry(fault).or_default().count(found);
             self.layouts.entry((fault, format!("{kind:?}").to_lowercase())).or_default().count(found);
             right &= found;
@@ -212,8 +212,8 @@ mod tests {
         Audited { findings: findings(printed).unwrap(), printed: printed.to_owned(), failure: None }
     }
 
-    const WARM: &str = r#"{"file":"a.md","class":"warm_up","standing":"doubtful","summary":"x"}"#;
-    const FINE: &str = r#"{"file":"a.md","class":"sound","standing":"supported","summary":"x"}"#;
+    const WARM: &str = r#"{"file":"a.md","class":"warm_up","level":"doubtful","summary":"x"}"#;
+    const FINE: &str = r#"{"file":"a.md","class":"sound","level":"supported","summary":"x"}"#;
 
     #[test]
     fn findings_are_read_and_other_lines_are_passed_over() {

@@ -1,242 +1,234 @@
-//! A table seen as things with named numbers, whichever way round it is written: a thing is a row, or a column of a
-//! transposed table.
+//! A table of typed cells: every column has a unit and a kind, every number its interval, every row what names it.
 
-use assay_model::{Document, ReadRun, Role, Source, Table, TableCell, Unit, names};
+mod cell;
+mod header;
 
-use super::written::{self, Range};
+use crate::manuscript::{RawCell, RawTable};
+use crate::unit::Unit;
 
-/// One thing that a table tells of.
-#[derive(Debug)]
-pub(super) struct Entry<'a> {
-    /// What tells it from the others: the text of its label and setting cells.
+pub use cell::Cell;
+pub use header::{header_unit, is_numbered, words};
+
+/// Cells with numbers beyond this count are read, but only the first rows are compared pairwise.
+pub const MOST_PAIRED_ROWS: usize = 60;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grid {
+    pub file: String,
+    pub caption: String,
+    pub columns: Vec<Column>,
+    pub rows: Vec<Row>,
+    pub header_line: u64,
+    /// The position of its block in the manuscript.
+    pub block: usize,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    pub header: String,
+    pub unit: Unit,
+    pub kind: ColumnKind,
+    /// The words of the header, in lower case and singular.
+    pub words: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// Names.
+    Label,
+    /// Numbers that were chosen: nodes, batch size.
+    Setting,
+    /// Numbers that were measured or computed.
+    Measure,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    pub line: u64,
+    /// The texts of the label columns.
     pub label: String,
-    /// Its numbers.
-    pub fields: Vec<Field<'a>>,
+    pub words: Vec<String>,
+    pub cells: Vec<Option<Cell>>,
+    pub texts: Vec<String>,
 }
 
-/// One number of a thing.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Field<'a> {
-    /// The header, without its group.
-    pub header: &'a str,
-    /// The header over it that it shares with others, for example a device; empty where there is none.
-    pub group: &'a str,
-    /// What it holds.
-    pub role: &'a Role,
-    /// The cell.
-    pub cell: &'a TableCell,
-    /// Which column it stands in, or which row of a transposed table.
-    pub index: usize,
-}
-
-impl<'a> Field<'a> {
-    /// The canonical name of the setting or metric.
-    pub fn name(&self) -> Option<&'a str> {
-        match self.role {
-            Role::Setting(name) | Role::Metric(name) => Some(name),
-            Role::Label | Role::Ratio | Role::Unknown => None,
+impl Grid {
+    /// Gives a table its types. None where it has no numbers.
+    pub fn new(raw: &RawTable, file: &str, block: usize) -> Option<Grid> {
+        let mut raw = raw.clone();
+        let width = raw.rows.iter().map(Vec::len).chain([raw.header.len()]).max()?;
+        if !(2..=200).contains(&width) || raw.rows.is_empty() {
+            return None;
         }
-    }
-
-    /// The metric, where it is one.
-    pub fn metric(&self) -> Option<&'a str> {
-        match self.role {
-            Role::Metric(name) => Some(name),
-            _ => None,
+        raw.header.resize(width, String::new());
+        for row in &mut raw.rows {
+            let line = row.last().map_or(raw.header_line, |cell| cell.line);
+            row.resize(width, RawCell { text: String::new(), line });
         }
-    }
-
-    /// What its number stands for.
-    pub fn range(&self) -> Option<Range> {
-        written::of_cell(self.cell, matches!(self.role, Role::Setting(_)))
-    }
-
-    /// What its number stands for in its base unit, and that unit, by the cell or else by the header: a column that no
-    /// name fits still tells `MB/s` or `Seconds`.
-    pub fn measured(&self) -> Option<(Range, Unit)> {
-        let range = self.range()?;
-        match &self.cell.unit {
-            Some(unit) if *unit != Unit::One => Some((range, unit.clone())),
-            _ => {
-                let (unit, factor) = header_unit(self.header)?;
-                Some((range.times(Range::exact(factor))?, unit))
-            }
+        header_is_data(&mut raw);
+        if is_transposed(&raw) {
+            raw = transposed(&raw);
         }
+        let grid = typed(&raw, file, block);
+        grid.columns.iter().any(|column| column.kind != ColumnKind::Label).then_some(grid)
     }
 
-    /// Where it stands.
-    pub fn source(&self, document: &Document) -> Source {
-        document.source(self.cell.line)
-    }
-}
-
-impl<'a> Entry<'a> {
-    /// The field of that name in that group, or else in none. Only one that has a number.
-    pub fn find(&self, name: &str, group: &str) -> Option<&Field<'a>> {
-        let named = |field: &&Field<'a>| field.name() == Some(name) && field.cell.value.is_some();
-        self.fields
-            .iter()
-            .filter(named)
-            .find(|field| field.group == group)
-            .or_else(|| self.fields.iter().filter(named).find(|field| field.group.is_empty()))
+    /// The columns that hold numbers.
+    pub fn numeric(&self) -> impl Iterator<Item = usize> {
+        let columns = self.columns.iter().enumerate();
+        columns.filter(|(_, column)| column.kind != ColumnKind::Label).map(|(index, _)| index)
     }
 
-    /// Tokens by what the column is called, where no name fits it: `input_length`, `Avg prompt length`.
-    pub fn tokens_called(&self, words: &[&str]) -> Option<&Field<'a>> {
-        self.fields.iter().filter(|field| *field.role == Role::Unknown && field.cell.value.is_some()).find(
-            |field| {
-                let header = field.header.to_lowercase();
-                let tokens = matches!(&field.cell.unit, Some(Unit::Count(thing)) if thing == "tokens")
-                    || ["token", "length", "len"].iter().any(|word| header.contains(word));
-                let characters = header.contains("char") || header.contains("word");
-                tokens && !characters && words.iter().any(|word| header.contains(word))
-            },
-        )
+    pub fn measures(&self) -> impl Iterator<Item = usize> {
+        let columns = self.columns.iter().enumerate();
+        columns.filter(|(_, column)| column.kind == ColumnKind::Measure).map(|(index, _)| index)
     }
 
-    /// The field in that column.
-    pub fn at(&self, index: usize) -> Option<&Field<'a>> {
-        self.fields.iter().find(|field| field.index == index)
+    pub fn settings(&self) -> impl Iterator<Item = usize> {
+        let columns = self.columns.iter().enumerate();
+        columns.filter(|(_, column)| column.kind == ColumnKind::Setting).map(|(index, _)| index)
     }
-}
 
-/// The things of a table.
-pub(super) fn entries(table: &Table) -> Vec<Entry<'_>> {
-    if table.transposed { columns_of(table) } else { rows_of(table) }
-}
-
-fn rows_of(table: &Table) -> Vec<Entry<'_>> {
-    table
-        .rows
-        .iter()
-        .map(|row| {
-            let fields: Vec<Field<'_>> = table
-                .columns
-                .iter()
-                .zip(&row.cells)
-                .enumerate()
-                .map(|(index, (column, cell))| {
-                    let (group, header) = split_header(&column.header);
-                    Field { header, group, role: &column.role, cell, index }
-                })
-                .collect();
-            Entry { label: label_of(&fields), fields }
-        })
-        .collect()
-}
-
-fn columns_of(table: &Table) -> Vec<Entry<'_>> {
-    let systems = systems(table);
-    systems
-        .into_iter()
-        .map(|place| {
-            let fields = table.rows.iter().enumerate().filter_map(|(index, row)| {
-                let header = row.cells.first().map_or("", |cell| cell.text.as_str());
-                row.cells.get(place).map(|cell| Field { header, group: "", role: &row.role, cell, index })
-            });
-            let label = table.columns.get(place).map_or_else(String::new, |column| column.header.clone());
-            Entry { label, fields: fields.collect() }
-        })
-        .collect()
-}
-
-/// The columns of a transposed table that stand for systems: all but the names in front and ratios.
-pub(super) fn systems(table: &Table) -> Vec<usize> {
-    let is_system = |(place, column): (usize, &assay_model::Column)| {
-        (place > 0 && column.role != Role::Ratio).then_some(place)
-    };
-    table.columns.iter().enumerate().filter_map(is_system).collect()
-}
-
-/// The unit that a header tells, in brackets or by being one, with the factor to the base unit. Only times, data and
-/// rates, since any word may count things.
-fn header_unit(header: &str) -> Option<(Unit, f64)> {
-    let bracketed = header.rsplit_once(['(', '[']).map(|(_, rest)| rest.trim_end_matches([')', ']', ' ']));
-    let words = header.trim().to_lowercase();
-    let spelled = match words.as_str() {
-        "kilobytes" => "kB",
-        "megabytes" => "MB",
-        "gigabytes" => "GB",
-        other => other,
-    };
-    let texts = [bracketed.unwrap_or_default(), header.trim(), spelled];
-    texts.into_iter().filter(|text| !text.is_empty()).map(Unit::parse).find(|(unit, _)| {
-        matches!(unit, Unit::Seconds | Unit::Bytes)
-            || matches!(unit, Unit::PerSecond(thing) if !thing.is_empty() && !thing.contains(' '))
-    })
-}
-
-fn split_header(header: &str) -> (&str, &str) {
-    header.rsplit_once(" / ").unwrap_or(("", header))
-}
-
-/// What people would call a row: its label or model, or else its settings.
-fn label_of(fields: &[Field<'_>]) -> String {
-    let is_label = |field: &&Field<'_>| match field.role {
-        Role::Label => !field.cell.text.is_empty(),
-        Role::Setting(name) => name == names::setting::MODEL,
-        _ => false,
-    };
-    let labels = fields.iter().filter(is_label);
-    let label = labels.map(|field| field.cell.text.clone()).collect::<Vec<_>>().join(" ");
-    if !label.is_empty() {
-        return label;
+    pub fn cell(&self, row: usize, column: usize) -> Option<&Cell> {
+        self.rows.get(row)?.cells.get(column)?.as_ref()
     }
-    let settings = fields.iter().filter(|field| matches!(field.role, Role::Setting(_)));
-    let said = settings.map(|field| format!("{} {}", field.header.to_lowercase(), field.cell.text));
-    said.take(2).collect::<Vec<_>>().join(", ")
-}
 
-/// A number that the text around a table gives for all of its rows: by a setting that the reader took from the
-/// prose, or else by a statement in the nearest section, if all such numbers agree.
-pub(super) fn nearby(document: &Document, table: &Table, name: &str) -> Option<(f64, Source)> {
-    from_rows(document, table, name).or_else(|| from_statements(document, table, name))
-}
-
-fn from_rows(document: &Document, table: &Table, name: &str) -> Option<(f64, Source)> {
-    let inside = |run: &&ReadRun| {
-        run.dialects.iter().any(|dialect| dialect == "table")
-            && run.span.first >= table.span.first
-            && run.span.last <= table.span.last
-    };
-    let facts = document.runs.iter().filter(inside).flat_map(|run| &run.settings);
-    agreed(
-        facts
-            .filter(|fact| fact.name == name && fact.by != "table")
-            .filter_map(|fact| Some((fact.value.number()?, fact.source.clone()))),
-    )
-}
-
-fn from_statements(document: &Document, table: &Table, name: &str) -> Option<(f64, Source)> {
-    let shared =
-        document.statements.iter().map(|statement| shared_headings(&statement.headings, &table.headings));
-    let mut depths: Vec<usize> = shared.collect();
-    depths.sort_unstable();
-    depths.dedup();
-    depths.iter().rev().find_map(|depth| {
-        let section = document
-            .statements
-            .iter()
-            .filter(|statement| shared_headings(&statement.headings, &table.headings) == *depth);
-        let quantities = section.flat_map(|statement| {
-            let source = document.source(statement.span.first);
-            statement.quantities.iter().map(move |quantity| (quantity, source.clone()))
+    /// What a row is called: its label, or its settings where it has none.
+    pub fn row_name(&self, row: usize) -> String {
+        let Some(found) = self.rows.get(row) else { return String::new() };
+        if !found.label.is_empty() {
+            return found.label.clone();
+        }
+        let settings = self.settings().filter_map(|column| {
+            let text = found.texts.get(column)?;
+            Some(format!("{} {text}", self.columns.get(column)?.header))
         });
-        agreed(
-            quantities
-                .filter(|(quantity, _)| quantity.name.as_deref() == Some(name) && quantity.to.is_none())
-                .map(|(quantity, source)| (quantity.value, source)),
-        )
-    })
+        let named: Vec<String> = settings.collect();
+        if named.is_empty() { format!("row {}", row + 1) } else { named.join(", ") }
+    }
 }
 
-/// The first of some numbers, if all are the same.
-fn agreed(mut numbers: impl Iterator<Item = (f64, Source)>) -> Option<(f64, Source)> {
-    let first = numbers.next()?;
-    numbers.all(|(value, _)| value == first.0).then_some(first)
+/// A header row of numbers is data: `GPUs | 4 | 8 | 16` over `h/epoch | 9.60 | 4.95 | 2.62`.
+fn header_is_data(raw: &mut RawTable) {
+    let numbers = raw.header.iter().skip(1).filter(|text| cell::leads_with_number(text)).count();
+    if numbers * 2 > raw.header.len().saturating_sub(1) {
+        let line = raw.header_line;
+        let row = std::mem::take(&mut raw.header).into_iter().map(|text| RawCell { text, line });
+        raw.rows.insert(0, row.collect());
+        raw.header = vec![String::new(); raw.rows.first().map_or(0, Vec::len)];
+    }
 }
 
-/// How many headings two places share, from the outermost on.
-pub(super) fn shared_headings(one: &[String], other: &[String]) -> usize {
-    one.iter().zip(other).take_while(|(a, b)| a == b).count()
+/// Whether metrics stand in rows and the things compared in columns.
+fn is_transposed(raw: &RawTable) -> bool {
+    if raw.rows.len() > 60 {
+        return false;
+    }
+    let names = raw.rows.iter().filter(|row| !cell::leads_with_number(&row[0].text)).count();
+    if names < raw.rows.len() {
+        return false;
+    }
+    if raw.header.iter().all(String::is_empty) {
+        return true;
+    }
+    let with_unit = |text: &str| {
+        let unit = header_unit(text);
+        !unit.is_none() && (unit.is_relative() || !unit.is_count())
+    };
+    let rows = raw.rows.iter().filter(|row| {
+        with_unit(&row[0].text)
+            || row[1..].iter().any(|cell| {
+                Cell::read(&cell.text, &Unit::none(), 0).is_some_and(|cell| !cell.unit.is_count())
+            })
+    });
+    let rows = rows.count();
+    let columns = raw.header.iter().skip(1).filter(|text| with_unit(text)).count();
+    let numeric_column = (1..raw.header.len()).any(|column| {
+        raw.rows.iter().all(|row| cell::leads_with_number(&row[column].text)) && raw.rows.len() > 1
+    });
+    let mixed = distinct_units(raw);
+    rows >= 2 && columns == 0 && (mixed || !numeric_column)
+}
+
+/// Whether the cells of a column, by their row labels, have different units.
+fn distinct_units(raw: &RawTable) -> bool {
+    let mut seen: Vec<[i8; 7]> = Vec::new();
+    for row in &raw.rows {
+        let own = row[1..].iter().find_map(|cell| Cell::read(&cell.text, &Unit::none(), 0));
+        let Some(own) = own else { continue };
+        let label = header_unit(&row[0].text);
+        let unit = if own.unit.is_none() { label } else { own.unit };
+        let exponents = unit.measure_exponents();
+        if !seen.contains(&exponents) {
+            seen.push(exponents);
+        }
+    }
+    seen.len() > 1
+}
+
+fn transposed(raw: &RawTable) -> RawTable {
+    let header = raw.rows.iter().map(|row| row[0].text.clone());
+    let header = std::iter::once(raw.header[0].clone()).chain(header).collect();
+    let rows = (1..raw.header.len()).map(|column| {
+        let label = RawCell { text: raw.header[column].clone(), line: raw.header_line };
+        std::iter::once(label).chain(raw.rows.iter().map(|row| row[column].clone())).collect()
+    });
+    RawTable { caption: raw.caption.clone(), header, header_line: raw.header_line, rows: rows.collect() }
+}
+
+fn typed(raw: &RawTable, file: &str, block: usize) -> Grid {
+    let units: Vec<Unit> = raw.header.iter().map(|text| header_unit(text)).collect();
+    let mut columns = Vec::new();
+    let mut cells: Vec<Vec<Option<Cell>>> = vec![Vec::new(); raw.rows.len()];
+    let mut measured = false;
+    for (index, unit) in units.iter().enumerate() {
+        let mut numbers = 0;
+        let mut filled = 0;
+        for (row, kept) in raw.rows.iter().zip(&mut cells) {
+            let cell = Cell::read(&row[index].text, unit, row[index].line);
+            numbers += usize::from(cell.is_some());
+            filled += usize::from(!cell::is_empty(&row[index].text));
+            kept.push(cell);
+        }
+        let column = cells.iter().filter_map(|row| row[index].as_ref());
+        let is_label = numbers == 0 || numbers * 2 < filled;
+        let named = header::is_statistic(&raw.header[index]) || is_numbered(&raw.header[index]);
+        let chosen =
+            !measured && !named && column.clone().all(|cell| cell.is_plain_integer()) && unit.is_count();
+        let kind = match (is_label, chosen) {
+            (true, _) => ColumnKind::Label,
+            (_, true) => ColumnKind::Setting,
+            _ => ColumnKind::Measure,
+        };
+        measured |= kind == ColumnKind::Measure;
+        let own = column.clone().map(|cell| cell.unit.clone()).next();
+        let unit = if unit.is_none() { own.unwrap_or_else(Unit::none) } else { unit.clone() };
+        let header = raw.header[index].clone();
+        columns.push(Column { words: words(&header), header, unit, kind });
+        if is_label {
+            cells.iter_mut().for_each(|row| row[index] = None);
+        }
+    }
+    let labels: Vec<usize> =
+        (0..columns.len()).filter(|index| columns[*index].kind == ColumnKind::Label).collect();
+    let rows = raw.rows.iter().zip(cells).map(|(row, cells)| {
+        let label: Vec<&str> = labels
+            .iter()
+            .map(|index| row[*index].text.as_str())
+            .filter(|text| !cell::is_empty(text))
+            .collect();
+        let label = label.join(" ");
+        let line = row.iter().find(|cell| !cell.text.is_empty()).map_or(raw.header_line, |cell| cell.line);
+        let texts = row.iter().map(|cell| cell.text.clone()).collect();
+        Row { line, words: words(&label), label, cells, texts }
+    });
+    let rows = rows.collect();
+    Grid {
+        file: file.to_owned(),
+        caption: raw.caption.clone(),
+        columns,
+        rows,
+        header_line: raw.header_line,
+        block,
+    }
 }

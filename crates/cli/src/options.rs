@@ -244,13 +244,16 @@ pub struct Read {
 /// Options of `audit`.
 #[derive(Debug, Args)]
 pub struct Audit {
-    /// Write-ups, logs, directories or records; repeated runs are matched across all of them.
+    /// Write-ups, logs, directories or records; tables of one are evidence for the others.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// Also write the audit to a file; the ending chooses the format: .md or .html. Repeatable.
     #[arg(long, short, value_name = "FILE")]
     pub output: Vec<PathBuf>,
-    /// Print JSON: one finding a line (see docs/json.md).
+    /// List every claim with its formula and lines, not only what is wrong.
+    #[arg(long)]
+    pub claims: bool,
+    /// Print JSON, one claim or finding per line (see docs/json.md).
     #[arg(long)]
     pub json: bool,
     /// Additional dialect, as a TOML file; those in `dialects/` are always used.

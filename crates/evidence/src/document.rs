@@ -46,6 +46,9 @@ use notebook::NotNotebook;
 /// The most bytes of a file that are held to be read as a whole.
 const LARGEST_HELD: usize = 64 << 20;
 
+/// The most bytes of a text that a document keeps.
+const LARGEST_KEPT: usize = 16 << 20;
+
 /// Lines of a table of separated values that show whether it is the output of a program that a dialect knows.
 const LINES_OF_DIALECT: usize = 20;
 
@@ -53,6 +56,8 @@ const LINES_OF_DIALECT: usize = 20;
 pub struct DocumentReader {
     decoder: Decoder,
     input: Input,
+    /// The text so far, where the document is to keep it.
+    kept: Option<Vec<u8>>,
 }
 
 struct Input {
@@ -81,20 +86,34 @@ impl DocumentReader {
             format: Format::of_name(file),
             held: Vec::new(),
         };
-        DocumentReader { decoder: Decoder::default(), input }
+        DocumentReader { decoder: Decoder::default(), input, kept: readers.keeps_source().then(Vec::new) }
     }
 
     /// Takes the next bytes.
     pub fn feed(&mut self, bytes: &[u8]) {
-        let DocumentReader { decoder, input } = self;
-        decoder.feed(bytes, &mut |piece| input.feed(piece));
+        let DocumentReader { decoder, input, kept } = self;
+        decoder.feed(bytes, &mut |piece| {
+            keep(kept, piece);
+            input.feed(piece);
+        });
     }
 
     /// Ends the reading.
     pub fn finish(mut self) -> Document {
-        let DocumentReader { decoder, input } = &mut self;
-        decoder.finish(&mut |piece| input.feed(piece));
-        self.input.finish()
+        let DocumentReader { decoder, input, kept } = &mut self;
+        decoder.finish(&mut |piece| {
+            keep(kept, piece);
+            input.feed(piece);
+        });
+        let text = self.kept.take().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        Document { text: text.unwrap_or_default(), ..self.input.finish() }
+    }
+}
+
+/// Adds to the kept text as long as there is room.
+fn keep(kept: &mut Option<Vec<u8>>, piece: &[u8]) {
+    if let Some(kept) = kept.as_mut().filter(|kept| kept.len() < LARGEST_KEPT) {
+        kept.extend_from_slice(piece);
     }
 }
 

@@ -12,6 +12,8 @@ use crate::user::UserDialect;
 #[derive(Clone)]
 pub struct Readers {
     inner: Arc<Inner>,
+    /// Whether documents keep the text of their file.
+    keeps_source: bool,
 }
 
 struct Inner {
@@ -47,7 +49,7 @@ impl Readers {
             .collect();
         let needles = Needles::new(kinds.iter().map(Kind::needles));
         let names = kinds.iter().map(|kind| kind.name().to_owned()).collect();
-        Some(Readers { inner: Arc::new(Inner { kinds, names, needles }) })
+        Some(Readers { inner: Arc::new(Inner { kinds, names, needles }), keeps_source: false })
     }
 
     /// All built-in dialects and the user's.
@@ -58,7 +60,17 @@ impl Readers {
                 names: Vec::new(),
                 needles: Needles::new(std::iter::empty()),
             }),
+            keeps_source: false,
         })
+    }
+
+    /// The same readers for documents that keep the text of their file.
+    pub fn keeping_source(self) -> Readers {
+        Readers { keeps_source: true, ..self }
+    }
+
+    pub(crate) fn keeps_source(&self) -> bool {
+        self.keeps_source
     }
 
     pub(crate) fn start(&self) -> Vec<Box<dyn DialectReader>> {

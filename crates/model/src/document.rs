@@ -12,6 +12,9 @@ pub const READ_VERSION: u32 = 1;
 pub struct Document {
     /// The file, as it was named.
     pub file: String,
+    /// The text of the file, where the reader was asked to keep it; an audit reads the words around every number.
+    #[serde(default, skip_serializing)]
+    pub text: String,
     /// Lines read.
     pub lines: u64,
     /// The runs, in the order of the file. A row of a table that states results is a run too.

@@ -6,7 +6,7 @@ mod repeats;
 mod series;
 mod text;
 
-use assay_audit::{Audit, Class, Finding, Standing};
+use assay_audit::{Audit, Class, Finding, Level};
 use assay_model::Document;
 
 use crate::number::counted;
@@ -18,16 +18,16 @@ pub use markdown::markdown;
 pub use text::text;
 
 /// The sections in the order they are shown, each with its name, its mark and how it is meant.
-const SECTIONS: [(Standing, &str, &str, Tone); 4] = [
-    (Standing::Contradicted, "contradicted", "✗", Tone::Bad),
-    (Standing::Doubtful, "doubtful", "!", Tone::Doubt),
-    (Standing::Open, "cannot be told", "?", Tone::Plain),
-    (Standing::Supported, "supported", "✓", Tone::Good),
+const SECTIONS: [(Level, &str, &str, Tone); 4] = [
+    (Level::Contradicted, "contradicted", "✗", Tone::Bad),
+    (Level::Doubtful, "doubtful", "!", Tone::Doubt),
+    (Level::NotChecked, "not checked", "?", Tone::Plain),
+    (Level::Supported, "supported", "✓", Tone::Good),
 ];
 
-/// The findings of one standing, in the order the audit has them.
-fn findings(audit: &Audit, standing: Standing) -> Vec<&Finding> {
-    audit.findings.iter().filter(|finding| finding.standing == standing).collect()
+/// The findings of one level, in the order the audit has them.
+fn findings(audit: &Audit, level: Level) -> Vec<&Finding> {
+    audit.findings.iter().filter(|finding| finding.level == level).collect()
 }
 
 /// What was audited.
@@ -40,31 +40,49 @@ fn title(documents: &[Document]) -> String {
     }
 }
 
-/// The counts, the worst first: `2 contradicted · 1 doubtful`.
+/// How many claims have each level, the worst first.
 fn counts(audit: &Audit) -> Vec<(usize, &'static str, Tone)> {
-    SECTIONS
-        .iter()
-        .map(|(standing, name, _, tone)| (findings(audit, *standing).len(), *name, *tone))
-        .collect()
+    SECTIONS.iter().map(|(level, name, _, tone)| (audit.count(*level), *name, *tone)).collect()
 }
 
-/// The audit in one sentence.
-fn verdict(audit: &Audit, documents: &[Document]) -> (&'static str, Tone) {
-    let any = |standing| audit.findings.iter().any(|finding| finding.standing == standing);
-    let read = documents.iter().any(|document| {
-        !(document.runs.is_empty() && document.tables.is_empty() && document.statements.is_empty())
-    });
-    if any(Standing::Contradicted) {
-        ("The evidence contradicts part of what is stated.", Tone::Bad)
-    } else if any(Standing::Doubtful) {
-        ("Nothing is contradicted, but not every number means what it is taken for.", Tone::Doubt)
+/// The coverage: `17 claims: 1 contradicted, 2 not checked, 14 supported`.
+fn coverage(audit: &Audit) -> String {
+    let parts: Vec<String> = counts(audit)
+        .into_iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, name, _)| format!("{count} {name}"))
+        .collect();
+    format!("{}: {}", counted(audit.findings.len() as u64, "claim"), parts.join(", "))
+}
+
+/// The audit in one sentence. "Sound" only where every claim was checked.
+fn verdict(audit: &Audit, documents: &[Document]) -> (String, Tone) {
+    let total = audit.findings.len();
+    let open = audit.count(Level::NotChecked);
+    let read = total > 0
+        || documents.iter().any(|document| {
+            !(document.runs.is_empty() && document.tables.is_empty() && document.statements.is_empty())
+        });
+    let text = if audit.count(Level::Contradicted) > 0 {
+        return ("The document's own numbers contradict part of what it says.".to_owned(), Tone::Bad);
+    } else if audit.count(Level::Doubtful) > 0 {
+        return (
+            "Nothing is contradicted, but some numbers do not follow from the others.".to_owned(),
+            Tone::Doubt,
+        );
     } else if !read {
-        ("Nothing to check: no run, no table and no statement with numbers was found.", Tone::Doubt)
-    } else if any(Standing::Open) {
-        ("Sound as far as can be told: nothing is contradicted and nothing is doubtful.", Tone::Good)
+        return (
+            "Nothing to check: no run, no table and no claim with numbers was found.".to_owned(),
+            Tone::Doubt,
+        );
+    } else if total == 0 {
+        return ("Nothing to check: no claim relates numbers of the document.".to_owned(), Tone::Doubt);
+    } else if open > 0 {
+        format!("Nothing wrong in the {} of {total} claims that can be checked.", total - open)
     } else {
-        ("Sound: nothing is contradicted and nothing is doubtful.", Tone::Good)
-    }
+        "Sound: every claim was checked, and nothing is contradicted or doubtful.".to_owned()
+    };
+    (text, Tone::Good)
 }
 
 /// What was read, a row for each document with how many findings begin in it.
@@ -88,9 +106,9 @@ fn documents_table(audit: &Audit, documents: &[Document]) -> Table {
             Cell::new(document.tables.len().to_string()),
             Cell::new(document.statements.len().to_string()),
         ];
-        for (standing, _, _, tone) in SECTIONS {
+        for (level, _, _, tone) in SECTIONS {
             let begins = |finding: &&Finding| {
-                finding.standing == standing
+                finding.level == level
                     && finding.sources.first().is_some_and(|source| source.file == document.file)
             };
             let count = audit.findings.iter().filter(begins).count();

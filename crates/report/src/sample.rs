@@ -1,6 +1,6 @@
 //! Documents and audits for tests.
 
-use assay_audit::{Audit, Class, Finding, RepeatGroup, Standing as Stands};
+use assay_audit::{Audit, Class, Finding, Level, RepeatGroup};
 use assay_model::{
     Document, Failure, Hint, KnownBy, Observation, Origin, Phase, Quantity, ReadRun, Role, Scope, Series,
     SettingFact, Source, Span, Standing, Statement, Status, Table, TableCell, TableRow, Unit, Value,
@@ -188,6 +188,7 @@ pub fn row_run(label: &str, line: u64) -> ReadRun {
 pub fn document() -> Document {
     Document {
         file: FILE.into(),
+        text: String::new(),
         lines: 412,
         runs: vec![
             queued_run(512, 8),
@@ -236,7 +237,7 @@ pub fn document() -> Document {
 
 fn finding(
     class: Class,
-    standing: Stands,
+    level: Level,
     summary: &str,
     arithmetic: &[&str],
     lines: &[u64],
@@ -244,7 +245,8 @@ fn finding(
 ) -> Finding {
     Finding {
         class,
-        standing,
+        level,
+        operands: Vec::new(),
         summary: summary.into(),
         arithmetic: arithmetic.iter().map(|line| (*line).to_owned()).collect(),
         sources: lines.iter().map(|line| at(*line)).collect(),
@@ -256,8 +258,8 @@ pub fn audit() -> Audit {
     Audit {
         findings: vec![
             finding(
-                Class::SettingNotInForce,
-                Stands::Contradicted,
+                Class::SettingNotApplied,
+                Level::Contradicted,
                 "50 epochs were declared, 10 were run; batch size 16 was declared, 8 was in force",
                 &["progress bar: 10/10", "60000 / (50 × 150) = 8"],
                 &[154, 163, 164, 156, 170],
@@ -265,7 +267,7 @@ pub fn audit() -> Audit {
             ),
             finding(
                 Class::WaitingInside,
-                Stands::Doubtful,
+                Level::Doubtful,
                 "training is 4.1 % of the 4240.6 s that the log spans; queueing is 85.7 %",
                 &[
                     "175.2 / 4240.6 = 4.1 %",
@@ -276,7 +278,7 @@ pub fn audit() -> Audit {
             ),
             finding(
                 Class::TokenCount,
-                Stands::Open,
+                Level::NotChecked,
                 "which tokens the 326 are cannot be told: answers have 37–179 characters",
                 &[],
                 &[301],
@@ -284,7 +286,7 @@ pub fn audit() -> Audit {
             ),
             finding(
                 Class::Scaling,
-                Stands::Supported,
+                Level::Supported,
                 "the rate grows with the tasks: efficiency 98.5 % at 8 and 96.6 % at 16",
                 &["2348.6 / (2 × 1191.7) = 98.5 %", "4605.5 / (4 × 1191.7) = 96.6 %"],
                 &[310, 311, 312],

@@ -1,4 +1,4 @@
-//! `audit`: what the evidence in write-ups, logs and records supports, contradicts or leaves open.
+//! `audit`: checks the claims of write-ups, logs and records against their own numbers.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::{dialects, sources};
 
 /// Audits files together and prints what was found.
 pub fn audit(options: &Audit, screen: &mut Screen) -> anyhow::Result<Exit> {
-    let readers = Readers::all(&dialects::find(Path::new("."), &options.dialect)?);
+    let readers = Readers::all(&dialects::find(Path::new("."), &options.dialect)?).keeping_source();
     let mut documents: Vec<Document> = Vec::new();
     for source in &sources::find(&options.files, screen)? {
         documents.extend(sources::read(source, &readers, screen)?);
@@ -29,14 +29,27 @@ pub fn audit(options: &Audit, screen: &mut Screen) -> anyhow::Result<Exit> {
     if options.json {
         let mut text = String::new();
         for finding in &found.findings {
-            text.push_str(&serde_json::to_string(finding)?);
+            text.push_str(&json_line(finding)?);
             text.push('\n');
         }
         screen.json_text(&text)?;
     } else {
-        screen.blocks(|shape| assay_report::audit::text(&found, &documents, &shape))?;
+        screen.blocks(|mut shape| {
+            shape.full |= options.claims;
+            assay_report::audit::text(&found, &documents, &shape)
+        })?;
     }
     Ok(if found.contradicts() { Exit::GateFailed } else { Exit::Fine })
+}
+
+/// A finding as one JSON object, its id first.
+fn json_line(finding: &assay_audit::Finding) -> anyhow::Result<String> {
+    let mut object = serde_json::Map::new();
+    object.insert("id".to_owned(), finding.id().into());
+    if let serde_json::Value::Object(fields) = serde_json::to_value(finding)? {
+        object.extend(fields);
+    }
+    Ok(serde_json::to_string(&object)?)
 }
 
 /// Writes the audit in the format that the file's ending asks for.
@@ -46,7 +59,9 @@ fn write(path: &Path, found: &Findings, documents: &[Document]) -> anyhow::Resul
         "html" => assay_report::audit::html(found, documents),
         other => {
             let text = format!("no audit format for the ending `.{other}`");
-            return Err(Mistake::new(text, "use .md or .html; --json prints one finding a line").into());
+            return Err(
+                Mistake::new(text, "use .md or .html; --json prints one claim or finding per line").into()
+            );
         }
     };
     std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))

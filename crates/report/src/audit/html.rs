@@ -2,7 +2,7 @@
 
 mod figures;
 
-use assay_audit::{Audit, Finding, Standing};
+use assay_audit::{Audit, Finding, Level};
 use assay_model::Document;
 
 use super::markdown::capital;
@@ -26,12 +26,11 @@ fn header(page: &mut Markup, audit: &Audit, documents: &[Document], title: &str)
     page.element("div", &[("class", "bar")], |page| {
         page.element("div", &[("class", "what")], |page| {
             page.leaf("h1", &[], title);
-            page.leaf("p", &[("class", &*format!("verdict {}", tone_class(tone)))], sentence);
+            page.leaf("p", &[("class", &*format!("verdict {}", tone_class(tone)))], &sentence);
         });
         page.element("nav", &[("aria-label", "findings")], |page| {
-            for ((count, name, _), (standing, ..)) in counts(audit).into_iter().zip(SECTIONS) {
-                let class =
-                    format!("count {}{}", section_id(standing), if count == 0 { " none" } else { "" });
+            for ((count, name, _), (level, ..)) in counts(audit).into_iter().zip(SECTIONS) {
+                let class = format!("count {}{}", section_id(level), if count == 0 { " none" } else { "" });
                 let inside = |page: &mut Markup| {
                     page.leaf("b", &[], &count.to_string());
                     page.text(&format!(" {name}"));
@@ -40,7 +39,7 @@ fn header(page: &mut Markup, audit: &Audit, documents: &[Document], title: &str)
                 match count {
                     0 => page.element("span", &[("class", &*class)], inside),
                     _ => {
-                        let target = format!("#{}", section_id(standing));
+                        let target = format!("#{}", section_id(level));
                         page.element("a", &[("class", &*class), ("href", &*target)], inside);
                     }
                 }
@@ -50,12 +49,12 @@ fn header(page: &mut Markup, audit: &Audit, documents: &[Document], title: &str)
 }
 
 fn body(page: &mut Markup, audit: &Audit, documents: &[Document]) {
-    for (standing, name, mark, _) in SECTIONS {
-        let findings = findings(audit, standing);
+    for (level, name, mark, _) in SECTIONS {
+        let findings = findings(audit, level);
         if findings.is_empty() {
             continue;
         }
-        let id = section_id(standing);
+        let id = section_id(level);
         page.element("section", &[("id", id), ("class", id)], |page| {
             page.leaf("h2", &[], &capital(name));
             findings.iter().for_each(|finding| card(page, finding, mark));
@@ -136,11 +135,11 @@ fn read(page: &mut Markup, audit: &Audit, documents: &[Document]) {
     page.line();
 }
 
-fn section_id(standing: Standing) -> &'static str {
-    match standing {
-        Standing::Contradicted => "contradicted",
-        Standing::Doubtful => "doubtful",
-        Standing::Open => "open",
-        Standing::Supported => "supported",
+fn section_id(level: Level) -> &'static str {
+    match level {
+        Level::Contradicted => "contradicted",
+        Level::Doubtful => "doubtful",
+        Level::NotChecked => "not_checked",
+        Level::Supported => "supported",
     }
 }

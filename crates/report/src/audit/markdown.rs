@@ -5,7 +5,7 @@ use std::fmt::Write;
 use assay_audit::{Audit, Finding};
 use assay_model::{Document, ReadRun};
 
-use super::{SECTIONS, class_words, counts, documents_table, findings, repeats, title, verdict};
+use super::{SECTIONS, class_words, coverage, documents_table, findings, repeats, title, verdict};
 use crate::block::WIDTH;
 use crate::markdown::{code, code_block, escape, render};
 use crate::reading::{names, place, timeline_lines};
@@ -16,11 +16,9 @@ pub fn markdown(audit: &Audit, documents: &[Document]) -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(out, "# {}\n", escape(&title(documents)));
     let _ = writeln!(out, "{}\n", verdict(audit, documents).0);
-    let counts: Vec<String> =
-        counts(audit).iter().map(|(count, name, _)| format!("{count} {name}")).collect();
-    let _ = writeln!(out, "**{}**", counts.join(" · "));
-    for (standing, name, _, _) in SECTIONS {
-        let findings = findings(audit, standing);
+    let _ = writeln!(out, "**{}**", coverage(audit));
+    for (level, name, _, _) in SECTIONS {
+        let findings = findings(audit, level);
         if !findings.is_empty() {
             let _ = writeln!(out, "\n## {}", capital(name));
             findings.iter().for_each(|finding| push_finding(&mut out, finding));

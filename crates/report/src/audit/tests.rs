@@ -32,10 +32,10 @@ fn several_documents_are_listed() {
 #[test]
 fn a_sound_document_is_short_and_said_to_be_sound() {
     let mut sound = audit();
-    sound.findings.retain(|finding| finding.standing == Standing::Supported);
+    sound.findings.retain(|finding| finding.level == Level::Supported);
     sound.groups.clear();
     let text = terminal(&sound, &[document()]);
-    assert!(text.contains("Sound: nothing is contradicted"), "{text}");
+    assert!(text.contains("Sound: every claim was checked"), "{text}");
     assert!(text.lines().count() < 10, "{text}");
     let nothing = Document { file: "x".into(), ..Document::default() };
     assert!(terminal(&Audit::default(), &[nothing]).contains("Nothing to check"));
@@ -184,7 +184,8 @@ proptest! {
         let audit = Audit {
             findings: vec![Finding {
                 class: Class::Outlier,
-                standing: Standing::Doubtful,
+                operands: Vec::new(),
+                level: Level::Doubtful,
                 summary: texts[1].clone(),
                 arithmetic: vec![texts[2].clone()],
                 sources: vec![source.clone()],

@@ -1,9 +1,9 @@
 //! The audit for terminals.
 
-use assay_audit::{Audit, Finding, Standing};
+use assay_audit::{Audit, Finding, Level};
 use assay_model::{Document, Source};
 
-use super::{SECTIONS, counts, documents_table, findings, read_counts, repeats, title, verdict};
+use super::{SECTIONS, coverage, documents_table, findings, read_counts, repeats, title, verdict};
 use crate::block::{Block, Options};
 use crate::reading::place;
 use crate::table::{Cell, Tone};
@@ -11,12 +11,13 @@ use crate::table::{Cell, Tone};
 /// Places shown for a finding in the short form.
 const FEW_PLACES: usize = 3;
 
-/// The audit as blocks. In the short form what is supported is told in one line each.
+/// The audit as blocks. The short form lists only what is wrong.
 pub fn text(audit: &Audit, documents: &[Document], options: &Options) -> Vec<Block> {
     let mut blocks = head(audit, documents);
-    for (standing, name, mark, tone) in SECTIONS {
-        let findings = findings(audit, standing);
-        if findings.is_empty() {
+    for (level, name, mark, tone) in SECTIONS {
+        let findings = findings(audit, level);
+        let hidden = matches!(level, Level::NotChecked | Level::Supported) && !options.full;
+        if findings.is_empty() || hidden {
             continue;
         }
         blocks.push(Block::Gap);
@@ -43,16 +44,8 @@ fn head(audit: &Audit, documents: &[Document]) -> Vec<Block> {
     }
     let (sentence, tone) = verdict(audit, documents);
     let mut blocks = vec![Block::labelled(0, Cell::default(), first)];
-    let mut counted = Vec::new();
-    for ((count, name, tone), (_, _, mark, _)) in counts(audit).into_iter().zip(SECTIONS) {
-        if !counted.is_empty() {
-            counted.push(Cell::new("·"));
-        }
-        counted
-            .push(Cell::toned(format!("{mark} {count} {name}"), if count > 0 { tone } else { Tone::Faint }));
-    }
     if !audit.findings.is_empty() {
-        blocks.push(Block::labelled(0, Cell::default(), counted));
+        blocks.push(Block::toned(0, coverage(audit), Tone::Plain));
     }
     blocks.push(Block::toned(0, sentence, tone));
     if documents.len() > 1 {
@@ -72,15 +65,8 @@ fn head(audit: &Audit, documents: &[Document]) -> Vec<Block> {
 }
 
 fn finding_blocks(finding: &Finding, mark: &str, tone: Tone, options: &Options) -> Vec<Block> {
-    let brief = finding.standing == Standing::Supported && !options.full;
-    let mut summary = vec![Cell::new(finding.summary.clone())];
-    if brief {
-        summary.extend(finding.sources.first().map(|source| Cell::toned(place(source), Tone::Faint)));
-    }
+    let summary = vec![Cell::new(finding.summary.clone())];
     let mut blocks = vec![Block::labelled(2, Cell::toned(mark, tone), summary)];
-    if brief {
-        return blocks;
-    }
     for line in &finding.arithmetic {
         blocks.push(Block::plain(6, line));
     }

@@ -1,0 +1,171 @@
+//! Columns of ratios or changes of another column: against one row, or against the row before.
+
+use super::interval;
+use crate::checks::Check;
+use crate::grid::{ColumnKind, Grid};
+use crate::interval::Interval;
+
+/// What the ratios are taken against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Base {
+    Row(usize),
+    Before,
+}
+
+/// How a cell follows from its own value and the base's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// value / base
+    Ratio,
+    /// base / value
+    Inverse,
+    /// value / base - 1
+    Change,
+    /// 1 - value / base
+    Saving,
+    /// base / value - 1
+    InverseChange,
+    /// value - base
+    Difference,
+}
+
+/// One way to read a column of ratios, and the rows that fit it.
+struct Reading {
+    kept: Vec<usize>,
+    failed: Vec<usize>,
+    source: usize,
+    form: Form,
+    base: Base,
+}
+
+const FORMS: [Form; 6] =
+    [Form::Ratio, Form::Inverse, Form::Change, Form::Saving, Form::InverseChange, Form::Difference];
+/// The most rows of a table that are compared with one another.
+const MOST_ROWS: usize = 60;
+
+pub(super) fn check(grid: &Grid, broken: &mut Vec<Check>, holds: &mut Vec<(usize, usize)>) {
+    if grid.rows.len() > MOST_ROWS || grid.rows.len() < 3 {
+        return;
+    }
+    for target in grid.measures() {
+        if !is_relative(grid, target) {
+            continue;
+        }
+        let mut best: Option<Reading> = None;
+        for source in grid.measures().filter(|source| *source != target) {
+            if grid.columns[source].unit.is_relative() && !grid.columns[target].unit.is_relative() {
+                continue;
+            }
+            for form in FORMS {
+                if form == Form::Difference && !is_signed(grid, target) {
+                    continue;
+                }
+                let bases = (0..grid.rows.len()).map(Base::Row).chain([Base::Before]);
+                for base in bases {
+                    let (kept, failed) = tally(grid, source, target, form, base);
+                    let better = best.as_ref().is_none_or(|best| kept.len() > best.kept.len());
+                    if kept.len() >= 2 && kept.len() > failed.len() && better {
+                        best = Some(Reading { kept, failed, source, form, base });
+                    }
+                }
+            }
+        }
+        let Some(Reading { kept, failed, source, form, base }) = best else { continue };
+        let tries = (grid.columns.len() * FORMS.len() * (grid.rows.len() + 1)) as f64;
+        let agreement = |row: &usize| {
+            let width = interval(grid, *row, target).map_or(1.0, Interval::relative_width);
+            let wanted = wanted(grid, source, *row, form, base).map_or(1.0, Interval::relative_width);
+            ((width + wanted) / 2.3).min(1.0)
+        };
+        let chance = tries * kept.iter().map(agreement).product::<f64>();
+        if failed.len() > 1 + kept.len() / 5 || chance > 0.02 {
+            continue;
+        }
+        holds.extend(kept.iter().flat_map(|row| [(*row, target), (*row, source)]));
+        for row in failed {
+            let value = wanted(grid, source, row, form, base).map(Interval::middle);
+            let scale = grid.columns[target].unit.scale.max(f64::MIN_POSITIVE);
+            let scale = grid.cell(row, target).map_or(scale, |cell| cell.unit.scale);
+            broken.push(Check {
+                row,
+                columns: vec![target, source],
+                expected: value
+                    .map(|value| (target, value / if scale == 0.0 { 1.0 } else { scale }))
+                    .into_iter()
+                    .collect(),
+                law: formula(grid, source, target, form, base),
+                kept: kept.len(),
+                factor: 1.0,
+                certain: kept.len() >= 3,
+            });
+        }
+    }
+}
+
+/// Whether a column holds ratios, percentages or differences.
+fn is_relative(grid: &Grid, column: usize) -> bool {
+    let found = &grid.columns[column];
+    let small =
+        grid.rows.iter().filter_map(|row| row.cells[column].as_ref()).all(|cell| cell.value.abs() < 2000.0);
+    found.kind == ColumnKind::Measure && (found.unit.is_relative() || found.unit.is_count()) && small
+}
+
+/// Whether the cells are written with their sign, as differences are.
+fn is_signed(grid: &Grid, column: usize) -> bool {
+    let mut cells = grid.rows.iter().filter_map(|row| row.cells[column].as_ref());
+    cells.any(|cell| cell.text.starts_with(['+', '-', '−']))
+}
+
+/// The rows in which the cell follows, and those in which it does not. The row of the base itself says nothing.
+fn tally(grid: &Grid, source: usize, target: usize, form: Form, base: Base) -> (Vec<usize>, Vec<usize>) {
+    let (mut kept, mut failed) = (Vec::new(), Vec::new());
+    for row in 0..grid.rows.len() {
+        if base == Base::Row(row) {
+            continue;
+        }
+        let Some(cell) = interval(grid, row, target) else { continue };
+        let Some(wanted) = wanted(grid, source, row, form, base) else { continue };
+        if wanted.relative_width() > 0.3 {
+            continue;
+        }
+        if wanted.meets(cell) {
+            kept.push(row);
+        } else if !wanted.widened(0.02).meets(cell) {
+            failed.push(row);
+        }
+    }
+    (kept, failed)
+}
+
+fn wanted(grid: &Grid, source: usize, row: usize, form: Form, base: Base) -> Option<Interval> {
+    let own = interval(grid, row, source)?;
+    let against = match base {
+        Base::Row(base) => interval(grid, base, source)?,
+        Base::Before => interval(grid, row.checked_sub(1)?, source)?,
+    };
+    let one = Interval::exact(1.0);
+    match form {
+        Form::Ratio => own.over(against),
+        Form::Inverse => against.over(own),
+        Form::Change => own.over(against).map(|ratio| ratio.minus(one)),
+        Form::Saving => own.over(against).map(|ratio| one.minus(ratio)),
+        Form::InverseChange => against.over(own).map(|ratio| ratio.minus(one)),
+        Form::Difference => Some(own.minus(against)),
+    }
+}
+
+fn formula(grid: &Grid, source: usize, target: usize, form: Form, base: Base) -> String {
+    let base = match base {
+        Base::Row(row) => grid.row_name(row),
+        Base::Before => "the row before".to_owned(),
+    };
+    let (target, source) = (&grid.columns[target].header, &grid.columns[source].header);
+    match form {
+        Form::Ratio => format!("{target} = {source} / {source} of {base}"),
+        Form::Inverse => format!("{target} = {source} of {base} / {source}"),
+        Form::Change => format!("{target} = {source} / {source} of {base} - 1"),
+        Form::Saving => format!("{target} = 1 - {source} / {source} of {base}"),
+        Form::InverseChange => format!("{target} = {source} of {base} / {source} - 1"),
+        Form::Difference => format!("{target} = {source} - {source} of {base}"),
+    }
+}

@@ -1,0 +1,106 @@
+//! Which rows and columns of a table a sentence names.
+
+use super::sentence::Sentence;
+use crate::grid::Grid;
+use crate::quantity::count_word;
+
+/// Rows that are looked for in sentences; longer tables are data, not results.
+const MOST_ROWS: usize = 200;
+
+/// The rows of a table that a sentence names, by a word of their label that no other row has or by a setting.
+pub fn named_rows(sentence: &Sentence, grid: &Grid) -> Vec<usize> {
+    if grid.rows.len() > MOST_ROWS {
+        return Vec::new();
+    }
+    let mut named: Vec<usize> = (0..grid.rows.len())
+        .filter(|row| by_label(sentence, grid, *row) || by_setting(sentence, grid, *row))
+        .collect();
+    // Several settings together name one row: `Rust with 16 threads`.
+    if named.len() > 2
+        && grid.settings().next().is_some()
+        && grid.rows.iter().any(|row| !row.label.is_empty())
+    {
+        let both: Vec<usize> = named
+            .iter()
+            .copied()
+            .filter(|row| by_label(sentence, grid, *row) && by_setting(sentence, grid, *row))
+            .collect();
+        if !both.is_empty() {
+            named = both;
+        }
+    }
+    if named.is_empty() { by_shared_word(sentence, grid) } else { named }
+}
+
+/// The rows that share a word of their labels which the sentence has and other rows have not: `on code`, where two
+/// rows are about code.
+fn by_shared_word(sentence: &Sentence, grid: &Grid) -> Vec<usize> {
+    let mut best: Vec<usize> = Vec::new();
+    for word in
+        grid.rows.iter().flat_map(|row| &row.words).filter(|word| word.len() > 2 && sentence.mentions(word))
+    {
+        let rows: Vec<usize> =
+            (0..grid.rows.len()).filter(|row| grid.rows[*row].words.contains(word)).collect();
+        if rows.len() < grid.rows.len() && (best.is_empty() || rows.len() < best.len()) {
+            best = rows;
+        }
+    }
+    best
+}
+
+fn by_label(sentence: &Sentence, grid: &Grid, row: usize) -> bool {
+    let own = &grid.rows[row].words;
+    if own.is_empty() {
+        return false;
+    }
+    let shared = |word: &String| {
+        grid.rows.iter().enumerate().any(|(other, found)| other != row && found.words.contains(word))
+    };
+    let distinct = own.iter().filter(|word| word.len() > 1 || own.len() == 1).filter(|word| !shared(word));
+    let mut distinct = distinct.peekable();
+    if distinct.peek().is_none() {
+        return own.iter().all(|word| sentence.mentions(word));
+    }
+    distinct.any(|word| sentence.mentions(word))
+}
+
+/// `at 16 nodes`, `with four workers`, `num_workers=0`, `92 % at 16 GPUs and 62 % at 64`.
+fn by_setting(sentence: &Sentence, grid: &Grid, row: usize) -> bool {
+    grid.settings().any(|column| {
+        let Some(cell) = grid.cell(row, column) else { return false };
+        let header = &grid.columns[column].words;
+        if !header.iter().any(|word| word.len() > 1 && mentions_noun(sentence, word)) {
+            return false;
+        }
+        let plain = sentence.quantities.iter().any(|quantity| {
+            quantity.value == cell.value
+                && quantity.unit.is_count()
+                && (quantity.unit.is_none()
+                    || header.iter().any(|word| quantity.unit.counts(word))
+                    || quantity.is_integer())
+        });
+        plain || spelled(sentence, cell.value) || glued(sentence, &cell.text)
+    })
+}
+
+fn mentions_noun(sentence: &Sentence, noun: &str) -> bool {
+    sentence.words.iter().any(|word| word == noun || word.len() > 3 && noun.ends_with(word.as_str()))
+}
+
+/// A number word: `eight nodes`, `four workers`; `a single GPU` and `one node` are one.
+fn spelled(sentence: &Sentence, value: f64) -> bool {
+    let text = sentence.text.to_lowercase();
+    let mut words = text.split(|one: char| !one.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.any(|word| count_word(word) == Some(value) || value == 1.0 && word == "single")
+}
+
+/// A setting glued to its name or its unit: `8-GPU`, `num_workers=4`, `512-GPU`.
+fn glued(sentence: &Sentence, text: &str) -> bool {
+    let plain = text.replace(',', "");
+    sentence.text.replace(',', "").match_indices(&plain).any(|(at, _)| {
+        let rest = sentence.text.get(at + plain.len()..).unwrap_or_default();
+        let head = sentence.text.get(..at).unwrap_or_default();
+        (rest.starts_with('-') || head.ends_with('='))
+            && !head.ends_with(|one: char| one.is_ascii_digit() || one == '.')
+    })
+}

@@ -1,0 +1,143 @@
+//! Sentences with their quantities, their words and their lines.
+
+use crate::grid::words;
+use crate::manuscript::{Block, Manuscript, Text};
+use crate::quantity::{Quantity, quantities};
+
+#[derive(Debug, Clone)]
+pub struct Sentence {
+    pub text: String,
+    pub file: String,
+    /// The line of each position is found through its paragraph.
+    lines: Vec<(usize, u64)>,
+    /// The position of its block in the manuscript.
+    pub block: usize,
+    pub quantities: Vec<Quantity>,
+    pub words: Vec<String>,
+}
+
+impl Sentence {
+    /// The source line of a position.
+    pub fn line_at(&self, offset: usize) -> u64 {
+        let index = self.lines.partition_point(|(start, _)| *start <= offset);
+        self.lines.get(index.saturating_sub(1)).map_or(1, |(_, line)| *line)
+    }
+
+    pub fn line_of(&self, quantity: &Quantity) -> u64 {
+        self.line_at(quantity.start)
+    }
+
+    /// The words from a position on, up to the end of the clause, in lower case.
+    pub fn words_after(&self, offset: usize) -> Vec<String> {
+        let rest = self.text.get(offset..).unwrap_or_default();
+        let end = clause_end(rest);
+        lower_words(&rest[..end])
+    }
+
+    /// The words before a position, back to the start of the clause, the nearest last.
+    pub fn words_before(&self, offset: usize) -> Vec<String> {
+        let head = self.text.get(..offset).unwrap_or_default();
+        let start = head
+            .rfind([',', ';', ':', '(', ')', '–', '—'])
+            .map_or(0, |at| at + head[at..].chars().next().map_or(1, char::len_utf8));
+        lower_words(&head[start..])
+    }
+
+    /// Whether one of these words is in the sentence.
+    pub fn mentions(&self, word: &str) -> bool {
+        self.words.iter().any(|own| own == word)
+    }
+}
+
+fn lower_words(text: &str) -> Vec<String> {
+    text.split(|one: char| !(one.is_alphanumeric() || one == '-' || one == '\''))
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect()
+}
+
+/// Where a clause ends: at a mark that is not inside a number.
+fn clause_end(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    for (at, character) in text.char_indices() {
+        if ";:()–—".contains(character) {
+            return at;
+        }
+        if character == ',' || character == '.' {
+            let digit = |index: usize| bytes.get(index).is_some_and(u8::is_ascii_digit);
+            if !(at > 0 && digit(at - 1) && digit(at + 1)) {
+                return at;
+            }
+        }
+    }
+    text.len()
+}
+
+/// The sentences of a manuscript, in order.
+pub fn sentences(manuscript: &Manuscript) -> Vec<Sentence> {
+    let mut found = Vec::new();
+    for (block, content) in manuscript.blocks.iter().enumerate() {
+        let (Block::Heading(text) | Block::Paragraph(text)) = content else { continue };
+        for (start, end) in split(&text.text) {
+            found.push(sentence(text, start, end, block, &manuscript.file));
+        }
+    }
+    found
+}
+
+fn sentence(text: &Text, start: usize, end: usize, block: usize, file: &str) -> Sentence {
+    let own = text.text.get(start..end).unwrap_or_default().to_owned();
+    let mut lines = vec![(0, text.line_at(start))];
+    for (at, _) in own.match_indices(' ') {
+        let line = text.line_at(start + at + 1);
+        if lines.last().is_some_and(|(_, last)| *last != line) {
+            lines.push((at + 1, line));
+        }
+    }
+    let quantities = quantities(&own);
+    let words = words(&own);
+    Sentence { text: own, file: file.to_owned(), lines, block, quantities, words }
+}
+
+const ABBREVIATIONS: [&str; 13] =
+    ["vs", "e.g", "i.e", "approx", "fig", "eq", "cf", "al", "etc", "no", "avg", "resp", "ca"];
+
+/// Where the sentences of a text begin and end.
+fn split(text: &str) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for (at, character) in text.char_indices() {
+        if !".!?".contains(character) {
+            continue;
+        }
+        let end = at + 1;
+        let after = text.get(end..).unwrap_or_default();
+        let closing: usize =
+            after.chars().take_while(|next| "\")'”*".contains(*next)).map(char::len_utf8).sum();
+        let behind = &after[closing..];
+        let word = text[start..at].rsplit([' ', '(']).next().unwrap_or_default().to_lowercase();
+        let ends = behind.starts_with(' ')
+            && !behind.trim_start().starts_with(|next: char| next.is_lowercase())
+            && !ABBREVIATIONS.contains(&word.as_str());
+        if ends {
+            found.push((start, end + closing));
+            start = end + closing + (behind.len() - behind.trim_start().len());
+        }
+    }
+    if start < text.len() {
+        found.push((start, text.len()));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn sentences_end_at_marks_before_capitals() {
+        let text = "It took 3.5 s vs. 4 s. Next one! See e.g. Table 2.";
+        let found: Vec<&str> = split(text).into_iter().map(|(start, end)| &text[start..end]).collect();
+        assert_eq!(found, ["It took 3.5 s vs. 4 s.", "Next one!", "See e.g. Table 2."]);
+    }
+}

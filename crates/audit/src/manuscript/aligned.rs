@@ -1,0 +1,79 @@
+//! Tables whose columns are aligned with spaces, in plain text and in listings.
+
+use super::{Block, Line, RawCell, RawTable};
+
+/// Splits lines into tables and the lines between them.
+pub(super) fn split(lines: Vec<Line>) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut rest: Vec<Line> = Vec::new();
+    let mut at = 0;
+    while at < lines.len() {
+        match table(&lines[at..]) {
+            Some((table, used)) => {
+                if !rest.is_empty() {
+                    blocks.push(Block::Listing(std::mem::take(&mut rest)));
+                }
+                blocks.push(Block::Table(table));
+                at += used;
+            }
+            None => {
+                rest.push(lines[at].clone());
+                at += 1;
+            }
+        }
+    }
+    if !rest.is_empty() {
+        blocks.push(Block::Listing(rest));
+    }
+    blocks
+}
+
+/// The table that begins with the first line, and how many lines it takes.
+pub(super) fn table(lines: &[Line]) -> Option<(RawTable, usize)> {
+    let first = lines.first()?;
+    let mut header = columns(&first.text);
+    if header.len() < 2 || header.iter().filter(|text| starts_as_number(text)).count() * 2 >= header.len() {
+        return None;
+    }
+    let mut rows: Vec<Vec<RawCell>> = Vec::new();
+    let mut used = 1;
+    let mut width = None;
+    for line in &lines[1..] {
+        let text = line.text.trim();
+        let is_rule = !text.is_empty() && text.chars().all(|character| "-=+ ─━".contains(character));
+        if is_rule {
+            used += 1;
+            continue;
+        }
+        let cells = columns(&line.text);
+        if cells.len() < 2 || width.is_some_and(|width| width != cells.len()) {
+            break;
+        }
+        if cells.len() != header.len() && cells.len() != header.len() + 1 {
+            break;
+        }
+        width = Some(cells.len());
+        used += 1;
+        rows.push(cells.into_iter().map(|text| RawCell { text, line: line.number }).collect());
+    }
+    let numbers = rows.iter().flatten().filter(|cell| starts_as_number(&cell.text)).count();
+    if rows.len() < 2 || numbers < rows.len() {
+        return None;
+    }
+    if width == Some(header.len() + 1) {
+        // The column of labels has no head.
+        header.insert(0, String::new());
+    }
+    Some((RawTable { caption: String::new(), header, header_line: first.number, rows }, used))
+}
+
+/// The columns of a line: pieces with two or more spaces between them.
+fn columns(line: &str) -> Vec<String> {
+    let line = line.replace('\t', "  ");
+    line.split("  ").map(str::trim).filter(|piece| !piece.is_empty()).map(str::to_owned).collect()
+}
+
+fn starts_as_number(text: &str) -> bool {
+    let text = text.trim_start_matches(['-', '+', '$', '~', '<', '>', '(']);
+    text.starts_with(|character: char| character.is_ascii_digit())
+}

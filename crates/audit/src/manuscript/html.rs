@@ -1,0 +1,237 @@
+//! HTML: block elements become blocks, everything else is text.
+
+use super::{Block, Line, RawCell, RawTable, Text, aligned};
+
+pub(super) fn blocks(source: &str) -> Vec<Block> {
+    let mut reader = Reader { line: 1, ..Reader::default() };
+    let mut rest = source;
+    while !rest.is_empty() {
+        let used = reader.step(rest);
+        let passed = rest.get(..used).unwrap_or(rest);
+        reader.line += passed.bytes().filter(|byte| *byte == b'\n').count() as u64;
+        rest = rest.get(used..).unwrap_or_default();
+    }
+    reader.end_text();
+    reader.blocks
+}
+
+#[derive(Default)]
+struct Reader {
+    blocks: Vec<Block>,
+    text: Text,
+    line: u64,
+    heading: bool,
+    listing: bool,
+    /// The table that is open, and whether its row under way has a data cell.
+    table: Option<RawTable>,
+    cell: Option<bool>,
+    data_row: bool,
+    caption: bool,
+    /// The element whose content is no text.
+    skipped: Option<&'static str>,
+}
+
+impl Reader {
+    /// Reads a tag, an entity or a run of text; returns its length.
+    fn step(&mut self, rest: &str) -> usize {
+        if let Some(name) = self.skipped {
+            let end = format!("</{name}");
+            let found = rest.to_ascii_lowercase().find(&end).unwrap_or(rest.len());
+            self.skipped = None;
+            return found.max(1).min(rest.len());
+        }
+        if rest.starts_with("<!--") {
+            return rest.find("-->").map_or(rest.len(), |end| end + 3);
+        }
+        if rest.starts_with('<')
+            && rest[1..].starts_with(|next: char| next.is_ascii_alphabetic() || "/!".contains(next))
+        {
+            let length = rest.find('>').map_or(rest.len(), |end| end + 1);
+            self.tag(&rest[1..length.saturating_sub(1).max(1)]);
+            return length;
+        }
+        if rest.starts_with('&') {
+            let (text, length) = entity(rest);
+            self.push(&text);
+            return length;
+        }
+        let length = rest
+            .char_indices()
+            .skip(1)
+            .find(|(_, next)| "<&\n".contains(*next))
+            .map_or(rest.len(), |(at, _)| at);
+        self.push(&rest[..length]);
+        length
+    }
+
+    fn push(&mut self, text: &str) {
+        if self.listing {
+            self.text.text.push_str(text);
+            return;
+        }
+        let text = text.replace(['\n', '\r', '\t', '\u{a0}', '\u{2009}', '\u{202f}'], " ");
+        let text = if self.text.text.ends_with(' ') || self.text.text.is_empty() {
+            text.trim_start()
+        } else {
+            &text
+        };
+        if text.is_empty() {
+            return;
+        }
+        if self.text.starts.last().is_none_or(|(_, line)| *line != self.line) {
+            self.text.starts.push((self.text.text.len(), self.line));
+        }
+        self.text.text.push_str(text);
+    }
+
+    fn tag(&mut self, tag: &str) {
+        let name: String = tag
+            .trim_start_matches('/')
+            .chars()
+            .take_while(char::is_ascii_alphanumeric)
+            .map(|character| character.to_ascii_lowercase())
+            .collect();
+        let closes = tag.starts_with('/');
+        match name.as_str() {
+            "script" | "style" | "head" if !closes => {
+                // Only the title of a head is text, and headings repeat it.
+                self.skipped = Some(match name.as_str() {
+                    "script" => "script",
+                    "style" => "style",
+                    _ => "head",
+                });
+            }
+            "br" => self.push(" "),
+            "td" | "th" => self.begin_cell(name == "td", closes),
+            "tr" => self.row(closes),
+            "table" => self.begin_table(closes),
+            "caption" | "figcaption" => {
+                self.end_text();
+                self.caption = !closes && name == "caption";
+            }
+            "pre" => {
+                self.end_text();
+                self.listing = !closes;
+            }
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
+                self.end_text();
+                self.heading = !closes;
+            }
+            "p" | "div" | "li" | "ul" | "ol" | "section" | "article" | "body" | "html" | "header"
+            | "footer" | "blockquote" | "dl" | "dt" | "dd" | "thead" | "tbody" | "tfoot" | "details"
+            | "summary" | "main" | "nav" | "aside" | "figure" | "hr"
+                if self.cell.is_none() =>
+            {
+                self.end_text();
+            }
+            _ => {}
+        }
+    }
+
+    fn begin_table(&mut self, closes: bool) {
+        self.end_text();
+        if let Some(table) = self.table.take() {
+            self.blocks.push(Block::Table(table));
+        }
+        if !closes {
+            self.table = Some(RawTable::default());
+        }
+    }
+
+    fn row(&mut self, closes: bool) {
+        self.end_text();
+        if let Some(table) = &mut self.table {
+            if !closes {
+                table.rows.push(Vec::new());
+                self.data_row = false;
+            } else if !self.data_row && table.rows.len() == 1 && table.header.is_empty() {
+                let header = table.rows.remove(0);
+                table.header_line = header.first().map_or(self.line, |cell| cell.line);
+                table.header = header.into_iter().map(|cell| cell.text).collect();
+            }
+        }
+    }
+
+    fn begin_cell(&mut self, data: bool, closes: bool) {
+        self.end_text();
+        if closes {
+            self.cell = None;
+            return;
+        }
+        self.cell = Some(data);
+        self.data_row |= data;
+        let line = self.line;
+        if let Some(row) = self.table.as_mut().and_then(|table| table.rows.last_mut()) {
+            row.push(RawCell { text: String::new(), line });
+        }
+    }
+
+    /// Hands the text so far to what it belongs to.
+    fn end_text(&mut self) {
+        let mut text = std::mem::take(&mut self.text);
+        if self.listing {
+            let first = self.line.saturating_sub(text.text.matches('\n').count() as u64);
+            let lines = text.text.split('\n').enumerate();
+            let lines =
+                lines.map(|(index, text)| Line { number: first + index as u64, text: text.to_owned() });
+            self.blocks.extend(aligned::split(lines.collect()));
+            return;
+        }
+        let kept = text.text.trim_end().len();
+        text.text.truncate(kept);
+        if text.text.is_empty() {
+            return;
+        }
+        let last_cell =
+            self.table.as_mut().and_then(|table| table.rows.last_mut()).and_then(|row| row.last_mut());
+        match (self.cell, last_cell) {
+            (Some(_), Some(cell)) => cell.text = format!("{} {}", cell.text, text.text).trim().to_owned(),
+            _ if self.caption => {
+                if let Some(table) = &mut self.table {
+                    table.caption = text.text.clone();
+                }
+                self.blocks.push(Block::Paragraph(text));
+            }
+            _ if self.heading => self.blocks.push(Block::Heading(text)),
+            _ => self.blocks.push(Block::Paragraph(text)),
+        }
+    }
+}
+
+/// The character that an entity stands for, and the entity's length.
+pub(super) fn entity(text: &str) -> (String, usize) {
+    let end = text.char_indices().take(12).find(|(_, character)| *character == ';').map(|(at, _)| at);
+    let Some(end) = end else { return ("&".to_owned(), 1) };
+    let name = text.get(1..end).unwrap_or_default();
+    let known = match name {
+        "nbsp" | "thinsp" | "ensp" | "emsp" | "#160" | "#8239" => " ",
+        "amp" => "&",
+        "lt" => "<",
+        "gt" => ">",
+        "quot" => "\"",
+        "apos" | "#39" | "rsquo" => "'",
+        "times" | "#215" => "×",
+        "plusmn" | "#177" => "±",
+        "ndash" => "–",
+        "mdash" => "—",
+        "minus" => "−",
+        "rarr" => "→",
+        "asymp" | "approx" => "≈",
+        "euro" => "€",
+        "micro" | "mu" => "µ",
+        "middot" => "·",
+        "deg" => "°",
+        _ => "",
+    };
+    if !known.is_empty() {
+        return (known.to_owned(), end + 1);
+    }
+    let code = name.strip_prefix('#').and_then(|code| match code.strip_prefix(['x', 'X']) {
+        Some(hexadecimal) => u32::from_str_radix(hexadecimal, 16).ok(),
+        None => code.parse().ok(),
+    });
+    match code.and_then(char::from_u32) {
+        Some(character) => (character.to_string(), end + 1),
+        None => ("&".to_owned(), 1),
+    }
+}

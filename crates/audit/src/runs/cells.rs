@@ -1,0 +1,136 @@
+//! Cells without a number where one is due: typing errors, `TBD`, nothing at all.
+
+use assay_model::{Document, Role, Table, TableCell};
+
+use super::facts::Facts;
+use super::grid::{self, Entry, Field};
+use super::same::numbers_repeats;
+use super::{Class, Finding, Level, wording};
+
+/// Texts by which an author says that there is nothing to state.
+const DELIBERATE: [&str; 18] = [
+    "-",
+    "--",
+    "---",
+    "–",
+    "—",
+    "−",
+    "n/a",
+    "na",
+    "n.a.",
+    "none",
+    "nan",
+    "oom",
+    "out of memory",
+    "failed",
+    "fail",
+    "not applicable",
+    "not available",
+    "not supported",
+];
+
+pub(super) fn check(facts: &Facts<'_>) -> Vec<Finding> {
+    let documents = facts.documents.iter();
+    documents
+        .flat_map(|document| document.tables.iter().filter_map(move |table| in_table(document, table)))
+        .collect()
+}
+
+fn in_table(document: &Document, table: &Table) -> Option<Finding> {
+    let entries = grid::entries(table);
+    let mut lines = Vec::new();
+    let mut sources = Vec::new();
+    for entry in &entries {
+        for field in &entry.fields {
+            let numeric = is_numeric(&entries, field);
+            let Some(problem) = problem(field.cell, numeric) else { continue };
+            let header = [field.group, field.header.trim()].join(" ");
+            lines.push(format!("{}, {}: {problem}", entry.label, header.trim()));
+            sources.push(document.source(field.cell.line));
+        }
+    }
+    let first = lines.first()?.clone();
+    let count = wording::counted(lines.len(), "cell");
+    Some(Finding {
+        class: Class::BadCell,
+        operands: Vec::new(),
+        level: Level::Doubtful,
+        summary: match lines.len() {
+            1 => format!("One cell of the table has no number where one is due: {first}."),
+            _ => format!("{count} of the table have no number where one is due, for example {first}."),
+        },
+        arithmetic: lines.into_iter().take(8).collect(),
+        sources: sources.into_iter().take(8).collect(),
+        advice: "Fill these cells from the raw output, or say why there is no number.".to_owned(),
+    })
+}
+
+/// Whether a number is due in a column: one of a metric that has any, or one without a name in which most cells have.
+fn is_numeric(entries: &[Entry<'_>], field: &Field<'_>) -> bool {
+    let cells: Vec<&Field<'_>> = entries.iter().filter_map(|entry| entry.at(field.index)).collect();
+    let numbers = cells.iter().filter(|field| field.cell.value.is_some()).count();
+    match field.role {
+        // A setting may have been repeated less often than others.
+        Role::Metric(_) if field.cell.text.trim().is_empty() && is_one_of_repeats(field.header) => false,
+        Role::Metric(_) => numbers > 0,
+        Role::Unknown => numbers >= 3 && numbers * 3 >= cells.len() * 2,
+        Role::Setting(_) | Role::Label | Role::Ratio => false,
+    }
+}
+
+/// Whether a header numbers one of several repeats: `Run 3 (s)`.
+fn is_one_of_repeats(header: &str) -> bool {
+    numbers_repeats(header) && header.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// What is wrong with a cell, where a number is due.
+fn problem(cell: &TableCell, numeric: bool) -> Option<String> {
+    let text = cell.text.trim();
+    let deliberate = DELIBERATE.contains(&text.to_lowercase().as_str());
+    if cell.value.is_some() || deliberate {
+        return None;
+    }
+    match &cell.problem {
+        Some(problem) if numeric || text.bytes().any(|byte| byte.is_ascii_digit()) => Some(problem.clone()),
+        None if numeric && text.is_empty() => Some("empty".to_owned()),
+        None if numeric && is_promise(text) => Some(format!("`{text}`")),
+        _ => None,
+    }
+}
+
+fn is_promise(text: &str) -> bool {
+    matches!(
+        text.to_lowercase().trim_matches(['?', '.', ' ']),
+        "" | "tbd" | "todo" | "tba" | "pending" | "xxx"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{document, found};
+    use super::*;
+
+    #[test]
+    fn typing_errors_and_holes_are_one_finding() {
+        let with = |texts: [&str; 3]| {
+            let mut document = document("a.md", |build| {
+                build.table(
+                    "nvidia",
+                    &["batch_size", "time.forward"],
+                    &[&[1.0, 0.1], &[2.0, 0.1], &[4.0, 0.1], &[8.0, 0.8]],
+                );
+            });
+            for (row, text) in document.tables[0].rows.iter_mut().zip(texts) {
+                row.cells[1] = TableCell { text: text.to_owned(), line: row.line, ..TableCell::default() };
+                if text.ends_with("msa") {
+                    row.cells[1].problem = Some(format!("letters behind the unit in `{text}`"));
+                }
+            }
+            found(check, &[document])
+        };
+        let findings = with(["1069.6msa", "TBD", ""]);
+        assert_eq!(findings.len(), 1);
+        assert_eq!(findings[0].arithmetic.len(), 3);
+        assert!(with(["--", "n/a", "OOM"]).is_empty());
+    }
+}
