@@ -245,15 +245,19 @@ impl DocumentBuilder {
         if !columnar {
             self.release_columns();
         }
-        let seen = self.engine.line(0, number, bytes);
+        let mut seen = self.engine.line(0, number, bytes);
         if seen.taken == Taken::Whole {
             self.release_columns();
             self.blocks.abandon();
             return;
         }
-        if !columnar && !self.blocks.is_certain() && self.read_as_output(number, bytes, seen) {
-            self.blocks.abandon();
-            return;
+        // Aligned lines may be a table: whoever reads tables looks first.
+        if (!columnar || first == b'|') && !self.blocks.is_certain() {
+            if self.is_read_without_dialect(number, bytes, seen) {
+                self.blocks.abandon();
+                return;
+            }
+            seen.leaves_rest = false;
         }
         let may_begin = matches!(first, b'|' | b'+' | b'<' | b'-' | b':') || self.blocks.is_open();
         if seen.taken == Taken::Nothing && (may_begin || memchr::memchr2(b'|', b'[', bytes).is_some()) {
@@ -275,6 +279,12 @@ impl DocumentBuilder {
         self.plain_line(number, bytes, seen);
     }
 
+    /// Shows output that no dialect took to the generic reader. Prose of a write-up is none.
+    fn is_read_without_dialect(&mut self, number: u64, bytes: &[u8], seen: Seen) -> bool {
+        let output = self.outline.in_fence() || !self.outline.is_markdown();
+        seen.leaves_rest && output && self.engine.unclaimed(0, number, bytes) != Taken::Nothing
+    }
+
     /// Whether a line may belong to a table that is aligned with blanks. Inside a log, aligned lines are output.
     fn may_be_column_line(&self, bytes: &[u8]) -> bool {
         let log = self.engine.draft.evidence && !self.outline.is_markdown();
@@ -294,21 +304,15 @@ impl DocumentBuilder {
             return self.interpret(raw);
         }
         for line in held {
-            if !self.read_as_output(line.number, &line.bytes, line.seen) {
-                self.plain_line(line.number, &line.bytes, line.seen);
-            }
+            self.plain_line(line.number, &line.bytes, line.seen);
         }
-    }
-
-    /// Hands a line that no dialect claimed to the generic reader, where the line is a program's output: inside a
-    /// fence, or in a file that is not Markdown. Says whether the reader took it.
-    fn read_as_output(&mut self, number: u64, bytes: &[u8], seen: Seen) -> bool {
-        let output = self.outline.in_fence() || !self.outline.is_markdown();
-        seen.leaves_rest && output && self.engine.unclaimed(0, number, bytes) != Taken::Nothing
     }
 
     /// A line that belongs to no table.
     fn plain_line(&mut self, number: u64, bytes: &[u8], seen: Seen) {
+        if self.is_read_without_dialect(number, bytes, seen) {
+            return;
+        }
         if seen.taken == Taken::Nothing && !self.outline.in_fence() {
             let log = self.engine.draft.evidence && !self.outline.is_markdown();
             self.prose.line(number, bytes, seen.names_setting, log, &self.document.file);
