@@ -164,16 +164,17 @@ pub fn matmul(
 /// # Safety
 /// The problem must describe valid memory whose result overlaps no factor.
 unsafe fn multiply(threads: &Threads, problem: &Problem) {
-    // SAFETY: the caller's promise; and where it is AVX2, its instructions were detected.
+    // SAFETY: the caller's promise; and where it is AVX2 or more, its instructions were detected.
     unsafe {
         match isa() {
             Isa::Plain => plain::multiply(threads, problem),
             #[cfg(feature = "openblas")]
             _ if openblas::suits(problem) => openblas::multiply(threads, problem),
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 if dots::suits(problem) => dots::multiply(threads, problem),
+            Isa::Avx512 | Isa::Avx2 if dots::suits(problem) => dots::multiply(threads, problem),
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => threads.with_workspace(|workspace| {
+            // AVX-512 implies AVX2, whose loops are as fast here as those of the library and allocate nothing.
+            Isa::Avx512 | Isa::Avx2 => threads.with_workspace(|workspace| {
                 blocked::multiply(threads, &mut workspace.blocked, problem);
             }),
             _ => library::multiply(threads, problem),
