@@ -53,8 +53,8 @@ pub fn busy(place: &Place, gap: u32, seconds: u32) -> anyhow::Result<Errors> {
     let mut errors = Vec::new();
     for exchange in RecordReader::open(&directory.join("load.assay"))? {
         let exchange = exchange?;
-        if let (Some(first_s), Some(truth)) = (exchange.first_token_s, truth.get(&exchange.index)) {
-            errors.push((first_s - exchange.sent_s - *truth as f64 * 1e-9).abs());
+        if let (Some(first_s), Some(truth)) = (exchange.first_token_at_s, truth.get(&exchange.index)) {
+            errors.push((first_s - exchange.sent_at_s - *truth as f64 * 1e-9).abs());
         }
     }
     errors.sort_by(f64::total_cmp);

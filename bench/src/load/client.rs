@@ -137,8 +137,8 @@ impl Client {
     fn first_token(self, directory: &Path, printed: &Value) -> Option<(f64, f64)> {
         let file = |name: &str| serde_json::from_slice(&fs::read(directory.join(name)).ok()?).ok();
         let (said, place, unit): (Value, &str, f64) = match self {
-            Client::Assay => (printed.clone(), "/endpoints/0/first_token_s", 1.0),
-            Client::Reqwest | Client::Aiohttp | Client::Httpx => (printed.clone(), "/first_token_s", 1.0),
+            Client::Assay => (printed.clone(), "/endpoints/0/first_token_at_s", 1.0),
+            Client::Reqwest | Client::Aiohttp | Client::Httpx => (printed.clone(), "/first_token_at_s", 1.0),
             Client::Aiperf => (file("artifacts/profile_export_aiperf.json")?, "/time_to_first_token", 1e-3),
             Client::Guidellm => {
                 let place = "/benchmarks/0/metrics/time_to_first_token_ms/successful/percentiles";
@@ -168,7 +168,7 @@ pub struct Said {
     /// What it printed, where that is JSON.
     pub printed: Value,
     /// The time to first token that it reported, in seconds: the median and the 99th percentile.
-    pub first_token_s: Option<(f64, f64)>,
+    pub first_token_at_s: Option<(f64, f64)>,
 }
 
 /// Lets a client do its work.
@@ -176,8 +176,8 @@ pub fn run(client: Client, place: &Place, url: &str, work: Work) -> anyhow::Resu
     let program = client.program(place).map_err(anyhow::Error::msg)?;
     let directory = place.fresh("client")?;
     let said = carry_out(&mut client.command(&program, url, work, &directory)?)?;
-    let first_token_s = client.first_token(&directory, &said.printed);
-    Ok(Said { first_token_s, ..said })
+    let first_token_at_s = client.first_token(&directory, &said.printed);
+    Ok(Said { first_token_at_s, ..said })
 }
 
 /// This program with options of its own.
@@ -209,7 +209,7 @@ pub fn carry_out(command: &mut Command) -> anyhow::Result<Said> {
         bail!("it ended with {status}: {}", told.lines().last().unwrap_or("no reason given"));
     }
     let printed = serde_json::from_slice(&fs::read(&out)?).unwrap_or(Value::Null);
-    Ok(Said { cpu_s: children_cpu_s()? - before, wall_s, peak_bytes, printed, first_token_s: None })
+    Ok(Said { cpu_s: children_cpu_s()? - before, wall_s, peak_bytes, printed, first_token_at_s: None })
 }
 
 /// The peak of a process so far.

@@ -48,17 +48,17 @@ pub struct Request {
     /// Whether it only warmed the endpoint up.
     pub warm_up: bool,
     /// When it was meant to be sent.
-    pub intended_s: f64,
+    pub intended_at_s: f64,
     /// When it was sent.
-    pub sent_s: f64,
+    pub sent_at_s: f64,
     /// When it ended.
-    pub end_s: f64,
+    pub end_at_s: f64,
     /// When the first token came.
-    pub first_token_s: Option<f64>,
+    pub first_token_at_s: Option<f64>,
     /// When the first output token came.
-    pub first_output_s: Option<f64>,
+    pub first_output_at_s: Option<f64>,
     /// When the last token came.
-    pub last_token_s: Option<f64>,
+    pub last_token_at_s: Option<f64>,
     /// When chunks with tokens came, with the tokens of each where the server tells them.
     pub arrivals: Vec<(f64, Option<u32>)>,
     /// Events with tokens; more than arrivals if some came together.
@@ -90,7 +90,7 @@ impl Request {
     }
 
     /// Seconds for each token after the first chunk. A first chunk of several tokens is not taken for one token.
-    pub fn time_per_token_s(&self) -> Option<f64> {
+    pub fn tpot_s(&self) -> Option<f64> {
         let tokens = self.tokens()? as f64;
         let events = self.token_events as f64;
         let first = match self.arrivals.first()?.1 {
@@ -99,6 +99,6 @@ impl Request {
         };
         let rest = tokens - first;
         (rest > 0.5 && self.arrivals.len() > 1)
-            .then(|| Some((self.last_token_s? - self.first_token_s?) / rest))?
+            .then(|| Some((self.last_token_at_s? - self.first_token_at_s?) / rest))?
     }
 }

@@ -43,9 +43,11 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// What the connections of a thread share that has so many streams.
-    pub(crate) fn new(clock: Clock, streams: usize) -> Shared {
-        // Thousands of streams with large buffers would need more memory than their data is worth.
-        let read_bytes = if streams > 512 { 8 << 10 } else { 32 << 10 };
+    pub(crate) fn new(clock: Clock, streams: usize, header_bytes: Option<usize>) -> Shared {
+        // Thousands of streams with large buffers would need more memory than their data is worth. The buffer is also
+        // the limit of a head, which hyper keeps whole.
+        let usual = if streams > 512 { 8 << 10 } else { 32 << 10 };
+        let read_bytes = header_bytes.unwrap_or(usual).max(1 << 10);
         Shared {
             clock: Cell::new(clock),
             scratch: RefCell::new(vec![0; 32 << 10].into()),
@@ -375,6 +377,7 @@ fn of_protocol(error: &hyper::Error, has_begun: bool) -> Fault {
     let io_kind = error.source().and_then(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
     let kind = match io_kind {
         Some(io::ErrorKind::InvalidData) => FaultKind::Tls,
+        _ if error.is_parse_too_large() => FaultKind::TooLarge,
         _ if has_begun => FaultKind::Cut,
         _ if error.is_parse() => FaultKind::Malformed,
         _ => FaultKind::Closed,

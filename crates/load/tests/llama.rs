@@ -95,8 +95,8 @@ fn several_streams(llama: &Llama, asked: &Prompts) {
         // The server holds back the bytes of a character until it is whole, so a chunk may bring several tokens.
         let content = exchange.chunks.iter().filter(|chunk| chunk.kind == ChunkKind::Content);
         assert!(u64::from(content.map(|chunk| chunk.events).sum::<u32>()) <= output);
-        let (first, last) = (exchange.first_token_s.unwrap(), exchange.last_token_s.unwrap());
-        assert!(exchange.sent_s < first && first <= last && last <= exchange.end_s);
+        let (first, last) = (exchange.first_token_at_s.unwrap(), exchange.last_token_at_s.unwrap());
+        assert!(exchange.sent_at_s < first && first <= last && last <= exchange.end_at_s);
         let server = exchange.server.expect("times of the server");
         assert!(server.prompt_s.unwrap() > 0.0 && server.output_s.unwrap() > 0.0);
     }

@@ -80,13 +80,13 @@ impl Metric {
 
     fn of(self, summary: &Summary) -> Option<f64> {
         match self {
-            Metric::OutputRate => summary.total_output_rate(),
-            Metric::RequestRate => summary.request_rate(),
-            Metric::FirstToken => summary.first_token.quantile(0.5),
-            Metric::FirstTokenHigh => summary.first_token.quantile(0.99),
-            Metric::PerToken => summary.per_token.quantile(0.5),
-            Metric::EndToEnd => summary.end_to_end.quantile(0.5),
-            Metric::EndToEndHigh => summary.end_to_end.quantile(0.99),
+            Metric::OutputRate => summary.output_throughput(),
+            Metric::RequestRate => summary.request_throughput(),
+            Metric::FirstToken => summary.ttft.quantile(0.5),
+            Metric::FirstTokenHigh => summary.ttft.quantile(0.99),
+            Metric::PerToken => summary.tpot.quantile(0.5),
+            Metric::EndToEnd => summary.e2e.quantile(0.5),
+            Metric::EndToEndHigh => summary.e2e.quantile(0.99),
         }
     }
 }
@@ -187,11 +187,11 @@ mod tests {
     use super::*;
     use crate::load::{Bounds, Collector, Request, Window};
 
-    fn summary(first_token_s: f64) -> Summary {
-        let window = Window { begin_s: 0.0, end_s: 10.0, is_whole: false };
+    fn summary(first_token_at_s: f64) -> Summary {
+        let window = Window { begin_s: 0.0, end_at_s: 10.0, is_whole: false };
         let mut collector = Collector::new(window, Bounds::default());
-        let first_token_s = Some(first_token_s);
-        collector.add(&Request { end_s: 1.0, first_token_s, is_success: true, ..Request::default() });
+        let first_token_at_s = Some(first_token_at_s);
+        collector.add(&Request { end_at_s: 1.0, first_token_at_s, is_success: true, ..Request::default() });
         collector.finish()
     }
 

@@ -90,7 +90,7 @@ fn graded(value: f64, suspect: f64, invalid: f64) -> Option<Validity> {
 /// that a server sends together are merged too, but then nobody was late.
 fn lag(client: &Client, summary: &Summary) -> Option<Reason> {
     let (lag, merged) = (client.client_lag_s?, client.merged?);
-    let gap = summary.chunk_gap.quantile(0.5)?;
+    let gap = summary.itl.quantile(0.5)?;
     let validity = graded(merged, 0.02, 0.2).filter(|_| lag > 0.5 * gap)?;
     let text = format!(
         "{:.1} % of the tokens have no time stamp of their own: the client read up to {:.1} ms late (99th percentile) \
@@ -108,7 +108,7 @@ fn lag(client: &Client, summary: &Summary) -> Option<Reason> {
 
 fn schedule(client: &Client, summary: &Summary) -> Option<Reason> {
     let late = client.schedule_lag_s?;
-    let typical = summary.end_to_end_from_send.quantile(0.5)?;
+    let typical = summary.e2e_from_send.quantile(0.5)?;
     // Below a few milliseconds nobody's conclusion depends on it.
     let validity = graded(late / typical, 0.05, 0.5).filter(|_| late > 0.005)?;
     let text = format!(
@@ -175,10 +175,10 @@ mod tests {
     use crate::load::{Bounds, Collector, Request, Window};
 
     fn summary(gap_s: f64) -> Summary {
-        let window = Window { begin_s: 0.0, end_s: 10.0, is_whole: false };
+        let window = Window { begin_s: 0.0, end_at_s: 10.0, is_whole: false };
         let mut collector = Collector::new(window, Bounds::default());
         let arrivals = (0..50).map(|chunk| (0.1 + gap_s * f64::from(chunk), None)).collect();
-        collector.add(&Request { end_s: 1.0, arrivals, is_success: true, ..Request::default() });
+        collector.add(&Request { end_at_s: 1.0, arrivals, is_success: true, ..Request::default() });
         collector.finish()
     }
 

@@ -150,7 +150,7 @@ impl Body<'_> {
     pub(super) fn times(&self) -> Option<ServerTimes> {
         let from_usage = self.usage.as_ref().map(|usage| ServerTimes {
             queue_s: usage.queue_time,
-            first_token_s: usage.time_to_first_token,
+            ttft_s: usage.time_to_first_token,
             prompt_s: usage.prompt_time,
             output_s: usage.completion_time,
             total_s: usage.total_time,

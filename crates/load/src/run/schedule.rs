@@ -164,7 +164,7 @@ impl<'a> Schedule<'a> {
             Some((job, at_ns)) => self.push(at_ns, What::Job(Box::new(job))),
             None if is_stream => {
                 // The stream was free when the last byte came, not when that was noticed.
-                let at_ns = nanoseconds(exchange.end_s).min(now_ns).max(earliest_ns);
+                let at_ns = nanoseconds(exchange.end_at_s).min(now_ns).max(earliest_ns);
                 self.push(at_ns, What::Stream { endpoint, is_warm_up });
             }
             None => {}
@@ -249,9 +249,9 @@ impl<'a> Schedule<'a> {
         let load = self.common.load;
         let times: Times = load.arrivals.times(load.seed)?;
         let (threads, thread) = (load.threads.max(1) as u64, self.thread);
-        let end_s = load.duration.map_or(f64::INFINITY, |duration| duration.as_secs_f64());
+        let end_at_s = load.duration.map_or(f64::INFINITY, |duration| duration.as_secs_f64());
         let most = load.requests.unwrap_or(u64::MAX);
-        let times = (0..most).zip(times).take_while(move |(_, at_s)| *at_s < end_s);
+        let times = (0..most).zip(times).take_while(move |(_, at_s)| *at_s < end_at_s);
         let times = times.filter(move |(index, _)| index % threads == thread);
         let times: Box<dyn Iterator<Item = (u64, f64)>> = Box::new(times);
         Some(Opening { endpoint, times: times.peekable() })
@@ -301,7 +301,8 @@ impl<'a> Schedule<'a> {
         is_stream: bool,
         intended_ns: i64,
     ) -> Option<Job> {
-        let question = self.common.questions.question(index, 0)?;
+        let questions = self.common.questions;
+        let question = if is_warm_up { questions.warm_up(index)? } else { questions.question(index, 0)? };
         let conversations = self.conversations().filter(|_| !is_warm_up);
         let talk = conversations.map(|_| {
             let messages = messages(&question.content);
@@ -332,7 +333,7 @@ impl<'a> Schedule<'a> {
         talk.messages.push(("assistant".to_owned(), text.to_owned()));
         talk.messages.extend(messages(&question.content));
         let think = conversations.think_s(self.common.load.seed, talk.conversation, talk.turn);
-        let at_ns = nanoseconds(exchange.end_s + think);
+        let at_ns = nanoseconds(exchange.end_at_s + think);
         let content = Content::Messages(talk.messages.clone());
         job.index += 1;
         job.intended_ns = at_ns;

@@ -31,10 +31,10 @@ impl View {
             return;
         }
         let mut latencies = self.latencies.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(first) = exchange.first_token_s {
-            latencies.first_token.add(first - exchange.intended_s);
+        if let Some(first) = exchange.first_token_at_s {
+            latencies.first_token.add(first - exchange.intended_at_s);
         }
-        if let Some(time) = super::request(exchange).time_per_token_s() {
+        if let Some(time) = super::request(exchange).tpot_s() {
             latencies.per_token.add(time);
         }
     }

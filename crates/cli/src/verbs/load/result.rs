@@ -228,7 +228,7 @@ pub fn request(exchange: &Exchange) -> Request {
     let mut arrivals: Vec<(f64, Option<u32>)> = Vec::with_capacity(exchange.chunks.len());
     let mut events = 0;
     // An answer that was no stream has text, but nothing is known of when its tokens were there.
-    let is_stream = exchange.first_token_s.is_some();
+    let is_stream = exchange.first_token_at_s.is_some();
     for chunk in exchange.chunks.iter().filter(|chunk| is_stream && chunk.kind.is_token()) {
         events += u64::from(chunk.events);
         match arrivals.last_mut() {
@@ -240,12 +240,12 @@ pub fn request(exchange: &Exchange) -> Request {
     }
     Request {
         warm_up: exchange.warm_up,
-        intended_s: exchange.intended_s,
-        sent_s: exchange.sent_s,
-        end_s: exchange.end_s,
-        first_token_s: exchange.first_token_s,
-        first_output_s: exchange.first_output_s,
-        last_token_s: exchange.last_token_s,
+        intended_at_s: exchange.intended_at_s,
+        sent_at_s: exchange.sent_at_s,
+        end_at_s: exchange.end_at_s,
+        first_token_at_s: exchange.first_token_at_s,
+        first_output_at_s: exchange.first_output_at_s,
+        last_token_at_s: exchange.last_token_at_s,
         arrivals,
         token_events: events,
         output_tokens: exchange.usage.and_then(|usage| usage.output),

@@ -89,13 +89,13 @@ impl Errors {
                 errors.missing += 1;
                 continue;
             };
-            let sent = zero_ns + nanoseconds(exchange.sent_s);
+            let sent = zero_ns + nanoseconds(exchange.sent_at_s);
             let seen = |at_s: Option<f64>| at_s.map(|at_s| zero_ns + nanoseconds(at_s));
-            if let (Some(seen), Some(sent_at)) = (seen(exchange.first_token_s), truth.first_token_ns()) {
+            if let (Some(seen), Some(sent_at)) = (seen(exchange.first_token_at_s), truth.first_token_ns()) {
                 let error = (seen - sent) - (sent_at - truth.arrived_ns);
                 errors.first_token.add(Duration::from_nanos(error.unsigned_abs()).as_secs_f64());
             }
-            if let (Some(seen), Some(sent_at)) = (seen(exchange.last_token_s), truth.last_token_ns()) {
+            if let (Some(seen), Some(sent_at)) = (seen(exchange.last_token_at_s), truth.last_token_ns()) {
                 errors.last_token.add(Duration::from_nanos((seen - sent_at).unsigned_abs()).as_secs_f64());
             }
             errors.compared += 1;
@@ -110,7 +110,7 @@ impl Errors {
             .push(format!("the client's own error: {streams} streams, a token every {gap:?} in each"));
         table.columns = vec![Column::left(""), Column::right("p50 [ms]"), Column::right("p99 [ms]")];
         for (name, values) in
-            [("time to first token", &self.first_token), ("arrival of the last token", &self.last_token)]
+            [("time to first token", &self.ttft), ("arrival of the last token", &self.last_token)]
         {
             let shown =
                 |at| values.quantile(at).map_or("–".to_owned(), |value: f64| format!("{:.3}", value * 1e3));
@@ -125,7 +125,7 @@ impl Errors {
             |values: &Distribution| json!({ "p50": values.quantile(0.5), "p99": values.quantile(0.99) });
         json!({
             "schema": crate::verbs::JSON_SCHEMA,
-            "first_token_error_s": spread(&self.first_token),
+            "first_token_error_s": spread(&self.ttft),
             "last_token_error_s": spread(&self.last_token),
             "compared": self.compared,
             "not_compared": self.missing,

@@ -99,9 +99,9 @@ impl Setup {
 pub fn bounds(results: &options::ResultOptions) -> Bounds {
     let seconds = |milliseconds: Option<f64>| milliseconds.map(|time| time * 1e-3);
     Bounds {
-        first_token_s: seconds(results.slo_first_token),
-        per_token_s: seconds(results.slo_per_token),
-        end_to_end_s: seconds(results.slo_end_to_end),
+        first_token_at_s: seconds(results.slo_first_token),
+        tpot_s: seconds(results.slo_per_token),
+        e2e_s: seconds(results.slo_end_to_end),
     }
 }
 

@@ -70,14 +70,14 @@ fn print_one(results: &Results, screen: &mut Screen) -> anyhow::Result<()> {
 /// Every distribution of a summary, with its name and the factor to the unit it is shown in.
 fn distributions(summary: &Summary) -> [(&'static str, &Distribution, f64); 12] {
     [
-        ("time to first token [ms]", &summary.first_token, 1e3),
-        ("  from the real send time", &summary.first_token_from_send, 1e3),
-        ("time to first output [ms]", &summary.first_output, 1e3),
-        ("time per token [ms]", &summary.per_token, 1e3),
-        ("chunk gap [ms]", &summary.chunk_gap, 1e3),
+        ("time to first token [ms]", &summary.ttft, 1e3),
+        ("  from the real send time", &summary.ttft_from_send, 1e3),
+        ("time to first output [ms]", &summary.ttfo, 1e3),
+        ("time per token [ms]", &summary.tpot, 1e3),
+        ("chunk gap [ms]", &summary.itl, 1e3),
         ("tokens per chunk", &summary.tokens_per_chunk, 1.0),
-        ("end to end [ms]", &summary.end_to_end, 1e3),
-        ("  from the real send time", &summary.end_to_end_from_send, 1e3),
+        ("end to end [ms]", &summary.e2e, 1e3),
+        ("  from the real send time", &summary.e2e_from_send, 1e3),
         ("output of a request [tokens/s]", &summary.output_rate, 1.0),
         ("waiting, as the server tells [ms]", &summary.server_queue, 1e3),
         ("prompt, as the server tells [ms]", &summary.server_prompt, 1e3),
@@ -117,11 +117,11 @@ fn side_by_side(results: &Results) -> Table {
     let rows = results.endpoints.iter().map(|endpoint| {
         let summary = &endpoint.summary;
         let mut row = vec![Cell::new(endpoint.name())];
-        for values in [&summary.first_token, &summary.per_token, &summary.end_to_end] {
+        for values in [&summary.ttft, &summary.tpot, &summary.e2e] {
             row.extend([0.5, 0.99].map(|at| Cell::new(number(values.quantile(at).map(|value| value * 1e3)))));
         }
-        row.push(Cell::new(number(summary.total_output_rate())));
-        row.push(Cell::new(number(summary.request_rate())));
+        row.push(Cell::new(number(summary.output_throughput())));
+        row.push(Cell::new(number(summary.request_throughput())));
         row.push(Cell::new(format!("{}/{}", summary.success.of, summary.success.all)));
         if is_scored {
             row.push(Cell::new(summary.exact.value().map_or("–".to_owned(), percent)));
@@ -195,8 +195,8 @@ fn notes(summary: &Summary, results: &Results) -> Vec<String> {
     let kind = if window.is_whole { "the whole load, ramp and drain included" } else { "ramp and drain cut" };
     notes.push(format!(
         "total output: {} tokens/s, {} requests/s, over {:.1} s ({kind})",
-        number(summary.total_output_rate()),
-        number(summary.request_rate()),
+        number(summary.output_throughput()),
+        number(summary.request_throughput()),
         window.length_s()
     ));
     let tokens = summary.tokens;

@@ -48,9 +48,9 @@ pub(super) fn series(record: &Path, emitter: &mut Emitter<'_>) -> anyhow::Result
     for exchange in RecordReader::open(record)? {
         let exchange = exchange?;
         if exchange.is_success() && !exchange.warm_up && exchange.index < MOST_STEPS {
-            let first = exchange.first_token_s.map(|at_s| at_s - exchange.intended_s);
-            let per_token = request(&exchange).time_per_token_s();
-            all.push((exchange.index + 1, first, per_token, exchange.end_s - exchange.intended_s));
+            let first = exchange.first_token_at_s.map(|at_s| at_s - exchange.intended_at_s);
+            let per_token = request(&exchange).tpot_s();
+            all.push((exchange.index + 1, first, per_token, exchange.end_at_s - exchange.intended_at_s));
         }
     }
     all.sort_by_key(|(step, ..)| *step);
@@ -98,29 +98,29 @@ pub(super) fn server(summary: &calibration::Summary, emitter: &mut Emitter<'_>) 
 
 fn latencies(summary: &Summary, emitter: &mut Emitter<'_>) {
     let spreads = [
-        (names::TTFT, &summary.first_token),
-        ("ttfo", &summary.first_output),
-        (names::TPOT, &summary.per_token),
-        (names::ITL, &summary.chunk_gap),
-        (names::E2E, &summary.end_to_end),
+        (names::TTFT, &summary.ttft),
+        ("ttfo", &summary.ttfo),
+        (names::TPOT, &summary.tpot),
+        (names::ITL, &summary.itl),
+        (names::E2E, &summary.e2e),
     ];
     for (name, values) in spreads {
         mean(emitter, name, values);
         value(emitter, &format!("{name}.median"), values.quantile(0.5));
         value(emitter, &format!("{name}.p99"), values.quantile(0.99));
     }
-    mean(emitter, "ttft.from_send", &summary.first_token_from_send);
-    mean(emitter, "e2e.from_send", &summary.end_to_end_from_send);
+    mean(emitter, "ttft.from_send", &summary.ttft_from_send);
+    mean(emitter, "e2e.from_send", &summary.e2e_from_send);
     mean(emitter, "tokens_per_chunk", &summary.tokens_per_chunk);
     mean(emitter, "tokens_per_s.request", &summary.output_rate);
 }
 
 fn rates(summary: &Summary, has_bounds: bool, emitter: &mut Emitter<'_>) {
     let seconds = summary.window.length_s();
-    if summary.total_output_rate().is_some() {
+    if summary.output_throughput().is_some() {
         emitter.emit(WorkloadEvent::rate(names::OUTPUT_THROUGHPUT, summary.tokens_inside, seconds));
     }
-    if summary.request_rate().is_some() {
+    if summary.request_throughput().is_some() {
         emitter.emit(WorkloadEvent::rate(names::REQUEST_THROUGHPUT, summary.ended_inside as f64, seconds));
     }
     if has_bounds {
