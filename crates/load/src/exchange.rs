@@ -151,6 +151,7 @@ impl Flight {
                 let message = format!("status {status}: {}", fault.message);
                 self.answer.fail(Fault::new(FaultKind::TooLarge, message));
             }
+            (None, Some(fault)) if fault.kind == FaultKind::TooLarge => self.answer.fail(fault.clone()),
             (Some(FaultKind::Redirect), _) => {
                 let place = self.location.as_deref().unwrap_or("nowhere");
                 self.answer.fail(Fault::new(FaultKind::Redirect, format!("status {status} to {place}")));
@@ -169,10 +170,11 @@ impl Flight {
                 let message = "the stream ended without a finish reason and without [DONE]";
                 self.answer.fail(Fault::new(FaultKind::Cut, message));
             }
-            None if refused.is_none() && !self.answer.has_content() => {
-                self.answer.fail(Fault::new(FaultKind::Empty, "the answer ended as it should, without text"));
-            }
             _ => {}
+        }
+        // The first fault counts: this one only where there is no other.
+        if !self.answer.has_content() {
+            self.answer.fail(Fault::new(FaultKind::Empty, "the answer ended as it should, without text"));
         }
         let mut exchange = self.exchange;
         exchange.end_at_s = seconds(at_ns);

@@ -1,32 +1,43 @@
-//! From the record of a load to its results. Only the file is looked at, so that an old record gives the same results.
+//! From a stored load to its results. Only its files are read, so that an old record gives the same results.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use anyhow::Context;
 use assay_judge::load::{
     Bounds, Client, Collector, Distribution, Level, Request, Summary, Verdict, WindowFinder, verdict,
 };
-use assay_load::record::{RecordError, RecordReader};
+use assay_load::record::StoredLoad;
 use assay_load::{Exchange, FaultKind, Health};
 use serde::Deserialize;
 
-use crate::failure::Mistake;
-
 /// The settings that results need.
 #[derive(Debug, Deserialize)]
-struct Settings {
+struct LoadSettings {
     endpoints: Vec<EndpointSettings>,
     streams: Option<u64>,
     #[serde(default)]
     rate: Option<f64>,
     new_connections: bool,
+    /// What the prompts are; files by earlier versions have their number here.
+    #[serde(default)]
+    prompts: serde_json::Value,
+    #[serde(default)]
+    slo: Slo,
 }
 
 #[derive(Debug, Deserialize)]
 struct EndpointSettings {
+    #[serde(default)]
+    name: Option<String>,
     url: String,
     model: String,
+}
+
+#[derive(Debug, Default, Clone, Copy, Deserialize)]
+struct Slo {
+    ttft_s: Option<f64>,
+    tpot_s: Option<f64>,
+    e2e_s: Option<f64>,
 }
 
 /// How the load went.
@@ -42,29 +53,30 @@ struct Ending {
 
 /// What a load says.
 #[derive(Debug)]
-pub struct Results {
-    /// One for each endpoint that was asked.
+pub struct LoadResults {
+    /// One for each endpoint; only files by earlier versions have several.
     pub endpoints: Vec<EndpointResult>,
     /// The streams of a closed loop.
     pub streams: Option<u64>,
     /// The rate of an open loop, if it has only one.
     pub rate: Option<f64>,
+    /// What was asked.
+    pub prompts: Option<String>,
     /// How the load ended; none if the program was killed.
     pub ended: Option<String>,
     /// When its measured part began, in seconds since it began.
     pub began_s: Option<f64>,
-    /// How long it took.
     pub took_s: Option<f64>,
     /// How the client did.
     pub client: Client,
-    /// Whether there were bounds for good requests.
+    /// Whether there were SLOs.
     pub has_bounds: bool,
 }
 
 /// What a load says of one endpoint.
 #[derive(Debug)]
 pub struct EndpointResult {
-    /// Its base URL.
+    name: Option<String>,
     pub url: String,
     /// The model that was asked for.
     pub model: String,
@@ -72,24 +84,20 @@ pub struct EndpointResult {
     pub summary: Summary,
     /// What they are worth.
     pub verdict: Verdict,
-    /// How often each fault happened, with the words of the first one.
+    /// How often each fault happened, with the message of the first one.
     pub faults: BTreeMap<FaultKind, (u64, String)>,
-    /// What the server has counted meanwhile, for us and for others.
+    /// By how much the server's counters grew meanwhile, for all its clients.
     pub counters: BTreeMap<String, f64>,
 }
 
 impl EndpointResult {
-    /// Its URL and its model.
+    /// Its name in tables: the one that it was given, or its URL and model.
     pub fn name(&self) -> String {
-        format!("{} {}", self.url, self.model).trim_end().to_owned()
+        match &self.name {
+            Some(name) => name.clone(),
+            None => format!("{} {}", self.url, self.model).trim_end().to_owned(),
+        }
     }
-}
-
-/// One load while its requests are read: first the windows are found, then everything is counted in them.
-struct Reading {
-    settings: Settings,
-    finders: Vec<WindowFinder>,
-    gathered: Vec<Option<Gathered>>,
 }
 
 /// What is gathered for an endpoint.
@@ -98,38 +106,40 @@ struct Gathered {
     faults: BTreeMap<FaultKind, (u64, String)>,
 }
 
-impl Results {
-    /// Reads a record, twice: the window must be known before anything can be counted in it. A record of several loads
-    /// has several results.
-    pub fn read(path: &Path, bounds: Bounds) -> anyhow::Result<Vec<Results>> {
-        Results::read_after(path, bounds, 0)
+impl LoadResults {
+    /// Reads a load, twice: the window must be known before anything can be counted in it.
+    pub fn read(load: &StoredLoad) -> anyhow::Result<LoadResults> {
+        LoadResults::read_with(load, &mut |_| {})
     }
 
-    /// The results of a record's loads after so many at the beginning.
-    pub fn read_after(path: &Path, bounds: Bounds, parts: usize) -> anyhow::Result<Vec<Results>> {
-        let mut readings: Vec<Reading> = Vec::new();
-        let mut record = open(path)?.after(parts);
-        loop {
-            let exchange = record.next().transpose()?;
-            for part in record.parts().iter().skip(readings.len()) {
-                readings.push(Reading::new(&part.settings, path)?);
-            }
-            let Some(exchange) = exchange else { break };
-            if let Some(reading) = readings.last_mut() {
-                reading.look_at(&exchange);
-            }
-        }
-        let endings: Vec<_> = record.parts().iter().map(|part| part.ending.clone()).collect();
-        readings.iter_mut().for_each(|reading| reading.settle(bounds));
-        let mut record = open(path)?.after(parts);
-        while let Some(exchange) = record.next() {
-            let place = record.parts().len() - 1;
-            if let Some(reading) = readings.get_mut(place) {
-                reading.add(&exchange?);
+    /// The same, with a look at every request.
+    pub fn read_with(load: &StoredLoad, look: &mut dyn FnMut(&Exchange)) -> anyhow::Result<LoadResults> {
+        let settings: LoadSettings = serde_json::from_value(load.summary.settings.clone())
+            .context("the settings of the load cannot be read")?;
+        let streams = settings.streams.and_then(|streams| usize::try_from(streams).ok());
+        let mut finders: Vec<WindowFinder> =
+            settings.endpoints.iter().map(|_| WindowFinder::new(streams)).collect();
+        for exchange in load.requests()? {
+            let exchange = exchange?;
+            if let Some(finder) = finders.get_mut(usize::from(exchange.endpoint)) {
+                finder.add(&request(&exchange));
             }
         }
-        let all = readings.into_iter().zip(endings).skip(parts);
-        Ok(all.map(|(reading, ending)| reading.finish(ending, !bounds.is_empty())).collect())
+        let slo = settings.slo;
+        let bounds = Bounds { ttft_s: slo.ttft_s, tpot_s: slo.tpot_s, e2e_s: slo.e2e_s };
+        let windows = finders.into_iter().map(WindowFinder::finish);
+        let mut gathered: Vec<Option<Gathered>> = windows
+            .map(|window| Some(Gathered { collector: Collector::new(window?, bounds), faults: BTreeMap::new() }))
+            .collect();
+        for exchange in load.requests()? {
+            let exchange = exchange?;
+            look(&exchange);
+            if let Some(Some(one)) = gathered.get_mut(usize::from(exchange.endpoint)) {
+                one.add(&exchange);
+            }
+        }
+        let ending = load.summary.ending.clone().and_then(|ending| serde_json::from_value(ending).ok());
+        Ok(finish(settings, gathered, ending, !bounds.is_empty()))
     }
 
     /// How large the load was; none if it had no size of its own, as that of a trace.
@@ -143,84 +153,46 @@ impl Results {
     }
 }
 
-impl Reading {
-    fn new(settings: &serde_json::Value, path: &Path) -> anyhow::Result<Reading> {
-        let settings: Settings = serde_json::from_value(settings.clone())
-            .with_context(|| format!("the settings in {} cannot be read", path.display()))?;
-        let streams = settings.streams.and_then(|streams| usize::try_from(streams).ok());
-        let finders = settings.endpoints.iter().map(|_| WindowFinder::new(streams)).collect();
-        Ok(Reading { settings, finders, gathered: Vec::new() })
-    }
-
-    fn look_at(&mut self, exchange: &Exchange) {
-        if let Some(finder) = self.finders.get_mut(usize::from(exchange.endpoint)) {
-            finder.add(&request(exchange));
-        }
-    }
-
-    /// Everything has been looked at: the windows are known.
-    fn settle(&mut self, bounds: Bounds) {
-        let windows = self.finders.drain(..).map(WindowFinder::finish);
-        let gathered = windows.map(|window| {
-            Some(Gathered { collector: Collector::new(window?, bounds), faults: BTreeMap::new() })
-        });
-        self.gathered = gathered.collect();
-    }
-
-    fn add(&mut self, exchange: &Exchange) {
-        if let Some(Some(one)) = self.gathered.get_mut(usize::from(exchange.endpoint)) {
-            one.add(exchange);
-        }
-    }
-
-    fn finish(self, ending: Option<serde_json::Value>, has_bounds: bool) -> Results {
-        let mut ending: Option<Ending> = ending.and_then(|value| serde_json::from_value(value).ok());
-        let mut counters =
-            ending.as_mut().map(|ending| std::mem::take(&mut ending.counters)).unwrap_or_default();
-        counters.resize(self.gathered.len(), None);
-        let settings = self.settings;
-        let client = ending.as_ref().map(|ending| client(&ending.health, &settings)).unwrap_or_default();
-        let endpoints = settings.endpoints.into_iter().zip(self.gathered).zip(counters);
-        let endpoints = endpoints.filter_map(|((endpoint, gathered), counters)| {
-            let gathered = gathered?;
-            let summary = gathered.collector.finish();
-            let verdict = verdict(&client, &summary);
-            let (url, model) = (endpoint.url, endpoint.model);
-            let counters = counters.unwrap_or_default();
-            Some(EndpointResult { url, model, summary, verdict, faults: gathered.faults, counters })
-        });
-        Results {
-            endpoints: endpoints.collect(),
-            streams: settings.streams,
-            rate: settings.rate,
-            took_s: ending.as_ref().map(|ending| ending.took_s),
-            began_s: ending.as_ref().map(|ending| ending.began_s),
-            ended: ending.map(|ending| ending.ended),
-            client,
-            has_bounds,
-        }
+fn finish(
+    settings: LoadSettings,
+    gathered: Vec<Option<Gathered>>,
+    mut ending: Option<Ending>,
+    has_bounds: bool,
+) -> LoadResults {
+    let mut counters = ending.as_mut().map(|ending| std::mem::take(&mut ending.counters)).unwrap_or_default();
+    counters.resize(gathered.len(), None);
+    let client = ending.as_ref().map(|ending| client(&ending.health, &settings)).unwrap_or_default();
+    let endpoints = settings.endpoints.into_iter().zip(gathered).zip(counters);
+    let endpoints = endpoints.filter_map(|((endpoint, gathered), counters)| {
+        let gathered = gathered?;
+        let summary = gathered.collector.finish();
+        let verdict = verdict(&client, &summary);
+        let EndpointSettings { name, url, model } = endpoint;
+        let counters = counters.unwrap_or_default();
+        Some(EndpointResult { name, url, model, summary, verdict, faults: gathered.faults, counters })
+    });
+    LoadResults {
+        endpoints: endpoints.collect(),
+        streams: settings.streams,
+        rate: settings.rate,
+        prompts: settings.prompts.as_str().map(str::to_owned),
+        took_s: ending.as_ref().map(|ending| ending.took_s),
+        began_s: ending.as_ref().map(|ending| ending.began_s),
+        ended: ending.map(|ending| ending.ended),
+        client,
+        has_bounds,
     }
 }
 
 impl Gathered {
     fn add(&mut self, exchange: &Exchange) {
         self.collector.add(&request(exchange));
-        // A warm-up that failed shows itself in what follows it.
+        // A failed warm-up shows in what follows it.
         if let Some(fault) = exchange.fault.as_ref().filter(|_| !exchange.warm_up) {
             let (count, _) = self.faults.entry(fault.kind).or_insert_with(|| (0, fault.message.clone()));
             *count += 1;
         }
     }
-}
-
-fn open(path: &Path) -> anyhow::Result<RecordReader> {
-    RecordReader::open(path).map_err(|error| match error {
-        RecordError::NotARecord => {
-            let text = format!("{} is no record of a load", path.display());
-            Mistake::new(text, "`assay load` writes one; its default name is load.assay").into()
-        }
-        other => anyhow::Error::from(other).context(format!("cannot read {}", path.display())),
-    })
 }
 
 /// A request as the judge sees it.
@@ -261,7 +233,7 @@ pub fn request(exchange: &Exchange) -> Request {
 }
 
 /// How the client did, as the judge sees it.
-fn client(health: &Health, settings: &Settings) -> Client {
+fn client(health: &Health, settings: &LoadSettings) -> Client {
     let high = |values: &[f64]| {
         let mut all = Distribution::default();
         values.iter().for_each(|value| all.add(*value));
@@ -271,7 +243,7 @@ fn client(health: &Health, settings: &Settings) -> Client {
     let (there, asked) = health.in_flight.iter().fold((0, 0), |(there, asked), (_, wanted, found)| {
         (there + u64::from(*found), asked + u64::from(*wanted))
     });
-    // Of a load that is over at once, setting up is the larger part.
+    // A load that ends at once is mostly setting up.
     let long = health.cpu_s.iter().zip(&health.wall_s).filter(|(_, wall)| **wall >= 0.5);
     let cpu = long.map(|(used, wall)| used / wall);
     let streams = settings.streams.map(|streams| streams * settings.endpoints.len() as u64);
