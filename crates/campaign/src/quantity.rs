@@ -1,5 +1,8 @@
 //! Durations, sizes and shares as people write them: `1 h 30 min`, `4 GiB`, `2%`.
 
+/// Durations stay below this, three hundred years, so that every later conversion to a system duration is valid.
+pub(crate) const LONGEST_S: f64 = 1e10;
+
 /// Reads a duration such as `90 s`, `5 min` or `1 h 30 min`; the result is in seconds, finite and above zero.
 pub fn parse_duration(text: &str) -> Result<f64, String> {
     const EXAMPLES: &str = "write for example `90 s`, `5 min` or `1 h 30 min`";
@@ -21,8 +24,7 @@ pub fn parse_duration(text: &str) -> Result<f64, String> {
         last = factor;
         seconds += number * factor;
     }
-    // The bound keeps every later conversion to a system duration valid: three hundred years are enough for a run.
-    match seconds > 0.0 && seconds < 1e10 {
+    match seconds > 0.0 && seconds < LONGEST_S {
         true => Ok(seconds),
         false if seconds == 0.0 => Err(format!("`{text}` is no time at all; a duration must be above zero")),
         false => Err(format!("`{text}` is too long for a duration")),

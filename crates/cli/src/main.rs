@@ -17,6 +17,7 @@
 //! | `failure.rs` | errors with their hint and exit code |
 
 mod dialects;
+mod execute;
 mod exit;
 mod failure;
 mod options;
