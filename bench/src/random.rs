@@ -1,27 +1,21 @@
 //! A small generator: the same seed gives the same bench everywhere.
 
-/// The splitmix64 generator.
+/// The generator of all rooms, with the draws that only the benches need.
 #[derive(Debug, Clone)]
-pub struct Random(u64);
+pub struct Random(assay_random::Random);
 
 impl Random {
-    /// A generator with a seed.
     pub fn new(seed: u64) -> Random {
-        Random(seed)
+        Random(assay_random::Random::new(seed))
     }
 
-    /// The next number.
     pub fn next_number(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0.next_u64()
     }
 
     /// A share from 0 up to, but not including, 1.
     pub fn share(&mut self) -> f64 {
-        (self.next_number() >> 11) as f64 / (1_u64 << 53) as f64
+        self.0.unit()
     }
 
     /// A whole number below a bound; 0 if the bound is 0.

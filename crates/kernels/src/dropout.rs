@@ -3,7 +3,7 @@
 //! Nothing is stored: the backward pass makes the same mask again. The generator is counter-based, so any element can
 //! be decided on its own, in any order and on any thread:
 //!
-//! 1. The elements are taken in blocks of 65536. A block has a 64-bit key: the SplitMix64 finaliser of
+//! 1. The elements are taken in blocks of 65536. A block has a 64-bit key: the SplitMix64 finalizer of
 //!    `seed + (block + 1) * 0x9E3779B97F4A7C15`.
 //! 2. For the element at `place` in its block, `mix(mix(place + low half of the key) ^ high half of the key)` is a
 //!    32-bit number, where `mix` is a bijection of two multiplications and three shifts. Its upper 24 bits are the
@@ -44,10 +44,7 @@ pub fn backward(threads: &Threads, seed: u64, probability: f32, dy: &[f32], dx: 
 
 /// The key of a block.
 fn key(seed: u64, block: u64) -> u64 {
-    let mut z = seed.wrapping_add(block.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    assay_random::draw(seed, block)
 }
 
 /// Spreads every bit over the whole number.

@@ -28,7 +28,6 @@ pub mod fault;
 pub mod metrics;
 pub mod pacer;
 pub mod prompts;
-mod random;
 mod reactor;
 pub mod record;
 pub mod request;

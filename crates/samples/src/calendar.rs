@@ -1,6 +1,6 @@
 //! Points in time as logs write them.
 
-use crate::random::Random;
+use assay_random::Random;
 
 const MILLIS_OF_DAY: u64 = 86_400_000;
 const MONTHS: [&str; 12] =

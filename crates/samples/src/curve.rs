@@ -1,6 +1,6 @@
 //! Losses that fall as in a real run.
 
-use crate::random::Random;
+use assay_random::Random;
 
 /// A training loss: falls from `start` towards `floor`, with noise.
 #[derive(Debug, Clone)]
@@ -18,7 +18,7 @@ pub(crate) struct Curve {
 impl Curve {
     /// The loss at a step.
     pub(crate) fn at(&self, step: f64, random: &mut Random) -> f64 {
-        self.smooth(step) + self.noise * random.normal()
+        self.smooth(step) + self.noise * random.bounded_normal()
     }
 
     /// The loss at a step without noise.
@@ -35,7 +35,7 @@ mod tests {
     #[test]
     fn it_falls_from_start_to_floor() {
         let curve = Curve { start: 10.0, floor: 7.0, steps: 100.0, noise: 0.01 };
-        let mut random = Random::new(3, "curve");
+        let mut random = Random::stream(3, "curve");
         assert!((curve.at(0.0, &mut random) - 10.0).abs() < 0.05);
         assert!((curve.at(1e6, &mut random) - 7.0).abs() < 0.05);
         assert!(curve.smooth(100.0) < curve.smooth(50.0));

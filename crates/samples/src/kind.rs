@@ -6,7 +6,7 @@ use std::fmt;
 use crate::error::SampleError;
 use crate::kinds;
 use crate::log::Log;
-use crate::random::Random;
+use assay_random::Random;
 
 /// One kind of sample.
 #[derive(Debug)]

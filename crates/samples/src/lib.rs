@@ -20,7 +20,6 @@ mod kind;
 mod kinds;
 mod log;
 mod number;
-mod random;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -28,9 +27,9 @@ use std::io;
 pub use error::SampleError;
 pub use kind::{Choice, KINDS, Kind, Values};
 
+use assay_random::Random;
 use kind::{Job, Settings};
 use log::{Dress, Log};
-use random::Random;
 
 /// Writes one sample.
 ///
@@ -60,7 +59,7 @@ fn compose(
     out: Option<&mut dyn io::Write>,
 ) -> (u64, Option<io::Error>) {
     let mut log = Log::new(out, Dress::of(settings, seed));
-    let random = Random::new(seed, kind.name);
+    let random = Random::stream(seed, kind.name);
     (kind.compose)(&mut Job { settings, random, units, log: &mut log });
     log.finish()
 }

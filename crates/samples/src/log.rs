@@ -6,7 +6,7 @@ use std::io;
 use crate::calendar::{self, Clock};
 use crate::kind::Settings;
 use crate::number;
-use crate::random::Random;
+use assay_random::Random;
 
 /// What is handed on at once.
 const PIECE: usize = 1 << 18;
@@ -51,7 +51,7 @@ impl Dress {
             },
             rubbish: settings
                 .flag("rubbish")
-                .then(|| Rubbish { random: Random::new(seed, "rubbish"), due: true }),
+                .then(|| Rubbish { random: Random::stream(seed, "rubbish"), due: true }),
         }
     }
 
@@ -104,7 +104,7 @@ impl Rubbish {
         }
         self.due = false;
         for _ in 0..self.random.whole(3, 60) {
-            let byte = (self.random.next() >> 56) as u8;
+            let byte = (self.random.next_u64() >> 56) as u8;
             target.push(if byte == b'\n' { 0 } else { byte });
         }
         target.extend_from_slice(b"\xff\n");

@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use assay_random::Random;
+
 use crate::medium::Medium;
 
 /// What a disk writes as one piece.
@@ -73,8 +75,8 @@ impl SimulatedDisk {
     /// have reached the disk, and in it any set of sectors; the others read as zeros.
     pub fn crash(&self, seed: u64) -> Vec<u8> {
         let contents = self.contents();
-        let mut random = Random(seed);
-        let kept = contents.synced.len() + random.below(contents.unsynced.len() + 1);
+        let mut random = Random::new(seed);
+        let kept = contents.synced.len() + random.below(contents.unsynced.len() as u64 + 1) as usize;
         let all = [contents.synced.as_slice(), contents.unsynced.as_slice()].concat();
         // Sometimes nearly all sectors are written, sometimes nearly none.
         let chance = random.below(9);
@@ -126,23 +128,5 @@ impl Medium for SimulatedDisk {
         let unsynced = std::mem::take(&mut contents.unsynced);
         contents.synced.extend_from_slice(&unsynced);
         Ok(())
-    }
-}
-
-/// The splitmix64 generator: small, and the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number below a bound, which must not be 0.
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
     }
 }

@@ -7,12 +7,12 @@
 //!
 //! ```text
 //! GOLDEN         = 0x9E3779B97F4A7C15
-//! finalise(z)    : z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9
+//! finalize(z)    : z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9
 //!                  z = (z ^ (z >> 27)) * 0x94D049BB133111EB
 //!                  z ^ (z >> 31)
 //! fnv(name)      : h = 0xCBF29CE484222325; for each byte b: h = (h ^ b) * 0x100000001B3
-//! mix(h, number) = finalise(h ^ finalise(number + GOLDEN))
-//! draw(key, i)   = finalise(key + (i + 1) * GOLDEN)
+//! mix(h, number) = finalize(h ^ finalize(number + GOLDEN))
+//! draw(key, i)   = finalize(key + (i + 1) * GOLDEN)
 //! ```
 //!
 //! *Weights.* Tensor `name` has the key `mix(fnv(name), seed)`. Its element `i` (row-major, from 0) is
@@ -26,15 +26,7 @@
 //! checkpoint ended) have the key `mix(mix(fnv(kind), seed), step)`. Which tensors there are, and what data are drawn, is
 //! told by each workload.
 
-const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
-
-/// The finaliser of splitmix64: every bit of the result depends on every bit of `z`.
-#[inline(always)]
-fn finalise(z: u64) -> u64 {
-    let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
-}
+use assay_random::{GOLDEN, finalize};
 
 /// 64-bit FNV-1a.
 fn fnv(name: &str) -> u64 {
@@ -43,7 +35,7 @@ fn fnv(name: &str) -> u64 {
 }
 
 fn mix(hash: u64, number: u64) -> u64 {
-    finalise(hash ^ finalise(number.wrapping_add(GOLDEN)))
+    finalize(hash ^ finalize(number.wrapping_add(GOLDEN)))
 }
 
 /// The key of a stream of draws.
@@ -64,7 +56,7 @@ impl Key {
     /// The draw with the number `i`, from 0.
     #[inline(always)]
     pub fn draw(self, i: u64) -> u64 {
-        finalise(self.0.wrapping_add(i.wrapping_add(1).wrapping_mul(GOLDEN)))
+        assay_random::draw(self.0, i)
     }
 
     /// The draw with the number `i`, uniform in -1 (included) to 1 (excluded) in steps of 2⁻²³.

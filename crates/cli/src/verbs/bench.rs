@@ -11,11 +11,12 @@ use assay_report::bench::{METRICS, answer, comparison, lines, profile};
 use assay_report::number::single;
 use assay_store::{Index, Record, RunFilter};
 
-use super::{peak, show};
+use crate::answer::{self as answers, print};
 use crate::execute::{self, assemble_built};
 use crate::exit::Exit;
 use crate::options::How;
 use crate::options::bench::{Bench, Target};
+use crate::peak;
 use crate::records;
 use crate::screen::Screen;
 
@@ -95,12 +96,12 @@ fn tell_interrupted(index: &Index, screen: &mut Screen) -> anyhow::Result<()> {
 
 fn print(target: &Target, record: &Record, index: &Index, screen: &mut Screen) -> anyhow::Result<()> {
     if target.how.json {
-        return screen.json(&show::answer_json(record, index, Some(names::TIME_ITERATION))?);
+        return screen.json(&answers::answer_json(record, index, Some(names::TIME_ITERATION))?);
     }
     let has: Vec<String> = index.metrics()?.into_iter().map(|metric| metric.name).collect();
     let known = METRICS.iter().filter(|metric| has.iter().any(|name| name == *metric));
     let answers: Vec<Answer> = known
-        .map(|metric| Ok(show::judged(index, Some(metric), show::MOST_ROWS)?.0))
+        .map(|metric| Ok(answers::judged(index, Some(metric), answers::MOST_ROWS)?.0))
         .collect::<anyhow::Result<_>>()?;
     let shown: Settings = target
         .settings
@@ -122,7 +123,7 @@ fn print(target: &Target, record: &Record, index: &Index, screen: &mut Screen) -
     for line in answers.first().map(comparison).unwrap_or_default() {
         screen.data(&format!("{line}\n"))?;
     }
-    show::print_failures(record, index, screen)
+    print::print_failures(record, index, screen)
 }
 
 /// What a workload answered to one input that it was given, from the newest run that came to its end: runs of one cell
@@ -148,7 +149,7 @@ fn profile_figures(index: &Index, metrics: &[String]) -> anyhow::Result<Vec<(Str
     for metric in metrics {
         let told = metric.strip_prefix("profile.").and_then(|rest| rest.rsplit_once('.'));
         let Some((operation, figure)) = told else { continue };
-        let (answer, _) = show::judged(index, Some(metric), 0)?;
+        let (answer, _) = answers::judged(index, Some(metric), 0)?;
         if let [row] = answer.rows.as_slice()
             && let Some(estimate) = &row.estimate
         {

@@ -4,7 +4,7 @@ use assay_judge::GateResult;
 use assay_launch::{Ending, Outcome};
 use assay_store::{Index, Record};
 
-use super::show;
+use crate::answer::print;
 use crate::execute::{self, Assembled};
 use crate::exit::Exit;
 use crate::options::{self, How};
@@ -32,9 +32,9 @@ fn print_answer(
     outcome: &Outcome,
     screen: &mut Screen,
 ) -> anyhow::Result<Vec<GateResult>> {
-    show::print_table(record, index, None, false, screen)?;
-    let gates = show::print_gates(record, index, screen)?;
-    show::print_failures(record, index, screen)?;
+    print::print_table(record, index, None, false, screen)?;
+    let gates = print::print_gates(record, index, screen)?;
+    print::print_failures(record, index, screen)?;
     if outcome.ending == Ending::Interrupted {
         screen.say("interrupted; what was measured is kept, and the same command goes on from here");
     } else if !outcome.precise {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{ArrivalError, Arrivals};
-use crate::random::Random;
+use assay_random::Random;
 
 /// Conversations of several turns. A turn is meant to be sent when its user has thought about the answer before it.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,7 +53,7 @@ impl Conversations {
             return 0.0;
         }
         let mut random =
-            Random::of(seed, "think", conversation.wrapping_mul(0x1_0000).wrapping_add(turn.into()));
+            Random::item(seed, "think", conversation.wrapping_mul(0x1_0000).wrapping_add(turn.into()));
         match self.think {
             Think::Constant(time) => time.as_secs_f64(),
             Think::Exponential(mean) => mean.as_secs_f64() * random.exponential(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Arrivals, Curve, TraceEntry};
-use crate::random::Random;
+use assay_random::Random;
 
 /// The intended times of an open loop, in seconds since the load began; never decreasing.
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ impl Times {
             Arrivals::Trace(trace) => Law::Trace(trace.entries_shared()),
             Arrivals::Closed { .. } | Arrivals::Conversations(_) => return None,
         };
-        Some(Self { law, random: Random::new(seed, "arrivals"), given: 0, elapsed: 0.0 })
+        Some(Self { law, random: Random::stream(seed, "arrivals"), given: 0, elapsed: 0.0 })
     }
 }
 

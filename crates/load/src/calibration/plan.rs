@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::schedule::{FailureKind, Schedule};
-use crate::random::Random;
+use assay_random::Random;
 
 /// How long before its token the first piece of a broken event comes, at most.
 const PIECE_LEAD_NS: i64 = 2_000_000;
@@ -94,7 +94,7 @@ impl Plan {
             jitter_ns: nanoseconds(schedule.gap_jitter),
             ping_ns: schedule.pings.map_or(0, nanoseconds),
             split: schedule.split_events,
-            random: Random::of(schedule.seed, "jitter", request),
+            random: Random::item(schedule.seed, "jitter", request),
             failure: schedule.failure(request),
             first_ns: begin_ns,
             part: 0,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::random::Random;
+use assay_random::Random;
 
 /// The schedule of all answers. Times count from the moment at which the kernel received the last byte of a request.
 #[derive(Debug, Clone, PartialEq)]
@@ -190,7 +190,7 @@ impl Schedule {
             When::Every(step) => step > 0 && request.is_multiple_of(step),
             When::First(count) => request <= count,
             When::Share(share) => {
-                Random::of(self.seed.wrapping_add(index as u64), "failure", request).unit() < share
+                Random::item(self.seed.wrapping_add(index as u64), "failure", request).unit() < share
             }
         };
         let mut failures = self.failures.iter().enumerate();

@@ -1,7 +1,7 @@
 //! The order in which prompts are asked. A request finds its place in it by its number alone, so that threads need
 //! not share anything.
 
-use crate::random::Random;
+use assay_random::Random;
 
 /// Rounds of the scrambling: with four the order passes for random.
 const ROUNDS: u64 = 4;
@@ -36,7 +36,7 @@ impl Order {
             let (mut left, mut right) = (place >> half, place & mask);
             for step in 0..ROUNDS {
                 let key = round.wrapping_mul(ROUNDS).wrapping_add(step);
-                let scrambled = Random::of(seed ^ key.rotate_left(32), "order", right).next() & mask;
+                let scrambled = Random::item(seed ^ key.rotate_left(32), "order", right).next_u64() & mask;
                 (left, right) = (right, left ^ scrambled);
             }
             place = left << half | right;

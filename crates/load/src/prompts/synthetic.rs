@@ -1,7 +1,7 @@
 //! Made-up prompts: so many tokens, with so many of them shared.
 
 use super::{Prompt, PromptError, Tokenizer};
-use crate::random::Random;
+use assay_random::Random;
 
 /// Plain words, nearly all of them one token in every vocabulary.
 const WORDS: [&str; 64] = [
@@ -80,10 +80,10 @@ impl Synthetic {
         self.output_tokens.check()?;
         let maker = Maker::new(tokenizer);
         let beginnings: Vec<String> = (0..self.beginnings.max(1))
-            .map(|one| maker.extend("", self.shared_tokens, &mut Random::of(seed, "beginning", one.into())))
+            .map(|one| maker.extend("", self.shared_tokens, &mut Random::item(seed, "beginning", one.into())))
             .collect::<Result<_, _>>()?;
         let prompt = |index: usize| {
-            let mut random = Random::of(seed, "prompt", index as u64);
+            let mut random = Random::item(seed, "prompt", index as u64);
             let wanted = self.prompt_tokens.draw(&mut random);
             let output = self.output_tokens.draw(&mut random);
             // A prompt that is shorter than what is shared has a beginning of its own.

@@ -6,7 +6,7 @@ mod training;
 use crate::calendar::Clock;
 use crate::kind::{FLAG, Job, Kind, Settings, Values, log_options};
 use crate::log::{Log, say};
-use crate::random::Random;
+use assay_random::Random;
 
 pub(crate) use training::Outcome;
 use training::Training;
@@ -50,7 +50,7 @@ pub(crate) const KIND: Kind = Kind {
 
 /// What the log of these settings and this seed says at its end.
 pub(crate) fn outcome(settings: &Settings, seed: u64) -> Outcome {
-    Training::new(settings, &mut Random::new(seed, KIND.name), None).outcome()
+    Training::new(settings, &mut Random::stream(seed, KIND.name), None).outcome()
 }
 
 fn compose(job: &mut Job<'_, '_>) {
@@ -99,7 +99,7 @@ impl Run<'_, '_> {
 
     /// A line after about `seconds`, a few per cent more or less.
     fn later(&mut self, seconds: f64, text: &str) {
-        let varied = seconds * (1.0 + 0.03 * self.random.normal());
+        let varied = seconds * (1.0 + 0.03 * self.random.bounded_normal());
         self.clock.pass(varied);
         self.info(text);
     }
@@ -191,7 +191,7 @@ impl Run<'_, '_> {
         }
         if self.release == Release::R26 {
             // The compiler's own estimate, which readers must not take for a measurement.
-            let estimate = training::law(self.settings) * (1.0 + 0.1 * self.random.normal());
+            let estimate = training::law(self.settings) * (1.0 + 0.1 * self.random.bounded_normal());
             self.info(&format!(
                 "Compile estimated performance: {estimate:.1} samples/sec ({estimate:.1} samples/sec/system). \
                  Estimate may vary by 10-25% from actual runtime performance."
@@ -332,7 +332,7 @@ impl Run<'_, '_> {
         if self.settings.flag("eval") {
             self.evaluate(done);
         }
-        self.clock.pass(37.1 * (1.0 + 0.03 * self.random.normal()));
+        self.clock.pass(37.1 * (1.0 + 0.03 * self.random.bounded_normal()));
         if self.release == Release::R19 {
             let stopped = format!("Heartbeat thread stopped for {}.", self.job(1));
             self.info(&stopped);
@@ -359,7 +359,7 @@ impl Run<'_, '_> {
         for number in (20..=BATCHES).step_by(20) {
             let elapsed = (number * batch) as f64 / rate;
             self.clock = begun.after(elapsed);
-            loss += 0.004 * self.random.normal();
+            loss += 0.004 * self.random.bounded_normal();
             say!(
                 self.log.stamp(self.clock).text(" INFO:   "),
                 "| Eval Device=CSX, GlobalStep={}, Batch={number}, Loss={loss:.5}, Rate={rate:.2} samples/sec, \
@@ -370,7 +370,7 @@ impl Run<'_, '_> {
         self.later(20.7, &format!("Avg Eval Loss: {loss}"));
         self.info("Evaluation metrics:");
         self.info(&format!("  - eval/lm_perplexity = {}", loss.exp()));
-        let accuracy = 0.17 + 0.01 * self.random.normal();
+        let accuracy = 0.17 + 0.01 * self.random.bounded_normal();
         self.info(&format!("  - eval/accuracy = {accuracy}"));
         self.info("Evaluation completed successfully!");
     }

@@ -20,13 +20,13 @@ fn compose(job: &mut Job<'_, '_>) {
     let settings = job.settings;
     let every = settings.whole("log-every").max(1);
     let lines = job.units.unwrap_or(settings.whole("steps").div_ceil(every)).max(1);
-    let rate = settings.number("rate") * (1.0 + 0.01 * job.random.normal());
+    let rate = settings.number("rate") * (1.0 + 0.01 * job.random.bounded_normal());
     let samples = (every * settings.whole("batch-size")) as f64;
     let mut clock = Clock::some(&mut job.random);
     let mut elapsed = 0.0;
     for line in 1..=lines {
         let step = line * every;
-        let seconds = samples / (rate * (1.0 + 0.005 * job.random.normal()));
+        let seconds = samples / (rate * (1.0 + 0.005 * job.random.bounded_normal()));
         elapsed += seconds;
         clock.pass(seconds);
         say!(

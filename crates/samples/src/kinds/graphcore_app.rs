@@ -29,8 +29,8 @@ fn compose(job: &mut Job<'_, '_>) {
     let settings = job.settings;
     let steps = job.units.unwrap_or(settings.whole("steps")).max(1);
     let batch = settings.whole("batch-size");
-    let rate = settings.number("rate") * (1.0 + 0.01 * job.random.normal());
-    let compile = settings.number("compile-s") * (1.0 + 0.01 * job.random.normal());
+    let rate = settings.number("rate") * (1.0 + 0.01 * job.random.bounded_normal());
+    let compile = settings.number("compile-s") * (1.0 + 0.01 * job.random.bounded_normal());
     let clock = Clock::some(&mut job.random);
     let rule = "-".repeat(59);
 
@@ -75,7 +75,7 @@ fn train(job: &mut Job<'_, '_>, steps: u64, batch: u64, rate: f64) -> f64 {
     let raw = job.settings.flag("raw");
     let mut elapsed = 0.0;
     for step in 0..steps {
-        let seconds = each * (1.0 + 0.01 * job.random.normal());
+        let seconds = each * (1.0 + 0.01 * job.random.bounded_normal());
         elapsed += seconds;
         let total = curve.at(step as f64, &mut job.random);
         if !raw && step % 10 != 9 && step + 1 < steps {

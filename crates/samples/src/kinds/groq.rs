@@ -3,7 +3,7 @@
 use crate::bar::Bar;
 use crate::kind::{FLAG, Job, Kind, Values, log_options};
 use crate::log::say;
-use crate::random::Random;
+use assay_random::Random;
 
 pub(crate) const KIND: Kind = Kind {
     name: "groq",
@@ -33,8 +33,8 @@ pub(crate) struct Run {
 impl Run {
     fn new(random: &mut Random) -> Self {
         Self {
-            cpu: 451.0 + 3.0 * random.normal(),
-            chip: 17_900.0 + 900.0 * random.normal(),
+            cpu: 451.0 + 3.0 * random.bounded_normal(),
+            chip: 17_900.0 + 900.0 * random.bounded_normal(),
             estimate: 37_576.72,
         }
     }
@@ -42,7 +42,7 @@ impl Run {
 
 /// The runs of the log that this seed gives.
 pub(crate) fn runs(seed: u64, count: u64) -> Vec<Run> {
-    let mut random = Random::new(seed, KIND.name);
+    let mut random = Random::stream(seed, KIND.name);
     (0..count).map(|_| Run::new(&mut random.fork())).collect()
 }
 

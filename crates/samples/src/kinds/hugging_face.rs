@@ -42,7 +42,7 @@ pub(super) fn compose_with(job: &mut Job<'_, '_>, gaudi: bool) {
     let lines = job.units.unwrap_or(settings.whole("steps").div_ceil(every)).max(1);
     let steps = lines * every;
     let (batch, epochs) = (settings.whole("batch-size"), settings.whole("epochs") as f64);
-    let rate = settings.number("rate") * (1.0 + 0.01 * job.random.normal());
+    let rate = settings.number("rate") * (1.0 + 0.01 * job.random.bounded_normal());
     let samples = steps * batch;
     let seconds = samples as f64 / rate;
     let quote = if settings.flag("quoted") { "'" } else { "" };
@@ -62,7 +62,7 @@ pub(super) fn compose_with(job: &mut Job<'_, '_>, gaudi: bool) {
         }
         let log = &mut *job.log;
         log.text("{'loss': ").text(quote).fixed(loss, 4).text(quote);
-        log.text(", 'grad_norm': ").text(quote).fixed(1.2 + 0.2 * job.random.normal(), 4).text(quote);
+        log.text(", 'grad_norm': ").text(quote).fixed(1.2 + 0.2 * job.random.bounded_normal(), 4).text(quote);
         log.text(", 'learning_rate': ").text(quote).text(&python(5e-5 * (1.0 - done))).text(quote);
         log.text(", 'epoch': ").text(quote).fixed(done * epochs, 2).text(quote);
         if gaudi {
@@ -127,7 +127,7 @@ fn summary(job: &mut Job<'_, '_>, summary: &Summary) {
     let held_out = 512.0;
     let runtime = held_out / (rate * 2.6);
     let loss = mean * 0.97;
-    let accuracy = 0.43 + 0.01 * job.random.normal();
+    let accuracy = 0.43 + 0.01 * job.random.bounded_normal();
     say!(
         job.log,
         "{{'eval_loss': {loss:.6}, 'eval_accuracy': {accuracy:.4}, 'eval_runtime': {runtime:.4}, \

@@ -32,7 +32,7 @@ fn compose(job: &mut Job<'_, '_>) {
     let curve = Curve { start: 2.35, floor: 0.11, steps: 2.0 * steps as f64, noise: 0.02 };
     let mut loss = curve.start;
     for epoch in 0..epochs {
-        let each = 1.0 / (settings.number("rate") * (1.0 + 0.01 * job.random.normal()));
+        let each = 1.0 / (settings.number("rate") * (1.0 + 0.01 * job.random.bounded_normal()));
         let label = format!("Epoch {epoch}");
         for done in (0..=steps).step_by(20).chain((steps % 20 != 0).then_some(steps)) {
             if !raw && done < steps {
@@ -51,7 +51,7 @@ fn compose(job: &mut Job<'_, '_>) {
     say!(job.log, "`Trainer.fit` stopped: `max_epochs={epochs}` reached.");
     if settings.flag("test") {
         let rule = "─".repeat(57);
-        let accuracy = 0.97 + 0.004 * job.random.normal();
+        let accuracy = 0.97 + 0.004 * job.random.bounded_normal();
         job.log.line(&rule);
         job.log.line("       Test metric             DataLoader 0");
         job.log.line(&rule);

@@ -25,7 +25,7 @@ fn compose(job: &mut Job<'_, '_>) {
     job.log.line("Seed set to 42");
     let mut total = 0.0;
     for step in 1..=steps {
-        let time = mean * (1.0 + 0.01 * job.random.normal());
+        let time = mean * (1.0 + 0.01 * job.random.bounded_normal());
         total += time * accumulation as f64 / 1000.0;
         let left = (steps - step) as f64 * mean * accumulation as f64 / 1000.0;
         let loss = curve.at(step as f64, &mut job.random);

@@ -25,7 +25,7 @@ fn compose(job: &mut Job<'_, '_>) {
     );
     for row in 0..job.units.unwrap_or(job.settings.whole("rows")) {
         let (test, mean) = TESTS.get((row % 4) as usize).copied().unwrap_or_default();
-        let mean = mean * (1.0 + 0.01 * job.random.normal());
+        let mean = mean * (1.0 + 0.01 * job.random.bounded_normal());
         let deviation = mean * job.random.between(0.002, 0.006);
         let rate = match job.settings.flag("commas") && mean >= 1000.0 {
             true => format!("{},{:06.2}", (mean / 1000.0).floor(), mean % 1000.0),

@@ -21,8 +21,8 @@ fn compose(job: &mut Job<'_, '_>) {
     let prefix = if settings.flag("older") { "llama_print_timings:" } else { "llama_perf_context_print:" };
     let (prompt, output) = (settings.whole("prompt"), settings.whole("output"));
     for _ in 0..job.units.unwrap_or(settings.whole("runs")) {
-        let load = 1200.0 * (1.0 + 0.05 * job.random.normal());
-        let each = 1000.0 / (settings.number("rate") * (1.0 + 0.01 * job.random.normal()));
+        let load = 1200.0 * (1.0 + 0.05 * job.random.bounded_normal());
+        let each = 1000.0 / (settings.number("rate") * (1.0 + 0.01 * job.random.bounded_normal()));
         let (reading, writing) = (each * 0.83 * prompt as f64, each * output as f64);
         let per = |milliseconds: f64, tokens: u64| {
             (milliseconds / tokens as f64, tokens as f64 * 1000.0 / milliseconds)

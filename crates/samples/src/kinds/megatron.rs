@@ -25,7 +25,7 @@ fn compose(job: &mut Job<'_, '_>) {
     let every = settings.whole("log-every").max(1);
     let lines = job.units.unwrap_or(settings.whole("steps").div_ceil(every)).max(1);
     let (steps, batch) = (lines * every, settings.whole("batch-size"));
-    let mean = settings.number("step-ms") * (1.0 + 0.004 * job.random.normal());
+    let mean = settings.number("step-ms") * (1.0 + 0.004 * job.random.bounded_normal());
     let mut clock = Clock::some(&mut job.random);
     let curve = Curve { start: 10.9, floor: 6.2, steps: 60.0, noise: 0.02 };
     say!(
@@ -37,7 +37,7 @@ fn compose(job: &mut Job<'_, '_>) {
     let mut total = 0.0;
     for line in 1..=lines {
         let step = line * every;
-        let time = mean * (1.0 + 0.003 * job.random.normal());
+        let time = mean * (1.0 + 0.003 * job.random.bounded_normal());
         total += time;
         clock.pass(time * every as f64 / 1000.0);
         let loss = curve.at(step as f64, &mut job.random);
@@ -89,7 +89,7 @@ fn say_step(
         " | learning rate: 1.500000E-05 | global batch size: {batch:5} | lm loss: {} | loss scale: 1.0 | grad norm: \
          {:.3} | number of skipped iterations:   0 | number of nan iterations:   0 |",
         scientific(loss),
-        2.1 + 0.2 * job.random.normal()
+        2.1 + 0.2 * job.random.bounded_normal()
     );
 }
 

@@ -18,9 +18,9 @@ fn compose(job: &mut Job<'_, '_>) {
     let curve = Curve { start: 2.3, floor: 0.2, steps: 20.0, noise: 0.01 };
     for step in 1..=job.units.unwrap_or(job.settings.whole("steps")) {
         let loss = curve.at(step as f64, &mut job.random);
-        let rate = job.settings.number("rate") * (1.0 + 0.01 * job.random.normal());
+        let rate = job.settings.number("rate") * (1.0 + 0.01 * job.random.bounded_normal());
         job.log.text("step=").whole(step).text(" loss=").fixed(loss, 4).text(" rate=").fixed(rate, 2);
         job.log.text(" samples/s").end();
     }
-    say!(job.log, "accuracy={:.1}%", 97.0 + job.random.normal());
+    say!(job.log, "accuracy={:.1}%", 97.0 + job.random.bounded_normal());
 }

@@ -23,7 +23,7 @@ fn compose(job: &mut Job<'_, '_>) {
     let settings = job.settings;
     let blocks = job.units.unwrap_or(settings.whole("blocks")).max(1);
     let (target, aborted) = (settings.number("target"), settings.word("status") == "aborted");
-    let rate = settings.number("rate") * (1.0 + 0.01 * job.random.normal());
+    let rate = settings.number("rate") * (1.0 + 0.01 * job.random.bounded_normal());
     let mut clock = Clock::some(&mut job.random);
     entry(job, clock, "POINT_IN_TIME", "submission_benchmark", "\"bert\"", "{}");
     entry(job, clock, "POINT_IN_TIME", "submission_org", "\"Sample\"", "{}");
@@ -47,7 +47,7 @@ fn compose(job: &mut Job<'_, '_>) {
             "null",
             &format!("{{\"first_epoch_num\": {from}}}"),
         );
-        clock.pass(BLOCK as f64 / (rate * (1.0 + 0.003 * job.random.normal())));
+        clock.pass(BLOCK as f64 / (rate * (1.0 + 0.003 * job.random.bounded_normal())));
         let throughput = format!("{{\"throughput\": {rate:.2}}}");
         let at = format!("{{\"step\": {}}}", block * BLOCK);
         entry(job, clock, "POINT_IN_TIME", "tracked_stats", &throughput, &at);

@@ -34,7 +34,7 @@ fn compose(job: &mut Job<'_, '_>) {
             let loss = curve.smooth(step as f64);
             say!(job.log, "step {step}: train loss {loss:.4}, val loss {:.4}", loss + 0.04);
         }
-        let mut time = mean * (1.0 + 0.01 * job.random.normal());
+        let mut time = mean * (1.0 + 0.01 * job.random.bounded_normal());
         if line == 0 && settings.flag("compile") {
             time += 31_000.0;
         }

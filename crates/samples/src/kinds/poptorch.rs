@@ -6,7 +6,7 @@ use crate::bar::{self, Bar};
 use crate::calendar::Clock;
 use crate::kind::{FLAG, Job, Kind, Settings, Values, log_options};
 use crate::log::{Log, say};
-use crate::random::Random;
+use assay_random::Random;
 
 /// Images in the training set and in the test set, and batches that the device takes without the host.
 const TRAINING_IMAGES: u64 = 60_000;
@@ -68,8 +68,8 @@ impl Run {
             false => settings.number("compile-s") * if profiler { 1.27 } else { 1.0 },
         };
         let slower = if profiler { 1.24 } else { 1.0 };
-        let epoch = steps as f64 * 0.0584 * slower * (1.0 + 0.004 * random.normal());
-        let accuracy = settings.number("accuracy") + settings.number("spread") * random.normal();
+        let epoch = steps as f64 * 0.0584 * slower * (1.0 + 0.004 * random.bounded_normal());
+        let accuracy = settings.number("accuracy") + settings.number("spread") * random.bounded_normal();
         let seconds = compile + epochs as f64 * epoch;
         Self { epochs, steps, compile, seconds, accuracy: accuracy.clamp(0.0, 100.0) }
     }
@@ -77,7 +77,7 @@ impl Run {
 
 /// The first run of the log that these settings and this seed give.
 pub(crate) fn first(settings: &Settings, seed: u64) -> Run {
-    Run::new(settings, &mut Random::new(seed, KIND.name).fork())
+    Run::new(settings, &mut Random::stream(seed, KIND.name).fork())
 }
 
 fn compose(job: &mut Job<'_, '_>) {

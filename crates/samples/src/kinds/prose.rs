@@ -160,7 +160,7 @@ fn paragraph(job: &mut Job<'_, '_>, width: usize, numbers: u64) {
         let words = job.random.whole(6, 18);
         for position in 0..words {
             // One draw decides the word, whether a number follows, and which.
-            let bits = job.random.next();
+            let bits = job.random.next_u64();
             let word = WORDS.get((bits & 127) as usize).copied().unwrap_or_default();
             if column > 0 && column + word.len() + 1 > width {
                 job.log.end();

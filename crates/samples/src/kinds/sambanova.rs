@@ -6,7 +6,7 @@ use crate::calendar::Clock;
 use crate::curve::Curve;
 use crate::kind::{FLAG, Job, Kind, Settings, Values, log_options};
 use crate::log::say;
-use crate::random::Random;
+use assay_random::Random;
 
 pub(crate) const KIND: Kind = Kind {
     name: "sambanova",
@@ -57,14 +57,14 @@ impl Run {
     fn new(settings: &Settings, random: &mut Random, units: Option<u64>) -> Self {
         let (tasks, steps) = (settings.whole("tasks"), units.unwrap_or(settings.whole("steps")).max(1));
         let samples = tasks * settings.whole("local-batch") * steps;
-        let spread = 1.0 + settings.number("spread") * random.normal();
+        let spread = 1.0 + settings.number("spread") * random.bounded_normal();
         let rate = settings.number_if_given("rate").unwrap_or_else(|| law(settings)) * spread;
         let doublings = (tasks as f64 / 4.0).log2();
         let loss = match gpt(settings) {
             true => 4.8 - 0.03 * doublings,
             false => 8.350 - 0.0475 * doublings,
         };
-        let loss = loss + 0.002 * random.normal();
+        let loss = loss + 0.002 * random.bounded_normal();
         let tokens_rate = rate * sequence_length(settings);
         Self { tasks, steps, samples, rate, seconds: samples as f64 / rate, tokens_rate, loss }
     }
@@ -72,7 +72,7 @@ impl Run {
 
 /// The run that these settings and this seed give.
 pub(crate) fn run(settings: &Settings, seed: u64) -> Run {
-    Run::new(settings, &mut Random::new(seed, KIND.name), None)
+    Run::new(settings, &mut Random::stream(seed, KIND.name), None)
 }
 
 fn gpt(settings: &Settings) -> bool {

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use crate::log::{Log, say};
-use crate::random::Random;
+use assay_random::Random;
 
 /// Milliseconds of one kind of latency.
 #[derive(Debug, Clone, Copy)]

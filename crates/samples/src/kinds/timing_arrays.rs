@@ -2,7 +2,7 @@
 
 use crate::kind::{FLAG, Job, Kind, Values, log_options};
 use crate::log::Log;
-use crate::random::Random;
+use assay_random::Random;
 
 pub(crate) const KIND: Kind = Kind {
     name: "timing-arrays",
@@ -40,7 +40,7 @@ fn compose(job: &mut Job<'_, '_>) {
 
 /// Milliseconds of warm iterations around a mean.
 pub(super) fn times(samples: u64, mean: f64, random: &mut Random) -> Vec<f64> {
-    (0..samples).map(|_| mean * (1.0 + 0.0005 * random.normal())).collect()
+    (0..samples).map(|_| mean * (1.0 + 0.0005 * random.bounded_normal())).collect()
 }
 
 /// An array with its name, wrapped as NumPy wraps it: 75 characters, all numbers equally wide.

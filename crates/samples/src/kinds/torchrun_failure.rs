@@ -19,7 +19,7 @@ fn compose(job: &mut Job<'_, '_>) {
     let (rank, process) = (job.random.below(4), job.random.whole(4000, 9000));
     for step in 1..=job.units.unwrap_or(job.settings.whole("steps")) {
         clock.pass(1.2);
-        say!(job.log, "step {step} loss {:.4}", 6.0 + 0.1 * job.random.normal());
+        say!(job.log, "step {step} loss {:.4}", 6.0 + 0.1 * job.random.bounded_normal());
     }
     let (code, error) = match job.settings.word("cause") {
         "memory" => (1, Some("torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.")),

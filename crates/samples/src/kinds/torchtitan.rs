@@ -39,7 +39,7 @@ fn compose(job: &mut Job<'_, '_>) {
         }
         // The first step holds the start-up.
         let slower = if line == 0 { 6.0 } else { 1.0 };
-        let rate = settings.number("rate") * (1.0 + 0.004 * job.random.normal()) / slower;
+        let rate = settings.number("rate") * (1.0 + 0.004 * job.random.bounded_normal()) / slower;
         let steps = if line == 0 { 1 } else { every };
         clock.pass((steps * batch * length) as f64 / rate);
         let loss = curve.at(step as f64, &mut job.random);
@@ -47,7 +47,7 @@ fn compose(job: &mut Job<'_, '_>) {
             job.log.text("[titan] ").stamp(clock).text(" - root - INFO - "),
             "step: {step:2}  loss: {loss:7.4}  grad_norm: {:7.4}  memory: 20.10GiB(25.38%)  tps: {}  tflops: {:.2}  \
              mfu: {:.2}%",
-            1.3 + 0.1 * job.random.normal(),
+            1.3 + 0.1 * job.random.bounded_normal(),
             with_commas(rate.round() as u64),
             rate * 0.0181,
             rate * 0.0058

@@ -23,7 +23,7 @@ fn compose(job: &mut Job<'_, '_>) {
     let with_loss = settings.flag("loss");
     let curve = Curve { start: 2.4, floor: 0.08, steps: 1.5 * steps as f64, noise: 0.01 };
     for epoch in 0..job.units.unwrap_or(settings.whole("epochs")) {
-        let each = 1.0 / (settings.number("rate") * (1.0 + 0.02 * job.random.normal()));
+        let each = 1.0 / (settings.number("rate") * (1.0 + 0.02 * job.random.bounded_normal()));
         for done in 0..=steps {
             if done > 0 {
                 job.log.text("\r");

@@ -42,7 +42,7 @@ fn compose(job: &mut Job<'_, '_>) {
     );
     for _ in 0..job.units.unwrap_or(settings.whole("lines")) {
         clock.pass(10.0);
-        let generated = settings.number("rate") * (1.0 + 0.05 * job.random.normal());
+        let generated = settings.number("rate") * (1.0 + 0.05 * job.random.bounded_normal());
         let running = job.random.whole(4, 9);
         let text = format!(
             "Engine 000: Avg prompt throughput: {:.1} tokens/s, Avg generation throughput: {generated:.1} tokens/s, \

@@ -12,7 +12,7 @@ mod sambanova;
 use crate::calendar::Clock;
 use crate::kind::{FLAG, Job, Kind, Settings, Values, plain_options};
 use crate::log::{Log, say};
-use crate::random::Random;
+use assay_random::Random;
 
 pub(crate) const KIND: Kind = Kind {
     name: "write-up",
@@ -117,7 +117,7 @@ impl Page<'_, '_> {
 
     /// A log as it is.
     fn embed(&mut self, kind: &'static Kind, settings: &Settings, seed: u64) {
-        let random = Random::new(seed, kind.name);
+        let random = Random::stream(seed, kind.name);
         (kind.compose)(&mut Job { settings, random, units: None, log: self.log });
     }
 }

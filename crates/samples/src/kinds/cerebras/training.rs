@@ -2,7 +2,7 @@
 
 use crate::curve::Curve;
 use crate::kind::Settings;
-use crate::random::Random;
+use assay_random::Random;
 
 /// How much faster the first stretch is: the pipeline was filled before it was timed.
 const FIRST_FASTER: f64 = 1.018;
@@ -67,7 +67,7 @@ impl Training {
         let batch = settings.whole("batch-size");
         let log_every = settings.whole("log-every").max(1);
         let steps = units.map_or(settings.whole("steps"), |units| units.saturating_mul(log_every)).max(1);
-        let spread = 1.0 + settings.number("spread") * random.normal();
+        let spread = 1.0 + settings.number("spread") * random.bounded_normal();
         // The first stretch is faster and the others as much slower that the whole loop has the rate asked for.
         let first = (log_every as f64 / steps as f64).min(1.0);
         let evened = first / FIRST_FASTER + 1.0 - first;
@@ -125,7 +125,7 @@ impl Iterator for Training {
         let next = self.done.saturating_add(self.log_every).min(self.steps);
         let samples = (next - self.done).saturating_mul(self.batch);
         let faster = if self.done == 0 { FIRST_FASTER } else { 1.0 };
-        let rate = self.rate * (1.0 + 0.003 * self.random.normal()) * faster;
+        let rate = self.rate * (1.0 + 0.003 * self.random.bounded_normal()) * faster;
         self.elapsed += samples as f64 / rate;
         self.done = next;
         let all = next.saturating_mul(self.batch);

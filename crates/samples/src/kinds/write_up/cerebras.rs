@@ -39,7 +39,7 @@ fn honest(page: &mut Page<'_, '_>, smallest: u64, steps: u64) {
         let batch = smallest * factor;
         let runs: Vec<(u64, Settings, Outcome)> = (0..5)
             .map(|_| {
-                let (seed, settings) = (page.random.next(), settings(page, batch, steps));
+                let (seed, settings) = (page.random.next_u64(), settings(page, batch, steps));
                 let outcome = cerebras::outcome(&settings, seed);
                 (seed, settings, outcome)
             })
@@ -72,7 +72,7 @@ fn wrong(page: &mut Page<'_, '_>, smallest: u64, steps: u64) {
     let mut times = Vec::new();
     for factor in [1, 2, 4] {
         let batch = smallest * factor;
-        let (seed, settings) = (page.random.next(), settings(page, batch, steps));
+        let (seed, settings) = (page.random.next_u64(), settings(page, batch, steps));
         let outcome = cerebras::outcome(&settings, seed);
         times.push(outcome.seconds);
         // The middle row's rate was taken over queue and start-up too.

@@ -19,8 +19,8 @@ const DEVICES: [&str; 3] = ["CPU", "MPS", "CUDA"];
 pub(super) fn section(page: &mut Page<'_, '_>) {
     page.heading(2, "Benchmarking the model sizes");
     // One speed for each device, in parameters a millisecond.
-    let speeds =
-        [480_000.0, 3_300_000.0, 6_500_000.0].map(|speed: f64| speed * (1.0 + 0.1 * page.random.normal()));
+    let speeds = [480_000.0, 3_300_000.0, 6_500_000.0]
+        .map(|speed: f64| speed * (1.0 + 0.1 * page.random.bounded_normal()));
     let slowest = speeds.iter().copied().fold(f64::INFINITY, f64::min);
     table_head(page);
     let mut warm = (Vec::new(), Vec::new());
@@ -29,7 +29,7 @@ pub(super) fn section(page: &mut Page<'_, '_>) {
         let mut cells = Vec::new();
         for (device, speed) in speeds.into_iter().enumerate() {
             let forward = parameters as f64 / speed;
-            let backward = forward * (3.7 + 0.1 * page.random.normal());
+            let backward = forward * (3.7 + 0.1 * page.random.bounded_normal());
             if (index, device) == (2, 2) {
                 warm = (
                     timing_arrays::times(10, forward, &mut page.random),

@@ -13,7 +13,8 @@ struct Endpoint {
 
 impl Endpoint {
     fn new(page: &mut Page<'_, '_>, mean: f64, prompt: f64) -> Self {
-        let mut latencies: Vec<f64> = (0..10).map(|_| mean * (1.0 + 0.12 * page.random.normal())).collect();
+        let mut latencies: Vec<f64> =
+            (0..10).map(|_| mean * (1.0 + 0.12 * page.random.bounded_normal())).collect();
         latencies.sort_by(f64::total_cmp);
         let at = |index: usize| latencies.get(index).copied().unwrap_or_default();
         Self {
@@ -22,7 +23,7 @@ impl Endpoint {
             low: at(0),
             high: at(9),
             prompt,
-            output: 80.0 + 2.0 * page.random.normal(),
+            output: 80.0 + 2.0 * page.random.bounded_normal(),
         }
     }
 }

@@ -20,7 +20,7 @@ fn honest(page: &mut Page<'_, '_>) {
     }
     let mut accuracies = Vec::new();
     for run in 0..6 {
-        let seed = page.random.next();
+        let seed = page.random.next_u64();
         let cached = if run == 0 { "false" } else { "true" };
         let settings = Settings::trusted(
             &poptorch::KIND,
@@ -48,7 +48,7 @@ fn wrong(page: &mut Page<'_, '_>) {
     let mut rows = Vec::new();
     let mut best = (0.0, 0);
     for (index, epochs) in declared.into_iter().enumerate() {
-        let seed = page.random.next();
+        let seed = page.random.next_u64();
         page.heading(3, &format!("Run with {epochs} epochs"));
         let settings = Settings::trusted(
             &poptorch::KIND,

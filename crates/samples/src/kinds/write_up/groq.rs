@@ -8,7 +8,7 @@ use super::{Page, mean_and_deviation};
 
 pub(super) fn section(page: &mut Page<'_, '_>) {
     page.heading(2, "Groq");
-    let seed = page.random.next();
+    let seed = page.random.next_u64();
     if page.honest {
         honest(page, seed)
     } else {

@@ -13,14 +13,15 @@ pub(super) fn section(page: &mut Page<'_, '_>) {
     let mut rows = Vec::new();
     for (index, batch) in [256_u64, 512, 1024, 2048].into_iter().enumerate() {
         let printed = |value: f64| (value * 100.0).round() / 100.0;
-        let global = printed(33.3 * (1.0 + 0.012 * page.random.normal()));
-        let average = global + 0.02 * page.random.normal();
+        let global = printed(33.3 * (1.0 + 0.012 * page.random.bounded_normal()));
+        let average = global + 0.02 * page.random.bounded_normal();
         let samples = batch * STEPS;
         let loop_seconds = samples as f64 / global;
         // What is not training: start-up and checkpoint in every run, and for one of them a long wait.
-        let other = 900.0 + 300.0 * page.random.normal() + if index as u64 == stuck { 6100.0 } else { 0.0 };
+        let other =
+            900.0 + 300.0 * page.random.bounded_normal() + if index as u64 == stuck { 6100.0 } else { 0.0 };
         let total = (loop_seconds + other).round();
-        let loss = 6.0 + 0.15 * page.random.normal();
+        let loss = 6.0 + 0.15 * page.random.bounded_normal();
         rows.push(if page.honest {
             vec![
                 batch.to_string(),
