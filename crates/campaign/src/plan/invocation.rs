@@ -113,15 +113,23 @@ impl Plan {
         let lookup = |name: &str| run.value(name);
         let missing = InvocationError::Placeholder;
         let workload = &self.workload;
-        let command = workload.command.render(&lookup).map_err(missing)?;
-        let arguments = match workload.shell {
-            Shell::None => workload
-                .words
-                .iter()
-                .map(|word| word.render(&lookup))
-                .collect::<Result<_, _>>()
-                .map_err(missing)?,
-            shell => vec![shell.word().to_owned(), "-c".to_owned(), command.clone()],
+        let (command, arguments) = if workload.is_built_in() {
+            // A setting that may be left out has no word where it is.
+            let words = workload.words.iter().filter_map(|word| word.render(&lookup).ok());
+            let words: Vec<String> = words.collect();
+            (words.join(" "), words)
+        } else {
+            let command = workload.command.render(&lookup).map_err(missing)?;
+            let arguments = match workload.shell {
+                Shell::None => workload
+                    .words
+                    .iter()
+                    .map(|word| word.render(&lookup))
+                    .collect::<Result<_, _>>()
+                    .map_err(missing)?,
+                shell => vec![shell.word().to_owned(), "-c".to_owned(), command.clone()],
+            };
+            (command, arguments)
         };
         let mut environment =
             self.platform(cell).map(|platform| platform.environment.clone()).unwrap_or_default();
