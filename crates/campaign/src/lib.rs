@@ -32,7 +32,8 @@ mod suggest;
 pub mod template;
 
 pub use campaign::{
-    Campaign, Fewer, GateRule, Keep, LoadError, OrderBy, Pattern, REPLAY, Repeats, Shell, Stream,
+    Campaign, CampaignBuilder, Fewer, GateRule, Keep, LoadError, OrderBy, Pattern, REPLAY, Repeats, Shell,
+    Stream,
 };
 pub use catalogue::Catalogue;
 pub use check::Resources;

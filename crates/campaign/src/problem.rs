@@ -71,7 +71,7 @@ impl Problem {
 /// All that is wrong with one file, in the order of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problems {
-    /// The file's name, as shown to the user.
+    /// The file's name, as shown to the user; empty where there is no file to point at.
     pub file: String,
     /// The file's text.
     pub text: Arc<str>,
@@ -85,12 +85,16 @@ const SHOWN: usize = 50;
 impl Problems {
     /// Sorts the problems and drops exact repetitions.
     pub fn new(file: impl Into<String>, text: impl Into<Arc<str>>, mut list: Vec<Problem>) -> Problems {
+        let file = file.into();
+        if file.is_empty() {
+            list.iter_mut().for_each(|problem| problem.span = None);
+        }
         list.sort_by_key(|problem| {
             let place = problem.span.as_ref().map_or((usize::MAX, usize::MAX), |span| (span.start, span.end));
             (place, problem.severity)
         });
         list.dedup();
-        Problems { file: file.into(), text: text.into(), list }
+        Problems { file, text: text.into(), list }
     }
 
     /// Whether any problem stops everything.
@@ -122,7 +126,8 @@ impl Problems {
         let mut shown: Vec<String> =
             self.list.iter().take(SHOWN).map(|problem| self.render_one(problem, &renderer, colour)).collect();
         if self.list.len() > SHOWN {
-            shown.push(format!("… and {} more problems in {}", self.list.len() - SHOWN, self.file));
+            let place = if self.file.is_empty() { String::new() } else { format!(" in {}", self.file) };
+            shown.push(format!("… and {} more problems{place}", self.list.len() - SHOWN));
         }
         shown.join("\n\n")
     }
@@ -146,6 +151,7 @@ impl Problems {
                     Snippet::source(source).path(self.file.as_str()).line_start(line.number).annotation(mark);
                 renderer.render(&[title.element(snippet)])
             }
+            None if self.file.is_empty() => renderer.render(&[annotate_snippets::Group::with_title(title)]),
             None => {
                 let origin = annotate_snippets::Origin::path(self.file.as_str());
                 renderer.render(&[title.element(origin)])

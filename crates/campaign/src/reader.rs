@@ -12,13 +12,23 @@ use crate::suggest;
 
 /// Collects problems while a file is read.
 pub(crate) struct Collector<'a> {
-    text: &'a str,
+    /// The file's text; none for a campaign built in code.
+    text: Option<&'a str>,
     list: RefCell<Vec<Problem>>,
 }
 
 impl<'a> Collector<'a> {
     pub(crate) fn new(text: &'a str) -> Collector<'a> {
-        Collector { text, list: RefCell::new(Vec::new()) }
+        Collector { text: Some(text), list: RefCell::new(Vec::new()) }
+    }
+
+    /// For a campaign that comes from flags: there is no file whose lines could be shown.
+    pub(crate) fn for_flags() -> Collector<'a> {
+        Collector { text: None, list: RefCell::new(Vec::new()) }
+    }
+
+    pub(crate) fn is_file(&self) -> bool {
+        self.text.is_some()
     }
 
     pub(crate) fn add(&self, problem: Problem) {
@@ -64,6 +74,11 @@ impl Text {
         Text { value: value.to_owned(), inner: inner.map(|skip| span.start + skip), span }
     }
 
+    /// Text that does not come from a file.
+    pub(crate) fn given(value: &str) -> Text {
+        Text { value: value.to_owned(), span: 0..0, inner: None }
+    }
+
     /// The place in the file of a part of the text.
     pub(crate) fn part(&self, part: Range<usize>) -> Range<usize> {
         match self.inner {
@@ -100,7 +115,7 @@ impl<'a> Item<'a> {
 
     pub(crate) fn text(&self) -> Option<Text> {
         match self.value.as_str() {
-            Some(text) => Some(Text::new(text, self.span.clone(), self.problems.text)),
+            Some(text) => Some(Text::new(text, self.span.clone(), self.problems.text.unwrap_or_default())),
             None => {
                 self.wrong("text");
                 None
@@ -315,7 +330,7 @@ fn home(key: &str, here: &str) -> Option<&'static str> {
         ("directory", "workload"),
         ("shell", "workload"),
         ("environment", "workload"),
-        ("uses", "workload"),
+        ("labels", "workload"),
         ("exclude", "where"),
         ("require", "where"),
         ("at_least", "repeats"),

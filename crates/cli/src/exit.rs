@@ -1,23 +1,20 @@
-//! Exit codes: the same everywhere.
+//! Exit codes: the same for all verbs, listed in `assay --help`.
 
 use std::process::ExitCode;
 
-/// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// All well.
     Fine = 0,
     /// Something went wrong that is not the user's fault.
     Internal = 1,
-    /// The command line or a file was wrong.
+    /// The command line, a campaign or another file of the user is wrong.
     Usage = 2,
-    /// Some runs failed.
     RunsFailed = 3,
-    /// A gate failed.
+    /// A gate failed, or a regression or contradiction was found.
     GateFailed = 4,
-    /// The asked precision was not reached.
+    /// The requested precision was not reached, or a gate is undecided.
     NotPrecise = 5,
-    /// The user stopped it; the record is kept.
+    /// The record is kept.
     Interrupted = 130,
 }
 

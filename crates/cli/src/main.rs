@@ -16,10 +16,14 @@
 //! | `signals.rs` | Ctrl-C and its kin |
 //! | `failure.rs` | errors with their hint and exit code |
 
+mod answer;
 mod dialects;
+mod execute;
 mod exit;
 mod failure;
 mod options;
+mod output;
+mod peak;
 mod records;
 mod registry;
 mod screen;
@@ -38,7 +42,7 @@ use crate::screen::Screen;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let mut screen = Screen::new(arguments.colour);
+    let mut screen = Screen::new(arguments.color);
     let result = match &arguments.verb {
         Verb::Init(options) => verbs::init::init(options, &mut screen),
         Verb::Plan(options) => verbs::plan::plan(options, &mut screen),
@@ -46,7 +50,7 @@ fn main() -> ExitCode {
         Verb::Tour(options) => verbs::tour::tour(options, &mut screen),
         Verb::Bench(options) => verbs::bench::bench(options, &mut screen),
         Verb::Train(options) => verbs::train::train(options, &mut screen),
-        Verb::Peak(options) => verbs::peak::peak(options, &mut screen),
+        Verb::Peak(options) => peak::peak(options, &mut screen),
         Verb::Data(options) => verbs::data::data(options, &mut screen),
         Verb::Show(options) => verbs::show::show(options, &mut screen),
         Verb::Compare(options) => verbs::compare::compare(options, &mut screen),

@@ -15,24 +15,30 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 First steps:
   assay tour              a campaign that needs nothing but this program
   assay init              write a commented campaign file
-  assay run campaign.toml carry it out; again after an interruption to go on
+  assay run campaign.toml run or resume it
   assay bench lm          measure a language model on this machine
-  assay bench mnist       train a network that tells digits apart
+  assay bench mnist       train an MNIST classifier
 
-Exit codes: 0 fine, 1 internal error, 2 wrong use or campaign, 3 some runs failed, 4 a gate failed,
-5 asked precision not reached, 130 interrupted (the record is kept)")]
+Exit codes:
+  0    success
+  1    internal error
+  2    usage or campaign error
+  3    some runs failed
+  4    a gate failed or a regression was found
+  5    requested precision not reached, or a gate is undecided
+  6    result invalid
+  130  interrupted (the record is kept)")]
 pub struct Arguments {
-    /// When to use colour.
-    #[arg(long, global = true, default_value = "auto", value_name = "WHEN")]
-    pub colour: Colour,
+    /// When to use color.
+    #[arg(long, alias = "colour", global = true, default_value = "auto", value_name = "WHEN")]
+    pub color: Color,
     /// What to do.
     #[command(subcommand)]
     pub verb: Verb,
 }
 
-/// When to use colour.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Colour {
+pub enum Color {
     /// On a terminal, unless NO_COLOR is set.
     Auto,
     /// Always.

@@ -12,8 +12,11 @@ use assay_report::block::{self, Block};
 use assay_report::{Table, Tone, text};
 
 use crate::failure;
-use crate::options::Colour;
+use crate::options::Color;
 pub use progress::Progress;
+
+/// The version of all JSON that this program prints; docs/json.md describes it.
+pub const JSON_SCHEMA: u32 = 1;
 
 /// Lines longer than this are hard to read.
 const WIDEST: usize = 120;
@@ -25,12 +28,12 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// A screen that uses colour as asked; `NO_COLOR` and pipes are respected by default.
-    pub fn new(colour: Colour) -> Screen {
-        let choice = match colour {
-            Colour::Auto => ColorChoice::Auto,
-            Colour::Always => ColorChoice::Always,
-            Colour::Never => ColorChoice::Never,
+    /// Respects `NO_COLOR` and pipes unless the user chooses otherwise.
+    pub fn new(color: Color) -> Screen {
+        let choice = match color {
+            Color::Auto => ColorChoice::Auto,
+            Color::Always => ColorChoice::Always,
+            Color::Never => ColorChoice::Never,
         };
         choice.write_global();
         Screen {
@@ -88,7 +91,7 @@ impl Screen {
     /// Says what is wrong with a file, and where.
     pub fn problems(&mut self, problems: &Problems) {
         if !problems.is_empty() {
-            // The stream takes the colour out again where it is not wanted.
+            // The stream removes color where it is not wanted.
             self.say(problems.render(true).trim_end());
         }
     }

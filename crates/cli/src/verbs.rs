@@ -12,7 +12,6 @@ pub mod init;
 pub mod list;
 pub mod load;
 pub mod man;
-pub mod peak;
 pub mod plan;
 pub mod query;
 pub mod read;
@@ -25,5 +24,4 @@ pub mod tour;
 pub mod train;
 pub mod work;
 
-/// The version of all JSON that this program prints; docs/json.md describes it.
-pub const JSON_SCHEMA: u32 = 1;
+pub use crate::screen::JSON_SCHEMA;

@@ -128,7 +128,7 @@ impl ReadPolicy {
         policy
     }
 
-    fn read_headline(&mut self, text: Text, problems: &Collector<'_>) {
+    pub(super) fn read_headline(&mut self, text: Text, problems: &Collector<'_>) {
         match self.metric(&text.value) {
             Some(metric) if metric.better.is_none() => {
                 let message = format!("it is not known whether more or less of `{}` is better", text.value);

@@ -81,6 +81,32 @@ impl Sweep {
         sweep
     }
 
+    /// A sweep that is given in code, in the order of its axes.
+    pub(super) fn given(
+        fixed: Settings,
+        vary: Vec<(String, Vec<Value>)>,
+        own: &BTreeSet<String>,
+        problems: &Collector<'_>,
+    ) -> Sweep {
+        let mut sweep = Sweep::default();
+        let mut reader = SweepReader { sweep: &mut sweep, varied: Vec::new(), own, problems };
+        for (name, value) in fixed {
+            if reader.claim(&Text::given(&name)) {
+                reader.sweep.fixed.insert(name, value);
+            }
+        }
+        for (name, values) in vary {
+            let text = Text::given(&name);
+            if values.is_empty() {
+                problems.add(Problem::error(format!("`{name}` has no values: there is nothing to run")));
+            } else if reader.claim_varied(&text) {
+                let rows = values.into_iter().map(|value| vec![value]).collect();
+                reader.sweep.axes.push(Axis { names: vec![name], rows, place: text.span });
+            }
+        }
+        sweep
+    }
+
     pub(super) fn read_conditions(&mut self, top: &mut Table<'_>, names: &Names<'_>) {
         let Some(mut table) = top.get("where").and_then(|item| item.table()) else { return };
         let mut conditions = |key| {

@@ -43,8 +43,38 @@ impl Workload {
 
     /// A workload of which nothing is known but that its log is played.
     pub(super) fn replayed(directory: &Path) -> Workload {
+        Workload::empty(REPLAY, directory)
+    }
+
+    /// A built-in workload with its own command.
+    pub(super) fn built_in(
+        description: &WorkloadDescription,
+        directory: &Path,
+        names: &Names<'_>,
+        problems: &Collector<'_>,
+    ) -> Option<Workload> {
+        let mut workload = Workload::empty(&description.name, directory);
+        workload.use_command_of(description, names, problems)?;
+        Some(workload)
+    }
+
+    fn use_command_of(
+        &mut self,
+        description: &WorkloadDescription,
+        names: &Names<'_>,
+        problems: &Collector<'_>,
+    ) -> Option<()> {
+        names.use_all();
+        self.command = built_in_command(description, problems)?;
+        // Started without a shell: no value of a setting can then be taken for shell syntax.
+        self.shell = Shell::None;
+        self.words = self.command.words().map_err(|problem| problems.add(problem)).ok()?;
+        Some(())
+    }
+
+    fn empty(kind: &str, directory: &Path) -> Workload {
         Workload {
-            kind: REPLAY.to_owned(),
+            kind: kind.to_owned(),
             command: Template::default(),
             words: Vec::new(),
             shell: Shell::None,
@@ -115,15 +145,26 @@ impl Given<'_> {
             Given::Name(name) | Given::Table(_, Some(name)) => name,
             Given::Table(_, None) => return Ok(None),
         };
-        let found = registry.workloads.iter().find(|workload| workload.name == name.value);
-        if found.is_some() || (name.value == COMMAND && matches!(self, Given::Table(..))) {
-            return Ok(found);
+        if name.value == COMMAND && matches!(self, Given::Table(..)) {
+            return Ok(None);
         }
+        find_built_in(name, registry, problems).map(Some).ok_or(())
+    }
+}
+
+/// The built-in workload of a name. An unknown name is reported.
+pub(super) fn find_built_in<'r>(
+    name: &Text,
+    registry: &'r Registry,
+    problems: &Collector<'_>,
+) -> Option<&'r WorkloadDescription> {
+    let found = registry.workloads.iter().find(|workload| workload.name == name.value);
+    if found.is_none() {
         let problem = Problem::error(format!("unknown workload `{}`", name.value)).at(name.span.clone());
         let known = registry.workloads.iter().map(|workload| workload.name.as_str()).chain([COMMAND]);
         problems.add(problem.label("not a workload").maybe_hint(suggest::hint(&name.value, known)));
-        Err(())
     }
+    found
 }
 
 /// The kind of a workload that runs a command of the user.
@@ -137,16 +178,8 @@ pub(super) fn read(
     names: &Names<'_>,
     problems: &Collector<'_>,
 ) -> Option<Workload> {
-    let mut workload = Workload {
-        kind: built_in.map_or(COMMAND, |description| description.name.as_str()).to_owned(),
-        command: Template::default(),
-        words: Vec::new(),
-        shell: Shell::Sh,
-        directory: directory.to_owned(),
-        environment: Vec::new(),
-        files: Vec::new(),
-        replay: None,
-    };
+    let kind = built_in.map_or(COMMAND, |description| description.name.as_str());
+    let mut workload = Workload { shell: Shell::Sh, ..Workload::empty(kind, directory) };
     let mut sound = true;
     if let Given::Table(mut table, _) = given {
         if let Some(item) = table.get("directory") {
@@ -159,8 +192,11 @@ pub(super) fn read(
         if let Some(environment) = table.get("environment").and_then(|item| item.table()) {
             workload.environment = read_environment(&environment, names, problems);
         }
-        for text in table.get("uses").and_then(|item| item.texts()).unwrap_or_default() {
-            names.label(&text);
+        // `uses` is what files of earlier versions call them.
+        for key in ["labels", "uses"] {
+            for text in table.get(key).and_then(|item| item.texts()).unwrap_or_default() {
+                names.label(&text);
+            }
         }
         match built_in {
             None => sound = read_command(&mut table, &mut workload, directory, names, problems),
@@ -169,11 +205,7 @@ pub(super) fn read(
         table.finish();
     }
     if let Some(description) = built_in {
-        names.use_all();
-        workload.command = built_in_command(description, problems)?;
-        // Started without a shell: no value of a setting can then be taken for shell syntax.
-        workload.shell = Shell::None;
-        workload.words = workload.command.words().map_err(|problem| problems.add(problem)).ok()?;
+        workload.use_command_of(description, names, problems)?;
     }
     sound.then_some(workload)
 }

@@ -7,10 +7,10 @@ use assay_audit::Audit as Findings;
 use assay_evidence::Readers;
 use assay_model::Document;
 
-use super::report::ending;
 use crate::exit::Exit;
 use crate::failure::Mistake;
 use crate::options::Audit;
+use crate::output::ending;
 use crate::screen::Screen;
 use crate::{dialects, sources};
 

@@ -1,21 +1,22 @@
-//! `bench`: measure a built-in workload without a campaign file. A campaign is written from the flags and carried out
+//! `bench`: measure a built-in workload without a campaign file. The flags become a campaign that is run
 //! like any other, so that repeats, order, intervals and the record are the same everywhere.
 
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use assay_campaign::{Campaign, CampaignBuilder};
 use assay_judge::Answer;
 use assay_launch::Ending;
-use assay_model::{Settings, Status, Value, names};
+use assay_model::{Settings, Status, names};
 use assay_report::bench::{METRICS, answer, comparison, lines, profile};
 use assay_report::number::single;
 use assay_store::{Index, Record, RunFilter};
 
-use super::plan::assemble;
-use super::{peak, run, show};
+use crate::answer::{self as answers, print};
+use crate::execute::{self, assemble_built};
 use crate::exit::Exit;
 use crate::options::How;
 use crate::options::bench::{Bench, Target};
+use crate::peak;
 use crate::records;
 use crate::screen::Screen;
 
@@ -31,54 +32,37 @@ pub fn bench(options: &Bench, screen: &mut Screen) -> anyhow::Result<Exit> {
     if peak::cached(peak::cores()).is_none() {
         peak::measure(peak::cores(), screen)?;
     }
-    let file = PathBuf::from(format!("bench-{}.toml", target.workload));
     let record = target.how.record.clone().unwrap_or_else(|| new_record(&target.workload));
-    let assembled = assemble(&file, &records::parse(&file, &campaign(target))?, Some(&record))?;
+    let assembled = assemble_built(campaign(target), &record)?;
     let how = How { record: None, jobs: 1, fresh: false, only: None, quiet: target.how.quiet };
-    let (record, outcome) = run::execute(&assembled, &how, screen)?;
+    let (record, outcome) = execute::execute(&assembled, &how, screen)?;
     let index = record.index()?;
     print(target, &record, &index, screen)?;
     if outcome.ending == Ending::Interrupted {
         tell_interrupted(&index, screen)?;
     }
     screen.say(&format!("record: {}", records::shown(record.directory())));
-    Ok(run::exit(&outcome, run::failed_runs(&index)?, &[]))
+    Ok(execute::exit(&outcome, execute::failed_runs(&index)?, &[]))
 }
 
 /// The campaign that the flags describe.
-fn campaign(target: &Target) -> String {
+fn campaign(target: &Target) -> CampaignBuilder {
     let profiled = target.settings.contains_key(names::setting::PROFILE);
     let repeats = target.how.repeats.unwrap_or(if profiled { 1 } else { REPEATS });
     let mut settings = target.settings.clone();
     if let Some(engine) = &target.how.compare {
         settings.insert(names::setting::ENGINE.to_owned(), vec!["native".into(), engine.as_str().into()]);
     }
-    let mut text = format!("name = \"bench-{0}\"\n\n[workload]\nkind = \"{0}\"\n", target.workload);
-    let mut section = |name: &str, several: bool| {
-        let _ = write!(text, "\n[{name}]\n");
-        for (name, values) in settings.iter().filter(|(_, values)| (values.len() > 1) == several) {
-            let list: Vec<String> = values.iter().map(literal).collect();
-            let written = if several { format!("[{}]", list.join(", ")) } else { list.concat() };
-            let _ = writeln!(text, "{name} = {written}");
-        }
-    };
-    section("fixed", false);
-    section("vary", true);
     // How another engine computes has no meaning for the native one, which would be measured several times over.
-    if let Some(first) = settings.get("mode").filter(|modes| modes.len() > 1).and_then(|modes| modes.first())
-    {
-        let _ = write!(text, "\n[where]\nexclude = [\"engine == 'native' and mode != '{first}'\"]\n");
+    let mode = settings.get("mode").filter(|modes| modes.len() > 1).and_then(|modes| modes.first()).cloned();
+    let name = format!("bench-{}", target.workload);
+    let mut campaign = Campaign::for_workload(&name, &target.workload).repeats(repeats);
+    for (name, values) in settings {
+        campaign = campaign.setting(&name, values);
     }
-    let _ = write!(text, "\n[repeats]\nat_least = {repeats}\n");
-    text
-}
-
-/// A value as TOML writes it.
-fn literal(value: &Value) -> String {
-    match value {
-        Value::Text(text) => toml::Value::String(text.clone()).to_string(),
-        Value::Float(number) => toml::Value::Float(*number).to_string(),
-        other => other.to_string(),
+    match mode {
+        Some(mode) => campaign.exclude(format!("engine == 'native' and mode != '{mode}'")),
+        None => campaign,
     }
 }
 
@@ -112,12 +96,12 @@ fn tell_interrupted(index: &Index, screen: &mut Screen) -> anyhow::Result<()> {
 
 fn print(target: &Target, record: &Record, index: &Index, screen: &mut Screen) -> anyhow::Result<()> {
     if target.how.json {
-        return screen.json(&show::answer_json(record, index, Some(names::TIME_ITERATION))?);
+        return screen.json(&answers::answer_json(record, index, Some(names::TIME_ITERATION))?);
     }
     let has: Vec<String> = index.metrics()?.into_iter().map(|metric| metric.name).collect();
     let known = METRICS.iter().filter(|metric| has.iter().any(|name| name == *metric));
     let answers: Vec<Answer> = known
-        .map(|metric| Ok(show::judged(index, Some(metric), show::MOST_ROWS)?.0))
+        .map(|metric| Ok(answers::judged(index, Some(metric), answers::MOST_ROWS)?.0))
         .collect::<anyhow::Result<_>>()?;
     let shown: Settings = target
         .settings
@@ -139,7 +123,7 @@ fn print(target: &Target, record: &Record, index: &Index, screen: &mut Screen) -
     for line in answers.first().map(comparison).unwrap_or_default() {
         screen.data(&format!("{line}\n"))?;
     }
-    show::print_failures(record, index, screen)
+    print::print_failures(record, index, screen)
 }
 
 /// What a workload answered to one input that it was given, from the newest run that came to its end: runs of one cell
@@ -165,7 +149,7 @@ fn profile_figures(index: &Index, metrics: &[String]) -> anyhow::Result<Vec<(Str
     for metric in metrics {
         let told = metric.strip_prefix("profile.").and_then(|rest| rest.rsplit_once('.'));
         let Some((operation, figure)) = told else { continue };
-        let (answer, _) = show::judged(index, Some(metric), 0)?;
+        let (answer, _) = answers::judged(index, Some(metric), 0)?;
         if let [row] = answer.rows.as_slice()
             && let Some(estimate) = &row.estimate
         {

@@ -6,10 +6,10 @@ use std::io::{BufWriter, Write};
 use anyhow::Context;
 use assay_store::{Format, Table};
 
-use super::report::ending;
 use crate::exit::Exit;
 use crate::failure::Mistake;
 use crate::options::{Export, Exported};
+use crate::output::ending;
 use crate::records;
 use crate::screen::Screen;
 

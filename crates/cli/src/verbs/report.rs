@@ -1,15 +1,13 @@
 //! `report`: write what a record says to a file.
 
-use std::path::Path;
-
-use anyhow::Context;
 use assay_report::{markdown, separated};
 use assay_store::{Index, Record};
 
-use super::show::{self, layout};
+use crate::answer::{self, layout};
 use crate::exit::Exit;
 use crate::failure::Mistake;
 use crate::options::Report;
+use crate::output::{self, ending};
 use crate::records;
 use crate::screen::Screen;
 
@@ -38,30 +36,23 @@ pub fn report(options: &Report, screen: &mut Screen) -> anyhow::Result<Exit> {
     match &options.output {
         None => screen.data(&text)?,
         Some(path) => {
-            std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
-            screen.say(&format!("wrote {}", path.display()));
+            output::write(path, &text, screen)?;
         }
     }
     Ok(Exit::Fine)
 }
 
-/// The ending of a file's name; empty without one.
-pub fn ending(path: &Path) -> &str {
-    path.extension().and_then(|ending| ending.to_str()).unwrap_or("")
-}
-
 fn in_markdown(record: &Record, index: &Index, metrics: &[Option<&str>]) -> anyhow::Result<String> {
     let mut parts = Vec::new();
     if *metrics == [None] {
-        let tables = layout::tables(index, &show::known(index, None)?)?;
+        let tables = layout::tables(index, &answer::subject(index, None)?)?;
         parts.extend(tables.iter().map(markdown::render));
     }
     for metric in metrics {
-        let (answer, known) = show::judged_for_people(index, *metric, usize::MAX)?;
-        let question = known.summary.plan.as_ref().map(|plan| plan.question.as_str());
-        parts.push(markdown::render(&assay_report::answer::table(&answer, question, usize::MAX)));
+        let (answer, subject) = answer::judged_for_people(index, *metric, usize::MAX)?;
+        parts.push(markdown::render(&assay_report::answer::table(&answer, subject.question(), usize::MAX)));
     }
-    let gates = show::gates(record, index)?;
+    let gates = answer::gates(record, index)?;
     if !gates.is_empty() {
         parts.push(markdown::render(&assay_report::gates::table(&gates)));
     }
@@ -72,7 +63,7 @@ fn in_markdown(record: &Record, index: &Index, metrics: &[Option<&str>]) -> anyh
 fn in_csv(index: &Index, metrics: &[Option<&str>]) -> anyhow::Result<String> {
     let mut text = String::new();
     for (position, metric) in metrics.iter().enumerate() {
-        let (answer, _) = show::judged(index, *metric, usize::MAX)?;
+        let (answer, _) = answer::judged(index, *metric, usize::MAX)?;
         let table = separated::answer(&answer)?;
         let rows =
             if position == 0 { table.as_str() } else { table.split_once('\n').map_or("", |(_, rows)| rows) };
@@ -83,7 +74,7 @@ fn in_csv(index: &Index, metrics: &[Option<&str>]) -> anyhow::Result<String> {
 
 fn in_json(record: &Record, index: &Index, metrics: &[Option<&str>]) -> anyhow::Result<String> {
     let answers: Result<Vec<_>, _> =
-        metrics.iter().map(|metric| show::answer_json(record, index, *metric)).collect();
+        metrics.iter().map(|metric| answer::answer_json(record, index, *metric)).collect();
     let answers = answers?;
     let text = match answers.as_slice() {
         [one] => serde_json::to_string_pretty(one)?,

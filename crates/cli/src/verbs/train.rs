@@ -4,10 +4,11 @@ use assay_workloads::WorkloadError;
 use assay_workloads::bert::train::{Report, Request, head};
 use serde::Serialize;
 
-use super::{JSON_SCHEMA, peak};
+use super::JSON_SCHEMA;
 use crate::exit::Exit;
 use crate::failure::Mistake;
 use crate::options::train::{BertHead, Train, What};
+use crate::peak;
 use crate::screen::Screen;
 
 /// Trains.

@@ -7,10 +7,10 @@ use std::sync::atomic::Ordering;
 use assay_model::WorkloadEvent;
 use assay_workloads::{Emitter, Ended, Limits, arguments, memory};
 
-use super::peak;
 use crate::exit::Exit;
 use crate::failure;
 use crate::options::Work;
+use crate::peak;
 use crate::screen::Screen;
 use crate::signals::stop_flag;
 use crate::workloads;

@@ -12,7 +12,7 @@ use assay_store::{Datum, Format, Kind, Rows};
 
 use crate::failure::Mistake;
 use crate::options::load::ResultOptions;
-use crate::verbs::report::ending;
+use crate::output::ending;
 
 const REQUESTS: [(&str, Kind); 31] = [
     ("part", Kind::Integer),

@@ -8,12 +8,11 @@ use assay_report::{Cell, Column, Table, Tone};
 use assay_workloads::peak::{self, Peak, Range};
 use serde::Serialize;
 
-use super::JSON_SCHEMA;
 use crate::exit::Exit;
 use crate::options;
 use crate::records;
 use crate::registry;
-use crate::screen::Screen;
+use crate::screen::{JSON_SCHEMA, Screen};
 
 /// The form of `--json`.
 #[derive(Serialize)]

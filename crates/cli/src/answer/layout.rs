@@ -6,11 +6,11 @@ use assay_report::number::Scale;
 use assay_report::{Cell, Column, Table};
 use assay_store::{Index, RunFilter};
 
-use super::{Known, evidence, judged};
+use super::{Subject, evidence, judged};
 
 /// The tables that the campaign asks for beside the plain one.
-pub fn tables(index: &Index, known: &Known) -> anyhow::Result<Vec<Table>> {
-    let Some(plan) = known.summary.plan.as_ref().filter(|plan| !plan.layout.is_plain()) else {
+pub fn tables(index: &Index, subject: &Subject) -> anyhow::Result<Vec<Table>> {
+    let Some(plan) = subject.summary.plan.as_ref().filter(|plan| !plan.layout.is_plain()) else {
         return Ok(Vec::new());
     };
     let mut tables = Vec::new();

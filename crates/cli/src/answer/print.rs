@@ -1,0 +1,94 @@
+//! An answer on the terminal: its tables, its gates, and why runs failed.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use assay_judge::GateResult;
+use assay_report::number::counted;
+use assay_store::{Index, Record, RunFilter};
+
+use super::{MOST_ROWS, gates, judged_for_people, layout};
+use crate::records;
+use crate::screen::Screen;
+
+/// The most reasons for failures that are printed.
+const MOST_FAILURES: usize = 5;
+
+/// Prints the tables of a record: those of its `[report]`, then the one of the metric.
+pub fn print_table(
+    record: &Record,
+    index: &Index,
+    metric: Option<&str>,
+    all: bool,
+    screen: &mut Screen,
+) -> anyhow::Result<()> {
+    let most = if all { usize::MAX } else { MOST_ROWS };
+    let (answer, subject) = judged_for_people(index, metric, most)?;
+    if metric.is_none() {
+        for table in layout::tables(index, &subject)? {
+            screen.table(&table)?;
+            screen.data("\n")?;
+        }
+    }
+    screen.table(&assay_report::answer::table(&answer, subject.question(), most))?;
+    let damaged = subject.summary.damaged_places;
+    if damaged > 0 {
+        let directory = records::shown(record.directory());
+        screen.warn(&format!("skipped {damaged} corrupt journal entries of {directory}"));
+        screen.hint("the file was edited or its disk is failing; rerun the campaign to replace lost runs");
+    }
+    Ok(())
+}
+
+/// Checks the record against its gates and prints the results.
+pub fn print_gates(record: &Record, index: &Index, screen: &mut Screen) -> anyhow::Result<Vec<GateResult>> {
+    let results = gates(record, index)?;
+    if !results.is_empty() {
+        screen.data("\n")?;
+        screen.table(&assay_report::gates::table(&results))?;
+    }
+    Ok(results)
+}
+
+/// Prints why runs failed, each reason once, with the last line that an example of it printed.
+pub fn print_failures(record: &Record, index: &Index, screen: &mut Screen) -> anyhow::Result<()> {
+    for failure in index.failures()?.iter().take(MOST_FAILURES) {
+        let runs = counted(failure.runs, "run");
+        let reason = match failure.reason.strip_prefix("does not fit") {
+            Some(rest) if failure.runs > 1 => format!("do not fit{rest}"),
+            _ => failure.reason.clone(),
+        };
+        screen.warn(&format!("{runs} {reason}, for example {}", failure.example));
+        let example = RunFilter { run: Some(failure.example.clone()), ..RunFilter::default() };
+        for row in index.runs(&example)? {
+            let directory = record.run_directory(&row.directory);
+            let last = ["stderr.log", "stdout.log"].iter().find_map(|file| {
+                let path = directory.join(file);
+                Some((last_line(&path)?, path))
+            });
+            if let Some((line, path)) = last {
+                screen.say(&format!("  last line of {}: {line}", records::shown(&path)));
+            }
+        }
+        for hint in &failure.hints {
+            screen.hint(hint);
+        }
+    }
+    Ok(())
+}
+
+/// The last line of a log that is meant for people, without control characters.
+fn last_line(path: &Path) -> Option<String> {
+    const END: u64 = 4096;
+    let mut file = File::open(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(END))).ok()?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    // Lines of built-in workloads are for programs; the reason of a failure is printed above.
+    let for_people = |line: &&str| !line.is_empty() && !line.starts_with("{\"assay\":");
+    let line = text.lines().rev().map(str::trim).find(for_people)?;
+    Some(line.chars().filter(|letter| !letter.is_control()).take(200).collect())
+}
