@@ -171,7 +171,9 @@ impl Answer {
     /// Whether it brought anything: text, a tool call, embeddings, or tokens that the server counts and hides.
     pub(crate) fn has_content(&self) -> bool {
         let counted = self.usage.and_then(|usage| usage.output);
-        self.has_data || self.chunks.iter().any(|chunk| chunk.kind.is_token()) || counted.is_some_and(|count| count > 1)
+        self.has_data
+            || self.chunks.iter().any(|chunk| chunk.kind.is_token())
+            || counted.is_some_and(|count| count > 1)
     }
 
     /// Puts what is known into the record of the request.

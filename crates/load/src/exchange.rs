@@ -207,7 +207,8 @@ pub(crate) struct Ended {
 mod tests {
     use super::*;
 
-    const LIMITS: Limits = Limits { header_bytes: None, event_bytes: 2000, body_bytes: 3000, answer_bytes: 40_000 };
+    const LIMITS: Limits =
+        Limits { header_bytes: None, event_bytes: 2000, body_bytes: 3000, answer_bytes: 40_000 };
     const KEEPING: Keeping = Keeping { answers: true, text: false, gathered: 256, limits: LIMITS };
 
     fn flight(kind: &str, status: u16) -> Flight {
@@ -265,7 +266,10 @@ mod tests {
             flight.end(Some(fault), 20).exchange.fault.unwrap()
         };
         let line = endless("text/event-stream", 200, "data: no end ");
-        assert_eq!((line.kind, line.message.as_str()), (FaultKind::TooLarge, "an event has more than 2000 bytes"));
+        assert_eq!(
+            (line.kind, line.message.as_str()),
+            (FaultKind::TooLarge, "an event has more than 2000 bytes")
+        );
         let stream = endless("text/event-stream", 200, &token("x"));
         assert_eq!(stream.message, "the answer has more than 40000 bytes");
         let comments = endless("text/event-stream", 200, ": nothing\n\n");
@@ -282,7 +286,10 @@ mod tests {
         let head = http::Response::builder().status(302).header("location", "http://me:secret@other/v1");
         flight.head(&head.body(()).unwrap().into_parts().0, 5);
         let fault = flight.end(None, 9).exchange.fault.unwrap();
-        assert_eq!((fault.kind, fault.message.as_str()), (FaultKind::Redirect, "status 302 to http://other/v1"));
+        assert_eq!(
+            (fault.kind, fault.message.as_str()),
+            (FaultKind::Redirect, "status 302 to http://other/v1")
+        );
     }
 
     #[test]

@@ -118,7 +118,8 @@ impl Prompts {
 
     /// Sets prompts apart for `count` requests that warm up: some of these, where there are more than that.
     pub fn with_warm_up(mut self, count: u64) -> Self {
-        let places: std::collections::BTreeSet<u64> = (0..count).map(|index| self.order.place(index)).collect();
+        let places: std::collections::BTreeSet<u64> =
+            (0..count).map(|index| self.order.place(index)).collect();
         if self.endless.is_none() && count < self.all.len() as u64 {
             let all = std::mem::take(&mut self.all);
             for (place, prompt) in all.into_iter().enumerate() {
@@ -137,7 +138,15 @@ impl Prompts {
             return Err(PromptError::Empty);
         }
         let order = Order::shuffled(all.len() as u64, seed);
-        Ok(Self { all, order, output_tokens: None, tokenizer: None, warm_up: Vec::new(), endless: None, seed })
+        Ok(Self {
+            all,
+            order,
+            output_tokens: None,
+            tokenizer: None,
+            warm_up: Vec::new(),
+            endless: None,
+            seed,
+        })
     }
 
     /// The same prompts, in the order in which they stand.
@@ -267,7 +276,8 @@ mod tests {
         let endless = Prompts::endless(synthetic, 4).unwrap().with_warm_up(3);
         for (prompts, different) in [(few, 5), (enough, 3), (endless, 60)] {
             let warm: Vec<String> = (0..3).map(|index| text(prompts.warm_up(index).unwrap())).collect();
-            let measured: Vec<String> = (0..60).map(|index| text(prompts.question(index, 0).unwrap())).collect();
+            let measured: Vec<String> =
+                (0..60).map(|index| text(prompts.question(index, 0).unwrap())).collect();
             assert!(warm.iter().all(|prompt| !measured.contains(prompt)), "{warm:?}");
             let unique: std::collections::BTreeSet<_> = measured.iter().collect();
             assert_eq!(unique.len(), different);

@@ -13,9 +13,7 @@ mod stored;
 mod tables;
 
 pub use spool::SpoolWriter;
-pub use stored::{
-    LoadSummary, Requests, SPOOL_FILE, SUMMARY_FILE, StoredLoad, finish_run, write_lines,
-};
+pub use stored::{LoadSummary, Requests, SPOOL_FILE, SUMMARY_FILE, StoredLoad, finish_run, write_lines};
 pub use tables::{CHUNKS_FILE, REQUESTS_FILE};
 
 use serde::{Deserialize, Serialize};

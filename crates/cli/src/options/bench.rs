@@ -123,7 +123,10 @@ pub(super) fn flag(setting: &SettingDescription) -> Arg {
             .action(ArgAction::Append)
             .value_name("X"),
         SettingKind::Duration => flag
-            .value_parser(|text: &str| duration::parse_duration(text).map(|_| text.to_owned()))
+            .value_parser(|text: &str| match text {
+                "0" => Ok(text.to_owned()),
+                text => duration::parse_duration(text).map(|_| text.to_owned()),
+            })
             .value_delimiter(',')
             .action(ArgAction::Append)
             .value_name("DURATION"),

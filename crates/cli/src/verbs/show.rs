@@ -1,5 +1,7 @@
 //! `show`: print what a record answers, or its runs.
 
+use std::path::Path;
+
 use assay_model::Status;
 use assay_report::number::{duration, single};
 use assay_report::{Cell, Column, Table, Tone};
@@ -10,9 +12,16 @@ use crate::exit::Exit;
 use crate::options::Show;
 use crate::records;
 use crate::screen::Screen;
+use crate::workloads::chat::report::{self, ReportOptions};
 
 /// Prints the answer of a record.
 pub fn show(options: &Show, screen: &mut Screen) -> anyhow::Result<Exit> {
+    if let Some(path) = options.record.as_deref().filter(|path| is_load_file(path)) {
+        let loads = report::of_file(path)?;
+        let wanted = ReportOptions { json: options.json, ..ReportOptions::default() };
+        report::print(&loads, &wanted, &path.display().to_string(), screen)?;
+        return Ok(Exit::Fine);
+    }
     let record = records::open(options.record.as_deref())?;
     let index = record.index()?;
     let metric = options.metric.as_deref();
@@ -24,8 +33,14 @@ pub fn show(options: &Show, screen: &mut Screen) -> anyhow::Result<Exit> {
         answer::print::print_table(&record, &index, metric, options.all, screen)?;
         answer::print::print_gates(&record, &index, screen)?;
         answer::print::print_failures(&record, &index, screen)?;
+        report::print_record(&record, &index, screen)?;
     }
     Ok(Exit::Fine)
+}
+
+/// Whether a path is a load that an earlier version kept in a file of its own.
+fn is_load_file(path: &Path) -> bool {
+    path.is_file() && path.extension().is_some_and(|ending| ending == "assay")
 }
 
 fn runs_table(record: &Record, index: &Index, metric: Option<&str>, all: bool) -> anyhow::Result<Table> {

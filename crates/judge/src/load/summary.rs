@@ -63,6 +63,10 @@ impl Share {
 pub struct Tokens {
     /// Tokens of prompts, where known.
     pub prompt: u64,
+    /// Prompt tokens that came from the server's cache, where it reports them.
+    pub cached: u64,
+    /// Prompt tokens of the requests whose cached tokens are known.
+    pub prompt_with_cache: u64,
     /// Output tokens, reasoning included, where known.
     pub output: u64,
     /// Tokens of reasoning, where told.
@@ -141,6 +145,12 @@ impl Summary {
         (self.window.length_s() > 0.0).then(|| self.good_inside as f64 / self.window.length_s())
     }
 
+    /// The share of prompt tokens that came from the server's cache, where it reports them.
+    pub fn cached_share(&self) -> Option<f64> {
+        let all = self.tokens.prompt_with_cache;
+        (all > 0).then(|| self.tokens.cached as f64 / all as f64)
+    }
+
     /// By how much the tokenizer counts more than the server, as a share.
     pub fn count_difference(&self) -> Option<f64> {
         let (server, tokenizer) = self.tokens.both;
@@ -206,7 +216,7 @@ impl Collector {
             summary.good_inside += u64::from(is_good);
         }
         summary.latencies(request);
-        summary.told_by_server(request);
+        summary.reported_by_server(request);
         summary.score(request);
         summary.count(request);
     }
@@ -236,13 +246,13 @@ impl Summary {
         }
     }
 
-    fn told_by_server(&mut self, request: &Request) {
-        let told = [
+    fn reported_by_server(&mut self, request: &Request) {
+        let reported = [
             (&mut self.server_queue, request.server_queue_s),
             (&mut self.server_prompt, request.server_prompt_s),
             (&mut self.server_output, request.server_output_s),
         ];
-        for (values, value) in told {
+        for (values, value) in reported {
             if let Some(value) = value {
                 values.add(value);
             }
@@ -260,6 +270,10 @@ impl Summary {
     fn count(&mut self, request: &Request) {
         let tokens = &mut self.tokens;
         tokens.prompt += request.prompt_tokens.unwrap_or(0);
+        if let (Some(cached), Some(prompt)) = (request.cached_tokens, request.prompt_tokens) {
+            tokens.cached += cached;
+            tokens.prompt_with_cache += prompt;
+        }
         tokens.output += request.tokens().unwrap_or(0);
         tokens.reasoning += request.reasoning_tokens.unwrap_or(0);
         match (request.output_tokens, request.counted_tokens) {
@@ -309,7 +323,8 @@ mod tests {
     /// Four tokens a chunk, 10 ms a token, 48 tokens, the first after 300 ms; sent 100 ms later than intended.
     fn packed() -> Request {
         let sent_at_s = 1.0;
-        let arrivals: Vec<_> = (0..12).map(|chunk| (sent_at_s + 0.3 + 0.04 * f64::from(chunk), None)).collect();
+        let arrivals: Vec<_> =
+            (0..12).map(|chunk| (sent_at_s + 0.3 + 0.04 * f64::from(chunk), None)).collect();
         Request {
             intended_at_s: 0.9,
             sent_at_s,

@@ -109,8 +109,12 @@ mod tests {
 
     #[test]
     fn ramp_and_drain_are_cut_from_a_closed_loop() {
-        let request =
-            |sent_at_s: f64| Request { intended_at_s: sent_at_s, sent_at_s, end_at_s: sent_at_s + 2.0, ..Request::default() };
+        let request = |sent_at_s: f64| Request {
+            intended_at_s: sent_at_s,
+            sent_at_s,
+            end_at_s: sent_at_s + 2.0,
+            ..Request::default()
+        };
         let mut finder = WindowFinder::new(Some(2));
         [0.0, 0.1, 2.0, 2.1, 4.0, 4.1, 6.0].into_iter().for_each(|sent| finder.add(&request(sent)));
         assert_eq!(finder.finish(), Some(Window { begin_s: 0.1, end_at_s: 6.0, is_whole: false }));

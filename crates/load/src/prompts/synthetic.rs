@@ -89,9 +89,8 @@ impl Synthetic {
     }
 
     fn beginnings_by(&self, maker: &Maker<'_>, seed: u64) -> Result<Vec<String>, PromptError> {
-        let beginning = |one: u32| {
-            maker.extend("", self.shared_tokens, &mut Random::item(seed, "beginning", one.into()))
-        };
+        let beginning =
+            |one: u32| maker.extend("", self.shared_tokens, &mut Random::item(seed, "beginning", one.into()));
         (0..self.beginnings.max(1)).map(beginning).collect()
     }
 

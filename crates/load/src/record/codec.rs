@@ -25,8 +25,12 @@ pub(super) fn encode(exchange: &Exchange, out: &mut Vec<u8>) {
     writer.signed(intended);
     writer.signed(sent - intended);
     writer.option(exchange.connected_at_s, |writer, at| writer.signed(nanoseconds(at) - intended));
-    let times =
-        [exchange.first_byte_at_s, exchange.first_token_at_s, exchange.first_output_at_s, exchange.last_token_at_s];
+    let times = [
+        exchange.first_byte_at_s,
+        exchange.first_token_at_s,
+        exchange.first_output_at_s,
+        exchange.last_token_at_s,
+    ];
     for time in times {
         writer.option(time, |writer, at| writer.signed(nanoseconds(at) - sent));
     }
@@ -83,14 +87,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Exchange, NoExchange> {
 }
 
 fn times_of(server: &ServerTimes) -> [Option<f64>; 6] {
-    [
-        server.queue_s,
-        server.ttft_s,
-        server.prompt_s,
-        server.output_s,
-        server.total_s,
-        server.output_rate,
-    ]
+    [server.queue_s, server.ttft_s, server.prompt_s, server.output_s, server.total_s, server.output_rate]
 }
 
 struct Writer<'a>(&'a mut Vec<u8>);

@@ -145,7 +145,8 @@ impl TableWriter {
         specs: &[ColumnSpec],
         rows_in_group: usize,
     ) -> Result<TableWriter, ParquetError> {
-        let fields: Result<Vec<_>, ParquetError> = specs.iter().map(|spec| field(*spec).map(Arc::new)).collect();
+        let fields: Result<Vec<_>, ParquetError> =
+            specs.iter().map(|spec| field(*spec).map(Arc::new)).collect();
         let schema = Type::group_type_builder("assay").with_fields(fields?).build()?;
         let mut properties = WriterProperties::builder()
             .set_created_by(concat!("assay ", env!("CARGO_PKG_VERSION")).to_owned())
@@ -300,7 +301,11 @@ fn read_column(reader: ColumnReader, rows: usize) -> Result<ReadColumn, ParquetE
             let (values, present, is_required) = read_values::<BoolType>(reader, rows)?;
             (Values::Switch(values), present, is_required)
         }
-        _ => return Err(ParquetError::General("a column has a type that this version does not write".to_owned())),
+        _ => {
+            return Err(ParquetError::General(
+                "a column has a type that this version does not write".to_owned(),
+            ));
+        }
     };
     Ok(ReadColumn { values, present, is_required, row: 0, value: 0 })
 }

@@ -94,7 +94,10 @@ pub struct Requests(Reading);
 enum Reading {
     Tables(Box<LoadTablesReader>),
     /// A spool, up to its `last` part, counted from 1.
-    Spool { reader: SpoolReader, last: usize },
+    Spool {
+        reader: SpoolReader,
+        last: usize,
+    },
 }
 
 impl Iterator for Requests {
@@ -188,7 +191,8 @@ mod tests {
         assert_eq!(names, [CHUNKS_FILE, SUMMARY_FILE, REQUESTS_FILE]);
         let mut lines = Vec::new();
         assert_eq!(write_lines(2, load.requests().unwrap(), &mut lines).unwrap(), 5);
-        let first: Value = serde_json::from_slice(lines.split(|byte| *byte == b'\n').next().unwrap()).unwrap();
+        let first: Value =
+            serde_json::from_slice(lines.split(|byte| *byte == b'\n').next().unwrap()).unwrap();
         assert_eq!((&first["load"], &first["sent_at_s"]), (&json!(2), &json!(0.5)));
     }
 

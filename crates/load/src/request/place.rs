@@ -32,7 +32,8 @@ impl Place {
 
     /// The place of a URL, with another path than its own.
     fn at(url: &str, path: impl FnOnce(&str) -> String) -> Result<Place, EndpointError> {
-        let wrong = |reason: &str| EndpointError::Url { url: without_credentials(url), reason: reason.to_owned() };
+        let wrong =
+            |reason: &str| EndpointError::Url { url: without_credentials(url), reason: reason.to_owned() };
         let url: http::Uri = url.trim().parse().map_err(|_| wrong("it cannot be read"))?;
         let is_secure = match url.scheme_str() {
             Some("http") => false,

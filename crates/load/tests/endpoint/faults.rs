@@ -11,7 +11,7 @@ use assay_load::request::Endpoint;
 use assay_load::run::{Ended, Live, Load, run};
 use assay_load::token::TokenSource;
 
-use super::support::{Numbered, perform, failing, measure};
+use super::support::{Numbered, failing, measure, perform};
 
 #[test]
 fn a_cut_stream_is_no_success() {

@@ -36,7 +36,8 @@ fn serve(answer: impl Fn(&mut TcpStream) -> std::io::Result<()> + Clone + Send +
 fn fault(url: &str) -> (FaultKind, String) {
     let mut load = Load::closed(Endpoint::new(url, "m"), 1, 1);
     load.timeout = TIMEOUT;
-    load.limits = Limits { event_bytes: 256 << 10, body_bytes: 256 << 10, answer_bytes: 4 << 20, ..Limits::default() };
+    load.limits =
+        Limits { event_bytes: 256 << 10, body_bytes: 256 << 10, answer_bytes: 4 << 20, ..Limits::default() };
     let began = Instant::now();
     let before = resident_bytes();
     let (exchanges, _) = perform(&load, &Numbered);
@@ -69,7 +70,11 @@ fn what_has_no_end_is_ended() {
         ("a stream", sse, b"data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n"),
         ("comments", sse, b": still here\n\n"),
         ("an error", "HTTP/1.1 500 Oh\r\ncontent-type: text/plain\r\n\r\n", b"no "),
-        ("a body", "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 999999999999\r\n\r\n", b"[[[["),
+        (
+            "a body",
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 999999999999\r\n\r\n",
+            b"[[[[",
+        ),
     ];
     for (name, head, piece) in cases {
         let head = head.to_owned();
@@ -117,7 +122,9 @@ fn silence_and_dripping_end_at_the_time_limit() {
 #[test]
 fn redirects_are_not_followed_and_empty_answers_are_not_successes() {
     let url = serve(|stream| {
-        stream.write_all(b"HTTP/1.1 307 Elsewhere\r\nlocation: http://u:canary@other/v1\r\ncontent-length: 0\r\n\r\n")
+        stream.write_all(
+            b"HTTP/1.1 307 Elsewhere\r\nlocation: http://u:canary@other/v1\r\ncontent-length: 0\r\n\r\n",
+        )
     });
     assert_eq!(fault(&url), (FaultKind::Redirect, "status 307 to http://other/v1".to_owned()));
     let url = serve(|stream| {
@@ -132,8 +139,12 @@ fn redirects_are_not_followed_and_empty_answers_are_not_successes() {
 #[test]
 fn a_token_that_the_server_quotes_is_not_kept() {
     let url = serve(|stream| {
-        let body = format!("{{\"error\": {{\"message\": \"{} wrong key sk-canary-echo-42\"}}}}", "x".repeat(180));
-        let head = format!("HTTP/1.1 401 No\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
+        let body =
+            format!("{{\"error\": {{\"message\": \"{} wrong key sk-canary-echo-42\"}}}}", "x".repeat(180));
+        let head = format!(
+            "HTTP/1.1 401 No\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
         stream.write_all(head.as_bytes())?;
         stream.write_all(body.as_bytes())
     });

@@ -10,7 +10,7 @@ use assay_load::run::Load;
 use assay_load::score::Score;
 use assay_load::{ChunkKind, FaultKind};
 
-use super::support::{assert_near, perform, failing, measure};
+use super::support::{assert_near, failing, measure, perform};
 
 #[test]
 fn completions_stream_texts() {

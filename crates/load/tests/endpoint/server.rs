@@ -163,7 +163,8 @@ fn requests_beyond_the_slots_wait_for_their_turn() {
     assert_eq!((seen.server.most_in_flight, seen.server.answers), (2, 6));
     assert!(seen.exchanges.iter().all(|exchange| exchange.is_success()));
     // Three pairs after each other, each of at least 24 ms.
-    let last = seen.exchanges.iter().map(|exchange| exchange.end_at_s - exchange.sent_at_s).fold(0.0, f64::max);
+    let last =
+        seen.exchanges.iter().map(|exchange| exchange.end_at_s - exchange.sent_at_s).fold(0.0, f64::max);
     assert!(last >= 0.072, "{last}");
 }
 

@@ -99,7 +99,13 @@ fn arrivals() -> Vec<SettingDescription> {
         number("ramp_from", "Start with this rate and change it linearly to `rate`"),
         time("ramp_over", "How long the rate changes"),
         words("trace", "File with the times of requests: JSON lines or CSV with time stamps"),
-        integer("turns", 1, 1_000_000, 1, "Turns of a conversation; each stream or arrival is then a conversation"),
+        integer(
+            "turns",
+            1,
+            1_000_000,
+            1,
+            "Turns of a conversation; each stream or arrival is then a conversation",
+        ),
         time("think", "Pause of the user between turns"),
         positive(
             "requests",
@@ -130,7 +136,10 @@ fn prompts() -> Vec<SettingDescription> {
 fn connections() -> Vec<SettingDescription> {
     vec![
         words("token_env", "Environment variable with the bearer token"),
-        words("token_command", "Command that prints the bearer token; run again when a token is refused or old"),
+        words(
+            "token_command",
+            "Command that prints the bearer token; run again when a token is refused or old",
+        ),
         time("token_lifetime", "Renew the token after this time"),
         words("headers", "More headers as a JSON object; a value `$NAME` is the environment variable NAME"),
         words("fields", "More fields of every request as a JSON object; null removes a field"),
@@ -144,7 +153,13 @@ fn connections() -> Vec<SettingDescription> {
         integer("threads", 1, 256, 1, "Client threads"),
         positive("max_header_bytes", "Size limit of an answer's head; 32 KiB unless given"),
         integer("max_event_bytes", 1, MOST, 4 << 20, "Size limit of one event of a stream"),
-        integer("max_body_bytes", 1, MOST, 16 << 20, "Size limit of an answer that is not a stream, errors included"),
+        integer(
+            "max_body_bytes",
+            1,
+            MOST,
+            16 << 20,
+            "Size limit of an answer that is not a stream, errors included",
+        ),
         integer("max_answer_bytes", 1, MOST, 64 << 20, "Size limit of a whole stream"),
     ]
 }

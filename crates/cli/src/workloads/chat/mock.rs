@@ -17,9 +17,11 @@ pub fn listed(text: &str) -> Result<Schedule, Mistake> {
     let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
     let settings: Settings = parts
         .map(|part| {
-            let (name, value) = part.split_once('=').map_or((part, None), |(name, value)| (name, Some(value)));
+            let (name, value) =
+                part.split_once('=').map_or((part, None), |(name, value)| (name, Some(value)));
             let name = name.trim().replace('-', "_");
-            let kind = known.settings.iter().find(|setting| setting.name == name).map(|setting| &setting.kind);
+            let kind =
+                known.settings.iter().find(|setting| setting.name == name).map(|setting| &setting.kind);
             let value = match (kind, value) {
                 (Some(SettingKind::Switch), None) => Value::Switch(true),
                 (Some(kind), Some(value)) => arguments::value(kind, value.trim()),
@@ -80,12 +82,19 @@ mod tests {
     #[test]
     fn a_list_of_settings_is_a_schedule() {
         let schedule = listed("ttft=30ms, itl=1.5ms,crlf,slots=4").unwrap();
-        assert_eq!((schedule.first_token, schedule.gap), (Duration::from_millis(30), Duration::from_micros(1500)));
+        assert_eq!(
+            (schedule.first_token, schedule.gap),
+            (Duration::from_millis(30), Duration::from_micros(1500))
+        );
         assert_eq!((schedule.crlf, schedule.slots), (true, Some(4)));
         assert_eq!(listed("itl=0").unwrap().gap, Duration::ZERO);
-        for (mock, part) in
-            [("first=30", "first"), ("itl=x", "itl"), ("busy=2", "busy"), ("ttft=-1", "ttft"), ("slots=0", "slots")]
-        {
+        for (mock, part) in [
+            ("first=30", "first"),
+            ("itl=x", "itl"),
+            ("busy=2", "busy"),
+            ("ttft=-1", "ttft"),
+            ("slots=0", "slots"),
+        ] {
             let error = listed(mock).unwrap_err();
             assert!(error.text.contains(part) && error.hint.is_some(), "{}", error.text);
         }

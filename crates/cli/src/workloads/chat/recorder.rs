@@ -70,8 +70,7 @@ fn reporting<T: Send>(
     live: &Live,
     report: &mut dyn FnMut(WorkloadEvent),
     work: impl FnOnce() -> T + Send,
-) -> T
-{
+) -> T {
     let planned = setup.load.requests.map(|requests| requests.saturating_add(setup.load.warm_up));
     let (is_over, here) = (AtomicBool::new(false), std::thread::current());
     std::thread::scope(|scope| {

@@ -69,6 +69,8 @@ pub struct LoadResults {
     pub took_s: Option<f64>,
     /// How the client did.
     pub client: Client,
+    /// What a good request is.
+    pub bounds: Bounds,
     /// Whether there were SLOs.
     pub has_bounds: bool,
 }
@@ -129,7 +131,9 @@ impl LoadResults {
         let bounds = Bounds { ttft_s: slo.ttft_s, tpot_s: slo.tpot_s, e2e_s: slo.e2e_s };
         let windows = finders.into_iter().map(WindowFinder::finish);
         let mut gathered: Vec<Option<Gathered>> = windows
-            .map(|window| Some(Gathered { collector: Collector::new(window?, bounds), faults: BTreeMap::new() }))
+            .map(|window| {
+                Some(Gathered { collector: Collector::new(window?, bounds), faults: BTreeMap::new() })
+            })
             .collect();
         for exchange in load.requests()? {
             let exchange = exchange?;
@@ -139,7 +143,7 @@ impl LoadResults {
             }
         }
         let ending = load.summary.ending.clone().and_then(|ending| serde_json::from_value(ending).ok());
-        Ok(finish(settings, gathered, ending, !bounds.is_empty()))
+        Ok(finish(settings, gathered, ending, bounds))
     }
 
     /// How large the load was; none if it had no size of its own, as that of a trace.
@@ -157,7 +161,7 @@ fn finish(
     settings: LoadSettings,
     gathered: Vec<Option<Gathered>>,
     mut ending: Option<Ending>,
-    has_bounds: bool,
+    bounds: Bounds,
 ) -> LoadResults {
     let mut counters = ending.as_mut().map(|ending| std::mem::take(&mut ending.counters)).unwrap_or_default();
     counters.resize(gathered.len(), None);
@@ -180,7 +184,8 @@ fn finish(
         began_s: ending.as_ref().map(|ending| ending.began_s),
         ended: ending.map(|ending| ending.ended),
         client,
-        has_bounds,
+        bounds,
+        has_bounds: !bounds.is_empty(),
     }
 }
 
@@ -223,6 +228,7 @@ pub fn request(exchange: &Exchange) -> Request {
         output_tokens: exchange.usage.and_then(|usage| usage.output),
         counted_tokens: exchange.counted,
         prompt_tokens: exchange.usage.and_then(|usage| usage.prompt),
+        cached_tokens: exchange.usage.and_then(|usage| usage.cached),
         reasoning_tokens: exchange.usage.and_then(|usage| usage.reasoning),
         is_success: exchange.is_success(),
         score: exchange.score.map(|score| (score.exact, score.f1)),

@@ -17,7 +17,7 @@ use assay_random::Random;
 use assay_workloads::settings::Checked;
 use serde_json::{Map, Value, json};
 
-use super::{description, mock};
+use super::mock;
 use crate::failure::Mistake;
 
 /// Tokens of made-up prompts and of their answers, unless something else is asked for.
@@ -55,7 +55,7 @@ pub struct Setup {
 impl ChatSettings {
     /// Checks settings.
     pub fn new(settings: &Settings) -> Result<ChatSettings, Mistake> {
-        let checked = Checked::new(&description::description(), settings)?;
+        let checked = Checked::new(&super::description(), settings)?;
         check_combinations(&checked)?;
         let mock = checked.optional_text("mock").map(mock::listed).transpose()?;
         let (headers, fields) = (object("headers", &checked)?, object("fields", &checked)?);
@@ -87,8 +87,10 @@ impl ChatSettings {
             "embeddings" => Api::Embeddings,
             _ => Api::Chat,
         };
-        let token = checked.optional_text("token_command").map(|command| TokenSource::Command(command.to_owned()));
-        let variable = || checked.optional_text("token_env").map(|name| TokenSource::Environment(name.to_owned()));
+        let token =
+            checked.optional_text("token_command").map(|command| TokenSource::Command(command.to_owned()));
+        let variable =
+            || checked.optional_text("token_env").map(|name| TokenSource::Environment(name.to_owned()));
         let headers = self.headers.iter().map(|(name, value)| {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             Ok((name.clone(), from_environment(&text, "a header", "value")?))
@@ -146,8 +148,10 @@ impl ChatSettings {
     /// What belongs to a repeat and to the size of the load, whichever endpoint is asked.
     fn seed(&self, repeat: u64) -> u64 {
         let size = ["streams", "rate", "ramp_from", "trace", "turns", "prompt_tokens"];
-        let size: Vec<String> =
-            size.iter().map(|name| self.checked.get(name).map(ToString::to_string).unwrap_or_default()).collect();
+        let size: Vec<String> = size
+            .iter()
+            .map(|name| self.checked.get(name).map(ToString::to_string).unwrap_or_default())
+            .collect();
         Random::item(self.checked.integer("seed"), &size.join("/"), repeat).next_u64() >> 1
     }
 
@@ -155,11 +159,14 @@ impl ChatSettings {
         let checked = &self.checked;
         let begin = match (checked.optional_text("trace"), checked.optional_number("rate")) {
             (Some(path), _) => Arrivals::Trace(trace(Path::new(path))?),
-            (None, Some(rate)) => match (checked.optional_number("ramp_from"), checked.duration("ramp_over")) {
+            (None, Some(rate)) => match (checked.optional_number("ramp_from"), checked.duration("ramp_over"))
+            {
                 (Some(from), Some(over)) => Arrivals::Ramp { from, to: rate, over, curve: Curve::Linear },
                 _ => match checked.optional_text("gaps") {
                     Some("constant") => Arrivals::Constant { rate },
-                    Some("gamma") => Arrivals::Gamma { rate, shape: checked.optional_number("shape").unwrap_or(1.0) },
+                    Some("gamma") => {
+                        Arrivals::Gamma { rate, shape: checked.optional_number("shape").unwrap_or(1.0) }
+                    }
                     _ => Arrivals::Poisson { rate },
                 },
             },
@@ -208,7 +215,9 @@ impl ChatSettings {
     fn prompts(&self, seed: u64, requests: Option<u64>, warm_up: u64) -> anyhow::Result<(Prompts, String)> {
         let checked = &self.checked;
         let tokenizer = checked.optional_text("tokenizer").map(open_tokenizer).transpose()?;
-        let small = |name: &str| checked.optional_integer(name).map(|tokens| u32::try_from(tokens).unwrap_or(u32::MAX));
+        let small = |name: &str| {
+            checked.optional_integer(name).map(|tokens| u32::try_from(tokens).unwrap_or(u32::MAX))
+        };
         let output_tokens = small("output_tokens");
         let (prompts, source) = match (checked.optional_text("prompts"), checked.optional_text("prompt")) {
             (Some(path), _) => {
@@ -228,7 +237,9 @@ impl ChatSettings {
                     beginnings: 1,
                 };
                 let made = match &tokenizer {
-                    Some(tokenizer) => synthetic.make(seed, Some(tokenizer)).and_then(|all| Prompts::new(all, seed)),
+                    Some(tokenizer) => {
+                        synthetic.make(seed, Some(tokenizer)).and_then(|all| Prompts::new(all, seed))
+                    }
                     None => Prompts::endless(synthetic, seed),
                 };
                 (made, format!("made-up prompts of {tokens} tokens"))
@@ -292,9 +303,14 @@ fn check_combinations(checked: &Checked) -> Result<(), Mistake> {
     let mistake = |text: String, hint: &str| Err(Mistake::new(text, hint));
     match (is_given("url"), is_given("mock")) {
         (false, false) => {
-            return mistake("`chat` has no endpoint".to_owned(), "give `url`, or `mock` for a calibration endpoint");
+            return mistake(
+                "`chat` has no endpoint".to_owned(),
+                "give `url`, or `mock` for a calibration endpoint",
+            );
         }
-        (true, true) => return mistake("`url` and `mock` are both given".to_owned(), "leave one of them out"),
+        (true, true) => {
+            return mistake("`url` and `mock` are both given".to_owned(), "leave one of them out");
+        }
         _ => {}
     }
     let exclusive = [
@@ -321,7 +337,10 @@ fn check_combinations(checked: &Checked) -> Result<(), Mistake> {
         return mistake(format!("`{one}` needs `{other}`"), "give both, or neither");
     }
     if is_given("shared_tokens") && (is_given("prompts") || is_given("prompt")) {
-        return mistake("`shared_tokens` is for made-up prompts".to_owned(), "leave out the prompts, or shared_tokens");
+        return mistake(
+            "`shared_tokens` is for made-up prompts".to_owned(),
+            "leave out the prompts, or shared_tokens",
+        );
     }
     for name in ["rate", "ramp_from", "shape"] {
         let is_possible = checked.optional_number(name).is_none_or(|number| {
@@ -419,7 +438,10 @@ mod tests {
         assert!(text(&[]).contains("no endpoint"));
         assert!(text(&[url(), ("mock", "itl=1ms".into())]).contains("both"));
         assert!(text(&[url(), ("rate", Setting::Float(1.0)), ("trace", "a".into())]).contains("`rate`"));
-        assert!(text(&[url(), ("streams", Setting::Integer(2)), ("rate", Setting::Float(1.0))]).contains("`streams`"));
+        assert!(
+            text(&[url(), ("streams", Setting::Integer(2)), ("rate", Setting::Float(1.0))])
+                .contains("`streams`")
+        );
         assert!(text(&[url(), ("fields", "[1]".into())]).contains("`fields`"));
         assert!(text(&[url(), ("gaps", "gamma".into())]).contains("`rate`"));
         assert!(text(&[url(), ("rate", Setting::Float(0.0))]).contains("above 0"));
@@ -434,7 +456,8 @@ mod tests {
         };
         refused(&[("url", "https://me:canary@host/v1".into())]);
         refused(&[url(), ("headers", r#"{"X-Api-Key": "canary"}"#.into())]);
-        let fine = read(&[url(), ("headers", r#"{"X-Api-Key": "$NO_SUCH_VARIABLE_IS_SET", "X-Team": "a"}"#.into())]);
+        let fine =
+            read(&[url(), ("headers", r#"{"X-Api-Key": "$NO_SUCH_VARIABLE_IS_SET", "X-Team": "a"}"#.into())]);
         let error = fine.unwrap().endpoint("http://a/v1").unwrap_err();
         assert!(error.text.contains("NO_SUCH_VARIABLE_IS_SET"), "{}", error.text);
     }
