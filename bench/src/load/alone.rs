@@ -105,7 +105,7 @@ pub struct Many {
     pub failed: u64,
 }
 
-/// So many streams, each asking so often: the first token after 200 ms, then one every 20 ms, 50 in all.
+/// Streams that send several requests each: the first token after 200 ms, then one every 20 ms, 50 in all.
 pub fn many(place: &Place, streams: u32, requests_each: u32) -> anyhow::Result<Many> {
     let endpoint =
         Endpoint::start(place, &["--ttft", "200ms", "--itl", "20ms", "--tokens", "50", "--spread"])?;
@@ -125,8 +125,8 @@ pub fn many(place: &Place, streams: u32, requests_each: u32) -> anyhow::Result<M
 }
 
 /// How late requests of an open loop are sent, in seconds: the 99th percentile of every second, and that of a thread
-/// which does nothing but wait for the same moments, in turns. The machine itself stands still now and then, which no
-/// client can do anything about; the second number tells how much of that there was.
+/// which does nothing but wait for the same moments, in turns. The machine itself stalls now and then, which no
+/// client can do anything about; the second number shows how much.
 #[derive(Debug)]
 pub struct Pace {
     /// This client.
@@ -135,7 +135,7 @@ pub struct Pace {
     pub machine: Option<Spread>,
 }
 
-/// Measures the pace for so many seconds.
+/// Measures the pace.
 pub fn pace(place: &Place, rate: u32, seconds: u32) -> anyhow::Result<Pace> {
     let rate_text = rate.to_string();
     let options = ["--rate", &rate_text, "--duration", "1s", "--gaps", "constant"];
@@ -189,7 +189,7 @@ pub fn starts(place: &Place, rounds: usize) -> anyhow::Result<Option<Spread>> {
     Ok(Spread::of(&times))
 }
 
-/// So many requests, one token each, on 64 streams: what that takes.
+/// Requests of one token each, on 64 streams: what that takes.
 pub fn requests(place: &Place, requests: u32) -> anyhow::Result<Said> {
     let endpoint = Endpoint::start(place, &["--instant", "--tokens", "1"])?;
     let requests = requests.to_string();

@@ -206,8 +206,8 @@ pub fn carry_out(command: &mut Command) -> anyhow::Result<Said> {
     };
     let wall_s = began.elapsed().as_secs_f64();
     if !status.success() {
-        let told = fs::read_to_string(&errors).unwrap_or_default();
-        bail!("it ended with {status}: {}", told.lines().last().unwrap_or("no reason given"));
+        let printed = fs::read_to_string(&errors).unwrap_or_default();
+        bail!("it ended with {status}: {}", printed.lines().last().unwrap_or("no reason given"));
     }
     let printed = serde_json::from_slice(&fs::read(&out)?).unwrap_or(Value::Null);
     Ok(Said { cpu_s: children_cpu_s()? - before, wall_s, peak_bytes, printed, ttft_s: None })

@@ -108,7 +108,7 @@ impl Answer {
         if let Some(text) = body.only_text() {
             self.template = Template::of(&event.data, text, kind);
         }
-        // A server that tells its count with every chunk tells how many tokens the chunk has.
+        // A server that reports its count with every chunk says how many tokens the chunk has.
         let counted =
             body.usage.as_ref().filter(|_| kind.is_token()).and_then(|usage| usage.completion_tokens);
         let tokens = counted.map(|now| now.saturating_sub(before.unwrap_or(0)));
@@ -233,7 +233,7 @@ impl Answer {
         }
     }
 
-    /// Keeps the text of a choice if somebody wants it, and tells how long it is.
+    /// Keeps the text of a choice if it is wanted, and gives its length.
     fn keep(&mut self, choice: &Choice<'_>) -> usize {
         let (content, reasoning) = (choice.content(), choice.reasoning());
         if let Some(texts) = &mut self.text {

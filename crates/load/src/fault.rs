@@ -245,7 +245,7 @@ impl FaultKind {
         )
     }
 
-    /// The fault that a status stands for, if it is no success.
+    /// The fault of a status, if it is not a success.
     pub fn of_status(status: u16) -> Option<FaultKind> {
         match status {
             200..=299 => None,
@@ -266,7 +266,7 @@ impl Fault {
         Fault { kind, message: message.into(), retry_after_s: None }
     }
 
-    /// The fault that an input or output error stands for, before a connection exists.
+    /// The fault of an I/O error before a connection exists.
     pub fn of_connecting(error: &std::io::Error) -> Fault {
         use std::io::ErrorKind;
         let kind = match error.kind() {

@@ -70,7 +70,7 @@ pub enum PromptError {
     /// Nothing to ask.
     #[error("there are no prompts")]
     Empty,
-    /// A made-up prompt cannot have so many tokens.
+    /// No made-up prompt has this many tokens.
     #[error("no text with exactly {wanted} tokens was found with this tokenizer; the nearest has {found}")]
     Length {
         /// How many were wanted.
@@ -116,15 +116,15 @@ impl Prompts {
         Ok(Self { endless, ..Self::new(first, seed)? })
     }
 
-    /// Sets prompts apart for `count` requests that warm up: some of these, where there are more than that.
+    /// Reserves prompts for `count` requests that warm up: some of these, where there are more than that.
     pub fn with_warm_up(mut self, count: u64) -> Self {
         let places: std::collections::BTreeSet<u64> =
             (0..count).map(|index| self.order.place(index)).collect();
         if self.endless.is_none() && count < self.all.len() as u64 {
             let all = std::mem::take(&mut self.all);
             for (place, prompt) in all.into_iter().enumerate() {
-                let is_set_apart = places.contains(&(place as u64));
-                if is_set_apart { self.warm_up.push(prompt) } else { self.all.push(prompt) }
+                let is_reserved = places.contains(&(place as u64));
+                if is_reserved { self.warm_up.push(prompt) } else { self.all.push(prompt) }
             }
             self.order = self.order.of(self.all.len() as u64);
         }
@@ -154,7 +154,7 @@ impl Prompts {
         Self { order: Order::standing(self.all.len() as u64), ..self }
     }
 
-    /// Every answer may have so many tokens, whatever the prompts say.
+    /// Limits the tokens of every answer, whatever the prompts say.
     pub fn with_output_tokens(self, tokens: u32) -> Self {
         Self { output_tokens: Some(tokens), ..self }
     }

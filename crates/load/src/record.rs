@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `record/codec.rs`, `record/spool.rs` | the spool: compact, append-only, readable after a crash |
 //! | `record/columns.rs`, `record/tables.rs` | requests and chunks as Parquet tables |
-//! | `record/stored.rs` | a load on disk, whichever form it has |
+//! | `record/stored.rs` | a load on disk, in either form |
 
 mod codec;
 mod columns;
@@ -67,7 +67,7 @@ pub struct Exchange {
     pub usage: Option<Usage>,
     /// Output tokens as our tokenizer counts them in the text that came.
     pub counted: Option<u64>,
-    /// Times that the server told.
+    /// Times that the server reported.
     pub server: Option<ServerTimes>,
     /// Why the server says that it stopped.
     pub finish: Option<String>,
@@ -103,7 +103,7 @@ pub struct Chunk {
     pub at_s: f64,
     /// How many events it was.
     pub events: u32,
-    /// How many tokens it was, where the server tells that for every chunk.
+    /// How many tokens it was, where the server reports that for every chunk.
     pub tokens: Option<u32>,
     /// What it was.
     pub kind: ChunkKind,
@@ -176,7 +176,7 @@ pub struct Usage {
     pub cached: Option<u64>,
 }
 
-/// Times that the server told in its answer, in seconds.
+/// Times that the server reported in its answer, in seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServerTimes {
     /// Waiting before the work began.

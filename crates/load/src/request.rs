@@ -57,7 +57,7 @@ pub struct Endpoint {
     pub api: Api,
     /// Whether answers are streamed.
     pub stream: bool,
-    /// Whether the server is asked to tell its token counts at the end of a stream.
+    /// Whether the server is asked for its token counts at the end of a stream.
     pub ask_usage: bool,
     /// More headers.
     pub headers: Vec<(String, String)>,

@@ -86,7 +86,7 @@ impl Default for Limits {
 }
 
 impl Load {
-    /// A closed loop with so many streams and requests on one endpoint.
+    /// A closed loop on one endpoint.
     pub fn closed(endpoint: Endpoint, streams: u32, requests: u64) -> Load {
         Load {
             endpoints: vec![endpoint],
@@ -267,7 +267,7 @@ impl Common<'_> {
     }
 }
 
-/// Carries a load out. `finished` is called for every request that has ended, from the threads that made them; `live` can
+/// Runs a load. `finished` is called for every request that has ended, from the threads that made them; `live` can
 /// be looked at meanwhile, and setting `stop` ends the load: what is in flight then counts as interrupted.
 pub fn run(
     load: &Load,

@@ -50,7 +50,7 @@ pub(crate) struct Token {
     seen: RwLock<Vec<String>>,
 }
 
-/// What stands in the place of a token.
+/// Replaces a token.
 const REDACTED: &str = "[redacted]";
 /// The shortest beginning of a token that is recognized at the end of a shortened text.
 const SHORTEST_PART: usize = 4;
@@ -70,7 +70,7 @@ impl Token {
     }
 
     /// Whether it is time for a new one; `was_refused` says that the server does not take the present one. Only one
-    /// caller is told so.
+    /// caller gets true.
     pub(crate) fn is_due(&self, was_refused: bool) -> bool {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let age = asked.elapsed();

@@ -61,7 +61,7 @@ impl Drop for Llama {
     }
 }
 
-/// Prompts whose answers have so many tokens.
+/// Prompts whose answers have this many tokens.
 fn prompts(count: usize, output: u32, tokenizer: &Tokenizer) -> Vec<Prompt> {
     let (prompt_tokens, output_tokens) = (Length::Between(10, 200), Length::Exactly(output));
     Synthetic { count, prompt_tokens, output_tokens, shared_tokens: 8, beginnings: 1 }

@@ -9,9 +9,9 @@ use crate::estimate::estimate;
 /// How large a load was.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub enum Level {
-    /// So many streams in a closed loop.
+    /// Streams of a closed loop.
     Streams(u64),
-    /// So many requests per second.
+    /// Requests per second.
     Rate(f64),
 }
 

@@ -69,7 +69,7 @@ pub struct Tokens {
     pub prompt_with_cache: u64,
     /// Output tokens, reasoning included, where known.
     pub output: u64,
-    /// Tokens of reasoning, where told.
+    /// Tokens of reasoning, where reported.
     pub reasoning: u64,
     /// Requests whose tokens the server counted.
     pub by_server: u64,
@@ -112,11 +112,11 @@ pub struct Summary {
     pub exact: Share,
     /// F1 of those answers.
     pub f1: Distribution,
-    /// How long requests waited, as the server tells.
+    /// How long requests waited, as the server reports.
     pub server_queue: Distribution,
-    /// How long prompts took, as the server tells.
+    /// How long prompts took, as the server reports.
     pub server_prompt: Distribution,
-    /// How long outputs took, as the server tells.
+    /// How long outputs took, as the server reports.
     pub server_output: Distribution,
     /// Counts of tokens.
     pub tokens: Tokens,
@@ -195,7 +195,7 @@ impl Collector {
     }
 
     /// Takes a request. Latencies of failed requests would flatter or spoil those of the others: they are left out, and
-    /// the success rate tells how many.
+    /// the success rate says how many.
     pub fn add(&mut self, request: &Request) {
         if request.warm_up {
             return;
@@ -296,7 +296,7 @@ impl Summary {
     }
 }
 
-/// Tokens of a request that arrived inside the window. Its tokens are spread over its chunks where the server does not tell
+/// Tokens of a request that arrived inside the window. Its tokens are spread over its chunks where the server does not report
 /// those of each; an answer that is no stream arrives at its end.
 fn inside(request: &Request, window: &Window) -> f64 {
     let chunks = request.arrivals.len() as f64;

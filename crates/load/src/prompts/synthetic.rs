@@ -18,7 +18,7 @@ const MOST_CORRECTIONS: usize = 64;
 /// A number of tokens, or how it is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Length {
-    /// Always so many.
+    /// Always this many.
     Exactly(u32),
     /// From the first to the second, all alike.
     Between(u32, u32),

@@ -1,4 +1,4 @@
-//! One finished request as compact bytes, and back. Times are whole nanoseconds, told as differences, and all numbers take
+//! One finished request as compact bytes, and back. Times are whole nanoseconds, written as differences, and all numbers take
 //! only as many bytes as they need: a chunk takes about seven bytes.
 
 use super::{Chunk, ChunkKind, Exchange, ServerTimes, Usage};
@@ -63,7 +63,7 @@ pub(super) fn encode(exchange: &Exchange, out: &mut Vec<u8>) {
         let at = nanoseconds(chunk.at_s);
         writer.signed(at - last);
         last = at;
-        // Nearly all chunks are one event whose tokens are not told: one byte says so, and which kind it is.
+        // Nearly all chunks are one event whose tokens are unknown: one byte says so, and which kind it is.
         let is_plain = chunk.events == 1 && chunk.tokens.is_none();
         writer.0.push(chunk.kind as u8 | if is_plain { 0 } else { 0x80 });
         if !is_plain {
@@ -72,7 +72,7 @@ pub(super) fn encode(exchange: &Exchange, out: &mut Vec<u8>) {
         }
         writer.number(u64::from(chunk.bytes));
     }
-    // What came later stands at the end, where older files have nothing.
+    // Later additions are at the end, where older files have nothing.
     writer.option(exchange.score, |writer, score| {
         writer.flag(score.exact);
         writer.real(score.f1);

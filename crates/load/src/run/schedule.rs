@@ -18,7 +18,7 @@ const WARM_UP_STREAMS: u32 = 8;
 const FIRST_PAUSE_NS: i64 = 250_000_000;
 /// The longest such pause.
 const LONGEST_PAUSE_NS: i64 = 30_000_000_000;
-/// A stream whose request could not even be sent waits at least so long: thousands of failures a second tell no more
+/// A stream whose request could not even be sent waits at least this long: thousands of failures a second say no more
 /// than ten, and leave no time for other endpoints.
 const UNSENT_PAUSE_NS: i64 = 100_000_000;
 
@@ -43,7 +43,7 @@ pub(super) struct Job {
 
 impl Job {
     /// Notes that the request is made now, and gives how much later that is than meant. A stream of a closed loop sends
-    /// its next request when it can: what the client was late there is told of the client, and is no time of the request.
+    /// its next request when it can: its lateness there is the client's schedule lag, and not part of the latency.
     /// Later turns of a conversation are meant for a moment, and so are requests of an open loop.
     pub(super) fn begin(&mut self, now_ns: i64) -> i64 {
         let late_ns = (now_ns - self.intended_ns).max(0);
@@ -143,7 +143,7 @@ impl<'a> Schedule<'a> {
         [opening, due, begin].into_iter().flatten().min()
     }
 
-    /// Whether nothing is left to send, apart from what requests in flight bring about.
+    /// Whether nothing is left to send, except for what requests in flight cause.
     pub(super) fn is_over(&mut self) -> bool {
         self.has_begun && self.next_due_ns().is_none()
     }
@@ -189,7 +189,7 @@ impl<'a> Schedule<'a> {
     /// Requests that are due and have not been taken.
     pub(super) fn waiting(&mut self, now_ns: i64) -> u64 {
         let began = self.common.began_ns().unwrap_or(0);
-        // Counting all of an open loop that is far behind would cost more than it tells.
+        // Counting all of an open loop that is far behind would cost more than it is worth.
         let is_late = |opening: &mut Opening| {
             opening.times.peek().is_some_and(|(_, at_s)| began + nanoseconds(*at_s) <= now_ns)
         };
@@ -197,7 +197,7 @@ impl<'a> Schedule<'a> {
         late + self.due.iter().filter(|due| due.0.at_ns <= now_ns).count() as u64
     }
 
-    /// How many requests should be in flight now that so many are: none before the measured part, when nothing is left to
+    /// How many requests should be in flight now: none before the measured part, when nothing is left to
     /// send, and for conversations, whose users think.
     pub(super) fn asked(&mut self, there: u32, now_ns: i64) -> Option<u32> {
         let load = self.common.load;
@@ -355,7 +355,7 @@ impl<'a> Schedule<'a> {
     }
 }
 
-/// How long after one another so many streams begin.
+/// The delay between the starts of two streams.
 fn spacing_ns(streams: u64) -> i64 {
     if streams > MOST_AT_ONCE { STREAM_SPACING_NS } else { 0 }
 }

@@ -112,7 +112,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Tells the time, and samples the offset of the real-time clock for the stamps that come now.
+    /// Gives the time, and samples the offset of the real-time clock for the stamps that come now.
     fn sample_clock(&self) -> i64 {
         let mut clock = self.shared.clock.get();
         let now = clock.sample();
@@ -176,7 +176,7 @@ impl<'a> Worker<'a> {
             if slot.generation != generation {
                 continue;
             }
-            // A server may have closed a connection that it promised to keep; a look at it tells before a request is lost.
+            // A server may have closed a connection that it promised to keep; a look at it shows that before a request is lost.
             slot.connection.drive(Ready { readable: true, ..Ready::default() }, &mut |_| {});
             if slot.connection.is_free() {
                 return Ok(place);

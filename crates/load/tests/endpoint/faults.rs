@@ -151,7 +151,7 @@ fn a_token_that_expires_is_got_anew() {
     let path = directory.path().join("asked");
     let bearers = vec!["first".to_owned(), "second".to_owned()];
     let schedule = Schedule { tokens: 10, bearers, bearer_requests: 4, ..Schedule::default() };
-    // The command tells the second token from its second time on.
+    // The command prints the second token from its second time on.
     let file = path.display();
     let command = format!("if [ -e '{file}' ]; then echo second; else touch '{file}'; echo first; fi");
     let seen = measure(schedule, |load| {

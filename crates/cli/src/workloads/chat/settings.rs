@@ -145,7 +145,7 @@ impl ChatSettings {
         Ok(Setup { load, prompts, metrics_url, described })
     }
 
-    /// What belongs to a repeat and to the size of the load, whichever endpoint is asked.
+    /// What belongs to a repeat and to the size of the load, for all endpoints.
     fn seed(&self, repeat: u64) -> u64 {
         let size = ["streams", "rate", "ramp_from", "trace", "turns", "prompt_tokens"];
         let size: Vec<String> = size
