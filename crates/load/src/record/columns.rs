@@ -15,7 +15,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type};
 
-/// What a column holds. Names end in `?` where a value may be missing.
+/// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ColumnType {
     Integer,
@@ -284,36 +284,20 @@ impl TableReader {
 }
 
 fn read_column(reader: ColumnReader, rows: usize) -> Result<ReadColumn, ParquetError> {
-    let (values, present, is_required) = match reader {
-        ColumnReader::Int64ColumnReader(reader) => {
-            let (values, present, is_required) = read_values::<Int64Type>(reader, rows)?;
-            (Values::Integer(values), present, is_required)
-        }
-        ColumnReader::DoubleColumnReader(reader) => {
-            let (values, present, is_required) = read_values::<DoubleType>(reader, rows)?;
-            (Values::Float(values), present, is_required)
-        }
-        ColumnReader::ByteArrayColumnReader(reader) => {
-            let (values, present, is_required) = read_values::<ByteArrayType>(reader, rows)?;
-            (Values::Text(values), present, is_required)
-        }
-        ColumnReader::BoolColumnReader(reader) => {
-            let (values, present, is_required) = read_values::<BoolType>(reader, rows)?;
-            (Values::Switch(values), present, is_required)
-        }
-        _ => {
-            return Err(ParquetError::General(
-                "a column has a type that this version does not write".to_owned(),
-            ));
-        }
-    };
-    Ok(ReadColumn { values, present, is_required, row: 0, value: 0 })
+    match reader {
+        ColumnReader::Int64ColumnReader(reader) => read_values(reader, rows, Values::Integer),
+        ColumnReader::DoubleColumnReader(reader) => read_values(reader, rows, Values::Float),
+        ColumnReader::ByteArrayColumnReader(reader) => read_values(reader, rows, Values::Text),
+        ColumnReader::BoolColumnReader(reader) => read_values(reader, rows, Values::Switch),
+        _ => Err(ParquetError::General("a column has a type that this version does not write".to_owned())),
+    }
 }
 
 fn read_values<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
     rows: usize,
-) -> Result<(Vec<T::T>, Vec<i16>, bool), ParquetError> {
+    wrap: impl FnOnce(Vec<T::T>) -> Values,
+) -> Result<ReadColumn, ParquetError> {
     let (mut values, mut present) = (Vec::new(), Vec::new());
     let mut read = 0;
     while read < rows {
@@ -325,7 +309,7 @@ fn read_values<T: DataType>(
     }
     // Levels are only read of columns that may be empty.
     let is_required = present.is_empty();
-    Ok((values, present, is_required))
+    Ok(ReadColumn { values: wrap(values), present, is_required, row: 0, value: 0 })
 }
 
 /// The values of one row, asked for in the order of the columns.
