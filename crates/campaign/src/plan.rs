@@ -143,6 +143,11 @@ impl Plan {
         self.expected_s.get(cell).copied().flatten()
     }
 
+    /// How often each cell is run before its first measured run.
+    pub fn warmup(&self) -> u32 {
+        self.run.warmup
+    }
+
     /// How often a cell is run at least.
     pub fn least_of(&self, cell: usize) -> u32 {
         self.least.get(cell).copied().unwrap_or(self.repeats.at_least)

@@ -35,6 +35,7 @@ pub mod process;
 pub mod replay;
 pub mod schedule;
 pub mod script;
+mod steps;
 mod standing;
 mod sys;
 pub mod tools;

@@ -3,14 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use assay_model::identity::hash_text;
 use assay_model::{Settings, Speed, Value};
 
 use super::Plan;
-use crate::campaign::{Replay, ReplaySource, Shell};
+use crate::campaign::{CommandTemplate, Replay, ReplaySource, Shell};
 use crate::problem::Problem;
+use crate::template::Template;
 
 /// Where a run finds things.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +50,10 @@ pub struct Invocation {
     pub follow: Vec<PathBuf>,
     /// The log to play instead of starting anything.
     pub recording: Option<Recording>,
+    /// A shell command to run before, untimed.
+    pub prepare: Option<String>,
+    /// A shell command to run after, untimed.
+    pub cleanup: Option<String>,
 }
 
 /// A log that is played instead of a run.
@@ -100,6 +106,9 @@ pub enum InvocationError {
     Placeholder(String),
 }
 
+/// What a replayed workload without a command has.
+static NO_COMMAND: LazyLock<CommandTemplate> = LazyLock::new(CommandTemplate::default);
+
 impl Plan {
     /// What to start for one repeat of a cell.
     pub fn invocation(
@@ -113,9 +122,15 @@ impl Plan {
         let lookup = |name: &str| run.value(name);
         let missing = InvocationError::Placeholder;
         let workload = &self.workload;
-        let command = workload.command.render(&lookup).map_err(missing)?;
+        let template = workload.command_of(&planned.settings).unwrap_or(&NO_COMMAND);
+        let command = match workload.shell {
+            Shell::None => template.template.render(&lookup),
+            Shell::Sh | Shell::Bash => template.template.render_shell(&lookup),
+        };
+        let command = command.map_err(missing)?;
+        let step = |step: &Option<Template>| step.as_ref().map(|step| step.render_shell(&lookup)).transpose();
         let arguments = match workload.shell {
-            Shell::None => workload
+            Shell::None => template
                 .words
                 .iter()
                 .map(|word| word.render(&lookup))
@@ -147,6 +162,8 @@ impl Plan {
             group_memory: self.run.group_memory,
             follow: follow.collect::<Result<_, _>>().map_err(missing)?,
             recording: self.recording(&run).map_err(missing)?,
+            prepare: step(&workload.prepare).map_err(missing)?,
+            cleanup: step(&workload.cleanup).map_err(missing)?,
         })
     }
 
