@@ -1,40 +1,14 @@
 //! Durations, sizes and shares as people write them: `1 h 30 min`, `4 GiB`, `2%`.
 
+pub use assay_model::duration::parse_duration;
+
 /// Durations stay below this, three hundred years, so that every later conversion to a system duration is valid.
 pub(crate) const LONGEST_S: f64 = 1e10;
-
-/// Reads a duration such as `90 s`, `5 min` or `1 h 30 min`; the result is in seconds, finite and above zero.
-pub fn parse_duration(text: &str) -> Result<f64, String> {
-    const EXAMPLES: &str = "write for example `90 s`, `5 min` or `1 h 30 min`";
-    let mut seconds = 0.0;
-    let mut last = f64::INFINITY;
-    for (number, unit) in parts(text).ok_or_else(|| format!("`{text}` is not a duration; {EXAMPLES}"))? {
-        let factor = match unit {
-            "ms" => 1e-3,
-            "s" | "sec" | "second" | "seconds" => 1.0,
-            "m" | "min" | "minute" | "minutes" => 60.0,
-            "h" | "hour" | "hours" => 3600.0,
-            "d" | "day" | "days" => 86400.0,
-            "" => return Err(format!("`{text}` has no unit; {EXAMPLES}")),
-            _ => return Err(format!("`{unit}` is not a unit of time; use ms, s, min, h or d")),
-        };
-        if factor >= last {
-            return Err(format!("`{text}` is not a duration: larger units come first, each once"));
-        }
-        last = factor;
-        seconds += number * factor;
-    }
-    match seconds > 0.0 && seconds < LONGEST_S {
-        true => Ok(seconds),
-        false if seconds == 0.0 => Err(format!("`{text}` is no time at all; a duration must be above zero")),
-        false => Err(format!("`{text}` is too long for a duration")),
-    }
-}
 
 /// Reads a size such as `4 GiB` or `500 MB`, in bytes.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let wrong = || format!("`{text}` is not a size; write for example `4 GiB` or `500 MB`");
-    let parts = parts(text).ok_or_else(wrong)?;
+    let parts = assay_model::duration::parts(text).ok_or_else(wrong)?;
     let [(number, unit)] = parts.as_slice() else { return Err(wrong()) };
     let factor = match *unit {
         "B" => 1.0,
@@ -74,21 +48,6 @@ pub fn check_share(share: f64) -> Result<f64, String> {
         true => Ok(share),
         false => Err(format!("{} is not a share above 0% and up to 100%", show_share(share))),
     }
-}
-
-/// Splits `1 h 30 min` into numbers and unit words. None where there is anything else.
-fn parts(text: &str) -> Option<Vec<(f64, &str)>> {
-    let mut parts = Vec::new();
-    let mut rest = text.trim();
-    while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
-        let number = rest.get(..digits)?.parse::<f64>().ok()?;
-        rest = rest.get(digits..)?.trim_start();
-        let word = rest.find(|c: char| !c.is_alphabetic()).unwrap_or(rest.len());
-        parts.push((number, rest.get(..word)?));
-        rest = rest.get(word..)?.trim_start();
-    }
-    (!parts.is_empty()).then_some(parts)
 }
 
 /// Seconds for people: `250 ms`, `30 s`, `15 min`, `1 h 30 min`.

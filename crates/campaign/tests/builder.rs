@@ -13,6 +13,7 @@ fn registry() -> Registry {
         summary: format!("The {name}"),
         kind: SettingKind::Integer { min: 1, max: 64 },
         default: Some(Value::Integer(default)),
+        optional: false,
     };
     Registry {
         workloads: vec![WorkloadDescription {

@@ -16,6 +16,7 @@ fn registry() -> Registry {
         summary: format!("the {name} of the model"),
         kind,
         default,
+        optional: false,
     };
     Registry {
         workloads: vec![WorkloadDescription {

@@ -13,6 +13,7 @@ fn setting(name: &str, default: i64) -> SettingDescription {
         summary: String::new(),
         kind: SettingKind::Integer { min: 1, max: 4096 },
         default: Some(Value::Integer(default)),
+        optional: false,
     }
 }
 

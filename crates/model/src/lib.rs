@@ -14,12 +14,14 @@
 //! | `layout.rs` | how a campaign wants its answer laid out |
 //! | `machine.rs` | what a probe of a machine found |
 //! | `platform.rs` | catalogue entries: where runs happen |
+//! | `duration.rs` | lengths of time as people write them |
 //! | `workload.rs` | what is computed, as the registry describes it |
 //! | `metric.rs` | names, units and directions of metrics |
 //! | `gate.rs` | bounds that cells must meet |
 //! | `estimate.rs` | estimates, verdicts and caveats |
 
 pub mod document;
+pub mod duration;
 pub mod entry;
 pub mod estimate;
 pub mod gate;

@@ -29,8 +29,11 @@ pub struct SettingDescription {
     pub summary: String,
     /// What values it takes.
     pub kind: SettingKind,
-    /// The value used when the campaign gives none; without one the setting must be given.
+    /// The value used when the campaign gives none.
     pub default: Option<Value>,
+    /// Whether a setting without a default may be left out. If not, it must be given.
+    #[serde(default)]
+    pub optional: bool,
 }
 
 /// What values a setting takes.
@@ -46,6 +49,8 @@ pub enum SettingKind {
     },
     /// Any finite number.
     Number,
+    /// A length of time with its unit, such as `90s` or `200ms`; a bare number in a campaign file is in seconds.
+    Duration,
     /// Any text.
     Text,
     /// `true` or `false`.

@@ -19,6 +19,10 @@ pub fn value(kind: &SettingKind, text: &str) -> Value {
         SettingKind::Integer { .. } => text.parse().ok().map(Value::Integer),
         SettingKind::Number => text.parse().ok().filter(|number: &f64| number.is_finite()).map(Value::Float),
         SettingKind::Switch => text.parse().ok().map(Value::Switch),
+        // A bare number of seconds, as campaign files may have it; anything else is a text with its unit.
+        SettingKind::Duration => {
+            text.parse().ok().filter(|number: &f64| number.is_finite()).map(Value::Float)
+        }
         SettingKind::Text | SettingKind::Choice(_) => None,
     };
     parsed.unwrap_or_else(|| Value::from(text))

@@ -84,7 +84,18 @@ pub(crate) fn engine_settings() -> Vec<SettingDescription> {
 }
 
 fn setting(name: &str, kind: SettingKind, default: Value, summary: &str) -> SettingDescription {
-    SettingDescription { name: name.to_owned(), summary: summary.to_owned(), kind, default: Some(default) }
+    SettingDescription { default: Some(default), optional: false, ..optional(name, kind, summary) }
+}
+
+/// A setting that may be left out.
+pub fn optional(name: &str, kind: SettingKind, summary: &str) -> SettingDescription {
+    SettingDescription {
+        name: name.to_owned(),
+        summary: summary.to_owned(),
+        kind,
+        default: None,
+        optional: true,
+    }
 }
 
 /// A whole number from `min` to `max`.
@@ -105,6 +116,11 @@ pub fn text(name: &str, default: &str, summary: &str) -> SettingDescription {
 /// A switch that is off unless it is turned on.
 pub fn switch(name: &str, summary: &str) -> SettingDescription {
     setting(name, SettingKind::Switch, Value::Switch(false), summary)
+}
+
+/// A length of time.
+pub fn duration(name: &str, default: &str, summary: &str) -> SettingDescription {
+    setting(name, SettingKind::Duration, default.into(), summary)
 }
 
 /// One of several words.

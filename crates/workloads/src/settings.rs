@@ -1,7 +1,9 @@
 //! Settings read as typed values. The description of a workload says what each may be; everything that does not agree
 //! with it is an error that names the setting.
 
-use assay_model::{SettingDescription, SettingKind, Settings, Value, WorkloadDescription};
+use std::time::Duration;
+
+use assay_model::{SettingDescription, SettingKind, Settings, Value, WorkloadDescription, duration};
 
 use crate::WorkloadError;
 
@@ -32,6 +34,7 @@ impl Checked {
         let mut values = Settings::new();
         for setting in &description.settings {
             let value = match (given.get(&setting.name), &setting.default) {
+                (None, None) if setting.optional => continue,
                 (Some(value), _) => conform(setting, value)?,
                 (None, Some(default)) => default.clone(),
                 (None, None) => return Err(missing(setting)),
@@ -70,6 +73,32 @@ impl Checked {
             Some(Value::Text(text)) => text,
             _ => "",
         }
+    }
+
+    /// A setting that may be left out.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.values.get(name)
+    }
+
+    /// A whole number, where it was given.
+    pub fn optional_integer(&self, name: &str) -> Option<u64> {
+        self.get(name).map(|_| self.integer(name))
+    }
+
+    /// A number, where it was given.
+    pub fn optional_number(&self, name: &str) -> Option<f64> {
+        self.get(name).and_then(Value::number)
+    }
+
+    /// A text, where it was given.
+    pub fn optional_text(&self, name: &str) -> Option<&str> {
+        self.get(name).map(|_| self.text(name))
+    }
+
+    /// A length of time, where it was given.
+    pub fn duration(&self, name: &str) -> Option<Duration> {
+        let seconds = self.get(name).and_then(|value| duration::seconds(value).ok())?;
+        Duration::try_from_secs_f64(seconds).ok()
     }
 
     /// All settings, given ones and defaults.
@@ -111,6 +140,10 @@ fn conform(setting: &SettingDescription, value: &Value) -> Result<Value, Workloa
             _ => bad("it must be a finite number".to_owned()),
         },
         (SettingKind::Number, _) => bad("it must be a number".to_owned()),
+        (SettingKind::Duration, _) => match duration::seconds(value) {
+            Ok(_) => Ok(value.clone()),
+            Err(reason) => bad(reason),
+        },
         (SettingKind::Switch, Value::Switch(_)) => Ok(value.clone()),
         (SettingKind::Switch, _) => bad("it must be true or false".to_owned()),
         (SettingKind::Text, _) => Ok(Value::Text(value.to_string())),
@@ -154,6 +187,7 @@ mod tests {
             summary: format!("what {name} does"),
             kind,
             default,
+            optional: false,
         };
         WorkloadDescription {
             name: "demo".to_owned(),
@@ -162,6 +196,7 @@ mod tests {
                 setting("layers", SettingKind::Integer { min: 0, max: 9 }, Some(Value::Integer(2))),
                 setting("rate", SettingKind::Number, Some(Value::Float(0.5))),
                 setting("size", SettingKind::Choice(vec!["1".to_owned(), "big".to_owned()]), None),
+                crate::describe::optional("wait", SettingKind::Duration, "how long it waits"),
             ],
             command: String::new(),
             headline: String::new(),
@@ -180,12 +215,21 @@ mod tests {
     }
 
     #[test]
+    fn what_may_be_left_out_is_absent_and_durations_have_units() {
+        let without = check(&[("size", "big".into())]).unwrap();
+        assert_eq!((without.duration("wait"), without.get("wait")), (None, None));
+        let with = check(&[("size", "big".into()), ("wait", "90s".into())]).unwrap();
+        assert_eq!(with.duration("wait"), Some(Duration::from_secs(90)));
+        assert!(check(&[("size", "big".into()), ("wait", "90".into())]).is_err());
+    }
+
+    #[test]
     fn errors_name_the_setting_and_help() {
         let hint = |result: Result<Checked, WorkloadError>| result.err().unwrap().hint().unwrap();
         let message = |result: Result<Checked, WorkloadError>| result.err().unwrap().to_string();
         assert_eq!(hint(check(&[("layer", Value::Integer(1))])), "did you mean `layers`?");
         assert_eq!(hint(check(&[("lay", Value::Integer(1))])), "did you mean `layers`?");
-        assert_eq!(hint(check(&[("other", Value::Integer(1))])), "settings: layers, rate, size");
+        assert_eq!(hint(check(&[("other", Value::Integer(1))])), "settings: layers, rate, size, wait");
         assert_eq!(hint(check(&[("size", "bigg".into())])), "did you mean `big`?");
         assert!(message(check(&[])).contains("`size`"));
         assert!(message(check(&[("size", "huge".into())])).contains("one of 1, big"));

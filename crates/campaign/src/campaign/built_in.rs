@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use assay_model::{SettingKind, Value, WorkloadDescription};
+use assay_model::{SettingKind, Value, WorkloadDescription, duration};
 
 use super::sweep::Sweep;
 use crate::problem::Problem;
@@ -44,6 +44,7 @@ pub(super) fn check_settings(
             (None, Some(default)) => {
                 sweep.fixed.insert(setting.name.clone(), default.clone());
             }
+            (None, None) if setting.optional => {}
             (None, None) => {
                 let message =
                     format!("the workload `{}` needs the setting `{}`", description.name, setting.name);
@@ -75,6 +76,7 @@ fn unfit(value: &Value, kind: &SettingKind) -> Option<String> {
         (SettingKind::Number, Value::Integer(_) | Value::Float(_))
         | (SettingKind::Text, Value::Text(_))
         | (SettingKind::Switch, Value::Switch(_)) => None,
+        (SettingKind::Duration, value) => duration::seconds(value).err(),
         (SettingKind::Number, other) => Some(format!("must be a number, not `{other}`")),
         (SettingKind::Text, other) => Some(format!("must be text, not {other}")),
         (SettingKind::Switch, other) => Some(format!("must be true or false, not `{other}`")),

@@ -52,6 +52,11 @@ pub struct Workload {
 }
 
 impl Workload {
+    /// Whether this program itself is what runs.
+    pub fn is_built_in(&self) -> bool {
+        ![COMMAND, REPLAY].contains(&self.kind.as_str())
+    }
+
     /// A workload of which nothing is known but that its log is played.
     pub(super) fn replayed(directory: &Path) -> Workload {
         Workload::empty(REPLAY, directory)

@@ -123,20 +123,23 @@ impl Plan {
         let missing = InvocationError::Placeholder;
         let workload = &self.workload;
         let template = workload.command_of(&planned.settings).unwrap_or(&NO_COMMAND);
-        let command = match workload.shell {
-            Shell::None => template.template.render(&lookup),
-            Shell::Sh | Shell::Bash => template.template.render_shell(&lookup),
-        };
-        let command = command.map_err(missing)?;
         let step = |step: &Option<Template>| step.as_ref().map(|step| step.render_shell(&lookup)).transpose();
-        let arguments = match workload.shell {
-            Shell::None => template
-                .words
-                .iter()
-                .map(|word| word.render(&lookup))
-                .collect::<Result<_, _>>()
-                .map_err(missing)?,
-            shell => vec![shell.word().to_owned(), "-c".to_owned(), command.clone()],
+        let words = template.words.iter().map(|word| word.render(&lookup));
+        let (command, arguments) = match workload.shell {
+            // A setting that may be left out has no word where it is.
+            Shell::None if workload.is_built_in() => {
+                let words: Vec<String> = words.filter_map(Result::ok).collect();
+                (words.join(" "), words)
+            }
+            Shell::None => {
+                let words = words.collect::<Result<_, _>>().map_err(missing)?;
+                (template.template.render(&lookup).map_err(missing)?, words)
+            }
+            shell @ (Shell::Sh | Shell::Bash) => {
+                let command = template.template.render_shell(&lookup).map_err(missing)?;
+                let words = vec![shell.word().to_owned(), "-c".to_owned(), command.clone()];
+                (command, words)
+            }
         };
         let mut environment =
             self.platform(cell).map(|platform| platform.environment.clone()).unwrap_or_default();

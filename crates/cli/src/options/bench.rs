@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use assay_model::{SettingDescription, SettingKind, Value, WorkloadDescription};
+use assay_model::{SettingDescription, SettingKind, Value, WorkloadDescription, duration};
 use assay_workloads::arguments;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, Subcommand, value_parser};
@@ -94,7 +94,7 @@ fn workload(description: &WorkloadDescription) -> Command {
 }
 
 /// The flag of a setting: `batch_size` is `--batch-size`. Values divided by commas are swept.
-fn flag(setting: &SettingDescription) -> Arg {
+pub(super) fn flag(setting: &SettingDescription) -> Arg {
     let default = setting.default.as_ref().map(Value::to_string).filter(|default| !default.is_empty());
     let told = match (&setting.kind, default) {
         (SettingKind::Switch, _) | (_, None) => String::new(),
@@ -122,12 +122,17 @@ fn flag(setting: &SettingDescription) -> Arg {
             .value_delimiter(',')
             .action(ArgAction::Append)
             .value_name("X"),
+        SettingKind::Duration => flag
+            .value_parser(|text: &str| duration::parse_duration(text).map(|_| text.to_owned()))
+            .value_delimiter(',')
+            .action(ArgAction::Append)
+            .value_name("DURATION"),
         SettingKind::Text => flag.value_name("TEXT"),
     }
 }
 
 /// The values given for a setting.
-fn values(setting: &SettingDescription, matches: &ArgMatches) -> Vec<Value> {
+pub(super) fn values(setting: &SettingDescription, matches: &ArgMatches) -> Vec<Value> {
     let name = setting.name.as_str();
     match &setting.kind {
         SettingKind::Switch => matches.get_flag(name).then_some(Value::Switch(true)).into_iter().collect(),
@@ -140,7 +145,7 @@ fn values(setting: &SettingDescription, matches: &ArgMatches) -> Vec<Value> {
         SettingKind::Number => {
             matches.get_many::<f64>(name).into_iter().flatten().map(|number| Value::Float(*number)).collect()
         }
-        kind @ (SettingKind::Choice(_) | SettingKind::Text) => {
+        kind @ (SettingKind::Choice(_) | SettingKind::Text | SettingKind::Duration) => {
             let texts = matches.get_many::<String>(name).into_iter().flatten();
             texts.map(|text| arguments::value(kind, text)).collect()
         }

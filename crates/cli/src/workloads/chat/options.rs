@@ -146,7 +146,7 @@ mod tests {
         for setting in description().settings.iter().filter(|one| !OWN.contains(&one.name.as_str())) {
             let value = match &setting.kind {
                 SettingKind::Integer { .. } => Value::Integer(2),
-                SettingKind::Number => Value::Float(2.5),
+                SettingKind::Number | SettingKind::Duration => Value::Float(2.5),
                 SettingKind::Text => Value::from("word"),
                 SettingKind::Switch => Value::Switch(true),
                 SettingKind::Choice(words) => Value::from(words.last().unwrap().as_str()),
