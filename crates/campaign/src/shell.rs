@@ -14,7 +14,9 @@ fn is_plain(text: &str) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Context {
     /// Outside quotes; true inside `$(…)`, which a bracket ends.
-    Plain { substitution: bool },
+    Plain {
+        substitution: bool,
+    },
     Single,
     Double,
     Comment,

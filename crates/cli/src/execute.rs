@@ -3,10 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use assay_campaign::{Campaign, CampaignBuilder, Context, LoadError, Plan};
 use assay_judge::{GateResult, GateState};
+use assay_launch::worker::Reader;
 use assay_launch::{Ending, Options, Outcome};
 use assay_model::{CellId, Machine, Status, metric};
 use assay_store::{Index, Record, State, Store, StoreError};
@@ -23,6 +25,8 @@ pub struct Assembled {
     /// The directory of its record, which may not exist yet.
     pub record: PathBuf,
     pub machine: Machine,
+    /// How output is read, by platform.
+    pub readers: BTreeMap<String, Arc<Reader>>,
 }
 
 /// Loads a campaign file and plans it.
@@ -47,15 +51,21 @@ pub fn assemble(campaign: &Campaign, record: PathBuf) -> anyhow::Result<Assemble
     let limits = BTreeMap::from([("local".to_owned(), assay_launch::probe::limits(&machine))]);
     let plan = campaign.plan(&Context { limits, earlier: &earlier }).map_err(LoadError::Problems)?;
     check_settings(&plan)?;
-    Ok(Assembled { plan, record, machine })
+    let readers = readers(&plan)?;
+    Ok(Assembled { plan, record, machine, readers })
 }
 
-/// Settings of built-in workloads that are each allowed may not go together; better told now than by every run.
+/// Settings of built-in workloads that are each allowed may not go together, which is found before the first run.
 fn check_settings(plan: &Plan) -> anyhow::Result<()> {
     for cell in &plan.cells {
         workloads::check(&cell.workload, &cell.settings)?;
     }
     Ok(())
+}
+
+/// How the output of runs is read on each platform. A pattern that cannot be used is found before anything runs.
+fn readers(plan: &Plan) -> anyhow::Result<BTreeMap<String, Arc<Reader>>> {
+    plan.platforms.iter().map(|platform| Ok((platform.name.clone(), registry::reader(plan, platform)?))).collect()
 }
 
 /// The state of a record that exists already.
@@ -102,11 +112,6 @@ fn open_store(assembled: &Assembled) -> anyhow::Result<Store> {
 }
 
 fn launch_options(assembled: &Assembled, how: &How) -> anyhow::Result<Options> {
-    let mut readers = BTreeMap::new();
-    for platform in &assembled.plan.platforms {
-        let name = &platform.name;
-        readers.insert(name.clone(), registry::reader(&assembled.plan, platform)?);
-    }
     let only = match how.only {
         Some(options::Only::Failed) => assay_launch::Only::Failed,
         None => assay_launch::Only::Missing,
@@ -117,7 +122,7 @@ fn launch_options(assembled: &Assembled, how: &How) -> anyhow::Result<Options> {
         assay: std::env::current_exe().context("cannot find the path of this program")?,
         machine: assembled.machine.clone(),
         program: env!("CARGO_PKG_VERSION").to_owned(),
-        readers,
+        readers: assembled.readers.clone(),
         interrupt: signals::interrupts()?,
     })
 }

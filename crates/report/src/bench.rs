@@ -1,9 +1,8 @@
-//! What a one-off measurement says: a few lines a cell, and how the cells compare.
+//! What a one-off measurement of a workload says, in a few lines for each cell.
 
 use assay_judge::{Answer, Row};
-use assay_model::{CellId, Estimate, Settings, Unit, Verdict, WorkloadEvent, names};
+use assay_model::{CellId, Estimate, Series, SettingFact, Settings, Unit, names};
 
-use crate::answer::effect_cell;
 use crate::number::{Scale, percent, single};
 use crate::table::{Cell, Column, Table};
 
@@ -48,26 +47,6 @@ pub fn lines(workload: &str, shown: &Settings, answers: &[Answer]) -> Vec<String
     lines
 }
 
-/// How the cells compare with the best one, if there is one.
-pub fn comparison(answer: &Answer) -> Vec<String> {
-    let Some(best) = answer.best.and_then(|best| answer.rows.get(best)) else { return Vec::new() };
-    let name = |row: &Row| {
-        let words: Vec<String> = row.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        words.join(" ")
-    };
-    let compared = answer.rows.iter().filter_map(|row| Some((row, row.against_best.as_ref()?)));
-    compared
-        .map(|(row, effect)| match effect.verdict {
-            Verdict::Same => format!("{} and {}: the same within 1 %", name(best), name(row)),
-            Verdict::Unclear => {
-                let why = effect.reason.clone().unwrap_or_default();
-                format!("{} and {}: cannot be told apart ({why})", name(best), name(row))
-            }
-            _ => format!("{} is {} than {}", name(row), effect_cell(effect, &answer.metric).text, name(best)),
-        })
-        .collect()
-}
-
 /// The time of each operation of a profiled cell, the longest first. `figures` are those of one cell: name of the
 /// operation, name of the figure, value.
 pub fn profile(figures: &[(String, String, f64)]) -> Table {
@@ -100,33 +79,24 @@ pub fn profile(figures: &[(String, String, f64)]) -> Table {
     table
 }
 
-/// The answer to one input, from what a run told: the input as a model sees it, scores, shares, and what follows.
-pub fn answer(told: impl Iterator<Item = WorkloadEvent>) -> Vec<String> {
-    const SETTINGS: [(&str, &str); 3] =
-        [("input_ids", "input_ids"), ("attention_mask", "attention_mask"), ("label", "class label")];
-    let (mut settings, mut logits, mut shares) = (Vec::new(), Vec::new(), Vec::new());
-    for told in told {
-        match told {
-            WorkloadEvent::Setting { name, value } => settings.push((name, value.to_string())),
-            WorkloadEvent::Value { metric, value, step: Some(_), .. } if metric == names::LOGITS => {
-                logits.push(value)
-            }
-            WorkloadEvent::Value { metric, value, step: Some(_), .. } if metric == names::PROBABILITIES => {
-                shares.push(value)
-            }
-            _ => {}
-        }
-    }
-    let numbers = |name: &str, values: &[f64]| {
-        let words: Vec<String> = values.iter().map(|value| format!("{value:.4}")).collect();
-        (!words.is_empty()).then(|| format!("{name}: {}", words.join(" ")))
+/// The answer to one input, from what a run reported: the input as a model sees it, scores, probabilities, and the label.
+pub fn output(facts: &[SettingFact], series: &[Series]) -> Vec<String> {
+    let fact = |name: &str, shown: &str| {
+        let found = facts.iter().rev().find(|fact| fact.name == name)?;
+        Some(format!("{shown}: {}", found.value))
     };
-    let setting = |(name, shown): (&str, &str)| {
-        let found = settings.iter().rev().find(|(known, _)| known == name);
-        found.map(|(_, value)| format!("{shown}: {value}"))
+    let numbers = |metric: &str, shown: &str| {
+        let found = series.iter().find(|series| series.metric == metric)?;
+        let words: Vec<String> = found.values.iter().map(|value| format!("{value:.4}")).collect();
+        Some(format!("{shown}: {}", words.join(" ")))
     };
-    let [ids, mask, label] = SETTINGS.map(setting);
-    let lines = [ids, mask, numbers("logits", &logits), numbers("probabilities", &shares), label];
+    let lines = [
+        fact("input_ids", "input_ids"),
+        fact("attention_mask", "attention_mask"),
+        numbers(names::LOGITS, "logits"),
+        numbers(names::PROBABILITIES, "probabilities"),
+        fact("label", "class label"),
+    ];
     lines.into_iter().flatten().collect()
 }
 
@@ -229,17 +199,22 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_has_its_input_and_its_scores() {
-        let setting =
-            |name: &str, value: &str| WorkloadEvent::Setting { name: name.to_owned(), value: value.into() };
-        let told = [
-            setting("size", "tiny"),
-            setting("input_ids", "101 102"),
-            WorkloadEvent::at(names::LOGITS, 0, -1.907_21),
-            WorkloadEvent::at(names::LOGITS, 1, 2.169_9),
-            WorkloadEvent::at(names::PROBABILITIES, 0, 0.016_7),
-            WorkloadEvent::at(names::TIME_ITERATION, 1, 0.5),
-            setting("label", "1 (positive)"),
+    fn an_output_has_its_input_and_its_scores() {
+        let fact = |name: &str, value: &str| SettingFact {
+            name: name.to_owned(),
+            value: value.into(),
+            source: None,
+        };
+        let series = |metric: &str, values: &[f64]| Series {
+            metric: metric.to_owned(),
+            values: values.to_vec(),
+            ..Series::default()
+        };
+        let facts = [fact("size", "tiny"), fact("input_ids", "101 102"), fact("label", "1 (positive)")];
+        let scores = [
+            series(names::LOGITS, &[-1.907_21, 2.169_9]),
+            series(names::PROBABILITIES, &[0.016_7]),
+            series(names::TIME_ITERATION, &[0.5]),
         ];
         let expected = [
             "input_ids: 101 102",
@@ -247,8 +222,8 @@ mod tests {
             "probabilities: 0.0167",
             "class label: 1 (positive)",
         ];
-        assert_eq!(answer(told.into_iter()), expected);
-        assert!(answer(std::iter::empty()).is_empty());
+        assert_eq!(output(&facts, &scores), expected);
+        assert!(output(&[], &[]).is_empty());
     }
 
     #[test]

@@ -364,7 +364,8 @@ impl CampaignBuilder {
         let settings = described.iter().flat_map(|described| &described.settings);
         let own = settings.map(|setting| setting.name.clone()).collect();
         let commands = self.workload.commands();
-        let named: Vec<Value> = commands.iter().filter_map(|(name, _)| name.clone().map(Value::Text)).collect();
+        let named: Vec<Value> =
+            commands.iter().filter_map(|(name, _)| name.clone().map(Value::Text)).collect();
         let mut vary = self.vary.0;
         if !named.is_empty() {
             vary.insert(0, (COMMAND_SETTING.to_owned(), named));
