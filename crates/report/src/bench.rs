@@ -1,7 +1,7 @@
 //! What a one-off measurement of a workload says, in a few lines for each cell.
 
 use assay_judge::{Answer, Row};
-use assay_model::{CellId, Estimate, Series, SettingFact, Settings, Unit, names};
+use assay_model::{CellId, Estimate, Series, Settings, Unit, names};
 
 use crate::number::{Scale, percent, single};
 use crate::table::{Cell, Column, Table};
@@ -80,10 +80,9 @@ pub fn profile(figures: &[(String, String, f64)]) -> Table {
 }
 
 /// The answer to one input, from what a run reported: the input as a model sees it, scores, probabilities, and the label.
-pub fn output(facts: &[SettingFact], series: &[Series]) -> Vec<String> {
+pub fn output(facts: &Settings, series: &[Series]) -> Vec<String> {
     let fact = |name: &str, shown: &str| {
-        let found = facts.iter().rev().find(|fact| fact.name == name)?;
-        Some(format!("{shown}: {}", found.value))
+        Some(format!("{shown}: {}", facts.get(name)?))
     };
     let numbers = |metric: &str, shown: &str| {
         let found = series.iter().find(|series| series.metric == metric)?;
@@ -200,17 +199,13 @@ mod tests {
 
     #[test]
     fn an_output_has_its_input_and_its_scores() {
-        let fact = |name: &str, value: &str| SettingFact {
-            name: name.to_owned(),
-            value: value.into(),
-            source: None,
-        };
         let series = |metric: &str, values: &[f64]| Series {
             metric: metric.to_owned(),
             values: values.to_vec(),
             ..Series::default()
         };
-        let facts = [fact("size", "tiny"), fact("input_ids", "101 102"), fact("label", "1 (positive)")];
+        let facts = [("size", "tiny"), ("input_ids", "101 102"), ("label", "1 (positive)")];
+        let facts = facts.map(|(name, value)| (name.to_owned(), value.into())).into();
         let scores = [
             series(names::LOGITS, &[-1.907_21, 2.169_9]),
             series(names::PROBABILITIES, &[0.016_7]),
@@ -223,7 +218,7 @@ mod tests {
             "class label: 1 (positive)",
         ];
         assert_eq!(output(&facts, &scores), expected);
-        assert!(output(&[], &[]).is_empty());
+        assert!(output(&Settings::new(), &[]).is_empty());
     }
 
     #[test]

@@ -73,7 +73,8 @@ fn outputs(record: &Record, cell: &CellId) -> anyhow::Result<Vec<String>> {
             && result.status == Status::Succeeded
             && run.cell == *cell
         {
-            lines = output(&result.settings, &result.series);
+            let facts = result.settings.iter().map(|fact| (fact.name.clone(), fact.value.clone())).collect();
+            lines = output(&facts, &result.series);
         }
     }
     Ok(lines)
