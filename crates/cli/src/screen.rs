@@ -8,6 +8,7 @@ use anstream::ColorChoice;
 use anstyle::{AnsiColor, Style};
 use assay_campaign::catalogue::CatalogueError;
 use assay_campaign::{LoadError, Problems};
+use assay_model::untrusted;
 use assay_report::block::{self, Block};
 use assay_report::{Table, Tone, text};
 
@@ -49,14 +50,19 @@ impl Screen {
 
     /// Prints data.
     pub fn data(&mut self, text: &str) -> std::io::Result<()> {
-        self.out.write_all(text.as_bytes())?;
+        self.out.write_all(untrusted::for_terminal(text).as_bytes())?;
         self.out.flush()
     }
 
     /// Prints a value as JSON.
     pub fn json(&mut self, value: &impl serde::Serialize) -> anyhow::Result<()> {
         let text = serde_json::to_string_pretty(value)?;
-        Ok(self.data(&format!("{text}\n"))?)
+        Ok(self.json_text(&format!("{text}\n"))?)
+    }
+
+    /// Prints JSON that is text already: one value, or one a line.
+    pub fn json_text(&mut self, text: &str) -> std::io::Result<()> {
+        self.data(&untrusted::json(text))
     }
 
     /// Prints a table.
@@ -75,7 +81,7 @@ impl Screen {
     /// Says something.
     pub fn say(&mut self, text: &str) {
         // Talk that nobody can hear is no reason to stop.
-        let _ = writeln!(self.talk, "{text}");
+        let _ = writeln!(self.talk, "{}", untrusted::for_terminal(text));
     }
 
     /// Says that something is doubtful.

@@ -18,6 +18,7 @@
 //! | `workload.rs` | what is computed, as the registry describes it |
 //! | `metric.rs` | names, units and directions of metrics |
 //! | `gate.rs` | bounds that cells must meet |
+//! | `untrusted.rs` | cleaning text that strangers wrote, for every exit of the program |
 //! | `estimate.rs` | estimates, verdicts and caveats |
 
 pub mod document;
@@ -34,6 +35,7 @@ pub mod observation;
 pub mod platform;
 pub mod run;
 pub mod unit;
+pub mod untrusted;
 pub mod value;
 pub mod workload;
 pub mod workload_event;

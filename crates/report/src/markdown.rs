@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use assay_model::untrusted::{clean, one_line};
+
 use crate::table::{Align, Table, superscript};
 
 /// The table in Markdown, with its heading as a title.
@@ -44,8 +46,9 @@ pub fn render(table: &Table) -> String {
 /// A text that Markdown leaves as it is, on one line. Code spans stay what they are; a backtick that opens none is
 /// escaped, because what follows it is no code.
 pub(crate) fn escape(text: &str) -> String {
+    let text = one_line(text);
     let mut escaped = String::with_capacity(text.len());
-    let mut rest = text;
+    let mut rest = text.as_ref();
     while let Some(letter) = rest.chars().next() {
         if letter == '`' {
             let run = rest.len() - rest.trim_start_matches('`').len();
@@ -64,7 +67,7 @@ pub(crate) fn escape(text: &str) -> String {
         if matches!(letter, '|' | '*' | '_' | '<' | '~' | '[' | '\\') {
             escaped.push('\\');
         }
-        escaped.push(if letter.is_control() { ' ' } else { letter });
+        escaped.push(letter);
         rest = rest.split_at(letter.len_utf8()).1;
     }
     escaped
@@ -88,12 +91,12 @@ fn closing(text: &str, count: usize) -> Option<usize> {
 /// A letter inside a code span. Only the pipe needs escaping there, and only because of tables.
 fn in_code(letter: char) -> impl Iterator<Item = char> {
     let escape = (letter == '|').then_some('\\');
-    escape.into_iter().chain([if letter.is_control() { ' ' } else { letter }])
+    escape.into_iter().chain([letter])
 }
 
 /// A text as code, whatever it holds.
 pub(crate) fn code(text: &str) -> String {
-    let text: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    let text = one_line(text);
     let fence = "`".repeat(longest_run(&text) + 1);
     if fence.len() > 1 || text.trim().is_empty() {
         format!("{fence} {text} {fence}")
@@ -104,7 +107,8 @@ pub(crate) fn code(text: &str) -> String {
 
 /// Lines as a block of code, whatever they hold.
 pub(crate) fn code_block(text: &str) -> String {
-    let fence = "`".repeat((longest_run(text) + 1).max(3));
+    let text = clean(text);
+    let fence = "`".repeat((longest_run(&text) + 1).max(3));
     format!("{fence}text\n{}\n{fence}\n", text.trim_end())
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use assay_model::untrusted::is_harmful;
+
 /// A growing piece of HTML or SVG.
 #[derive(Debug, Default)]
 pub struct Markup {
@@ -81,15 +83,10 @@ fn escape(out: &mut String, text: &str) {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(letter),
-            letter if letter.is_control() || is_noncharacter(letter) => out.push('\u{fffd}'),
+            letter if is_harmful(letter) => out.push(char::REPLACEMENT_CHARACTER),
             letter => out.push(letter),
         }
     }
-}
-
-fn is_noncharacter(letter: char) -> bool {
-    let code = u32::from(letter);
-    (0xfdd0..=0xfdef).contains(&code) || code & 0xfffe == 0xfffe
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use assay_judge::{Answer, Comparison};
 use assay_model::Estimate;
+use assay_model::untrusted::csv_field;
 
 /// The columns of an estimate.
 const ESTIMATE: [&str; 5] = ["median", "low", "high", "confidence", "runs"];
@@ -15,7 +16,7 @@ pub fn answer(answer: &Answer) -> Result<String, csv::Error> {
     header.extend(ESTIMATE);
     header.extend(["spread", "failed", "timed_out", "interrupted", "missing"]);
     header.extend(["ratio_to_best", "ratio_low", "ratio_high", "p", "verdict", "caveats"]);
-    writer.write_record(&header)?;
+    write(&mut writer, &header)?;
     for row in &answer.rows {
         let mut fields = vec![row.cell.to_string(), row.cell.platform.clone(), row.planned.to_string()];
         fields.extend(
@@ -34,7 +35,7 @@ pub fn answer(answer: &Answer) -> Result<String, csv::Error> {
         fields.extend(effect(row.against_best.as_ref()));
         let caveats: Vec<&str> = row.caveats.iter().map(|caveat| caveat.code.as_str()).collect();
         fields.push(caveats.join(" "));
-        writer.write_record(&fields)?;
+        write(&mut writer, &fields)?;
     }
     finish(writer)
 }
@@ -49,7 +50,7 @@ pub fn comparison(comparison: &Comparison) -> Result<String, csv::Error> {
         header.extend(ESTIMATE.map(|name| format!("{side}_{name}")));
     }
     header.extend(["ratio", "ratio_low", "ratio_high", "p", "verdict", "adjusted_p"].map(str::to_owned));
-    writer.write_record(&header)?;
+    write(&mut writer, &header)?;
     for row in &comparison.rows {
         let mut fields = vec![row.platforms.0.clone(), row.platforms.1.clone()];
         fields.extend(
@@ -63,7 +64,7 @@ pub fn comparison(comparison: &Comparison) -> Result<String, csv::Error> {
         fields.extend(estimate(row.other.as_ref()));
         fields.extend(effect(row.effect.as_ref()));
         fields.push(number(row.adjusted_p));
-        writer.write_record(&fields)?;
+        write(&mut writer, &fields)?;
     }
     finish(writer)
 }
@@ -71,11 +72,15 @@ pub fn comparison(comparison: &Comparison) -> Result<String, csv::Error> {
 /// Rows of any table, as CSV.
 pub fn rows(columns: &[String], rows: &[Vec<String>]) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(columns)?;
+    write(&mut writer, columns)?;
     for row in rows {
-        writer.write_record(row)?;
+        write(&mut writer, row)?;
     }
     finish(writer)
+}
+
+fn write(writer: &mut csv::Writer<Vec<u8>>, fields: &[impl AsRef<str>]) -> Result<(), csv::Error> {
+    writer.write_record(fields.iter().map(|field| csv_field(field.as_ref()).into_owned()))
 }
 
 fn estimate(estimate: Option<&Estimate>) -> [String; 5] {

@@ -1,5 +1,6 @@
 //! Strangers' text made safe to print, and lines that fit their width.
 
+use assay_model::untrusted::is_harmful;
 use unicode_width::UnicodeWidthStr;
 
 use crate::table::{Align, Cell, Table, Tone};
@@ -10,16 +11,7 @@ pub fn clean(text: &str) -> String {
     text.chars()
         // Variation selectors change the width of the letter before them, which differs between terminals.
         .filter(|letter| !matches!(letter, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}'))
-        .map(|letter| match letter {
-            letter if letter.is_control() => ' ',
-            '\u{200e}'
-            | '\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}'
-            | '\u{2028}'
-            | '\u{2029}' => ' ',
-            letter => letter,
-        })
+        .map(|letter| if is_harmful(letter) || letter.is_ascii_control() { ' ' } else { letter })
         .collect()
 }
 

@@ -32,7 +32,7 @@ pub fn audit(options: &Audit, screen: &mut Screen) -> anyhow::Result<Exit> {
             text.push_str(&serde_json::to_string(finding)?);
             text.push('\n');
         }
-        screen.data(&text)?;
+        screen.json_text(&text)?;
     } else if options.output.is_empty() {
         screen.blocks(|shape| assay_report::audit::text(&found, &documents, &shape))?;
     }

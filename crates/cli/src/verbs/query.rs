@@ -13,7 +13,7 @@ pub fn query(options: &Query, screen: &mut Screen) -> anyhow::Result<Exit> {
     let record = records::open(options.record.as_deref())?;
     let rows = record.index()?.query(&options.sql)?;
     if options.json {
-        screen.data(&json_lines(&rows)?)?;
+        screen.json_text(&json_lines(&rows)?)?;
     } else if options.csv {
         screen.data(&assay_report::separated::rows(&rows.columns, &texts(&rows))?)?;
     } else {

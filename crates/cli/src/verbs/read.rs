@@ -40,5 +40,5 @@ fn print(document: &Document, screen: &mut Screen) -> anyhow::Result<()> {
         text.push_str(&serde_json::to_string(run)?);
         text.push('\n');
     }
-    Ok(screen.data(&text)?)
+    Ok(screen.json_text(&text)?)
 }

@@ -46,7 +46,7 @@ pub fn work(options: &Work, screen: &mut Screen) -> anyhow::Result<Exit> {
 fn print(told: &WorkloadEvent, screen: &mut Screen) -> anyhow::Result<()> {
     let mut line = serde_json::to_string(told)?;
     line.push('\n');
-    screen.data(&line)?;
+    screen.json_text(&line)?;
     // Whoever reads this wants to see each iteration when it ends.
     Ok(std::io::stdout().flush()?)
 }

@@ -197,3 +197,20 @@ fn an_audit_is_written_as_one_page_without_network() {
     assert!(!page.contains("http") && !page.contains("<script"), "it reaches out");
     assert!(bench.read("a.md").contains("tuning.md:"));
 }
+
+/// What a log holds reaches no terminal as a command, and no reader as something else than it is.
+#[test]
+fn steering_characters_of_a_log_reach_no_output() {
+    let lines = (1..=4).map(|step| {
+        format!("{{'loss': 0.{step}, 'epoch': {step}.0, 'note': '\u{1b}]0;owned\u{7}\u{9b}2J\u{202e}'}}\n")
+    });
+    let log = lines.collect::<String>() + "=cmd|' /C calc'!A0 \u{202e}\u{1b}[2J\n";
+    let bench = Bench::new().file("steer.log", &log);
+    for flags in [&["--full"][..], &["--json"], &["--color", "always"]] {
+        let output = bench.command(&[&["read", "steer.log"], flags].concat()).output().unwrap();
+        let shown = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+        for harmful in ["\u{1b}]", "\u{1b}[2J", "\u{7}", "\u{9b}", "\u{202e}"] {
+            assert!(!shown.contains(harmful), "{flags:?}: {harmful:?} in {shown:?}");
+        }
+    }
+}

@@ -2,6 +2,8 @@
 
 use std::io::{BufWriter, Write};
 
+use assay_model::untrusted::csv_field;
+
 use super::{Column, Kind, Obstacle, Sink};
 use crate::Datum;
 
@@ -14,7 +16,9 @@ pub(super) struct Csv<'o> {
 impl<'o> Csv<'o> {
     pub(super) fn new(out: &'o mut dyn Write, columns: &[Column]) -> Result<Csv<'o>, Obstacle> {
         let mut writer = csv::Writer::from_writer(out);
-        writer.write_record(columns.iter().map(|column| &column.name)).map_err(csv_error)?;
+        writer
+            .write_record(columns.iter().map(|column| csv_field(&column.name).into_owned()))
+            .map_err(csv_error)?;
         Ok(Csv { writer, kinds: columns.iter().map(|column| column.kind).collect() })
     }
 }
@@ -23,7 +27,7 @@ impl Sink for Csv<'_> {
     fn row(&mut self, row: &[Datum]) -> Result<(), Obstacle> {
         for (datum, kind) in row.iter().zip(&self.kinds) {
             let written = match (datum, kind) {
-                (Datum::Text(text), _) => self.writer.write_field(text),
+                (Datum::Text(text), _) => self.writer.write_field(csv_field(text).as_ref()),
                 (Datum::Integer(number), Kind::Switch) => self.writer.write_field(switch(*number)),
                 (other, _) => self.writer.write_field(other.to_string()),
             };
