@@ -128,7 +128,7 @@ fn identity(workload: &str, settings: &Settings) -> PointId {
 /// The canonical text of a workload: all that decides what is computed, and nothing about where or how often. A
 /// built-in workload is known by its name; its command line may change between versions.
 fn canonical(workload: &Workload, command: Option<&CommandTemplate>) -> String {
-    let environment: std::collections::BTreeMap<&str, &str> =
+    let environment: BTreeMap<&str, &str> =
         workload.environment.iter().map(|(name, value)| (name.as_str(), value.text())).collect();
     let files: Vec<serde_json::Value> = workload
         .files

@@ -65,7 +65,10 @@ fn check_settings(plan: &Plan) -> anyhow::Result<()> {
 
 /// How the output of runs is read on each platform. A pattern that cannot be used is found before anything runs.
 fn readers(plan: &Plan) -> anyhow::Result<BTreeMap<String, Arc<Reader>>> {
-    plan.platforms.iter().map(|platform| Ok((platform.name.clone(), registry::reader(plan, platform)?))).collect()
+    plan.platforms
+        .iter()
+        .map(|platform| Ok((platform.name.clone(), registry::reader(plan, platform)?)))
+        .collect()
 }
 
 /// The state of a record that exists already.

@@ -123,8 +123,9 @@ pub fn reader(plan: &Plan, platform: &Platform) -> anyhow::Result<Arc<Reader>> {
                 assay_campaign::Stream::Both => None,
             };
             let (metric, unit) = (&pattern.metric, pattern.unit.clone());
-            Pattern::new(metric, &pattern.regex, unit, pattern.factor, keep, stream)
-                .map_err(|error| Mistake::new(format!("the pattern for `{metric}`: {error}"), "use a smaller pattern"))
+            Pattern::new(metric, &pattern.regex, unit, pattern.factor, keep, stream).map_err(|error| {
+                Mistake::new(format!("the pattern for `{metric}`: {error}"), "use a smaller pattern")
+            })
         })
         .collect();
     let dialect = plan.dialect_on(platform);

@@ -81,9 +81,7 @@ pub fn profile(figures: &[(String, String, f64)]) -> Table {
 
 /// The answer to one input, from what a run reported: the input as a model sees it, scores, probabilities, and the label.
 pub fn output(facts: &Settings, series: &[Series]) -> Vec<String> {
-    let fact = |name: &str, shown: &str| {
-        Some(format!("{shown}: {}", facts.get(name)?))
-    };
+    let fact = |name: &str, shown: &str| Some(format!("{shown}: {}", facts.get(name)?));
     let numbers = |metric: &str, shown: &str| {
         let found = series.iter().find(|series| series.metric == metric)?;
         let words: Vec<String> = found.values.iter().map(|value| format!("{value:.4}")).collect();

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use assay_model::{SettingDescription, SettingKind, Value, WorkloadDescription, duration, names};
 use assay_campaign::quantity;
+use assay_model::{SettingDescription, SettingKind, Value, WorkloadDescription, duration, names};
 use assay_workloads::arguments;
 use clap::builder::PossibleValuesParser;
 use clap::{

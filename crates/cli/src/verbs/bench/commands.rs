@@ -53,7 +53,10 @@ pub fn campaign(options: &CommandOptions) -> Result<CampaignBuilder, Mistake> {
 fn check(options: &CommandOptions) -> Result<(), Mistake> {
     let (commands, names) = (options.commands.len(), options.names.len());
     if commands == 0 {
-        return Err(Mistake::new("no command to measure", "`assay bench 'COMMAND'`, or the name of a workload"));
+        return Err(Mistake::new(
+            "no command to measure",
+            "`assay bench 'COMMAND'`, or the name of a workload",
+        ));
     }
     if names != 0 && names != commands {
         let text = format!("{commands} commands, but {names} names");
