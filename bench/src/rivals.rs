@@ -25,10 +25,14 @@ const ENVIRONMENT: &str = "ASSAY_BENCH_VENV";
 pub enum Contender {
     /// The program that is measured.
     Assay,
+    /// The same program, with commands and without a campaign file.
+    AssayBench,
     /// A shell loop that throws the output away.
     Loop,
     /// A shell loop that keeps a directory, a script and the output of every run.
     KeepingLoop,
+    /// Two commands in hyperfine's own shell, as its users write them.
+    HyperfineShell,
     /// One hyperfine benchmark of all runs.
     Hyperfine,
     /// One hyperfine benchmark a run.
@@ -42,8 +46,10 @@ pub enum Contender {
 }
 
 /// All of them, in the order of the table.
-pub const ALL: [Contender; 8] = [
+pub const ALL: [Contender; 10] = [
     Contender::Assay,
+    Contender::AssayBench,
+    Contender::HyperfineShell,
     Contender::Loop,
     Contender::KeepingLoop,
     Contender::Hyperfine,
@@ -58,6 +64,8 @@ impl Contender {
     pub fn name(self) -> &'static str {
         match self {
             Contender::Assay => "assay run",
+            Contender::AssayBench => "assay bench, 2 commands",
+            Contender::HyperfineShell => "hyperfine, 2 commands",
             Contender::Loop => "sh loop, output thrown away",
             Contender::KeepingLoop => "sh loop, a directory a run",
             Contender::Hyperfine => "hyperfine -N --runs 200",
@@ -81,9 +89,11 @@ impl Contender {
     /// How to install it where it is missing.
     pub fn installation(self) -> &'static str {
         match self {
-            Contender::Assay => "cargo build --release -p assay",
+            Contender::Assay | Contender::AssayBench => "cargo build --release -p assay",
             Contender::Loop | Contender::KeepingLoop => "apt-get install dash",
-            Contender::Hyperfine | Contender::HyperfineMatrix => "apt-get install hyperfine",
+            Contender::Hyperfine | Contender::HyperfineMatrix | Contender::HyperfineShell => {
+                "apt-get install hyperfine"
+            }
             Contender::Parallel => "apt-get install parallel",
             Contender::Jube => "apt-get install jube",
             Contender::Reframe => {
@@ -95,9 +105,11 @@ impl Contender {
     /// The program; none where it is not installed.
     pub fn program(self, place: &Place) -> Option<PathBuf> {
         match self {
-            Contender::Assay => Some(place.assay.clone()),
+            Contender::Assay | Contender::AssayBench => Some(place.assay.clone()),
             Contender::Loop | Contender::KeepingLoop => find("sh", place),
-            Contender::Hyperfine | Contender::HyperfineMatrix => find("hyperfine", place),
+            Contender::Hyperfine | Contender::HyperfineMatrix | Contender::HyperfineShell => {
+                find("hyperfine", place)
+            }
             Contender::Parallel => find("parallel", place),
             Contender::Jube => find("jube", place),
             Contender::Reframe => find("reframe", place),
@@ -118,6 +130,14 @@ impl Contender {
             Contender::Assay => {
                 write("campaign.toml", matrix("overhead", "echo metric=1.0", A, B, 1))?;
                 command.args(["run", "campaign.toml"]);
+            }
+            Contender::AssayBench => {
+                let runs = (RUNS / 2).to_string();
+                command.args(["bench", "--repeats", &runs, "-o", "results.json"]).args(COMMANDS);
+            }
+            Contender::HyperfineShell => {
+                let runs = (RUNS / 2).to_string();
+                command.args(["--runs", &runs, "--export-json", "results.json"]).args(COMMANDS);
             }
             Contender::Loop => {
                 write("loop.sh", shell_loop("/bin/echo metric=1.0 > /dev/null"))?;
@@ -167,6 +187,9 @@ impl Contender {
         Ok(command)
     }
 }
+
+/// The two commands that are compared without a campaign file.
+const COMMANDS: [&str; 2] = ["echo metric=1.0", "echo metric=2.0"];
 
 /// What people write by hand to have the script and the output of every run.
 const KEEP: &str =

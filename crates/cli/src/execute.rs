@@ -13,11 +13,12 @@ use assay_launch::{Ending, Options, Outcome};
 use assay_model::{CellId, Machine, Status, metric};
 use assay_store::{Index, Record, State, Store, StoreError};
 
+use crate::answer::print;
 use crate::exit::Exit;
 use crate::options::{self, How};
 use crate::registry::{self, Purpose};
 use crate::screen::{Progress, Screen};
-use crate::{records, signals, workloads};
+use crate::{build, records, signals, workloads};
 
 /// A planned campaign with all that is needed to run it.
 pub struct Assembled {
@@ -25,6 +26,10 @@ pub struct Assembled {
     /// The directory of its record, which may not exist yet.
     pub record: PathBuf,
     pub machine: Machine,
+    /// The build of the programs that run, by which a rebuilt one is noticed.
+    pub build: String,
+    /// The build that wrote the record last, if it holds runs.
+    earlier_build: Option<String>,
     /// How output is read, by platform.
     pub readers: BTreeMap<String, Arc<Reader>>,
 }
@@ -52,7 +57,12 @@ pub fn assemble(campaign: &Campaign, record: PathBuf) -> anyhow::Result<Assemble
     let plan = campaign.plan(&Context { limits, earlier: &earlier }).map_err(LoadError::Problems)?;
     check_settings(&plan)?;
     let readers = readers(&plan)?;
-    Ok(Assembled { plan, record, machine, readers })
+    let build = build::of_plan(&plan)?;
+    let earlier_build = state.as_ref().filter(|state| state.counts().total() > 0).and_then(|state| {
+        let session = state.last_session.as_ref()?;
+        Some(session.program.clone())
+    });
+    Ok(Assembled { plan, record, machine, build, earlier_build, readers })
 }
 
 /// Settings of built-in workloads that are each allowed may not go together, which is found before the first run.
@@ -88,12 +98,45 @@ fn usual_seconds(state: &State, cell: &CellId) -> Option<f64> {
     times.get(times.len() / 2).copied()
 }
 
+/// Runs a plan and prints the result.
+pub fn run_and_print(assembled: &Assembled, how: &How, screen: &mut Screen) -> anyhow::Result<Exit> {
+    let (record, outcome) = execute(assembled, how, screen)?;
+    let index = record.index()?;
+    let gates = print_answer(&record, &index, &outcome, screen)?;
+    Ok(exit(&outcome, failed_runs(&index)?, &gates))
+}
+
+fn print_answer(
+    record: &Record,
+    index: &Index,
+    outcome: &Outcome,
+    screen: &mut Screen,
+) -> anyhow::Result<Vec<GateResult>> {
+    print::print_table(record, index, None, false, screen)?;
+    let gates = print::print_gates(record, index, screen)?;
+    print::print_failures(record, index, screen)?;
+    if outcome.ending == Ending::Interrupted {
+        screen.say("interrupted; finished runs are kept, and the same command resumes the campaign");
+    } else if !outcome.precise {
+        screen.warn("requested precision not reached in every cell");
+        screen.hint("raise `[repeats] at_most` or `budget`, or look for noise with `assay doctor`");
+    }
+    screen.say(&format!("record: {}", records::shown(record.directory())));
+    Ok(gates)
+}
+
 /// Runs what is missing of a plan.
 pub fn execute(assembled: &Assembled, how: &How, screen: &mut Screen) -> anyhow::Result<(Record, Outcome)> {
     let plan = &assembled.plan;
     screen.problems(&plan.warnings);
     if how.fresh {
         move_aside(assembled, screen)?;
+    }
+    if let Some(earlier) = assembled.earlier_build.as_deref().filter(|_| !how.fresh)
+        && build::differs(earlier, &assembled.build)
+    {
+        screen.warn("the program was rebuilt since this record was last written: its runs mix two builds");
+        screen.hint("`--fresh` starts a new record and keeps the old one");
     }
     let mut store = open_store(assembled)?;
     let launch = launch_options(assembled, how)?;
@@ -124,7 +167,7 @@ fn launch_options(assembled: &Assembled, how: &How) -> anyhow::Result<Options> {
         only,
         assay: std::env::current_exe().context("cannot find the path of this program")?,
         machine: assembled.machine.clone(),
-        program: env!("CARGO_PKG_VERSION").to_owned(),
+        program: assembled.build.clone(),
         readers: assembled.readers.clone(),
         interrupt: signals::interrupts()?,
     })

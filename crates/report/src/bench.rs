@@ -129,9 +129,6 @@ fn cell_lines(answers: &[Answer], cell: &CellId) -> Vec<String> {
         let ranks = [median, tail].into_iter().flatten().collect::<String>();
         lines.push(format!("  latency     {}{ranks}", with_interval(latency, unit)));
     }
-    if let Some((share, _)) = estimate(names::ACCURACY) {
-        lines.push(format!("  accuracy    {:.2} %", 100.0 * share.center));
-    }
     let peak = estimate(names::MFU).map(|(share, _)| format!("{} of peak", percent(share.center)));
     let rates = [names::INFERENCES_PER_S, names::TOKENS_PER_S, names::SAMPLES_PER_S_LOOP, names::FLOPS_PER_S];
     let rates: Vec<String> = rates.iter().filter_map(|metric| center(metric)).chain(peak).collect();

@@ -17,6 +17,8 @@ use crate::workloads;
 /// Options of `bench`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, arg_required_else_help = true)]
+#[command(subcommand_value_name = "WORKLOAD", subcommand_help_heading = "Workloads")]
+#[command(disable_help_subcommand = true)]
 #[command(after_help = "\
 The first argument decides what is measured: the name of a workload measures that workload, anything
 else is a command. A command whose name is that of a workload goes after `--`: `assay bench -- lm`.
@@ -60,7 +62,7 @@ pub struct CommandOptions {
     /// Start programs without a shell; the same as `--shell none`.
     #[arg(short = 'N', conflicts_with = "shell")]
     pub no_shell: bool,
-    /// Metric to compare by, instead of the wall time: one that the commands print, or cpu.time, memory.peak.
+    /// Metric to compare by, instead of the wall time: one that the commands print, or duration.cpu, memory.peak.
     #[arg(long, short, value_name = "NAME")]
     pub metric: Option<String>,
     #[command(flatten)]

@@ -76,8 +76,8 @@ fn refuse_workload(command: &str) -> Result<(), Mistake> {
     });
     match near {
         Some(workload) if workload.name == command => Err(Mistake::new(
-            format!("`{command}` is a workload, and its name comes first"),
-            format!("`assay bench {command} …`, or `assay bench -- {command}` for a command"),
+            format!("no program `{command}`, but a workload has that name"),
+            format!("the name of a workload comes before all options: `assay bench {command} …`"),
         )),
         Some(workload) => Err(Mistake::new(
             format!("no program `{command}`"),
