@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use assay_model::metric::Direction;
 use assay_model::{Settings, Value};
 use serde::ser::{Serialize, Serializer};
 
@@ -143,6 +144,15 @@ impl RunTable {
 struct ReadTable {
     #[serde(skip_serializing_if = "Option::is_none")]
     headline: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    metric: Vec<ExpectedMetric>,
+}
+
+/// A metric that only the output of runs will show.
+#[derive(Debug, Clone, serde::Serialize)]
+struct ExpectedMetric {
+    name: String,
+    better: Direction,
 }
 
 impl ReadTable {
@@ -313,6 +323,13 @@ impl CampaignBuilder {
         self
     }
 
+    /// Declares a metric that runs print, and which direction is better.
+    #[must_use]
+    pub fn metric(mut self, name: impl Into<String>, better: Direction) -> Self {
+        self.read.metric.push(ExpectedMetric { name: name.into(), better });
+        self
+    }
+
     /// Checks the campaign as a file would be checked. `directory` is where relative paths start.
     pub fn build(self, directory: &Path, registry: &Registry) -> Result<Campaign, Problems> {
         // Plain tables with text keys: writing them cannot fail.
@@ -384,6 +401,9 @@ impl CampaignBuilder {
         run.timeout_s = self.run.timeout;
         run.warmup = self.run.warmup.unwrap_or(0);
         let mut read = ReadPolicy::read(&mut top, described, registry, &names, problems);
+        for metric in &self.read.metric {
+            read.expect(&metric.name, metric.better);
+        }
         if let Some(headline) = &self.read.headline {
             read.read_headline(Text::given(headline), problems);
         }

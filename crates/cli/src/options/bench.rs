@@ -62,11 +62,21 @@ pub struct CommandOptions {
     /// Start programs without a shell; the same as `--shell none`.
     #[arg(short = 'N', conflicts_with = "shell")]
     pub no_shell: bool,
-    /// Metric to compare by, instead of the wall time: one that the commands print, or duration.cpu, memory.peak.
+    /// Metric to compare by, instead of the wall time: one that the commands print as `name=value`, or duration.cpu, memory.peak.
     #[arg(long, short, value_name = "NAME")]
     pub metric: Option<String>,
+    /// Which values of `--metric` are better.
+    #[arg(long, value_name = "DIRECTION", requires = "metric")]
+    pub better: Option<Better>,
     #[command(flatten)]
     pub measure: MeasureOptions,
+}
+
+/// Which values are better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Better {
+    Higher,
+    Lower,
 }
 
 /// Shells by name.

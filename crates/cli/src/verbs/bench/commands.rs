@@ -2,9 +2,10 @@
 
 use assay_campaign::{Campaign, CampaignBuilder, Shell, template};
 use assay_launch::tools;
+use assay_model::metric::Direction;
 
 use crate::failure::Mistake;
-use crate::options::bench::{CommandOptions, ShellName};
+use crate::options::bench::{Better, CommandOptions, ShellName};
 use crate::workloads;
 
 /// The name of the campaign, and the first part of its record's.
@@ -46,6 +47,11 @@ pub fn campaign(options: &CommandOptions) -> Result<CampaignBuilder, Mistake> {
     }
     if let Some(metric) = &options.metric {
         campaign = campaign.headline(metric);
+        campaign = match options.better {
+            Some(Better::Higher) => campaign.metric(metric, Direction::Higher),
+            Some(Better::Lower) => campaign.metric(metric, Direction::Lower),
+            None => campaign,
+        };
     }
     Ok(super::measured(campaign, &options.measure, REPEATS))
 }
