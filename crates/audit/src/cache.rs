@@ -215,7 +215,7 @@ mod tests {
     fn bar(build: &mut Build, compile: f64, whole: f64) {
         build.log("poptorch", "graphcore").observed("epochs", 10).metric(names::DURATION_LOOP, whole);
         for (name, seconds) in [("compile", compile), ("train", whole)] {
-            let source = Source { file: "notes.md".to_owned(), line: 1 };
+            let source = Source::new("notes.md", 1);
             build.run().phases.push(Phase {
                 name: name.to_owned(),
                 start_s: None,

@@ -1,6 +1,6 @@
 //! Cells without a number where one is due: typing errors, `TBD`, nothing at all.
 
-use assay_model::{Document, Role, Source, Table, TableCell};
+use assay_model::{Document, Role, Table, TableCell};
 
 use super::facts::Facts;
 use super::grid::{self, Entry, Field};
@@ -46,7 +46,7 @@ fn in_table(document: &Document, table: &Table) -> Option<Finding> {
             let Some(problem) = problem(field.cell, numeric) else { continue };
             let header = [field.group, field.header.trim()].join(" ");
             lines.push(format!("{}, {}: {problem}", entry.label, header.trim()));
-            sources.push(Source { file: document.file.clone(), line: field.cell.line });
+            sources.push(document.source(field.cell.line));
         }
     }
     let first = lines.first()?.clone();

@@ -86,7 +86,7 @@ fn cells(document: &Document) -> Vec<(String, Source)> {
                 let is_loss = matches!(role, Role::Metric(name) if name.starts_with("loss") || name == names::PERPLEXITY);
                 let text = cell.text.trim().trim_matches(['*', '`', '+', '-']).to_ascii_lowercase();
                 if is_loss && matches!(text.as_str(), "nan" | "inf" | "infinity" | "∞") {
-                    let source = Source { file: document.file.clone(), line: cell.line };
+                    let source = document.source(cell.line);
                     found.push((format!("{} is {}", column.header, cell.text.trim()), source));
                 }
             }
@@ -123,7 +123,7 @@ mod tests {
         nan.runs[0].hints.push(Hint {
             seen: "loss is nan".to_owned(),
             advice: String::new(),
-            source: Source { file: "notes.md".to_owned(), line: 4 },
+            source: Source::new("notes.md", 4),
         });
         assert_eq!(found(check, std::slice::from_ref(&nan))[0].standing, Standing::Doubtful);
         nan.runs[0].hints[0].seen = "financial information".to_owned();

@@ -194,7 +194,7 @@ impl<'a> Run<'a> {
 
     /// Where the run begins.
     pub(super) fn source(&self) -> Source {
-        Source { file: self.read.span.file.clone(), line: self.read.span.first }
+        self.read.span.source()
     }
 
     /// Where a metric is stated, or else where the run begins.
@@ -270,7 +270,7 @@ pub(super) fn is_measured(observation: &Observation) -> bool {
 
 /// Where a statement begins.
 pub(super) fn place(statement: &Statement) -> Source {
-    Source { file: statement.span.file.clone(), line: statement.span.first }
+    statement.span.source()
 }
 
 /// Whether two values are the same, numbers up to the last digits of their arithmetic.

@@ -66,7 +66,7 @@ impl<'a> Field<'a> {
 
     /// Where it stands.
     pub fn source(&self, document: &Document) -> Source {
-        Source { file: document.file.clone(), line: self.cell.line }
+        document.source(self.cell.line)
     }
 }
 
@@ -219,7 +219,7 @@ fn from_statements(document: &Document, table: &Table, name: &str) -> Option<(f6
             .iter()
             .filter(|statement| shared_headings(&statement.headings, &table.headings) == *depth);
         let quantities = section.flat_map(|statement| {
-            let source = Source { file: document.file.clone(), line: statement.span.first };
+            let source = document.source(statement.span.first);
             statement.quantities.iter().map(move |quantity| (quantity, source.clone()))
         });
         agreed(

@@ -336,7 +336,7 @@ fn counted_shares(document: &Document, table: &assay_model::Table) -> Vec<Fault>
                     wording::percent(share / 100.0),
                     cell.text.trim()
                 ),
-                source: Source { file: document.file.clone(), line: cell.line },
+                source: document.source(cell.line),
             });
         }
     }

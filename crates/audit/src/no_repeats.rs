@@ -48,7 +48,7 @@ fn tables_of<'a>(document: &'a Document, ranking: &Statement) -> Vec<&'a Table> 
 
 fn described(document: &Document, ranking: &Statement, table: Option<&Table>, settings: usize) -> Finding {
     let mut sources: Vec<Source> = vec![place(ranking)];
-    sources.extend(table.map(|table| Source { file: document.file.clone(), line: table.span.first }));
+    sources.extend(table.map(|table| document.source(table.span.first)));
     Finding {
         class: Class::NoRepeats,
         standing: Standing::Doubtful,

@@ -1,6 +1,6 @@
 //! Predictions of a compiler beside measurements.
 
-use assay_model::{Document, Observation, Origin, Source, Statement, Unit, names};
+use assay_model::{Document, Observation, Origin, Statement, Unit, names};
 
 use super::claims;
 use super::facts::{Facts, Run, close, place};
@@ -189,8 +189,7 @@ fn mixed(document: &Document) -> Option<Finding> {
         if rows.is_empty() || rows.len() == table.rows.len() {
             continue;
         }
-        let sources =
-            rows.iter().map(|row| Source { file: document.file.clone(), line: row.line }).take(8).collect();
+        let sources = rows.iter().map(|row| document.source(row.line)).take(8).collect();
         return Some(Finding {
             class: Class::PredictionRanked,
             standing: Standing::Doubtful,

@@ -23,7 +23,7 @@ fn in_document(document: &Document) -> Vec<Finding> {
     let logits = series(document, names::LOGITS);
     let mut findings = Vec::new();
     for (probabilities, line) in series(document, names::PROBABILITIES) {
-        let source = Source { file: document.file.clone(), line };
+        let source = document.source(line);
         let fitting = logits.iter().filter(|(logits, _)| logits.values.len() == probabilities.values.len());
         let finding = match fitting.min_by_key(|(_, other)| other.abs_diff(line)) {
             Some((logits, _)) => against(logits, probabilities, source),

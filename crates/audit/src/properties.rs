@@ -99,7 +99,7 @@ fn any_unit() -> impl Strategy<Value = Unit> {
 }
 
 fn source(line: u64) -> Source {
-    Source { file: "any".to_owned(), line }
+    Source::new("any", line)
 }
 
 fn any_observation() -> impl Strategy<Value = Observation> {
@@ -187,7 +187,7 @@ fn any_run() -> impl Strategy<Value = ReadRun> {
     (dialect, prop::option::of(any_text()), any_status(), parts, 0_u64..12).prop_map(
         |(dialect, platform, status, (settings, phases, observations, series, hints), line)| ReadRun {
             version: 1,
-            span: Span { file: "any".to_owned(), first: line, last: line },
+            span: Span::new("any", line, line),
             title: platform.clone(),
             dialects: vec![dialect.to_owned()],
             platform: platform.map(|_| "cerebras".to_owned()),
@@ -227,7 +227,7 @@ fn any_table() -> impl Strategy<Value = Table> {
     let headings = prop::collection::vec(any_text(), 0..3);
     (prop::collection::vec(column, 0..5), prop::collection::vec(row, 0..5), headings, any::<bool>()).prop_map(
         |(columns, rows, headings, transposed)| Table {
-            span: Span { file: "any".to_owned(), first: 0, last: 11 },
+            span: Span::new("any", 0, 11),
             headings,
             platform: Some("cerebras".to_owned()),
             columns,
@@ -247,12 +247,7 @@ fn any_statement() -> impl Strategy<Value = Statement> {
     )
         .prop_map(|(value, to, unit, text, name)| Quantity { value, to, unit, text, name });
     (any_text(), prop::collection::vec(any_text(), 0..3), prop::collection::vec(quantity, 0..4)).prop_map(
-        |(text, headings, quantities)| Statement {
-            text,
-            span: Span { file: "any".to_owned(), first: 9, last: 9 },
-            headings,
-            quantities,
-        },
+        |(text, headings, quantities)| Statement { text, span: Span::new("any", 9, 9), headings, quantities },
     )
 }
 
@@ -268,6 +263,7 @@ fn any_document() -> impl Strategy<Value = Document> {
             runs,
             tables,
             statements,
+            ..Document::default()
         })
 }
 

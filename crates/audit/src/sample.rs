@@ -40,7 +40,7 @@ impl Build {
     }
 
     fn source(&self) -> Source {
-        Source { file: self.document.file.clone(), line: self.line }
+        self.document.source(self.line)
     }
 
     /// Puts what follows under a heading.
@@ -55,7 +55,7 @@ impl Build {
         let line = self.next();
         self.document.runs.push(ReadRun {
             version: 1,
-            span: Span { file: self.document.file.clone(), first: line, last: line },
+            span: Span::new(self.document.file.clone(), line, line),
             dialects: vec![dialect.to_owned()],
             platform: Some(platform.to_owned()),
             status: Status::Succeeded,
@@ -144,7 +144,7 @@ impl Build {
         let line = self.next();
         self.document.statements.push(Statement {
             text: text.to_owned(),
-            span: Span { file: self.document.file.clone(), first: line, last: line },
+            span: Span::new(self.document.file.clone(), line, line),
             headings: self.headings.clone(),
             quantities: quantities
                 .iter()
@@ -175,7 +175,7 @@ impl Build {
         let columns: Vec<Column> =
             columns.iter().map(|name| Column { header: (*name).to_owned(), role: role(name) }).collect();
         let mut table = Table {
-            span: Span { file: self.document.file.clone(), first, last: first },
+            span: Span::new(self.document.file.clone(), first, first),
             headings: self.headings.clone(),
             platform: Some(platform.to_owned()),
             columns,
@@ -195,7 +195,7 @@ impl Build {
         let mut row = TableRow { line, ..TableRow::default() };
         let mut run = ReadRun {
             version: 1,
-            span: Span { file: self.document.file.clone(), first: line, last: line },
+            span: Span::new(self.document.file.clone(), line, line),
             dialects: vec!["table".to_owned()],
             platform: Some(platform.to_owned()),
             ..ReadRun::default()

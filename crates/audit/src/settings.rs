@@ -1,6 +1,6 @@
 //! Settings that were declared one way and ran another.
 
-use assay_model::{Document, Role, Source, Table, names};
+use assay_model::{Document, Role, Table, names};
 
 use super::facts::{Disproved, Facts, Run};
 use super::wording::counted;
@@ -103,10 +103,7 @@ fn untold(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
             counted(tables.len(), "table"),
         ),
         arithmetic: Vec::new(),
-        sources: tables
-            .iter()
-            .map(|(table, _)| Source { file: document.file.clone(), line: table.span.first })
-            .collect(),
+        sources: tables.iter().map(|(table, _)| document.source(table.span.first)).collect(),
         advice: format!(
             "Keep the log of each run beside the table: its steps and progress bars show the {} in force.",
             spoken(setting)

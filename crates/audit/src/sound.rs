@@ -1,7 +1,5 @@
 //! What was read without finding fault.
 
-use assay_model::Source;
-
 use super::facts::Facts;
 use super::wording::counted;
 use super::{Class, Finding, Standing};
@@ -43,7 +41,7 @@ pub(super) fn check(facts: &Facts<'_>, findings: &[Finding]) -> Vec<Finding> {
             standing: Standing::Supported,
             summary,
             arithmetic: Vec::new(),
-            sources: vec![Source { file: document.file.clone(), line: 1 }],
+            sources: vec![document.source(1)],
             advice: String::new(),
         });
     }

@@ -22,6 +22,7 @@ mod dialects;
 mod execute;
 mod exit;
 mod failure;
+mod instructions;
 mod options;
 mod output;
 mod peak;
@@ -44,6 +45,10 @@ use crate::screen::Screen;
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let mut screen = Screen::new(arguments.color);
+    if let Err(mistake) = instructions::check() {
+        screen.error(&mistake.into());
+        return Exit::Usage.into();
+    }
     let result = match &arguments.verb {
         Verb::Init(options) => verbs::init::init(options, &mut screen),
         Verb::Plan(options) => verbs::plan::plan(options, &mut screen),

@@ -43,8 +43,9 @@ pub fn peak(options: &options::Peak, screen: &mut Screen) -> anyhow::Result<Exit
 pub fn cached(threads: usize) -> Option<Peak> {
     let text = std::fs::read_to_string(file(threads)?).ok()?;
     let peak: Peak = serde_json::from_str(&text).ok()?;
-    // Home directories are shared between machines; another processor has another peak.
-    (peak.processor == peak::processor() && peak.threads == threads).then_some(peak)
+    // Home directories are shared between machines; another processor or instruction set has another peak.
+    let same = peak.processor == peak::processor() && peak.path == peak::instruction_set();
+    (same && peak.threads == threads).then_some(peak)
 }
 
 /// Measures the machine and keeps what was found.

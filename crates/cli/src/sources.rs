@@ -1,38 +1,43 @@
 //! What the user wants read: files, directories, patterns, records and standard input.
 
-use std::fs::File;
-use std::io::{self, Read};
+mod bytes;
+mod record;
+
+use std::collections::HashSet;
+use std::fs::Metadata;
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use assay_evidence::{DocumentReader, Readers};
-use assay_model::{
-    Document, Entry, ReadRun, RunId, RunResult, SettingFact, Source, Span, Standing, Value, document,
-};
+use assay_evidence::Readers;
+use assay_model::Document;
 use assay_store::Record;
 
 use crate::failure::Mistake;
+use crate::screen::Screen;
 
 /// One thing to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Readable {
-    /// A file.
+    /// A file that an argument names: it must be readable.
     File(PathBuf),
+    /// A file that was found in a directory: it may be gone by the time it is read.
+    Listed(PathBuf),
     /// Standard input.
     Stdin,
     /// A record of this program.
     Record(PathBuf),
 }
 
-/// Files that are never text, by their ending; only files inside directories are passed over for it.
-const BINARY: [&str; 22] = [
+/// Files that are never text, by extension; only files inside directories are skipped for it.
+const BINARY: [&str; 21] = [
     "png",
     "jpg",
     "jpeg",
     "gif",
     "pdf",
     "zip",
-    "gz",
     "xz",
     "zst",
     "bz2",
@@ -50,177 +55,210 @@ const BINARY: [&str; 22] = [
     "pyc",
 ];
 
-/// Everything that the arguments name, in their order; files of a directory sorted by name.
-pub fn find(arguments: &[PathBuf]) -> anyhow::Result<Vec<Readable>> {
-    let mut found = Vec::new();
+/// Everything that the arguments name, in their order; files of a directory sorted by name. A file that several
+/// names, links or arguments lead to is there once.
+pub fn find(arguments: &[PathBuf], screen: &mut Screen) -> anyhow::Result<Vec<Readable>> {
+    let mut search = Search { found: Vec::new(), seen: HashSet::new(), unreadable: Vec::new() };
     for argument in arguments {
-        let before = found.len();
-        add(argument, &mut found)?;
-        if found.len() == before {
+        let (before, seen) = (search.found.len(), search.seen.len());
+        search.add(argument)?;
+        if search.found.len() == before && search.seen.len() == seen {
             let text = format!("nothing to read in {}", argument.display());
-            return Err(Mistake::new(
-                text,
-                "logs, write-ups (.md, .html, .txt), .csv, .json and records can be read",
-            )
-            .into());
+            let hint = "assay reads logs, write-ups (.md, .tex, .html, .rst, .org, .ipynb, .txt), .csv, .json \
+                        and records, also compressed with gzip";
+            return Err(Mistake::new(text, hint).into());
         }
     }
-    Ok(found)
+    for (path, error) in &search.unreadable {
+        screen.warn(&format!("skipped {}: {error}", path.display()));
+    }
+    Ok(search.found)
 }
 
-fn add(argument: &Path, found: &mut Vec<Readable>) -> anyhow::Result<()> {
-    if argument.as_os_str() == "-" {
-        found.push(Readable::Stdin);
-    } else if argument.is_dir() {
-        directory(argument, found)?;
-    } else if argument.exists() {
-        found.push(Readable::File(argument.to_owned()));
-    } else {
-        pattern(argument, found)?;
-    }
-    Ok(())
+/// A file or directory, whatever its name: device and inode.
+type FileIdentity = (u64, u64);
+
+fn identity(metadata: &Metadata) -> FileIdentity {
+    (metadata.dev(), metadata.ino())
 }
 
-fn directory(path: &Path, found: &mut Vec<Readable>) -> anyhow::Result<()> {
-    if Record::open(path).is_ok() {
-        found.push(Readable::Record(path.to_owned()));
-        return Ok(());
-    }
-    let listed = std::fs::read_dir(path).with_context(|| format!("cannot list {}", path.display()))?;
-    let mut entries: Vec<PathBuf> = listed.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    entries.sort();
-    for entry in entries {
-        let hidden = entry.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
-        let ending = entry.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-        if hidden || BINARY.contains(&ending) {
-            continue;
+struct Search {
+    found: Vec<Readable>,
+    /// Every file and directory that was reached, so that links can neither multiply evidence nor lead in circles.
+    seen: HashSet<FileIdentity>,
+    unreadable: Vec<(PathBuf, io::Error)>,
+}
+
+impl Search {
+    fn add(&mut self, argument: &Path) -> anyhow::Result<()> {
+        if argument.as_os_str() == "-" {
+            self.found.push(Readable::Stdin);
+            return Ok(());
         }
-        if entry.is_dir() {
-            directory(&entry, found)?;
-        } else if entry.is_file() && is_text(&entry) {
-            found.push(Readable::File(entry));
+        match std::fs::metadata(argument) {
+            Ok(metadata) if metadata.is_dir() => self
+                .directory(argument, &metadata)
+                .with_context(|| format!("cannot list {}", argument.display())),
+            Ok(metadata) => {
+                if self.is_new(&metadata) {
+                    self.found.push(Readable::File(argument.to_owned()));
+                }
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.pattern(argument),
+            Err(error) => Err(error).with_context(|| format!("cannot read {}", argument.display())),
         }
     }
-    Ok(())
-}
 
-/// Whether the first bytes of a file look like text.
-fn is_text(path: &Path) -> bool {
-    let mut start = [0; 1024];
-    let read = File::open(path).and_then(|mut file| file.read(&mut start)).unwrap_or(0);
-    read > 0 && !start.get(..read).unwrap_or_default().contains(&0)
-}
-
-fn pattern(argument: &Path, found: &mut Vec<Readable>) -> anyhow::Result<()> {
-    let text = argument.display().to_string();
-    if !text.contains(['*', '?', '[']) {
-        let folder = argument.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let hint = match folder {
-            Some(folder) if !folder.is_dir() => format!("there is no directory {} either", folder.display()),
-            _ => "give files, directories, patterns in quotes, or - for standard input".to_owned(),
-        };
-        return Err(Mistake::new(format!("no file {text}"), hint).into());
+    /// Whether a file or directory was not reached before. Pipes and devices are new each time.
+    fn is_new(&mut self, metadata: &Metadata) -> bool {
+        !(metadata.is_file() || metadata.is_dir()) || self.seen.insert(identity(metadata))
     }
-    let paths = glob::glob(&text).map_err(|error| {
-        Mistake::new(format!("`{text}` is not a pattern: {error}"), "quote it, or name files")
-    })?;
-    for path in paths.filter_map(Result::ok) {
-        add(&path, found)?;
+
+    fn directory(&mut self, path: &Path, metadata: &Metadata) -> io::Result<()> {
+        if !self.is_new(metadata) {
+            return Ok(());
+        }
+        if Record::open(path).is_ok() {
+            self.found.push(Readable::Record(path.to_owned()));
+            return Ok(());
+        }
+        let listed = std::fs::read_dir(path)?;
+        let mut entries: Vec<PathBuf> = listed.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        entries.sort();
+        for entry in entries {
+            if is_passed_over(&entry) {
+                continue;
+            }
+            if let Err(error) = self.entry(&entry) {
+                self.unreadable.push((entry, error));
+            }
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn entry(&mut self, path: &Path) -> io::Result<()> {
+        let metadata = std::fs::metadata(path)?;
+        if metadata.is_dir() {
+            self.directory(path, &metadata)
+        } else {
+            if metadata.is_file() && bytes::is_text(path)? && self.is_new(&metadata) {
+                self.found.push(Readable::Listed(path.to_owned()));
+            }
+            Ok(())
+        }
+    }
+
+    fn pattern(&mut self, argument: &Path) -> anyhow::Result<()> {
+        let text = argument.display().to_string();
+        if !text.contains(['*', '?', '[']) {
+            let folder = argument.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let hint = match folder {
+                Some(folder) if !folder.is_dir() => {
+                    format!("there is no directory {} either", folder.display())
+                }
+                _ => "give files, directories, patterns in quotes, or - for standard input".to_owned(),
+            };
+            return Err(Mistake::new(format!("no file {text}"), hint).into());
+        }
+        let paths = glob::glob(&text).map_err(|error| {
+            Mistake::new(format!("`{text}` is not a pattern: {error}"), "quote it, or name files")
+        })?;
+        for path in paths.filter_map(Result::ok) {
+            self.add(&path)?;
+        }
+        Ok(())
+    }
 }
 
-/// Reads one thing.
-pub fn read(readable: &Readable, readers: &Readers) -> anyhow::Result<Document> {
-    match readable {
-        Readable::Stdin => stream(io::stdin().lock(), "-", readers).context("cannot read standard input"),
+/// Whether a file inside a directory is hidden or, by its extension, not text.
+fn is_passed_over(path: &Path) -> bool {
+    let hidden = path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    hidden || BINARY.contains(&extension)
+}
+
+/// Reads one thing, and warns of what a limit left out of it. None for a file of a directory that cannot be read any
+/// more: the others still can.
+pub fn read(readable: &Readable, readers: &Readers, screen: &mut Screen) -> anyhow::Result<Option<Document>> {
+    let mut warnings = Vec::new();
+    let document = read_with_warnings(readable, readers, &mut warnings);
+    warnings.iter().for_each(|warning| screen.warn(warning));
+    document
+}
+
+fn read_with_warnings(
+    readable: &Readable,
+    readers: &Readers,
+    warnings: &mut Vec<String>,
+) -> anyhow::Result<Option<Document>> {
+    let document = match readable {
+        Readable::Stdin => {
+            bytes::document(io::stdin().lock(), "-", readers).context("cannot read standard input")?
+        }
         Readable::File(path) => {
-            let name = path.display().to_string();
-            let cannot = || format!("cannot read {name}");
-            let file = File::open(path).with_context(cannot)?;
-            stream(file, &name, readers).with_context(cannot)
+            file(path, readers).with_context(|| format!("cannot read {}", path.display()))?
         }
-        Readable::Record(path) => record(path),
-    }
-}
-
-/// Bytes that are read at once: few enough to stay in a processor's cache until they are looked at.
-const BUFFER: usize = 256 << 10;
-const PAGE: usize = 4096;
-
-fn stream(mut from: impl Read, name: &str, readers: &Readers) -> io::Result<Document> {
-    let mut reader = DocumentReader::new(readers, name);
-    // Some processors copy several times more slowly to a place just behind the beginning of a page, which is where
-    // large allocations begin.
-    let mut room = vec![0; BUFFER + PAGE];
-    let begin = room.as_ptr().align_offset(PAGE).min(PAGE);
-    let buffer = room.get_mut(begin..begin + BUFFER).unwrap_or_default();
-    loop {
-        match from.read(buffer) {
-            Ok(0) => return Ok(reader.finish()),
-            Ok(count) => reader.feed(buffer.get(..count).unwrap_or_default()),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-/// A record as a document: its finished runs, with the settings that its campaign declares.
-fn record(path: &Path) -> anyhow::Result<Document> {
-    let record = Record::open(path)?;
-    let mut settings = std::collections::BTreeMap::new();
-    let mut document = Document { file: path.display().to_string(), ..Document::default() };
-    for (line, entry) in record.entries()?.enumerate() {
-        let line = line as u64 + 1;
-        match entry? {
-            Entry::Plan { add, .. } => {
-                settings.extend(
-                    add.into_iter().map(|planned| (planned.cell, (planned.workload, planned.settings))),
-                );
+        Readable::Listed(path) => match file(path, readers) {
+            Ok(document) => document,
+            Err(error) => {
+                warnings.push(format!("skipped {}: {error}", path.display()));
+                return Ok(None);
             }
-            Entry::Finished { run, result } => {
-                let declared = settings.get(&run.cell).cloned().unwrap_or_default();
-                document.runs.push(read_run(&document.file, line, &run, *result, declared));
-            }
-            _ => {}
-        }
-        document.lines = line;
-    }
-    Ok(document)
-}
-
-fn read_run(
-    file: &str,
-    line: u64,
-    run: &RunId,
-    result: RunResult,
-    (workload, settings): (String, assay_model::Settings),
-) -> ReadRun {
-    let source = Source { file: file.to_owned(), line };
-    let fact = |name: &str, value: Value| SettingFact {
-        name: name.to_owned(),
-        value,
-        standing: Standing::Declared,
-        by: "campaign".to_owned(),
-        arithmetic: None,
-        source: source.clone(),
+        },
+        Readable::Record(path) => record::document(path)?,
     };
-    let mut facts: Vec<SettingFact> = settings.into_iter().map(|(name, value)| fact(&name, value)).collect();
-    facts.extend(result.settings);
-    ReadRun {
-        version: document::READ_VERSION,
-        span: Span { file: file.to_owned(), first: line, last: line },
-        title: Some(format!("{workload} {run}")),
-        dialects: vec!["record".to_owned()],
-        platform: Some(run.cell.platform.clone()),
-        status: result.status,
-        status_source: Some(source.clone()),
-        began_at: Some(result.started_at),
-        clock: None,
-        settings: facts,
-        phases: result.phases,
-        observations: result.observations,
-        series: result.series,
-        hints: Vec::new(),
+    for omission in &document.omissions {
+        let place = document.source(omission.line);
+        warnings.push(format!("{place}: left out {} {}", omission.count, omission.what));
+    }
+    Ok(Some(document))
+}
+
+fn file(path: &Path, readers: &Readers) -> io::Result<Document> {
+    bytes::document(std::fs::File::open(path)?, &path.display().to_string(), readers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn found(arguments: &[PathBuf]) -> Vec<PathBuf> {
+        let mut search = Search { found: Vec::new(), seen: HashSet::new(), unreadable: Vec::new() };
+        arguments.iter().for_each(|argument| search.add(argument).unwrap());
+        let paths = search.found.into_iter().map(|readable| match readable {
+            Readable::File(path) | Readable::Listed(path) => path,
+            other => panic!("{other:?}"),
+        });
+        paths.collect()
+    }
+
+    #[test]
+    fn links_neither_multiply_files_nor_lead_in_circles() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        std::fs::write(root.join("a.log"), "loss 1\n").unwrap();
+        std::fs::create_dir(root.join("deeper")).unwrap();
+        symlink("..", root.join("deeper/up")).unwrap();
+        symlink(".", root.join("here")).unwrap();
+        symlink(".", root.join("there")).unwrap();
+        symlink("a.log", root.join("b.log")).unwrap();
+        std::fs::hard_link(root.join("a.log"), root.join("c.log")).unwrap();
+        symlink("gone.log", root.join("broken.log")).unwrap();
+        assert_eq!(found(&[root.to_owned()]), [root.join("a.log")]);
+        assert_eq!(found(&[root.join("b.log"), root.join("a.log")]), [root.join("b.log")]);
+    }
+
+    #[test]
+    fn a_file_that_vanishes_is_skipped_and_a_named_one_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gone.log");
+        let readers = Readers::all(&[]);
+        let mut warnings = Vec::new();
+        let listed = Readable::Listed(path.clone());
+        assert_eq!(read_with_warnings(&listed, &readers, &mut warnings).unwrap(), None);
+        assert!(warnings[0].contains("gone.log"), "{warnings:?}");
+        assert!(read_with_warnings(&Readable::File(path), &readers, &mut warnings).is_err());
     }
 }

@@ -253,7 +253,7 @@ fn thin<T>(entries: &mut Vec<T>) {
 
 /// A place as evidence is cited.
 pub(crate) fn source(place: Place, files: &[String]) -> Source {
-    Source { file: files.get(usize::from(place.file)).cloned().unwrap_or_default(), line: place.line }
+    Source::new(files.get(usize::from(place.file)).cloned().unwrap_or_default(), place.line)
 }
 
 #[cfg(test)]

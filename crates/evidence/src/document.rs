@@ -6,9 +6,10 @@ mod file_name;
 mod outline;
 mod prose;
 
-use assay_model::{Document, SettingFact, Source, Standing};
+use assay_model::{Document, SettingFact, Standing};
 
 use crate::dialects::Taken;
+use crate::encoding::Decoder;
 use crate::engine::Engine;
 use crate::line::clean;
 use crate::lines::LineSplitter;
@@ -24,6 +25,11 @@ const LARGEST_JSON: usize = 64 << 20;
 
 /// Reads one file as bytes arrive.
 pub struct DocumentReader {
+    decoder: Decoder,
+    input: Input,
+}
+
+struct Input {
     splitter: LineSplitter,
     lines: Lines,
     /// The bytes of what may be one JSON value; none once it is known to be text.
@@ -49,7 +55,7 @@ impl DocumentReader {
         engine.base.settings.clone_from(&named);
         engine.draft = engine.base.draft();
         let document = Document { file: file.to_owned(), ..Document::default() };
-        DocumentReader {
+        let input = Input {
             splitter: LineSplitter::default(),
             lines: Lines {
                 engine,
@@ -61,11 +67,26 @@ impl DocumentReader {
                 number: 0,
             },
             json: Some(Vec::new()),
-        }
+        };
+        DocumentReader { decoder: Decoder::default(), input }
     }
 
     /// Takes the next bytes.
     pub fn feed(&mut self, bytes: &[u8]) {
+        let DocumentReader { decoder, input } = self;
+        decoder.feed(bytes, &mut |piece| input.feed(piece));
+    }
+
+    /// Ends the reading.
+    pub fn finish(mut self) -> Document {
+        let DocumentReader { decoder, input } = &mut self;
+        decoder.finish(&mut |piece| input.feed(piece));
+        self.input.finish()
+    }
+}
+
+impl Input {
+    fn feed(&mut self, bytes: &[u8]) {
         if let Some(held) = &mut self.json {
             held.extend_from_slice(bytes);
             let first = held.iter().find(|byte| !byte.is_ascii_whitespace());
@@ -80,7 +101,7 @@ impl DocumentReader {
     }
 
     fn text(&mut self, bytes: &[u8]) {
-        let DocumentReader { splitter, lines, .. } = self;
+        let Input { splitter, lines, .. } = self;
         let mut rest = bytes;
         while let Some(needles) = lines.idle() {
             // A line that began in the piece before ends in this one.
@@ -97,8 +118,7 @@ impl DocumentReader {
         splitter.feed(rest, &mut |number, line| lines.line(number, line));
     }
 
-    /// Ends the reading.
-    pub fn finish(mut self) -> Document {
+    fn finish(mut self) -> Document {
         if let Some(held) = self.json.take() {
             if let Some(runs) = crate::results::runs(&held, &self.lines.document.file) {
                 let lines = memchr::memchr_iter(b'\n', &held).count() as u64;
@@ -106,7 +126,7 @@ impl DocumentReader {
             }
             self.text(&held);
         }
-        let DocumentReader { splitter, lines, .. } = &mut self;
+        let Input { splitter, lines, .. } = &mut self;
         splitter.finish(&mut |number, line| lines.line(number, line));
         self.lines.finish()
     }
@@ -235,7 +255,7 @@ impl Lines {
     /// Assignments in a log or a fenced listing.
     fn configuration(&mut self, number: u64, bytes: &[u8]) {
         for declared in self.prose.assignments(bytes) {
-            let source = Source { file: self.document.file.clone(), line: number };
+            let source = self.document.source(number);
             self.engine.draft.setting(SettingFact {
                 name: declared.name.to_string(),
                 value: declared.value,

@@ -291,11 +291,7 @@ impl Draft {
         let phases = self.phases.iter().map(|phase| phase.finished(self.began, files)).collect();
         Some(ReadRun {
             version: READ_VERSION,
-            span: Span {
-                file: files.first().cloned().unwrap_or_default(),
-                first: self.first_line,
-                last: self.last_line,
-            },
+            span: Span::new(files.first().cloned().unwrap_or_default(), self.first_line, self.last_line),
             title: self.title,
             dialects: hits.iter().filter_map(|(_, index)| names.get(*index)).cloned().collect(),
             platform: self.platform,

@@ -4,6 +4,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `lines.rs` | splitting a stream into lines: carriage returns, cut lines, lines without end |
+//! | `encoding.rs` | UTF-16, byte order marks |
 //! | `line.rs` | one line, cleaned: colours, rank prefixes, invalid text |
 //! | `clock.rs`, `text.rs`, `bars.rs` | what dialects share: time stamps, numbers, progress bars |
 //! | `dialects.rs`, `dialects/` | the log dialects, one a file, with their line shapes at the top |
@@ -23,6 +24,7 @@ mod collector;
 pub mod dialects;
 mod document;
 mod draft;
+mod encoding;
 mod engine;
 mod facts;
 pub mod hints;
@@ -38,11 +40,13 @@ mod shape;
 mod sieve;
 mod text;
 pub mod user;
+pub mod vocabulary;
 pub mod writeup;
 
 pub use collector::Keep;
 pub use dialects::{DIALECTS, Dialect, dialect};
 pub use document::DocumentReader;
+pub use encoding::is_text_start;
 pub use pattern::{Pattern, PatternError};
 pub use readers::Readers;
 pub use reading::{Findings, Progress, Reading, Stream};

@@ -17,12 +17,24 @@ pub struct Line<'a> {
 /// Makes text of bytes. Only lines that need it are copied.
 pub fn clean(bytes: &[u8]) -> Cow<'_, str> {
     if memchr::memchr(0x1b, bytes).is_some() {
-        return Cow::Owned(String::from_utf8_lossy(&without_escapes(bytes)).into_owned());
+        return Cow::Owned(text(&without_escapes(bytes)).into_owned());
     }
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(_) => String::from_utf8_lossy(bytes),
+    text(bytes)
+}
+
+/// Bytes as UTF-8, or as Latin-1 where they cannot be that: the first byte beyond ASCII begins no UTF-8 character.
+fn text(bytes: &[u8]) -> Cow<'_, str> {
+    let error = match std::str::from_utf8(bytes) {
+        Ok(text) => return Cow::Borrowed(text),
+        Err(error) => error,
+    };
+    let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
+    if error.error_len().is_none() || !before.is_ascii() {
+        return String::from_utf8_lossy(bytes);
     }
+    // The control characters of Latin-1 would steer a terminal.
+    let character = |byte: &u8| if (0x80..0xa0).contains(byte) { '\u{fffd}' } else { char::from(*byte) };
+    Cow::Owned(bytes.iter().map(character).collect())
 }
 
 /// Splits off `[1,0]<stdout>:`, `[rank0]:`, `[default0]:`.
@@ -77,6 +89,13 @@ mod tests {
         assert_eq!(clean(b"\x1b[32mloss\x1b[0m 1"), "loss 1");
         assert_eq!(clean(b"\x1b]0;title\x07text"), "text");
         assert_eq!(clean(b"cut \x1b[3"), "cut ");
+    }
+
+    #[test]
+    fn latin_1_is_read_and_cut_utf_8_is_not_taken_for_it() {
+        assert_eq!(clean(b"12.5 \xb1 0.3 \xb5s \x9b"), "12.5 ± 0.3 µs \u{fffd}");
+        assert_eq!(clean("12.5 ±".as_bytes().get(..6).unwrap()), "12.5 \u{fffd}");
+        assert_eq!(clean(b"\xc2\xb1 0.3 \xb5s"), "± 0.3 \u{fffd}s");
     }
 
     #[test]

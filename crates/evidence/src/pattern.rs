@@ -115,7 +115,7 @@ mod tests {
         let observation = &findings.observations[0];
         assert_eq!(observation.value, 3e6);
         assert_eq!(observation.unit.to_string(), "B/s");
-        assert_eq!(observation.source.as_ref().unwrap(), &Source { file: "stderr.log".into(), line: 2 });
+        assert_eq!(observation.source.as_ref().unwrap(), &Source::new("stderr.log", 2));
         assert_eq!(findings.series[0].values, [1.5e6, 2000.5e6, 3e6]);
     }
 

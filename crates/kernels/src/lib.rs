@@ -4,10 +4,11 @@
 //! than one core take a [`Threads`] pool first. Wrong lengths are mistakes in the calling code and stop it by an
 //! assertion; NaN and infinity are data and propagate.
 //!
-//! Results are the same bit for bit for the same thread count and the same [`Path`]: the partition of the work
+//! Results are the same bit for bit for the same thread count and the same [`Isa`]: the partition of the work
 //! follows from the shape and the thread count, and sums across parts are taken in a fixed order.
 //!
-//! Where to start: [`threads`] (the pool), [`dispatch`] (one source, several instruction sets), [`matmul()`] (nearly
+//! Where to start: [`threads`] (the pool), [`dispatch`] (one source, several instruction sets),
+//! [`selection`] (which of them is used, and why), [`matmul()`] (nearly
 //! all the time of a training step), then one module per operation. [`limits`] measures what the machine can do.
 
 pub mod adam_w;
@@ -31,10 +32,12 @@ pub mod reduce;
 pub mod relu;
 pub mod rms_norm;
 pub mod rope;
+pub mod selection;
+mod self_check;
 pub mod sgd;
 pub mod swiglu;
 pub mod threads;
 
-pub use dispatch::{Path, instructions, path};
+pub use dispatch::{Isa, instructions, isa};
 pub use matmul::{Layout, Write, matmul};
 pub use threads::Threads;

@@ -24,10 +24,11 @@ mod micro;
 mod openblas;
 #[cfg(target_arch = "x86_64")]
 mod pack;
+mod plain;
 #[cfg(target_arch = "x86_64")]
 mod plan;
 
-use crate::dispatch::{Path, path};
+use crate::dispatch::{Isa, isa};
 use crate::threads::Threads;
 
 /// How the factors are stored: as they are (N) or transposed (T).
@@ -163,15 +164,16 @@ pub fn matmul(
 /// # Safety
 /// The problem must describe valid memory whose result overlaps no factor.
 unsafe fn multiply(threads: &Threads, problem: &Problem) {
-    // SAFETY: the caller's promise; and where the path is AVX2, its instructions were detected.
+    // SAFETY: the caller's promise; and where it is AVX2, its instructions were detected.
     unsafe {
-        match path() {
+        match isa() {
+            Isa::Plain => plain::multiply(threads, problem),
             #[cfg(feature = "openblas")]
             _ if openblas::suits(problem) => openblas::multiply(threads, problem),
             #[cfg(target_arch = "x86_64")]
-            Path::Avx2 if dots::suits(problem) => dots::multiply(threads, problem),
+            Isa::Avx2 if dots::suits(problem) => dots::multiply(threads, problem),
             #[cfg(target_arch = "x86_64")]
-            Path::Avx2 => threads.with_workspace(|workspace| {
+            Isa::Avx2 => threads.with_workspace(|workspace| {
                 blocked::multiply(threads, &mut workspace.blocked, problem);
             }),
             _ => library::multiply(threads, problem),

@@ -20,6 +20,42 @@ pub struct Document {
     pub tables: Vec<Table>,
     /// Sentences that state numbers or compare things, in the order of the file.
     pub statements: Vec<Statement>,
+    /// The cells of a notebook and the lines they take, in the order of the file; empty for other files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cells: Vec<NotebookCell>,
+    /// What a limit kept out of all this, so that nobody takes a part for the whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub omissions: Vec<Omission>,
+}
+
+impl Document {
+    /// The place of a line: in a notebook it names the cell too.
+    pub fn source(&self, line: u64) -> Source {
+        let cell = self.cells.iter().find(|cell| (cell.first..=cell.last).contains(&line));
+        Source { cell: cell.map(|cell| cell.number), ..Source::new(self.file.clone(), line) }
+    }
+}
+
+/// One cell of a notebook.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotebookCell {
+    /// Its place in the notebook, from 1.
+    pub number: u32,
+    /// Its first line.
+    pub first: u64,
+    /// Its last line.
+    pub last: u64,
+}
+
+/// A part of a file that a limit of this program left unread.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Omission {
+    /// What was left out: `table rows`, `bytes of a line`, ...
+    pub what: String,
+    /// How many of them.
+    pub count: u64,
+    /// The line where it begins.
+    pub line: u64,
 }
 
 /// One run as evidence tells of it.
@@ -74,6 +110,21 @@ pub struct Span {
     pub first: u64,
     /// The last line.
     pub last: u64,
+    /// The cell of a notebook it begins in, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<u32>,
+}
+
+impl Span {
+    /// Lines of a file that is not a notebook.
+    pub fn new(file: impl Into<String>, first: u64, last: u64) -> Span {
+        Span { file: file.into(), first, last, cell: None }
+    }
+
+    /// The place where it begins.
+    pub fn source(&self) -> Source {
+        Source { cell: self.cell, ..Source::new(self.file.clone(), self.first) }
+    }
 }
 
 /// What a log's clock tells.

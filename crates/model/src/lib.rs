@@ -41,8 +41,8 @@ pub mod workload;
 pub mod workload_event;
 
 pub use document::{
-    ClockKind, Column, Document, Hint, KnownBy, Phase, Quantity, ReadRun, Role, SettingFact, Span, Standing,
-    Statement, Table, TableCell, TableRow,
+    ClockKind, Column, Document, Hint, KnownBy, NotebookCell, Omission, Phase, Quantity, ReadRun, Role,
+    SettingFact, Span, Standing, Statement, Table, TableCell, TableRow,
 };
 pub use entry::{Entry, PlanInForce, PlannedCell, SCHEMA_VERSION};
 pub use estimate::{Caveat, Estimate, Verdict};

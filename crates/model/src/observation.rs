@@ -84,6 +84,27 @@ pub struct Source {
     pub file: String,
     /// The line, from 1.
     pub line: u64,
+    /// The cell of a notebook, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<u32>,
+}
+
+impl Source {
+    /// A line of a file that is not a notebook.
+    pub fn new(file: impl Into<String>, line: u64) -> Source {
+        Source { file: file.into(), line, cell: None }
+    }
+}
+
+/// `train.log:12`, and `report.ipynb:12 (cell 3)` in a notebook.
+impl std::fmt::Display for Source {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}:{}", self.file, self.line)?;
+        match self.cell {
+            Some(cell) => write!(formatter, " (cell {cell})"),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Values of one metric per step, iteration or request, in the order they were seen.

@@ -6,14 +6,14 @@ use assay_model::{CellId, Estimate, Series, Settings, Unit, names};
 use crate::number::{Scale, percent, single};
 use crate::table::{Cell, Column, Table};
 
-const LATENCY_MEDIAN: &str = "e2e.p50";
-const LATENCY_TAIL: &str = "e2e.p99";
+const LATENCY_MEDIAN: &str = "latency.p50";
+const LATENCY_TAIL: &str = "latency.p99";
 
 /// The metrics that are shown where a record has them; the first one is the time.
 pub const METRICS: [&str; 14] = [
     names::TIME_ITERATION,
     names::TIME_FIRST,
-    names::E2E,
+    names::LATENCY,
     LATENCY_MEDIAN,
     LATENCY_TAIL,
     names::INFERENCES_PER_S,
@@ -122,7 +122,7 @@ fn cell_lines(answers: &[Answer], cell: &CellId) -> Vec<String> {
     if let Some(first) = center(names::TIME_FIRST) {
         lines.push(format!("  first       {first}"));
     }
-    if let Some((latency, unit)) = estimate(names::E2E) {
+    if let Some((latency, unit)) = estimate(names::LATENCY) {
         let rank = |name: &str, metric: &str| center(metric).map(|value| format!(", {name} {value}"));
         let [median, tail] =
             [("p50", LATENCY_MEDIAN), ("p99", LATENCY_TAIL)].map(|(name, metric)| rank(name, metric));

@@ -9,11 +9,11 @@ use assay_model::{
 pub const FILE: &str = "notes/batch-study.md";
 
 pub fn at(line: u64) -> Source {
-    Source { file: FILE.into(), line }
+    Source::new(FILE, line)
 }
 
 pub fn span(first: u64, last: u64) -> Span {
-    Span { file: FILE.into(), first, last }
+    Span::new(FILE, first, last)
 }
 
 pub fn setting(name: &str, value: impl Into<Value>, standing: Standing, by: &str, line: u64) -> SettingFact {
@@ -230,6 +230,7 @@ pub fn document() -> Document {
             }],
             ..Statement::default()
         }],
+        ..Document::default()
     }
 }
 

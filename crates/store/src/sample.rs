@@ -67,7 +67,7 @@ pub(crate) fn started(run: &RunId) -> Entry {
 pub(crate) fn finished(run: &RunId, status: Status, value: f64) -> Entry {
     let observation = |metric: &str, value, unit, origin| Observation {
         scope: Some(Scope::Loop),
-        source: Some(Source { file: "stdout.log".into(), line: 7 }),
+        source: Some(Source::new("stdout.log", 7)),
         ..Observation::new(metric, value, unit, origin)
     };
     let rate = Unit::PerSecond("samples".into());

@@ -11,6 +11,7 @@
 //! | `describe.rs` | parts of which the descriptions of workloads are made |
 //! | `settings.rs` | settings read as typed values, with clear errors |
 //! | `process.rs` | this process's CPU time and memory, and pacing by standard input |
+//! | `instructions.rs` | which instruction set the native engine uses, and why |
 //! | `initial.rs` | the rule for initial weights and random data, the same for every engine |
 //! | `tensors.rs` | tensors by name, and memory for them |
 //! | `weights.rs` | tensors in files |
@@ -43,6 +44,7 @@ pub mod data;
 pub mod describe;
 pub mod engine;
 pub mod initial;
+pub mod instructions;
 pub mod lm;
 pub mod memory;
 pub mod mnist;

@@ -5,6 +5,15 @@ use std::fs;
 /// What is left alone, so that a workload that just fits does not push others into swap.
 const LEFT: f64 = 0.05;
 
+/// What a task takes besides its buffers, at most: the panels that its matrix products are packed into, its stacks and
+/// its part of the allocator. The first task's is in what the process takes.
+const TASK_BYTES: u128 = 8 << 20;
+
+/// What several tasks take besides their buffers.
+pub(crate) fn of_tasks(tasks: u128) -> u128 {
+    tasks.saturating_sub(1) * TASK_BYTES
+}
+
 /// Bytes that are free for a workload on this machine; none where the system does not say.
 pub fn free() -> Option<u64> {
     let information = fs::read_to_string("/proc/meminfo").ok()?;

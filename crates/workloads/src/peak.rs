@@ -78,6 +78,11 @@ pub fn measure(threads: usize) -> Peak {
     }
 }
 
+/// The instructions that a measurement would use now.
+pub fn instruction_set() -> String {
+    instructions()
+}
+
 /// The processor's name, as the system gives it.
 pub fn processor() -> String {
     let information = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

@@ -89,7 +89,7 @@ fn systems(rows: &[(&str, &str, f64, f64, &str, f64)]) -> Document {
         |text: String, value: Option<f64>, line: u64| TableCell { text, value, line, ..TableCell::default() };
     let column = |header: &str, role: Role| Column { header: header.to_owned(), role };
     let mut table = Table {
-        span: Span { file: "two.md".to_owned(), first: 1, last: 2 + rows.len() as u64 },
+        span: Span::new("two.md", 1, 2 + rows.len() as u64),
         columns: vec![
             column("Metric", Role::Label),
             column("One", Role::Unknown),

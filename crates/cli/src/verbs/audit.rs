@@ -17,10 +17,10 @@ use crate::{dialects, sources};
 /// Audits files together and prints what was found.
 pub fn audit(options: &Audit, screen: &mut Screen) -> anyhow::Result<Exit> {
     let readers = Readers::all(&dialects::find(Path::new("."), &options.dialect)?);
-    let documents: Vec<Document> = sources::find(&options.files)?
-        .iter()
-        .map(|source| sources::read(source, &readers))
-        .collect::<Result<_, _>>()?;
+    let mut documents: Vec<Document> = Vec::new();
+    for source in &sources::find(&options.files, screen)? {
+        documents.extend(sources::read(source, &readers, screen)?);
+    }
     let found = assay_audit::audit(&documents);
     for path in &options.output {
         write(path, &found, &documents)?;

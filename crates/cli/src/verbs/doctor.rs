@@ -6,10 +6,12 @@ use assay_launch::{group, probe};
 use assay_model::{Caveat, Machine, Unit};
 use assay_report::number::single;
 use assay_report::{Cell, Column, Table, Tone};
+use assay_workloads::instructions::InstructionSet;
 use serde::Serialize;
 
 use super::JSON_SCHEMA;
 use crate::exit::Exit;
+use crate::instructions;
 use crate::options::Doctor;
 use crate::screen::Screen;
 
@@ -18,11 +20,12 @@ pub fn doctor(options: &Doctor, screen: &mut Screen) -> anyhow::Result<Exit> {
     let machine = probe::machine();
     let jitter = noise::jitter();
     let causes = noise::causes(&machine, &jitter);
+    let set = instructions::instruction_set()?;
     if options.json {
-        screen.json(&DoctorJson::new(machine, &jitter, causes))?;
+        screen.json(&DoctorJson::new(machine, set, &jitter, causes))?;
         return Ok(Exit::Fine);
     }
-    screen.table(&machine_table(&machine, &jitter))?;
+    screen.table(&machine_table(&machine, &set, &jitter))?;
     screen.data("\n")?;
     screen.table(&noise_table(&causes))?;
     screen.data("\n")?;
@@ -30,7 +33,7 @@ pub fn doctor(options: &Doctor, screen: &mut Screen) -> anyhow::Result<Exit> {
     Ok(Exit::Fine)
 }
 
-fn machine_table(machine: &Machine, jitter: &Jitter) -> Table {
+fn machine_table(machine: &Machine, set: &InstructionSet, jitter: &Jitter) -> Table {
     let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "not told by the system".to_owned());
     let number = |value: Option<u32>| value.map_or_else(|| "?".to_owned(), |value| value.to_string());
     let bytes =
@@ -50,6 +53,7 @@ fn machine_table(machine: &Machine, jitter: &Jitter) -> Table {
         ("kernel", text(&machine.kernel)),
         ("cpu", text(&machine.cpu)),
         ("instructions", machine.cpu_features.join(" ")),
+        ("kernels use", instructions::lines(set).join("; ")),
         (
             "cpus",
             format!(
@@ -143,6 +147,7 @@ struct DoctorJson {
     schema: u32,
     program: &'static str,
     machine: Machine,
+    instruction_set: InstructionSet,
     jitter: JitterJson,
     noise: Vec<Caveat>,
     installed: Vec<ToolJson>,
@@ -164,7 +169,12 @@ struct ToolJson {
 }
 
 impl DoctorJson {
-    fn new(machine: Machine, jitter: &Jitter, noise: Vec<Caveat>) -> DoctorJson {
+    fn new(
+        machine: Machine,
+        instruction_set: InstructionSet,
+        jitter: &Jitter,
+        noise: Vec<Caveat>,
+    ) -> DoctorJson {
         let installed = tools::find().into_iter().map(|tool| ToolJson {
             name: tool.name,
             path: tool.path.map(|path| path.display().to_string()),
@@ -174,6 +184,7 @@ impl DoctorJson {
             schema: JSON_SCHEMA,
             program: env!("CARGO_PKG_VERSION"),
             machine,
+            instruction_set,
             jitter: JitterJson {
                 fastest_s: jitter.fastest_s,
                 median_s: jitter.median_s,

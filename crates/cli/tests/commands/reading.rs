@@ -125,7 +125,8 @@ fn every_kind_of_sample_is_read_and_audited_without_fault() {
         let runs = json(&bench, &["read", "--json", "sample.log"]);
         assert_eq!(runs.is_empty(), kind == "prose", "{kind}");
         let audited = bench.command(&["audit", "sample.log"]).output().unwrap();
-        assert!(matches!(audited.status.code(), Some(0 | 4)), "{kind}: {:?}", audited.status);
+        // What is generated without planted errors holds none.
+        assert_eq!(audited.status.code(), Some(0), "{kind}: {}", String::from_utf8_lossy(&audited.stdout));
     }
 }
 

@@ -166,12 +166,12 @@ fn array_run(
         standing: Standing::Declared,
         by: "log".to_owned(),
         arithmetic: None,
-        source: Source { file: context.file.clone(), line: first.first },
+        source: Source::new(context.file.clone(), first.first),
     });
     let told = declared.iter().filter(|fact| settings.iter().all(|(name, _)| *name != fact.name)).cloned();
     Some(ReadRun {
         version: READ_VERSION,
-        span: Span { file: context.file.clone(), first: first.first, last: last.last },
+        span: Span::new(context.file.clone(), first.first, last.last),
         title: (!title.is_empty()).then(|| title.join(" ")),
         dialects: vec!["array".to_owned()],
         platform: context.platform.clone(),

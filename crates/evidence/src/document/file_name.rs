@@ -32,7 +32,7 @@ pub(super) fn settings(file: &str) -> Vec<SettingFact> {
                 standing: Standing::Declared,
                 by: "file name".to_owned(),
                 arithmetic: None,
-                source: Source { file: file.to_owned(), line: 0 },
+                source: Source::new(file.to_owned(), 0),
             });
         }
         words.clear();

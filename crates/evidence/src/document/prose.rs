@@ -82,7 +82,7 @@ impl Prose {
                 standing: Standing::Declared,
                 by: "prose".to_owned(),
                 arithmetic: None,
-                source: Source { file: file.to_owned(), line: number },
+                source: Source::new(file.to_owned(), number),
             });
         }
     }

@@ -79,7 +79,7 @@ impl Builder {
             seen: values.len() as u64,
             steps: if steps.len() == values.len() { thinned(steps) } else { Vec::new() },
             at_s: Vec::new(),
-            source: Some(Source { file: self.files.first().cloned().unwrap_or_default(), line }),
+            source: Some(Source::new(self.files.first().cloned().unwrap_or_default(), line)),
         });
     }
 

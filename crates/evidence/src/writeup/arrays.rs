@@ -72,7 +72,7 @@ impl Array {
             seen: self.seen,
             steps: Vec::new(),
             at_s: Vec::new(),
-            source: Some(Source { file: file.to_owned(), line: self.first }),
+            source: Some(Source::new(file.to_owned(), self.first)),
         }
     }
 }

@@ -37,7 +37,7 @@ pub fn interpret(raw: RawTable, context: &Context) -> Table {
     let header: Vec<String> = raw.header.iter().map(|text| plain(text)).collect();
     let transposed = is_transposed(&header, &raw.rows);
     let mut table = Table {
-        span: Span { file: context.file.clone(), first: raw.first, last: raw.last },
+        span: Span::new(context.file.clone(), raw.first, raw.last),
         headings: context.headings.clone(),
         platform: table_platform(context),
         columns: header.into_iter().map(|header| Column { header, role: Role::Unknown }).collect(),

@@ -200,7 +200,7 @@ impl Reader<'_> {
     fn bare_run(&self, first: u64, last: u64) -> ReadRun {
         ReadRun {
             version: READ_VERSION,
-            span: Span { file: self.table.span.file.clone(), first, last },
+            span: Span::new(self.table.span.file.clone(), first, last),
             title: self.table.headings.last().cloned(),
             dialects: vec!["table".to_owned()],
             platform: self.table.platform.clone(),
@@ -221,7 +221,7 @@ impl Reader<'_> {
     }
 
     fn source(&self, line: u64) -> Source {
-        Source { file: self.table.span.file.clone(), line }
+        Source::new(self.table.span.file.clone(), line)
     }
 
     fn fact(&self, name: &str, value: Value, by: &str, line: u64) -> SettingFact {
@@ -368,7 +368,7 @@ fn prose_settings(table: &Table, context: &Context) -> Vec<SettingFact> {
                 standing: Standing::Declared,
                 by: "prose".to_owned(),
                 arithmetic: None,
-                source: Source { file: table.span.file.clone(), line: *line },
+                source: Source::new(table.span.file.clone(), *line),
             });
         }
     }

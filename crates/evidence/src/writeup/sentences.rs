@@ -26,7 +26,7 @@ pub fn statements(paragraph: &[(u64, String)], headings: &[String], file: &str) 
             }
             found.push(Statement {
                 text,
-                span: Span { file: file.to_owned(), first, last },
+                span: Span::new(file.to_owned(), first, last),
                 headings: headings.to_vec(),
                 quantities,
             });

@@ -6,7 +6,7 @@
 #![expect(unsafe_code, reason = "bounds are checked once for the whole product instead of for every element")]
 
 use crate::Write;
-use crate::dispatch::{Fused, Instructions, Path, Plain, path};
+use crate::dispatch::{Fused, Instructions, Isa, Plain, isa};
 
 /// The columns of a tile. Right matrices and results are padded to a multiple of it.
 pub(crate) const COLUMNS: usize = 16;
@@ -67,13 +67,17 @@ type Compute = unsafe fn(Tile, Write);
 /// Functions for tiles of one to six rows.
 type Table = [Compute; 6];
 
-/// The functions of the path in use. Processors with AVX-512 take those for AVX2, which are tested.
+/// The functions of the instruction set in use. AVX-512 has none of its own: those for AVX2 are as fast on small tiles.
 fn table() -> Table {
-    match path() {
+    match isa() {
         #[cfg(target_arch = "x86_64")]
-        Path::Avx512 | Path::Avx2 => [avx2::<1>, avx2::<2>, avx2::<3>, avx2::<4>, avx2::<5>, avx2::<6>],
-        Path::Neon => plain_table::<Fused<4>>(),
-        _ => plain_table::<Plain>(),
+        Isa::Avx512 | Isa::Avx2 => [avx2::<1>, avx2::<2>, avx2::<3>, avx2::<4>, avx2::<5>, avx2::<6>],
+        Isa::Neon => plain_table::<Fused<4>>(),
+        #[cfg(test)]
+        Isa::Broken => plain_table::<crate::dispatch::Broken>(),
+        Isa::Plain => plain_table::<Plain>(),
+        #[cfg(not(target_arch = "x86_64"))]
+        Isa::Avx512 | Isa::Avx2 => plain_table::<Plain>(),
     }
 }
 
@@ -116,7 +120,7 @@ pub(crate) fn product(
             };
             let compute = table[height - 1];
             // SAFETY: by the assertions above all elements of the tile lie inside the slices, of which the result is
-            // borrowed for us alone; the functions in the table are for the path in use.
+            // borrowed for us alone; the functions in the table are for the instruction set in use.
             unsafe { compute(tile, write) };
         }
     }
@@ -201,7 +205,7 @@ unsafe fn avx2<const ROWS: usize>(tile: Tile, write: Write) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dispatch::with_path;
+    use crate::dispatch::with_isa;
 
     /// Numbers between -1 and 1 that follow no pattern.
     fn numbers(count: usize, seed: u32) -> Vec<f32> {
@@ -249,8 +253,8 @@ mod tests {
 
     #[test]
     fn agrees_with_plain_sums_on_every_path() {
-        for path in [path(), Path::Portable] {
-            with_path(path, || {
+        for isa in Isa::available() {
+            with_isa(isa, || {
                 for rows in [0, 1, 2, 3, 4, 5, 6, 7, 12, 16, 23] {
                     for (columns, depth) in [(16, 1), (16, 0), (32, 7), (64, 20), (0, 3)] {
                         check(rows, columns, depth, false, Write::Set);

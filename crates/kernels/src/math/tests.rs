@@ -1,8 +1,8 @@
 //! The functions against double precision, over all their range and on every path.
 
 use super::*;
-use crate::dispatch::{dispatch, with_path};
-use crate::{Path, path};
+use crate::Isa;
+use crate::dispatch::{dispatch, with_isa};
 
 /// Applies a function to whole slices, as the kernels do.
 macro_rules! over_slices {
@@ -79,10 +79,10 @@ fn relative_errors_are_small() {
         ("erf near one", erf_all, erf_reference, 0.9, 1.1),
         ("erf near zero", erf_all, erf_reference, -1e-3, 1e-3),
     ];
-    for path in [path(), Path::Portable] {
+    for isa in Isa::available() {
         for (name, function, wanted, low, high) in cases {
-            let (error, place) = with_path(path, || largest_error(function, wanted, low, high));
-            assert!(error < 2e-7, "{name} on {}: {error:e} at {place}", path.name());
+            let (error, place) = with_isa(isa, || largest_error(function, wanted, low, high));
+            assert!(error < 2e-7, "{name} on {}: {error:e} at {place}", isa.name());
         }
     }
 }
@@ -90,8 +90,8 @@ fn relative_errors_are_small() {
 #[test]
 fn limits_are_reached() {
     let x = [f32::NEG_INFINITY, -1e30, -150.0, -100.0, 0.0, 89.0, 1e30, f32::INFINITY];
-    for path in [path(), Path::Portable] {
-        with_path(path, || {
+    for isa in Isa::available() {
+        with_isa(isa, || {
             let mut y = [9.0; 8];
             exp_all(&x, &mut y);
             assert_eq!(y[..3], [0.0; 3]);
@@ -113,8 +113,8 @@ fn limits_are_reached() {
 
 #[test]
 fn nan_stays_nan() {
-    for path in [path(), Path::Portable] {
-        with_path(path, || {
+    for isa in Isa::available() {
+        with_isa(isa, || {
             for function in [exp_all, exp_weight_all, sigmoid_all, tanh_all, erf_all] {
                 let mut y = [0.0; 9];
                 function(&[f32::NAN; 9], &mut y);

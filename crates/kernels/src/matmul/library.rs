@@ -1,4 +1,4 @@
-//! The product by the `gemm` crate, for the paths without a loop of our own. The crate is called on one thread at a
+//! The product by the `gemm` crate, for the instruction sets without a loop of our own. The crate is called on one thread at a
 //! time and the result is split here, since its own threading loses on small shapes.
 
 use gemm_common::Parallelism;

@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "vectors are loaded from slices whose bounds were checked as a whole")]
 
-use crate::dispatch::{Fused, Instructions, Path, Plain, path};
+use crate::dispatch::{Fused, Instructions, Isa, Plain, isa};
 
 /// One piece of a sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -15,12 +15,16 @@ pub(super) struct Term {
 
 /// Adds the pieces of `data` that the terms name, each times its factor, to `result`. All pieces have its length.
 pub(super) fn combine(data: &[f32], terms: &[Term], result: &mut [f32]) {
-    match path() {
+    match isa() {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: a path is only ever in use after its features were detected on this machine.
-        Path::Avx512 | Path::Avx2 => unsafe { avx2(data, terms, result) },
-        Path::Neon => plain::<Fused<4>>(data, terms, result),
-        _ => plain::<Plain>(data, terms, result),
+        // SAFETY: an instruction set is only ever in use after its features were detected on this machine.
+        Isa::Avx512 | Isa::Avx2 => unsafe { avx2(data, terms, result) },
+        Isa::Neon => plain::<Fused<4>>(data, terms, result),
+        #[cfg(test)]
+        Isa::Broken => plain::<crate::dispatch::Broken>(data, terms, result),
+        Isa::Plain => plain::<Plain>(data, terms, result),
+        #[cfg(not(target_arch = "x86_64"))]
+        Isa::Avx512 | Isa::Avx2 => plain::<Plain>(data, terms, result),
     }
 }
 

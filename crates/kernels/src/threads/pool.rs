@@ -14,7 +14,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::dispatch::{Path, path, with_path};
+use crate::dispatch::{Isa, force, isa};
 
 /// How long a thread looks for work, or for the end of it, before it goes to sleep. Waking a sleeping thread costs
 /// about as much.
@@ -27,7 +27,7 @@ const MOST_TASKS: u64 = u32::MAX as u64;
 struct Job<'a> {
     work: &'a (dyn Fn(usize) + Sync),
     tasks: usize,
-    path: Path,
+    isa: Isa,
 }
 
 /// Keeps what is written often by different threads in different cache lines (two, as they are fetched in pairs).
@@ -99,7 +99,7 @@ impl Pool {
         }
         assert!(tasks as u64 <= MOST_TASKS, "too many tasks: {tasks}");
         let _entry = lock(&self.entry);
-        let job = Job { work, tasks, path: path() };
+        let job = Job { work, tasks, isa: isa() };
         self.shared.publish(&job, self.workers.len());
         INSIDE.set(true);
         self.shared.work(self.shared.ticket.0.load(Acquire));
@@ -177,11 +177,7 @@ impl Shared {
             return;
         }
         let work = AssertUnwindSafe(|| {
-            if path() == job.path {
-                (job.work)(task);
-            } else {
-                with_path(job.path, || (job.work)(task));
-            }
+            force(job.isa, || (job.work)(task));
         });
         if let Err(panic) = catch_unwind(work) {
             lock(&self.panic).get_or_insert(panic);

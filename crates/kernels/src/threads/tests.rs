@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::*;
-use crate::dispatch::{Path, path, with_path};
+use crate::dispatch::{Isa, isa, with_isa};
 
 /// Runs some tasks and checks that each was done once.
 fn check(threads: &Threads, tasks: usize) {
@@ -112,11 +112,11 @@ fn pools_are_dropped_cleanly() {
 #[test]
 fn a_forced_path_travels_with_the_work() {
     let threads = Threads::new(3);
-    with_path(Path::Portable, || {
-        threads.run(50, |_| assert_eq!(path(), Path::Portable));
+    with_isa(Isa::Plain, || {
+        threads.run(50, |_| assert_eq!(isa(), Isa::Plain));
     });
-    let usual = path();
-    threads.run(50, |_| assert_eq!(path(), usual));
+    let usual = isa();
+    threads.run(50, |_| assert_eq!(isa(), usual));
 }
 
 #[test]

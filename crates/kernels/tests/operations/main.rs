@@ -1,5 +1,5 @@
 //! Every operation against a plain version in double precision, its backward pass against finite differences of that
-//! version, on the best path of this machine and on the portable one, with one and with several threads, and twice
+//! version, on every instruction set of this machine, with one and with several threads, and twice
 //! each: the same bits must come out.
 
 mod attention;

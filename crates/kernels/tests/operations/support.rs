@@ -1,7 +1,7 @@
 //! Seeded numbers, comparison, finite differences.
 
-use assay_kernels::dispatch::with_path;
-use assay_kernels::{Path, Threads, path};
+use assay_kernels::dispatch::with_isa;
+use assay_kernels::{Isa, Threads};
 
 /// Numbers without pattern between -1 and 1, the same for the same seed.
 pub fn numbers(count: usize, seed: u64) -> Vec<f32> {
@@ -26,20 +26,20 @@ pub fn doubles(x: &[f32]) -> Vec<f64> {
     x.iter().map(|&x| f64::from(x)).collect()
 }
 
-/// Runs `action`, which returns all its results, on every path and with several thread counts; each time twice, and
+/// Runs `action`, which returns all its results, on every instruction set and with several thread counts; each time twice, and
 /// the results must be the same to the bit.
 pub fn everywhere(action: impl Fn(&Threads) -> Vec<f32>) {
     for count in [1, 2, 3] {
         let threads = Threads::new(count);
-        for path in [path(), Path::Portable] {
+        for isa in Isa::available() {
             let bits = || {
-                let results = with_path(path, || action(&threads));
+                let results = with_isa(isa, || action(&threads));
                 results.iter().map(|x| x.to_bits()).collect::<Vec<_>>()
             };
             assert!(
                 bits() == bits(),
                 "results differ from call to call on {} with {count} threads",
-                path.name()
+                isa.name()
             );
         }
     }

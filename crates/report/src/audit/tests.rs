@@ -115,7 +115,7 @@ fn hostile_text_stays_text() {
         finding.summary = nasty.into();
         finding.advice = nasty.into();
         finding.arithmetic = vec![nasty.into(), "```".into()];
-        finding.sources = vec![Source { file: nasty.into(), line: 1 }];
+        finding.sources = vec![Source::new(nasty, 1)];
     }
     for run in &mut document.runs {
         run.title = Some(nasty.into());
@@ -180,7 +180,7 @@ proptest! {
         values in prop::collection::vec(number(), 0..6),
     ) {
         let document = Document { file: texts[0].clone(), runs, ..document() };
-        let source = Source { file: texts[0].clone(), line: 7 };
+        let source = Source::new(texts[0].clone(), 7);
         let audit = Audit {
             findings: vec![Finding {
                 class: Class::Outlier,

@@ -7,7 +7,7 @@ use crate::words::clean;
 
 /// A place in evidence, as editors understand it.
 pub fn place(source: &Source) -> String {
-    clean(&format!("{}:{}", source.file, source.line))
+    clean(&source.to_string())
 }
 
 /// The lines of a span.

@@ -292,7 +292,7 @@ impl Index {
                 let unit = Unit::parse(&row.get::<_, String>(2)?).0;
                 Ok(Observation {
                     scope: scope(row, 3)?,
-                    source: file.zip(line).map(|(file, line)| Source { file, line }),
+                    source: file.zip(line).map(|(file, line)| Source::new(file, line)),
                     ..Observation::new(&row.get::<_, String>(0)?, row.get(1)?, unit, origin(row, 4)?)
                 })
             })?;

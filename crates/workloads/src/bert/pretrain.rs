@@ -12,7 +12,7 @@ use super::model::{Model, numbers};
 use super::options::{Options, Task};
 use super::parameters::Parameters;
 use crate::collective::Collective;
-use crate::memory::bytes_in_words;
+use crate::memory::{self, bytes_in_words};
 use crate::native::{self, Began, Need, Run};
 use crate::profile::Profile;
 use crate::session::{Course, Work};
@@ -77,7 +77,7 @@ fn fits(options: &Options, machine: &Limits, emitter: &mut Emitter<'_>) -> bool 
     let largest = options.shape.vocabulary as u128 * options.shape.width as u128;
     let averages = if tasks > 1 { 4 * (tasks + 1) * largest } else { 0 };
     let need = Need {
-        total: state + activations + averages + super::PROCESS_BYTES,
+        total: state + activations + averages + memory::of_tasks(tasks) + super::PROCESS_BYTES,
         parts: format!(
             "weights, gradients and optimizer {}, activations {}",
             bytes_in_words(state),

@@ -5,7 +5,7 @@ use assay_kernels::{Threads, attention, rms_norm};
 use super::operations::attention_shape;
 use super::options::{Phase, Work};
 use super::shape::Shape;
-use crate::memory::bytes_in_words;
+use crate::memory::{self, bytes_in_words};
 
 /// The most numbers that the logits of one piece of rows take, unless other scratch is larger anyway: 32 MB. Fewer and
 /// larger pieces make better products.
@@ -181,7 +181,12 @@ impl Plan {
         // Every rank hands in one tensor after the other, and a share of the mean comes back from each.
         let largest = shape.tensors_largest();
         let averages = if tasks > 1 && backward { 4 * (tasks + 1) * largest } else { 0 };
-        let others = [("averages", averages), ("text", u128::from(data_bytes)), ("process", PROCESS_BYTES)];
+        let others = [
+            ("averages", averages),
+            ("tasks", memory::of_tasks(tasks)),
+            ("text", u128::from(data_bytes)),
+            ("process", PROCESS_BYTES),
+        ];
         let others = others.map(|(name, bytes)| Item { name, bytes });
         Plan { items: items.into_iter().chain(others).filter(|item| item.bytes > 0).collect() }
     }
@@ -214,6 +219,9 @@ pub fn what_fits(
 ) -> Option<String> {
     let fits = |work: &Work| Plan::new(threads, shape, work, data_bytes).total() <= u128::from(available);
     let mut found = Vec::new();
+    if let Some(tasks) = largest(work.tasks, |tasks| fits(&Work { tasks, ..*work })) {
+        found.push(format!("tasks = {tasks}"));
+    }
     if let Some(batch) = largest(work.batch, |batch| fits(&Work { batch, ..*work })) {
         found.push(format!("batch_size = {batch}"));
     }
@@ -342,6 +350,19 @@ mod tests {
         let work = Work { batch: 1, context: 1, phase: Phase::Forward, checkpointing: false, tasks: 1 };
         let hint = what_fits(&threads, &llama, &work, 0, 20_000_000_000).unwrap();
         assert_eq!(hint, "what would fit: layers = 23");
+    }
+
+    #[test]
+    fn every_task_is_planned_and_fewer_are_offered_where_they_do_not_fit() {
+        let (threads, available) = (Threads::new(1), 4_000_000_000_u64);
+        let shape = Shape { width: 128, hidden: 384, layers: 2, heads: 4, vocabulary: 10_000 };
+        let work = Work { batch: 4, context: 128, phase: Phase::Step, checkpointing: false, tasks: 200 };
+        let total = |tasks: usize| Plan::new(&threads, &shape, &Work { tasks, ..work }, 0).total();
+        assert!(total(200) > 190 * (total(1) - PROCESS_BYTES), "{}", total(200));
+        let hint = what_fits(&threads, &shape, &work, 0, available).unwrap();
+        let tasks = hint.strip_prefix("what would fit: tasks = ").unwrap().split(',').next().unwrap();
+        let tasks: usize = tasks.parse().unwrap();
+        assert!(total(tasks) <= u128::from(available) && total(tasks + 1) > u128::from(available), "{hint}");
     }
 
     proptest! {

@@ -15,7 +15,7 @@ use crate::profile::Profile;
 use crate::schedule::{Block, Schedule, order};
 use crate::session::{Course, Work};
 use crate::summary::Outcome;
-use crate::{Emitter, Ended, Limits, WorkloadError};
+use crate::{Emitter, Ended, Limits, WorkloadError, memory};
 
 /// Runs it.
 pub(super) fn run(
@@ -52,7 +52,8 @@ fn fits(options: &Options, schedule: &Schedule, machine: &Limits, emitter: &mut 
     let model = model::planned_bytes(threads, options.batch, options.test_batch, momentum);
     // Pixels and labels of an iteration, in order.
     let iteration = u128::from(schedule.samples_of_iteration()) * (PIXELS + size_of::<u32>()) as u128;
-    let need = Need { total: options.tasks as u128 * model + iteration, parts: String::new() };
+    let tasks = options.tasks as u128;
+    let need = Need { total: tasks * model + memory::of_tasks(tasks) + iteration, parts: String::new() };
     let hint = |_| "lower batch_size, test_batch_size, steps_per_iteration or tasks".to_owned();
     native::fits(&need, machine, hint, emitter)
 }

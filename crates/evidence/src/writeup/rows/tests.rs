@@ -61,7 +61,7 @@ fn a_row_is_a_run_with_settings_of_table_and_prose() {
     assert_eq!((run.dialects.as_slice(), &run.status), (["table".to_owned()].as_slice(), &Status::Unknown));
     let accuracy = observed(run, "accuracy").unwrap();
     assert_eq!((accuracy.value, accuracy.written.as_deref()), (0.9805, Some("98.05%")));
-    assert_eq!(accuracy.source, Some(Source { file: "report.md".into(), line: 3 }));
+    assert_eq!(accuracy.source, Some(Source::new("report.md", 3)));
 }
 
 #[test]

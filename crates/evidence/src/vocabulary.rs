@@ -1,0 +1,493 @@
+//! What the words beside a number mean: `val_acc`, `Validation Accuracy` and `acc (val)` are one metric with one split.
+//!
+//! The words are data: `vocabulary/words.toml`, which a file of the same form extends. Whoever reads a key, a column
+//! header or a label asks [`Vocabulary::metric`] (words and an optional unit) or [`Vocabulary::header`] (a header with
+//! its unit in parentheses).
+//!
+//! A name is put together as `metric[.split][.qualifier][.statistic]`: `Best val acc` is `accuracy.eval.best`,
+//! `box_loss` is `loss.box`, `p99 latency` is `latency.p99`. Words that nobody knows are qualifiers, so that two
+//! different numbers never share a name.
+
+mod file;
+mod units;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use assay_model::{Direction, Unit};
+
+pub use file::MetricKind;
+use file::{BUILT_IN, Better, MetricEntry, VocabularyFile};
+pub use units::PrintedUnit;
+
+use crate::writeup::vocabulary::words::words as plain_words;
+
+/// More unknown words beside a metric's word than this are a sentence.
+const MOST_QUALIFIERS: usize = 4;
+
+/// Which part of the data a number was taken on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Split {
+    /// Training data.
+    Train,
+    /// Held-out data that is not called the test set.
+    Eval,
+    /// Data that is called the test set.
+    Test,
+}
+
+impl Split {
+    /// Its place in a metric's name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Split::Train => "train",
+            Split::Eval => "eval",
+            Split::Test => "test",
+        }
+    }
+}
+
+/// What a counter counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CounterKind {
+    /// Passes over the data.
+    Epoch,
+    /// Anything smaller: steps, iterations, batches, episodes.
+    Step,
+}
+
+/// A metric as words name it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedMetric {
+    /// The name without split, qualifier and statistic.
+    pub base: String,
+    /// Which data it was taken on, where words say so.
+    pub split: Option<Split>,
+    /// Unknown words, joined by underscores; empty without any.
+    pub qualifier: String,
+    /// `best`, `p99`, `total`, and so on.
+    pub statistic: Option<String>,
+    /// What its numbers are.
+    pub kind: MetricKind,
+    /// Which direction is better, where that can be said.
+    pub better: Option<Direction>,
+    /// The base unit; a bare number where neither the words nor a printed unit say more.
+    pub unit: Unit,
+    /// From the printed scale to the base unit.
+    pub factor: f64,
+    /// How the name or unit was inferred, where the words beside the number do not state it.
+    pub inferred: Option<&'static str>,
+}
+
+impl NamedMetric {
+    /// The whole name.
+    pub fn name(&self) -> String {
+        let mut name = self.base.clone();
+        let split = self.split.map(Split::word).unwrap_or_default();
+        for part in [split, &self.qualifier, self.statistic.as_deref().unwrap_or_default()] {
+            if !part.is_empty() {
+                name.push('.');
+                name.push_str(part);
+            }
+        }
+        name
+    }
+}
+
+/// A vocabulary that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct VocabularyError(String);
+
+/// Words and what they mean.
+#[derive(Debug)]
+pub struct Vocabulary {
+    metrics: Vec<MetricEntry>,
+    /// Each phrase, its words joined by blanks, and the metric it means.
+    phrases: HashMap<String, usize>,
+    splits: HashMap<String, Split>,
+    statistics: HashMap<String, String>,
+    counters: HashMap<String, CounterKind>,
+    fillers: HashSet<String>,
+    budgets: HashSet<String>,
+    longest: usize,
+}
+
+static BUILT_IN_WORDS: LazyLock<Vocabulary> = LazyLock::new(|| {
+    let file = toml::from_str(BUILT_IN).unwrap_or_default();
+    Vocabulary::of(&[file])
+});
+
+impl Vocabulary {
+    /// The words of this program.
+    pub fn built_in() -> &'static Vocabulary {
+        &BUILT_IN_WORDS
+    }
+
+    /// The words of this program and those of a file of the same form, which are tried first.
+    pub fn extended(text: &str) -> Result<Vocabulary, VocabularyError> {
+        let own: VocabularyFile = toml::from_str(text).map_err(|error| VocabularyError(error.to_string()))?;
+        let built_in = toml::from_str(BUILT_IN).map_err(|error| VocabularyError(error.to_string()))?;
+        Ok(Vocabulary::of(&[own, built_in]))
+    }
+
+    fn of(files: &[VocabularyFile]) -> Vocabulary {
+        let mut made = Vocabulary {
+            metrics: Vec::new(),
+            phrases: HashMap::new(),
+            splits: HashMap::new(),
+            statistics: HashMap::new(),
+            counters: HashMap::new(),
+            fillers: HashSet::new(),
+            budgets: HashSet::new(),
+            longest: 1,
+        };
+        for file in files {
+            made.add(file);
+        }
+        made
+    }
+
+    fn add(&mut self, file: &VocabularyFile) {
+        for entry in &file.metric {
+            for phrase in &entry.words {
+                let phrase = words(phrase);
+                self.longest = self.longest.max(phrase.len());
+                self.phrases.entry(phrase.join(" ")).or_insert(self.metrics.len());
+            }
+            self.metrics.push(entry.clone());
+        }
+        for (name, listed) in &file.splits {
+            let split = match name.as_str() {
+                "train" => Split::Train,
+                "test" => Split::Test,
+                _ => Split::Eval,
+            };
+            self.splits.extend(listed.iter().map(|word| (words(word).join(" "), split)));
+        }
+        for (name, listed) in &file.statistics {
+            self.statistics.extend(listed.iter().map(|word| (words(word).join(" "), name.clone())));
+        }
+        for (name, listed) in &file.counters {
+            let kind = if name == "epoch" { CounterKind::Epoch } else { CounterKind::Step };
+            for word in listed {
+                self.counters.entry(words(word).join(" ")).or_insert(kind);
+            }
+        }
+        self.fillers.extend(file.fillers.words.iter().map(|word| words(word).join(" ")));
+        self.budgets.extend(file.budgets.words.iter().map(|word| words(word).join(" ")));
+    }
+
+    /// The metric that a column header names, its unit in parentheses, brackets or behind a comma.
+    pub fn header(&self, text: &str) -> Option<NamedMetric> {
+        let (phrase, unit) = split_unit(text);
+        self.metric(&phrase, unit.as_ref())
+    }
+
+    /// The metric that words name. A printed unit of time or rate decides over the noun: `0.4ms loss` is a time.
+    pub fn metric(&self, phrase: &str, unit: Option<&PrintedUnit>) -> Option<NamedMetric> {
+        let spoken = words(phrase);
+        self.metric_of_words(&spoken, unit)
+    }
+
+    /// The same for words that are cut already.
+    pub fn metric_of_words(&self, spoken: &[String], unit: Option<&PrintedUnit>) -> Option<NamedMetric> {
+        let found = self.find(spoken);
+        let mut rest = Remaining::default();
+        let matched = found.as_ref().map_or(0..0, |found| found.at.clone());
+        self.sort(spoken, &matched, &mut rest);
+        if rest.qualifiers.len() > MOST_QUALIFIERS {
+            return None;
+        }
+        if rest.qualifiers.iter().any(|word| self.budgets.contains(word)) {
+            return None;
+        }
+        let entry = found.as_ref().and_then(|found| self.metrics.get(found.metric));
+        let noun = spoken.get(matched).unwrap_or_default();
+        match unit {
+            Some(unit) if unit.is_telling() && unit.unit != Unit::Fraction => {
+                self.by_unit(entry, noun, rest, unit)
+            }
+            _ => self.by_words(entry?, rest, unit),
+        }
+    }
+
+    fn by_words(
+        &self,
+        entry: &MetricEntry,
+        rest: Remaining,
+        unit: Option<&PrintedUnit>,
+    ) -> Option<NamedMetric> {
+        let (mut base_unit, mut factor) = Unit::parse(&entry.unit);
+        if let Some(printed) = unit {
+            let fits = match entry.kind {
+                MetricKind::Power => printed.unit == Unit::Other("W".to_owned()),
+                MetricKind::Energy => printed.unit == Unit::Other("J".to_owned()),
+                MetricKind::Time | MetricKind::Memory => false,
+                _ => true,
+            };
+            if !fits {
+                return None;
+            }
+            if matches!(printed.unit, Unit::Fraction | Unit::Count(_)) {
+                (base_unit, factor) = (printed.unit.clone(), printed.factor);
+            }
+        }
+        Some(self.put_together(entry, rest, base_unit, factor))
+    }
+
+    fn put_together(&self, entry: &MetricEntry, rest: Remaining, unit: Unit, factor: f64) -> NamedMetric {
+        let mut metric = NamedMetric {
+            base: entry.name.clone(),
+            split: rest.split,
+            qualifier: rest.qualifiers.join("_"),
+            statistic: rest.statistic,
+            kind: entry.kind,
+            better: entry.better.map(|better| match better {
+                Better::Lower => Direction::Lower,
+                Better::Higher => Direction::Higher,
+            }),
+            unit,
+            factor,
+            inferred: None,
+        };
+        let mean = metric.statistic.as_deref() == Some("mean");
+        // Every loss and every accuracy that is printed is a mean over something.
+        if mean && matches!(entry.kind, MetricKind::Value | MetricKind::Share) {
+            metric.statistic = None;
+        }
+        if metric.base == "memory" && metric.statistic.as_deref() == Some("max") {
+            metric.statistic = Some("peak".to_owned());
+        }
+        metric
+    }
+
+    /// A unit of time, rate or memory says what the number is; words that do not fit it qualify it.
+    fn by_unit(
+        &self,
+        entry: Option<&MetricEntry>,
+        noun: &[String],
+        mut rest: Remaining,
+        printed: &PrintedUnit,
+    ) -> Option<NamedMetric> {
+        let (unit, factor) = (printed.unit.clone(), printed.factor);
+        let kind = match &unit {
+            Unit::Seconds => MetricKind::Time,
+            Unit::Bytes => MetricKind::Memory,
+            _ => MetricKind::Rate,
+        };
+        if entry.is_some_and(|entry| entry.kind == MetricKind::Ignore) {
+            return entry.map(|entry| self.put_together(entry, rest, unit, factor));
+        }
+        let (base, keeps_noun) = match (&unit, &printed.per) {
+            (Unit::Seconds, Some(thing)) => (
+                match thing.as_str() {
+                    "step" => "step_s".to_owned(),
+                    "epoch" => "epoch_s".to_owned(),
+                    other => format!("latency.per_{other}"),
+                },
+                entry.is_some_and(|entry| entry.kind != MetricKind::Time),
+            ),
+            (Unit::PerSecond(thing), _) => (rate_name(thing, noun, &mut rest), false),
+            _ => match entry {
+                Some(entry) if entry.kind == kind => (entry.name.clone(), false),
+                Some(_) if kind == MetricKind::Memory => return None,
+                _ if kind == MetricKind::Memory => return None,
+                _ => ("duration".to_owned(), true),
+            },
+        };
+        if keeps_noun {
+            let start = noun.iter().filter(|word| *word != "time").cloned();
+            rest.qualifiers.extend(start);
+        }
+        let entry = MetricEntry {
+            name: base,
+            better: Some(if kind == MetricKind::Rate { Better::Higher } else { Better::Lower }),
+            kind,
+            unit: String::new(),
+            words: Vec::new(),
+        };
+        Some(self.put_together(&entry, rest, unit, factor))
+    }
+
+    /// The longest phrase in some words that names a metric; of equally long ones the last, as a noun follows what
+    /// qualifies it.
+    fn find(&self, spoken: &[String]) -> Option<FoundPhrase> {
+        for length in (1..=self.longest.min(spoken.len())).rev() {
+            for start in (0..=spoken.len() - length).rev() {
+                let Some(phrase) = spoken.get(start..start + length) else { continue };
+                if let Some(metric) = self.phrases.get(&phrase.join(" ")) {
+                    return Some(FoundPhrase { metric: *metric, at: start..start + length });
+                }
+            }
+        }
+        None
+    }
+
+    /// What the words around the phrase say.
+    fn sort(&self, spoken: &[String], matched: &std::ops::Range<usize>, rest: &mut Remaining) {
+        let mut index = 0;
+        while let Some(word) = spoken.get(index) {
+            if matched.contains(&index) {
+                index += 1;
+                continue;
+            }
+            let pair = spoken.get(index + 1).map(|next| format!("{word} {next}"));
+            let pair = pair.filter(|_| !matched.contains(&(index + 1)));
+            let statistic = |text: &str| self.statistics.get(text).cloned().or_else(|| percentile(text));
+            if let Some(found) = pair.as_deref().and_then(statistic) {
+                rest.statistic = Some(found);
+                index += 2;
+                continue;
+            }
+            if let Some(split) = self.splits.get(word) {
+                rest.split = rest.split.or(Some(*split));
+            } else if let Some(found) = statistic(word) {
+                // `best average` is a best one.
+                if rest.statistic.is_none() || rest.statistic.as_deref() == Some("mean") {
+                    rest.statistic = Some(found);
+                }
+            } else if !self.fillers.contains(word) && !rest.qualifiers.contains(word) {
+                rest.qualifiers.push(word.clone());
+            }
+            index += 1;
+        }
+    }
+
+    /// The split that words name, if they name nothing else that matters: `Test set`, `Validation results`.
+    pub fn split(&self, phrase: &str) -> Option<Split> {
+        let mut rest = Remaining::default();
+        self.sort(&words(phrase), &(0..0), &mut rest);
+        rest.split.filter(|_| rest.qualifiers.len() <= 1)
+    }
+
+    /// What a counter with this key counts.
+    pub fn counter(&self, phrase: &str) -> Option<CounterKind> {
+        let mut spoken = words(phrase);
+        spoken.retain(|word| {
+            !self.splits.contains_key(word) && !["current", "no", "the", "at"].contains(&word.as_str())
+        });
+        self.counters.get(&spoken.join(" ")).copied()
+    }
+
+    /// Whether words are a statistic alone: `avg`, `p99`.
+    pub fn is_statistic(&self, phrase: &str) -> bool {
+        let mut rest = Remaining::default();
+        self.sort(&words(phrase), &(0..0), &mut rest);
+        rest.statistic.is_some() && rest.qualifiers.is_empty() && rest.split.is_none()
+    }
+}
+
+/// The words of a phrase. Abbreviations with a small letter in front are one word.
+pub fn words(text: &str) -> Vec<String> {
+    if ["mAP", "IoU", "F1", "ROC"].iter().any(|odd| text.contains(odd)) {
+        let text =
+            text.replace("mAP", "map").replace("mIoU", "miou").replace("IoU", "iou").replace("ROC", "roc");
+        return plain_words(&text);
+    }
+    plain_words(text)
+}
+
+struct FoundPhrase {
+    metric: usize,
+    at: std::ops::Range<usize>,
+}
+
+/// The words around a metric's phrase.
+#[derive(Debug, Default)]
+struct Remaining {
+    split: Option<Split>,
+    statistic: Option<String>,
+    qualifiers: Vec<String>,
+}
+
+/// `p99`, `99th percentile`.
+fn percentile(text: &str) -> Option<String> {
+    let head = text.strip_suffix(" percentile").or_else(|| text.strip_suffix(" pct")).unwrap_or(text);
+    let digits = head.strip_prefix('p').or_else(|| head.strip_suffix("th"))?;
+    let whole = !digits.is_empty() && digits.len() <= 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    whole.then(|| format!("p{digits}"))
+}
+
+/// The metric of a rate, by what is counted and which part of the work it is.
+fn rate_name(thing: &str, noun: &[String], rest: &mut Remaining) -> String {
+    let mut take = |listed: &[&str]| {
+        let before = rest.qualifiers.len();
+        rest.qualifiers.retain(|word| !listed.contains(&word.as_str()));
+        before != rest.qualifiers.len() || noun.iter().any(|word| listed.contains(&word.as_str()))
+    };
+    let name = match thing {
+        "samples" | "images" | "sequences" => "samples_per_s",
+        "tokens" if take(&["prefill", "prompt", "input", "pp"]) => "prompt_throughput",
+        "tokens"
+            if take(&[
+                "decode",
+                "generation",
+                "output",
+                "gen",
+                "generated",
+                "decoding",
+                "tg",
+                "completion",
+            ]) =>
+        {
+            "output_throughput"
+        }
+        "tokens" => "tokens_per_s",
+        "requests" => "request_throughput",
+        "inferences" => "inferences_per_s",
+        "steps" | "batches" => "steps_per_s",
+        "iterations" => "iterations_per_s",
+        "FLOP" => "flops_per_s",
+        "B" => "bytes_per_s",
+        _ => "",
+    };
+    take(&["token", "sample", "image", "request", "sequence", "step", "second", "sec", "s"]);
+    if name.is_empty() { format!("{}_per_s", thing.replace(' ', "_")) } else { name.to_owned() }
+}
+
+/// Splits `Latency (ms)`, `Rate [samples/s]`, `time_ms` and `Size, MB` into words and unit.
+pub fn split_unit(text: &str) -> (String, Option<PrintedUnit>) {
+    for (open, close) in [('(', ')'), ('[', ']')] {
+        if let Some((head, tail)) = text.split_once(open)
+            && let Some((inside, behind)) = tail.split_once(close)
+            && let Some(unit) = PrintedUnit::parse(inside)
+        {
+            return (format!("{head} {behind}"), Some(unit));
+        }
+    }
+    if let Some((head, tail)) = text.rsplit_once([',', '_', ' '])
+        && matches!(
+            tail,
+            "ms" | "us"
+                | "ns"
+                | "sec"
+                | "secs"
+                | "seconds"
+                | "s"
+                | "mb"
+                | "MB"
+                | "gb"
+                | "GB"
+                | "GiB"
+                | "MiB"
+                | "pct"
+                | "%"
+        )
+    {
+        let tail = match tail {
+            "mb" => "MB",
+            "gb" => "GB",
+            "pct" => "%",
+            other => other,
+        };
+        return (head.to_owned(), PrintedUnit::parse(tail));
+    }
+    if let Some(head) = text.strip_suffix('%') {
+        return (head.to_owned(), PrintedUnit::parse("%"));
+    }
+    (text.to_owned(), None)
+}
+
+#[cfg(test)]
+mod tests;

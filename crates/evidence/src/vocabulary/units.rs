@@ -1,0 +1,98 @@
+//! Units as logs print them behind a number or in a key.
+
+use assay_model::Unit;
+
+use crate::writeup::units::unit_of;
+
+/// A unit beside a number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PrintedUnit {
+    /// The base unit.
+    pub unit: Unit,
+    /// From the printed scale to the base unit.
+    pub factor: f64,
+    /// For a time per thing (`ms/step`), the thing in the singular.
+    pub per: Option<String>,
+}
+
+impl PrintedUnit {
+    /// Reads a whole text as a unit. Words that are only now and then units (`m`, `it`, `B`) are none.
+    pub fn parse(text: &str) -> Option<PrintedUnit> {
+        let text = text.trim().trim_end_matches('.');
+        if text.is_empty() || text.len() > 24 || matches!(text, "B" | "x" | "b" | "H" | "S") {
+            return None;
+        }
+        if let Some((above, below)) = quotient(text) {
+            let below = singular(below);
+            let time = |word: &str| unit_of(word).filter(|(unit, _)| *unit == Unit::Seconds);
+            if let (Some((_, factor)), None) = (time(above), time(&below)) {
+                let known = below.len() > 1 && below.chars().all(|letter| letter.is_ascii_alphabetic());
+                return known.then_some(PrintedUnit { unit: Unit::Seconds, factor, per: Some(below) });
+            }
+            if let (None, Some((_, span)), true) = (unit_of(text), time(&below), is_thing(above)) {
+                let unit = Unit::PerSecond(above.to_lowercase());
+                return Some(PrintedUnit { unit, factor: 1.0 / span, per: None });
+            }
+        }
+        if text == "sps" || text == "µs" {
+            let (unit, factor) = if text == "sps" {
+                (Unit::PerSecond("samples".to_owned()), 1.0)
+            } else {
+                (Unit::Seconds, 1e-6)
+            };
+            return Some(PrintedUnit { unit, factor, per: None });
+        }
+        let (unit, factor) = unit_of(text)?;
+        Some(PrintedUnit { unit, factor, per: None })
+    }
+
+    /// Whether it is a unit of time, rate, memory or share: one that says what kind of number it is.
+    pub fn is_telling(&self) -> bool {
+        matches!(self.unit, Unit::Seconds | Unit::PerSecond(_) | Unit::Bytes | Unit::Fraction)
+    }
+}
+
+fn quotient(text: &str) -> Option<(&str, &str)> {
+    let (above, below) = text.split_once('/').or_else(|| text.split_once(" per "))?;
+    (!below.contains('/')).then(|| (above.trim(), below.trim()))
+}
+
+fn is_thing(word: &str) -> bool {
+    word.len() > 1 && word.len() <= 16 && word.chars().all(|letter| letter.is_ascii_alphabetic())
+}
+
+/// The thing that a time is stated for, in one word for each.
+fn singular(word: &str) -> String {
+    let lower = word.to_ascii_lowercase();
+    let stem = lower.strip_suffix('s').filter(|stem| stem.len() > 2).unwrap_or(&lower);
+    match stem {
+        "it" | "iter" | "iteration" | "batch" | "batche" | "minibatch" | "update" => "step".to_owned(),
+        "img" | "image" | "example" | "sequence" | "frame" => "sample".to_owned(),
+        "tok" => "token".to_owned(),
+        "query" | "querie" | "req" => "request".to_owned(),
+        _ if lower == "s" || lower == "sec" || lower == "secs" => lower,
+        other => other.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_that_logs_print() {
+        let read = |text: &str| PrintedUnit::parse(text).map(|u| (u.unit.to_string(), u.factor, u.per));
+        assert_eq!(read("ms"), Some(("s".into(), 1e-3, None)));
+        assert_eq!(read("ms/step"), Some(("s".into(), 1e-3, Some("step".into()))));
+        assert_eq!(read("sec/batch"), Some(("s".into(), 1.0, Some("step".into()))));
+        assert_eq!(read("s/it"), Some(("s".into(), 1.0, Some("step".into()))));
+        assert_eq!(read("ms/token"), Some(("s".into(), 1e-3, Some("token".into()))));
+        assert_eq!(read("examples/sec"), Some(("samples/s".into(), 1.0, None)));
+        assert_eq!(read("MFlop/s"), Some(("FLOP/s".into(), 1e6, None)));
+        assert_eq!(read("records/s"), Some(("records/s".into(), 1.0, None)));
+        assert_eq!(read("GiB").map(|unit| unit.0), Some("B".into()));
+        for text in ["m", "B", "x", "it", "bit", "", "and"] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
+}
