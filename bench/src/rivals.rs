@@ -10,9 +10,9 @@ use anyhow::{Context, ensure};
 use crate::campaign::{matrix, values};
 use crate::place::Place;
 
-/// The runs of the comparison are a matrix of so many values ...
+/// The runs of the comparison are a matrix of this many values ...
 pub const A: usize = 10;
-/// ... by so many.
+/// ... times this many.
 pub const B: usize = 20;
 /// How many runs that makes.
 pub const RUNS: usize = A * B;
@@ -20,7 +20,7 @@ pub const RUNS: usize = A * B;
 /// The variable that names a Python environment in which to look for rivals too.
 const ENVIRONMENT: &str = "ASSAY_BENCH_VENV";
 
-/// One way to carry out the runs.
+/// One way to make the runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contender {
     /// The program that is measured.
@@ -76,7 +76,7 @@ impl Contender {
         }
     }
 
-    /// How many rounds to measure of so many: programs that take seconds to start are measured less often.
+    /// How many of the rounds to measure: programs that take seconds to start are measured less often.
     pub fn rounds(self, rounds: usize) -> usize {
         if matches!(self, Contender::Jube | Contender::Reframe) { rounds.div_ceil(4) } else { rounds }
     }
@@ -116,7 +116,7 @@ impl Contender {
         }
     }
 
-    /// The command that carries out all runs in a fresh directory.
+    /// The command that makes all runs in a fresh directory.
     pub fn command(self, place: &Place, directory: &Path) -> anyhow::Result<Command> {
         let program = self.program(place).with_context(|| format!("{} is not installed", self.name()))?;
         let write = |name: &str, text: String| {
@@ -238,8 +238,8 @@ fn python_environment(place: &Place) -> PathBuf {
 pub fn install(place: &Place) -> Vec<String> {
     let step = |program: &Path, words: &[&str]| -> anyhow::Result<()> {
         let output = Command::new(program).args(words).env("DEBIAN_FRONTEND", "noninteractive").output()?;
-        let told = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "{}", told.lines().last().unwrap_or("no reason given"));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "{}", stderr.lines().last().unwrap_or("no reason given"));
         Ok(())
     };
     let missing = |contender: Contender| contender.program(place).is_none();

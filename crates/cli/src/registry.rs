@@ -44,7 +44,7 @@ pub fn registry(campaign_directory: &Path, purpose: Purpose) -> anyhow::Result<R
     })
 }
 
-/// Metrics that the launcher measures, a dialect can find or a workload tells.
+/// Metrics that the launcher measures, a dialect can find or a workload reports.
 fn metrics() -> Vec<Metric> {
     let canonical = names::METRICS.iter().map(|known| Metric {
         name: known.name.to_owned(),

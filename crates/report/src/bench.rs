@@ -9,6 +9,9 @@ use crate::table::{Cell, Column, Table};
 const LATENCY_MEDIAN: &str = "latency.p50";
 const LATENCY_TAIL: &str = "latency.p99";
 
+/// Work done in a second; a workload reports one of them.
+const RATES: [&str; 3] = [names::INFERENCES_PER_S, names::TOKENS_PER_S, names::SAMPLES_PER_S_LOOP];
+
 /// The metrics that are shown where a record has them; the first one is the time.
 pub const METRICS: [&str; 14] = [
     names::TIME_ITERATION,
@@ -97,6 +100,51 @@ pub fn output(facts: &Settings, series: &[Series]) -> Vec<String> {
     lines.into_iter().flatten().collect()
 }
 
+/// A rate that belongs to the time beside it. The median of an even number of rates is not the work divided by the
+/// median time; the ends of the two intervals are of the same runs, though, so that their product is the work.
+fn agreeing_rate(rate: &Estimate, time: Option<&Estimate>) -> f64 {
+    let Some(time) = time.filter(|time| time.samples == rate.samples) else { return rate.center };
+    let (work, other) = (rate.low * time.high, rate.high * time.low);
+    if (work - other).abs() <= 0.01 * work { work / time.center } else { rate.center }
+}
+
+/// Several cells side by side: their rates, memory and accuracy, as far as they are known. None without any.
+pub fn overview(answers: &[Answer]) -> Option<Table> {
+    let first = answers.first()?;
+    let known = |metric: &&str| answers.iter().any(|answer| answer.metric.name == *metric);
+    let metrics: Vec<&str> =
+        RATES.into_iter().chain([names::MFU, names::MEMORY_PEAK, names::ACCURACY]).filter(known).collect();
+    let settings: Vec<&String> = first.rows.first()?.settings.keys().collect();
+    let mut table = Table::default();
+    table.columns = settings.iter().map(|name| Column::right(name.as_str())).collect();
+    table.columns.extend(metrics.iter().map(|metric| match *metric {
+        names::MFU => Column::right("of peak"),
+        names::MEMORY_PEAK => Column::right("memory"),
+        names::ACCURACY => Column::right("accuracy"),
+        _ => Column::right("rate"),
+    }));
+    for row in first.rows.iter().filter(|row| row.planned) {
+        let estimate = |metric: &str| {
+            let answer = answers.iter().find(|answer| answer.metric.name == metric)?;
+            let row = answer.rows.iter().find(|other| other.cell == row.cell)?;
+            Some((row.estimate.as_ref()?, &answer.metric.unit))
+        };
+        let time = estimate(names::TIME_ITERATION).map(|(time, _)| time);
+        let values = settings.iter().map(|name| row.settings.get(*name).map(ToString::to_string));
+        let figures = metrics.iter().map(|metric| {
+            let (found, unit) = estimate(metric)?;
+            Some(match *metric {
+                names::MFU => percent(agreeing_rate(found, time)),
+                names::ACCURACY => format!("{:.2} %", 100.0 * found.center),
+                names::MEMORY_PEAK => single(unit, found.center),
+                _ => single(unit, agreeing_rate(found, time)),
+            })
+        });
+        table.rows.push(values.chain(figures).map(|text| Cell::new(text.unwrap_or_default())).collect());
+    }
+    (!metrics.is_empty()).then_some(table)
+}
+
 fn without_value(row: &Row) -> String {
     let counts = row.counts;
     if counts.unfit > 0 {
@@ -129,9 +177,11 @@ fn cell_lines(answers: &[Answer], cell: &CellId) -> Vec<String> {
         let ranks = [median, tail].into_iter().flatten().collect::<String>();
         lines.push(format!("  latency     {}{ranks}", with_interval(latency, unit)));
     }
-    let peak = estimate(names::MFU).map(|(share, _)| format!("{} of peak", percent(share.center)));
-    let rates = [names::INFERENCES_PER_S, names::TOKENS_PER_S, names::SAMPLES_PER_S_LOOP, names::FLOPS_PER_S];
-    let rates: Vec<String> = rates.iter().filter_map(|metric| center(metric)).chain(peak).collect();
+    let time = estimate(names::TIME_ITERATION).map(|(time, _)| time);
+    let rate = |metric: &str| estimate(metric).map(|(rate, unit)| (agreeing_rate(rate, time), unit));
+    let peak = rate(names::MFU).map(|(share, _)| format!("{} of peak", percent(share)));
+    let rates = RATES.iter().chain([&names::FLOPS_PER_S]).filter_map(|metric| rate(metric));
+    let rates: Vec<String> = rates.map(|(rate, unit)| single(unit, rate)).chain(peak).collect();
     if !rates.is_empty() {
         lines.push(format!("  rate        {}", rates.join(", ")));
     }
@@ -181,6 +231,23 @@ pub fn short(count: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rates_agree_with_the_time_beside_them() {
+        let estimate = |low: f64, center: f64, high: f64| Estimate {
+            center,
+            low,
+            high,
+            confidence: 0.5,
+            samples: 2,
+            caveats: Vec::new(),
+        };
+        let time = estimate(0.1, 0.55, 1.0);
+        let rate = estimate(32.0, 176.0, 320.0);
+        assert!((agreeing_rate(&rate, Some(&time)) - 32.0 / 0.55).abs() < 1e-9);
+        assert_eq!(agreeing_rate(&rate, None), 176.0);
+        assert_eq!(agreeing_rate(&estimate(1.0, 2.0, 3.0), Some(&time)), 2.0);
+    }
 
     #[test]
     fn a_profile_begins_with_what_takes_longest() {

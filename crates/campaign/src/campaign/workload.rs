@@ -47,7 +47,7 @@ pub struct Workload {
     pub environment: Vec<(String, Template)>,
     /// Configuration files made for every run.
     pub files: Vec<ConfigurationFile>,
-    /// The log that is played instead; the command then only tells what was run elsewhere.
+    /// The log that is played instead; the command then only documents what was run elsewhere.
     pub replay: Option<Replay>,
 }
 

@@ -220,7 +220,7 @@ impl Plan {
         logs_missing(&missing, place).into_iter().chain(self.logs_repeated(fewest, place)).collect()
     }
 
-    /// `fewest`: the number of different logs, the cell that has only so many, and the log that comes again.
+    /// `fewest`: the number of different logs, the cell that has no more, and the log that repeats.
     fn logs_repeated(&self, fewest: Option<(usize, usize, String)>, place: &Range<usize>) -> Option<Problem> {
         let (count, cell, name) = fewest?;
         let logs = if count == 1 { "1 log".to_owned() } else { format!("{count} logs") };

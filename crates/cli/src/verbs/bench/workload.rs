@@ -3,7 +3,7 @@
 use assay_campaign::{Campaign, CampaignBuilder};
 use assay_judge::Answer;
 use assay_model::{CellId, Entry, Settings, Status, names};
-use assay_report::bench::{METRICS, lines, output, profile};
+use assay_report::bench::{METRICS, lines, output, overview, profile};
 use assay_store::{CellSummary, Index, Record};
 
 use crate::answer::{self as answers, print};
@@ -36,14 +36,18 @@ pub fn campaign(target: &Target) -> CampaignBuilder {
 pub fn print(target: &Target, record: &Record, index: &Index, screen: &mut Screen) -> anyhow::Result<()> {
     let has: Vec<String> = index.metrics()?.into_iter().map(|metric| metric.name).collect();
     let planned: Vec<CellSummary> = index.cells()?.into_iter().filter(|cell| cell.planned).collect();
-    if planned.len() > 1 || !has.iter().any(|name| name == names::TIME_ITERATION) {
-        print::print_table(record, index, None, false, screen)?;
-        return print::print_failures(record, index, screen);
-    }
     let known = METRICS.iter().filter(|metric| has.iter().any(|name| name == *metric));
     let answers: Vec<Answer> = known
         .map(|metric| Ok(answers::judged(index, Some(metric), answers::MOST_ROWS)?.0))
         .collect::<anyhow::Result<_>>()?;
+    if planned.len() > 1 || !has.iter().any(|name| name == names::TIME_ITERATION) {
+        print::print_table(record, index, None, false, screen)?;
+        if let Some(table) = overview(&answers) {
+            screen.data("\n")?;
+            screen.table(&table)?;
+        }
+        return print::print_failures(record, index, screen);
+    }
     let shown: Settings = target
         .settings
         .iter()
