@@ -38,7 +38,7 @@ pub use schedule::{Expected, Order, OrderBy, Repeats, RunPolicy};
 pub(crate) use sweep::MOST_POINTS;
 pub use sweep::{Axis, Sweep};
 pub(crate) use workload::COMMAND;
-pub use workload::{Shell, Workload};
+pub use workload::{CommandTemplate, Shell, Workload};
 
 /// A campaign: a question, what is varied, where it runs, how often.
 #[derive(Debug, Clone, PartialEq)]
@@ -133,6 +133,11 @@ impl Campaign {
         CampaignBuilder::new(name, workload)
     }
 
+    /// Starts a campaign on commands in code, without a file.
+    pub fn for_commands(name: &str) -> CampaignBuilder {
+        CampaignBuilder::new(name, COMMAND)
+    }
+
     /// Expands the campaign into a plan. Problems that stop nothing are part of the plan.
     pub fn plan(&self, context: &Context<'_>) -> Result<Plan, Problems> {
         Plan::new(self, context)
@@ -161,7 +166,8 @@ fn read<'a>(
         .iter()
         .flat_map(|workload| workload.settings.iter().map(|setting| setting.name.clone()))
         .collect();
-    let mut sweep = Sweep::read(top, &own, problems);
+    let commands = given.as_ref().and_then(workload::command_names);
+    let mut sweep = Sweep::read(top, &own, commands, problems);
     let settings = own.iter().chain(sweep.places.keys()).cloned().collect();
     let names = Names::new(settings, problems);
     sweep.read_conditions(top, &names);
@@ -213,6 +219,9 @@ fn read<'a>(
     })
 }
 
+/// The name is also a directory's, with room for what is added when a record is moved aside.
+const LONGEST_NAME: usize = 200;
+
 fn read_name(given: Option<&Text>, problems: &Collector<'_>) -> Option<String> {
     let Some(text) = given else {
         problems.add(
@@ -222,19 +231,22 @@ fn read_name(given: Option<&Text>, problems: &Collector<'_>) -> Option<String> {
     };
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     // The name becomes a directory: it must not hide there or lead elsewhere.
-    if !text.value.is_empty() && text.value.chars().all(fits) && !text.value.starts_with('.') {
+    let fitting = !text.value.is_empty() && text.value.len() <= LONGEST_NAME;
+    if fitting && text.value.chars().all(fits) && !text.value.starts_with('.') {
         return Some(text.value.clone());
     }
-    let problem =
-        Problem::error(format!("`{}` cannot be the name of a campaign", text.value)).at(text.span.clone());
-    problems.add(problem.hint("names are letters, digits, `.`, `_` and `-`, and do not begin with a dot"));
+    let shown: String = text.value.chars().take(60).collect();
+    let problem = Problem::error(format!("`{shown}` cannot be the name of a campaign")).at(text.span.clone());
+    problems.add(problem.hint(format!(
+        "names are at most {LONGEST_NAME} letters, digits, `.`, `_` and `-`, and do not begin with a dot"
+    )));
     None
 }
 
 /// A setting that nothing uses changes nothing, and the campaign would compare a thing with itself.
 fn warn_unused(sweep: &Sweep, names: &Names<'_>, problems: &Collector<'_>) {
     for (name, place) in &sweep.places {
-        if !names.is_used(name) {
+        if !names.is_used(name) && name != workload::COMMAND_SETTING {
             let problem = Problem::warning(format!("the setting `{name}` is never used: it changes nothing"));
             let hint = match problems.is_file() {
                 true => {

@@ -102,7 +102,7 @@ impl Problems {
         self.list.iter().any(|problem| problem.severity == Severity::Error)
     }
 
-    /// Whether there is nothing to tell.
+    /// Whether there is nothing to report.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -121,10 +121,10 @@ impl Problems {
     }
 
     /// The problems as text for people, with the lines they are about.
-    pub fn render(&self, colour: bool) -> String {
-        let renderer = if colour { Renderer::styled() } else { Renderer::plain() }.term_width(120);
+    pub fn render(&self, color: bool) -> String {
+        let renderer = if color { Renderer::styled() } else { Renderer::plain() }.term_width(120);
         let mut shown: Vec<String> =
-            self.list.iter().take(SHOWN).map(|problem| self.render_one(problem, &renderer, colour)).collect();
+            self.list.iter().take(SHOWN).map(|problem| self.render_one(problem, &renderer, color)).collect();
         if self.list.len() > SHOWN {
             let place = if self.file.is_empty() { String::new() } else { format!(" in {}", self.file) };
             shown.push(format!("… and {} more problems{place}", self.list.len() - SHOWN));
@@ -132,7 +132,7 @@ impl Problems {
         shown.join("\n\n")
     }
 
-    fn render_one(&self, problem: &Problem, renderer: &Renderer, colour: bool) -> String {
+    fn render_one(&self, problem: &Problem, renderer: &Renderer, color: bool) -> String {
         let level = match problem.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
@@ -158,7 +158,7 @@ impl Problems {
             }
         };
         if let Some(hint) = &problem.hint {
-            let (start, end) = if colour { ("\u{1b}[1m\u{1b}[36m", "\u{1b}[0m") } else { ("", "") };
+            let (start, end) = if color { ("\u{1b}[1m\u{1b}[36m", "\u{1b}[0m") } else { ("", "") };
             text.push_str(&format!("\n{start}hint{end}: {hint}"));
         }
         text

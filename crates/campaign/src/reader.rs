@@ -59,7 +59,7 @@ pub(crate) struct Text {
     /// The whole place, quotes included.
     pub(crate) span: Range<usize>,
     /// Where the text itself starts; none where escapes make positions differ.
-    inner: Option<usize>,
+    pub(crate) inner: Option<usize>,
 }
 
 impl Text {
@@ -175,6 +175,10 @@ impl<'a> Item<'a> {
                     None
                 }
             },
+            DeValue::String(text) if text.contains('\0') => {
+                self.problem(format!("`{}` holds a NUL character, which no command can take", self.name));
+                None
+            }
             DeValue::String(text) => Some(Value::Text(text.clone().into_owned())),
             DeValue::Boolean(state) => Some(Value::Switch(*state)),
             _ => {
@@ -276,6 +280,12 @@ impl<'a> Table<'a> {
         Some(self.item(key, value))
     }
 
+    /// The value of a key, which stays unknown until it is asked for by `get`.
+    pub(crate) fn peek(&self, key: &str) -> Option<Item<'a>> {
+        let (key, value) = self.entries.get_key_value(key)?;
+        Some(self.item(key, value))
+    }
+
     /// All entries in the order of the file: for tables whose keys the user chooses.
     pub(crate) fn entries(&self) -> Vec<(Text, Item<'a>)> {
         let mut entries: Vec<(Text, Item<'a>)> = self
@@ -323,10 +333,13 @@ impl<'a> Table<'a> {
 /// Where a key belongs that stands in the wrong table. TOML puts every key under the last header above it, so a key
 /// in the wrong place is the commonest mistake after a mistyped one.
 fn home(key: &str, here: &str) -> Option<&'static str> {
-    const HOMES: [(&str, &str); 46] = [
+    const HOMES: [(&str, &str); 50] = [
         ("name", ""),
         ("question", ""),
         ("command", "workload"),
+        ("commands", "workload"),
+        ("prepare", "workload"),
+        ("cleanup", "workload"),
         ("directory", "workload"),
         ("shell", "workload"),
         ("environment", "workload"),
@@ -343,6 +356,7 @@ fn home(key: &str, here: &str) -> Option<&'static str> {
         ("seed", "order"),
         ("platforms", "run"),
         ("timeout", "run"),
+        ("warmup", "run"),
         ("grace", "run"),
         ("expected", "run"),
         ("pin", "run"),

@@ -3,19 +3,22 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use assay_campaign::{Campaign, CampaignBuilder, Context, LoadError, Plan};
 use assay_judge::{GateResult, GateState};
+use assay_launch::worker::Reader;
 use assay_launch::{Ending, Options, Outcome};
 use assay_model::{CellId, Machine, Status, metric};
 use assay_store::{Index, Record, State, Store, StoreError};
 
+use crate::answer::print;
 use crate::exit::Exit;
 use crate::options::{self, How};
 use crate::registry::{self, Purpose};
 use crate::screen::{Progress, Screen};
-use crate::{records, signals, workloads};
+use crate::{build, records, signals, workloads};
 
 /// A planned campaign with all that is needed to run it.
 pub struct Assembled {
@@ -23,6 +26,12 @@ pub struct Assembled {
     /// The directory of its record, which may not exist yet.
     pub record: PathBuf,
     pub machine: Machine,
+    /// The build of the programs that run, by which a rebuilt one is noticed.
+    pub build: String,
+    /// The build that wrote the record last, if it holds runs.
+    earlier_build: Option<String>,
+    /// How output is read, by platform.
+    pub readers: BTreeMap<String, Arc<Reader>>,
 }
 
 /// Loads a campaign file and plans it.
@@ -47,15 +56,29 @@ pub fn assemble(campaign: &Campaign, record: PathBuf) -> anyhow::Result<Assemble
     let limits = BTreeMap::from([("local".to_owned(), assay_launch::probe::limits(&machine))]);
     let plan = campaign.plan(&Context { limits, earlier: &earlier }).map_err(LoadError::Problems)?;
     check_settings(&plan)?;
-    Ok(Assembled { plan, record, machine })
+    let readers = readers(&plan)?;
+    let build = build::of_plan(&plan)?;
+    let earlier_build = state.as_ref().filter(|state| state.counts().total() > 0).and_then(|state| {
+        let session = state.last_session.as_ref()?;
+        Some(session.program.clone())
+    });
+    Ok(Assembled { plan, record, machine, build, earlier_build, readers })
 }
 
-/// Settings of built-in workloads that are each allowed may not go together; better told now than by every run.
+/// Settings of built-in workloads that are each allowed may not go together, which is found before the first run.
 fn check_settings(plan: &Plan) -> anyhow::Result<()> {
     for cell in &plan.cells {
         workloads::check(&cell.workload, &cell.settings)?;
     }
     Ok(())
+}
+
+/// How the output of runs is read on each platform. A pattern that cannot be used is found before anything runs.
+fn readers(plan: &Plan) -> anyhow::Result<BTreeMap<String, Arc<Reader>>> {
+    plan.platforms
+        .iter()
+        .map(|platform| Ok((platform.name.clone(), registry::reader(plan, platform)?)))
+        .collect()
 }
 
 /// The state of a record that exists already.
@@ -75,12 +98,45 @@ fn usual_seconds(state: &State, cell: &CellId) -> Option<f64> {
     times.get(times.len() / 2).copied()
 }
 
+/// Runs a plan and prints the result.
+pub fn run_and_print(assembled: &Assembled, how: &How, screen: &mut Screen) -> anyhow::Result<Exit> {
+    let (record, outcome) = execute(assembled, how, screen)?;
+    let index = record.index()?;
+    let gates = print_answer(&record, &index, &outcome, screen)?;
+    Ok(exit(&outcome, failed_runs(&index)?, &gates))
+}
+
+fn print_answer(
+    record: &Record,
+    index: &Index,
+    outcome: &Outcome,
+    screen: &mut Screen,
+) -> anyhow::Result<Vec<GateResult>> {
+    print::print_table(record, index, None, false, screen)?;
+    let gates = print::print_gates(record, index, screen)?;
+    print::print_failures(record, index, screen)?;
+    if outcome.ending == Ending::Interrupted {
+        screen.say("interrupted; finished runs are kept, and the same command resumes the campaign");
+    } else if !outcome.precise {
+        screen.warn("requested precision not reached in every cell");
+        screen.hint("raise `[repeats] at_most` or `budget`, or look for noise with `assay doctor`");
+    }
+    screen.say(&format!("record: {}", records::shown(record.directory())));
+    Ok(gates)
+}
+
 /// Runs what is missing of a plan.
 pub fn execute(assembled: &Assembled, how: &How, screen: &mut Screen) -> anyhow::Result<(Record, Outcome)> {
     let plan = &assembled.plan;
     screen.problems(&plan.warnings);
     if how.fresh {
         move_aside(assembled, screen)?;
+    }
+    if let Some(earlier) = assembled.earlier_build.as_deref().filter(|_| !how.fresh)
+        && build::differs(earlier, &assembled.build)
+    {
+        screen.warn("the program was rebuilt since this record was last written: its runs mix two builds");
+        screen.hint("`--fresh` starts a new record and keeps the old one");
     }
     let mut store = open_store(assembled)?;
     let launch = launch_options(assembled, how)?;
@@ -102,11 +158,6 @@ fn open_store(assembled: &Assembled) -> anyhow::Result<Store> {
 }
 
 fn launch_options(assembled: &Assembled, how: &How) -> anyhow::Result<Options> {
-    let mut readers = BTreeMap::new();
-    for platform in &assembled.plan.platforms {
-        let name = &platform.name;
-        readers.insert(name.clone(), registry::reader(&assembled.plan, platform)?);
-    }
     let only = match how.only {
         Some(options::Only::Failed) => assay_launch::Only::Failed,
         None => assay_launch::Only::Missing,
@@ -116,8 +167,8 @@ fn launch_options(assembled: &Assembled, how: &How) -> anyhow::Result<Options> {
         only,
         assay: std::env::current_exe().context("cannot find the path of this program")?,
         machine: assembled.machine.clone(),
-        program: env!("CARGO_PKG_VERSION").to_owned(),
-        readers,
+        program: assembled.build.clone(),
+        readers: assembled.readers.clone(),
         interrupt: signals::interrupts()?,
     })
 }

@@ -17,6 +17,7 @@
 //! | `failure.rs` | errors with their hint and exit code |
 
 mod answer;
+mod build;
 mod dialects;
 mod execute;
 mod exit;

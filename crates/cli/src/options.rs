@@ -58,7 +58,7 @@ pub enum Verb {
     Run(Run),
     /// Run the built-in tour: a small real campaign that needs nothing but this program.
     Tour(Tour),
-    /// Measure a built-in workload without a campaign file.
+    /// Measure commands or a built-in workload without a campaign file.
     Bench(bench::Bench),
     /// Train a small model that a built-in workload uses.
     Train(train::Train),

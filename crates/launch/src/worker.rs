@@ -16,7 +16,7 @@ use assay_model::{
 use crate::interrupt::Interrupt;
 use crate::process::{self, Spec};
 use crate::watcher::Watcher;
-use crate::{orphan, replay, script};
+use crate::{orphan, replay, script, steps};
 
 /// What is the same for all runs of a platform.
 pub struct Reader {
@@ -36,6 +36,8 @@ pub struct Job {
     pub settings: Settings,
     /// What to start.
     pub invocation: Invocation,
+    /// How often it is run before, unmeasured.
+    pub warmup: u32,
     /// The run directory.
     pub directory: PathBuf,
     /// The record's directory.
@@ -76,6 +78,9 @@ const SYNCED_FROM_S: f64 = 0.02;
 /// Makes one run.
 pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> Result<RunResult, WorkError> {
     let script = prepare(job)?;
+    if let Err(status) = steps::before(job, &script, interrupt) {
+        return Ok(RunResult::bare(status, now()));
+    }
     let lost = |source| WorkError { path: job.directory.join("stdout.log").display().to_string(), source };
     let started_at = now();
     let mut watcher = Watcher::new(job, interrupt, tell);
@@ -89,6 +94,7 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
     }
     let seconds = ended.usage.as_ref().map_or(0.0, |usage| usage.wall_s);
     let seen = watcher.finish(seconds >= SYNCED_FROM_S).map_err(lost)?;
+    let cleaned = steps::cleanup(job, interrupt);
     let status = concluded(ended.status, seen.findings.status.as_ref());
     let mut observations = ended.usage.as_ref().map(measured).unwrap_or_default();
     observations.extend(seen.findings.observations);
@@ -111,6 +117,9 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
     if let Some(doubt) = contradiction(&result.status, seen.findings.status.as_ref()) {
         result.hints.push(doubt);
     }
+    if let Err(status) = cleaned {
+        result.hints.push(format!("after the run, {status}"));
+    }
     Ok(result)
 }
 
@@ -119,7 +128,7 @@ fn is_writable(value: &Value) -> bool {
     !matches!(value, Value::Float(number) if !number.is_finite())
 }
 
-fn spec(job: &Job, script: &Path) -> Spec {
+pub(crate) fn spec(job: &Job, script: &Path) -> Spec {
     let invocation = &job.invocation;
     let environment = invocation.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
     Spec {

@@ -6,14 +6,14 @@ use assay_model::{SettingKind, Settings, Value, WorkloadDescription};
 pub fn settings(description: &WorkloadDescription, assignments: &[(String, String)]) -> Settings {
     let read = |(name, text): &(String, String)| {
         let known = description.settings.iter().find(|setting| setting.name == *name);
-        // A name that is not known is told of by the workload itself, which knows the nearest one.
+        // An unknown name is reported by the workload itself, which knows the nearest one.
         let value = known.map_or_else(|| Value::from(text.as_str()), |setting| value(&setting.kind, text));
         (name.clone(), value)
     };
     assignments.iter().map(read).collect()
 }
 
-/// A value by its kind; what does not parse stays a text, and is told of with its name when it is checked.
+/// A value by its kind; what does not parse stays a text, and is reported with its name when it is checked.
 pub fn value(kind: &SettingKind, text: &str) -> Value {
     let parsed = match kind {
         SettingKind::Integer { .. } => text.parse().ok().map(Value::Integer),

@@ -4,12 +4,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use assay_model::metric::Direction;
 use assay_model::{Settings, Value};
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::ser::{Serialize, Serializer};
 
 use super::schedule::{self, RepeatBounds};
 use super::sweep::Sweep;
-use super::workload::{self, Workload};
+use super::workload::{self, COMMAND, COMMAND_SETTING, Shell, Workload};
 use super::{Campaign, Order, OrderBy, ReadPolicy, ResourceRequest, read_name, report, warn_unused};
 use super::{built_in, names::Names};
 use crate::problem::{Problem, Problems};
@@ -43,8 +44,43 @@ pub struct CampaignBuilder {
 #[derive(Debug, Clone, Default, serde::Serialize)]
 struct WorkloadTable {
     kind: String,
+    /// The command where there is one, which needs no name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shell: Option<Shell>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prepare: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cleanup: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     labels: Vec<String>,
+    #[serde(skip_serializing_if = "CommandsTable::is_empty")]
+    commands: CommandsTable,
+}
+
+impl WorkloadTable {
+    fn commands(&self) -> Vec<(Option<String>, Text)> {
+        let one = self.command.iter().map(|text| (None, Text::given(text)));
+        let several = self.commands.0.iter().map(|(name, text)| (Some(name.clone()), Text::given(text)));
+        one.chain(several).collect()
+    }
+}
+
+/// Several commands by name, in the order in which they were given.
+#[derive(Debug, Clone, Default)]
+struct CommandsTable(Vec<(String, String)>);
+
+impl CommandsTable {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Serialize for CommandsTable {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, command)| (name, command)))
+    }
 }
 
 /// The varied settings in the order in which they were given, which is the order of the axes.
@@ -59,11 +95,7 @@ impl VaryTable {
 
 impl Serialize for VaryTable {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, values) in &self.0 {
-            map.serialize_entry(name, values)?;
-        }
-        map.end()
+        serializer.collect_map(self.0.iter().map(|(name, values)| (name, values)))
     }
 }
 
@@ -98,11 +130,13 @@ impl OrderTable {
 struct RunTable {
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "schedule::seconds")]
     timeout: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warmup: Option<u32>,
 }
 
 impl RunTable {
     fn is_empty(&self) -> bool {
-        self.timeout.is_none()
+        self.timeout.is_none() && self.warmup.is_none()
     }
 }
 
@@ -110,6 +144,15 @@ impl RunTable {
 struct ReadTable {
     #[serde(skip_serializing_if = "Option::is_none")]
     headline: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    metric: Vec<ExpectedMetric>,
+}
+
+/// A metric that only the output of runs will show.
+#[derive(Debug, Clone, serde::Serialize)]
+struct ExpectedMetric {
+    name: String,
+    better: Direction,
 }
 
 impl ReadTable {
@@ -138,6 +181,48 @@ impl CampaignBuilder {
     #[must_use]
     pub fn question(mut self, question: impl Into<String>) -> Self {
         self.question = question.into();
+        self
+    }
+
+    /// Runs this command alone.
+    #[must_use]
+    pub fn command(mut self, command: impl Into<String>) -> Self {
+        self.workload.command = Some(command.into());
+        self
+    }
+
+    /// Runs several commands, each under its name, which is the value of the setting `command`.
+    #[must_use]
+    pub fn commands(mut self, commands: Vec<(String, String)>) -> Self {
+        self.workload.commands.0 = commands;
+        self
+    }
+
+    /// What interprets the commands; `sh` unless something else is asked for.
+    #[must_use]
+    pub fn shell(mut self, shell: Shell) -> Self {
+        self.workload.shell = Some(shell);
+        self
+    }
+
+    /// Runs a shell command before every run, untimed.
+    #[must_use]
+    pub fn prepare(mut self, command: impl Into<String>) -> Self {
+        self.workload.prepare = Some(command.into());
+        self
+    }
+
+    /// Runs a shell command after every run, untimed.
+    #[must_use]
+    pub fn cleanup(mut self, command: impl Into<String>) -> Self {
+        self.workload.cleanup = Some(command.into());
+        self
+    }
+
+    /// Runs each cell this often before its first measured run.
+    #[must_use]
+    pub fn warmup(mut self, runs: u32) -> Self {
+        self.run.warmup = Some(runs);
         self
     }
 
@@ -238,6 +323,13 @@ impl CampaignBuilder {
         self
     }
 
+    /// Declares a metric that runs print, and which direction is better.
+    #[must_use]
+    pub fn metric(mut self, name: impl Into<String>, better: Direction) -> Self {
+        self.read.metric.push(ExpectedMetric { name: name.into(), better });
+        self
+    }
+
     /// Checks the campaign as a file would be checked. `directory` is where relative paths start.
     pub fn build(self, directory: &Path, registry: &Registry) -> Result<Campaign, Problems> {
         // Plain tables with text keys: writing them cannot fail.
@@ -282,9 +374,20 @@ impl CampaignBuilder {
         self.check_amounts(problems);
         let name = read_name(Some(&Text::given(&self.name)), problems);
         let kind = Text::given(&self.workload.kind);
-        let described = workload::find_built_in(&kind, registry, problems)?;
-        let own = described.settings.iter().map(|setting| setting.name.clone()).collect();
-        let mut sweep = Sweep::given(self.fixed, self.vary.0, &own, problems);
+        let described = match self.workload.kind.as_str() {
+            COMMAND => None,
+            _ => Some(workload::find_built_in(&kind, registry, problems)?),
+        };
+        let settings = described.iter().flat_map(|described| &described.settings);
+        let own = settings.map(|setting| setting.name.clone()).collect();
+        let commands = self.workload.commands();
+        let named: Vec<Value> =
+            commands.iter().filter_map(|(name, _)| name.clone().map(Value::Text)).collect();
+        let mut vary = self.vary.0;
+        if !named.is_empty() {
+            vary.insert(0, (COMMAND_SETTING.to_owned(), named));
+        }
+        let mut sweep = Sweep::given(self.fixed, vary, &own, problems);
         let names = Names::new(own.iter().chain(sweep.places.keys()).cloned().collect(), problems);
         for label in &self.workload.labels {
             names.label(&Text::given(label));
@@ -296,14 +399,32 @@ impl CampaignBuilder {
         let mut top = Table::new(&nothing, 0..0, "", problems);
         let (mut run, platforms) = schedule::read_run(&mut top, "local", registry, &names, problems);
         run.timeout_s = self.run.timeout;
-        let mut read = ReadPolicy::read(&mut top, Some(described), registry, &names, problems);
+        run.warmup = self.run.warmup.unwrap_or(0);
+        let mut read = ReadPolicy::read(&mut top, described, registry, &names, problems);
+        for metric in &self.read.metric {
+            read.expect(&metric.name, metric.better);
+        }
         if let Some(headline) = &self.read.headline {
             read.read_headline(Text::given(headline), problems);
         }
         let layout = report::read(&mut top, &read, &names, problems);
-        let workload = Workload::built_in(described, directory, &names, problems);
+        let mut workload = match described {
+            Some(described) => Workload::built_in(described, directory, &names, problems),
+            None => {
+                let shell = self.workload.shell.unwrap_or(Shell::Sh);
+                Workload::of_commands(&commands, shell, directory, &names, problems)
+            }
+        };
+        if let Some(workload) = &mut workload {
+            let step = |step: Option<String>| step.and_then(|text| names.template(&Text::given(&text)));
+            workload.prepare = step(self.workload.prepare);
+            workload.cleanup = step(self.workload.cleanup);
+        }
         warn_unused(&sweep, &names, problems);
-        built_in::check_settings(described, &mut sweep, &names.into_labels(), problems);
+        let labels = names.into_labels();
+        if let Some(described) = described {
+            built_in::check_settings(described, &mut sweep, &labels, problems);
+        }
         Some(Campaign {
             file: String::new(),
             text,

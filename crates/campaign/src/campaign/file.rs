@@ -109,10 +109,18 @@ fn read_base(item: &Item<'_>, name: &Text, directory: &Path) -> Option<String> {
     }
 }
 
+/// Files that the launcher writes into run directories.
+const WRITTEN: [&str; 5] = ["run.sh", "stdout.log", "stderr.log", "arrival.tsv", "steps.log"];
+
 /// A file name must stay inside the run directory and must not hide what the launcher writes there.
 fn check_name(name: &str, place: &Range<usize>, problems: &Collector<'_>) -> Option<()> {
     let path = Path::new(name);
     let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
+    if WRITTEN.contains(&name) {
+        let problem = Problem::error(format!("`{name}` is a file that every run directory has already"));
+        problems.add(problem.at(place.clone()).hint("give the file another name by `write`"));
+        return None;
+    }
     if inside && path.components().count() > 0 && !name.ends_with('/') {
         return Some(());
     }

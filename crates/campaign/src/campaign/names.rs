@@ -88,7 +88,12 @@ impl<'a> Names<'a> {
     pub(super) fn template(&self, text: &Text) -> Option<Template> {
         let (template, problems) = Template::parse_recoverable(&text.value);
         self.check_template(&template, text);
-        let sound = problems.is_empty();
+        let mut sound = problems.is_empty();
+        if text.value.contains('\0') {
+            let problem = Problem::error("a NUL character cannot be part of a command or file name");
+            self.problems.add(problem.at(text.span.clone()));
+            sound = false;
+        }
         for mut problem in problems {
             problem.span = problem.span.map(|span| text.part(span));
             self.problems.add(problem);

@@ -110,6 +110,8 @@ pub struct RunPolicy {
     pub grace_s: f64,
     /// How long a run is expected to take.
     pub expected: Option<Expected>,
+    /// How often each cell is run before its first measured run; these runs are not kept.
+    pub warmup: u32,
     /// The CPUs a run is bound to; empty for no binding.
     pub pin: Vec<usize>,
     /// Whether the memory of all processes of a run together is measured.
@@ -224,6 +226,7 @@ pub(super) fn read_run(
         timeout_s: None,
         grace_s: GRACE_S,
         expected: None,
+        warmup: 0,
         pin: Vec::new(),
         group_memory: false,
         timeout_place: None,
@@ -242,6 +245,8 @@ pub(super) fn read_run(
     if let Some(grace) = table.get("grace").as_ref().and_then(duration) {
         policy.grace_s = grace;
     }
+    let warmup = table.get("warmup").and_then(|item| item.whole(0..=10_000));
+    policy.warmup = warmup.and_then(|count| u32::try_from(count).ok()).unwrap_or(0);
     if let Some(item) = table.get("expected") {
         policy.expected = read_expected(&item, names);
         policy.expected_place = Some(item.span);

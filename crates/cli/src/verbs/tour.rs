@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::run::carry_out;
-use crate::execute::assemble;
+use crate::execute::{assemble, run_and_print};
 use crate::exit::Exit;
 use crate::options::Tour;
 use crate::records;
@@ -27,7 +26,7 @@ pub fn tour(options: &Tour, screen: &mut Screen) -> anyhow::Result<Exit> {
         let campaign = records::parse(&file, text)?;
         let record = records::of_campaign(&file, &campaign.name, record.as_deref());
         let assembled = assemble(&campaign, record)?;
-        exit = carry_out(&assembled, &options.how, screen)?;
+        exit = run_and_print(&assembled, &options.how, screen)?;
         if exit != Exit::Fine {
             break;
         }

@@ -5,6 +5,7 @@ mod bench;
 mod chat;
 mod interruptions;
 mod load;
+mod measuring;
 mod reading;
 mod verbs;
 mod workloads;
