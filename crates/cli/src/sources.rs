@@ -58,11 +58,11 @@ const BINARY: [&str; 21] = [
 /// Everything that the arguments name, in their order; files of a directory sorted by name. A file that several
 /// names, links or arguments lead to is there once.
 pub fn find(arguments: &[PathBuf], screen: &mut Screen) -> anyhow::Result<Vec<Readable>> {
-    let mut search = Search { found: Vec::new(), seen: HashSet::new(), unreadable: Vec::new() };
+    let mut search = Search::default();
     for argument in arguments {
-        let (before, seen) = (search.found.len(), search.seen.len());
+        let before = search.found.len() + search.repeated;
         search.add(argument)?;
-        if search.found.len() == before && search.seen.len() == seen {
+        if search.found.len() + search.repeated == before {
             let text = format!("nothing to read in {}", argument.display());
             let hint = "assay reads logs, write-ups (.md, .tex, .html, .rst, .org, .ipynb, .txt), .csv, .json \
                         and records, also compressed with gzip";
@@ -82,11 +82,14 @@ fn identity(metadata: &Metadata) -> FileIdentity {
     (metadata.dev(), metadata.ino())
 }
 
+#[derive(Default)]
 struct Search {
     found: Vec<Readable>,
     /// Every file and directory that was reached, so that links can neither multiply evidence nor lead in circles.
     seen: HashSet<FileIdentity>,
     unreadable: Vec<(PathBuf, io::Error)>,
+    /// Files that were reached again.
+    repeated: usize,
 }
 
 impl Search {
@@ -112,7 +115,9 @@ impl Search {
 
     /// Whether a file or directory was not reached before. Pipes and devices are new each time.
     fn is_new(&mut self, metadata: &Metadata) -> bool {
-        !(metadata.is_file() || metadata.is_dir()) || self.seen.insert(identity(metadata))
+        let is_new = !(metadata.is_file() || metadata.is_dir()) || self.seen.insert(identity(metadata));
+        self.repeated += usize::from(!is_new);
+        is_new
     }
 
     fn directory(&mut self, path: &Path, metadata: &Metadata) -> io::Result<()> {
@@ -225,7 +230,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     fn found(arguments: &[PathBuf]) -> Vec<PathBuf> {
-        let mut search = Search { found: Vec::new(), seen: HashSet::new(), unreadable: Vec::new() };
+        let mut search = Search::default();
         arguments.iter().for_each(|argument| search.add(argument).unwrap());
         let paths = search.found.into_iter().map(|readable| match readable {
             Readable::File(path) | Readable::Listed(path) => path,

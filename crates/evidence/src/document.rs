@@ -1,27 +1,53 @@
-//! Reads one whole file, whatever it is: a log, a write-up with headings, fenced logs, tables and prose, a table of
-//! values, or a result file in JSON.
+//! Reads one whole file, whatever it is: a log, a write-up with headings, logs, tables and prose, a notebook, a table
+//! of values, or a result file in JSON.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `document/format.rs` | which format a file is in, by its name and its first bytes |
+//! | `document/builder.rs` | the document that all formats build |
+//! | `document/markdown.rs`, `html.rs`, `latex.rs`, `rst.rs`, `org.rs`, `notebook.rs`, `separated.rs` | one format each |
+//! | `document/outline.rs`, `blocks.rs`, `prose.rs` | text that streams: headings, fences, tables, paragraphs |
+//! | `document/line_index.rs` | which line a place in a text stands on |
+//! | `document/file_name.rs` | settings in the name of a file |
+//!
+//! Logs and unknown text are read as they stream, in flat memory. The other formats need the whole text and are held
+//! up to a limit; a larger file is read as if it were a log.
 
 mod blocks;
+mod builder;
 mod file_name;
+mod format;
+mod html;
+mod latex;
+pub(crate) mod line_index;
+mod markdown;
+mod notebook;
+mod org;
 mod outline;
 mod prose;
+mod rst;
+mod separated;
 
-use assay_model::{Document, SettingFact, Standing};
+use std::borrow::Cow;
+use std::sync::LazyLock;
 
-use crate::dialects::Taken;
+use assay_model::Document;
+
 use crate::encoding::Decoder;
-use crate::engine::Engine;
 use crate::line::clean;
 use crate::lines::LineSplitter;
 use crate::needles::Needles;
 use crate::readers::Readers;
-use crate::writeup::{self, Context};
-use blocks::{Block, Blocks};
-use outline::Outline;
-use prose::Prose;
+use builder::DocumentBuilder;
+use format::Format;
+use line_index::LineIndex;
+use notebook::NotNotebook;
 
-/// The most bytes of a JSON file that are held to be read as a whole.
-const LARGEST_JSON: usize = 64 << 20;
+/// The most bytes of a file that are held to be read as a whole.
+const LARGEST_HELD: usize = 64 << 20;
+
+/// Lines of a table of separated values that show whether it is the output of a program that a dialect knows.
+const LINES_OF_DIALECT: usize = 20;
 
 /// Reads one file as bytes arrive.
 pub struct DocumentReader {
@@ -31,42 +57,29 @@ pub struct DocumentReader {
 
 struct Input {
     splitter: LineSplitter,
-    lines: Lines,
-    /// The bytes of what may be one JSON value; none once it is known to be text.
-    json: Option<Vec<u8>>,
+    builder: DocumentBuilder,
+    /// The format, once it is known.
+    format: Option<Format>,
+    /// The bytes of a file that is read as a whole, or whose format is not known yet.
+    held: Vec<u8>,
 }
 
-struct Lines {
-    engine: Engine,
-    outline: Outline,
-    blocks: Blocks,
-    prose: Prose,
-    document: Document,
-    /// The settings that the file's name declares.
-    named: Vec<SettingFact>,
-    number: u64,
+/// Reads bytes as a file of this name, with the built-in dialects. Fuzz targets and tests of all formats call this.
+pub fn read_document(file: &str, bytes: &[u8]) -> Document {
+    static READERS: LazyLock<Readers> = LazyLock::new(|| Readers::all(&[]));
+    let mut reader = DocumentReader::new(&READERS, file);
+    reader.feed(bytes);
+    reader.finish()
 }
 
 impl DocumentReader {
     /// Starts a reading. The name is cited as given, and settings in it are taken as declared.
     pub fn new(readers: &Readers, file: &str) -> DocumentReader {
-        let mut engine = Engine::new(readers, vec![file.to_owned()]);
-        let named = file_name::settings(file);
-        engine.base.settings.clone_from(&named);
-        engine.draft = engine.base.draft();
-        let document = Document { file: file.to_owned(), ..Document::default() };
         let input = Input {
             splitter: LineSplitter::default(),
-            lines: Lines {
-                engine,
-                outline: Outline::default(),
-                blocks: Blocks::new(file),
-                prose: Prose::default(),
-                document,
-                named,
-                number: 0,
-            },
-            json: Some(Vec::new()),
+            builder: DocumentBuilder::new(readers, file),
+            format: Format::of_name(file),
+            held: Vec::new(),
         };
         DocumentReader { decoder: Decoder::default(), input }
     }
@@ -87,48 +100,102 @@ impl DocumentReader {
 
 impl Input {
     fn feed(&mut self, bytes: &[u8]) {
-        if let Some(held) = &mut self.json {
-            held.extend_from_slice(bytes);
-            let first = held.iter().find(|byte| !byte.is_ascii_whitespace());
-            if first.is_none_or(|byte| matches!(byte, b'{' | b'[')) && held.len() < LARGEST_JSON {
-                return;
-            }
-            let held = std::mem::take(held);
-            self.json = None;
-            return self.text(&held);
+        if self.format == Some(Format::Text) {
+            return self.text(bytes);
         }
-        self.text(bytes);
+        self.held.extend_from_slice(bytes);
+        if self.format.is_none() {
+            self.format = Format::of_start(&self.held);
+        }
+        if self.format == Some(Format::Text) || self.held.len() >= LARGEST_HELD {
+            self.format = Some(Format::Text);
+            let held = std::mem::take(&mut self.held);
+            self.text(&held);
+        }
     }
 
     fn text(&mut self, bytes: &[u8]) {
-        let Input { splitter, lines, .. } = self;
+        let Input { splitter, builder, .. } = self;
         let mut rest = bytes;
-        while let Some(needles) = lines.idle() {
+        while let Some(needles) = builder.idle() {
             // A line that began in the piece before ends in this one.
             let (skipped, count) = if splitter.is_at_start() { passed_over(rest, needles) } else { (0, 0) };
             let (passed, behind) = rest.split_at_checked(skipped).unwrap_or((rest, &[]));
             splitter.skip(count);
-            lines.pass_over(count, passed);
+            builder.pass_over(count, passed);
             rest = behind;
             let Some(end) = memchr::memchr(b'\n', rest) else { break };
             let (line, behind) = rest.split_at(end + 1);
-            splitter.feed(line, &mut |number, line| lines.line(number, line));
+            splitter.feed(line, &mut |number, line| builder.line(number, line));
             rest = behind;
         }
-        splitter.feed(rest, &mut |number, line| lines.line(number, line));
+        splitter.feed(rest, &mut |number, line| builder.line(number, line));
     }
 
+    /// Ends the reading.
     fn finish(mut self) -> Document {
-        if let Some(held) = self.json.take() {
-            if let Some(runs) = crate::results::runs(&held, &self.lines.document.file) {
-                let lines = memchr::memchr_iter(b'\n', &held).count() as u64;
-                return Document { runs, lines, ..self.lines.document };
-            }
-            self.text(&held);
+        let held = std::mem::take(&mut self.held);
+        let format = self.format.or_else(|| Format::of_whole(&held)).unwrap_or(Format::Text);
+        if format != Format::Text {
+            let lines = memchr::memchr_iter(b'\n', &held).count() as u64;
+            let unended = held.last().is_some_and(|byte| *byte != b'\n');
+            self.builder.set_lines(lines + u64::from(unended));
         }
-        let Input { splitter, lines, .. } = &mut self;
-        splitter.finish(&mut |number, line| lines.line(number, line));
-        self.lines.finish()
+        let rest = self.whole(format, &held);
+        self.splitter.skip(memchr::memchr_iter(b'\n', held.get(..rest).unwrap_or_default()).count() as u64);
+        self.text(held.get(rest..).unwrap_or_default());
+        let Input { splitter, builder, .. } = &mut self;
+        splitter.finish(&mut |number, line| builder.line(number, line));
+        if splitter.cut_bytes() > 0 {
+            builder.omit("bytes of lines longer than 64 KiB", splitter.cut_bytes(), splitter.first_cut());
+        }
+        self.builder.finish()
+    }
+
+    /// Reads a file as a whole; gives the place from which on it is read as text.
+    fn whole(&mut self, format: Format, held: &[u8]) -> usize {
+        let builder = &mut self.builder;
+        let text = match std::str::from_utf8(held) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => Cow::Owned(held.split_inclusive(|byte| *byte == b'\n').map(clean).collect()),
+        };
+        match format {
+            Format::Text => return 0,
+            Format::Json => return self.json(held, &text),
+            Format::Markdown => markdown::read(&text, &LineIndex::from(&text, 1), builder),
+            Format::Html => html::read(&text, 0, &LineIndex::from(&text, 1), builder),
+            Format::Latex => latex::read(&text, builder),
+            Format::Rst => rst::read(&text, builder),
+            Format::Org => org::read(&text, builder),
+            Format::Separated { named } => {
+                let Some(separator) = separated::separator(&text, named) else { return 0 };
+                let start: Vec<(u64, &str)> = (1..).zip(text.lines().take(LINES_OF_DIALECT)).collect();
+                if builder.is_dialect(&start) {
+                    return 0;
+                }
+                return separated::read(&text, separator, builder);
+            }
+        }
+        held.len()
+    }
+
+    fn json(&mut self, held: &[u8], text: &str) -> usize {
+        match notebook::read(text, &mut self.builder) {
+            Ok(()) => return held.len(),
+            Err(NotNotebook::Damaged { problem, line }) => {
+                let what = format!("bytes of a damaged notebook ({problem}); save it again");
+                self.builder.omit(&what, held.len() as u64, line);
+                return held.len();
+            }
+            Err(NotNotebook::OtherJson) => {}
+        }
+        match crate::results::runs(held, self.builder.file()) {
+            Some(runs) => {
+                self.builder.add_runs(runs);
+                held.len()
+            }
+            None => 0,
+        }
     }
 }
 
@@ -145,278 +212,5 @@ fn passed_over(bytes: &[u8], needles: &Needles) -> (usize, u64) {
     (from, count)
 }
 
-impl Lines {
-    /// The search for key strings, if no line without one can matter: the file is long prose.
-    fn idle(&self) -> Option<&Needles> {
-        let quiet =
-            self.prose.is_full() && !self.outline.in_fence() && !self.blocks.is_open() && self.number > 3;
-        self.engine.idle().filter(|_| quiet)
-    }
-
-    /// Notes lines that concern nobody.
-    fn pass_over(&mut self, count: u64, bytes: &[u8]) {
-        self.number += count;
-        let Some(text) = bytes.strip_suffix(b"\n") else { return };
-        let last = text.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
-        if last.trim_ascii().is_empty() {
-            self.outline.after_blank();
-        } else {
-            self.outline.after_line();
-        }
-    }
-
-    fn line(&mut self, number: u64, bytes: &[u8]) {
-        self.number = number;
-        let start = bytes.iter().position(|byte| !byte.is_ascii_whitespace());
-        let Some(first) = start.and_then(|start| bytes.get(start).copied()) else {
-            return self.blank();
-        };
-        if matches!(first, b'`' | b'~') && self.fence(number, bytes) {
-            return;
-        }
-        if matches!(first, b'#' | b'<') && !self.outline.in_fence() && self.heading(number, bytes) {
-            return;
-        }
-        self.content(number, bytes, first);
-        self.outline.after_line();
-    }
-
-    fn blank(&mut self) {
-        self.end_block();
-        self.end_paragraph();
-        self.outline.after_blank();
-    }
-
-    /// A fence opens or closes. What stands behind it on its line is content unless it is one word.
-    fn fence(&mut self, number: u64, bytes: &[u8]) -> bool {
-        let text = clean(bytes);
-        let Some(rest) = self.outline.fence(&text) else { return false };
-        self.end_block();
-        self.end_paragraph();
-        self.close_runs(number);
-        if self.outline.in_fence() {
-            self.set_base(true);
-            if rest.contains([' ', ':', '|']) {
-                let rest = rest.to_owned();
-                let first = rest.bytes().next().unwrap_or(b' ');
-                self.content(number, rest.as_bytes(), first);
-            }
-        } else {
-            self.end_arrays();
-            self.prose.forget_declared();
-            self.set_base(false);
-        }
-        true
-    }
-
-    fn heading(&mut self, number: u64, bytes: &[u8]) -> bool {
-        let text = clean(bytes);
-        let Some((level, heading)) = self.outline.heading(&text) else { return false };
-        // What came before belongs under the headings before, also where no blank line parts them.
-        self.end_block();
-        self.end_paragraph();
-        self.end_arrays();
-        self.close_runs(number);
-        self.outline.enter(level, &heading);
-        self.prose.heading(number, &heading, &self.document.file);
-        self.set_base(false);
-        true
-    }
-
-    /// A line that is neither blank nor structure.
-    fn content(&mut self, number: u64, bytes: &[u8], first: u8) {
-        if self.blocks.in_html() {
-            return self.block(number, bytes);
-        }
-        let seen = self.engine.line(0, number, bytes);
-        if seen.taken == Taken::Whole {
-            self.blocks.abandon();
-            return;
-        }
-        let may_begin =
-            matches!(first, b'|' | b'+' | b'<' | b'-' | b':') || self.blocks.is_open() || number <= 3;
-        if seen.taken == Taken::Nothing && (may_begin || memchr::memchr2(b'|', b'[', bytes).is_some()) {
-            let open = self.blocks.is_open();
-            self.block(number, bytes);
-            if open || self.blocks.is_open() {
-                return;
-            }
-        }
-        if seen.taken == Taken::Nothing && !self.outline.in_fence() {
-            let log = self.engine.draft.evidence && !self.outline.is_markdown();
-            self.prose.line(number, bytes, seen.names_setting, log, &self.document.file);
-        }
-        let listing = self.outline.in_fence() || !self.outline.is_markdown();
-        if seen.names_setting && seen.taken == Taken::Nothing && listing {
-            self.configuration(number, bytes);
-        }
-    }
-
-    /// Assignments in a log or a fenced listing.
-    fn configuration(&mut self, number: u64, bytes: &[u8]) {
-        for declared in self.prose.assignments(bytes) {
-            let source = self.document.source(number);
-            self.engine.draft.setting(SettingFact {
-                name: declared.name.to_string(),
-                value: declared.value,
-                standing: Standing::Declared,
-                by: "configuration".to_owned(),
-                arithmetic: None,
-                source,
-            });
-        }
-    }
-
-    fn block(&mut self, number: u64, bytes: &[u8]) {
-        let text = clean(bytes);
-        if let Some(done) = self.blocks.push(number, &text, self.outline.in_fence()) {
-            self.add(done);
-        }
-    }
-
-    fn end_block(&mut self) {
-        if self.blocks.in_html() {
-            return;
-        }
-        if let Some(done) = self.blocks.end() {
-            self.add(done);
-        }
-    }
-
-    fn end_arrays(&mut self) {
-        let context = self.context();
-        self.document.runs.extend(self.blocks.arrays(&context, self.prose.declared()));
-    }
-
-    fn add(&mut self, block: Block) {
-        // A table parts what stands before it from what stands behind it.
-        self.end_paragraph();
-        let Block::Table(raw) = block;
-        let context = self.context();
-        let table = writeup::interpret(raw, &context);
-        self.document.runs.extend(writeup::runs(&table, &context));
-        self.document.tables.push(table);
-    }
-
-    fn context(&self) -> Context {
-        Context {
-            file: self.document.file.clone(),
-            platform: self.platform(),
-            headings: self.outline.headings().to_vec(),
-            recent: self.prose.recent().to_vec(),
-        }
-    }
-
-    /// The make of machine that the nearest heading names.
-    fn platform(&self) -> Option<String> {
-        self.outline.headings().iter().rev().find_map(|heading| writeup::platform(heading)).map(str::to_owned)
-    }
-
-    fn end_paragraph(&mut self) {
-        let found = self.prose.end_paragraph(self.outline.headings(), &self.document.file);
-        self.document.statements.extend(found);
-    }
-
-    fn close_runs(&mut self, number: u64) {
-        self.engine.boundary(number);
-        self.document.runs.append(&mut self.engine.runs);
-    }
-
-    /// What the runs of the next block begin with.
-    fn set_base(&mut self, fenced: bool) {
-        let base = &mut self.engine.base;
-        base.title = self.outline.headings().last().cloned();
-        base.settings.clone_from(&self.named);
-        if fenced {
-            base.settings.extend(self.prose.declared().iter().cloned());
-        }
-        let platform = self.platform();
-        self.engine.base.platform = platform;
-        self.engine.draft = self.engine.base.draft();
-    }
-
-    fn finish(mut self) -> Document {
-        // An HTML table that was never closed ends with its file.
-        if let Some(done) = self.blocks.end() {
-            self.add(done);
-        }
-        self.end_paragraph();
-        self.end_arrays();
-        self.close_runs(self.number);
-        self.document.lines = self.number;
-        self.document.runs.sort_by_key(|run| run.span.first);
-        self.document
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// More prose than is searched for statements, with a heading and a log behind it.
-    fn long() -> String {
-        let mut text = String::new();
-        for number in 0..6000 {
-            text.push_str(&format!(
-                "Word {number} is faster than the word before it.\nQuiet rivers run deep.\n\n"
-            ));
-        }
-        text.push_str("# A heading\n\nbatch size of 512:\n\n```\nAccuracy on test set: 97.13%\n```\n");
-        text
-    }
-
-    fn read(pieces: &[&[u8]]) -> Document {
-        let mut reader = DocumentReader::new(&Readers::all(&[]), "long.md");
-        pieces.iter().for_each(|piece| reader.feed(piece));
-        reader.finish()
-    }
-
-    #[test]
-    fn a_heading_without_a_blank_line_takes_nothing_of_what_stands_before_it() {
-        let text = "<h2>First</h2>\n<p>\nBlock 16 is the slowest.\n</p>\n<h2>Second</h2>\n<p>\nBlock 64 is the fastest.\n</p>\n";
-        let document = read(&[text.as_bytes()]);
-        let headings: Vec<&str> =
-            document.statements.iter().flat_map(|one| one.headings.iter().map(String::as_str)).collect();
-        assert_eq!(headings, ["First", "Second"]);
-    }
-
-    #[test]
-    fn a_table_parts_two_paragraphs() {
-        let table =
-            "<table>\n<tr><th>Block</th><th>Seconds</th></tr>\n<tr><td>16</td><td>2</td></tr>\n</table>";
-        let text = format!("<p>\nI ran it once\n</p>\n{table}\n<p>\nBlock 16 is the slowest.\n</p>\n");
-        let document = read(&[text.as_bytes()]);
-        let found: Vec<(u64, &str)> =
-            document.statements.iter().map(|one| (one.span.first, one.text.as_str())).collect();
-        assert_eq!(found, [(8, "Block 16 is the slowest.")]);
-    }
-
-    #[test]
-    fn arrays_keep_the_settings_of_their_labels() {
-        let text =
-            "All runs in MB/s:\n\n```\nblock 16 rate [10.5 11.5 12.5]\nblock 64 rate [20.5 21.5 22.5]\n```\n";
-        let document = read(&[text.as_bytes()]);
-        let blocks: Vec<String> = document
-            .runs
-            .iter()
-            .flat_map(|run| &run.settings)
-            .filter(|fact| fact.name == "block")
-            .map(|fact| fact.value.to_string())
-            .collect();
-        assert_eq!(blocks, ["16", "64"]);
-        assert!(document.runs[0].title.as_deref().is_some_and(|title| title.contains("All runs")));
-    }
-
-    #[test]
-    fn what_stands_behind_long_prose_is_read_however_it_is_cut() {
-        let text = long();
-        let whole = read(&[text.as_bytes()]);
-        let [run] = whole.runs.as_slice() else { panic!("{:?}", whole.runs) };
-        assert_eq!(run.title.as_deref(), Some("A heading"));
-        assert_eq!((run.span.first, whole.lines), (18_006, 18_007));
-        for size in [7, 1000, 4099] {
-            let pieces: Vec<&[u8]> = text.as_bytes().chunks(size).collect();
-            assert_eq!(read(&pieces), whole, "pieces of {size}");
-        }
-    }
-}
+mod tests;

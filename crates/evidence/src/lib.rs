@@ -45,7 +45,7 @@ pub mod writeup;
 
 pub use collector::Keep;
 pub use dialects::{DIALECTS, Dialect, dialect};
-pub use document::DocumentReader;
+pub use document::{DocumentReader, read_document};
 pub use encoding::is_text_start;
 pub use pattern::{Pattern, PatternError};
 pub use readers::Readers;

@@ -11,6 +11,9 @@ pub const LONGEST_LINE: usize = 64 * 1024;
 pub struct LineSplitter {
     held: Vec<u8>,
     line_feeds: u64,
+    /// Bytes of long lines that nobody saw, and the first such line.
+    cut: u64,
+    first_cut: u64,
 }
 
 impl LineSplitter {
@@ -19,6 +22,9 @@ impl LineSplitter {
         while let Some(end) = memchr::memchr2(b'\n', b'\r', bytes) {
             let (piece, rest) = bytes.split_at(end);
             if self.held.is_empty() {
+                if piece.len() > LONGEST_LINE {
+                    self.note_cut(piece.len() - LONGEST_LINE);
+                }
                 line(self.line_feeds + 1, cut(piece));
             } else {
                 self.hold(piece);
@@ -54,6 +60,26 @@ impl LineSplitter {
     fn hold(&mut self, piece: &[u8]) {
         let room = LONGEST_LINE.saturating_sub(self.held.len());
         self.held.extend_from_slice(piece.get(..room).unwrap_or(piece));
+        if piece.len() > room {
+            self.note_cut(piece.len() - room);
+        }
+    }
+
+    fn note_cut(&mut self, bytes: usize) {
+        if self.cut == 0 {
+            self.first_cut = self.line_feeds + 1;
+        }
+        self.cut += bytes as u64;
+    }
+
+    /// How many bytes of lines longer than [`LONGEST_LINE`] were dropped.
+    pub fn cut_bytes(&self) -> u64 {
+        self.cut
+    }
+
+    /// The first line that was cut.
+    pub fn first_cut(&self) -> u64 {
+        self.first_cut
     }
 }
 

@@ -7,6 +7,7 @@
 //! | `results/builder.rs` | the run that is put together |
 //! | `results/leaves.rs` | the values of one object and its inner objects |
 //! | `results/history.rs` | values per step or per request |
+//! | `results/strict.rs` | `NaN` and `Infinity`, which JSON does not know |
 //! | `results/scheduler.rs` | jobs as Slurm and PBS write them |
 
 mod builder;
@@ -15,6 +16,7 @@ mod keys;
 mod leaves;
 mod lines;
 mod scheduler;
+mod strict;
 
 use assay_model::ReadRun;
 use serde_json::{Map, Value};
@@ -28,6 +30,7 @@ const MOST_RUNS: usize = 100_000;
 
 /// The runs that a file states, if it is JSON or holds results in JSON line by line; none for any other text.
 pub(crate) fn runs(bytes: &[u8], file: &str) -> Option<Vec<ReadRun>> {
+    let bytes = &*strict::strict(bytes);
     match serde_json::from_slice::<Value>(bytes) {
         Ok(value) => {
             let lines = Lines::of(bytes);

@@ -11,7 +11,7 @@
 //! | `vocabulary.rs` | what people's words mean: settings, metrics, platforms |
 //! | `cell.rs` | one cell of a table |
 //! | `raw.rs` | a table as it stands, before anybody knows what it means |
-//! | `pipe.rs`, `grid.rs`, `html.rs`, `separated.rs` | four ways of writing tables |
+//! | `pipe.rs`, `grid.rs`, `html.rs`, `aligned.rs` | four ways of writing tables |
 //! | `interpret.rs` | what the columns and rows of a table hold |
 //! | `rows.rs` | the runs that a table states |
 //! | `tokens.rs` | words, numbers and signs of a sentence |
@@ -20,6 +20,7 @@
 //! | `quantities.rs` | the numbers in a sentence |
 //! | `arrays.rs` | arrays that Python programs print |
 
+pub mod aligned;
 pub mod arrays;
 pub mod cell;
 pub mod grid;
@@ -33,7 +34,6 @@ pub mod quantities;
 pub mod raw;
 pub mod rows;
 pub mod sentences;
-pub mod separated;
 pub mod tokens;
 pub mod units;
 pub mod vocabulary;
@@ -48,7 +48,6 @@ pub use prose::{Declared, declared};
 pub use raw::RawTable;
 pub use rows::runs;
 pub use sentences::statements;
-pub use separated::SeparatedTable;
 pub use vocabulary::{MetricWord, Statistic, metric_name, platform, setting_name};
 
 /// What stands around a table.

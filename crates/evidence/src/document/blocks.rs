@@ -1,12 +1,11 @@
-//! Blocks of lines that belong together: tables of four kinds, and arrays that Python prints.
+//! Blocks of lines that belong together: tables of three kinds, and arrays that Python prints.
+
+use std::collections::HashMap;
 
 use assay_model::document::READ_VERSION;
 use assay_model::{ReadRun, SettingFact, Source, Span, Standing, Value};
 
-use crate::writeup::{
-    Array, Arrays, Context, GridTable, HtmlTable, PipeTable, RawTable, SeparatedTable, grid, html, pipe,
-    separated,
-};
+use crate::writeup::{Array, Arrays, Context, GridTable, HtmlTable, PipeTable, RawTable, grid, html, pipe};
 
 /// A block that is complete.
 pub(super) enum Block {
@@ -14,31 +13,23 @@ pub(super) enum Block {
     Table(RawTable),
 }
 
-/// Settings that the label of an array tells.
-type WorkloadEvent = Vec<(String, Value)>;
+/// Settings that the label of an array names.
+type LabelSettings = Vec<(String, Value)>;
 
 enum Open {
     Pipe(PipeTable),
     Grid(GridTable),
     Html(Box<HtmlTable>),
-    Separated(SeparatedTable),
 }
 
 /// The blocks of a file.
+#[derive(Default)]
 pub(super) struct Blocks {
     open: Option<Open>,
     arrays: Arrays,
-    /// The first lines, until it is known whether the file is a table of separated values.
-    head: Vec<(u64, String)>,
-    separated_name: bool,
 }
 
 impl Blocks {
-    pub fn new(file: &str) -> Blocks {
-        let separated_name = [".csv", ".tsv"].iter().any(|end| file.to_ascii_lowercase().ends_with(end));
-        Blocks { open: None, arrays: Arrays::default(), head: Vec::new(), separated_name }
-    }
-
     /// Whether a table or an array is open.
     pub fn is_open(&self) -> bool {
         self.open.is_some() || self.arrays.is_open()
@@ -55,7 +46,7 @@ impl Blocks {
     }
 
     /// Takes a line; gives the table that ended before it or on it.
-    pub fn push(&mut self, number: u64, text: &str, in_fence: bool) -> Option<Block> {
+    pub fn push(&mut self, number: u64, text: &str) -> Option<Block> {
         if self.arrays.is_open() && self.arrays.push(number, text) {
             return None;
         }
@@ -63,7 +54,6 @@ impl Blocks {
             Some(Open::Pipe(table)) => (table.push(number, text), false),
             Some(Open::Grid(table)) => (table.push(number, text), false),
             Some(Open::Html(table)) => (table.push(number, text), table.is_complete()),
-            Some(Open::Separated(table)) => (table.push(number, text), false),
             None => (false, false),
         };
         if complete {
@@ -73,18 +63,18 @@ impl Blocks {
             };
             let done = self.end();
             // Another table may begin on the line that ended this one.
-            self.begin(number, &behind, in_fence);
+            self.begin(number, &behind);
             return done;
         }
         if goes_on {
             return None;
         }
         let done = self.end();
-        self.begin(number, text, in_fence);
+        self.begin(number, text);
         done
     }
 
-    fn begin(&mut self, number: u64, text: &str, in_fence: bool) {
+    fn begin(&mut self, number: u64, text: &str) {
         if html::starts(text) {
             let mut table = Box::<HtmlTable>::default();
             table.push(number, text);
@@ -97,26 +87,8 @@ impl Blocks {
             let mut table = PipeTable::default();
             table.push(number, text);
             self.open = Some(Open::Pipe(table));
-        } else if !self.arrays.push(number, text) && number <= 3 && !in_fence {
-            self.head(number, text);
-        }
-    }
-
-    /// The first lines decide whether a file is a table of separated values.
-    fn head(&mut self, number: u64, text: &str) {
-        self.head.push((number, text.to_owned()));
-        let enough = self.head.len() >= if self.separated_name { 2 } else { 3 };
-        let whole = self.head.first().is_some_and(|(first, _)| *first == 1);
-        if !enough || !whole {
-            return;
-        }
-        let lines: Vec<&str> = self.head.iter().map(|(_, line)| line.as_str()).collect();
-        if let Some(separator) = separated::separator(&lines) {
-            let mut table = SeparatedTable::new(separator);
-            for (number, line) in self.head.drain(..) {
-                table.push(number, &line);
-            }
-            self.open = Some(Open::Separated(table));
+        } else {
+            self.arrays.push(number, text);
         }
     }
 
@@ -126,7 +98,6 @@ impl Blocks {
             Open::Pipe(table) => table.finish(),
             Open::Grid(table) => table.finish(),
             Open::Html(table) => table.finish(),
-            Open::Separated(table) => table.finish(),
         };
         raw.map(Block::Table)
     }
@@ -134,10 +105,12 @@ impl Blocks {
     /// The arrays so far as runs: one for all whose labels give the same settings.
     pub fn arrays(&mut self, context: &Context, declared: &[SettingFact]) -> Vec<ReadRun> {
         let arrays = std::mem::take(&mut self.arrays).finish();
-        let mut groups: Vec<(WorkloadEvent, Vec<Array>)> = Vec::new();
+        let mut groups: Vec<(LabelSettings, Vec<Array>)> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
         for array in arrays {
             let settings = array.settings();
-            match groups.iter_mut().find(|(known, _)| *known == settings) {
+            let place = *places.entry(format!("{settings:?}")).or_insert(groups.len());
+            match groups.get_mut(place) {
                 Some((_, group)) => group.push(array),
                 None => groups.push((settings, vec![array])),
             }
@@ -168,14 +141,14 @@ fn array_run(
         arithmetic: None,
         source: Source::new(context.file.clone(), first.first),
     });
-    let told = declared.iter().filter(|fact| settings.iter().all(|(name, _)| *name != fact.name)).cloned();
+    let around = declared.iter().filter(|fact| settings.iter().all(|(name, _)| *name != fact.name)).cloned();
     Some(ReadRun {
         version: READ_VERSION,
         span: Span::new(context.file.clone(), first.first, last.last),
         title: (!title.is_empty()).then(|| title.join(" ")),
         dialects: vec!["array".to_owned()],
         platform: context.platform.clone(),
-        settings: told.chain(own).collect(),
+        settings: around.chain(own).collect(),
         series: arrays.iter().map(|array| array.series(&context.file)).collect(),
         ..ReadRun::default()
     })

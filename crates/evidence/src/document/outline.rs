@@ -10,6 +10,8 @@ pub(super) struct Outline {
     levels: Vec<usize>,
     /// The sign and length of the fence that is open.
     fence: Option<(u8, usize)>,
+    /// Whether preformatted text is open that a reader of the whole file found.
+    listing: bool,
     /// Whether the line before was not blank and no heading.
     within_text: bool,
     markdown: bool,
@@ -18,12 +20,29 @@ pub(super) struct Outline {
 impl Outline {
     /// Whether a fence is open.
     pub fn in_fence(&self) -> bool {
-        self.fence.is_some()
+        self.fence.is_some() || self.listing
     }
 
     /// Whether headings or fences were seen.
     pub fn is_markdown(&self) -> bool {
         self.markdown
+    }
+
+    /// A reader of the whole file knows that it is a write-up.
+    pub fn is_write_up(&mut self) {
+        self.markdown = true;
+    }
+
+    /// Preformatted text begins.
+    pub fn open_listing(&mut self) {
+        self.listing = true;
+        self.markdown = true;
+    }
+
+    /// Preformatted text ends.
+    pub fn close_listing(&mut self) {
+        self.listing = false;
+        self.within_text = false;
     }
 
     /// The headings over this place, outermost first.

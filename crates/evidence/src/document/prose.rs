@@ -25,6 +25,7 @@ pub(super) struct Prose {
     lines: usize,
     telling: usize,
     assignments: usize,
+    full_since: Option<u64>,
 }
 
 impl Prose {
@@ -34,6 +35,9 @@ impl Prose {
             return;
         }
         self.lines += 1;
+        if self.lines >= MOST_LINES || self.telling >= MOST_TELLING {
+            self.full_since.get_or_insert(number + 1);
+        }
         let text = clean(bytes);
         self.telling += usize::from(writeup::sentences::worth_reading(&text));
         if names_setting {
@@ -51,6 +55,11 @@ impl Prose {
     /// Whether no more prose is searched for statements.
     pub fn is_full(&self) -> bool {
         self.paragraph.is_empty() && (self.lines >= MOST_LINES || self.telling >= MOST_TELLING)
+    }
+
+    /// The first line that was not searched any more.
+    pub fn full_since(&self) -> Option<u64> {
+        self.full_since
     }
 
     /// A heading begins something new, and may declare settings itself.

@@ -1,5 +1,7 @@
 //! The values of one object and of the objects in it.
 
+use std::collections::HashMap;
+
 use assay_model::names::{self, setting};
 use assay_model::{Origin, Value as Setting};
 use serde_json::{Map, Value};
@@ -70,21 +72,27 @@ pub(super) fn settings(object: &Map<String, Value>, path: &str, lines: &Lines, b
 #[derive(Default)]
 struct Results {
     values: Vec<(Named, f64, u64)>,
+    /// Where each metric stands among the values.
+    places: HashMap<String, usize>,
 }
 
 impl Results {
     fn get(&self, name: &str) -> Option<f64> {
-        self.values.iter().find(|(named, ..)| named.name == name).map(|(_, value, _)| *value)
+        self.places.get(name).and_then(|place| self.values.get(*place)).map(|(_, value, _)| *value)
     }
 
     /// The first value of a metric counts; of memory, the largest.
     fn add(&mut self, named: Named, value: f64, line: u64) {
-        match self.values.iter_mut().find(|(known, ..)| known.name == named.name) {
+        let known = self.places.get(&named.name).and_then(|place| self.values.get_mut(*place));
+        match known {
             Some((known, largest, _)) if known.name.starts_with(names::MEMORY_PEAK) => {
                 *largest = largest.max(value)
             }
             Some(_) => {}
-            None => self.values.push((named, value, line)),
+            None => {
+                self.places.insert(named.name.clone(), self.values.len());
+                self.values.push((named, value, line));
+            }
         }
     }
 }
@@ -167,6 +175,14 @@ impl Walk<'_> {
                 Value::String(text) => text.trim().parse().ok().filter(|number: &f64| number.is_finite()),
                 _ => None,
             };
+            let undefined = matches!(value, Value::String(text) if matches!(text.as_str(), "NaN" | "Infinity" | "-Infinity"));
+            if undefined && let Some(named) = keys::metric(&around, unit, self.tool) {
+                let seen = format!("{} is not a finite number", named.name);
+                return self
+                    .builder
+                    .facts(line)
+                    .hint(&seen, "look for the step where it became so; a diverged run has no result");
+            }
             if let Some((number, named)) = number.zip(keys::metric(&around, unit, self.tool)) {
                 return self.results.add(named.clone(), number * named.factor, line);
             }

@@ -99,7 +99,7 @@ impl Lines {
 }
 
 /// The place of the quote that ends a string.
-fn end_of_string(bytes: &[u8], start: usize) -> usize {
+pub(super) fn end_of_string(bytes: &[u8], start: usize) -> usize {
     let mut place = start + 1;
     while let Some(byte) = bytes.get(place) {
         match byte {

@@ -5,7 +5,7 @@
 //! the six tags that make a table does more with less. Tags that were never closed are closed by the next one.
 
 use super::markup::with_entities;
-use super::raw::{LONGEST_CELL, MOST_COLUMNS, RawTable, cut};
+use super::raw::{LONGEST_CELL, MOST_COLUMNS, RawTable, joined_header};
 
 const LONGEST_TAG: usize = 1024;
 const MOST_HEADER_ROWS: usize = 4;
@@ -25,6 +25,8 @@ pub struct HtmlTable {
     cell: Option<HtmlCell>,
     hanging: Vec<Option<Hanging>>,
     header_rows: Vec<Vec<String>>,
+    caption: Option<(u64, String)>,
+    in_caption: bool,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -49,7 +51,8 @@ pub fn starts(text: &str) -> bool {
     table_tag(text).is_some()
 }
 
-fn table_tag(text: &str) -> Option<usize> {
+/// Where a table begins.
+pub(crate) fn table_tag(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     memchr::memchr_iter(b'<', bytes).find(|at| {
         let name = bytes.get(at + 1..at + 6).unwrap_or_default();
@@ -103,7 +106,7 @@ impl HtmlTable {
         if headers.is_empty() && !self.table.rows.is_empty() {
             headers.push(self.table.rows.remove(0).into_iter().map(|(text, _)| text).collect());
         }
-        self.table.header = joined(&headers);
+        self.table.header = joined_header(&headers);
         (!self.table.header.is_empty()).then_some(self.table)
     }
 
@@ -124,9 +127,24 @@ impl HtmlTable {
         ""
     }
 
+    /// The caption with its line.
+    pub fn caption(&self) -> Option<(u64, &str)> {
+        self.caption.as_ref().map(|(line, text)| (*line, text.trim())).filter(|(_, text)| !text.is_empty())
+    }
+
     fn add_text(&mut self, text: &str) {
+        if let Some((_, caption)) = self.caption.as_mut().filter(|_| self.in_caption) {
+            if caption.len() + text.len() <= LONGEST_CELL {
+                caption.push_str(&with_entities(text));
+            }
+            return;
+        }
         if let Some(cell) = &mut self.cell {
-            let mut end = text.len().min(LONGEST_CELL.saturating_sub(cell.text.len()));
+            let room = LONGEST_CELL.saturating_sub(cell.text.len());
+            if text.len() > room && room > 0 {
+                self.table.cut_cells += 1;
+            }
+            let mut end = text.len().min(room);
             while !text.is_char_boundary(end) {
                 end -= 1;
             }
@@ -164,6 +182,11 @@ impl HtmlTable {
                 self.complete = true;
             }
             ("/table", _) => self.depth -= 1,
+            ("caption", 1) => {
+                self.caption.get_or_insert_with(|| (number, String::new()));
+                self.in_caption = true;
+            }
+            ("/caption", 1) => self.in_caption = false,
             ("thead", 1) => self.in_head = true,
             ("/thead" | "tbody" | "tfoot", 1) => {
                 self.close_row();
@@ -171,6 +194,7 @@ impl HtmlTable {
                 self.hanging.clear();
             }
             ("tr", 1) => {
+                self.in_caption = false;
                 self.close_row();
                 self.row = Some(Vec::new());
             }
@@ -267,20 +291,6 @@ fn span(tag: &str, attribute: &str) -> usize {
     let value = value.strip_prefix('=').unwrap_or_default().trim_start_matches([' ', '"', '\'']);
     let digits: String = value.chars().take_while(char::is_ascii_digit).take(4).collect();
     digits.parse::<usize>().unwrap_or(1).clamp(1, MOST_COLUMNS)
-}
-
-/// Joins the header rows of each column, outermost first.
-fn joined(rows: &[Vec<String>]) -> Vec<String> {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let mut header = Vec::with_capacity(columns);
-    for column in 0..columns {
-        let mut parts: Vec<&str> =
-            rows.iter().filter_map(|row| row.get(column).map(String::as_str)).collect();
-        parts.retain(|part| !part.is_empty());
-        parts.dedup();
-        header.push(cut(&parts.join(" / ")).to_owned());
-    }
-    header
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ pub fn plain(text: &str) -> String {
 }
 
 /// Removes `<tag …>` and keeps other uses of the sign, such as `<5`. A line break counts as a space.
-fn without_tags(text: &str) -> String {
+pub(crate) fn without_tags(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find('<') {

@@ -20,18 +20,38 @@ pub struct RawTable {
     pub rows: Vec<Vec<(String, u64)>>,
     /// Rows that were seen and not kept.
     pub left_out: u64,
+    /// Cells that were cut, because they are longer than a cell may be.
+    pub cut_cells: u64,
 }
 
 impl RawTable {
     /// Adds a row as long as there is room, and counts it otherwise.
-    pub(super) fn add_row(&mut self, mut row: Vec<(String, u64)>) {
+    pub(crate) fn add_row(&mut self, mut row: Vec<(String, u64)>) {
         if self.rows.len() < MOST_ROWS {
             row.truncate(MOST_COLUMNS);
+            for (text, _) in row.iter_mut().filter(|(text, _)| text.len() > LONGEST_CELL) {
+                text.truncate(cut(text).len());
+                self.cut_cells += 1;
+            }
             self.rows.push(row);
         } else {
             self.left_out += 1;
         }
     }
+}
+
+/// Joins the header rows of each column, outermost first.
+pub(crate) fn joined_header(rows: &[Vec<String>]) -> Vec<String> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let mut header = Vec::with_capacity(columns);
+    for column in 0..columns {
+        let mut parts: Vec<&str> =
+            rows.iter().filter_map(|row| row.get(column).map(String::as_str)).collect();
+        parts.retain(|part| !part.is_empty());
+        parts.dedup();
+        header.push(cut(&parts.join(" / ")).to_owned());
+    }
+    header
 }
 
 /// The text, cut at a character boundary where it is longer than a cell may be.

@@ -149,7 +149,7 @@ proptest! {
         let rows: Vec<Vec<(String, u64)>> =
             rows.into_iter().map(|row| row.into_iter().map(|text| (text, 1)).collect()).collect();
         let context = Context { recent: vec![(1, "epochs = 3".into())], ..Context::default() };
-        let table = interpret(RawTable { first: 1, last: 2, header, rows, left_out: 0 }, &context);
+        let table = interpret(RawTable { first: 1, last: 2, header, rows, ..RawTable::default() }, &context);
         let _ = super::super::rows::runs(&table, &context);
     }
 

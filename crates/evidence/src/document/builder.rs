@@ -1,0 +1,462 @@
+//! The document that every format builds: a log, prose, tables and settings, line by line.
+
+use assay_model::{Document, NotebookCell, Omission, ReadRun, SettingFact, Source, Span, Standing, Value};
+
+use super::blocks::{Block, Blocks};
+use super::file_name;
+use super::outline::Outline;
+use super::prose::Prose;
+use crate::dialects::Taken;
+use crate::engine::{Engine, Seen};
+use crate::line::clean;
+use crate::needles::Needles;
+use crate::readers::Readers;
+use crate::writeup::{self, Context, RawTable, aligned};
+
+/// A document that grows.
+pub(super) struct DocumentBuilder {
+    engine: Engine,
+    outline: Outline,
+    blocks: Blocks,
+    prose: Prose,
+    document: Document,
+    /// Settings that the file's name or code declares.
+    named: Vec<SettingFact>,
+    readers: Readers,
+    /// Shown lines only to find out whether a dialect takes them.
+    scratch: Option<Box<Engine>>,
+    /// Lines that may be a table aligned with blanks, until it is known.
+    columns: Vec<HeldLine>,
+    number: u64,
+}
+
+/// A line that waits for the ones behind it.
+struct HeldLine {
+    number: u64,
+    bytes: Vec<u8>,
+    seen: Seen,
+}
+
+/// More aligned lines than this are output of a program.
+const MOST_HELD: usize = 2_000;
+
+impl DocumentBuilder {
+    pub fn new(readers: &Readers, file: &str) -> DocumentBuilder {
+        let mut engine = Engine::new(readers, vec![file.to_owned()]);
+        let named = file_name::settings(file);
+        engine.base.settings.clone_from(&named);
+        engine.draft = engine.base.draft();
+        DocumentBuilder {
+            engine,
+            outline: Outline::default(),
+            blocks: Blocks::default(),
+            prose: Prose::default(),
+            document: Document { file: file.to_owned(), ..Document::default() },
+            named,
+            readers: readers.clone(),
+            scratch: None,
+            columns: Vec::new(),
+            number: 0,
+        }
+    }
+
+    /// The search for key strings, if no line without one can matter: the file is long prose.
+    pub fn idle(&self) -> Option<&Needles> {
+        let quiet =
+            self.prose.is_full() && !self.outline.in_fence() && !self.blocks.is_open() && self.number > 3;
+        self.engine.idle().filter(|_| quiet)
+    }
+
+    /// Notes lines that concern nobody.
+    pub fn pass_over(&mut self, count: u64, bytes: &[u8]) {
+        self.number += count;
+        let Some(text) = bytes.strip_suffix(b"\n") else { return };
+        let last = text.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+        if last.trim_ascii().is_empty() {
+            self.outline.after_blank();
+        } else {
+            self.outline.after_line();
+        }
+    }
+
+    pub fn line(&mut self, number: u64, bytes: &[u8]) {
+        self.number = number;
+        let start = bytes.iter().position(|byte| !byte.is_ascii_whitespace());
+        let Some(first) = start.and_then(|start| bytes.get(start).copied()) else {
+            return self.blank();
+        };
+        if matches!(first, b'`' | b'~') && self.fence(number, bytes) {
+            return;
+        }
+        if matches!(first, b'#' | b'<') && !self.outline.in_fence() && self.heading_line(number, bytes) {
+            return;
+        }
+        self.content(number, bytes, first);
+        self.outline.after_line();
+    }
+
+    fn blank(&mut self) {
+        self.end_block();
+        self.end_paragraph();
+        self.outline.after_blank();
+    }
+
+    /// A fence opens or closes. What stands behind it on its line is content unless it is one word.
+    fn fence(&mut self, number: u64, bytes: &[u8]) -> bool {
+        let text = clean(bytes);
+        let Some(rest) = self.outline.fence(&text) else { return false };
+        if self.outline.in_fence() {
+            self.begin_listing(number);
+            if rest.contains([' ', ':', '|']) {
+                let rest = rest.to_owned();
+                let first = rest.bytes().next().unwrap_or(b' ');
+                self.content(number, rest.as_bytes(), first);
+            }
+        } else {
+            self.end_listing(number);
+        }
+        true
+    }
+
+    fn begin_listing(&mut self, number: u64) {
+        self.end_block();
+        self.end_paragraph();
+        self.close_runs(number);
+        self.set_base(true);
+    }
+
+    fn end_listing(&mut self, number: u64) {
+        self.end_block();
+        self.end_paragraph();
+        self.close_runs(number);
+        self.end_arrays();
+        self.prose.forget_declared();
+        self.set_base(false);
+    }
+
+    /// A log or other preformatted text begins.
+    pub fn open_listing(&mut self, number: u64) {
+        self.outline.open_listing();
+        self.begin_listing(number);
+    }
+
+    /// Preformatted text ends.
+    pub fn close_listing(&mut self, number: u64) {
+        self.number = self.number.max(number);
+        self.outline.close_listing();
+        self.end_listing(number);
+    }
+
+    /// A line of preformatted text.
+    pub fn listing_line(&mut self, number: u64, bytes: &[u8]) {
+        self.number = self.number.max(number);
+        match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+            Some(first) => self.content(number, bytes, *first),
+            None => self.blank(),
+        }
+    }
+
+    /// A line of a paragraph.
+    pub fn prose(&mut self, number: u64, bytes: &[u8]) {
+        self.outline.is_write_up();
+        self.listing_line(number, bytes);
+    }
+
+    /// A paragraph, an item of a list or the like ends.
+    pub fn end_of_block(&mut self) {
+        self.blank();
+    }
+
+    /// The caption of the table that follows. It says what the table is about, and may claim something as well.
+    pub fn caption(&mut self, number: u64, text: &str) {
+        self.end_of_block();
+        self.prose(number, text.as_bytes());
+        self.end_of_block();
+    }
+
+    /// A setting that code declares for the runs that follow.
+    pub fn declare(&mut self, line: u64, name: &str, value: Value) {
+        self.named.retain(|fact| fact.name != name);
+        self.named.push(SettingFact {
+            name: name.to_owned(),
+            value,
+            standing: Standing::Declared,
+            by: "code".to_owned(),
+            arithmetic: None,
+            source: Source::new(self.document.file.clone(), line),
+        });
+        self.set_base(false);
+    }
+
+    /// A cell of a notebook is done.
+    pub fn cell(&mut self, cell: NotebookCell) {
+        self.document.cells.push(cell);
+    }
+
+    /// A limit left something out.
+    pub fn omit(&mut self, what: &str, count: u64, line: u64) {
+        self.document.omissions.push(Omission { what: what.to_owned(), count, line });
+    }
+
+    /// The name of the file.
+    pub fn file(&self) -> &str {
+        &self.document.file
+    }
+
+    /// How many lines the file has.
+    pub fn set_lines(&mut self, lines: u64) {
+        self.number = lines;
+    }
+
+    /// Runs that another reader made.
+    pub fn add_runs(&mut self, runs: Vec<ReadRun>) {
+        self.document.runs.extend(runs);
+    }
+
+    fn heading_line(&mut self, number: u64, bytes: &[u8]) -> bool {
+        let text = clean(bytes);
+        let Some((level, heading)) = self.outline.heading(&text) else { return false };
+        self.heading(number, level, &heading);
+        true
+    }
+
+    /// A section begins.
+    pub fn heading(&mut self, number: u64, level: usize, heading: &str) {
+        if heading.is_empty() {
+            return;
+        }
+        self.number = self.number.max(number);
+        // What came before belongs under the headings before, also where no blank line parts them.
+        self.end_block();
+        self.end_paragraph();
+        self.end_arrays();
+        self.close_runs(number);
+        self.outline.enter(level, heading);
+        self.prose.heading(number, heading, &self.document.file);
+        self.set_base(false);
+    }
+
+    /// A line that is neither blank nor structure.
+    fn content(&mut self, number: u64, bytes: &[u8], first: u8) {
+        if self.blocks.in_html() {
+            return self.block(number, bytes);
+        }
+        let columnar = self.may_be_column_line(bytes);
+        if !columnar {
+            self.release_columns();
+        }
+        let seen = self.engine.line(0, number, bytes);
+        if seen.taken == Taken::Whole {
+            self.release_columns();
+            self.blocks.abandon();
+            return;
+        }
+        let may_begin = matches!(first, b'|' | b'+' | b'<' | b'-' | b':') || self.blocks.is_open();
+        if seen.taken == Taken::Nothing && (may_begin || memchr::memchr2(b'|', b'[', bytes).is_some()) {
+            let open = self.blocks.is_open();
+            self.block(number, bytes);
+            if open || self.blocks.is_open() {
+                self.release_columns();
+                return;
+            }
+        }
+        if columnar && seen.taken == Taken::Nothing {
+            self.columns.push(HeldLine { number, bytes: bytes.to_vec(), seen });
+            if self.columns.len() >= MOST_HELD {
+                self.release_columns();
+            }
+            return;
+        }
+        self.release_columns();
+        self.plain_line(number, bytes, seen);
+    }
+
+    /// Whether a line may belong to a table that is aligned with blanks. Inside a log, aligned lines are output.
+    fn may_be_column_line(&self, bytes: &[u8]) -> bool {
+        let log = self.engine.draft.evidence && !self.outline.is_markdown();
+        !log && (aligned::has_columns(bytes) || !self.columns.is_empty() && aligned::is_rule(&clean(bytes)))
+    }
+
+    /// Reads the lines that were held back: as a table if they form one, and line by line otherwise.
+    fn release_columns(&mut self) {
+        if self.columns.is_empty() {
+            return;
+        }
+        let held = std::mem::take(&mut self.columns);
+        let lines: Vec<(u64, String)> =
+            held.iter().map(|line| (line.number, clean(&line.bytes).into_owned())).collect();
+        if let Some(raw) = aligned::table(&lines) {
+            self.end_paragraph();
+            return self.interpret(raw);
+        }
+        for line in held {
+            self.plain_line(line.number, &line.bytes, line.seen);
+        }
+    }
+
+    /// A line that belongs to no table.
+    fn plain_line(&mut self, number: u64, bytes: &[u8], seen: Seen) {
+        if seen.taken == Taken::Nothing && !self.outline.in_fence() {
+            let log = self.engine.draft.evidence && !self.outline.is_markdown();
+            self.prose.line(number, bytes, seen.names_setting, log, &self.document.file);
+        }
+        let listing = self.outline.in_fence() || !self.outline.is_markdown();
+        if seen.names_setting && seen.taken == Taken::Nothing && listing {
+            self.configuration(number, bytes);
+        }
+    }
+
+    /// Assignments in a log or a fenced listing.
+    fn configuration(&mut self, number: u64, bytes: &[u8]) {
+        for declared in self.prose.assignments(bytes) {
+            let source = self.document.source(number);
+            self.engine.draft.setting(SettingFact {
+                name: declared.name.to_string(),
+                value: declared.value,
+                standing: Standing::Declared,
+                by: "configuration".to_owned(),
+                arithmetic: None,
+                source,
+            });
+        }
+    }
+
+    fn block(&mut self, number: u64, bytes: &[u8]) {
+        let text = clean(bytes);
+        if let Some(done) = self.blocks.push(number, &text) {
+            self.add(done);
+        }
+    }
+
+    fn end_block(&mut self) {
+        self.release_columns();
+        if self.blocks.in_html() {
+            return;
+        }
+        if let Some(done) = self.blocks.end() {
+            self.add(done);
+        }
+    }
+
+    fn end_arrays(&mut self) {
+        let context = self.context();
+        self.document.runs.extend(self.blocks.arrays(&context, self.prose.declared()));
+    }
+
+    fn add(&mut self, block: Block) {
+        // A table parts what stands before it from what stands behind it.
+        self.end_paragraph();
+        let Block::Table(raw) = block;
+        self.interpret(raw);
+    }
+
+    /// Whether a dialect takes lines that look like a table.
+    pub fn is_dialect(&mut self, lines: &[(u64, &str)]) -> bool {
+        let scratch =
+            self.scratch.get_or_insert_with(|| Box::new(Engine::new(&self.readers, vec![String::new()])));
+        lines.iter().any(|(number, line)| scratch.line(0, *number, line.as_bytes()).taken == Taken::Whole)
+    }
+
+    /// A table.
+    pub fn table(&mut self, raw: RawTable) {
+        self.end_block();
+        self.number = self.number.max(raw.last);
+        self.end_paragraph();
+        self.interpret(raw);
+    }
+
+    fn interpret(&mut self, raw: RawTable) {
+        if raw.left_out > 0 {
+            self.omit("table rows", raw.left_out, raw.last);
+        }
+        if raw.cut_cells > 0 {
+            self.omit("table cells longer than 4 KiB, cut", raw.cut_cells, raw.first);
+        }
+        let context = self.context();
+        let table = writeup::interpret(raw, &context);
+        self.document.runs.extend(writeup::runs(&table, &context));
+        self.document.tables.push(table);
+    }
+
+    fn context(&self) -> Context {
+        Context {
+            file: self.document.file.clone(),
+            platform: self.platform(),
+            headings: self.outline.headings().to_vec(),
+            recent: self.prose.recent().to_vec(),
+        }
+    }
+
+    /// The make of machine that the nearest heading names.
+    fn platform(&self) -> Option<String> {
+        self.outline.headings().iter().rev().find_map(|heading| writeup::platform(heading)).map(str::to_owned)
+    }
+
+    fn end_paragraph(&mut self) {
+        let found = self.prose.end_paragraph(self.outline.headings(), &self.document.file);
+        self.document.statements.extend(found);
+    }
+
+    fn close_runs(&mut self, number: u64) {
+        self.engine.boundary(number);
+        self.document.runs.append(&mut self.engine.runs);
+    }
+
+    /// What the runs of the next block begin with.
+    fn set_base(&mut self, fenced: bool) {
+        let base = &mut self.engine.base;
+        base.title = self.outline.headings().last().cloned();
+        base.settings.clone_from(&self.named);
+        if fenced {
+            base.settings.extend(self.prose.declared().iter().cloned());
+        }
+        let platform = self.platform();
+        self.engine.base.platform = platform;
+        self.engine.draft = self.engine.base.draft();
+    }
+
+    pub fn finish(mut self) -> Document {
+        self.release_columns();
+        // An HTML table that was never closed ends with its file.
+        if let Some(done) = self.blocks.end() {
+            self.add(done);
+        }
+        self.end_paragraph();
+        self.end_arrays();
+        self.close_runs(self.number);
+        self.document.lines = self.number;
+        self.document.runs.sort_by_key(|run| run.span.first);
+        if let Some(from) = self.prose.full_since().filter(|_| self.outline.is_markdown()) {
+            let lines = self.number.saturating_sub(from) + 1;
+            self.omit("lines that were not searched for statements", lines, from);
+        }
+        place_in_cells(&mut self.document);
+        self.document
+    }
+}
+
+/// Names the cell of a notebook wherever a line is named.
+fn place_in_cells(document: &mut Document) {
+    let cells = std::mem::take(&mut document.cells);
+    if cells.is_empty() {
+        return;
+    }
+    let cell = |line: u64| {
+        let index = cells.partition_point(|cell| cell.last < line);
+        cells.get(index).filter(|cell| cell.first <= line).map(|cell| cell.number)
+    };
+    let source = |source: &mut Source| source.cell = cell(source.line);
+    let span = |span: &mut Span| span.cell = cell(span.first);
+    for run in &mut document.runs {
+        span(&mut run.span);
+        run.status_source.iter_mut().for_each(source);
+        run.settings.iter_mut().for_each(|fact| source(&mut fact.source));
+        run.phases.iter_mut().for_each(|phase| source(&mut phase.source));
+        run.observations.iter_mut().filter_map(|observation| observation.source.as_mut()).for_each(source);
+        run.series.iter_mut().filter_map(|series| series.source.as_mut()).for_each(source);
+        run.hints.iter_mut().for_each(|hint| source(&mut hint.source));
+    }
+    document.tables.iter_mut().for_each(|table| span(&mut table.span));
+    document.statements.iter_mut().for_each(|statement| span(&mut statement.span));
+    document.cells = cells;
+}

@@ -1,0 +1,105 @@
+//! Tables that are aligned with blanks, as `print` and terminal programs write them: columns at least two blanks (or a
+//! tab) from one another, with or without a rule of dashes under the header.
+
+use super::raw::RawTable;
+
+/// A line with its columns.
+struct AlignedLine<'a> {
+    number: u64,
+    cells: Vec<&'a str>,
+    is_rule: bool,
+}
+
+/// Whether a line has at least two columns.
+pub fn has_columns(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    memchr::memmem::find(line, b"  ").is_some() || memchr::memchr(b'\t', line).is_some()
+}
+
+/// Whether a line is a rule of dashes under a header or around a table.
+pub fn is_rule(line: &str) -> bool {
+    let line = line.trim();
+    line.len() >= 3
+        && line.chars().all(|character| matches!(character, '-' | '=' | '─' | '━' | ' ' | '+' | '|' | '\t'))
+}
+
+/// The table that lines form, if they form one: names in the first line, as many columns in every row, and numbers in
+/// most rows.
+pub fn table(lines: &[(u64, String)]) -> Option<RawTable> {
+    let lines: Vec<AlignedLine<'_>> = lines.iter().map(|(number, line)| split(*number, line)).collect();
+    let mut rows = lines.iter().filter(|line| !line.is_rule);
+    let header = rows.next()?;
+    let rows: Vec<&AlignedLine<'_>> = rows.collect();
+    let has_rule = lines.get(1).is_some_and(|line| line.is_rule);
+    let width = header.cells.len();
+    let least = if has_rule { 1 } else { 2 };
+    let named = width >= 2 && header.cells.iter().all(|cell| !starts_with_number(cell));
+    if !named || rows.len() < least || rows.iter().any(|row| row.cells.len() != width) {
+        return None;
+    }
+    let has_number = |row: &&&AlignedLine<'_>| row.cells.iter().any(|cell| starts_with_number(cell));
+    if rows.iter().filter(has_number).count() * 4 < rows.len() * 3 {
+        return None;
+    }
+    let mut table = RawTable {
+        first: header.number,
+        last: lines.last()?.number,
+        header: header.cells.iter().map(|cell| (*cell).to_owned()).collect(),
+        ..RawTable::default()
+    };
+    for row in rows {
+        table.add_row(row.cells.iter().map(|cell| ((*cell).to_owned(), row.number)).collect());
+    }
+    Some(table)
+}
+
+fn starts_with_number(cell: &str) -> bool {
+    cell.trim_start_matches(['-', '+', '~', '$', '.']).starts_with(|first: char| first.is_ascii_digit())
+}
+
+fn split(number: u64, line: &str) -> AlignedLine<'_> {
+    let line = line.trim();
+    let cells =
+        line.split('\t').flat_map(|part| part.split("  ")).map(str::trim).filter(|cell| !cell.is_empty());
+    AlignedLine { number, cells: cells.collect(), is_rule: is_rule(line) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(text: &str) -> Option<RawTable> {
+        let lines: Vec<(u64, String)> =
+            text.lines().enumerate().map(|(index, line)| (index as u64 + 1, line.to_owned())).collect();
+        table(&lines)
+    }
+
+    #[test]
+    fn columns_by_blanks_with_and_without_a_rule() {
+        for text in [
+            "Model     Latency (ms)  Acc\nsmall     12.5          91.5%\nvery big  101.25        93%\n",
+            "Model     Latency (ms)  Acc\n--------  ------------  ---\nsmall     12.5          91.5%\nvery big  101.25        93%\n",
+        ] {
+            let table = read(text).unwrap();
+            assert_eq!(table.header, ["Model", "Latency (ms)", "Acc"]);
+            assert_eq!(table.rows[1][0].0, "very big");
+            assert_eq!(table.rows.len(), 2);
+        }
+    }
+
+    #[test]
+    fn prose_and_logs_are_no_tables() {
+        assert!(read("We ran it.  It was fast.\nAnd then  we stopped.\nAll good  here.\n").is_none());
+        assert!(read("step 1  loss 2\nstep 2  loss 1\n").is_none());
+        assert!(read("a  b\n1  2\n").is_none());
+        assert!(read("").is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn any_lines_are_read(text in "[a-c1 \t\n.-]{0,80}|.*") {
+            let _ = read(&text);
+        }
+    }
+}
