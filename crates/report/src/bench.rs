@@ -121,7 +121,9 @@ pub fn overview(answers: &[Answer]) -> Option<Table> {
         names::MFU => Column::right("of peak"),
         names::MEMORY_PEAK => Column::right("memory"),
         names::ACCURACY => Column::right("accuracy"),
-        _ => Column::right("rate"),
+        names::TOKENS_PER_S => Column::right("tokens"),
+        names::INFERENCES_PER_S => Column::right("inferences"),
+        _ => Column::right("samples"),
     }));
     for row in first.rows.iter().filter(|row| row.planned) {
         let estimate = |metric: &str| {

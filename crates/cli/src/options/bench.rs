@@ -68,6 +68,9 @@ pub struct CommandOptions {
     /// Which values of `--metric` are better.
     #[arg(long, value_name = "DIRECTION", requires = "metric")]
     pub better: Option<Better>,
+    /// Stop a run after this time, e.g. `90s`; it counts as failed.
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse_duration, help_heading = "Measuring")]
+    pub timeout: Option<f64>,
     #[command(flatten)]
     pub measure: MeasureOptions,
 }
@@ -95,6 +98,7 @@ pub struct Target {
     /// The settings given; several values of one are swept.
     pub settings: BTreeMap<String, Vec<Value>>,
     pub compare: Option<String>,
+    pub timeout: Option<f64>,
     pub measure: MeasureOptions,
 }
 
@@ -107,9 +111,6 @@ pub struct MeasureOptions {
     /// Repeat until the interval is at most this far from the median on each side, e.g. `2%`.
     #[arg(long, value_name = "SHARE", value_parser = quantity::parse_share, help_heading = "Measuring")]
     pub precision: Option<f64>,
-    /// Stop a run after this time, e.g. `90s`; it counts as failed.
-    #[arg(long, value_name = "DURATION", value_parser = duration::parse_duration, help_heading = "Measuring")]
-    pub timeout: Option<f64>,
     /// Record to create or continue [default: a new one under records/].
     #[arg(long, value_name = "DIRECTORY", help_heading = "Results")]
     pub record: Option<PathBuf>,
@@ -168,6 +169,7 @@ impl FromArgMatches for Target {
             workload: name.to_owned(),
             settings: given.collect(),
             compare: matches.try_get_one::<String>(COMPARE).ok().flatten().cloned(),
+            timeout: matches.get_one::<f64>(RUN_TIMEOUT).copied(),
             measure: MeasureOptions::from_arg_matches(matches)?,
         })
     }
@@ -179,10 +181,19 @@ impl FromArgMatches for Target {
 }
 
 const COMPARE: &str = "compare";
+/// Not `timeout`, which is a setting of some workloads.
+const RUN_TIMEOUT: &str = "run-timeout";
 
 fn workload(description: &WorkloadDescription) -> Command {
     let settings = description.settings.iter().map(flag);
-    let mut command = MeasureOptions::augment_args(Command::new(&description.name).args(settings));
+    let timeout = Arg::new(RUN_TIMEOUT)
+        .long(RUN_TIMEOUT)
+        .value_name("DURATION")
+        .value_parser(duration::parse_duration)
+        .help("Stop a run after this time, e.g. `90s`; it counts as failed")
+        .help_heading("Measuring");
+    let command = Command::new(&description.name).args(settings).arg(timeout);
+    let mut command = MeasureOptions::augment_args(command);
     if description.settings.iter().any(|setting| setting.name == names::setting::ENGINE) {
         let compare = Arg::new(COMPARE).long(COMPARE).value_name("ENGINE").value_parser(["torch"]);
         command = command.arg(
@@ -255,5 +266,27 @@ pub(super) fn values(setting: &SettingDescription, matches: &ArgMatches) -> Vec<
             let texts = matches.get_many::<String>(name).into_iter().flatten();
             texts.map(|text| arguments::value(kind, text)).collect()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_settings_of_every_workload_are_flags_without_a_clash() {
+        let command = Bench::augment_args(Command::new("bench"));
+        command.clone().debug_assert();
+        for description in workloads::descriptions() {
+            let found = command.find_subcommand(&description.name).unwrap();
+            assert_eq!(found.get_about().unwrap().to_string(), description.summary);
+        }
+    }
+
+    #[test]
+    fn values_to_vary_are_numbers_where_they_can_be() {
+        let values = vec![Value::Integer(1), Value::Float(2.5), Value::from("x")];
+        assert_eq!(vary("n=1, 2.5,x"), Ok(("n".to_owned(), values)));
+        assert!(vary("n").is_err());
     }
 }

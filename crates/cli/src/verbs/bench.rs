@@ -83,7 +83,12 @@ fn print(
 }
 
 /// Applies the options that are the same for commands and workloads.
-fn measured(campaign: CampaignBuilder, options: &MeasureOptions, repeats: u32) -> CampaignBuilder {
+fn measured(
+    campaign: CampaignBuilder,
+    options: &MeasureOptions,
+    timeout: Option<f64>,
+    repeats: u32,
+) -> CampaignBuilder {
     let mut campaign = match (options.repeats, options.precision) {
         (None, Some(_)) => campaign,
         (given, _) => campaign.repeats(given.unwrap_or(repeats)),
@@ -91,7 +96,7 @@ fn measured(campaign: CampaignBuilder, options: &MeasureOptions, repeats: u32) -
     if let Some(share) = options.precision {
         campaign = campaign.precision(share);
     }
-    if let Some(seconds) = options.timeout {
+    if let Some(seconds) = timeout {
         campaign = campaign.timeout(seconds);
     }
     campaign

@@ -53,7 +53,7 @@ pub fn campaign(options: &CommandOptions) -> Result<CampaignBuilder, Mistake> {
             None => campaign,
         };
     }
-    Ok(super::measured(campaign, &options.measure, REPEATS))
+    Ok(super::measured(campaign, &options.measure, options.timeout, REPEATS))
 }
 
 fn check(options: &CommandOptions) -> Result<(), Mistake> {

@@ -29,7 +29,7 @@ pub fn campaign(target: &Target) -> CampaignBuilder {
     if let Some(mode) = mode {
         campaign = campaign.exclude(format!("engine == 'native' and mode != '{mode}'"));
     }
-    super::measured(campaign, &target.measure, if profiled { 1 } else { REPEATS })
+    super::measured(campaign, &target.measure, target.timeout, if profiled { 1 } else { REPEATS })
 }
 
 /// Prints the result: a table for several cells, a block of all that is known for one.
