@@ -1,7 +1,5 @@
 //! Campaigns built in code go through the checks of a file and give the plan that their text gives.
 
-#![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
 use std::path::Path;
 
 use assay_campaign::{Campaign, CampaignBuilder, Catalogue, Context, OrderBy, Registry};
