@@ -1,4 +1,4 @@
-//! CPU and wall-clock time of commands, and what `/proc` tells of a process.
+//! CPU and wall-clock time of commands, and what `/proc` says about a process.
 
 use std::fs;
 use std::process::{Command, Output, Stdio};
@@ -48,8 +48,8 @@ pub fn peak_of_children() -> anyhow::Result<i64> {
 
 fn check(command: &Command, output: &Output, exits: &[i32]) -> anyhow::Result<()> {
     if !output.status.code().is_some_and(|code| exits.contains(&code)) {
-        let told = String::from_utf8_lossy(&output.stderr);
-        let tail: Vec<&str> = told.lines().rev().take(8).collect();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let tail: Vec<&str> = stderr.lines().rev().take(8).collect();
         let tail: Vec<&str> = tail.into_iter().rev().collect();
         bail!("{} ended with {}\n{}", name(command), output.status, tail.join("\n"));
     }

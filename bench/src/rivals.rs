@@ -10,9 +10,9 @@ use anyhow::{Context, ensure};
 use crate::campaign::{matrix, values};
 use crate::place::Place;
 
-/// The runs of the comparison are a matrix of so many values ...
+/// The runs of the comparison are a matrix of this many values ...
 pub const A: usize = 10;
-/// ... by so many.
+/// ... times this many.
 pub const B: usize = 20;
 /// How many runs that makes.
 pub const RUNS: usize = A * B;
@@ -20,15 +20,19 @@ pub const RUNS: usize = A * B;
 /// The variable that names a Python environment in which to look for rivals too.
 const ENVIRONMENT: &str = "ASSAY_BENCH_VENV";
 
-/// One way to carry out the runs.
+/// One way to make the runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contender {
     /// The program that is measured.
     Assay,
+    /// The same program, with commands and without a campaign file.
+    AssayBench,
     /// A shell loop that throws the output away.
     Loop,
     /// A shell loop that keeps a directory, a script and the output of every run.
     KeepingLoop,
+    /// Two commands in hyperfine's own shell, as its users write them.
+    HyperfineShell,
     /// One hyperfine benchmark of all runs.
     Hyperfine,
     /// One hyperfine benchmark a run.
@@ -42,8 +46,10 @@ pub enum Contender {
 }
 
 /// All of them, in the order of the table.
-pub const ALL: [Contender; 8] = [
+pub const ALL: [Contender; 10] = [
     Contender::Assay,
+    Contender::AssayBench,
+    Contender::HyperfineShell,
     Contender::Loop,
     Contender::KeepingLoop,
     Contender::Hyperfine,
@@ -58,6 +64,8 @@ impl Contender {
     pub fn name(self) -> &'static str {
         match self {
             Contender::Assay => "assay run",
+            Contender::AssayBench => "assay bench, 2 commands",
+            Contender::HyperfineShell => "hyperfine, 2 commands",
             Contender::Loop => "sh loop, output thrown away",
             Contender::KeepingLoop => "sh loop, a directory a run",
             Contender::Hyperfine => "hyperfine -N --runs 200",
@@ -68,7 +76,7 @@ impl Contender {
         }
     }
 
-    /// How many rounds to measure of so many: programs that take seconds to start are measured less often.
+    /// How many of the rounds to measure: programs that take seconds to start are measured less often.
     pub fn rounds(self, rounds: usize) -> usize {
         if matches!(self, Contender::Jube | Contender::Reframe) { rounds.div_ceil(4) } else { rounds }
     }
@@ -81,9 +89,11 @@ impl Contender {
     /// How to install it where it is missing.
     pub fn installation(self) -> &'static str {
         match self {
-            Contender::Assay => "cargo build --release -p assay",
+            Contender::Assay | Contender::AssayBench => "cargo build --release -p assay",
             Contender::Loop | Contender::KeepingLoop => "apt-get install dash",
-            Contender::Hyperfine | Contender::HyperfineMatrix => "apt-get install hyperfine",
+            Contender::Hyperfine | Contender::HyperfineMatrix | Contender::HyperfineShell => {
+                "apt-get install hyperfine"
+            }
             Contender::Parallel => "apt-get install parallel",
             Contender::Jube => "apt-get install jube",
             Contender::Reframe => {
@@ -95,16 +105,18 @@ impl Contender {
     /// The program; none where it is not installed.
     pub fn program(self, place: &Place) -> Option<PathBuf> {
         match self {
-            Contender::Assay => Some(place.assay.clone()),
+            Contender::Assay | Contender::AssayBench => Some(place.assay.clone()),
             Contender::Loop | Contender::KeepingLoop => find("sh", place),
-            Contender::Hyperfine | Contender::HyperfineMatrix => find("hyperfine", place),
+            Contender::Hyperfine | Contender::HyperfineMatrix | Contender::HyperfineShell => {
+                find("hyperfine", place)
+            }
             Contender::Parallel => find("parallel", place),
             Contender::Jube => find("jube", place),
             Contender::Reframe => find("reframe", place),
         }
     }
 
-    /// The command that carries out all runs in a fresh directory.
+    /// The command that makes all runs in a fresh directory.
     pub fn command(self, place: &Place, directory: &Path) -> anyhow::Result<Command> {
         let program = self.program(place).with_context(|| format!("{} is not installed", self.name()))?;
         let write = |name: &str, text: String| {
@@ -118,6 +130,14 @@ impl Contender {
             Contender::Assay => {
                 write("campaign.toml", matrix("overhead", "echo metric=1.0", A, B, 1))?;
                 command.args(["run", "campaign.toml"]);
+            }
+            Contender::AssayBench => {
+                let runs = (RUNS / 2).to_string();
+                command.args(["bench", "--repeats", &runs, "-o", "results.json"]).args(COMMANDS);
+            }
+            Contender::HyperfineShell => {
+                let runs = (RUNS / 2).to_string();
+                command.args(["--runs", &runs, "--export-json", "results.json"]).args(COMMANDS);
             }
             Contender::Loop => {
                 write("loop.sh", shell_loop("/bin/echo metric=1.0 > /dev/null"))?;
@@ -168,6 +188,9 @@ impl Contender {
     }
 }
 
+/// The two commands that are compared without a campaign file.
+const COMMANDS: [&str; 2] = ["echo metric=1.0", "echo metric=2.0"];
+
 /// What people write by hand to have the script and the output of every run.
 const KEEP: &str =
     "d=runs/$a-$b; mkdir -p $d; echo 'echo metric=1.0' > $d/run.sh; sh $d/run.sh > $d/stdout 2> $d/stderr";
@@ -215,8 +238,8 @@ fn python_environment(place: &Place) -> PathBuf {
 pub fn install(place: &Place) -> Vec<String> {
     let step = |program: &Path, words: &[&str]| -> anyhow::Result<()> {
         let output = Command::new(program).args(words).env("DEBIAN_FRONTEND", "noninteractive").output()?;
-        let told = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "{}", told.lines().last().unwrap_or("no reason given"));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "{}", stderr.lines().last().unwrap_or("no reason given"));
         Ok(())
     };
     let missing = |contender: Contender| contender.program(place).is_none();

@@ -23,6 +23,8 @@ struct Arguments {
 
 /// CPU milliseconds that a run may cost, the child included.
 const GOAL_MS: f64 = 2.0;
+/// What `assay bench` may cost, as a multiple of hyperfine with its default shell on the same commands.
+const GOAL_RATIO: f64 = 1.1;
 
 fn main() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
@@ -40,6 +42,17 @@ fn main() -> anyhow::Result<ExitCode> {
     let value = own.and_then(|(_, costs)| cpu_ms(costs)).map(|spread| spread.median);
     let mut goals = Goals::default();
     goals.add("cost of a run", value, "CPU ms", Bound::AtMost(GOAL_MS));
+    for (name, figure) in [("CPU", cpu_ms as fn(&[Cost]) -> Option<Spread>), ("wall", wall_ms)] {
+        let median = |wanted: Contender| {
+            let (_, costs) = measured.iter().find(|(contender, _)| *contender == wanted)?;
+            figure(costs).map(|spread| spread.median)
+        };
+        let ratio = median(Contender::AssayBench)
+            .zip(median(Contender::HyperfineShell))
+            .map(|(own, rival)| own / rival);
+        let name = format!("assay bench / hyperfine with its shell, {name} time");
+        goals.add(&name, ratio, "", Bound::AtMost(GOAL_RATIO));
+    }
     println!("{goals}");
     Ok(goals.exit())
 }
@@ -68,8 +81,10 @@ fn measure(place: &Place, quick: bool) -> anyhow::Result<Measured> {
             let mut command = contender.command(place, &directory)?;
             match cost(&mut command) {
                 Ok(cost) => costs.push(cost),
-                // A rival that fails is told, and is no reason not to measure the others.
-                Err(error) if *contender != Contender::Assay => println!("{}: {error}", contender.name()),
+                // A rival that fails is reported, and is no reason not to measure the others.
+                Err(error) if ![Contender::Assay, Contender::AssayBench].contains(contender) => {
+                    println!("{}: {error}", contender.name())
+                }
                 Err(error) => return Err(error),
             }
         }

@@ -1,12 +1,13 @@
 //! What only this client is asked.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use assay_load::clock::monotonic_ns;
-use assay_load::record::RecordReader;
+use assay_load::record::StoredLoad;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -30,9 +31,8 @@ pub struct Errors {
 
 /// Measures 64 streams with a token every `gap` milliseconds while other work takes nine tenths of the client's core.
 pub fn busy(place: &Place, gap: u32, seconds: u32) -> anyhow::Result<Errors> {
-    let gap = gap.to_string();
-    let endpoint =
-        Endpoint::start(place, &["--first-token", "200", "--gap", &gap, "--tokens", "50", "--spread"])?;
+    let gap = format!("{gap}ms");
+    let endpoint = Endpoint::start(place, &["--ttft", "200ms", "--itl", &gap, "--tokens", "50", "--spread"])?;
     let directory = place.fresh("busy")?;
     let mut command = pinned(CLIENT_CORE, &place.assay);
     command.current_dir(&directory).args([
@@ -43,7 +43,7 @@ pub fn busy(place: &Place, gap: u32, seconds: u32) -> anyhow::Result<Errors> {
         "--json",
         "--quiet",
     ]);
-    command.args(["--streams", "64", "--warm-up", "0", "--duration", &seconds.to_string()]);
+    command.args(["--streams", "64", "--warm-up", "0", "--duration", &format!("{seconds}s")]);
     let said = beside_other_work(|| carry_out(&mut command))?;
     let sends = endpoint.stop()?;
     let truth: HashMap<u64, i64> = sends
@@ -51,15 +51,25 @@ pub fn busy(place: &Place, gap: u32, seconds: u32) -> anyhow::Result<Errors> {
         .filter_map(|stream| Some((stream.client?, stream.first_token_ns()? - stream.arrived_ns)))
         .collect();
     let mut errors = Vec::new();
-    for exchange in RecordReader::open(&directory.join("load.assay"))? {
+    for exchange in only_load(&directory)?.requests()? {
         let exchange = exchange?;
-        if let (Some(first_s), Some(truth)) = (exchange.first_token_s, truth.get(&exchange.index)) {
-            errors.push((first_s - exchange.sent_s - *truth as f64 * 1e-9).abs());
+        if let (Some(first_s), Some(truth)) = (exchange.first_token_at_s, truth.get(&exchange.index)) {
+            errors.push((first_s - exchange.sent_at_s - *truth as f64 * 1e-9).abs());
         }
     }
     errors.sort_by(f64::total_cmp);
     let (half, most) = at(&errors, 0.5).zip(at(&errors, 0.99)).context("no request was compared")?;
     Ok(Errors { half, most, merged: said.printed.pointer("/client/merged_share").and_then(Value::as_f64) })
+}
+
+/// The load of the only run of the only record in a directory.
+fn only_load(directory: &Path) -> anyhow::Result<StoredLoad> {
+    let mut run = directory.join("records/load-1/runs");
+    // The directories of the cell and of the run.
+    for _ in 0..2 {
+        run = std::fs::read_dir(&run)?.next().context("the record has no run")??.path();
+    }
+    StoredLoad::in_run(&run)?.context("the run has no load")
 }
 
 /// Does something while another thread takes nine of every ten milliseconds of the client's core.
@@ -95,10 +105,10 @@ pub struct Many {
     pub failed: u64,
 }
 
-/// So many streams, each asking so often: the first token after 200 ms, then one every 20 ms, 50 in all.
+/// Streams that send several requests each: the first token after 200 ms, then one every 20 ms, 50 in all.
 pub fn many(place: &Place, streams: u32, requests_each: u32) -> anyhow::Result<Many> {
     let endpoint =
-        Endpoint::start(place, &["--first-token", "200", "--gap", "20", "--tokens", "50", "--spread"])?;
+        Endpoint::start(place, &["--ttft", "200ms", "--itl", "20ms", "--tokens", "50", "--spread"])?;
     let (streams_text, requests) = (streams.to_string(), (streams * requests_each).to_string());
     let options = ["--streams", &streams_text, "--requests", &requests, "--warm-up", "0"];
     let said = load(place, &endpoint.url, &options)?;
@@ -115,8 +125,8 @@ pub fn many(place: &Place, streams: u32, requests_each: u32) -> anyhow::Result<M
 }
 
 /// How late requests of an open loop are sent, in seconds: the 99th percentile of every second, and that of a thread
-/// which does nothing but wait for the same moments, in turns. The machine itself stands still now and then, which no
-/// client can do anything about; the second number tells how much of that there was.
+/// which does nothing but wait for the same moments, in turns. The machine itself stalls now and then, which no
+/// client can do anything about; the second number shows how much.
 #[derive(Debug)]
 pub struct Pace {
     /// This client.
@@ -125,13 +135,13 @@ pub struct Pace {
     pub machine: Option<Spread>,
 }
 
-/// Measures the pace for so many seconds.
+/// Measures the pace.
 pub fn pace(place: &Place, rate: u32, seconds: u32) -> anyhow::Result<Pace> {
     let rate_text = rate.to_string();
-    let options = ["--rate", &rate_text, "--duration", "1", "--gaps", "constant"];
+    let options = ["--rate", &rate_text, "--duration", "1s", "--gaps", "constant"];
     let (mut client, mut machine) = (Vec::new(), Vec::new());
     for _ in 0..seconds {
-        let endpoint = Endpoint::start(place, &["--first-token", "1", "--gap", "0", "--tokens", "1"])?;
+        let endpoint = Endpoint::start(place, &["--ttft", "1ms", "--itl", "0", "--tokens", "1"])?;
         let said = load(place, &endpoint.url, &options)?;
         endpoint.stop()?;
         client.extend(said.printed.pointer("/client/schedule_lag_p99_s").and_then(Value::as_f64));
@@ -179,7 +189,7 @@ pub fn starts(place: &Place, rounds: usize) -> anyhow::Result<Option<Spread>> {
     Ok(Spread::of(&times))
 }
 
-/// So many requests, one token each, on 64 streams: what that takes.
+/// Requests of one token each, on 64 streams: what that takes.
 pub fn requests(place: &Place, requests: u32) -> anyhow::Result<Said> {
     let endpoint = Endpoint::start(place, &["--instant", "--tokens", "1"])?;
     let requests = requests.to_string();

@@ -137,7 +137,7 @@ impl Client {
     fn first_token(self, directory: &Path, printed: &Value) -> Option<(f64, f64)> {
         let file = |name: &str| serde_json::from_slice(&fs::read(directory.join(name)).ok()?).ok();
         let (said, place, unit): (Value, &str, f64) = match self {
-            Client::Assay => (printed.clone(), "/endpoints/0/first_token_s", 1.0),
+            Client::Assay => (printed.clone(), "/endpoints/0/ttft_s", 1.0),
             Client::Reqwest | Client::Aiohttp | Client::Httpx => (printed.clone(), "/first_token_s", 1.0),
             Client::Aiperf => (file("artifacts/profile_export_aiperf.json")?, "/time_to_first_token", 1e-3),
             Client::Guidellm => {
@@ -163,12 +163,13 @@ pub struct Said {
     pub cpu_s: f64,
     /// Wall-clock seconds.
     pub wall_s: f64,
-    /// The largest resident memory in bytes, as far as a look every few milliseconds tells; of the process itself.
+    /// The largest resident memory in bytes of the process and its children together, looked at every few
+    /// milliseconds.
     pub peak_bytes: f64,
     /// What it printed, where that is JSON.
     pub printed: Value,
     /// The time to first token that it reported, in seconds: the median and the 99th percentile.
-    pub first_token_s: Option<(f64, f64)>,
+    pub ttft_s: Option<(f64, f64)>,
 }
 
 /// Lets a client do its work.
@@ -176,8 +177,8 @@ pub fn run(client: Client, place: &Place, url: &str, work: Work) -> anyhow::Resu
     let program = client.program(place).map_err(anyhow::Error::msg)?;
     let directory = place.fresh("client")?;
     let said = carry_out(&mut client.command(&program, url, work, &directory)?)?;
-    let first_token_s = client.first_token(&directory, &said.printed);
-    Ok(Said { first_token_s, ..said })
+    let ttft_s = client.first_token(&directory, &said.printed);
+    Ok(Said { ttft_s, ..said })
 }
 
 /// This program with options of its own.
@@ -205,18 +206,24 @@ pub fn carry_out(command: &mut Command) -> anyhow::Result<Said> {
     };
     let wall_s = began.elapsed().as_secs_f64();
     if !status.success() {
-        let told = fs::read_to_string(&errors).unwrap_or_default();
-        bail!("it ended with {status}: {}", told.lines().last().unwrap_or("no reason given"));
+        let printed = fs::read_to_string(&errors).unwrap_or_default();
+        bail!("it ended with {status}: {}", printed.lines().last().unwrap_or("no reason given"));
     }
     let printed = serde_json::from_slice(&fs::read(&out)?).unwrap_or(Value::Null);
-    Ok(Said { cpu_s: children_cpu_s()? - before, wall_s, peak_bytes, printed, first_token_s: None })
+    Ok(Said { cpu_s: children_cpu_s()? - before, wall_s, peak_bytes, printed, ttft_s: None })
 }
 
-/// The peak of a process so far.
+/// The peak of a process and of its children so far.
 fn peak_of(pid: u32) -> Option<f64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(line.split_whitespace().next()?.parse::<f64>().ok()? * 1024.0)
+    let own = line.split_whitespace().next()?.parse::<f64>().ok()? * 1024.0;
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let children = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    let children: Vec<u32> = children
+        .flat_map(|all| all.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>())
+        .collect();
+    Some(own + children.into_iter().filter_map(peak_of).sum::<f64>())
 }
 
 fn children_cpu_s() -> anyhow::Result<f64> {

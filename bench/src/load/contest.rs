@@ -94,7 +94,7 @@ impl Outcome {
     /// What all clients did, as a table.
     pub fn text(&self) -> String {
         let mut header = vec!["client", "1000 tokens", "CPU s / 1 M tokens", "range", "1000 tokens / CPU s"];
-        header.extend(["requests/s", "first token p50 ms", "truth", "p99 ms", "truth", "peak MB", "turns"]);
+        header.extend(["requests/s", "TTFT p50 ms", "truth", "p99 ms", "truth", "peak MB", "turns"]);
         let rows: Vec<Vec<String>> = Client::ALL.into_iter().filter_map(|client| self.row(client)).collect();
         let ideal = self.case.ideal.map(|rate| format!("; the schedule allows {} requests/s", number(rate)));
         let troubles: String = self.troubles.iter().map(|trouble| format!("missing: {trouble}\n")).collect();
@@ -111,9 +111,9 @@ impl Outcome {
             cpu.range(),
             shown(self.tokens_per_cpu_s(client).map(|spread| spread.scaled(1e-3))),
             shown(self.of(client, |turn| Some(f64::from(turn.work.requests) / turn.said.wall_s))),
-            shown(self.of(client, |turn| Some(turn.said.first_token_s?.0 * 1e3))),
+            shown(self.of(client, |turn| Some(turn.said.ttft_s?.0 * 1e3))),
             shown(self.of(client, |turn| Some(turn.truth?.0 * 1e3))),
-            shown(self.of(client, |turn| Some(turn.said.first_token_s?.1 * 1e3))),
+            shown(self.of(client, |turn| Some(turn.said.ttft_s?.1 * 1e3))),
             shown(self.of(client, |turn| Some(turn.truth?.1 * 1e3))),
             shown(self.of(client, |turn| Some(turn.said.peak_bytes / 1e6))),
             self.turns.iter().filter(|turn| turn.client == client).count().to_string(),

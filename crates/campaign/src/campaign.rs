@@ -1,5 +1,6 @@
 //! One campaign file, read and validated. Every problem in the file is found in one go.
 
+mod builder;
 mod built_in;
 mod fewer;
 mod file;
@@ -22,8 +23,9 @@ use assay_model::{Layout, Platform};
 
 use crate::plan::{Context, Plan};
 use crate::problem::{Problem, Problems};
-use crate::reader::{self, Collector, Table};
+use crate::reader::{self, Collector, Table, Text};
 use crate::registry::Registry;
+pub use builder::CampaignBuilder;
 pub use fewer::Fewer;
 pub use file::ConfigurationFile;
 pub use gate::GateRule;
@@ -36,14 +38,14 @@ pub use schedule::{Expected, Order, OrderBy, Repeats, RunPolicy};
 pub(crate) use sweep::MOST_POINTS;
 pub use sweep::{Axis, Sweep};
 pub(crate) use workload::COMMAND;
-pub use workload::{Shell, Workload};
+pub use workload::{CommandTemplate, Shell, Workload};
 
 /// A campaign: a question, what is varied, where it runs, how often.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Campaign {
-    /// The file's name, as shown to the user.
+    /// The file's name, as shown to the user; empty for a campaign that was built in code.
     pub file: String,
-    /// The file's text.
+    /// The file's text, or the text of a file that would give the same campaign.
     pub text: Arc<str>,
     /// The file's directory; relative paths in the file start here.
     pub directory: PathBuf,
@@ -126,6 +128,16 @@ impl Campaign {
         }
     }
 
+    /// Starts a campaign on a built-in workload in code, without a file.
+    pub fn for_workload(name: &str, workload: &str) -> CampaignBuilder {
+        CampaignBuilder::new(name, workload)
+    }
+
+    /// Starts a campaign on commands in code, without a file.
+    pub fn for_commands(name: &str) -> CampaignBuilder {
+        CampaignBuilder::new(name, COMMAND)
+    }
+
     /// Expands the campaign into a plan. Problems that stop nothing are part of the plan.
     pub fn plan(&self, context: &Context<'_>) -> Result<Plan, Problems> {
         Plan::new(self, context)
@@ -140,7 +152,11 @@ fn read<'a>(
     registry: &Registry,
     problems: &'a Collector<'a>,
 ) -> Option<Campaign> {
-    let name = read_name(top, problems);
+    let name = top.get("name").map(|item| item.text());
+    let name = match name {
+        Some(text) => text.and_then(|text| read_name(Some(&text), problems)),
+        None => read_name(None, problems),
+    };
     let question = top.get("question").and_then(|item| item.text()).map(|text| text.value);
     let replay = replay::find(top);
     let given = workload::kind(top, replay.is_some(), problems);
@@ -150,7 +166,8 @@ fn read<'a>(
         .iter()
         .flat_map(|workload| workload.settings.iter().map(|setting| setting.name.clone()))
         .collect();
-    let mut sweep = Sweep::read(top, &own, problems);
+    let commands = given.as_ref().and_then(workload::command_names);
+    let mut sweep = Sweep::read(top, &own, commands, problems);
     let settings = own.iter().chain(sweep.places.keys()).cloned().collect();
     let names = Names::new(settings, problems);
     sweep.read_conditions(top, &names);
@@ -202,31 +219,41 @@ fn read<'a>(
     })
 }
 
-fn read_name(top: &mut Table<'_>, problems: &Collector<'_>) -> Option<String> {
-    let Some(item) = top.get("name") else {
+/// The name is also a directory's, with room for what is added when a record is moved aside.
+const LONGEST_NAME: usize = 200;
+
+fn read_name(given: Option<&Text>, problems: &Collector<'_>) -> Option<String> {
+    let Some(text) = given else {
         problems.add(
             Problem::error("the campaign has no name").hint("add `name = \"…\"` at the top of the file"),
         );
         return None;
     };
-    let text = item.text()?;
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     // The name becomes a directory: it must not hide there or lead elsewhere.
-    if !text.value.is_empty() && text.value.chars().all(fits) && !text.value.starts_with('.') {
-        return Some(text.value);
+    let fitting = !text.value.is_empty() && text.value.len() <= LONGEST_NAME;
+    if fitting && text.value.chars().all(fits) && !text.value.starts_with('.') {
+        return Some(text.value.clone());
     }
-    let problem = Problem::error(format!("`{}` cannot be the name of a campaign", text.value)).at(text.span);
-    problems.add(problem.hint("names are letters, digits, `.`, `_` and `-`, and do not begin with a dot"));
+    let shown: String = text.value.chars().take(60).collect();
+    let problem = Problem::error(format!("`{shown}` cannot be the name of a campaign")).at(text.span.clone());
+    problems.add(problem.hint(format!(
+        "names are at most {LONGEST_NAME} letters, digits, `.`, `_` and `-`, and do not begin with a dot"
+    )));
     None
 }
 
 /// A setting that nothing uses changes nothing, and the campaign would compare a thing with itself.
 fn warn_unused(sweep: &Sweep, names: &Names<'_>, problems: &Collector<'_>) {
     for (name, place) in &sweep.places {
-        if !names.is_used(name) {
+        if !names.is_used(name) && name != workload::COMMAND_SETTING {
             let problem = Problem::warning(format!("the setting `{name}` is never used: it changes nothing"));
-            let hint =
-                format!("put `{{{name}}}` into the command, or list it in `uses` if it is only a label");
+            let hint = match problems.is_file() {
+                true => {
+                    format!("put `{{{name}}}` into the command, or list it in `labels` if it is only a label")
+                }
+                false => format!("put `{{{name}}}` into the command"),
+            };
             problems.add(problem.at(place.clone()).label("never used").hint(hint));
         }
     }

@@ -80,7 +80,7 @@ fn filled(limits: &Limits, probed: Option<&Limits>) -> Limits {
     }
 }
 
-/// Problems that many cells share are told once, with their number and the first cell.
+/// Problems that many cells share are reported once, with their number and the first cell.
 struct Groups<'a> {
     groups: BTreeMap<(&'static str, String), Group>,
     varied: &'a [String],

@@ -1,10 +1,10 @@
 //! Sweeps turned into points: the matrix, less what is excluded, and the extra points.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use assay_model::{PointId, Settings, Value};
 
-use crate::campaign::{COMMAND, Campaign, Condition, MOST_POINTS, Sweep, Workload};
+use crate::campaign::{COMMAND, Campaign, CommandTemplate, Condition, MOST_POINTS, Sweep, Workload};
 use crate::expression::Scope;
 use crate::problem::Problem;
 
@@ -91,20 +91,26 @@ fn matrix_point(sweep: &Sweep, mut index: usize) -> Settings {
 }
 
 /// Gives points their identities and merges equal ones.
-struct Builder {
-    workload: String,
+struct Builder<'a> {
+    workload: &'a Workload,
+    /// The canonical text by command: points of one command keep their identity when another command is added.
+    canonical: BTreeMap<Option<String>, String>,
     points: Vec<(PointId, Settings)>,
     seen: HashSet<PointId>,
     repeated: usize,
 }
 
-impl Builder {
-    fn new(workload: &Workload) -> Builder {
-        Builder { workload: canonical(workload), points: Vec::new(), seen: HashSet::new(), repeated: 0 }
+impl<'a> Builder<'a> {
+    fn new(workload: &'a Workload) -> Builder<'a> {
+        let canonical = BTreeMap::new();
+        Builder { workload, canonical, points: Vec::new(), seen: HashSet::new(), repeated: 0 }
     }
 
     fn add(&mut self, settings: Settings) {
-        let id = identity(&self.workload, &settings);
+        let command = self.workload.command_of(&settings);
+        let name = command.and_then(|command| command.name.clone());
+        let text = self.canonical.entry(name).or_insert_with(|| canonical(self.workload, command));
+        let id = identity(text, &settings);
         match self.seen.insert(id.clone()) {
             true => self.points.push((id, settings)),
             false => self.repeated += 1,
@@ -121,8 +127,8 @@ fn identity(workload: &str, settings: &Settings) -> PointId {
 
 /// The canonical text of a workload: all that decides what is computed, and nothing about where or how often. A
 /// built-in workload is known by its name; its command line may change between versions.
-fn canonical(workload: &Workload) -> String {
-    let environment: std::collections::BTreeMap<&str, &str> =
+fn canonical(workload: &Workload, command: Option<&CommandTemplate>) -> String {
+    let environment: BTreeMap<&str, &str> =
         workload.environment.iter().map(|(name, value)| (name.as_str(), value.text())).collect();
     let files: Vec<serde_json::Value> = workload
         .files
@@ -131,14 +137,21 @@ fn canonical(workload: &Workload) -> String {
         .collect();
     let own = workload.kind == COMMAND;
     let mut canonical = serde_json::json!({
-        "command": own.then(|| workload.command.text()),
+        "command": own.then(|| command.map_or("", |command| command.template.text())),
         "config": files,
         "environment": environment,
         "kind": workload.kind,
         "shell": own.then(|| workload.shell.word()),
     });
-    if let (Some(replay), Some(keys)) = (&workload.replay, canonical.as_object_mut()) {
+    let Some(keys) = canonical.as_object_mut() else { return canonical.to_string() };
+    if let Some(replay) = &workload.replay {
         keys.insert("replay".to_owned(), replay.canonical());
+    }
+    // Absent where there is none, so that points keep the identity they always had.
+    for (key, step) in [("prepare", &workload.prepare), ("cleanup", &workload.cleanup)] {
+        if let Some(step) = step {
+            keys.insert(key.to_owned(), step.text().into());
+        }
     }
     canonical.to_string()
 }

@@ -9,13 +9,14 @@
 //! | `quantity.rs` | durations, sizes and shares as people write them |
 //! | `expression.rs` | the small language of `where`, `resources` and `expected` |
 //! | `template.rs` | text with `{setting}` placeholders |
+//! | `shell.rs` | text quoted for shell commands |
 //! | `configuration.rs` | configuration files rendered from a base file by key path |
 //! | `campaign.rs` | one campaign file, validated |
 //! | `expand.rs` | sweeps turned into points |
 //! | `check.rs` | what is checked cell by cell before anything starts |
 //! | `plan.rs` | the plan: cells, order, estimate, invocations |
 //! | `catalogue.rs` | platform files |
-//! | `registry.rs` | what workloads, dialects, launchers, platforms and metrics exist, as told by the caller |
+//! | `registry.rs` | what workloads, dialects, launchers, platforms and metrics exist, as the caller describes them |
 
 pub mod campaign;
 pub mod catalogue;
@@ -28,11 +29,13 @@ pub mod problem;
 pub mod quantity;
 mod reader;
 pub mod registry;
+pub mod shell;
 mod suggest;
 pub mod template;
 
 pub use campaign::{
-    Campaign, Fewer, GateRule, Keep, LoadError, OrderBy, Pattern, REPLAY, Repeats, Shell, Stream,
+    Campaign, CampaignBuilder, Fewer, GateRule, Keep, LoadError, OrderBy, Pattern, REPLAY, Repeats, Shell,
+    Stream,
 };
 pub use catalogue::Catalogue;
 pub use check::Resources;

@@ -143,6 +143,30 @@ impl Plan {
         self.expected_s.get(cell).copied().flatten()
     }
 
+    /// The programs that runs start, as the commands name them; none where this program itself runs a workload. What
+    /// follows from settings or from shell syntax is left out.
+    pub fn programs(&self) -> Vec<String> {
+        if self.workload.is_built_in() {
+            return Vec::new();
+        }
+        let words = self.workload.commands.iter().filter_map(|command| command.template.words().ok());
+        let first = words.filter_map(|words| {
+            let mut texts = words.iter().map(|word| word.render(&|_| None).unwrap_or_default());
+            texts.find(|text| !text.contains('='))
+        });
+        first.filter(|text| !text.is_empty()).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// Whether this program itself runs a workload.
+    pub fn is_built_in(&self) -> bool {
+        self.workload.is_built_in()
+    }
+
+    /// How often each cell is run before its first measured run.
+    pub fn warmup(&self) -> u32 {
+        self.run.warmup
+    }
+
     /// How often a cell is run at least.
     pub fn least_of(&self, cell: usize) -> u32 {
         self.least.get(cell).copied().unwrap_or(self.repeats.at_least)

@@ -71,7 +71,7 @@ impl Problem {
 /// All that is wrong with one file, in the order of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problems {
-    /// The file's name, as shown to the user.
+    /// The file's name, as shown to the user; empty where there is no file to point at.
     pub file: String,
     /// The file's text.
     pub text: Arc<str>,
@@ -85,12 +85,16 @@ const SHOWN: usize = 50;
 impl Problems {
     /// Sorts the problems and drops exact repetitions.
     pub fn new(file: impl Into<String>, text: impl Into<Arc<str>>, mut list: Vec<Problem>) -> Problems {
+        let file = file.into();
+        if file.is_empty() {
+            list.iter_mut().for_each(|problem| problem.span = None);
+        }
         list.sort_by_key(|problem| {
             let place = problem.span.as_ref().map_or((usize::MAX, usize::MAX), |span| (span.start, span.end));
             (place, problem.severity)
         });
         list.dedup();
-        Problems { file: file.into(), text: text.into(), list }
+        Problems { file, text: text.into(), list }
     }
 
     /// Whether any problem stops everything.
@@ -98,7 +102,7 @@ impl Problems {
         self.list.iter().any(|problem| problem.severity == Severity::Error)
     }
 
-    /// Whether there is nothing to tell.
+    /// Whether there is nothing to report.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -117,17 +121,18 @@ impl Problems {
     }
 
     /// The problems as text for people, with the lines they are about.
-    pub fn render(&self, colour: bool) -> String {
-        let renderer = if colour { Renderer::styled() } else { Renderer::plain() }.term_width(120);
+    pub fn render(&self, color: bool) -> String {
+        let renderer = if color { Renderer::styled() } else { Renderer::plain() }.term_width(120);
         let mut shown: Vec<String> =
-            self.list.iter().take(SHOWN).map(|problem| self.render_one(problem, &renderer, colour)).collect();
+            self.list.iter().take(SHOWN).map(|problem| self.render_one(problem, &renderer, color)).collect();
         if self.list.len() > SHOWN {
-            shown.push(format!("… and {} more problems in {}", self.list.len() - SHOWN, self.file));
+            let place = if self.file.is_empty() { String::new() } else { format!(" in {}", self.file) };
+            shown.push(format!("… and {} more problems{place}", self.list.len() - SHOWN));
         }
         shown.join("\n\n")
     }
 
-    fn render_one(&self, problem: &Problem, renderer: &Renderer, colour: bool) -> String {
+    fn render_one(&self, problem: &Problem, renderer: &Renderer, color: bool) -> String {
         let level = match problem.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
@@ -146,13 +151,14 @@ impl Problems {
                     Snippet::source(source).path(self.file.as_str()).line_start(line.number).annotation(mark);
                 renderer.render(&[title.element(snippet)])
             }
+            None if self.file.is_empty() => renderer.render(&[annotate_snippets::Group::with_title(title)]),
             None => {
                 let origin = annotate_snippets::Origin::path(self.file.as_str());
                 renderer.render(&[title.element(origin)])
             }
         };
         if let Some(hint) = &problem.hint {
-            let (start, end) = if colour { ("\u{1b}[1m\u{1b}[36m", "\u{1b}[0m") } else { ("", "") };
+            let (start, end) = if color { ("\u{1b}[1m\u{1b}[36m", "\u{1b}[0m") } else { ("", "") };
             text.push_str(&format!("\n{start}hint{end}: {hint}"));
         }
         text

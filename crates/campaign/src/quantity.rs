@@ -2,6 +2,9 @@
 
 pub use assay_model::duration::parse_duration;
 
+/// Durations stay below this, three hundred years, so that every later conversion to a system duration is valid.
+pub(crate) const LONGEST_S: f64 = 1e10;
+
 /// Reads a size such as `4 GiB` or `500 MB`, in bytes.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let wrong = || format!("`{text}` is not a size; write for example `4 GiB` or `500 MB`");

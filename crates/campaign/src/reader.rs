@@ -12,13 +12,23 @@ use crate::suggest;
 
 /// Collects problems while a file is read.
 pub(crate) struct Collector<'a> {
-    text: &'a str,
+    /// The file's text; none for a campaign built in code.
+    text: Option<&'a str>,
     list: RefCell<Vec<Problem>>,
 }
 
 impl<'a> Collector<'a> {
     pub(crate) fn new(text: &'a str) -> Collector<'a> {
-        Collector { text, list: RefCell::new(Vec::new()) }
+        Collector { text: Some(text), list: RefCell::new(Vec::new()) }
+    }
+
+    /// For a campaign that comes from flags: there is no file whose lines could be shown.
+    pub(crate) fn for_flags() -> Collector<'a> {
+        Collector { text: None, list: RefCell::new(Vec::new()) }
+    }
+
+    pub(crate) fn is_file(&self) -> bool {
+        self.text.is_some()
     }
 
     pub(crate) fn add(&self, problem: Problem) {
@@ -49,7 +59,7 @@ pub(crate) struct Text {
     /// The whole place, quotes included.
     pub(crate) span: Range<usize>,
     /// Where the text itself starts; none where escapes make positions differ.
-    inner: Option<usize>,
+    pub(crate) inner: Option<usize>,
 }
 
 impl Text {
@@ -62,6 +72,11 @@ impl Text {
             })
         });
         Text { value: value.to_owned(), inner: inner.map(|skip| span.start + skip), span }
+    }
+
+    /// Text that does not come from a file.
+    pub(crate) fn given(value: &str) -> Text {
+        Text { value: value.to_owned(), span: 0..0, inner: None }
     }
 
     /// The place in the file of a part of the text.
@@ -100,7 +115,7 @@ impl<'a> Item<'a> {
 
     pub(crate) fn text(&self) -> Option<Text> {
         match self.value.as_str() {
-            Some(text) => Some(Text::new(text, self.span.clone(), self.problems.text)),
+            Some(text) => Some(Text::new(text, self.span.clone(), self.problems.text.unwrap_or_default())),
             None => {
                 self.wrong("text");
                 None
@@ -160,6 +175,10 @@ impl<'a> Item<'a> {
                     None
                 }
             },
+            DeValue::String(text) if text.contains('\0') => {
+                self.problem(format!("`{}` holds a NUL character, which no command can take", self.name));
+                None
+            }
             DeValue::String(text) => Some(Value::Text(text.clone().into_owned())),
             DeValue::Boolean(state) => Some(Value::Switch(*state)),
             _ => {
@@ -261,6 +280,12 @@ impl<'a> Table<'a> {
         Some(self.item(key, value))
     }
 
+    /// The value of a key, which stays unknown until it is asked for by `get`.
+    pub(crate) fn peek(&self, key: &str) -> Option<Item<'a>> {
+        let (key, value) = self.entries.get_key_value(key)?;
+        Some(self.item(key, value))
+    }
+
     /// All entries in the order of the file: for tables whose keys the user chooses.
     pub(crate) fn entries(&self) -> Vec<(Text, Item<'a>)> {
         let mut entries: Vec<(Text, Item<'a>)> = self
@@ -308,14 +333,17 @@ impl<'a> Table<'a> {
 /// Where a key belongs that stands in the wrong table. TOML puts every key under the last header above it, so a key
 /// in the wrong place is the commonest mistake after a mistyped one.
 fn home(key: &str, here: &str) -> Option<&'static str> {
-    const HOMES: [(&str, &str); 46] = [
+    const HOMES: [(&str, &str); 50] = [
         ("name", ""),
         ("question", ""),
         ("command", "workload"),
+        ("commands", "workload"),
+        ("prepare", "workload"),
+        ("cleanup", "workload"),
         ("directory", "workload"),
         ("shell", "workload"),
         ("environment", "workload"),
-        ("uses", "workload"),
+        ("labels", "workload"),
         ("exclude", "where"),
         ("require", "where"),
         ("at_least", "repeats"),
@@ -328,6 +356,7 @@ fn home(key: &str, here: &str) -> Option<&'static str> {
         ("seed", "order"),
         ("platforms", "run"),
         ("timeout", "run"),
+        ("warmup", "run"),
         ("grace", "run"),
         ("expected", "run"),
         ("pin", "run"),

@@ -1,4 +1,4 @@
-//! What exists: told by the caller, so that a new workload, dialect or launcher needs no change here.
+//! What exists, as the caller describes it, so that a new workload, dialect or launcher needs no change here.
 
 use assay_model::{Metric, Platform, WorkloadDescription};
 
@@ -9,7 +9,7 @@ pub struct Registry {
     pub workloads: Vec<WorkloadDescription>,
     /// Log dialects; `auto` is always allowed.
     pub dialects: Vec<String>,
-    /// Ways to start runs that this program can carry out.
+    /// Ways to start runs that this program supports.
     pub launchers: Vec<String>,
     /// Platforms of the catalogue.
     pub platforms: Vec<Platform>,

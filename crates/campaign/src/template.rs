@@ -1,4 +1,5 @@
-//! Text with `{setting}` placeholders. `{{` and `}}` are literal braces; `${…}` belongs to the shell.
+//! Text with `{setting}` placeholders. `{{` and `}}` are literal braces; `${…}` belongs to the shell. In a shell command,
+//! `{setting:q}` is inserted as one quoted word, and so are paths.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -6,6 +7,7 @@ use std::ops::Range;
 use assay_model::Value;
 
 use crate::problem::Problem;
+use crate::shell::QuoteTracker;
 
 /// Gives the value of a placeholder, where there is one.
 pub type Lookup<'a> = dyn Fn(&str) -> Option<Value> + 'a;
@@ -13,6 +15,9 @@ pub type Lookup<'a> = dyn Fn(&str) -> Option<Value> + 'a;
 /// Placeholders that are not settings.
 pub const RESERVED: [&str; 6] =
     ["run_directory", "campaign_directory", "repeat", "seed", "platform", "assay"];
+
+/// Those that are paths, which may hold anything.
+const PATHS: [&str; 3] = ["run_directory", "campaign_directory", "assay"];
 
 /// A parsed text with placeholders.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -28,6 +33,18 @@ pub enum Part {
     Literal(String),
     /// A placeholder, with its place in the template's text.
     Placeholder(String, Range<usize>),
+    /// A placeholder whose value is quoted in a shell command: `{name:q}`, and all placeholders that are paths.
+    Quoted(String, Range<usize>),
+}
+
+impl Part {
+    fn placeholder(name: &str, span: Range<usize>) -> Part {
+        match name.strip_suffix(":q") {
+            Some(name) => Part::Quoted(name.to_owned(), span),
+            None if PATHS.contains(&name) => Part::Quoted(name.to_owned(), span),
+            None => Part::Placeholder(name.to_owned(), span),
+        }
+    }
 }
 
 impl Template {
@@ -88,7 +105,7 @@ impl Template {
     /// The placeholders with their places, in order.
     pub fn placeholders(&self) -> impl Iterator<Item = (&str, Range<usize>)> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Placeholder(name, span) => Some((name.as_str(), span.clone())),
+            Part::Placeholder(name, span) | Part::Quoted(name, span) => Some((name.as_str(), span.clone())),
             Part::Literal(_) => None,
         })
     }
@@ -96,7 +113,7 @@ impl Template {
     /// The name, if the whole template is one placeholder: then the value keeps its type.
     pub fn single(&self) -> Option<&str> {
         match self.parts.as_slice() {
-            [Part::Placeholder(name, _)] => Some(name),
+            [Part::Placeholder(name, _) | Part::Quoted(name, _)] => Some(name),
             _ => None,
         }
     }
@@ -107,7 +124,7 @@ impl Template {
         for part in &self.parts {
             match part {
                 Part::Literal(literal) => text.push_str(literal),
-                Part::Placeholder(name, _) => {
+                Part::Placeholder(name, _) | Part::Quoted(name, _) => {
                     let value = lookup(name).ok_or_else(|| name.clone())?;
                     // Writing to a String cannot fail.
                     let _ = write!(text, "{value}");
@@ -117,12 +134,32 @@ impl Template {
         Ok(text)
     }
 
+    /// Fills in the placeholders of a shell command. What is quoted fits the quotes that it is inserted between.
+    pub fn render_shell(&self, lookup: &Lookup<'_>) -> Result<String, String> {
+        let mut text = String::with_capacity(self.text.len() + 32);
+        let mut quotes = QuoteTracker::new();
+        for part in &self.parts {
+            let piece = match part {
+                Part::Literal(literal) => literal.clone(),
+                Part::Placeholder(name, _) => lookup(name).ok_or_else(|| name.clone())?.to_string(),
+                Part::Quoted(name, _) => {
+                    let value = lookup(name).ok_or_else(|| name.clone())?.to_string();
+                    text.push_str(&quotes.quote(&value));
+                    continue;
+                }
+            };
+            quotes.pass(&piece);
+            text.push_str(&piece);
+        }
+        Ok(text)
+    }
+
     /// Splits into words as a shell would, before anything is filled in: a value with a space in it stays one word.
     pub fn words(&self) -> Result<Vec<Template>, Problem> {
         let mut words = Words::default();
         for part in &self.parts {
             match part {
-                Part::Placeholder(name, span) => words.placeholder(name, span),
+                Part::Placeholder(name, span) | Part::Quoted(name, span) => words.placeholder(name, span),
                 Part::Literal(literal) => literal.chars().for_each(|c| words.character(c)),
             }
         }
@@ -151,8 +188,8 @@ impl Builder {
             return 1;
         };
         let name = rest.get(1..length - 1).unwrap_or_default();
-        if is_name(name) {
-            self.parts.push(Part::Placeholder(name.to_owned(), at..at + length));
+        if is_name(name.strip_suffix(":q").unwrap_or(name)) {
+            self.parts.push(Part::placeholder(name, at..at + length));
             return length;
         }
         // Only the opening is marked: what is between the braces may be anything, for example a whole awk program.
@@ -249,6 +286,19 @@ mod tests {
         assert_eq!(fill("echo ${HOME} ${A:-{batch}} {batch}"), "echo ${HOME} ${A:-BATCH} BATCH");
         assert_eq!(fill("größe={größe_ä}".replace("größe_ä", "x").as_str()), "größe=X");
         assert_eq!(fill(""), "");
+    }
+
+    #[test]
+    fn paths_and_marked_settings_are_quoted_in_shell_commands() {
+        let lookup = |_: &str| Some(Value::from("a b;'"));
+        let shell = |text: &str| Template::parse(text).unwrap().render_shell(&lookup).unwrap();
+        assert_eq!(shell("x {run_directory}/p {mode}"), r"x 'a b;'\'''/p a b;'");
+        assert_eq!(shell("x {mode:q}"), r"x 'a b;'\'''");
+        assert_eq!(shell("x \"{assay}\""), "x \"a b;'\"");
+        let plain = Template::parse("{run_directory}/p {mode:q}").unwrap();
+        assert_eq!(plain.render(&lookup).unwrap(), "a b;'/p a b;'");
+        assert_eq!(plain.placeholders().map(|(name, _)| name).collect::<Vec<_>>(), ["run_directory", "mode"]);
+        assert!(Template::parse("{mode:x}").is_err() && Template::parse("{:q}").is_err());
     }
 
     #[test]

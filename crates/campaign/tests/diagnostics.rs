@@ -134,7 +134,7 @@ fn placeholders_and_settings() {
 [workload]
 command = "run {bacth} {nobody} ${HOME} {x-y} | awk '{print $1}'"
 environment = { THREADS = "{thread}" }
-uses = ["lable"]
+labels = ["lable"]
 [fixed]
 threads = 2
 repeat = 3
@@ -152,7 +152,7 @@ fn settings_that_change_nothing() {
         r#"name = "x"
 [workload]
 command = "run {batch}"
-uses = ["note"]
+labels = ["note"]
 [vary]
 batch = [8, 16]
 rate = [0.1, 0.2]

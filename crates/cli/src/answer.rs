@@ -3,9 +3,11 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `answer/file.rs` | Markdown, CSV and JSON files |
 //! | `answer/print.rs` | tables, gates and failures on the terminal |
 //! | `answer/layout.rs` | the additional tables that a campaign's `[report]` asks for |
 
+pub mod file;
 pub mod layout;
 pub mod print;
 

@@ -14,6 +14,8 @@ pub enum Exit {
     GateFailed = 4,
     /// The requested precision was not reached, or a gate is undecided.
     NotPrecise = 5,
+    /// What was measured cannot be trusted.
+    Invalid = 6,
     /// The record is kept.
     Interrupted = 130,
 }

@@ -20,7 +20,9 @@
 //! | `failure.rs` | errors with their hint and exit code |
 
 mod answer;
+mod build;
 mod dialects;
+mod execute;
 mod exit;
 mod failure;
 mod instructions;

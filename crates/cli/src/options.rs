@@ -58,8 +58,8 @@ pub enum Verb {
     Run(Run),
     /// Run the built-in tour: a small real campaign that needs nothing but this program.
     Tour(Tour),
-    /// Measure a built-in workload without a campaign file.
-    Bench(bench::Bench),
+    /// Measure commands or a built-in workload without a campaign file.
+    Bench(Box<bench::Bench>),
     /// Print the answer of a record, list its runs, or write a report (-o).
     Show(Show),
     /// Compare two records, cell by cell.

@@ -13,6 +13,7 @@ use assay_evidence::{DIALECTS, Pattern, Readers};
 use assay_launch::worker::Reader;
 use assay_model::{Metric, Platform, metric, names};
 
+use crate::failure::Mistake;
 use crate::{dialects, workloads};
 
 /// What a campaign is loaded for.
@@ -43,7 +44,7 @@ pub fn registry(campaign_directory: &Path, purpose: Purpose) -> anyhow::Result<R
     })
 }
 
-/// Metrics that the launcher measures, a dialect can find or a workload tells.
+/// Metrics that the launcher measures, a dialect can find or a workload reports.
 fn metrics() -> Vec<Metric> {
     let canonical = names::METRICS.iter().map(|known| Metric {
         name: known.name.to_owned(),
@@ -106,7 +107,7 @@ pub fn can_start(platform: &Platform) -> bool {
 
 /// How the output of a plan's runs on a platform is read.
 pub fn reader(plan: &Plan, platform: &Platform) -> anyhow::Result<Arc<Reader>> {
-    let patterns: Result<Vec<Pattern>, _> = plan
+    let patterns: Result<Vec<Pattern>, Mistake> = plan
         .patterns
         .iter()
         .map(|pattern| {
@@ -121,7 +122,10 @@ pub fn reader(plan: &Plan, platform: &Platform) -> anyhow::Result<Arc<Reader>> {
                 assay_campaign::Stream::Stderr => Some(assay_evidence::Stream::Stderr),
                 assay_campaign::Stream::Both => None,
             };
-            Pattern::new(&pattern.metric, &pattern.regex, pattern.unit.clone(), pattern.factor, keep, stream)
+            let (metric, unit) = (&pattern.metric, pattern.unit.clone());
+            Pattern::new(metric, &pattern.regex, unit, pattern.factor, keep, stream).map_err(|error| {
+                Mistake::new(format!("the pattern for `{metric}`: {error}"), "use a smaller pattern")
+            })
         })
         .collect();
     let dialect = plan.dialect_on(platform);

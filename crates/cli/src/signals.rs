@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use crate::exit::Exit;
 use anyhow::Context;
 use assay_launch::Interrupt;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -18,10 +19,12 @@ pub fn interrupts() -> anyhow::Result<Interrupt> {
     Ok(interrupt)
 }
 
-/// A flag that Ctrl-C and TERM set.
+/// A flag that Ctrl-C and TERM set. A second one ends the program at once, whatever it is waiting for.
 pub fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&stop))
+            .context(FAILED)?;
         signal_hook::flag::register(signal, Arc::clone(&stop)).context(FAILED)?;
     }
     Ok(stop)

@@ -32,7 +32,7 @@ pub fn metrics() -> Vec<Metric> {
     chat::metrics()
 }
 
-/// Whether a workload can be run with these settings, as far as they alone tell.
+/// Whether a workload can be run with these settings, as far as the settings alone decide that.
 pub fn check(name: &str, settings: &Settings) -> Result<(), Mistake> {
     match name {
         chat::NAME => chat::check(settings),
@@ -40,7 +40,7 @@ pub fn check(name: &str, settings: &Settings) -> Result<(), Mistake> {
     }
 }
 
-/// Runs one workload to its end. What it measures is told through `emitter`; an error is returned and not told.
+/// Runs one workload to its end. It reports through `emitter`; an error is returned and not reported.
 pub fn run(
     name: &str,
     settings: Settings,

@@ -100,7 +100,7 @@ fn row(cell: &CellEvidence, varied: &[String]) -> Row {
             Some(_) => "some runs failed or timed out; the estimate rests on the others",
             None => "its runs failed or timed out",
         };
-        let hint = "`assay show --runs` lists them; rerun with `--only failed` to retry";
+        let hint = "`assay show --runs` lists the runs with their reasons";
         caveats.push(caveat("failed_runs", text, hint));
     }
     if cell.without > 0 {

@@ -31,14 +31,14 @@ fn caveats(values: &[f64]) -> Vec<Caveat> {
     if values.len() == 1 {
         found.push(caveat(
             "one_run",
-            "a single run: its variation is unknown",
-            "at least 6 repeats give a 95 % interval: set `[repeats] at_least = 6`",
+            "a single run: how far another run would differ is unknown",
+            "at least 6 repeats give a 95 % interval",
         ));
     } else if values.len() < 6 {
         found.push(caveat(
             "few_runs",
             "fewer than 6 runs: the interval covers less than 95 %",
-            "set `[repeats] at_least = 6` and rerun; only missing runs are executed",
+            "raise the repeats to 6 or more and run again; finished runs are kept",
         ));
     }
     if stats::first_is_outlier(values) {

@@ -5,24 +5,24 @@
 //! | `load/distribution.rs` | many values in little memory, with their quantiles |
 //! | `load/window.rs` | the measured window |
 //! | `load/summary.rs` | requests to metrics |
-//! | `load/validity.rs` | whether the client itself spoilt the result |
+//! | `load/validity.rs` | whether a result can be trusted |
 //! | `load/capacity.rs` | the search for the highest rate at which bounds are met |
 //! | `load/curve.rs` | loads of several sizes, each made several times |
 //!
-//! | metric | is |
+//! | metric | definition |
 //! |---|---|
-//! | time to first token | from the intended send time (headline) or from the real one, to the first content, reasoning or tool call that is not empty |
-//! | time to first output | the same to the first content or tool call |
-//! | chunk gap | from one arrival of tokens to the next, within a request |
-//! | tokens per chunk | output tokens of a request by its chunks with tokens |
-//! | time per token | from the first to the last arrival of tokens, by the tokens after the first chunk |
-//! | end to end | from the intended or real send time to the last byte |
-//! | output rate of a request | its output tokens by its time from send to end |
-//! | total output rate | tokens that arrived inside the measured window, by its length |
-//! | request rate | requests that ended well inside the measured window, by its length |
-//! | success rate | requests that ended well, of all; with Wilson's interval |
+//! | `ttft` | from the intended send time (headline) or from the real one, to the first content, reasoning or tool call that is not empty |
+//! | `ttfo` | the same to the first content or tool call |
+//! | `itl` | from one arrival of tokens to the next, within a request |
+//! | tokens per chunk | output tokens of a request / its chunks with tokens |
+//! | `tpot` | (last − first arrival of tokens) / tokens after the first chunk |
+//! | `e2e` | from the intended or real send time to the last byte |
+//! | output rate of a request | output tokens / (last byte − send) |
+//! | `output_throughput` | tokens that arrived inside the measured window / its length |
+//! | `request_throughput` | requests that succeeded and ended inside the measured window / its length |
+//! | success rate | requests that succeeded / all requests, with Wilson's interval |
 //! | exact match, F1 | share of answers that are right, and the mean of F1 over words, as SQuAD's evaluation does it |
-//! | goodput | requests that ended well and met every bound, by the length of the window they could have ended in |
+//! | `goodput` | requests that succeeded and met every SLO inside the window / its length |
 //!
 //! The measured window is the time in which the load was what was asked for: in a closed loop from when all streams are
 //! busy until the last request is sent, in an open loop from the first to the last intended send time. Latencies are those
@@ -35,7 +35,7 @@ mod summary;
 mod validity;
 mod window;
 
-pub use capacity::{Capacity, Probe, Search, Standing};
+pub use capacity::{Capacity, Probe, ProbeOutcome, Search};
 pub use curve::{Curve, Level, Metric, Point, Reading};
 pub use distribution::Distribution;
 pub use summary::{Bounds, Collector, Share, Summary, Tokens};
@@ -48,18 +48,18 @@ pub struct Request {
     /// Whether it only warmed the endpoint up.
     pub warm_up: bool,
     /// When it was meant to be sent.
-    pub intended_s: f64,
+    pub intended_at_s: f64,
     /// When it was sent.
-    pub sent_s: f64,
+    pub sent_at_s: f64,
     /// When it ended.
-    pub end_s: f64,
+    pub end_at_s: f64,
     /// When the first token came.
-    pub first_token_s: Option<f64>,
+    pub first_token_at_s: Option<f64>,
     /// When the first output token came.
-    pub first_output_s: Option<f64>,
+    pub first_output_at_s: Option<f64>,
     /// When the last token came.
-    pub last_token_s: Option<f64>,
-    /// When chunks with tokens came, with the tokens of each where the server tells them.
+    pub last_token_at_s: Option<f64>,
+    /// When chunks with tokens came, with the tokens of each where the server reports them.
     pub arrivals: Vec<(f64, Option<u32>)>,
     /// Events with tokens; more than arrivals if some came together.
     pub token_events: u64,
@@ -69,17 +69,19 @@ pub struct Request {
     pub counted_tokens: Option<u64>,
     /// Tokens of the prompt.
     pub prompt_tokens: Option<u64>,
+    /// Prompt tokens that came from the server's cache.
+    pub cached_tokens: Option<u64>,
     /// Tokens of the reasoning.
     pub reasoning_tokens: Option<u64>,
     /// Whether it ended well.
     pub is_success: bool,
     /// How good its answer is: whether it is exactly right, and its F1. None where no right answer is known.
     pub score: Option<(bool, f64)>,
-    /// How long it waited, as the server tells.
+    /// How long it waited, as the server reports.
     pub server_queue_s: Option<f64>,
-    /// How long its prompt took, as the server tells.
+    /// How long its prompt took, as the server reports.
     pub server_prompt_s: Option<f64>,
-    /// How long its output took, as the server tells.
+    /// How long its output took, as the server reports.
     pub server_output_s: Option<f64>,
 }
 
@@ -90,7 +92,7 @@ impl Request {
     }
 
     /// Seconds for each token after the first chunk. A first chunk of several tokens is not taken for one token.
-    pub fn time_per_token_s(&self) -> Option<f64> {
+    pub fn tpot_s(&self) -> Option<f64> {
         let tokens = self.tokens()? as f64;
         let events = self.token_events as f64;
         let first = match self.arrivals.first()?.1 {
@@ -99,6 +101,6 @@ impl Request {
         };
         let rest = tokens - first;
         (rest > 0.5 && self.arrivals.len() > 1)
-            .then(|| Some((self.last_token_s? - self.first_token_s?) / rest))?
+            .then(|| Some((self.last_token_at_s? - self.first_token_at_s?) / rest))?
     }
 }

@@ -1,6 +1,6 @@
 //! Hands out runs, writes the journal, and tells what happens. The only writer of a record.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -175,6 +175,7 @@ pub fn execute(
             schedule,
             outcome: Outcome { ending: Ending::Complete, precise: true },
             first_metrics_s: BTreeMap::new(),
+            warmed: BTreeSet::new(),
         };
         let result = coordinator.carry_out(store, tell);
         if result.is_err() {
@@ -210,6 +211,8 @@ struct Coordinator<'a> {
     outcome: Outcome,
     /// When the first metric came in the runs of each cell.
     first_metrics_s: BTreeMap<usize, Vec<f64>>,
+    /// Cells that were run since this program was started: the others are warmed up first.
+    warmed: BTreeSet<usize>,
 }
 
 impl Coordinator<'_> {
@@ -286,6 +289,7 @@ impl Coordinator<'_> {
             campaign: self.plan.name.clone(),
             settings: planned.settings.clone(),
             invocation,
+            warmup: if self.warmed.insert(cell) { self.plan.warmup() } else { 0 },
             directory,
             record: store.directory().to_owned(),
             permissions: store.permissions(),

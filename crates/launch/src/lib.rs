@@ -36,6 +36,7 @@ pub mod replay;
 pub mod schedule;
 pub mod script;
 mod standing;
+mod steps;
 mod sys;
 pub mod tools;
 mod watcher;

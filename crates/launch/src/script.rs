@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::Mutex;
 
+pub use assay_campaign::shell::quoted;
 use assay_campaign::{Invocation, Recording, RecordingSource, Shell};
 use assay_store::secrets::{is_secret_name, required};
 
@@ -99,15 +100,6 @@ fn interpreter(shell: Shell) -> &'static str {
     }
 }
 
-/// A text as one word of a shell command.
-pub fn quoted(text: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./:=,@%+".contains(letter);
-    if !text.is_empty() && text.chars().all(plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
 fn quoted_path(path: &Path) -> String {
     quoted(&path.display().to_string())
 }
@@ -115,19 +107,4 @@ fn quoted_path(path: &Path) -> String {
 /// Comments must not leak into commands.
 fn one_line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quoting_survives_the_shell() {
-        for text in ["plain", "two words", "it's", "$HOME `x` \"y\"", "", "a\nb", "*"] {
-            let output = std::process::Command::new("sh")
-                .args(["-c", &format!("printf %s {}", quoted(text))])
-                .output();
-            assert_eq!(String::from_utf8(output.unwrap().stdout).unwrap(), text);
-        }
-    }
 }

@@ -18,7 +18,7 @@ use assay_store::secrets::Secrets;
 use crate::interrupt::Interrupt;
 use crate::process::{self, Spec};
 use crate::watcher::Watcher;
-use crate::{orphan, replay, script};
+use crate::{orphan, replay, script, steps};
 
 /// What is the same for all runs of a platform.
 pub struct Reader {
@@ -38,6 +38,8 @@ pub struct Job {
     pub settings: Settings,
     /// What to start.
     pub invocation: Invocation,
+    /// How often it is run before, unmeasured.
+    pub warmup: u32,
     /// The run directory.
     pub directory: PathBuf,
     /// The record's directory.
@@ -90,6 +92,9 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
         }
         Err(error) => return Err(error),
     };
+    if let Err(status) = steps::before(job, &script, interrupt) {
+        return Ok(RunResult::bare(status, now()));
+    }
     let lost = |source| WorkError { path: job.directory.join("stdout.log").display().to_string(), source };
     let started_at = now();
     let mut watcher = Watcher::new(job, interrupt, tell);
@@ -114,6 +119,7 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
         }
         Err(source) => return Err(lost(source)),
     };
+    let cleaned = steps::cleanup(job, interrupt);
     let status = concluded(ended.status, seen.findings.status.as_ref());
     let mut observations = ended.usage.as_ref().map(measured).unwrap_or_default();
     observations.extend(seen.findings.observations);
@@ -136,6 +142,9 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
     result.hints.extend(ended.back_pressure_s.and_then(|seconds| back_pressure(seconds, &result)));
     if let Some(doubt) = contradiction(&result.status, seen.findings.status.as_ref()) {
         result.hints.push(doubt);
+    }
+    if let Err(status) = cleaned {
+        result.hints.push(format!("after the run, {status}"));
     }
     Ok(result)
 }
@@ -161,7 +170,7 @@ fn is_writable(value: &Value) -> bool {
     !matches!(value, Value::Float(number) if !number.is_finite())
 }
 
-fn spec(job: &Job, script: &Path) -> Spec {
+pub(crate) fn spec(job: &Job, script: &Path) -> Spec {
     let invocation = &job.invocation;
     let environment = invocation.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
     Spec {

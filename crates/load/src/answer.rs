@@ -20,13 +20,15 @@ const SHOWN_BYTES: usize = 200;
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
     chunks: Vec<Chunk>,
-    first_token_s: Option<f64>,
-    first_output_s: Option<f64>,
-    last_token_s: Option<f64>,
+    first_token_at_s: Option<f64>,
+    first_output_at_s: Option<f64>,
+    last_token_at_s: Option<f64>,
     usage: Option<Usage>,
     server: Option<ServerTimes>,
     finish: Option<String>,
     is_done: bool,
+    /// Whether it brought embeddings.
+    has_data: bool,
     fault: Option<Fault>,
     /// Events that came, `[DONE]` included.
     events: u32,
@@ -106,7 +108,7 @@ impl Answer {
         if let Some(text) = body.only_text() {
             self.template = Template::of(&event.data, text, kind);
         }
-        // A server that tells its count with every chunk tells how many tokens the chunk has.
+        // A server that reports its count with every chunk says how many tokens the chunk has.
         let counted =
             body.usage.as_ref().filter(|_| kind.is_token()).and_then(|usage| usage.completion_tokens);
         let tokens = counted.map(|now| now.saturating_sub(before.unwrap_or(0)));
@@ -128,6 +130,7 @@ impl Answer {
             let message = format!("the answer has neither choices nor data: {}", shortened(&text));
             return self.fail(Fault::new(FaultKind::Malformed, message));
         }
+        self.has_data = body.has_data();
         let mut size = 0;
         for choice in &body.choices {
             size += self.keep(choice);
@@ -145,8 +148,8 @@ impl Answer {
     /// Takes the body of an answer whose status is no success, for what it says about the reason.
     pub(crate) fn refused(&mut self, kind: FaultKind, status: u16, bytes: &[u8], retry_after_s: Option<f64>) {
         let text = utf8(bytes);
-        let told = serde_json::from_str::<Body<'_>>(&text).ok().and_then(|body| body.complaint());
-        let message = told.unwrap_or_else(|| shortened(&text));
+        let stated = serde_json::from_str::<Body<'_>>(&text).ok().and_then(|body| body.complaint());
+        let message = shortened(&stated.unwrap_or_else(|| text.into_owned()));
         let message = if message.is_empty() {
             format!("status {status}")
         } else {
@@ -165,13 +168,21 @@ impl Answer {
         self.is_done || self.finish.is_some()
     }
 
+    /// Whether it brought anything: text, a tool call, embeddings, or tokens that the server counts and hides.
+    pub(crate) fn has_content(&self) -> bool {
+        let counted = self.usage.and_then(|usage| usage.output);
+        self.has_data
+            || self.chunks.iter().any(|chunk| chunk.kind.is_token())
+            || counted.is_some_and(|count| count > 1)
+    }
+
     /// Puts what is known into the record of the request.
     pub(crate) fn finish(mut self, exchange: &mut Exchange, keep: bool) {
         self.chunks.shrink_to_fit();
         exchange.chunks = self.chunks;
-        exchange.first_token_s = self.first_token_s;
-        exchange.first_output_s = self.first_output_s;
-        exchange.last_token_s = self.last_token_s;
+        exchange.first_token_at_s = self.first_token_at_s;
+        exchange.first_output_at_s = self.first_output_at_s;
+        exchange.last_token_at_s = self.last_token_at_s;
         exchange.usage = self.usage;
         exchange.server = self.server;
         exchange.finish = self.finish;
@@ -192,7 +203,7 @@ impl Answer {
             self.finish = Some(reason.to_string());
         }
         if let Some(message) = body.complaint() {
-            self.fail(Fault::new(FaultKind::ErrorEvent, message));
+            self.fail(Fault::new(FaultKind::ErrorEvent, shortened(&message)));
         }
     }
 
@@ -215,14 +226,14 @@ impl Answer {
     /// Notes the time of a token.
     fn token(&mut self, kind: ChunkKind, at_ns: i64) {
         let at_s = seconds(at_ns);
-        self.first_token_s.get_or_insert(at_s);
-        self.last_token_s = Some(at_s);
+        self.first_token_at_s.get_or_insert(at_s);
+        self.last_token_at_s = Some(at_s);
         if kind != ChunkKind::Reasoning {
-            self.first_output_s.get_or_insert(at_s);
+            self.first_output_at_s.get_or_insert(at_s);
         }
     }
 
-    /// Keeps the text of a choice if somebody wants it, and tells how long it is.
+    /// Keeps the text of a choice if it is wanted, and gives its length.
     fn keep(&mut self, choice: &Choice<'_>) -> usize {
         let (content, reasoning) = (choice.content(), choice.reasoning());
         if let Some(texts) = &mut self.text {

@@ -17,7 +17,7 @@ use std::time::Duration;
 /// How requests arrive.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Arrivals {
-    /// So many streams, each sending its next request when the one before it ended.
+    /// Streams, each sending its next request when the one before it ended.
     Closed {
         /// How many streams.
         streams: u32,

@@ -53,7 +53,7 @@ use serve::Serve;
 /// Connections that may wait to be accepted: ten thousand clients may come at once.
 const BACKLOG: i32 = 16_384;
 
-/// How long before a moment the endpoint stops sleeping, unless told otherwise.
+/// How long before a moment the endpoint stops sleeping, unless set otherwise.
 const SPIN: Duration = Duration::from_micros(50);
 
 /// A calibration endpoint that is bound to an address and does not serve yet.
@@ -151,7 +151,7 @@ impl Running {
         &self.url
     }
 
-    /// Stops and tells what the endpoint did.
+    /// Stops, and returns what the endpoint did.
     pub fn stop(mut self) -> io::Result<Summary> {
         self.stop.store(true, Ordering::Relaxed);
         match self.thread.take().map(JoinHandle::join) {

@@ -1,5 +1,5 @@
-//! The one clock of a load: seconds since it began, on the monotonic clock. Kernel time stamps are told on the real-time
-//! clock and are carried over by an offset that is sampled before every batch of reads, so that a step of the real-time
+//! The one clock of a load: seconds since it began, on the monotonic clock. Kernel time stamps are on the real-time
+//! clock and are converted by an offset that is sampled before every batch of reads, so that a step of the real-time
 //! clock spoils one batch at most.
 
 use rustix::time::{ClockId, clock_gettime};
@@ -42,7 +42,7 @@ impl Clock {
         seconds(self.now_ns())
     }
 
-    /// Samples the offset of the real-time clock again, and tells the time since the beginning in nanoseconds.
+    /// Samples the offset of the real-time clock again, and gives the time since the beginning in nanoseconds.
     pub fn sample(&mut self) -> i64 {
         self.offset_ns = offset_ns();
         self.now_ns()
@@ -75,7 +75,7 @@ pub fn thread_cpu_ns() -> i64 {
 }
 
 /// Monotonic time minus real time. A pause between the two readings would be taken for an offset, so the real-time
-/// clock is read between two readings of the other, again if they lie far apart.
+/// clock is read between two readings of the other, again if they differ too much.
 fn offset_ns() -> i64 {
     let mut best = (i64::MAX, 0);
     for _ in 0..4 {

@@ -42,10 +42,12 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// What the connections of a thread share that has so many streams.
-    pub(crate) fn new(clock: Clock, streams: usize) -> Shared {
-        // Thousands of streams with large buffers would need more memory than their data is worth.
-        let read_bytes = if streams > 512 { 8 << 10 } else { 32 << 10 };
+    /// What the connections of a thread with this many streams share.
+    pub(crate) fn new(clock: Clock, streams: usize, header_bytes: Option<usize>) -> Shared {
+        // Thousands of streams with large buffers would need more memory than their data is worth. The buffer is also
+        // the limit of a head, which hyper keeps whole.
+        let usual = if streams > 512 { 8 << 10 } else { 32 << 10 };
+        let read_bytes = header_bytes.unwrap_or(usual).max(1 << 10);
         Shared {
             clock: Cell::new(clock),
             scratch: RefCell::new(vec![0; 32 << 10].into()),
@@ -82,11 +84,11 @@ impl Body for Payload {
 
 /// What happened on a connection.
 pub(crate) enum Happening<'a> {
-    /// It stands, and is secure if it should be.
+    /// It is established, and secure if it should be.
     Connected(i64),
     /// The head of an answer came.
     Head(http::response::Parts, i64),
-    /// Bytes of an answer's body came, in so many pieces.
+    /// Bytes of an answer's body came, with the number of pieces.
     Data(&'a [u8], u32, i64),
     /// The answer is complete.
     End(i64),
@@ -94,7 +96,7 @@ pub(crate) enum Happening<'a> {
     Failed(Fault, i64),
 }
 
-/// Who is told what happens.
+/// Receives what happens.
 type Sink<'a> = &'a mut dyn FnMut(Happening<'_>);
 
 /// How far a connection is.
@@ -171,7 +173,7 @@ impl Connection {
         std::mem::take(&mut self.state.borrow_mut().lag_ns)
     }
 
-    /// Makes a request; it is sent as soon as the connection stands. `head` has everything but the body.
+    /// Makes a request; it is sent as soon as the connection is established. `head` has everything but the body.
     pub(crate) fn request(&mut self, head: http::Request<()>, body: Bytes, sink: Sink<'_>) {
         self.state.borrow_mut().begin();
         self.waiting = Some(head.map(|()| Payload(Some(body))));
@@ -180,9 +182,9 @@ impl Connection {
         }
     }
 
-    /// Goes on as far as possible with what the system told of the socket.
+    /// Goes on as far as possible with what the system reported of the socket.
     pub(crate) fn drive(&mut self, ready: Ready, sink: Sink<'_>) {
-        self.state.borrow_mut().told(ready);
+        self.state.borrow_mut().note_ready(ready);
         if let Err(fault) = self.advance(ready, sink) {
             self.stage = Stage::Dead;
             self.http = None;
@@ -252,7 +254,7 @@ impl Connection {
                 return self.ended(result, progressed, &mut context, sink);
             }
             let state = self.state.borrow();
-            // A full read may have left something behind, which nothing but another read tells.
+            // A full read may have left something behind, which only another read shows.
             let is_left = state.is_readable && !state.may_read;
             if !(progressed || is_left || must_write) {
                 return Ok(());
@@ -367,7 +369,7 @@ impl Connection {
     }
 }
 
-/// The fault that an error of hyper stands for.
+/// The fault of an error of hyper.
 fn of_protocol(error: &hyper::Error, has_begun: bool) -> Fault {
     use std::error::Error;
     let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
@@ -375,6 +377,7 @@ fn of_protocol(error: &hyper::Error, has_begun: bool) -> Fault {
     let io_kind = error.source().and_then(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
     let kind = match io_kind {
         Some(io::ErrorKind::InvalidData) => FaultKind::Tls,
+        _ if error.is_parse_too_large() => FaultKind::TooLarge,
         _ if has_begun => FaultKind::Cut,
         _ if error.is_parse() => FaultKind::Malformed,
         _ => FaultKind::Closed,

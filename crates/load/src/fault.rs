@@ -1,5 +1,5 @@
-//! Everything that can go wrong with a request, by kind. A fault belongs to one request: it is counted, kept in the record
-//! and told with a hint; it stops nothing else.
+//! Everything that can go wrong with a request, by kind. A fault belongs to one request: it is counted, recorded and
+//! reported with a hint; it does not stop other requests.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub struct Fault {
     pub retry_after_s: Option<f64>,
 }
 
-/// The kinds of faults. Their order is that of the record's file: new kinds go to the end.
+/// The kinds of faults. Their order is that of the spool: new kinds go to the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultKind {
@@ -60,11 +60,17 @@ pub enum FaultKind {
     Interrupted,
     /// This machine has no more descriptors, ports or memory.
     Client,
+    /// A head, line, body or answer beyond its size limit.
+    TooLarge,
+    /// An answer that ended as it should and has no text.
+    Empty,
+    /// A redirect, which is not followed.
+    Redirect,
 }
 
 impl FaultKind {
-    /// All kinds, in the order of the record's file.
-    pub const ALL: [FaultKind; 20] = [
+    /// All kinds, in the order of the spool.
+    pub const ALL: [FaultKind; 23] = [
         FaultKind::Dns,
         FaultKind::Refused,
         FaultKind::Connect,
@@ -85,6 +91,9 @@ impl FaultKind {
         FaultKind::Malformed,
         FaultKind::Interrupted,
         FaultKind::Client,
+        FaultKind::TooLarge,
+        FaultKind::Empty,
+        FaultKind::Redirect,
     ];
 
     /// The kind in words, as tables show it.
@@ -93,9 +102,9 @@ impl FaultKind {
             FaultKind::Dns => "host name not found",
             FaultKind::Refused => "connection refused",
             FaultKind::Connect => "no connection",
-            FaultKind::Tls => "no secure channel",
+            FaultKind::Tls => "TLS failure",
             FaultKind::Token => "no token",
-            FaultKind::Unauthorized => "401 unauthorised",
+            FaultKind::Unauthorized => "401 unauthorized",
             FaultKind::Forbidden => "403 forbidden",
             FaultKind::NotFound => "404 not found",
             FaultKind::TooMany => "429 too many requests",
@@ -110,7 +119,44 @@ impl FaultKind {
             FaultKind::Malformed => "malformed answer",
             FaultKind::Interrupted => "interrupted",
             FaultKind::Client => "client out of resources",
+            FaultKind::TooLarge => "answer beyond its size limit",
+            FaultKind::Empty => "empty answer",
+            FaultKind::Redirect => "redirected",
         }
+    }
+
+    /// Its stable name in tables and JSON.
+    pub fn code(self) -> &'static str {
+        match self {
+            FaultKind::Dns => "dns",
+            FaultKind::Refused => "refused",
+            FaultKind::Connect => "connect",
+            FaultKind::Tls => "tls",
+            FaultKind::Token => "token",
+            FaultKind::Unauthorized => "unauthorized",
+            FaultKind::Forbidden => "forbidden",
+            FaultKind::NotFound => "not_found",
+            FaultKind::TooMany => "too_many",
+            FaultKind::Rejected => "rejected",
+            FaultKind::Server => "server",
+            FaultKind::ConnectTimeout => "connect_timeout",
+            FaultKind::NoAnswer => "no_answer",
+            FaultKind::Timeout => "timeout",
+            FaultKind::Closed => "closed",
+            FaultKind::Cut => "cut",
+            FaultKind::ErrorEvent => "error_event",
+            FaultKind::Malformed => "malformed",
+            FaultKind::Interrupted => "interrupted",
+            FaultKind::Client => "client",
+            FaultKind::TooLarge => "too_large",
+            FaultKind::Empty => "empty",
+            FaultKind::Redirect => "redirect",
+        }
+    }
+
+    /// The kind with this code.
+    pub fn of_code(code: &str) -> Option<FaultKind> {
+        FaultKind::ALL.into_iter().find(|kind| kind.code() == code)
     }
 
     /// Whether the server cannot have seen the request.
@@ -173,7 +219,15 @@ impl FaultKind {
                 "is this an OpenAI-compatible endpoint? the message shows how the answer began"
             }
             FaultKind::Interrupted => "the load was stopped; what had finished is kept",
-            FaultKind::Client => "raise the limit of open files (ulimit -n), or ask for fewer streams",
+            FaultKind::Client => "raise the limit of open files (ulimit -n), or use fewer streams",
+            FaultKind::TooLarge => {
+                "is this an inference endpoint? --max-header-bytes, --max-line-bytes, --max-body-bytes and \
+                 --max-answer-bytes set the limits"
+            }
+            FaultKind::Empty => {
+                "the server finished without a token: check the prompt template, the stop words and the output limit"
+            }
+            FaultKind::Redirect => "redirects are not followed: use the URL that the message names",
         }
     }
 
@@ -191,10 +245,11 @@ impl FaultKind {
         )
     }
 
-    /// The fault that a status stands for, if it is no success.
+    /// The fault of a status, if it is not a success.
     pub fn of_status(status: u16) -> Option<FaultKind> {
         match status {
             200..=299 => None,
+            300..=399 => Some(FaultKind::Redirect),
             401 => Some(FaultKind::Unauthorized),
             403 => Some(FaultKind::Forbidden),
             404 => Some(FaultKind::NotFound),
@@ -211,7 +266,7 @@ impl Fault {
         Fault { kind, message: message.into(), retry_after_s: None }
     }
 
-    /// The fault that an input or output error stands for, before a connection exists.
+    /// The fault of an I/O error before a connection exists.
     pub fn of_connecting(error: &std::io::Error) -> Fault {
         use std::io::ErrorKind;
         let kind = match error.kind() {
@@ -249,6 +304,8 @@ mod tests {
         for (index, kind) in FaultKind::ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, index);
             assert!(!kind.name().is_empty() && !kind.hint().is_empty());
+            assert_eq!(FaultKind::of_code(kind.code()), Some(kind));
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.code());
         }
     }
 

@@ -47,7 +47,7 @@ impl Counters {
         Ok(Counters::read(&fetch(endpoint, url)?))
     }
 
-    /// Reads a page. Counters, sums and counts are taken; gauges and buckets are not, since their difference tells
+    /// Reads a page. Counters, sums and counts are taken; gauges and buckets are not, since their difference means
     /// nothing by itself. Lines that are not understood are passed over.
     pub fn read(page: &str) -> Counters {
         let mut typed: BTreeMap<&str, &str> = BTreeMap::new();
@@ -68,7 +68,7 @@ impl Counters {
         Counters { values }
     }
 
-    /// By how much each counter has grown since an earlier page. A counter that has fallen was begun anew and tells
+    /// By how much each counter has grown since an earlier page. A counter that has fallen was reset and means
     /// nothing; one that did not change is left out.
     pub fn since(&self, before: &Counters) -> BTreeMap<String, f64> {
         let grown = self.values.iter().filter_map(|(name, now)| {

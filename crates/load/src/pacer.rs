@@ -15,7 +15,7 @@ use rustix::time::{
 
 use crate::clock::monotonic_ns;
 
-/// How long to spin before a moment, unless told otherwise: in a virtual machine a sleeping thread may be woken a good part
+/// How long to spin before a moment, unless set otherwise: in a virtual machine a sleeping thread may be woken a good part
 /// of a millisecond late.
 pub const SPIN_NS: i64 = 300_000;
 

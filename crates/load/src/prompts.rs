@@ -70,7 +70,7 @@ pub enum PromptError {
     /// Nothing to ask.
     #[error("there are no prompts")]
     Empty,
-    /// A made-up prompt cannot have so many tokens.
+    /// No made-up prompt has this many tokens.
     #[error("no text with exactly {wanted} tokens was found with this tokenizer; the nearest has {found}")]
     Length {
         /// How many were wanted.
@@ -90,9 +90,47 @@ pub struct Prompts {
     order: Order,
     output_tokens: Option<u32>,
     tokenizer: Option<Arc<Tokenizer>>,
+    /// Prompts that only warm up, and are not among the others.
+    warm_up: Vec<Prompt>,
+    /// Makes prompts when they are asked for, as many as there are requests.
+    endless: Option<Endless>,
+    seed: u64,
 }
 
+/// Prompts that are made up when they are needed.
+#[derive(Debug, Clone)]
+struct Endless {
+    synthetic: Synthetic,
+    beginnings: Vec<String>,
+}
+
+/// Tokens of prompts that only warm up, where no prompt of a file can be spared.
+const WARM_UP_TOKENS: u32 = 64;
+
 impl Prompts {
+    /// Made-up prompts, a new one for every request. Without a tokenizer a word is taken for a token.
+    pub fn endless(synthetic: Synthetic, seed: u64) -> Result<Self, PromptError> {
+        let first = Synthetic { count: 1, ..synthetic.clone() }.make(seed, None)?;
+        let beginnings = synthetic.beginnings(seed)?;
+        let endless = Some(Endless { synthetic, beginnings });
+        Ok(Self { endless, ..Self::new(first, seed)? })
+    }
+
+    /// Reserves prompts for `count` requests that warm up: some of these, where there are more than that.
+    pub fn with_warm_up(mut self, count: u64) -> Self {
+        let places: std::collections::BTreeSet<u64> =
+            (0..count).map(|index| self.order.place(index)).collect();
+        if self.endless.is_none() && count < self.all.len() as u64 {
+            let all = std::mem::take(&mut self.all);
+            for (place, prompt) in all.into_iter().enumerate() {
+                let is_reserved = places.contains(&(place as u64));
+                if is_reserved { self.warm_up.push(prompt) } else { self.all.push(prompt) }
+            }
+            self.order = self.order.of(self.all.len() as u64);
+        }
+        self
+    }
+
     /// Prompts in an order that belongs to a seed: each is asked once before any is asked again, and every round has an
     /// order of its own.
     pub fn new(all: Vec<Prompt>, seed: u64) -> Result<Self, PromptError> {
@@ -100,7 +138,15 @@ impl Prompts {
             return Err(PromptError::Empty);
         }
         let order = Order::shuffled(all.len() as u64, seed);
-        Ok(Self { all, order, output_tokens: None, tokenizer: None })
+        Ok(Self {
+            all,
+            order,
+            output_tokens: None,
+            tokenizer: None,
+            warm_up: Vec::new(),
+            endless: None,
+            seed,
+        })
     }
 
     /// The same prompts, in the order in which they stand.
@@ -108,7 +154,7 @@ impl Prompts {
         Self { order: Order::standing(self.all.len() as u64), ..self }
     }
 
-    /// Every answer may have so many tokens, whatever the prompts say.
+    /// Limits the tokens of every answer, whatever the prompts say.
     pub fn with_output_tokens(self, tokens: u32) -> Self {
         Self { output_tokens: Some(tokens), ..self }
     }
@@ -129,8 +175,31 @@ impl Prompts {
     }
 }
 
+impl Endless {
+    fn prompt(&self, seed: u64, purpose: &str, index: u64, turn: u32) -> Result<Prompt, PromptError> {
+        // Only the first turn of a conversation has the beginning that prompts share.
+        let beginnings: &[String] = if turn == 0 { &self.beginnings } else { &[] };
+        let purpose = if turn == 0 { purpose.to_owned() } else { format!("{purpose} {turn}") };
+        self.synthetic.one(seed, &purpose, index, beginnings)
+    }
+}
+
 impl Questions for Prompts {
+    fn warm_up(&self, index: u64) -> Option<Question> {
+        let prompt = match (&self.endless, self.warm_up.len() as u64) {
+            (Some(endless), _) => endless.prompt(self.seed, "warm-up", index, 0).ok()?,
+            (None, 0) => synthetic::plain(self.seed, "warm-up", index, WARM_UP_TOKENS).ok()?,
+            (None, count) => self.warm_up.get((index % count) as usize)?.clone(),
+        };
+        Some(Question { content: prompt.content, output_tokens: self.output_tokens.or(prompt.output_tokens) })
+    }
+
     fn question(&self, index: u64, turn: u32) -> Option<Question> {
+        if let Some(endless) = &self.endless {
+            let prompt = endless.prompt(self.seed, "prompt", index, turn).ok()?;
+            let output_tokens = self.output_tokens.or(prompt.output_tokens);
+            return Some(Question { content: prompt.content, output_tokens });
+        }
         let prompt = self.prompt(index);
         let content = match turn.checked_sub(1) {
             None => prompt.content.clone(),
@@ -190,6 +259,29 @@ mod tests {
         assert_eq!(said(0), Some((Content::Text("first".into()), Some(7))));
         assert_eq!(said(1), Some((Content::Text("second".into()), Some(7))));
         assert_eq!(said(2), None);
+    }
+
+    #[test]
+    fn a_prompt_that_warmed_up_is_never_measured() {
+        let text = |question: Question| format!("{:?}", question.content);
+        let few = prompts().with_warm_up(9);
+        let enough = prompts().with_warm_up(2);
+        let synthetic = Synthetic {
+            count: 1,
+            prompt_tokens: Length::Exactly(12),
+            output_tokens: Length::Exactly(3),
+            shared_tokens: 4,
+            beginnings: 1,
+        };
+        let endless = Prompts::endless(synthetic, 4).unwrap().with_warm_up(3);
+        for (prompts, different) in [(few, 5), (enough, 3), (endless, 60)] {
+            let warm: Vec<String> = (0..3).map(|index| text(prompts.warm_up(index).unwrap())).collect();
+            let measured: Vec<String> =
+                (0..60).map(|index| text(prompts.question(index, 0).unwrap())).collect();
+            assert!(warm.iter().all(|prompt| !measured.contains(prompt)), "{warm:?}");
+            let unique: std::collections::BTreeSet<_> = measured.iter().collect();
+            assert_eq!(unique.len(), different);
+        }
     }
 
     #[test]

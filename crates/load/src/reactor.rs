@@ -28,7 +28,7 @@ const BURDEN_NS: i64 = 20_000_000;
 const SHORTEST_TICK_NS: i64 = 100_000;
 /// The longest that the loop waits, so that a request to stop is seen soon.
 const LONGEST_WAIT_NS: i64 = 50_000_000;
-/// Sockets that are told about in one go.
+/// Sockets that are reported at a time.
 const EVENTS: usize = 1024;
 /// The name of the timer among the sockets.
 const TIMER: u64 = u64::MAX;
@@ -38,7 +38,7 @@ const TIMER: u64 = u64::MAX;
 pub(crate) struct Ready {
     /// The name it was registered with.
     pub name: u64,
-    /// It can be read, or has ended or failed, which reading tells.
+    /// It can be read, or has ended or failed, which reading shows.
     pub readable: bool,
     /// It can be written.
     pub writable: bool,
@@ -92,7 +92,7 @@ impl Reactor {
         Ok(epoll::modify(&self.epoll, socket, epoll::EventData::new_u64(name), flags(writable))?)
     }
 
-    /// Learns the time between two reads of a socket that brought so many pieces.
+    /// Learns the time between two reads of a socket that brought some pieces.
     pub(crate) fn learn(&mut self, between_ns: i64, pieces: u32) {
         self.gap.learn(between_ns / i64::from(pieces.max(1)));
     }
@@ -168,7 +168,7 @@ impl Reactor {
     }
 }
 
-/// A socket is told about when something comes and not again while it is there, which saves a look at every socket that
+/// A socket is reported when something comes and not again while it is there, which saves a look at every socket that
 /// was read: whoever reads less than everything has to remember.
 fn flags(writable: bool) -> epoll::EventFlags {
     let read = epoll::EventFlags::IN | epoll::EventFlags::RDHUP | epoll::EventFlags::ET;

@@ -1,20 +1,38 @@
-//! Finished requests, and the file they are kept in. Times are seconds since the load began, on one monotonic clock.
+//! Finished requests, and the files they are kept in. Times are seconds since the load began, on one monotonic clock.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `record/codec.rs` | one finished request as compact bytes, and back |
-//! | `record/file.rs` | the file: written as requests finish, readable also after a crash; JSON lines for others |
+//! | `record/codec.rs`, `record/spool.rs` | the spool: compact, append-only, readable after a crash |
+//! | `record/columns.rs`, `record/tables.rs` | requests and chunks as Parquet tables |
+//! | `record/stored.rs` | a load on disk, in either form |
 
 mod codec;
-mod file;
+mod columns;
+mod spool;
+mod stored;
+mod tables;
 
-pub use codec::NoExchange;
-pub use file::{Part, RecordError, RecordReader, RecordWriter, write_lines};
+pub use spool::SpoolWriter;
+pub use stored::{LoadSummary, Requests, SPOOL_FILE, SUMMARY_FILE, StoredLoad, finish_run, write_lines};
+pub use tables::{CHUNKS_FILE, REQUESTS_FILE};
 
 use serde::{Deserialize, Serialize};
 
 use crate::fault::Fault;
 use crate::score::Score;
+
+/// Why the files of a load cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    #[error("not a record of a load")]
+    NotARecord,
+    #[error("the file is damaged after {0} requests")]
+    Damaged(u64),
+    #[error(transparent)]
+    Table(#[from] parquet::errors::ParquetError),
+}
 
 /// One finished request.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -28,28 +46,28 @@ pub struct Exchange {
     /// The conversation and the turn in it, from 0.
     pub conversation: Option<(u64, u32)>,
     /// When it was meant to be sent.
-    pub intended_s: f64,
+    pub intended_at_s: f64,
     /// When its first byte was handed to the system.
-    pub sent_s: f64,
+    pub sent_at_s: f64,
     /// When its connection stood, if it needed a new one (with TLS: when the channel was secure).
-    pub connected_s: Option<f64>,
+    pub connected_at_s: Option<f64>,
     /// When the first byte of the answer arrived.
-    pub first_byte_s: Option<f64>,
+    pub first_byte_at_s: Option<f64>,
     /// When the last byte of the answer arrived, or when the fault was seen.
-    pub end_s: f64,
+    pub end_at_s: f64,
     /// What arrived, in order.
     pub chunks: Vec<Chunk>,
     /// When the first token arrived: content, reasoning or a tool call that is not empty.
-    pub first_token_s: Option<f64>,
+    pub first_token_at_s: Option<f64>,
     /// When the first output token arrived: content or a tool call that is not empty.
-    pub first_output_s: Option<f64>,
+    pub first_output_at_s: Option<f64>,
     /// When the last token arrived.
-    pub last_token_s: Option<f64>,
+    pub last_token_at_s: Option<f64>,
     /// Tokens as the server counts them.
     pub usage: Option<Usage>,
     /// Output tokens as our tokenizer counts them in the text that came.
     pub counted: Option<u64>,
-    /// Times that the server told.
+    /// Times that the server reported.
     pub server: Option<ServerTimes>,
     /// Why the server says that it stopped.
     pub finish: Option<String>,
@@ -85,7 +103,7 @@ pub struct Chunk {
     pub at_s: f64,
     /// How many events it was.
     pub events: u32,
-    /// How many tokens it was, where the server tells that for every chunk.
+    /// How many tokens it was, where the server reports that for every chunk.
     pub tokens: Option<u32>,
     /// What it was.
     pub kind: ChunkKind,
@@ -93,7 +111,7 @@ pub struct Chunk {
     pub bytes: u32,
 }
 
-/// What a chunk brings. The order is that of the record's file.
+/// What a chunk brings. The order is that of the spool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChunkKind {
@@ -112,7 +130,7 @@ pub enum ChunkKind {
 }
 
 impl ChunkKind {
-    /// All kinds, in the order of the record's file.
+    /// All kinds, in the order of the spool.
     pub const ALL: [ChunkKind; 6] = [
         ChunkKind::Role,
         ChunkKind::Content,
@@ -121,6 +139,23 @@ impl ChunkKind {
         ChunkKind::Usage,
         ChunkKind::Other,
     ];
+
+    /// Its name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            ChunkKind::Role => "role",
+            ChunkKind::Content => "content",
+            ChunkKind::Reasoning => "reasoning",
+            ChunkKind::ToolCall => "tool_call",
+            ChunkKind::Usage => "usage",
+            ChunkKind::Other => "other",
+        }
+    }
+
+    /// The kind of a name in tables.
+    pub fn of_name(name: &str) -> Option<ChunkKind> {
+        ChunkKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
 
     /// Whether it brings tokens.
     pub fn is_token(self) -> bool {
@@ -141,13 +176,13 @@ pub struct Usage {
     pub cached: Option<u64>,
 }
 
-/// Times that the server told in its answer, in seconds.
+/// Times that the server reported in its answer, in seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServerTimes {
     /// Waiting before the work began.
     pub queue_s: Option<f64>,
     /// Until the first token, as the server saw it.
-    pub first_token_s: Option<f64>,
+    pub ttft_s: Option<f64>,
     /// Reading the prompt.
     pub prompt_s: Option<f64>,
     /// Generating.

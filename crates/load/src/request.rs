@@ -15,11 +15,13 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, Header
 use serde_json::{Map, Value, json};
 
 use crate::fault::{Fault, FaultKind};
+use crate::record::Exchange;
 use crate::tls::{TlsError, Trust};
 use crate::token::{Token, TokenError, TokenSource};
 use place::Place;
 
 pub(crate) use place::Page;
+pub use place::without_credentials;
 
 /// What is asked of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +57,7 @@ pub struct Endpoint {
     pub api: Api,
     /// Whether answers are streamed.
     pub stream: bool,
-    /// Whether the server is asked to tell its token counts at the end of a stream.
+    /// Whether the server is asked for its token counts at the end of a stream.
     pub ask_usage: bool,
     /// More headers.
     pub headers: Vec<(String, String)>,
@@ -70,6 +72,18 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
+    /// Whether its URL can be used, as far as that is known without asking anybody.
+    pub fn check(&self) -> Result<(), EndpointError> {
+        Place::of(self).map(|_| ())
+    }
+
+    /// Whether its URL can be used and its host has an address.
+    pub fn find(&self) -> Result<(), EndpointError> {
+        let place = Place::of(self)?;
+        let address = place.address();
+        address.map(|_| ()).map_err(|reason| EndpointError::Dns { host: place.host.clone(), reason })
+    }
+
     /// An endpoint that streams chat completions.
     pub fn new(url: impl Into<String>, model: impl Into<String>) -> Endpoint {
         Endpoint {
@@ -172,6 +186,17 @@ impl Target {
     /// The address of the host, which may have none.
     pub(crate) fn address(&self) -> Result<SocketAddr, Fault> {
         self.address.clone().map_err(|reason| Fault::new(FaultKind::Dns, format!("{}: {reason}", self.host)))
+    }
+
+    /// Removes secrets from what the server wrote: some servers quote the token that they refuse.
+    pub(crate) fn redact(&self, exchange: &mut Exchange) {
+        let Some(token) = &self.token else { return };
+        let texts = [
+            exchange.fault.as_mut().map(|fault| &mut fault.message),
+            exchange.finish.as_mut(),
+            exchange.answer.as_mut(),
+        ];
+        texts.into_iter().flatten().for_each(|text| token.redact(text));
     }
 
     /// Why the host cannot be found, if it cannot.

@@ -59,12 +59,34 @@ pub struct Load {
     pub error_budget: Option<u64>,
     /// Whether the text of answers is kept.
     pub keep_answers: bool,
+    /// How much of an answer is taken.
+    pub limits: Limits,
     /// The seed of everything random.
     pub seed: u64,
 }
 
+/// Size limits of answers. An answer beyond one of them fails with [`crate::FaultKind::TooLarge`], so that a server
+/// that never stops sending cannot fill the memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of an answer's head; by default what the read buffer of a connection holds.
+    pub header_bytes: Option<usize>,
+    /// Bytes of one event of a stream.
+    pub event_bytes: usize,
+    /// Bytes of an answer that is not a stream, errors included.
+    pub body_bytes: usize,
+    /// Bytes of a whole stream.
+    pub answer_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { header_bytes: None, event_bytes: 4 << 20, body_bytes: 16 << 20, answer_bytes: 64 << 20 }
+    }
+}
+
 impl Load {
-    /// A closed loop with so many streams and requests on one endpoint.
+    /// A closed loop on one endpoint.
     pub fn closed(endpoint: Endpoint, streams: u32, requests: u64) -> Load {
         Load {
             endpoints: vec![endpoint],
@@ -80,6 +102,7 @@ impl Load {
             retries: 0,
             error_budget: None,
             keep_answers: false,
+            limits: Limits::default(),
             seed: 1,
         }
     }
@@ -96,6 +119,10 @@ pub trait Questions: Sync {
     /// The question of a request, or of a turn of a conversation; none if the conversation ends before that turn. The same
     /// index gives the same question, so that all endpoints are asked the same.
     fn question(&self, index: u64, turn: u32) -> Option<Question>;
+
+    /// The question of a request that only warms the endpoint up. It is never measured again: the answer would come
+    /// from a prefix cache.
+    fn warm_up(&self, index: u64) -> Option<Question>;
 
     /// Counts the tokens of a text, where there is a tokenizer.
     fn count(&self, _text: &str) -> Option<u64> {
@@ -240,7 +267,7 @@ impl Common<'_> {
     }
 }
 
-/// Carries a load out. `finished` is called for every request that has ended, from the threads that made them; `live` can
+/// Runs a load. `finished` is called for every request that has ended, from the threads that made them; `live` can
 /// be looked at meanwhile, and setting `stop` ends the load: what is in flight then counts as interrupted.
 pub fn run(
     load: &Load,

@@ -30,7 +30,7 @@ pub(crate) struct Received {
 }
 
 impl Socket {
-    /// Begins to connect. The socket becomes writable when [`Socket::connected`] can tell how it went.
+    /// Begins to connect. The socket becomes writable when [`Socket::connected`] knows the result.
     pub(crate) fn connect(address: SocketAddr) -> io::Result<Socket> {
         let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;

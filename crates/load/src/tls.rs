@@ -115,7 +115,7 @@ impl Channel {
         let received = socket.read(scratch)?;
         let mut rest = &scratch[..received.bytes];
         if rest.is_empty() {
-            // Tells the library that the stream has ended.
+            // Signals the end of the stream to the library.
             self.tls.read_tls(&mut rest)?;
         }
         while !rest.is_empty() {

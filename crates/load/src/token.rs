@@ -46,13 +46,22 @@ pub(crate) struct Token {
     lifetime: Option<Duration>,
     header: RwLock<HeaderValue>,
     asked: Mutex<Instant>,
+    /// Every token so far: a server may quote one that was replaced meanwhile.
+    seen: RwLock<Vec<String>>,
 }
+
+/// Replaces a token.
+const REDACTED: &str = "[redacted]";
+/// The shortest beginning of a token that is recognized at the end of a shortened text.
+const SHORTEST_PART: usize = 4;
 
 impl Token {
     /// Gets the token for the first time.
     pub(crate) fn new(source: TokenSource, lifetime: Option<Duration>) -> Result<Token, TokenError> {
-        let header = RwLock::new(read(&source)?);
-        Ok(Token { source, lifetime, header, asked: Mutex::new(Instant::now()) })
+        let header = read(&source)?;
+        let seen = RwLock::new(bare(&header).into_iter().collect());
+        let (header, asked) = (RwLock::new(header), Mutex::new(Instant::now()));
+        Ok(Token { source, lifetime, header, asked, seen })
     }
 
     /// The header that carries it.
@@ -61,7 +70,7 @@ impl Token {
     }
 
     /// Whether it is time for a new one; `was_refused` says that the server does not take the present one. Only one
-    /// caller is told so.
+    /// caller gets true.
     pub(crate) fn is_due(&self, was_refused: bool) -> bool {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let age = asked.elapsed();
@@ -75,9 +84,33 @@ impl Token {
     /// Gets a new one. Takes as long as the command does.
     pub(crate) fn renew(&self) -> Result<(), TokenError> {
         let header = read(&self.source)?;
+        self.seen.write().unwrap_or_else(PoisonError::into_inner).extend(bare(&header));
         *self.header.write().unwrap_or_else(PoisonError::into_inner) = header;
         Ok(())
     }
+
+    /// Removes every token of this source from a text, also where the text was cut in the middle of one.
+    pub(crate) fn redact(&self, text: &mut String) {
+        for secret in self.seen.read().unwrap_or_else(PoisonError::into_inner).iter() {
+            if text.contains(secret.as_str()) {
+                *text = text.replace(secret.as_str(), REDACTED);
+            }
+            let end = text.strip_suffix('…').unwrap_or(text).len();
+            let longest = secret.len().min(end);
+            let is_part = |length: &usize| {
+                let part = secret.get(..*length);
+                part.is_some_and(|part| text[..end].ends_with(part))
+            };
+            if let Some(length) = (SHORTEST_PART..=longest).rev().find(is_part) {
+                text.replace_range(end - length..end, REDACTED);
+            }
+        }
+    }
+}
+
+/// The token of a header.
+fn bare(header: &HeaderValue) -> Option<String> {
+    header.to_str().ok()?.strip_prefix("Bearer ").map(str::to_owned)
 }
 
 impl fmt::Debug for Token {
@@ -133,6 +166,21 @@ mod tests {
         token.renew().unwrap();
         assert_eq!(token.header().to_str().unwrap(), "Bearer second");
         assert!(!format!("{token:?} {:?}", token.header()).contains("second"));
+    }
+
+    #[test]
+    fn tokens_are_removed_from_texts_whole_and_cut() {
+        let token = Token::new(TokenSource::Command("echo sk-canary-1234".to_owned()), None).unwrap();
+        for (text, expected) in [
+            ("key sk-canary-1234 is wrong, sk-canary-1234!", "key [redacted] is wrong, [redacted]!"),
+            ("key sk-can…", "key [redacted]…"),
+            ("key sk-can", "key [redacted]"),
+            ("é nothing", "é nothing"),
+        ] {
+            let mut text = text.to_owned();
+            token.redact(&mut text);
+            assert_eq!(text, expected);
+        }
     }
 
     #[test]

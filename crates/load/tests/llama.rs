@@ -61,7 +61,7 @@ impl Drop for Llama {
     }
 }
 
-/// Prompts whose answers have so many tokens.
+/// Prompts whose answers have this many tokens.
 fn prompts(count: usize, output: u32, tokenizer: &Tokenizer) -> Vec<Prompt> {
     let (prompt_tokens, output_tokens) = (Length::Between(10, 200), Length::Exactly(output));
     Synthetic { count, prompt_tokens, output_tokens, shared_tokens: 8, beginnings: 1 }
@@ -95,8 +95,8 @@ fn several_streams(llama: &Llama, asked: &Prompts) {
         // The server holds back the bytes of a character until it is whole, so a chunk may bring several tokens.
         let content = exchange.chunks.iter().filter(|chunk| chunk.kind == ChunkKind::Content);
         assert!(u64::from(content.map(|chunk| chunk.events).sum::<u32>()) <= output);
-        let (first, last) = (exchange.first_token_s.unwrap(), exchange.last_token_s.unwrap());
-        assert!(exchange.sent_s < first && first <= last && last <= exchange.end_s);
+        let (first, last) = (exchange.first_token_at_s.unwrap(), exchange.last_token_at_s.unwrap());
+        assert!(exchange.sent_at_s < first && first <= last && last <= exchange.end_at_s);
         let server = exchange.server.expect("times of the server");
         assert!(server.prompt_s.unwrap() > 0.0 && server.output_s.unwrap() > 0.0);
     }

@@ -1,14 +1,16 @@
-//! What a one-off measurement says: a few lines a cell, and how the cells compare.
+//! What a one-off measurement of a workload says, in a few lines for each cell.
 
 use assay_judge::{Answer, Row};
-use assay_model::{CellId, Estimate, Settings, Unit, Verdict, WorkloadEvent, names};
+use assay_model::{CellId, Estimate, Series, Settings, Unit, names};
 
-use crate::answer::effect_cell;
 use crate::number::{Scale, percent, single};
 use crate::table::{Cell, Column, Table};
 
 const LATENCY_MEDIAN: &str = "latency.p50";
 const LATENCY_TAIL: &str = "latency.p99";
+
+/// Work done in a second; a workload reports one of them.
+const RATES: [&str; 3] = [names::INFERENCES_PER_S, names::TOKENS_PER_S, names::SAMPLES_PER_S_LOOP];
 
 /// The metrics that are shown where a record has them; the first one is the time.
 pub const METRICS: [&str; 14] = [
@@ -48,26 +50,6 @@ pub fn lines(workload: &str, shown: &Settings, answers: &[Answer]) -> Vec<String
     lines
 }
 
-/// How the cells compare with the best one, if there is one.
-pub fn comparison(answer: &Answer) -> Vec<String> {
-    let Some(best) = answer.best.and_then(|best| answer.rows.get(best)) else { return Vec::new() };
-    let name = |row: &Row| {
-        let words: Vec<String> = row.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        words.join(" ")
-    };
-    let compared = answer.rows.iter().filter_map(|row| Some((row, row.against_best.as_ref()?)));
-    compared
-        .map(|(row, effect)| match effect.verdict {
-            Verdict::Same => format!("{} and {}: the same within 1 %", name(best), name(row)),
-            Verdict::Unclear => {
-                let why = effect.reason.clone().unwrap_or_default();
-                format!("{} and {}: cannot be told apart ({why})", name(best), name(row))
-            }
-            _ => format!("{} is {} than {}", name(row), effect_cell(effect, &answer.metric).text, name(best)),
-        })
-        .collect()
-}
-
 /// The time of each operation of a profiled cell, the longest first. `figures` are those of one cell: name of the
 /// operation, name of the figure, value.
 pub fn profile(figures: &[(String, String, f64)]) -> Table {
@@ -100,34 +82,69 @@ pub fn profile(figures: &[(String, String, f64)]) -> Table {
     table
 }
 
-/// The answer to one input, from what a run told: the input as a model sees it, scores, shares, and what follows.
-pub fn answer(told: impl Iterator<Item = WorkloadEvent>) -> Vec<String> {
-    const SETTINGS: [(&str, &str); 3] =
-        [("input_ids", "input_ids"), ("attention_mask", "attention_mask"), ("label", "class label")];
-    let (mut settings, mut logits, mut shares) = (Vec::new(), Vec::new(), Vec::new());
-    for told in told {
-        match told {
-            WorkloadEvent::Setting { name, value } => settings.push((name, value.to_string())),
-            WorkloadEvent::Value { metric, value, step: Some(_), .. } if metric == names::LOGITS => {
-                logits.push(value)
-            }
-            WorkloadEvent::Value { metric, value, step: Some(_), .. } if metric == names::PROBABILITIES => {
-                shares.push(value)
-            }
-            _ => {}
-        }
-    }
-    let numbers = |name: &str, values: &[f64]| {
-        let words: Vec<String> = values.iter().map(|value| format!("{value:.4}")).collect();
-        (!words.is_empty()).then(|| format!("{name}: {}", words.join(" ")))
+/// The answer to one input, from what a run reported: the input as a model sees it, scores, probabilities, and the label.
+pub fn output(facts: &Settings, series: &[Series]) -> Vec<String> {
+    let fact = |name: &str, shown: &str| Some(format!("{shown}: {}", facts.get(name)?));
+    let numbers = |metric: &str, shown: &str| {
+        let found = series.iter().find(|series| series.metric == metric)?;
+        let words: Vec<String> = found.values.iter().map(|value| format!("{value:.4}")).collect();
+        Some(format!("{shown}: {}", words.join(" ")))
     };
-    let setting = |(name, shown): (&str, &str)| {
-        let found = settings.iter().rev().find(|(known, _)| known == name);
-        found.map(|(_, value)| format!("{shown}: {value}"))
-    };
-    let [ids, mask, label] = SETTINGS.map(setting);
-    let lines = [ids, mask, numbers("logits", &logits), numbers("probabilities", &shares), label];
+    let lines = [
+        fact("input_ids", "input_ids"),
+        fact("attention_mask", "attention_mask"),
+        numbers(names::LOGITS, "logits"),
+        numbers(names::PROBABILITIES, "probabilities"),
+        fact("label", "class label"),
+    ];
     lines.into_iter().flatten().collect()
+}
+
+/// A rate that belongs to the time beside it. The median of an even number of rates is not the work divided by the
+/// median time; the ends of the two intervals are of the same runs, though, so that their product is the work.
+fn agreeing_rate(rate: &Estimate, time: Option<&Estimate>) -> f64 {
+    let Some(time) = time.filter(|time| time.samples == rate.samples) else { return rate.center };
+    let (work, other) = (rate.low * time.high, rate.high * time.low);
+    if (work - other).abs() <= 0.01 * work { work / time.center } else { rate.center }
+}
+
+/// Several cells side by side: their rates, memory and accuracy, as far as they are known. None without any.
+pub fn overview(answers: &[Answer]) -> Option<Table> {
+    let first = answers.first()?;
+    let known = |metric: &&str| answers.iter().any(|answer| answer.metric.name == *metric);
+    let metrics: Vec<&str> =
+        RATES.into_iter().chain([names::MFU, names::MEMORY_PEAK, names::ACCURACY]).filter(known).collect();
+    let settings: Vec<&String> = first.rows.first()?.settings.keys().collect();
+    let columns = settings.iter().map(|name| Column::right(name.as_str())).collect();
+    let mut table = Table { columns, ..Table::default() };
+    table.columns.extend(metrics.iter().map(|metric| match *metric {
+        names::MFU => Column::right("of peak"),
+        names::MEMORY_PEAK => Column::right("memory"),
+        names::ACCURACY => Column::right("accuracy"),
+        names::TOKENS_PER_S => Column::right("tokens"),
+        names::INFERENCES_PER_S => Column::right("inferences"),
+        _ => Column::right("samples"),
+    }));
+    for row in first.rows.iter().filter(|row| row.planned) {
+        let estimate = |metric: &str| {
+            let answer = answers.iter().find(|answer| answer.metric.name == metric)?;
+            let row = answer.rows.iter().find(|other| other.cell == row.cell)?;
+            Some((row.estimate.as_ref()?, &answer.metric.unit))
+        };
+        let time = estimate(names::TIME_ITERATION).map(|(time, _)| time);
+        let values = settings.iter().map(|name| row.settings.get(*name).map(ToString::to_string));
+        let figures = metrics.iter().map(|metric| {
+            let (found, unit) = estimate(metric)?;
+            Some(match *metric {
+                names::MFU => percent(agreeing_rate(found, time)),
+                names::ACCURACY => format!("{:.2} %", 100.0 * found.center),
+                names::MEMORY_PEAK => single(unit, found.center),
+                _ => single(unit, agreeing_rate(found, time)),
+            })
+        });
+        table.rows.push(values.chain(figures).map(|text| Cell::new(text.unwrap_or_default())).collect());
+    }
+    (!metrics.is_empty()).then_some(table)
 }
 
 fn without_value(row: &Row) -> String {
@@ -162,12 +179,11 @@ fn cell_lines(answers: &[Answer], cell: &CellId) -> Vec<String> {
         let ranks = [median, tail].into_iter().flatten().collect::<String>();
         lines.push(format!("  latency     {}{ranks}", with_interval(latency, unit)));
     }
-    if let Some((share, _)) = estimate(names::ACCURACY) {
-        lines.push(format!("  accuracy    {:.2} %", 100.0 * share.center));
-    }
-    let peak = estimate(names::MFU).map(|(share, _)| format!("{} of peak", percent(share.center)));
-    let rates = [names::INFERENCES_PER_S, names::TOKENS_PER_S, names::SAMPLES_PER_S_LOOP, names::FLOPS_PER_S];
-    let rates: Vec<String> = rates.iter().filter_map(|metric| center(metric)).chain(peak).collect();
+    let time = estimate(names::TIME_ITERATION).map(|(time, _)| time);
+    let rate = |metric: &str| estimate(metric).map(|(rate, unit)| (agreeing_rate(rate, time), unit));
+    let peak = rate(names::MFU).map(|(share, _)| format!("{} of peak", percent(share)));
+    let rates = RATES.iter().chain([&names::FLOPS_PER_S]).filter_map(|metric| rate(metric));
+    let rates: Vec<String> = rates.map(|(rate, unit)| single(unit, rate)).chain(peak).collect();
     if !rates.is_empty() {
         lines.push(format!("  rate        {}", rates.join(", ")));
     }
@@ -219,6 +235,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn rates_agree_with_the_time_beside_them() {
+        let estimate = |low: f64, center: f64, high: f64| Estimate {
+            center,
+            low,
+            high,
+            confidence: 0.5,
+            samples: 2,
+            caveats: Vec::new(),
+        };
+        let time = estimate(0.1, 0.55, 1.0);
+        let rate = estimate(32.0, 176.0, 320.0);
+        assert!((agreeing_rate(&rate, Some(&time)) - 32.0 / 0.55).abs() < 1e-9);
+        assert_eq!(agreeing_rate(&rate, None), 176.0);
+        assert_eq!(agreeing_rate(&estimate(1.0, 2.0, 3.0), Some(&time)), 2.0);
+    }
+
+    #[test]
     fn a_profile_begins_with_what_takes_longest() {
         let figures = [("norm", "seconds", 0.001), ("qkv", "seconds", 0.2), ("qkv", "mfu", 0.9)];
         let figures = figures.map(|(of, name, value)| (of.to_owned(), name.to_owned(), value));
@@ -229,17 +262,18 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_has_its_input_and_its_scores() {
-        let setting =
-            |name: &str, value: &str| WorkloadEvent::Setting { name: name.to_owned(), value: value.into() };
-        let told = [
-            setting("size", "tiny"),
-            setting("input_ids", "101 102"),
-            WorkloadEvent::at(names::LOGITS, 0, -1.907_21),
-            WorkloadEvent::at(names::LOGITS, 1, 2.169_9),
-            WorkloadEvent::at(names::PROBABILITIES, 0, 0.016_7),
-            WorkloadEvent::at(names::TIME_ITERATION, 1, 0.5),
-            setting("label", "1 (positive)"),
+    fn an_output_has_its_input_and_its_scores() {
+        let series = |metric: &str, values: &[f64]| Series {
+            metric: metric.to_owned(),
+            values: values.to_vec(),
+            ..Series::default()
+        };
+        let facts = [("size", "tiny"), ("input_ids", "101 102"), ("label", "1 (positive)")];
+        let facts = facts.map(|(name, value)| (name.to_owned(), value.into())).into();
+        let scores = [
+            series(names::LOGITS, &[-1.907_21, 2.169_9]),
+            series(names::PROBABILITIES, &[0.016_7]),
+            series(names::TIME_ITERATION, &[0.5]),
         ];
         let expected = [
             "input_ids: 101 102",
@@ -247,8 +281,8 @@ mod tests {
             "probabilities: 0.0167",
             "class label: 1 (positive)",
         ];
-        assert_eq!(answer(told.into_iter()), expected);
-        assert!(answer(std::iter::empty()).is_empty());
+        assert_eq!(output(&facts, &scores), expected);
+        assert!(output(&Settings::new(), &[]).is_empty());
     }
 
     #[test]

@@ -8,8 +8,8 @@ use crate::number::{Scale, counted, percent};
 use crate::page;
 use crate::table::{Cell, Column, Table, Tone};
 
-/// What is plotted over the total output.
-const PLOTTED: [Metric; 4] = [Metric::FirstToken, Metric::FirstTokenHigh, Metric::PerToken, Metric::EndToEnd];
+/// What is plotted over the output throughput.
+const PLOTTED: [Metric; 4] = [Metric::Ttft, Metric::TtftP99, Metric::Tpot, Metric::E2e];
 
 /// One row for each point.
 pub fn table(curve: &Curve) -> Table {
@@ -63,7 +63,7 @@ fn shown(point: &Point, metric: Metric, scale: &Scale) -> String {
     format!("{} ({} … {})", text(estimate.center), text(estimate.low), text(estimate.high))
 }
 
-/// What is to be said of a point beside its numbers.
+/// Doubts about a point.
 fn doubts(point: &Point) -> Cell {
     match (point.invalid, point.suspect) {
         (0, 0) => Cell::default(),
@@ -74,10 +74,11 @@ fn doubts(point: &Point) -> Cell {
     }
 }
 
-/// Latencies over total output, a line for each endpoint; over requests where tokens are not known.
+/// Latencies over output throughput, a line for each endpoint; over requests where tokens are not known.
 pub fn plots(curve: &Curve) -> Vec<Plot> {
     let is_known = |metric| curve.points.iter().any(|point| point.estimate(metric).is_some());
-    let across = if is_known(Metric::OutputRate) { Metric::OutputRate } else { Metric::RequestRate };
+    let across =
+        if is_known(Metric::OutputThroughput) { Metric::OutputThroughput } else { Metric::RequestThroughput };
     let line = |endpoint: &str, up: Metric| {
         let of_endpoint = curve.points.iter().filter(|point| point.endpoint == endpoint);
         let points = of_endpoint
@@ -139,7 +140,7 @@ mod tests {
         Point {
             endpoint: "http://a/v1".to_owned(),
             level: Level::Streams(streams),
-            estimates: vec![(Metric::OutputRate, estimate(rate)), (Metric::FirstToken, estimate(first_s))],
+            estimates: vec![(Metric::OutputThroughput, estimate(rate)), (Metric::Ttft, estimate(first_s))],
             loads: 6,
             invalid: usize::from(streams > 1),
             suspect: 0,
@@ -155,7 +156,7 @@ mod tests {
         let text = crate::text::render(&table(&curve()), &crate::text::plain);
         assert!(text.contains("20.0 (19.0 … 21.0)") && text.contains("8 streams"), "{text}");
         assert!(text.contains("1 load invalid, left out") && text.contains("97"), "{text}");
-        assert!(!text.contains("per token"), "what was not seen has no column: {text}");
+        assert!(!text.contains("tpot"), "what was not seen has no column: {text}");
     }
 
     #[test]
@@ -164,6 +165,6 @@ mod tests {
         assert_eq!(plots.len(), 1);
         assert_eq!(plots[0].lines[0].points, [(300.0, 0.020), (1200.0, 0.060)]);
         let page = html(&curve(), "a load", &[]);
-        assert!(page.contains("<svg") && page.contains("first token p50 [ms]"), "{page}");
+        assert!(page.contains("<svg") && page.contains("ttft p50 [ms]"), "{page}");
     }
 }

@@ -22,8 +22,14 @@ pub(super) fn check_settings(
             continue;
         }
         let problem = Problem::error(format!("the workload `{}` has no setting `{name}`", description.name));
-        problems
-            .add(problem.at(place.clone()).label("not a setting").maybe_hint(suggest::hint(name, known())));
+        let hint = match (suggest::nearest(name, known()), problems.is_file()) {
+            (Some(near), _) => Some(format!("did you mean `{near}`?")),
+            (None, true) => {
+                Some(format!("add `labels = [\"{name}\"]` under [workload] if it only labels runs"))
+            }
+            (None, false) => suggest::hint(name, known()),
+        };
+        problems.add(problem.at(place.clone()).label("not a setting").maybe_hint(hint));
     }
     for setting in &description.settings {
         match (sweep.places.get(&setting.name), &setting.default) {

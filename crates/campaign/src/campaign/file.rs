@@ -109,13 +109,14 @@ fn read_base(item: &Item<'_>, name: &Text, directory: &Path) -> Option<String> {
     }
 }
 
-/// A file name must stay inside the run directory and must not hide what the launcher writes there.
 /// Whether the launcher writes a file of this name into run directories itself.
 fn is_taken(name: &str) -> bool {
-    const NAMES: [&str; 5] = ["run.sh", "stdout.log", "stderr.log", "arrival.tsv", "result.jsonl"];
+    const NAMES: [&str; 6] =
+        ["run.sh", "stdout.log", "stderr.log", "arrival.tsv", "steps.log", "result.jsonl"];
     NAMES.contains(&name) || (name.starts_with("follow-") && name.ends_with(".log"))
 }
 
+/// A file name must stay inside the run directory and must not hide what the launcher writes there.
 fn check_name(name: &str, place: &Range<usize>, problems: &Collector<'_>) -> Option<()> {
     let path = Path::new(name);
     let inside = path.components().all(|part| matches!(part, Component::Normal(_)));

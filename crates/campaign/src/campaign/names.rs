@@ -78,7 +78,7 @@ impl<'a> Names<'a> {
             self.used.borrow_mut().insert(text.value.clone());
             self.labels.borrow_mut().insert(text.value.clone());
         } else {
-            let problem = Problem::error(format!("`uses` names `{}`, which is not a setting", text.value));
+            let problem = Problem::error(format!("`labels` names `{}`, which is not a setting", text.value));
             self.problems
                 .add(problem.at(text.span.clone()).maybe_hint(suggest::hint(&text.value, self.known())));
         }
@@ -88,7 +88,12 @@ impl<'a> Names<'a> {
     pub(super) fn template(&self, text: &Text) -> Option<Template> {
         let (template, problems) = Template::parse_recoverable(&text.value);
         self.check_template(&template, text);
-        let sound = problems.is_empty();
+        let mut sound = problems.is_empty();
+        if text.value.contains('\0') {
+            let problem = Problem::error("a NUL character cannot be part of a command or file name");
+            self.problems.add(problem.at(text.span.clone()));
+            sound = false;
+        }
         for mut problem in problems {
             problem.span = problem.span.map(|span| text.part(span));
             self.problems.add(problem);
@@ -112,9 +117,13 @@ impl<'a> Names<'a> {
                     self.used.borrow_mut().insert(near.to_owned());
                     format!("did you mean `{{{near}}}`?")
                 }
-                None => format!(
-                    "give `{name}` a value under [fixed] or [vary]; for literal braces write `{{{{{name}}}}}`"
-                ),
+                None => {
+                    let give = match self.problems.is_file() {
+                        true => "a value under [fixed] or [vary]".to_owned(),
+                        false => format!("values with `--vary {name}=…`"),
+                    };
+                    format!("give `{name}` {give}; for literal braces write `{{{{{name}}}}}`")
+                }
             };
             let problem = Problem::error(format!("no setting is called `{name}`")).at(text.part(span));
             self.problems.add(problem.label("placeholder without a setting").hint(hint));

@@ -128,7 +128,7 @@ impl ReadPolicy {
         policy
     }
 
-    fn read_headline(&mut self, text: Text, problems: &Collector<'_>) {
+    pub(super) fn read_headline(&mut self, text: Text, problems: &Collector<'_>) {
         match self.metric(&text.value) {
             Some(metric) if metric.better.is_none() => {
                 let message = format!("it is not known whether more or less of `{}` is better", text.value);
@@ -136,9 +136,22 @@ impl ReadPolicy {
                 problems.add(problem.hint("declare it by [[read.metric]] with `better`"));
             }
             Some(_) => {}
-            None => problems.add(self.unknown(&text)),
+            None if problems.is_file() => problems.add(self.unknown(&text)),
+            None => {
+                let hint = "if the commands print it, add `--better higher` or `--better lower`";
+                problems.add(self.unknown(&text).hint(hint));
+            }
         }
         self.headline = text.value;
+    }
+
+    /// Takes a metric that only the output of runs will show, unless it is known already.
+    pub(super) fn expect(&mut self, name: &str, better: Direction) {
+        if self.metric(name).is_none() {
+            let metric = Metric { name: name.to_owned(), unit: Unit::One, better: Some(better) };
+            self.metrics.push(metric.clone());
+            self.known.insert(0, metric);
+        }
     }
 
     /// A metric that can be named in this campaign.

@@ -29,6 +29,50 @@ pub struct Repeats {
     pub fewer: Vec<Fewer>,
 }
 
+/// What a campaign says about repeats, before defaults are filled in.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(super) struct RepeatBounds {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) at_least: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) at_most: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) precision: Option<f64>,
+    #[serde(rename = "budget", skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
+    pub(super) budget_s: Option<f64>,
+}
+
+impl RepeatBounds {
+    pub(super) fn is_empty(&self) -> bool {
+        *self == RepeatBounds::default()
+    }
+
+    fn is_open_ended(&self) -> bool {
+        self.precision.is_some() || self.budget_s.is_some()
+    }
+
+    pub(super) fn resolve(&self) -> Repeats {
+        let usual = if self.precision.is_some() { REPEATS_WITH_PRECISION } else { REPEATS };
+        let at_least = self.at_least.unwrap_or(usual.min(self.at_most.unwrap_or(usual)));
+        let usual_most = if self.is_open_ended() { REPEATS_AT_MOST.max(at_least) } else { at_least };
+        Repeats {
+            at_least,
+            at_most: self.at_most.unwrap_or(usual_most),
+            precision: self.precision,
+            budget_s: self.budget_s,
+            fewer: Vec::new(),
+        }
+    }
+}
+
+/// Writes a duration as campaign files have it.
+pub(super) fn seconds<S: serde::Serializer>(seconds: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    match seconds {
+        Some(seconds) => serializer.collect_str(&format_args!("{seconds} s")),
+        None => serializer.serialize_none(),
+    }
+}
+
 /// Repeats when the file asks for nothing.
 const REPEATS: u32 = 6;
 /// Repeats at least when the file asks for a precision: an interval from fewer is too wide to say anything.
@@ -66,6 +110,8 @@ pub struct RunPolicy {
     pub grace_s: f64,
     /// How long a run is expected to take.
     pub expected: Option<Expected>,
+    /// How often each cell is run before its first measured run; these runs are not kept.
+    pub warmup: u32,
     /// The CPUs a run is bound to; empty for no binding.
     pub pin: Vec<usize>,
     /// Whether the memory of all processes of a run together is measured.
@@ -116,22 +162,21 @@ pub(super) fn read_repeats(
     names: &Names<'_>,
     problems: &Collector<'_>,
 ) -> (Repeats, Option<Range<usize>>) {
-    let mut repeats =
-        Repeats { at_least: REPEATS, at_most: REPEATS, precision: None, budget_s: None, fewer: Vec::new() };
-    let Some(mut table) = top.get("repeats").and_then(|item| item.table()) else { return (repeats, None) };
+    let mut given = RepeatBounds::default();
+    let Some(mut table) = top.get("repeats").and_then(|item| item.table()) else {
+        return (given.resolve(), None);
+    };
     let (least_item, most_item) = (table.get("at_least"), table.get("at_most"));
     let (least, most) = (least_item.as_ref().and_then(count), most_item.as_ref().and_then(count));
-    repeats.precision = table.get("precision").as_ref().and_then(share);
+    given.at_least = least;
+    given.at_most = most;
+    given.precision = table.get("precision").as_ref().and_then(share);
     let budget = table.get("budget");
-    repeats.budget_s = budget.as_ref().and_then(duration);
+    given.budget_s = budget.as_ref().and_then(duration);
     let fewer = table.get("fewer").map(|item| item.tables()).unwrap_or_default();
     table.finish();
 
-    let open_ended = repeats.precision.is_some() || repeats.budget_s.is_some();
-    let usual = if repeats.precision.is_some() { REPEATS_WITH_PRECISION } else { REPEATS };
-    repeats.at_least = least.unwrap_or(usual.min(most.unwrap_or(usual)));
-    let usual_most = if open_ended { REPEATS_AT_MOST.max(repeats.at_least) } else { repeats.at_least };
-    repeats.at_most = most.unwrap_or(usual_most);
+    let mut repeats = given.resolve();
     if let (Some(least), Some(most), Some(item)) = (least, most, &most_item)
         && least > most
     {
@@ -139,7 +184,8 @@ pub(super) fn read_repeats(
         let problem = Problem::error(message).at(item.span.clone()).label("less than at_least");
         problems.add(problem.hint(format!("raise `at_most` to {least} or more")));
     }
-    if let (true, false, Some(item)) = (repeats.at_most > repeats.at_least, open_ended, &most_item) {
+    if let (true, false, Some(item)) = (repeats.at_most > repeats.at_least, given.is_open_ended(), &most_item)
+    {
         let message = format!("nothing asks for more than {} repeats", repeats.at_least);
         let problem = Problem::warning(message).at(item.span.clone()).label("never reached");
         problems.add(problem.hint("give `precision` or `budget`, or set `at_least`"));
@@ -180,6 +226,7 @@ pub(super) fn read_run(
         timeout_s: None,
         grace_s: GRACE_S,
         expected: None,
+        warmup: 0,
         pin: Vec::new(),
         group_memory: false,
         timeout_place: None,
@@ -198,6 +245,8 @@ pub(super) fn read_run(
     if let Some(grace) = table.get("grace").as_ref().and_then(duration) {
         policy.grace_s = grace;
     }
+    let warmup = table.get("warmup").and_then(|item| item.whole(0..=10_000));
+    policy.warmup = warmup.and_then(|count| u32::try_from(count).ok()).unwrap_or(0);
     if let Some(item) = table.get("expected") {
         policy.expected = read_expected(&item, names);
         policy.expected_place = Some(item.span);

@@ -6,6 +6,7 @@ use std::ops::Range;
 use assay_model::{Settings, Value};
 
 use super::names::{Condition, Names};
+use super::workload::COMMAND_SETTING;
 use crate::expression::WORDS;
 use crate::problem::Problem;
 use crate::reader::{Collector, Item, Table, Text};
@@ -56,9 +57,23 @@ impl Sweep {
 
     /// Reads everything but the expressions, whose names can only be checked once all settings are known. `own` are
     /// the settings of a built-in workload, which may have names that are otherwise reserved.
-    pub(super) fn read(top: &mut Table<'_>, own: &BTreeSet<String>, problems: &Collector<'_>) -> Sweep {
+    /// `commands` are the names of several commands, which become an axis like any other.
+    pub(super) fn read(
+        top: &mut Table<'_>,
+        own: &BTreeSet<String>,
+        commands: Option<(Vec<String>, Range<usize>)>,
+        problems: &Collector<'_>,
+    ) -> Sweep {
         let mut sweep = Sweep::default();
         let mut reader = SweepReader { sweep: &mut sweep, varied: Vec::new(), own, problems };
+        if let Some((names, place)) = commands.filter(|(names, _)| !names.is_empty()) {
+            let setting = Text { span: place, ..Text::given(COMMAND_SETTING) };
+            if reader.claim_varied(&setting) {
+                let rows = names.into_iter().map(|name| vec![Value::Text(name)]).collect();
+                let axis = Axis { names: vec![setting.value], rows, place: setting.span };
+                reader.sweep.axes.push(axis);
+            }
+        }
         if let Some(table) = top.get("fixed").and_then(|item| item.table()) {
             for (name, item) in table.entries() {
                 if let (true, Some(value)) = (reader.claim(&name), item.scalar()) {
@@ -77,6 +92,32 @@ impl Sweep {
         reader.sweep.axes.sort_by_key(|axis| axis.place.start);
         for table in top.get("point").map(|item| item.tables()).unwrap_or_default() {
             reader.point(&table);
+        }
+        sweep
+    }
+
+    /// A sweep that is given in code, in the order of its axes.
+    pub(super) fn given(
+        fixed: Settings,
+        vary: Vec<(String, Vec<Value>)>,
+        own: &BTreeSet<String>,
+        problems: &Collector<'_>,
+    ) -> Sweep {
+        let mut sweep = Sweep::default();
+        let mut reader = SweepReader { sweep: &mut sweep, varied: Vec::new(), own, problems };
+        for (name, value) in fixed {
+            if reader.claim(&Text::given(&name)) {
+                reader.sweep.fixed.insert(name, value);
+            }
+        }
+        for (name, values) in vary {
+            let text = Text::given(&name);
+            if values.is_empty() {
+                problems.add(Problem::error(format!("`{name}` has no values: there is nothing to run")));
+            } else if reader.claim_varied(&text) {
+                let rows = values.into_iter().map(|value| vec![value]).collect();
+                reader.sweep.axes.push(Axis { names: vec![name], rows, place: text.span });
+            }
         }
         sweep
     }

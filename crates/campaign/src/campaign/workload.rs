@@ -1,8 +1,9 @@
 //! `workload`: what is run for each point.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use assay_model::WorkloadDescription;
+use assay_model::{Settings, Value, WorkloadDescription};
 use toml::de::DeValue;
 
 use super::file::{self, ConfigurationFile};
@@ -12,18 +13,33 @@ use crate::problem::Problem;
 use crate::reader::{Collector, Table, Text};
 use crate::registry::Registry;
 use crate::suggest;
-use crate::template::Template;
+use crate::template::{Template, is_name};
+
+/// A command with its placeholders.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CommandTemplate {
+    /// The value of the setting `command` that stands for it; none where it is the only one.
+    pub name: Option<String>,
+    pub template: Template,
+    /// The command split into words, where no shell does that.
+    pub words: Vec<Template>,
+}
+
+/// The setting that names one of several commands.
+pub(crate) const COMMAND_SETTING: &str = "command";
 
 /// The workload of a campaign.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workload {
     /// `command`, or the name of a built-in workload.
     pub kind: String,
-    /// The command with its placeholders.
-    pub command: Template,
-    /// The command cut into words, where no shell does that.
-    pub words: Vec<Template>,
-    /// What interprets the command.
+    /// The command, or several that are compared: the setting `command` then names one of them in every point.
+    pub commands: Vec<CommandTemplate>,
+    /// What is run before every run, untimed.
+    pub prepare: Option<Template>,
+    /// What is run after every run, untimed.
+    pub cleanup: Option<Template>,
+    /// What interprets the commands.
     pub shell: Shell,
     /// Where the command runs.
     pub directory: PathBuf,
@@ -31,7 +47,7 @@ pub struct Workload {
     pub environment: Vec<(String, Template)>,
     /// Configuration files made for every run.
     pub files: Vec<ConfigurationFile>,
-    /// The log that is played instead; the command then only tells what was run elsewhere.
+    /// The log that is played instead; the command then only documents what was run elsewhere.
     pub replay: Option<Replay>,
 }
 
@@ -43,10 +59,71 @@ impl Workload {
 
     /// A workload of which nothing is known but that its log is played.
     pub(super) fn replayed(directory: &Path) -> Workload {
+        Workload::empty(REPLAY, directory)
+    }
+
+    /// A built-in workload with its own command.
+    pub(super) fn built_in(
+        description: &WorkloadDescription,
+        directory: &Path,
+        names: &Names<'_>,
+        problems: &Collector<'_>,
+    ) -> Option<Workload> {
+        let mut workload = Workload::empty(&description.name, directory);
+        workload.use_command_of(description, names, problems)?;
+        Some(workload)
+    }
+
+    fn use_command_of(
+        &mut self,
+        description: &WorkloadDescription,
+        names: &Names<'_>,
+        problems: &Collector<'_>,
+    ) -> Option<()> {
+        names.use_all();
+        let template = built_in_command(description, problems)?;
+        // Started without a shell: no value of a setting can then be taken for shell syntax.
+        self.shell = Shell::None;
+        let words = template.words().map_err(|problem| problems.add(problem)).ok()?;
+        self.commands = vec![CommandTemplate { name: None, template, words }];
+        Some(())
+    }
+
+    /// Commands of the user, each with its name where there are several.
+    pub(super) fn of_commands(
+        commands: &[(Option<String>, Text)],
+        shell: Shell,
+        directory: &Path,
+        names: &Names<'_>,
+        problems: &Collector<'_>,
+    ) -> Option<Workload> {
+        let mut workload = Workload { shell, ..Workload::empty(COMMAND, directory) };
+        let mut sound = true;
+        for (name, text) in commands {
+            match command_template(name.clone(), text, shell, names, problems) {
+                Some(command) => workload.commands.push(command),
+                None => sound = false,
+            }
+        }
+        sound.then_some(workload)
+    }
+
+    /// The command of a point.
+    pub(crate) fn command_of(&self, settings: &Settings) -> Option<&CommandTemplate> {
+        let chosen = settings.get(COMMAND_SETTING);
+        let is_chosen = |command: &&CommandTemplate| match (&command.name, chosen) {
+            (Some(name), Some(Value::Text(chosen))) => name == chosen,
+            (name, _) => name.is_none(),
+        };
+        self.commands.iter().find(is_chosen)
+    }
+
+    fn empty(kind: &str, directory: &Path) -> Workload {
         Workload {
-            kind: REPLAY.to_owned(),
-            command: Template::default(),
-            words: Vec::new(),
+            kind: kind.to_owned(),
+            commands: Vec::new(),
+            prepare: None,
+            cleanup: None,
             shell: Shell::None,
             directory: directory.to_owned(),
             environment: Vec::new(),
@@ -115,15 +192,26 @@ impl Given<'_> {
             Given::Name(name) | Given::Table(_, Some(name)) => name,
             Given::Table(_, None) => return Ok(None),
         };
-        let found = registry.workloads.iter().find(|workload| workload.name == name.value);
-        if found.is_some() || (name.value == COMMAND && matches!(self, Given::Table(..))) {
-            return Ok(found);
+        if name.value == COMMAND && matches!(self, Given::Table(..)) {
+            return Ok(None);
         }
+        find_built_in(name, registry, problems).map(Some).ok_or(())
+    }
+}
+
+/// The built-in workload of a name. An unknown name is reported.
+pub(super) fn find_built_in<'r>(
+    name: &Text,
+    registry: &'r Registry,
+    problems: &Collector<'_>,
+) -> Option<&'r WorkloadDescription> {
+    let found = registry.workloads.iter().find(|workload| workload.name == name.value);
+    if found.is_none() {
         let problem = Problem::error(format!("unknown workload `{}`", name.value)).at(name.span.clone());
         let known = registry.workloads.iter().map(|workload| workload.name.as_str()).chain([COMMAND]);
         problems.add(problem.label("not a workload").maybe_hint(suggest::hint(&name.value, known)));
-        Err(())
     }
+    found
 }
 
 /// The kind of a workload that runs a command of the user.
@@ -137,16 +225,8 @@ pub(super) fn read(
     names: &Names<'_>,
     problems: &Collector<'_>,
 ) -> Option<Workload> {
-    let mut workload = Workload {
-        kind: built_in.map_or(COMMAND, |description| description.name.as_str()).to_owned(),
-        command: Template::default(),
-        words: Vec::new(),
-        shell: Shell::Sh,
-        directory: directory.to_owned(),
-        environment: Vec::new(),
-        files: Vec::new(),
-        replay: None,
-    };
+    let kind = built_in.map_or(COMMAND, |description| description.name.as_str());
+    let mut workload = Workload { shell: Shell::Sh, ..Workload::empty(kind, directory) };
     let mut sound = true;
     if let Given::Table(mut table, _) = given {
         if let Some(item) = table.get("directory") {
@@ -159,8 +239,11 @@ pub(super) fn read(
         if let Some(environment) = table.get("environment").and_then(|item| item.table()) {
             workload.environment = read_environment(&environment, names, problems);
         }
-        for text in table.get("uses").and_then(|item| item.texts()).unwrap_or_default() {
-            names.label(&text);
+        // `uses` is what files of earlier versions call them.
+        for key in ["labels", "uses"] {
+            for text in table.get(key).and_then(|item| item.texts()).unwrap_or_default() {
+                names.label(&text);
+            }
         }
         match built_in {
             None => sound = read_command(&mut table, &mut workload, directory, names, problems),
@@ -169,11 +252,7 @@ pub(super) fn read(
         table.finish();
     }
     if let Some(description) = built_in {
-        names.use_all();
-        workload.command = built_in_command(description, problems)?;
-        // Started without a shell: no value of a setting can then be taken for shell syntax.
-        workload.shell = Shell::None;
-        workload.words = workload.command.words().map_err(|problem| problems.add(problem)).ok()?;
+        workload.use_command_of(description, names, problems)?;
     }
     sound.then_some(workload)
 }
@@ -207,32 +286,72 @@ fn read_command(
             workload.files.push(file);
         }
     }
-    let Some(item) = table.get("command") else {
+    for (key, step) in [("prepare", &mut workload.prepare), ("cleanup", &mut workload.cleanup)] {
+        *step = table.get(key).and_then(|item| item.text()).and_then(|text| names.template(&text));
+    }
+    let several = table.get("commands").and_then(|item| item.table());
+    let commands: Vec<(Option<String>, Text)> = match (table.get("command"), &several) {
+        (Some(item), None) => item.text().map(|text| (None, text)).into_iter().collect(),
+        (None, Some(several)) => {
+            let texts = several.entries().into_iter().filter_map(|(name, item)| Some((name, item.text()?)));
+            texts.map(|(name, text)| (Some(name.value), text)).collect()
+        }
+        (Some(item), Some(_)) => {
+            let problem = Problem::error("[workload] has both `command` and `commands`").at(item.key_span);
+            problems.add(problem.hint("put the command into [workload.commands] under a name of its own"));
+            return false;
+        }
+        (None, None) => Vec::new(),
+    };
+    if commands.is_empty() {
         table.problem(
             Problem::error("[workload] has no command")
                 .hint("add `command = \"…\"`, or `kind` with the name of a built-in workload"),
         );
         return false;
-    };
-    let Some(text) = item.text() else { return false };
-    if text.value.trim().is_empty() {
-        item.problem("the command is empty");
-        return false;
     }
-    let Some(template) = names.template(&text) else { return false };
-    if workload.shell == Shell::None {
+    let made = Workload::of_commands(&commands, workload.shell, directory, names, problems);
+    let sound = made.is_some();
+    workload.commands = made.map(|made| made.commands).unwrap_or_default();
+    sound
+}
+
+/// The names of the commands that a file compares; they become the values of the setting `command`.
+pub(super) fn command_names(given: &Given<'_>) -> Option<(Vec<String>, Range<usize>)> {
+    let Given::Table(table, _) = given else { return None };
+    let item = table.peek("commands")?;
+    let names = item.value.as_table()?;
+    let mut names: Vec<(usize, String)> =
+        names.keys().map(|key| (key.span().start, key.get_ref().clone().into_owned())).collect();
+    names.sort_unstable();
+    Some((names.into_iter().map(|(_, name)| name).collect(), item.key_span))
+}
+
+fn command_template(
+    name: Option<String>,
+    text: &Text,
+    shell: Shell,
+    names: &Names<'_>,
+    problems: &Collector<'_>,
+) -> Option<CommandTemplate> {
+    if text.value.trim().is_empty() {
+        problems.add(Problem::error("the command is empty").at(text.span.clone()));
+        return None;
+    }
+    let template = names.template(text)?;
+    let mut words = Vec::new();
+    if shell == Shell::None {
         match template.words() {
-            Ok(words) => workload.words = words,
+            Ok(split) => words = split,
             Err(problem) => problems.add(problem.at(text.span.clone())),
         }
     }
-    workload.command = template;
-    true
+    Some(CommandTemplate { name, template, words })
 }
 
 /// A built-in workload brings its own command: keys about commands would have no effect.
 fn refuse_command(table: &mut Table<'_>, description: &WorkloadDescription, problems: &Collector<'_>) {
-    for key in ["command", "shell", "config"] {
+    for key in ["command", "commands", "shell", "config", "prepare", "cleanup"] {
         if let Some(item) = table.get(key) {
             let message = format!("`{key}` has no meaning for the built-in workload `{}`", description.name);
             let problem = Problem::error(message).at(item.key_span);

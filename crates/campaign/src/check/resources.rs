@@ -308,14 +308,14 @@ mod tests {
         }
     }
 
-    fn told(asked: Resources) -> Vec<(String, String)> {
+    fn found(asked: Resources) -> Vec<(String, String)> {
         findings(&asked, &limits(), "pod").into_iter().map(|found| (found.message, found.hint)).collect()
     }
 
     fn one(asked: Resources) -> (String, String) {
-        let mut told = told(asked);
-        assert_eq!(told.len(), 1, "{told:?}");
-        told.remove(0)
+        let mut found = found(asked);
+        assert_eq!(found.len(), 1, "{found:?}");
+        found.remove(0)
     }
 
     #[test]
@@ -325,9 +325,9 @@ mod tests {
         let (message, hint) = one(asked);
         assert_eq!(message, "32 tasks at 16 per node need 2 nodes, 1 asked");
         assert_eq!(hint, "at most 16 tasks fit on 1 node; or ask for 2 nodes");
-        assert!(told(Resources { nodes: Some(2), ..asked }).is_empty());
+        assert!(found(Resources { nodes: Some(2), ..asked }).is_empty());
         assert!(one(Resources { nodes: Some(3), ..asked }).0.contains("fill only 2"));
-        assert!(told(Resources { nodes: None, ..asked }).is_empty());
+        assert!(found(Resources { nodes: None, ..asked }).is_empty());
     }
 
     #[test]
@@ -371,6 +371,6 @@ mod tests {
             memory_bytes: Some(1 << 30),
             devices: Some(4),
         };
-        assert!(told(whole_node).is_empty());
+        assert!(found(whole_node).is_empty());
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Node {
     pub(super) kind: Kind,
     /// What to replace to set the value; or why it cannot be replaced.
     pub(super) place: Result<Place, &'static str>,
-    /// The anchor it carries; 0 for none.
+    /// The anchor it has; 0 for none.
     pub(super) anchor: usize,
 }
 
@@ -87,7 +87,7 @@ impl Document {
             false => Ok(()),
             true => Err(Lost {
                 message: format!(
-                    "`{walked}` carries an anchor that is used elsewhere: setting it would change those places too"
+                    "`{walked}` has an anchor that is used elsewhere: setting it would change those places too"
                 ),
                 hint: Some("write the value out where it is used instead of the alias".to_owned()),
             }),

@@ -3,14 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use assay_model::identity::hash_text;
 use assay_model::{Settings, Speed, Value};
 
 use super::Plan;
-use crate::campaign::{Replay, ReplaySource, Shell};
+use crate::campaign::{CommandTemplate, Replay, ReplaySource, Shell};
 use crate::problem::Problem;
+use crate::template::Template;
 
 /// Where a run finds things.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +50,10 @@ pub struct Invocation {
     pub follow: Vec<PathBuf>,
     /// The log to play instead of starting anything.
     pub recording: Option<Recording>,
+    /// A shell command to run before, untimed.
+    pub prepare: Option<String>,
+    /// A shell command to run after, untimed.
+    pub cleanup: Option<String>,
 }
 
 /// A log that is played instead of a run.
@@ -100,6 +106,9 @@ pub enum InvocationError {
     Placeholder(String),
 }
 
+/// What a replayed workload without a command has.
+static NO_COMMAND: LazyLock<CommandTemplate> = LazyLock::new(CommandTemplate::default);
+
 impl Plan {
     /// What to start for one repeat of a cell.
     pub fn invocation(
@@ -113,23 +122,24 @@ impl Plan {
         let lookup = |name: &str| run.value(name);
         let missing = InvocationError::Placeholder;
         let workload = &self.workload;
-        let (command, arguments) = if workload.is_built_in() {
+        let template = workload.command_of(&planned.settings).unwrap_or(&NO_COMMAND);
+        let step = |step: &Option<Template>| step.as_ref().map(|step| step.render_shell(&lookup)).transpose();
+        let words = template.words.iter().map(|word| word.render(&lookup));
+        let (command, arguments) = match workload.shell {
             // A setting that may be left out has no word where it is.
-            let words = workload.words.iter().filter_map(|word| word.render(&lookup).ok());
-            let words: Vec<String> = words.collect();
-            (words.join(" "), words)
-        } else {
-            let command = workload.command.render(&lookup).map_err(missing)?;
-            let arguments = match workload.shell {
-                Shell::None => workload
-                    .words
-                    .iter()
-                    .map(|word| word.render(&lookup))
-                    .collect::<Result<_, _>>()
-                    .map_err(missing)?,
-                shell => vec![shell.word().to_owned(), "-c".to_owned(), command.clone()],
-            };
-            (command, arguments)
+            Shell::None if workload.is_built_in() => {
+                let words: Vec<String> = words.filter_map(Result::ok).collect();
+                (words.join(" "), words)
+            }
+            Shell::None => {
+                let words = words.collect::<Result<_, _>>().map_err(missing)?;
+                (template.template.render(&lookup).map_err(missing)?, words)
+            }
+            shell @ (Shell::Sh | Shell::Bash) => {
+                let command = template.template.render_shell(&lookup).map_err(missing)?;
+                let words = vec![shell.word().to_owned(), "-c".to_owned(), command.clone()];
+                (command, words)
+            }
         };
         let mut environment =
             self.platform(cell).map(|platform| platform.environment.clone()).unwrap_or_default();
@@ -155,6 +165,8 @@ impl Plan {
             group_memory: self.run.group_memory,
             follow: follow.collect::<Result<_, _>>().map_err(missing)?,
             recording: self.recording(&run).map_err(missing)?,
+            prepare: step(&workload.prepare).map_err(missing)?,
+            cleanup: step(&workload.cleanup).map_err(missing)?,
         })
     }
 
@@ -208,7 +220,7 @@ impl Plan {
         logs_missing(&missing, place).into_iter().chain(self.logs_repeated(fewest, place)).collect()
     }
 
-    /// `fewest`: the number of different logs, the cell that has only so many, and the log that comes again.
+    /// `fewest`: the number of different logs, the cell that has no more, and the log that repeats.
     fn logs_repeated(&self, fewest: Option<(usize, usize, String)>, place: &Range<usize>) -> Option<Problem> {
         let (count, cell, name) = fewest?;
         let logs = if count == 1 { "1 log".to_owned() } else { format!("{count} logs") };

@@ -56,7 +56,7 @@ impl Plan {
         }
     }
 
-    /// How many runs there will be and how long they will take with so many at once.
+    /// How many runs there will be and how long they will take with `jobs` at once.
     pub fn estimate(&self, jobs: usize) -> TimeEstimate {
         let cells = 0..self.cells.len();
         let known: Vec<(usize, f64)> =

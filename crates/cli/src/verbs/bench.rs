@@ -1,102 +1,130 @@
-//! `bench`: measure a built-in workload without a campaign file. A campaign is written from the flags and carried out
+//! `bench`: measure commands or a built-in workload without a campaign file. The flags become a campaign that is run
 //! like any other, so that repeats, order, intervals and the record are the same everywhere.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `bench/commands.rs` | commands as a campaign |
+//! | `bench/workload.rs` | a workload as a campaign, and its result |
 
+mod commands;
 mod train_head;
+mod workload;
 
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use assay_judge::Answer;
+use assay_campaign::CampaignBuilder;
 use assay_launch::Ending;
-use assay_model::{Settings, Status, Value, names};
-use assay_report::bench::{METRICS, answer, comparison, lines, profile};
+use assay_model::{Status, names};
 use assay_report::number::single;
 use assay_store::{Index, Record, RunFilter};
 
-use super::plan::assemble;
-use super::run;
-use crate::answer::{self as answers, print};
+use crate::answer::{self, file, print};
+use crate::execute::{self, assemble_built};
 use crate::exit::Exit;
 use crate::options::How;
-use crate::options::bench::{Bench, Target};
-use crate::peak;
-use crate::records;
+use crate::options::bench::{Bench, MeasureOptions};
 use crate::screen::Screen;
+use crate::{peak, records};
 
-/// Repeats where none are asked for: the fewest that give the median an interval of 95 %.
-const REPEATS: u32 = 6;
-
-/// The most times that are listed of a run that was stopped.
+/// The most iteration times that are listed of an interrupted run.
 const MOST_TIMES: usize = 12;
 
 /// Measures and prints.
 pub fn bench(options: &Bench, screen: &mut Screen) -> anyhow::Result<Exit> {
-    let target = &options.target;
-    if let Some(options) = &target.train_head {
-        return train_head::train_head(options, screen);
-    }
-    if peak::cached(peak::cores()).is_none() {
-        peak::measure(peak::cores(), screen)?;
-    }
-    let file = PathBuf::from(format!("bench-{}.toml", target.workload));
-    let record = target.how.record.clone().unwrap_or_else(|| new_record(&target.workload));
-    let assembled = assemble(&file, &records::parse(&file, &campaign(target))?, Some(&record))?;
-    let how = How { jobs: 1, quiet: target.how.quiet, ..How::default() };
-    let (record, outcome) = run::execute(&assembled, &how, screen)?;
-    let index = record.index()?;
-    print(target, &record, &index, screen)?;
-    if outcome.ending == Ending::Interrupted {
-        tell_interrupted(&index, screen)?;
-    }
-    screen.say(&format!("record: {}", records::shown(record.directory())));
-    Ok(run::exit(&outcome, run::failed_runs(&index)?, &[]))
-}
-
-/// The campaign that the flags describe.
-fn campaign(target: &Target) -> String {
-    let profiled = target.settings.contains_key(names::setting::PROFILE);
-    let repeats = target.how.repeats.unwrap_or(if profiled { 1 } else { REPEATS });
-    let mut settings = target.settings.clone();
-    if let Some(engine) = &target.how.compare {
-        settings.insert(names::setting::ENGINE.to_owned(), vec!["native".into(), engine.as_str().into()]);
-    }
-    let mut text = format!("name = \"bench-{0}\"\n\n[workload]\nkind = \"{0}\"\n", target.workload);
-    let mut section = |name: &str, several: bool| {
-        let _ = write!(text, "\n[{name}]\n");
-        for (name, values) in settings.iter().filter(|(_, values)| (values.len() > 1) == several) {
-            let list: Vec<String> = values.iter().map(literal).collect();
-            let written = if several { format!("[{}]", list.join(", ")) } else { list.concat() };
-            let _ = writeln!(text, "{name} = {written}");
+    let (campaign, measure, name) = match &options.workload {
+        Some(target) => {
+            if let Some(options) = &target.train_head {
+                return train_head::train_head(options, screen);
+            }
+            if peak::cached(peak::cores()).is_none() {
+                peak::measure(peak::cores(), screen)?;
+            }
+            (workload::campaign(target), &target.measure, format!("bench-{}", target.workload))
+        }
+        None => {
+            let commands = &options.commands;
+            (commands::campaign(commands)?, &commands.measure, commands::NAME.to_owned())
         }
     };
-    section("fixed", false);
-    section("vary", true);
-    // How another engine computes has no meaning for the native one, which would be measured several times over.
-    if let Some(first) = settings.get("mode").filter(|modes| modes.len() > 1).and_then(|modes| modes.first())
-    {
-        let _ = write!(text, "\n[where]\nexclude = [\"engine == 'native' and mode != '{first}'\"]\n");
+    measure.output.iter().try_for_each(|path| file::check(path))?;
+    let record = measure.record.clone().unwrap_or_else(|| new_record(&name));
+    let assembled = assemble_built(campaign, &record)?;
+    let how = How { jobs: 1, quiet: measure.quiet || measure.json, ..How::default() };
+    let (record, outcome) = execute::execute(&assembled, &how, screen)?;
+    let index = record.index()?;
+    print(options, measure, &record, &index, screen)?;
+    if outcome.ending == Ending::Interrupted {
+        say_interrupted(&index, screen)?;
+    } else if !outcome.precise {
+        screen.warn("requested precision not reached");
+        screen.hint("raise `--repeats`, or look for noise with `assay doctor`");
     }
-    let _ = write!(text, "\n[repeats]\nat_least = {repeats}\n");
-    text
+    for path in &measure.output {
+        file::write(&record, &index, &[None], path, screen)?;
+    }
+    screen.say(&format!("record: {}", records::shown(record.directory())));
+    Ok(execute::exit(&outcome, execute::failed_runs(&index)?, &[]))
 }
 
-/// A value as TOML writes it.
-fn literal(value: &Value) -> String {
-    match value {
-        Value::Text(text) => toml::Value::String(text.clone()).to_string(),
-        Value::Float(number) => toml::Value::Float(*number).to_string(),
-        other => other.to_string(),
+fn print(
+    options: &Bench,
+    measure: &MeasureOptions,
+    record: &Record,
+    index: &Index,
+    screen: &mut Screen,
+) -> anyhow::Result<()> {
+    if measure.json {
+        return screen.json(&answer::answer_json(record, index, None)?);
     }
+    match &options.workload {
+        Some(target) => workload::print(target, record, index, screen),
+        None => {
+            print::print_table(record, index, None, false, screen)?;
+            say_metrics(index, screen)?;
+            print::print_failures(record, index, screen)
+        }
+    }
+}
+
+/// Applies the options that are the same for commands and workloads.
+fn measured(
+    campaign: CampaignBuilder,
+    options: &MeasureOptions,
+    timeout: Option<f64>,
+    repeats: u32,
+) -> CampaignBuilder {
+    let mut campaign = match (options.repeats, options.precision) {
+        (None, Some(_)) => campaign,
+        (given, _) => campaign.repeats(given.unwrap_or(repeats)),
+    };
+    if let Some(share) = options.precision {
+        campaign = campaign.precision(share);
+    }
+    if let Some(seconds) = timeout {
+        campaign = campaign.timeout(seconds);
+    }
+    campaign
 }
 
 /// A directory that does not exist yet.
-fn new_record(workload: &str) -> PathBuf {
-    let mut names = (1..).map(|number| Path::new("records").join(format!("bench-{workload}-{number}")));
-    names.find(|path| !path.exists()).unwrap_or_else(|| PathBuf::from("records/bench"))
+fn new_record(name: &str) -> PathBuf {
+    let mut names = (1..).map(|number| Path::new(records::RECORDS).join(format!("{name}-{number}")));
+    names.find(|path| !path.exists()).unwrap_or_else(|| Path::new(records::RECORDS).join(name))
 }
 
-/// Says what the run that was stopped had measured: it counts for nothing, but somebody waited for it.
-fn tell_interrupted(index: &Index, screen: &mut Screen) -> anyhow::Result<()> {
+/// Names the other metrics that were measured or found in the output.
+fn say_metrics(index: &Index, screen: &mut Screen) -> anyhow::Result<()> {
+    let headline = answer::subject(index, None)?.metric;
+    let others: Vec<String> =
+        index.metrics()?.into_iter().map(|metric| metric.name).filter(|name| *name != headline).collect();
+    if !others.is_empty() {
+        screen.say(&format!("also measured: {} (`assay show --metric NAME`)", others.join(", ")));
+    }
+    Ok(())
+}
+
+/// Says what an interrupted run had measured: it counts for nothing, but somebody waited for it.
+fn say_interrupted(index: &Index, screen: &mut Screen) -> anyhow::Result<()> {
     let stopped = RunFilter { status: Some(Status::Interrupted.word().to_owned()), ..RunFilter::default() };
     for run in index.runs(&stopped)? {
         let series = index.series(&run.run)?;
@@ -111,73 +139,8 @@ fn tell_interrupted(index: &Index, screen: &mut Screen) -> anyhow::Result<()> {
         } else {
             String::new()
         };
-        screen.say(&format!("the run that was stopped had done {all}{}", shown.join(", ")));
+        screen.say(&format!("the interrupted run had done {all}{}", shown.join(", ")));
     }
-    screen.say("interrupted; what was measured is kept");
+    screen.say("interrupted; finished runs are kept in the record");
     Ok(())
-}
-
-fn print(target: &Target, record: &Record, index: &Index, screen: &mut Screen) -> anyhow::Result<()> {
-    if target.how.json {
-        return screen.json(&answers::answer_json(record, index, Some(names::TIME_ITERATION))?);
-    }
-    let has: Vec<String> = index.metrics()?.into_iter().map(|metric| metric.name).collect();
-    let known = METRICS.iter().filter(|metric| has.iter().any(|name| name == *metric));
-    let answers: Vec<Answer> = known
-        .map(|metric| Ok(answers::judged(index, Some(metric), answers::MOST_ROWS)?.0))
-        .collect::<anyhow::Result<_>>()?;
-    let shown: Settings = target
-        .settings
-        .iter()
-        .filter_map(|(name, values)| {
-            Some((name.clone(), values.first().filter(|_| values.len() == 1)?.clone()))
-        })
-        .collect();
-    for line in lines(&target.workload, &shown, &answers) {
-        screen.data(&format!("{line}\n"))?;
-    }
-    for line in outputs(record, index)? {
-        screen.data(&format!("{line}\n"))?;
-    }
-    let figures = profile_figures(index, &has)?;
-    if !figures.is_empty() {
-        screen.table(&profile(&figures))?;
-    }
-    for line in answers.first().map(comparison).unwrap_or_default() {
-        screen.data(&format!("{line}\n"))?;
-    }
-    print::print_failures(record, index, screen)
-}
-
-/// What a workload answered to one input that it was given, from the newest run that came to its end: runs of one cell
-/// answer the same. Empty where a workload has no such answers, or several cells were measured.
-fn outputs(record: &Record, index: &Index) -> anyhow::Result<Vec<String>> {
-    let fine = RunFilter {
-        status: Some(Status::Succeeded.word().to_owned()),
-        current: true,
-        ..RunFilter::default()
-    };
-    let runs = index.runs(&fine)?;
-    let Some(run) = runs.last().filter(|last| runs.iter().all(|run| run.run.cell == last.run.cell)) else {
-        return Ok(Vec::new());
-    };
-    // Without the file there is nothing to show; what was measured is in the index.
-    let text = std::fs::read_to_string(record.directory().join(&run.directory).join("stdout.log"));
-    Ok(answer(text.unwrap_or_default().lines().filter_map(|line| serde_json::from_str(line).ok())))
-}
-
-/// What a profile told of each operation; empty unless one cell alone was measured, since tables do not mix cells.
-fn profile_figures(index: &Index, metrics: &[String]) -> anyhow::Result<Vec<(String, String, f64)>> {
-    let mut figures = Vec::new();
-    for metric in metrics {
-        let told = metric.strip_prefix("profile.").and_then(|rest| rest.rsplit_once('.'));
-        let Some((operation, figure)) = told else { continue };
-        let (answer, _) = answers::judged(index, Some(metric), 0)?;
-        if let [row] = answer.rows.as_slice()
-            && let Some(estimate) = &row.estimate
-        {
-            figures.push((operation.to_owned(), figure.to_owned(), estimate.center));
-        }
-    }
-    Ok(figures)
 }

@@ -10,7 +10,7 @@ use crate::failure::Mistake;
 use crate::options::Init;
 use crate::screen::Screen;
 
-/// Writes the example, never over a file that exists unless told to.
+/// Writes the example, never over an existing file unless asked to.
 pub fn init(options: &Init, screen: &mut Screen) -> anyhow::Result<Exit> {
     let path = options.file.display();
     let mut how = OpenOptions::new();
@@ -33,6 +33,6 @@ pub fn init(options: &Init, screen: &mut Screen) -> anyhow::Result<Exit> {
     };
     file.write_all(assay_campaign::EXAMPLE.as_bytes()).with_context(|| format!("cannot write {path}"))?;
     screen.say(&format!("wrote {path}"));
-    screen.hint(&format!("`assay plan {path}` checks it, `assay run {path}` carries it out"));
+    screen.hint(&format!("`assay plan {path}` checks it, `assay run {path}` runs it"));
     Ok(Exit::Fine)
 }

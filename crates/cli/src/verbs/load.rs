@@ -1,74 +1,73 @@
-//! `load`: ask endpoints, keep every request, and say what the numbers are worth.
+//! `load`: measure endpoints. The flags become a campaign of the workload `chat`, which is run like any other; its
+//! record is then shown as loads.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `load/setup.rs` | options to a load and its prompts |
-//! | `load/recorder.rs`, `load/live.rs` | carrying loads out into a record, and how they are going |
-//! | `load/result.rs` | a record to results |
-//! | `load/show.rs`, `load/json.rs` | results as tables and as JSON |
-//! | `load/export.rs` | a record in other formats |
-//! | `load/curve.rs`, `load/capacity.rs` | several loads: the curve of latency over throughput, the highest rate |
-//! | `load/self_check.rs` | the client against an endpoint whose true times are known |
+//! | `load/campaign.rs` | flags to a campaign |
+//! | `load/capacity.rs` | `--find-capacity` |
+//! | `load/self_check.rs` | `--self-check` |
 
+mod campaign;
 mod capacity;
-mod curve;
-mod export;
-mod json;
-mod live;
-mod recorder;
-mod result;
 mod self_check;
-mod setup;
-mod show;
 
-use assay_load::run::Ended;
+use assay_judge::load::Validity;
+use assay_launch::{Ending, Outcome};
 
-pub use recorder::Recorder;
-pub use result::{EndpointResult, Results, request};
-pub use setup::{Setup, bounds};
-
+use crate::answer::print;
+use crate::execute::{assemble_built, execute, failed_runs};
 use crate::exit::Exit;
-use crate::options::load::Load;
+use crate::options::How;
+use crate::options::load::{Load, LoadHow};
+use crate::records;
 use crate::screen::Screen;
-use crate::signals::stop_flag;
+use crate::workloads::chat::report::{self, ReportOptions};
 
-/// Carries out a load and prints its results.
+/// Runs loads and prints their results.
 pub fn load(options: &Load, screen: &mut Screen) -> anyhow::Result<Exit> {
-    let bounds = bounds(&options.results);
-    export::format(&options.results)?;
-    if let Some(path) = &options.show {
-        let results = Results::read(path, bounds)?;
-        export::write_out(path, &options.results)?;
-        match options.capacity.find_capacity {
-            true => capacity::again(options, &results, screen)?,
-            false => show::print(&results, &options.results, path, screen)?,
-        }
-        return Ok(Exit::Fine);
-    }
-    if options.self_check {
+    report::format(options.how.export.as_deref())?;
+    if options.how.self_check {
         return self_check::self_check(options, screen);
     }
-    if options.capacity.find_capacity {
+    campaign::check_endpoints(options)?;
+    if options.how.find_capacity {
         return capacity::find(options, screen);
     }
-    let levels = setup::levels(&options.arrivals);
-    if levels.len() > 1 {
-        return curve::curve(options, &levels, screen);
+    let assembled = assemble_built(campaign::campaign(options)?, &campaign::record(&options.how)?)?;
+    let (record, outcome) = execute(&assembled, &how(&options.how), screen)?;
+    let index = record.index()?;
+    let loads = report::of_record(&record, &index)?;
+    let directory = records::shown(record.directory());
+    report::print(&loads, &report_options(&options.how), &directory, screen)?;
+    if !options.how.json {
+        if options.urls.len() > 1 {
+            print::print_table(&record, &index, None, false, screen)?;
+        }
+        print::print_failures(&record, &index, screen)?;
+        screen.say(&format!("record: {directory}"));
     }
-    let setup = Setup::new(options)?;
-    let is_shown = screen.is_watched() && !options.results.quiet;
-    let outcome = Recorder::new(&options.results.output).load(&setup, &*stop_flag()?, is_shown)?;
-    export::write_out(&options.results.output, &options.results)?;
-    let results = Results::read(&options.results.output, bounds)?;
-    show::print(&results, &options.results, &options.results.output, screen)?;
-    Ok(exit(outcome.ended, results.iter().any(Results::has_failures)))
+    let has_failures = loads.iter().any(|load| load.results.has_failures());
+    Ok(exit(&outcome, report::validity(&loads), has_failures || failed_runs(&index)? > 0))
 }
 
-fn exit(ended: Ended, has_failures: bool) -> Exit {
-    match ended {
-        Ended::Interrupted => Exit::Interrupted,
-        Ended::BudgetSpent => Exit::RunsFailed,
-        Ended::Complete if has_failures => Exit::RunsFailed,
-        Ended::Complete => Exit::Fine,
+fn how(options: &LoadHow) -> How {
+    How { record: None, jobs: 1, fresh: false, only: None, quiet: options.quiet || options.json }
+}
+
+fn report_options(options: &LoadHow) -> ReportOptions {
+    ReportOptions {
+        json: options.json,
+        export: options.export.clone(),
+        lines: options.lines.clone(),
+        html: options.html.clone(),
+    }
+}
+
+fn exit(outcome: &Outcome, validity: Validity, has_failures: bool) -> Exit {
+    match (outcome.ending, validity) {
+        (Ending::Interrupted, _) => Exit::Interrupted,
+        (_, Validity::Invalid) => Exit::Invalid,
+        _ if has_failures => Exit::RunsFailed,
+        _ => Exit::Fine,
     }
 }

@@ -1,37 +1,23 @@
 //! `plan`: check a campaign and print what would be run.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-
-use assay_campaign::{Campaign, Context, LoadError, Plan};
-use assay_model::{CellId, Machine, Status, metric};
+use assay_campaign::Plan;
+use assay_model::CellId;
 use assay_report::number::{counted, duration};
 use assay_report::{Cell, Column, Table, Tone};
-use assay_store::{Record, State};
 use serde::Serialize;
 
 use super::JSON_SCHEMA;
 use crate::exit::Exit;
 use crate::registry::{Purpose, can_start};
 use crate::screen::Screen;
-use crate::{options, records, workloads};
+use crate::{execute, options};
 
 /// Rows that are shown unless all are asked for.
 const MOST_ROWS: usize = 40;
 
-/// A campaign with all that was needed to plan it.
-pub struct Assembled {
-    /// The plan.
-    pub plan: Plan,
-    /// The directory of its record, which may not exist yet.
-    pub record: PathBuf,
-    /// This machine.
-    pub machine: Machine,
-}
-
 /// Checks and prints.
 pub fn plan(options: &options::Plan, screen: &mut Screen) -> anyhow::Result<Exit> {
-    let assembled = assemble_file(&options.campaign, options.record.as_deref(), Purpose::Look)?;
+    let assembled = execute::assemble_file(&options.campaign, options.record.as_deref(), Purpose::Look)?;
     let plan = &assembled.plan;
     if options.json {
         screen.json(&PlanJson::new(plan, options.jobs))?;
@@ -48,48 +34,6 @@ pub fn plan(options: &options::Plan, screen: &mut Screen) -> anyhow::Result<Exit
         ));
     }
     Ok(Exit::Fine)
-}
-
-/// Loads a campaign file and plans it.
-pub fn assemble_file(campaign: &Path, record: Option<&Path>, purpose: Purpose) -> anyhow::Result<Assembled> {
-    assemble(campaign, &records::load(campaign, purpose)?, record)
-}
-
-/// Plans a campaign; `file` says where it stands.
-pub fn assemble(file: &Path, campaign: &Campaign, record: Option<&Path>) -> anyhow::Result<Assembled> {
-    let machine = assay_launch::probe::machine();
-    let record = records::of_campaign(file, &campaign.name, record);
-    let state = earlier_state(&record)?;
-    let earlier = |cell: &CellId| state.as_ref().and_then(|state| usual_seconds(state, cell));
-    let limits = BTreeMap::from([("local".to_owned(), assay_launch::probe::limits(&machine))]);
-    let plan = campaign.plan(&Context { limits, earlier: &earlier }).map_err(LoadError::Problems)?;
-    check_settings(&plan)?;
-    Ok(Assembled { plan, record, machine })
-}
-
-/// Settings of built-in workloads that are each allowed may not go together; better told now than by every run.
-fn check_settings(plan: &Plan) -> anyhow::Result<()> {
-    for cell in &plan.cells {
-        workloads::check(&cell.workload, &cell.settings)?;
-    }
-    Ok(())
-}
-
-/// The state of a record that exists already.
-fn earlier_state(record: &Path) -> anyhow::Result<Option<State>> {
-    if !record.is_dir() {
-        return Ok(None);
-    }
-    Ok(Some(Record::open(record)?.state()?))
-}
-
-/// The middle of the times that a cell took before.
-fn usual_seconds(state: &State, cell: &CellId) -> Option<f64> {
-    let values = state.values(cell, metric::WALL).into_iter();
-    let mut times: Vec<f64> =
-        values.filter(|(run, _)| run.status == Some(Status::Succeeded)).map(|(_, seconds)| seconds).collect();
-    times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied()
 }
 
 fn cells_table(plan: &Plan, most: usize) -> Table {

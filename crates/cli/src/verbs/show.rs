@@ -3,14 +3,23 @@
 mod report;
 mod runs;
 
+use std::path::Path;
+
 use crate::answer::print;
 use crate::exit::Exit;
 use crate::options::Show;
 use crate::records;
 use crate::screen::Screen;
+use crate::workloads::chat::report::{self as loads, ReportOptions};
 
 /// Prints the answer of a record.
 pub fn show(options: &Show, screen: &mut Screen) -> anyhow::Result<Exit> {
+    if let Some(path) = options.record.as_deref().filter(|path| is_load_file(path)) {
+        let read = loads::of_file(path)?;
+        let wanted = ReportOptions { json: options.json, ..ReportOptions::default() };
+        loads::print(&read, &wanted, &path.display().to_string(), screen)?;
+        return Ok(Exit::Fine);
+    }
     let record = records::open(options.record.as_deref())?;
     let index = record.index()?;
     let metrics: Vec<Option<&str>> = match options.metric.as_slice() {
@@ -34,6 +43,12 @@ pub fn show(options: &Show, screen: &mut Screen) -> anyhow::Result<Exit> {
         }
         print::print_gates(&record, &index, screen)?;
         print::print_failures(&record, &index, screen)?;
+        loads::print_record(&record, &index, screen)?;
     }
     Ok(Exit::Fine)
+}
+
+/// Whether a path is a load that an earlier version kept in a file of its own.
+fn is_load_file(path: &Path) -> bool {
+    path.is_file() && path.extension().is_some_and(|ending| ending == "assay")
 }

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::plan::assemble;
-use super::run::carry_out;
+use crate::execute::{assemble, run_and_print};
 use crate::exit::Exit;
 use crate::options::Tour;
 use crate::records;
@@ -24,8 +23,10 @@ pub fn tour(options: &Tour, screen: &mut Screen) -> anyhow::Result<Exit> {
     for (part, text) in CAMPAIGNS {
         let file = PathBuf::from(format!("tour{part}.toml"));
         let record = options.how.record.as_deref().map(|record| named(record, part));
-        let assembled = assemble(&file, &records::parse(&file, text)?, record.as_deref())?;
-        exit = carry_out(&assembled, &options.how, screen)?;
+        let campaign = records::parse(&file, text)?;
+        let record = records::of_campaign(&file, &campaign.name, record.as_deref());
+        let assembled = assemble(&campaign, record)?;
+        exit = run_and_print(&assembled, &options.how, screen)?;
         if exit != Exit::Fine {
             break;
         }

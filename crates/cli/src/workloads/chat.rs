@@ -1,79 +1,86 @@
-//! `chat`: load on an endpoint as a workload of campaigns. One run is one load on one endpoint; a campaign compares
-//! endpoints, numbers of streams or rates by varying settings, so that their runs take turns.
-//!
-//! The settings are the options of `assay load`, and are read as such: a setting `output_tokens` is the option
-//! `--output-tokens`. Beside them there are `url`, `endpoint` (a name for tables) and `mock`, which asks a calibration
-//! endpoint inside the same process instead of a URL.
+//! `chat`: load on an endpoint as a workload. One run is one load on one endpoint; a campaign compares endpoints,
+//! numbers of streams or rates by varying settings, so that their runs take turns. `assay load` builds such a campaign
+//! from its flags.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `description.rs` | the settings, as campaigns see them |
-//! | `options.rs` | settings to the options of `load` and of the calibration endpoint |
-//! | `tell.rs` | results as lines |
+//! | `description.rs` | the settings: flags, checks and documentation come from here |
+//! | `settings.rs`, `mock.rs` | settings to a load with its prompts, or to a calibration endpoint |
+//! | `recorder.rs` | a load while it runs |
+//! | `results.rs` | a stored load to its results |
+//! | `emit.rs` | results as workload events |
+//! | `report.rs`, `report/` | the loads of a record as tables, JSON, curves and exports |
 
 mod description;
-mod options;
-mod tell;
+mod emit;
+pub mod mock;
+pub mod recorder;
+pub mod report;
+pub mod results;
+pub mod settings;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use assay_judge::load::Validity;
-use assay_load::calibration::{Running, Server};
+use assay_load::calibration::{Running, Schedule, Server};
+use assay_load::record::{StoredLoad, finish_run};
+use assay_load::run::Ended as LoadEnded;
 use assay_model::{Settings, WorkloadEvent};
 use assay_workloads::{Emitter, Ended};
 
-pub use description::{description, metrics};
+pub use description::{description, groups, metrics, mock as mock_description};
 
 use crate::failure::Mistake;
-use crate::verbs::load::{Recorder, Results, Setup, bounds};
-use crate::verbs::serve_mock;
-use options::Wanted;
+use results::LoadResults;
+use settings::ChatSettings;
 
 /// The name of the workload.
 pub const NAME: &str = "chat";
 
-/// The argument that names the file for the record of all requests. It is no setting: every run has its own.
+/// The argument that names the directory for requests and chunks. It is not a setting: every run has its own.
 const RECORD: &str = "record";
+/// The argument with the number of the repeat, from which its seed is derived.
+const REPEAT: &str = "repeat";
 
-/// Whether a load can be made with these settings, as far as they alone tell.
+/// Whether a load can be made with these settings, as far as they alone say.
 pub fn check(settings: &Settings) -> Result<(), Mistake> {
-    let wanted = Wanted::read(settings)?;
-    wanted.mock.as_ref().map(serve_mock::schedule).transpose()?;
-    Ok(())
+    ChatSettings::new(settings).map(|_| ())
 }
 
-/// Carries the load out and tells its results.
+/// Runs the load and emits its results.
 pub fn run(mut settings: Settings, emitter: &mut Emitter<'_>) -> anyhow::Result<Ended> {
-    let place = settings.remove(RECORD).map(|path| PathBuf::from(path.to_string()));
-    let mut wanted = Wanted::read(&settings)?;
-    let server = wanted.mock.as_ref().map(start).transpose()?;
+    let directory = RunDirectory::new(settings.remove(RECORD).map(|path| PathBuf::from(path.to_string())))?;
+    let repeat = settings.remove(REPEAT).and_then(|repeat| repeat.to_string().parse().ok()).unwrap_or(1);
+    let chat = ChatSettings::new(&settings)?;
+    let server = chat.mock.clone().map(start).transpose()?;
     let url = match &server {
         Some(server) => server.url().to_owned(),
-        None => wanted.url()?,
+        None => chat.url()?,
     };
-    wanted.load.urls = vec![url];
     for (name, value) in &settings {
         emitter.setting(name, value.clone());
     }
     emitter.setting("server", if server.is_some() { "calibration endpoint" } else { "endpoint" });
-    let setup = Setup::new(&wanted.load)?;
-    let file = Place::new(place);
-    let outcome = Recorder::new(&file.path).load(&setup, emitter.stop_flag(), false)?;
+    let setup = chat.setup(&url, repeat)?;
+    let stop = emitter.stop_flag();
+    let outcome = recorder::record(&setup, &directory.path, stop, &mut |event| emitter.emit(event))?;
     if let Some(server) = server {
-        let summary = server.stop().context("the calibration endpoint broke down")?;
-        tell::server(&summary, emitter);
+        let summary = server.stop().context("the calibration endpoint failed")?;
+        emit::server(&summary, emitter);
     }
-    let results = Results::read(&file.path, bounds(&wanted.load.results))?;
-    let [results] = results.as_slice() else { anyhow::bail!("the record of the load has not one part") };
-    tell::series(&file.path, emitter)?;
-    tell::results(results, emitter);
-    Ok(ended(outcome.ended, results, emitter))
+    let load = StoredLoad::in_run(&directory.path)?.context("the load left no requests")?;
+    let mut series = emit::RequestSeries::default();
+    let results = LoadResults::read_with(&load, &mut |exchange| series.add(exchange))?;
+    series.emit(emitter);
+    emit::results(&results, emitter);
+    finish_run(&directory.path).context("cannot write the tables of the load")?;
+    Ok(ended(outcome.ended, &results, emitter))
 }
 
 /// An invalid result is a failed run: its numbers are kept, and never ranked.
-fn ended(ended: assay_load::run::Ended, results: &Results, emitter: &mut Emitter<'_>) -> Ended {
-    if ended == assay_load::run::Ended::Interrupted {
+fn ended(ended: LoadEnded, results: &LoadResults, emitter: &mut Emitter<'_>) -> Ended {
+    if ended == LoadEnded::Interrupted {
         return Ended::Stopped;
     }
     let verdict = results.endpoints.first().map(|endpoint| &endpoint.verdict);
@@ -82,9 +89,7 @@ fn ended(ended: assay_load::run::Ended, results: &Results, emitter: &mut Emitter
     let failed = match (verdict, worst) {
         (None, _) => Some(("no request was made".to_owned(), None)),
         (_, Some(reason)) => Some((format!("invalid: {}", reason.text), Some(reason.hint.to_owned()))),
-        _ if ended == assay_load::run::Ended::BudgetSpent => {
-            Some(("too many requests failed".to_owned(), None))
-        }
+        _ if ended == LoadEnded::BudgetSpent => Some(("the error budget is spent".to_owned(), None)),
         _ => None,
     };
     match failed {
@@ -101,30 +106,37 @@ fn ended(ended: assay_load::run::Ended, results: &Results, emitter: &mut Emitter
 }
 
 /// Starts the calibration endpoint on a thread of its own.
-fn start(mock: &crate::options::load::ServeMock) -> anyhow::Result<Running> {
-    let server = Server::bind("127.0.0.1:0", serve_mock::schedule(mock)?);
+fn start(schedule: Schedule) -> anyhow::Result<Running> {
+    let server = Server::bind("127.0.0.1:0", schedule);
     server.and_then(Server::start).context("cannot start the calibration endpoint")
 }
 
-/// Where the record of all requests is kept: where the caller says, else in a file that is gone afterwards.
-struct Place {
+/// Where requests and chunks are kept: where the caller says, else in a directory that is removed afterwards.
+pub struct RunDirectory {
     path: PathBuf,
     is_kept: bool,
 }
 
-impl Place {
-    fn new(wanted: Option<PathBuf>) -> Place {
-        let is_kept = wanted.is_some();
-        let passing = || std::env::temp_dir().join(format!("assay-chat-{}", std::process::id()));
-        Place { path: wanted.unwrap_or_else(passing), is_kept }
+impl RunDirectory {
+    /// Makes the directory where that is needed.
+    pub fn new(named: Option<PathBuf>) -> anyhow::Result<RunDirectory> {
+        let is_kept = named.is_some();
+        let temporary = || std::env::temp_dir().join(format!("assay-chat-{}", std::process::id()));
+        let path = named.unwrap_or_else(temporary);
+        std::fs::create_dir_all(&path).with_context(|| format!("cannot make {}", path.display()))?;
+        Ok(RunDirectory { path, is_kept })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 }
 
-impl Drop for Place {
+impl Drop for RunDirectory {
     fn drop(&mut self) {
         if !self.is_kept {
-            // Whoever wanted it would have said where.
-            let _ = std::fs::remove_file(&self.path);
+            // Nobody asked for the files of this run.
+            let _ = std::fs::remove_dir_all(&self.path);
         }
     }
 }

@@ -67,6 +67,27 @@ impl Bench {
         walk(&self.path(below), name)
     }
 
+    /// All files below the directory of the test.
+    pub fn all_files(&self) -> Vec<PathBuf> {
+        fn walk(directory: &Path, found: &mut Vec<PathBuf>) {
+            for entry in std::fs::read_dir(directory).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() { walk(&path, found) } else { found.push(path) }
+            }
+        }
+        let mut found = Vec::new();
+        walk(&self.path(""), &mut found);
+        found
+    }
+
+    /// The files of this name below a directory of the test.
+    pub fn files(&self, below: &str, name: &str) -> Vec<PathBuf> {
+        let below = self.path(below);
+        let is_meant =
+            |path: &PathBuf| path.starts_with(&below) && path.file_name().is_some_and(|file| file == name);
+        self.all_files().into_iter().filter(is_meant).collect()
+    }
+
     fn filtered(&self, output: &Output) -> String {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         let mut text = format!(

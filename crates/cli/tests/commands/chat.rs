@@ -19,35 +19,42 @@ fn run(settings: &str) -> (Bench, String) {
 fn two_endpoints_are_compared() {
     // Long beside the moments in which a busy machine stands still: those would make the client's results invalid.
     let (place, told) = run("[[zip]]\nendpoint = [\"slow\", \"fast\"]\n\
-        mock = [\"first-token=300,gap=20,tokens=3\", \"first-token=150,gap=20,tokens=3\"]");
+        mock = [\"ttft=300ms,itl=20ms,tokens=3\", \"ttft=150ms,itl=20ms,tokens=3\"]");
     assert!(told.starts_with("exit code 0"), "{told}");
     for part in ["slow", "fast", "ttft.median", "slower"] {
         assert!(told.contains(part), "{part}: {told}");
     }
-    // The record of every request stands beside the run's log.
-    assert_eq!(place.count("records/chat/runs", "load.assay"), 12);
+    // Requests and chunks are tables in the directory of their run.
+    for (file, count) in
+        [("requests.parquet", 12), ("chunks.parquet", 12), ("load.json", 12), ("load.assay", 0)]
+    {
+        assert_eq!(place.count("records/chat/runs", file), count, "{file}");
+    }
 }
 
 #[test]
 fn an_invalid_result_is_kept_and_never_ranked() {
     let (_, told) = run("[[zip]]\nendpoint = [\"broken\", \"well\"]\n\
-        mock = [\"busy=1\", \"first-token=5,gap=20,tokens=3\"]");
+        mock = [\"busy=1\", \"ttft=5ms,itl=20ms,tokens=3\"]");
     assert!(told.contains("exit code 3"), "{told}");
-    assert!(told.contains("no request ended well"), "{told}");
+    assert!(told.contains("no request succeeded"), "{told}");
     assert!(!told.contains("slower") && !told.contains("faster"), "{told}");
 }
 
 #[test]
 fn what_cannot_be_is_told_before_anything_runs() {
     for (settings, part) in [
-        ("", "no endpoint to ask"),
-        ("mock = \"first=3\"", "--first"),
-        ("mock = \"gap=-1\"", "milliseconds"),
-        ("url = \"http://localhost/v1\"\nrate = 2\ntrace = \"a\"", "--rate"),
+        ("", "no endpoint"),
+        ("mock = \"first=3\"", "first"),
+        ("mock = \"itl=-1\"", "duration"),
+        ("url = \"http://localhost/v1\"\nrate = 2", "`streams` and `rate`"),
+        ("url = \"http://me:canary@localhost/v1\"", "user name or password"),
+        ("url = \"http://localhost/v1\"\nduration = \"5\"", "no unit"),
         ("url = \"http://localhost/v1\"\nsteams = 2", "streams"),
     ] {
         let (_, told) = run(settings);
         assert!(told.contains("exit code 2") && told.contains("hint:"), "{part}: {told}");
         assert!(told.contains(part) && !told.contains("[1/"), "{part}: {told}");
+        assert!(!told.contains("canary"), "{told}");
     }
 }

@@ -42,7 +42,7 @@ fn json(place: &Bench, arguments: &[&str]) -> Value {
 fn several_sizes_make_a_curve_with_intervals_and_a_page() {
     let place = Bench::new();
     let endpoint =
-        Endpoint::start(&place, &["--first-token", "5", "--gap", "20", "--tokens", "3", "--slots", "2"]);
+        Endpoint::start(&place, &["--ttft", "5ms", "--itl", "20ms", "--tokens", "3", "--slots", "2"]);
     let told = place.run(&[
         "load",
         &endpoint.url,
@@ -61,7 +61,7 @@ fn several_sizes_make_a_curve_with_intervals_and_a_page() {
     ]);
     assert!(told.starts_with("exit code 0"), "{told}");
     for part in
-        ["1 stream ", "8 streams", "total output [tokens/s]", "first token p50 [ms]", "confidence", "[12/12]"]
+        ["1 stream ", "8 streams", "output_throughput [tokens/s]", "ttft p50 [ms]", "confidence", "[12/12]"]
     {
         assert!(told.contains(part), "{part}: {told}");
     }
@@ -70,14 +70,145 @@ fn several_sizes_make_a_curve_with_intervals_and_a_page() {
     // A line of names, and 6 rounds of 8 requests for both sizes; a role, 3 tokens, an end and what else a stream has.
     assert_eq!(place.read("all.csv").lines().count(), 1 + 2 * 6 * 8);
     assert!(place.read("all.chunks.csv").lines().count() > 4 * 2 * 6 * 8);
-    let again = json(&place, &["load", "--show", "load.assay", "--json", "--export", "all.parquet"]);
-    assert_eq!(
-        (again["parts"].as_array().unwrap().len(), again["points"][1]["streams"].as_u64()),
-        (12, Some(8))
+    let table = place.read("all.csv");
+    let names = table.lines().next().unwrap();
+    for name in ["ttft_s", "tpot_s", "e2e_s", "streams", "first_token_at_s", "cached_tokens"] {
+        assert!(names.split(',').any(|column| column == name), "{name}: {names}");
+    }
+    assert!(!names.contains("first_token_s"), "{names}");
+    // The record says the same again, and rounds are independent: their arrivals and prompts differ.
+    let again = place.run(&["show", "records/load-1"]);
+    for part in ["1 stream ", "8 streams", "ttft p50 [ms]"] {
+        assert!(again.contains(part), "{part}: {again}");
+    }
+    let seeds: std::collections::BTreeSet<String> = place
+        .files("records/load-1/runs", "load.json")
+        .iter()
+        .map(|path| {
+            let summary: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+            summary["settings"]["seed"].to_string()
+        })
+        .collect();
+    assert_eq!(seeds.len(), 12, "{seeds:?}");
+}
+
+#[test]
+fn a_second_load_never_replaces_the_first() {
+    let place = Bench::new();
+    let load = ["load", "--mock", "ttft=1ms,itl=0,tokens=2", "--requests", "3"];
+    for number in 1..=2 {
+        let told = place.run(&load);
+        assert!(
+            told.contains("exit code 0") && told.contains(&format!("record: records/load-{number}")),
+            "{told}"
+        );
+    }
+    assert_eq!(place.count("records/load-1/runs", "requests.parquet"), 1);
+    let told = place.run(&["query", "select count(*) from run", "records/load-1"]);
+    assert!(told.contains("exit code 0") && told.contains('1'), "{told}");
+    // A command that is refused leaves nothing behind.
+    let told = place.run(&["load", "http://127.0.0.1:9/v1", "--streams", "2", "--rate", "1"]);
+    assert!(told.contains("exit code 2") && told.contains("cannot be used together"), "{told}");
+    assert!(!place.path("records/load-3").exists());
+}
+
+#[test]
+fn flags_of_other_clients_are_refused_with_ours() {
+    let place = Bench::new();
+    for (flag, ours) in
+        [("--concurrency", "--streams"), ("--request-rate", "--rate"), ("--num-prompts", "--requests")]
+    {
+        let told = place.run(&["load", "http://127.0.0.1:9/v1", flag, "4"]);
+        assert!(told.contains("exit code 2") && told.contains(ours), "{told}");
+    }
+}
+
+#[test]
+fn a_load_in_which_everything_failed_is_invalid() {
+    let place = Bench::new();
+    let told = place.run(&["load", "--mock", "busy=1", "--requests", "4"]);
+    assert!(told.contains("exit code 6") && told.contains("result: invalid"), "{told}");
+    assert!(told.contains("no request succeeded") && told.contains("429"), "{told}");
+    let part = place.run(&[
+        "load",
+        "--mock",
+        "cut=0.3,ttft=1ms,itl=0,tokens=4",
+        "--requests",
+        "40",
+        "--streams",
+        "2",
+    ]);
+    assert!(part.contains("exit code 3") && part.contains("result: suspect"), "{part}");
+    assert!(part.contains("the metrics describe the"), "{part}");
+}
+
+#[test]
+fn secrets_reach_no_output() {
+    const CANARY: &str = "sk-canary-7Qx91Zt";
+    let place = Bench::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    // A server that quotes the token it refuses, in every way it can.
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            std::thread::spawn(move || {
+                use std::io::{Read, Write};
+                let mut request = [0; 65536];
+                while stream.read(&mut request).is_ok_and(|count| count > 0) {
+                    let body = format!(
+                        "{{\"error\": {{\"message\": \"{} invalid key {CANARY}\"}}}}",
+                        "x".repeat(175)
+                    );
+                    let head = "HTTP/1.1 401 Unauthorized\r\ncontent-type: application/json\r\n";
+                    let _ = write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len());
+                }
+            });
+        }
+    });
+    let tokens: [&[&str]; 2] = [&["--token-env", "SERVICE_ACCESS_TOKEN"], &["--token-command", "cat token"]];
+    std::fs::write(place.path("token"), CANARY).unwrap();
+    for token in tokens {
+        let mut command =
+            place.command(&["load", &url, "--requests", "3", "--header", "X-Api-Key=$SERVICE_ACCESS_TOKEN"]);
+        command.args(token).args(["--lines", "lines.jsonl", "--export", "all.csv", "--keep-answers"]);
+        let output = command.env("SERVICE_ACCESS_TOKEN", CANARY).output().unwrap();
+        let shown =
+            format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(shown.contains("401") && !shown.contains("canary"), "{shown}");
+        let mut report = place.command(&["report", "records/load-1", "-o", "page.html"]);
+        let _ = report.env("SERVICE_ACCESS_TOKEN", CANARY).output().unwrap();
+    }
+    std::fs::remove_file(place.path("token")).unwrap();
+    let mut seen = 0;
+    for path in place.all_files() {
+        let bytes = std::fs::read(&path).unwrap();
+        seen += 1;
+        let has = |part: &str| bytes.windows(part.len()).any(|window| window == part.as_bytes());
+        assert!(!has(CANARY) && !has("sk-canary"), "{}", path.display());
+    }
+    assert!(seen > 8, "{seen}");
+    let told = place.run(&["load", "http://me:sk-canary@127.0.0.1:9/v1"]);
+    assert!(told.contains("exit code 2") && !told.contains("canary"), "{told}");
+}
+
+#[test]
+fn a_load_of_an_earlier_version_is_still_readable() {
+    let place = Bench::new();
+    let told =
+        place.run(&["load", "--mock", "ttft=1ms,itl=0,tokens=2", "--requests", "3", "--lines", "x.jsonl"]);
+    assert!(told.contains("exit code 0"), "{told}");
+    // The spool of a run has the format of a `load.assay` by earlier versions.
+    let settings = r#"{"version":"0.1.0","endpoints":[{"url":"http://old/v1","model":"m"}],"streams":1,"rate":null,"new_connections":false,"prompts":1,"seed":1}"#;
+    std::fs::write(place.path("load.assay"), format!("assay load 1\n{settings}\n")).unwrap();
+    let told = place.run(&["show", "load.assay"]);
+    assert!(
+        told.contains("exit code 0") && told.contains("no request was made") && told.contains("killed"),
+        "{told}"
     );
-    let point = &again["points"][0]["first_token_p50_s"];
-    assert!(point["low"].as_f64().unwrap() >= 0.005, "{point}");
-    assert!(std::fs::read(place.path("all.parquet")).unwrap().starts_with(b"PAR1"));
+    std::fs::write(place.path("other.assay"), "something else").unwrap();
+    let told = place.run(&["show", "other.assay"]);
+    assert!(told.contains("exit code 2") && told.contains("not a record of a load"), "{told}");
 }
 
 #[test]
@@ -85,57 +216,53 @@ fn capacity_is_found_where_it_is() {
     // Two at a time, 5 ms each: 400 requests a second, and less where a machine is busy. The bound is far above the time
     // of a request, so that a machine that stands still now and then does not look like an endpoint that is full.
     let place = Bench::new();
-    let endpoint =
-        Endpoint::start(&place, &["--first-token", "5", "--gap", "0", "--tokens", "1", "--slots", "2"]);
-    let search = ["--find-capacity", "--slo-end-to-end", "200", "--precision", "0.2", "--json"];
+    let endpoint = Endpoint::start(&place, &["--ttft", "5ms", "--itl", "0", "--tokens", "1", "--slots", "2"]);
+    let search = ["--find-capacity", "--slo-e2e", "200ms", "--precision", "0.2", "--json"];
     let mut arguments =
-        vec!["load", &endpoint.url, "--rate", "50", "--gaps", "constant", "--duration", "0.5"];
+        vec!["load", &endpoint.url, "--rate", "50", "--gaps", "constant", "--duration", "500ms"];
     arguments.extend(search);
     let found = json(&place, &arguments);
     let capacity = &found["capacity"];
     let (low, high) = (capacity["low"].as_f64().unwrap(), capacity["high"].as_f64().unwrap());
     assert_eq!(capacity["result"], "found", "{found}");
     assert!(low > 20.0 && low < high && high < 900.0 && high <= low * 1.2001, "{found}");
-    // The same record tells the same again.
-    let mut arguments = vec!["load", "--show", "load.assay", "--rate", "50"];
-    arguments.extend(search);
-    let again = json(&place, &arguments);
-    assert_eq!(again["capacity"], found["capacity"]);
-    assert_eq!(again["probes"], found["probes"]);
+    // Each probe is a run of the record.
+    let probes = found["probes"].as_array().unwrap().len();
+    assert_eq!(place.count("records/load-1/runs", "requests.parquet"), probes, "{found}");
 }
 
 #[test]
-fn a_capacity_that_is_not_there_is_told() {
+fn a_capacity_that_is_not_reached_is_reported() {
     let place = Bench::new();
-    let endpoint = Endpoint::start(&place, &["--first-token", "1", "--gap", "0", "--tokens", "1"]);
+    let endpoint = Endpoint::start(&place, &["--ttft", "1ms", "--itl", "0", "--tokens", "1"]);
     let found = json(
         &place,
         &[
             "load",
             &endpoint.url,
             "--find-capacity",
-            "--slo-end-to-end",
-            "5000",
+            "--slo-e2e",
+            "5s",
             "--rate",
             "200",
-            "--most-rate",
+            "--max-rate",
             "300",
             "--duration",
-            "0.3",
+            "300ms",
             "--json",
         ],
     );
     assert_eq!(found["capacity"]["result"], "not_reached");
     assert_eq!(found["capacity"]["low"], 300.0);
     let told = place.run(&["load", &endpoint.url, "--find-capacity"]);
-    assert!(told.contains("exit code 2") && told.contains("--slo-first-token"), "{told}");
+    assert!(told.contains("exit code 2") && told.contains("--slo-ttft"), "{told}");
 }
 
 #[test]
 fn answers_are_scored_and_what_the_server_counts_is_shown() {
     let place =
         Bench::new().file("asked.jsonl", "{\"prompt\": \"what?\", \"answers\": [\"no such word\"]}\n");
-    let endpoint = Endpoint::start(&place, &["--first-token", "1", "--gap", "0", "--tokens", "3"]);
+    let endpoint = Endpoint::start(&place, &["--ttft", "1ms", "--itl", "0", "--tokens", "3"]);
     let told = json(
         &place,
         &["load", &endpoint.url, "--prompts", "asked.jsonl", "--requests", "4", "--warm-up", "0", "--json"],
@@ -144,18 +271,18 @@ fn answers_are_scored_and_what_the_server_counts_is_shown() {
     // Made-up words are no answer, but they are an answer that could be scored.
     assert_eq!((result["exact_match"].as_f64(), result["f1"].as_f64()), (Some(0.0), Some(0.0)), "{result}");
     assert_eq!(result["server_counters"]["assay_calibration_requests_total"], 4.0, "{result}");
-    let told = place.run(&["load", "--show", "load.assay"]);
-    assert!(told.contains("answers: 0 of 4 exactly right") && told.contains("the server counts"), "{told}");
+    let told = place.run(&["show", "records/load-1"]);
+    assert!(told.contains("answers: 0 of 4 match exactly") && told.contains("server counters"), "{told}");
 }
 
 #[test]
-fn mistakes_are_told_before_anything_is_asked() {
+fn mistakes_are_reported_before_anything_is_sent() {
     let place = Bench::new();
     for (arguments, part) in [
         (&["http://no-such-host.invalid/v1"][..], "cannot be found"),
         (&["http://127.0.0.1:9/v1", "--export", "a.xls"][..], ".parquet"),
         (&["http://127.0.0.1:9/v1", "--metrics-url", "http://127.0.0.1:9/metrics"][..], "Prometheus"),
-        (&["http://127.0.0.1:9/v1", "--rate", "1,2", "--ramp-from", "1", "--ramp-over", "1"][..], "ramp"),
+        (&["http://127.0.0.1:9/v1", "--duration", "60"][..], "60"),
         (&["http://127.0.0.1:9/v1", "--streams", "1,0"][..], "0"),
     ] {
         let told = place.run(&[&["load"][..], arguments].concat());

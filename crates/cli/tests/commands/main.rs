@@ -7,6 +7,7 @@ mod hardening;
 mod interruptions;
 mod json;
 mod load;
+mod measuring;
 mod reading;
 mod verbs;
 mod workloads;

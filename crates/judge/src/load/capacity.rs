@@ -1,23 +1,23 @@
 //! The search for capacity: the highest rate at which requests meet their bounds with confidence.
 //!
 //! A rate *holds* if the lower end of Wilson's interval of the share of good requests is at least the share that is
-//! asked for, and *misses* if the upper end is below it. Between the two nothing can be said: such a rate is tried
-//! again, its requests counted together, and does not hold if it cannot be told after a few tries. Rates are doubled or
+//! required, and *misses* if the upper end is below it. Between the two it is undecided: such a rate is tried
+//! again, its requests counted together, and does not hold if it is still undecided after a few tries. Rates are doubled or
 //! halved until one holds and one does not, then the space between them is halved (on a scale of ratios) until it is
 //! small enough. The rate that holds is tried twice before it is the answer. A rate above one that misses never counts
 //! as holding, whatever luck it had.
 
 use super::{Share, Validity};
 
-/// How often a rate is tried of which nothing can be said.
+/// How often an undecided rate is tried.
 const MOST_TRIES: usize = 3;
 /// How often a rate must have been tried to be the answer.
 const LEAST_TRIES: usize = 2;
 /// How often rates are doubled or halved at most.
 const MOST_STEPS: i32 = 16;
-/// At how many rates the client may spoil everything before the search is given up: it would not keep up with less either,
-/// and lower rates take ever longer.
-const MOST_SPOILT: usize = 4;
+/// Client-limited rates after which the search is given up: the client would not keep up with less either, and lower
+/// rates take ever longer.
+const MOST_CLIENT_LIMITED: usize = 4;
 /// More requests are not asked of a probe for the sake of confidence.
 const MOST_REQUESTS: u64 = 100_000;
 /// An end for a search that noise keeps from its end.
@@ -30,31 +30,31 @@ pub struct Probe {
     pub rate: f64,
     /// Requests that met every bound, of all.
     pub good: Share,
-    /// Whether the client spoilt it.
+    /// Whether it can be trusted.
     pub validity: Validity,
 }
 
-/// What the probes of a rate say together.
+/// The outcome of all probes of a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum ProbeOutcome {
     /// The bounds are met with confidence.
     Holds,
     /// They are not met, with confidence.
     Misses,
-    /// Neither can be said.
-    Open,
-    /// The client spoilt a probe that did not hold: whose fault it was cannot be said.
-    Spoilt,
+    /// Neither is certain.
+    Undecided,
+    /// A probe that did not hold is invalid, so it does not say whether the endpoint was at fault.
+    ClientLimited,
 }
 
-impl Standing {
-    /// The word for it.
+impl ProbeOutcome {
+    /// Its name in tables.
     pub fn name(self) -> &'static str {
         match self {
-            Standing::Holds => "holds",
-            Standing::Misses => "misses",
-            Standing::Open => "cannot be told",
-            Standing::Spoilt => "spoilt by the client",
+            ProbeOutcome::Holds => "holds",
+            ProbeOutcome::Misses => "misses",
+            ProbeOutcome::Undecided => "undecided",
+            ProbeOutcome::ClientLimited => "client-limited",
         }
     }
 }
@@ -76,7 +76,7 @@ pub enum Capacity {
         /// That rate.
         below: f64,
     },
-    /// Nothing was tried, or the client spoilt what was.
+    /// Nothing was tried, or every rate was client-limited.
     Unknown,
 }
 
@@ -91,8 +91,8 @@ pub struct Search {
 }
 
 impl Search {
-    /// Begins at a rate and goes up to `most` at the highest; `share` of all requests must be good, and the answer is
-    /// known to the precision, a share of the rate.
+    /// Starts at a rate and goes up to `most`; `share` of all requests must be good, and the capacity is found to a
+    /// relative precision.
     pub fn new(begin: f64, most: f64, share: f64, precision: f64) -> Search {
         Search { begin: begin.min(most), most, share, precision: precision.max(1e-3), probes: Vec::new() }
     }
@@ -119,20 +119,20 @@ impl Search {
         self.probes.push(probe);
     }
 
-    /// What the probes of a rate say together.
-    pub fn standing(&self, rate: f64) -> Standing {
+    /// The outcome of all probes of a rate.
+    pub fn outcome(&self, rate: f64) -> ProbeOutcome {
         let of_rate = self.probes.iter().filter(|probe| probe.rate == rate);
         let good = of_rate.clone().fold(Share::default(), |sum, probe| Share {
             of: sum.of + probe.good.of,
             all: sum.all + probe.good.all,
         });
-        let is_spoilt = of_rate.clone().any(|probe| probe.validity == Validity::Invalid);
+        let is_client_limited = of_rate.clone().any(|probe| probe.validity == Validity::Invalid);
         match good.interval() {
-            Some((low, _)) if low >= self.share => Standing::Holds,
-            // Requests that the client sent or read late are missed by it, not by the endpoint.
-            Some(_) if is_spoilt => Standing::Spoilt,
-            Some((_, high)) if high < self.share => Standing::Misses,
-            _ => Standing::Open,
+            Some((low, _)) if low >= self.share => ProbeOutcome::Holds,
+            // The client missed requests that it sent or read late, not the endpoint.
+            Some(_) if is_client_limited => ProbeOutcome::ClientLimited,
+            Some((_, high)) if high < self.share => ProbeOutcome::Misses,
+            _ => ProbeOutcome::Undecided,
         }
     }
 
@@ -162,7 +162,9 @@ impl Search {
         match self.bracket() {
             (Some(low), Some(high)) => Capacity::Between { low, high },
             (Some(low), None) => Capacity::AtLeast(low),
-            (None, Some(below)) if self.standing(below) != Standing::Spoilt => Capacity::None { below },
+            (None, Some(below)) if self.outcome(below) != ProbeOutcome::ClientLimited => {
+                Capacity::None { below }
+            }
             (None, _) => Capacity::Unknown,
         }
     }
@@ -170,30 +172,32 @@ impl Search {
     /// Whether the client and not the endpoint sets the upper end.
     pub fn is_limited_by_client(&self) -> bool {
         let (_, high) = self.bracket();
-        high.is_some_and(|high| self.standing(high) == Standing::Spoilt)
+        high.is_some_and(|high| self.outcome(high) == ProbeOutcome::ClientLimited)
     }
 
-    /// Whether the client spoilt every rate so far, and they were many.
+    /// Whether every rate so far was client-limited, and they were many.
     fn is_hopeless(&self) -> bool {
         let mut rates: Vec<f64> = self.probes.iter().map(|probe| probe.rate).collect();
         rates.sort_by(f64::total_cmp);
         rates.dedup();
-        rates.len() >= MOST_SPOILT && rates.iter().all(|rate| self.standing(*rate) == Standing::Spoilt)
+        rates.len() >= MOST_CLIENT_LIMITED
+            && rates.iter().all(|rate| self.outcome(*rate) == ProbeOutcome::ClientLimited)
     }
 
     /// The highest rate that holds, and the lowest that does not; the first is below the second.
     fn bracket(&self) -> (Option<f64>, Option<f64>) {
         let rates = || self.probes.iter().map(|probe| probe.rate);
-        let failed = rates().filter(|rate| self.standing(*rate) != Standing::Holds && !self.is_open(*rate));
+        let failed =
+            rates().filter(|rate| self.outcome(*rate) != ProbeOutcome::Holds && !self.is_open(*rate));
         let high = failed.min_by(f64::total_cmp);
-        let held = rates().filter(|rate| self.standing(*rate) == Standing::Holds);
+        let held = rates().filter(|rate| self.outcome(*rate) == ProbeOutcome::Holds);
         let low = held.filter(|rate| high.is_none_or(|high| *rate < high)).max_by(f64::total_cmp);
         (low, high)
     }
 
-    /// Whether a rate is to be tried again because nothing can be said of it.
+    /// Whether a rate is undecided and is to be tried again.
     fn is_open(&self, rate: f64) -> bool {
-        self.standing(rate) == Standing::Open && self.tries(rate) < MOST_TRIES
+        self.outcome(rate) == ProbeOutcome::Undecided && self.tries(rate) < MOST_TRIES
     }
 
     fn tries(&self, rate: f64) -> usize {
@@ -207,7 +211,7 @@ mod tests {
 
     use super::*;
 
-    /// An endpoint that serves so many requests a second well, and of more only as many.
+    /// An endpoint that serves `capacity` requests a second well, and no more of a higher rate.
     fn probe(capacity: f64, rate: f64) -> Probe {
         let all = 200_u32;
         let share = (capacity / rate).min(1.0);
@@ -238,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_of_the_search_are_told() {
+    fn ends_of_the_search_are_reported() {
         let far = searched(1e9, Search::new(10.0, 100.0, 0.95, 0.05));
         assert_eq!(far.capacity(), Capacity::AtLeast(100.0));
         let none = searched(0.0, Search::new(10.0, 100.0, 0.95, 0.05));
@@ -262,9 +266,9 @@ mod tests {
         let mut search = Search::new(10.0, 1000.0, 0.95, 0.05);
         let good = |rate, of, all| Probe { rate, good: Share { of, all }, validity: Validity::Valid };
         search.add(good(10.0, 40, 40));
-        assert_eq!((search.standing(10.0), search.next_rate()), (Standing::Open, Some(10.0)));
+        assert_eq!((search.outcome(10.0), search.next_rate()), (ProbeOutcome::Undecided, Some(10.0)));
         search.add(good(10.0, 40, 40));
-        assert_eq!((search.standing(10.0), search.next_rate()), (Standing::Holds, Some(20.0)));
+        assert_eq!((search.outcome(10.0), search.next_rate()), (ProbeOutcome::Holds, Some(20.0)));
         search.add(good(20.0, 0, 100));
         search.add(good(40.0, 100, 100));
         assert_eq!(search.capacity(), Capacity::Between { low: 10.0, high: 20.0 });
@@ -275,7 +279,7 @@ mod tests {
         let mut search = Search::new(10.0, 1000.0, 0.95, 0.05);
         search.add(probe(1e9, 10.0));
         search.add(Probe { validity: Validity::Invalid, ..probe(1.0, 20.0) });
-        assert_eq!(search.standing(20.0), Standing::Spoilt);
+        assert_eq!(search.outcome(20.0), ProbeOutcome::ClientLimited);
         assert!(search.is_limited_by_client());
     }
 

@@ -1,5 +1,5 @@
 //! The curve of latency over throughput: loads of several sizes, each made several times in turns. A point of the curve
-//! is the median over its loads with its interval; a load that the client spoilt is counted and left out.
+//! is the median over its loads with its interval; an invalid load is counted and left out.
 
 use assay_model::{Estimate, Unit};
 
@@ -9,9 +9,9 @@ use crate::estimate::estimate;
 /// How large a load was.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub enum Level {
-    /// So many streams in a closed loop.
+    /// Streams of a closed loop.
     Streams(u64),
-    /// So many requests per second.
+    /// Requests per second.
     Rate(f64),
 }
 
@@ -25,68 +25,68 @@ impl std::fmt::Display for Level {
     }
 }
 
-/// What a point tells.
+/// A metric of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Metric {
     /// Output tokens per second of all requests together.
-    OutputRate,
+    OutputThroughput,
     /// Requests per second that ended well.
-    RequestRate,
+    RequestThroughput,
     /// Time to first token, the median of a load's requests.
-    FirstToken,
+    Ttft,
     /// The same at the 99th percentile.
-    FirstTokenHigh,
+    TtftP99,
     /// Time per token, the median of a load's requests.
-    PerToken,
+    Tpot,
     /// End to end, the median of a load's requests.
-    EndToEnd,
+    E2e,
     /// The same at the 99th percentile.
-    EndToEndHigh,
+    E2eP99,
 }
 
 impl Metric {
     /// All of them, in the order of tables.
     pub const ALL: [Metric; 7] = [
-        Metric::OutputRate,
-        Metric::RequestRate,
-        Metric::FirstToken,
-        Metric::FirstTokenHigh,
-        Metric::PerToken,
-        Metric::EndToEnd,
-        Metric::EndToEndHigh,
+        Metric::OutputThroughput,
+        Metric::RequestThroughput,
+        Metric::Ttft,
+        Metric::TtftP99,
+        Metric::Tpot,
+        Metric::E2e,
+        Metric::E2eP99,
     ];
 
     /// The words for it.
     pub fn name(self) -> &'static str {
         match self {
-            Metric::OutputRate => "total output",
-            Metric::RequestRate => "requests",
-            Metric::FirstToken => "first token p50",
-            Metric::FirstTokenHigh => "first token p99",
-            Metric::PerToken => "per token p50",
-            Metric::EndToEnd => "end to end p50",
-            Metric::EndToEndHigh => "end to end p99",
+            Metric::OutputThroughput => "output_throughput",
+            Metric::RequestThroughput => "request_throughput",
+            Metric::Ttft => "ttft p50",
+            Metric::TtftP99 => "ttft p99",
+            Metric::Tpot => "tpot p50",
+            Metric::E2e => "e2e p50",
+            Metric::E2eP99 => "e2e p99",
         }
     }
 
     /// Its unit.
     pub fn unit(self) -> Unit {
         match self {
-            Metric::OutputRate => Unit::parse("tokens/s").0,
-            Metric::RequestRate => Unit::parse("requests/s").0,
+            Metric::OutputThroughput => Unit::parse("tokens/s").0,
+            Metric::RequestThroughput => Unit::parse("requests/s").0,
             _ => Unit::Seconds,
         }
     }
 
     fn of(self, summary: &Summary) -> Option<f64> {
         match self {
-            Metric::OutputRate => summary.total_output_rate(),
-            Metric::RequestRate => summary.request_rate(),
-            Metric::FirstToken => summary.first_token.quantile(0.5),
-            Metric::FirstTokenHigh => summary.first_token.quantile(0.99),
-            Metric::PerToken => summary.per_token.quantile(0.5),
-            Metric::EndToEnd => summary.end_to_end.quantile(0.5),
-            Metric::EndToEndHigh => summary.end_to_end.quantile(0.99),
+            Metric::OutputThroughput => summary.output_throughput(),
+            Metric::RequestThroughput => summary.request_throughput(),
+            Metric::Ttft => summary.ttft.quantile(0.5),
+            Metric::TtftP99 => summary.ttft.quantile(0.99),
+            Metric::Tpot => summary.tpot.quantile(0.5),
+            Metric::E2e => summary.e2e.quantile(0.5),
+            Metric::E2eP99 => summary.e2e.quantile(0.99),
         }
     }
 }
@@ -113,11 +113,11 @@ pub struct Point {
     pub level: Level,
     /// Each metric that was seen, over the loads that count.
     pub estimates: Vec<(Metric, Estimate)>,
-    /// How many loads count.
+    /// Loads that count.
     pub loads: usize,
-    /// How many the client spoilt.
+    /// Invalid loads.
     pub invalid: usize,
-    /// How many it may have spoilt; these count.
+    /// Suspect loads; these count.
     pub suspect: usize,
 }
 
@@ -187,16 +187,16 @@ mod tests {
     use super::*;
     use crate::load::{Bounds, Collector, Request, Window};
 
-    fn summary(first_token_s: f64) -> Summary {
-        let window = Window { begin_s: 0.0, end_s: 10.0, is_whole: false };
+    fn summary(first_token_at_s: f64) -> Summary {
+        let window = Window { begin_s: 0.0, end_at_s: 10.0, is_whole: false };
         let mut collector = Collector::new(window, Bounds::default());
-        let first_token_s = Some(first_token_s);
-        collector.add(&Request { end_s: 1.0, first_token_s, is_success: true, ..Request::default() });
+        let first_token_at_s = Some(first_token_at_s);
+        collector.add(&Request { end_at_s: 1.0, first_token_at_s, is_success: true, ..Request::default() });
         collector.finish()
     }
 
     #[test]
-    fn loads_of_one_size_are_one_point_and_spoilt_ones_do_not_count() {
+    fn loads_of_one_size_are_one_point_and_invalid_ones_do_not_count() {
         let summaries: Vec<Summary> = [0.1, 0.2, 0.3, 9.0, 0.5].into_iter().map(summary).collect();
         let reading = |index: usize, streams, validity| Reading {
             endpoint: "a",
@@ -214,10 +214,10 @@ mod tests {
         let curve = Curve::new(&readings);
         let [one, eight] = curve.points.as_slice() else { panic!("{:?}", curve.points) };
         assert_eq!((one.level, one.loads, one.invalid), (Level::Streams(1), 3, 1));
-        let first = one.estimate(Metric::FirstToken).unwrap();
+        let first = one.estimate(Metric::Ttft).unwrap();
         assert!((first.center - 0.2).abs() < 0.001, "{first:?}");
         assert_eq!((eight.loads, eight.suspect), (1, 1));
-        assert!(eight.estimate(Metric::OutputRate).is_none(), "unknown tokens stay unknown");
+        assert!(eight.estimate(Metric::OutputThroughput).is_none(), "unknown tokens stay unknown");
         assert_eq!(curve.endpoints(), ["a"]);
     }
 }

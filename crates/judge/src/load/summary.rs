@@ -9,11 +9,11 @@ use crate::CONFIDENCE;
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Bounds {
     /// Time to first token, from the intended send time.
-    pub first_token_s: Option<f64>,
+    pub ttft_s: Option<f64>,
     /// Time per token.
-    pub per_token_s: Option<f64>,
+    pub tpot_s: Option<f64>,
     /// End to end, from the intended send time.
-    pub end_to_end_s: Option<f64>,
+    pub e2e_s: Option<f64>,
 }
 
 impl Bounds {
@@ -27,12 +27,12 @@ impl Bounds {
         let met = |bound: Option<f64>, value: Option<f64>| {
             bound.is_none_or(|bound| value.is_some_and(|it| it <= bound))
         };
-        let first = request.first_token_s.map(|at| at - request.intended_s);
-        let per_token = request.time_per_token_s().or(request.first_token_s.map(|_| 0.0));
+        let first = request.first_token_at_s.map(|at| at - request.intended_at_s);
+        let per_token = request.tpot_s().or(request.first_token_at_s.map(|_| 0.0));
         request.is_success
-            && met(self.first_token_s, first)
-            && met(self.per_token_s, per_token)
-            && met(self.end_to_end_s, Some(request.end_s - request.intended_s))
+            && met(self.ttft_s, first)
+            && met(self.tpot_s, per_token)
+            && met(self.e2e_s, Some(request.end_at_s - request.intended_at_s))
     }
 }
 
@@ -63,9 +63,13 @@ impl Share {
 pub struct Tokens {
     /// Tokens of prompts, where known.
     pub prompt: u64,
+    /// Prompt tokens that came from the server's cache, where it reports them.
+    pub cached: u64,
+    /// Prompt tokens of the requests whose cached tokens are known.
+    pub prompt_with_cache: u64,
     /// Output tokens, reasoning included, where known.
     pub output: u64,
-    /// Tokens of reasoning, where told.
+    /// Tokens of reasoning, where reported.
     pub reasoning: u64,
     /// Requests whose tokens the server counted.
     pub by_server: u64,
@@ -87,32 +91,32 @@ pub struct Summary {
     /// Requests that met the bounds, of all but the warm-up.
     pub good: Share,
     /// Time to first token from the intended send time.
-    pub first_token: Distribution,
+    pub ttft: Distribution,
     /// Time to first token from the real send time.
-    pub first_token_from_send: Distribution,
+    pub ttft_from_send: Distribution,
     /// Time to first output token from the intended send time.
-    pub first_output: Distribution,
+    pub ttfo: Distribution,
     /// Gaps between chunks.
-    pub chunk_gap: Distribution,
+    pub itl: Distribution,
     /// Time per token.
-    pub per_token: Distribution,
+    pub tpot: Distribution,
     /// Tokens per chunk.
     pub tokens_per_chunk: Distribution,
     /// End to end from the intended send time.
-    pub end_to_end: Distribution,
+    pub e2e: Distribution,
     /// End to end from the real send time.
-    pub end_to_end_from_send: Distribution,
+    pub e2e_from_send: Distribution,
     /// Output tokens per second of a request.
     pub output_rate: Distribution,
     /// Answers that are exactly right, of those whose right answer is known.
     pub exact: Share,
     /// F1 of those answers.
     pub f1: Distribution,
-    /// How long requests waited, as the server tells.
+    /// How long requests waited, as the server reports.
     pub server_queue: Distribution,
-    /// How long prompts took, as the server tells.
+    /// How long prompts took, as the server reports.
     pub server_prompt: Distribution,
-    /// How long outputs took, as the server tells.
+    /// How long outputs took, as the server reports.
     pub server_output: Distribution,
     /// Counts of tokens.
     pub tokens: Tokens,
@@ -126,19 +130,25 @@ pub struct Summary {
 
 impl Summary {
     /// Output tokens per second of all requests together; none if the tokens of some are unknown.
-    pub fn total_output_rate(&self) -> Option<f64> {
+    pub fn output_throughput(&self) -> Option<f64> {
         let is_known = self.tokens.unknown == 0 && self.tokens.output > 0;
         (is_known && self.window.length_s() > 0.0).then(|| self.tokens_inside / self.window.length_s())
     }
 
     /// Requests per second.
-    pub fn request_rate(&self) -> Option<f64> {
+    pub fn request_throughput(&self) -> Option<f64> {
         (self.window.length_s() > 0.0).then(|| self.ended_inside as f64 / self.window.length_s())
     }
 
     /// Good requests per second.
     pub fn goodput(&self) -> Option<f64> {
         (self.window.length_s() > 0.0).then(|| self.good_inside as f64 / self.window.length_s())
+    }
+
+    /// The share of prompt tokens that came from the server's cache, where it reports them.
+    pub fn cached_share(&self) -> Option<f64> {
+        let all = self.tokens.prompt_with_cache;
+        (all > 0).then(|| self.tokens.cached as f64 / all as f64)
     }
 
     /// By how much the tokenizer counts more than the server, as a share.
@@ -162,14 +172,14 @@ impl Collector {
             window,
             success: Share::default(),
             good: Share::default(),
-            first_token: Distribution::default(),
-            first_token_from_send: Distribution::default(),
-            first_output: Distribution::default(),
-            chunk_gap: Distribution::default(),
-            per_token: Distribution::default(),
+            ttft: Distribution::default(),
+            ttft_from_send: Distribution::default(),
+            ttfo: Distribution::default(),
+            itl: Distribution::default(),
+            tpot: Distribution::default(),
             tokens_per_chunk: Distribution::default(),
-            end_to_end: Distribution::default(),
-            end_to_end_from_send: Distribution::default(),
+            e2e: Distribution::default(),
+            e2e_from_send: Distribution::default(),
             output_rate: Distribution::default(),
             exact: Share::default(),
             f1: Distribution::default(),
@@ -185,7 +195,7 @@ impl Collector {
     }
 
     /// Takes a request. Latencies of failed requests would flatter or spoil those of the others: they are left out, and
-    /// the success rate tells how many.
+    /// the success rate says how many.
     pub fn add(&mut self, request: &Request) {
         if request.warm_up {
             return;
@@ -201,12 +211,12 @@ impl Collector {
             return;
         }
         summary.success.of += 1;
-        if summary.window.has(request.end_s) {
+        if summary.window.has(request.end_at_s) {
             summary.ended_inside += 1;
             summary.good_inside += u64::from(is_good);
         }
         summary.latencies(request);
-        summary.told_by_server(request);
+        summary.reported_by_server(request);
         summary.score(request);
         summary.count(request);
     }
@@ -219,30 +229,30 @@ impl Collector {
 
 impl Summary {
     fn latencies(&mut self, request: &Request) {
-        self.end_to_end.add(request.end_s - request.intended_s);
-        self.end_to_end_from_send.add(request.end_s - request.sent_s);
-        if let Some(first) = request.first_token_s {
-            self.first_token.add(first - request.intended_s);
-            self.first_token_from_send.add(first - request.sent_s);
+        self.e2e.add(request.end_at_s - request.intended_at_s);
+        self.e2e_from_send.add(request.end_at_s - request.sent_at_s);
+        if let Some(first) = request.first_token_at_s {
+            self.ttft.add(first - request.intended_at_s);
+            self.ttft_from_send.add(first - request.sent_at_s);
         }
-        if let Some(first) = request.first_output_s {
-            self.first_output.add(first - request.intended_s);
+        if let Some(first) = request.first_output_at_s {
+            self.ttfo.add(first - request.intended_at_s);
         }
         for pair in request.arrivals.windows(2) {
-            self.chunk_gap.add(pair[1].0 - pair[0].0);
+            self.itl.add(pair[1].0 - pair[0].0);
         }
-        if let Some(time) = request.time_per_token_s() {
-            self.per_token.add(time);
+        if let Some(time) = request.tpot_s() {
+            self.tpot.add(time);
         }
     }
 
-    fn told_by_server(&mut self, request: &Request) {
-        let told = [
+    fn reported_by_server(&mut self, request: &Request) {
+        let reported = [
             (&mut self.server_queue, request.server_queue_s),
             (&mut self.server_prompt, request.server_prompt_s),
             (&mut self.server_output, request.server_output_s),
         ];
-        for (values, value) in told {
+        for (values, value) in reported {
             if let Some(value) = value {
                 values.add(value);
             }
@@ -260,6 +270,10 @@ impl Summary {
     fn count(&mut self, request: &Request) {
         let tokens = &mut self.tokens;
         tokens.prompt += request.prompt_tokens.unwrap_or(0);
+        if let (Some(cached), Some(prompt)) = (request.cached_tokens, request.prompt_tokens) {
+            tokens.cached += cached;
+            tokens.prompt_with_cache += prompt;
+        }
         tokens.output += request.tokens().unwrap_or(0);
         tokens.reasoning += request.reasoning_tokens.unwrap_or(0);
         match (request.output_tokens, request.counted_tokens) {
@@ -272,7 +286,7 @@ impl Summary {
             (None, Some(_)) => tokens.by_tokenizer += 1,
             (None, None) => tokens.unknown += 1,
         }
-        let took = request.end_s - request.sent_s;
+        let took = request.end_at_s - request.sent_at_s;
         if let Some(count) = request.tokens().filter(|_| took > 0.0) {
             self.output_rate.add(count as f64 / took);
             if request.token_events > 0 {
@@ -282,13 +296,13 @@ impl Summary {
     }
 }
 
-/// Tokens of a request that arrived inside the window. Its tokens are spread over its chunks where the server does not tell
+/// Tokens of a request that arrived inside the window. Its tokens are spread over its chunks where the server does not report
 /// those of each; an answer that is no stream arrives at its end.
 fn inside(request: &Request, window: &Window) -> f64 {
     let chunks = request.arrivals.len() as f64;
     match request.tokens() {
         Some(tokens) if request.arrivals.is_empty() => {
-            if window.has(request.end_s) {
+            if window.has(request.end_at_s) {
                 tokens as f64
             } else {
                 0.0
@@ -308,15 +322,16 @@ mod tests {
 
     /// Four tokens a chunk, 10 ms a token, 48 tokens, the first after 300 ms; sent 100 ms later than intended.
     fn packed() -> Request {
-        let sent_s = 1.0;
-        let arrivals: Vec<_> = (0..12).map(|chunk| (sent_s + 0.3 + 0.04 * f64::from(chunk), None)).collect();
+        let sent_at_s = 1.0;
+        let arrivals: Vec<_> =
+            (0..12).map(|chunk| (sent_at_s + 0.3 + 0.04 * f64::from(chunk), None)).collect();
         Request {
-            intended_s: 0.9,
-            sent_s,
-            end_s: 1.75,
-            first_token_s: Some(1.3),
-            first_output_s: Some(1.3),
-            last_token_s: arrivals.last().map(|last| last.0),
+            intended_at_s: 0.9,
+            sent_at_s,
+            end_at_s: 1.75,
+            first_token_at_s: Some(1.3),
+            first_output_at_s: Some(1.3),
+            last_token_at_s: arrivals.last().map(|last| last.0),
             arrivals,
             token_events: 12,
             output_tokens: Some(48),
@@ -332,31 +347,31 @@ mod tests {
 
     #[test]
     fn several_tokens_a_chunk_are_not_taken_for_one() {
-        let window = Window { begin_s: 0.0, end_s: 2.0, is_whole: false };
+        let window = Window { begin_s: 0.0, end_at_s: 2.0, is_whole: false };
         let mut collector = Collector::new(window, Bounds::default());
         collector.add(&packed());
         let summary = collector.finish();
-        about(summary.per_token.quantile(0.5), 0.010);
-        about(summary.chunk_gap.quantile(0.5), 0.040);
+        about(summary.tpot.quantile(0.5), 0.010);
+        about(summary.itl.quantile(0.5), 0.040);
         about(summary.tokens_per_chunk.quantile(0.5), 4.0);
-        about(summary.first_token.quantile(0.5), 0.4);
-        about(summary.first_token_from_send.quantile(0.5), 0.3);
-        about(summary.end_to_end.quantile(0.5), 0.85);
-        about(summary.total_output_rate(), 24.0);
+        about(summary.ttft.quantile(0.5), 0.4);
+        about(summary.ttft_from_send.quantile(0.5), 0.3);
+        about(summary.e2e.quantile(0.5), 0.85);
+        about(summary.output_throughput(), 24.0);
         about(summary.output_rate.quantile(0.5), 64.0);
     }
 
     #[test]
     fn only_tokens_inside_the_window_count_for_the_total() {
-        let window = Window { begin_s: 1.29, end_s: 1.35, is_whole: false };
+        let window = Window { begin_s: 1.29, end_at_s: 1.35, is_whole: false };
         let mut collector = Collector::new(window, Bounds::default());
         collector.add(&packed());
-        about(collector.finish().total_output_rate(), 8.0 / 0.06);
+        about(collector.finish().output_throughput(), 8.0 / 0.06);
     }
 
     #[test]
     fn answers_are_scored_where_the_right_one_is_known() {
-        let window = Window { begin_s: 0.0, end_s: 2.0, is_whole: false };
+        let window = Window { begin_s: 0.0, end_at_s: 2.0, is_whole: false };
         let mut collector = Collector::new(window, Bounds::default());
         for score in [Some((true, 1.0)), Some((false, 0.5)), None] {
             collector.add(&Request { score, ..packed() });
@@ -368,22 +383,22 @@ mod tests {
 
     #[test]
     fn unknown_tokens_stay_unknown() {
-        let window = Window { begin_s: 0.0, end_s: 2.0, is_whole: false };
+        let window = Window { begin_s: 0.0, end_at_s: 2.0, is_whole: false };
         let mut collector = Collector::new(window, Bounds::default());
         collector.add(&Request { output_tokens: None, ..packed() });
         collector.add(&packed());
         let summary = collector.finish();
-        assert_eq!((summary.tokens.unknown, summary.total_output_rate()), (1, None));
-        assert_eq!(summary.per_token.count(), 1);
+        assert_eq!((summary.tokens.unknown, summary.output_throughput()), (1, None));
+        assert_eq!(summary.tpot.count(), 1);
     }
 
     #[test]
     fn failed_requests_miss_every_bound() {
-        let bounds = Bounds { first_token_s: Some(0.5), per_token_s: Some(0.011), end_to_end_s: None };
+        let bounds = Bounds { ttft_s: Some(0.5), tpot_s: Some(0.011), e2e_s: None };
         assert!(bounds.are_met(&packed()));
         assert!(!bounds.are_met(&Request { is_success: false, ..packed() }));
-        assert!(!Bounds { per_token_s: Some(0.009), ..bounds }.are_met(&packed()));
-        let window = Window { begin_s: 0.0, end_s: 2.0, is_whole: false };
+        assert!(!Bounds { tpot_s: Some(0.009), ..bounds }.are_met(&packed()));
+        let window = Window { begin_s: 0.0, end_at_s: 2.0, is_whole: false };
         let mut collector = Collector::new(window, bounds);
         collector.add(&packed());
         collector.add(&Request { is_success: false, ..packed() });

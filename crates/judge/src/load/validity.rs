@@ -1,15 +1,14 @@
-//! Whether the client itself spoilt the result. A result that it spoilt is never ranked.
+//! Whether the client itself merged the result. A result that it merged is never ranked.
 
 use super::Summary;
 
 /// How far a result can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Validity {
-    /// The client was no part of the story.
     Valid,
-    /// It may have been.
+    /// Something may have distorted it.
     Suspect,
-    /// It was.
+    /// It does not say what it should.
     Invalid,
 }
 
@@ -51,7 +50,7 @@ pub struct Client {
     pub client_lag_s: Option<f64>,
     /// How much later than intended requests were sent, at the 99th percentile, in seconds.
     pub schedule_lag_s: Option<f64>,
-    /// Streams in flight by streams asked for, on average over the measured window.
+    /// Streams in flight / streams requested, on average over the measured window.
     pub in_flight: Option<f64>,
     /// The share of its core that the busiest thread needed.
     pub cpu: Option<f64>,
@@ -59,7 +58,7 @@ pub struct Client {
     pub connections: u64,
     /// Requests that were sent.
     pub requests: u64,
-    /// Of these, how many were sent once more because the server had given up the connection.
+    /// Requests that were sent once more because the server had closed their idle connection.
     pub sent_anew: u64,
     /// Connections that should have been enough; none if every request was to have its own.
     pub connections_expected: Option<u64>,
@@ -71,7 +70,7 @@ pub struct Client {
 
 /// Judges one endpoint's result.
 pub fn verdict(client: &Client, summary: &Summary) -> Verdict {
-    let checks = [lag, schedule, in_flight, cpu, connections, unstamped, success];
+    let checks = [lag, schedule, in_flight, cpu, connections, unstamped, success, cache];
     let reasons: Vec<Reason> = checks.iter().filter_map(|check| check(client, summary)).collect();
     let validity = reasons.iter().map(|reason| reason.validity).max().unwrap_or(Validity::Valid);
     Verdict { validity, reasons }
@@ -87,67 +86,59 @@ fn graded(value: f64, suspect: f64, invalid: f64) -> Option<Validity> {
 }
 
 /// Late reading harms only where it merges stamps: the kernel's stamps stay true while the lag is below the gap. Events
-/// that a server sends together are merged too, but then nobody was late.
+/// that a server sends together are merged too, but then nobody was late. Merged stamps make gaps between chunks
+/// wrong; TTFT, end-to-end latency and throughput stay right, so the result as a whole is suspect at most.
 fn lag(client: &Client, summary: &Summary) -> Option<Reason> {
     let (lag, merged) = (client.client_lag_s?, client.merged?);
-    let gap = summary.chunk_gap.quantile(0.5)?;
-    let validity = graded(merged, 0.02, 0.2).filter(|_| lag > 0.5 * gap)?;
+    let gap = summary.itl.quantile(0.5)?;
+    if merged < 0.02 || lag <= 0.5 * gap {
+        return None;
+    }
     let text = format!(
-        "{:.1} % of the tokens have no time stamp of their own: the client read up to {:.1} ms late (99th percentile) \
-         and chunks come every {:.1} ms",
+        "ITL is not valid: {:.1} % of the tokens share a time stamp (read lag p99 {:.1} ms, a chunk every {:.1} ms); \
+         TTFT, end-to-end latency and throughput are not affected",
         merged * 100.0,
         lag * 1e3,
         gap * 1e3
     );
-    Some(Reason {
-        validity,
-        text,
-        hint: "use more threads, fewer streams, or a machine with less other work",
-    })
+    let hint = "use more threads, fewer streams, or a machine with less other work";
+    Some(Reason { validity: Validity::Suspect, text, hint })
 }
 
 fn schedule(client: &Client, summary: &Summary) -> Option<Reason> {
     let late = client.schedule_lag_s?;
-    let typical = summary.end_to_end_from_send.quantile(0.5)?;
+    let typical = summary.e2e_from_send.quantile(0.5)?;
     // Below a few milliseconds nobody's conclusion depends on it.
     let validity = graded(late / typical, 0.05, 0.5).filter(|_| late > 0.005)?;
-    let text = format!(
-        "requests were sent up to {:.1} ms later than intended (99th percentile), beside {:.1} ms that they typically take",
-        late * 1e3,
-        typical * 1e3
-    );
-    Some(Reason {
-        validity,
-        text,
-        hint: "allow more requests in flight, use more threads, or lower the rate",
-    })
+    let text =
+        format!("schedule lag p99 {:.1} ms, for requests that take {:.1} ms", late * 1e3, typical * 1e3);
+    let hint = "allow more requests in flight, use more threads, or lower the rate";
+    Some(Reason { validity, text, hint })
 }
 
-fn in_flight(client: &Client, _: &Summary) -> Option<Reason> {
-    let share = client.in_flight?;
+/// Streams wait after a failure, so that says something of the client only where nothing failed.
+fn in_flight(client: &Client, summary: &Summary) -> Option<Reason> {
+    let share = client.in_flight.filter(|_| !has_failures(summary))?;
     let validity = graded(1.0 - share, 0.05, 0.2)?;
-    let text = format!("only {:.0} % of the streams that were asked for were in flight", share * 100.0);
-    Some(Reason {
-        validity,
-        text,
-        hint: "use more threads, or look for what keeps connections from being made",
-    })
+    let text = format!("only {:.0} % of the requested streams were in flight", share * 100.0);
+    Some(Reason { validity, text, hint: "use more threads, or find out what delays connections" })
 }
 
 fn cpu(client: &Client, _: &Summary) -> Option<Reason> {
     let share = client.cpu?;
     let validity = graded(share, 0.8, 0.97)?;
-    let text = format!("a thread of the client needed {:.0} % of its core", share * 100.0);
+    let text = format!("a client thread used {:.0} % of its core", share * 100.0);
     Some(Reason { validity, text, hint: "use more threads with --threads" })
 }
 
-fn connections(client: &Client, _: &Summary) -> Option<Reason> {
-    let expected = client.connections_expected?;
+/// A connection that could not be made or was cut has to be made again, which is no matter of keep-alive.
+fn connections(client: &Client, summary: &Summary) -> Option<Reason> {
+    let expected = client.connections_expected.filter(|_| !has_failures(summary))?;
     let is_many = client.connections > expected + expected / 2 + 2;
     is_many.then(|| Reason {
         validity: Validity::Suspect,
         text: format!(
-            "{} connections were opened for {} requests where {expected} would do: connecting is part of the latencies",
+            "{} connections were opened for {} requests, where {expected} would do: connecting is part of the latencies",
             client.connections, client.requests
         ),
         hint: "the server closes connections after an answer or while they are idle; see its keep-alive setting",
@@ -157,16 +148,43 @@ fn connections(client: &Client, _: &Summary) -> Option<Reason> {
 fn unstamped(client: &Client, _: &Summary) -> Option<Reason> {
     let share = client.unstamped?;
     let validity = graded(share, 0.02, 2.0)?;
-    let text = format!("the kernel stamped {:.1} % of the reads not at all", share * 100.0);
+    let text = format!("{:.1} % of the reads have no kernel time stamp", share * 100.0);
     Some(Reason { validity, text, hint: "times of those reads are those of the program, which may be late" })
 }
 
+/// Latencies are those of the requests that succeeded. Where others failed, that is not the load that was asked for.
 fn success(_: &Client, summary: &Summary) -> Option<Reason> {
-    (summary.success.of == 0).then(|| Reason {
-        validity: Validity::Invalid,
-        text: "no request ended well".to_owned(),
-        hint: "the faults below say why",
+    let success = summary.success;
+    let failed = success.all - success.of;
+    let validity = match (success.of, failed) {
+        (_, 0) => return None,
+        (of, failed) if of <= failed => Validity::Invalid,
+        _ => Validity::Suspect,
+    };
+    let text = match success.of {
+        0 => "no request succeeded".to_owned(),
+        of => format!(
+            "{failed} of {} requests failed: the metrics describe the {of} that succeeded",
+            success.all
+        ),
+    };
+    Some(Reason { validity, text, hint: "the faults say why" })
+}
+
+/// A prompt that was asked before is answered from the server's prefix cache.
+fn cache(_: &Client, summary: &Summary) -> Option<Reason> {
+    let share = summary.cached_share()?;
+    let validity = graded(share, 0.1, 2.0)?;
+    let text = format!("{:.0} % of the prompt tokens came from the server's cache", share * 100.0);
+    Some(Reason {
+        validity,
+        text,
+        hint: "use prompts that the server has not seen, or say that this is what you measure",
     })
+}
+
+fn has_failures(summary: &Summary) -> bool {
+    summary.success.of < summary.success.all
 }
 
 #[cfg(test)]
@@ -175,10 +193,10 @@ mod tests {
     use crate::load::{Bounds, Collector, Request, Window};
 
     fn summary(gap_s: f64) -> Summary {
-        let window = Window { begin_s: 0.0, end_s: 10.0, is_whole: false };
+        let window = Window { begin_s: 0.0, end_at_s: 10.0, is_whole: false };
         let mut collector = Collector::new(window, Bounds::default());
         let arrivals = (0..50).map(|chunk| (0.1 + gap_s * f64::from(chunk), None)).collect();
-        collector.add(&Request { end_s: 1.0, arrivals, is_success: true, ..Request::default() });
+        collector.add(&Request { end_at_s: 1.0, arrivals, is_success: true, ..Request::default() });
         collector.finish()
     }
 
@@ -186,9 +204,56 @@ mod tests {
     fn lateness_harms_only_where_it_merges() {
         let client = Client { client_lag_s: Some(0.003), merged: Some(0.3), ..Client::default() };
         assert_eq!(verdict(&client, &summary(0.020)).validity, Validity::Valid);
-        let spoilt = verdict(&client, &summary(0.002));
-        assert_eq!(spoilt.validity, Validity::Invalid);
-        assert!(spoilt.reasons[0].text.contains("30.0 %"), "{spoilt:?}");
+        let merged = verdict(&client, &summary(0.002));
+        assert_eq!(merged.validity, Validity::Suspect);
+        assert!(
+            merged.reasons[0].text.starts_with("ITL") && merged.reasons[0].text.contains("30.0 %"),
+            "{merged:?}"
+        );
+    }
+
+    #[test]
+    fn a_load_in_which_a_part_failed_is_not_valid() {
+        let window = Window { begin_s: 0.0, end_at_s: 10.0, is_whole: false };
+        let judged = |good: usize, bad: usize| {
+            let mut collector = Collector::new(window, Bounds::default());
+            for index in 0..good + bad {
+                collector.add(&Request { end_at_s: 1.0, is_success: index < good, ..Request::default() });
+            }
+            // Streams that wait after a failure, and connections that were made again.
+            let client = Client {
+                in_flight: Some(0.3),
+                connections: 90,
+                connections_expected: Some(1),
+                ..Client::default()
+            };
+            verdict(&client, &collector.finish())
+        };
+        let part = judged(9, 1);
+        assert_eq!((part.validity, part.reasons.len()), (Validity::Suspect, 1));
+        assert!(
+            part.reasons[0].text.contains("1 of 10") && part.reasons[0].text.contains("the 9 that"),
+            "{part:?}"
+        );
+        assert_eq!(judged(5, 5).validity, Validity::Invalid);
+        assert_eq!(judged(0, 3).reasons[0].text, "no request succeeded");
+    }
+
+    #[test]
+    fn cached_prompts_are_a_caveat() {
+        let window = Window { begin_s: 0.0, end_at_s: 10.0, is_whole: false };
+        let mut collector = Collector::new(window, Bounds::default());
+        let (prompt_tokens, cached_tokens) = (Some(528), Some(527));
+        collector.add(&Request {
+            end_at_s: 1.0,
+            is_success: true,
+            prompt_tokens,
+            cached_tokens,
+            ..Request::default()
+        });
+        let seen = verdict(&Client::default(), &collector.finish());
+        assert_eq!(seen.validity, Validity::Suspect);
+        assert!(seen.reasons[0].text.starts_with("100 % of the prompt tokens"), "{seen:?}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub struct Window {
     /// Its beginning, in seconds since the load began.
     pub begin_s: f64,
     /// Its end.
-    pub end_s: f64,
+    pub end_at_s: f64,
     /// Whether ramp and drain are inside, because the load was too short to have anything else.
     pub is_whole: bool,
 }
@@ -18,12 +18,12 @@ pub struct Window {
 impl Window {
     /// Its length in seconds.
     pub fn length_s(&self) -> f64 {
-        (self.end_s - self.begin_s).max(0.0)
+        (self.end_at_s - self.begin_s).max(0.0)
     }
 
     /// Whether a time lies in it.
     pub(super) fn has(&self, time_s: f64) -> bool {
-        (self.begin_s..=self.end_s).contains(&time_s)
+        (self.begin_s..=self.end_at_s).contains(&time_s)
     }
 }
 
@@ -75,12 +75,12 @@ impl WindowFinder {
         if request.warm_up {
             return;
         }
-        self.first_s = self.first_s.min(request.intended_s);
-        self.last_sent_s = self.last_sent_s.max(request.sent_s);
-        self.last_intended_s = self.last_intended_s.max(request.intended_s);
-        self.last_end_s = self.last_end_s.max(request.end_s);
+        self.first_s = self.first_s.min(request.intended_at_s);
+        self.last_sent_s = self.last_sent_s.max(request.sent_at_s);
+        self.last_intended_s = self.last_intended_s.max(request.intended_at_s);
+        self.last_end_s = self.last_end_s.max(request.end_at_s);
         if let Some(streams) = self.streams {
-            self.earliest.push(Ordered(request.sent_s));
+            self.earliest.push(Ordered(request.sent_at_s));
             if self.earliest.len() > streams {
                 self.earliest.pop();
             }
@@ -92,14 +92,14 @@ impl WindowFinder {
         if !self.first_s.is_finite() {
             return None;
         }
-        let (begin_s, end_s) = match self.streams {
+        let (begin_s, end_at_s) = match self.streams {
             Some(_) => (self.earliest.peek().map_or(self.first_s, |time| time.0), self.last_sent_s),
             None => (self.first_s, self.last_intended_s),
         };
-        let whole = Window { begin_s: self.first_s, end_s: self.last_end_s, is_whole: true };
+        let whole = Window { begin_s: self.first_s, end_at_s: self.last_end_s, is_whole: true };
         // What is left must be the larger part, or it says little about the load.
-        let is_enough = end_s - begin_s >= 0.5 * whole.length_s();
-        Some(if is_enough { Window { begin_s, end_s, is_whole: false } } else { whole })
+        let is_enough = end_at_s - begin_s >= 0.5 * whole.length_s();
+        Some(if is_enough { Window { begin_s, end_at_s, is_whole: false } } else { whole })
     }
 }
 
@@ -109,14 +109,18 @@ mod tests {
 
     #[test]
     fn ramp_and_drain_are_cut_from_a_closed_loop() {
-        let request =
-            |sent_s: f64| Request { intended_s: sent_s, sent_s, end_s: sent_s + 2.0, ..Request::default() };
+        let request = |sent_at_s: f64| Request {
+            intended_at_s: sent_at_s,
+            sent_at_s,
+            end_at_s: sent_at_s + 2.0,
+            ..Request::default()
+        };
         let mut finder = WindowFinder::new(Some(2));
         [0.0, 0.1, 2.0, 2.1, 4.0, 4.1, 6.0].into_iter().for_each(|sent| finder.add(&request(sent)));
-        assert_eq!(finder.finish(), Some(Window { begin_s: 0.1, end_s: 6.0, is_whole: false }));
+        assert_eq!(finder.finish(), Some(Window { begin_s: 0.1, end_at_s: 6.0, is_whole: false }));
         let mut short = WindowFinder::new(Some(2));
         [0.0, 0.1].into_iter().for_each(|sent| short.add(&request(sent)));
-        assert_eq!(short.finish(), Some(Window { begin_s: 0.0, end_s: 2.1, is_whole: true }));
+        assert_eq!(short.finish(), Some(Window { begin_s: 0.0, end_at_s: 2.1, is_whole: true }));
         assert_eq!(WindowFinder::new(None).finish(), None);
     }
 }

@@ -71,7 +71,7 @@ struct Function<'a> {
     arguments: Option<Text<'a>>,
 }
 
-/// Counts of tokens, and times where a server tells them beside the counts.
+/// Counts of tokens, and times where a server reports them beside the counts.
 #[derive(Deserialize)]
 pub(super) struct UsageBody {
     prompt_tokens: Option<u64>,
@@ -94,7 +94,7 @@ struct Details {
     cached_tokens: Option<u64>,
 }
 
-/// What llama.cpp's server tells.
+/// What llama.cpp's server reports.
 #[derive(Deserialize)]
 struct Timings {
     prompt_n: Option<u64>,
@@ -146,11 +146,11 @@ impl Body<'_> {
         Some(Usage { prompt, output: timings.predicted_n, reasoning: None, cached: timings.cache_n })
     }
 
-    /// Times that the server told.
+    /// Times that the server reported.
     pub(super) fn times(&self) -> Option<ServerTimes> {
         let from_usage = self.usage.as_ref().map(|usage| ServerTimes {
             queue_s: usage.queue_time,
-            first_token_s: usage.time_to_first_token,
+            ttft_s: usage.time_to_first_token,
             prompt_s: usage.prompt_time,
             output_s: usage.completion_time,
             total_s: usage.total_time,
@@ -162,8 +162,8 @@ impl Body<'_> {
             output_rate: timings.predicted_per_second,
             ..ServerTimes::default()
         });
-        let told = |times: &ServerTimes| *times != ServerTimes::default();
-        from_timings.filter(told).or(from_usage.filter(told))
+        let is_reported = |times: &ServerTimes| *times != ServerTimes::default();
+        from_timings.filter(is_reported).or(from_usage.filter(is_reported))
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) struct Template {
 }
 
 impl Template {
-    /// The template of an event in which this text was found. None unless the text stands there as it is, between quotes:
+    /// The template of an event in which this text was found. None unless the text is there verbatim, between quotes:
     /// one with escapes was copied when it was read.
     pub(super) fn of(event: &[u8], text: &str, kind: ChunkKind) -> Option<Template> {
         let begin = (text.as_ptr() as usize).checked_sub(event.as_ptr() as usize)?;

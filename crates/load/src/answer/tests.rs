@@ -36,8 +36,8 @@ fn the_role_is_no_token_and_reasoning_is_no_output() {
     ]);
     use ChunkKind::{Content, Other, Reasoning, Role, Usage as Counts};
     assert_eq!(kinds(&exchange), [Role, Reasoning, Content, Other, Counts, Other]);
-    assert_eq!((exchange.first_token_s, exchange.first_output_s), (Some(0.002), Some(0.003)));
-    assert_eq!(exchange.last_token_s, Some(0.003));
+    assert_eq!((exchange.first_token_at_s, exchange.first_output_at_s), (Some(0.002), Some(0.003)));
+    assert_eq!(exchange.last_token_at_s, Some(0.003));
     assert_eq!(
         exchange.usage,
         Some(Usage { prompt: Some(3), output: Some(2), reasoning: Some(1), cached: None })
@@ -52,7 +52,7 @@ fn tool_calls_and_completions_are_tokens() {
     let exchange = streamed(&[call, r#"{"choices":[{"text":" word","finish_reason":null}]}"#]);
     assert_eq!(kinds(&exchange), [ChunkKind::ToolCall, ChunkKind::Content]);
     assert_eq!(exchange.chunks[0].bytes, 5);
-    assert_eq!(exchange.first_output_s, Some(0.001));
+    assert_eq!(exchange.first_output_at_s, Some(0.001));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn whole_answers_have_no_first_token() {
     let exchange =
         whole(r#"{"choices":[{"message":{"role":"assistant","content":"A"},"finish_reason":"length"}]}"#);
     assert_eq!((exchange.answer.as_deref(), exchange.finish.as_deref()), (Some("A"), Some("length")));
-    assert_eq!((exchange.first_token_s, exchange.fault), (None, None));
+    assert_eq!((exchange.first_token_at_s, exchange.fault), (None, None));
     assert_eq!(whole(r#"{"data":[{"embedding":[1,2]}],"usage":{"prompt_tokens":2}}"#).fault, None);
     assert_eq!(whole("<html>").fault.unwrap().kind, FaultKind::Malformed);
     assert_eq!(whole("{}").fault.unwrap().kind, FaultKind::Malformed);
@@ -145,5 +145,5 @@ fn the_short_way_finds_the_same_as_the_long_one() {
     let plain = |chunk: &Chunk| (chunk.kind, chunk.bytes, chunk.events, chunk.tokens);
     assert!(all.chunks.iter().map(plain).eq(apart.iter().flat_map(|one| one.chunks.iter().map(plain))));
     assert_eq!(all.answer.as_deref(), Some("onetwoa\nb\"q\"é€😀end"));
-    assert_eq!((all.first_token_s, all.first_output_s), (Some(0.001), Some(0.008)));
+    assert_eq!((all.first_token_at_s, all.first_output_at_s), (Some(0.001), Some(0.008)));
 }

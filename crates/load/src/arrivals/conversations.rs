@@ -8,7 +8,7 @@ use assay_random::Random;
 /// Conversations of several turns. A turn is meant to be sent when its user has thought about the answer before it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Conversations {
-    /// How conversations begin: a closed loop has so many users at any time, an open loop so many new ones per second.
+    /// How conversations begin: a closed loop has a fixed number of users, an open loop a number of new ones per second.
     pub begin: Box<Arrivals>,
     /// Turns of a conversation at most; it ends earlier where its prompts do.
     pub turns: u32,

@@ -98,7 +98,7 @@ impl Trace {
         if entries.is_empty() { Err(TraceError::Empty) } else { Ok(Self::new(entries)) }
     }
 
-    /// The same trace, so many times as fast.
+    /// The same trace, faster by a factor.
     pub fn faster(&self, factor: f64) -> Self {
         Self {
             entries: self

@@ -11,7 +11,7 @@ use super::transport::Transport;
 /// A connection to a client.
 pub(super) struct Connection {
     pub transport: Transport,
-    /// Tells it from an earlier connection at the same place.
+    /// Distinguishes it from an earlier connection in the same slot.
     pub generation: u32,
     pub input: Vec<u8>,
     pub work: Work,
@@ -21,8 +21,8 @@ pub(super) struct Connection {
     pub close: bool,
     /// Whether it has had a request.
     pub is_used: bool,
-    /// Whether the client was told to go on with its body.
-    pub told: bool,
+    /// Whether the client was asked to go on with its body.
+    pub was_continued: bool,
 }
 
 /// What is being answered.
@@ -60,7 +60,7 @@ impl Connections {
             arrived_ns: 0,
             close: false,
             is_used: false,
-            told: false,
+            was_continued: false,
         };
         let place = match self.free.pop() {
             Some(Reverse(place)) => place,

@@ -138,7 +138,7 @@ impl Plan {
         Some(if self.next_ping_ns <= due { (self.next_ping_ns, Step::Ping) } else { (due, step) })
     }
 
-    /// Goes on after the step that [`Plan::peek`] told.
+    /// Goes on after the step that [`Plan::peek`] gave.
     pub(super) fn advance(&mut self) {
         let Some((due, step)) = self.peek() else { return };
         match step {
@@ -263,7 +263,7 @@ mod tests {
     fn parts_begin_their_own_chunks() {
         let all =
             Schedule { tokens: 11, reasoning_tokens: 5, tool_tokens: 2, tokens_per_chunk: 4, ..schedule() };
-        let told: Vec<_> = steps(&all)
+        let seen: Vec<_> = steps(&all)
             .into_iter()
             .filter_map(|(due, step)| match step {
                 Step::Chunk { part, index, tokens, .. } => Some((due / MS, part, index, tokens)),
@@ -271,7 +271,7 @@ mod tests {
             })
             .collect();
         assert_eq!(
-            told,
+            seen,
             [
                 (300, Part::Reasoning, 0, 4),
                 (340, Part::Reasoning, 1, 1),
@@ -298,9 +298,9 @@ mod tests {
     #[test]
     fn pings_come_between() {
         let pinged = Schedule { pings: Some(Duration::from_millis(100)), tokens: 3, ..schedule() };
-        let told = steps(&pinged);
-        assert_eq!(told.iter().filter(|(_, step)| *step == Step::Ping).count(), 3);
-        assert!(told.windows(2).all(|pair| pair[0].0 <= pair[1].0));
+        let seen = steps(&pinged);
+        assert_eq!(seen.iter().filter(|(_, step)| *step == Step::Ping).count(), 3);
+        assert!(seen.windows(2).all(|pair| pair[0].0 <= pair[1].0));
     }
 
     #[test]

@@ -363,10 +363,10 @@ mod tests {
         let schedule = Schedule { text: Some("Denver  Broncos won".into()), ..Schedule::default() };
         assert_eq!(text_tokens(&schedule), Some(3));
         let frames = Frames::new(&schedule, Kind::Completion, "m");
-        let told =
+        let seen =
             |index| String::from_utf8(frames.chunk(Part::Content, index, 1).unwrap().whole.to_vec()).unwrap();
-        assert!(told(0).contains("\"text\":\" Denver\""), "{}", told(0));
-        assert!(told(2).contains("\"text\":\" won\""));
+        assert!(seen(0).contains("\"text\":\" Denver\""), "{}", seen(0));
+        assert!(seen(2).contains("\"text\":\" won\""));
     }
 
     #[test]

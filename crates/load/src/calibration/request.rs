@@ -50,7 +50,7 @@ pub(super) struct Body {
 /// What the bytes of a connection are.
 #[derive(Debug, PartialEq)]
 pub(super) enum Parsed {
-    /// More bytes are needed. The client may be waiting to be told to go on.
+    /// More bytes are needed. The client may be waiting to be asked to go on.
     Partial { wants_continue: bool },
     /// A request and how many bytes it took.
     Whole(Box<Request>, usize),
@@ -97,7 +97,7 @@ struct Headers {
     client: Option<u64>,
 }
 
-/// Reads what stands at the beginning of `bytes`.
+/// Reads what is at the beginning of `bytes`.
 pub(super) fn parse(bytes: &[u8]) -> Parsed {
     let Some(head) = memchr::memmem::find(bytes, b"\r\n\r\n") else {
         if bytes.len() > MOST_HEAD {

@@ -49,7 +49,7 @@ pub struct Schedule {
     pub text: Option<String>,
     /// Bearer tokens that are accepted; without any, every request is.
     pub bearers: Vec<String>,
-    /// After so many requests the first of the accepted tokens has expired, after as many again the second; 0 for
+    /// After this many requests the first of the accepted tokens has expired, after as many again the second; 0 for
     /// never. The last one never expires.
     pub bearer_requests: u64,
     /// What becomes of a connection after an answer.
@@ -95,9 +95,9 @@ pub struct Failure {
 /// Which requests; they are counted from 1 as they arrive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum When {
-    /// Every so many-th one.
+    /// Every n-th one.
     Every(u64),
-    /// The first so many.
+    /// The first n.
     First(u64),
     /// Such a share of them, by the seed.
     Share(f64),
@@ -115,32 +115,32 @@ pub enum FailureKind {
     },
     /// The connection is closed in the middle of the stream.
     Cut {
-        /// After so many tokens.
+        /// After this many tokens.
         after: u32,
     },
     /// The connection is reset in the middle of the stream.
     Reset {
-        /// After so many tokens.
+        /// After this many tokens.
         after: u32,
     },
     /// The answer ends properly as HTTP, but without a finish reason and without `[DONE]`.
     Unfinished {
-        /// After so many tokens.
+        /// After this many tokens.
         after: u32,
     },
     /// An error event inside the stream, which then ends.
     ErrorEvent {
-        /// After so many tokens.
+        /// After this many tokens.
         after: u32,
     },
     /// An event that is not JSON, after which the stream goes on.
     Malformed {
-        /// After so many tokens.
+        /// After this many tokens.
         after: u32,
     },
     /// Nothing more comes, and the connection stays open.
     Stall {
-        /// After so many tokens.
+        /// After this many tokens.
         after: u32,
     },
     /// No answer at all, and the connection stays open.

@@ -28,7 +28,7 @@ const LOOK_NS: i64 = 20_000_000;
 /// Marks of what is no connection.
 const LISTENER: u64 = u64::MAX;
 const TIMER: u64 = u64::MAX - 1;
-/// A stamp of the kernel that is further away than this was spoilt by a step of the real-time clock.
+/// A stamp of the kernel that is further away than this is wrong because of a step of the real-time clock.
 const OLDEST_NS: i64 = 5_000_000_000;
 
 /// The loop.
@@ -86,7 +86,7 @@ impl Serve {
         })
     }
 
-    /// Serves until told to stop.
+    /// Serves until it is stopped.
     pub(super) fn run(mut self, stop: &AtomicBool) -> io::Result<Summary> {
         let mut due = Vec::new();
         let mut events = Vec::with_capacity(1024);
@@ -215,9 +215,9 @@ impl Serve {
             }
             let bytes = match request::parse(&connection.input) {
                 Parsed::Partial { wants_continue } => {
-                    let tells = wants_continue && !connection.told;
-                    connection.told |= tells;
-                    if tells && connection.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n").is_err() {
+                    let continues = wants_continue && !connection.was_continued;
+                    connection.was_continued |= continues;
+                    if continues && connection.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n").is_err() {
                         return self.close(place);
                     }
                     return Ok(());
@@ -231,7 +231,7 @@ impl Serve {
                 }
                 Parsed::Whole(request, used) => {
                     connection.input.drain(..used);
-                    connection.told = false;
+                    connection.was_continued = false;
                     match self.begin(place, request)? {
                         Some(bytes) => bytes,
                         None => continue,

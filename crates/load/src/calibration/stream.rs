@@ -96,7 +96,7 @@ impl Stream {
         self.put(transport, scratch, due, now, &held, summary)
     }
 
-    /// The next step if it is due, fits into the same write after so many others, and has bytes at all.
+    /// The next step if it is due, fits into the same write after the others, and has bytes at all.
     fn next_due_by(&self, now: i64, steps: u32) -> Option<Step> {
         let (due, step) = self.plan.peek()?;
         let fits = due <= now && steps < self.steps_per_write && !matches!(step, Step::Cut | Step::Reset);

@@ -64,7 +64,7 @@ impl Transport {
                 None => input.extend_from_slice(&buffer[..received.bytes]),
                 Some(tls) => decipher(tls, &buffer[..received.bytes], input)?,
             }
-            // Only a read that filled the buffer can have left something: edges are told, not levels.
+            // Only a read that filled the buffer can have left something: edges are reported, not levels.
             if received.bytes < READ_BYTES {
                 break;
             }
@@ -75,7 +75,7 @@ impl Transport {
         Ok(arrival)
     }
 
-    /// Writes, or keeps what does not fit. Tells whether everything has been taken by the socket.
+    /// Writes, or keeps what does not fit. Returns whether the socket took everything.
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<bool> {
         if let Some(tls) = &mut self.tls {
             tls.writer().write_all(bytes)?;
@@ -93,7 +93,7 @@ impl Transport {
         self.flush()
     }
 
-    /// Writes what waits. Tells whether everything has been taken by the socket.
+    /// Writes what waits. Returns whether the socket took everything.
     pub(super) fn flush(&mut self) -> io::Result<bool> {
         if let Some(tls) = &mut self.tls {
             while tls.wants_write() {

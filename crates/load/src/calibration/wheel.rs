@@ -12,7 +12,7 @@ const SLOTS: usize = 1 << 17;
 pub(super) struct Timer {
     pub due_ns: i64,
     pub slot: u32,
-    /// Tells a stream from an earlier one that had the same slot.
+    /// Distinguishes a stream from an earlier one that had the same slot.
     pub generation: u32,
 }
 

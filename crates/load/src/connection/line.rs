@@ -65,8 +65,8 @@ impl State {
         self.chunks = Chunks::default();
     }
 
-    /// Takes note of what the system told of the socket.
-    pub(super) fn told(&mut self, ready: Ready) {
+    /// Notes what the system reported of the socket.
+    pub(super) fn note_ready(&mut self, ready: Ready) {
         self.is_readable |= ready.readable;
         self.is_ending |= ready.ended;
         self.is_full &= !ready.writable;
@@ -104,7 +104,7 @@ impl State {
                 Ok(received) => self.is_readable = received.bytes == scratch.len() || self.is_ending,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.is_readable = false,
                 Err(error) => {
-                    // The server is told why, as far as it can be.
+                    // The server learns why, as far as possible.
                     let _ = tls.flush(&self.socket);
                     return Err(failed(error));
                 }

@@ -2,14 +2,14 @@
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::MetricsError;
 use crate::request::{Endpoint, Page};
 use crate::tls::Trust;
 
-/// How long connecting and each read may take: a page that is not there at once is not worth waiting for.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long the whole page may take: one that is not there soon is not worth waiting for.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest page that is taken.
 const MOST_BYTES: u64 = 16 << 20;
 
@@ -36,9 +36,9 @@ pub(super) fn fetch(endpoint: &Endpoint, url: Option<&str>) -> Result<String, Me
 
 /// Sends the request and reads everything that comes back.
 fn ask(page: &Page, endpoint: &Endpoint) -> io::Result<Vec<u8>> {
-    let mut socket = TcpStream::connect_timeout(&page.address, PATIENCE)?;
-    socket.set_read_timeout(Some(PATIENCE))?;
-    socket.set_write_timeout(Some(PATIENCE))?;
+    let deadline = Instant::now() + PATIENCE;
+    let socket = TcpStream::connect_timeout(&page.address, PATIENCE)?;
+    let mut socket = WithDeadline { socket, deadline };
     let request = format!(
         "GET {} HTTP/1.1\r\nHost: {}\r\nAccept: text/plain\r\nUser-Agent: assay\r\n{}Connection: close\r\n\r\n",
         page.path,
@@ -53,6 +53,37 @@ fn ask(page: &Page, endpoint: &Endpoint) -> io::Result<Vec<u8>> {
     let mut channel = rustls::StreamOwned::new(trust.connection().map_err(io::Error::other)?, socket);
     channel.write_all(request.as_bytes())?;
     whole(channel)
+}
+
+/// A socket that is given up at a time, however often it brings a byte.
+struct WithDeadline {
+    socket: TcpStream,
+    deadline: Instant,
+}
+
+impl WithDeadline {
+    fn left(&self) -> io::Result<Option<Duration>> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(Some(left)) }
+    }
+}
+
+impl Read for WithDeadline {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.socket.set_read_timeout(self.left()?)?;
+        self.socket.read(buffer)
+    }
+}
+
+impl Write for WithDeadline {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.socket.set_write_timeout(self.left()?)?;
+        self.socket.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.socket.flush()
+    }
 }
 
 /// Reads to the end. A server that ends a secure channel without saying so has said everything all the same.
@@ -83,6 +114,22 @@ fn joined(mut rest: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_that_drips_is_given_up() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            while stream.write_all(b"x").is_ok() {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let deadline = Instant::now() + Duration::from_millis(200);
+        let socket = WithDeadline { socket: TcpStream::connect(address).unwrap(), deadline };
+        assert!(whole(socket).is_err());
+        assert!(Instant::now() < deadline + Duration::from_secs(5));
+    }
 
     #[test]
     fn chunks_are_joined_and_broken_ones_refused() {

@@ -98,7 +98,7 @@ struct Message {
     content: String,
 }
 
-/// Reads the prompts of a file, whose format is told from what it holds.
+/// Reads the prompts of a file, whose format is recognized by its content.
 pub fn read(path: &Path) -> Result<Vec<Prompt>, PromptError> {
     let text = load(path)?;
     parse(format_of(&text), &text)
@@ -113,7 +113,7 @@ fn load(path: &Path) -> Result<String, PromptError> {
     std::fs::read_to_string(path).map_err(|source| PromptError::Read { path: path.to_owned(), source })
 }
 
-/// Tells the format of a text: an array is ShareGPT, an object on its first line JSON lines, any other object SQuAD.
+/// The format of a text: an array is ShareGPT, an object on its first line JSON lines, any other object SQuAD.
 /// SQuAD is often written on one line, and then it has `data`.
 fn format_of(text: &str) -> Format {
     #[derive(Deserialize)]
@@ -207,7 +207,7 @@ impl Line {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Result<Vec<Prompt>, PromptError> {
+    fn read_text(text: &str) -> Result<Vec<Prompt>, PromptError> {
         parse(format_of(text), text)
     }
 
@@ -218,7 +218,7 @@ mod tests {
             {"text": "Gold", "answer_start": 0}, {"text": "the gold", "answer_start": 1}]}]}]}]}"#;
         for text in [text.to_owned(), text.replace('\n', " ")] {
             assert_eq!(format_of(&text), Format::Squad);
-            let prompts = told(&text).unwrap();
+            let prompts = read_text(&text).unwrap();
             let asked = "Context: Gold is \"heavy\". Question: What is heavy? Answer:";
             assert_eq!(prompts[0].content, Content::Text(asked.into()));
             assert_eq!(prompts[0].answers, ["Gold", "the gold"]);
@@ -230,7 +230,7 @@ mod tests {
         let text = r#"[{"id": "a", "conversations": [{"from": "gpt", "value": "Hi"}, {"from": "human", "value": "One"},
             {"from": "gpt", "value": "1"}, {"from": "human", "value": "Two"}]},
             {"id": "b", "conversations": []}]"#;
-        let prompts = told(text).unwrap();
+        let prompts = read_text(text).unwrap();
         assert_eq!(prompts.len(), 1);
         assert_eq!(
             (&prompts[0].content, &prompts[0].later[..]),
@@ -242,17 +242,17 @@ mod tests {
     fn json_lines_of_both_kinds() {
         let text = "{\"prompt\": \"a\", \"answer\": \"b\", \"max_tokens\": 4}\n\n\
             {\"messages\": [{\"role\": \"system\", \"content\": \"s\"}, {\"role\": \"user\", \"content\": \"u\"}]}\n";
-        let prompts = told(text).unwrap();
+        let prompts = read_text(text).unwrap();
         assert_eq!((prompts[0].answers[0].as_str(), prompts[0].output_tokens), ("b", Some(4)));
         assert!(matches!(&prompts[1].content, Content::Messages(messages) if messages.len() == 2));
-        let error = told("{\"prompt\": \"a\"}\n{\"text\": \"b\"}").unwrap_err().to_string();
+        let error = read_text("{\"prompt\": \"a\"}\n{\"text\": \"b\"}").unwrap_err().to_string();
         assert!(error.contains("line 2: neither"), "{error}");
     }
 
     #[test]
     fn plain_text_is_a_prompt_a_line() {
-        assert_eq!(told("one\n\n two \n").unwrap(), [Prompt::text("one"), Prompt::text("two")]);
-        assert!(matches!(told("\n"), Err(PromptError::Empty)));
+        assert_eq!(read_text("one\n\n two \n").unwrap(), [Prompt::text("one"), Prompt::text("two")]);
+        assert!(matches!(read_text("\n"), Err(PromptError::Empty)));
     }
 
     #[test]

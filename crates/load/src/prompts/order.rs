@@ -24,6 +24,11 @@ impl Order {
         Self { count, seed: None }
     }
 
+    /// The same kind of order for another number of things.
+    pub(super) fn of(self, count: u64) -> Self {
+        Self { count, ..self }
+    }
+
     /// Which of the things is the turn of `index`.
     pub(super) fn place(self, index: u64) -> u64 {
         let (round, mut place) = (index / self.count, index % self.count);

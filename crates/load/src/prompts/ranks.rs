@@ -1,12 +1,12 @@
 //! Byte pair encoding by a file of ranks, as tiktoken does it. Written out here because only counts are needed, and the
-//! crate that has it carries all vocabularies with it, many megabytes.
+//! crate that has it includes all vocabularies, many megabytes.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use fancy_regex::Regex;
 
-/// How a text is cut into words before pairs are merged: the vocabularies differ in that, and are told apart by size.
+/// How a text is cut into words before pairs are merged: the vocabularies differ in that, and are recognized by size.
 const SMALL: &str = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s";
 const MIDDLE: &str = concat!(
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+",
@@ -18,9 +18,9 @@ const LARGE: &str = concat!(
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 );
 
-/// Vocabularies up to so many tokens are cut the small way: GPT-2 and the first code models.
+/// Vocabularies up to this many tokens are cut the small way: GPT-2 and the first code models.
 const SMALL_TOKENS: usize = 60_000;
-/// Vocabularies up to so many tokens are cut the middle way: cl100k and Llama 3. Larger ones are like o200k.
+/// Vocabularies up to this many tokens are cut the middle way: cl100k and Llama 3. Larger ones are like o200k.
 const MIDDLE_TOKENS: usize = 150_000;
 
 /// A vocabulary with the order in which pairs are merged.
@@ -70,7 +70,7 @@ impl Ranks {
         if self.ranks.contains_key(word) {
             return 1;
         }
-        // Pieces as a list by their first byte: where each ends, and which piece stands before it.
+        // Pieces as a list by their first byte: where each ends, and which piece is before it.
         let mut end: Vec<usize> = (1..=word.len()).collect();
         let mut before: Vec<usize> = (0..word.len()).map(|start| start.wrapping_sub(1)).collect();
         let mut pairs = BinaryHeap::new();

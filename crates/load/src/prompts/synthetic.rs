@@ -1,4 +1,4 @@
-//! Made-up prompts: so many tokens, with so many of them shared.
+//! Made-up prompts with a given number of tokens, some of them shared.
 
 use super::{Prompt, PromptError, Tokenizer};
 use assay_random::Random;
@@ -12,13 +12,13 @@ const WORDS: [&str; 64] = [
     "them", "man", "some", "these", "then", "two", "first",
 ];
 
-/// How often a text is mended until its number of tokens is right.
-const MOST_MENDS: usize = 64;
+/// How often a text is corrected until its number of tokens is right.
+const MOST_CORRECTIONS: usize = 64;
 
 /// A number of tokens, or how it is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Length {
-    /// Always so many.
+    /// Always this many.
     Exactly(u32),
     /// From the first to the second, all alike.
     Between(u32, u32),
@@ -79,23 +79,57 @@ impl Synthetic {
         self.prompt_tokens.check()?;
         self.output_tokens.check()?;
         let maker = Maker::new(tokenizer);
-        let beginnings: Vec<String> = (0..self.beginnings.max(1))
-            .map(|one| maker.extend("", self.shared_tokens, &mut Random::item(seed, "beginning", one.into())))
-            .collect::<Result<_, _>>()?;
-        let prompt = |index: usize| {
-            let mut random = Random::item(seed, "prompt", index as u64);
-            let wanted = self.prompt_tokens.draw(&mut random);
-            let output = self.output_tokens.draw(&mut random);
-            // A prompt that is shorter than what is shared has a beginning of its own.
-            let beginning =
-                if wanted > self.shared_tokens { &beginnings[index % beginnings.len()] } else { "" };
-            let mut prompt = Prompt::text(maker.extend(beginning, wanted, &mut random)?);
-            prompt.prompt_tokens = tokenizer.map(|_| wanted);
-            prompt.output_tokens = Some(output);
-            Ok(prompt)
-        };
-        (0..self.count).map(prompt).collect()
+        let beginnings = self.beginnings_by(&maker, seed)?;
+        (0..self.count as u64).map(|index| self.made(&maker, seed, "prompt", index, &beginnings)).collect()
     }
+
+    /// The texts that prompts of a seed begin with, without a tokenizer.
+    pub(super) fn beginnings(&self, seed: u64) -> Result<Vec<String>, PromptError> {
+        self.beginnings_by(&Maker::without_tokenizer(), seed)
+    }
+
+    fn beginnings_by(&self, maker: &Maker<'_>, seed: u64) -> Result<Vec<String>, PromptError> {
+        let beginning =
+            |one: u32| maker.extend("", self.shared_tokens, &mut Random::item(seed, "beginning", one.into()));
+        (0..self.beginnings.max(1)).map(beginning).collect()
+    }
+
+    /// One prompt of a seed, without a tokenizer.
+    pub(super) fn one(
+        &self,
+        seed: u64,
+        purpose: &str,
+        index: u64,
+        beginnings: &[String],
+    ) -> Result<Prompt, PromptError> {
+        self.made(&Maker::without_tokenizer(), seed, purpose, index, beginnings)
+    }
+
+    fn made(
+        &self,
+        maker: &Maker<'_>,
+        seed: u64,
+        purpose: &str,
+        index: u64,
+        beginnings: &[String],
+    ) -> Result<Prompt, PromptError> {
+        let mut random = Random::item(seed, purpose, index);
+        let wanted = self.prompt_tokens.draw(&mut random);
+        let output = self.output_tokens.draw(&mut random);
+        // A prompt that is shorter than what is shared has a beginning of its own.
+        let shared = beginnings.get((index % beginnings.len().max(1) as u64) as usize);
+        let beginning = shared.filter(|_| wanted > self.shared_tokens).map_or("", String::as_str);
+        let mut prompt = Prompt::text(maker.extend(beginning, wanted, &mut random)?);
+        prompt.prompt_tokens = maker.tokenizer.map(|_| wanted);
+        prompt.output_tokens = Some(output);
+        Ok(prompt)
+    }
+}
+
+/// A made-up prompt of some words.
+pub(super) fn plain(seed: u64, purpose: &str, index: u64, words: u32) -> Result<Prompt, PromptError> {
+    let mut random = Random::item(seed, purpose, index);
+    Ok(Prompt::text(Maker::without_tokenizer().extend("", words, &mut random)?))
 }
 
 /// Makes texts of a given number of tokens.
@@ -106,6 +140,11 @@ struct Maker<'a> {
 }
 
 impl<'a> Maker<'a> {
+    /// Takes a word for a token.
+    fn without_tokenizer() -> Self {
+        Self { tokenizer: None, singles: Vec::new() }
+    }
+
     fn new(tokenizer: Option<&'a Tokenizer>) -> Self {
         let mut maker = Self { tokenizer, singles: WORDS.to_vec() };
         let singles: Vec<&str> = WORDS
@@ -129,7 +168,7 @@ impl<'a> Maker<'a> {
         let goal = u64::from(wanted);
         let mut text = beginning.to_owned();
         let words = if self.singles.is_empty() { &WORDS[..] } else { &self.singles };
-        for _ in 0..MOST_MENDS {
+        for _ in 0..MOST_CORRECTIONS {
             let count = self.count(&text);
             if count == goal {
                 return Ok(text);

@@ -1,4 +1,4 @@
-//! One finished request as compact bytes, and back. Times are whole nanoseconds, told as differences, and all numbers take
+//! One finished request as compact bytes, and back. Times are whole nanoseconds, written as differences, and all numbers take
 //! only as many bytes as they need: a chunk takes about seven bytes.
 
 use super::{Chunk, ChunkKind, Exchange, ServerTimes, Usage};
@@ -14,7 +14,7 @@ pub struct NoExchange;
 /// Appends a finished request.
 pub(super) fn encode(exchange: &Exchange, out: &mut Vec<u8>) {
     let mut writer = Writer(out);
-    let (intended, sent) = (nanoseconds(exchange.intended_s), nanoseconds(exchange.sent_s));
+    let (intended, sent) = (nanoseconds(exchange.intended_at_s), nanoseconds(exchange.sent_at_s));
     writer.number(u64::from(exchange.endpoint));
     writer.number(exchange.index);
     writer.flag(exchange.warm_up);
@@ -24,13 +24,17 @@ pub(super) fn encode(exchange: &Exchange, out: &mut Vec<u8>) {
     });
     writer.signed(intended);
     writer.signed(sent - intended);
-    writer.option(exchange.connected_s, |writer, at| writer.signed(nanoseconds(at) - intended));
-    let times =
-        [exchange.first_byte_s, exchange.first_token_s, exchange.first_output_s, exchange.last_token_s];
+    writer.option(exchange.connected_at_s, |writer, at| writer.signed(nanoseconds(at) - intended));
+    let times = [
+        exchange.first_byte_at_s,
+        exchange.first_token_at_s,
+        exchange.first_output_at_s,
+        exchange.last_token_at_s,
+    ];
     for time in times {
         writer.option(time, |writer, at| writer.signed(nanoseconds(at) - sent));
     }
-    writer.signed(nanoseconds(exchange.end_s) - sent);
+    writer.signed(nanoseconds(exchange.end_at_s) - sent);
     writer.option(exchange.usage, |writer, usage| {
         for count in [usage.prompt, usage.output, usage.reasoning, usage.cached] {
             writer.option(count, Writer::number);
@@ -59,7 +63,7 @@ pub(super) fn encode(exchange: &Exchange, out: &mut Vec<u8>) {
         let at = nanoseconds(chunk.at_s);
         writer.signed(at - last);
         last = at;
-        // Nearly all chunks are one event whose tokens are not told: one byte says so, and which kind it is.
+        // Nearly all chunks are one event whose tokens are unknown: one byte says so, and which kind it is.
         let is_plain = chunk.events == 1 && chunk.tokens.is_none();
         writer.0.push(chunk.kind as u8 | if is_plain { 0 } else { 0x80 });
         if !is_plain {
@@ -68,7 +72,7 @@ pub(super) fn encode(exchange: &Exchange, out: &mut Vec<u8>) {
         }
         writer.number(u64::from(chunk.bytes));
     }
-    // What came later stands at the end, where older files have nothing.
+    // Later additions are at the end, where older files have nothing.
     writer.option(exchange.score, |writer, score| {
         writer.flag(score.exact);
         writer.real(score.f1);
@@ -83,14 +87,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Exchange, NoExchange> {
 }
 
 fn times_of(server: &ServerTimes) -> [Option<f64>; 6] {
-    [
-        server.queue_s,
-        server.first_token_s,
-        server.prompt_s,
-        server.output_s,
-        server.total_s,
-        server.output_rate,
-    ]
+    [server.queue_s, server.ttft_s, server.prompt_s, server.output_s, server.total_s, server.output_rate]
 }
 
 struct Writer<'a>(&'a mut Vec<u8>);
@@ -141,24 +138,24 @@ impl Reader<'_> {
         let conversation = self.option(|reader| Some((reader.number()?, reader.small()?)))?;
         let intended = self.signed()?;
         let sent = intended.checked_add(self.signed()?)?;
-        let connected_s = self.option(|reader| reader.time(intended))?;
-        let first_byte_s = self.option(|reader| reader.time(sent))?;
-        let first_token_s = self.option(|reader| reader.time(sent))?;
-        let first_output_s = self.option(|reader| reader.time(sent))?;
-        let last_token_s = self.option(|reader| reader.time(sent))?;
+        let connected_at_s = self.option(|reader| reader.time(intended))?;
+        let first_byte_at_s = self.option(|reader| reader.time(sent))?;
+        let first_token_at_s = self.option(|reader| reader.time(sent))?;
+        let first_output_at_s = self.option(|reader| reader.time(sent))?;
+        let last_token_at_s = self.option(|reader| reader.time(sent))?;
         Some(Exchange {
             endpoint,
             index,
             warm_up,
             conversation,
-            intended_s: seconds(intended),
-            sent_s: seconds(sent),
-            connected_s,
-            first_byte_s,
-            first_token_s,
-            first_output_s,
-            last_token_s,
-            end_s: self.time(sent)?,
+            intended_at_s: seconds(intended),
+            sent_at_s: seconds(sent),
+            connected_at_s,
+            first_byte_at_s,
+            first_token_at_s,
+            first_output_at_s,
+            last_token_at_s,
+            end_at_s: self.time(sent)?,
             usage: self.option(Self::usage)?,
             counted: self.option(Self::number)?,
             server: self.option(Self::server)?,
@@ -204,7 +201,7 @@ impl Reader<'_> {
     fn server(&mut self) -> Option<ServerTimes> {
         Some(ServerTimes {
             queue_s: self.option(Self::real)?,
-            first_token_s: self.option(Self::real)?,
+            ttft_s: self.option(Self::real)?,
             prompt_s: self.option(Self::real)?,
             output_s: self.option(Self::real)?,
             total_s: self.option(Self::real)?,
@@ -305,7 +302,7 @@ mod tests {
     prop_compose! {
         fn exchanges()(
             (endpoint, index, warm_up, conversation) in any::<(u16, u64, bool, Option<(u64, u32)>)>(),
-            (intended_s, sent_s, end_s) in (times(), times(), times()),
+            (intended_at_s, sent_at_s, end_at_s) in (times(), times(), times()),
             early in proptest::option::of(times()),
             token in proptest::option::of(times()),
             chunks in chunks(),
@@ -317,8 +314,8 @@ mod tests {
             score in proptest::option::of((any::<bool>(), 0.0..=1.0)),
         ) -> Exchange {
             Exchange {
-                endpoint, index, warm_up, conversation, intended_s, sent_s, end_s, chunks,
-                connected_s: early, first_byte_s: token, first_token_s: token, first_output_s: early, last_token_s: token,
+                endpoint, index, warm_up, conversation, intended_at_s, sent_at_s, end_at_s, chunks,
+                connected_at_s: early, first_byte_at_s: token, first_token_at_s: token, first_output_at_s: early, last_token_at_s: token,
                 usage: counts.map(|(prompt, output, cached)| Usage { prompt, output, reasoning: None, cached }),
                 counted, finish, status, attempts, answer, merged_stamps,
                 server: rate.map(|rate| ServerTimes { output_rate: Some(rate), ..ServerTimes::default() }),

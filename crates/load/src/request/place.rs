@@ -32,7 +32,8 @@ impl Place {
 
     /// The place of a URL, with another path than its own.
     fn at(url: &str, path: impl FnOnce(&str) -> String) -> Result<Place, EndpointError> {
-        let wrong = |reason: &str| EndpointError::Url { url: url.to_owned(), reason: reason.to_owned() };
+        let wrong =
+            |reason: &str| EndpointError::Url { url: without_credentials(url), reason: reason.to_owned() };
         let url: http::Uri = url.trim().parse().map_err(|_| wrong("it cannot be read"))?;
         let is_secure = match url.scheme_str() {
             Some("http") => false,
@@ -59,6 +60,18 @@ impl Place {
             path: path.parse().map_err(|_| wrong("its path cannot be read"))?,
         })
     }
+}
+
+/// A URL without the user name and password in it.
+pub fn without_credentials(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        // Something that is not a URL may still have a password before an `@`.
+        return url.rsplit_once('@').map_or(url, |(_, rest)| rest).to_owned();
+    };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}://{host}{path}")
 }
 
 /// A page of a server, to be asked for once.

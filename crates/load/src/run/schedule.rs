@@ -18,7 +18,7 @@ const WARM_UP_STREAMS: u32 = 8;
 const FIRST_PAUSE_NS: i64 = 250_000_000;
 /// The longest such pause.
 const LONGEST_PAUSE_NS: i64 = 30_000_000_000;
-/// A stream whose request could not even be sent waits at least so long: thousands of failures a second tell no more
+/// A stream whose request could not even be sent waits at least this long: thousands of failures a second say no more
 /// than ten, and leave no time for other endpoints.
 const UNSENT_PAUSE_NS: i64 = 100_000_000;
 
@@ -43,7 +43,7 @@ pub(super) struct Job {
 
 impl Job {
     /// Notes that the request is made now, and gives how much later that is than meant. A stream of a closed loop sends
-    /// its next request when it can: what the client was late there is told of the client, and is no time of the request.
+    /// its next request when it can: its lateness there is the client's schedule lag, and not part of the latency.
     /// Later turns of a conversation are meant for a moment, and so are requests of an open loop.
     pub(super) fn begin(&mut self, now_ns: i64) -> i64 {
         let late_ns = (now_ns - self.intended_ns).max(0);
@@ -143,7 +143,7 @@ impl<'a> Schedule<'a> {
         [opening, due, begin].into_iter().flatten().min()
     }
 
-    /// Whether nothing is left to send, apart from what requests in flight bring about.
+    /// Whether nothing is left to send, except for what requests in flight cause.
     pub(super) fn is_over(&mut self) -> bool {
         self.has_begun && self.next_due_ns().is_none()
     }
@@ -164,7 +164,7 @@ impl<'a> Schedule<'a> {
             Some((job, at_ns)) => self.push(at_ns, What::Job(Box::new(job))),
             None if is_stream => {
                 // The stream was free when the last byte came, not when that was noticed.
-                let at_ns = nanoseconds(exchange.end_s).min(now_ns).max(earliest_ns);
+                let at_ns = nanoseconds(exchange.end_at_s).min(now_ns).max(earliest_ns);
                 self.push(at_ns, What::Stream { endpoint, is_warm_up });
             }
             None => {}
@@ -189,7 +189,7 @@ impl<'a> Schedule<'a> {
     /// Requests that are due and have not been taken.
     pub(super) fn waiting(&mut self, now_ns: i64) -> u64 {
         let began = self.common.began_ns().unwrap_or(0);
-        // Counting all of an open loop that is far behind would cost more than it tells.
+        // Counting all of an open loop that is far behind would cost more than it is worth.
         let is_late = |opening: &mut Opening| {
             opening.times.peek().is_some_and(|(_, at_s)| began + nanoseconds(*at_s) <= now_ns)
         };
@@ -197,7 +197,7 @@ impl<'a> Schedule<'a> {
         late + self.due.iter().filter(|due| due.0.at_ns <= now_ns).count() as u64
     }
 
-    /// How many requests should be in flight now that so many are: none before the measured part, when nothing is left to
+    /// How many requests should be in flight now: none before the measured part, when nothing is left to
     /// send, and for conversations, whose users think.
     pub(super) fn asked(&mut self, there: u32, now_ns: i64) -> Option<u32> {
         let load = self.common.load;
@@ -249,9 +249,9 @@ impl<'a> Schedule<'a> {
         let load = self.common.load;
         let times: Times = load.arrivals.times(load.seed)?;
         let (threads, thread) = (load.threads.max(1) as u64, self.thread);
-        let end_s = load.duration.map_or(f64::INFINITY, |duration| duration.as_secs_f64());
+        let end_at_s = load.duration.map_or(f64::INFINITY, |duration| duration.as_secs_f64());
         let most = load.requests.unwrap_or(u64::MAX);
-        let times = (0..most).zip(times).take_while(move |(_, at_s)| *at_s < end_s);
+        let times = (0..most).zip(times).take_while(move |(_, at_s)| *at_s < end_at_s);
         let times = times.filter(move |(index, _)| index % threads == thread);
         let times: Box<dyn Iterator<Item = (u64, f64)>> = Box::new(times);
         Some(Opening { endpoint, times: times.peekable() })
@@ -301,7 +301,8 @@ impl<'a> Schedule<'a> {
         is_stream: bool,
         intended_ns: i64,
     ) -> Option<Job> {
-        let question = self.common.questions.question(index, 0)?;
+        let questions = self.common.questions;
+        let question = if is_warm_up { questions.warm_up(index)? } else { questions.question(index, 0)? };
         let conversations = self.conversations().filter(|_| !is_warm_up);
         let talk = conversations.map(|_| {
             let messages = messages(&question.content);
@@ -332,7 +333,7 @@ impl<'a> Schedule<'a> {
         talk.messages.push(("assistant".to_owned(), text.to_owned()));
         talk.messages.extend(messages(&question.content));
         let think = conversations.think_s(self.common.load.seed, talk.conversation, talk.turn);
-        let at_ns = nanoseconds(exchange.end_s + think);
+        let at_ns = nanoseconds(exchange.end_at_s + think);
         let content = Content::Messages(talk.messages.clone());
         job.index += 1;
         job.intended_ns = at_ns;
@@ -354,7 +355,7 @@ impl<'a> Schedule<'a> {
     }
 }
 
-/// How long after one another so many streams begin.
+/// The delay between the starts of two streams.
 fn spacing_ns(streams: u64) -> i64 {
     if streams > MOST_AT_ONCE { STREAM_SPACING_NS } else { 0 }
 }

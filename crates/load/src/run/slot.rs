@@ -9,7 +9,7 @@ use crate::fault::Fault;
 pub(super) struct Slot {
     pub(super) connection: Connection,
     pub(super) endpoint: usize,
-    /// WorkloadEvent apart from what had this place before.
+    /// Distinguishes it from what had this place before.
     pub(super) generation: u32,
     pub(super) is_watched_for_writing: bool,
     /// Whether a request was answered on it before.
@@ -50,11 +50,15 @@ pub(super) fn note(happening: Happening<'_>, request: &mut Option<Request>, roun
         Happening::Data(bytes, pieces, at_ns) => {
             round.pieces += pieces;
             round.last_ns = Some(at_ns);
-            if let Some(request) = request {
-                request.flight.data(bytes, at_ns);
+            if let Some(request) = request
+                && let Err(fault) = request.flight.data(bytes, at_ns)
+            {
+                round.ended.get_or_insert((Some(fault), at_ns));
             }
         }
-        Happening::End(at_ns) => round.ended = Some((None, at_ns)),
+        Happening::End(at_ns) => {
+            round.ended.get_or_insert((None, at_ns));
+        }
         Happening::Failed(fault, at_ns) => {
             round.ended.get_or_insert((Some(fault), at_ns));
         }

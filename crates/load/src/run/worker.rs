@@ -60,11 +60,12 @@ impl<'a> Worker<'a> {
             answers: load.keep_answers || common.questions.can_score(),
             text: talks || common.questions.can_count(),
             gathered: (GATHERED_BYTES / streams.max(1)).clamp(2 << 10, 16 << 10),
+            limits: load.limits,
         };
         Ok(Worker {
             common,
             thread,
-            shared: Rc::new(Shared::new(common.clock, streams)),
+            shared: Rc::new(Shared::new(common.clock, streams, load.limits.header_bytes)),
             reactor: Reactor::new()?,
             schedule: Schedule::new(common, thread),
             slots: Vec::new(),
@@ -111,7 +112,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Tells the time, and samples the offset of the real-time clock for the stamps that come now.
+    /// Gives the time, and samples the offset of the real-time clock for the stamps that come now.
     fn sample_clock(&self) -> i64 {
         let mut clock = self.shared.clock.get();
         let now = clock.sample();
@@ -142,8 +143,8 @@ impl<'a> Worker<'a> {
             index: job.index,
             warm_up: job.is_warm_up,
             conversation: job.talk.as_ref().map(|talk| (talk.conversation, talk.turn)),
-            intended_s: seconds(job.intended_ns),
-            sent_s: seconds(now),
+            intended_at_s: seconds(job.intended_ns),
+            sent_at_s: seconds(now),
             attempts: job.attempts,
             ..Exchange::default()
         };
@@ -175,7 +176,7 @@ impl<'a> Worker<'a> {
             if slot.generation != generation {
                 continue;
             }
-            // A server may have closed a connection that it promised to keep; a look at it tells before a request is lost.
+            // A server may have closed a connection that it promised to keep; a look at it shows that before a request is lost.
             slot.connection.drive(Ready { readable: true, ..Ready::default() }, &mut |_| {});
             if slot.connection.is_free() {
                 return Ok(place);
@@ -232,7 +233,7 @@ impl<'a> Worker<'a> {
             let exchange = &mut request.flight.exchange;
             exchange.lag_s = exchange.lag_s.max(seconds(lag));
             if let Some(connected) = round.connected_ns {
-                exchange.connected_s = Some(seconds(connected));
+                exchange.connected_at_s = Some(seconds(connected));
             }
         }
         // The last read of an answer brings several things at once, which says nothing of the gaps between tokens.
@@ -300,13 +301,16 @@ impl<'a> Worker<'a> {
     fn over(&mut self, request: Request, fault: Option<Fault>, at_ns: i64, sent_ns: Option<i64>) {
         let Request { job, mut flight, started_ns, late_ns } = request;
         if let Some(sent) = sent_ns {
-            flight.exchange.sent_s = seconds(sent);
+            flight.exchange.sent_at_s = seconds(sent);
         }
         let live = self.common.live;
         self.in_flight -= 1;
         live.in_flight.fetch_sub(1, Ordering::Relaxed);
         let Ended { mut exchange, buffers, events, text } = flight.end(fault, at_ns);
         self.buffers.push(buffers);
+        if let Some(target) = self.common.targets.get(job.endpoint) {
+            target.redact(&mut exchange);
+        }
         self.health.events += u64::from(events);
         self.health.merged += u64::from(exchange.merged_stamps);
         live.events.fetch_add(u64::from(events), Ordering::Relaxed);
@@ -385,7 +389,7 @@ impl<'a> Worker<'a> {
             let Some(request) = &slot.request else { continue };
             let age = now_ns - request.started_ns;
             let is_connecting = slot.connection.is_connecting();
-            let (kind, limit) = match request.flight.exchange.first_byte_s {
+            let (kind, limit) = match request.flight.exchange.first_byte_at_s {
                 _ if is_connecting && connect < whole => (FaultKind::ConnectTimeout, connect),
                 None => (FaultKind::NoAnswer, whole),
                 Some(_) => (FaultKind::Timeout, whole),
@@ -442,5 +446,5 @@ impl<'a> Worker<'a> {
 /// Whether the server closed a connection under a request without a byte of an answer.
 fn is_unseen(request: &Request, fault: Option<&Fault>) -> bool {
     fault.is_some_and(|fault| fault.kind == FaultKind::Closed)
-        && request.flight.exchange.first_byte_s.is_none()
+        && request.flight.exchange.first_byte_at_s.is_none()
 }

@@ -22,9 +22,9 @@ fn an_open_loop_keeps_its_intended_times() {
     });
     assert_eq!(seen.exchanges.len(), 100);
     for (exchange, expected) in seen.exchanges.iter().zip(expected) {
-        assert!((exchange.intended_s - seen.outcome.began_s - expected).abs() < 1e-6);
-        assert!(exchange.sent_s >= exchange.intended_s - 1e-9, "never early");
-        assert!(exchange.sent_s - exchange.intended_s < MARGIN_S);
+        assert!((exchange.intended_at_s - seen.outcome.began_s - expected).abs() < 1e-6);
+        assert!(exchange.sent_at_s >= exchange.intended_at_s - 1e-9, "never early");
+        assert!(exchange.sent_at_s - exchange.intended_at_s < MARGIN_S);
     }
 }
 
@@ -41,7 +41,7 @@ fn waiting_for_a_free_stream_counts_from_the_intended_time() {
     assert_eq!(seen.exchanges.len(), 10);
     assert_eq!(seen.server.most_in_flight, 1);
     let waits: Vec<f64> =
-        seen.exchanges.iter().map(|one| one.first_token_s.unwrap() - one.intended_s).collect();
+        seen.exchanges.iter().map(|one| one.first_token_at_s.unwrap() - one.intended_at_s).collect();
     let longest = waits.iter().copied().fold(0.0, f64::max);
     assert!(longest > 0.59, "{waits:?}");
 }
@@ -65,7 +65,7 @@ fn conversations_think_between_their_turns() {
         turns.sort_by_key(|one| one.conversation);
         assert_eq!(turns.len(), 3);
         for pair in turns.windows(2) {
-            assert_near(pair[1].intended_s - pair[0].end_s, 0.12);
+            assert_near(pair[1].intended_at_s - pair[0].end_at_s, 0.12);
             // A turn brings what was said before along.
             assert!(pair[1].usage.unwrap().prompt > pair[0].usage.unwrap().prompt);
         }
@@ -80,8 +80,8 @@ fn warm_up_is_apart() {
     });
     let (warm, measured): (Vec<_>, Vec<_>) = seen.exchanges.iter().partition(|one| one.warm_up);
     assert_eq!((warm.len(), measured.len()), (3, 5));
-    let last_warm = warm.iter().map(|one| one.end_s).fold(0.0, f64::max);
-    assert!(measured.iter().all(|one| one.sent_s >= last_warm));
+    let last_warm = warm.iter().map(|one| one.end_at_s).fold(0.0, f64::max);
+    assert!(measured.iter().all(|one| one.sent_at_s >= last_warm));
 }
 
 #[test]

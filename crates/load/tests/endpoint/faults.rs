@@ -11,7 +11,7 @@ use assay_load::request::Endpoint;
 use assay_load::run::{Ended, Live, Load, run};
 use assay_load::token::TokenSource;
 
-use super::support::{Numbered, carry_out, failing, measure};
+use super::support::{Numbered, failing, measure, perform};
 
 #[test]
 fn a_cut_stream_is_no_success() {
@@ -23,7 +23,7 @@ fn a_cut_stream_is_no_success() {
     ] {
         let seen = measure(failing(kind), |_| {});
         assert_eq!(seen.fault().kind, FaultKind::Cut, "{kind:?}: {}", seen.fault().message);
-        assert!(seen.only().first_token_s.is_some(), "what came is kept");
+        assert!(seen.only().first_token_at_s.is_some(), "what came is kept");
     }
 }
 
@@ -38,7 +38,7 @@ fn a_host_without_an_address_fails_alone_where_others_answer() {
     load.endpoints.push(Endpoint::new(server.url(), "m"));
     // Were failures made as fast as they can be, the other endpoint would get no turn.
     (load.requests, load.duration) = (None, Some(Duration::from_millis(400)));
-    let (exchanges, _) = carry_out(&load, &Numbered);
+    let (exchanges, _) = perform(&load, &Numbered);
     let (lost, well): (Vec<_>, Vec<_>) = exchanges.iter().partition(|exchange| exchange.endpoint == 0);
     assert!((1..20).contains(&lost.len()) && well.len() > 2, "{} {}", lost.len(), well.len());
     assert!(lost.iter().all(|one| one.fault.as_ref().is_some_and(|fault| fault.kind == FaultKind::Dns)));
@@ -91,7 +91,7 @@ fn retries_are_made_if_asked_for_and_seen() {
     assert_eq!((exchange.fault.as_ref(), exchange.attempts), (None, 3));
     assert_eq!(seen.server.requests, 3);
     assert!(
-        exchange.first_token_s.unwrap() - exchange.intended_s > 0.5,
+        exchange.first_token_at_s.unwrap() - exchange.intended_at_s > 0.5,
         "latency counts from the intended time"
     );
 }
@@ -103,7 +103,7 @@ fn a_server_that_never_answers_or_stops_in_the_middle_times_out() {
     assert_eq!(silent.fault().kind, FaultKind::NoAnswer);
     let stalled = measure(failing(FailureKind::Stall { after: 5 }), short);
     assert_eq!(stalled.fault().kind, FaultKind::Timeout);
-    assert!(stalled.only().first_token_s.is_some());
+    assert!(stalled.only().first_token_at_s.is_some());
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn a_spent_error_budget_stops_the_load() {
 fn nobody_listening_is_a_refusal() {
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let load = Load::closed(Endpoint::new(format!("http://{address}/v1"), "m"), 2, 3);
-    let (exchanges, _) = carry_out(&load, &Numbered);
+    let (exchanges, _) = perform(&load, &Numbered);
     assert_eq!(exchanges.len(), 3);
     assert!(
         exchanges.iter().all(|one| one.fault.as_ref().is_some_and(|fault| fault.kind == FaultKind::Refused))
@@ -151,7 +151,7 @@ fn a_token_that_expires_is_got_anew() {
     let path = directory.path().join("asked");
     let bearers = vec!["first".to_owned(), "second".to_owned()];
     let schedule = Schedule { tokens: 10, bearers, bearer_requests: 4, ..Schedule::default() };
-    // The command tells the second token from its second time on.
+    // The command prints the second token from its second time on.
     let file = path.display();
     let command = format!("if [ -e '{file}' ]; then echo second; else touch '{file}'; echo first; fi");
     let seen = measure(schedule, |load| {

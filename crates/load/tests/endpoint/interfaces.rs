@@ -10,7 +10,7 @@ use assay_load::run::Load;
 use assay_load::score::Score;
 use assay_load::{ChunkKind, FaultKind};
 
-use super::support::{assert_near, carry_out, failing, measure};
+use super::support::{assert_near, failing, measure, perform};
 
 #[test]
 fn completions_stream_texts() {
@@ -39,7 +39,7 @@ fn an_answer_in_one_piece_comes_with_its_last_token() {
         assert_eq!(exchange.fault, None);
         assert_eq!(exchange.answer.as_deref().map(str::trim), Some("gold is where you find it"));
         assert_eq!(exchange.usage.unwrap().output, Some(6));
-        assert_near(exchange.end_s - exchange.sent_s, 0.27);
+        assert_near(exchange.end_at_s - exchange.sent_at_s, 0.27);
     }
 }
 
@@ -52,7 +52,7 @@ fn answers_are_scored_and_forgotten_unless_they_are_kept() {
     let asked = Prompts::new(vec![prompt], 1).unwrap();
     for keep in [false, true] {
         let load = Load { keep_answers: keep, ..Load::closed(Endpoint::new(server.url(), "m"), 1, 2) };
-        let (exchanges, _) = carry_out(&load, &asked);
+        let (exchanges, _) = perform(&load, &asked);
         for exchange in &exchanges {
             assert_eq!(exchange.score, Some(Score { exact: true, f1: 1.0 }));
             assert_eq!(exchange.answer.is_some(), keep);
@@ -88,7 +88,7 @@ fn connections_are_reused_unless_told_otherwise() {
         load.new_connections = true;
     });
     assert_eq!(fresh.server.connections, 6);
-    assert!(fresh.exchanges.iter().all(|one| one.fault.is_none() && one.connected_s.is_some()));
+    assert!(fresh.exchanges.iter().all(|one| one.fault.is_none() && one.connected_at_s.is_some()));
 }
 
 #[test]

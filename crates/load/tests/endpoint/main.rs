@@ -5,6 +5,7 @@
 
 mod arrivals;
 mod faults;
+mod hostile;
 mod interfaces;
 mod secure;
 mod server;

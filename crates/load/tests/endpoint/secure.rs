@@ -11,7 +11,7 @@ use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
 
-use super::support::{Numbered, carry_out};
+use super::support::{Numbered, perform};
 
 /// An authority's certificate as text, and what a server needs that it vouches for.
 fn authority() -> (String, ServerConfig) {
@@ -67,14 +67,14 @@ fn streams_come_through_tls() {
     let mut load = Load::closed(endpoint, 4, 12);
     load.arrivals = Arrivals::Closed { streams: 4 };
     load.keep_answers = true;
-    let (exchanges, outcome) = carry_out(&load, &Numbered);
+    let (exchanges, outcome) = perform(&load, &Numbered);
     assert_eq!((exchanges.len(), outcome.health.connections), (12, 4));
     for exchange in &exchanges {
         assert_eq!((exchange.fault.as_ref(), exchange.usage.unwrap().output), (None, Some(50)));
         assert!(exchange.answer.as_deref().unwrap().contains("東京"));
     }
-    let first = exchanges.iter().find(|one| one.connected_s.is_some()).unwrap();
-    assert!(first.connected_s.unwrap() <= first.first_byte_s.unwrap());
+    let first = exchanges.iter().find(|one| one.connected_at_s.is_some()).unwrap();
+    assert!(first.connected_at_s.unwrap() <= first.first_byte_at_s.unwrap());
     assert_eq!(server.stop().unwrap().answers, 12);
 }
 
@@ -87,7 +87,7 @@ fn a_long_stream_at_full_speed_comes_through_tls() {
     let server = start(config, Schedule { tokens: 5000, events_per_write: 100, ..Schedule::instant() });
     let mut endpoint = Endpoint::new(server.url(), "m");
     endpoint.authority = Some(path);
-    let (exchanges, _) = carry_out(&Load::closed(endpoint, 2, 4), &Numbered);
+    let (exchanges, _) = perform(&Load::closed(endpoint, 2, 4), &Numbered);
     assert_eq!(exchanges.len(), 4);
     for exchange in &exchanges {
         assert_eq!(
@@ -106,7 +106,7 @@ fn an_unknown_authority_is_refused() {
     let server = start(authority().1, Schedule::default());
     let mut endpoint = Endpoint::new(server.url(), "m");
     endpoint.authority = Some(path);
-    let (exchanges, _) = carry_out(&Load::closed(endpoint, 1, 2), &Numbered);
+    let (exchanges, _) = perform(&Load::closed(endpoint, 1, 2), &Numbered);
     assert_eq!(exchanges.len(), 2);
     for exchange in exchanges {
         assert_eq!(exchange.fault.unwrap().kind, FaultKind::Tls);

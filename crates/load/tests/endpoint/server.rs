@@ -28,7 +28,7 @@ fn post(body: &str) -> String {
     format!("POST /v1/chat/completions HTTP/1.1\r\nHost: h\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
 
-/// Reads until `end` has come so many times.
+/// Reads until `end` has come this many times.
 fn read_until(socket: &mut TcpStream, end: &str, times: usize) -> String {
     let (mut bytes, mut searched, mut found) = (Vec::new(), 0, 0);
     let mut buffer = [0; 65_536];
@@ -123,7 +123,7 @@ fn a_client_that_leaves_is_noticed() {
         connect(&server).write_all(post(BODY).as_bytes()).unwrap();
     }
     let began = Instant::now();
-    // Connections end in their own time; a page tells when all have.
+    // Connections end in their own time; a page says when all have.
     while began.elapsed() < Duration::from_secs(20) {
         let mut socket = connect(&server);
         socket.write_all(b"GET /metrics HTTP/1.1\r\nConnection: close\r\n\r\n").unwrap();
@@ -163,7 +163,8 @@ fn requests_beyond_the_slots_wait_for_their_turn() {
     assert_eq!((seen.server.most_in_flight, seen.server.answers), (2, 6));
     assert!(seen.exchanges.iter().all(|exchange| exchange.is_success()));
     // Three pairs after each other, each of at least 24 ms.
-    let last = seen.exchanges.iter().map(|exchange| exchange.end_s - exchange.sent_s).fold(0.0, f64::max);
+    let last =
+        seen.exchanges.iter().map(|exchange| exchange.end_at_s - exchange.sent_at_s).fold(0.0, f64::max);
     assert!(last >= 0.072, "{last}");
 }
 

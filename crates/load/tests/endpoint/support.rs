@@ -16,6 +16,11 @@ pub const MARGIN_S: f64 = 0.06;
 pub struct Numbered;
 
 impl Questions for Numbered {
+    fn warm_up(&self, index: u64) -> Option<Question> {
+        let content = Content::Text(format!("warm-up #{index}"));
+        Some(Question { content, output_tokens: None })
+    }
+
     fn question(&self, index: u64, turn: u32) -> Option<Question> {
         let content = Content::Text(format!("calibration, turn {turn} #{index}"));
         Some(Question { content, output_tokens: None })
@@ -35,12 +40,12 @@ pub fn measure(schedule: Schedule, shape: impl FnOnce(&mut Load)) -> Seen {
     let mut load = Load::closed(Endpoint::new(server.url(), "calibration"), 1, 1);
     load.timeout = Duration::from_secs(20);
     shape(&mut load);
-    let (exchanges, outcome) = carry_out(&load, &Numbered);
+    let (exchanges, outcome) = perform(&load, &Numbered);
     Seen { exchanges, outcome, server: server.stop().unwrap() }
 }
 
-/// Carries a load out. Gives its requests in their order.
-pub fn carry_out(load: &Load, questions: &dyn Questions) -> (Vec<Exchange>, Outcome) {
+/// Runs a load. Gives its requests in their order.
+pub fn perform(load: &Load, questions: &dyn Questions) -> (Vec<Exchange>, Outcome) {
     let kept = Mutex::new(Vec::new());
     let keep = |exchange: &Exchange| kept.lock().unwrap().push(exchange.clone());
     let outcome = run(load, questions, &Live::default(), &AtomicBool::new(false), &keep).unwrap();
@@ -80,8 +85,8 @@ impl Seen {
     /// Asserts that the times of first and last token are those at which they were really sent.
     pub fn assert_times(&self, exchange: &Exchange) {
         let sends = self.sends(exchange);
-        assert_near(exchange.first_token_s.unwrap(), self.on_client_s(sends.first_token_ns().unwrap()));
-        assert_near(exchange.last_token_s.unwrap(), self.on_client_s(sends.last_token_ns().unwrap()));
+        assert_near(exchange.first_token_at_s.unwrap(), self.on_client_s(sends.first_token_ns().unwrap()));
+        assert_near(exchange.last_token_at_s.unwrap(), self.on_client_s(sends.last_token_ns().unwrap()));
     }
 }
 

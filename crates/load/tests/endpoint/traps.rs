@@ -30,8 +30,8 @@ fn a_role_chunk_at_once_is_no_token() {
     let seen = measured(Schedule { role_chunk: true, ..slow() });
     let exchange = seen.only();
     assert_eq!(exchange.chunks[0].kind, ChunkKind::Role);
-    assert!(exchange.chunks[0].at_s - exchange.sent_s < 0.2, "the role chunk came at once");
-    assert!(exchange.first_token_s.unwrap() - exchange.sent_s > 0.29);
+    assert!(exchange.chunks[0].at_s - exchange.sent_at_s < 0.2, "the role chunk came at once");
+    assert!(exchange.first_token_at_s.unwrap() - exchange.sent_at_s > 0.29);
     assert_eq!(kinds(exchange, ChunkKind::Content), 24);
 }
 
@@ -39,7 +39,7 @@ fn a_role_chunk_at_once_is_no_token() {
 fn without_a_role_chunk_it_is_the_same() {
     let seen = measured(Schedule { role_chunk: false, ..slow() });
     assert_eq!(kinds(seen.only(), ChunkKind::Role), 0);
-    assert!(seen.only().first_token_s.unwrap() - seen.only().sent_s > 0.29);
+    assert!(seen.only().first_token_at_s.unwrap() - seen.only().sent_at_s > 0.29);
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn reasoning_is_a_token_and_no_output() {
     let seen = measured(Schedule { reasoning_tokens: 12, ..slow() });
     let exchange = seen.only();
     assert_eq!((kinds(exchange, ChunkKind::Reasoning), kinds(exchange, ChunkKind::Content)), (12, 12));
-    assert_near(exchange.first_output_s.unwrap() - exchange.first_token_s.unwrap(), 0.12);
+    assert_near(exchange.first_output_at_s.unwrap() - exchange.first_token_at_s.unwrap(), 0.12);
     assert_eq!(exchange.usage.unwrap().reasoning, Some(12));
 }
 
@@ -72,13 +72,13 @@ fn a_tool_call_is_a_token() {
     let seen = measured(Schedule { tool_tokens: 24, ..slow() });
     assert_eq!(kinds(seen.only(), ChunkKind::ToolCall), 24);
     assert_eq!(seen.only().finish.as_deref(), Some("tool_calls"));
-    assert_eq!(seen.only().first_output_s, seen.only().first_token_s);
+    assert_eq!(seen.only().first_output_at_s, seen.only().first_token_at_s);
 }
 
 #[test]
 fn pings_are_nothing() {
     let seen = measured(Schedule { pings: Some(Duration::from_millis(40)), ..slow() });
-    assert!(seen.only().first_token_s.unwrap() - seen.only().sent_s > 0.29);
+    assert!(seen.only().first_token_at_s.unwrap() - seen.only().sent_at_s > 0.29);
     assert_eq!(kinds(seen.only(), ChunkKind::Content), 24);
 }
 
@@ -106,7 +106,7 @@ fn everything_at_once_has_the_same_time() {
     let exchange = seen.only();
     assert_eq!(kinds(exchange, ChunkKind::Content), 24);
     assert!(exchange.merged_stamps >= 23, "{}", exchange.merged_stamps);
-    assert_eq!(exchange.first_token_s, exchange.last_token_s);
+    assert_eq!(exchange.first_token_at_s, exchange.last_token_at_s);
 }
 
 #[test]

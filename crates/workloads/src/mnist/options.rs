@@ -110,6 +110,20 @@ impl Options {
     /// How the samples are gone through, now that they are known. What follows from them is settled in the settings.
     pub fn settle(&mut self, samples: &Samples) -> Result<Schedule, WorkloadError> {
         let count = samples.train.len();
+        let schedule = self.schedule(count)?;
+        let mut set = |name: &str, value: Value| self.settings.insert(name.to_owned(), value);
+        let integer = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));
+        set("threads", integer(self.threads as u64));
+        set(names::setting::SEED, integer(self.seed));
+        set("data_set", Value::from(samples.name));
+        set("train_samples", integer(count as u64));
+        set("test_samples", integer(samples.test.len() as u64));
+        set(names::setting::STEPS, integer(schedule.steps()));
+        Ok(schedule)
+    }
+
+    /// How that many images are gone through; an error where no iteration would be measured.
+    fn schedule(&self, count: usize) -> Result<Schedule, WorkloadError> {
         if self.global_batch() > count {
             let words =
                 if self.tasks > 1 { format!(" for each of {} tasks", self.tasks) } else { String::new() };
@@ -129,14 +143,6 @@ impl Options {
                 error.or_hint("lower warmup or steps_per_iteration, or train for more epochs or steps")
             );
         }
-        let mut set = |name: &str, value: Value| self.settings.insert(name.to_owned(), value);
-        let integer = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));
-        set("threads", integer(self.threads as u64));
-        set(names::setting::SEED, integer(self.seed));
-        set("data_set", Value::from(samples.name));
-        set("train_samples", integer(count as u64));
-        set("test_samples", integer(samples.test.len() as u64));
-        set(names::setting::STEPS, integer(schedule.steps()));
         Ok(schedule)
     }
 
@@ -169,13 +175,14 @@ impl Options {
         self.settings.get(name).map(Value::to_string).unwrap_or_default()
     }
 
-    /// Settings that do not go together.
+    /// Settings that do not go together, which is found before anything runs.
     fn check(&self) -> Result<(), WorkloadError> {
         if self.wanted == Wanted::Synthetic && self.data.is_some() {
             let error = wrong("data", &self.text_of("data"), "synthetic digits come from no file");
             return Err(error.or_hint("leave `data` out, or choose another data_set"));
         }
-        Ok(())
+        // There may be fewer images than asked for, but never more.
+        self.train_samples.map_or(Ok(()), |count| self.schedule(count).map(|_| ()))
     }
 }
 
@@ -247,6 +254,15 @@ mod tests {
         let mut options = read(&[("steps", 20.into()), ("steps_per_iteration", 5.into())]).unwrap();
         let schedule = options.settle(&samples(100)).unwrap();
         assert_eq!((schedule.steps(), schedule.iterations()), (20, 5));
+    }
+
+    #[test]
+    fn settings_that_leave_nothing_to_measure_are_refused_before_a_run() {
+        let one = [("train_samples", 500.into()), ("batch_size", 32.into()), ("epochs", 1.into())];
+        let error = read(&one).unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains("none would count"), "{error}");
+        assert!(read(&[("train_samples", 500.into()), ("batch_size", 32.into())]).is_ok());
+        assert!(read(&[("train_samples", 8.into()), ("batch_size", 32.into())]).is_err());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `work`: run a built-in workload and print what it says, one JSON line each. This is what runs of built-in workloads
+//! `work`: run a built-in workload and print its events, one JSON line each. This is what runs of built-in workloads
 //! execute; people use `bench` or a campaign.
 
 use std::io::Write;
@@ -21,21 +21,24 @@ pub fn work(options: &Work, screen: &mut Screen) -> anyhow::Result<Exit> {
     let settings = arguments::settings(&description, &options.settings);
     let stop = stop_flag()?;
     let mut lost = Ok(());
-    let mut tell = |told: WorkloadEvent| {
+    let mut emit = |event: WorkloadEvent| {
         if lost.is_ok() {
-            lost = print(&told, screen);
+            lost = print(&event, screen);
             // Nobody listens any more: there is nothing left to work for.
             if lost.is_err() {
                 stop.store(true, Ordering::Relaxed);
             }
         }
     };
-    let ended = workloads::run(&options.workload, settings, &limits(), &mut Emitter::new(&mut tell, &stop));
+    let ended = workloads::run(&options.workload, settings, &limits(), &mut Emitter::new(&mut emit, &stop));
     let exit = match ended {
         Ok(ended) => exit(ended),
-        Err(error) if failure::exit(&error) == Exit::Usage => return Err(error),
         Err(error) => {
-            tell(WorkloadEvent::Failed { reason: format!("{error:#}"), hint: failure::hint(&error) });
+            // The reason is what people see of a failed run, whoever is to blame.
+            emit(WorkloadEvent::Failed { reason: format!("{error:#}"), hint: failure::hint(&error) });
+            if failure::exit(&error) == Exit::Usage {
+                return Err(error);
+            }
             Exit::RunsFailed
         }
     };
@@ -43,8 +46,8 @@ pub fn work(options: &Work, screen: &mut Screen) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-fn print(told: &WorkloadEvent, screen: &mut Screen) -> anyhow::Result<()> {
-    let mut line = serde_json::to_string(told)?;
+fn print(event: &WorkloadEvent, screen: &mut Screen) -> anyhow::Result<()> {
+    let mut line = serde_json::to_string(event)?;
     line.push('\n');
     screen.json_text(&line)?;
     // Whoever reads this wants to see each iteration when it ends.

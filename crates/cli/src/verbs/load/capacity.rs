@@ -1,103 +1,141 @@
-//! `load --find-capacity`: the highest rate at which requests meet their bounds.
+//! `load --find-capacity`: the highest rate at which requests meet their SLOs. Each probe is a run of the record, with
+//! arrivals and prompts of its own.
 
-use assay_judge::load::{Capacity, Level, Probe, Search, Validity};
-use assay_load::run::Ended;
+use assay_judge::load::{Capacity, Probe, Search, Validity};
+use assay_launch::Outcome;
+use assay_model::Value;
 use assay_report::number::percent;
 use assay_report::{Cell, Column, Table, Tone};
-use serde_json::{Value, json};
+use assay_store::Record;
+use serde_json::{Value as Json, json};
 
-use super::{Recorder, Results, Setup, bounds, exit, export, show};
+use super::{campaign, exit, how, report_options};
+use crate::execute::{assemble_built, execute};
 use crate::exit::Exit;
 use crate::failure::Mistake;
 use crate::options::load::Load;
-use crate::screen::Screen;
-use crate::signals::stop_flag;
-use crate::verbs::JSON_SCHEMA;
+use crate::records;
+use crate::screen::{JSON_SCHEMA, Screen};
+use crate::workloads::chat::report::{self, ReportOptions};
+use crate::workloads::chat::results::LoadResults;
 
-/// How long requests are sent at each rate, unless the options say otherwise, in seconds.
-const SECONDS: f64 = 10.0;
+/// How long requests are sent at each rate, unless the options say otherwise.
+const DURATION: &str = "10s";
 
 /// Looks for the capacity and prints it with every probe.
 pub(super) fn find(options: &Load, screen: &mut Screen) -> anyhow::Result<Exit> {
     let mut search = search(options)?;
-    let mut setup = Setup::new(options)?;
-    let (stop, mut recorder) = (stop_flag()?, Recorder::new(&options.results.output));
-    let is_quiet = options.results.quiet;
-    let mut ended = Ended::Complete;
+    let record = campaign::record(&options.how)?;
+    let mut last: Option<(Record, Outcome)> = None;
     while let Some(rate) = search.next_rate() {
-        setup.set_level(&options.arrivals, Level::Rate(rate))?;
-        let seconds = options.arrivals.duration.unwrap_or(SECONDS);
-        setup.load.requests = Some(((rate * seconds).ceil() as u64).max(search.requests_needed()));
-        setup.load.duration = None;
-        ended = recorder.load(&setup, &stop, screen.is_watched() && !is_quiet)?.ended;
-        if ended != Ended::Complete {
-            break;
-        }
-        let parts = search.probes().len();
-        let results = Results::read_after(&options.results.output, bounds(&options.results), parts)?;
-        let Some(probe) = results.first().and_then(probe) else { break };
+        let tries = search.probes().iter().filter(|probe| probe.rate == rate).count();
+        let repeats = u32::try_from(tries + 1).unwrap_or(u32::MAX);
+        let assembled = assemble_built(probe_campaign(options, &search, &[rate], repeats)?, &record)?;
+        let (record, outcome) = execute(&assembled, &how(&options.how), screen)?;
+        let is_over = outcome.ending != assay_launch::Ending::Complete;
+        let loads = report::of_record(&record, &record.index()?)?;
+        last = Some((record, outcome));
+        // The newest load of this rate is the one that was just made.
+        let newest = loads.iter().rev().find(|load| load.results.rate == Some(rate));
+        let Some(probe) = newest.and_then(|load| probe(&load.results)).filter(|_| !is_over) else { break };
         search.add(probe);
-        if !is_quiet {
-            screen.say(&format!("{rate:.2} requests/s: {}", search.standing(rate).name()));
+        if !options.how.quiet && !options.how.json {
+            screen.say(&format!("{rate:.2} requests/s: {}", search.outcome(rate).name()));
         }
     }
-    export::write_out(&options.results.output, &options.results)?;
+    let Some((_, outcome)) = last else { anyhow::bail!("no rate was tried") };
+    // The last plan has every rate that was tried, so that the record shows all of them as planned.
+    let mut rates: Vec<f64> = search.probes().iter().map(|probe| probe.rate).collect();
+    rates.sort_by(f64::total_cmp);
+    rates.dedup();
+    let assembled = assemble_built(probe_campaign(options, &search, &rates, 1)?, &record)?;
+    let (record, _) = execute(&assembled, &how(&options.how), screen)?;
+    let loads = report::of_record(&record, &record.index()?)?;
+    let wanted = ReportOptions { json: false, ..report_options(&options.how) };
+    report::export(&loads, &wanted)?;
     print(&search, options, screen)?;
-    show::say_where(&options.results, &options.results.output, None, screen);
-    Ok(exit(ended, false))
+    if !options.how.json {
+        screen.say(&format!("record: {}", records::shown(record.directory())));
+    }
+    let found = match search.capacity() {
+        Capacity::Unknown => Validity::Invalid,
+        _ => Validity::Valid,
+    };
+    Ok(exit(&outcome, found, false))
 }
 
-/// The capacity that a record of an earlier search tells.
-pub(super) fn again(options: &Load, results: &[Results], screen: &mut Screen) -> anyhow::Result<()> {
-    let mut search = search(options)?;
-    results.iter().filter_map(probe).for_each(|probe| search.add(probe));
-    print(&search, options, screen)
+/// Loads at these rates, long enough to decide.
+fn probe_campaign(
+    options: &Load,
+    search: &Search,
+    rates: &[f64],
+    repeats: u32,
+) -> Result<assay_campaign::CampaignBuilder, Mistake> {
+    let mut campaign = campaign::common(options)?.repeats(repeats);
+    let least = i64::try_from(search.requests_needed()).unwrap_or(i64::MAX);
+    campaign = campaign.setting("rate", rates.iter().map(|rate| Value::Float(*rate)).collect());
+    campaign = campaign.fixed("min_requests", Value::Integer(least));
+    if !options.settings.contains_key("duration") {
+        campaign = campaign.fixed("duration", DURATION);
+    }
+    for (name, values) in options.settings.iter().filter(|(name, _)| *name != "rate") {
+        campaign = campaign.setting(name, values.clone());
+    }
+    Ok(campaign)
 }
 
 /// The search that the options ask for.
 fn search(options: &Load) -> anyhow::Result<Search> {
-    let (wanted, arrivals) = (&options.capacity, &options.arrivals);
+    let wanted = &options.how;
     let mistake = |text: &str, hint: &str| Err(Mistake::new(text, hint).into());
-    if bounds(&options.results).is_empty() {
+    let is_given = |name: &str| options.settings.contains_key(name);
+    if !["slo_ttft", "slo_tpot", "slo_e2e"].into_iter().any(is_given) {
         return mistake(
-            "a capacity is looked for and no bound is given",
-            "say what a good request is: --slo-first-token, --slo-per-token or --slo-end-to-end, in milliseconds",
+            "--find-capacity requires at least one SLO",
+            "give --slo-ttft, --slo-tpot or --slo-e2e, for example --slo-ttft 500ms",
         );
     }
-    if options.urls.len() > 1 || arrivals.rate.len() > 1 {
+    if let Some(name) = ["streams", "trace", "requests", "ramp_from"].into_iter().find(|name| is_given(name))
+    {
+        let text = format!("--find-capacity and --{} cannot be used together", name.replace('_', "-"));
+        return mistake(&text, "a capacity is a rate: give --rate to start from, and --duration");
+    }
+    let is_single = options.settings.values().all(|values| values.len() == 1);
+    if options.urls.len() > 1 || options.models.len() > 1 || !is_single {
         return mistake(
-            "a capacity is that of one endpoint, looked for from one rate",
+            "--find-capacity takes one endpoint and one value of each setting",
             "give one URL and one --rate",
         );
     }
     let is_share = |share: f64| share > 0.0 && share < 1.0;
     if !is_share(wanted.slo_share) || !is_share(wanted.precision) {
         return mistake(
-            "--slo-share and --precision are shares between 0 and 1",
+            "--slo-share and --precision must be between 0 and 1",
             "for example --slo-share 0.99",
         );
     }
-    let begin = arrivals.rate.first().copied().unwrap_or(1.0);
-    if !(begin > 0.0 && wanted.most_rate > 0.0 && begin.is_finite() && wanted.most_rate.is_finite()) {
-        return mistake("--rate and --most-rate must be above 0", "for example --rate 1 --most-rate 1000");
+    let rate = options.settings.get("rate").and_then(|rates| rates.first()).and_then(Value::number);
+    let begin = rate.unwrap_or(1.0);
+    if !(begin > 0.0 && wanted.max_rate > 0.0 && begin.is_finite() && wanted.max_rate.is_finite()) {
+        return mistake("--rate and --max-rate must be above 0", "for example --rate 1 --max-rate 1000");
     }
-    Ok(Search::new(begin, wanted.most_rate, wanted.slo_share, wanted.precision))
+    Ok(Search::new(begin, wanted.max_rate, wanted.slo_share, wanted.precision))
 }
 
 /// What a load says about its rate.
-fn probe(results: &Results) -> Option<Probe> {
+fn probe(results: &LoadResults) -> Option<Probe> {
     let endpoint = results.endpoints.first()?;
     Some(Probe { rate: results.rate?, good: endpoint.summary.good, validity: endpoint.verdict.validity })
 }
 
 fn print(search: &Search, options: &Load, screen: &mut Screen) -> anyhow::Result<()> {
-    if options.results.json {
+    if options.how.json {
         return screen.json(&as_json(search));
     }
     let mut table = table(search);
-    table.notes.push(answer(search, options.capacity.slo_share));
+    table.notes.push(answer(search, options.how.slo_share));
     if search.is_limited_by_client() {
-        let note = "the client could not keep up there: the endpoint's capacity may be higher";
+        let note = "the client could not keep up: the capacity of the endpoint may be higher";
         let mark = table.footnote(note, "use more threads with --threads, or another machine as the client");
         if let Some(last) = table.notes.last_mut() {
             *last += &format!(" {mark}");
@@ -107,25 +145,27 @@ fn print(search: &Search, options: &Load, screen: &mut Screen) -> anyhow::Result
 }
 
 fn answer(search: &Search, share: f64) -> String {
-    let bound = format!("{} of requests meet every bound", percent(share));
+    let bound = format!("{} of requests meet every SLO", percent(share));
     match search.capacity() {
         Capacity::Between { low, high } => {
             format!(
-                "capacity: {low:.2} requests/s ({low:.2} … {high:.2}); at the first, {bound}, at the second not"
+                "capacity: {low:.2} requests/s ({low:.2} … {high:.2}): {bound} at {low:.2}, and not at {high:.2}"
             )
         }
-        Capacity::AtLeast(rate) => format!("capacity: not reached; {bound} at {rate:.2} requests/s too"),
-        Capacity::None { below } => format!("capacity: none; not even at {below:.4} requests/s {bound}"),
-        Capacity::Unknown if search.is_limited_by_client() => {
-            "capacity: unknown, the client spoilt every rate that was tried".to_owned()
+        Capacity::AtLeast(rate) => format!("capacity: not reached; {bound} at {rate:.2} requests/s"),
+        Capacity::None { below } => {
+            format!("capacity: none; at {below:.4} requests/s it is not true that {bound}")
         }
-        Capacity::Unknown => "capacity: unknown, nothing was tried to its end".to_owned(),
+        Capacity::Unknown if search.is_limited_by_client() => {
+            "capacity: unknown; client-limited at every rate tried".to_owned()
+        }
+        Capacity::Unknown => "capacity: unknown; no probe was finished".to_owned(),
     }
 }
 
 fn table(search: &Search) -> Table {
     let numbers = ["requests/s", "requests", "good"].map(Column::right);
-    let words = ["interval", "bounds", "result"].map(Column::left);
+    let words = ["interval", "SLO", "result"].map(Column::left);
     let mut table = Table { columns: numbers.into_iter().chain(words).collect(), ..Table::default() };
     let mut probes = search.probes().to_vec();
     probes.sort_by(|a, b| a.rate.total_cmp(&b.rate));
@@ -138,7 +178,7 @@ fn table(search: &Search) -> Table {
             Cell::new(probe.good.all.to_string()),
             Cell::new(share),
             Cell::new(interval.unwrap_or_default()),
-            Cell::new(search.standing(probe.rate).name()),
+            Cell::new(search.outcome(probe.rate).name()),
             Cell::toned(probe.validity.name(), tone(probe.validity)),
         ]);
     }
@@ -153,7 +193,7 @@ fn tone(validity: Validity) -> Tone {
     }
 }
 
-fn as_json(search: &Search) -> Value {
+fn as_json(search: &Search) -> Json {
     let (found, low, high) = match search.capacity() {
         Capacity::Between { low, high } => ("found", Some(low), Some(high)),
         Capacity::AtLeast(low) => ("not_reached", Some(low), None),
@@ -166,7 +206,7 @@ fn as_json(search: &Search) -> Value {
             "requests": probe.good.all,
             "good": probe.good.of,
             "interval": probe.good.interval(),
-            "bounds": search.standing(probe.rate).name(),
+            "slo": search.outcome(probe.rate).name(),
             "validity": probe.validity.name(),
         })
     });

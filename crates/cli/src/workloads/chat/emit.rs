@@ -1,17 +1,14 @@
-//! Results of a load as lines. Names and meanings are those of docs/load.md; a bare name is the mean, as other clients
-//! print it, with `.median` and `.p99` beside it.
-
-use std::path::Path;
+//! Results of a load as workload events. Names and meanings are those of docs/load.md; a bare name is the mean, as other
+//! clients print it, with `.median` and `.p99` beside it.
 
 use assay_judge::load::{Distribution, Summary, Validity};
-use assay_load::calibration;
-use assay_load::record::RecordReader;
+use assay_load::{Exchange, calibration};
 use assay_model::{Scope, WorkloadEvent, names};
 use assay_workloads::Emitter;
 
-use crate::verbs::load::{Results, request};
+use super::results::{LoadResults, request};
 
-/// A request after so many others is not told by itself: the record has all of them.
+/// Requests with an entry of their own in the series; the tables of the run have all of them.
 const MOST_STEPS: u64 = 10_000;
 
 /// The metrics that are not canonical, with their units.
@@ -33,6 +30,7 @@ pub const METRICS: &[(&str, &str)] = &[
     ("tokens_per_chunk", "tokens"),
     ("goodput", "requests/s"),
     ("goodput.share", "fraction"),
+    ("cached.share", "fraction"),
     ("exact_match", "fraction"),
     ("f1", "fraction"),
     ("client.lag", "s"),
@@ -42,31 +40,33 @@ pub const METRICS: &[(&str, &str)] = &[
     ("server.lag", "s"),
 ];
 
-/// Tells each request that ended well.
-pub(super) fn series(record: &Path, emitter: &mut Emitter<'_>) -> anyhow::Result<()> {
-    let mut all = Vec::new();
-    for exchange in RecordReader::open(record)? {
-        let exchange = exchange?;
+/// The latencies of each of the first requests that succeeded, to be emitted in the order of requests.
+#[derive(Debug, Default)]
+pub(super) struct RequestSeries(Vec<(u64, Option<f64>, Option<f64>, f64)>);
+
+impl RequestSeries {
+    pub(super) fn add(&mut self, exchange: &Exchange) {
         if exchange.is_success() && !exchange.warm_up && exchange.index < MOST_STEPS {
-            let first = exchange.first_token_s.map(|at_s| at_s - exchange.intended_s);
-            let per_token = request(&exchange).time_per_token_s();
-            all.push((exchange.index + 1, first, per_token, exchange.end_s - exchange.intended_s));
+            let ttft = exchange.first_token_at_s.map(|at_s| at_s - exchange.intended_at_s);
+            let tpot = request(exchange).tpot_s();
+            self.0.push((exchange.index + 1, ttft, tpot, exchange.end_at_s - exchange.intended_at_s));
         }
     }
-    all.sort_by_key(|(step, ..)| *step);
-    for (step, first, per_token, whole) in all {
-        let values = [(names::TTFT, first), (names::TPOT, per_token), (names::E2E, Some(whole))];
-        for (metric, value) in values {
-            if let Some(value) = value {
-                emitter.emit(WorkloadEvent::at(metric, step, value));
+
+    pub(super) fn emit(mut self, emitter: &mut Emitter<'_>) {
+        self.0.sort_by_key(|(step, ..)| *step);
+        for (step, ttft, tpot, e2e) in self.0 {
+            for (metric, value) in [(names::TTFT, ttft), (names::TPOT, tpot), (names::E2E, Some(e2e))] {
+                if let Some(value) = value {
+                    emitter.emit(WorkloadEvent::at(metric, step, value));
+                }
             }
         }
     }
-    Ok(())
 }
 
-/// Tells what the load says of its endpoint, and what that is worth.
-pub(super) fn results(results: &Results, emitter: &mut Emitter<'_>) {
+/// Emits what the load says of its endpoint, and what that is worth.
+pub(super) fn results(results: &LoadResults, emitter: &mut Emitter<'_>) {
     if let Some(began_s) = results.began_s.filter(|began_s| *began_s > 0.0) {
         emitter.emit(WorkloadEvent::Phase { name: "warmup".to_owned(), start_s: 0.0, end_s: began_s });
     }
@@ -91,36 +91,36 @@ pub(super) fn results(results: &Results, emitter: &mut Emitter<'_>) {
     value(emitter, "client.merged", client.merged);
 }
 
-/// Tells how late the calibration endpoint itself was.
+/// Emits how late the calibration endpoint itself was.
 pub(super) fn server(summary: &calibration::Summary, emitter: &mut Emitter<'_>) {
     value(emitter, "server.lag", summary.late_s(0.99));
 }
 
 fn latencies(summary: &Summary, emitter: &mut Emitter<'_>) {
     let spreads = [
-        (names::TTFT, &summary.first_token),
-        ("ttfo", &summary.first_output),
-        (names::TPOT, &summary.per_token),
-        (names::ITL, &summary.chunk_gap),
-        (names::E2E, &summary.end_to_end),
+        (names::TTFT, &summary.ttft),
+        ("ttfo", &summary.ttfo),
+        (names::TPOT, &summary.tpot),
+        (names::ITL, &summary.itl),
+        (names::E2E, &summary.e2e),
     ];
     for (name, values) in spreads {
         mean(emitter, name, values);
         value(emitter, &format!("{name}.median"), values.quantile(0.5));
         value(emitter, &format!("{name}.p99"), values.quantile(0.99));
     }
-    mean(emitter, "ttft.from_send", &summary.first_token_from_send);
-    mean(emitter, "e2e.from_send", &summary.end_to_end_from_send);
+    mean(emitter, "ttft.from_send", &summary.ttft_from_send);
+    mean(emitter, "e2e.from_send", &summary.e2e_from_send);
     mean(emitter, "tokens_per_chunk", &summary.tokens_per_chunk);
     mean(emitter, "tokens_per_s.request", &summary.output_rate);
 }
 
 fn rates(summary: &Summary, has_bounds: bool, emitter: &mut Emitter<'_>) {
     let seconds = summary.window.length_s();
-    if summary.total_output_rate().is_some() {
+    if summary.output_throughput().is_some() {
         emitter.emit(WorkloadEvent::rate(names::OUTPUT_THROUGHPUT, summary.tokens_inside, seconds));
     }
-    if summary.request_rate().is_some() {
+    if summary.request_throughput().is_some() {
         emitter.emit(WorkloadEvent::rate(names::REQUEST_THROUGHPUT, summary.ended_inside as f64, seconds));
     }
     if has_bounds {
@@ -134,6 +134,7 @@ fn counts(summary: &Summary, emitter: &mut Emitter<'_>) {
     value(emitter, names::REQUESTS, Some(success.all as f64));
     value(emitter, names::REQUESTS_FAILED, Some((success.all - success.of) as f64));
     value(emitter, names::SUCCESS, success.value());
+    value(emitter, "cached.share", summary.cached_share());
     value(emitter, "exact_match", summary.exact.value());
     value(emitter, "f1", summary.f1.mean());
     let tokens = summary.tokens;

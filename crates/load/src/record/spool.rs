@@ -1,9 +1,9 @@
-//! The file of a load: a line that says what it is, a line of JSON with the settings, then one frame for every request as it
-//! finishes, and at the end a frame with how the load went. A frame is its length, its kind and its bytes. What was
-//! written when a program was killed can be read; only the last frame may be missing.
+//! The spool of a load: a line that says what it is, a line of JSON with the settings, then one frame for every request
+//! as it finishes, and at the end a frame with how the load went. A frame is its length, its kind and its bytes. Only
+//! whole frames count, so a program that was killed loses at most its last one.
 //!
-//! Several loads, one after the other, are parts of one file: a frame with the settings of the next part stands between
-//! the end of one and the requests of the other.
+//! Files by earlier versions may hold several loads: a frame with the settings of the next load comes between the end
+//! of one and the requests of the other.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::Exchange;
 use super::codec::{decode, encode};
+use super::{Exchange, LoadSummary, RecordError};
 
 /// The first line of every file.
 const TITLE: &str = "assay load 1\n";
@@ -28,20 +28,20 @@ const EXCHANGE: u8 = 0;
 const ENDING: u8 = 1;
 const PART: u8 = 2;
 
-/// Writes the file of a load.
+/// Writes the spool of a load.
 #[derive(Debug)]
-pub struct RecordWriter {
+pub struct SpoolWriter {
     file: File,
     bytes: Vec<u8>,
     written: Instant,
 }
 
-impl RecordWriter {
-    /// Makes a new file; one that exists is replaced.
-    pub fn create(path: &Path, settings: &Value) -> io::Result<RecordWriter> {
-        let mut file = File::create(path)?;
+impl SpoolWriter {
+    /// Makes a new file. One that exists is never replaced.
+    pub fn create(path: &Path, settings: &Value) -> io::Result<SpoolWriter> {
+        let mut file = File::create_new(path)?;
         file.write_all(format!("{TITLE}{settings}\n").as_bytes())?;
-        Ok(RecordWriter { file, bytes: Vec::with_capacity(GATHERED_BYTES * 2), written: Instant::now() })
+        Ok(SpoolWriter { file, bytes: Vec::with_capacity(GATHERED_BYTES * 2), written: Instant::now() })
     }
 
     /// Adds a finished request.
@@ -58,11 +58,6 @@ impl RecordWriter {
         self.frame(ENDING, |bytes| bytes.extend_from_slice(ending.to_string().as_bytes()));
         self.flush()?;
         self.file.sync_data()
-    }
-
-    /// Begins the next part: another load, with settings of its own.
-    pub fn begin(&mut self, settings: &Value) {
-        self.frame(PART, |bytes| bytes.extend_from_slice(settings.to_string().as_bytes()));
     }
 
     fn frame(&mut self, kind: u8, write: impl FnOnce(&mut Vec<u8>)) {
@@ -82,57 +77,28 @@ impl RecordWriter {
     }
 }
 
-impl Drop for RecordWriter {
+impl Drop for SpoolWriter {
     fn drop(&mut self) {
-        // Who wants to know whether this works calls `end` or `flush`.
+        // Callers that need to know whether this works call `end` or `flush`.
         let _ = self.flush();
     }
 }
 
-/// Why a file cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum RecordError {
-    /// The system refuses.
-    #[error("the file cannot be read")]
-    Read(#[from] io::Error),
-    /// Something else.
-    #[error("this is no file of a load")]
-    NotARecord,
-    /// Damaged in the middle.
-    #[error("the file is damaged after {0} requests")]
-    Damaged(u64),
-}
-
-/// One load of a file.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Part {
-    /// Its settings.
-    pub settings: Value,
-    /// How it went. Known when all its requests have been read, and only if it came to its end.
-    pub ending: Option<Value>,
-}
-
-impl Part {
-    fn new(settings: Value) -> Part {
-        Part { settings, ending: None }
-    }
-}
-
-/// Reads the file of a load, one request at a time.
+/// Reads a spool, one request at a time.
 #[derive(Debug)]
-pub struct RecordReader {
+pub(super) struct SpoolReader {
     file: BufReader<File>,
-    parts: Vec<Part>,
-    /// Parts at the beginning whose requests are passed over.
+    parts: Vec<LoadSummary>,
+    /// Loads at the beginning whose requests are skipped.
     passed: usize,
     frame: Vec<u8>,
     read: u64,
     is_over: bool,
 }
 
-impl RecordReader {
+impl SpoolReader {
     /// Opens a file.
-    pub fn open(path: &Path) -> Result<RecordReader, RecordError> {
+    pub(super) fn open(path: &Path) -> Result<SpoolReader, RecordError> {
         let mut file = BufReader::with_capacity(GATHERED_BYTES, File::open(path)?);
         let mut title = [0; TITLE.len()];
         file.read_exact(&mut title).map_err(|_| RecordError::NotARecord)?;
@@ -142,18 +108,23 @@ impl RecordReader {
         let mut line = Vec::new();
         file.read_until(b'\n', &mut line)?;
         let settings = serde_json::from_slice(&line).map_err(|_| RecordError::NotARecord)?;
-        let parts = vec![Part::new(settings)];
-        Ok(RecordReader { file, parts, passed: 0, frame: Vec::new(), read: 0, is_over: false })
+        let parts = vec![summary(settings)];
+        Ok(SpoolReader { file, parts, passed: 0, frame: Vec::new(), read: 0, is_over: false })
     }
 
-    /// The same without the requests of so many parts at the beginning.
-    pub fn after(self, parts: usize) -> RecordReader {
-        RecordReader { passed: parts, ..self }
+    /// Skips the requests of the first `parts` loads.
+    pub(super) fn after(self, parts: usize) -> SpoolReader {
+        SpoolReader { passed: parts, ..self }
     }
 
-    /// The parts that have begun so far. The last one is that of the request that was read last.
-    pub fn parts(&self) -> &[Part] {
+    /// The loads that have begun so far. The last one is that of the request that was read last.
+    pub(super) fn parts(&self) -> &[LoadSummary] {
         &self.parts
+    }
+
+    /// Everything but the requests, once they have been read.
+    pub(super) fn into_parts(self) -> Vec<LoadSummary> {
+        self.parts
     }
 
     fn next_frame(&mut self) -> Result<Option<Exchange>, RecordError> {
@@ -186,16 +157,16 @@ impl RecordReader {
                 }
                 Some((&PART, bytes)) => {
                     let settings = serde_json::from_slice(bytes);
-                    self.parts.push(Part::new(settings.map_err(|_| RecordError::Damaged(self.read))?));
+                    self.parts.push(summary(settings.map_err(|_| RecordError::Damaged(self.read))?));
                 }
-                // A later version may have more kinds.
+                // A later version may have more kinds of frames.
                 _ => {}
             }
         }
     }
 }
 
-impl Iterator for RecordReader {
+impl Iterator for SpoolReader {
     type Item = Result<Exchange, RecordError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -217,20 +188,8 @@ fn read_all(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-/// Writes every request as one line of JSON, with the part that it belongs to, from 1.
-pub fn write_lines(mut record: RecordReader, out: &mut impl Write) -> Result<u64, RecordError> {
-    let mut lines = 0;
-    while let Some(exchange) = record.next() {
-        let mut line = serde_json::to_value(exchange?).map_err(io::Error::from)?;
-        if let Value::Object(fields) = &mut line {
-            fields.insert("part".to_owned(), record.parts().len().into());
-        }
-        serde_json::to_writer(&mut *out, &line).map_err(io::Error::from)?;
-        out.write_all(b"\n")?;
-        lines += 1;
-    }
-    out.flush()?;
-    Ok(lines)
+fn summary(settings: Value) -> LoadSummary {
+    LoadSummary { settings, ending: None }
 }
 
 #[cfg(test)]
@@ -240,58 +199,47 @@ mod tests {
     use super::*;
 
     fn exchange(index: u64) -> Exchange {
-        Exchange { index, sent_s: 0.5, end_s: 1.25, attempts: 1, ..Exchange::default() }
+        Exchange { index, sent_at_s: 0.5, end_at_s: 1.25, attempts: 1, ..Exchange::default() }
     }
 
     fn written(requests: u64) -> (tempfile::TempDir, std::path::PathBuf) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("load");
-        let mut writer = RecordWriter::create(&path, &json!({"streams": 4})).unwrap();
+        let mut writer = SpoolWriter::create(&path, &json!({"streams": 4})).unwrap();
         (0..requests).for_each(|index| writer.add(&exchange(index)).unwrap());
         writer.end(&json!({"ended": "complete"})).unwrap();
         (directory, path)
     }
 
     #[test]
-    fn loads_after_each_other_are_parts() {
+    fn several_loads_of_a_file_by_an_earlier_version_are_separate() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("load");
-        let mut writer = RecordWriter::create(&path, &json!({"streams": 1})).unwrap();
+        let mut writer = SpoolWriter::create(&path, &json!({"streams": 1})).unwrap();
         writer.add(&exchange(7)).unwrap();
         writer.end(&json!({"ended": "complete"})).unwrap();
-        writer.begin(&json!({"streams": 2}));
+        writer.frame(PART, |bytes| bytes.extend_from_slice(b"{\"streams\": 2}"));
         (8..10).for_each(|index| writer.add(&exchange(index)).unwrap());
         drop(writer);
-        let mut reader = RecordReader::open(&path).unwrap();
-        let mut seen = Vec::new();
-        while let Some(exchange) = reader.next() {
-            seen.push((reader.parts().len(), exchange.unwrap().index));
-        }
-        assert_eq!(seen, [(1, 7), (2, 8), (2, 9)]);
-        let later = RecordReader::open(&path).unwrap().after(1);
-        assert_eq!(later.map(|exchange| exchange.unwrap().index).collect::<Vec<_>>(), [8, 9]);
-        let [first, second] = reader.parts() else { panic!("{:?}", reader.parts()) };
-        assert_eq!(first.ending, Some(json!({"ended": "complete"})));
-        assert_eq!((&second.settings, &second.ending), (&json!({"streams": 2}), &None));
-        let mut lines = Vec::new();
-        write_lines(RecordReader::open(&path).unwrap(), &mut lines).unwrap();
-        let last = lines.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap();
-        assert_eq!(serde_json::from_slice::<Value>(last).unwrap()["part"], 2);
+        let loads = crate::record::StoredLoad::in_file(&path).unwrap();
+        let [first, second] = loads.as_slice() else { panic!("{loads:?}") };
+        let indexes = |load: &crate::record::StoredLoad| -> Vec<u64> {
+            load.requests().unwrap().map(|exchange| exchange.unwrap().index).collect()
+        };
+        assert_eq!((indexes(first), indexes(second)), (vec![7], vec![8, 9]));
+        assert_eq!(first.summary.ending, Some(json!({"ended": "complete"})));
+        assert_eq!((&second.summary.settings, &second.summary.ending), (&json!({"streams": 2}), &None));
     }
 
     #[test]
-    fn a_whole_file_comes_back() {
+    fn a_whole_file_comes_back_and_is_never_replaced() {
         let (_directory, path) = written(5000);
-        let mut reader = RecordReader::open(&path).unwrap();
+        let mut reader = SpoolReader::open(&path).unwrap();
         assert_eq!(reader.parts()[0].settings, json!({"streams": 4}));
         let all: Vec<Exchange> = reader.by_ref().map(Result::unwrap).collect();
         assert_eq!(all, (0..5000).map(exchange).collect::<Vec<_>>());
         assert_eq!(reader.parts()[0].ending, Some(json!({"ended": "complete"})));
-        let mut lines = Vec::new();
-        assert_eq!(write_lines(RecordReader::open(&path).unwrap(), &mut lines).unwrap(), 5000);
-        let first: Exchange =
-            serde_json::from_slice(lines.split(|byte| *byte == b'\n').next().unwrap()).unwrap();
-        assert_eq!(first, exchange(0));
+        assert!(SpoolWriter::create(&path, &json!({})).is_err());
     }
 
     #[test]
@@ -300,7 +248,7 @@ mod tests {
         let bytes = std::fs::read(&path).unwrap();
         for cut in [1, 30, 60, 2000] {
             std::fs::write(&path, &bytes[..bytes.len() - cut]).unwrap();
-            let mut reader = RecordReader::open(&path).unwrap();
+            let mut reader = SpoolReader::open(&path).unwrap();
             let count = reader.by_ref().map(Result::unwrap).count();
             assert!(count <= 100 && (count > 95 || cut > 100), "{cut} {count}");
             assert_eq!(reader.parts()[0].ending, None);
@@ -308,16 +256,16 @@ mod tests {
     }
 
     #[test]
-    fn other_files_are_refused_and_damage_is_told() {
+    fn other_files_are_refused_and_damage_is_reported() {
         let (_directory, path) = written(3);
         let mut bytes = std::fs::read(&path).unwrap();
         let frame = bytes.iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
         bytes[frame..frame + 4].copy_from_slice(&u32::MAX.to_le_bytes());
         std::fs::write(&path, &bytes).unwrap();
-        let mut reader = RecordReader::open(&path).unwrap();
+        let mut reader = SpoolReader::open(&path).unwrap();
         assert!(matches!(reader.next(), Some(Err(RecordError::Damaged(0)))));
         assert!(reader.next().is_none());
         std::fs::write(&path, "{}").unwrap();
-        assert!(matches!(RecordReader::open(&path), Err(RecordError::NotARecord)));
+        assert!(matches!(SpoolReader::open(&path), Err(RecordError::NotARecord)));
     }
 }

@@ -1,0 +1,243 @@
+//! The one way to run: a campaign, from a file or from flags, becomes a plan, and the plan is run into its record.
+//! `run`, `bench`, `load` and `tour` differ only in where their campaign comes from and how they print the result.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use assay_campaign::{Campaign, CampaignBuilder, Context, LoadError, Plan};
+use assay_judge::{GateResult, GateState};
+use assay_launch::worker::Reader;
+use assay_launch::{Ending, Options, Outcome};
+use assay_model::{CellId, Machine, Status, metric};
+use assay_store::{Index, Record, RecordPermissions, State, Store, StoreError};
+
+use crate::answer::print;
+use crate::exit::Exit;
+use crate::failure::Mistake;
+use crate::options::{self, How};
+use crate::registry::{self, Purpose};
+use crate::screen::{Progress, Screen};
+use crate::{build, records, signals, workloads};
+
+/// A planned campaign with all that is needed to run it.
+pub struct Assembled {
+    pub plan: Plan,
+    /// The directory of its record, which may not exist yet.
+    pub record: PathBuf,
+    pub machine: Machine,
+    /// The build of the programs that run, by which a rebuilt one is noticed.
+    pub build: String,
+    /// The build that wrote the record last, if it holds runs.
+    earlier_build: Option<String>,
+    /// How output is read, by platform.
+    pub readers: BTreeMap<String, Arc<Reader>>,
+}
+
+/// Loads a campaign file and plans it.
+pub fn assemble_file(file: &Path, record: Option<&Path>, purpose: Purpose) -> anyhow::Result<Assembled> {
+    let campaign = records::load(file, purpose)?;
+    assemble(&campaign, records::of_campaign(file, &campaign.name, record))
+}
+
+/// Checks a campaign that was built from flags and plans it. Relative paths start in the current directory.
+pub fn assemble_built(builder: CampaignBuilder, record: &Path) -> anyhow::Result<Assembled> {
+    let directory = std::env::current_dir().context("cannot find the current directory")?;
+    let registry = registry::registry(&directory, Purpose::Run)?;
+    let campaign = builder.build(&directory, &registry).map_err(LoadError::Problems)?;
+    assemble(&campaign, record.to_owned())
+}
+
+/// Plans a campaign.
+pub fn assemble(campaign: &Campaign, record: PathBuf) -> anyhow::Result<Assembled> {
+    let machine = assay_launch::probe::machine();
+    let state = earlier_state(&record)?;
+    let earlier = |cell: &CellId| state.as_ref().and_then(|state| usual_seconds(state, cell));
+    let limits = BTreeMap::from([("local".to_owned(), assay_launch::probe::limits(&machine))]);
+    let plan = campaign.plan(&Context { limits, earlier: &earlier }).map_err(LoadError::Problems)?;
+    check_settings(&plan)?;
+    let readers = readers(&plan)?;
+    let build = build::of_plan(&plan)?;
+    let earlier_build = state.as_ref().filter(|state| state.counts().total() > 0).and_then(|state| {
+        let session = state.last_session.as_ref()?;
+        Some(session.program.clone())
+    });
+    Ok(Assembled { plan, record, machine, build, earlier_build, readers })
+}
+
+/// Settings of built-in workloads that are each allowed may not go together, which is found before the first run.
+fn check_settings(plan: &Plan) -> anyhow::Result<()> {
+    for cell in &plan.cells {
+        workloads::check(&cell.workload, &cell.settings)?;
+    }
+    Ok(())
+}
+
+/// How the output of runs is read on each platform. A pattern that cannot be used is found before anything runs.
+fn readers(plan: &Plan) -> anyhow::Result<BTreeMap<String, Arc<Reader>>> {
+    plan.platforms
+        .iter()
+        .map(|platform| Ok((platform.name.clone(), registry::reader(plan, platform)?)))
+        .collect()
+}
+
+/// The state of a record that exists already.
+fn earlier_state(record: &Path) -> anyhow::Result<Option<State>> {
+    if !record.is_dir() {
+        return Ok(None);
+    }
+    Ok(Some(Record::open(record)?.state()?))
+}
+
+/// The middle of the times that a cell took before.
+fn usual_seconds(state: &State, cell: &CellId) -> Option<f64> {
+    let values = state.values(cell, metric::WALL).into_iter();
+    let mut times: Vec<f64> =
+        values.filter(|(run, _)| run.status == Some(Status::Succeeded)).map(|(_, seconds)| seconds).collect();
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied()
+}
+
+/// Runs a plan and prints the result.
+pub fn run_and_print(assembled: &Assembled, how: &How, screen: &mut Screen) -> anyhow::Result<Exit> {
+    let (record, outcome) = execute(assembled, how, screen)?;
+    let index = record.index()?;
+    let gates = print_answer(&record, &index, &outcome, screen)?;
+    Ok(exit(&outcome, failed_runs(&index)?, &gates))
+}
+
+fn print_answer(
+    record: &Record,
+    index: &Index,
+    outcome: &Outcome,
+    screen: &mut Screen,
+) -> anyhow::Result<Vec<GateResult>> {
+    print::print_table(record, index, None, false, screen)?;
+    let gates = print::print_gates(record, index, screen)?;
+    print::print_failures(record, index, screen)?;
+    if outcome.ending == Ending::Interrupted {
+        screen.say("interrupted; finished runs are kept, and the same command resumes the campaign");
+    } else if !outcome.precise {
+        screen.warn("requested precision not reached in every cell");
+        screen.hint("raise `[repeats] at_most` or `budget`, or look for noise with `assay doctor`");
+    }
+    screen.say(&format!("record: {}", records::shown(record.directory())));
+    Ok(gates)
+}
+
+/// Runs what is missing of a plan.
+pub fn execute(assembled: &Assembled, how: &How, screen: &mut Screen) -> anyhow::Result<(Record, Outcome)> {
+    let plan = &assembled.plan;
+    screen.problems(&plan.warnings);
+    if how.fresh {
+        move_aside(assembled, screen)?;
+    }
+    if let Some(earlier) = assembled.earlier_build.as_deref().filter(|_| !how.fresh)
+        && build::differs(earlier, &assembled.build)
+    {
+        screen.warn("the program was rebuilt since this record was last written: its runs mix two builds");
+        screen.hint("`--fresh` starts a new record and keeps the old one");
+    }
+    let mut store = open_store(assembled, how)?;
+    report_damage(&store, screen);
+    let launch = launch_options(assembled, how)?;
+    let mut progress = Progress::new(plan, screen, how.quiet);
+    let outcome = assay_launch::execute(plan, &mut store, &launch, &mut |event| progress.show(event));
+    progress.end();
+    let outcome = outcome?;
+    drop(store);
+    Ok((Record::open(&assembled.record)?, outcome))
+}
+
+fn open_store(assembled: &Assembled, how: &How) -> anyhow::Result<Store> {
+    let identity = records::writer(assembled.plan.name.clone(), assembled.machine.host.clone());
+    let permissions =
+        if how.group_readable { RecordPermissions::GROUP_READABLE } else { RecordPermissions::PRIVATE };
+    permissions
+        .create_directory(&assembled.record)
+        .map_err(|error| unusable(&assembled.record, &error.to_string()))?;
+    // Run directories are named in scripts and environments, so they must not depend on the current directory.
+    let record = assembled.record.canonicalize().unwrap_or_else(|_| assembled.record.clone());
+    if record.to_str().is_none() {
+        return Err(unusable(&record, "its path is not valid UTF-8, which scripts and results need").into());
+    }
+    Ok(if how.accept_damage {
+        Store::open_accepting_damage(&record, &identity)?
+    } else {
+        Store::open_or_create(&record, &identity)?
+    })
+}
+
+fn unusable(record: &Path, reason: &str) -> Mistake {
+    let text = format!("cannot create a record in {}: {reason}", record.display());
+    Mistake::new(text, "name another directory with `--record`")
+}
+
+/// Reports what was wrong with a journal that is written to nevertheless.
+fn report_damage(store: &Store, screen: &mut Screen) {
+    let damage = &store.state().damage;
+    if damage.is_worth_reporting() {
+        let directory = records::shown(store.directory());
+        screen.warn(&format!("the journal of {directory} was damaged: {damage}"));
+    }
+}
+
+fn launch_options(assembled: &Assembled, how: &How) -> anyhow::Result<Options> {
+    let only = match how.only {
+        Some(options::Only::Failed) => assay_launch::Only::Failed,
+        None => assay_launch::Only::Missing,
+    };
+    Ok(Options {
+        jobs: how.jobs,
+        only,
+        assay: std::env::current_exe().context("cannot find the path of this program")?,
+        machine: assembled.machine.clone(),
+        program: assembled.build.clone(),
+        readers: assembled.readers.clone(),
+        keep_environment: how.keep_env.clone(),
+        interrupt: signals::interrupts()?,
+    })
+}
+
+/// Moves a record aside under a name that says when. Nothing is ever deleted.
+fn move_aside(assembled: &Assembled, screen: &mut Screen) -> anyhow::Result<()> {
+    let record: &Path = &assembled.record;
+    if !record.is_dir() {
+        return Ok(());
+    }
+    // Whoever writes the record now must not lose it; any other trouble with it is a reason to start over.
+    if let Err(error) = open_store(assembled, &How::default())
+        && matches!(error.downcast_ref(), Some(StoreError::Held { .. } | StoreError::HeldByUnknown { .. }))
+    {
+        return Err(error);
+    }
+    let name = record.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let aside =
+        (1..).map(|number| record.with_file_name(format!("{name}.old-{number}"))).find(|path| !path.exists());
+    let aside: PathBuf = aside.context("no free name for the old record")?;
+    std::fs::rename(record, &aside).with_context(|| format!("cannot move {} aside", record.display()))?;
+    screen.say(&format!("the old record is now {}", records::shown(&aside)));
+    Ok(())
+}
+
+/// Runs of planned cells that failed or timed out and were not redone, whenever that was.
+pub fn failed_runs(index: &Index) -> anyhow::Result<u64> {
+    let cells = index.cells()?;
+    Ok(cells.iter().filter(|cell| cell.planned).map(|cell| cell.runs.failed + cell.runs.timed_out).sum())
+}
+
+/// The exit code of a finished campaign.
+pub fn exit(outcome: &Outcome, failed: u64, gates: &[GateResult]) -> Exit {
+    if outcome.ending == Ending::Interrupted {
+        Exit::Interrupted
+    } else if failed > 0 {
+        Exit::RunsFailed
+    } else if gates.iter().any(|gate| gate.state == GateState::Failed) {
+        Exit::GateFailed
+    } else if !outcome.precise {
+        Exit::NotPrecise
+    } else {
+        Exit::Fine
+    }
+}

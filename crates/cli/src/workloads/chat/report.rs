@@ -1,0 +1,124 @@
+//! The loads of a record: their requests read from the run directories, shown as tables, JSON, curves and exports.
+
+pub mod curve;
+mod export;
+mod json;
+mod tables;
+
+use std::path::{Path, PathBuf};
+
+use assay_judge::load::Validity;
+use assay_load::record::{RecordError, StoredLoad};
+use assay_store::{Index, Record, RunFilter};
+
+use super::NAME;
+use super::results::LoadResults;
+use crate::failure::Mistake;
+use crate::screen::Screen;
+
+pub use export::format;
+
+/// A load with its results.
+#[derive(Debug)]
+pub struct Load {
+    /// The run that made it; none for a file by an earlier version.
+    pub run: Option<String>,
+    pub stored: StoredLoad,
+    pub results: LoadResults,
+}
+
+/// What is wanted beside the tables.
+#[derive(Debug, Default)]
+pub struct ReportOptions {
+    pub json: bool,
+    /// Where to write requests and chunks as tables.
+    pub export: Option<PathBuf>,
+    /// Where to write requests as JSON lines, chunks included.
+    pub lines: Option<PathBuf>,
+    /// Where to write the page with the curve.
+    pub html: Option<PathBuf>,
+}
+
+/// The loads of a record, in the order of its runs. Attempts that were redone are left out.
+pub fn of_record(record: &Record, index: &Index) -> anyhow::Result<Vec<Load>> {
+    let current = RunFilter { current: true, ..RunFilter::default() };
+    let mut loads = Vec::new();
+    for row in index.runs(&current)?.into_iter().filter(|row| row.workload == NAME) {
+        let Some(stored) = StoredLoad::in_run(&record.run_directory(&row.directory))? else { continue };
+        let results = LoadResults::read(&stored)?;
+        loads.push(Load { run: Some(row.run.to_string()), stored, results });
+    }
+    Ok(loads)
+}
+
+/// The loads of a file by an earlier version.
+pub fn of_file(path: &Path) -> anyhow::Result<Vec<Load>> {
+    let stored = StoredLoad::in_file(path).map_err(|error| match error {
+        RecordError::NotARecord => {
+            let text = format!("{} is not a record of a load", path.display());
+            anyhow::Error::from(Mistake::new(
+                text,
+                "give a record directory, or a load.assay of an earlier version",
+            ))
+        }
+        other => anyhow::Error::from(other).context(format!("cannot read {}", path.display())),
+    })?;
+    let with_results = stored.into_iter().map(|stored| {
+        let results = LoadResults::read(&stored)?;
+        Ok(Load { run: None, stored, results })
+    });
+    with_results.collect()
+}
+
+/// Writes loads in other formats, where that is wanted.
+pub fn export(loads: &[Load], options: &ReportOptions) -> anyhow::Result<()> {
+    export::write_out(loads, options)
+}
+
+/// Prints loads and writes what else is wanted: one load in full, several as a curve.
+pub fn print(
+    loads: &[Load],
+    options: &ReportOptions,
+    source: &str,
+    screen: &mut Screen,
+) -> anyhow::Result<()> {
+    export(loads, options)?;
+    match loads {
+        [load] if options.json => screen.json(&json::as_json(&load.results))?,
+        [load] if options.html.is_none() => tables::print(&load.results, screen)?,
+        several => curve::print(several, options, source, screen)?,
+    }
+    if !options.json {
+        for load in loads {
+            say_ending(&load.results, screen);
+        }
+    }
+    Ok(())
+}
+
+/// Prints the loads of a record, if it has any; what `show` adds to the answer of such a record.
+pub fn print_record(record: &Record, index: &Index, screen: &mut Screen) -> anyhow::Result<()> {
+    if !index.cells()?.iter().any(|cell| cell.workload == NAME) {
+        return Ok(());
+    }
+    let loads = of_record(record, index)?;
+    if loads.is_empty() {
+        return Ok(());
+    }
+    screen.data("\n")?;
+    print(&loads, &ReportOptions::default(), &record.directory().display().to_string(), screen)
+}
+
+/// The worst verdict on any endpoint of any load.
+pub fn validity(loads: &[Load]) -> Validity {
+    let verdicts = loads.iter().flat_map(|load| &load.results.endpoints);
+    verdicts.map(|endpoint| endpoint.verdict.validity).max().unwrap_or(Validity::Invalid)
+}
+
+fn say_ending(results: &LoadResults, screen: &mut Screen) {
+    match results.ended.as_deref() {
+        Some("complete") => {}
+        Some(other) => screen.warn(&format!("the load ended early: {other}")),
+        None => screen.warn("the program that made this load was killed; what it had kept is shown"),
+    }
+}

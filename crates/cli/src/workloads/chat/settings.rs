@@ -1,0 +1,494 @@
+//! Settings to a load and its prompts. What can be checked without opening a file is checked when a campaign is
+//! planned; the rest when a run begins.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context;
+use assay_judge::load::Bounds;
+use assay_load::arrivals::{Arrivals, Conversations, Curve, Think, Trace};
+use assay_load::calibration::Schedule;
+use assay_load::prompts::{self, Length, Prompt, PromptError, Prompts, Synthetic, Tokenizer};
+use assay_load::request::{Api, Endpoint, EndpointError};
+use assay_load::run::{Limits, Load};
+use assay_load::token::TokenSource;
+use assay_model::Settings;
+use assay_random::Random;
+use assay_workloads::settings::Checked;
+use serde_json::{Map, Value, json};
+
+use super::mock;
+use crate::failure::Mistake;
+
+/// Tokens of made-up prompts and of their answers, unless something else is asked for.
+const USUAL_TOKENS: u32 = 128;
+/// Made-up prompts that are prepared where a tokenizer makes them exact and their number is not known.
+const PREPARED: u64 = 1000;
+/// The most made-up prompts that are prepared: counting tokens takes time and memory.
+const MOST_PREPARED: u64 = 20_000;
+/// Most warm-up requests unless their number is given.
+const WARM_UP: u64 = 16;
+/// Seconds of a rate unless its end is given.
+const RATE_SECONDS: f64 = 30.0;
+
+/// Settings that were checked.
+#[derive(Debug)]
+pub struct ChatSettings {
+    checked: Checked,
+    /// The calibration endpoint to start, if that is what is asked.
+    pub mock: Option<Schedule>,
+    headers: Map<String, Value>,
+    fields: Map<String, Value>,
+}
+
+/// A load and what it asks.
+#[derive(Debug)]
+pub struct Setup {
+    pub load: Load,
+    pub prompts: Prompts,
+    /// Where the server counts its work, if that is not the usual place.
+    pub metrics_url: Option<String>,
+    /// The settings as the record keeps them, without anything secret.
+    pub described: Value,
+}
+
+impl ChatSettings {
+    /// Checks settings.
+    pub fn new(settings: &Settings) -> Result<ChatSettings, Mistake> {
+        let checked = Checked::new(&super::description(), settings)?;
+        check_combinations(&checked)?;
+        let mock = checked.optional_text("mock").map(mock::listed).transpose()?;
+        let (headers, fields) = (object("headers", &checked)?, object("fields", &checked)?);
+        check_headers(&headers)?;
+        let settings = ChatSettings { checked, mock, headers, fields };
+        if let Some(url) = settings.checked.optional_text("url").filter(|url| !url.starts_with('$')) {
+            Endpoint::new(url, "").check().map_err(endpoint_mistake)?;
+        }
+        Ok(settings)
+    }
+
+    /// What a good request is.
+    pub fn bounds(&self) -> Bounds {
+        let seconds = |name: &str| self.checked.duration(name).map(|time| time.as_secs_f64());
+        Bounds { ttft_s: seconds("slo_ttft"), tpot_s: seconds("slo_tpot"), e2e_s: seconds("slo_e2e") }
+    }
+
+    /// The URL, from the environment where the setting says so.
+    pub fn url(&self) -> Result<String, Mistake> {
+        let url = self.checked.optional_text("url").unwrap_or_default();
+        from_environment(url, "the URL", "https://host/v1")
+    }
+
+    /// The endpoint at a URL.
+    pub fn endpoint(&self, url: &str) -> Result<Endpoint, Mistake> {
+        let checked = &self.checked;
+        let api = match checked.text("api") {
+            "completions" => Api::Completions,
+            "embeddings" => Api::Embeddings,
+            _ => Api::Chat,
+        };
+        let token =
+            checked.optional_text("token_command").map(|command| TokenSource::Command(command.to_owned()));
+        let variable =
+            || checked.optional_text("token_env").map(|name| TokenSource::Environment(name.to_owned()));
+        let headers = self.headers.iter().map(|(name, value)| {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            Ok((name.clone(), from_environment(&text, "a header", "value")?))
+        });
+        Ok(Endpoint {
+            api,
+            stream: !checked.switch("no_stream") && api != Api::Embeddings,
+            headers: headers.collect::<Result<_, Mistake>>()?,
+            fields: self.fields.clone(),
+            token: token.or_else(variable),
+            token_lifetime: checked.duration("token_lifetime"),
+            authority: checked.optional_text("ca").map(Into::into),
+            ..Endpoint::new(url, checked.optional_text("model").unwrap_or_default())
+        })
+    }
+
+    /// The load on the endpoint at `url`, for one repeat. Each repeat draws its own arrivals and prompts, and so does
+    /// each size of the load; endpoints of one repeat are asked the same at the same times.
+    pub fn setup(&self, url: &str, repeat: u64) -> anyhow::Result<Setup> {
+        let checked = &self.checked;
+        let endpoint = self.endpoint(url)?;
+        let arrivals = self.arrivals()?;
+        let small = |name: &str| u32::try_from(checked.integer(name)).unwrap_or(u32::MAX);
+        let requests = self.requests(&arrivals);
+        let warm_up = self.warm_up(&arrivals);
+        let seed = self.seed(repeat);
+        let load = Load {
+            endpoints: vec![endpoint],
+            requests,
+            duration: checked.duration("duration").filter(|_| checked.get("min_requests").is_none()),
+            warm_up,
+            threads: checked.count("threads"),
+            new_connections: checked.switch("new_connections"),
+            connect_timeout: checked.duration("connect_timeout").unwrap_or_default(),
+            timeout: checked.duration("timeout").unwrap_or_default(),
+            most_in_flight: small("in_flight"),
+            retries: small("retries"),
+            error_budget: checked.optional_integer("error_budget"),
+            keep_answers: checked.switch("keep_answers"),
+            limits: Limits {
+                header_bytes: checked.get("max_header_bytes").map(|_| checked.count("max_header_bytes")),
+                event_bytes: checked.count("max_event_bytes"),
+                body_bytes: checked.count("max_body_bytes"),
+                answer_bytes: checked.integer("max_answer_bytes"),
+            },
+            seed,
+            arrivals,
+        };
+        let (prompts, source) = self.prompts(seed, requests, warm_up)?;
+        let described = self.described(&load, repeat, &source);
+        let metrics_url = checked.optional_text("metrics_url").map(str::to_owned);
+        Ok(Setup { load, prompts, metrics_url, described })
+    }
+
+    /// What belongs to a repeat and to the size of the load, for all endpoints.
+    fn seed(&self, repeat: u64) -> u64 {
+        let size = ["streams", "rate", "ramp_from", "trace", "turns", "prompt_tokens"];
+        let size: Vec<String> = size
+            .iter()
+            .map(|name| self.checked.get(name).map(ToString::to_string).unwrap_or_default())
+            .collect();
+        Random::item(self.checked.integer("seed"), &size.join("/"), repeat).next_u64() >> 1
+    }
+
+    fn arrivals(&self) -> anyhow::Result<Arrivals> {
+        let checked = &self.checked;
+        let begin = match (checked.optional_text("trace"), checked.optional_number("rate")) {
+            (Some(path), _) => Arrivals::Trace(trace(Path::new(path))?),
+            (None, Some(rate)) => match (checked.optional_number("ramp_from"), checked.duration("ramp_over"))
+            {
+                (Some(from), Some(over)) => Arrivals::Ramp { from, to: rate, over, curve: Curve::Linear },
+                _ => match checked.optional_text("gaps") {
+                    Some("constant") => Arrivals::Constant { rate },
+                    Some("gamma") => {
+                        Arrivals::Gamma { rate, shape: checked.optional_number("shape").unwrap_or(1.0) }
+                    }
+                    _ => Arrivals::Poisson { rate },
+                },
+            },
+            (None, None) => {
+                let streams = checked.optional_integer("streams").unwrap_or(1);
+                Arrivals::Closed { streams: u32::try_from(streams).unwrap_or(u32::MAX) }
+            }
+        };
+        let turns = u32::try_from(checked.integer("turns")).unwrap_or(u32::MAX);
+        if turns == 1 {
+            return Ok(begin);
+        }
+        let think = Think::Constant(checked.duration("think").unwrap_or_default());
+        Ok(Arrivals::Conversations(Conversations { begin: Box::new(begin), turns, think }))
+    }
+
+    /// Ten requests a stream or half a minute of a rate, unless something else says when to end.
+    fn requests(&self, arrivals: &Arrivals) -> Option<u64> {
+        let checked = &self.checked;
+        if let Some(requests) = checked.optional_integer("requests") {
+            return Some(requests);
+        }
+        let rate = checked.optional_number("rate");
+        let seconds = checked.duration("duration").map(|duration| duration.as_secs_f64());
+        if let (Some(least), Some(rate)) = (checked.optional_integer("min_requests"), rate) {
+            let usual = (rate * seconds.unwrap_or(RATE_SECONDS)).ceil() as u64;
+            return Some(usual.max(least));
+        }
+        if seconds.is_some() || checked.get("trace").is_some() {
+            return None;
+        }
+        match (arrivals.streams(), rate) {
+            (Some(streams), _) => Some(u64::from(streams).saturating_mul(10)),
+            (None, Some(rate)) => Some((rate * RATE_SECONDS).ceil() as u64),
+            (None, None) => None,
+        }
+    }
+
+    /// One request per stream, unless the settings say otherwise.
+    fn warm_up(&self, arrivals: &Arrivals) -> u64 {
+        let usual = arrivals.streams().map_or(1, |streams| u64::from(streams).min(WARM_UP));
+        self.checked.optional_integer("warm_up").unwrap_or(usual)
+    }
+
+    /// The prompts, and what they are.
+    fn prompts(&self, seed: u64, requests: Option<u64>, warm_up: u64) -> anyhow::Result<(Prompts, String)> {
+        let checked = &self.checked;
+        let tokenizer = checked.optional_text("tokenizer").map(open_tokenizer).transpose()?;
+        let small = |name: &str| {
+            checked.optional_integer(name).map(|tokens| u32::try_from(tokens).unwrap_or(u32::MAX))
+        };
+        let output_tokens = small("output_tokens");
+        let (prompts, source) = match (checked.optional_text("prompts"), checked.optional_text("prompt")) {
+            (Some(path), _) => {
+                let all = prompts::read(Path::new(path)).map_err(no_prompts)?;
+                let source = format!("{} prompts of {path}", all.len());
+                (Prompts::new(all, seed), source)
+            }
+            (None, Some(text)) => (Prompts::new(vec![Prompt::text(text)], seed), "one prompt".to_owned()),
+            (None, None) => {
+                let tokens = small("prompt_tokens").unwrap_or(USUAL_TOKENS);
+                let prepared = requests.unwrap_or(PREPARED).saturating_add(warm_up).min(MOST_PREPARED);
+                let synthetic = Synthetic {
+                    count: usize::try_from(prepared).unwrap_or(usize::MAX),
+                    prompt_tokens: Length::Exactly(tokens),
+                    output_tokens: Length::Exactly(output_tokens.unwrap_or(USUAL_TOKENS)),
+                    shared_tokens: small("shared_tokens").unwrap_or(0),
+                    beginnings: 1,
+                };
+                let made = match &tokenizer {
+                    Some(tokenizer) => {
+                        synthetic.make(seed, Some(tokenizer)).and_then(|all| Prompts::new(all, seed))
+                    }
+                    None => Prompts::endless(synthetic, seed),
+                };
+                (made, format!("made-up prompts of {tokens} tokens"))
+            }
+        };
+        let mut prompts = prompts.map_err(no_prompts)?.with_warm_up(warm_up);
+        if let Some(tokens) = output_tokens {
+            prompts = prompts.with_output_tokens(tokens);
+        }
+        if let Some(tokenizer) = tokenizer {
+            prompts = prompts.with_tokenizer(tokenizer);
+        }
+        let limit = match (output_tokens, checked.get("prompts").or(checked.get("prompt"))) {
+            (Some(tokens), _) => format!(", at most {tokens} output tokens"),
+            (None, None) => format!(", at most {USUAL_TOKENS} output tokens"),
+            (None, Some(_)) => String::new(),
+        };
+        Ok((prompts, format!("{source}{limit}")))
+    }
+
+    /// The settings as the record keeps them. Tokens, headers and URLs from the environment may be secrets.
+    fn described(&self, load: &Load, repeat: u64, prompts: &str) -> Value {
+        let checked = &self.checked;
+        let bounds = self.bounds();
+        let endpoint = json!({
+            "name": checked.optional_text("endpoint"),
+            "url": checked.optional_text("url").unwrap_or("calibration endpoint"),
+            "model": checked.optional_text("model").unwrap_or_default(),
+            "path": load.endpoints.first().map(|endpoint| endpoint.api.path()),
+            "stream": load.endpoints.first().map(|endpoint| endpoint.stream),
+            "fields": self.fields,
+        });
+        let arrivals = match &load.arrivals {
+            Arrivals::Trace(trace) => format!("trace of {} requests", trace.entries().len()),
+            other => format!("{other:?}"),
+        };
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "endpoints": [endpoint],
+            "arrivals": arrivals,
+            "streams": load.arrivals.streams(),
+            "rate": load.arrivals.rate(),
+            "requests": load.requests,
+            "duration_s": load.duration.map(|duration| duration.as_secs_f64()),
+            "warm_up": load.warm_up,
+            "threads": load.threads,
+            "new_connections": load.new_connections,
+            "timeout_s": load.timeout.as_secs_f64(),
+            "retries": load.retries,
+            "prompts": prompts,
+            "repeat": repeat,
+            "seed": load.seed,
+            "slo": { "ttft_s": bounds.ttft_s, "tpot_s": bounds.tpot_s, "e2e_s": bounds.e2e_s },
+        })
+    }
+}
+
+/// Settings that exclude or need each other.
+fn check_combinations(checked: &Checked) -> Result<(), Mistake> {
+    let is_given = |name: &str| checked.get(name).is_some();
+    let mistake = |text: String, hint: &str| Err(Mistake::new(text, hint));
+    match (is_given("url"), is_given("mock")) {
+        (false, false) => {
+            return mistake(
+                "`chat` has no endpoint".to_owned(),
+                "give `url`, or `mock` for a calibration endpoint",
+            );
+        }
+        (true, true) => {
+            return mistake("`url` and `mock` are both given".to_owned(), "leave one of them out");
+        }
+        _ => {}
+    }
+    let exclusive = [
+        ("streams", "rate"),
+        ("streams", "trace"),
+        ("rate", "trace"),
+        ("prompts", "prompt"),
+        ("prompts", "prompt_tokens"),
+        ("prompt", "prompt_tokens"),
+        ("token_env", "token_command"),
+    ];
+    if let Some((one, other)) = exclusive.into_iter().find(|(one, other)| is_given(one) && is_given(other)) {
+        return mistake(format!("`{one}` and `{other}` cannot be used together"), "leave one of them out");
+    }
+    let needed = [
+        ("gaps", "rate"),
+        ("shape", "gaps"),
+        ("ramp_from", "rate"),
+        ("ramp_from", "ramp_over"),
+        ("ramp_over", "ramp_from"),
+        ("min_requests", "rate"),
+    ];
+    if let Some((one, other)) = needed.into_iter().find(|(one, other)| is_given(one) && !is_given(other)) {
+        return mistake(format!("`{one}` needs `{other}`"), "give both, or neither");
+    }
+    if is_given("shared_tokens") && (is_given("prompts") || is_given("prompt")) {
+        return mistake(
+            "`shared_tokens` is for made-up prompts".to_owned(),
+            "leave out the prompts, or shared_tokens",
+        );
+    }
+    for name in ["rate", "ramp_from", "shape"] {
+        let is_possible = checked.optional_number(name).is_none_or(|number| {
+            number.is_finite() && (number > 0.0 || (name == "ramp_from" && number == 0.0))
+        });
+        if !is_possible {
+            return mistake(format!("`{name}` must be above 0"), "rates are requests per second");
+        }
+    }
+    Ok(())
+}
+
+/// A value that is a secret by its name must not be written down.
+fn check_headers(headers: &Map<String, Value>) -> Result<(), Mistake> {
+    const SECRET: [&str; 7] = ["auth", "key", "token", "secret", "cookie", "password", "credential"];
+    let is_secret = |name: &str| SECRET.iter().any(|word| name.to_ascii_lowercase().contains(word));
+    let is_literal = |value: &Value| !value.as_str().is_some_and(|text| text.starts_with('$'));
+    match headers.iter().find(|(name, value)| is_secret(name) && is_literal(value)) {
+        None => Ok(()),
+        Some((name, _)) => Err(Mistake::new(
+            format!("the header `{name}` looks like a secret, which a record would keep"),
+            format!("put it into an environment variable: {name}=$VARIABLE, or use token_env"),
+        )),
+    }
+}
+
+/// `$NAME` is the environment variable NAME.
+fn from_environment(text: &str, what: &str, example: &str) -> Result<String, Mistake> {
+    let Some(name) = text.strip_prefix('$') else { return Ok(text.to_owned()) };
+    std::env::var(name).ok().filter(|value| !value.is_empty()).ok_or_else(|| {
+        Mistake::new(
+            format!("the environment variable {name} for {what} is not set"),
+            format!("set it, for example: export {name}={example}"),
+        )
+    })
+}
+
+fn object(name: &str, checked: &Checked) -> Result<Map<String, Value>, Mistake> {
+    let Some(text) = checked.optional_text(name) else { return Ok(Map::new()) };
+    serde_json::from_str(text).map_err(|error| {
+        Mistake::new(format!("`{name}` is not a JSON object: {error}"), "for example {\"temperature\": 0}")
+    })
+}
+
+fn trace(path: &Path) -> anyhow::Result<Trace> {
+    let file = std::fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let trace = Trace::read(std::io::BufReader::new(file));
+    Ok(trace.map_err(|error| {
+        Mistake::new(
+            format!("{}: {error}", path.display()),
+            "a trace is JSON lines with `timestamp` or CSV with a column Timestamp",
+        )
+    })?)
+}
+
+fn open_tokenizer(path: &str) -> Result<Arc<Tokenizer>, Mistake> {
+    Tokenizer::open(Path::new(path)).map(Arc::new).map_err(|error| {
+        Mistake::new(format!("{path}: {error}"), "give a tokenizer.json or a file of tiktoken ranks")
+    })
+}
+
+fn no_prompts(error: PromptError) -> anyhow::Error {
+    use std::error::Error;
+    let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+    Mistake::new(format!("{error}{cause}"), "prompts are SQuAD, ShareGPT, JSON lines or plain text").into()
+}
+
+/// An endpoint that cannot be used, with what to do about it.
+pub fn endpoint_mistake(error: EndpointError) -> Mistake {
+    let hint = match &error {
+        EndpointError::Dns { .. } => assay_load::FaultKind::Dns.hint(),
+        EndpointError::Token(_) => assay_load::FaultKind::Token.hint(),
+        _ => "a base URL looks like https://host:8000/v1",
+    };
+    Mistake::new(error.to_string(), hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_model::Value as Setting;
+
+    use super::*;
+
+    fn read(pairs: &[(&str, Setting)]) -> Result<ChatSettings, Mistake> {
+        ChatSettings::new(&pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect())
+    }
+
+    fn url() -> (&'static str, Setting) {
+        ("url", "http://a/v1".into())
+    }
+
+    #[test]
+    fn what_does_not_go_together_is_refused() {
+        let text = |pairs: &[(&str, Setting)]| read(pairs).unwrap_err().text;
+        assert!(text(&[]).contains("no endpoint"));
+        assert!(text(&[url(), ("mock", "itl=1ms".into())]).contains("both"));
+        assert!(text(&[url(), ("rate", Setting::Float(1.0)), ("trace", "a".into())]).contains("`rate`"));
+        assert!(
+            text(&[url(), ("streams", Setting::Integer(2)), ("rate", Setting::Float(1.0))])
+                .contains("`streams`")
+        );
+        assert!(text(&[url(), ("fields", "[1]".into())]).contains("`fields`"));
+        assert!(text(&[url(), ("gaps", "gamma".into())]).contains("`rate`"));
+        assert!(text(&[url(), ("rate", Setting::Float(0.0))]).contains("above 0"));
+        assert!(text(&[url(), ("slo_ttft", "200".into())]).contains("slo_ttft"));
+    }
+
+    #[test]
+    fn secrets_are_never_settings() {
+        let refused = |pairs: &[(&str, Setting)]| {
+            let error = read(pairs).unwrap_err();
+            assert!(!format!("{} {:?}", error.text, error.hint).contains("canary"), "{}", error.text);
+        };
+        refused(&[("url", "https://me:canary@host/v1".into())]);
+        refused(&[url(), ("headers", r#"{"X-Api-Key": "canary"}"#.into())]);
+        let fine =
+            read(&[url(), ("headers", r#"{"X-Api-Key": "$NO_SUCH_VARIABLE_IS_SET", "X-Team": "a"}"#.into())]);
+        let error = fine.unwrap().endpoint("http://a/v1").unwrap_err();
+        assert!(error.text.contains("NO_SUCH_VARIABLE_IS_SET"), "{}", error.text);
+    }
+
+    #[test]
+    fn repeats_and_sizes_draw_their_own_numbers_and_endpoints_share_them() {
+        let seeds = |pairs: &[(&str, Setting)]| {
+            let settings = read(pairs).unwrap();
+            [1, 2].map(|repeat| settings.setup("http://127.0.0.1:1/v1", repeat).unwrap().load.seed)
+        };
+        let [first, second] = seeds(&[url(), ("rate", Setting::Float(2.0))]);
+        let other = ("url", Setting::from("http://b/v1"));
+        assert_eq!([first, second], seeds(&[other, ("rate", Setting::Float(2.0)), ("model", "x".into())]));
+        let larger = seeds(&[url(), ("rate", Setting::Float(3.0))]);
+        let reseeded = seeds(&[url(), ("rate", Setting::Float(2.0)), ("seed", Setting::Integer(2))]);
+        let all: std::collections::BTreeSet<u64> =
+            [first, second].into_iter().chain(larger).chain(reseeded).collect();
+        assert_eq!(all.len(), 6, "{all:?}");
+    }
+
+    #[test]
+    fn a_rate_ends_after_its_time_and_its_least_requests() {
+        let requests = |pairs: &[(&str, Setting)]| {
+            read(pairs).unwrap().setup("http://127.0.0.1:1/v1", 1).unwrap().load.requests
+        };
+        let rate = ("rate", Setting::Float(2.0));
+        assert_eq!(requests(&[url()]), Some(10));
+        assert_eq!(requests(&[url(), rate.clone()]), Some(60));
+        assert_eq!(requests(&[url(), rate.clone(), ("duration", "10s".into())]), None);
+        let least = ("min_requests", Setting::Integer(100));
+        assert_eq!(requests(&[url(), rate.clone(), ("duration", "10s".into()), least.clone()]), Some(100));
+        assert_eq!(requests(&[url(), rate, ("duration", "90s".into()), least]), Some(180));
+    }
+}

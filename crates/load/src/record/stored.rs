@@ -1,0 +1,208 @@
+//! A load on disk. While it runs, finished requests are appended to a spool; when it has ended, the spool becomes two
+//! Parquet tables and a summary, and is deleted. After a crash the spool is still there, and is read instead.
+//!
+//! Files by earlier versions (`load.assay`, one or several loads each) have the format of the spool.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::spool::SpoolReader;
+use super::tables::{CHUNKS_FILE, LoadTablesReader, LoadTablesWriter, REQUESTS_FILE};
+use super::{Exchange, RecordError};
+
+/// The file that requests are appended to while a load runs.
+pub const SPOOL_FILE: &str = "load.assay";
+/// The file with the settings of a load and how it ended.
+pub const SUMMARY_FILE: &str = "load.json";
+
+/// What is known of a load beside its requests.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LoadSummary {
+    /// Its settings.
+    pub settings: Value,
+    /// How it ended; none if the program was killed.
+    pub ending: Option<Value>,
+}
+
+/// A load that was kept.
+#[derive(Debug)]
+pub struct StoredLoad {
+    /// Settings and ending.
+    pub summary: LoadSummary,
+    source: Source,
+}
+
+#[derive(Debug)]
+enum Source {
+    /// The tables in a directory.
+    Tables(PathBuf),
+    /// One of the loads of a spool.
+    Spool { path: PathBuf, part: usize },
+}
+
+impl StoredLoad {
+    /// The load of a run; none if the directory has none.
+    pub fn in_run(directory: &Path) -> Result<Option<StoredLoad>, RecordError> {
+        match fs::read(directory.join(SUMMARY_FILE)) {
+            Ok(bytes) => {
+                let summary = serde_json::from_slice(&bytes).map_err(|_| RecordError::Damaged(0))?;
+                return Ok(Some(StoredLoad { summary, source: Source::Tables(directory.to_owned()) }));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error.into()),
+        }
+        let spool = directory.join(SPOOL_FILE);
+        if !spool.is_file() {
+            return Ok(None);
+        }
+        Ok(StoredLoad::in_file(&spool)?.into_iter().next())
+    }
+
+    /// The loads of a spool, or of a file by an earlier version.
+    pub fn in_file(path: &Path) -> Result<Vec<StoredLoad>, RecordError> {
+        let mut reader = SpoolReader::open(path)?.after(usize::MAX);
+        while reader.next().transpose()?.is_some() {}
+        let loads = reader.into_parts().into_iter().enumerate().map(|(part, summary)| StoredLoad {
+            summary,
+            source: Source::Spool { path: path.to_owned(), part },
+        });
+        Ok(loads.collect())
+    }
+
+    /// Its requests, in the order in which they ended.
+    pub fn requests(&self) -> Result<Requests, RecordError> {
+        Ok(match &self.source {
+            Source::Tables(directory) => Requests(Reading::Tables(Box::new(LoadTablesReader::open(
+                &directory.join(REQUESTS_FILE),
+                &directory.join(CHUNKS_FILE),
+            )?))),
+            Source::Spool { path, part } => {
+                let reader = SpoolReader::open(path)?.after(*part);
+                Requests(Reading::Spool { reader, last: part + 1 })
+            }
+        })
+    }
+}
+
+/// The requests of a load, read one at a time.
+pub struct Requests(Reading);
+
+enum Reading {
+    Tables(Box<LoadTablesReader>),
+    /// A spool, up to its `last` part, counted from 1.
+    Spool {
+        reader: SpoolReader,
+        last: usize,
+    },
+}
+
+impl Iterator for Requests {
+    type Item = Result<Exchange, RecordError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match &mut self.0 {
+            Reading::Tables(tables) => tables.next_request().map_err(RecordError::from).transpose(),
+            Reading::Spool { reader, last } => {
+                let next = reader.next()?;
+                (reader.parts().len() <= *last).then_some(next)
+            }
+        }
+    }
+}
+
+/// Turns the spool of a run into tables and a summary, and deletes it. Memory is bounded: a row group at a time.
+pub fn finish_run(directory: &Path) -> Result<(), RecordError> {
+    let [spool, requests, chunks, summary] =
+        [SPOOL_FILE, REQUESTS_FILE, CHUNKS_FILE, SUMMARY_FILE].map(|name| directory.join(name));
+    let mut reader = SpoolReader::open(&spool)?;
+    let mut tables = LoadTablesWriter::create(&requests, &chunks)?;
+    for exchange in reader.by_ref() {
+        tables.add(&exchange?)?;
+    }
+    tables.finish()?;
+    let parts = reader.into_parts();
+    let described = parts.into_iter().next().ok_or(RecordError::NotARecord)?;
+    // The summary appears at once and last: where it is, the tables are complete.
+    let unfinished = summary.with_extension("json.part");
+    let mut file = fs::File::create(&unfinished)?;
+    file.write_all(&serde_json::to_vec(&described).map_err(io::Error::from)?)?;
+    file.sync_data()?;
+    fs::rename(&unfinished, &summary)?;
+    Ok(fs::remove_file(&spool)?)
+}
+
+/// Writes every request as one line of JSON, chunks included, with the number of its load.
+pub fn write_lines(load: u64, requests: Requests, out: &mut dyn Write) -> Result<u64, RecordError> {
+    let mut lines = 0;
+    for exchange in requests {
+        let mut line = serde_json::to_value(exchange?).map_err(io::Error::from)?;
+        if let Value::Object(fields) = &mut line {
+            fields.insert("load".to_owned(), load.into());
+        }
+        serde_json::to_writer(&mut *out, &line).map_err(io::Error::from)?;
+        out.write_all(b"\n")?;
+        lines += 1;
+    }
+    out.flush()?;
+    Ok(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::SpoolWriter;
+    use super::*;
+
+    fn exchange(index: u64) -> Exchange {
+        Exchange { index, sent_at_s: 0.5, end_at_s: 1.25, attempts: 1, ..Exchange::default() }
+    }
+
+    fn spooled(directory: &Path, requests: u64, ended: bool) {
+        let path = directory.join(SPOOL_FILE);
+        let mut writer = SpoolWriter::create(&path, &json!({"streams": 4})).unwrap();
+        (0..requests).for_each(|index| writer.add(&exchange(index)).unwrap());
+        if ended {
+            writer.end(&json!({"ended": "complete"})).unwrap();
+        }
+    }
+
+    fn indexes(load: &StoredLoad) -> Vec<u64> {
+        load.requests().unwrap().map(|exchange| exchange.unwrap().index).collect()
+    }
+
+    #[test]
+    fn a_spool_becomes_tables_and_is_gone() {
+        let directory = tempfile::tempdir().unwrap();
+        assert!(StoredLoad::in_run(directory.path()).unwrap().is_none());
+        spooled(directory.path(), 5, true);
+        finish_run(directory.path()).unwrap();
+        let load = StoredLoad::in_run(directory.path()).unwrap().unwrap();
+        assert_eq!(load.summary.settings, json!({"streams": 4}));
+        assert_eq!(load.summary.ending, Some(json!({"ended": "complete"})));
+        assert_eq!(indexes(&load), [0, 1, 2, 3, 4]);
+        let mut names: Vec<_> =
+            fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, [CHUNKS_FILE, SUMMARY_FILE, REQUESTS_FILE]);
+        let mut lines = Vec::new();
+        assert_eq!(write_lines(2, load.requests().unwrap(), &mut lines).unwrap(), 5);
+        let first: Value =
+            serde_json::from_slice(lines.split(|byte| *byte == b'\n').next().unwrap()).unwrap();
+        assert_eq!((&first["load"], &first["sent_at_s"]), (&json!(2), &json!(0.5)));
+    }
+
+    #[test]
+    fn what_a_killed_program_left_is_read_from_its_spool() {
+        let directory = tempfile::tempdir().unwrap();
+        spooled(directory.path(), 3, false);
+        // It was killed while it wrote the tables.
+        fs::write(directory.path().join(REQUESTS_FILE), b"PAR1").unwrap();
+        let load = StoredLoad::in_run(directory.path()).unwrap().unwrap();
+        assert_eq!((load.summary.ending.as_ref(), indexes(&load)), (None, vec![0, 1, 2]));
+    }
+}
