@@ -59,7 +59,7 @@ pub enum Verb {
     /// Run the built-in tour: a small real campaign that needs nothing but this program.
     Tour(Tour),
     /// Measure commands or a built-in workload without a campaign file.
-    Bench(bench::Bench),
+    Bench(Box<bench::Bench>),
     /// Train a small model that a built-in workload uses.
     Train(train::Train),
     /// Measure what this machine can do at most: arithmetic, memory, matrix products.

@@ -115,8 +115,8 @@ pub fn overview(answers: &[Answer]) -> Option<Table> {
     let metrics: Vec<&str> =
         RATES.into_iter().chain([names::MFU, names::MEMORY_PEAK, names::ACCURACY]).filter(known).collect();
     let settings: Vec<&String> = first.rows.first()?.settings.keys().collect();
-    let mut table = Table::default();
-    table.columns = settings.iter().map(|name| Column::right(name.as_str())).collect();
+    let columns = settings.iter().map(|name| Column::right(name.as_str())).collect();
+    let mut table = Table { columns, ..Table::default() };
     table.columns.extend(metrics.iter().map(|metric| match *metric {
         names::MFU => Column::right("of peak"),
         names::MEMORY_PEAK => Column::right("memory"),
