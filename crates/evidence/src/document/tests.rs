@@ -65,3 +65,94 @@ fn what_stands_behind_long_prose_is_read_however_it_is_cut() {
         assert_eq!(read(&pieces), whole, "pieces of {size}");
     }
 }
+
+/// Pieces that make up documents of all formats.
+const PIECES: [&str; 40] = [
+    "# Title\n",
+    "| a | b |\n|---|---|\n| 1 | 2 |\n",
+    "```\n",
+    "loss 0.5\n",
+    "\n",
+    "<table>",
+    "<tr><td>1",
+    "</table>",
+    "<h2>x</h2>",
+    "<pre>",
+    "<!--",
+    "\\begin{tabular}{ll}\n",
+    "\\end{tabular}\n",
+    "a & b \\\\\n",
+    "\\multirow{2}{*}{x}",
+    "\\section{y}\n",
+    "%",
+    "{",
+    "}",
+    "\"",
+    ",",
+    ";",
+    "1.5",
+    "{\"cells\": [",
+    "{\"cell_type\": \"code\", \"source\": [\"lr = 1\\n\"]}",
+    "]}",
+    "NaN",
+    "====  ===\n",
+    ".. list-table::\n   * - a\n",
+    "::\n\n  x\n",
+    "* Heading\n",
+    "#+begin_src\n",
+    "+---+---+\n",
+    "a  b  c\n",
+    "1  2  3\n",
+    "\t",
+    "\r",
+    "é",
+    "step,loss\n",
+    "It is 2.5x faster than before.\n",
+];
+
+#[test]
+fn ten_thousand_random_documents_are_read_in_every_format() {
+    let names = ["a.md", "a.html", "a.tex", "a.rst", "a.org", "a.csv", "a.ipynb", "a.json", "a.txt", "a"];
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below as u64) as usize
+    };
+    for index in 0..10_000 {
+        let length = next(24);
+        let mut bytes: Vec<u8> = Vec::new();
+        for _ in 0..length {
+            bytes.extend_from_slice(PIECES[next(PIECES.len())].as_bytes());
+        }
+        if !bytes.is_empty() && index % 3 == 0 {
+            let at = next(bytes.len());
+            bytes[at] = next(256) as u8;
+        }
+        let document = read_document(names[index % names.len()], &bytes);
+        let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
+        assert!(document.tables.iter().all(|table| table.span.last <= lines), "{document:?}");
+        assert!(document.statements.iter().all(|one| one.span.first <= lines), "{document:?}");
+    }
+}
+
+#[test]
+fn a_table_of_ten_thousand_rows_on_one_line_is_read_whole() {
+    let mut text = "<html><table><tr><th>GPUs</th><th>Time (s)</th></tr>".to_owned();
+    for row in 0..10_000 {
+        text.push_str(&format!("<tr><td>{row}</td><td>1.5</td></tr>"));
+    }
+    text.push_str("</table></html>");
+    for name in ["a.html", "a.md", "a"] {
+        assert_eq!(read_document(name, text.as_bytes()).tables[0].rows.len(), 10_000, "{name}");
+    }
+}
+
+#[test]
+fn json_with_nan_keeps_its_numbers_and_says_what_is_missing() {
+    let document = read_document("r.json", b"{\"accuracy\": 0.5, \"eval_loss\": NaN}");
+    let [run] = document.runs.as_slice() else { panic!("{:?}", document.runs) };
+    assert_eq!(run.observations[0].value, 0.5);
+    assert!(run.hints.iter().any(|hint| hint.seen.contains("loss")), "{:?}", run.hints);
+}

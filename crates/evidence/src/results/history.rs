@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::builder::Builder;
 use super::keys::{self, Tool};
 use super::lines::Lines;
+use crate::vocabulary::{MetricKind, Vocabulary};
 
 /// Values of one metric with their steps, and the line of the first.
 #[derive(Default)]
@@ -34,7 +35,9 @@ pub(super) fn are_requests(objects: &[&Map<String, Value>]) -> bool {
 }
 
 fn step(object: &Map<String, Value>) -> Option<f64> {
-    ["step", "global_step", "iteration", "_step"].iter().find_map(|key| object.get(*key)?.as_f64())
+    ["step", "global_step", "iteration", "_step", "iter", "epoch", "round", "episode", "update"]
+        .iter()
+        .find_map(|key| object.get(*key)?.as_f64())
 }
 
 /// Reads the columns of such a list.
@@ -90,7 +93,12 @@ fn add(
     step: Option<f64>,
     line: u64,
 ) {
-    let Some(named) = keys::metric(&[key], unit, tool) else { return };
+    let other = || {
+        let named = Vocabulary::built_in().header(key).filter(|named| named.kind != MetricKind::Ignore)?;
+        let (name, unit) = (named.name(), named.unit);
+        Some(keys::Named { name, unit, factor: named.factor, scope: None, prediction: false })
+    };
+    let Some(named) = keys::metric(&[key], unit, tool).or_else(other) else { return };
     let column =
         columns.entry(named.name).or_insert_with(|| Column { unit: named.unit, line, ..Column::default() });
     column.values.push(value * named.factor);

@@ -11,7 +11,7 @@ use super::markup::plain;
 use super::raw::RawTable;
 use super::units::times;
 use super::vocabulary::words::words;
-use super::vocabulary::{device, metric_name, metric_of, platform, setting_name, statistic};
+use super::vocabulary::{device, metric_name, metric_of, other_metric, platform, setting_name, statistic};
 
 /// Words over a column that holds ratios of other columns.
 const RATIO_WORDS: [&str; 12] = [
@@ -130,6 +130,7 @@ fn column_role(header: &str, cells: &[CellParts], index: usize) -> Role {
     let is_ratio = words(header).iter().any(|word| RATIO_WORDS.contains(&word.as_str()));
     let word = metric_of(header, unit.as_ref())
         .or_else(|| header.rsplit_once(" / ").and_then(|(_, last)| metric_of(last, unit.as_ref())));
+    let other = || other_metric(header).filter(|_| numbers * 2 >= cells.len());
     match word {
         Some(_) if is_ratio && unit.as_ref() == Some(&times()) => Role::Ratio,
         Some(word) if numbers + lists > 0 || cells.iter().any(|cell| cell.problem.is_some()) => {
@@ -137,7 +138,7 @@ fn column_role(header: &str, cells: &[CellParts], index: usize) -> Role {
         }
         _ if is_ratio || numbers > 0 && unit.as_ref() == Some(&times()) => Role::Ratio,
         _ if texts > numbers || index == 0 && numbers == 0 => Role::Label,
-        _ => Role::Unknown,
+        _ => other().map_or(Role::Unknown, |named| Role::Metric(named.name())),
     }
 }
 
@@ -174,6 +175,11 @@ fn bare_unit(header: &str, role: &Role, cells: &[CellParts]) -> Option<(Unit, f6
     let word = metric_of(header, common_unit(cells).as_ref());
     if let Some(told) = word.as_ref().and_then(|word| word.told()) {
         return Some(told);
+    }
+    if word.is_none()
+        && let Some(other) = other_metric(header)
+    {
+        return Some((other.unit, other.factor));
     }
     let own = word.map_or_else(|| names::unit(name), |word| names::unit(word.name));
     match own {

@@ -8,6 +8,8 @@
 //! | `vocabulary/metrics.rs` | names of metrics with unit, scope and statistic |
 //! | `vocabulary/platforms.rs` | makes of machines and kinds of devices |
 
+use crate::vocabulary::{MetricKind, NamedMetric, Vocabulary};
+
 pub mod metrics;
 pub mod platforms;
 pub mod settings;
@@ -16,3 +18,10 @@ pub mod words;
 pub use metrics::{MetricWord, Statistic, is_telling, metric_name, metric_of, statistic};
 pub use platforms::{device, platform};
 pub use settings::setting_name;
+
+/// The metric that a header names in words that only the vocabulary of logs knows: `metrics/mAP50(B)`.
+pub(crate) fn other_metric(header: &str) -> Option<NamedMetric> {
+    let header = header.replace('/', " ");
+    let named = Vocabulary::built_in().header(&header)?;
+    (!matches!(named.kind, MetricKind::Ignore | MetricKind::Count | MetricKind::Knob)).then_some(named)
+}
