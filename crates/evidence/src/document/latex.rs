@@ -49,7 +49,15 @@ pub(super) fn read(text: &str, builder: &mut DocumentBuilder) {
     let lines = LineIndex::from(&clean, 1);
     let macros = source::macros(&clean);
     let text = source::with_macros(&clean, &macros, &lines);
-    let reader = LatexReader { text: &text.text, lines: &text.lines, builder, paragraph: Vec::new() };
+    let environments = source::Environments::of(&text.text);
+    let reader = LatexReader {
+        text: &text.text,
+        lines: &text.lines,
+        builder,
+        paragraph: Vec::new(),
+        environments,
+        float_end: 0,
+    };
     reader.run();
 }
 
@@ -58,6 +66,9 @@ struct LatexReader<'a, 'b> {
     lines: &'a LineIndex,
     builder: &'b mut DocumentBuilder,
     paragraph: Vec<(u64, String)>,
+    environments: source::Environments,
+    /// Where the float ends whose caption was looked for.
+    float_end: usize,
 }
 
 impl LatexReader<'_, '_> {
@@ -162,23 +173,28 @@ impl LatexReader<'_, '_> {
         let Some((name, end)) = group(self.text, behind) else { return behind };
         self.end_paragraph();
         if LISTINGS.contains(&name) {
-            return self.listing(name, end);
+            return self.listing(end);
         }
         if TABLES.contains(&name) {
             return self.table(name, at, end);
         }
         if SKIPPED.contains(&name) {
-            return source::environment_end(self.text, name, end).1;
+            return self.environments.end(end).1;
         }
         if FLOATS.contains(&name) {
-            self.caption(name, end);
+            self.caption(end);
         }
         source::after_options(self.text, end)
     }
 
     /// States the caption of a float before its table, where it names what the table is about.
-    fn caption(&mut self, name: &str, from: usize) {
-        let (last, _) = source::environment_end(self.text, name, from);
+    fn caption(&mut self, from: usize) {
+        let (last, _) = self.environments.end(from);
+        // Floats inside floats share their captions.
+        if from < self.float_end {
+            return;
+        }
+        self.float_end = last;
         let body = self.text.get(from..last).unwrap_or_default();
         let table = body.find("\\begin{tabular").unwrap_or(body.len());
         // A caption above the table is met in its place.
@@ -191,8 +207,8 @@ impl LatexReader<'_, '_> {
         }
     }
 
-    fn listing(&mut self, name: &str, from: usize) -> usize {
-        let (last, behind) = source::environment_end(self.text, name, from);
+    fn listing(&mut self, from: usize) -> usize {
+        let (last, behind) = self.environments.end(from);
         let from = source::after_options(self.text, from);
         self.builder.open_listing(self.lines.at(from));
         for (begin, line) in lines_of(self.text.get(from..last).unwrap_or_default(), from) {
@@ -204,9 +220,9 @@ impl LatexReader<'_, '_> {
 
     fn table(&mut self, name: &str, at: usize, from: usize) -> usize {
         if name == "longtable" {
-            self.caption(name, from);
+            self.caption(from);
         }
-        let (last, behind) = source::environment_end(self.text, name, from);
+        let (last, behind) = self.environments.end(from);
         let body = source::after_arguments(self.text, from).min(last);
         if let Some(mut raw) = tabular::read(self.text.get(body..last).unwrap_or_default(), body, self.lines)
         {

@@ -72,7 +72,7 @@ pub(super) fn group(text: &str, at: usize) -> Option<(&str, usize)> {
 }
 
 /// The longest group that is looked for; an unclosed brace must not cost a search to the end each time.
-const LONGEST_GROUP: usize = 64 << 10;
+const LONGEST_GROUP: usize = 8 << 10;
 
 fn bracketed(text: &str, at: usize, open: u8, close: u8) -> Option<(&str, usize)> {
     let rest = text.get(at..)?;
@@ -128,26 +128,46 @@ pub(super) fn after_arguments(text: &str, at: usize) -> usize {
     }
 }
 
-/// Where the body of an environment ends, and where its `\end` ends. One inside another of the same name is part of it.
-pub(super) fn environment_end(text: &str, name: &str, from: usize) -> (usize, usize) {
-    let (open, close) = (format!("\\begin{{{name}}}"), format!("\\end{{{name}}}"));
-    let mut depth = 1_usize;
-    let mut at = from;
-    while let Some(found) = memchr::memchr(b'\\', text.as_bytes().get(at..).unwrap_or_default()) {
-        let place = at + found;
-        let rest = text.get(place..).unwrap_or_default();
-        if rest.starts_with(&open) {
-            depth += 1;
-        } else if rest.starts_with(&close) {
-            depth -= 1;
-            if depth == 0 {
-                return (place, place + close.len());
+/// Where the body of each environment ends, by the place behind its `\begin`.
+pub(super) struct Environments {
+    ends: HashMap<usize, (usize, usize)>,
+    text: usize,
+}
+
+impl Environments {
+    /// Matches all environments of a text in one pass.
+    pub fn of(text: &str) -> Environments {
+        let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
+        let mut ends = HashMap::new();
+        for at in memchr::memchr_iter(b'\\', text.as_bytes()) {
+            let rest = text.get(at + 1..).unwrap_or_default();
+            let (inside, begins) = match (rest.strip_prefix("begin{"), rest.strip_prefix("end{")) {
+                (Some(inside), _) => (inside, true),
+                (_, Some(inside)) => (inside, false),
+                _ => continue,
+            };
+            let Some(length) = inside.bytes().take(LONGEST_NAME).position(|byte| byte == b'}') else {
+                continue;
+            };
+            let Some(name) = inside.get(..length) else { continue };
+            let behind = text.len() - inside.len() + length + 1;
+            if begins {
+                open.entry(name).or_default().push(behind);
+            } else if let Some(begin) = open.get_mut(name).and_then(Vec::pop) {
+                ends.insert(begin, (at, behind));
             }
         }
-        at = place + 1;
+        Environments { ends, text: text.len() }
     }
-    (text.len(), text.len())
+
+    /// Where the environment that begins before this place ends, and where its `\end` ends; one that is never closed
+    /// ends with the text.
+    pub fn end(&self, behind: usize) -> (usize, usize) {
+        self.ends.get(&behind).copied().unwrap_or((self.text, self.text))
+    }
 }
+
+const LONGEST_NAME: usize = 64;
 
 /// Macros without arguments that stand for plain text or a number: `\newcommand{\speed}{3.5}`.
 pub(super) fn macros(text: &str) -> HashMap<String, String> {
