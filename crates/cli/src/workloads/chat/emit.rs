@@ -9,7 +9,7 @@ use assay_workloads::Emitter;
 use super::results::{LoadResults, request};
 
 /// Requests with an entry of their own in the series; the tables of the run have all of them.
-const MOST_STEPS: u64 = 10_000;
+const MOST_STEPS: u64 = 1_000;
 
 /// The metrics that are not canonical, with their units.
 pub const METRICS: &[(&str, &str)] = &[
