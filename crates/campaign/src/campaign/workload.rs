@@ -13,7 +13,7 @@ use crate::problem::Problem;
 use crate::reader::{Collector, Table, Text};
 use crate::registry::Registry;
 use crate::suggest;
-use crate::template::{Template, is_name};
+use crate::template::Template;
 
 /// A command with its placeholders.
 #[derive(Debug, Clone, PartialEq, Default)]

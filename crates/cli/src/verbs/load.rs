@@ -51,7 +51,7 @@ pub fn load(options: &Load, screen: &mut Screen) -> anyhow::Result<Exit> {
 }
 
 fn how(options: &LoadHow) -> How {
-    How { record: None, jobs: 1, fresh: false, only: None, quiet: options.quiet || options.json }
+    How { jobs: 1, quiet: options.quiet || options.json, ..How::default() }
 }
 
 fn report_options(options: &LoadHow) -> ReportOptions {
