@@ -83,6 +83,11 @@ impl Text {
         self.text.push_str(text);
     }
 
+    /// How many lines of the source it runs over.
+    pub fn lines(&self) -> usize {
+        self.starts.len()
+    }
+
     /// The source line of a position in the text.
     pub fn line_at(&self, offset: usize) -> u64 {
         let index = self.starts.partition_point(|(start, _)| *start <= offset);

@@ -171,6 +171,7 @@ impl Pool<'_> {
         for other in self.sentences.iter().filter(|other| sentence.block.wrapping_sub(other.block) <= 1) {
             self.push_sides(other, sentence, claim, &mut sides);
         }
+        sides.truncate(MOST_SIDES);
         pairs(&sides, Tier::Beside, relation)
     }
 

@@ -58,13 +58,14 @@ fn claim(
             return Some(failed(sentence, quantity, relation, &evidence.of(tier), level));
         }
     }
-    let anywhere = evidence.best(Tier::Table) >= Match::Near
-        || pool
-            .document(sentence, quantity, relation)
-            .iter()
-            .any(|one| compare(quantity, one.value) >= Match::Near);
     let nearest = evidence.of(Tier::Table);
-    if anywhere || relation == Relation::Value || !clear || nearest.is_empty() {
+    let decided = relation == Relation::Value || !clear || nearest.is_empty();
+    // Searching the whole document costs the most, so it comes last.
+    let agrees = |one: &Candidate| compare(quantity, one.value) >= Match::Near;
+    if decided
+        || evidence.best(Tier::Table) >= Match::Near
+        || pool.document(sentence, quantity, relation).iter().any(agrees)
+    {
         return Some(not_checked(sentence, quantity));
     }
     Some(failed(sentence, quantity, relation, &nearest, Level::Doubtful))

@@ -73,14 +73,23 @@ fn clause_end(text: &str) -> usize {
     text.len()
 }
 
+/// Nobody writes a paragraph of more lines, or a sentence of more numbers: that is a program's output, which states
+/// nothing about other numbers. Reading it as prose would also cost the square of its length.
+const MOST_LINES: usize = 60;
+const MOST_QUANTITIES: usize = 40;
+
 /// The sentences of a manuscript, in order.
 pub fn sentences(manuscript: &Manuscript) -> Vec<Sentence> {
     let mut found = Vec::new();
     for (block, content) in manuscript.blocks.iter().enumerate() {
         let (Block::Heading(text) | Block::Paragraph(text)) = content else { continue };
-        for (start, end) in split(&text.text) {
-            found.push(sentence(text, start, end, block, &manuscript.file));
+        if text.lines() > MOST_LINES {
+            continue;
         }
+        let written = split(&text.text)
+            .into_iter()
+            .map(|(start, end)| sentence(text, start, end, block, &manuscript.file));
+        found.extend(written.filter(|sentence| sentence.quantities.len() <= MOST_QUANTITIES));
     }
     found
 }

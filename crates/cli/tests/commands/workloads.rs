@@ -219,7 +219,7 @@ fn a_training_reports_its_accuracy_over_seeds() {
     // Several cells are rows of tables, not blocks of lines.
     let several = digits(&["--epochs", "2", "--repeats", "6", "--batch-size", "4,8"]);
     assert!(several.starts_with("exit code 0"), "{several}");
-    for part in ["against the best", "accuracy", "memory"] {
+    for part in ["vs best", "accuracy", "memory"] {
         assert_eq!(several.matches(part).count(), 1, "{part}: {several}");
     }
     let rates = several.lines().filter(|line| line.contains(" samples/s ")).count();
