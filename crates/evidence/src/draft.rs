@@ -291,7 +291,11 @@ impl Draft {
         let phases = self.phases.iter().map(|phase| phase.finished(self.began, files)).collect();
         Some(ReadRun {
             version: READ_VERSION,
-            span: Span::new(files.first().cloned().unwrap_or_default(), self.first_line, self.last_line),
+            span: Span::new(
+                files.first().cloned().unwrap_or_default(),
+                self.first_line,
+                self.last_line.max(self.first_line),
+            ),
             title: self.title,
             dialects: hits.iter().filter_map(|(_, index)| names.get(*index)).cloned().collect(),
             platform: self.platform,

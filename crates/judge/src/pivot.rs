@@ -221,7 +221,7 @@ mod tests {
         assert_eq!((small.published[0], medium.published[0]), (Some(0.25), None));
         // The engines do not give the same loss: their speeds are not compared.
         let refused = medium.cells[0].as_ref().unwrap();
-        assert!(refused.against.is_none() && refused.caveats[0].text.contains("do not compute the same"));
+        assert!(refused.against.is_none() && refused.caveats[0].text.contains("compute different results"));
     }
 
     #[test]
