@@ -96,6 +96,14 @@ pub(crate) enum Happening<'a> {
     Failed(Fault, i64),
 }
 
+/// A server that sends more without a single pause would hold the client for ever: limits and deadlines are looked at
+/// when a connection has nothing more to read.
+const MOST_WITHOUT_PAUSE: usize = 32 << 20;
+
+fn without_pause() -> Fault {
+    Fault::new(FaultKind::TooLarge, format!("more than {} MiB without a pause", MOST_WITHOUT_PAUSE >> 20))
+}
+
 /// Receives what happens.
 type Sink<'a> = &'a mut dyn FnMut(Happening<'_>);
 
@@ -239,7 +247,10 @@ impl Connection {
         let mut context = Context::from_waker(Waker::noop());
         // Whoever could not write all of a request has something left to write.
         let mut must_write = is_writable;
-        loop {
+        for read in 0.. {
+            if read * self.shared.read_bytes > MOST_WITHOUT_PAUSE {
+                return Err(without_pause());
+            }
             if self.body.is_some() && !must_write && self.take_chunks(&mut context, sink)? {
                 return Ok(());
             }
@@ -261,6 +272,7 @@ impl Connection {
             }
             must_write = false;
         }
+        Ok(())
     }
 
     fn take_answer(&mut self, context: &mut Context<'_>, sink: Sink<'_>) -> Result<bool, Fault> {
@@ -281,8 +293,12 @@ impl Connection {
             return Ok(false);
         }
         let (mut scratch, mut taken) = (self.shared.scratch.borrow_mut(), self.shared.taken.borrow_mut());
-        let mut count = 0;
+        let (mut count, mut received) = (0, 0);
         loop {
+            received += count;
+            if received > MOST_WITHOUT_PAUSE {
+                return Err(without_pause());
+            }
             taken.clear();
             let pieces = state.chunks.take(&scratch[..count], &mut taken);
             if pieces > 0 {
