@@ -94,21 +94,21 @@ pub enum Ending {
     Complete,
     /// It was refused because someone else holds the record.
     Refused,
-    /// It failed in another way, with what it told last.
+    /// It failed in another way, with what it output last.
     Failed(String),
 }
 
 /// A running session.
 pub struct Session {
     child: Child,
-    listener: Option<JoinHandle<WorkloadEvent>>,
+    listener: Option<JoinHandle<SessionOutput>>,
     kill: Option<Kill>,
     began: Instant,
 }
 
-/// What a session told before it ended.
+/// What a session output before it ended.
 #[derive(Debug, Default)]
-struct WorkloadEvent {
+struct SessionOutput {
     acknowledged: Vec<Acknowledged>,
     rest: Vec<String>,
 }
@@ -166,9 +166,9 @@ impl Session {
     /// Waits for its end.
     pub fn conclude(mut self) -> anyhow::Result<(Ending, Vec<Acknowledged>)> {
         let status = self.child.wait()?;
-        let told = self.listener.take().context("already concluded")?.join();
-        let told = told.map_err(|_| anyhow!("the listener ended unexpectedly"))?;
-        Ok((ending(status, &told), told.acknowledged))
+        let output = self.listener.take().context("already concluded")?.join();
+        let output = output.map_err(|_| anyhow!("the listener ended unexpectedly"))?;
+        Ok((ending(status, &output), output.acknowledged))
     }
 
     /// Sleeps until it is time, or the session has ended by itself.
@@ -191,33 +191,33 @@ impl Drop for Session {
     }
 }
 
-fn ending(status: ExitStatus, told: &WorkloadEvent) -> Ending {
+fn ending(status: ExitStatus, output: &SessionOutput) -> Ending {
     if status.success() {
         Ending::Complete
     } else if status.signal() == Some(Signal::SIGKILL as i32) {
         Ending::Killed
-    } else if told.rest.iter().any(|line| line.contains("is in use by")) {
+    } else if output.rest.iter().any(|line| line.contains("is in use by")) {
         Ending::Refused
     } else {
-        let first = told.rest.len().saturating_sub(10);
-        Ending::Failed(format!("{status}\n{}", told.rest.get(first..).unwrap_or_default().join("\n")))
+        let first = output.rest.len().saturating_sub(10);
+        Ending::Failed(format!("{status}\n{}", output.rest.get(first..).unwrap_or_default().join("\n")))
     }
 }
 
 /// Reads what a session tells until its end. A line that was cut short acknowledges nothing.
-fn listen(stderr: ChildStderr) -> WorkloadEvent {
-    let mut told = WorkloadEvent::default();
+fn listen(stderr: ChildStderr) -> SessionOutput {
+    let mut output = SessionOutput::default();
     let mut reader = BufReader::new(stderr);
     let mut line = Vec::new();
     while reader.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
         let text = String::from_utf8_lossy(&line).trim_end().to_owned();
         match acknowledged(&text) {
-            Some(run) if line.ends_with(b"\n") => told.acknowledged.push(run),
-            _ => told.rest.push(text),
+            Some(run) if line.ends_with(b"\n") => output.acknowledged.push(run),
+            _ => output.rest.push(text),
         }
         line.clear();
     }
-    told
+    output
 }
 
 /// The tracer, where it is installed.
@@ -266,8 +266,8 @@ mod tests {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let told = listen(child.stderr.take().unwrap());
+        let output = listen(child.stderr.take().unwrap());
         child.wait().unwrap();
-        assert_eq!((told.acknowledged.len(), told.rest.len()), (1, 2));
+        assert_eq!((output.acknowledged.len(), output.rest.len()), (1, 2));
     }
 }

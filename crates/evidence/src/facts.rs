@@ -189,7 +189,7 @@ impl Facts<'_> {
 
     /// The run failed, and the evidence says why.
     pub fn failed(&mut self, reason: &str) {
-        let failure = assay_model::Failure::WorkloadEvent { reason: shortened(reason) };
+        let failure = assay_model::Failure::Reported { reason: shortened(reason) };
         self.status(Status::Failed { failure });
     }
 

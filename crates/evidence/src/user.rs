@@ -260,7 +260,7 @@ fn status(word: &str, text: &str) -> Status {
         "gate_failed" => Status::GateFailed { reason },
         "aborted" => Status::Aborted { reason },
         "cancelled" => Status::Cancelled { reason },
-        _ => Status::Failed { failure: Failure::WorkloadEvent { reason } },
+        _ => Status::Failed { failure: Failure::Reported { reason } },
     }
 }
 

@@ -53,7 +53,7 @@ fn explained(status: Status, what: &str) -> Status {
         Status::Interrupted => Status::Interrupted,
         status => {
             let reason = format!("{what}: {status}");
-            Status::Failed { failure: Failure::WorkloadEvent { reason } }
+            Status::Failed { failure: Failure::Reported { reason } }
         }
     }
 }

@@ -113,7 +113,7 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
         // Its own doing: the other runs have their directories.
         Err(_) if !job.directory.is_dir() => {
             let reason = "the run removed its own run directory, and its output with it".to_owned();
-            let failure = Failure::WorkloadEvent { reason };
+            let failure = Failure::Reported { reason };
             let status = Status::Failed { failure };
             return Ok(RunResult { usage: ended.usage, ..RunResult::bare(status, started_at) });
         }
@@ -195,7 +195,7 @@ fn concluded(own: Status, told: Option<&Status>) -> Status {
             Some(
                 told @ (Status::GateFailed { .. }
                 | Status::DoesNotFit { .. }
-                | Status::Failed { failure: Failure::WorkloadEvent { .. } }),
+                | Status::Failed { failure: Failure::Reported { .. } }),
             ),
         ) => told.clone(),
         (Status::Unknown, Some(told)) => told.clone(),
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn a_missed_gate_is_not_a_failure_and_exit_codes_are_believed_otherwise() {
         let gate = Status::GateFailed { reason: "at least 560000".into() };
-        let failed = Status::Failed { failure: Failure::WorkloadEvent { reason: "a pod crashed".into() } };
+        let failed = Status::Failed { failure: Failure::Reported { reason: "a pod crashed".into() } };
         assert_eq!(concluded(exit(1), Some(&gate)), gate);
         assert_eq!(concluded(exit(1), Some(&Status::Succeeded)), exit(1));
         assert_eq!(concluded(exit(1), None), exit(1));

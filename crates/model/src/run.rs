@@ -66,7 +66,8 @@ pub enum Failure {
         signal: i32,
     },
     /// The evidence says so, without an exit code.
-    WorkloadEvent {
+    #[serde(alias = "told", alias = "workload_event")]
+    Reported {
         /// What it says.
         reason: String,
     },
@@ -114,7 +115,7 @@ impl fmt::Display for Status {
             Status::Failed { failure: Failure::Start { reason } } => write!(f, "failed to start: {reason}"),
             Status::TimedOut { after_s } => write!(f, "timed out after {after_s} s"),
             Status::Interrupted => f.write_str("interrupted"),
-            Status::Failed { failure: Failure::WorkloadEvent { reason } } => write!(f, "failed: {reason}"),
+            Status::Failed { failure: Failure::Reported { reason } } => write!(f, "failed: {reason}"),
             Status::GateFailed { reason } => write!(f, "gate failed: {reason}"),
             Status::DoesNotFit { reason } => write!(f, "does not fit: {reason}"),
             Status::Aborted { reason } => write!(f, "aborted: {reason}"),
@@ -256,5 +257,19 @@ impl RunResult {
             }
         }
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_of_earlier_records_are_read() {
+        let reported = Failure::Reported { reason: "a pod crashed".to_owned() };
+        for name in ["told", "workload_event", "reported"] {
+            let written = format!(r#"{{"{name}":{{"reason":"a pod crashed"}}}}"#);
+            assert_eq!(serde_json::from_str::<Failure>(&written).unwrap(), reported, "{name}");
+        }
     }
 }

@@ -225,8 +225,7 @@ mod tests {
 
     #[test]
     fn numbers_of_a_broken_run_are_no_results() {
-        let broken =
-            || Status::Failed { failure: Failure::WorkloadEvent { reason: "pod crashed".to_owned() } };
+        let broken = || Status::Failed { failure: Failure::Reported { reason: "pod crashed".to_owned() } };
         assert_eq!(found(check, &[ended(broken(), "It reached 2348.58.")])[0].level, Level::Doubtful);
         assert_eq!(found(check, &[ended(broken(), "It crashed.")])[0].level, Level::Supported);
         let tabled = document("notes.md", |build: &mut Build| {

@@ -99,7 +99,7 @@ fn take(told: WorkloadEvent, facts: &mut Facts<'_>) {
         }
         WorkloadEvent::Failed { reason, hint } => {
             advise(&reason, hint, facts);
-            facts.status(Status::Failed { failure: Failure::WorkloadEvent { reason: shortened(&reason) } });
+            facts.status(Status::Failed { failure: Failure::Reported { reason: shortened(&reason) } });
         }
         WorkloadEvent::Done { steps } => {
             facts.replace(assay_model::names::setting::STEPS, Setting::Integer(whole(steps)), "log");

@@ -92,9 +92,7 @@ impl DialectReader for PythonReader {
         }
         if exception.ends_with("KeyboardInterrupt") {
             facts.status(Status::Cancelled { reason: "KeyboardInterrupt".to_owned() });
-        } else if chained
-            || !matches!(facts.ended(), Status::Failed { failure: Failure::WorkloadEvent { .. } })
-        {
+        } else if chained || !matches!(facts.ended(), Status::Failed { failure: Failure::Reported { .. } }) {
             facts.failed(text);
         }
         Taken::Part
@@ -133,7 +131,7 @@ mod tests {
     }
 
     fn told(reason: &str) -> Option<Status> {
-        Some(Status::Failed { failure: Failure::WorkloadEvent { reason: reason.to_owned() } })
+        Some(Status::Failed { failure: Failure::Reported { reason: reason.to_owned() } })
     }
 
     #[test]

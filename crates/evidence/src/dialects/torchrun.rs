@@ -150,7 +150,7 @@ mod tests {
         let reason = "RuntimeError: shapes differ".to_owned();
         assert_eq!(
             status(&(traceback.to_owned() + launcher + TABLE)),
-            Status::Failed { failure: Failure::WorkloadEvent { reason } }
+            Status::Failed { failure: Failure::Reported { reason } }
         );
         assert_eq!(
             status(&(launcher.to_owned() + TABLE)),

@@ -58,7 +58,7 @@ fn scrubbing_removes_every_secret_and_keeps_every_run() {
         .unwrap();
     store.append(&launching(&run(1))).unwrap();
     store.commit(&finished(&run(1), Status::Succeeded)).unwrap();
-    let failure = assay_model::Failure::WorkloadEvent { reason: format!("401 for pat-{CANARY}") };
+    let failure = assay_model::Failure::Reported { reason: format!("401 for pat-{CANARY}") };
     store.commit(&finished(&run(2), Status::Failed { failure })).unwrap();
     drop(store);
     let script = path.join("runs/00000000000000aa@local/r1/run.sh");
