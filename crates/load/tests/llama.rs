@@ -12,7 +12,7 @@ use assay_load::arrivals::{Arrivals, Conversations, Think};
 use assay_load::prompts::{Length, Prompt, Prompts, Synthetic, Tokenizer};
 use assay_load::request::{Api, Endpoint};
 use assay_load::run::{Live, Load, Questions, run};
-use assay_load::{ChunkKind, Exchange};
+use assay_load::{ChunkKind, Exchange, FaultKind};
 
 /// A server that ends with the test.
 struct Llama {
@@ -38,9 +38,11 @@ impl Llama {
         Arc::new(Tokenizer::open(&self.home.join("tokenizer.json")).unwrap())
     }
 
-    /// Asks, and gives all requests in their order; none may fail.
+    /// Sends the requests and returns those with text, in order. A model of random weights may answer with bytes that
+    /// are no text, which counts as an empty answer; no request may fail in any other way.
     fn ask(&self, questions: &dyn Questions, shape: impl FnOnce(&mut Load)) -> Vec<Exchange> {
         let mut load = Load::closed(Endpoint::new(&self.url, "tiny"), 1, 1);
+        load.endpoints[0].fields.insert("ignore_eos".to_owned(), true.into());
         load.keep_answers = true;
         shape(&mut load);
         let kept = Mutex::new(Vec::new());
@@ -48,9 +50,13 @@ impl Llama {
         run(&load, questions, &Live::default(), &AtomicBool::new(false), &keep).unwrap();
         let mut exchanges = kept.into_inner().unwrap();
         exchanges.sort_by_key(|exchange| exchange.index);
-        for exchange in &exchanges {
-            assert_eq!(exchange.fault, None);
-        }
+        let sent = exchanges.len();
+        exchanges.retain(|exchange| {
+            let fault = exchange.fault.as_ref();
+            assert!(fault.is_none_or(|fault| fault.kind == FaultKind::Empty), "{fault:?}");
+            fault.is_none()
+        });
+        assert!(exchanges.len() * 4 >= sent * 3, "{} of {sent} answers have text", exchanges.len());
         exchanges
     }
 }
@@ -86,12 +92,11 @@ fn several_streams(llama: &Llama, asked: &Prompts) {
         load.arrivals = Arrivals::Closed { streams: 4 };
         load.requests = Some(24);
     });
-    assert_eq!(exchanges.len(), 24);
     for exchange in &exchanges {
         let usage = exchange.usage.expect("usage");
         let output = usage.output.unwrap();
-        assert!((1..=16).contains(&output));
-        assert!(matches!(exchange.finish.as_deref(), Some("length" | "stop")));
+        assert_eq!(output, 16);
+        assert_eq!(exchange.finish.as_deref(), Some("length"));
         // The server holds back the bytes of a character until it is whole, so a chunk may bring several tokens.
         let content = exchange.chunks.iter().filter(|chunk| chunk.kind == ChunkKind::Content);
         assert!(u64::from(content.map(|chunk| chunk.events).sum::<u32>()) <= output);
@@ -127,8 +132,11 @@ fn conversations(llama: &Llama) {
         load.arrivals = Arrivals::Conversations(Conversations { begin, turns: 3, think });
         load.requests = Some(2);
     });
-    assert_eq!(exchanges.len(), 6);
-    for pair in exchanges.windows(2).filter(|pair| pair[1].conversation.is_some_and(|(_, turn)| turn > 0)) {
+    let follows = |pair: &&[Exchange]| {
+        let [before, after] = [pair[0].conversation, pair[1].conversation].map(Option::unwrap);
+        after == (before.0, before.1 + 1)
+    };
+    for pair in exchanges.windows(2).filter(follows) {
         assert!(
             pair[1].usage.unwrap().prompt > pair[0].usage.unwrap().prompt,
             "what was said before comes along"
