@@ -84,10 +84,11 @@ fn readers(plan: &Plan) -> anyhow::Result<BTreeMap<String, Arc<Reader>>> {
 
 /// The state of a record that exists already.
 fn earlier_state(record: &Path) -> anyhow::Result<Option<State>> {
-    if !record.is_dir() {
-        return Ok(None);
+    match Record::open(record) {
+        // A directory without a journal becomes a record when it is written to.
+        Err(StoreError::Missing { .. }) => Ok(None),
+        opened => Ok(Some(opened?.state()?)),
     }
-    Ok(Some(Record::open(record)?.state()?))
 }
 
 /// The middle of the times that a cell took before.
@@ -154,19 +155,27 @@ fn open_store(assembled: &Assembled, how: &How) -> anyhow::Result<Store> {
     let identity = records::writer(assembled.plan.name.clone(), assembled.machine.host.clone());
     let permissions =
         if how.group_readable { RecordPermissions::GROUP_READABLE } else { RecordPermissions::PRIVATE };
+    check_path(&assembled.record)?;
     permissions
         .create_directory(&assembled.record)
         .map_err(|error| unusable(&assembled.record, &error.to_string()))?;
     // Run directories are named in scripts and environments, so they must not depend on the current directory.
     let record = assembled.record.canonicalize().unwrap_or_else(|_| assembled.record.clone());
-    if record.to_str().is_none() {
-        return Err(unusable(&record, "its path is not valid UTF-8, which scripts and results need").into());
-    }
+    check_path(&record)?;
     Ok(if how.accept_damage {
         Store::open_accepting_damage(&record, &identity)?
     } else {
         Store::open_or_create(&record, &identity)?
     })
+}
+
+/// Refuses a record whose run directories could not be named in scripts, before anything of it is created.
+fn check_path(record: &Path) -> Result<(), Mistake> {
+    let absolute = std::path::absolute(record).unwrap_or_else(|_| record.to_owned());
+    match absolute.to_str() {
+        Some(_) => Ok(()),
+        None => Err(unusable(&absolute, "its path is not valid UTF-8, which scripts and results need")),
+    }
 }
 
 fn unusable(record: &Path, reason: &str) -> Mistake {

@@ -16,7 +16,7 @@ use assay_store::{Store, StoreError};
 use crate::interrupt::Interrupt;
 use crate::schedule::{Next, Only, Schedule};
 use crate::worker::{self, Job, Message, Reader, WorkError, now};
-use crate::{environment, orphan, standing};
+use crate::{environment, orphan, standing, worker_group};
 
 /// How a plan is to be carried out.
 pub struct Options {
@@ -159,7 +159,8 @@ pub fn execute(
             let (desk, jobs) = mpsc::channel();
             let reports = reports.clone();
             let interrupt = options.interrupt.clone();
-            scope.spawn(move || worker_thread(number, &jobs, &reports, &interrupt));
+            let is_one_of_many = options.jobs > 1;
+            scope.spawn(move || worker_thread(number, is_one_of_many, &jobs, &reports, &interrupt));
             desk
         };
         let desks = (0..options.jobs.max(1)).map(open_desk).collect();
@@ -387,11 +388,18 @@ fn started(run: &RunId, pid: u32, options: &Options) -> Entry {
 
 fn worker_thread(
     number: usize,
+    is_one_of_many: bool,
     jobs: &Receiver<Job>,
     reports: &Sender<(usize, Report)>,
     interrupt: &Interrupt,
 ) {
+    let mut group = None;
     while let Ok(job) = jobs.recv() {
+        // What a single worker's runs leave behind is theirs without a group, too. A run whose memory is measured has
+        // a group of its own, which cannot be inside of another kind.
+        if is_one_of_many && group.is_none() && !job.invocation.group_memory {
+            group = Some(worker_group::enter(&job.record));
+        }
         // A coordinator that no longer listens has given up; the job's result then goes nowhere.
         let mut tell = |message| drop(reports.send((number, Report::Message(message))));
         let result = worker::work(&job, interrupt, &mut tell);
@@ -414,13 +422,15 @@ fn open_session(store: &mut Store, options: &Options, secrets: &Secrets) -> Resu
 
 /// Ends what a dead coordinator left running, and closes its open runs, so that they are run again.
 fn end_orphans(store: &mut Store, tell: &mut dyn FnMut(Event<'_>)) -> Result<usize, LaunchError> {
-    let open: Vec<RunId> = store.state().open_runs.keys().cloned().collect();
-    if open.is_empty() {
-        return Ok(0);
-    }
     let record: &Path = store.directory();
-    let tokens: Vec<String> = open.iter().map(|run| orphan::token(record, run)).collect();
-    let ended = orphan::end(&tokens, ORPHAN_GRACE);
+    let open: Vec<RunId> = store.state().open_runs.keys().cloned().collect();
+    let mut ended = 0;
+    if !open.is_empty() {
+        let tokens: Vec<String> = open.iter().map(|run| orphan::token(record, run)).collect();
+        ended = orphan::end(&tokens, ORPHAN_GRACE);
+    }
+    // Some may have no mark: they were started with an empty environment.
+    ended += worker_group::end_abandoned(record);
     for run in open {
         let result = RunResult::bare(Status::Interrupted, now());
         store.append(&Entry::Finished { run, result: Box::new(result) })?;

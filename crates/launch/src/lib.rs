@@ -15,6 +15,7 @@
 //! | `orphan.rs`, `leftover.rs` | processes of runs whose coordinator died; processes that runs left behind |
 //! | `interrupt.rs` | Ctrl-C |
 //! | `environment.rs` | the environment as it is recorded |
+//! | `worker_group.rs` | control groups of worker threads, by which leftover processes are attributed to runs |
 //! | `pin.rs`, `group.rs`, `sys.rs` | CPUs, control groups, waiting for a child |
 //! | `probe.rs`, `noise.rs`, `tools.rs` | this machine, what makes it noisy, what is installed |
 
@@ -41,6 +42,7 @@ mod sys;
 pub mod tools;
 mod watcher;
 pub mod worker;
+pub mod worker_group;
 
 pub use coordinator::{Ending, Event, LaunchError, Options, Outcome, execute};
 pub use interrupt::Interrupt;

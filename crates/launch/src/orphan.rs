@@ -54,16 +54,16 @@ fn find(tokens: &[String]) -> Vec<Pid> {
         .collect()
 }
 
-/// Whether a living process belongs to a run: by its mark or, where unmarked ones can be of no other run, without one.
-pub fn belongs(process: Pid, token: &str, unmarked: bool) -> bool {
+/// Whether a living process belongs to a run: by its mark or, where it has none, by what `unmarked` says.
+pub fn belongs(process: Pid, token: &str, unmarked: &mut dyn FnMut() -> bool) -> bool {
     match run_of(process) {
         Some(run) => run == token,
-        None => unmarked && is_alive(process),
+        None => is_alive(process) && unmarked(),
     }
 }
 
 /// Whether a process has not ended yet. One that has keeps its place until its parent has asked how it ended.
-fn is_alive(process: Pid) -> bool {
+pub fn is_alive(process: Pid) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).unwrap_or_default();
     let state = stat.rsplit_once(')').and_then(|(_, fields)| fields.split_whitespace().next());
     state.is_some_and(|state| !matches!(state, "Z" | "X"))

@@ -13,6 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 use crate::group::Group;
+use crate::leftover::ActiveRun;
 use crate::{leftover, orphan, sys};
 
 /// What to start.
@@ -94,10 +95,10 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Runs a process to its end.
 pub fn run(spec: &Spec, watch: &mut dyn Watch) -> Ended {
     leftover::adopt();
-    let _active = leftover::ActiveRun::begin();
+    let active = ActiveRun::begin();
     let began = Instant::now();
     match Running::start(spec, began) {
-        Ok(mut running) => running.see_through(spec, watch),
+        Ok(mut running) => running.see_through(spec, &active, watch),
         Err(error) => Ended {
             status: Status::Failed { failure: Failure::Start { reason: start_reason(spec, &error) } },
             usage: None,
@@ -190,7 +191,7 @@ impl Running {
         self.pid.as_raw_nonzero().get().unsigned_abs()
     }
 
-    fn see_through(&mut self, spec: &Spec, watch: &mut dyn Watch) -> Ended {
+    fn see_through(&mut self, spec: &Spec, active: &ActiveRun, watch: &mut dyn Watch) -> Ended {
         let mut buffer = vec![0; READ_AT_ONCE];
         while !self.is_over() {
             if !self.told && self.exited.is_none() && self.began.elapsed() >= WORTH_TELLING {
@@ -226,8 +227,8 @@ impl Running {
         // The leader is not waited for yet, so the group's number cannot belong to anyone else.
         let _ = rustix::process::kill_process_group(self.pid, Signal::KILL);
         let mut ended = self.conclude(held_open);
-        let left = spec.run.as_deref().map_or(0, leftover::end);
-        ended.left_processes |= left > 0 && self.asked.is_none();
+        let left = spec.run.as_deref().is_some_and(|run| leftover::end(active, run));
+        ended.left_processes |= left && self.asked.is_none();
         ended
     }
 

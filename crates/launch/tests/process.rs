@@ -160,6 +160,31 @@ fn processes_that_left_the_group_end_with_their_run() {
 }
 
 #[test]
+fn a_process_with_an_empty_environment_ends_with_its_run_while_others_go_on() {
+    let name = |end: &str| Some(format!("test-{}#{end}", std::process::id()));
+    let other = std::thread::spawn(move || {
+        let mut long = spec("sleep 3");
+        long.run = name("long");
+        carry_out(&long).0
+    });
+    std::thread::sleep(Duration::from_millis(100));
+    let record = tempfile::tempdir().unwrap();
+    // Without control groups such a process is found when no older run is active any more.
+    let Some(_entered) = assay_launch::worker_group::enter(record.path()) else { return };
+    let mut hiding = spec("env -i setsid sleep 50 > /dev/null 2>&1 & echo $!; sleep 0.1");
+    hiding.run = name("hiding");
+    let (ended, keeper) = carry_out(&hiding);
+    let pid = text(&keeper, Stream::Stdout).trim().to_owned();
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    assert!(stat.is_empty() || stat.contains(") Z "), "it still lives: {stat}");
+    assert_eq!((ended.status, ended.left_processes), (Status::Succeeded, true));
+    let (ended, _) = carry_out(&Spec { run: name("clean"), ..spec("true") });
+    assert!(!ended.left_processes);
+    let long = other.join().unwrap();
+    assert_eq!((long.status, long.left_processes), (Status::Succeeded, false), "the other run is unharmed");
+}
+
+#[test]
 fn the_memory_of_all_processes_is_measured_together_where_that_can_be() {
     let mut three =
         spec("for i in 1 2 3; do head -c 30000000 /dev/zero | tail -c 30000000 > /dev/null & done; wait");

@@ -70,17 +70,19 @@ pub(crate) struct Restored {
 }
 
 /// What a reader of a record takes over from the run directories. While somebody writes the record, directories are
-/// ahead of the journal and its end may be half a line; neither is damage then.
+/// ahead of the journal and its end may be half a line; neither is damage then. Results that a killed coordinator could
+/// not acknowledge are no sign of damage either, but a journal cut off between two lines looks the same: they are taken
+/// over without a word, as the next `assay run` does.
 pub(crate) fn restorable(found: Unrecorded, troubles: &Troubles, record: &Path) -> Restored {
     let suspicious = !troubles.damage.is_empty() || troubles.torn_tail.is_some();
-    let mut entries = found.lost;
-    if suspicious {
-        entries.extend(found.unacknowledged);
-    }
-    let report = DamageReport::new(troubles, entries.len() as u64, found.without_result);
-    if !report.is_clean() && troubles.damage.is_empty() && lock::is_held(record) {
+    let counted = found.lost.len() + if suspicious { found.unacknowledged.len() } else { 0 };
+    let report = DamageReport::new(troubles, counted as u64, found.without_result);
+    let is_ahead = !report.is_clean() || !found.unacknowledged.is_empty();
+    if is_ahead && troubles.damage.is_empty() && lock::is_held(record) {
         return Restored { entries: Vec::new(), report: DamageReport::default() };
     }
+    let mut entries = found.lost;
+    entries.extend(found.unacknowledged);
     Restored { entries, report }
 }
 

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use anyhow::Context;
 use assay_audit::Audit as Findings;
 use assay_evidence::Readers;
 use assay_model::Document;
@@ -10,7 +9,7 @@ use assay_model::Document;
 use crate::exit::Exit;
 use crate::failure::Mistake;
 use crate::options::Audit;
-use crate::output::ending;
+use crate::output::{ending, put};
 use crate::screen::Screen;
 use crate::{dialects, sources};
 
@@ -64,5 +63,5 @@ fn write(path: &Path, found: &Findings, documents: &[Document]) -> anyhow::Resul
             );
         }
     };
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+    put(path, &text)
 }

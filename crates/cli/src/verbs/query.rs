@@ -1,8 +1,9 @@
 //! `query`: query a record with SQL, or export one of its tables.
 
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -12,9 +13,10 @@ use assay_store::{Datum, Format, Index, Kind, Rows, SqlRows};
 use crate::exit::Exit;
 use crate::failure::Mistake;
 use crate::options::Query;
-use crate::output::ending;
+use crate::output::{create, ending};
 use crate::records;
 use crate::screen::Screen;
+use crate::signals::stop_flag;
 
 /// Prints the rows, or writes them to files.
 pub fn query(options: &Query, screen: &mut Screen) -> anyhow::Result<Exit> {
@@ -24,13 +26,26 @@ pub fn query(options: &Query, screen: &mut Screen) -> anyhow::Result<Exit> {
     records::warn_of_damage(&record, &index.summary()?.damage, screen);
     let limit = assay_model::duration::parse_duration(&options.timeout)
         .map_err(|reason| Mistake::new(reason, "for example `--timeout 90s`"))?;
-    index.limit_queries(Duration::try_from_secs_f64(limit).unwrap_or(Duration::MAX))?;
+    // From here on Ctrl-C ends the query, which the index looks for, and not the program.
+    let stop = stop_flag()?;
+    let limit = Duration::try_from_secs_f64(limit).unwrap_or(Duration::MAX);
+    index.limit_queries(limit, Arc::clone(&stop))?;
+    match answer(options, &formats, &index, screen) {
+        Err(_) if stop.load(Ordering::Relaxed) => {
+            screen.say("query interrupted");
+            Ok(Exit::Interrupted)
+        }
+        other => other.map(|()| Exit::Fine),
+    }
+}
+
+fn answer(options: &Query, formats: &[Format], index: &Index, screen: &mut Screen) -> anyhow::Result<()> {
     for (file, format) in options.output.iter().zip(formats) {
-        export(&index, &options.sql, format, file)?;
+        export(index, &options.sql, *format, file)?;
         screen.say(&format!("wrote {}", file.display()));
     }
     if !options.output.is_empty() {
-        return Ok(Exit::Fine);
+        return Ok(());
     }
     let rows = index.query(&sql(&options.sql))?;
     if options.json {
@@ -40,7 +55,7 @@ pub fn query(options: &Query, screen: &mut Screen) -> anyhow::Result<Exit> {
     } else {
         screen.wide_table(&table(&rows))?;
     }
-    Ok(Exit::Fine)
+    Ok(())
 }
 
 /// The table of this name.
@@ -75,7 +90,7 @@ fn export(index: &Index, text: &str, format: Format, file: &Path) -> anyhow::Res
         Some(_) => None,
         None => Some(index.query(text)?),
     };
-    let mut writer = BufWriter::new(File::create(file).with_context(failed)?);
+    let mut writer = BufWriter::new(create(file)?);
     match (named(text), rows) {
         (Some(table), _) => assay_store::export(index, table, format, &mut writer)?,
         (None, Some(rows)) => write_rows(&rows, format, &mut writer)?,

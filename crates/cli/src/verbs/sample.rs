@@ -1,14 +1,13 @@
 //! `sample`: generate a sample log or write-up.
 
-use std::fs::File;
 use std::io::{BufWriter, Write};
 
-use anyhow::Context;
 use assay_samples::SampleError;
 
 use crate::exit::Exit;
 use crate::failure::Mistake;
 use crate::options::Sample;
+use crate::output::create;
 use crate::screen::Screen;
 
 /// Prints one generated sample, or lists what there is.
@@ -18,9 +17,7 @@ pub fn sample(options: &Sample, screen: &mut Screen) -> anyhow::Result<Exit> {
     };
     let settings = options.set.iter().cloned().collect();
     let sink: Box<dyn Write> = match &options.output {
-        Some(file) => {
-            Box::new(File::create(file).with_context(|| format!("cannot write {}", file.display()))?)
-        }
+        Some(file) => Box::new(create(file)?),
         None => Box::new(std::io::stdout().lock()),
     };
     let mut out = BufWriter::with_capacity(1 << 20, sink);

@@ -166,18 +166,18 @@ fn secrets_reach_no_output() {
             });
         }
     });
-    let tokens: [&[&str]; 2] = [&["--token-env", "SERVICE_ACCESS_TOKEN"], &["--token-command", "cat token"]];
+    let tokens: [&[&str]; 2] = [&["--token-env", "SERVICE_ACCESS"], &["--token-command", "cat token"]];
     std::fs::write(place.path("token"), CANARY).unwrap();
     for token in tokens {
         let mut command =
-            place.command(&["load", &url, "--requests", "3", "--header", "X-Api-Key=$SERVICE_ACCESS_TOKEN"]);
+            place.command(&["load", &url, "--requests", "3", "--header", "X-Api-Key=$SERVICE_ACCESS"]);
         command.args(token).args(["--lines", "lines.jsonl", "--export", "all.csv", "--keep-answers"]);
-        let output = command.env("SERVICE_ACCESS_TOKEN", CANARY).output().unwrap();
+        let output = command.env("SERVICE_ACCESS", CANARY).output().unwrap();
         let shown =
             format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(shown.contains("401") && !shown.contains("canary"), "{shown}");
         let mut report = place.command(&["report", "records/load-1", "-o", "page.html"]);
-        let _ = report.env("SERVICE_ACCESS_TOKEN", CANARY).output().unwrap();
+        let _ = report.env("SERVICE_ACCESS", CANARY).output().unwrap();
     }
     std::fs::remove_file(place.path("token")).unwrap();
     let mut seen = 0;

@@ -9,5 +9,6 @@ mod json;
 mod load;
 mod measuring;
 mod reading;
+mod refusals;
 mod verbs;
 mod workloads;

@@ -1,6 +1,8 @@
 //! Questions that people ask in SQL.
 
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
@@ -99,13 +101,15 @@ impl Index {
         answer.map_err(|error| StoreError::Query { reason: reason(&error), tables: described() })
     }
 
-    /// Ends queries that take longer than this.
-    pub fn limit_queries(&self, limit: Duration) -> Result<(), StoreError> {
+    /// Ends queries that take longer than this, or are asked to stop.
+    pub fn limit_queries(&self, limit: Duration, stop: Arc<AtomicBool>) -> Result<(), StoreError> {
         let mut connection = self.connection.borrow_mut();
         let deadline = Instant::now().checked_add(limit);
-        let is_late = move || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let is_over = move || {
+            stop.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        };
         connection
-            .progress_handler(STEPS_BETWEEN_LOOKS, Some(is_late))
+            .progress_handler(STEPS_BETWEEN_LOOKS, Some(is_over))
             .map_err(|error| StoreError::Query { reason: reason(&error), tables: described() })
     }
 

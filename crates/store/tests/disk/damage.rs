@@ -36,6 +36,19 @@ fn counts(directory: &Path) -> [u64; 2] {
     [state.counts().succeeded, summary.runs.succeeded]
 }
 
+#[test]
+fn a_journal_cut_off_between_two_lines_loses_no_finished_run() {
+    let root = tempfile::tempdir().unwrap();
+    record(root.path());
+    let bytes = journal(root.path());
+    let ends: Vec<usize> = (0..bytes.len()).filter(|place| bytes[*place] == b'\n').collect();
+    // The line that is cut off is the result of the last run, which is still announced.
+    put(root.path(), &bytes[..=ends[ends.len() - 2]]);
+    assert_eq!(counts(root.path()), [u64::from(RUNS); 2]);
+    let store = Store::open_or_create(root.path(), &identity()).unwrap();
+    assert_eq!(store.state().counts().succeeded, u64::from(RUNS));
+}
+
 fn refused(directory: &Path) -> String {
     let error = Store::open_or_create(directory, &identity()).err().expect("a damaged journal is refused");
     assert!(matches!(error, StoreError::Damaged { .. }), "{error}");

@@ -1,12 +1,12 @@
 //! Several loads: the curve of latency over throughput.
 
-use anyhow::Context;
 use assay_judge::load::{Curve, Level, Metric, Point, Reading};
 use assay_report::curve;
 use serde_json::{Value, json};
 
 use super::json::as_json as as_json_of_load;
 use super::{Load, ReportOptions};
+use crate::output::put;
 use crate::screen::{JSON_SCHEMA, Screen};
 
 /// The curve of all loads that have a size.
@@ -37,8 +37,7 @@ pub(super) fn print(
         let count: usize = curve.points.iter().map(|point| point.loads + point.invalid).sum();
         let title = format!("Load on {}", curve.endpoints().join(", "));
         let line = format!("{count} loads in {source}");
-        std::fs::write(path, curve::html(&curve, &title, &[line]))
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        put(path, &curve::html(&curve, &title, &[line]))?;
     }
     if options.json {
         return screen.json(&as_json(&curve, loads));

@@ -13,7 +13,7 @@ use assay_store::{Datum, Format, Kind, Rows};
 use super::super::results::{EndpointResult, LoadResults, request};
 use super::{Load, ReportOptions};
 use crate::failure::Mistake;
-use crate::output::ending;
+use crate::output::{self, ending};
 
 const REQUESTS: [(&str, Kind); 42] = [
     ("load", Kind::Integer),
@@ -97,8 +97,7 @@ pub fn format(path: Option<&Path>) -> Result<Option<Format>, Mistake> {
 }
 
 fn create(path: &Path) -> anyhow::Result<BufWriter<File>> {
-    let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
-    Ok(BufWriter::new(file))
+    Ok(BufWriter::new(output::create(path)?))
 }
 
 /// Writes requests to a file, and chunks to one beside it.
