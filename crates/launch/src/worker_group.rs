@@ -211,7 +211,7 @@ mod tests {
             if !declared {
                 fs::remove_dir(&path).unwrap();
             }
-            declared.then(|| (path, hierarchy.threads))
+            declared.then_some((path, hierarchy.threads))
         });
         let Some((path, threads)) = made else { return };
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
