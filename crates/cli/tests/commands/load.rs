@@ -95,7 +95,7 @@ fn several_sizes_make_a_curve_with_intervals_and_a_page() {
 #[test]
 fn a_second_load_never_replaces_the_first() {
     let place = Bench::new();
-    let load = ["load", "--mock", "ttft=1ms,itl=0,tokens=2", "--requests", "3"];
+    let load = ["load", "--mock", "ttft=80ms,itl=0,tokens=2", "--requests", "3"];
     for number in 1..=2 {
         let told = place.run(&load);
         assert!(
