@@ -17,6 +17,7 @@ use assay_store::secrets::Secrets;
 
 use crate::interrupt::Interrupt;
 use crate::process::{self, Spec};
+use crate::replay::WriteSample;
 use crate::watcher::Watcher;
 use crate::{orphan, replay, script, steps};
 
@@ -38,6 +39,8 @@ pub struct Job {
     pub settings: Settings,
     /// What to start.
     pub invocation: Invocation,
+    /// Writes generated logs that are replayed.
+    pub write_sample: WriteSample,
     /// How often it is run before, unmeasured.
     pub warmup: u32,
     /// The run directory.
@@ -100,7 +103,7 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
     let mut watcher = Watcher::new(job, interrupt, tell);
     let recording = job.invocation.recording.as_ref();
     let ended = match recording {
-        Some(recording) => replay::play(recording, job.invocation.timeout, &mut watcher),
+        Some(recording) => replay::play(recording, job.write_sample, job.invocation.timeout, &mut watcher),
         None => process::run(&spec(job, &script), &mut watcher),
     };
     let seconds = ended.usage.as_ref().map_or(0.0, |usage| usage.wall_s);

@@ -6,6 +6,9 @@
 //! - CSV with a header that has `Timestamp`, in seconds (as in BurstGPT) or as date and time (as in the Azure
 //!   traces), and where known `Request tokens` or `ContextTokens`, `Response tokens` or `GeneratedTokens`.
 
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 use std::io::BufRead;
 use std::sync::Arc;
 
@@ -160,31 +163,17 @@ fn entry_of_csv(text: &str, columns: &Columns) -> Result<TraceEntry, String> {
     })
 }
 
-/// Seconds of `123.4` or of `2023-11-16 18:17:03.97996`; only differences are used, so no time zone is looked at.
+/// Seconds of `123.4`, or of a date and time with or without a UTC offset such as `2023-11-16 18:17:03.97996+00:00`. Without one,
+/// the time is taken as UTC: only differences are used.
 fn seconds(text: &str) -> Option<f64> {
     if let Ok(seconds) = text.parse::<f64>() {
         return seconds.is_finite().then_some(seconds);
     }
-    let (date, time) = text.split_once([' ', 'T'])?;
-    let mut date = date.split('-').map(|part| part.parse::<i64>().ok());
-    let (year, month, day) = (date.next()??, date.next()??, date.next()??);
-    let time = time.trim_end_matches('Z');
-    let time = time.split_once('+').map_or(time, |(time, _)| time);
-    let mut time = time.split(':').map(|part| part.parse::<f64>().ok());
-    let (hours, minutes, seconds) = (time.next()??, time.next()??, time.next()??);
-    Some(days(year, month, day) as f64 * 86_400.0 + hours * 3600.0 + minutes * 60.0 + seconds)
-}
-
-/// Days since the first of March of year 0 in the Gregorian calendar: years begin in March, so that the leap day is
-/// their last.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month > 2 { year } else { year - 1 };
-    let month = (month + 9) % 12;
-    365 * year + year.div_euclid(4) - year.div_euclid(100)
-        + year.div_euclid(400)
-        + (153 * month + 2) / 5
-        + day
-        - 1
+    let at = match text.parse::<Timestamp>() {
+        Ok(at) => at,
+        Err(_) => TimeZone::UTC.to_timestamp(text.parse::<DateTime>().ok()?).ok()?,
+    };
+    Some(at.as_duration().as_secs_f64())
 }
 
 #[cfg(test)]
@@ -220,8 +209,14 @@ mod tests {
             trace.entries()[1],
             TraceEntry { at_s: 1.5, prompt_tokens: Some(3180), output_tokens: Some(8) }
         );
-        assert_eq!(days(2024, 3, 1) - days(2024, 2, 28), 2);
-        assert_eq!(days(2100, 3, 1) - days(2100, 2, 28), 1);
+    }
+
+    #[test]
+    fn offsets_from_utc_count() {
+        let apart = |a: &str, b: &str| seconds(b).unwrap() - seconds(a).unwrap();
+        assert_eq!(apart("2024-02-28 12:00:00", "2024-03-01T12:00:00"), 2.0 * 86_400.0);
+        assert_eq!(apart("2023-11-16 18:00:00+01:00", "2023-11-16 18:00:00Z"), 3600.0);
+        assert_eq!(seconds("2023-02-30 18:00:00"), None);
     }
 
     #[test]
