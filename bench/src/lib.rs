@@ -11,7 +11,7 @@
 //! | `bin/load.rs` | the load client beside others, on one core each |
 //! | `bin/bert.rs` | the native engine beside PyTorch for single sentences |
 //! | `place.rs` | where a bench works, and the binary it measures |
-//! | `measure.rs` | CPU and wall-clock time of commands, and what `/proc` tells of a process |
+//! | `measure.rs` | CPU and wall-clock time of commands, and what `/proc` reports of a process |
 //! | `figures.rs` | medians, ranges and tables |
 //! | `goal.rs` | goals and whether they hold |
 //! | `campaign.rs` | the campaigns that are run |

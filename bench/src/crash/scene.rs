@@ -83,8 +83,8 @@ impl<'a> Scene<'a> {
                 self.behind.push(session);
                 break Ending::Killed;
             }
-            let (ending, told) = session.conclude()?;
-            self.acknowledged.extend(told);
+            let (ending, reported) = session.conclude()?;
+            self.acknowledged.extend(reported);
             if ending != Ending::Refused || began.elapsed() > PATIENCE {
                 break ending;
             }
@@ -100,7 +100,7 @@ impl<'a> Scene<'a> {
             Ending::Killed => Ok((Step::Killed, audit)),
             Ending::Complete => Ok((Step::Complete, audit)),
             Ending::Refused => bail!("the record stayed locked for {} s after a kill", PATIENCE.as_secs()),
-            Ending::Failed(told) => bail!("assay run failed:\n{told}"),
+            Ending::Failed(reported) => bail!("assay run failed:\n{reported}"),
         }
     }
 

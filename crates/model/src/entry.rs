@@ -41,7 +41,7 @@ pub enum Entry {
         /// The version of the program.
         program: String,
     },
-    /// The plan in force from here on. Only what changed against the plan before is written.
+    /// The plan from here on. Only what changed against the plan before is written.
     Plan {
         /// The plan.
         plan: Box<PlanInForce>,
@@ -70,7 +70,7 @@ pub enum Entry {
         /// The boot that the ticks count from.
         boot: String,
     },
-    /// A run ended. Written and synced before anybody is told.
+    /// A run ended. Written and synced before the run is shown.
     Finished {
         /// Which run.
         run: RunId,

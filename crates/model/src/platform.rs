@@ -19,7 +19,7 @@ pub struct Platform {
     pub environment: BTreeMap<String, String>,
     /// The dialect of its logs.
     pub dialect: Option<String>,
-    /// What to tell the user when an error text shows up in a log.
+    /// Hints for error texts in logs.
     pub hints: Vec<ErrorHint>,
 }
 
@@ -45,6 +45,6 @@ pub struct Limits {
 pub struct ErrorHint {
     /// The text to look for in the output of a failed run.
     pub text: String,
-    /// What to tell the user.
+    /// The hint.
     pub hint: String,
 }

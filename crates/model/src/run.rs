@@ -46,7 +46,7 @@ pub enum Status {
     },
     /// The evidence breaks off before its end.
     Truncated,
-    /// The evidence does not tell how it ended.
+    /// The evidence does not show how it ended.
     #[default]
     Unknown,
 }
@@ -126,7 +126,7 @@ impl fmt::Display for Status {
     }
 }
 
-/// What a run used, as the kernel accounted for it. What the kernel did not tell is absent.
+/// What a run used, as the kernel accounted for it. What the kernel did not report is absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
     /// Wall-clock seconds from start to exit.
@@ -169,7 +169,7 @@ impl Replayed {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Speed {
-    /// So many times faster than the log's own clock.
+    /// This many times faster than the log's own clock.
     Times(f64),
     /// As fast as it can be read.
     #[default]

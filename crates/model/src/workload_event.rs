@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Scope, Value};
 
-/// One line. In JSON, the key `assay` tells what kind of line it is.
+/// One line. In JSON, the key `assay` holds the kind of line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "assay", rename_all = "snake_case", deny_unknown_fields)]
 pub enum WorkloadEvent {
-    /// A setting that is in force: what the workload really uses.
+    /// A setting in effect: what the workload really uses.
     Setting {
         /// Its name.
         name: String,
@@ -54,7 +54,7 @@ pub enum WorkloadEvent {
     Progress {
         /// Steps done.
         done: u64,
-        /// Of so many.
+        /// Of this many.
         of: u64,
     },
     /// Something the reader of the numbers should know.

@@ -79,7 +79,7 @@ macro_rules! log_options {
             $(($name, $default, $values, $summary),)*
             ("crlf", "false", crate::kind::FLAG, "lines end as on Windows"),
             ("ansi", "false", crate::kind::FLAG, "colour codes in every line"),
-            ("ranks", "0", crate::kind::Values::Whole(0, 64), "every line comes once from each of so many ranks"),
+            ("ranks", "0", crate::kind::Values::Whole(0, 64), "number of ranks; every line comes once from each"),
             (
                 "rank-style",
                 "mpi",

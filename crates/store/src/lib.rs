@@ -40,7 +40,7 @@
 //!   then takes no further entries; a new process reads what really is on disk and goes on.
 //!
 //! A write that was cut short (crash, full disk) leaves a torn line. It never checks, so readers skip it; before
-//! its next entry the writer ends it with a mark, so that a torn line can be told from later damage.
+//! its next entry the writer ends it with a mark, so that a torn line can be distinguished from later damage.
 
 mod chosen;
 mod error;

@@ -22,7 +22,7 @@ impl<'a> Emitter<'a> {
         (self.emit)(event);
     }
 
-    /// Says which value of a setting is in force.
+    /// Says which value of a setting is in effect.
     pub fn setting(&mut self, name: &str, value: impl Into<Value>) {
         self.emit(WorkloadEvent::Setting { name: name.to_owned(), value: value.into() });
     }

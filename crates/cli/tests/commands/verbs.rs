@@ -114,7 +114,7 @@ fn failures_are_kept_apart_from_numbers_and_can_be_redone() {
     let campaign = r#"
 name = "failing"
 [workload]
-command = "case {group} in 2) test -e mended || {{ echo 'No space left on device' >&2; exit 3; }};; 3) sleep 60;; esac; echo speed={group}00 samples/s"
+command = "case {group} in 2) test -e fixed || {{ echo 'No space left on device' >&2; exit 3; }};; 3) sleep 60;; esac; echo speed={group}00 samples/s"
 [vary]
 group = [1, 2, 3]
 [repeats]
@@ -129,7 +129,7 @@ unit = "samples/s"
 "#;
     let bench = Bench::new().file("failing.toml", campaign);
     insta::assert_snapshot!("failing", bench.run(&["run", "failing.toml"]));
-    std::fs::write(bench.path("mended"), "").unwrap();
+    std::fs::write(bench.path("fixed"), "").unwrap();
     insta::assert_snapshot!("failing_redone", bench.run(&["run", "failing.toml", "--only", "failed"]));
 }
 

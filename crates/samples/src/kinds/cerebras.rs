@@ -79,7 +79,7 @@ enum Release {
     R26,
 }
 
-/// A fit being told line by line.
+/// A fit, written line by line.
 struct Run<'a, 'out> {
     log: &'a mut Log<'out>,
     settings: &'a Settings,

@@ -50,11 +50,11 @@ fn compose(job: &mut Job<'_, '_>) {
     for _ in 0..job.units.unwrap_or(job.settings.whole("runs")) {
         let mut random = job.random.fork();
         let run = Run::new(&mut random);
-        tell(job, run);
+        write_run(job, run);
     }
 }
 
-fn tell(job: &mut Job<'_, '_>, run: Run) {
+fn write_run(job: &mut Job<'_, '_>, run: Run) {
     let (log, settings) = (&mut *job.log, job.settings);
     log.line("");
     if settings.flag("rebuild") {

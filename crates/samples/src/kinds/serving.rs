@@ -47,7 +47,7 @@ pub(crate) struct LoadTest {
 }
 
 impl LoadTest {
-    /// A test of so many requests, of which so many are under way at once.
+    /// A test: its requests, and how many are in flight at once.
     pub(crate) fn new(requests: u64, concurrency: u64, random: &mut Random) -> Self {
         let input = requests * random.whole(200, 240);
         let output = requests * random.whole(180, 220);
@@ -61,7 +61,7 @@ impl LoadTest {
         Self { requests, concurrency, input, output, seconds, first, each, between, whole }
     }
 
-    /// So many of something a second.
+    /// A rate per second.
     pub(crate) fn per_second(&self, count: u64) -> f64 {
         count as f64 / self.seconds
     }

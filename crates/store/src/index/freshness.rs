@@ -24,7 +24,7 @@ pub(super) struct IndexedPart {
     pub(super) lines: u64,
     /// The checksum of all bytes before the offset.
     pub(super) checksum: u32,
-    /// Whether the index holds results that only the run directories have. It is then not extended but made anew.
+    /// Whether the index holds results that only the run directories have. It is then not extended but rebuilt.
     pub(super) restored: bool,
 }
 

@@ -134,7 +134,7 @@ fn extend(record: &Path, path: &Path) -> Result<bool, Obstacle> {
     }
 }
 
-/// Makes the index anew beside its place and moves it there whole.
+/// Rebuilds the index beside its place and moves it there whole.
 fn rebuild(record: &Path, path: &Path) -> Result<(), Obstacle> {
     let beside = beside(path, ".new");
     remove(&beside)?;
@@ -189,7 +189,7 @@ fn create_and_fill(connection: &mut Connection, record: &Path) -> Result<(), Obs
 }
 
 /// Reads the journal on from where the index ends, in one transaction. Where it is read from its start, results that
-/// only the run directories have are taken over. An index that cannot be extended is made anew.
+/// only the run directories have are taken over. An index that cannot be extended is rebuilt.
 fn fill(connection: &mut Connection, record: &Path, mut part: IndexedPart) -> Result<(), Obstacle> {
     let path = record.join(JOURNAL);
     let journal_error = |source| Obstacle::Journal(StoreError::Read { path: path.clone(), source });

@@ -86,7 +86,7 @@ impl<R: Read> Reader<R> {
         Reader { at_head: true, ..Reader::resume(source, path, 0, 0) }
     }
 
-    /// Reads on from a place where a line starts; so many lines are before it.
+    /// Reads on from a place where a line starts; `lines` lines are before it.
     pub(crate) fn resume(source: R, path: &Path, offset: u64, lines: u64) -> Reader<R> {
         Reader {
             source: BufReader::with_capacity(1 << 17, source),

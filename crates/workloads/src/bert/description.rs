@@ -55,7 +55,7 @@ fn task_settings() -> Vec<SettingDescription> {
             0,
             MOST,
             0,
-            "Pad sentences to so many tokens, as other systems do; 0 = each at its own length, without padding",
+            "Pad sentences to this many tokens, as other systems do; 0 = no padding, each at its own length",
         ),
         integer("context", 3, MOST, 128, "Tokens of a sequence that is made up or pre-trained on"),
     ]

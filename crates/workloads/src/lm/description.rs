@@ -77,13 +77,7 @@ fn training_settings() -> Vec<SettingDescription> {
         text("text", "", "Text file to train on; empty = random tokens from the seed"),
         text("tokenizer", "", "tokenizer.json to read the text with; empty = bytes"),
         text("save", "", "Where to write a checkpoint (safetensors); empty = nowhere"),
-        integer(
-            "save_every",
-            0,
-            1 << 40,
-            0,
-            "Write the checkpoint after every so many steps; 0 = only at the end",
-        ),
-        text("resume", "", "Checkpoint to go on from; empty = begin anew"),
+        integer("save_every", 0, 1 << 40, 0, "Steps between checkpoints; 0 = only at the end"),
+        text("resume", "", "Checkpoint to resume from; empty = start fresh"),
     ]
 }

@@ -162,7 +162,7 @@ impl Work for Rank<'_> {
 pub(super) fn note_resume(options: &Options, checkpoint: &Checkpoint, emitter: &mut Emitter<'_>) {
     let Some(about) = checkpoint.about() else {
         emitter.note(
-            "the checkpoint holds weights alone: steps are counted from 0, and the optimizer begins anew",
+            "the checkpoint holds weights alone: steps are counted from 0, and the optimizer starts fresh",
         );
         return;
     };

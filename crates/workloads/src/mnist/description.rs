@@ -64,7 +64,7 @@ fn data_settings() -> Vec<SettingDescription> {
             "data_set",
             &DATA_SETS,
             "auto",
-            "What is learned; auto = MNIST where it is there, else synthetic digits. `assay doctor data` tells",
+            "Data set; auto = MNIST if downloaded, else synthetic digits (see `assay doctor data`)",
         ),
         text("data", "", "Folder with the four files of the data set; empty = the data directory"),
         integer("train_samples", 0, MOST, 0, "Images to train on, the first ones; 0 = all"),

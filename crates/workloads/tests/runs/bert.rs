@@ -260,10 +260,10 @@ fn a_model_from_a_folder_answers_with_its_labels_whatever_its_prefix() {
 
 #[test]
 fn folders_that_are_broken_are_refused_with_the_file_that_is_at_fault() {
-    let refused = |spoil: &dyn Fn(&Path)| {
+    let refused = |damage: &dyn Fn(&Path)| {
         let directory = tempfile::tempdir().unwrap();
         folder(directory.path(), "");
-        spoil(directory.path());
+        damage(directory.path());
         let settings = with_model(directory.path(), &[("text", "dune".into())]);
         let error = try_run(&settings, &MACHINE).0.unwrap_err();
         assert!(error.hint().is_some(), "{error}");
