@@ -20,12 +20,12 @@ pub fn tasks() -> SettingDescription {
 
 /// Threads.
 pub fn threads() -> SettingDescription {
-    integer("threads", 0, 4096, 0, "Threads of all tasks together; 0 = as many as there are cores")
+    positive("threads", 4096, "Threads of all tasks together; as many as there are cores unless given")
 }
 
 /// The profile.
 pub fn profile() -> SettingDescription {
-    text("profile", "", "Where to write a Chrome trace of every operation; empty = no profile")
+    optional_text("profile", "File to write a Chrome trace of every operation to")
 }
 
 /// Pacing.
@@ -41,10 +41,10 @@ pub fn seed() -> SettingDescription {
 /// The dimensions of a transformer, where the size does not say them.
 pub fn dimensions() -> [SettingDescription; 4] {
     [
-        integer("width", 0, MOST, 0, "Width of the model; 0 = as the size says"),
-        integer("hidden", 0, MOST, 0, "Width of the feed-forward layers; 0 = as the size says"),
-        integer("layers", 0, 1 << 16, 0, "Layers; 0 = as the size says"),
-        integer("heads", 0, MOST, 0, "Attention heads; 0 = as the size says"),
+        positive("width", MOST, "Width of the model; that of `size` unless given"),
+        positive("hidden", MOST, "Width of the feed-forward layers; that of `size` unless given"),
+        positive("layers", 1 << 16, "Layers; that of `size` unless given"),
+        positive("heads", MOST, "Attention heads; that of `size` unless given"),
     ]
 }
 
@@ -85,6 +85,16 @@ pub(crate) fn engine_settings() -> Vec<SettingDescription> {
 
 fn setting(name: &str, kind: SettingKind, default: Value, summary: &str) -> SettingDescription {
     SettingDescription { default: Some(default), optional: false, ..optional(name, kind, summary) }
+}
+
+/// A whole number from 1 to `max` that may be left out.
+pub fn positive(name: &str, max: i64, summary: &str) -> SettingDescription {
+    optional(name, SettingKind::Integer { min: 1, max }, summary)
+}
+
+/// A text that may be left out.
+pub fn optional_text(name: &str, summary: &str) -> SettingDescription {
+    optional(name, SettingKind::Text, summary)
 }
 
 /// A setting that may be left out.

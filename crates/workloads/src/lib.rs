@@ -110,13 +110,16 @@ mod tests {
     fn every_setting_is_in_the_command_and_every_default_is_allowed() {
         for description in descriptions() {
             let default = |setting: &assay_model::SettingDescription| {
-                (setting.name.clone(), setting.default.clone().unwrap())
+                Some((setting.name.clone(), setting.default.clone()?))
             };
-            let given: Settings = description.settings.iter().map(default).collect();
+            let given: Settings = description.settings.iter().filter_map(default).collect();
             assert!(Checked::new(&description, &given).is_ok(), "{}", description.name);
             for setting in &description.settings {
                 let placeholder = format!(" {0}={{{0}}}", setting.name);
                 assert!(description.command.contains(&placeholder), "{}", setting.name);
+                assert!(setting.optional != setting.default.is_some(), "{}", setting.name);
+                let sentinel = setting.summary.contains("0 = ") && setting.name != "clip";
+                assert!(!sentinel && !setting.summary.contains("empty = "), "{}", setting.summary);
             }
         }
     }

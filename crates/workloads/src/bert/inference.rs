@@ -30,7 +30,7 @@ pub(super) fn run(
     emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
     let began = RunStart::now();
-    native::report_settings(options.in_force(), &["learning_rate", "weight_decay", "clip"], emitter);
+    native::report_settings(options.in_effect(), &["learning_rate", "weight_decay", "clip"], emitter);
     report_sentences(options, &opened, &sentences, emitter);
     if !fits(options, &sentences, machine, emitter) {
         return Ok(Ended::DoesNotFit);

@@ -72,7 +72,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Reads and checks settings. `cores` stands in for a thread count of 0.
+    /// Reads and checks settings. `cores` is the number of threads unless it is given.
     pub fn read(settings: &Settings, cores: usize) -> Result<Options, WorkloadError> {
         let checked = Checked::new(&description(), settings)?;
         let text = |name: &str| Some(checked.text(name).to_owned()).filter(|text| !text.is_empty());
@@ -136,7 +136,7 @@ impl Options {
     }
 
     /// Every setting with the value that is in effect.
-    pub fn in_force(&self) -> Settings {
+    pub fn in_effect(&self) -> Settings {
         let mut settings = self.settings.clone();
         let mut set = |name: &str, number: usize| {
             settings.insert(name.to_owned(), Value::Integer(i64::try_from(number).unwrap_or(i64::MAX)));
@@ -280,7 +280,7 @@ mod tests {
         let options = read(&[("size", "large".into()), ("layers", 2.into())]).unwrap();
         let BertShape { width, hidden, layers, heads, vocabulary, positions, .. } = options.shape;
         assert_eq!([width, hidden, layers, heads, vocabulary, positions], [1024, 4096, 2, 16, 30_522, 512]);
-        assert_eq!((options.threads, options.in_force()["hidden"].clone()), (3, Value::Integer(4096)));
+        assert_eq!((options.threads, options.in_effect()["hidden"].clone()), (3, Value::Integer(4096)));
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(super) fn run(
 ) -> Result<Ended, WorkloadError> {
     const ELSEWHERE: [&str; 5] = ["text", "head", "sentences", "length", "classes"];
     let began = RunStart::now();
-    native::report_settings(options.in_force(), &ELSEWHERE, emitter);
+    native::report_settings(options.in_effect(), &ELSEWHERE, emitter);
     opened.report_made_up(options, emitter);
     if !fits(options, machine, emitter) {
         return Ok(Ended::DoesNotFit);

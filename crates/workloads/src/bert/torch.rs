@@ -108,7 +108,7 @@ fn run(
 
 /// The settings in effect, and what the script must know beside them.
 fn settings(options: &Options, opened: &Opened) -> Settings {
-    let mut settings = options.in_force();
+    let mut settings = options.in_effect();
     let special = opened.tokens.special();
     let more = [
         ("kinds", options.shape.kinds),

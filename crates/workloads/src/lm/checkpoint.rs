@@ -51,7 +51,7 @@ pub struct About {
 
 impl About {
     pub(super) fn new(options: &Options, updates: u64) -> About {
-        let all = options.in_force();
+        let all = options.in_effect();
         let settings = SETTINGS.iter().filter_map(|name| Some(((*name).to_owned(), all.get(*name)?.clone())));
         About { updates, settings: settings.collect() }
     }

@@ -26,7 +26,7 @@ pub(super) fn run(
     emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
     let began = RunStart::now();
-    native::report_settings(options.in_force(), &[], emitter);
+    native::report_settings(options.in_effect(), &[], emitter);
     if !fits(options, text.as_ref().map_or(0, Text::bytes), machine, emitter) {
         return Ok(Ended::DoesNotFit);
     }

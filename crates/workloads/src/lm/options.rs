@@ -110,7 +110,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Reads and checks settings. `cores` stands in for a thread count of 0.
+    /// Reads and checks settings. `cores` is the number of threads unless it is given.
     pub fn read(settings: &Settings, cores: usize) -> Result<Options, WorkloadError> {
         let checked = Checked::new(&description(), settings)?;
         let path = |name: &str| Some(checked.text(name)).filter(|text| !text.is_empty()).map(PathBuf::from);
@@ -191,7 +191,7 @@ impl Options {
     }
 
     /// Every setting with the value that is in effect.
-    pub fn in_force(&self) -> Settings {
+    pub fn in_effect(&self) -> Settings {
         let mut settings = self.settings.clone();
         let mut set = |name: &str, number: usize| {
             settings.insert(name.to_owned(), Value::Integer(i64::try_from(number).unwrap_or(i64::MAX)));
@@ -310,7 +310,7 @@ mod tests {
             LmShape { width: 4096, hidden: 11_008, layers: 2, heads: 32, vocabulary: 32_000 }
         );
         assert_eq!(options.threads, 3);
-        assert_eq!(options.in_force()["width"], Value::Integer(4096));
+        assert_eq!(options.in_effect()["width"], Value::Integer(4096));
         assert_eq!(read(&[("text", "a.txt".into())]).unwrap().shape.vocabulary, 256);
     }
 

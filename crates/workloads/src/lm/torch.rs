@@ -24,7 +24,7 @@ pub(super) fn run(
     let tokens = text.map(|tokens| tokens.iter().flat_map(|token| token.to_le_bytes()).collect());
     let job = Job {
         script: include_str!("torch.py"),
-        settings: options.in_force(),
+        settings: options.in_effect(),
         native_only: &["save", "profile"],
         files: tokens.into_iter().map(|bytes| ("tokens", bytes)).collect(),
         planned: options.warmup.saturating_add(options.iterations),

@@ -66,7 +66,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Reads and checks settings. `cores` stands in for a thread count of 0.
+    /// Reads and checks settings. `cores` is the number of threads unless it is given.
     pub fn read(settings: &Settings, cores: usize) -> Result<Options, WorkloadError> {
         let (settings, further) = without_repeat(settings)?;
         let checked = Checked::new(&description(), &settings)?;
@@ -166,7 +166,7 @@ impl Options {
     }
 
     /// Every setting with the value that is in effect.
-    pub fn in_force(&self) -> Settings {
+    pub fn in_effect(&self) -> Settings {
         self.settings.clone()
     }
 
@@ -249,8 +249,8 @@ mod tests {
         let mut options = read(&[("epochs", 3.into())]).unwrap();
         let schedule = options.settle(&samples(100)).unwrap();
         assert_eq!((schedule.steps(), schedule.iterations()), (39, 3));
-        assert_eq!(options.in_force()["steps"], Value::Integer(39));
-        assert_eq!(options.in_force()["data_set"], Value::from("synthetic"));
+        assert_eq!(options.in_effect()["steps"], Value::Integer(39));
+        assert_eq!(options.in_effect()["data_set"], Value::from("synthetic"));
         let mut options = read(&[("steps", 20.into()), ("steps_per_iteration", 5.into())]).unwrap();
         let schedule = options.settle(&samples(100)).unwrap();
         assert_eq!((schedule.steps(), schedule.iterations()), (20, 5));

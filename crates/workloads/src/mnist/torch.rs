@@ -21,7 +21,7 @@ pub(super) fn run(
     machine: &Limits,
     emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
-    let mut settings = options.in_force();
+    let mut settings = options.in_effect();
     let iterations = schedule.iterations() - options.warmup;
     settings.insert("iterations".to_owned(), Value::Integer(i64::try_from(iterations).unwrap_or(i64::MAX)));
     let Samples { train, test, note, .. } = samples;
