@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::kind::{Choice, KINDS, Kind};
+use crate::kind::{Choice, KINDS, SampleKind};
 
 /// Why a sample could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -71,13 +71,13 @@ impl SampleError {
     }
 
     /// `kind` has no option called `name`.
-    pub(crate) fn unknown_option(kind: &'static Kind, name: &str) -> Self {
+    pub(crate) fn unknown_option(kind: &'static SampleKind, name: &str) -> Self {
         let nearest = nearest(name, kind.options.iter().map(|choice| choice.name));
         Self::UnknownOption { kind: kind.name, name: name.to_owned(), nearest }
     }
 
     /// An option of `kind` cannot take `value`.
-    pub(crate) fn bad_value(kind: &'static Kind, choice: &'static Choice, value: &str) -> Self {
+    pub(crate) fn bad_value(kind: &'static SampleKind, choice: &'static Choice, value: &str) -> Self {
         let takes = choice.values.to_string();
         Self::BadValue { kind: kind.name, name: choice.name, value: value.to_owned(), takes }
     }

@@ -79,9 +79,9 @@ fn unknown(name: &str) -> WorkloadError {
 /// Whether a workload can be run with these settings, as far as the settings alone show.
 pub fn check(name: &str, settings: &Settings) -> Result<(), WorkloadError> {
     match name {
-        lm::NAME => lm::Options::read(settings, 1).map(|_| ()),
-        bert::NAME => bert::Options::read(settings, 1).map(|_| ()),
-        mnist::NAME => mnist::Options::read(settings, 1).map(|_| ()),
+        lm::NAME => lm::LmOptions::read(settings, 1).map(|_| ()),
+        bert::NAME => bert::BertOptions::read(settings, 1).map(|_| ()),
+        mnist::NAME => mnist::MnistOptions::read(settings, 1).map(|_| ()),
         _ => Ok(()),
     }
 }

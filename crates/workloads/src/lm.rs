@@ -59,7 +59,7 @@ mod torch;
 
 pub use description::description;
 pub use model::Model;
-pub use options::Options;
+pub use options::LmOptions;
 
 use assay_model::Settings;
 
@@ -72,7 +72,7 @@ pub const NAME: &str = "lm";
 
 /// Runs it with the engine that the settings name.
 pub fn run(settings: &Settings, machine: &Limits, emitter: &mut Emitter<'_>) -> Result<Ended, WorkloadError> {
-    let mut options = Options::read(settings, machine.threads)?;
+    let mut options = LmOptions::read(settings, machine.threads)?;
     let text = Text::open(&options, machine.memory_bytes)?;
     if let Some(text) = &text {
         options.settle_vocabulary(text.vocabulary)?;

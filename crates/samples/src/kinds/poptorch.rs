@@ -4,7 +4,7 @@ mod failure;
 
 use crate::bar::{self, Bar};
 use crate::calendar::Clock;
-use crate::kind::{FLAG, Job, Kind, Settings, Values, log_options};
+use crate::kind::{FLAG, Job, SampleKind, Settings, Values, log_options};
 use crate::log::{Log, say};
 use assay_random::Random;
 
@@ -14,7 +14,7 @@ const TEST_IMAGES: u64 = 10_000;
 const DEVICE_ITERATIONS: u64 = 50;
 const TEST_BATCH: u64 = 80;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "poptorch",
     summary: "a PopTorch image classifier under srun: epoch, compilation and test bars, then the accuracy",
     options: log_options![

@@ -1,7 +1,7 @@
 //! What `sacct` prints of jobs that ended: as a table, with bars between the fields, or as JSON.
 
 use crate::calendar::{Clock, slurm_span};
-use crate::kind::{Job, Kind, Values, log_options};
+use crate::kind::{Job, SampleKind, Values, log_options};
 use crate::log::say;
 
 /// States in which a job can end, with the exit code that goes with each.
@@ -14,7 +14,7 @@ pub(super) const STATES: [(&str, &str); 6] = [
     ("NODE_FAIL", "0:0"),
 ];
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "sacct",
     summary: "Slurm accounting: jobs with state, exit code and times, as text, separated by bars, or JSON",
     options: log_options![

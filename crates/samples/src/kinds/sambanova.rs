@@ -4,11 +4,11 @@
 use crate::bar::Bar;
 use crate::calendar::Clock;
 use crate::curve::Curve;
-use crate::kind::{FLAG, Job, Kind, Settings, Values, log_options};
+use crate::kind::{FLAG, Job, SampleKind, Settings, Values, log_options};
 use crate::log::say;
 use assay_random::Random;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "sambanova",
     summary: "a SambaNova job: script head, steps, results, gate; or its compile script",
     options: log_options![

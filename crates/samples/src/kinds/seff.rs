@@ -1,12 +1,12 @@
 //! What `seff` prints of one job.
 
 use crate::calendar::slurm_span;
-use crate::kind::{Job, Kind, Values, log_options};
+use crate::kind::{Job, SampleKind, Values, log_options};
 use crate::log::say;
 
 use super::sacct::SlurmJob;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "seff",
     summary: "Slurm job efficiency: state, processors, wall-clock time, memory",
     options: log_options![

@@ -2,7 +2,7 @@
 
 use assay_kernels::Threads;
 
-use super::options::{Phase, Work};
+use super::options::{LmWork, Phase};
 use super::parameters::Layer;
 use super::plan::{Lengths, Policy};
 use super::shape::LmShape;
@@ -97,7 +97,7 @@ pub(super) struct Buffers {
 }
 
 impl Buffers {
-    pub(super) fn new(threads: &Threads, shape: &LmShape, work: &Work) -> Result<Buffers, WorkloadError> {
+    pub(super) fn new(threads: &Threads, shape: &LmShape, work: &LmWork) -> Result<Buffers, WorkloadError> {
         let lengths = Lengths::new(threads, shape, work);
         let backward = work.phase != Phase::Forward;
         let buffer =

@@ -14,7 +14,7 @@ use safetensors::tensor::Dtype;
 use serde::{Deserialize, Serialize};
 
 use super::model::State;
-use super::options::Options;
+use super::options::LmOptions;
 use super::parameters::Parameters;
 use super::shape::LmShape;
 use crate::WorkloadError;
@@ -50,7 +50,7 @@ pub struct About {
 }
 
 impl About {
-    pub(super) fn new(options: &Options, updates: u64) -> About {
+    pub(super) fn new(options: &LmOptions, updates: u64) -> About {
         let all = options.in_effect();
         let settings = SETTINGS.iter().filter_map(|name| Some(((*name).to_owned(), all.get(*name)?.clone())));
         About { updates, settings: settings.collect() }
