@@ -56,7 +56,7 @@ fn metrics() -> Vec<Metric> {
 
 /// Logs that can be generated.
 fn samples() -> Vec<Sample> {
-    let sample = |kind: &assay_samples::Kind| Sample {
+    let sample = |kind: &assay_samples::SampleKind| Sample {
         name: kind.name.to_owned(),
         options: kind.options.iter().map(|option| option.name.to_owned()).collect(),
     };
