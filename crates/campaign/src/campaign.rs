@@ -59,7 +59,6 @@ pub struct Campaign {
     pub sweep: Sweep,
     /// How often each cell is run.
     pub repeats: Repeats,
-    /// In which order.
     pub order: Order,
     /// For how long, and bound to what.
     pub run: RunPolicy,

@@ -31,8 +31,16 @@ Exit codes:
   6    result invalid
   130  interrupted (the record is kept)")]
 pub struct Arguments {
-    /// When to use color.
-    #[arg(long, alias = "colour", global = true, default_value = "auto", value_name = "WHEN")]
+    /// When to use color: auto, always or never.
+    #[arg(
+        long,
+        alias = "colour",
+        global = true,
+        default_value = "auto",
+        value_name = "WHEN",
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
     pub color: Color,
     #[command(subcommand)]
     pub verb: Verb,
@@ -42,9 +50,7 @@ pub struct Arguments {
 pub enum Color {
     /// On a terminal, unless NO_COLOR is set.
     Auto,
-    /// Always.
     Always,
-    /// Never.
     Never,
 }
 

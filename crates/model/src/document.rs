@@ -159,7 +159,6 @@ pub enum Standing {
 pub struct SettingFact {
     /// The canonical name.
     pub name: String,
-    /// The value.
     pub value: Value,
     /// Asked for or seen.
     pub standing: Standing,
@@ -169,7 +168,6 @@ pub struct SettingFact {
     /// The arithmetic, where the value follows from other numbers: `60000 / (50 × 150) = 8`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arithmetic: Option<String>,
-    /// Where.
     pub source: Source,
 }
 
@@ -229,7 +227,6 @@ pub struct Phase {
     /// Its length, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
-    /// How it is known.
     pub known_by: KnownBy,
     /// The line it began on.
     pub source: Source,
@@ -242,7 +239,6 @@ pub struct Hint {
     pub seen: String,
     /// What to do.
     pub advice: String,
-    /// Where.
     pub source: Source,
 }
 
@@ -294,9 +290,7 @@ pub enum Role {
 /// One row of a table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TableRow {
-    /// Its line.
     pub line: u64,
-    /// Its cells.
     pub cells: Vec<TableCell>,
     /// What the row holds in a transposed table.
     #[serde(default)]
@@ -308,7 +302,6 @@ pub struct TableRow {
 pub struct TableCell {
     /// Its text, without mark-up.
     pub text: String,
-    /// Its line.
     pub line: u64,
     /// The number in it, in its base unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -43,7 +43,6 @@ pub enum Entry {
     },
     /// The plan from here on. Only what changed against the plan before is written.
     Plan {
-        /// The plan.
         plan: Box<PlanInForce>,
         /// Cells that this plan adds.
         add: Vec<PlannedCell>,
@@ -52,7 +51,6 @@ pub enum Entry {
     },
     /// A run is about to start: its process may exist from here on.
     Launching {
-        /// Which run.
         run: RunId,
         /// When, in seconds since 1970 UTC.
         at: f64,
@@ -61,7 +59,6 @@ pub enum Entry {
     },
     /// The process of a run exists.
     Started {
-        /// Which run.
         run: RunId,
         /// The process id, which is the process group too.
         pid: u32,
@@ -72,7 +69,6 @@ pub enum Entry {
     },
     /// A run ended. Written and synced before the run is shown.
     Finished {
-        /// Which run.
         run: RunId,
         /// How it went.
         result: Box<RunResult>,

@@ -40,10 +40,7 @@ pub enum Status {
         reason: String,
     },
     /// Somebody or a scheduler ended it.
-    Cancelled {
-        /// By what.
-        reason: String,
-    },
+    Cancelled { reason: String },
     /// The evidence breaks off before its end.
     Truncated,
     /// The evidence does not show how it ended.
@@ -56,10 +53,7 @@ pub enum Status {
 #[serde(rename_all = "snake_case")]
 pub enum Failure {
     /// The process ended with this exit code.
-    Exit {
-        /// The code.
-        code: i32,
-    },
+    Exit { code: i32 },
     /// A signal ended the process.
     Signal {
         /// The signal's number.

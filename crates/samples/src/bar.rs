@@ -61,7 +61,6 @@ impl Bar<'_> {
         };
     }
 
-    /// Draws it.
     pub(crate) fn draw(&self, log: &mut Log<'_>) {
         self.open(log);
         log.text("]");

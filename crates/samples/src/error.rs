@@ -18,7 +18,6 @@ pub enum SampleError {
     /// The kind has no such option.
     #[error("sample kind `{kind}` has no option `{name}`")]
     UnknownOption {
-        /// The kind.
         kind: &'static str,
         /// What was asked for.
         name: String,
@@ -28,7 +27,6 @@ pub enum SampleError {
     /// An option has a value that it cannot take.
     #[error("option `{name}` of sample kind `{kind}` cannot be `{value}`: it takes {takes}")]
     BadValue {
-        /// The kind.
         kind: &'static str,
         /// The option.
         name: &'static str,
@@ -40,7 +38,6 @@ pub enum SampleError {
     /// The sample could not be written where it should go.
     #[error("cannot write a sample of kind `{kind}`: {source}")]
     Write {
-        /// The kind.
         kind: &'static str,
         /// What the system said.
         #[source]

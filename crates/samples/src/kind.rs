@@ -11,7 +11,6 @@ use assay_random::Random;
 /// One kind of sample.
 #[derive(Debug)]
 pub struct SampleKind {
-    /// Its name.
     pub name: &'static str,
     /// What it looks like.
     pub summary: &'static str,

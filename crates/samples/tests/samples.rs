@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_samples::{KINDS, SampleKind, SampleError, Values, write};
+use assay_samples::{KINDS, SampleError, SampleKind, Values, write};
 use proptest::prelude::*;
 
 fn options(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {

@@ -18,22 +18,18 @@ pub fn tasks() -> SettingDescription {
     integer("tasks", 1, 4096, 1, "Tasks that train on their own data and average their gradients")
 }
 
-/// Threads.
 pub fn threads() -> SettingDescription {
     positive("threads", 4096, "Threads of all tasks together; as many as there are cores unless given")
 }
 
-/// The profile.
 pub fn profile() -> SettingDescription {
     optional_text("profile", "File to write a Chrome trace of every operation to")
 }
 
-/// Pacing.
 pub fn paced() -> SettingDescription {
     switch("paced", "Wait for one line on standard input before each iteration")
 }
 
-/// The seed.
 pub fn seed() -> SettingDescription {
     integer("seed", 0, i64::MAX, 1, "Seed of the initial weights and of the data")
 }
@@ -113,12 +109,10 @@ pub fn integer(name: &str, min: i64, max: i64, default: i64, summary: &str) -> S
     setting(name, SettingKind::Integer { min, max }, Value::Integer(default), summary)
 }
 
-/// A number.
 pub fn number(name: &str, default: f64, summary: &str) -> SettingDescription {
     setting(name, SettingKind::Number, Value::Float(default), summary)
 }
 
-/// A text.
 pub fn text(name: &str, default: &str, summary: &str) -> SettingDescription {
     setting(name, SettingKind::Text, default.into(), summary)
 }

@@ -71,7 +71,6 @@ pub struct Limits {
 /// How a run that could be begun came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// All was done.
     Done,
     /// It needs more memory than there is, and was not begun.
     DoesNotFit,

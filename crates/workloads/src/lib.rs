@@ -66,7 +66,6 @@ pub fn descriptions() -> Vec<WorkloadDescription> {
     vec![lm::description(), bert::description(), mnist::description()]
 }
 
-/// The workload of a name.
 pub fn description(name: &str) -> Result<WorkloadDescription, WorkloadError> {
     descriptions().into_iter().find(|known| known.name == name).ok_or_else(|| unknown(name))
 }

@@ -68,7 +68,6 @@ pub(crate) struct RunStart {
 }
 
 impl RunStart {
-    /// Now.
     pub(crate) fn now() -> RunStart {
         RunStart { at: Instant::now(), memory: anonymous_memory() }
     }

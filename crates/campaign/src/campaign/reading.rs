@@ -42,7 +42,6 @@ pub struct Pattern {
     pub unit: Unit,
     /// The factor from the number as written to the base unit.
     pub factor: f64,
-    /// Which direction is better.
     pub better: Direction,
     /// What to keep of several matches.
     pub keep: Keep,

@@ -19,7 +19,6 @@ use crate::template::Template;
 pub struct RunPaths<'a> {
     /// This program.
     pub assay: &'a Path,
-    /// The directory of the run.
     pub run_directory: &'a Path,
 }
 
@@ -79,7 +78,6 @@ pub enum RecordingSource {
     Sample {
         /// The kind of log.
         kind: String,
-        /// Its options.
         options: BTreeMap<String, String>,
         /// The seed, which is another one for every run.
         seed: u64,

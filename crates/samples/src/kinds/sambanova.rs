@@ -37,9 +37,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
 /// A run as it really is.
 #[derive(Debug, Clone)]
 pub(crate) struct Run {
-    /// Tasks.
     pub(crate) tasks: u64,
-    /// Steps.
     pub(crate) steps: u64,
     /// Samples over all tasks and steps.
     pub(crate) samples: u64,

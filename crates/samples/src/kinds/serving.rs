@@ -8,9 +8,7 @@ use assay_random::Random;
 /// Milliseconds of one kind of latency.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Latency {
-    /// The mean.
     pub(crate) mean: f64,
-    /// The median.
     pub(crate) median: f64,
     /// The 99th of a hundred.
     pub(crate) high: f64,

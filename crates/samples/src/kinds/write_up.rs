@@ -122,7 +122,6 @@ impl Page<'_, '_> {
     }
 }
 
-/// Mean and deviation.
 fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;

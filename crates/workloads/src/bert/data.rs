@@ -27,7 +27,6 @@ const PIECE_BYTES: usize = 1 << 20;
 /// A text as tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
-    /// Its tokens.
     pub tokens: Vec<u32>,
 }
 

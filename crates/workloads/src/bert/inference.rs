@@ -21,7 +21,6 @@ use crate::profile::Profile;
 use crate::summary::{CPU, mean};
 use crate::{Emitter, Ended, Limits, WorkloadError};
 
-/// Runs it.
 pub(super) fn run(
     options: &BertOptions,
     opened: Opened,

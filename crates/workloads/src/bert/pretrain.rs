@@ -19,7 +19,6 @@ use crate::session::{IterationSchedule, TimedWork};
 use crate::summary::{Outcome, WorkAmount};
 use crate::{Emitter, Ended, Limits, WorkloadError, training};
 
-/// Runs it.
 pub(super) fn run(
     options: &BertOptions,
     opened: Opened,

@@ -86,7 +86,6 @@ pub(super) struct Scratch {
     pub(super) norm: Vec<f32>,
 }
 
-/// All buffers.
 pub(super) struct Buffers {
     /// The input of each layer and the output of the last; just one that changes in place without a backward pass.
     pub(super) streams: Vec<Vec<f32>>,

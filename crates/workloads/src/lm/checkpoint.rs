@@ -89,7 +89,6 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Opens a checkpoint.
     pub fn open(path: &Path) -> Result<Checkpoint, WorkloadError> {
         const HINT: &str = "give a checkpoint that `save` wrote, or a safetensors file with the same tensors";
         let weights = Weights::open(path, "resume from").map_err(|error| match error {

@@ -28,7 +28,6 @@ pub struct Model {
 
 /// The state of a model that a checkpoint holds.
 pub struct State<'a> {
-    /// The weights.
     pub weights: &'a mut Parameters,
     /// The first and second moments of the optimizer, where there is one.
     pub moments: Option<&'a mut [Parameters; 2]>,
@@ -62,7 +61,6 @@ impl Model {
         })
     }
 
-    /// The weights.
     pub fn weights(&self) -> &Parameters {
         &self.weights
     }

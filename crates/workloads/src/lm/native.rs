@@ -18,7 +18,6 @@ use crate::session::{IterationSchedule, TimedWork};
 use crate::summary::Outcome;
 use crate::{Emitter, Ended, Limits, WorkloadError, training};
 
-/// Runs it.
 pub(super) fn run(
     options: &LmOptions,
     text: Option<Text>,

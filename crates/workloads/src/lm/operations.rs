@@ -198,7 +198,6 @@ impl Operations {
     }
 }
 
-/// The shape of attention.
 pub(super) fn attention_shape(shape: &LmShape, work: &LmWork) -> attention::AttentionShape {
     attention::AttentionShape {
         batch: work.batch,

@@ -26,7 +26,6 @@ pub struct Lengths {
     pub kept: u128,
     /// Queries, keys and values.
     pub qkv: u128,
-    /// Gate and up.
     pub gate_up: u128,
     /// One number for each token.
     pub tokens: u128,

@@ -17,7 +17,6 @@ use crate::session::{IterationSchedule, TimedWork};
 use crate::summary::Outcome;
 use crate::{Emitter, Ended, Limits, WorkloadError, memory};
 
-/// Runs it.
 pub(super) fn run(
     options: &MnistOptions,
     samples: &Samples,

@@ -16,9 +16,7 @@ pub struct Samples {
     pub name: &'static str,
     /// What the reader of the numbers should know about it.
     pub note: Option<String>,
-    /// What to train on.
     pub train: Images,
-    /// What to test with.
     pub test: Images,
 }
 

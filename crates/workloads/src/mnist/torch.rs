@@ -13,7 +13,6 @@ use crate::{Emitter, Ended, Limits, WorkloadError};
 
 const FLOAT: u128 = 4;
 
-/// Runs it.
 pub(super) fn run(
     options: &MnistOptions,
     samples: &Samples,
