@@ -12,8 +12,8 @@ use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
 
 use super::schema::INDEX_VERSION;
-use crate::{RecordPermissions, regular};
 use crate::layout::{INDEX, INDEX_CHECK};
+use crate::{RecordPermissions, regular};
 
 /// How far the index has read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

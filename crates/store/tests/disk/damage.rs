@@ -218,7 +218,8 @@ fn a_pipe_in_the_place_of_a_file_is_never_waited_for() {
         fs::remove_file(&path).unwrap();
         assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
         let directory = root.path().to_owned();
-        let shown = within_seconds(move || Record::open(&directory).and_then(|record| record.index()).is_ok());
+        let shown =
+            within_seconds(move || Record::open(&directory).and_then(|record| record.index()).is_ok());
         assert_eq!(shown, name != "journal.jsonl", "{name}");
         let directory = root.path().to_owned();
         let opened = within_seconds(move || Store::open_or_create(&directory, &identity()).is_ok());
