@@ -18,6 +18,7 @@
 //! | `medium.rs` | the two system calls the journal rests on, replaceable for tests |
 //! | `fault.rs` | a simulated disk that loses power, fills up and tears writes |
 //! | `recovery.rs` | what a damaged journal lost, and what run directories still have of it |
+//! | `regular.rs` | opening only regular files: others may never end |
 //! | `permissions.rs` | who may read a record |
 //! | `secrets.rs` | which variables are kept, and what is masked |
 //! | `scrub.rs` | takes secrets out of a record that exists |
@@ -55,6 +56,7 @@ mod medium;
 mod permissions;
 mod record;
 mod recovery;
+mod regular;
 mod remove;
 #[cfg(test)]
 mod sample;

@@ -11,7 +11,7 @@ use crate::layout::{JOURNAL, RESULT, relative_run_directory};
 use crate::lock::{self, Holder};
 use crate::medium::{FileMedium, Medium};
 use crate::recovery::{DamageReport, Unrecorded, unrecorded};
-use crate::{RecordPermissions, State, StoreError};
+use crate::{RecordPermissions, State, StoreError, regular};
 
 /// A file without one good line may be a record that a crash kept from being made, if it is no longer than this.
 /// Anything longer was something else before.
@@ -87,7 +87,8 @@ impl Store {
         let open_error = |source| StoreError::Open { path: path.clone(), source };
         let permissions = RecordPermissions::of(directory);
         let mut options = permissions.options();
-        let file = options.read(true).append(true).create(true).open(&path).map_err(open_error)?;
+        let file =
+            regular::open_with(options.read(true).append(true).create(true), &path).map_err(open_error)?;
         let (mut state, bytes) = read(&path)?;
         let found = unrecorded(directory, &mut |run| state.known(run));
         // A run that was launched and not acknowledged is no sign of damage: its coordinator was killed.
@@ -113,7 +114,7 @@ impl Store {
     /// Takes over results that only the run directories have, and notes the damage that was accepted.
     fn restore(&mut self, found: &Unrecorded, bytes: u64, identity: &Identity) -> Result<(), StoreError> {
         let report = &self.state.damage;
-        if !report.is_harmless() {
+        if !report.is_harmless() || report.without_result > 0 {
             let note = Entry::AcceptedDamage {
                 at: identity.now,
                 before_byte: bytes,
@@ -224,7 +225,7 @@ fn write_copy(
 
 /// Folds the journal, and gives its length.
 fn read(path: &Path) -> Result<(State, u64), StoreError> {
-    let file = File::open(path).map_err(|source| StoreError::Open { path: path.to_owned(), source })?;
+    let file = regular::open(path).map_err(|source| StoreError::Open { path: path.to_owned(), source })?;
     let mut reader = Reader::new(file, path);
     let mut state = State::default();
     while let Some(located) = reader.next_entry()? {

@@ -48,6 +48,8 @@ pub struct Troubles {
     pub accepted: Vec<Damage>,
     /// Lines whose end was converted to Windows line endings. They are whole otherwise.
     pub converted_lines: u64,
+    /// Run directories without a result that were reported and accepted with damage.
+    pub accepted_directories: u64,
 }
 
 /// An entry and where its line is.
@@ -117,8 +119,9 @@ impl<R: Read> Reader<R> {
                 Ok(mut entry) => {
                     self.check_schema(&entry)?;
                     self.troubles.damage.extend(self.pending.take());
-                    if let Entry::AcceptedDamage { before_byte, .. } = &entry {
+                    if let Entry::AcceptedDamage { before_byte, without_result, .. } = &entry {
                         self.accept_damage(*before_byte);
+                        self.troubles.accepted_directories += without_result;
                     }
                     rename_metrics(&mut entry);
                     self.settle();
