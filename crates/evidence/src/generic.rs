@@ -93,7 +93,7 @@ pub(crate) struct GenericReader {
     runs: Vec<u32>,
     context: LineContext,
     context_hash: u64,
-    table: Option<TableHeader>,
+    table: Option<Arc<TableHeader>>,
     tables: u64,
     /// The epoch that a line alone announced.
     epoch: Option<f64>,
@@ -172,41 +172,27 @@ impl GenericReader {
         if let Some(mut header) = TableHeader::read(&line, vocabulary) {
             self.tables += 1;
             header.number = self.tables;
-            self.table = Some(header);
-            self.set_context();
-            return Plan::default();
+            return Plan { header: Some(Arc::new(header)), ..Plan::default() };
         }
-        let plan = naming::plan(&line, &self.context, vocabulary);
+        let mut plan = naming::plan(&line, &self.context, vocabulary);
         let numbers =
             found.iter().any(|token| matches!(token.kind, TokenKind::Number(_) | TokenKind::Counter { .. }));
         if !numbers {
-            self.heading(text, &found, vocabulary);
+            plan.heading = heading(text, &found, vocabulary);
         }
         plan
     }
 
-    /// A line without numbers may say what the next ones are about.
-    fn heading(&mut self, text: &str, found: &[tokens::Token], vocabulary: &Vocabulary) {
-        let words = found.iter().filter(|token| token.kind == TokenKind::Word).count();
-        if words == 0 || words > 6 || text.len() > 80 {
-            return;
+    fn apply(&mut self, key: u64, plan: &Plan, text: &str, facts: &mut Facts<'_>) -> Taken {
+        if let Some(header) = &plan.header {
+            self.table = Some(Arc::clone(header));
+            self.set_context();
+            return Taken::Nothing;
         }
-        let split = vocabulary.split(text);
-        let titled = found
-            .first()
-            .is_some_and(|token| token.kind == TokenKind::Bar || token.kind == TokenKind::Sign(b'['))
-            || text.trim_end().ends_with(':');
-        let before = self.context.clone();
-        if split.is_some() || titled {
-            self.context.split = split;
-            self.context.section = if titled { crate::vocabulary::words(text) } else { Vec::new() };
-        }
-        if self.context != before {
+        if let Some(heading) = &plan.heading {
+            self.context.clone_from(heading);
             self.set_context();
         }
-    }
-
-    fn apply(&mut self, key: u64, plan: &Plan, text: &str, facts: &mut Facts<'_>) -> Taken {
         if plan.diverged {
             facts.diverged();
         }
@@ -231,6 +217,9 @@ impl GenericReader {
                 continue;
             }
             let Some((value, written)) = slot.place.read(text, &self.runs) else { continue };
+            if slot.when_complete && self.is_time_left(plan, text, value * slot.factor) {
+                continue;
+            }
             // A share that exceeds 1 without a percent sign is on a scale that nothing prints.
             let unit = if slot.unit == Unit::Fraction && slot.factor == 1.0 && value > 1.0 {
                 &Unit::One
@@ -245,6 +234,17 @@ impl GenericReader {
         }
         self.expire();
         Taken::Whole
+    }
+
+    /// Whether the time on a complete bar is the one that was left, as bars print it until they are redrawn: it is
+    /// far below the number of steps times the time of one.
+    fn is_time_left(&self, plan: &Plan, text: &str, seconds: f64) -> bool {
+        let step = plan.slots.iter().find(|slot| slot.metric == "step_s");
+        let step =
+            step.and_then(|slot| Some(slot.place.read(text, &self.runs)?.0 * slot.factor)).unwrap_or(0.0);
+        let steps = plan.counters.iter().find_map(|counter| counter.place.below(text, &self.runs));
+        // Bars print whole seconds.
+        seconds + 1.0 < step * steps.unwrap_or(0.0) * 0.5
     }
 
     /// A heading's split holds for the line below it: the one after that may be of the next part.
@@ -322,6 +322,20 @@ impl GenericReader {
         }
         known.varies || (counted && knobs)
     }
+}
+
+/// What a line without numbers says about the ones below it.
+fn heading(text: &str, found: &[tokens::Token], vocabulary: &Vocabulary) -> Option<LineContext> {
+    let words = found.iter().filter(|token| token.kind == TokenKind::Word).count();
+    if words == 0 || words > 6 || text.len() > 80 {
+        return None;
+    }
+    let split = vocabulary.split(text);
+    let titled =
+        found.first().is_some_and(|token| matches!(token.kind, TokenKind::Bar | TokenKind::Sign(b'[')))
+            || text.trim_end().ends_with(':');
+    let section = if titled { crate::vocabulary::words(text) } else { Vec::new() };
+    (split.is_some() || titled).then_some(LineContext { split, section })
 }
 
 /// Splits off `(Worker pid=123) ` and the task number that `srun --label` puts before a line.

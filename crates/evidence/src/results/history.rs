@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 use super::builder::Builder;
 use super::keys::{self, Tool};
 use super::lines::Lines;
-use crate::vocabulary::{MetricKind, Vocabulary};
 
 /// Values of one metric with their steps, and the line of the first.
 #[derive(Default)]
@@ -93,12 +92,7 @@ fn add(
     step: Option<f64>,
     line: u64,
 ) {
-    let other = || {
-        let named = Vocabulary::built_in().header(key).filter(|named| named.kind != MetricKind::Ignore)?;
-        let (name, unit) = (named.name(), named.unit);
-        Some(keys::Named { name, unit, factor: named.factor, scope: None, prediction: false })
-    };
-    let Some(named) = keys::metric(&[key], unit, tool).or_else(other) else { return };
+    let Some(named) = keys::step_metric(key, unit, tool) else { return };
     let column =
         columns.entry(named.name).or_insert_with(|| Column { unit: named.unit, line, ..Column::default() });
     column.values.push(value * named.factor);

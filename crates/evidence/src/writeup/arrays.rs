@@ -7,7 +7,7 @@ use super::number::scaled;
 use super::prose::number_value;
 use super::units::{unit_of, unknown};
 use super::vocabulary::words::words;
-use super::vocabulary::{metric_name, setting_name};
+use super::vocabulary::{device, metric_name, other_metric, platform, setting_name, specific_name};
 
 /// How many values are kept, over all arrays of one reader.
 pub const MOST_VALUES: usize = 100_000;
@@ -319,7 +319,8 @@ impl Open {
         if self.values.is_empty() || setting_name(bare).is_some() || meaning.is_none() && is_doubtful {
             return None;
         }
-        let (metric, told) = meaning.unwrap_or_else(|| (names::TIMING.to_owned(), None));
+        // Numbers under words that nobody knows keep these words.
+        let (metric, told) = meaning.unwrap_or_else(|| (own_name(&self.label), None));
         let has_no_unit =
             matches!(names::unit(&metric), Unit::One | Unit::Fraction) && metric != names::TIMING;
         let (unit, factor) = match told {
@@ -358,11 +359,23 @@ fn meaning(label: &str) -> Option<(String, Option<(Unit, f64)>)> {
     if let Some(word) = metric_name(label) {
         let is_time = names::unit(word.name) == Unit::Seconds;
         let is_vague = word.name == names::DURATION_REPORTED;
-        let name = if is_time && is_vague { names::TIMING.to_owned() } else { word.full_name() };
+        let name =
+            if is_time && is_vague { names::TIMING.to_owned() } else { specific_name(label, &word) };
         return Some((name, told));
+    }
+    if let Some(named) = other_metric(label) {
+        let told = (named.unit != Unit::One).then_some((named.unit.clone(), named.factor));
+        return Some((named.name(), told));
     }
     (has("time") || has("timing") || has("duration") || has("elapsed"))
         .then(|| (names::TIMING.to_owned(), None))
+}
+
+/// The label's own words; those of a system or of nothing are of times, the one thing that is printed without a name.
+fn own_name(label: &str) -> String {
+    let words = words(label);
+    let named = !words.is_empty() && words.len() <= 4 && platform(label).is_none() && device(label).is_none();
+    if named { words.join("_") } else { names::TIMING.to_owned() }
 }
 
 /// The label without `tensor(`, quotes, emphasis and the sign that ends it.
