@@ -28,7 +28,7 @@ use crate::collector::Value;
 use crate::dialects::{Dialect, DialectReader, Shape, Taken};
 use crate::facts::{Facts, setting_number};
 use crate::line::Line;
-use crate::vocabulary::{CounterKind, MetricKind, Vocabulary};
+use crate::vocabulary::{CounterKind, MetricKind, Split, Vocabulary};
 use naming::{LineContext, NumberedLine};
 use plan::Plan;
 use table::TableHeader;
@@ -95,6 +95,10 @@ pub(crate) struct GenericReader {
     context_hash: u64,
     table: Option<Arc<TableHeader>>,
     tables: u64,
+    /// Whether a heading announced an evaluation.
+    evaluated: bool,
+    /// Lines in a row that are one `key: value` each, and how many of the values are switches.
+    listed: (u32, u32),
     /// The epoch that a line alone announced.
     epoch: Option<f64>,
     rank: Option<u32>,
@@ -162,6 +166,7 @@ impl GenericReader {
     /// The plan for a line of a new shape.
     fn plan(&mut self, text: &str) -> Plan {
         let found = tokens(text);
+        let dump = self.is_dump(text, &found);
         let line = NumberedLine { text, tokens: &found, runs: &self.runs };
         let vocabulary = Vocabulary::built_in();
         if let Some(row) =
@@ -174,6 +179,9 @@ impl GenericReader {
             header.number = self.tables;
             return Plan { header: Some(Arc::new(header)), ..Plan::default() };
         }
+        if dump {
+            return Plan::default();
+        }
         let mut plan = naming::plan(&line, &self.context, vocabulary);
         let numbers =
             found.iter().any(|token| matches!(token.kind, TokenKind::Number(_) | TokenKind::Counter { .. }));
@@ -181,6 +189,19 @@ impl GenericReader {
             plan.heading = heading(text, &found, vocabulary);
         }
         plan
+    }
+
+    /// Whether a line belongs to a dump of settings: one of many `key: value` lines, some of them switches.
+    fn is_dump(&mut self, text: &str, found: &[tokens::Token]) -> bool {
+        let joint = |token: &tokens::Token| matches!(token.kind, TokenKind::Sign(b':' | b'='));
+        let place = found.iter().position(joint);
+        let pair = place.is_some_and(|place| (1..=3).contains(&place))
+            && found.iter().filter(|token| joint(token)).count() == 1;
+        let value = text.rsplit([':', '=']).next().unwrap_or_default().trim();
+        let switch = ["True", "False", "None", "true", "false", "null"].contains(&value);
+        self.listed =
+            if pair { (self.listed.0 + 1, self.listed.1 + u32::from(switch)) } else { (0, 0) };
+        self.listed.0 > 6 && self.listed.1 > 1
     }
 
     fn apply(&mut self, key: u64, plan: &Plan, text: &str, facts: &mut Facts<'_>) -> Taken {
@@ -191,6 +212,11 @@ impl GenericReader {
         }
         if let Some(heading) = &plan.heading {
             self.context.clone_from(heading);
+            // `Start training` opens a log of which every line may be of training; after an evaluation it ends that.
+            self.evaluated |= heading.split.is_some_and(|split| split != Split::Train);
+            if !self.evaluated {
+                self.context.split = None;
+            }
             self.set_context();
         }
         if plan.diverged {
@@ -232,7 +258,7 @@ impl GenericReader {
             found.inferred = slot.inferred;
             facts.value(found);
         }
-        self.expire();
+        self.expire(plan);
         Taken::Whole
     }
 
@@ -247,9 +273,11 @@ impl GenericReader {
         seconds + 1.0 < step * steps.unwrap_or(0.0) * 0.5
     }
 
-    /// A heading's split holds for the line below it: the one after that may be of the next part.
-    fn expire(&mut self) {
-        if self.context.split.is_none() {
+    /// A heading's split holds for the line below it: the one after that may be of the next part. Over a block of
+    /// `key: value` lines it holds for all of them.
+    fn expire(&mut self, plan: &Plan) {
+        let listed = plan.slots.len() == 1 && plan.counters.is_empty();
+        if self.context.split.is_none() || self.context.titled && listed {
             return;
         }
         self.context.split = None;
@@ -335,7 +363,7 @@ fn heading(text: &str, found: &[tokens::Token], vocabulary: &Vocabulary) -> Opti
         found.first().is_some_and(|token| matches!(token.kind, TokenKind::Bar | TokenKind::Sign(b'[')))
             || text.trim_end().ends_with(':');
     let section = if titled { crate::vocabulary::words(text) } else { Vec::new() };
-    (split.is_some() || titled).then_some(LineContext { split, section })
+    (split.is_some() || titled).then_some(LineContext { split, section, titled })
 }
 
 /// Splits off `(Worker pid=123) ` and the task number that `srun --label` puts before a line.

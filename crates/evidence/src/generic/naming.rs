@@ -20,6 +20,8 @@ pub(super) struct LineContext {
     pub split: Option<Split>,
     /// Words of the heading above, for keys that are a statistic alone.
     pub section: Vec<String>,
+    /// Whether the heading stands over a block: a banner, or a line that ends with a colon.
+    pub titled: bool,
 }
 
 /// A line with its tokens.
@@ -253,7 +255,10 @@ impl Namer<'_> {
         };
         let named = label.and_then(|label| self.vocabulary.metric_of_words(&label, printed.as_ref()));
         match named.filter(|named| named.kind != MetricKind::Ignore) {
-            Some(named) => self.push(index, token, named, printed.as_ref()),
+            Some(mut named) => {
+                named.statistic = named.statistic.or_else(|| Some("best".to_owned()));
+                self.push(index, token, named, printed.as_ref());
+            }
             None => return false,
         }
         true
@@ -299,6 +304,15 @@ impl Namer<'_> {
         }
         let known = self.plan.is_known();
         let counted = !self.plan.counters.is_empty();
+        // Sizes and counts say nothing of the unknown words beside them: `cc: [6.1]; Total memory: [4294967296]`.
+        let measured = self.plan.slots.iter().any(|slot| {
+            slot.known
+                && matches!(
+                    slot.kind,
+                    MetricKind::Value | MetricKind::Share | MetricKind::Time | MetricKind::Rate
+                )
+        });
+        self.plan.slots.retain(|slot| slot.known || measured || counted || !known);
         self.plan.slots.retain(|slot| slot.kind != MetricKind::Knob || known || counted);
         // One name, one number: the first of a line counts.
         let mut seen: Vec<String> = Vec::new();

@@ -188,7 +188,7 @@ impl Row<'_> {
         Some(Slot {
             place,
             token: usize::MAX,
-            metric: if self.label.is_empty() { slug } else { format!("{slug}.{}", self.label) },
+            metric: if self.label.is_empty() || self.label == "all" { slug } else { format!("{slug}.{}", self.label) },
             unit,
             factor,
             kind: MetricKind::Value,

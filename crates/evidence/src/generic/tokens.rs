@@ -334,7 +334,8 @@ impl Cutter<'_> {
             let next = rest.get(end..)?.trim_start().bytes().next();
             let unit = PrintedUnit::parse(written).filter(|unit| unit.is_telling())?;
             // A word before a colon or an equals sign is the next key.
-            (!matches!(next, Some(b'=' | b':' | b'(')) || written.contains(['/', '%']))
+            let glued = rest.get(end..)?.starts_with('(') || written.len() == 1 && next == Some(b'(');
+            (!(matches!(next, Some(b'=' | b':')) || glued) || written.contains(['/', '%']))
                 .then_some((unit, end + 1))
         })
     }

@@ -152,9 +152,10 @@ pub(super) fn metric(keys: &[&str], unit: Option<&str>, tool: Tool) -> Option<Na
 
 /// The metric that a key of a step names: a trainer's own keys say which data a loss was taken on, so that the
 /// vocabulary of logs decides over the words of result tables.
-pub(super) fn step_metric(key: &str, unit: Option<&str>, tool: Tool) -> Option<Named> {
+pub(super) fn step_metric(key: &str, unit: Option<&str>, tool: Tool, summary: bool) -> Option<Named> {
     let exact = METRICS.iter().any(|(known, of, _)| *known == normal(key) && of.is_none_or(|of| of == tool));
-    if tool != Tool::Unknown || exact {
+    // Next to a validation loss, `train_loss` is the loss of the epoch, not the mean of the run.
+    if tool != Tool::Unknown || exact && (summary || normal(key) != "train_loss") {
         return metric(&[key], unit, tool);
     }
     let vocabulary = Vocabulary::built_in();

@@ -7,6 +7,7 @@ use super::number::scaled;
 use super::prose::number_value;
 use super::units::{unit_of, unknown};
 use super::vocabulary::words::words;
+use crate::vocabulary::{MetricKind, Vocabulary};
 use super::vocabulary::{device, metric_name, other_metric, platform, setting_name, specific_name};
 
 /// How many values are kept, over all arrays of one reader.
@@ -315,7 +316,11 @@ impl Open {
         let bare = self.label.split(['(', ')']).next().unwrap_or_default();
         let meaning = meaning(&self.label);
         // A bracket behind an unknown word may be a reference: `see [2.5]`.
-        let is_doubtful = self.all_whole || !self.is_assigned && self.seen < 3;
+        let is_doubtful =
+            self.all_whole || !self.is_assigned && (self.seen < 3 || own_name(&self.label) != names::TIMING);
+        if Vocabulary::built_in().is_budget(&words(&self.label)) {
+            return None;
+        }
         if self.values.is_empty() || setting_name(bare).is_some() || meaning.is_none() && is_doubtful {
             return None;
         }
@@ -325,6 +330,9 @@ impl Open {
             matches!(names::unit(&metric), Unit::One | Unit::Fraction) && metric != names::TIMING;
         let (unit, factor) = match told {
             Some(told) => told,
+            None if is_share(&metric) && self.values.iter().all(|value| (0.0..=1.0).contains(value)) => {
+                (Unit::Fraction, 1.0)
+            }
             None if has_no_unit => (names::unit(&metric), 1.0),
             None => (unknown(), 1.0),
         };
@@ -369,6 +377,10 @@ fn meaning(label: &str) -> Option<(String, Option<(Unit, f64)>)> {
     }
     (has("time") || has("timing") || has("duration") || has("elapsed"))
         .then(|| (names::TIMING.to_owned(), None))
+}
+
+fn is_share(metric: &str) -> bool {
+    Vocabulary::built_in().kind(metric) == Some(MetricKind::Share)
 }
 
 /// The label's own words; those of a system or of nothing are of times, the one thing that is printed without a name.

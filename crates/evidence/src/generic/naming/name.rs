@@ -36,6 +36,10 @@ impl Namer<'_> {
         if key.words.is_empty() && self.opens(index, b'~') && index > 0 {
             return self.last.clone().map(|last| NamedMetric { statistic: Some("std".to_owned()), ..last });
         }
+        // `Latency / 1K tokens: 91.89 ms`: what stands below the line is no value.
+        if self.opens(index, b'/') && !key.words.is_empty() {
+            return None;
+        }
         let told = printed.is_some_and(PrintedUnit::is_telling);
         if !key.joined && !told && key.words.last().is_some_and(|word| PREPOSITIONS.contains(&word.as_str())) {
             return None;
@@ -60,6 +64,13 @@ impl Namer<'_> {
             }
         }
         let mut named = named?;
+        // `training speed: 998 iterations in 0:08:53`: a time beside a rate that is none.
+        let beside_rate = self.label.as_ref().is_some_and(|(_, label)| {
+            self.vocabulary.metric_of_words(label, None).is_some_and(|named| named.kind == MetricKind::Rate)
+        });
+        if timed && beside_rate && named.base == "duration" {
+            return None;
+        }
         if timed
             && key.words.is_empty()
             && right.is_empty()
@@ -88,6 +99,10 @@ impl Namer<'_> {
         {
             return None;
         }
+        // `training speed: 998 iterations in 0:08:53`: the number counts what stands behind it.
+        if bare && named.kind == MetricKind::Rate && !right.is_empty() {
+            return None;
+        }
         if matches!(named.kind, MetricKind::Value | MetricKind::Share) {
             if key.spoken_split.is_some() {
                 self.split = key.spoken_split;
@@ -96,6 +111,9 @@ impl Namer<'_> {
         }
         if !self.vocabulary.is_statistic(&key.text) {
             self.noun = key.words.clone();
+        }
+        if let Some(second) = &key.second {
+            self.label = Some((usize::MAX, words(second)));
         }
         Some(named)
     }
@@ -135,7 +153,10 @@ impl Namer<'_> {
         }
         // `Accuracy on the 10000 test images: 53 %`: the noun stands before another number, the split behind it.
         if let Some(mut named) = label.and_then(|label| self.vocabulary.metric_of_words(label, printed))
-            && self.vocabulary.metric_of_words(&key.words, None).is_none()
+            && self
+                .vocabulary
+                .metric_of_words(&key.words, None)
+                .is_none_or(|named| named.kind == MetricKind::Count)
         {
             named.split = named.split.or_else(|| self.vocabulary.split(&key.text));
             return Some(named);
@@ -231,9 +252,26 @@ impl Namer<'_> {
         }
     }
 
+    /// `p:88.8%, r:88.4%, f1:88.6%`: beside an F1 score, these letters are its parts.
+    fn letter(&self, key: &Key, printed: Option<&PrintedUnit>) -> Option<NamedMetric> {
+        let letter = key.words.last()?.as_str();
+        let word = match letter {
+            "p" => "precision",
+            "r" => "recall",
+            _ => return None,
+        };
+        let beside = words(self.line.text).iter().any(|word| ["f1", "f", "fb1"].contains(&word.as_str()));
+        let mut spoken = key.words.clone();
+        spoken.pop();
+        spoken.push(word.to_owned());
+        let mut named = self.vocabulary.metric_of_words(&spoken, printed).filter(|_| beside)?;
+        named.split = named.split.or(self.split);
+        Some(named)
+    }
+
     pub(super) fn unknown(&mut self, index: usize, token: &Token, key: Key, printed: Option<&PrintedUnit>) {
-        if let Some(second) = key.second {
-            self.label = Some((usize::MAX, words(&second)));
+        if let Some(second) = &key.second {
+            self.label = Some((usize::MAX, words(second)));
         }
         let TokenKind::Number(number) = &token.kind else { return };
         if key.words.is_empty() {
@@ -245,11 +283,17 @@ impl Namer<'_> {
             self.label = (number.whole || improved).then_some((index, key.words));
             return;
         }
-        if key.words.len() > 4 {
+        // The size of a file that is downloaded at some rate.
+        let is_size = printed.is_some_and(|printed| printed.unit == Unit::Bytes);
+        if key.words.len() > 4 || is_size {
             return;
         }
         // `summary: 100 layers`: what is counted stands behind the number.
         if number.whole && number.unit.is_none() && !self.right_words(index).is_empty() {
+            return;
+        }
+        if let Some(named) = self.letter(&key, printed) {
+            self.push(index, token, named, printed);
             return;
         }
         let plain = setting_name(&key.text).is_none()

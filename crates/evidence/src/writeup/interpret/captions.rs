@@ -2,7 +2,7 @@
 
 use assay_model::{Role, Table, Unit};
 
-use crate::vocabulary::{PrintedUnit, Vocabulary};
+use crate::vocabulary::{MetricKind, PrintedUnit, Vocabulary};
 use crate::writeup::Context;
 use crate::writeup::cell::cell;
 
@@ -20,6 +20,11 @@ pub(super) fn name_columns(
         return;
     }
     let Some((name, unit)) = context.recent.last().and_then(|(_, text)| topic(text)) else { return };
+    let shares = Vocabulary::built_in().kind(&name) == Some(MetricKind::Share);
+    let values = rows.iter().flat_map(|row| row.iter().skip(1)).filter_map(|(text, _)| cell(text, None).value);
+    if shares && values.fold(0.0, f64::max) > 100.0 {
+        return;
+    }
     for (index, column) in table.columns.iter_mut().enumerate().skip(1) {
         let numbers = rows.iter().filter_map(|row| row.get(index));
         let numbers = numbers.filter(|(text, _)| cell(text, None).value.is_some()).count();

@@ -8,6 +8,12 @@ use crate::writeup::vocabulary::{other_metric, statistic};
 /// Names columns by split and qualifier where two of them would share a name, and in the table of a training run,
 /// whose columns say which data each number was taken on.
 pub(super) fn name_columns(table: &mut Table) {
+    // Beside `F2` and `F3`, `F1` is a fold.
+    let headed = |header: &str| table.columns.iter().any(|column| column.header == header);
+    let folds = headed("F2") && headed("F3");
+    for column in table.columns.iter_mut().filter(|column| folds && column.header == "F1") {
+        column.role = Role::Unknown;
+    }
     let metric = |role: &Role| match role {
         Role::Metric(name) => Some(name.clone()),
         _ => None,
