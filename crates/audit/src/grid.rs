@@ -193,8 +193,7 @@ fn typed(raw: &RawTable, file: &str, block: usize) -> Grid {
         let column = cells.iter().filter_map(|row| row[index].as_ref());
         let is_label = numbers == 0 || numbers * 2 < filled;
         let named = header::is_statistic(&raw.header[index]) || is_numbered(&raw.header[index]);
-        let chosen =
-            !measured && !named && column.clone().all(|cell| cell.is_plain_integer()) && unit.is_count();
+        let chosen = !measured && !named && unit.is_count() && column.clone().all(Cell::is_chosen);
         let kind = match (is_label, chosen) {
             (true, _) => ColumnKind::Label,
             (_, true) => ColumnKind::Setting,
@@ -205,8 +204,13 @@ fn typed(raw: &RawTable, file: &str, block: usize) -> Grid {
         let unit = if unit.is_none() { own.unwrap_or_else(Unit::none) } else { unit.clone() };
         let header = raw.header[index].clone();
         columns.push(Column { words: words(&header), header, unit, kind });
-        if is_label {
-            cells.iter_mut().for_each(|row| row[index] = None);
+        for cell in cells.iter_mut().filter_map(|row| row.get_mut(index)) {
+            match kind {
+                ColumnKind::Label => *cell = None,
+                // What was chosen is exact, however few digits it has.
+                ColumnKind::Setting => cell.iter_mut().for_each(Cell::make_exact),
+                ColumnKind::Measure => {}
+            }
         }
     }
     let labels: Vec<usize> =

@@ -19,7 +19,9 @@ pub enum Relation {
     Share,
     /// `1.5 percentage points`: a difference of percentages.
     Points,
-    /// A percentage that is no comparison: an efficiency, a rate of hits, a share.
+    /// `a parallel efficiency of 76 %`: how much of the ideal growth a rate has.
+    Efficiency,
+    /// A percentage that is no comparison: a rate of hits, a share, an accuracy.
     Value,
 }
 
@@ -130,8 +132,16 @@ pub fn relation(sentence: &Sentence, quantity: &Quantity) -> Option<Relation> {
             }
         }
     }
-    Some(Relation::Value)
+    let by = before.iter().rev().find(|word| !HEDGES.contains(&word.as_str()));
+    if by.is_some_and(|word| word == "by") {
+        return Some(Relation::Change);
+    }
+    let efficiency = sentence.words.iter().any(|word| word == "efficiency");
+    Some(if efficiency { Relation::Efficiency } else { Relation::Value })
 }
+
+/// Words between a preposition and its number.
+const HEDGES: [&str; 7] = ["about", "roughly", "around", "nearly", "almost", "some", "approximately"];
 
 fn direction(word: &str) -> Option<Relation> {
     if MORE.contains(&word) {
@@ -176,6 +186,11 @@ fn factor(sentence: &Sentence, quantity: &Quantity) -> Option<Relation> {
 }
 
 impl Relation {
+    /// Whether it compares two values of one metric.
+    pub fn is_comparison(self) -> bool {
+        !matches!(self, Relation::Value | Relation::Efficiency)
+    }
+
     /// What two values give under this relation; several readings may be possible.
     pub fn values(self, one: Interval, other: Interval) -> Vec<Interval> {
         let (small, large) =
@@ -191,7 +206,7 @@ impl Relation {
             Relation::Change => {
                 pick(vec![up.map(|ratio| ratio.minus(unit)), down.map(|ratio| unit.minus(ratio))])
             }
-            Relation::Share | Relation::Value => pick(vec![down, up]),
+            Relation::Share | Relation::Value | Relation::Efficiency => pick(vec![down, up]),
             Relation::Points => vec![large.minus(small)],
         }
     }
@@ -225,5 +240,5 @@ pub fn compare(quantity: &Quantity, computed: Interval) -> Match {
     }
     let step = stated.high - stated.low;
     let gap = if value < stated.low { stated.low - computed.high } else { computed.low - stated.high };
-    if gap <= 0.5 * step || gap <= 0.025 * value.abs() { Match::Near } else { Match::Far }
+    if gap <= 0.5 * step || gap <= 0.012 * value.abs() { Match::Near } else { Match::Far }
 }

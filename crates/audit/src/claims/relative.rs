@@ -2,23 +2,24 @@
 
 use assay_model::Source;
 
-use super::evidence::{Candidate, Pool, Tier};
+use super::naming::{named_columns, named_rows};
+use super::pairs::{Candidate, Pool, Tier, cell_operand};
 use super::relation::{Match, Relation, compare, relation};
 use super::sentence::Sentence;
 use crate::finding::{Level, Operand};
+use crate::grid::{ColumnKind, MOST_PAIRED_ROWS};
+use crate::interval::Interval;
 use crate::number::shown;
 use crate::quantity::Quantity;
 use crate::{Class, Finding};
 
 /// Checks the relative numbers of a sentence. `context` is the sentence with those before it in its paragraph.
 pub fn check(sentence: &Sentence, context: &Sentence, pool: &Pool<'_>) -> Vec<Finding> {
-    let mut found = Vec::new();
-    for quantity in &sentence.quantities {
-        if let Some(relation) = relation(sentence, quantity) {
-            found.extend(claim(sentence, context, quantity, relation, pool));
-        }
-    }
-    found
+    let claims = sentence.quantities.iter().filter_map(|quantity| {
+        let relation = relation(sentence, quantity)?;
+        Some(claim(sentence, context, quantity, relation, pool))
+    });
+    claims.collect()
 }
 
 fn claim(
@@ -27,48 +28,71 @@ fn claim(
     quantity: &Quantity,
     relation: Relation,
     pool: &Pool<'_>,
-) -> Option<Finding> {
+) -> Finding {
     if relation == Relation::Less && quantity.value > 1.0 {
-        return Some(impossible(sentence, quantity));
+        return impossible(sentence, quantity);
     }
-    let evidence = Evidence { quantity, candidates: candidates(sentence, context, quantity, relation, pool) };
-    let pointed = points_elsewhere(sentence, quantity, relation);
-    let clear = !quantity.in_words && quantity.bound.is_none() && !excused(sentence) && !pointed;
-    for tier in [Tier::Clause, Tier::NamedRows, Tier::Beside, Tier::NamedRow] {
+    let mut candidates = pool.clause(sentence, quantity, relation);
+    candidates.extend(pool.beside(sentence, quantity, relation));
+    candidates.extend(pool.cells(sentence, context, quantity, relation));
+    if matches!(relation, Relation::Value | Relation::Share | Relation::Efficiency) {
+        candidates.extend(restatements(sentence, context, quantity, pool));
+    }
+    let evidence = Evidence { quantity, candidates };
+    let tiers = [Tier::Clause, Tier::Named, Tier::Beside, Tier::NamedRow];
+    for tier in tiers {
         if let Some(candidate) = evidence.agreeing(tier) {
-            return Some(supported(sentence, quantity, candidate));
+            return supported(sentence, quantity, candidate);
         }
-        if evidence.is_close(tier) {
-            return Some(not_checked(sentence, quantity));
-        }
-        let strict = match tier {
-            Tier::Clause => relation != Relation::Value && !excused(sentence),
-            Tier::NamedRows => relation != Relation::Value && !excused(sentence) && !pointed,
-            Tier::NamedRow => relation != Relation::Value && clear && !evidence.directly_near(Tier::Table),
-            _ => false,
-        };
-        // Numbers beside the claim may be what it is about, whatever the rows are that it names.
-        let other = match tier {
-            Tier::Clause => evidence.best(Tier::NamedRows).max(evidence.best(Tier::NamedRow)),
-            _ => evidence.best(Tier::Beside),
-        };
-        let other = other >= Match::Near;
-        if strict && !other && evidence.has(tier) {
-            let level = if tier == Tier::Clause { Level::Contradicted } else { Level::Doubtful };
-            return Some(failed(sentence, quantity, relation, &evidence.of(tier), level));
-        }
+    }
+    if excused(sentence) || tiers.iter().any(|tier| evidence.best(*tier) >= Match::Near) {
+        return not_checked(sentence, quantity);
+    }
+    if let Some((tier, level)) = strict(&evidence, sentence, quantity, relation) {
+        return failed(sentence, quantity, relation, &evidence.of(tier), level);
     }
     let nearest = evidence.of(Tier::Table);
-    let decided = relation == Relation::Value || !clear || nearest.is_empty();
+    let clear = relation.is_comparison() && relation != Relation::Share && !quantity.in_words && quantity.bound.is_none();
     // Searching the whole document costs the most, so it comes last.
     let agrees = |one: &Candidate| compare(quantity, one.value) >= Match::Near;
-    if decided
+    if !clear
+        || nearest.is_empty()
+        || points_elsewhere(sentence, quantity, relation)
         || evidence.best(Tier::Table) >= Match::Near
+        || evidence.best(Tier::OtherMetric) >= Match::Near
         || pool.document(sentence, quantity, relation).iter().any(agrees)
     {
-        return Some(not_checked(sentence, quantity));
+        return not_checked(sentence, quantity);
     }
-    Some(failed(sentence, quantity, relation, &nearest, Level::Doubtful))
+    failed(sentence, quantity, relation, &nearest, Level::Doubtful)
+}
+
+/// The tier whose referents are clear and give something else, and how sure that is.
+fn strict(
+    evidence: &Evidence<'_>,
+    sentence: &Sentence,
+    quantity: &Quantity,
+    relation: Relation,
+) -> Option<(Tier, Level)> {
+    let comparison = relation.is_comparison();
+    let other = evidence.best(Tier::OtherMetric) >= Match::Near;
+    if evidence.has(Tier::Clause) && comparison && !other {
+        return Some((Tier::Clause, Level::Contradicted));
+    }
+    if points_elsewhere(sentence, quantity, relation) || other {
+        return None;
+    }
+    let computed = comparison || matches!(relation, Relation::Value | Relation::Efficiency);
+    let exact = quantity.bound.is_none() && !(quantity.in_words && relation != Relation::Times);
+    if evidence.has(Tier::Named) && computed && exact {
+        return Some((Tier::Named, Level::Doubtful));
+    }
+    let direct = evidence.directly_near(Tier::Table);
+    let one_row = comparison && relation != Relation::Share || relation == Relation::Efficiency;
+    if evidence.has(Tier::NamedRow) && one_row && exact && !quantity.in_words && !direct {
+        return Some((Tier::NamedRow, Level::Doubtful));
+    }
+    None
 }
 
 /// What may bear on a claim, from all tiers but the last.
@@ -83,15 +107,13 @@ impl Evidence<'_> {
     }
 
     fn agreeing(&self, tier: Tier) -> Option<&Candidate> {
-        self.tier(tier).find(|candidate| compare(self.quantity, candidate.value) == Match::Agrees)
+        let agrees = |candidate: &&Candidate| compare(self.quantity, candidate.value) == Match::Agrees;
+        let direct = self.tier(tier).filter(|candidate| !candidate.derived).find(agrees);
+        direct.or_else(|| self.tier(tier).find(agrees))
     }
 
     fn best(&self, tier: Tier) -> Match {
         self.tier(tier).map(|candidate| compare(self.quantity, candidate.value)).max().unwrap_or(Match::Far)
-    }
-
-    fn is_close(&self, tier: Tier) -> bool {
-        self.best(tier) >= Match::Near
     }
 
     /// Whether two cells alone come near the claim.
@@ -109,25 +131,78 @@ impl Evidence<'_> {
     }
 }
 
-fn candidates(
+/// Cells that hold percentages or shares, and what is missing to the whole.
+fn restatements(
     sentence: &Sentence,
     context: &Sentence,
     quantity: &Quantity,
-    relation: Relation,
     pool: &Pool<'_>,
 ) -> Vec<Candidate> {
-    let mut found = pool.clause(sentence, quantity, relation);
-    found.extend(pool.beside(sentence, quantity, relation));
-    found.extend(pool.rows(sentence, context, relation));
-    found.extend(pool.within_rows(sentence, relation));
+    let mut found = Vec::new();
+    for grid in pool.grids {
+        let named = named_rows(sentence, grid);
+        let nearby = named_rows(context, grid);
+        let columns = named_columns(sentence, grid);
+        for row in 0..grid.rows.len().min(MOST_PAIRED_ROWS) {
+            for column in grid.measures() {
+                let Some(cell) = grid.cell(row, column) else { continue };
+                let share = cell.unit.percent || cell.unit.is_none() && (0.0..=1.0).contains(&cell.value);
+                let Some(operand) = cell_operand(grid, row, column).filter(|_| share) else { continue };
+                let percent = grid.columns[column].kind == ColumnKind::Measure && columns.contains(&column);
+                let tier = match (named.contains(&row) && named.len() <= 3, percent) {
+                    (true, true) => Tier::Named,
+                    (true, false) | (_, true) => Tier::NamedRow,
+                    _ if nearby.contains(&row) => Tier::NamedRow,
+                    _ => Tier::Table,
+                };
+                let value = cell.interval();
+                let rest = Interval::exact(1.0).minus(value);
+                let make = |value: Interval, formula: String, derived: bool| Candidate {
+                    tier,
+                    value,
+                    formula,
+                    operands: vec![operand.clone()],
+                    derived,
+                };
+                found.push(make(value, operand.text.clone(), tier != Tier::Named));
+                found.push(make(rest, format!("1 - {}", operand.text), true));
+            }
+        }
+    }
+    for (line, listed) in pool.listed {
+        for other in listed.iter().filter(|other| other.unit.percent || other.unit.is_none()) {
+            let operand = Operand { text: other.text.clone(), value: other.value, line: *line };
+            found.push(Candidate {
+                tier: Tier::NamedRow,
+                value: Interval::new(other.low, other.high),
+                formula: other.text.clone(),
+                operands: vec![operand],
+                derived: true,
+            });
+        }
+    }
+    for other in pool.sentences {
+        let same = |one: &&Quantity| one.unit.percent && (one.start != quantity.start || other.text != sentence.text);
+        for one in other.quantities.iter().filter(same) {
+            found.push(Candidate {
+                tier: Tier::Table,
+                value: Interval::new(one.low, one.high),
+                formula: one.text.clone(),
+                operands: vec![super::pairs::operand(other, one)],
+                derived: true,
+            });
+        }
+    }
     found
 }
 
 /// Whether the sentence is about something that the document need not contain: a guess, a plan, somebody else.
-fn excused(sentence: &Sentence) -> bool {
-    ["would", "expect", "estimate", "projection", "hope", "plan", "typically", "usually", "probably"]
-        .iter()
-        .any(|word| sentence.mentions(word))
+pub fn excused(sentence: &Sentence) -> bool {
+    const WORDS: [&str; 15] = [
+        "would", "expect", "estimate", "projection", "hope", "plan", "typically", "usually", "probably", "could",
+        "may", "might", "should", "will", "promised",
+    ];
+    WORDS.iter().any(|word| sentence.mentions(word))
 }
 
 /// `2.5 times that`, `five times the spread`: what is multiplied is named by the words behind, not by the rows.
@@ -148,8 +223,8 @@ fn source(sentence: &Sentence, quantity: &Quantity) -> Source {
     Source::new(sentence.file.clone(), sentence.line_of(quantity))
 }
 
-fn stated(quantity: &Quantity) -> Operand {
-    Operand { text: quantity.text.clone(), value: quantity.value, line: 0 }
+fn stated(sentence: &Sentence, quantity: &Quantity) -> Operand {
+    super::pairs::operand(sentence, quantity)
 }
 
 fn supported(sentence: &Sentence, quantity: &Quantity, candidate: &Candidate) -> Finding {
@@ -195,11 +270,10 @@ fn not_checked(sentence: &Sentence, quantity: &Quantity) -> Finding {
         summary: format!("what `{}` compares is not clear from the document", quantity.text),
         arithmetic: Vec::new(),
         sources: vec![source(sentence, quantity)],
-        operands: vec![stated(quantity)],
+        operands: vec![stated(sentence, quantity)],
         advice: "name the two numbers that are compared".to_owned(),
     }
 }
-
 /// No reading gives the number: says which come nearest.
 fn failed(
     sentence: &Sentence,
@@ -257,7 +331,7 @@ fn impossible(sentence: &Sentence, quantity: &Quantity) -> Finding {
         ),
         arithmetic: vec![format!("{} > 100 %", quantity.text)],
         sources: vec![source(sentence, quantity)],
-        operands: vec![stated(quantity)],
+        operands: vec![stated(sentence, quantity)],
         advice: "a value that falls to a quarter is 75 % lower, or 4 times smaller".to_owned(),
     }
 }
