@@ -11,7 +11,7 @@ use self::chatter::{is_configuration, is_sentence};
 pub(super) use self::name::{in_share, suffix_unit};
 use super::plan::{NumberForm, NumberPlace, Plan, Slot};
 use super::tokens::{Token, TokenKind, scale_of};
-use crate::vocabulary::{CounterKind, MetricKind, NamedMetric, PrintedUnit, Split, Vocabulary, words};
+use crate::vocabulary::{CounterKind, MetricKind, NamedMetric, PrintedUnit, Split, Vocabulary, split_unit, words};
 
 /// What lines before say about this one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -68,6 +68,7 @@ pub(super) fn plan(line: &NumberedLine<'_>, context: &LineContext, vocabulary: &
         last: None,
         label: None,
         bar: false,
+        line_unit: None,
         bare: Vec::new(),
     };
     if !is_sentence(line) && !is_configuration(line) {
@@ -94,6 +95,8 @@ struct Namer<'a> {
     /// Words before a number that numbers something: `Run 1:`.
     label: Option<(usize, Vec<String>)>,
     bar: bool,
+    /// A unit of time that the first words of the line state for all of its numbers: `time (ms) | forward: 35.1`.
+    line_unit: Option<PrintedUnit>,
     /// Times that nothing names.
     bare: Vec<Slot>,
 }
@@ -178,6 +181,12 @@ impl Namer<'_> {
 
     /// Words that belong to no number end here. Where they name a split, it holds for what follows.
     fn boundary(&mut self, index: usize) {
+        let text = self.text_of(self.from, index);
+        if self.from == 0 && text.len() < 40 && text.ends_with(')') {
+            let (phrase, unit) = split_unit(text);
+            let timed = self.vocabulary.metric(&phrase, unit.as_ref());
+            self.line_unit = unit.filter(|_| timed.is_some_and(|named| named.kind == MetricKind::Time));
+        }
         let text = self.text_of(self.from, index);
         if text.len() < 40
             && let Some(split) = self.vocabulary.split(text)

@@ -292,6 +292,12 @@ impl Namer<'_> {
         if number.whole && number.unit.is_none() && !self.right_words(index).is_empty() {
             return;
         }
+        if let Some(unit) = self.line_unit.clone()
+            && let Some(named) = self.vocabulary.metric_of_words(&key.words, Some(&unit))
+        {
+            self.push(index, token, named, Some(&unit));
+            return;
+        }
         if let Some(named) = self.letter(&key, printed) {
             self.push(index, token, named, printed);
             return;
