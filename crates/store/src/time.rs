@@ -1,7 +1,7 @@
 //! Points in time as people read them.
 
 /// Seconds since 1970 UTC as `2026-03-01 12:34:56 UTC`; the number itself where that is beyond the calendar.
-pub(crate) fn utc(seconds: f64) -> String {
+pub fn utc(seconds: f64) -> String {
     if !(0.0..=253_402_300_799.0).contains(&seconds) {
         return format!("{seconds} s after 1970");
     }
