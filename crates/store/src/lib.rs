@@ -73,7 +73,7 @@ pub use index::{
 };
 pub use journal::{Damage, Flaw, Troubles};
 pub use layout::{relative_run_directory, run_directory};
-pub use list::{RecordContents, RecordSummary, list_records};
+pub use list::{RecordContents, RecordSummary, list_records, record_paths, summarize};
 pub use medium::{FileMedium, Medium};
 pub use permissions::RecordPermissions;
 pub use record::{Entries, Record};
@@ -82,3 +82,4 @@ pub use remove::remove_record;
 pub use scrub::{ScrubSummary, scrub};
 pub use state::{CellState, OpenRun, Process, RunState, SessionSummary, State, StatusCounts};
 pub use store::{Identity, Store};
+pub use time::utc;

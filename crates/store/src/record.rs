@@ -31,6 +31,12 @@ impl Record {
         &self.directory
     }
 
+    /// Length and time of the last change of the journal: as long as they stay, so does what the record says.
+    pub fn stamp(directory: &Path) -> Option<(u64, std::time::SystemTime)> {
+        let known = std::fs::metadata(directory.join(JOURNAL)).ok()?;
+        Some((known.len(), known.modified().ok()?))
+    }
+
     /// The run directory inside this record.
     pub fn run_directory(&self, relative: &str) -> PathBuf {
         run_directory(&self.directory, relative)

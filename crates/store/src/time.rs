@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 /// Seconds since 1970 UTC as `2026-03-01 12:34:56 UTC`; the number itself where that is beyond the calendar.
-pub(crate) fn utc(seconds: f64) -> String {
+pub fn utc(seconds: f64) -> String {
     match Timestamp::from_second(seconds.floor() as i64) {
         Ok(at) if seconds.is_finite() && seconds >= 0.0 => at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
         _ => format!("{seconds} s after 1970"),
