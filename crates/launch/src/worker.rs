@@ -114,8 +114,11 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
     let seen = match seen {
         Ok(seen) => seen,
         // Its own doing: the other runs have their directories.
-        Err(_) if !job.directory.is_dir() => {
-            let reason = "the run removed its own run directory, and its output with it".to_owned();
+        Err(error) if is_own_doing(job, &error) => {
+            let reason = match job.directory.is_dir() {
+                true => format!("the run changed its own run directory, and its output is lost: {error}"),
+                false => "the run removed its own run directory, and its output with it".to_owned(),
+            };
             let failure = Failure::Reported { reason };
             let status = Status::Failed { failure };
             return Ok(RunResult { usage: ended.usage, ..RunResult::bare(status, started_at) });
@@ -150,6 +153,13 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
         result.hints.push(format!("after the run, {status}"));
     }
     Ok(result)
+}
+
+/// Whether output is lost because of what the run did to its directory, which was fine when the run began.
+fn is_own_doing(job: &Job, error: &io::Error) -> bool {
+    use io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied};
+    !job.directory.is_dir()
+        || matches!(error.kind(), IsADirectory | NotADirectory | NotFound | PermissionDenied)
 }
 
 /// From this share of its wall time on, waiting for its output to be stored is a doubt about a run's times.

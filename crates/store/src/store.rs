@@ -1,6 +1,6 @@
 //! The one writer of a record.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -201,7 +201,8 @@ impl Drop for Store {
     }
 }
 
-/// Writes the line that acknowledges a run into its run directory, which is made again if the run removed it.
+/// Writes the line that acknowledges a run into its run directory, which is made again if the run removed it. A run that
+/// put something else in its place, or took away the right to write there, goes without: the journal has its result.
 fn write_copy(
     directory: &Path,
     line: &[u8],
@@ -210,6 +211,10 @@ fn write_copy(
 ) -> Result<(), StoreError> {
     let path = directory.join(RESULT);
     let write = || -> io::Result<()> {
+        // Through a link the copy would land somewhere else.
+        if fs::symlink_metadata(directory).is_ok_and(|found| !found.is_dir()) {
+            return Ok(());
+        }
         let mut file = match permissions.create_file(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 permissions.create_directory(directory)?;
@@ -220,7 +225,14 @@ fn write_copy(
         file.write_all(line)?;
         if sync { file.sync_data() } else { Ok(()) }
     };
-    write().map_err(|source| StoreError::Open { path: path.clone(), source })
+    match write() {
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::IsADirectory | io::ErrorKind::PermissionDenied) =>
+        {
+            Ok(())
+        }
+        other => other.map_err(|source| StoreError::Open { path: path.clone(), source }),
+    }
 }
 
 /// Folds the journal, and gives its length.

@@ -250,3 +250,22 @@ fn a_pipe_or_link_in_the_place_of_a_result_is_replaced_not_followed() {
     assert_eq!(fs::read_to_string(&outside).unwrap(), "precious");
     assert!(fs::read_to_string(result(next)).unwrap().contains("finished"));
 }
+
+#[test]
+fn a_run_that_replaced_its_directory_costs_nothing_else() {
+    let root = tempfile::tempdir().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    record(root.path());
+    let mut store = Store::open_or_create(root.path(), &identity()).unwrap();
+    let directory = |repeat| root.path().join(assay_store::relative_run_directory(&run(repeat)));
+    fs::write(directory(RUNS + 1), "a file").unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), directory(RUNS + 2)).unwrap();
+    fs::create_dir_all(directory(RUNS + 3).join("result.jsonl")).unwrap();
+    for repeat in RUNS + 1..=RUNS + 3 {
+        store.append(&launching(&run(repeat))).unwrap();
+        store.commit(&finished(&run(repeat), Status::Succeeded)).unwrap();
+    }
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0, "nothing is written through a link");
+    drop(store);
+    assert_eq!(counts(root.path()), [u64::from(RUNS) + 3; 2]);
+}
