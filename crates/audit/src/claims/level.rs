@@ -14,7 +14,7 @@ use crate::finding::{Level, Operand};
 use crate::grid::{Grid, MOST_PAIRED_ROWS};
 use crate::interval::Interval;
 use crate::number::shown;
-use crate::quantity::Quantity;
+use crate::quantity::{Quantity, count_word};
 use crate::unit::Unit;
 use crate::{Class, Finding};
 
@@ -65,17 +65,21 @@ fn judge(
         return finding(sentence, quantity, Level::Supported, &formula);
     }
     let near: Vec<&Fact> = facts.iter().filter(|fact| fact.near).take(MOST_LOCAL).collect();
-    let local: Vec<&Fact> = facts.iter().filter(|fact| fact.near || fact.local).take(MOST_LOCAL).collect();
-    let combined = combined(quantity, &near, &near).or_else(|| triple(quantity, &near));
-    if let Some(formula) = combined {
+    let written = near.iter().filter(|fact| !fact.unit.is_relative()).count();
+    let local = facts.iter().filter(|fact| fact.near || fact.local && (written < 2 || !fact.untyped));
+    let local: Vec<&Fact> = local.take(MOST_LOCAL).collect();
+    if let Some(formula) = combined(quantity, &near, &near) {
         return finding(sentence, quantity, Level::Supported, &formula);
+    }
+    if triple(quantity, &near).is_some() {
+        return finding(sentence, quantity, Level::NotChecked, "");
     }
     let unclear = excused(sentence) || quantity.hedged && quantity.value < 20.0;
     if !unclear && !expected.is_empty() && !speaks_of_others(sentence) {
         return disagrees(sentence, quantity, expected);
     }
     let inputs = local.iter().filter(|fact| fact.unit.is_none() || !fact.unit.is_relative()).count();
-    let all: Vec<&Fact> = facts.iter().collect();
+    let all: Vec<&Fact> = facts.iter().filter(|fact| written < 2 || fact.near || fact.local).collect();
     let somehow = || {
         combined_any(quantity, &local, &all) || triple(quantity, &local).is_some() || is_statistic(quantity, facts)
     };
@@ -173,6 +177,7 @@ fn facts(sentence: &Sentence, context: &Sentence, quantity: &Quantity, pool: &Po
             found.push(fact);
         }
     }
+    found.extend(spelled(sentence));
     for grid in pool.grids {
         let named = named_rows(sentence, grid);
         let nearby = named_rows(context, grid);
@@ -206,6 +211,27 @@ fn facts(sentence: &Sentence, context: &Sentence, quantity: &Quantity, pool: &Po
     }
     found.truncate(MOST_FACTS);
     found
+}
+
+/// Small numbers in words: `across four cards`.
+fn spelled(sentence: &Sentence) -> Vec<Fact> {
+    let words = sentence.text.split(|one: char| !one.is_alphanumeric());
+    let counts = words.filter_map(|word| Some((word, count_word(word).filter(|count| *count > 1.0)?)));
+    // `an 8-GPU machine`: no quantity of its own, but a factor.
+    let glued = sentence.text.split_whitespace().filter_map(|word| {
+        let (number, _) = word.trim_start_matches('(').split_once('-')?;
+        Some((number, number.parse::<u32>().ok().filter(|count| *count > 1)?.into()))
+    });
+    let counts = counts.chain(glued);
+    let fact = |(word, count): (&str, f64)| Fact {
+        interval: Interval::exact(count),
+        unit: Unit::none(),
+        operand: Operand { text: word.to_owned(), value: count, line: sentence.line_at(0) },
+        near: true,
+        local: true,
+        untyped: false,
+    };
+    counts.map(fact).collect()
 }
 
 fn stated(quantity: &Quantity) -> Interval {
@@ -282,7 +308,8 @@ fn combined_any(quantity: &Quantity, local: &[&Fact], all: &[&Fact]) -> bool {
 /// The three numbers that give a quantity.
 fn triple(quantity: &Quantity, local: &[&Fact]) -> Option<String> {
     let stated = stated(quantity);
-    let local: Vec<&Fact> = local.iter().copied().take(24).collect();
+    let local = local.iter().copied().filter(|fact| !fact.untyped && !fact.unit.times);
+    let local: Vec<&Fact> = local.take(24).collect();
     for (index, first) in local.iter().enumerate() {
         for second in &local[index + 1..] {
             if first.operand == second.operand {

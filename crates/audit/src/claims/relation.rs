@@ -235,7 +235,16 @@ pub fn compare(quantity: &Quantity, computed: Interval) -> Match {
         }
         None => {}
     }
-    if stated.meets(computed) {
+    // A result that its own digits leave open by a third says nothing.
+    if computed.relative_width() > 0.7 {
+        return Match::Far;
+    }
+    // Two roundings rarely both go to the end: most of the interval agrees, the rest is silent.
+    let likely = Interval::new(
+        value - 0.35 * (computed.high - computed.low),
+        value + 0.35 * (computed.high - computed.low),
+    );
+    if stated.meets(likely) {
         return Match::Agrees;
     }
     let step = stated.high - stated.low;
