@@ -26,6 +26,8 @@ struct Fact {
     operand: Operand,
     /// In the sentence, or in a row that it names.
     near: bool,
+    /// In the sentence itself.
+    own: bool,
     /// In the paragraph, or in a row that the paragraph names.
     local: bool,
     /// Numbers of listings may lack the unit that the text gives them.
@@ -68,10 +70,12 @@ fn judge(
     let written = near.iter().filter(|fact| !fact.unit.is_relative()).count();
     let local = facts.iter().filter(|fact| fact.near || fact.local && (written < 2 || !fact.untyped));
     let local: Vec<&Fact> = local.take(MOST_LOCAL).collect();
-    if let Some(formula) = combined(quantity, &near, &near) {
+    // A cell that the sentence points at is excused by numbers of the sentence, not by other cells.
+    let own: Vec<&Fact> = near.iter().copied().filter(|fact| fact.own || expected.is_empty()).collect();
+    if let Some(formula) = combined(quantity, &own, &near) {
         return finding(sentence, quantity, Level::Supported, &formula);
     }
-    if triple(quantity, &near).is_some() {
+    if expected.is_empty() && triple(quantity, &near).is_some() {
         return finding(sentence, quantity, Level::NotChecked, "");
     }
     let unclear = excused(sentence) || quantity.hedged && quantity.value < 20.0;
@@ -131,7 +135,7 @@ fn speaks_of_others(sentence: &Sentence) -> bool {
 }
 
 /// Whether the text says that a number was computed: a connective before it with nothing but words between.
-fn is_computed(sentence: &Sentence, quantity: &Quantity) -> bool {
+pub fn is_computed(sentence: &Sentence, quantity: &Quantity) -> bool {
     const CONNECTIVES: [&str; 19] = [
         "so ", "that's ", "that is ", "i.e. ", "i.e., ", "which is ", "thus ", "hence ", "therefore ",
         "correspond to ", "corresponds to ", "amounts to ", "comes to ", "equals ", "leaves ", "altogether ",
@@ -171,6 +175,7 @@ fn facts(sentence: &Sentence, context: &Sentence, quantity: &Quantity, pool: &Po
                 unit: one.unit.clone(),
                 operand: operand(other, one),
                 near: own,
+                own,
                 local,
                 untyped: false,
             };
@@ -191,6 +196,7 @@ fn facts(sentence: &Sentence, context: &Sentence, quantity: &Quantity, pool: &Po
                     unit: cell.unit.clone(),
                     operand,
                     near: named.contains(&row) && named.len() <= 3,
+                    own: false,
                     local: nearby.contains(&row) || grid.rows.len() <= 3,
                     untyped: false,
                 });
@@ -204,6 +210,7 @@ fn facts(sentence: &Sentence, context: &Sentence, quantity: &Quantity, pool: &Po
                 unit: one.unit.clone(),
                 operand: Operand { text: one.text.clone(), value: one.value, line: *line },
                 near: false,
+                own: false,
                 local: true,
                 untyped: one.unit.is_none(),
             });
@@ -228,6 +235,7 @@ fn spelled(sentence: &Sentence) -> Vec<Fact> {
         unit: Unit::none(),
         operand: Operand { text: word.to_owned(), value: count, line: sentence.line_at(0) },
         near: true,
+        own: true,
         local: true,
         untyped: false,
     };
@@ -321,6 +329,7 @@ fn triple(quantity: &Quantity, local: &[&Fact]) -> Option<String> {
                     unit: first.unit.clone(),
                     operand: first.operand.clone(),
                     near: true,
+                    own: true,
                     local: true,
                     untyped: first.untyped || second.untyped,
                 };

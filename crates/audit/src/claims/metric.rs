@@ -63,10 +63,6 @@ impl Metric {
         Metric { kinds: if kinds.is_empty() { self::kinds(&whole) } else { kinds }, is_about_settings, is_per, is_for_one }
     }
 
-    /// Whether words name the metric.
-    pub fn is_explicit(&self) -> bool {
-        !self.kinds.is_empty()
-    }
 
     /// Whether a column may hold this metric; one without a unit may hold anything.
     pub fn fits(&self, column: &Column) -> bool {

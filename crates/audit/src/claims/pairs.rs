@@ -380,16 +380,15 @@ impl Columns {
     fn of(grid: &Grid, sentence: &Sentence, metric: &Metric) -> Columns {
         let measures: Vec<usize> = grid.measures().collect();
         let named = named_columns(sentence, grid);
-        let fits = |column: &usize| {
-            let fits = metric.fits(&grid.columns[*column]);
-            fits && (named.is_empty() || named.contains(column) || metric.is_explicit())
-        };
-        let mut fitting: Vec<usize> = measures.iter().copied().filter(fits).collect();
-        if fitting.is_empty() {
-            fitting = measures.iter().copied().filter(|column| named.contains(column)).collect();
-        }
-        if fitting.is_empty() {
-            fitting.clone_from(&measures);
+        let fits = |column: &usize| metric.fits(&grid.columns[*column]);
+        let both = |column: &usize| fits(column) && named.contains(column);
+        // The column that is named, then what the metric allows, then anything.
+        let choices: [&dyn Fn(&usize) -> bool; 4] = [&both, &fits, &|column| named.contains(column), &|_| true];
+        let mut fitting = Vec::new();
+        for choice in choices {
+            if fitting.is_empty() {
+                fitting = measures.iter().copied().filter(|column| choice(column)).collect();
+            }
         }
         let others = measures.into_iter().filter(|column| !fitting.contains(column)).collect();
         let settings = if metric.is_about_settings { grid.settings().collect() } else { Vec::new() };
@@ -413,7 +412,8 @@ fn row_pair(
 ) {
     let weaker = if tier == Tier::Table { Tier::Table } else { Tier::OtherMetric };
     let listed = columns.fitting.iter().map(|column| (*column, tier, false));
-    let listed = listed.chain(columns.others.iter().map(|column| (*column, weaker, true)));
+    let others = columns.others.iter().filter(|_| relation.is_comparison());
+    let listed = listed.chain(others.map(|column| (*column, weaker, true)));
     let listed = listed.chain(columns.settings.iter().map(|column| (*column, tier, true)));
     for (column, tier, derived) in listed {
         // A percentage that is no comparison may be a ratio of these, but need not.

@@ -171,6 +171,9 @@ fn factor(sentence: &Sentence, quantity: &Quantity) -> Option<Relation> {
         near.iter().any(|word| ["factor", "speed-up", "speedup", "ratio", "speedups"].contains(word));
     let compares = direction(next).is_some()
         || ["as", "the", "that", "of", "what", "its", "faster", "his", "their", "our"].contains(&next);
+    if of_factor {
+        return Some(Relation::Times);
+    }
     let glued = quantity.text.ends_with(['x', '×']);
     let spelled = quantity.in_words && !quantity.text.ends_with("times") && !quantity.text.ends_with("fold");
     if glued {

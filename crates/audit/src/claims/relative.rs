@@ -2,6 +2,7 @@
 
 use assay_model::Source;
 
+use super::level::is_computed;
 use super::naming::{named_columns, named_rows};
 use super::pairs::{Candidate, Pool, Tier, cell_operand};
 use super::relation::{Match, Relation, compare, relation};
@@ -54,8 +55,9 @@ fn claim(
     if let Some((tier, level)) = strict(&evidence, sentence, quantity, relation) {
         return failed(sentence, quantity, relation, &evidence.of(tier), level);
     }
-    let nearest = evidence.of(Tier::Table);
-    let clear = relation.is_comparison() && relation != Relation::Share && !quantity.in_words && quantity.bound.is_none();
+    let nearest: Vec<&Candidate> = evidence.tier(Tier::Table).collect();
+    let computed = relation == Relation::Value && is_computed(sentence, quantity);
+    let clear = (relation.is_comparison() && relation != Relation::Share || computed) && !quantity.in_words && quantity.bound.is_none();
     // Searching the whole document costs the most, so it comes last.
     let agrees = |one: &Candidate| compare(quantity, one.value) >= Match::Near;
     if !clear
@@ -78,7 +80,7 @@ fn strict(
     relation: Relation,
 ) -> Option<(Tier, Level)> {
     let comparison = relation.is_comparison();
-    let other = evidence.best(Tier::OtherMetric) >= Match::Near;
+    let other = comparison && evidence.best(Tier::OtherMetric) >= Match::Near;
     if evidence.has(Tier::Clause) && comparison && !other {
         return Some((Tier::Clause, Level::Contradicted));
     }
