@@ -82,6 +82,11 @@ impl Unit {
             && (one.is_empty() || other.is_empty() || one.iter().any(|thing| other.contains(thing)))
     }
 
+    /// What a written number is multiplied by.
+    pub fn factor(&self) -> f64 {
+        if self.scale == 0.0 { 1.0 } else { self.scale }
+    }
+
     /// Whether this base symbol is part of it.
     pub fn has(&self, symbol: &str) -> bool {
         self.exponents.contains_key(symbol)

@@ -14,7 +14,7 @@ use crate::finding::{Level, Operand};
 use crate::grid::{Grid, MOST_PAIRED_ROWS};
 use crate::interval::Interval;
 use crate::number::shown;
-use crate::quantity::Quantity;
+use crate::quantity::{Quantity, count_word};
 use crate::unit::Unit;
 use crate::{Class, Finding};
 
@@ -26,6 +26,8 @@ struct Fact {
     operand: Operand,
     /// In the sentence, or in a row that it names.
     near: bool,
+    /// In the sentence itself.
+    own: bool,
     /// In the paragraph, or in a row that the paragraph names.
     local: bool,
     /// Numbers of listings may lack the unit that the text gives them.
@@ -65,17 +67,23 @@ fn judge(
         return finding(sentence, quantity, Level::Supported, &formula);
     }
     let near: Vec<&Fact> = facts.iter().filter(|fact| fact.near).take(MOST_LOCAL).collect();
-    let local: Vec<&Fact> = facts.iter().filter(|fact| fact.near || fact.local).take(MOST_LOCAL).collect();
-    let combined = combined(quantity, &near, &near).or_else(|| triple(quantity, &near));
-    if let Some(formula) = combined {
+    let written = near.iter().filter(|fact| !fact.unit.is_relative()).count();
+    let local = facts.iter().filter(|fact| fact.near || fact.local && (written < 2 || !fact.untyped));
+    let local: Vec<&Fact> = local.take(MOST_LOCAL).collect();
+    // A cell that the sentence points at is excused by numbers of the sentence, not by other cells.
+    let own: Vec<&Fact> = near.iter().copied().filter(|fact| fact.own || expected.is_empty()).collect();
+    if let Some(formula) = combined(quantity, &own, &near) {
         return finding(sentence, quantity, Level::Supported, &formula);
+    }
+    if expected.is_empty() && triple(quantity, &near).is_some() {
+        return finding(sentence, quantity, Level::NotChecked, "");
     }
     let unclear = excused(sentence) || quantity.hedged && quantity.value < 20.0;
     if !unclear && !expected.is_empty() && !speaks_of_others(sentence) {
         return disagrees(sentence, quantity, expected);
     }
     let inputs = local.iter().filter(|fact| fact.unit.is_none() || !fact.unit.is_relative()).count();
-    let all: Vec<&Fact> = facts.iter().collect();
+    let all: Vec<&Fact> = facts.iter().filter(|fact| written < 2 || fact.near || fact.local).collect();
     let somehow = || {
         combined_any(quantity, &local, &all) || triple(quantity, &local).is_some() || is_statistic(quantity, facts)
     };
@@ -127,7 +135,7 @@ fn speaks_of_others(sentence: &Sentence) -> bool {
 }
 
 /// Whether the text says that a number was computed: a connective before it with nothing but words between.
-fn is_computed(sentence: &Sentence, quantity: &Quantity) -> bool {
+pub fn is_computed(sentence: &Sentence, quantity: &Quantity) -> bool {
     const CONNECTIVES: [&str; 19] = [
         "so ", "that's ", "that is ", "i.e. ", "i.e., ", "which is ", "thus ", "hence ", "therefore ",
         "correspond to ", "corresponds to ", "amounts to ", "comes to ", "equals ", "leaves ", "altogether ",
@@ -167,12 +175,14 @@ fn facts(sentence: &Sentence, context: &Sentence, quantity: &Quantity, pool: &Po
                 unit: one.unit.clone(),
                 operand: operand(other, one),
                 near: own,
+                own,
                 local,
                 untyped: false,
             };
             found.push(fact);
         }
     }
+    found.extend(spelled(sentence));
     for grid in pool.grids {
         let named = named_rows(sentence, grid);
         let nearby = named_rows(context, grid);
@@ -186,6 +196,7 @@ fn facts(sentence: &Sentence, context: &Sentence, quantity: &Quantity, pool: &Po
                     unit: cell.unit.clone(),
                     operand,
                     near: named.contains(&row) && named.len() <= 3,
+                    own: false,
                     local: nearby.contains(&row) || grid.rows.len() <= 3,
                     untyped: false,
                 });
@@ -199,6 +210,7 @@ fn facts(sentence: &Sentence, context: &Sentence, quantity: &Quantity, pool: &Po
                 unit: one.unit.clone(),
                 operand: Operand { text: one.text.clone(), value: one.value, line: *line },
                 near: false,
+                own: false,
                 local: true,
                 untyped: one.unit.is_none(),
             });
@@ -206,6 +218,28 @@ fn facts(sentence: &Sentence, context: &Sentence, quantity: &Quantity, pool: &Po
     }
     found.truncate(MOST_FACTS);
     found
+}
+
+/// Small numbers in words: `across four cards`.
+fn spelled(sentence: &Sentence) -> Vec<Fact> {
+    let words = sentence.text.split(|one: char| !one.is_alphanumeric());
+    let counts = words.filter_map(|word| Some((word, count_word(word).filter(|count| *count > 1.0)?)));
+    // `an 8-GPU machine`: no quantity of its own, but a factor.
+    let glued = sentence.text.split_whitespace().filter_map(|word| {
+        let (number, _) = word.trim_start_matches('(').split_once('-')?;
+        Some((number, number.parse::<u32>().ok().filter(|count| *count > 1)?.into()))
+    });
+    let counts = counts.chain(glued);
+    let fact = |(word, count): (&str, f64)| Fact {
+        interval: Interval::exact(count),
+        unit: Unit::none(),
+        operand: Operand { text: word.to_owned(), value: count, line: sentence.line_at(0) },
+        near: true,
+        own: true,
+        local: true,
+        untyped: false,
+    };
+    counts.map(fact).collect()
 }
 
 fn stated(quantity: &Quantity) -> Interval {
@@ -282,7 +316,8 @@ fn combined_any(quantity: &Quantity, local: &[&Fact], all: &[&Fact]) -> bool {
 /// The three numbers that give a quantity.
 fn triple(quantity: &Quantity, local: &[&Fact]) -> Option<String> {
     let stated = stated(quantity);
-    let local: Vec<&Fact> = local.iter().copied().take(24).collect();
+    let local = local.iter().copied().filter(|fact| !fact.untyped && !fact.unit.times);
+    let local: Vec<&Fact> = local.take(24).collect();
     for (index, first) in local.iter().enumerate() {
         for second in &local[index + 1..] {
             if first.operand == second.operand {
@@ -294,6 +329,7 @@ fn triple(quantity: &Quantity, local: &[&Fact]) -> Option<String> {
                     unit: first.unit.clone(),
                     operand: first.operand.clone(),
                     near: true,
+                    own: true,
                     local: true,
                     untyped: first.untyped || second.untyped,
                 };

@@ -33,6 +33,8 @@ pub struct Metric {
     pub is_about_settings: bool,
     /// The claim may be about something per device, per token or per euro.
     pub is_per: bool,
+    /// The claim is about one device, whatever it is called: `a single IPU`.
+    pub is_for_one: bool,
 }
 
 impl Metric {
@@ -54,16 +56,13 @@ impl Metric {
             "efficiency", "each", "single", "cost", "costs", "price", "cheaper", "expensive", "energy", "weak",
             "strong", "pipeline", "node-hours", "gpu-hours", "hours",
         ];
+        let is_for_one = ["single", "each", "device", "per-device"].iter().any(|word| whole.contains(word));
         let is_per = sentence.text.contains(" per ")
             || sentence.text.contains('/')
             || whole.iter().any(|word| shares.contains(word));
-        Metric { kinds: if kinds.is_empty() { self::kinds(&whole) } else { kinds }, is_about_settings, is_per }
+        Metric { kinds: if kinds.is_empty() { self::kinds(&whole) } else { kinds }, is_about_settings, is_per, is_for_one }
     }
 
-    /// Whether words name the metric.
-    pub fn is_explicit(&self) -> bool {
-        !self.kinds.is_empty()
-    }
 
     /// Whether a column may hold this metric; one without a unit may hold anything.
     pub fn fits(&self, column: &Column) -> bool {

@@ -150,7 +150,7 @@ fn joined_settings(sentence: &Sentence, grid: &Grid, column: usize, value: f64) 
     })
 }
 
-fn mentions_noun(sentence: &Sentence, noun: &str) -> bool {
+pub fn mentions_noun(sentence: &Sentence, noun: &str) -> bool {
     sentence.words.iter().any(|word| word == noun || word.len() > 3 && noun.ends_with(word.as_str()))
 }
 

@@ -1,7 +1,7 @@
 //! Numbers that a comparison may be about, from the clause outward.
 
 use super::metric::Metric;
-use super::naming::{named_columns, named_rows};
+use super::naming::{mentions_noun, named_columns, named_rows};
 use super::relation::Relation;
 use super::sentence::Sentence;
 use crate::finding::Operand;
@@ -17,7 +17,9 @@ pub enum Tier {
     Clause,
     /// Two rows or two columns that the sentence names, in the metric that it names.
     Named,
-    /// Numbers of the sentence and of its paragraph.
+    /// Numbers of the sentence.
+    Sentence,
+    /// Numbers of its paragraph and of the one before.
     Beside,
     /// One row that the sentence names, with any other, in the metric that it names.
     NamedRow,
@@ -119,16 +121,23 @@ impl Pool<'_> {
     ) -> Vec<Candidate> {
         let mut found = Vec::new();
         let metric = Metric::of(sentence, claim);
+        let clause = sentence.clause_at(claim.start);
+        let nearest = self.grids.iter().filter(|grid| grid.file == sentence.file && grid.block < sentence.block);
+        let nearest = nearest.map(|grid| grid.block).max();
         for grid in self.grids.iter().filter(|grid| grid.rows.len() >= 2) {
             let named = named_rows(sentence, grid);
+            let own = named_rows(&clause, grid);
             let nearby = named_rows(context, grid);
             let columns = Columns::of(grid, sentence, &metric);
             let paired = grid.rows.len().min(MOST_PAIRED_ROWS);
             for one in 0..paired {
                 for other in one + 1..paired {
-                    let both = named.contains(&one) && named.contains(&other) && named.len() <= 3
-                        || grid.rows.len() == 2 && self.grids.len() == 1;
-                    let either = named.contains(&one) || named.contains(&other);
+                    let is_there = |rows: &[usize]| rows.contains(&one) || rows.contains(&other);
+                    let fits = own.is_empty() || is_there(&own);
+                    let few = named.len() <= 3 || own.len() == 2;
+                    let both = fits && few && named.contains(&one) && named.contains(&other)
+                        || grid.rows.len() == 2 && grid.file == sentence.file && nearest == Some(grid.block);
+                    let either = fits && is_there(&named);
                     let beside = nearby.contains(&one) && nearby.contains(&other) && nearby.len() <= 3;
                     let tier = match (both, either || beside) {
                         (true, _) => Tier::Named,
@@ -146,11 +155,16 @@ impl Pool<'_> {
     /// Pairs of numbers of the sentence, and then of its paragraph.
     pub fn beside(&self, sentence: &Sentence, claim: &Quantity, relation: Relation) -> Vec<Candidate> {
         let mut sides = Vec::new();
-        for other in self.sentences.iter().filter(|other| sentence.block.wrapping_sub(other.block) <= 1) {
+        self.push_sides(sentence, sentence, claim, &mut sides);
+        let mut found = pairs(&sides, Tier::Sentence, relation);
+        for other in self.sentences.iter().filter(|other| {
+            sentence.block.wrapping_sub(other.block) <= 1 && other.text != sentence.text
+        }) {
             self.push_sides(other, sentence, claim, &mut sides);
         }
         sides.truncate(MOST_SIDES);
-        pairs(&sides, Tier::Beside, relation)
+        found.extend(pairs(&sides, Tier::Beside, relation));
+        found
     }
 
     /// Every pair of numbers of one measure in the prose and the listings, and of these with cells.
@@ -356,7 +370,9 @@ pub struct Columns {
     others: Vec<usize>,
     /// Settings whose ratio the claim may state: `eight times the GPUs`.
     settings: Vec<usize>,
-    /// Whether the claim may be about something per device, per token or per euro.
+    /// Settings that the claim may divide by: `per node`, `node-hours`.
+    shared: Vec<usize>,
+    /// Whether the claim may be about something per token or per euro.
     per: bool,
 }
 
@@ -364,20 +380,24 @@ impl Columns {
     fn of(grid: &Grid, sentence: &Sentence, metric: &Metric) -> Columns {
         let measures: Vec<usize> = grid.measures().collect();
         let named = named_columns(sentence, grid);
-        let fits = |column: &usize| {
-            let fits = metric.fits(&grid.columns[*column]);
-            fits && (named.is_empty() || named.contains(column) || metric.is_explicit())
-        };
-        let mut fitting: Vec<usize> = measures.iter().copied().filter(fits).collect();
-        if fitting.is_empty() {
-            fitting = measures.iter().copied().filter(|column| named.contains(column)).collect();
-        }
-        if fitting.is_empty() {
-            fitting.clone_from(&measures);
+        let fits = |column: &usize| metric.fits(&grid.columns[*column]);
+        let both = |column: &usize| fits(column) && named.contains(column);
+        // The column that is named, then what the metric allows, then anything.
+        let choices: [&dyn Fn(&usize) -> bool; 4] = [&both, &fits, &|column| named.contains(column), &|_| true];
+        let mut fitting = Vec::new();
+        for choice in choices {
+            if fitting.is_empty() {
+                fitting = measures.iter().copied().filter(|column| choice(column)).collect();
+            }
         }
         let others = measures.into_iter().filter(|column| !fitting.contains(column)).collect();
         let settings = if metric.is_about_settings { grid.settings().collect() } else { Vec::new() };
-        Columns { fitting, others, settings, per: metric.is_per }
+        let mentioned = |setting: &usize| {
+            grid.columns[*setting].words.iter().any(|word| word.len() > 1 && mentions_noun(sentence, word))
+        };
+        let shared = grid.settings().filter(|_| metric.is_per);
+        let shared = shared.filter(|setting| metric.is_for_one || mentioned(setting)).collect();
+        Columns { fitting, others, settings, shared, per: metric.is_per }
     }
 }
 
@@ -392,10 +412,17 @@ fn row_pair(
 ) {
     let weaker = if tier == Tier::Table { Tier::Table } else { Tier::OtherMetric };
     let listed = columns.fitting.iter().map(|column| (*column, tier, false));
-    let listed = listed.chain(columns.others.iter().map(|column| (*column, weaker, true)));
+    let others = columns.others.iter().filter(|_| relation.is_comparison());
+    let listed = listed.chain(others.map(|column| (*column, weaker, true)));
     let listed = listed.chain(columns.settings.iter().map(|column| (*column, tier, true)));
     for (column, tier, derived) in listed {
+        // A percentage that is no comparison may be a ratio of these, but need not.
+        let derived = derived || relation == Relation::Value;
         let (Some(a), Some(b)) = (grid.cell(one, column), grid.cell(other, column)) else { continue };
+        let plain = a.unit.percent || a.unit.is_none();
+        if relation == Relation::Points && !plain || relation == Relation::Efficiency && a.unit.is_relative() {
+            continue;
+        }
         let operands: Vec<Operand> =
             [cell_operand(grid, one, column), cell_operand(grid, other, column)].into_iter().flatten().collect();
         let sides = (Side::of_cell(a), Side::of_cell(b));
@@ -406,7 +433,7 @@ fn row_pair(
         if relation == Relation::Points || grid.columns[column].kind == ColumnKind::Setting {
             continue;
         }
-        for setting in grid.settings().filter(|_| columns.per || efficiency) {
+        for setting in grid.settings().filter(|setting| efficiency || columns.shared.contains(setting)) {
             let (Some(n), Some(m)) = (grid.cell(one, setting), grid.cell(other, setting)) else { continue };
             if n.value <= 0.0 || m.value <= 0.0 || n.value == m.value {
                 continue;
@@ -474,14 +501,15 @@ fn within_rows(
                 let both = mentioned.contains(one) && mentioned.contains(other);
                 let tier = match (named.contains(&row), both) {
                     (true, true) => Tier::Named,
-                    (true, _) | (_, true) => Tier::NamedRow,
+                    (_, true) => Tier::NamedRow,
+                    (true, _) if share => Tier::NamedRow,
                     _ => Tier::Table,
                 };
                 let operands: Vec<Operand> = [cell_operand(grid, row, *one), cell_operand(grid, row, *other)]
                     .into_iter()
                     .flatten()
                     .collect();
-                found.extend(candidates(tier, relation, &Side::of_cell(a), &Side::of_cell(b), operands, !share));
+                found.extend(candidates(tier, relation, &Side::of_cell(a), &Side::of_cell(b), operands, relation != Relation::Share));
             }
         }
         if share {

@@ -171,6 +171,9 @@ fn factor(sentence: &Sentence, quantity: &Quantity) -> Option<Relation> {
         near.iter().any(|word| ["factor", "speed-up", "speedup", "ratio", "speedups"].contains(word));
     let compares = direction(next).is_some()
         || ["as", "the", "that", "of", "what", "its", "faster", "his", "their", "our"].contains(&next);
+    if of_factor {
+        return Some(Relation::Times);
+    }
     let glued = quantity.text.ends_with(['x', '×']);
     let spelled = quantity.in_words && !quantity.text.ends_with("times") && !quantity.text.ends_with("fold");
     if glued {
@@ -235,7 +238,16 @@ pub fn compare(quantity: &Quantity, computed: Interval) -> Match {
         }
         None => {}
     }
-    if stated.meets(computed) {
+    // A result that its own digits leave open by a third says nothing.
+    if computed.relative_width() > 0.7 {
+        return Match::Far;
+    }
+    // Two roundings rarely both go to the end: most of the interval agrees, the rest is silent.
+    let likely = Interval::new(
+        value - 0.35 * (computed.high - computed.low),
+        value + 0.35 * (computed.high - computed.low),
+    );
+    if stated.meets(likely) {
         return Match::Agrees;
     }
     let step = stated.high - stated.low;
