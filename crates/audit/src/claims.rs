@@ -1,10 +1,12 @@
 //! Claims of prose, and the evidence for them in the same documents.
 
 mod equation;
-mod evidence;
+mod level;
+mod metric;
 mod naming;
-mod ratio;
+mod pairs;
 mod relation;
+mod relative;
 mod sentence;
 
 use crate::checks::Checks;
@@ -12,7 +14,7 @@ use crate::grid::Grid;
 use crate::interval::Interval;
 use crate::manuscript::{Block, Manuscript};
 use crate::quantity::{Quantity, quantities};
-use evidence::Pool;
+use pairs::Pool;
 use sentence::{Sentence, sentences};
 
 /// Checks the equations of paragraphs and listings.
@@ -47,9 +49,8 @@ pub fn check(manuscript: &Manuscript, grids: &[Grid], checks: &mut Checks) {
     let pool = Pool { grids, sentences: &sentences, listed: &listed };
     for (index, sentence) in sentences.iter().enumerate() {
         let context = context(&sentences, index);
-        for finding in ratio::check(sentence, &context, &pool) {
-            checks.push(finding);
-        }
+        let found = relative::check(sentence, &context, &pool);
+        found.into_iter().chain(level::check(sentence, &context, &pool)).for_each(|finding| checks.push(finding));
     }
 }
 

@@ -204,6 +204,9 @@ fn launch_options(assembled: &Assembled, how: &How) -> anyhow::Result<Options> {
         machine: assembled.machine.clone(),
         program: assembled.build.clone(),
         readers: assembled.readers.clone(),
+        write_sample: |kind, options, seed, out| {
+            assay_samples::write(kind, options, seed, None, out).map_err(|error| error.to_string())
+        },
         keep_environment: how.keep_env.clone(),
         interrupt: signals::interrupts()?,
     })

@@ -31,8 +31,16 @@ Exit codes:
   6    result invalid
   130  interrupted (the record is kept)")]
 pub struct Arguments {
-    /// When to use color.
-    #[arg(long, alias = "colour", global = true, default_value = "auto", value_name = "WHEN")]
+    /// When to use color: auto, always or never.
+    #[arg(
+        long,
+        alias = "colour",
+        global = true,
+        default_value = "auto",
+        value_name = "WHEN",
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
     pub color: Color,
     #[command(subcommand)]
     pub verb: Verb,
@@ -42,9 +50,7 @@ pub struct Arguments {
 pub enum Color {
     /// On a terminal, unless NO_COLOR is set.
     Auto,
-    /// Always.
     Always,
-    /// Never.
     Never,
 }
 
@@ -180,8 +186,9 @@ pub enum Only {
 /// Options of `show`.
 #[derive(Debug, Args)]
 pub struct Show {
-    /// Record name or directory, or campaign file [default: the newest record].
-    pub record: Option<PathBuf>,
+    /// Record names or directories, or campaign files [default: the newest record].
+    #[arg(value_name = "RECORD")]
+    pub records: Vec<PathBuf>,
     /// Metric to show; repeatable [default: the campaign's headline].
     #[arg(long, short, value_name = "NAME")]
     pub metric: Vec<String>,
@@ -191,8 +198,11 @@ pub struct Show {
     /// Show all rows.
     #[arg(long)]
     pub all: bool,
-    /// Write a report instead; the ending chooses the format: .md, .csv or .json, `-` is Markdown on standard output.
-    /// Repeatable.
+    /// Draw every run as a dot, and ratios with their intervals, also where the output is no terminal.
+    #[arg(long, conflicts_with_all = ["json", "output", "runs"])]
+    pub plot: bool,
+    /// Write a report instead; the ending chooses the format: .html, .md (figures beside it as SVG), .tex, .csv or .json,
+    /// `-` is Markdown on standard output. Several records are compared with the first. Repeatable.
     #[arg(long, short, value_name = "FILE", conflicts_with = "json")]
     pub output: Vec<PathBuf>,
     /// Print JSON (see docs/json.md).

@@ -11,12 +11,14 @@
 //! | `scaling.rs` | one record as a scaling study: speed-up, efficiency, a fitted law |
 //! | `same_work.rs` | whether two cells did the same work |
 //! | `comparison.rs` | two records, cell by cell |
+//! | `course.rs` | warm-up and changes of level in the values of one run |
 //! | `gate.rs` | bounds that cells must meet |
 //! | `load.rs`, `load/` | requests to metrics of endpoints, and whether the client spoilt them |
 //! | `stopping.rs` | whether a cell needs more runs |
 
 pub mod answer;
 pub mod comparison;
+pub mod course;
 pub mod estimate;
 pub mod gate;
 pub mod gather;
