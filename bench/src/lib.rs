@@ -9,6 +9,7 @@
 //! | `bin/audit.rs` | how many planted errors the audit finds |
 //! | `bin/lm.rs`, `bin/mnist.rs` | the native engine beside PyTorch |
 //! | `bin/load.rs` | the load client beside others, on one core each |
+//! | `bin/judge.rs` | error rates of verdicts, coverage of intervals, and their speed |
 //! | `bin/bert.rs` | the native engine beside PyTorch for single sentences |
 //! | `place.rs` | where a bench works, and the binary it measures |
 //! | `measure.rs` | CPU and wall-clock time of commands, and what `/proc` tells of a process |
@@ -23,6 +24,7 @@
 //! | `lm.rs`, `mnist.rs` | the cases of these workloads in which goals are set |
 //! | `load.rs`, `load/` | load clients and the endpoint that they ask |
 //! | `bert.rs` | peers that answer sentences, and their contest |
+//! | `judge.rs`, `judge/` | simulated tables and intervals |
 //! | `crash/` | scenes, kills, the audit of a record, and the loss of power |
 
 pub mod bert;
@@ -31,6 +33,7 @@ pub mod crash;
 pub mod engines;
 pub mod figures;
 pub mod goal;
+pub mod judge;
 pub mod lm;
 pub mod load;
 pub mod measure;
