@@ -10,6 +10,7 @@
 //! | `bin/audit.rs` | how many planted errors the audit finds |
 //! | `bin/lm.rs`, `bin/mnist.rs` | the native engine beside PyTorch |
 //! | `bin/load.rs` | the load client beside others, on one core each |
+//! | `bin/judge.rs` | error rates of verdicts, coverage of intervals, and their speed |
 //! | `bin/bert.rs` | the native engine beside PyTorch for single sentences |
 //! | `place.rs` | where a bench works, and the binary it measures |
 //! | `measure.rs` | CPU and wall-clock time of commands, and what `/proc` reports of a process |
@@ -25,6 +26,7 @@
 //! | `load.rs`, `load/` | load clients and the endpoint that they ask |
 //! | `bert.rs` | peers that answer sentences, and their contest |
 //! | `abuse/` | attacks on the binary, and what came of them |
+//! | `judge.rs`, `judge/` | simulated tables and intervals |
 //! | `crash/` | scenes, kills, the audit of a record, and the loss of power |
 
 pub mod abuse;
@@ -34,6 +36,7 @@ pub mod crash;
 pub mod engines;
 pub mod figures;
 pub mod goal;
+pub mod judge;
 pub mod lm;
 pub mod load;
 pub mod measure;

@@ -50,7 +50,10 @@ pub fn check(manuscript: &Manuscript, grids: &[Grid], checks: &mut Checks) {
     for (index, sentence) in sentences.iter().enumerate() {
         let context = context(&sentences, index);
         let found = relative::check(sentence, &context, &pool);
-        found.into_iter().chain(level::check(sentence, &context, &pool)).for_each(|finding| checks.push(finding));
+        found
+            .into_iter()
+            .chain(level::check(sentence, &context, &pool))
+            .for_each(|finding| checks.push(finding));
     }
 }
 

@@ -199,8 +199,7 @@ impl GenericReader {
             && found.iter().filter(|token| joint(token)).count() == 1;
         let value = text.rsplit([':', '=']).next().unwrap_or_default().trim();
         let switch = ["True", "False", "None", "true", "false", "null"].contains(&value);
-        self.listed =
-            if pair { (self.listed.0 + 1, self.listed.1 + u32::from(switch)) } else { (0, 0) };
+        self.listed = if pair { (self.listed.0 + 1, self.listed.1 + u32::from(switch)) } else { (0, 0) };
         self.listed.0 > 6 && self.listed.1 > 1
     }
 

@@ -57,7 +57,9 @@ fn claim(
     }
     let nearest: Vec<&Candidate> = evidence.tier(Tier::Table).collect();
     let computed = relation == Relation::Value && is_computed(sentence, quantity);
-    let clear = (relation.is_comparison() && relation != Relation::Share || computed) && !quantity.in_words && quantity.bound.is_none();
+    let clear = (relation.is_comparison() && relation != Relation::Share || computed)
+        && !quantity.in_words
+        && quantity.bound.is_none();
     // Searching the whole document costs the most, so it comes last.
     let agrees = |one: &Candidate| compare(quantity, one.value) >= Match::Near;
     if !clear
@@ -94,7 +96,8 @@ fn strict(
     }
     let direct = evidence.directly_near(Tier::Table);
     let reference = evidence.reference;
-    let one_row = comparison && (relation != Relation::Share || reference) || relation == Relation::Efficiency;
+    let one_row =
+        comparison && (relation != Relation::Share || reference) || relation == Relation::Efficiency;
     if evidence.has(Tier::NamedRow) && one_row && exact && !quantity.in_words && (!direct || reference) {
         return Some((Tier::NamedRow, Level::Doubtful));
     }
@@ -203,7 +206,9 @@ fn restatements(
         }
     }
     for other in pool.sentences {
-        let same = |one: &&Quantity| one.unit.percent && (one.start != quantity.start || other.text != sentence.text);
+        let same = |one: &&Quantity| {
+            one.unit.percent && (one.start != quantity.start || other.text != sentence.text)
+        };
         for one in other.quantities.iter().filter(same) {
             found.push(Candidate {
                 tier: Tier::Table,
@@ -220,8 +225,21 @@ fn restatements(
 /// Whether the sentence is about something that the document need not contain: a guess, a plan, somebody else.
 pub fn excused(sentence: &Sentence) -> bool {
     const WORDS: [&str; 15] = [
-        "would", "expect", "estimate", "projection", "hope", "plan", "typically", "usually", "probably", "could",
-        "may", "might", "should", "will", "promised",
+        "would",
+        "expect",
+        "estimate",
+        "projection",
+        "hope",
+        "plan",
+        "typically",
+        "usually",
+        "probably",
+        "could",
+        "may",
+        "might",
+        "should",
+        "will",
+        "promised",
     ];
     WORDS.iter().any(|word| sentence.mentions(word))
 }

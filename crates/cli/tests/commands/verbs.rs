@@ -173,8 +173,8 @@ fn a_regression_fails_a_comparison_only_if_requested() {
     bench.run(&["run", "fixed.toml", "--quiet", "--record", "after"]);
     let compare = |more: &[&str]| bench.run(&[&["compare"], more].concat());
     assert!(compare(&["before", "after"]).starts_with("exit code 0"));
-    assert!(compare(&["before", "after", "--fail-on-regression"]).starts_with("exit code 4"));
-    assert!(compare(&["after", "before", "--fail-on-regression"]).starts_with("exit code 0"));
+    assert!(compare(&["before", "after", "--fail-on", "regression"]).starts_with("exit code 4"));
+    assert!(compare(&["after", "before", "--fail-on", "regression"]).starts_with("exit code 0"));
     compare(&["before", "after", "-o", "c.csv", "-o", "c.md", "-o", "c.json"]);
     assert!(bench.read("c.csv").contains(",worse,"), "{}", bench.read("c.csv"));
     assert!(bench.read("c.md").contains("slower") && bench.read("c.json").contains("\"comparison\""));

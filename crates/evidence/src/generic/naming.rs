@@ -11,7 +11,9 @@ use self::chatter::{is_configuration, is_sentence};
 pub(super) use self::name::{in_share, suffix_unit};
 use super::plan::{NumberForm, NumberPlace, Plan, Slot};
 use super::tokens::{Token, TokenKind, scale_of};
-use crate::vocabulary::{CounterKind, MetricKind, NamedMetric, PrintedUnit, Split, Vocabulary, split_unit, words};
+use crate::vocabulary::{
+    CounterKind, MetricKind, NamedMetric, PrintedUnit, Split, Vocabulary, split_unit, words,
+};
 
 /// What lines before say about this one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -237,7 +239,9 @@ impl Namer<'_> {
         };
         let named = self.name(index, token, &key, printed.as_ref());
         match named {
-            Some(named) if named.kind != MetricKind::Ignore => self.push(index, token, named, printed.as_ref()),
+            Some(named) if named.kind != MetricKind::Ignore => {
+                self.push(index, token, named, printed.as_ref())
+            }
             Some(_) => {}
             None => self.unknown(index, token, key, printed.as_ref()),
         }

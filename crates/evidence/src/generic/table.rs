@@ -131,12 +131,10 @@ impl Row<'_> {
         let (phrase, header_unit) = split_unit(&column.text);
         let spoken = words(&phrase);
         let (printed, scale) = match &token.kind {
-            TokenKind::Number(number) => {
-                match number.unit.clone().or_else(|| suffix_unit(number, &spoken)) {
-                    Some(unit) => (Some(unit), 1.0),
-                    None => (header_unit, number.suffix.map_or(1.0, scale_of)),
-                }
-            }
+            TokenKind::Number(number) => match number.unit.clone().or_else(|| suffix_unit(number, &spoken)) {
+                Some(unit) => (Some(unit), 1.0),
+                None => (header_unit, number.suffix.map_or(1.0, scale_of)),
+            },
             TokenKind::Clock { .. } => (PrintedUnit::parse("s"), 1.0),
             _ => (header_unit, 1.0),
         };
@@ -188,7 +186,11 @@ impl Row<'_> {
         Some(Slot {
             place,
             token: usize::MAX,
-            metric: if self.label.is_empty() || self.label == "all" { slug } else { format!("{slug}.{}", self.label) },
+            metric: if self.label.is_empty() || self.label == "all" {
+                slug
+            } else {
+                format!("{slug}.{}", self.label)
+            },
             unit,
             factor,
             kind: MetricKind::Value,

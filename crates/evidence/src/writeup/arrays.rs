@@ -7,8 +7,8 @@ use super::number::scaled;
 use super::prose::number_value;
 use super::units::{unit_of, unknown};
 use super::vocabulary::words::words;
-use crate::vocabulary::{MetricKind, Vocabulary};
 use super::vocabulary::{device, metric_name, other_metric, platform, setting_name, specific_name};
+use crate::vocabulary::{MetricKind, Vocabulary};
 
 /// How many values are kept, over all arrays of one reader.
 pub const MOST_VALUES: usize = 100_000;
@@ -367,8 +367,7 @@ fn meaning(label: &str) -> Option<(String, Option<(Unit, f64)>)> {
     if let Some(word) = metric_name(label) {
         let is_time = names::unit(word.name) == Unit::Seconds;
         let is_vague = word.name == names::DURATION_REPORTED;
-        let name =
-            if is_time && is_vague { names::TIMING.to_owned() } else { specific_name(label, &word) };
+        let name = if is_time && is_vague { names::TIMING.to_owned() } else { specific_name(label, &word) };
         return Some((name, told));
     }
     if let Some(named) = other_metric(label) {

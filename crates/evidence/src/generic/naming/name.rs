@@ -10,9 +10,8 @@ use crate::vocabulary::{MetricKind, NamedMetric, PrintedUnit, words};
 use crate::writeup::vocabulary::setting_name;
 
 /// Words that introduce another number than the one that the words before them name: `reward over 100 runs`.
-const PREPOSITIONS: [&str; 13] = [
-    "over", "at", "after", "for", "on", "with", "from", "within", "per", "every", "in", "across", "the",
-];
+const PREPOSITIONS: [&str; 13] =
+    ["over", "at", "after", "for", "on", "with", "from", "within", "per", "every", "in", "across", "the"];
 
 impl Namer<'_> {
     pub(super) fn name(
@@ -41,7 +40,8 @@ impl Namer<'_> {
             return None;
         }
         let told = printed.is_some_and(PrintedUnit::is_telling);
-        if !key.joined && !told && key.words.last().is_some_and(|word| PREPOSITIONS.contains(&word.as_str())) {
+        if !key.joined && !told && key.words.last().is_some_and(|word| PREPOSITIONS.contains(&word.as_str()))
+        {
             return None;
         }
         let mut named = self.by_left(key, printed, token);
