@@ -1,6 +1,7 @@
 //! A campaign that is built in code, as `assay bench` and `assay load` do from their flags. It goes through the checks
 //! of a campaign file; what is wrong is reported about settings instead of lines.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -444,6 +445,7 @@ impl CampaignBuilder {
             read,
             layout,
             gates: Vec::new(),
+            own_workloads: BTreeMap::new(),
             platforms,
             warnings: Vec::new(),
         })
