@@ -66,6 +66,10 @@ pub enum Verb {
     Tour(Tour),
     /// Measure commands or a built-in workload without a campaign file.
     Bench(Box<bench::Bench>),
+    /// Show the jobs of a campaign that runs through a scheduler.
+    Status(Status),
+    /// Stop a campaign and cancel its jobs; finished runs are kept.
+    Cancel(Cancel),
     /// Print the answer of a record, list its runs, or write a report (-o).
     Show(Show),
     /// Compare two records, cell by cell.
@@ -122,6 +126,12 @@ pub struct Plan {
     /// Number of runs at once.
     #[arg(long, short, default_value_t = 1, value_name = "N", value_parser = jobs)]
     pub jobs: usize,
+    /// Plan for this platform instead of those that the campaign names.
+    #[arg(long, value_name = "PLATFORM")]
+    pub on: Option<String>,
+    /// Print the job scripts that would be submitted, one for each cell.
+    #[arg(long, conflicts_with = "json")]
+    pub scripts: bool,
     /// Print all cells and the order of all runs.
     #[arg(long)]
     pub all: bool,
@@ -136,8 +146,34 @@ pub struct Run {
     /// The campaign file.
     #[arg(default_value = "campaign.toml")]
     pub campaign: PathBuf,
+    /// Run on this platform instead of those that the campaign names; its record is `records/NAME-PLATFORM`.
+    #[arg(long, value_name = "PLATFORM")]
+    pub on: Option<String>,
+    /// Go on in the background, also when the terminal is closed.
+    #[arg(long)]
+    pub detach: bool,
     #[command(flatten)]
     pub how: How,
+}
+
+/// Options of `status`.
+#[derive(Debug, Args)]
+pub struct Status {
+    /// Record name or directory, or campaign file [default: the newest record].
+    pub record: Option<PathBuf>,
+    /// Show all jobs.
+    #[arg(long)]
+    pub all: bool,
+    /// Print JSON (see docs/json.md).
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `cancel`.
+#[derive(Debug, Args)]
+pub struct Cancel {
+    /// Record name or directory, or campaign file [default: the newest record].
+    pub record: Option<PathBuf>,
 }
 
 /// Options of `tour`.
