@@ -64,6 +64,8 @@ pub enum Verb {
     Show(Show),
     /// Compare two records, cell by cell.
     Compare(Compare),
+    /// Serve a read-only web page over records: live, with logs, comparisons, history and audits.
+    Page(Page),
     /// Query a record with SQL, or export its tables (-o).
     Query(Query),
     /// List records, platforms, dialects or workloads.
@@ -202,6 +204,23 @@ pub struct Show {
     /// Print JSON (see docs/json.md).
     #[arg(long)]
     pub json: bool,
+}
+
+/// Options of `page`.
+#[derive(Debug, Args)]
+pub struct Page {
+    /// Directory whose records are shown.
+    #[arg(default_value = ".", value_name = "DIRECTORY")]
+    pub root: PathBuf,
+    /// Write-ups and logs to audit on the page.
+    #[arg(value_name = "WRITE-UP")]
+    pub write_ups: Vec<PathBuf>,
+    /// Address and port; port 0 takes a free one.
+    #[arg(long, default_value = "127.0.0.1:8123", value_name = "ADDRESS:PORT")]
+    pub listen: String,
+    /// Only who has the printed address, with its token, can read; required for addresses of other machines.
+    #[arg(long)]
+    pub token: bool,
 }
 
 /// Options of `compare`.

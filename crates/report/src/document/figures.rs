@@ -307,7 +307,8 @@ fn latency(study: &Study) -> Option<Figure> {
     })
 }
 
-fn timelines(examples: &[ExampleRun]) -> Option<Figure> {
+/// Where the time of runs went; none where no run has phases.
+pub fn timelines(examples: &[ExampleRun]) -> Option<Figure> {
     let rows: Vec<TimelineRow> = examples
         .iter()
         .filter_map(|example| {

@@ -161,7 +161,12 @@ fn columns_table(study: &Study) -> DataTable {
         lines
     };
     let abouts = if table.rows.len() == rows.len() { rows.iter().map(about).collect() } else { Vec::new() };
-    DataTable { table, abouts }
+    // Behind the settings, and the platform where that distinguishes rows.
+    let first = study.answers.first().map(|judged| &judged.answer);
+    let main = first.map_or(0, |answer| {
+        answer.varied.len() + usize::from(answer.several_platforms || answer.varied.is_empty())
+    });
+    DataTable { table, abouts, main }
 }
 
 fn answer_table(study: &Study, judged: &Judged, is_headline: bool) -> DataTable {
@@ -171,7 +176,8 @@ fn answer_table(study: &Study, judged: &Judged, is_headline: bool) -> DataTable 
         if is_headline { study.numbers.get(&row.cell).map_or(&[], Vec::as_slice) } else { &[] }
     };
     let abouts = judged.answer.rows.iter().map(|row| about(study, judged, row, numbers(row))).collect();
-    DataTable { table, abouts }
+    let main = table.columns.iter().position(|column| column.name.starts_with("median")).unwrap_or(0);
+    DataTable { table, abouts, main }
 }
 
 /// What a row rests on.
