@@ -15,7 +15,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[command(name = "assay", version, max_term_width = 100)]
 #[command(after_help = "\
 First steps:
-  assay tour              a campaign that needs nothing but this program
+  assay tour              train, load, read and audit in two minutes; ends with a report
   assay init              write a commented campaign file
   assay run campaign.toml run or resume it
   assay bench lm          measure a language model on this machine
@@ -56,7 +56,7 @@ pub enum Verb {
     Plan(Plan),
     /// Run or resume a campaign and print the answer.
     Run(Run),
-    /// Run the built-in tour: a small real campaign that needs nothing but this program.
+    /// Take the built-in tour: train, load endpoints, read a log, audit a write-up; ends with one HTML report.
     Tour(Tour),
     /// Measure commands or a built-in workload without a campaign file.
     Bench(Box<bench::Bench>),

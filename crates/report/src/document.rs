@@ -2,6 +2,7 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `document/audited.rs` | an audit as a section |
 //! | `document/write_up.rs` | studies to a document |
 //! | `document/figures.rs` | studies to figures |
 //! | `document/sentences.rs` | an answer in two or three sentences |
@@ -9,6 +10,7 @@
 //! | `document/markdown.rs` | Markdown with figures beside it |
 //! | `document/latex.rs` | LaTeX with booktabs |
 
+mod audited;
 mod figures;
 mod html;
 mod latex;
@@ -16,6 +18,7 @@ mod markdown;
 mod sentences;
 mod write_up;
 
+pub use audited::audit_section;
 pub use figures::{figures, timelines as timeline_figure, trace};
 pub use html::{body, html};
 pub use latex::latex;

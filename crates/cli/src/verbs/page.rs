@@ -1,18 +1,16 @@
 //! `page`: a read-only web view over records, on this machine unless a token is asked for.
 
 use std::net::SocketAddr;
-use std::path::Path;
 
 use anyhow::Context;
-use assay_evidence::Readers;
-use assay_page::{Audited, PageError, Server, Site, Token};
+use assay_page::{PageError, Server, Site, Token};
 
 use crate::exit::Exit;
 use crate::failure::Mistake;
 use crate::options::Page;
 use crate::screen::Screen;
 use crate::signals::stop_flag;
-use crate::{dialects, sources, write_up};
+use crate::{sources, write_up};
 
 /// Serves the page until it is stopped.
 pub fn page(options: &Page, screen: &mut Screen) -> anyhow::Result<Exit> {
@@ -35,7 +33,11 @@ pub fn page(options: &Page, screen: &mut Screen) -> anyhow::Result<Exit> {
         options.write_ups.clone(),
         token.clone(),
         Box::new(write_up::defaults),
-        Box::new(|path| audited(path).map_err(|error| format!("{error:#}"))),
+        Box::new(|path| {
+            // Nobody is watching, so nothing is said on the way.
+            let audited = sources::audited(&[path.to_owned()], &mut Screen::silent());
+            audited.map_err(|error| format!("{error:#}"))
+        }),
     );
     let server = Server::bind(address, site).map_err(|error| match error {
         PageError::Listen { .. } => {
@@ -59,15 +61,4 @@ fn token(address: SocketAddr, wanted: bool) -> anyhow::Result<Option<Token>> {
         return Err(Mistake::new(text, hint).into());
     }
     wanted.then(Token::random).transpose().context("cannot make a token")
-}
-
-/// Reads a write-up or a record and audits it. Nobody is watching, so nothing is said on the way.
-fn audited(path: &Path) -> anyhow::Result<Audited> {
-    let mut silent = Screen::silent();
-    let readers = Readers::all(&dialects::find(Path::new("."), &[])?).keeping_source();
-    let mut documents = Vec::new();
-    for source in &sources::find(&[path.to_owned()], &mut silent)? {
-        documents.extend(sources::read(source, &readers, &mut silent)?);
-    }
-    Ok(Audited { audit: assay_audit::audit(&documents), documents })
 }

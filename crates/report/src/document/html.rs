@@ -100,7 +100,9 @@ fn write_part(page: &mut Markup, part: &Part, numbered: &mut Numbered) {
         Part::Table(table) => write_table(page, table, numbered),
         Part::Figure(figure) => write_figure(page, figure, numbered),
         Part::Listing { title, text } => {
-            page.leaf("h3", &[], title);
+            if !title.is_empty() {
+                page.leaf("h3", &[], title);
+            }
             page.leaf("pre", &[("class", "arithmetic"), ("tabindex", "0")], text);
         }
         Part::Facts(facts) => page.element("dl", &[("class", "facts")], |page| {
