@@ -73,6 +73,7 @@ fn main() -> ExitCode {
         Verb::Cancel(options) => verbs::cancel::cancel(options, &mut screen),
         Verb::Show(options) => verbs::show::show(options, &mut screen),
         Verb::Compare(options) => verbs::compare::compare(options, &mut screen),
+        Verb::Page(options) => verbs::page::page(options, &mut screen),
         Verb::Query(options) => verbs::query::query(options, &mut screen),
         Verb::List(options) => verbs::list::list(options, &mut screen),
         Verb::Rm(options) => verbs::rm::rm(options, &mut screen),

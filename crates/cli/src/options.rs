@@ -15,7 +15,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[command(name = "assay", version, max_term_width = 100)]
 #[command(after_help = "\
 First steps:
-  assay tour              a campaign that needs nothing but this program
+  assay tour              train, load, read and audit in two minutes; ends with a report
   assay init              write a commented campaign file
   assay run campaign.toml run or resume it
   assay bench lm          measure a language model on this machine
@@ -62,7 +62,7 @@ pub enum Verb {
     Plan(Plan),
     /// Run or resume a campaign and print the answer.
     Run(Run),
-    /// Run the built-in tour: a small real campaign that needs nothing but this program.
+    /// Take the built-in tour: train, load endpoints, read a log, audit a write-up; ends with one HTML report.
     Tour(Tour),
     /// Measure commands or a built-in workload without a campaign file.
     Bench(Box<bench::Bench>),
@@ -74,6 +74,8 @@ pub enum Verb {
     Show(Show),
     /// Compare two records, cell by cell.
     Compare(Compare),
+    /// Serve a read-only web page over records: live, with logs, comparisons, history and audits.
+    Page(Page),
     /// Query a record with SQL, or export its tables (-o).
     Query(Query),
     /// List records, platforms, dialects or workloads.
@@ -244,6 +246,23 @@ pub struct Show {
     /// Print JSON (see docs/json.md).
     #[arg(long)]
     pub json: bool,
+}
+
+/// Options of `page`.
+#[derive(Debug, Args)]
+pub struct Page {
+    /// Directory whose records are shown.
+    #[arg(default_value = ".", value_name = "DIRECTORY")]
+    pub root: PathBuf,
+    /// Write-ups and logs to audit on the page.
+    #[arg(value_name = "WRITE-UP")]
+    pub write_ups: Vec<PathBuf>,
+    /// Address and port; port 0 takes a free one.
+    #[arg(long, default_value = "127.0.0.1:8123", value_name = "ADDRESS:PORT")]
+    pub listen: String,
+    /// Only who has the printed address, with its token, can read; required for addresses of other machines.
+    #[arg(long)]
+    pub token: bool,
 }
 
 /// Options of `compare`.
