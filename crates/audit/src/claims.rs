@@ -1,9 +1,11 @@
 //! Claims of prose, and the evidence for them in the same documents.
 
+mod bound;
 mod equation;
 mod level;
 mod metric;
 mod naming;
+mod observed;
 mod pairs;
 mod relation;
 mod relative;
@@ -14,6 +16,7 @@ use crate::grid::Grid;
 use crate::interval::Interval;
 use crate::manuscript::{Block, Manuscript};
 use crate::quantity::{Quantity, quantities};
+use observed::Observed;
 use pairs::Pool;
 use sentence::{Sentence, sentences};
 
@@ -47,10 +50,15 @@ pub fn check(manuscript: &Manuscript, grids: &[Grid], checks: &mut Checks) {
     let sentences = sentences(manuscript);
     let listed = listed(manuscript);
     let pool = Pool { grids, sentences: &sentences, listed: &listed };
+    let observed = Observed::new(manuscript);
+    let own: Vec<Grid> = grids.iter().filter(|grid| grid.file == manuscript.file).cloned().collect();
+    bound::tables(&own).into_iter().chain(bound::answers(&own, &pool)).for_each(|finding| checks.push(finding));
     for (index, sentence) in sentences.iter().enumerate() {
         let context = context(&sentences, index);
         let found = relative::check(sentence, &context, &pool);
-        found.into_iter().chain(level::check(sentence, &context, &pool)).for_each(|finding| checks.push(finding));
+        let found = found.into_iter().chain(level::check(sentence, &context, &pool));
+        let found = found.chain(bound::check(sentence, &pool)).chain(observed.check(sentence));
+        found.for_each(|finding| checks.push(finding));
     }
 }
 

@@ -87,6 +87,10 @@ fn strict(
     if points_elsewhere(sentence, quantity, relation) || other {
         return None;
     }
+    // `12 % of its 25 Gbit/s link`: the only two numbers of one kind in the sentence.
+    if relation == Relation::Share && evidence.sole_pair() && quantity.unit.percent {
+        return Some((Tier::Sentence, Level::Doubtful));
+    }
     let computed = comparison || matches!(relation, Relation::Value | Relation::Efficiency);
     let exact = quantity.bound.is_none() && !(quantity.in_words && relation != Relation::Times);
     if evidence.has(Tier::Named) && computed && exact {
@@ -140,6 +144,13 @@ impl Evidence<'_> {
     fn directly_near(&self, tier: Tier) -> bool {
         let mut direct = self.tier(tier).filter(|candidate| !candidate.derived);
         direct.any(|candidate| compare(self.quantity, candidate.value) >= Match::Near)
+    }
+
+    /// Whether the sentence has exactly one pair of numbers of one kind.
+    fn sole_pair(&self) -> bool {
+        let mut pairs = self.tier(Tier::Sentence).filter(|candidate| !candidate.derived);
+        let Some(first) = pairs.next() else { return false };
+        pairs.all(|other| other.operands == first.operands)
     }
 
     fn has(&self, tier: Tier) -> bool {
