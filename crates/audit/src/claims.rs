@@ -3,6 +3,7 @@
 mod bound;
 mod equation;
 mod level;
+mod method;
 mod metric;
 mod naming;
 mod observed;
@@ -11,6 +12,7 @@ mod relation;
 mod relative;
 mod sentence;
 
+use crate::algebra::check_line;
 use crate::checks::Checks;
 use crate::grid::Grid;
 use crate::interval::Interval;
@@ -28,8 +30,14 @@ pub fn equations(manuscript: &Manuscript, checks: &mut Checks) {
             Block::Paragraph(text) | Block::Heading(text) => {
                 let found = equation::check(&text.text, file, |at| text.line_at(at));
                 found.into_iter().for_each(|finding| checks.push(finding));
+                if text.text.len() < 2000 {
+                    check_line(&text.text, file, text.line_at(0), checks);
+                }
             }
             Block::Listing(lines) => {
+                for line in lines.iter().filter(|line| line.text.len() < 400) {
+                    check_line(&line.text, file, line.number, checks);
+                }
                 for line in lines.iter().filter(|line| line.text.len() < 400 && line.text.contains('=')) {
                     let found = equation::check(&line.text, file, |_| line.number);
                     found.into_iter().for_each(|finding| checks.push(finding));
@@ -58,6 +66,7 @@ pub fn check(manuscript: &Manuscript, grids: &[Grid], checks: &mut Checks) {
         let found = relative::check(sentence, &context, &pool);
         let found = found.into_iter().chain(level::check(sentence, &context, &pool));
         let found = found.chain(bound::check(sentence, &pool)).chain(observed.check(sentence));
+        let found = found.chain(method::check(sentence, &pool));
         found.for_each(|finding| checks.push(finding));
     }
 }

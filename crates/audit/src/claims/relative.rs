@@ -42,7 +42,7 @@ fn claim(
     let evidence = Evidence { quantity, candidates, reference: has_reference(sentence, quantity, pool) };
     let tiers = [Tier::Clause, Tier::Named, Tier::Sentence, Tier::Beside, Tier::NamedRow];
     // What a joining word compares in the sentence is not excused by numbers elsewhere.
-    let joined = evidence.has(Tier::Clause) && relation.is_comparison();
+    let joined = evidence.has(Tier::Clause) && (relation.is_comparison() || relation == Relation::Value);
     let tiers = if joined { &tiers[..3] } else { &tiers[..] };
     for tier in tiers {
         if let Some(candidate) = evidence.agreeing(*tier) {
@@ -55,7 +55,10 @@ fn claim(
     if let Some((tier, level)) = strict(&evidence, sentence, quantity, relation) {
         return failed(sentence, quantity, relation, &evidence.of(tier), level);
     }
-    let nearest: Vec<&Candidate> = evidence.tier(Tier::Table).collect();
+    let mut nearest: Vec<&Candidate> = evidence.tier(Tier::Table).collect();
+    if nearest.is_empty() {
+        nearest = evidence.of(Tier::Beside);
+    }
     let computed = relation == Relation::Value && is_computed(sentence, quantity);
     let clear = (relation.is_comparison() && relation != Relation::Share || computed) && !quantity.in_words && quantity.bound.is_none();
     // Searching the whole document costs the most, so it comes last.
@@ -81,8 +84,8 @@ fn strict(
 ) -> Option<(Tier, Level)> {
     let comparison = relation.is_comparison();
     let other = comparison && evidence.best(Tier::OtherMetric) >= Match::Near;
-    if evidence.has(Tier::Clause) && comparison && !other {
-        return Some((Tier::Clause, Level::Contradicted));
+    if evidence.has(Tier::Clause) && (comparison || relation == Relation::Value) && !other {
+        return Some((Tier::Clause, if comparison { Level::Contradicted } else { Level::Doubtful }));
     }
     if points_elsewhere(sentence, quantity, relation) || other {
         return None;
