@@ -116,7 +116,9 @@ fn expected_cells(sentence: &Sentence, quantity: &Quantity, pool: &Pool<'_>) -> 
         }
         let columns = named_columns(sentence, grid);
         for column in grid.measures().filter(|column| fits(grid, *column)) {
-            if columns.contains(&column) || alike == 1 || bare {
+            // The only column of a rate such as tokens/s needs no name; times and sizes are of many things.
+            let rate = quantity.unit.is_rate() && alike == 1 && !quantity.unit.counts_nothing();
+            if columns.contains(&column) || rate {
                 let cells = rows.iter().filter_map(|row| cell_operand(grid, *row, column));
                 // A value of another size is another thing, not a wrong copy.
                 let most = if bare { 1.8 } else { 4.0 };
