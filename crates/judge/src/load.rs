@@ -39,7 +39,7 @@ mod validity;
 mod window;
 
 pub use batches::{Batched, BatchedShare, Slices};
-pub use capacity::{Capacity, Probe, ProbeOutcome, Search};
+pub use capacity::{Capacity, Probe, ProbeOutcome, ProbePlan, Search};
 pub use curve::{Curve, Level, Metric, Point, Reading};
 pub use distribution::Distribution;
 pub use summary::{Bounds, Collector, Share, Summary, Tokens};

@@ -68,6 +68,11 @@ impl ChatSettings {
         Ok(settings)
     }
 
+    /// How long requests are sent, where that is given.
+    pub fn duration(&self) -> Option<std::time::Duration> {
+        self.checked.duration("duration")
+    }
+
     /// What a good request is.
     pub fn bounds(&self) -> Bounds {
         let seconds = |name: &str| self.checked.duration(name).map(|time| time.as_secs_f64());
