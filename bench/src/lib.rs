@@ -17,6 +17,7 @@
 //! | `figures.rs` | medians, ranges and tables |
 //! | `goal.rs` | goals and whether they hold |
 //! | `campaign.rs` | the campaigns that are run |
+//! | `heavy.rs` | a run that prints much, beside the same command with its output in a file |
 //! | `rivals.rs` | other programs that run commands |
 //! | `random.rs` | a small generator that is the same everywhere |
 //! | `reading.rs` | large logs, what they hold, and programs that search them |
@@ -36,6 +37,7 @@ pub mod crash;
 pub mod engines;
 pub mod figures;
 pub mod goal;
+pub mod heavy;
 pub mod judge;
 pub mod lm;
 pub mod load;
