@@ -10,12 +10,14 @@
 //! | `bin/audit.rs` | how many planted errors the audit finds |
 //! | `bin/lm.rs`, `bin/mnist.rs` | the native engine beside PyTorch |
 //! | `bin/load.rs` | the load client beside others, on one core each |
+//! | `bin/judge.rs` | error rates of verdicts, coverage of intervals, and their speed |
 //! | `bin/bert.rs` | the native engine beside PyTorch for single sentences |
 //! | `place.rs` | where a bench works, and the binary it measures |
 //! | `measure.rs` | CPU and wall-clock time of commands, and what `/proc` reports of a process |
 //! | `figures.rs` | medians, ranges and tables |
 //! | `goal.rs` | goals and whether they hold |
 //! | `campaign.rs` | the campaigns that are run |
+//! | `heavy.rs` | a run that prints much, beside the same command with its output in a file |
 //! | `rivals.rs` | other programs that run commands |
 //! | `random.rs` | a small generator that is the same everywhere |
 //! | `reading.rs` | large logs, what they hold, and programs that search them |
@@ -25,6 +27,7 @@
 //! | `load.rs`, `load/` | load clients and the endpoint that they ask |
 //! | `bert.rs` | peers that answer sentences, and their contest |
 //! | `abuse/` | attacks on the binary, and what came of them |
+//! | `judge.rs`, `judge/` | simulated tables and intervals |
 //! | `crash/` | scenes, kills, the audit of a record, and the loss of power |
 
 pub mod abuse;
@@ -34,6 +37,8 @@ pub mod crash;
 pub mod engines;
 pub mod figures;
 pub mod goal;
+pub mod heavy;
+pub mod judge;
 pub mod lm;
 pub mod load;
 pub mod measure;

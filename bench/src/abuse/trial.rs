@@ -45,7 +45,7 @@ impl Trials {
     pub fn judge(&self, goals: &mut Goals) {
         for group in &self.0 {
             let failures = (group.failures.len() + group.skipped.len()) as f64;
-            goals.add(&format!("failures of {}", group.name), failures, "", Bound::AtMost(0.0));
+            goals.add(format!("failures of {}", group.name), failures, "", Bound::AtMost(0.0));
         }
     }
 }

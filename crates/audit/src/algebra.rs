@@ -18,7 +18,7 @@ use crate::checks::{Check, Checks};
 use crate::grid::Grid;
 use crate::interval::Interval;
 
-pub use samples::check as check_samples;
+pub use samples::{check as check_samples, check_line};
 
 /// Checks one table. `constants` are the numbers of the text around it.
 pub fn check(grid: &Grid, constants: &[Interval], checks: &mut Checks) {

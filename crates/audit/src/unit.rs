@@ -83,6 +83,11 @@ impl Unit {
             && (one.is_empty() || other.is_empty() || one.iter().any(|thing| other.contains(thing)))
     }
 
+    /// Whether it names no counted thing.
+    pub fn counts_nothing(&self) -> bool {
+        self.exponents.keys().all(|symbol| MEASURES.contains(&symbol.as_str()))
+    }
+
     /// What a written number is multiplied by.
     pub fn factor(&self) -> f64 {
         if self.scale == 0.0 { 1.0 } else { self.scale }

@@ -138,6 +138,10 @@ fn law(
     let one = Interval::exact(1.0);
     options.push((one, agreeing(&products, one), true, 1.0));
     if terms.len() == 2 && total <= SAMPLED_ROWS {
+        // A law is looked for in one direction; the text may give its constant in the other.
+        let one = Interval::exact(1.0);
+        let inverse = constants.iter().filter_map(|constant| one.over(*constant));
+        let constants: Vec<Interval> = constants.iter().copied().chain(inverse).collect();
         let named = constants.iter().map(|constant| (*constant, agreeing(&products, *constant)));
         if let Some((constant, holding)) = named.max_by_key(|(_, holding)| *holding) {
             // Only numbers of about this size could have agreed.

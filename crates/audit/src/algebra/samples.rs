@@ -7,6 +7,7 @@ use crate::checks::Checks;
 use crate::finding::{Level, Operand};
 use crate::grid::{Cell, ColumnKind, Grid, words};
 use crate::number::shown;
+use crate::quantity::{Quantity, quantities};
 use crate::{Class, Finding};
 
 /// Repeats of one thing.
@@ -90,6 +91,56 @@ pub fn check(grids: &[Grid], checks: &mut Checks) {
                 against(grid, families, checks);
             }
         }
+    }
+}
+
+/// Numbers that a line lists together with their statistic: `71.0 70.4 72.3 69.8 (ms)  mean 71.0`.
+pub fn check_line(text: &str, file: &str, line: u64, checks: &mut Checks) {
+    let numbers = quantities(text);
+    for (index, stated) in numbers.iter().enumerate() {
+        let head = text.get(..stated.start).unwrap_or_default();
+        let word = head.split_whitespace().next_back().unwrap_or_default();
+        let word = word.trim_matches(|one: char| !one.is_alphanumeric());
+        let Some(statistic) = Statistic::named(word).filter(|one| *one != Statistic::Deviation) else {
+            continue;
+        };
+        let decimals = |text: &str| {
+            text.split_whitespace().next().and_then(|one| one.split_once('.')).map_or(0, |one| one.1.len())
+        };
+        let listed: Vec<&Quantity> =
+            numbers[..index].iter().filter(|one| decimals(&one.text) == decimals(&numbers[0].text)).collect();
+        // A list has commas or spaces between its numbers, nothing else.
+        let bare = listed.windows(2).all(|pair| {
+            let between = text.get(pair[0].end..pair[1].start).unwrap_or("?").trim();
+            [",", "", "and", ", and", ";"].contains(&between)
+        });
+        if listed.len() < 3 || !bare || listed.len() != index {
+            continue;
+        }
+        let values: Vec<f64> = listed.iter().map(|one| one.written).collect();
+        let value = statistic.of(&values).first().copied().unwrap_or(f64::NAN);
+        let half = 0.5 * (stated.high - stated.low) / stated.unit.factor();
+        if (value - stated.written).abs() <= half.max(0.01 * value.abs()) {
+            continue;
+        }
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let outside = !(low..=high).contains(&stated.written);
+        let name = statistic.name();
+        checks.push(Finding {
+            class: Class::SampleStatistic,
+            level: if outside { Level::Contradicted } else { Level::Doubtful },
+            summary: format!(
+                "the {name} of the {} listed values is {}, not {}",
+                values.len(),
+                shown(value),
+                stated.text
+            ),
+            arithmetic: vec![format!("{name} of {} values = {}", values.len(), shown(value))],
+            sources: vec![Source::new(file, line)],
+            operands: vec![Operand { text: stated.text.clone(), value: stated.value, line }],
+            advice: "recompute it from the listed values".to_owned(),
+        });
     }
 }
 

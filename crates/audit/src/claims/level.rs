@@ -71,7 +71,8 @@ fn judge(
     let local = facts.iter().filter(|fact| fact.near || fact.local && (written < 2 || !fact.untyped));
     let local: Vec<&Fact> = local.take(MOST_LOCAL).collect();
     // A cell that the sentence points at is excused by numbers of the sentence, not by other cells.
-    let own: Vec<&Fact> = near.iter().copied().filter(|fact| fact.own || expected.is_empty()).collect();
+    let any = expected.is_empty() || quantity.unit.is_none();
+    let own: Vec<&Fact> = near.iter().copied().filter(|fact| fact.own || any).collect();
     if let Some(formula) = combined(quantity, &own, &near) {
         return finding(sentence, quantity, Level::Supported, &formula);
     }
@@ -98,12 +99,15 @@ fn judge(
 /// The cells that a sentence points at by row and metric.
 fn expected_cells(sentence: &Sentence, quantity: &Quantity, pool: &Pool<'_>) -> Vec<Operand> {
     let mut found = Vec::new();
-    if quantity.unit.is_count() {
+    // Numbers without a unit must have the digits of a measurement.
+    let digits = quantity.text.chars().filter(char::is_ascii_digit).count();
+    if quantity.unit.is_count() && (quantity.is_integer() || digits < 3 || !quantity.unit.is_none()) {
         return found;
     }
+    let bare = quantity.unit.is_none();
     let fits = |grid: &Grid, column: usize| {
         let unit = &grid.columns[column].unit;
-        unit.same_measure(&quantity.unit) && unit.same_things(&quantity.unit)
+        bare || unit.same_measure(&quantity.unit) && unit.same_things(&quantity.unit)
     };
     let alike: usize =
         pool.grids.iter().map(|grid| grid.measures().filter(|column| fits(grid, *column)).count()).sum();
@@ -114,10 +118,21 @@ fn expected_cells(sentence: &Sentence, quantity: &Quantity, pool: &Pool<'_>) -> 
         }
         let columns = named_columns(sentence, grid);
         for column in grid.measures().filter(|column| fits(grid, *column)) {
-            if columns.contains(&column) || alike == 1 {
+            // The only column of a rate such as tokens/s needs no name; times and sizes are of many things.
+            let rate = quantity.unit.is_rate() && alike == 1 && !quantity.unit.counts_nothing();
+            if columns.contains(&column) || rate {
                 let cells = rows.iter().filter_map(|row| cell_operand(grid, *row, column));
                 // A value of another size is another thing, not a wrong copy.
-                let close = |cell: &Operand| (0.25..=4.0).contains(&(quantity.value / cell.value));
+                let most = if bare { 1.8 } else { 4.0 };
+                let close = |cell: &Operand| {
+                    let ratio = quantity.written / cell.value;
+                    let ratio = if bare {
+                        ratio * grid.columns[column].unit.factor()
+                    } else {
+                        quantity.value / cell.value
+                    };
+                    (1.0 / most..=most).contains(&ratio)
+                };
                 found.extend(cells.filter(close));
             }
         }
@@ -315,8 +330,12 @@ fn fits(one: &[i8], wanted: &Unit) -> bool {
 fn restated(quantity: &Quantity, facts: &[Fact]) -> Option<String> {
     let stated = stated(quantity);
     let fact = facts.iter().find(|fact| {
-        (fact.untyped || fits(&fact.unit.measure_exponents(), &quantity.unit))
-            && (stated.meets(fact.interval) || fact.untyped && written(quantity).meets(fact.interval))
+        let bare = quantity.unit.is_none();
+        let factor = Interval::exact(1.0 / fact.unit.factor());
+        (fact.untyped || bare || fits(&fact.unit.measure_exponents(), &quantity.unit))
+            && (stated.meets(fact.interval)
+                || fact.untyped && written(quantity).meets(fact.interval)
+                || bare && stated.meets(fact.interval.times(factor)))
     })?;
     Some(fact.operand.text.clone())
 }
@@ -355,7 +374,8 @@ fn combined(quantity: &Quantity, one: &[&Fact], other: &[&Fact]) -> Option<Strin
                 continue;
             }
             for (value, exponents, sign) in results(first, second) {
-                let typed = fits(&exponents, &quantity.unit) || first.untyped || second.untyped;
+                let bare = quantity.unit.is_none();
+                let typed = fits(&exponents, &quantity.unit) || first.untyped || second.untyped || bare;
                 if typed && value.relative_width() < 0.2 && stated.meets(value) {
                     return Some(match sign {
                         '\\' => format!("{} / {}", second.operand.text, first.operand.text),

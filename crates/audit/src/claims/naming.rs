@@ -131,7 +131,8 @@ fn by_setting(sentence: &Sentence, grid: &Grid, row: usize) -> bool {
                     || header.iter().any(|word| quantity.unit.counts(word))
                     || quantity.is_integer())
         });
-        plain || spelled(sentence, cell.value) || glued(sentence, &cell.text)
+        let behind = header.iter().any(|word| follows(sentence, word, &cell.text));
+        plain || behind || spelled(sentence, cell.value) || glued(sentence, &cell.text)
     })
 }
 
@@ -162,6 +163,17 @@ fn spelled(sentence: &Sentence, value: f64) -> bool {
     let text = sentence.text.to_lowercase();
     let mut words = text.split(|one: char| !one.is_alphanumeric()).filter(|word| !word.is_empty());
     words.any(|word| count_word(word) == Some(value) || value == 1.0 && word == "single")
+}
+
+/// `epoch 7`, `step 5,000`: the number behind the noun names a row.
+fn follows(sentence: &Sentence, noun: &str, value: &str) -> bool {
+    let text = sentence.text.to_lowercase().replace(',', "");
+    let wanted = format!("{noun} {}", value.replace(',', ""));
+    text.match_indices(&wanted).any(|(at, found)| {
+        let after = text.get(at + found.len()..).and_then(|rest| rest.chars().next());
+        !after.is_some_and(|next| next.is_alphanumeric() || next == '.')
+            || after == Some('.') && text.len() == at + found.len() + 1
+    })
 }
 
 /// A setting glued to its name or its unit: `8-GPU`, `num_workers=4`, `512-GPU`.

@@ -78,7 +78,12 @@ impl Pool<'_> {
                 continue;
             }
             let between = sentence.text.get(one.end..other.start).unwrap_or_default();
-            if !joins(between) {
+            // `471 of 515 recordings` beside `91.5 %`.
+            let gap = if claim.end <= one.start { claim.end..one.start } else { other.end..claim.start };
+            let gap = sentence.text.get(gap).unwrap_or("...;");
+            let close = gap.len() <= 40 && !gap.contains(';');
+            let part = relation == Relation::Value && between.trim() == "of" && claim.unit.percent && close;
+            if relation == Relation::Value && !part || !joins(between) && !part {
                 continue;
             }
             let (a, b) = same_unit(one, other);
@@ -90,7 +95,9 @@ impl Pool<'_> {
             if !fits || !a.unit.same_measure(&b.unit) || self.are_settings(&a, &b) {
                 continue;
             }
-            if a.unit.is_count() && a.is_integer() && b.is_integer() && !strong_joint(between) {
+            let counts = a.unit.is_count() && a.is_integer() && b.is_integer();
+            let share = matches!(relation, Relation::Share | Relation::Value) && between.trim() == "of";
+            if counts && !strong_joint(between) && !share {
                 continue;
             }
             let operands = vec![operand(sentence, &a), operand(sentence, &b)];

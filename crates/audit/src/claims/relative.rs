@@ -2,7 +2,6 @@
 
 use assay_model::Source;
 
-use super::level::is_computed;
 use super::naming::{named_columns, named_rows};
 use super::pairs::{Candidate, Pool, Tier, cell_operand};
 use super::relation::{Match, Relation, compare, relation};
@@ -42,7 +41,7 @@ fn claim(
     let evidence = Evidence { quantity, candidates, reference: has_reference(sentence, quantity, pool) };
     let tiers = [Tier::Clause, Tier::Named, Tier::Sentence, Tier::Beside, Tier::NamedRow];
     // What a joining word compares in the sentence is not excused by numbers elsewhere.
-    let joined = evidence.has(Tier::Clause) && relation.is_comparison();
+    let joined = evidence.has(Tier::Clause) && (relation.is_comparison() || relation == Relation::Value);
     let tiers = if joined { &tiers[..3] } else { &tiers[..] };
     for tier in tiers {
         if let Some(candidate) = evidence.agreeing(*tier) {
@@ -55,9 +54,12 @@ fn claim(
     if let Some((tier, level)) = strict(&evidence, sentence, quantity, relation) {
         return failed(sentence, quantity, relation, &evidence.of(tier), level);
     }
-    let nearest: Vec<&Candidate> = evidence.tier(Tier::Table).collect();
-    let computed = relation == Relation::Value && is_computed(sentence, quantity);
-    let clear = (relation.is_comparison() && relation != Relation::Share || computed)
+    let mut nearest: Vec<&Candidate> = evidence.tier(Tier::Table).collect();
+    if nearest.is_empty() {
+        nearest = evidence.of(Tier::Beside);
+    }
+    let clear = relation.is_comparison()
+        && relation != Relation::Share
         && !quantity.in_words
         && quantity.bound.is_none();
     // Searching the whole document costs the most, so it comes last.
@@ -83,22 +85,24 @@ fn strict(
 ) -> Option<(Tier, Level)> {
     let comparison = relation.is_comparison();
     let other = comparison && evidence.best(Tier::OtherMetric) >= Match::Near;
-    if evidence.has(Tier::Clause) && comparison && !other {
-        return Some((Tier::Clause, Level::Contradicted));
+    if evidence.has(Tier::Clause) && (comparison || relation == Relation::Value) && !other {
+        return Some((Tier::Clause, if comparison { Level::Contradicted } else { Level::Doubtful }));
     }
     if points_elsewhere(sentence, quantity, relation) || other {
         return None;
+    }
+    // `12 % of its 25 Gbit/s link`: the only two numbers of one kind in the sentence.
+    if relation == Relation::Share && evidence.sole_pair() && is_of_number(sentence, quantity) {
+        return Some((Tier::Sentence, Level::Doubtful));
     }
     let computed = comparison || matches!(relation, Relation::Value | Relation::Efficiency);
     let exact = quantity.bound.is_none() && !(quantity.in_words && relation != Relation::Times);
     if evidence.has(Tier::Named) && computed && exact {
         return Some((Tier::Named, Level::Doubtful));
     }
-    let direct = evidence.directly_near(Tier::Table);
-    let reference = evidence.reference;
-    let one_row =
-        comparison && (relation != Relation::Share || reference) || relation == Relation::Efficiency;
-    if evidence.has(Tier::NamedRow) && one_row && exact && !quantity.in_words && (!direct || reference) {
+    // One row alone leaves the other side open, unless the words behind the number name it.
+    let one_row = comparison && evidence.reference || relation == Relation::Efficiency;
+    if evidence.has(Tier::NamedRow) && one_row && exact && !quantity.in_words {
         return Some((Tier::NamedRow, Level::Doubtful));
     }
     None
@@ -139,10 +143,11 @@ impl Evidence<'_> {
         self.tier(tier).map(|candidate| compare(self.quantity, candidate.value)).max().unwrap_or(Match::Far)
     }
 
-    /// Whether two cells alone come near the claim.
-    fn directly_near(&self, tier: Tier) -> bool {
-        let mut direct = self.tier(tier).filter(|candidate| !candidate.derived);
-        direct.any(|candidate| compare(self.quantity, candidate.value) >= Match::Near)
+    /// Whether the sentence has exactly one pair of numbers of one kind.
+    fn sole_pair(&self) -> bool {
+        let mut pairs = self.tier(Tier::Sentence).filter(|candidate| !candidate.derived);
+        let Some(first) = pairs.next() else { return false };
+        pairs.all(|other| other.operands == first.operands)
     }
 
     fn has(&self, tier: Tier) -> bool {
@@ -152,6 +157,14 @@ impl Evidence<'_> {
     fn of(&self, tier: Tier) -> Vec<&Candidate> {
         self.tier(tier).filter(|candidate| !candidate.derived).collect()
     }
+}
+
+/// `12 % of its 25 Gbit/s link`: a number follows `of`.
+fn is_of_number(sentence: &Sentence, quantity: &Quantity) -> bool {
+    let next = sentence.quantities.iter().find(|other| other.start >= quantity.end);
+    let between = next.and_then(|next| sentence.text.get(quantity.end..next.start)).unwrap_or_default();
+    let words: Vec<&str> = between.split_whitespace().collect();
+    quantity.unit.percent && words.first() == Some(&"of") && words.len() <= 3
 }
 
 /// Cells that hold percentages or shares, and what is missing to the whole.

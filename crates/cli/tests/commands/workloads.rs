@@ -124,18 +124,17 @@ fn the_campaigns_of_built_in_workloads_can_be_planned() {
         "seeds/lm-llama-batch",
         "seeds/endpoints",
         "endpoints-llama",
-        "tour-lm",
-        "tour-chat",
+        "tour-serve",
         "seeds/bert-latency",
         "seeds/bert-tasks",
         "seeds/bert-batch",
-        "tour-bert",
         "seeds/mnist-batch",
         "seeds/mnist-epochs",
         "seeds/mnist-few-epochs",
         "seeds/mnist-long",
         "seeds/mnist-softmax",
-        "tour-mnist",
+        "tour-train",
+        "tour-log",
     ];
     for name in names {
         let file = folder.join(format!("{name}.toml"));

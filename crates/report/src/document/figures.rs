@@ -3,7 +3,7 @@
 use assay_judge::{Answer, Comparison};
 use assay_model::{ReadRun, Settings, Unit, Value};
 
-use super::sentences::label;
+use super::sentences::{label, label_of};
 use super::{Drawing, Figure};
 use crate::figure::{
     CellDots, CellRow, Curve, Forest, Heat, Point, PointLine, Points, Ratio, TimelineRow, Trace,
@@ -18,6 +18,9 @@ const MOST_RATIOS: usize = 40;
 const MOST_TIMELINES: usize = 16;
 /// Series that are drawn.
 const MOST_SERIES: usize = 8;
+
+/// Settings that say how much load an endpoint gets.
+const LOAD_SETTINGS: [&str; 3] = ["streams", "rate", "concurrency"];
 
 /// The figures of a record, in the order in which they answer its question.
 pub fn figures(study: &Study) -> Vec<Figure> {
@@ -274,21 +277,28 @@ fn latency(study: &Study) -> Option<Figure> {
     };
     let rate = named(&["output_throughput", "request_throughput"])?;
     let delay = named(&["ttft.median", "e2e.median", "ttft.p99"])?;
-    let mut points: Vec<Point> = rate
-        .answer
-        .rows
-        .iter()
-        .filter_map(|row| {
-            let other = delay.answer.rows.iter().find(|other| other.cell == row.cell)?;
-            let (across, up) = (row.estimate.as_ref()?, other.estimate.as_ref()?);
-            let ends = (up.samples > 1).then_some((up.low, up.high));
-            Some(Point { x: across.center, center: up.center, ends, samples: up.samples, note: label(row) })
-        })
-        .collect();
-    if points.len() < 2 {
+    let mut lines: Vec<PointLine> = Vec::new();
+    for row in &rate.answer.rows {
+        let other = delay.answer.rows.iter().find(|other| other.cell == row.cell);
+        let Some((across, up)) = row.estimate.as_ref().zip(other.and_then(|other| other.estimate.as_ref()))
+        else {
+            continue;
+        };
+        // A line is one endpoint; its points are loads, in their order.
+        let (load, endpoint): (Settings, Settings) =
+            row.settings.clone().into_iter().partition(|(name, _)| LOAD_SETTINGS.contains(&name.as_str()));
+        let label = if endpoint.is_empty() { study.name.clone() } else { label_of(&endpoint) };
+        let ends = (up.samples > 1).then_some((up.low, up.high));
+        let note = label_of(&load);
+        let point = Point { x: across.center, center: up.center, ends, samples: up.samples, note };
+        match lines.iter_mut().find(|line| line.label == label) {
+            Some(line) => line.points.push(point),
+            None => lines.push(PointLine { label, points: vec![point] }),
+        }
+    }
+    if lines.iter().all(|line| line.points.len() < 2) {
         return None;
     }
-    points.sort_by(|a, b| a.x.total_cmp(&b.x));
     let (across, up) = (&rate.answer.metric, &delay.answer.metric);
     Some(Figure {
         caption: format!(
@@ -300,14 +310,15 @@ fn latency(study: &Study) -> Option<Figure> {
             up: (up.name.clone(), up.unit.clone()),
             across: (across.name.clone(), across.unit.clone()),
             doubling: false,
-            lines: vec![PointLine { label: study.name.clone(), points }],
+            lines,
             curves: Vec::new(),
             marks: Vec::new(),
         }),
     })
 }
 
-fn timelines(examples: &[ExampleRun]) -> Option<Figure> {
+/// Where the time of runs went; none where no run has phases.
+pub fn timelines(examples: &[ExampleRun]) -> Option<Figure> {
     let rows: Vec<TimelineRow> = examples
         .iter()
         .filter_map(|example| {

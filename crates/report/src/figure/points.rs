@@ -6,7 +6,7 @@ use super::axis::Axis;
 use super::{coordinate, palette, svg, text_width, write_line, write_text};
 use crate::markup::Markup;
 use crate::number::fact;
-use crate::words::{clean, shorten};
+use crate::words::{clean, shorten, squeeze};
 
 /// Lines of estimates over a common axis.
 #[derive(Debug, Clone, PartialEq)]
@@ -196,7 +196,7 @@ fn draw_line(
                         "note",
                         (x + 6.0, y - 6.0),
                         "start",
-                        &shorten(&clean(&point.note), 18),
+                        &squeeze(&clean(&point.note), 18),
                     );
                 }
             });
@@ -228,7 +228,7 @@ fn draw_names(markup: &mut Markup, figure: &Points, right: f64) {
         markup.element("g", &[("class", &*class)], |markup| {
             let (x, y_text) = (coordinate(right + 16.0), coordinate(y - 4.0));
             markup.empty("circle", &[("cx", &*x), ("cy", &*y_text), ("r", "3.4")]);
-            write_text(markup, "line-name", (right + 25.0, y), "start", &shorten(&clean(&line.label), most));
+            write_text(markup, "line-name", (right + 25.0, y), "start", &squeeze(&clean(&line.label), most));
         });
     }
     if figure.lines.len() > 14 {
