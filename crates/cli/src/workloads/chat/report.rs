@@ -89,10 +89,11 @@ pub fn print(
     screen: &mut Screen,
 ) -> anyhow::Result<()> {
     export(loads, options)?;
+    curve::write_page(loads, options, source)?;
     match loads {
         [load] if options.json => screen.json(&json::as_json(&load.results))?,
-        [load] if options.html.is_none() => tables::print(&load.results, screen)?,
-        several => curve::print(several, options, source, screen)?,
+        [load] => tables::print(&load.results, screen)?,
+        several => curve::print(several, options, screen)?,
     }
     if !options.json {
         for load in loads {
