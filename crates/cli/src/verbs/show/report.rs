@@ -57,7 +57,15 @@ fn markdown(record: &Record, index: &Index, metrics: &[Option<&str>]) -> anyhow:
         tables.push(assay_report::gates::table(&gates));
     }
     layout::without_repeated_titles(&mut tables);
-    let parts: Vec<String> = tables.iter().map(markdown::render).collect();
+    let mut parts: Vec<String> = tables.iter().map(markdown::render).collect();
+    let mut found = Vec::new();
+    for metric in metrics {
+        found.extend(answer::findings::findings(index, *metric)?);
+    }
+    if !found.is_empty() {
+        let lines: Vec<String> = found.iter().map(|finding| format!("- {}\n", finding.text)).collect();
+        parts.push(format!("## Findings\n\n{}", lines.concat()));
+    }
     Ok(parts.join("\n"))
 }
 
