@@ -13,13 +13,10 @@ pub mod findings;
 pub mod layout;
 pub mod print;
 
-use std::path::Path;
-
 use assay_judge::answer::UNEQUAL_WORK;
 use assay_judge::findings::Finding;
 use assay_judge::gather::{gather, metrics};
 use assay_judge::{Answer, Evidence, GateResult, MetricSummary};
-use assay_model::{Bound, PlanInForce};
 use assay_store::{Index, Record, Summary};
 use serde::Serialize;
 
@@ -114,34 +111,7 @@ fn ranked_instead(index: &Index, answer: &Answer) -> anyhow::Result<Option<Strin
 
 /// Checks a record against the gates of its campaign.
 pub fn gates(record: &Record, index: &Index) -> anyhow::Result<Vec<GateResult>> {
-    let summary = index.summary()?;
-    let Some(plan) = &summary.plan else { return Ok(Vec::new()) };
-    let mut results = Vec::new();
-    for gate in &plan.gates {
-        let evidence = gather(index, &summary.name, Some(plan), &gate.metric)?;
-        let reference = match &gate.bound {
-            Bound::NearRecord { record: path, .. } => reference(record, path, plan, &gate.metric)?,
-            _ => None,
-        };
-        results.extend(assay_judge::gate::check(gate, &evidence, reference.as_ref()));
-    }
-    Ok(results)
-}
-
-/// The evidence of a reference record; none if it does not exist, which leaves its gates undecided.
-fn reference(
-    record: &Record,
-    path: &str,
-    plan: &PlanInForce,
-    metric: &str,
-) -> anyhow::Result<Option<Evidence>> {
-    let path = Path::new(path);
-    if !path.is_dir() || path.canonicalize().ok() == record.directory().canonicalize().ok() {
-        return Ok(None);
-    }
-    let index = Record::open(path)?.index()?;
-    let name = path.display().to_string();
-    Ok(gather(&index, &name, Some(plan), metric).ok())
+    Ok(assay_page::study::gates(record, index)?)
 }
 
 /// An answer as JSON.

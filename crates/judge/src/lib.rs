@@ -14,6 +14,7 @@
 //! | `findings.rs` | what all this says, as sentences |
 //! | `same_work.rs` | whether two cells did the same work |
 //! | `comparison.rs` | two records, cell by cell |
+//! | `course.rs` | warm-up and changes of level in the values of one run |
 //! | `history.rs` | the newest of many records against the noise of those before it |
 //! | `gate.rs` | bounds that cells must meet |
 //! | `load.rs`, `load/` | requests to metrics of endpoints, and whether the client spoilt them |
@@ -21,6 +22,7 @@
 
 pub mod answer;
 pub mod comparison;
+pub mod course;
 pub mod estimate;
 pub mod findings;
 pub mod gate;

@@ -23,7 +23,6 @@ pub enum Flaw {
     NotPositive {
         /// Which sample, from 0.
         index: usize,
-        /// Its value.
         value: f64,
     },
     /// A value is infinite or not a number.

@@ -171,17 +171,14 @@ pub enum Refusal {
     /// A value is zero or negative, and has no ratio on a logarithmic scale.
     #[error("sample {index} of the {side} group is {value}, and ratios need values above zero")]
     NotPositive {
-        /// On which side.
         side: Side,
         /// Which sample, from 0.
         index: usize,
-        /// Its value.
         value: f64,
     },
     /// A value is infinite or not a number.
     #[error("sample {index} of the {side} group is not a finite number")]
     NotFinite {
-        /// On which side.
         side: Side,
         /// Which sample, from 0.
         index: usize,

@@ -41,7 +41,6 @@ pub struct Level {
 /// A fitted law X(N) = λN / (1 + σ(N − 1) + κN(N − 1)).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scaling {
-    /// Which law.
     pub law: Law,
     /// λ: the throughput of one worker.
     pub single: f64,
