@@ -218,11 +218,18 @@ fn a_training_reports_its_accuracy_over_seeds() {
     // Several cells are rows of tables, not blocks of lines.
     let several = digits(&["--epochs", "2", "--repeats", "6", "--batch-size", "4,8"]);
     assert!(several.starts_with("exit code 0"), "{several}");
-    for part in ["vs best", "accuracy", "memory"] {
-        assert_eq!(several.matches(part).count(), 1, "{part}: {several}");
+    // Cells that do different work per iteration are ranked by their rate, and the time says why it ranks nothing.
+    for part in [
+        "vs best",
+        "accuracy",
+        "memory",
+        "samples_per_s.loop (higher is better)",
+        "not ranked by time.iteration",
+    ] {
+        assert!(several.contains(part), "{part}: {several}");
     }
     let rates = several.lines().filter(|line| line.contains(" samples/s ")).count();
-    assert_eq!(rates, 2, "{several}");
+    assert!(rates >= 2, "{several}");
 }
 
 #[test]
