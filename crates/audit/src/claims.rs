@@ -60,7 +60,10 @@ pub fn check(manuscript: &Manuscript, grids: &[Grid], checks: &mut Checks) {
     let pool = Pool { grids, sentences: &sentences, listed: &listed };
     let observed = Observed::new(manuscript);
     let own: Vec<Grid> = grids.iter().filter(|grid| grid.file == manuscript.file).cloned().collect();
-    bound::tables(&own).into_iter().chain(bound::answers(&own, &pool)).for_each(|finding| checks.push(finding));
+    bound::tables(&own)
+        .into_iter()
+        .chain(bound::answers(&own, &pool))
+        .for_each(|finding| checks.push(finding));
     for (index, sentence) in sentences.iter().enumerate() {
         let context = context(&sentences, index);
         let found = relative::check(sentence, &context, &pool);

@@ -182,7 +182,11 @@ fn typed(raw: &RawTable, file: &str, block: usize) -> Grid {
     let caption = crate::unit::leading_unit(&raw.caption).map(|(unit, _)| unit).filter(Unit::is_rate);
     if let Some(caption) = caption.filter(|_| units.iter().all(Unit::is_count)) {
         let numbered = raw.header.iter().map(|text| is_numbered(text) || header::is_statistic(text));
-        units.iter_mut().zip(numbered).filter(|(_, named)| *named).for_each(|(unit, _)| *unit = caption.clone());
+        units
+            .iter_mut()
+            .zip(numbered)
+            .filter(|(_, named)| *named)
+            .for_each(|(unit, _)| *unit = caption.clone());
     }
     let mut columns = Vec::new();
     let mut cells: Vec<Vec<Option<Cell>>> = vec![Vec::new(); raw.rows.len()];

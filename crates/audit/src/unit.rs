@@ -77,7 +77,8 @@ impl Unit {
             counted.map(|(symbol, exponent)| (symbol.clone(), *exponent)).collect()
         };
         let (one, other) = (things(self), things(other));
-        let denominators = |things: &[(String, i8)]| things.iter().filter(|(_, exponent)| *exponent < 0).count();
+        let denominators =
+            |things: &[(String, i8)]| things.iter().filter(|(_, exponent)| *exponent < 0).count();
         denominators(&one) == denominators(&other)
             && (one.is_empty() || other.is_empty() || one.iter().any(|thing| other.contains(thing)))
     }

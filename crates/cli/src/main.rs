@@ -8,6 +8,7 @@
 //! | `verbs/` | one file per verb |
 //! | `answer.rs`, `answer/` | what a record answers: tables, gates, failures; used by every verb that shows results |
 //! | `output.rs` | output files, with the format chosen by their ending |
+//! | `write_up.rs` | write-ups of records as HTML, Markdown and LaTeX |
 //! | `peak.rs` | the measured peak of this machine |
 //! | `screen.rs`, `screen/` | everything that is printed: color, progress, errors |
 //! | `exit.rs` | exit codes |
@@ -36,6 +37,7 @@ mod signals;
 mod sources;
 mod verbs;
 mod workloads;
+mod write_up;
 
 use std::process::ExitCode;
 

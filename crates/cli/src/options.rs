@@ -31,8 +31,16 @@ Exit codes:
   6    result invalid
   130  interrupted (the record is kept)")]
 pub struct Arguments {
-    /// When to use color.
-    #[arg(long, alias = "colour", global = true, default_value = "auto", value_name = "WHEN")]
+    /// When to use color: auto, always or never.
+    #[arg(
+        long,
+        alias = "colour",
+        global = true,
+        default_value = "auto",
+        value_name = "WHEN",
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
     pub color: Color,
     #[command(subcommand)]
     pub verb: Verb,
@@ -42,9 +50,7 @@ pub struct Arguments {
 pub enum Color {
     /// On a terminal, unless NO_COLOR is set.
     Auto,
-    /// Always.
     Always,
-    /// Never.
     Never,
 }
 
@@ -180,8 +186,9 @@ pub enum Only {
 /// Options of `show`.
 #[derive(Debug, Args)]
 pub struct Show {
-    /// Record name or directory, or campaign file [default: the newest record].
-    pub record: Option<PathBuf>,
+    /// Record names or directories, or campaign files [default: the newest record].
+    #[arg(value_name = "RECORD")]
+    pub records: Vec<PathBuf>,
     /// Metric to show; repeatable [default: the campaign's headline].
     #[arg(long, short, value_name = "NAME")]
     pub metric: Vec<String>,
@@ -191,8 +198,11 @@ pub struct Show {
     /// Show all rows.
     #[arg(long)]
     pub all: bool,
-    /// Write a report instead; the ending chooses the format: .md, .csv or .json, `-` is Markdown on standard output.
-    /// Repeatable.
+    /// Draw every run as a dot, and ratios with their intervals, also where the output is no terminal.
+    #[arg(long, conflicts_with_all = ["json", "output", "runs"])]
+    pub plot: bool,
+    /// Write a report instead; the ending chooses the format: .html, .md (figures beside it as SVG), .tex, .csv or .json,
+    /// `-` is Markdown on standard output. Several records are compared with the first. Repeatable.
     #[arg(long, short, value_name = "FILE", conflicts_with = "json")]
     pub output: Vec<PathBuf>,
     /// Print JSON (see docs/json.md).
@@ -203,22 +213,36 @@ pub struct Show {
 /// Options of `compare`.
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// Baseline: record name or directory, or campaign file.
-    pub base: PathBuf,
-    /// The record to compare with it.
-    pub other: PathBuf,
+    /// Baseline and the record to compare with it: names, directories or campaign files. With more than two, oldest
+    /// first, the last one is held against the noise that those before it show.
+    #[arg(required = true, num_args = 2.., value_name = "RECORD")]
+    pub records: Vec<PathBuf>,
     /// Metric to compare [default: the headline of the baseline].
     #[arg(long, short, value_name = "NAME")]
     pub metric: Option<String>,
-    /// Exit with code 4 if a cell is worse than in the baseline.
-    #[arg(long)]
-    pub fail_on_regression: bool,
+    /// Exit with code 4 if a cell is worse, and with 5 if there are too few runs or records to judge one.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub fail_on: Option<FailOn>,
+    /// Setting that does not distinguish cells, such as a binary's path. Repeatable.
+    #[arg(long, value_name = "SETTING")]
+    pub ignore: Vec<String>,
+    /// Take the records as versions in their order and name the one to measure next, or the first that is worse. Records
+    /// that do not exist are versions without a measurement.
+    #[arg(long, conflicts_with = "fail_on")]
+    pub bisect: bool,
     /// Write the comparison to a file; the ending chooses the format: .md, .csv or .json. Repeatable.
     #[arg(long, short, value_name = "FILE")]
     pub output: Vec<PathBuf>,
     /// Print JSON (see docs/json.md).
     #[arg(long)]
     pub json: bool,
+}
+
+/// What makes a comparison fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum FailOn {
+    /// A cell that is worse.
+    Regression,
 }
 
 /// Options of `read`.

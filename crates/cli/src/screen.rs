@@ -50,6 +50,16 @@ impl Screen {
         std::io::stderr().is_terminal()
     }
 
+    /// Whether a person reads standard output.
+    pub fn has_terminal(&self) -> bool {
+        std::io::stdout().is_terminal()
+    }
+
+    /// The columns that there are for data.
+    pub fn width(&self) -> usize {
+        width()
+    }
+
     /// Prints data.
     pub fn data(&mut self, text: &str) -> std::io::Result<()> {
         self.out.write_all(untrusted::for_terminal(text).as_bytes())?;

@@ -14,6 +14,7 @@ use assay_store::secrets::Secrets;
 use assay_store::{Store, StoreError};
 
 use crate::interrupt::Interrupt;
+use crate::replay::WriteSample;
 use crate::schedule::{Next, Only, Schedule};
 use crate::worker::{self, Job, Message, Reader, WorkError, now};
 use crate::{environment, orphan, standing, worker_group};
@@ -32,6 +33,8 @@ pub struct Options {
     pub program: String,
     /// How output is read, by platform.
     pub readers: BTreeMap<String, Arc<Reader>>,
+    /// Writes generated logs that are replayed.
+    pub write_sample: WriteSample,
     /// Variables that are recorded beside those that always are.
     pub keep_environment: Vec<String>,
     /// The user's wish to stop.
@@ -290,6 +293,7 @@ impl Coordinator<'_> {
             campaign: self.plan.name.clone(),
             settings: planned.settings.clone(),
             invocation,
+            write_sample: self.options.write_sample,
             warmup: if self.warmed.insert(cell) { self.plan.warmup() } else { 0 },
             directory,
             record: store.directory().to_owned(),

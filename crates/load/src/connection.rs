@@ -376,6 +376,11 @@ impl Connection {
         matches!(self.stage, Stage::Connecting | Stage::Securing)
     }
 
+    /// Whether it is connected, and its channel is not secure yet.
+    pub(crate) fn is_securing(&self) -> bool {
+        self.stage == Stage::Securing
+    }
+
     fn stamp_ns(&self) -> i64 {
         self.state.borrow().stamp_ns.unwrap_or_else(|| self.now_ns())
     }

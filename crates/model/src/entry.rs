@@ -41,9 +41,8 @@ pub enum Entry {
         /// The version of the program.
         program: String,
     },
-    /// The plan in force from here on. Only what changed against the plan before is written.
+    /// The plan from here on. Only what changed against the plan before is written.
     Plan {
-        /// The plan.
         plan: Box<PlanInForce>,
         /// Cells that this plan adds.
         add: Vec<PlannedCell>,
@@ -52,7 +51,6 @@ pub enum Entry {
     },
     /// A run is about to start: its process may exist from here on.
     Launching {
-        /// Which run.
         run: RunId,
         /// When, in seconds since 1970 UTC.
         at: f64,
@@ -61,7 +59,6 @@ pub enum Entry {
     },
     /// The process of a run exists.
     Started {
-        /// Which run.
         run: RunId,
         /// The process id, which is the process group too.
         pid: u32,
@@ -70,9 +67,8 @@ pub enum Entry {
         /// The boot that the ticks count from.
         boot: String,
     },
-    /// A run ended. Written and synced before anybody is told.
+    /// A run ended. Written and synced before the run is shown.
     Finished {
-        /// Which run.
         run: RunId,
         /// How it went.
         result: Box<RunResult>,

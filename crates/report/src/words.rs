@@ -15,6 +15,37 @@ pub fn clean(text: &str) -> String {
         .collect()
 }
 
+/// Pieces of a sentence, each with whether it stood between backticks. A backtick without a partner is text.
+pub fn code_pieces(text: &str) -> Vec<(bool, &str)> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('`') {
+        let Some((code, after)) = behind.split_once('`') else { break };
+        pieces.extend([(false, before), (true, code)]);
+        rest = after;
+    }
+    pieces.push((false, rest));
+    pieces.retain(|(_, piece)| !piece.is_empty());
+    pieces
+}
+
+/// A name for links: letters, digits and hyphens, never empty.
+pub fn identifier(text: &str) -> String {
+    let letters: String =
+        text.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
+    format!("r-{}", letters.trim_matches('-').to_ascii_lowercase())
+}
+
+/// A word of a shell command, in quotes where it needs them.
+pub fn quoted(text: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "._/-+=:@%".contains(letter);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
 /// The text, cut with an ellipsis where it is wider than it may be.
 pub fn shorten(text: &str, width: usize) -> String {
     if text.width() <= width {
@@ -196,6 +227,13 @@ mod tests {
     use super::*;
     use crate::table::Column;
     use crate::text::{plain, render};
+
+    #[test]
+    fn words_are_written_for_people_and_shells() {
+        assert_eq!(quoted("records/tour"), "records/tour");
+        assert_eq!(quoted("it's; rm"), "'it'\\''s; rm'");
+        assert_eq!(code_pieces("a `b` c` d"), [(false, "a "), (true, "b"), (false, " c` d")]);
+    }
 
     #[test]
     fn long_texts_are_cut_where_they_tell_least() {

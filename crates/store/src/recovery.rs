@@ -1,8 +1,7 @@
 //! What a damaged journal lost, and what of it can be restored. Every run directory holds the journal line that
 //! acknowledged its run, so a finished run is lost only if both are.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::path::Path;
 
 use assay_model::{Entry, RunId};
@@ -10,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::journal::{Damage, Flaw, LONGEST_LINE, Troubles, decode};
 use crate::layout::{RESULT, RUNS, run_of_directory};
-use crate::lock;
+use crate::{lock, regular};
 
 /// How many damaged places are named one by one.
 const PLACES_NAMED: usize = 5;
@@ -88,12 +87,8 @@ pub(crate) fn restorable(found: Unrecorded, troubles: &Troubles, record: &Path) 
 
 /// The `finished` entry that a run directory holds, if it is whole and of this run.
 fn stored_result(directory: &Path, run: &RunId) -> Option<Entry> {
-    let file = File::open(directory.join(RESULT)).ok().filter(|file| {
-        // A run may have put anything there; a pipe would never end.
-        file.metadata().is_ok_and(|found| found.is_file() && found.len() <= LONGEST_LINE as u64)
-    })?;
-    let mut line = Vec::new();
-    file.take(LONGEST_LINE as u64).read_to_end(&mut line).ok()?;
+    // A run may have put anything there.
+    let line = regular::read(&directory.join(RESULT), LONGEST_LINE as u64).ok()?;
     let entry = decode(line.strip_suffix(b"\n")?).ok()?;
     matches!(&entry, Entry::Finished { run: own, .. } if own == run).then_some(entry)
 }
@@ -133,7 +128,7 @@ impl DamageReport {
             unfinished_line: matches!(all.as_slice(), [one] if one.lines == 1 && one.flaw == Flaw::Unfinished),
             at_end: troubles.damage.is_empty(),
             restored,
-            without_result,
+            without_result: without_result.saturating_sub(troubles.accepted_directories),
             converted_lines: troubles.converted_lines,
         }
     }
@@ -155,7 +150,9 @@ impl DamageReport {
     /// Whether it is worth a warning: a write that was cut short and cost nothing is not.
     pub fn is_worth_reporting(&self) -> bool {
         let cut_write = self.unfinished_line && self.is_harmless();
-        self.converted_lines > 0 || ((self.places > 0 || self.restored > 0) && !cut_write)
+        self.converted_lines > 0
+            || self.without_result > 0
+            || ((self.places > 0 || self.restored > 0) && !cut_write)
     }
 }
 

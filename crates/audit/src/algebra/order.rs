@@ -57,7 +57,10 @@ fn pair(
             law,
             kept: grid.rows.len() - 1,
             factor: high / low,
-            certain: !matches!((first, second), (Statistic::Mean, Statistic::Percentile(_)) | (Statistic::Percentile(_), Statistic::Mean)),
+            certain: !matches!(
+                (first, second),
+                (Statistic::Mean, Statistic::Percentile(_)) | (Statistic::Percentile(_), Statistic::Mean)
+            ),
         });
     }
 }

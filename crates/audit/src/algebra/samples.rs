@@ -101,8 +101,12 @@ pub fn check_line(text: &str, file: &str, line: u64, checks: &mut Checks) {
         let head = text.get(..stated.start).unwrap_or_default();
         let word = head.split_whitespace().next_back().unwrap_or_default();
         let word = word.trim_matches(|one: char| !one.is_alphanumeric());
-        let Some(statistic) = Statistic::named(word).filter(|one| *one != Statistic::Deviation) else { continue };
-        let decimals = |text: &str| text.split_whitespace().next().and_then(|one| one.split_once('.')).map_or(0, |one| one.1.len());
+        let Some(statistic) = Statistic::named(word).filter(|one| *one != Statistic::Deviation) else {
+            continue;
+        };
+        let decimals = |text: &str| {
+            text.split_whitespace().next().and_then(|one| one.split_once('.')).map_or(0, |one| one.1.len())
+        };
         let listed: Vec<&Quantity> =
             numbers[..index].iter().filter(|one| decimals(&one.text) == decimals(&numbers[0].text)).collect();
         // A list has commas or spaces between its numbers, nothing else.
@@ -126,7 +130,12 @@ pub fn check_line(text: &str, file: &str, line: u64, checks: &mut Checks) {
         checks.push(Finding {
             class: Class::SampleStatistic,
             level: if outside { Level::Contradicted } else { Level::Doubtful },
-            summary: format!("the {name} of the {} listed values is {}, not {}", values.len(), shown(value), stated.text),
+            summary: format!(
+                "the {name} of the {} listed values is {}, not {}",
+                values.len(),
+                shown(value),
+                stated.text
+            ),
             arithmetic: vec![format!("{name} of {} values = {}", values.len(), shown(value))],
             sources: vec![Source::new(file, line)],
             operands: vec![Operand { text: stated.text.clone(), value: stated.value, line }],
@@ -149,14 +158,18 @@ fn samples(grid: &Grid) -> Vec<Samples> {
         let named = grid.numeric().find(|column| !bare.contains(column));
         for row in 0..grid.rows.len() {
             let cells: Vec<&Cell> = bare.iter().filter_map(|column| grid.cell(row, *column)).collect();
-            let setting = named.and_then(|column| {
-                Some((grid.columns[column].words.clone(), grid.cell(row, column)?.value))
-            });
+            let setting = named
+                .and_then(|column| Some((grid.columns[column].words.clone(), grid.cell(row, column)?.value)));
             found.push(set(grid, row, &cells, setting));
         }
     }
-    let measures: Vec<usize> =
-        grid.columns.iter().enumerate().filter(|(_, one)| one.kind == ColumnKind::Measure).map(|(at, _)| at).collect();
+    let measures: Vec<usize> = grid
+        .columns
+        .iter()
+        .enumerate()
+        .filter(|(_, one)| one.kind == ColumnKind::Measure)
+        .map(|(at, _)| at)
+        .collect();
     let mut labels: Vec<&str> = Vec::new();
     for column in (0..grid.columns.len()).filter(|column| grid.columns[*column].kind == ColumnKind::Label) {
         labels.extend(grid.rows.iter().filter_map(|row| row.texts.get(column)).map(String::as_str));
@@ -167,8 +180,9 @@ fn samples(grid: &Grid) -> Vec<Samples> {
         return found;
     }
     for label in labels.iter().filter(|label| !label.is_empty()) {
-        let rows: Vec<usize> =
-            (0..grid.rows.len()).filter(|row| grid.rows[*row].texts.iter().any(|text| text == label)).collect();
+        let rows: Vec<usize> = (0..grid.rows.len())
+            .filter(|row| grid.rows[*row].texts.iter().any(|text| text == label))
+            .collect();
         if rows.len() < 2 || rows.len() == grid.rows.len() {
             continue;
         }
@@ -216,7 +230,8 @@ fn against(grid: &Grid, families: &[Samples], checks: &mut Checks) {
             // Of several columns of samples, the one whose values the cell could belong to.
             let size = |samples: &&&Samples| {
                 let middle = median(&samples.values);
-                named == Some(Statistic::Deviation) || middle > 0.0 && (0.3..3.0).contains(&(cell.written / middle))
+                named == Some(Statistic::Deviation)
+                    || middle > 0.0 && (0.3..3.0).contains(&(cell.written / middle))
             };
             for samples in own.iter().filter(size) {
                 let tried: Vec<Statistic> = named.map_or_else(|| ALL[..4].to_vec(), |one| vec![one]);
@@ -245,7 +260,10 @@ fn names(grid: &Grid, row: usize, samples: &Samples) -> bool {
 
 fn agrees(cell: &Cell, statistic: Statistic, samples: &Samples) -> bool {
     let half = 0.5 * (cell.high - cell.low) / cell.unit.factor() + 0.5 * samples.step;
-    statistic.of(&samples.values).iter().any(|value| (value - cell.written).abs() <= half.max(1e-9 * value.abs()) * 1.01)
+    statistic
+        .of(&samples.values)
+        .iter()
+        .any(|value| (value - cell.written).abs() <= half.max(1e-9 * value.abs()) * 1.01)
 }
 
 /// Reports cells that break a statistic which at least twice as many others keep.
@@ -286,7 +304,8 @@ fn push(grid: &Grid, one: &Comparison<'_>, checks: &mut Checks) {
         return;
     }
     let mut sources = vec![Source::new(grid.file.clone(), cell.line)];
-    sources.extend(one.samples.lines.iter().take(20).map(|line| Source::new(one.samples.file.clone(), *line)));
+    sources
+        .extend(one.samples.lines.iter().take(20).map(|line| Source::new(one.samples.file.clone(), *line)));
     let name = one.statistic.name();
     checks.push(Finding {
         class: Class::SampleStatistic,

@@ -41,7 +41,8 @@ pub fn check(sentence: &Sentence, pool: &Pool<'_>) -> Vec<Finding> {
     for quantity in &sentence.quantities {
         let before = words(&sentence.words_before(quantity.start).join(" "));
         let near: Vec<String> = before.iter().rev().take(3).cloned().collect();
-        let whole = quantity.unit.percent || quantity.unit.is_none() && near.first().is_some_and(|word| word == "f1");
+        let whole =
+            quantity.unit.percent || quantity.unit.is_none() && near.first().is_some_and(|word| word == "f1");
         if whole && quantity.low > 1.0 && is_share(&near) && !sentence.mentions("above") {
             let reason = "a share cannot exceed the whole";
             found.push(above(&sentence.file, operand(sentence, quantity), &near[0], reason, Vec::new()));
@@ -56,11 +57,13 @@ pub fn check(sentence: &Sentence, pool: &Pool<'_>) -> Vec<Finding> {
 fn limit(pool: &Pool<'_>) -> Option<(f64, u64)> {
     pool.sentences.iter().find_map(|sentence| {
         let text = sentence.text.to_lowercase();
-        let named = text.contains("max_tokens") || text.contains("max_new_tokens") || text.contains("new tokens");
+        let named =
+            text.contains("max_tokens") || text.contains("max_new_tokens") || text.contains("new tokens");
         let limited = text.contains("max_") || text.contains("limited to") || text.contains("at most");
         let quantity = sentence.quantities.iter().find(|quantity| {
             let head = text.get(..quantity.start).unwrap_or_default();
-            let key = head.rfind("max_").or_else(|| head.rfind("limited to")).or_else(|| head.rfind("at most"));
+            let key =
+                head.rfind("max_").or_else(|| head.rfind("limited to")).or_else(|| head.rfind("at most"));
             quantity.is_integer() && key.is_some_and(|at| quantity.start - at < 32)
         })?;
         (named && limited).then(|| (quantity.value, sentence.line_of(quantity)))
@@ -76,8 +79,15 @@ fn token_limit(sentence: &Sentence, pool: &Pool<'_>) -> Vec<Finding> {
     }
     let long = |quantity: &&Quantity| {
         let near = sentence.words_after(quantity.end);
-        let mean = near.iter().take(4).any(|word| ["long", "average", "answer", "response"].contains(&word.as_str()));
-        quantity.unit.counts("token") && !quantity.unit.is_rate() && quantity.low > most && quantity.value < 50.0 * most && mean
+        let mean = near
+            .iter()
+            .take(4)
+            .any(|word| ["long", "average", "answer", "response"].contains(&word.as_str()));
+        quantity.unit.counts("token")
+            && !quantity.unit.is_rate()
+            && quantity.low > most
+            && quantity.value < 50.0 * most
+            && mean
     };
     let reason = format!("the limit is {most} tokens");
     let found = sentence.quantities.iter().filter(long).map(|quantity| {
@@ -111,7 +121,9 @@ pub fn answers(grids: &[Grid], pool: &Pool<'_>) -> Vec<Finding> {
 
 /// A rate above the peak that the same paragraph states.
 fn peak(sentence: &Sentence, pool: &Pool<'_>) -> Vec<Finding> {
-    let stated = |other: &&Sentence| other.mentions("peak") && !other.text.contains(" each") && !other.text.contains(" per ");
+    let stated = |other: &&Sentence| {
+        other.mentions("peak") && !other.text.contains(" each") && !other.text.contains(" per ")
+    };
     let mut found = Vec::new();
     for other in pool.sentences.iter().filter(stated) {
         for top in other.quantities.iter().filter(|top| top.unit.is_rate() && !top.unit.is_count()) {

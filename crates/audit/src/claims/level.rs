@@ -86,7 +86,9 @@ fn judge(
     let inputs = local.iter().filter(|fact| fact.unit.is_none() || !fact.unit.is_relative()).count();
     let all: Vec<&Fact> = facts.iter().filter(|fact| written < 2 || fact.near || fact.local).collect();
     let somehow = || {
-        combined_any(quantity, &local, &all) || triple(quantity, &local).is_some() || is_statistic(quantity, facts)
+        combined_any(quantity, &local, &all)
+            || triple(quantity, &local).is_some()
+            || is_statistic(quantity, facts)
     };
     if !computed || unclear || inputs < 2 || somehow() {
         return finding(sentence, quantity, Level::NotChecked, "");
@@ -124,7 +126,11 @@ fn expected_cells(sentence: &Sentence, quantity: &Quantity, pool: &Pool<'_>) -> 
                 let most = if bare { 1.8 } else { 4.0 };
                 let close = |cell: &Operand| {
                     let ratio = quantity.written / cell.value;
-                    let ratio = if bare { ratio * grid.columns[column].unit.factor() } else { quantity.value / cell.value };
+                    let ratio = if bare {
+                        ratio * grid.columns[column].unit.factor()
+                    } else {
+                        quantity.value / cell.value
+                    };
                     (1.0 / most..=most).contains(&ratio)
                 };
                 found.extend(cells.filter(close));
@@ -137,10 +143,43 @@ fn expected_cells(sentence: &Sentence, quantity: &Quantity, pool: &Pool<'_>) -> 
 /// Whether the sentence reports something besides the table: earlier values, limits, spreads.
 fn speaks_of_others(sentence: &Sentence) -> bool {
     const WORDS: [&str; 37] = [
-        "before", "earlier", "previou", "previous", "old", "former", "formerly", "originally", "vendor",
-        "published", "spread", "within", "differ", "differed", "limit", "cap", "peak", "tolerance", "deviation",
-        "another", "more", "les", "less", "saved", "save", "saving", "gap", "difference", "overhead", "theoretical",
-        "minu", "minus", "drop", "falls", "fall", "gain", "alone",
+        "before",
+        "earlier",
+        "previou",
+        "previous",
+        "old",
+        "former",
+        "formerly",
+        "originally",
+        "vendor",
+        "published",
+        "spread",
+        "within",
+        "differ",
+        "differed",
+        "limit",
+        "cap",
+        "peak",
+        "tolerance",
+        "deviation",
+        "another",
+        "more",
+        "les",
+        "less",
+        "saved",
+        "save",
+        "saving",
+        "gap",
+        "difference",
+        "overhead",
+        "theoretical",
+        "minu",
+        "minus",
+        "drop",
+        "falls",
+        "fall",
+        "gain",
+        "alone",
     ];
     WORDS.iter().any(|word| sentence.mentions(word))
 }
@@ -148,16 +187,33 @@ fn speaks_of_others(sentence: &Sentence) -> bool {
 /// Whether the text says that a number was computed: a connective before it with nothing but words between.
 pub fn is_computed(sentence: &Sentence, quantity: &Quantity) -> bool {
     const CONNECTIVES: [&str; 19] = [
-        "so ", "that's ", "that is ", "i.e. ", "i.e., ", "which is ", "thus ", "hence ", "therefore ",
-        "correspond to ", "corresponds to ", "amounts to ", "comes to ", "equals ", "leaves ", "altogether ",
-        "this gives ", "makes it ", "or ",
+        "so ",
+        "that's ",
+        "that is ",
+        "i.e. ",
+        "i.e., ",
+        "which is ",
+        "thus ",
+        "hence ",
+        "therefore ",
+        "correspond to ",
+        "corresponds to ",
+        "amounts to ",
+        "comes to ",
+        "equals ",
+        "leaves ",
+        "altogether ",
+        "this gives ",
+        "makes it ",
+        "or ",
     ];
     // Formulas hold factors that are no numbers: `$6N$`.
     if sentence.text.contains('$') {
         return false;
     }
     let head = sentence.text.get(..quantity.start).unwrap_or_default();
-    let from = sentence.quantities.iter().filter(|other| other.end <= quantity.start).map(|other| other.end).max();
+    let from =
+        sentence.quantities.iter().filter(|other| other.end <= quantity.start).map(|other| other.end).max();
     let clause = head.get(from.unwrap_or(0)..).unwrap_or_default().to_lowercase();
     let mark = CONNECTIVES.iter().filter_map(|mark| {
         let at = clause.rfind(mark)?;
@@ -167,7 +223,9 @@ pub fn is_computed(sentence: &Sentence, quantity: &Quantity) -> bool {
     let Some((end, mark)) = mark.max_by_key(|(end, _)| *end) else { return false };
     let words = clause[end..].split_whitespace().count();
     // `or` joins a number to its other form only directly behind it.
-    words <= if mark == "or " { 1 } else { 5 } && (mark != "or " || from.is_some()) && !clause[end..].contains(';')
+    words <= if mark == "or " { 1 } else { 5 }
+        && (mark != "or " || from.is_some())
+        && !clause[end..].contains(';')
 }
 
 /// The numbers of a document, with how close they are to the sentence.
@@ -199,7 +257,8 @@ fn facts(sentence: &Sentence, context: &Sentence, quantity: &Quantity, pool: &Po
         let nearby = named_rows(context, grid);
         for row in 0..grid.rows.len().min(MOST_PAIRED_ROWS) {
             for column in grid.numeric() {
-                let (Some(cell), Some(operand)) = (grid.cell(row, column), cell_operand(grid, row, column)) else {
+                let (Some(cell), Some(operand)) = (grid.cell(row, column), cell_operand(grid, row, column))
+                else {
                     continue;
                 };
                 found.push(Fact {
@@ -297,7 +356,11 @@ fn results(one: &Fact, other: &Fact) -> Vec<(Interval, Vec<i8>, char)> {
     if a == b {
         found.push((one.interval.plus(other.interval), a.to_vec(), '+'));
         let difference = one.interval.minus(other.interval);
-        found.push((if difference.middle() < 0.0 { difference.times(Interval::exact(-1.0)) } else { difference }, a.to_vec(), '-'));
+        found.push((
+            if difference.middle() < 0.0 { difference.times(Interval::exact(-1.0)) } else { difference },
+            a.to_vec(),
+            '-',
+        ));
     }
     found
 }

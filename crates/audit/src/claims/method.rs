@@ -42,8 +42,21 @@ fn finding(class: Class, sentence: &Sentence, summary: String, lines: &[u64], ad
 
 /// What must be equal for a comparison of speed to mean something.
 const CONDITIONS: [&str; 15] = [
-    "model", "precision", "dtype", "weight", "quantization", "quantisation", "quant", "batch", "seq_len", "context",
-    "prompt", "resolution", "dataset", "seq", "length",
+    "model",
+    "precision",
+    "dtype",
+    "weight",
+    "quantization",
+    "quantisation",
+    "quant",
+    "batch",
+    "seq_len",
+    "context",
+    "prompt",
+    "resolution",
+    "dataset",
+    "seq",
+    "length",
 ];
 
 /// Two rows that are compared and differ in what should be equal.
@@ -51,7 +64,17 @@ fn unequal(sentence: &Sentence, pool: &Pool<'_>) -> Option<Finding> {
     let compares = sentence.quantities.iter().any(|quantity| {
         relation(sentence, quantity).is_some_and(|relation| relation.is_comparison()) && !quantity.unit.points
     });
-    let speed = ["faster", "fast", "beat", "slower", "throughput", "second", "efficient", "outperform", "energy-efficient"];
+    let speed = [
+        "faster",
+        "fast",
+        "beat",
+        "slower",
+        "throughput",
+        "second",
+        "efficient",
+        "outperform",
+        "energy-efficient",
+    ];
     if !compares || !speed.iter().any(|word| sentence.mentions(word)) || excused(sentence) {
         return None;
     }
@@ -92,29 +115,51 @@ fn unequal(sentence: &Sentence, pool: &Pool<'_>) -> Option<Finding> {
 
 /// A number of devices beyond all that were measured, stated with a measured rate.
 fn beyond(sentence: &Sentence, pool: &Pool<'_>) -> Option<Finding> {
-    const GUESSES: [&str; 9] =
-        ["extrapolated", "extrapolation", "extrapolate", "predicted", "prediction", "projected", "fit", "model", "ideal"];
+    const GUESSES: [&str; 9] = [
+        "extrapolated",
+        "extrapolation",
+        "extrapolate",
+        "predicted",
+        "prediction",
+        "projected",
+        "fit",
+        "model",
+        "ideal",
+    ];
     if excused(sentence) || GUESSES.iter().any(|word| sentence.mentions(word)) {
         return None;
     }
     let rate = sentence.quantities.iter().find(|quantity| quantity.unit.is_rate() && !quantity.in_words)?;
-    for quantity in sentence.quantities.iter().filter(|quantity| quantity.is_integer() && quantity.unit.is_count()) {
+    for quantity in
+        sentence.quantities.iter().filter(|quantity| quantity.is_integer() && quantity.unit.is_count())
+    {
         for grid in pool.grids.iter().filter(|grid| !grid.rows.is_empty()) {
             for column in grid.settings() {
                 let words = &grid.columns[column].words;
                 let noun = words.iter().any(|word| quantity.unit.counts(word));
-                let measured = (0..grid.rows.len().min(MOST_PAIRED_ROWS)).filter_map(|row| grid.cell(row, column));
+                let measured =
+                    (0..grid.rows.len().min(MOST_PAIRED_ROWS)).filter_map(|row| grid.cell(row, column));
                 let most = measured.map(|cell| cell.value).fold(0.0, f64::max);
                 let rated = grid.measures().any(|other| grid.columns[other].unit.same_measure(&rate.unit));
                 let restated = grid.rows.iter().flat_map(|row| row.cells.iter().flatten());
-                let restated = restated.map(|cell| cell.value).any(|value| (value / rate.value - 1.0).abs() < 0.02);
+                let restated =
+                    restated.map(|cell| cell.value).any(|value| (value / rate.value - 1.0).abs() < 0.02);
                 if noun && rated && most > 0.0 && quantity.value > 1.5 * most && !restated {
                     let summary = format!(
                         "`{}` is stated for {} {}, but the largest measured is {}",
-                        rate.text, quantity.text, words.first().map_or("", String::as_str), shown(most)
+                        rate.text,
+                        quantity.text,
+                        words.first().map_or("", String::as_str),
+                        shown(most)
                     );
                     let advice = "say that it is an extrapolation, or measure it";
-                    return Some(finding(Class::Extrapolation, sentence, summary, &[grid.header_line], advice));
+                    return Some(finding(
+                        Class::Extrapolation,
+                        sentence,
+                        summary,
+                        &[grid.header_line],
+                        advice,
+                    ));
                 }
             }
         }
@@ -124,12 +169,11 @@ fn beyond(sentence: &Sentence, pool: &Pool<'_>) -> Option<Finding> {
 
 /// How much of the ideal growth each row has over the first, for the first measure of a rate or a time.
 fn efficiencies(grid: &Grid) -> Option<Vec<(f64, f64)>> {
-    const DEVICES: [&str; 12] = [
-        "gpu", "node", "device", "card", "thread", "core", "worker", "client", "rank", "ipu", "cpu", "chip",
-    ];
-    let setting = grid.settings().find(|column| {
-        grid.columns[*column].words.iter().any(|word| DEVICES.contains(&word.as_str()))
-    })?;
+    const DEVICES: [&str; 12] =
+        ["gpu", "node", "device", "card", "thread", "core", "worker", "client", "rank", "ipu", "cpu", "chip"];
+    let setting = grid
+        .settings()
+        .find(|column| grid.columns[*column].words.iter().any(|word| DEVICES.contains(&word.as_str())))?;
     let measure = grid.measures().find(|column| {
         let unit = &grid.columns[*column].unit;
         unit.has("s") && !grid.columns[*column].header.to_lowercase().contains("per ")
@@ -150,9 +194,17 @@ fn efficiencies(grid: &Grid) -> Option<Vec<(f64, f64)>> {
 fn scaling(sentence: &Sentence, pool: &Pool<'_>) -> Option<Finding> {
     let text = sentence.text.to_lowercase();
     let linear = (text.contains("linear") || text.contains("perfect")) && text.contains("scal");
-    let flat = ["saturat", "no further benefit", "no benefit", "does not help", "doesn't help", "no gain", "nothing gained"]
-        .iter()
-        .any(|word| text.contains(word));
+    let flat = [
+        "saturat",
+        "no further benefit",
+        "no benefit",
+        "does not help",
+        "doesn't help",
+        "no gain",
+        "nothing gained",
+    ]
+    .iter()
+    .any(|word| text.contains(word));
     let hedged = ["near", "almost", "sub-", "not ", "less than", "super", "while", "until", "learning rate"]
         .iter()
         .any(|word| text.contains(word));
@@ -169,7 +221,8 @@ fn scaling(sentence: &Sentence, pool: &Pool<'_>) -> Option<Finding> {
             if efficiency < 0.88 {
                 let summary = format!(
                     "scaling is called linear, but the efficiency at {} is {} %",
-                    shown(count), shown(100.0 * efficiency)
+                    shown(count),
+                    shown(100.0 * efficiency)
                 );
                 return Some(finding(Class::Scaling, sentence, summary, &[grid.rows[last].line], advice));
             }
@@ -182,7 +235,9 @@ fn scaling(sentence: &Sentence, pool: &Pool<'_>) -> Option<Finding> {
             if growth > 1.3 {
                 let summary = format!(
                     "the text says that more than {} brings nothing, but {} is {} times as fast",
-                    shown(one.0), shown(other.0), shown(growth)
+                    shown(one.0),
+                    shown(other.0),
+                    shown(growth)
                 );
                 return Some(finding(Class::Scaling, sentence, summary, &[grid.rows[to].line], advice));
             }
@@ -194,8 +249,10 @@ fn scaling(sentence: &Sentence, pool: &Pool<'_>) -> Option<Finding> {
 /// A difference between two rows that is smaller than the spread which the table gives for them.
 fn within_spread(sentence: &Sentence, pool: &Pool<'_>) -> Option<Finding> {
     let ranks = ["best", "beat", "better", "fastest", "faster", "wins", "outperform", "clearly", "superior"];
-    let modest = ["spread", "noise", "within", "error", "indistinguishable", "deviation", "significant", "not"];
-    if !ranks.iter().any(|word| sentence.mentions(word)) || modest.iter().any(|word| sentence.mentions(word)) {
+    let modest =
+        ["spread", "noise", "within", "error", "indistinguishable", "deviation", "significant", "not"];
+    if !ranks.iter().any(|word| sentence.mentions(word)) || modest.iter().any(|word| sentence.mentions(word))
+    {
         return None;
     }
     for grid in pool.grids {
@@ -217,8 +274,11 @@ fn within_spread(sentence: &Sentence, pool: &Pool<'_>) -> Option<Finding> {
                 let unit = grid.columns[column].unit.factor();
                 let summary = format!(
                     "{} and {} differ by {} in {}, less than their spread of {}",
-                    grid.row_name(*one), grid.row_name(*other), shown(difference / unit),
-                    grid.columns[column].header, shown(first.max(second) / unit)
+                    grid.row_name(*one),
+                    grid.row_name(*other),
+                    shown(difference / unit),
+                    grid.columns[column].header,
+                    shown(first.max(second) / unit)
                 );
                 let lines = [grid.rows[*one].line, grid.rows[*other].line];
                 let advice = "call them equal, or measure more often";
@@ -254,14 +314,25 @@ fn single_runs(sentence: &Sentence, pool: &Pool<'_>) -> Option<Finding> {
 /// The best on the test set, reported for the test set.
 fn test_choice(sentence: &Sentence) -> Option<Finding> {
     let text = sentence.text.to_lowercase();
-    let chosen = ["selected", "chosen", "picked", "choose", "highest", "best"].iter().any(|word| sentence.mentions(word));
-    let how = ["selected", "chosen", "picked", "any of", "over all epochs", "reached in", "of all epochs", "across epochs"]
+    let chosen = ["selected", "chosen", "picked", "choose", "highest", "best"]
         .iter()
-        .any(|word| text.contains(word));
+        .any(|word| sentence.mentions(word));
+    let how = [
+        "selected",
+        "chosen",
+        "picked",
+        "any of",
+        "over all epochs",
+        "reached in",
+        "of all epochs",
+        "across epochs",
+    ]
+    .iter()
+    .any(|word| text.contains(word));
     let test = sentence.mentions("test") && !text.contains("validation") && !text.contains("dev set");
-    let denied = ["never", "not", "no", "without", "untouched"].iter().any(|word| {
-        text.split(|one: char| !one.is_alphanumeric()).any(|own| own == *word)
-    });
+    let denied = ["never", "not", "no", "without", "untouched"]
+        .iter()
+        .any(|word| text.split(|one: char| !one.is_alphanumeric()).any(|own| own == *word));
     (chosen && how && test && !denied).then(|| {
         let summary = "a choice made on the test set is reported for the test set".to_owned();
         finding(Class::TestSetChoice, sentence, summary, &[], "choose on a validation set")

@@ -17,7 +17,10 @@ enum Kind {
 }
 
 const WORDS: [(Kind, &[&str]); 6] = [
-    (Kind::Speed, &["faster", "slower", "quicker", "fast", "slow", "speed", "speedup", "speed-up", "performance"]),
+    (
+        Kind::Speed,
+        &["faster", "slower", "quicker", "fast", "slow", "speed", "speedup", "speed-up", "performance"],
+    ),
     (Kind::Time, &["longer", "shorter", "time", "latency", "duration", "long", "short", "epoch"]),
     (Kind::Rate, &["throughput", "rate", "bandwidth"]),
     (Kind::Memory, &["memory", "file", "size", "disk", "ram", "vram", "gigabytes"]),
@@ -48,21 +51,55 @@ impl Metric {
         let whole: Vec<&str> =
             whole.iter().map(|word| word.trim_matches(|one: char| !one.is_alphanumeric())).collect();
         let nouns = [
-            "gpus", "gpu", "nodes", "hardware", "devices", "cards", "threads", "workers", "cores", "clients",
-            "resources", "many", "parameters", "chips", "machines", "ranks", "layers", "batch", "data",
+            "gpus",
+            "gpu",
+            "nodes",
+            "hardware",
+            "devices",
+            "cards",
+            "threads",
+            "workers",
+            "cores",
+            "clients",
+            "resources",
+            "many",
+            "parameters",
+            "chips",
+            "machines",
+            "ranks",
+            "layers",
+            "batch",
+            "data",
         ];
         let is_about_settings = after.iter().take(4).any(|word| nouns.contains(&word.as_str()));
         let shares = [
-            "efficiency", "each", "single", "cost", "costs", "price", "cheaper", "expensive", "energy", "weak",
-            "strong", "pipeline", "node-hours", "gpu-hours", "hours",
+            "efficiency",
+            "each",
+            "single",
+            "cost",
+            "costs",
+            "price",
+            "cheaper",
+            "expensive",
+            "energy",
+            "weak",
+            "strong",
+            "pipeline",
+            "node-hours",
+            "gpu-hours",
+            "hours",
         ];
         let is_for_one = ["single", "each", "device", "per-device"].iter().any(|word| whole.contains(word));
         let is_per = sentence.text.contains(" per ")
             || sentence.text.contains('/')
             || whole.iter().any(|word| shares.contains(word));
-        Metric { kinds: if kinds.is_empty() { self::kinds(&whole) } else { kinds }, is_about_settings, is_per, is_for_one }
+        Metric {
+            kinds: if kinds.is_empty() { self::kinds(&whole) } else { kinds },
+            is_about_settings,
+            is_per,
+            is_for_one,
+        }
     }
-
 
     /// Whether a column may hold this metric; one without a unit may hold anything.
     pub fn fits(&self, column: &Column) -> bool {

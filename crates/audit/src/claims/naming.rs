@@ -85,8 +85,8 @@ pub fn named_columns(sentence: &Sentence, grid: &Grid) -> Vec<usize> {
         grid.columns.iter().enumerate().any(|(other, found)| other != column && found.words.contains(word))
     };
     let units = [
-        "second", "minute", "hour", "ms", "gb", "mb", "gib", "mib", "image", "token", "sample", "step", "time",
-        "mean", "total", "model",
+        "second", "minute", "hour", "ms", "gb", "mb", "gib", "mib", "image", "token", "sample", "step",
+        "time", "mean", "total", "model",
     ];
     let named = grid.measures().filter(|column| {
         let words = &grid.columns[*column].words;
@@ -141,8 +141,11 @@ fn joined_settings(sentence: &Sentence, grid: &Grid, column: usize, value: f64) 
     let holds = |wanted: f64| {
         (0..grid.rows.len()).any(|row| grid.cell(row, column).is_some_and(|cell| cell.value == wanted))
     };
-    let counts: Vec<&crate::quantity::Quantity> =
-        sentence.quantities.iter().filter(|quantity| quantity.unit.is_count() && quantity.is_integer()).collect();
+    let counts: Vec<&crate::quantity::Quantity> = sentence
+        .quantities
+        .iter()
+        .filter(|quantity| quantity.unit.is_count() && quantity.is_integer())
+        .collect();
     counts.windows(2).any(|pair| {
         let between = sentence.text.get(pair[0].end..pair[1].start).unwrap_or_default().trim();
         ["to", "and", "vs", "versus", "->", "→"].contains(&between)
@@ -168,7 +171,8 @@ fn follows(sentence: &Sentence, noun: &str, value: &str) -> bool {
     let wanted = format!("{noun} {}", value.replace(',', ""));
     text.match_indices(&wanted).any(|(at, found)| {
         let after = text.get(at + found.len()..).and_then(|rest| rest.chars().next());
-        !after.is_some_and(|next| next.is_alphanumeric() || next == '.') || after == Some('.') && text.len() == at + found.len() + 1
+        !after.is_some_and(|next| next.is_alphanumeric() || next == '.')
+            || after == Some('.') && text.len() == at + found.len() + 1
     })
 }
 

@@ -29,7 +29,9 @@ impl Observed {
             let Block::Listing(lines) = block else { continue };
             let mut stamps = Vec::new();
             for line in lines.iter().filter(|line| line.text.len() < 400).take(MOST) {
-                observed.settings.extend(keys(&line.text).into_iter().map(|(key, value)| (key, value, line.number)));
+                observed
+                    .settings
+                    .extend(keys(&line.text).into_iter().map(|(key, value)| (key, value, line.number)));
                 stamps.extend(stamp(&line.text).map(|seconds| (seconds, line.number)));
             }
             observed.stamps.push(stamps);
@@ -46,7 +48,11 @@ impl Observed {
 
     /// `batch size 256` where every listing shows 192.
     fn setting(&self, sentence: &Sentence, quantity: &Quantity) -> Option<Finding> {
-        if !quantity.is_integer() || !quantity.unit.is_count() || quantity.in_words || quantity.bound.is_some() {
+        if !quantity.is_integer()
+            || !quantity.unit.is_count()
+            || quantity.in_words
+            || quantity.bound.is_some()
+        {
             return None;
         }
         let before = words(&sentence.words_before(quantity.start).join(" "));
@@ -58,7 +64,8 @@ impl Observed {
             [.., one, two] => names.len() == 2 && names[0] == two && names[1] == one,
             [] => false,
         };
-        let same: Vec<&(Vec<String>, f64, u64)> = self.settings.iter().filter(|(key, ..)| fits(key)).collect();
+        let same: Vec<&(Vec<String>, f64, u64)> =
+            self.settings.iter().filter(|(key, ..)| fits(key)).collect();
         let (_, value, line) = same.first()?;
         if same.iter().any(|(_, other, _)| other != value) || *value == quantity.value {
             return None;
@@ -92,7 +99,9 @@ impl Observed {
         let (first, last) = (stamps.first()?, stamps.last()?);
         let span = last.0 - first.0;
         let slack = 0.01 * quantity.value + 0.5 * (quantity.high - quantity.low) + 60.0;
-        let matches = |(one, other): (&(f64, u64), &(f64, u64))| ((other.0 - one.0).abs() - quantity.value).abs() <= slack;
+        let matches = |(one, other): (&(f64, u64), &(f64, u64))| {
+            ((other.0 - one.0).abs() - quantity.value).abs() <= slack
+        };
         let few: Vec<&(f64, u64)> = stamps.iter().take(60).chain(stamps.last()).collect();
         let any = few.iter().any(|one| few.iter().any(|other| matches((one, other))));
         let size = span > 0.0 && (0.15..6.0).contains(&(quantity.value / span));
@@ -101,7 +110,11 @@ impl Observed {
                 Class::Duration,
                 sentence,
                 quantity,
-                format!("`{}` fits no two time stamps; from the first to the last it is {}", quantity.text, clock(span)),
+                format!(
+                    "`{}` fits no two time stamps; from the first to the last it is {}",
+                    quantity.text,
+                    clock(span)
+                ),
                 last.1,
             )
         })
@@ -119,12 +132,15 @@ fn keys(text: &str) -> Vec<(Vec<String>, f64)> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices([':', '=']) {
         let head = text[..at].trim_end().trim_end_matches(['\'', '"', ')', '(']);
-        let from = head.rfind(|one: char| !(one.is_alphanumeric() || "_.-".contains(one))).map_or(0, |at| at + 1);
+        let from =
+            head.rfind(|one: char| !(one.is_alphanumeric() || "_.-".contains(one))).map_or(0, |at| at + 1);
         let key = head.get(from..).unwrap_or_default();
         let key = key.rsplit('.').next().unwrap_or_default().trim_start_matches('-');
         let tail = text[at + 1..].trim_start();
         let digits: String = tail.chars().take_while(char::is_ascii_digit).collect();
-        let ends = tail.get(digits.len()..).is_none_or(|rest| !rest.starts_with(|one: char| one.is_alphanumeric() || ".:".contains(one)));
+        let ends = tail
+            .get(digits.len()..)
+            .is_none_or(|rest| !rest.starts_with(|one: char| one.is_alphanumeric() || ".:".contains(one)));
         if let (Ok(value), true) = (digits.parse::<f64>(), ends) {
             found.push((words(&key.replace(['_', '-'], " ")), value));
         }
@@ -149,7 +165,10 @@ fn stamp(text: &str) -> Option<f64> {
     let clock = head.get(start..start + 8)?;
     let parts: Vec<f64> = clock.split(':').map(|part| part.parse::<f64>().ok()).collect::<Option<_>>()?;
     let [hours, minutes, seconds] = parts.as_slice() else { return None };
-    let date = head.get(..start)?.split(|one: char| !(one.is_ascii_digit() || one == '-')).rfind(|one| one.len() == 10);
+    let date = head
+        .get(..start)?
+        .split(|one: char| !(one.is_ascii_digit() || one == '-'))
+        .rfind(|one| one.len() == 10);
     let day = date.and_then(|date| {
         let parts: Vec<f64> = date.split('-').map(|part| part.parse::<f64>().ok()).collect::<Option<_>>()?;
         let [year, month, day] = parts.as_slice() else { return None };

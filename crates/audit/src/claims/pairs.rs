@@ -129,7 +129,8 @@ impl Pool<'_> {
         let mut found = Vec::new();
         let metric = Metric::of(sentence, claim);
         let clause = sentence.clause_at(claim.start);
-        let nearest = self.grids.iter().filter(|grid| grid.file == sentence.file && grid.block < sentence.block);
+        let nearest =
+            self.grids.iter().filter(|grid| grid.file == sentence.file && grid.block < sentence.block);
         let nearest = nearest.map(|grid| grid.block).max();
         for grid in self.grids.iter().filter(|grid| grid.rows.len() >= 2) {
             let named = named_rows(sentence, grid);
@@ -164,9 +165,11 @@ impl Pool<'_> {
         let mut sides = Vec::new();
         self.push_sides(sentence, sentence, claim, &mut sides);
         let mut found = pairs(&sides, Tier::Sentence, relation);
-        for other in self.sentences.iter().filter(|other| {
-            sentence.block.wrapping_sub(other.block) <= 1 && other.text != sentence.text
-        }) {
+        for other in self
+            .sentences
+            .iter()
+            .filter(|other| sentence.block.wrapping_sub(other.block) <= 1 && other.text != sentence.text)
+        {
             self.push_sides(other, sentence, claim, &mut sides);
         }
         sides.truncate(MOST_SIDES);
@@ -237,7 +240,8 @@ fn pairs(sides: &[(Side, Operand)], tier: Tier, relation: Relation) -> Vec<Candi
         for (other, second) in &sides[index + 1..] {
             let share = matches!(relation, Relation::Share | Relation::Value);
             // Counts beside each other are rarely compared, and a ratio of percentages hardly ever.
-            let unlikely = (one.unit.is_count() || one.unit.percent && relation != Relation::Points) && !share;
+            let unlikely =
+                (one.unit.is_count() || one.unit.percent && relation != Relation::Points) && !share;
             let derived = unlikely || one.unit.is_count();
             if one.unit.same_measure(&other.unit) && !(unlikely && one.unit.percent) {
                 let operands = vec![first.clone(), second.clone()];
@@ -262,7 +266,11 @@ impl Side {
     }
 
     fn scaled(&self, by: f64) -> Side {
-        Side { value: self.value * by, interval: self.interval.times(Interval::exact(by)), unit: self.unit.clone() }
+        Side {
+            value: self.value * by,
+            interval: self.interval.times(Interval::exact(by)),
+            unit: self.unit.clone(),
+        }
     }
 }
 
@@ -390,7 +398,8 @@ impl Columns {
         let fits = |column: &usize| metric.fits(&grid.columns[*column]);
         let both = |column: &usize| fits(column) && named.contains(column);
         // The column that is named, then what the metric allows, then anything.
-        let choices: [&dyn Fn(&usize) -> bool; 4] = [&both, &fits, &|column| named.contains(column), &|_| true];
+        let choices: [&dyn Fn(&usize) -> bool; 4] =
+            [&both, &fits, &|column| named.contains(column), &|_| true];
         let mut fitting = Vec::new();
         for choice in choices {
             if fitting.is_empty() {
@@ -427,11 +436,14 @@ fn row_pair(
         let derived = derived || relation == Relation::Value;
         let (Some(a), Some(b)) = (grid.cell(one, column), grid.cell(other, column)) else { continue };
         let plain = a.unit.percent || a.unit.is_none();
-        if relation == Relation::Points && !plain || relation == Relation::Efficiency && a.unit.is_relative() {
+        if relation == Relation::Points && !plain || relation == Relation::Efficiency && a.unit.is_relative()
+        {
             continue;
         }
-        let operands: Vec<Operand> =
-            [cell_operand(grid, one, column), cell_operand(grid, other, column)].into_iter().flatten().collect();
+        let operands: Vec<Operand> = [cell_operand(grid, one, column), cell_operand(grid, other, column)]
+            .into_iter()
+            .flatten()
+            .collect();
         let sides = (Side::of_cell(a), Side::of_cell(b));
         let efficiency = relation == Relation::Efficiency;
         if !efficiency {
@@ -474,7 +486,8 @@ fn two_columns(
             let products = Some((a.times(b), c.times(d)));
             let quotients = a.over(b).zip(c.over(d));
             for (left, right) in [products, quotients].into_iter().flatten() {
-                let make = |interval: Interval| Side { value: interval.middle(), interval, unit: Unit::none() };
+                let make =
+                    |interval: Interval| Side { value: interval.middle(), interval, unit: Unit::none() };
                 let operands: Vec<Operand> =
                     [cell_operand(grid, one, *first), cell_operand(grid, other, *first)]
                         .into_iter()
@@ -516,7 +529,14 @@ fn within_rows(
                     .into_iter()
                     .flatten()
                     .collect();
-                found.extend(candidates(tier, relation, &Side::of_cell(a), &Side::of_cell(b), operands, relation != Relation::Share));
+                found.extend(candidates(
+                    tier,
+                    relation,
+                    &Side::of_cell(a),
+                    &Side::of_cell(b),
+                    operands,
+                    relation != Relation::Share,
+                ));
             }
         }
         if share {

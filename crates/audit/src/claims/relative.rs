@@ -59,7 +59,9 @@ fn claim(
         nearest = evidence.of(Tier::Beside);
     }
     let clear = relation.is_comparison()
-        && relation != Relation::Share && !quantity.in_words && quantity.bound.is_none();
+        && relation != Relation::Share
+        && !quantity.in_words
+        && quantity.bound.is_none();
     // Searching the whole document costs the most, so it comes last.
     let agrees = |one: &Candidate| compare(quantity, one.value) >= Match::Near;
     if !clear
@@ -217,7 +219,9 @@ fn restatements(
         }
     }
     for other in pool.sentences {
-        let same = |one: &&Quantity| one.unit.percent && (one.start != quantity.start || other.text != sentence.text);
+        let same = |one: &&Quantity| {
+            one.unit.percent && (one.start != quantity.start || other.text != sentence.text)
+        };
         for one in other.quantities.iter().filter(same) {
             found.push(Candidate {
                 tier: Tier::Table,
@@ -234,8 +238,21 @@ fn restatements(
 /// Whether the sentence is about something that the document need not contain: a guess, a plan, somebody else.
 pub fn excused(sentence: &Sentence) -> bool {
     const WORDS: [&str; 15] = [
-        "would", "expect", "estimate", "projection", "hope", "plan", "typically", "usually", "probably", "could",
-        "may", "might", "should", "will", "promised",
+        "would",
+        "expect",
+        "estimate",
+        "projection",
+        "hope",
+        "plan",
+        "typically",
+        "usually",
+        "probably",
+        "could",
+        "may",
+        "might",
+        "should",
+        "will",
+        "promised",
     ];
     WORDS.iter().any(|word| sentence.mentions(word))
 }

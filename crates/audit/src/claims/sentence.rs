@@ -47,7 +47,10 @@ impl Sentence {
     pub fn clause_at(&self, offset: usize) -> Sentence {
         const MARKS: [&str; 10] = [", ", "; ", ": ", " (", ") ", " – ", " — ", " and ", " but ", " while "];
         let cuts = |range: &str| -> Vec<(usize, usize)> {
-            MARKS.iter().flat_map(|mark| range.match_indices(mark).map(|(at, mark)| (at, at + mark.len()))).collect()
+            MARKS
+                .iter()
+                .flat_map(|mark| range.match_indices(mark).map(|(at, mark)| (at, at + mark.len())))
+                .collect()
         };
         let (head, tail) = self.text.split_at(offset.min(self.text.len()));
         let start = cuts(head).into_iter().map(|(_, end)| end).max().unwrap_or(0);

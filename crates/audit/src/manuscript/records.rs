@@ -94,11 +94,15 @@ mod tests {
 
     #[test]
     fn lines_of_one_shape_are_one_table() {
-        let lines: Vec<Line> = ["09:17:40 step 100  loss 6.6120  2.05 steps/s", "done", "11:59:25 step 20000 loss 2.3514 2.05 steps/s"]
-            .iter()
-            .enumerate()
-            .map(|(index, text)| Line { number: index as u64 + 1, text: (*text).to_owned() })
-            .collect();
+        let lines: Vec<Line> = [
+            "09:17:40 step 100  loss 6.6120  2.05 steps/s",
+            "done",
+            "11:59:25 step 20000 loss 2.3514 2.05 steps/s",
+        ]
+        .iter()
+        .enumerate()
+        .map(|(index, text)| Line { number: index as u64 + 1, text: (*text).to_owned() })
+        .collect();
         let found = tables(&lines);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].header, ["step", "loss", "(steps/s)"]);

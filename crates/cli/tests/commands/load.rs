@@ -95,7 +95,7 @@ fn several_sizes_make_a_curve_with_intervals_and_a_page() {
 #[test]
 fn a_second_load_never_replaces_the_first() {
     let place = Bench::new();
-    let load = ["load", "--mock", "ttft=1ms,itl=0,tokens=2", "--requests", "3"];
+    let load = ["load", "--mock", "ttft=80ms,itl=0,tokens=2", "--requests", "3"];
     for number in 1..=2 {
         let told = place.run(&load);
         assert!(
@@ -203,7 +203,7 @@ fn a_load_of_an_earlier_version_is_still_readable() {
     std::fs::write(place.path("load.assay"), format!("assay load 1\n{settings}\n")).unwrap();
     let told = place.run(&["show", "load.assay"]);
     assert!(
-        told.contains("exit code 0") && told.contains("no request was made") && told.contains("killed"),
+        told.contains("exit code 0") && told.contains("nothing was measured") && told.contains("killed"),
         "{told}"
     );
     std::fs::write(place.path("other.assay"), "something else").unwrap();
@@ -262,7 +262,8 @@ fn a_capacity_that_is_not_reached_is_reported() {
 fn answers_are_scored_and_what_the_server_counts_is_shown() {
     let place =
         Bench::new().file("asked.jsonl", "{\"prompt\": \"what?\", \"answers\": [\"no such word\"]}\n");
-    let endpoint = Endpoint::start(&place, &["--ttft", "1ms", "--itl", "0", "--tokens", "3"]);
+    // Long enough that a busy machine is not late by a large part of it.
+    let endpoint = Endpoint::start(&place, &["--ttft", "80ms", "--itl", "0", "--tokens", "3"]);
     let told = json(
         &place,
         &["load", &endpoint.url, "--prompts", "asked.jsonl", "--requests", "4", "--warm-up", "0", "--json"],

@@ -1,0 +1,3 @@
+//! Records as studies for write-ups; a read-only web view over records.
+
+pub mod study;
