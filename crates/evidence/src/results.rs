@@ -123,7 +123,8 @@ impl Reading<'_> {
             requests::read(&objects, &path, self.lines, &mut builder);
         }
         if let Some(mut run) = builder.finish() {
-            if let Some(name) = path.rsplit('/').next().filter(|name| !name.is_empty() && run.title.is_none()) {
+            if let Some(name) = path.rsplit('/').next().filter(|name| !name.is_empty() && run.title.is_none())
+            {
                 run.title = name.parse::<usize>().is_err().then(|| name.to_owned());
             }
             found.push(run);

@@ -17,7 +17,7 @@ pub const DIALECT: Dialect = Dialect {
     shapes: &[
         Shape {
             text: "srun: job 20702 queued and waiting for resources\nsrun: job 20702 has been allocated resources",
-            reads: "phase queue",
+            reads: "phase queue, setting slurm_job",
         },
         Shape { text: "srun: error: node-03: task 0: Exited with exit code 2", reads: "status failed" },
         Shape {

@@ -57,7 +57,8 @@ pub(super) fn read(objects: &[&Map<String, Value>], path: &str, lines: &Lines, b
     builder.facts(line).value(collector::Value::derived(names::REQUESTS, requests));
     let mean = collector::Value::derived(names::E2E, total / requests).counted(requests, total);
     builder.facts(line).value(mean);
-    for (keys, metric) in [(&PROMPT_TOKENS[..], names::TOKENS_PROMPT), (&OUTPUT_TOKENS, names::TOKENS_OUTPUT)] {
+    for (keys, metric) in [(&PROMPT_TOKENS[..], names::TOKENS_PROMPT), (&OUTPUT_TOKENS, names::TOKENS_OUTPUT)]
+    {
         let counts: Vec<f64> = objects.iter().filter_map(|object| count(object, keys)).collect();
         // Of requests without counts no total can be stated.
         if counts.len() != objects.len() {

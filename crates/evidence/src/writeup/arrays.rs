@@ -7,8 +7,8 @@ use super::number::scaled;
 use super::prose::number_value;
 use super::units::{unit_of, unknown};
 use super::vocabulary::words::words;
-use crate::vocabulary::{MetricKind, Vocabulary};
 use super::vocabulary::{device, metric_name, other_metric, platform, setting_name, specific_name};
+use crate::vocabulary::{MetricKind, Vocabulary};
 
 /// How many values are kept, over all arrays of one reader.
 pub const MOST_VALUES: usize = 100_000;
@@ -316,9 +316,11 @@ impl Open {
         let bare = self.label.split(['(', ')']).next().unwrap_or_default();
         let meaning = meaning(&self.label);
         // A bracket behind an unknown word may be a reference: `see [2.5]`.
-        let is_doubtful =
-            self.all_whole || !self.is_assigned && (self.seen < 3 || own_name(&self.label) != names::TIMING);
-        if Vocabulary::built_in().is_budget(&words(&self.label)) {
+        let is_doubtful = self.all_whole || !self.is_assigned && self.seen < 3;
+        // Weights are no measurements, and a printed tensor without a name may be anything.
+        let spoken = words(&self.label);
+        let unnamed = matches!(spoken.last().map(String::as_str), Some("array" | "tensor"));
+        if unnamed || meaning.is_none() && Vocabulary::built_in().is_budget(&spoken) {
             return None;
         }
         if self.values.is_empty() || setting_name(bare).is_some() || meaning.is_none() && is_doubtful {
@@ -367,8 +369,7 @@ fn meaning(label: &str) -> Option<(String, Option<(Unit, f64)>)> {
     if let Some(word) = metric_name(label) {
         let is_time = names::unit(word.name) == Unit::Seconds;
         let is_vague = word.name == names::DURATION_REPORTED;
-        let name =
-            if is_time && is_vague { names::TIMING.to_owned() } else { specific_name(label, &word) };
+        let name = if is_time && is_vague { names::TIMING.to_owned() } else { specific_name(label, &word) };
         return Some((name, told));
     }
     if let Some(named) = other_metric(label) {

@@ -21,7 +21,8 @@ pub(super) fn name_columns(
     }
     let Some((name, unit)) = context.recent.last().and_then(|(_, text)| topic(text)) else { return };
     let shares = Vocabulary::built_in().kind(&name) == Some(MetricKind::Share);
-    let values = rows.iter().flat_map(|row| row.iter().skip(1)).filter_map(|(text, _)| cell(text, None).value);
+    let values =
+        rows.iter().flat_map(|row| row.iter().skip(1)).filter_map(|(text, _)| cell(text, None).value);
     if shares && values.fold(0.0, f64::max) > 100.0 {
         return;
     }

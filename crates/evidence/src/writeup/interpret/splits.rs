@@ -19,8 +19,7 @@ pub(super) fn name_columns(table: &mut Table) {
         _ => None,
     };
     let names: Vec<Option<String>> = table.columns.iter().map(|column| metric(&column.role)).collect();
-    let progress =
-        names.iter().flatten().any(|name| [names::EPOCH, names::STEPS].contains(&name.as_str()));
+    let progress = names.iter().flatten().any(|name| [names::EPOCH, names::STEPS].contains(&name.as_str()));
     for (index, column) in table.columns.iter_mut().enumerate() {
         let Some(Some(name)) = names.get(index) else { continue };
         let shared = names.iter().filter(|other| other.as_ref() == Some(name)).count() > 1;
