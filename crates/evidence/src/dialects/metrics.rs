@@ -104,7 +104,8 @@ fn number_and_unit(written: &str) -> Option<(f64, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::reading::{Findings, Stream};
+    use crate::Stream;
+    use crate::reading::Findings;
     use crate::{Readers, Reading};
     use proptest::prelude::*;
 
