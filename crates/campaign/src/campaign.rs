@@ -32,7 +32,7 @@ pub use file::ConfigurationFile;
 pub use gate::GateRule;
 pub use names::Condition;
 use names::Names;
-pub use reading::{Keep, Pattern, ReadPolicy, Stream};
+pub use reading::{Pattern, ReadPolicy};
 pub use replay::{REPLAY, Replay, ReplaySource};
 pub use resources::{Amount, Quantity, ResourceRequest};
 pub use schedule::{Expected, Order, OrderBy, Repeats, RunPolicy};
@@ -60,7 +60,6 @@ pub struct Campaign {
     pub sweep: Sweep,
     /// How often each cell is run.
     pub repeats: Repeats,
-    /// In which order.
     pub order: Order,
     /// For how long, and bound to what.
     pub run: RunPolicy,

@@ -93,7 +93,6 @@ impl Catalogue {
         &self.platforms
     }
 
-    /// The platform of a name.
     pub fn get(&self, name: &str) -> Option<&Platform> {
         self.platforms.iter().find(|platform| platform.name == name)
     }

@@ -35,8 +35,7 @@ mod suggest;
 pub mod template;
 
 pub use campaign::{
-    Campaign, CampaignBuilder, Fewer, GateRule, Keep, LoadError, OrderBy, Pattern, REPLAY, Repeats, Shell,
-    Stream,
+    Campaign, CampaignBuilder, Fewer, GateRule, LoadError, OrderBy, Pattern, REPLAY, Repeats, Shell,
 };
 pub use catalogue::Catalogue;
 pub use check::Resources;

@@ -68,7 +68,6 @@ pub struct Plan {
     pub varied: Vec<String>,
     /// How often each cell is run.
     pub repeats: Repeats,
-    /// In which order.
     pub order: Order,
     /// Where runs happen.
     pub platforms: Vec<Platform>,
@@ -195,7 +194,6 @@ impl Plan {
         self.own_workloads.get(platform).unwrap_or(&self.workload)
     }
 
-    /// The platform of a cell.
     pub fn platform(&self, cell: usize) -> Option<&Platform> {
         let name = &self.cells.get(cell)?.cell.platform;
         self.platforms.iter().find(|platform| platform.name == *name)

@@ -24,7 +24,6 @@ pub struct Registry {
 /// A kind of log that can be generated, as campaigns name it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sample {
-    /// Its name.
     pub name: String,
     /// The names of its options.
     pub options: Vec<String>,

@@ -374,9 +374,9 @@ fn the_commented_parts_of_the_example_are_valid_keys() {
         })
         .collect();
     assert!(uncommented > 30, "{uncommented}");
-    let told = match Campaign::parse("c.toml", &lines.join("\n"), Path::new("."), &registry()) {
+    let diagnostics = match Campaign::parse("c.toml", &lines.join("\n"), Path::new("."), &registry()) {
         Ok(_) => String::new(),
         Err(problems) => problems.render(false),
     };
-    assert!(!told.contains("unknown key") && !told.contains("not valid TOML"), "{told}");
+    assert!(!diagnostics.contains("unknown key") && !diagnostics.contains("not valid TOML"), "{diagnostics}");
 }

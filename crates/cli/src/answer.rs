@@ -11,11 +11,9 @@ pub mod file;
 pub mod layout;
 pub mod print;
 
-use std::path::Path;
-
+use assay_judge::answer::UNEQUAL_WORK;
 use assay_judge::gather::{gather, metrics};
 use assay_judge::{Answer, Evidence, GateResult, MetricSummary};
-use assay_model::{Bound, PlanInForce};
 use assay_store::{Index, Record, Summary};
 use serde::Serialize;
 
@@ -63,8 +61,7 @@ pub fn judged(
     let (evidence, subject) = evidence(index, metric)?;
     let plan = subject.summary.plan.as_ref();
     let order = plan.map(|plan| plan.varied.clone()).unwrap_or_default();
-    let seed = plan.map_or(0, |plan| plan.seed);
-    Ok((assay_judge::answer(&evidence, &order, most_compared, seed), subject))
+    Ok((assay_judge::answer(&evidence, &order, most_compared), subject))
 }
 
 /// The same for people: without settings that have the workload's default in all cells, and without a best cell where
@@ -75,8 +72,18 @@ pub fn judged_for_people(
     most_compared: usize,
 ) -> anyhow::Result<(Answer, Subject)> {
     let is_ranked = index.summary()?.plan.is_none_or(|plan| plan.layout.against.is_none());
-    let (mut answer, subject) = judged(index, metric, if is_ranked { most_compared } else { 0 })?;
-    answer.best = answer.best.filter(|_| is_ranked);
+    let most_compared = if is_ranked { most_compared } else { 0 };
+    let (mut answer, mut subject) = judged(index, metric, most_compared)?;
+    if metric.is_none()
+        && let Some(rate) = ranked_instead(index, &answer)?
+    {
+        let why = answer.caveats;
+        (answer, subject) = judged(index, Some(&rate), most_compared)?;
+        answer.caveats.extend(why.into_iter().filter(|caveat| caveat.code == UNEQUAL_WORK));
+    }
+    if !is_ranked {
+        (answer.best, answer.may_be_best) = (None, Vec::new());
+    }
     let cells = index.cells()?;
     let workload = cells.first().map_or("", |cell| cell.workload.as_str());
     if cells.iter().all(|cell| cell.workload == workload)
@@ -91,36 +98,17 @@ pub fn judged_for_people(
     Ok((answer, subject))
 }
 
-/// Checks a record against the gates of its campaign.
-pub fn gates(record: &Record, index: &Index) -> anyhow::Result<Vec<GateResult>> {
-    let summary = index.summary()?;
-    let Some(plan) = &summary.plan else { return Ok(Vec::new()) };
-    let mut results = Vec::new();
-    for gate in &plan.gates {
-        let evidence = gather(index, &summary.name, Some(plan), &gate.metric)?;
-        let reference = match &gate.bound {
-            Bound::NearRecord { record: path, .. } => reference(record, path, plan, &gate.metric)?,
-            _ => None,
-        };
-        results.extend(assay_judge::gate::check(gate, &evidence, reference.as_ref()));
-    }
-    Ok(results)
-}
-
-/// The evidence of a reference record; none if it does not exist, which leaves its gates undecided.
-fn reference(
-    record: &Record,
-    path: &str,
-    plan: &PlanInForce,
-    metric: &str,
-) -> anyhow::Result<Option<Evidence>> {
-    let path = Path::new(path);
-    if !path.is_dir() || path.canonicalize().ok() == record.directory().canonicalize().ok() {
+/// The rate by which cells are ranked that a time must not rank, because they do different amounts of work.
+fn ranked_instead(index: &Index, answer: &Answer) -> anyhow::Result<Option<String>> {
+    if answer.caveats.iter().all(|caveat| caveat.code != UNEQUAL_WORK) {
         return Ok(None);
     }
-    let index = Record::open(path)?.index()?;
-    let name = path.display().to_string();
-    Ok(gather(&index, &name, Some(plan), metric).ok())
+    Ok(evidence(index, Some(&answer.metric.name))?.0.rate)
+}
+
+/// Checks a record against the gates of its campaign.
+pub fn gates(record: &Record, index: &Index) -> anyhow::Result<Vec<GateResult>> {
+    Ok(assay_page::study::gates(record, index)?)
 }
 
 /// An answer as JSON.

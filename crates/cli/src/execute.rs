@@ -231,6 +231,9 @@ fn launch_options(assembled: &Assembled, how: &How) -> anyhow::Result<Options> {
         machine: assembled.machine.clone(),
         program: assembled.build.clone(),
         readers: assembled.readers.clone(),
+        write_sample: |kind, options, seed, out| {
+            assay_samples::write(kind, options, seed, None, out).map_err(|error| error.to_string())
+        },
         keep_environment: how.keep_env.clone(),
         interrupt: signals::interrupts()?,
     })
@@ -263,15 +266,19 @@ pub fn failed_runs(index: &Index) -> anyhow::Result<u64> {
     Ok(cells.iter().filter(|cell| cell.planned).map(|cell| cell.runs.failed + cell.runs.timed_out).sum())
 }
 
-/// The exit code of a finished campaign.
+/// The exit code of a finished campaign. A gate that has nothing to compare with is a mistake in the campaign or in the
+/// reference it names: it must not pass silently.
 pub fn exit(outcome: &Outcome, failed: u64, gates: &[GateResult]) -> Exit {
+    let has = |state: GateState| gates.iter().any(|gate| gate.state == state);
     if outcome.ending == Ending::Interrupted {
         Exit::Interrupted
     } else if failed > 0 {
         Exit::RunsFailed
-    } else if gates.iter().any(|gate| gate.state == GateState::Failed) {
+    } else if has(GateState::Failed) {
         Exit::GateFailed
-    } else if !outcome.precise {
+    } else if has(GateState::Unknown) {
+        Exit::Usage
+    } else if !outcome.precise || has(GateState::Undecided) {
         Exit::NotPrecise
     } else {
         Exit::Fine

@@ -76,6 +76,19 @@ pub fn hint(error: &anyhow::Error) -> Option<String> {
 
 /// Whether an error about a record follows from what the user asked for, not from the disk.
 fn is_usage(error: &StoreError) -> bool {
+    if let StoreError::Open { source, .. } = error {
+        use io::ErrorKind::*;
+        return matches!(
+            source.kind(),
+            InvalidFilename
+                | InvalidInput
+                | NotADirectory
+                | IsADirectory
+                | AlreadyExists
+                | PermissionDenied
+                | ReadOnlyFilesystem
+        );
+    }
     matches!(
         error,
         StoreError::Held { .. }

@@ -8,6 +8,7 @@
 //! | `verbs/` | one file per verb |
 //! | `answer.rs`, `answer/` | what a record answers: tables, gates, failures; used by every verb that shows results |
 //! | `output.rs` | output files, with the format chosen by their ending |
+//! | `write_up.rs` | write-ups of records as HTML, Markdown and LaTeX |
 //! | `peak.rs` | the measured peak of this machine |
 //! | `screen.rs`, `screen/` | everything that is printed: color, progress, errors |
 //! | `detach.rs` | `run --detach` |
@@ -38,6 +39,7 @@ mod signals;
 mod sources;
 mod verbs;
 mod workloads;
+mod write_up;
 
 use std::process::ExitCode;
 
@@ -71,6 +73,7 @@ fn main() -> ExitCode {
         Verb::Cancel(options) => verbs::cancel::cancel(options, &mut screen),
         Verb::Show(options) => verbs::show::show(options, &mut screen),
         Verb::Compare(options) => verbs::compare::compare(options, &mut screen),
+        Verb::Page(options) => verbs::page::page(options, &mut screen),
         Verb::Query(options) => verbs::query::query(options, &mut screen),
         Verb::List(options) => verbs::list::list(options, &mut screen),
         Verb::Rm(options) => verbs::rm::rm(options, &mut screen),

@@ -15,7 +15,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[command(name = "assay", version, max_term_width = 100)]
 #[command(after_help = "\
 First steps:
-  assay tour              a campaign that needs nothing but this program
+  assay tour              train, load, read and audit in two minutes; ends with a report
   assay init              write a commented campaign file
   assay run campaign.toml run or resume it
   assay bench lm          measure a language model on this machine
@@ -31,8 +31,16 @@ Exit codes:
   6    result invalid
   130  interrupted (the record is kept)")]
 pub struct Arguments {
-    /// When to use color.
-    #[arg(long, alias = "colour", global = true, default_value = "auto", value_name = "WHEN")]
+    /// When to use color: auto, always or never.
+    #[arg(
+        long,
+        alias = "colour",
+        global = true,
+        default_value = "auto",
+        value_name = "WHEN",
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
     pub color: Color,
     #[command(subcommand)]
     pub verb: Verb,
@@ -42,9 +50,7 @@ pub struct Arguments {
 pub enum Color {
     /// On a terminal, unless NO_COLOR is set.
     Auto,
-    /// Always.
     Always,
-    /// Never.
     Never,
 }
 
@@ -56,7 +62,7 @@ pub enum Verb {
     Plan(Plan),
     /// Run or resume a campaign and print the answer.
     Run(Run),
-    /// Run the built-in tour: a small real campaign that needs nothing but this program.
+    /// Take the built-in tour: train, load endpoints, read a log, audit a write-up; ends with one HTML report.
     Tour(Tour),
     /// Measure commands or a built-in workload without a campaign file.
     Bench(Box<bench::Bench>),
@@ -68,6 +74,8 @@ pub enum Verb {
     Show(Show),
     /// Compare two records, cell by cell.
     Compare(Compare),
+    /// Serve a read-only web page over records: live, with logs, comparisons, history and audits.
+    Page(Page),
     /// Query a record with SQL, or export its tables (-o).
     Query(Query),
     /// List records, platforms, dialects or workloads.
@@ -216,8 +224,9 @@ pub enum Only {
 /// Options of `show`.
 #[derive(Debug, Args)]
 pub struct Show {
-    /// Record name or directory, or campaign file [default: the newest record].
-    pub record: Option<PathBuf>,
+    /// Record names or directories, or campaign files [default: the newest record].
+    #[arg(value_name = "RECORD")]
+    pub records: Vec<PathBuf>,
     /// Metric to show; repeatable [default: the campaign's headline].
     #[arg(long, short, value_name = "NAME")]
     pub metric: Vec<String>,
@@ -227,8 +236,11 @@ pub struct Show {
     /// Show all rows.
     #[arg(long)]
     pub all: bool,
-    /// Write a report instead; the ending chooses the format: .md, .csv or .json, `-` is Markdown on standard output.
-    /// Repeatable.
+    /// Draw every run as a dot, and ratios with their intervals, also where the output is no terminal.
+    #[arg(long, conflicts_with_all = ["json", "output", "runs"])]
+    pub plot: bool,
+    /// Write a report instead; the ending chooses the format: .html, .md (figures beside it as SVG), .tex, .csv or .json,
+    /// `-` is Markdown on standard output. Several records are compared with the first. Repeatable.
     #[arg(long, short, value_name = "FILE", conflicts_with = "json")]
     pub output: Vec<PathBuf>,
     /// Print JSON (see docs/json.md).
@@ -236,25 +248,56 @@ pub struct Show {
     pub json: bool,
 }
 
+/// Options of `page`.
+#[derive(Debug, Args)]
+pub struct Page {
+    /// Directory whose records are shown.
+    #[arg(default_value = ".", value_name = "DIRECTORY")]
+    pub root: PathBuf,
+    /// Write-ups and logs to audit on the page.
+    #[arg(value_name = "WRITE-UP")]
+    pub write_ups: Vec<PathBuf>,
+    /// Address and port; port 0 takes a free one.
+    #[arg(long, default_value = "127.0.0.1:8123", value_name = "ADDRESS:PORT")]
+    pub listen: String,
+    /// Only who has the printed address, with its token, can read; required for addresses of other machines.
+    #[arg(long)]
+    pub token: bool,
+}
+
 /// Options of `compare`.
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// Baseline: record name or directory, or campaign file.
-    pub base: PathBuf,
-    /// The record to compare with it.
-    pub other: PathBuf,
+    /// Baseline and the record to compare with it: names, directories or campaign files. With more than two, oldest
+    /// first, the last one is held against the noise that those before it show.
+    #[arg(required = true, num_args = 2.., value_name = "RECORD")]
+    pub records: Vec<PathBuf>,
     /// Metric to compare [default: the headline of the baseline].
     #[arg(long, short, value_name = "NAME")]
     pub metric: Option<String>,
-    /// Exit with code 4 if a cell is worse than in the baseline.
-    #[arg(long)]
-    pub fail_on_regression: bool,
+    /// Exit with code 4 if a cell is worse, and with 5 if there are too few runs or records to judge one.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub fail_on: Option<FailOn>,
+    /// Setting that does not distinguish cells, such as a binary's path. Repeatable.
+    #[arg(long, value_name = "SETTING")]
+    pub ignore: Vec<String>,
+    /// Take the records as versions in their order and name the one to measure next, or the first that is worse. Records
+    /// that do not exist are versions without a measurement.
+    #[arg(long, conflicts_with = "fail_on")]
+    pub bisect: bool,
     /// Write the comparison to a file; the ending chooses the format: .md, .csv or .json. Repeatable.
     #[arg(long, short, value_name = "FILE")]
     pub output: Vec<PathBuf>,
     /// Print JSON (see docs/json.md).
     #[arg(long)]
     pub json: bool,
+}
+
+/// What makes a comparison fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum FailOn {
+    /// A cell that is worse.
+    Regression,
 }
 
 /// Options of `read`.

@@ -6,7 +6,7 @@ mod record;
 use std::collections::HashSet;
 use std::fs::Metadata;
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -102,6 +102,10 @@ impl Search {
             Ok(metadata) if metadata.is_dir() => self
                 .directory(argument, &metadata)
                 .with_context(|| format!("cannot list {}", argument.display())),
+            Ok(metadata) if is_device(&metadata) => {
+                let text = format!("{} is a device, which may never end", argument.display());
+                Err(Mistake::new(text, "give files or directories, or - for standard input").into())
+            }
             Ok(metadata) => {
                 if self.is_new(&metadata) {
                     self.found.push(Readable::File(argument.to_owned()));
@@ -176,11 +180,28 @@ impl Search {
     }
 }
 
+/// Whether this is a device. Reading the empty one is harmless, and common in scripts.
+fn is_device(metadata: &Metadata) -> bool {
+    let kind = metadata.file_type();
+    let is_null = std::fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == metadata.rdev());
+    kind.is_block_device() || (kind.is_char_device() && !is_null)
+}
+
 /// Whether a file inside a directory is hidden or, by its extension, not text.
 fn is_passed_over(path: &Path) -> bool {
     let hidden = path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     hidden || BINARY.contains(&extension)
+}
+
+/// Reads files or records with the dialects of the current directory and audits them together.
+pub fn audited(files: &[PathBuf], screen: &mut Screen) -> anyhow::Result<assay_page::Audited> {
+    let readers = Readers::all(&crate::dialects::find(Path::new("."), &[])?).keeping_source();
+    let mut documents: Vec<Document> = Vec::new();
+    for source in &find(files, screen)? {
+        documents.extend(read(source, &readers, screen)?);
+    }
+    Ok(assay_page::Audited { audit: assay_audit::audit(&documents), documents })
 }
 
 /// Reads one thing, and warns of what a limit left out of it. None for a file of a directory that cannot be read any
@@ -253,6 +274,13 @@ mod tests {
         symlink("gone.log", root.join("broken.log")).unwrap();
         assert_eq!(found(&[root.to_owned()]), [root.join("a.log")]);
         assert_eq!(found(&[root.join("b.log"), root.join("a.log")]), [root.join("b.log")]);
+    }
+
+    #[test]
+    fn devices_are_refused_unless_they_are_empty() {
+        let mut search = Search::default();
+        assert!(search.add(Path::new("/dev/zero")).is_err_and(|error| error.to_string().contains("device")));
+        search.add(Path::new("/dev/null")).unwrap();
     }
 
     #[test]

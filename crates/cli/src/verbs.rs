@@ -11,6 +11,7 @@ pub mod internal;
 pub mod list;
 pub mod load;
 pub mod man;
+pub mod page;
 pub mod plan;
 pub mod query;
 pub mod read;

@@ -203,6 +203,12 @@ impl Vocabulary {
             return None;
         }
         let entry = found.as_ref().and_then(|found| self.metrics.get(found.metric));
+        // `param_noise_stddev` counts no parameters: what is counted stands last.
+        let behind = spoken.get(matched.end..).unwrap_or_default();
+        let counted = entry.is_some_and(|entry| entry.kind == MetricKind::Count);
+        if counted && behind.iter().any(|word| rest.qualifiers.contains(word)) {
+            return None;
+        }
         let noun = spoken.get(matched).unwrap_or_default();
         match unit {
             Some(unit) if unit.is_telling() && unit.unit != Unit::Fraction => {
@@ -310,6 +316,42 @@ impl Vocabulary {
         Some(self.put_together(&entry, rest, unit, factor))
     }
 
+    /// The one metric that a caption is about; none where it names several. Its other words say what was compared.
+    pub fn topic(&self, phrase: &str, unit: Option<&PrintedUnit>) -> Option<NamedMetric> {
+        let spoken = words(phrase);
+        let found = self.find(&spoken)?;
+        let entry = self.metrics.get(found.metric)?;
+        let others = [spoken.get(..found.at.start), spoken.get(found.at.end..)];
+        let several = others.into_iter().flatten().filter_map(|rest| self.find(rest)).any(|other| {
+            self.metrics.get(other.metric).is_some_and(|other| {
+                other.name != entry.name && !matches!(other.kind, MetricKind::Count | MetricKind::Ignore)
+            })
+        });
+        let vague = matches!(entry.kind, MetricKind::Ignore | MetricKind::Knob);
+        if several || vague {
+            return None;
+        }
+        let mut rest = Remaining::default();
+        self.sort(&spoken, &found.at, &mut rest);
+        let noun = spoken.get(found.at).unwrap_or_default();
+        let kept = Remaining { qualifiers: Vec::new(), ..rest };
+        let named = match unit.filter(|unit| unit.is_telling() && unit.unit != Unit::Fraction) {
+            Some(unit) => self.by_unit(Some(entry), noun, kept, unit),
+            None => self.by_words(entry, kept, unit),
+        };
+        named.map(|named| NamedMetric {
+            qualifier: String::new(),
+            inferred: Some("named by the caption"),
+            ..named
+        })
+    }
+
+    /// What the numbers of a metric are, by its name.
+    pub fn kind(&self, name: &str) -> Option<MetricKind> {
+        let base = name.split('.').next().unwrap_or(name);
+        self.metrics.iter().find(|entry| entry.name == base).map(|entry| entry.kind)
+    }
+
     /// The longest phrase in some words that names a metric; of equally long ones the last, as a noun follows what
     /// qualifies it.
     fn find(&self, spoken: &[String]) -> Option<FoundPhrase> {
@@ -370,6 +412,11 @@ impl Vocabulary {
         self.counters.get(&spoken.join(" ")).copied()
     }
 
+    /// Whether words state a plan or a setting, not a measurement.
+    pub fn is_budget(&self, spoken: &[String]) -> bool {
+        spoken.iter().any(|word| self.budgets.contains(word))
+    }
+
     /// Whether words are a statistic alone: `avg`, `p99`.
     pub fn is_statistic(&self, phrase: &str) -> bool {
         let mut rest = Remaining::default();
@@ -380,6 +427,10 @@ impl Vocabulary {
 
 /// The words of a phrase. Abbreviations with a small letter in front are one word.
 pub fn words(text: &str) -> Vec<String> {
+    // LightGBM prints `valid_0's auc`.
+    if text.contains("'s ") || text.ends_with("'s") {
+        return words(&text.replace("'s ", " ").trim_end_matches("'s").replace('\'', " "));
+    }
     if ["mAP", "IoU", "F1", "ROC"].iter().any(|odd| text.contains(odd)) {
         let text =
             text.replace("mAP", "map").replace("mIoU", "miou").replace("IoU", "iou").replace("ROC", "roc");

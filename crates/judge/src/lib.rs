@@ -11,15 +11,19 @@
 //! | `scaling.rs` | one record as a scaling study: speed-up, efficiency, a fitted law |
 //! | `same_work.rs` | whether two cells did the same work |
 //! | `comparison.rs` | two records, cell by cell |
+//! | `course.rs` | warm-up and changes of level in the values of one run |
+//! | `history.rs` | the newest of many records against the noise of those before it |
 //! | `gate.rs` | bounds that cells must meet |
 //! | `load.rs`, `load/` | requests to metrics of endpoints, and whether the client spoilt them |
 //! | `stopping.rs` | whether a cell needs more runs |
 
 pub mod answer;
 pub mod comparison;
+pub mod course;
 pub mod estimate;
 pub mod gate;
 pub mod gather;
+pub mod history;
 pub mod load;
 pub mod pivot;
 pub mod same_work;
@@ -31,6 +35,7 @@ pub use answer::{Answer, Row, answer};
 pub use comparison::{Comparison, ComparisonRow, compare};
 pub use gate::{GateResult, GateState};
 pub use gather::{CellEvidence, Counts, Evidence, JudgeError, MetricSummary};
+pub use history::{History, HistoryRow, history};
 pub use verdict::Effect;
 
 /// The coverage that intervals aim at.

@@ -1,13 +1,14 @@
 //! One record as a scaling study: how a rate grows with one setting, such as the number of tasks.
 
 use assay_model::{Caveat, Direction, Estimate, Metric, Settings};
+use assay_stats::Family;
 use assay_stats::scaling::{Law, Level, MINIMUM_LEVELS, efficiency, fit};
 use serde::Serialize;
 
 use crate::answer::fewer_repeats;
 use crate::estimate::estimate;
 use crate::gather::{CellEvidence, Evidence, split_settings};
-use crate::verdict::{Effect, Sample, effect};
+use crate::verdict::{Effect, Sample, effect_in};
 
 /// A record as a scaling study.
 #[derive(Debug, Clone, Serialize)]
@@ -67,7 +68,7 @@ pub struct FittedLaw {
 
 /// Looks at a record as a scaling study over a setting; none if the metric is no rate, or cells do not differ in the
 /// setting.
-pub fn scaling(evidence: &Evidence, over: &str, order: &[String], seed: u64) -> Option<Scaling> {
+pub fn scaling(evidence: &Evidence, over: &str, order: &[String]) -> Option<Scaling> {
     if evidence.metric.better != Some(Direction::Higher) {
         return None;
     }
@@ -93,7 +94,7 @@ pub fn scaling(evidence: &Evidence, over: &str, order: &[String], seed: u64) -> 
     let (mut rows, mut laws) = (Vec::new(), Vec::new());
     for (settings, mut group) in groups {
         group.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        rows.extend(rows_of(&settings, &group, &evidence.metric, seed));
+        rows.extend(rows_of(&settings, &group, &evidence.metric));
         laws.push((settings, law(&group)));
     }
     let (name, metric) = (evidence.name.clone(), evidence.metric.clone());
@@ -110,18 +111,15 @@ fn is_tied(cells: &[&CellEvidence], over: &str, name: &str) -> bool {
 }
 
 /// The rows of one combination of the other settings. The base is the smallest number of workers that has values.
-fn rows_of(
-    settings: &Settings,
-    group: &[(f64, &CellEvidence)],
-    metric: &Metric,
-    seed: u64,
-) -> Vec<ScalingRow> {
+fn rows_of(settings: &Settings, group: &[(f64, &CellEvidence)], metric: &Metric) -> Vec<ScalingRow> {
+    // All rows are read together, so that their intervals must hold together.
+    let family = Family::among(group.len(), crate::CONFIDENCE);
     let base = group.iter().position(|(_, cell)| !cell.values.is_empty());
     let row = |(place, (workers, cell)): (usize, &(f64, &CellEvidence))| {
         let speedup = base.filter(|base| *base != place).and_then(|base| {
-            let old = Sample::new(&group[base].1.values, seed.wrapping_add(base as u64));
-            let new = Sample::new(&cell.values, seed.wrapping_add(place as u64));
-            effect(&old, &new, metric)
+            let old = Sample::new(&group[base].1.values);
+            let new = Sample::new(&cell.values);
+            effect_in(&old, &new, metric, family.as_ref()?)
         });
         let share = speedup.as_ref().zip(base).and_then(|(speedup, base)| {
             let of = |ratio: f64| efficiency(*workers, ratio, group[base].0, 1.0);
@@ -180,6 +178,7 @@ mod tests {
             fewer: None,
             replayed: None,
             parity: BTreeMap::new(),
+            amounts: BTreeMap::new(),
         }
     }
 
@@ -194,8 +193,8 @@ mod tests {
             unit: Unit::parse("samples/s").0,
             better: Some(Direction::Higher),
         };
-        let evidence = Evidence { name: "study".to_owned(), metric, cells };
-        scaling(&evidence, "tasks", &[], 1).unwrap()
+        let evidence = Evidence { name: "study".to_owned(), metric, cells, rate: None };
+        scaling(&evidence, "tasks", &[]).unwrap()
     }
 
     #[test]
@@ -237,8 +236,12 @@ mod tests {
     fn a_time_is_no_rate() {
         let metric =
             Metric { name: "wall".to_owned(), unit: Unit::parse("s").0, better: Some(Direction::Lower) };
-        let evidence =
-            Evidence { name: "study".to_owned(), metric, cells: vec![cell(1, &[1.0]), cell(2, &[1.0])] };
-        assert!(scaling(&evidence, "tasks", &[], 1).is_none());
+        let evidence = Evidence {
+            name: "study".to_owned(),
+            metric,
+            cells: vec![cell(1, &[1.0]), cell(2, &[1.0])],
+            rate: None,
+        };
+        assert!(scaling(&evidence, "tasks", &[]).is_none());
     }
 }

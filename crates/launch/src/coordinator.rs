@@ -14,6 +14,7 @@ use assay_store::{OpenRun, Store, StoreError, Submission};
 
 use crate::interrupt::Interrupt;
 use crate::launcher::{Launcher, Report};
+use crate::replay::WriteSample;
 use crate::schedule::{Next, Only, Schedule};
 use crate::worker::{Job, Message, Reader, WorkError, now};
 use crate::{batch, environment, local, orphan, standing, worker_group};
@@ -32,6 +33,8 @@ pub struct Options {
     pub program: String,
     /// How output is read, by platform.
     pub readers: BTreeMap<String, Arc<Reader>>,
+    /// Writes generated logs that are replayed.
+    pub write_sample: WriteSample,
     /// Variables that are recorded beside those that always are.
     pub keep_environment: Vec<String>,
     /// The user's wish to stop.
@@ -485,6 +488,7 @@ fn job(
         campaign: plan.name.clone(),
         settings: planned.settings.clone(),
         invocation,
+        write_sample: options.write_sample,
         resources: plan.resources(cell),
         expected_s: plan.expected_s(cell),
         warmup,

@@ -17,6 +17,7 @@ use assay_store::secrets::Secrets;
 
 use crate::interrupt::Interrupt;
 use crate::process::{self, Spec};
+use crate::replay::WriteSample;
 use crate::watcher::Watcher;
 use crate::{orphan, replay, script, steps};
 
@@ -38,6 +39,8 @@ pub struct Job {
     pub settings: Settings,
     /// What to start.
     pub invocation: Invocation,
+    /// Writes generated logs that are replayed.
+    pub write_sample: WriteSample,
     /// What it asks of its platform.
     pub resources: Resources,
     /// How many seconds it is expected to take, where that is known.
@@ -108,7 +111,7 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
     let mut watcher = Watcher::new(job, interrupt, tell);
     let recording = job.invocation.recording.as_ref();
     let ended = match recording {
-        Some(recording) => replay::play(recording, job.invocation.timeout, &mut watcher),
+        Some(recording) => replay::play(recording, job.write_sample, job.invocation.timeout, &mut watcher),
         None => process::run(&spec(job, &script), &mut watcher),
     };
     let seconds = ended.usage.as_ref().map_or(0.0, |usage| usage.wall_s);
@@ -119,8 +122,11 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
     let seen = match seen {
         Ok(seen) => seen,
         // Its own doing: the other runs have their directories.
-        Err(_) if !job.directory.is_dir() => {
-            let reason = "the run removed its own run directory, and its output with it".to_owned();
+        Err(error) if is_own_doing(job, &error) => {
+            let reason = match job.directory.is_dir() {
+                true => format!("the run changed its own run directory, and its output is lost: {error}"),
+                false => "the run removed its own run directory, and its output with it".to_owned(),
+            };
             let failure = Failure::Reported { reason };
             let status = Status::Failed { failure };
             return Ok(RunResult { usage: ended.usage, ..RunResult::bare(status, started_at) });
@@ -155,6 +161,13 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
         result.hints.push(format!("after the run, {status}"));
     }
     Ok(result)
+}
+
+/// Whether output is lost because of what the run did to its directory, which was fine when the run began.
+fn is_own_doing(job: &Job, error: &io::Error) -> bool {
+    use io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied};
+    !job.directory.is_dir()
+        || matches!(error.kind(), IsADirectory | NotADirectory | NotFound | PermissionDenied)
 }
 
 /// From this share of its wall time on, waiting for its output to be stored is a doubt about a run's times.

@@ -42,9 +42,8 @@ pub enum Entry {
         /// The version of the program.
         program: String,
     },
-    /// The plan in force from here on. Only what changed against the plan before is written.
+    /// The plan from here on. Only what changed against the plan before is written.
     Plan {
-        /// The plan.
         plan: Box<PlanInForce>,
         /// Cells that this plan adds.
         add: Vec<PlannedCell>,
@@ -53,7 +52,6 @@ pub enum Entry {
     },
     /// A run is about to start: its process may exist from here on.
     Launching {
-        /// Which run.
         run: RunId,
         /// When, in seconds since 1970 UTC.
         at: f64,
@@ -62,7 +60,6 @@ pub enum Entry {
     },
     /// The process of a run exists.
     Started {
-        /// Which run.
         run: RunId,
         /// The process id, which is the process group too.
         pid: u32,
@@ -90,9 +87,8 @@ pub enum Entry {
         /// The scheduler's name of the job.
         job: String,
     },
-    /// A run ended. Written and synced before anybody is told.
+    /// A run ended. Written and synced before the run is shown.
     Finished {
-        /// Which run.
         run: RunId,
         /// How it went.
         result: Box<RunResult>,

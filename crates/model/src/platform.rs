@@ -25,7 +25,7 @@ pub struct Platform {
     pub environment: BTreeMap<String, String>,
     /// The dialect of its logs.
     pub dialect: Option<String>,
-    /// What to tell the user when an error text shows up in a log.
+    /// Hints for error texts in logs.
     pub hints: Vec<ErrorHint>,
 }
 
@@ -111,7 +111,6 @@ impl Default for BatchSettings {
 pub struct Limits {
     /// Nodes that one run may have.
     pub nodes: Option<u64>,
-    /// CPUs of a node.
     pub cpus_per_node: Option<u64>,
     /// Memory of a node, in bytes.
     pub memory_per_node_bytes: Option<u64>,
@@ -128,6 +127,5 @@ pub struct Limits {
 pub struct ErrorHint {
     /// The text to look for in the output of a failed run.
     pub text: String,
-    /// What to tell the user.
     pub hint: String,
 }

@@ -2,17 +2,29 @@
 //! input gives the same bytes.
 
 mod axis;
+mod cells;
 mod course;
 mod dots;
+mod forest;
+mod frame;
+mod heat;
 mod palette;
 mod phases;
+mod points;
 mod thin;
+mod trace;
 
 use crate::markup::Markup;
 
+pub use cells::{CellDots, CellRow, cell_dots};
 pub use course::{Line, Plot, plot};
 pub use dots::{Dots, dots};
+pub use forest::{Forest, Ratio, forest, numbers as ratio_words};
+pub use heat::{Heat, heat};
 pub use phases::{TimelineRow, timelines};
+pub use points::{Curve, Point, PointLine, Points, points};
+pub use thin::thin;
+pub use trace::{Trace, trace};
 
 /// The style sheet of figures, for light and dark pages.
 pub const STYLE: &str = include_str!("figure/figure.css");
@@ -28,6 +40,16 @@ fn svg(markup: &mut Markup, class: &str, size: (f64, f64), title: &str, inside: 
         inside(markup);
     });
     markup.line();
+}
+
+/// A figure as a file of its own, with its style sheet.
+pub fn alone(svg: &str) -> String {
+    let rest = svg.strip_prefix("<svg ").unwrap_or_default();
+    let (attributes, inside) = rest.split_once('>').unwrap_or_default();
+    // A file of its own has no page behind it, so it brings the surface along.
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" {attributes}><style>{STYLE}svg {{ background: var(--surface); }}</style>{inside}"
+    )
 }
 
 /// A coordinate with as many digits as a screen can show.

@@ -15,6 +15,9 @@
 //! | `reading.rs`, `reading/` | what was read from files, for people |
 //! | `audit.rs`, `audit/` | what an audit found, as text, Markdown and HTML |
 //! | `figure.rs`, `figure/` | figures as SVG |
+//! | `study.rs` | all that a write-up says about a record, as plain data |
+//! | `document.rs`, `document/` | one document as HTML, Markdown and LaTeX |
+//! | `plots.rs` | figures as text, for terminals |
 //! | `answer.rs` | what a record says, as a table |
 //! | `columns.rs` | several metrics of a record side by side |
 //! | `pivot.rs` | a record with some settings as columns |
@@ -23,6 +26,7 @@
 //! | `curve.rs` | latency over throughput, as a table and as a page |
 //! | `comparison.rs` | what two records say, as a table |
 //! | `gates.rs` | how cells stand at their gates, as a table |
+//! | `history.rs` | a record against the noise of those before it, as a table |
 
 pub mod answer;
 pub mod audit;
@@ -31,16 +35,20 @@ pub mod block;
 pub mod columns;
 pub mod comparison;
 pub mod curve;
+pub mod document;
 pub mod figure;
 pub mod gates;
+pub mod history;
 pub mod markdown;
 pub mod markup;
 pub mod number;
-mod page;
+pub mod page;
 pub mod pivot;
+pub mod plots;
 pub mod reading;
 pub mod scaling;
 pub mod separated;
+pub mod study;
 pub mod table;
 pub mod text;
 pub mod timeline;

@@ -72,6 +72,13 @@ impl Markup {
     }
 }
 
+/// Text as it stands in an element.
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    escape(&mut out, text);
+    out
+}
+
 /// Escapes text for elements and for attributes in double quotes. Characters that no document may hold become the
 /// replacement character.
 fn escape(out: &mut String, text: &str) {

@@ -5,7 +5,7 @@ use crate::markup::Markup;
 use crate::table::{Align, Table, Tone};
 
 /// The style sheet of pages.
-const STYLE: &str = include_str!("page.css");
+pub const STYLE: &str = include_str!("page.css");
 
 /// A whole page. The header stays in sight.
 pub fn page(title: &str, header: impl FnOnce(&mut Markup), body: impl FnOnce(&mut Markup)) -> String {
@@ -42,17 +42,8 @@ pub fn table(page: &mut Markup, table: &Table) {
     }
     page.element("div", &[("class", "scroll")], |page| {
         page.element("table", &[], |page| {
-            let class = |index: usize| match table.columns.get(index).map(|column| column.align) {
-                Some(Align::Right) => "number",
-                _ => "words",
-            };
-            page.element("thead", &[], |page| {
-                page.element("tr", &[], |page| {
-                    for (index, column) in table.columns.iter().enumerate() {
-                        page.leaf("th", &[("class", class(index)), ("scope", "col")], &column.name);
-                    }
-                });
-            });
+            let class = |index: usize| column_class(table, index);
+            table_head(page, table);
             page.element("tbody", &[], |page| {
                 for row in &table.rows {
                     page.element("tr", &[], |page| {
@@ -65,6 +56,25 @@ pub fn table(page: &mut Markup, table: &Table) {
             });
         });
     });
+}
+
+/// The names of a table's columns.
+pub fn table_head(page: &mut Markup, table: &Table) {
+    page.element("thead", &[], |page| {
+        page.element("tr", &[], |page| {
+            for (index, column) in table.columns.iter().enumerate() {
+                let class = column_class(table, index);
+                page.leaf("th", &[("class", class), ("scope", "col")], &column.name);
+            }
+        });
+    });
+}
+
+fn column_class(table: &Table, index: usize) -> &'static str {
+    match table.columns.get(index).map(|column| column.align) {
+        Some(Align::Right) => "number",
+        _ => "words",
+    }
 }
 
 /// The class of a tone.

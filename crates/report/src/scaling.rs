@@ -53,6 +53,7 @@ fn speedup_cell(row: &ScalingRow) -> Cell {
     match effect.verdict {
         Verdict::Better => Cell::toned(text, Tone::Good),
         Verdict::Worse => Cell::toned(text, Tone::Bad),
+        Verdict::Unclear if effect.interval.is_none() => Cell::toned(format!("? {text}"), Tone::Doubt),
         Verdict::Same | Verdict::Unclear => Cell::toned(format!("~ {text}"), Tone::Doubt),
     }
 }
@@ -93,7 +94,7 @@ fn law_words(law: &Result<FittedLaw, String>, over: &str) -> String {
 mod tests {
     use super::*;
     use assay_judge::Effect;
-    use assay_judge::verdict::RatioEnds;
+    use assay_judge::verdict::{Estimator, RatioEnds, Tests};
     use assay_model::{Direction, Estimate, Metric, Unit};
 
     #[test]
@@ -116,10 +117,11 @@ mod tests {
         };
         let effect = Effect {
             ratio: 1.5,
-            interval: Some(RatioEnds { low: 1.4, high: 1.6 }),
+            interval: Some(RatioEnds { low: 1.4, high: 1.6, estimator: Estimator::HodgesLehmann }),
             p: None,
             verdict: Verdict::Better,
             reason: None,
+            tests: Tests::default(),
         };
         let share = Share { center: 0.75, ends: Some((0.7, 0.8)) };
         let scaling = Scaling {

@@ -15,6 +15,37 @@ pub fn clean(text: &str) -> String {
         .collect()
 }
 
+/// Pieces of a sentence, each with whether it stood between backticks. A backtick without a partner is text.
+pub fn code_pieces(text: &str) -> Vec<(bool, &str)> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('`') {
+        let Some((code, after)) = behind.split_once('`') else { break };
+        pieces.extend([(false, before), (true, code)]);
+        rest = after;
+    }
+    pieces.push((false, rest));
+    pieces.retain(|(_, piece)| !piece.is_empty());
+    pieces
+}
+
+/// A name for links: letters, digits and hyphens, never empty.
+pub fn identifier(text: &str) -> String {
+    let letters: String =
+        text.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
+    format!("r-{}", letters.trim_matches('-').to_ascii_lowercase())
+}
+
+/// A word of a shell command, in quotes where it needs them.
+pub fn quoted(text: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "._/-+=:@%".contains(letter);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
 /// The text, cut with an ellipsis where it is wider than it may be.
 pub fn shorten(text: &str, width: usize) -> String {
     if text.width() <= width {
@@ -25,6 +56,17 @@ pub fn shorten(text: &str, width: usize) -> String {
         cut.push('…');
     }
     cut
+}
+
+/// The text, cut in its middle where it is wider than it may be: names of cells differ at their ends.
+pub fn squeeze(text: &str, width: usize) -> String {
+    if text.width() <= width || width < 8 {
+        return shorten(text, width);
+    }
+    let head = take(text, width * 2 / 5).0.trim_end();
+    let room = width - head.width() - 1;
+    let tail = text.char_indices().map(|(start, _)| text.split_at(start).1).find(|tail| tail.width() <= room);
+    format!("{head}…{}", tail.unwrap_or_default().trim_start())
 }
 
 /// The longest beginning that fits the width, and the rest. The width of a text is not the sum of the widths of its
@@ -198,8 +240,16 @@ mod tests {
     use crate::text::{plain, render};
 
     #[test]
+    fn words_are_written_for_people_and_shells() {
+        assert_eq!(quoted("records/tour"), "records/tour");
+        assert_eq!(quoted("it's; rm"), "'it'\\''s; rm'");
+        assert_eq!(code_pieces("a `b` c` d"), [(false, "a "), (true, "b"), (false, " c` d")]);
+    }
+
+    #[test]
     fn long_texts_are_cut_where_they_tell_least() {
         assert_eq!(shorten("abcdef", 4), "abc…");
+        assert_eq!(squeeze("abcdefghijklmnop", 10), "abcd…lmnop");
         assert_eq!(clean("a\u{1b}[31mb\u{202e}"), "a [31mb ");
     }
 

@@ -39,11 +39,21 @@ const DEPTH: usize = 4;
 /// The records that are a directory itself or lie below it, by path. Hidden directories, build trees, links and the
 /// insides of records are passed over. Indexes are used where they are up to date and not made where they are not.
 pub fn list_records(root: &Path) -> Result<Vec<RecordSummary>, StoreError> {
+    Ok(record_paths(root)?.into_iter().map(|path| summarize(&path)).collect())
+}
+
+/// What is known of one record.
+pub fn summarize(path: &Path) -> RecordSummary {
+    RecordSummary { contents: contents(path), path: path.to_owned() }
+}
+
+/// The directories of the records that [`list_records`] lists, without looking into them.
+pub fn record_paths(root: &Path) -> Result<Vec<PathBuf>, StoreError> {
     fs::read_dir(root).map_err(|source| StoreError::Open { path: root.to_owned(), source })?;
     let mut paths = Vec::new();
     search(root, DEPTH, &mut paths);
     paths.sort();
-    Ok(paths.into_iter().map(|path| RecordSummary { contents: contents(&path), path }).collect())
+    Ok(paths)
 }
 
 fn search(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) {

@@ -9,6 +9,7 @@ use assay_model::Entry;
 use crate::journal::{Reader, Troubles};
 use crate::layout::{JOURNAL, run_directory};
 use crate::recovery::{restorable, unrecorded};
+use crate::regular;
 use crate::{Index, State, StoreError};
 
 /// A record opened for reading.
@@ -28,6 +29,12 @@ impl Record {
     /// The record's directory.
     pub fn directory(&self) -> &Path {
         &self.directory
+    }
+
+    /// Length and time of the last change of the journal: as long as they stay, so does what the record says.
+    pub fn stamp(directory: &Path) -> Option<(u64, std::time::SystemTime)> {
+        let known = std::fs::metadata(directory.join(JOURNAL)).ok()?;
+        Some((known.len(), known.modified().ok()?))
     }
 
     /// The run directory inside this record.
@@ -55,7 +62,7 @@ impl Record {
     /// The entries of the journal as it is now, in order; what does not check is left out.
     pub fn entries(&self) -> Result<Entries, StoreError> {
         let path = self.directory.join(JOURNAL);
-        let file = File::open(&path).map_err(|source| match source.kind() {
+        let file = regular::open(&path).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
                 StoreError::Missing { path: self.directory.clone() }
             }

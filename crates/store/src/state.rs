@@ -20,7 +20,7 @@ pub struct State {
     pub schema: u32,
     /// When the record was made, in seconds since 1970 UTC.
     pub created: f64,
-    /// The plan in force, if one was made.
+    /// The current plan, if one was made.
     pub plan: Option<PlanInForce>,
     /// All cells that any plan named or any run had.
     pub cells: BTreeMap<CellId, CellState>,
@@ -63,7 +63,7 @@ pub struct CellState {
     pub workload: String,
     /// All its settings.
     pub settings: Settings,
-    /// Whether the plan in force has it.
+    /// Whether the current plan has it.
     pub planned: bool,
     /// The newest attempt of each repeat, by repeat.
     pub runs: Vec<RunState>,

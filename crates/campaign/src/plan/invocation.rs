@@ -19,7 +19,6 @@ use crate::template::Template;
 pub struct RunPaths<'a> {
     /// This program.
     pub assay: &'a Path,
-    /// The directory of the run.
     pub run_directory: &'a Path,
 }
 
@@ -79,7 +78,6 @@ pub enum RecordingSource {
     Sample {
         /// The kind of log.
         kind: String,
-        /// Its options.
         options: BTreeMap<String, String>,
         /// The seed, which is another one for every run.
         seed: u64,
@@ -104,6 +102,16 @@ pub enum InvocationError {
     /// A placeholder has no value in this cell.
     #[error("nothing is known for the placeholder `{{{0}}}`")]
     Placeholder(String),
+    /// A text would have to be quoted where quotes cannot be followed.
+    #[error(
+        "cannot quote `{{{name}}}` ({value:?}) where the command has it; assign it to a variable first: x={{{name}}}"
+    )]
+    Unquotable {
+        /// The placeholder.
+        name: String,
+        /// Its value.
+        value: String,
+    },
 }
 
 /// What a replayed workload without a command has.
@@ -136,7 +144,7 @@ impl Plan {
                 (template.template.render(&lookup).map_err(missing)?, words)
             }
             shell @ (Shell::Sh | Shell::Bash) => {
-                let command = template.template.render_shell(&lookup).map_err(missing)?;
+                let command = template.template.render_shell(&lookup)?;
                 let words = vec![shell.word().to_owned(), "-c".to_owned(), command.clone()];
                 (command, words)
             }
@@ -165,8 +173,8 @@ impl Plan {
             group_memory: self.run.group_memory,
             follow: follow.collect::<Result<_, _>>().map_err(missing)?,
             recording: self.recording(&run).map_err(missing)?,
-            prepare: step(&workload.prepare).map_err(missing)?,
-            cleanup: step(&workload.cleanup).map_err(missing)?,
+            prepare: step(&workload.prepare)?,
+            cleanup: step(&workload.cleanup)?,
         })
     }
 

@@ -171,6 +171,7 @@ fn time_note(estimate: &assay_campaign::TimeEstimate) -> String {
         if most > least { format!("{} to {}", duration(least), duration(most)) } else { duration(least) };
     match estimate.cells_unknown {
         0 => format!("expected to take {span}"),
+        1 => format!("expected to take {span}, and one cell whose time is not known"),
         unknown => format!("expected to take {span}, and {unknown} cells whose time is not known"),
     }
 }

@@ -1,8 +1,12 @@
 //! A plan: which numbers of a line's shape are read, and what each of them is. Made once for a shape, used for every
 //! line of it.
 
+use std::sync::Arc;
+
 use assay_model::Unit;
 
+use super::naming::LineContext;
+use super::table::TableHeader;
 use crate::text::{clock_seconds, number};
 use crate::vocabulary::{CounterKind, MetricKind};
 
@@ -65,6 +69,8 @@ impl NumberPlace {
 #[derive(Debug, Clone)]
 pub(super) struct Slot {
     pub place: NumberPlace,
+    /// Which token of the line it is.
+    pub token: usize,
     pub metric: String,
     pub unit: Unit,
     pub factor: f64,
@@ -92,6 +98,10 @@ pub(super) struct Plan {
     pub counters: Vec<CounterSlot>,
     /// The line states a loss that is not a number.
     pub diverged: bool,
+    /// The line is a header: what stands below it are its rows.
+    pub header: Option<Arc<TableHeader>>,
+    /// The line is a heading: what it says about the lines below it.
+    pub heading: Option<LineContext>,
 }
 
 impl Plan {

@@ -66,6 +66,10 @@ const WRAPPERS: [&str; 9] = [
     "DeviceArray",
 ];
 
+/// Devices that programs number behind a colon.
+const DEVICES: [&str; 12] =
+    ["cuda", "cpu", "gpu", "xla", "hpu", "mps", "xpu", "npu", "ipu", "GPU", "CPU", "CUDA"];
+
 /// The tokens of a line.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let mut cutter = Cutter { text, at: 0, found: Vec::new() };
@@ -202,7 +206,16 @@ impl Cutter<'_> {
                 break;
             }
         }
+        // `C.E. Loss`: the last point belongs to the abbreviation.
+        if self.byte(end) == b'.' && self.byte(end + 1) == b' ' && end >= 2 && self.byte(end - 2) == b'.' {
+            end += 1;
+        }
         let word = self.text.get(at..end).unwrap_or_default();
+        // `cuda:0` is a device.
+        if self.byte(end) == b':' && self.byte(end + 1).is_ascii_digit() && DEVICES.contains(&word) {
+            let end = self.while_char(end + 1, |letter| letter.is_ascii_digit());
+            return self.push(TokenKind::Opaque, end, gap);
+        }
         if self.byte(end) == b'(' && WRAPPERS.contains(&word) {
             self.at = end + 1 + usize::from(self.byte(end + 1) == b'[');
             return;
@@ -321,7 +334,8 @@ impl Cutter<'_> {
             let next = rest.get(end..)?.trim_start().bytes().next();
             let unit = PrintedUnit::parse(written).filter(|unit| unit.is_telling())?;
             // A word before a colon or an equals sign is the next key.
-            (!matches!(next, Some(b'=' | b':' | b'(')) || written.contains(['/', '%']))
+            let glued = rest.get(end..)?.starts_with('(') || written.len() == 1 && next == Some(b'(');
+            (!(matches!(next, Some(b'=' | b':')) || glued) || written.contains(['/', '%']))
                 .then_some((unit, end + 1))
         })
     }

@@ -39,6 +39,11 @@ impl Axis {
         self.from + share * (self.to - self.from)
     }
 
+    /// Whether a value lies on the axis.
+    pub fn holds(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+
     /// About this many ticks inside the axis, at multiples of 1, 2 or 5 of a power of ten.
     pub fn ticks(&self, about: usize) -> Vec<f64> {
         let rough = (self.high - self.low) / about.max(1) as f64;

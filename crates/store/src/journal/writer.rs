@@ -25,7 +25,7 @@ pub struct Writer<M> {
 }
 
 impl<M: Medium> Writer<M> {
-    /// Writes on after what the medium holds: so many entries, and a torn line if `torn`. The path is for messages.
+    /// Writes on after what the medium holds: its number of entries, and a torn line if `torn`. The path is for messages.
     pub fn new(medium: M, path: &Path, entries: u64, torn: bool) -> Writer<M> {
         Writer {
             medium,

@@ -1,84 +1,93 @@
-//! `show -o FILE`: the answer of a record as Markdown, CSV or JSON.
+//! `show -o FILE`: write-ups of records as HTML, Markdown and LaTeX, their answers as CSV and JSON.
 
 use std::path::{Path, PathBuf};
 
-use assay_report::{markdown, separated};
+use assay_report::document::{self, Report};
+use assay_report::separated;
 use assay_store::{Index, Record};
 
-use crate::answer::{self, layout};
+use crate::answer;
 use crate::exit::Exit;
-use crate::failure::Mistake;
 use crate::output::{self, ending};
 use crate::screen::Screen;
+use crate::write_up;
 
-/// Writes a report for each file, in the format of its ending.
+/// Writes a report for each file, in the format of its ending. Nothing is written if one of them cannot be made.
 pub fn write(
     files: &[PathBuf],
-    record: &Record,
-    index: &Index,
-    metrics: &[Option<&str>],
+    records: &[Record],
+    metrics: &[String],
     screen: &mut Screen,
 ) -> anyhow::Result<Exit> {
-    let mut texts = Vec::new();
-    for file in files {
-        let text = match ending(file) {
-            _ if file == Path::new("-") => markdown(record, index, metrics)?,
-            "md" => markdown(record, index, metrics)?,
-            "csv" => csv(index, metrics)?,
-            "json" => json(record, index, metrics)?,
-            other => {
-                let text = format!("no report format for the ending `.{other}`");
-                let hint = "use .md, .csv or .json; `assay query runs -o` writes .jsonl and .parquet";
-                return Err(Mistake::new(text, hint).into());
-            }
-        };
-        texts.push((file, text));
+    let known = ["html", "md", "tex", "csv", "json"];
+    if let Some(wrong) = files.iter().find(|file| !is_standard(file) && !known.contains(&ending(file))) {
+        return Err(write_up::unknown_format(ending(wrong)).into());
     }
-    for (file, text) in texts {
-        match file == Path::new("-") {
-            true => screen.data(&text)?,
-            false => output::write(file, &text, screen)?,
+    let is_table = |file: &&PathBuf| matches!(ending(file), "csv" | "json");
+    let report = match files.iter().all(|file| is_table(&file)) {
+        true => Report::default(),
+        false => document::write_up(&write_up::gather(records, metrics)?),
+    };
+    for file in files {
+        match ending(file) {
+            _ if is_standard(file) => screen.data(&document::markdown(&report, "report").text)?,
+            "csv" => output::write(file, &csv(records, metrics)?, screen)?,
+            "json" => output::write(file, &json(records, metrics)?, screen)?,
+            _ => {
+                if let Some(rendered) = write_up::render(&report, file) {
+                    write_up::write(file, &rendered, screen)?;
+                }
+            }
         }
     }
     Ok(Exit::Fine)
 }
 
-fn markdown(record: &Record, index: &Index, metrics: &[Option<&str>]) -> anyhow::Result<String> {
-    let mut tables = match *metrics == [None] {
-        true => layout::tables(index, &answer::subject(index, None)?)?,
-        false => Vec::new(),
-    };
-    for metric in metrics {
-        let (answer, subject) = answer::judged_for_people(index, *metric, usize::MAX)?;
-        tables.push(assay_report::answer::table(&answer, subject.question(), usize::MAX));
-    }
-    let gates = answer::gates(record, index)?;
-    if !gates.is_empty() {
-        tables.push(assay_report::gates::table(&gates));
-    }
-    layout::without_repeated_titles(&mut tables);
-    let parts: Vec<String> = tables.iter().map(markdown::render).collect();
-    Ok(parts.join("\n"))
+fn is_standard(file: &Path) -> bool {
+    file == Path::new("-")
 }
 
-/// One table per metric; the columns are the same for all metrics of a record, so they share one header.
-fn csv(index: &Index, metrics: &[Option<&str>]) -> anyhow::Result<String> {
+/// The metrics that were named, or the headline.
+fn wanted(metrics: &[String]) -> Vec<Option<&str>> {
+    match metrics {
+        [] => vec![None],
+        named => named.iter().map(|metric| Some(metric.as_str())).collect(),
+    }
+}
+
+/// One table per record and metric; equal columns share one header, others follow after an empty line.
+fn csv(records: &[Record], metrics: &[String]) -> anyhow::Result<String> {
     let mut text = String::new();
-    for (position, metric) in metrics.iter().enumerate() {
-        let (answer, _) = answer::judged(index, *metric, usize::MAX)?;
-        let table = separated::answer(&answer)?;
-        let rows =
-            if position == 0 { table.as_str() } else { table.split_once('\n').map_or("", |(_, rows)| rows) };
-        text.push_str(rows);
+    let mut header = String::new();
+    for record in records {
+        let index: Index = record.index()?;
+        for metric in wanted(metrics) {
+            let (answer, _) = answer::judged(&index, metric, usize::MAX)?;
+            let table = separated::answer(&answer)?;
+            let (names, rows) = table.split_once('\n').unwrap_or((&table, ""));
+            if names != header {
+                if !header.is_empty() {
+                    text.push('\n');
+                }
+                text.push_str(&format!("{names}\n"));
+                names.clone_into(&mut header);
+            }
+            text.push_str(rows);
+        }
     }
     Ok(text)
 }
 
-/// One object, or a list of them for several metrics.
-pub fn json(record: &Record, index: &Index, metrics: &[Option<&str>]) -> anyhow::Result<String> {
-    let answers: Result<Vec<_>, _> =
-        metrics.iter().map(|metric| answer::answer_json(record, index, *metric)).collect();
-    let text = match answers?.as_slice() {
+/// One object, or a list of them for several records or metrics.
+pub fn json(records: &[Record], metrics: &[String]) -> anyhow::Result<String> {
+    let mut answers = Vec::new();
+    for record in records {
+        let index = record.index()?;
+        for metric in wanted(metrics) {
+            answers.push(answer::answer_json(record, &index, metric)?);
+        }
+    }
+    let text = match answers.as_slice() {
         [one] => serde_json::to_string_pretty(one)?,
         many => serde_json::to_string_pretty(many)?,
     };

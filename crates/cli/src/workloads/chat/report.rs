@@ -118,6 +118,10 @@ pub fn validity(loads: &[Load]) -> Validity {
 fn say_ending(results: &LoadResults, screen: &mut Screen) {
     match results.ended.as_deref() {
         Some("complete") => {}
+        Some("the server is gone") => {
+            let since = results.gone_since_s.map(|at| format!(" since {at:.1} s")).unwrap_or_default();
+            screen.warn(&format!("the load ended early: nobody listens at the endpoint{since}"));
+        }
         Some(other) => screen.warn(&format!("the load ended early: {other}")),
         None => screen.warn("the program that made this load was killed; what it had kept is shown"),
     }

@@ -1,0 +1,379 @@
+//! Studies to figures: which ones say something about a record, and with which words below them.
+
+use assay_judge::{Answer, Comparison};
+use assay_model::{ReadRun, Settings, Unit, Value};
+
+use super::sentences::{label, label_of};
+use super::{Drawing, Figure};
+use crate::figure::{
+    CellDots, CellRow, Curve, Forest, Heat, Point, PointLine, Points, Ratio, TimelineRow, Trace,
+};
+use crate::number::percent;
+use crate::study::{ExampleRun, Judged, SeriesCourse, Study};
+use crate::timeline::timeline;
+
+/// Rows of a forest plot; further ones are in the table.
+const MOST_RATIOS: usize = 40;
+/// Runs whose phases are drawn.
+const MOST_TIMELINES: usize = 16;
+/// Series that are drawn.
+const MOST_SERIES: usize = 8;
+
+/// Settings that say how much load an endpoint gets.
+const LOAD_SETTINGS: [&str; 3] = ["streams", "rate", "concurrency"];
+
+/// The figures of a record, in the order in which they answer its question.
+pub fn figures(study: &Study) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    if let Some(judged) = study.answers.first() {
+        figures.extend(cells(judged));
+        figures.extend(ratios(&judged.answer));
+        figures.extend(heat(&judged.answer));
+    }
+    figures.extend(scaling(study));
+    if study.scaling.is_none() {
+        // A count of work done only says what was asked for.
+        let is_result = |judged: &&Judged| !matches!(judged.answer.metric.unit, Unit::Count(_));
+        figures.extend(study.answers.iter().filter(is_result).filter_map(over_setting).take(4));
+    }
+    figures.extend(latency(study));
+    figures.extend(timelines(&study.examples));
+    figures.extend(series(&study.examples));
+    figures
+}
+
+fn cells(judged: &Judged) -> Option<Figure> {
+    let answer = &judged.answer;
+    let values = |cell| judged.evidence.cells.iter().find(|evidence| evidence.cell == cell);
+    let rows: Vec<CellRow> = answer
+        .rows
+        .iter()
+        .filter_map(|row| {
+            Some(CellRow {
+                label: label(row),
+                values: values(row.cell.clone())?.values.clone(),
+                estimate: row.estimate.as_ref().map(|one| (one.center, one.low, one.high)),
+            })
+        })
+        .filter(|row| !row.values.is_empty())
+        .collect();
+    if rows.iter().all(|row| row.values.len() < 2) {
+        return None;
+    }
+    let title = answer.metric.name.clone();
+    let caption = format!(
+        "Every run of {title} as a dot: how far repeats of one cell spread, and whether cells overlap."
+    );
+    Some(Figure {
+        caption,
+        drawing: Drawing::Cells(CellDots { title, unit: answer.metric.unit.clone(), rows }),
+    })
+}
+
+fn ratios(answer: &Answer) -> Option<Figure> {
+    let best = answer.rows.get(answer.best?)?;
+    let samples = |row: &assay_judge::Row| row.estimate.as_ref().map_or(0, |estimate| estimate.samples);
+    let rows: Vec<Ratio> = answer
+        .rows
+        .iter()
+        .filter_map(|row| {
+            let effect = row.against_best.as_ref()?;
+            Some(Ratio {
+                label: label(row),
+                ratio: effect.ratio,
+                ends: effect.interval.map(|ends| (ends.low, ends.high)),
+                verdict: effect.verdict,
+                samples: samples(row),
+            })
+        })
+        .take(MOST_RATIOS)
+        .collect();
+    (!rows.is_empty()).then(|| Figure {
+        caption: "Ratios with their intervals. An interval that touches the band leaves the difference open."
+            .to_owned(),
+        drawing: Drawing::Forest(Forest {
+            title: format!("{} against the best", answer.metric.name),
+            base: label(best),
+            margin: answer.metric.margin(),
+            rows,
+        }),
+    })
+}
+
+/// The forest plot of two records.
+pub fn comparison(comparison: &Comparison) -> Option<Figure> {
+    let rows: Vec<Ratio> = comparison
+        .rows
+        .iter()
+        .filter_map(|row| {
+            let effect = row.effect.as_ref()?;
+            let counts = [&row.base, &row.other].map(|one| one.as_ref().map_or(0, |one| one.samples));
+            let names: Vec<String> =
+                row.settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+            let label = if names.is_empty() { row.platforms.1.clone() } else { names.join(", ") };
+            Some(Ratio {
+                label,
+                ratio: effect.ratio,
+                ends: effect.interval.map(|ends| (ends.low, ends.high)),
+                verdict: effect.verdict,
+                samples: counts.into_iter().min().unwrap_or(0),
+            })
+        })
+        .take(MOST_RATIOS)
+        .collect();
+    (!rows.is_empty()).then(|| Figure {
+        caption: format!(
+            "{} of {} by that of {}, cell by cell.",
+            comparison.metric.name, comparison.other, comparison.base
+        ),
+        drawing: Drawing::Forest(Forest {
+            title: format!("{}: {} against {}", comparison.metric.name, comparison.other, comparison.base),
+            base: comparison.base.clone(),
+            margin: comparison.metric.margin(),
+            rows,
+        }),
+    })
+}
+
+/// Two settings as a grid.
+fn heat(answer: &Answer) -> Option<Figure> {
+    let [down_name, across_name] = answer.varied.as_slice() else { return None };
+    let values = |name: &String| {
+        let mut values: Vec<Value> = Vec::new();
+        for value in answer.rows.iter().filter_map(|row| row.settings.get(name)) {
+            if !values.contains(value) {
+                values.push(value.clone());
+            }
+        }
+        values.sort_by(Value::natural_order);
+        values
+    };
+    let (down, across) = (values(down_name), values(across_name));
+    if !(2..=24).contains(&down.len()) || !(2..=12).contains(&across.len()) {
+        return None;
+    }
+    let cell = |one: &Value, other: &Value| {
+        let row = answer.rows.iter().find(|row| {
+            row.settings.get(down_name) == Some(one) && row.settings.get(across_name) == Some(other)
+        })?;
+        row.estimate.as_ref().map(|estimate| (estimate.center, estimate.samples))
+    };
+    let cells = down.iter().flat_map(|one| across.iter().map(move |other| cell(one, other))).collect();
+    let texts = |values: &[Value]| values.iter().map(ToString::to_string).collect();
+    Some(Figure {
+        caption: format!("Medians of {} over {down_name} and {across_name}.", answer.metric.name),
+        drawing: Drawing::Heat(Heat {
+            title: answer.metric.name.clone(),
+            unit: answer.metric.unit.clone(),
+            names: (down_name.clone(), across_name.clone()),
+            down: texts(&down),
+            across: texts(&across),
+            cells,
+        }),
+    })
+}
+
+/// A metric over the one numeric setting, a line for each combination of the others.
+fn over_setting(judged: &Judged) -> Option<Figure> {
+    let answer = &judged.answer;
+    let number = |row: &assay_judge::Row, name: &String| row.settings.get(name).and_then(Value::number);
+    let over = answer.varied.iter().find(|name| {
+        let mut values: Vec<f64> = answer.rows.iter().filter_map(|row| number(row, name)).collect();
+        let all = values.len() == answer.rows.len();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        all && values.len() >= 3
+    })?;
+    let mut lines: Vec<PointLine> = Vec::new();
+    for row in &answer.rows {
+        let (Some(x), Some(estimate)) = (number(row, over), &row.estimate) else { continue };
+        let others: Vec<String> = row
+            .settings
+            .iter()
+            .filter(|(name, _)| *name != over)
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        let label = if others.is_empty() { answer.metric.name.clone() } else { others.join(", ") };
+        let ends = (estimate.samples > 1).then_some((estimate.low, estimate.high));
+        let point =
+            Point { x, center: estimate.center, ends, samples: estimate.samples, note: String::new() };
+        match lines.iter_mut().find(|line| line.label == label) {
+            Some(line) => line.points.push(point),
+            None => lines.push(PointLine { label, points: vec![point] }),
+        }
+    }
+    for line in &mut lines {
+        line.points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    }
+    let positive = lines.iter().flat_map(|line| &line.points).all(|point| point.x > 0.0);
+    let spread = spread(&lines);
+    Some(Figure {
+        caption: format!("{} over {over}, with intervals.", answer.metric.name),
+        drawing: Drawing::Points(Points {
+            title: format!("{} over {over}", answer.metric.name),
+            up: (answer.metric.name.clone(), answer.metric.unit.clone()),
+            across: (over.clone(), Unit::One),
+            doubling: positive && spread >= 4.0,
+            marks: Vec::new(),
+            curves: Vec::new(),
+            lines,
+        }),
+    })
+}
+
+/// How many times the smallest place on the axis the largest is.
+fn spread(lines: &[PointLine]) -> f64 {
+    let places = || lines.iter().flat_map(|line| &line.points).map(|point| point.x);
+    places().fold(0.0, f64::max) / places().fold(f64::INFINITY, f64::min)
+}
+
+fn scaling(study: &Study) -> Option<Figure> {
+    let scaling = study.scaling.as_ref()?;
+    let name = |settings: &Settings| {
+        let parts: Vec<String> = settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        if parts.is_empty() { scaling.metric.name.clone() } else { parts.join(", ") }
+    };
+    let mut lines: Vec<PointLine> = Vec::new();
+    for row in &scaling.rows {
+        let Some(estimate) = &row.estimate else { continue };
+        let note = row.efficiency.map(|share| percent(share.center)).unwrap_or_default();
+        let ends = (estimate.samples > 1).then_some((estimate.low, estimate.high));
+        let point = Point { x: row.workers, center: estimate.center, ends, samples: estimate.samples, note };
+        let label = name(&row.settings);
+        match lines.iter_mut().find(|line| line.label == label) {
+            Some(line) => line.points.push(point),
+            None => lines.push(PointLine { label, points: vec![point] }),
+        }
+    }
+    let most = lines.iter().flat_map(|line| &line.points).map(|point| point.x).fold(1.0, f64::max);
+    let ideal = lines.first().and_then(|line| line.points.first()).map(|first| Curve {
+        label: "perfect scaling".to_owned(),
+        points: (0..=60)
+            .map(|step| first.x + (most - first.x) * f64::from(step) / 60.0)
+            .map(|x| (x, first.center * x / first.x))
+            .collect(),
+    });
+    (!lines.is_empty()).then(|| Figure {
+        caption: format!(
+            "{} over {}; beside each point its parallel efficiency.",
+            scaling.metric.name, scaling.over
+        ),
+        drawing: Drawing::Points(Points {
+            title: format!("Scaling of {} with {}", scaling.metric.name, scaling.over),
+            up: (scaling.metric.name.clone(), scaling.metric.unit.clone()),
+            across: (scaling.over.clone(), Unit::One),
+            doubling: spread(&lines) >= 4.0,
+            marks: Vec::new(),
+            curves: ideal.into_iter().collect(),
+            lines,
+        }),
+    })
+}
+
+/// Latency over throughput, where a record has both.
+fn latency(study: &Study) -> Option<Figure> {
+    let named = |names: &[&str]| {
+        names.iter().find_map(|name| study.answers.iter().find(|judged| judged.answer.metric.name == *name))
+    };
+    let rate = named(&["output_throughput", "request_throughput"])?;
+    let delay = named(&["ttft.median", "e2e.median", "ttft.p99"])?;
+    let mut lines: Vec<PointLine> = Vec::new();
+    for row in &rate.answer.rows {
+        let other = delay.answer.rows.iter().find(|other| other.cell == row.cell);
+        let Some((across, up)) = row.estimate.as_ref().zip(other.and_then(|other| other.estimate.as_ref()))
+        else {
+            continue;
+        };
+        // A line is one endpoint; its points are loads, in their order.
+        let (load, endpoint): (Settings, Settings) =
+            row.settings.clone().into_iter().partition(|(name, _)| LOAD_SETTINGS.contains(&name.as_str()));
+        let label = if endpoint.is_empty() { study.name.clone() } else { label_of(&endpoint) };
+        let ends = (up.samples > 1).then_some((up.low, up.high));
+        let note = label_of(&load);
+        let point = Point { x: across.center, center: up.center, ends, samples: up.samples, note };
+        match lines.iter_mut().find(|line| line.label == label) {
+            Some(line) => line.points.push(point),
+            None => lines.push(PointLine { label, points: vec![point] }),
+        }
+    }
+    if lines.iter().all(|line| line.points.len() < 2) {
+        return None;
+    }
+    let (across, up) = (&rate.answer.metric, &delay.answer.metric);
+    Some(Figure {
+        caption: format!(
+            "{} over {}: where more load only waits longer, the curve turns up.",
+            up.name, across.name
+        ),
+        drawing: Drawing::Points(Points {
+            title: "Latency over throughput".to_owned(),
+            up: (up.name.clone(), up.unit.clone()),
+            across: (across.name.clone(), across.unit.clone()),
+            doubling: false,
+            lines,
+            curves: Vec::new(),
+            marks: Vec::new(),
+        }),
+    })
+}
+
+/// Where the time of runs went; none where no run has phases.
+pub fn timelines(examples: &[ExampleRun]) -> Option<Figure> {
+    let rows: Vec<TimelineRow> = examples
+        .iter()
+        .filter_map(|example| {
+            let run = ReadRun { phases: example.phases.clone(), ..ReadRun::default() };
+            let mut timeline = timeline(&run)?;
+            timeline.total_s =
+                timeline.total_s.max(example.job_s.filter(|_| timeline.clocked).unwrap_or(0.0));
+            Some(TimelineRow { label: example.label.clone(), timeline })
+        })
+        .take(MOST_TIMELINES)
+        .collect();
+    (!rows.is_empty()).then(|| Figure {
+        caption: "Where the time of one run of each cell went: waiting, compiling and the work itself."
+            .to_owned(),
+        drawing: Drawing::Timelines(rows),
+    })
+}
+
+fn series(examples: &[ExampleRun]) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    for example in examples {
+        for course in &example.series {
+            if course.series.values.len() >= 8 && figures.len() < MOST_SERIES {
+                figures.push(trace(example, course));
+            }
+        }
+    }
+    figures
+}
+
+/// The figure of one series.
+pub fn trace(example: &ExampleRun, course: &SeriesCourse) -> Figure {
+    let series = &course.series;
+    let clocked = series.at_s.len() == series.values.len() && !example.phases.is_empty();
+    let place = |index: usize| -> f64 {
+        let known = if clocked { series.at_s.get(index) } else { series.steps.get(index) };
+        known.copied().unwrap_or(index as f64 + 1.0)
+    };
+    let points = series.values.iter().enumerate().map(|(index, value)| (place(index), *value)).collect();
+    let bands = example.phases.iter().filter(|_| clocked).filter_map(|phase| {
+        let start = phase.start_s?;
+        let end = phase.end_s.or_else(|| Some(start + phase.seconds?))?;
+        Some((phase.name.clone(), start, end))
+    });
+    Figure {
+        caption: format!("{} of one run ({}).", series.metric, example.label),
+        drawing: Drawing::Trace(Trace {
+            title: format!("{} · {}", series.metric, example.label),
+            unit: series.unit.clone(),
+            across: if clocked { "seconds".to_owned() } else { "step".to_owned() },
+            points,
+            seen: series.seen.max(series.values.len() as u64),
+            warm_up_end: course.warm_up.filter(|count| *count > 0).map(place),
+            changes: course.changes.iter().map(|index| place(*index)).collect(),
+            bands: bands.collect(),
+        }),
+    }
+}

@@ -1,0 +1,221 @@
+//! A document as LaTeX with booktabs. LaTeX reads no SVG, so figures stand beside it and are included once they were
+//! converted to PDF; without that the document compiles all the same.
+
+use std::fmt::Write;
+
+use super::{Part, Rendered, Report};
+use crate::table::{Align, Table, superscript};
+use crate::words::{clean, code_pieces};
+
+const PREAMBLE: &str = r"\documentclass[11pt]{article}
+\usepackage[T1]{fontenc}
+\usepackage[utf8]{inputenc}
+\usepackage{textcomp}
+\usepackage[a4paper,margin=2.2cm]{geometry}
+\usepackage{booktabs}
+\usepackage{longtable}
+\usepackage{graphicx}
+\setlength{\parindent}{0pt}
+\setlength{\parskip}{0.6em}
+\begin{document}
+";
+
+/// Runs in an appendix on paper; all are in the record.
+const MOST_ROWS: usize = 200;
+
+/// The document. `name` is what the names of its figures begin with.
+pub fn latex(report: &Report, name: &str) -> Rendered {
+    let mut rendered = Rendered { text: PREAMBLE.to_owned(), files: Vec::new() };
+    // Writing to a String cannot fail.
+    let _ = writeln!(rendered.text, "\\section*{{{}}}", escape(&report.title));
+    if let Some(question) = report.question.as_ref().filter(|question| !question.is_empty()) {
+        let _ = writeln!(rendered.text, "\\emph{{{}}}\n", escape(question));
+    }
+    for sentence in &report.summary {
+        let _ = writeln!(rendered.text, "{}\n", prose(sentence));
+    }
+    if !report.caveats.is_empty() {
+        rendered.text.push_str("\\paragraph{Caveats}\n\\begin{itemize}\n");
+        for caveat in &report.caveats {
+            let _ = writeln!(
+                rendered.text,
+                "\\item {} \\emph{{Hint: {}}}",
+                prose(&caveat.text),
+                prose(&caveat.hint)
+            );
+        }
+        rendered.text.push_str("\\end{itemize}\n");
+    }
+    for section in &report.sections {
+        let _ = writeln!(rendered.text, "\\subsection*{{{}}}", escape(&section.title));
+        for part in &section.parts {
+            push_part(&mut rendered, part, name);
+        }
+    }
+    rendered.text.push_str("\\end{document}\n");
+    rendered
+}
+
+fn push_part(rendered: &mut Rendered, part: &Part, name: &str) {
+    let out = &mut rendered.text;
+    match part {
+        Part::Text(text) => {
+            let _ = writeln!(out, "{}\n", prose(text));
+        }
+        Part::Table(data) => push_table(out, &data.table),
+        Part::Figure(figure) => {
+            let number = rendered.files.len() + 1;
+            let ending = format!("-figure-{number}.svg");
+            let stem = format!("{name}-figure-{number}");
+            let _ = writeln!(
+                out,
+                "\\IfFileExists{{{stem}.pdf}}{{\\includegraphics[width=\\linewidth]{{{stem}.pdf}}\\par}}{{}}\n\
+                 \\textbf{{Figure {number}.}} {}\n% rsvg-convert -f pdf -o {stem}.pdf {stem}.svg\n",
+                escape(&figure.caption)
+            );
+            rendered.files.push((ending, figure.drawing.svg_file()));
+        }
+        Part::Listing { title, text } => {
+            let _ =
+                writeln!(out, "\\paragraph{{{}}}\n{{\\footnotesize\\ttfamily\\raggedright", escape(title));
+            for line in text.lines() {
+                let indent = line.len() - line.trim_start().len();
+                let _ = writeln!(out, "{}{}\\\\", "~".repeat(indent), hidden(&escape(line.trim_start())));
+            }
+            out.push_str("\\par}\n\n");
+        }
+        Part::Facts(facts) => {
+            out.push_str("\\begin{tabular}{@{}lp{0.7\\linewidth}@{}}\n");
+            for (name, value) in facts {
+                let _ = writeln!(out, "{} & {} \\\\", escape(name), escape(value));
+            }
+            out.push_str("\\end{tabular}\n\n");
+        }
+        Part::Finding { text, advice, .. } => {
+            let _ = writeln!(out, "\\textbf{{{}}} {}\n", prose(text), prose(advice));
+        }
+        Part::Folded { title, parts } => {
+            let _ = writeln!(out, "\\paragraph{{{}}}", escape(title));
+            parts.iter().for_each(|part| push_part(rendered, part, name));
+        }
+    }
+}
+
+/// An empty line of a listing is no empty line of the document: that would end the paragraph.
+fn hidden(line: &str) -> String {
+    if line.is_empty() { "~".to_owned() } else { line.to_owned() }
+}
+
+fn push_table(out: &mut String, table: &Table) {
+    for line in &table.heading {
+        let _ = writeln!(out, "{}\n", prose(line));
+    }
+    if !table.columns.is_empty() {
+        let shape: String =
+            table.columns.iter().map(|column| if column.align == Align::Right { 'r' } else { 'l' }).collect();
+        let names: Vec<String> = table.columns.iter().map(|column| escape(&column.name)).collect();
+        let _ = writeln!(
+            out,
+            "{{\\small\n\\begin{{longtable}}{{@{{}}{shape}@{{}}}}\n\\toprule\n{} \\\\\n\\midrule\n\\endhead",
+            names.join(" & ")
+        );
+        for row in table.rows.iter().take(MOST_ROWS) {
+            let cells: Vec<String> = row.iter().map(|cell| escape(&cell.text)).collect();
+            let _ = writeln!(out, "{} \\\\", cells.join(" & "));
+        }
+        out.push_str("\\bottomrule\n\\end{longtable}}\n");
+        if table.rows.len() > MOST_ROWS {
+            let _ = writeln!(out, "\\dots{{}} and {} more rows\n", table.rows.len() - MOST_ROWS);
+        }
+    }
+    for note in &table.notes {
+        let _ = writeln!(out, "{{\\footnotesize {}\\par}}", prose(note));
+    }
+    for (index, note) in table.footnotes.iter().enumerate() {
+        let mark = escape(&superscript(index + 1));
+        let _ = writeln!(
+            out,
+            "{{\\footnotesize {mark} {} \\emph{{Hint: {}}}\\par}}",
+            prose(&note.text),
+            prose(&note.hint)
+        );
+    }
+    out.push('\n');
+}
+
+/// A sentence in which backticks mark what is to be typed.
+fn prose(text: &str) -> String {
+    code_pieces(text)
+        .into_iter()
+        .map(
+            |(is_code, piece)| if is_code { format!("\\texttt{{{}}}", escape(piece)) } else { escape(piece) },
+        )
+        .collect()
+}
+
+/// Text without any meaning to LaTeX. Letters beyond those that every installation has become a question mark in a box,
+/// because an unknown one would end the compilation.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in clean(text).chars() {
+        match letter {
+            '\\' => out.push_str("\\textbackslash{}"),
+            '{' | '}' | '$' | '&' | '#' | '%' | '_' => out.extend(['\\', letter]),
+            '^' => out.push_str("\\textasciicircum{}"),
+            '~' => out.push_str("\\textasciitilde{}"),
+            '<' => out.push_str("\\textless{}"),
+            '>' => out.push_str("\\textgreater{}"),
+            '|' => out.push_str("\\textbar{}"),
+            '"' => out.push_str("\\textquotedbl{}"),
+            '\'' => out.push_str("\\textquotesingle{}"),
+            '`' => out.push_str("\\textasciigrave{}"),
+            // A pair of hyphens would become a dash.
+            '-' => out.push_str("-{}"),
+            '[' | ']' => out.extend(['{', letter, '}']),
+            '–' => out.push_str("--"),
+            '—' => out.push_str("---"),
+            '…' => out.push_str("\\dots{}"),
+            '×' => out.push_str("$\\times$"),
+            '±' => out.push_str("$\\pm$"),
+            'µ' | 'μ' => out.push_str("$\\mu$"),
+            '·' => out.push_str("$\\cdot$"),
+            '≤' => out.push_str("$\\le$"),
+            '≥' => out.push_str("$\\ge$"),
+            '→' => out.push_str("$\\to$"),
+            '†' => out.push_str("$\\dagger$"),
+            '✓' => out.push_str("$\\surd$"),
+            '✗' => out.push_str("$\\times$"),
+            '\u{a0}' => out.push('~'),
+            'σ' => out.push_str("$\\sigma$"),
+            'κ' => out.push_str("$\\kappa$"),
+            'λ' => out.push_str("$\\lambda$"),
+            '½' => out.push_str("$\\frac12$"),
+            letter if superscript_digit(letter).is_some() => {
+                let _ = write!(out, "\\textsuperscript{{{}}}", superscript_digit(letter).unwrap_or(0));
+            }
+            letter if letter.is_ascii() || ('\u{c0}'..='\u{ff}').contains(&letter) => out.push(letter),
+            _ => out.push_str("\\fbox{?}"),
+        }
+    }
+    out
+}
+
+fn superscript_digit(letter: char) -> Option<u32> {
+    (0..10).find(|digit| superscript(*digit as usize).starts_with(letter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_text_is_a_command() {
+        assert_eq!(escape(r"\input{/etc/passwd}"), r"\textbackslash{}input\{/etc/passwd\}");
+        assert_eq!(
+            escape("100 % & #1 $x_y^2~`"),
+            r"100 \% \& \#1 \$x\_y\textasciicircum{}2\textasciitilde{}\textasciigrave{}"
+        );
+        assert_eq!(escape("a\u{202e}b 日"), "a b \\fbox{?}");
+        assert_eq!(escape("--fresh¹²"), "-{}-{}fresh\\textsuperscript{1}\\textsuperscript{2}");
+    }
+}
