@@ -86,7 +86,7 @@ fn sampled(rows: usize) -> Vec<usize> {
     (0..SAMPLED_ROWS).map(|index| index * rows / SAMPLED_ROWS).collect()
 }
 
-/// Pairs and triples of columns with exponents, each law once.
+/// Two to four columns with exponents, each law once.
 fn combinations(columns: usize) -> Vec<Vec<(usize, i32)>> {
     let mut found = Vec::new();
     for one in 0..columns {
@@ -97,6 +97,12 @@ fn combinations(columns: usize) -> Vec<Vec<(usize, i32)>> {
             for three in two + 1..columns {
                 for (second, third) in [(1, 1), (1, -1), (-1, 1), (-1, -1)] {
                     found.push(vec![(one, 1), (two, second), (three, third)]);
+                    // Throughput × time = batch × length.
+                    for four in three + 1..columns {
+                        for fourth in [1, -1] {
+                            found.push(vec![(one, 1), (two, second), (three, third), (four, fourth)]);
+                        }
+                    }
                 }
             }
         }
@@ -151,8 +157,11 @@ fn law(
             options.push((constant, holding, true, possible.max(1) as f64));
         }
     }
-    let (shared, holding) = crowded(&products);
-    options.push((shared, holding, false, 1.0));
+    // Four columns with any constant fit too much.
+    if terms.len() < 4 {
+        let (shared, holding) = crowded(&products);
+        options.push((shared, holding, false, 1.0));
+    }
     let width = products.iter().map(|product| product.relative_width()).fold(0.0, f64::max);
     // How likely one more row agrees by chance: its width against a factor of ten.
     let agrees = (width / 2.3).clamp(1e-7, 1.0);
