@@ -10,6 +10,8 @@ use crate::number::shown;
 const MOST_COLUMNS: usize = 12;
 /// Rows in which laws are looked for; they are then applied to all.
 const SAMPLED_ROWS: usize = 64;
+/// Rows that a law of four columns needs.
+const LEAST_ROWS_OF_FOUR: usize = 8;
 /// The chance at which a law in random numbers is taken for one.
 const CHANCE: f64 = 2e-3;
 /// The share of rows that may break a law.
@@ -68,10 +70,16 @@ fn search(
     let positive = |row: usize, column: usize| interval(grid, row, column).filter(|cell| cell.is_positive());
     let cells: Vec<Vec<Option<Interval>>> =
         columns.iter().map(|column| rows.iter().map(|row| positive(*row, *column)).collect()).collect();
-    let combinations = combinations(columns.len());
-    let tries = combinations.len() as f64;
+    let mut combinations = combinations(columns.len());
+    // A handful of rows does not tell a law of four columns from chance.
+    combinations.retain(|terms| terms.len() < 4 || rows.len() >= LEAST_ROWS_OF_FOUR);
+    let tries = |terms: &[(usize, i32)]| {
+        combinations.iter().filter(|other| (other.len() < 4) == (terms.len() < 4)).count() as f64
+    };
+    let tries = (tries(&[]), tries(&[(0, 1); 4]));
+    let of = |terms: &Vec<(usize, i32)>| if terms.len() < 4 { tries.0 } else { tries.1 };
     let mut laws: Vec<Law> =
-        combinations.iter().filter_map(|terms| law(&cells, terms, constants, tries)).collect();
+        combinations.iter().filter_map(|terms| law(&cells, terms, constants, of(terms))).collect();
     laws.sort_by(|one, other| one.chance.total_cmp(&other.chance));
     for law in &laws {
         apply(grid, columns, members, law, broken, holds);
