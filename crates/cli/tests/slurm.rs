@@ -140,7 +140,8 @@ const COUNTED: &str =
 #[ignore = "needs root, slurm-wlm and munge; run by ./dev test"]
 fn campaigns_through_slurm() {
     let slurm = Slurm::start();
-    let parts: [(&str, fn(&Slurm)); 9] = [
+    let parts: [(&str, fn(&Slurm)); 10] = [
+        ("the_graphcore_campaign_is_submitted", the_graphcore_campaign_is_submitted),
         ("runs_become_jobs", runs_become_jobs),
         ("requests_that_cannot_start_are_refused", requests_that_cannot_start_are_refused),
         ("runs_share_jobs", runs_share_jobs),
@@ -182,6 +183,34 @@ fn runs_become_jobs(slurm: &Slurm) {
     );
     let (code, text) = place.run();
     assert!(code == 0 && place.starts() == [1, 1, 1], "a complete campaign submits nothing: {text}");
+}
+
+/// The campaign of a Graphcore system, with a stand-in for the vendor's program that prints a generated log. The option
+/// `--ipus` is a plug-in of that site: here it is `--gres=ipu`.
+fn the_graphcore_campaign_is_submitted(slurm: &Slurm) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../campaigns/seeds/graphcore-batch.toml");
+    let text = std::fs::read_to_string(file).unwrap();
+    let text = text
+        .replace("--ipus=1", "--gres=ipu:1")
+        .replace("time = \"30 min\"", "time = \"30 min\"\npoll = \"100 ms\"");
+    let place = Place::new(slurm, "", "");
+    let directory = place.directory.path();
+    let program = env!("CARGO_BIN_EXE_assay");
+    std::fs::create_dir(directory.join("bin")).unwrap();
+    let python = format!(
+        "#!/bin/sh\nexec '{program}' sample poptorch --seed $$ --set batch-size=$3 --set epochs=$5 --set learning-rate=$7\n"
+    );
+    std::fs::write(directory.join("bin/python"), python).unwrap();
+    Command::new("chmod").arg("755").arg(directory.join("bin/python")).status().unwrap();
+    let setup = format!("PATH={}:$PATH", directory.join("bin").display());
+    std::fs::write(directory.join("graphcore.toml"), text.replace(". ~/poptorch/bin/activate", &setup))
+        .unwrap();
+    let (code, scripts) = place.assay(&["plan", "graphcore.toml", "--on", "graphcore-pod64", "--scripts"]);
+    assert!(code == 0 && scripts.contains("#SBATCH --account=your-project"), "{scripts}");
+    let (code, text) = place.assay(&["run", "graphcore.toml", "--on", "graphcore-pod64"]);
+    assert!(code == 0 && text.contains("accuracy"), "{text}");
+    let (code, text) = place.assay(&["run", "graphcore.toml", "--on", "replay"]);
+    assert!(code == 0 && text.contains("nobody measured these numbers"), "{text}");
 }
 
 fn requests_that_cannot_start_are_refused(slurm: &Slurm) {
