@@ -114,7 +114,8 @@ fn cases(random: &mut Random) -> Vec<Case<'static>> {
             Box::new(move || {
                 let ratios = times(&mut i, 1.0, 20);
                 let bootstrap = Bootstrap { confidence: 0.95, resamples: 2_000, seed: 1 };
-                claim(bootstrap.bca(&ratios, |resample| geometric_mean(resample)))
+                let mean = |resample: &mut [f64]| geometric_mean(resample);
+                claim(bootstrap.bca(&ratios, mean))
             }),
         ),
         (

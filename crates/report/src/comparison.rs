@@ -78,16 +78,15 @@ fn notes(comparison: &Comparison) -> Vec<String> {
             .to_owned(),
     ];
     if let Some(overall) = &comparison.overall {
-        let ends =
-            overall.interval.map(|(low, high)| format!(" ({low:.3} – {high:.3}, BCa bootstrap over cells)"));
+        let ends = overall.interval.map(|(low, high)| format!(" ({low:.3} – {high:.3}, 95 % over cells)"));
         let worst: Vec<String> =
-            overall.worst_settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            overall.worst.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
         notes.push(format!(
             "all {} cells: geometric mean of the ratios {:.3}{}; worst {:.3} at {}",
             overall.cells,
             overall.ratio,
             ends.unwrap_or_default(),
-            overall.worst,
+            overall.worst.ratio,
             if worst.is_empty() { "the only cell".to_owned() } else { worst.join(" ") }
         ));
     }

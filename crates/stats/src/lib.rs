@@ -24,6 +24,7 @@
 //! | `nested.rs` | variance within and between jobs |
 //! | `change_point.rs` | PELT on mean and variance |
 //! | `steady.rs` | warm-up, steady state, correlated repeats |
+//! | `trend.rs` | a trend over the order of repeats, and two modes |
 //! | `stopping.rs` | when to stop repeating |
 //! | `proportion.rs` | Wilson's interval, and whether a tail bound is met |
 //! | `multiple.rs` | corrections for many comparisons |
@@ -54,6 +55,7 @@ pub mod spread;
 pub mod steady;
 pub mod stopping;
 pub mod studentized_range;
+pub mod trend;
 pub mod welch;
 
 pub use effect::{cliffs_delta, hodges_lehmann_interval, hodges_lehmann_shift, ratio_of_medians};

@@ -60,9 +60,7 @@ fn several_sizes_make_a_curve_with_intervals_and_a_page() {
         "all.csv",
     ]);
     assert!(told.starts_with("exit code 0"), "{told}");
-    for part in
-        ["1 stream ", "8 streams", "output_throughput [tokens/s]", "ttft p50 [ms]", "confidence", "[12/12]"]
-    {
+    for part in ["1 stream ", "8 streams", "output_throughput", "ttft p50 [ms]", "confidence", "[12/12]"] {
         assert!(told.contains(part), "{part}: {told}");
     }
     let page = place.read("curve.html");
@@ -90,6 +88,26 @@ fn several_sizes_make_a_curve_with_intervals_and_a_page() {
         })
         .collect();
     assert_eq!(seeds.len(), 12, "{seeds:?}");
+}
+
+#[test]
+fn two_endpoints_end_in_a_verdict_with_the_interval_of_the_ratio() {
+    let place = Bench::new();
+    let fast = Endpoint::start(&place, &["--ttft", "40ms", "--itl", "0", "--tokens", "2"]);
+    let slow = Endpoint::start(&place, &["--ttft", "80ms", "--itl", "0", "--tokens", "2"]);
+    let arguments = ["load", &fast.url, &slow.url, "--requests", "4", "--slo-ttft", "60ms", "--json"];
+    let told = json(&place, &arguments);
+    let verdict = &told["verdicts"][0];
+    let text = verdict["verdict"].as_str().unwrap();
+    assert!(text.contains("is slower than") && text.contains("e2e p50"), "{text}");
+    let (low, high) =
+        (verdict["e2e_p50_s"]["low"].as_f64().unwrap(), verdict["e2e_p50_s"]["high"].as_f64().unwrap());
+    assert!(low > 1.2 && low <= high && verdict["rounds"] == 6, "{verdict}");
+    // Both got the same requests in every round, and say how many were good.
+    let shown = place.run(&["show", "records/load-1"]);
+    for part in ["verdict: ", "goodput", "good"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
 }
 
 #[test]

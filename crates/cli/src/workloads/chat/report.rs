@@ -37,6 +37,8 @@ pub struct ReportOptions {
     pub lines: Option<PathBuf>,
     /// Where to write the page with the curve.
     pub html: Option<PathBuf>,
+    /// The URL of the endpoint that others are compared with.
+    pub base: Option<String>,
 }
 
 /// The loads of a record, in the order of its runs. Attempts that were redone are left out.
