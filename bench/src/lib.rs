@@ -10,11 +10,13 @@
 //! | `bin/lm.rs`, `bin/mnist.rs` | the native engine beside PyTorch |
 //! | `bin/load.rs` | the load client beside others, on one core each |
 //! | `bin/bert.rs` | the native engine beside PyTorch for single sentences |
+//! | `bin/page.rs` | whether reports and the page stay fast and small |
 //! | `place.rs` | where a bench works, and the binary it measures |
 //! | `measure.rs` | CPU and wall-clock time of commands, and what `/proc` tells of a process |
 //! | `figures.rs` | medians, ranges and tables |
 //! | `goal.rs` | goals and whether they hold |
 //! | `campaign.rs` | the campaigns that are run |
+//! | `records.rs` | records larger than anybody would wait for |
 //! | `rivals.rs` | other programs that run commands |
 //! | `random.rs` | a small generator that is the same everywhere |
 //! | `reading.rs` | large logs, what they hold, and programs that search them |
@@ -39,4 +41,5 @@ pub mod place;
 pub mod planted;
 pub mod random;
 pub mod reading;
+pub mod records;
 pub mod rivals;

@@ -7,7 +7,7 @@ use assay_judge::course::course;
 use assay_judge::gather::gather;
 use assay_judge::{Evidence, GateResult, JudgeError, pivot, scaling};
 use assay_model::{
-    Bound, CellId, Entry, PlanInForce, RunId, RunResult, Settings, Source, Status, metric, names,
+    Bound, Caveat, CellId, Entry, PlanInForce, RunId, RunResult, Settings, Source, Status, metric, names,
 };
 use assay_report::study::{
     ExampleRun, FailedRuns, Judged, RunNumber, SeriesCourse, Studies, Study, StudyOrigin,
@@ -109,6 +109,13 @@ fn answers(index: &Index, summary: &Summary, options: &StudyOptions<'_>) -> Resu
         let most = if is_ranked { MOST_COMPARED } else { 0 };
         let mut answer = assay_judge::answer(&evidence, &order, most, plan.map_or(0, |plan| plan.seed));
         answer.best = answer.best.filter(|_| is_ranked);
+        if answer.rows.len() > MOST_COMPARED {
+            answer.caveats.push(Caveat {
+                code: "not_all_compared".to_owned(),
+                text: format!("only the first {MOST_COMPARED} cells are compared with the best one"),
+                hint: "`assay show -o answer.json` compares all".to_owned(),
+            });
+        }
         answer.common.retain(|name, value| defaults.get(name) != Some(value));
         Ok(Judged { answer, evidence })
     });
