@@ -20,10 +20,6 @@ COMMON = {
     "weight_decay": 0.05,
     "clip": 0.5,
     "mode": "sdpa",
-    "model": "",
-    "head": "",
-    "text": "",
-    "length": 0,
     "warmup": 0,
     "iterations": 1,
 }

@@ -50,7 +50,7 @@ fn main() -> anyhow::Result<ExitCode> {
     while bench.kills() < kills {
         bench.scene(kills, &mut random)?;
     }
-    bench.tell();
+    bench.report();
     let left = groups::remove(&groups::abandoned().difference(&before).cloned().collect());
     println!("{left} empty control groups were left behind by the kills, and are removed now\n");
     bench.judge(if quick { kills } else { KILLS }, &mut goals);
@@ -80,7 +80,7 @@ struct Bench<'a> {
     scenes: usize,
     refused: usize,
     total: Outcome,
-    /// What was wrong right after a kill, though it may look mended at the end.
+    /// What was wrong right after a kill, though it may look repaired at the end.
     worst: Audit,
 }
 
@@ -156,7 +156,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    fn tell(&self) {
+    fn report(&self) {
         let row = |(kind, (kills, under_way)): (&String, &(usize, usize))| {
             vec![kind.clone(), kills.to_string(), under_way.to_string()]
         };

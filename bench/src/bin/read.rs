@@ -13,7 +13,7 @@ use assay_bench::measure::{Cost, cost_with_output, peak_of_children};
 use assay_bench::place::{Options, Place, heading};
 use assay_bench::reading::logs::{LARGE, Log, make, make_small, warm};
 use assay_bench::reading::searchers::{ALL, Searcher};
-use assay_bench::reading::truth::{losses, told};
+use assay_bench::reading::truth::{losses, reported};
 use clap::Parser;
 
 /// Measures how fast logs are read: large ones beside other programs, and many small ones.
@@ -124,15 +124,15 @@ fn large(
 fn check(place: &Place, log: &Log) -> anyhow::Result<()> {
     let output = place.assay(Path::new(".")).args(["read", "--json"]).arg(&log.path).output()?;
     ensure!(output.status.success(), "assay read ended with {}", output.status);
-    let (told, truth) = (told(&output.stdout)?.losses, losses(&log.path, log.kind)?);
+    let (reported, truth) = (reported(&output.stdout)?.losses, losses(&log.path, log.kind)?);
     ensure!(
-        told == truth,
+        reported == truth,
         "assay read is wrong about the {} log: it has {} losses and the last is {:?}, not {} and {:?}",
         log.kind,
         truth.count,
         truth.last,
-        told.count,
-        told.last
+        reported.count,
+        reported.last
     );
     Ok(())
 }
@@ -151,7 +151,7 @@ fn measure(place: &Place, log: &Log, rounds: usize, searchers: &[Searcher]) -> a
             let exits: &[i32] = if searcher.may_find_nothing() { &[0, 1] } else { &[0] };
             match cost_with_output(&mut searcher.command(&program, &log.path), exits) {
                 Ok(cost) => costs.push(cost),
-                // A rival that fails is told, and is no reason not to measure the others.
+                // A rival that fails is named, and is no reason not to measure the others.
                 Err(error) if *searcher != Searcher::Assay => println!("{}: {error}", searcher.name()),
                 Err(error) => return Err(error),
             }
@@ -207,7 +207,7 @@ fn small(place: &Place, files: usize, goals: &mut Goals) -> anyhow::Result<()> {
         let output = place.assay(&directory).args(["read", "--json", "."]).output()?;
         seconds.push(began.elapsed().as_secs_f64());
         ensure!(output.status.success(), "assay read ended with {}", output.status);
-        found = told(&output.stdout)?.files;
+        found = reported(&output.stdout)?.files;
     }
     let spread = Spread::of(&seconds).context("nothing was measured")?;
     println!("{files} small files: median {} s, range {}, 3 times\n", number(spread.median), spread.range());

@@ -64,7 +64,7 @@ fn wall(times: usize, mut measure: impl FnMut() -> anyhow::Result<f64>) -> anyho
     Spread::of(&seconds).context("nothing was measured")
 }
 
-fn tell(what: &str, spread: Spread, unit: &str, times: usize) {
+fn report(what: &str, spread: Spread, unit: &str, times: usize) {
     println!("{what}: median {} {unit}, range {}, {times} times", number(spread.median), spread.range());
 }
 
@@ -72,7 +72,7 @@ fn start_up(place: &Place, goals: &mut Goals) -> anyhow::Result<()> {
     let directory = place.fresh("start-up")?;
     let times = 50;
     let spread = wall(times, || Ok(cost(place.assay(&directory).arg("--version"))?.wall_s))?.scaled(1e3);
-    tell("assay --version", spread, "ms", times);
+    report("assay --version", spread, "ms", times);
     goals.add("start-up", spread.median, "ms", Bound::Below(10.0));
     Ok(())
 }
@@ -83,7 +83,7 @@ fn large_plan(place: &Place, size: &Size, goals: &mut Goals) -> anyhow::Result<(
     fs::write(directory.join("campaign.toml"), matrix("large", COMMAND, a, b, 1))?;
     let spread =
         wall(size.times, || Ok(cost(place.assay(&directory).args(["plan", "campaign.toml"]))?.wall_s))?;
-    tell(&format!("assay plan, {} cells", a * b), spread, "s", size.times);
+    report(&format!("assay plan, {} cells", a * b), spread, "s", size.times);
     goals.add(format!("plan of {} cells", a * b), spread.median, "s", Bound::Below(1.0));
     Ok(())
 }
@@ -96,17 +96,17 @@ fn large_record(place: &Place, size: &Size, goals: &mut Goals) -> anyhow::Result
     let first = show()?;
     println!("first assay show, {runs} runs, makes the index: {} s", number(first));
     let spread = wall(size.times, show)?;
-    tell(&format!("assay show, {runs} runs"), spread, "s", size.times);
+    report(&format!("assay show, {runs} runs"), spread, "s", size.times);
     goals.add(format!("show of {runs} runs"), spread.median, "s", Bound::Below(1.0));
     let root = record.parent().unwrap_or(&directory);
     let list = || Ok(cost(place.assay(&directory).args(["list", "--root"]).arg(root))?.wall_s);
     let spread = wall(size.times, list)?;
-    tell(&format!("assay list, {runs} runs"), spread, "s", size.times);
+    report(&format!("assay list, {runs} runs"), spread, "s", size.times);
     goals.add(format!("list of {runs} runs"), spread.median, "s", Bound::Below(1.0));
     Ok(())
 }
 
-/// A look at the coordinator after so many runs.
+/// A look at the coordinator after a number of runs.
 struct Sample {
     runs: usize,
     look: Look,
@@ -161,7 +161,7 @@ fn memory_goal(samples: &[Sample], runs: usize, goals: &mut Goals) -> anyhow::Re
     Ok(())
 }
 
-/// Runs the long campaign and looks at the coordinator as it tells of finished runs.
+/// Runs the long campaign and looks at the coordinator as it reports finished runs.
 fn watch_campaign(place: &Place, size: &Size) -> anyhow::Result<Vec<Sample>> {
     let directory = place.fresh("long")?;
     let text = matrix("long", COMMAND, size.cells / 20, 20, size.repeats);
@@ -173,11 +173,11 @@ fn watch_campaign(place: &Place, size: &Size) -> anyhow::Result<Vec<Sample>> {
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()?;
-    let told = child.stderr.take().context("no standard error")?;
+    let messages = child.stderr.take().context("no standard error")?;
     let pid = child.id();
     let mut samples = Vec::new();
     let mut finished = 0;
-    for line in BufReader::new(told).lines() {
+    for line in BufReader::new(messages).lines() {
         if !line?.starts_with('[') {
             continue;
         }

@@ -13,7 +13,7 @@ pub struct Acknowledged {
     pub settings: BTreeSet<String>,
     /// `r3`, or `r3.2` for a second attempt.
     pub leaf: String,
-    /// Whether the line tells of a run that succeeded.
+    /// Whether the line is of a run that succeeded.
     pub succeeded: bool,
 }
 

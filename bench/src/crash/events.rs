@@ -42,6 +42,15 @@ pub fn overlaps(events: &[Event]) -> Vec<RunId> {
     found
 }
 
+/// Runs that began more than once.
+pub fn repeated_starts(events: &[Event]) -> usize {
+    let mut starts: BTreeMap<&RunId, usize> = BTreeMap::new();
+    for event in events.iter().filter(|event| event.what == "start") {
+        *starts.entry(&event.run).or_default() += 1;
+    }
+    starts.values().filter(|&&count| count > 1).count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -33,7 +33,7 @@ const CRASHES: usize = 4;
 /// Entries written between two losses of power, at most.
 const MOST_ENTRIES: usize = 24;
 
-/// Makes at least so many images in a directory.
+/// Makes at least this many images in a directory.
 pub fn lose_power(directory: &Path, images: usize, seed: u64) -> anyhow::Result<Tally> {
     let mut random = Random::new(seed);
     let mut tally = Tally::default();

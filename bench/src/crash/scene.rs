@@ -38,6 +38,8 @@ pub struct Outcome {
     pub outliving: usize,
     /// Runs that were alive while a later attempt at the same repeat was.
     pub overlaps: usize,
+    /// Runs whose process began more than once, by what they wrote outside the record.
+    pub repeated_starts: usize,
     /// Planned runs that the record does not have.
     pub missing: usize,
     /// Runs that were acknowledged.
@@ -83,8 +85,8 @@ impl<'a> Scene<'a> {
                 self.behind.push(session);
                 break Ending::Killed;
             }
-            let (ending, told) = session.conclude()?;
-            self.acknowledged.extend(told);
+            let (ending, reported) = session.conclude()?;
+            self.acknowledged.extend(reported);
             if ending != Ending::Refused || began.elapsed() > PATIENCE {
                 break ending;
             }
@@ -100,7 +102,7 @@ impl<'a> Scene<'a> {
             Ending::Killed => Ok((Step::Killed, audit)),
             Ending::Complete => Ok((Step::Complete, audit)),
             Ending::Refused => bail!("the record stayed locked for {} s after a kill", PATIENCE.as_secs()),
-            Ending::Failed(told) => bail!("assay run failed:\n{told}"),
+            Ending::Failed(reported) => bail!("assay run failed:\n{reported}"),
         }
     }
 
@@ -122,6 +124,7 @@ impl<'a> Scene<'a> {
             orphans: alive.len(),
             outliving: alive.iter().filter(|orphan| audit.runs.contains(&orphan.run)).count(),
             overlaps: events::overlaps(&events).len(),
+            repeated_starts: events::repeated_starts(&events),
             missing: TROUBLED_RUNS.saturating_sub(audit.succeeded),
             acknowledged: self.acknowledged.len(),
             audit,

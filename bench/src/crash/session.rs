@@ -204,7 +204,7 @@ fn ending(status: ExitStatus, output: &SessionOutput) -> Ending {
     }
 }
 
-/// Reads what a session tells until its end. A line that was cut short acknowledges nothing.
+/// Reads what a session prints until its end. A line that was cut short acknowledges nothing.
 fn listen(stderr: ChildStderr) -> SessionOutput {
     let mut output = SessionOutput::default();
     let mut reader = BufReader::new(stderr);

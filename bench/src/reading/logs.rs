@@ -28,7 +28,7 @@ pub const SMALL: [&str; 8] =
 /// The length of a small log.
 const SMALL_BYTES: u64 = 4096;
 
-/// Writes a log of about so many bytes.
+/// Writes a log of about this many bytes.
 pub fn make(directory: &Path, kind: &'static str, bytes: u64, seed: u64) -> anyhow::Result<Log> {
     let path = directory.join(format!("{kind}-{}.log", bytes / 1_000_000));
     write(&path, kind, &BTreeMap::new(), bytes, seed)?;

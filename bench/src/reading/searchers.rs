@@ -25,7 +25,7 @@ pub enum Searcher {
 pub const ALL: [Searcher; 5] =
     [Searcher::Assay, Searcher::Grep, Searcher::RipgrepMapped, Searcher::RipgrepRead, Searcher::Python];
 
-/// Texts that tell a reader where values stand, over the kinds of logs that are read here.
+/// Texts by which a reader finds values, over the kinds of logs that are read here.
 const KEYS: [&str; 8] = [
     "| Train Device=",
     "sample(s) in ",
@@ -69,7 +69,7 @@ impl Searcher {
         }
     }
 
-    /// How many rounds to measure of so many: the script takes its time.
+    /// How many of these rounds to measure: the script takes its time.
     pub fn rounds(self, rounds: usize) -> usize {
         if self == Searcher::Python { rounds.div_ceil(3) } else { rounds }
     }

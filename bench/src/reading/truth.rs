@@ -58,8 +58,8 @@ pub struct WorkloadEvent {
 }
 
 /// What the lines that `assay read --json` prints say.
-pub fn told(printed: &[u8]) -> anyhow::Result<WorkloadEvent> {
-    let mut told = WorkloadEvent::default();
+pub fn reported(printed: &[u8]) -> anyhow::Result<WorkloadEvent> {
+    let mut reported = WorkloadEvent::default();
     let mut files = BTreeSet::new();
     for line in printed.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
         let run: serde_json::Value = serde_json::from_slice(line).context("assay read printed no JSON")?;
@@ -68,14 +68,14 @@ pub fn told(printed: &[u8]) -> anyhow::Result<WorkloadEvent> {
         }
         // A long series is thinned, so its count is what was seen, and the last loss is the run's metric.
         for series in losses_among(&run["series"]) {
-            told.losses.count += series["seen"].as_u64().unwrap_or(0);
+            reported.losses.count += series["seen"].as_u64().unwrap_or(0);
         }
         for metric in losses_among(&run["observations"]) {
-            told.losses.last = metric["value"].as_f64().or(told.losses.last);
+            reported.losses.last = metric["value"].as_f64().or(reported.losses.last);
         }
     }
-    told.files = files.len();
-    Ok(told)
+    reported.files = files.len();
+    Ok(reported)
 }
 
 /// Those of some series or metrics that are training losses.
@@ -105,8 +105,8 @@ mod tests {
                  \"observations\":[{{\"metric\":\"loss.train\",\"value\":{last}}}]}}\n"
             )
         };
-        let told = told(format!("{}{}", line("a", 2.0), line("b", 1.5)).as_bytes()).unwrap();
-        assert_eq!(told, WorkloadEvent { losses: Losses { count: 20, last: Some(1.5) }, files: 2 });
-        assert!(super::told(b"nothing\n").is_err());
+        let reported = reported(format!("{}{}", line("a", 2.0), line("b", 1.5)).as_bytes()).unwrap();
+        assert_eq!(reported, WorkloadEvent { losses: Losses { count: 20, last: Some(1.5) }, files: 2 });
+        assert!(super::reported(b"nothing\n").is_err());
     }
 }

@@ -4,17 +4,21 @@
 //! |---|---|
 //! | `product.rs` | a column is a constant times others with exponents -1 and 1 |
 //! | `reference.rs` | a column of ratios or changes against one row, or against the row before |
+//! | `samples.rs` | statistics of samples that other tables and lines list |
 //! | `sum.rs` | columns and rows that are sums or statistics of others |
 //! | `order.rs` | percentiles in order, minimum, mean and maximum, spreads, shares |
 
 mod order;
 mod product;
 mod reference;
+mod samples;
 mod sum;
 
 use crate::checks::{Check, Checks};
 use crate::grid::Grid;
 use crate::interval::Interval;
+
+pub use samples::{check as check_samples, check_line};
 
 /// Checks one table. `constants` are the numbers of the text around it.
 pub fn check(grid: &Grid, constants: &[Interval], checks: &mut Checks) {

@@ -1,18 +1,25 @@
 //! Claims of prose, and the evidence for them in the same documents.
 
+mod bound;
 mod equation;
-mod evidence;
+mod level;
+mod method;
+mod metric;
 mod naming;
-mod ratio;
+mod observed;
+mod pairs;
 mod relation;
+mod relative;
 mod sentence;
 
+use crate::algebra::check_line;
 use crate::checks::Checks;
 use crate::grid::Grid;
 use crate::interval::Interval;
 use crate::manuscript::{Block, Manuscript};
 use crate::quantity::{Quantity, quantities};
-use evidence::Pool;
+use observed::Observed;
+use pairs::Pool;
 use sentence::{Sentence, sentences};
 
 /// Checks the equations of paragraphs and listings.
@@ -23,8 +30,14 @@ pub fn equations(manuscript: &Manuscript, checks: &mut Checks) {
             Block::Paragraph(text) | Block::Heading(text) => {
                 let found = equation::check(&text.text, file, |at| text.line_at(at));
                 found.into_iter().for_each(|finding| checks.push(finding));
+                if text.text.len() < 2000 {
+                    check_line(&text.text, file, text.line_at(0), checks);
+                }
             }
             Block::Listing(lines) => {
+                for line in lines.iter().filter(|line| line.text.len() < 400) {
+                    check_line(&line.text, file, line.number, checks);
+                }
                 for line in lines.iter().filter(|line| line.text.len() < 400 && line.text.contains('=')) {
                     let found = equation::check(&line.text, file, |_| line.number);
                     found.into_iter().for_each(|finding| checks.push(finding));
@@ -45,11 +58,19 @@ pub fn check(manuscript: &Manuscript, grids: &[Grid], checks: &mut Checks) {
     let sentences = sentences(manuscript);
     let listed = listed(manuscript);
     let pool = Pool { grids, sentences: &sentences, listed: &listed };
+    let observed = Observed::new(manuscript);
+    let own: Vec<Grid> = grids.iter().filter(|grid| grid.file == manuscript.file).cloned().collect();
+    bound::tables(&own)
+        .into_iter()
+        .chain(bound::answers(&own, &pool))
+        .for_each(|finding| checks.push(finding));
     for (index, sentence) in sentences.iter().enumerate() {
         let context = context(&sentences, index);
-        for finding in ratio::check(sentence, &context, &pool) {
-            checks.push(finding);
-        }
+        let found = relative::check(sentence, &context, &pool);
+        let found = found.into_iter().chain(level::check(sentence, &context, &pool));
+        let found = found.chain(bound::check(sentence, &pool)).chain(observed.check(sentence));
+        let found = found.chain(method::check(sentence, &pool));
+        found.for_each(|finding| checks.push(finding));
     }
 }
 

@@ -177,7 +177,17 @@ fn transposed(raw: &RawTable) -> RawTable {
 }
 
 fn typed(raw: &RawTable, file: &str, block: usize) -> Grid {
-    let units: Vec<Unit> = raw.header.iter().map(|text| header_unit(text)).collect();
+    let mut units: Vec<Unit> = raw.header.iter().map(|text| header_unit(text)).collect();
+    // `Images per second, four jobs each`: a caption may give the unit of columns that have none.
+    let caption = crate::unit::leading_unit(&raw.caption).map(|(unit, _)| unit).filter(Unit::is_rate);
+    if let Some(caption) = caption.filter(|_| units.iter().all(Unit::is_count)) {
+        let numbered = raw.header.iter().map(|text| is_numbered(text) || header::is_statistic(text));
+        units
+            .iter_mut()
+            .zip(numbered)
+            .filter(|(_, named)| *named)
+            .for_each(|(unit, _)| *unit = caption.clone());
+    }
     let mut columns = Vec::new();
     let mut cells: Vec<Vec<Option<Cell>>> = vec![Vec::new(); raw.rows.len()];
     let mut measured = false;
@@ -193,8 +203,7 @@ fn typed(raw: &RawTable, file: &str, block: usize) -> Grid {
         let column = cells.iter().filter_map(|row| row[index].as_ref());
         let is_label = numbers == 0 || numbers * 2 < filled;
         let named = header::is_statistic(&raw.header[index]) || is_numbered(&raw.header[index]);
-        let chosen =
-            !measured && !named && column.clone().all(|cell| cell.is_plain_integer()) && unit.is_count();
+        let chosen = !measured && !named && unit.is_count() && column.clone().all(Cell::is_chosen);
         let kind = match (is_label, chosen) {
             (true, _) => ColumnKind::Label,
             (_, true) => ColumnKind::Setting,
@@ -205,8 +214,13 @@ fn typed(raw: &RawTable, file: &str, block: usize) -> Grid {
         let unit = if unit.is_none() { own.unwrap_or_else(Unit::none) } else { unit.clone() };
         let header = raw.header[index].clone();
         columns.push(Column { words: words(&header), header, unit, kind });
-        if is_label {
-            cells.iter_mut().for_each(|row| row[index] = None);
+        for cell in cells.iter_mut().filter_map(|row| row.get_mut(index)) {
+            match kind {
+                ColumnKind::Label => *cell = None,
+                // What was chosen is exact, however few digits it has.
+                ColumnKind::Setting => cell.iter_mut().for_each(Cell::make_exact),
+                ColumnKind::Measure => {}
+            }
         }
     }
     let labels: Vec<usize> =

@@ -97,6 +97,7 @@ fn check(manuscripts: &[Manuscript]) -> Vec<Finding> {
             algebra::check(grid, &constants, &mut checks);
         }
     }
+    algebra::check_samples(&grids.iter().flatten().cloned().collect::<Vec<Grid>>(), &mut checks);
     // The tables of the other documents may be what a write-up is about.
     let all: Vec<Grid> = grids.iter().flatten().filter(|grid| grid.rows.len() <= 1000).cloned().collect();
     for manuscript in manuscripts {
@@ -108,12 +109,13 @@ fn check(manuscripts: &[Manuscript]) -> Vec<Finding> {
 
 fn grids(manuscript: &Manuscript) -> Vec<Grid> {
     let blocks = manuscript.blocks.iter().enumerate();
-    blocks
-        .filter_map(|(block, content)| match content {
-            Block::Table(table) => Grid::new(table, &manuscript.file, block),
-            _ => None,
-        })
-        .collect()
+    let tables = blocks.filter_map(|(block, content)| match content {
+        Block::Table(table) => Grid::new(table, &manuscript.file, block),
+        _ => None,
+    });
+    let records =
+        manuscript.records().filter_map(|(block, table)| Grid::new(&table, &manuscript.file, block));
+    tables.chain(records).collect()
 }
 
 /// The worst first, then by file and line.

@@ -11,6 +11,7 @@
 //! | `html.rs` | HTML |
 //! | `latex.rs` | LaTeX |
 //! | `notebook.rs` | Jupyter notebooks |
+//! | `records.rs` | lines of one shape in listings, as tables |
 //! | `separated.rs` | CSV and TSV |
 
 mod aligned;
@@ -19,6 +20,7 @@ mod latex;
 mod markdown;
 mod markup;
 mod notebook;
+mod records;
 mod separated;
 
 /// The longest source that is read for claims.
@@ -96,6 +98,15 @@ impl Text {
 }
 
 impl Manuscript {
+    /// The tables that lines of a listing make, with the position of the listing.
+    pub fn records(&self) -> impl Iterator<Item = (usize, RawTable)> {
+        let blocks = self.blocks.iter().enumerate();
+        blocks.flat_map(|(index, block)| {
+            let tables = if let Block::Listing(lines) = block { records::tables(lines) } else { Vec::new() };
+            tables.into_iter().map(move |table| (index, table))
+        })
+    }
+
     /// Reads a source by its file name and, where that says nothing, by its content.
     pub fn read(file: &str, source: &str) -> Manuscript {
         let source = source.get(..LONGEST_SOURCE).unwrap_or(source);

@@ -131,6 +131,11 @@ fn number_at(text: &str, at: usize) -> (Option<Quantity>, usize) {
     }
     let prefix = currency_before(text, at);
     let mut unit = unit;
+    // The noun behind `a factor of 12 in speed` is not what is counted.
+    if unit.is_count() && is_factor(text, at) {
+        (unit, end) = (Unit { scale: 1.0, times: true, ..Unit::default() }, end);
+        return (Some(Quantity::new(&number, unit, text.get(at..end).unwrap_or_default(), at, end)), end);
+    }
     if prefix && unit.is_count() {
         let scale = unit.scale;
         unit = leading_unit("$").map_or(unit, |(unit, _)| unit);
@@ -143,6 +148,16 @@ fn number_at(text: &str, at: usize) -> (Option<Quantity>, usize) {
         quantity.written = -quantity.written;
     }
     (Some(quantity), end)
+}
+
+/// `a factor of 159`, `a speed-up of 3.2`, `speed-up 1.86`; a real-time factor is a metric.
+fn is_factor(text: &str, at: usize) -> bool {
+    let head = text.get(..at).unwrap_or_default().trim_end().to_lowercase();
+    let words = ["of", "about", "roughly", "nearly", "almost", "only", "="];
+    let mut words_before = head.split_whitespace().rev().skip_while(|word| words.contains(word));
+    let name = words_before.next().unwrap_or_default().trim_start_matches('(');
+    let qualified = words_before.next().is_some_and(|word| word.ends_with("time"));
+    matches!(name, "factor" | "speed-up" | "speedup") && !qualified
 }
 
 /// Whether the word that a number continues has letters.

@@ -70,6 +70,34 @@ impl Unit {
         self.exponents.get("s") == Some(&-1)
     }
 
+    /// Whether both count the same things, as far as both say; devices in the denominator matter.
+    pub fn same_things(&self, other: &Unit) -> bool {
+        let things = |unit: &Unit| -> Vec<(String, i8)> {
+            let counted = unit.exponents.iter().filter(|(symbol, _)| !MEASURES.contains(&symbol.as_str()));
+            counted.map(|(symbol, exponent)| (symbol.clone(), *exponent)).collect()
+        };
+        let (one, other) = (things(self), things(other));
+        let denominators =
+            |things: &[(String, i8)]| things.iter().filter(|(_, exponent)| *exponent < 0).count();
+        denominators(&one) == denominators(&other)
+            && (one.is_empty() || other.is_empty() || one.iter().any(|thing| other.contains(thing)))
+    }
+
+    /// Whether it names no counted thing.
+    pub fn counts_nothing(&self) -> bool {
+        self.exponents.keys().all(|symbol| MEASURES.contains(&symbol.as_str()))
+    }
+
+    /// What a written number is multiplied by.
+    pub fn factor(&self) -> f64 {
+        if self.scale == 0.0 { 1.0 } else { self.scale }
+    }
+
+    /// Whether this base symbol is part of it.
+    pub fn has(&self, symbol: &str) -> bool {
+        self.exponents.contains_key(symbol)
+    }
+
     /// The exponent of each measure, for arithmetic on them.
     pub fn measure_exponents(&self) -> [i8; MEASURES.len()] {
         MEASURES.map(|symbol| self.exponents.get(symbol).copied().unwrap_or(0))

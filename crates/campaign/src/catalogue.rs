@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use assay_model::Platform;
-use assay_model::platform::{ErrorHint, Limits};
+use assay_model::platform::{BatchSettings, ErrorHint, Limits};
 
+use crate::platform_keys;
 use crate::problem::{Problem, Problems};
 use crate::quantity;
 use crate::reader::{self, Collector, Item, Table};
@@ -92,7 +93,6 @@ impl Catalogue {
         &self.platforms
     }
 
-    /// The platform of a name.
     pub fn get(&self, name: &str) -> Option<&Platform> {
         self.platforms.iter().find(|platform| platform.name == name)
     }
@@ -140,12 +140,20 @@ fn read(top: &mut Table<'_>, file: &str, problems: &Collector<'_>) -> Option<Pla
     }
     let hints = top.get("hint").map(|item| item.tables()).unwrap_or_default();
     let hints = hints.into_iter().filter_map(read_hint).collect();
+    let host = top.get("host").and_then(|item| item.text()).map(|text| text.value);
+    let mut batch = BatchSettings::default();
+    if let Some(mut table) = top.get("batch").and_then(|item| item.table()) {
+        platform_keys::read(&mut table, &mut batch);
+        table.finish();
+    }
     let name = name?;
     check_name(&name, file, problems);
     Some(Platform {
         name: name.value,
         summary: summary.unwrap_or_default(),
         launcher: launcher?.value,
+        host,
+        batch,
         limits,
         environment,
         // `auto` is what happens without a dialect.

@@ -53,9 +53,7 @@ pub enum Assignment {
     Fixed(Value),
     /// Text with placeholders. One placeholder alone keeps the type of its setting.
     Text(Template),
-    /// A list.
     List(Vec<Assignment>),
-    /// A table.
     Table(Vec<(String, Assignment)>),
 }
 

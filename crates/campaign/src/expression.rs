@@ -124,7 +124,6 @@ enum Function {
 pub const WORDS: [&str; 6] = ["and", "or", "not", "in", "true", "false"];
 
 impl Expression {
-    /// Parses an expression.
     pub fn parse(text: &str) -> Result<Expression, ExpressionError> {
         Ok(Expression { text: text.to_owned(), root: parser::parse(text)? })
     }
@@ -145,7 +144,6 @@ impl Expression {
         names
     }
 
-    /// Its value.
     pub fn evaluate(&self, scope: Scope<'_>) -> Result<Value, ExpressionError> {
         evaluate::value(&self.root, scope).map(evaluate::Operand::to_value)
     }

@@ -25,6 +25,7 @@ pub mod configuration;
 mod expand;
 pub mod expression;
 pub mod plan;
+mod platform_keys;
 pub mod problem;
 pub mod quantity;
 mod reader;
@@ -34,8 +35,7 @@ mod suggest;
 pub mod template;
 
 pub use campaign::{
-    Campaign, CampaignBuilder, Fewer, GateRule, Keep, LoadError, OrderBy, Pattern, REPLAY, Repeats, Shell,
-    Stream,
+    Campaign, CampaignBuilder, Fewer, GateRule, LoadError, OrderBy, Pattern, REPLAY, Repeats, Shell,
 };
 pub use catalogue::Catalogue;
 pub use check::Resources;

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use assay_model::Value;
 
+use crate::plan::InvocationError;
 use crate::problem::Problem;
 use crate::shell::QuoteTracker;
 
@@ -135,16 +136,19 @@ impl Template {
     }
 
     /// Fills in the placeholders of a shell command. What is quoted fits the quotes that it is inserted between.
-    pub fn render_shell(&self, lookup: &Lookup<'_>) -> Result<String, String> {
+    pub fn render_shell(&self, lookup: &Lookup<'_>) -> Result<String, InvocationError> {
+        let missing = |name: &String| InvocationError::Placeholder(name.clone());
         let mut text = String::with_capacity(self.text.len() + 32);
         let mut quotes = QuoteTracker::new();
         for part in &self.parts {
             let piece = match part {
                 Part::Literal(literal) => literal.clone(),
-                Part::Placeholder(name, _) => lookup(name).ok_or_else(|| name.clone())?.to_string(),
+                Part::Placeholder(name, _) => lookup(name).ok_or_else(|| missing(name))?.to_string(),
                 Part::Quoted(name, _) => {
-                    let value = lookup(name).ok_or_else(|| name.clone())?.to_string();
-                    text.push_str(&quotes.quote(&value));
+                    let value = lookup(name).ok_or_else(|| missing(name))?.to_string();
+                    let unquotable =
+                        || InvocationError::Unquotable { name: name.clone(), value: value.clone() };
+                    text.push_str(&quotes.quote(&value).ok_or_else(unquotable)?);
                     continue;
                 }
             };

@@ -19,6 +19,7 @@ fn registry() -> Registry {
         optional: false,
     };
     Registry {
+        on: None,
         workloads: vec![WorkloadDescription {
             name: "matmul".into(),
             summary: "multiplies".into(),
@@ -48,7 +49,7 @@ fn registry() -> Registry {
     }
 }
 
-/// Everything that is told about a file, from reading to planning.
+/// Every problem reported for a file, from reading to planning.
 fn told_in(text: &str, directory: &Path) -> String {
     let problems: Problems = match Campaign::parse("c.toml", text, directory, &registry()) {
         Err(problems) => problems,
@@ -60,18 +61,18 @@ fn told_in(text: &str, directory: &Path) -> String {
     problems.render(false)
 }
 
-fn told(text: &str) -> String {
+fn diagnostics(text: &str) -> String {
     told_in(text, Path::new("."))
 }
 
 #[test]
 fn nothing_is_told_about_the_example() {
-    assert_eq!(told(assay_campaign::EXAMPLE), "");
+    assert_eq!(diagnostics(assay_campaign::EXAMPLE), "");
 }
 
 #[test]
 fn mistyped_and_misplaced_keys() {
-    assert_snapshot!(told(
+    assert_snapshot!(diagnostics(
         r#"nmae = "x"
 timeout = "5 min"
 [workload]
@@ -87,7 +88,7 @@ question = "why?"
 
 #[test]
 fn wrong_types_and_values() {
-    assert_snapshot!(told(
+    assert_snapshot!(diagnostics(
         r#"name = 5
 [workload]
 command = "true {a} {b}"
@@ -116,7 +117,7 @@ memory = "4 gigs"
 
 #[test]
 fn syntax_errors_do_not_hide_other_problems() {
-    assert_snapshot!(told(
+    assert_snapshot!(diagnostics(
         r#"name = "x
 question = 'fine'
 [workload]
@@ -129,7 +130,7 @@ batch = [8, 16
 
 #[test]
 fn placeholders_and_settings() {
-    assert_snapshot!(told(
+    assert_snapshot!(diagnostics(
         r#"name = "x"
 [workload]
 command = "run {bacth} {nobody} ${HOME} {x-y} | awk '{print $1}'"
@@ -148,7 +149,7 @@ threads = [1]
 
 #[test]
 fn settings_that_change_nothing() {
-    assert_snapshot!(told(
+    assert_snapshot!(diagnostics(
         r#"name = "x"
 [workload]
 command = "run {batch}"
@@ -163,7 +164,7 @@ note = ["a"]
 
 #[test]
 fn sweeps() {
-    assert_snapshot!(told(
+    assert_snapshot!(diagnostics(
         r#"name = "x"
 [workload]
 command = "run {a} {b} {c} {d} {e} {f}"
@@ -185,7 +186,7 @@ f = 2
 
 #[test]
 fn expressions() {
-    assert_snapshot!(told(
+    assert_snapshot!(diagnostics(
         r#"name = "x"
 [workload]
 command = "run {batch} {mode}"
@@ -201,7 +202,7 @@ require = ["batch && true", "8 < batch < 16", "(batch"]
 
 #[test]
 fn expressions_that_fail_on_a_point() {
-    assert_snapshot!(told(
+    assert_snapshot!(diagnostics(
         r#"name = "x"
 [workload]
 command = "run {batch} {mode}"
@@ -221,7 +222,7 @@ tasks = "batch / 3"
 
 #[test]
 fn batch_not_divisible_by_tasks() {
-    assert_snapshot!(told(
+    assert_snapshot!(diagnostics(
         r#"name = "x"
 [workload]
 command = "run {batch} {tasks}"
@@ -238,15 +239,15 @@ require = ["batch % tasks == 0"]
 fn everything_excluded_and_points_given_twice() {
     let text =
         "name = 'x'\n[workload]\ncommand = 'run {a}'\n[vary]\na = [1, 2]\n[where]\nexclude = ['a > 0']\n";
-    assert_snapshot!(told(text));
-    assert_snapshot!(told(
+    assert_snapshot!(diagnostics(text));
+    assert_snapshot!(diagnostics(
         "name = 'x'\n[workload]\ncommand = 'run {a}'\n[vary]\na = [1, 1]\n[[point]]\na = 1\n"
     ));
 }
 
 #[test]
 fn thirty_two_tasks_with_sixteen_per_node_on_one_node() {
-    assert_snapshot!(told(
+    assert_snapshot!(diagnostics(
         r#"name = "x"
 [workload]
 command = "run {tasks}"
@@ -272,7 +273,7 @@ command = "run"
 timeout = "15 min"
 expected = "30 min"
 "#;
-    assert_snapshot!(told(by_timeout));
+    assert_snapshot!(diagnostics(by_timeout));
     let by_platform = r#"name = "x"
 [workload]
 command = "run {epochs}"
@@ -283,12 +284,12 @@ platforms = ["small"]
 timeout = "1 h"
 expected = { seconds = "30 * epochs" }
 "#;
-    assert_snapshot!(told(by_platform));
+    assert_snapshot!(diagnostics(by_platform));
 }
 
 #[test]
 fn requests_that_do_not_fit_the_platform() {
-    assert_snapshot!(told(
+    assert_snapshot!(diagnostics(
         r#"name = "x"
 [workload]
 command = "run {tasks}"
@@ -309,7 +310,7 @@ devices = 9
 
 #[test]
 fn names_that_do_not_exist() {
-    assert_snapshot!(told(
+    assert_snapshot!(diagnostics(
         r#"name = "x/y"
 [workload]
 kind = "matmull"
@@ -324,7 +325,7 @@ headline = "duration.wal"
 
 #[test]
 fn built_in_workloads() {
-    assert_snapshot!(told(
+    assert_snapshot!(diagnostics(
         r#"name = "x"
 [workload]
 kind = "matmul"
@@ -336,13 +337,13 @@ colour = "red"
 size = [16, 8192]
 "#
     ));
-    assert_snapshot!(told("name = 'x'\nworkload = 'matmul'\n"));
-    assert_eq!(told("name = 'x'\nworkload = 'matmul'\n[vary]\nsize = [16]\n"), "");
+    assert_snapshot!(diagnostics("name = 'x'\nworkload = 'matmul'\n"));
+    assert_eq!(diagnostics("name = 'x'\nworkload = 'matmul'\n[vary]\nsize = [16]\n"), "");
 }
 
 #[test]
 fn repeats_that_contradict_themselves() {
-    assert_snapshot!(told(
+    assert_snapshot!(diagnostics(
         r#"name = "x"
 [workload]
 command = "true"
@@ -353,15 +354,15 @@ at_most = 5
 expected = "2 min"
 "#
     ));
-    assert_snapshot!(told(
+    assert_snapshot!(diagnostics(
         "name = 'x'\n[workload]\ncommand = 'true'\n[repeats]\nat_most = 9\nbudget = '1 min'\n[run]\nexpected = '2 min'\n"
     ));
-    assert_snapshot!(told("name = 'x'\n[workload]\ncommand = 'true'\n[repeats]\nat_most = 9\n"));
+    assert_snapshot!(diagnostics("name = 'x'\n[workload]\ncommand = 'true'\n[repeats]\nat_most = 9\n"));
 }
 
 #[test]
 fn fewer_repeats_that_cannot_be() {
-    assert_snapshot!(told(
+    assert_snapshot!(diagnostics(
         r#"name = "x"
 [workload]
 command = "run {size} {batch}"
@@ -383,17 +384,17 @@ at_most = 2
 at_least = "two"
 "#
     ));
-    assert_snapshot!(told(
+    assert_snapshot!(diagnostics(
         "name = 'x'\n[workload]\ncommand = 'true'\n[repeats]\nat_least = 1\nfewer = [{ where = 'true', at_least = 1 }]\n"
     ));
-    assert_snapshot!(told(
+    assert_snapshot!(diagnostics(
         "name = 'x'\n[workload]\ncommand = 'true'\n[repeats.fewer]\nwhere = 'true'\nat_least = 1\n"
     ));
 }
 
 #[test]
 fn fewer_repeats_that_change_nothing() {
-    assert_snapshot!(told(
+    assert_snapshot!(diagnostics(
         r#"name = "x"
 [workload]
 command = "run {size}"
@@ -415,14 +416,14 @@ at_least = 1
 expected = "2 min"
 "#
     ));
-    assert_snapshot!(told(
+    assert_snapshot!(diagnostics(
         "name = 'x'\n[workload]\ncommand = 'run {a}'\n[vary]\na = [1, 2]\n[[repeats.fewer]]\nwhere = 'a / (a - 1) > 1'\nat_least = 1\n"
     ));
 }
 
 #[test]
 fn patterns_and_gates() {
-    assert_snapshot!(told(
+    assert_snapshot!(diagnostics(
         r#"name = "x"
 [workload]
 command = "true"
@@ -468,7 +469,7 @@ where = "nothing == 1"
 
 #[test]
 fn metrics_that_are_known_already() {
-    assert_snapshot!(told(
+    assert_snapshot!(diagnostics(
         r#"name = "x"
 [workload]
 command = "true"

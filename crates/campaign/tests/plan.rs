@@ -22,6 +22,7 @@ fn registry() -> Registry {
     let second = "name = 'second'\nlauncher = 'local'\n[environment]\nPLACE = 'there'\nLC_ALL = 'x'\n[log]\ndialect = 'poptorch'\n";
     catalogue.add(Catalogue::parse("second.toml", second).unwrap());
     Registry {
+        on: None,
         workloads: vec![WorkloadDescription {
             name: "matmul".into(),
             summary: String::new(),
@@ -373,9 +374,9 @@ fn the_commented_parts_of_the_example_are_valid_keys() {
         })
         .collect();
     assert!(uncommented > 30, "{uncommented}");
-    let told = match Campaign::parse("c.toml", &lines.join("\n"), Path::new("."), &registry()) {
+    let diagnostics = match Campaign::parse("c.toml", &lines.join("\n"), Path::new("."), &registry()) {
         Ok(_) => String::new(),
         Err(problems) => problems.render(false),
     };
-    assert!(!told.contains("unknown key") && !told.contains("not valid TOML"), "{told}");
+    assert!(!diagnostics.contains("unknown key") && !diagnostics.contains("not valid TOML"), "{diagnostics}");
 }

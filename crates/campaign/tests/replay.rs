@@ -1,4 +1,4 @@
-//! Campaigns that play recorded logs: what is told about their files, and what their runs play.
+//! Campaigns that play recorded logs: the problems reported for their files, and what their runs play.
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::path::Path;
@@ -29,7 +29,7 @@ fn planned(text: &str, directory: &Path) -> Result<Plan, Problems> {
     Campaign::parse("c.toml", text, directory, &registry())?.plan(&Context::default())
 }
 
-/// Everything that is told about a file, from reading to planning.
+/// Every problem reported for a file, from reading to planning.
 fn told_in(text: &str, directory: &Path) -> String {
     match planned(text, directory) {
         Err(problems) => problems.render(false),
@@ -37,7 +37,7 @@ fn told_in(text: &str, directory: &Path) -> String {
     }
 }
 
-fn told(text: &str) -> String {
+fn diagnostics(text: &str) -> String {
     told_in(text, Path::new("."))
 }
 
@@ -112,27 +112,31 @@ fn logs_are_found_relative_to_the_file_and_by_repeat() {
 
 #[test]
 fn mistakes_in_what_is_played() {
-    assert_snapshot!(told("name = 'x'\n[replay]\nlgo = 'a.log'\nspeed = 'fast'\n"));
-    assert_snapshot!(told(
+    assert_snapshot!(diagnostics("name = 'x'\n[replay]\nlgo = 'a.log'\nspeed = 'fast'\n"));
+    assert_snapshot!(diagnostics(
         "name = 'x'\n[replay]\nlog = 'a-{btach}.log'\nsample = 'cerebras'\nspeed = 0\n[vary]\nbatch = [1]\n"
     ));
-    assert_snapshot!(told("name = 'x'\n[replay]\nsample = 'cerebra'\nspeed = true\nof = 'cerebras'\n"));
-    assert_snapshot!(told(
+    assert_snapshot!(diagnostics(
+        "name = 'x'\n[replay]\nsample = 'cerebra'\nspeed = true\nof = 'cerebras'\n"
+    ));
+    assert_snapshot!(diagnostics(
         "name = 'x'\n[repeats]\nat_least = 1\n[replay]\nlog = 'a-{btach}.log'\n[replay.options]\nx = 1\n[vary]\nbatch = [1]\n"
     ));
-    assert_snapshot!(told(&SAMPLE.replace("batch-size =", "batchsize =")));
+    assert_snapshot!(diagnostics(&SAMPLE.replace("batch-size =", "batchsize =")));
 }
 
 #[test]
 fn replays_stand_in_a_campaign_of_their_own() {
     let workload = "name = 'x'\n[workload]\ncommand = 'true'\n";
-    assert_snapshot!(told(&format!("{workload}[run]\nplatforms = ['replay']\n")));
-    assert_snapshot!(told(&format!(
+    assert_snapshot!(diagnostics(&format!("{workload}[run]\nplatforms = ['replay']\n")));
+    assert_snapshot!(diagnostics(&format!(
         "{workload}[run]\nplatforms = ['local', 'replay']\n[replay]\nsample = 'cerebras'\n"
     )));
-    assert_snapshot!(told(&format!("{workload}[replay]\nsample = 'cerebras'\n")));
-    assert_snapshot!(told("name = 'x'\n[run]\nplatforms = ['local']\n[replay]\nsample = 'cerebras'\n"));
-    assert_snapshot!(told(&format!(
+    assert_snapshot!(diagnostics(&format!("{workload}[replay]\nsample = 'cerebras'\n")));
+    assert_snapshot!(diagnostics(
+        "name = 'x'\n[run]\nplatforms = ['local']\n[replay]\nsample = 'cerebras'\n"
+    ));
+    assert_snapshot!(diagnostics(&format!(
         "{workload}[run]\nplatforms = ['replay']\n[replay]\nsample = 'cerebras'\n[read]\nfollow = 'a.log'\n"
     )));
 }
@@ -140,14 +144,14 @@ fn replays_stand_in_a_campaign_of_their_own() {
 #[test]
 fn a_replay_takes_over_the_limits_of_the_platform_it_stands_for() {
     let text = "name = 'x'\n[vary]\ntasks = [16, 32]\n[replay]\nsample = 'cerebras'\nof = 'sambanova-sn30'\n[replay.options]\nsteps = '{tasks}'\n[resources]\nnodes = 1\ntasks = 'tasks'\ncpus_per_task = 8\n";
-    assert_snapshot!(told(text));
+    assert_snapshot!(diagnostics(text));
     let without = format!("{text}unfit = 'leave out'\n");
-    assert_snapshot!(told(&without));
+    assert_snapshot!(diagnostics(&without));
     let plan = planned(&without, Path::new(".")).unwrap();
     assert_eq!((plan.cells.len(), plan.excluded), (1, 1));
     assert_eq!(plan.platform(0).unwrap().name, "replay");
-    assert_snapshot!(told(&without.replace("[16, 32]", "[32]")));
-    assert_snapshot!(told(&without.replace("leave out", "drop")));
+    assert_snapshot!(diagnostics(&without.replace("[16, 32]", "[32]")));
+    assert_snapshot!(diagnostics(&without.replace("leave out", "drop")));
 }
 
 #[test]
@@ -161,7 +165,7 @@ fn columns_and_followed_files() {
     let paths = RunPaths { assay: Path::new("/assay"), run_directory: Path::new("/run") };
     let follow = plan.invocation(0, 1, &paths).unwrap().follow;
     assert_eq!(follow, [Path::new("/somewhere/out-8.log"), Path::new("/run/x")]);
-    assert_snapshot!(told(&format!(
+    assert_snapshot!(diagnostics(&format!(
         "{head}[report]\ncolumns = ['sample', 'samples', 'samples']\n[read]\nfollow = ['{{bach}}.log', 3]\n"
     )));
 }

@@ -4,13 +4,17 @@
 //! | file | holds |
 //! |---|---|
 //! | `answer/file.rs` | Markdown, CSV and JSON files |
+//! | `answer/findings.rs` | what a record supports, in sentences |
 //! | `answer/print.rs` | tables, gates and failures on the terminal |
 //! | `answer/layout.rs` | the additional tables that a campaign's `[report]` asks for |
 
 pub mod file;
+pub mod findings;
 pub mod layout;
 pub mod print;
 
+use assay_judge::answer::UNEQUAL_WORK;
+use assay_judge::findings::Finding;
 use assay_judge::gather::{gather, metrics};
 use assay_judge::{Answer, Evidence, GateResult, MetricSummary};
 use assay_store::{Index, Record, Summary};
@@ -60,8 +64,7 @@ pub fn judged(
     let (evidence, subject) = evidence(index, metric)?;
     let plan = subject.summary.plan.as_ref();
     let order = plan.map(|plan| plan.varied.clone()).unwrap_or_default();
-    let seed = plan.map_or(0, |plan| plan.seed);
-    Ok((assay_judge::answer(&evidence, &order, most_compared, seed), subject))
+    Ok((assay_judge::answer(&evidence, &order, most_compared), subject))
 }
 
 /// The same for people: without settings that have the workload's default in all cells, and without a best cell where
@@ -72,8 +75,18 @@ pub fn judged_for_people(
     most_compared: usize,
 ) -> anyhow::Result<(Answer, Subject)> {
     let is_ranked = index.summary()?.plan.is_none_or(|plan| plan.layout.against.is_none());
-    let (mut answer, subject) = judged(index, metric, if is_ranked { most_compared } else { 0 })?;
-    answer.best = answer.best.filter(|_| is_ranked);
+    let most_compared = if is_ranked { most_compared } else { 0 };
+    let (mut answer, mut subject) = judged(index, metric, most_compared)?;
+    if metric.is_none()
+        && let Some(rate) = ranked_instead(index, &answer)?
+    {
+        let why = answer.caveats;
+        (answer, subject) = judged(index, Some(&rate), most_compared)?;
+        answer.caveats.extend(why.into_iter().filter(|caveat| caveat.code == UNEQUAL_WORK));
+    }
+    if !is_ranked {
+        (answer.best, answer.may_be_best) = (None, Vec::new());
+    }
     let cells = index.cells()?;
     let workload = cells.first().map_or("", |cell| cell.workload.as_str());
     if cells.iter().all(|cell| cell.workload == workload)
@@ -86,6 +99,14 @@ pub fn judged_for_people(
         }
     }
     Ok((answer, subject))
+}
+
+/// The rate by which cells are ranked that a time must not rank, because they do different amounts of work.
+fn ranked_instead(index: &Index, answer: &Answer) -> anyhow::Result<Option<String>> {
+    if answer.caveats.iter().all(|caveat| caveat.code != UNEQUAL_WORK) {
+        return Ok(None);
+    }
+    Ok(evidence(index, Some(&answer.metric.name))?.0.rate)
 }
 
 /// Checks a record against the gates of its campaign.
@@ -102,6 +123,7 @@ pub struct AnswerJson {
     answer: Answer,
     metrics: Vec<MetricSummary>,
     gates: Vec<GateResult>,
+    findings: Vec<Finding>,
 }
 
 /// The answer of a record as JSON.
@@ -113,6 +135,7 @@ pub fn answer_json(record: &Record, index: &Index, metric: Option<&str>) -> anyh
         question: subject.question().map(str::to_owned),
         metrics: metrics(index, subject.summary.plan.as_ref())?,
         gates: gates(record, index)?,
+        findings: findings::findings(index, metric)?,
         answer,
     })
 }

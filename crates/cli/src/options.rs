@@ -31,8 +31,16 @@ Exit codes:
   6    result invalid
   130  interrupted (the record is kept)")]
 pub struct Arguments {
-    /// When to use color.
-    #[arg(long, alias = "colour", global = true, default_value = "auto", value_name = "WHEN")]
+    /// When to use color: auto, always or never.
+    #[arg(
+        long,
+        alias = "colour",
+        global = true,
+        default_value = "auto",
+        value_name = "WHEN",
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
     pub color: Color,
     #[command(subcommand)]
     pub verb: Verb,
@@ -42,9 +50,7 @@ pub struct Arguments {
 pub enum Color {
     /// On a terminal, unless NO_COLOR is set.
     Auto,
-    /// Always.
     Always,
-    /// Never.
     Never,
 }
 
@@ -60,6 +66,10 @@ pub enum Verb {
     Tour(Tour),
     /// Measure commands or a built-in workload without a campaign file.
     Bench(Box<bench::Bench>),
+    /// Show the jobs of a campaign that runs through a scheduler.
+    Status(Status),
+    /// Stop a campaign and cancel its jobs; finished runs are kept.
+    Cancel(Cancel),
     /// Print the answer of a record, list its runs, or write a report (-o).
     Show(Show),
     /// Compare two records, cell by cell.
@@ -118,6 +128,12 @@ pub struct Plan {
     /// Number of runs at once.
     #[arg(long, short, default_value_t = 1, value_name = "N", value_parser = jobs)]
     pub jobs: usize,
+    /// Plan for this platform instead of those that the campaign names.
+    #[arg(long, value_name = "PLATFORM")]
+    pub on: Option<String>,
+    /// Print the job scripts that would be submitted, one for each cell.
+    #[arg(long, conflicts_with = "json")]
+    pub scripts: bool,
     /// Print all cells and the order of all runs.
     #[arg(long)]
     pub all: bool,
@@ -132,8 +148,34 @@ pub struct Run {
     /// The campaign file.
     #[arg(default_value = "campaign.toml")]
     pub campaign: PathBuf,
+    /// Run on this platform instead of those that the campaign names; its record is `records/NAME-PLATFORM`.
+    #[arg(long, value_name = "PLATFORM")]
+    pub on: Option<String>,
+    /// Go on in the background, also when the terminal is closed.
+    #[arg(long)]
+    pub detach: bool,
     #[command(flatten)]
     pub how: How,
+}
+
+/// Options of `status`.
+#[derive(Debug, Args)]
+pub struct Status {
+    /// Record name or directory, or campaign file [default: the newest record].
+    pub record: Option<PathBuf>,
+    /// Show all jobs.
+    #[arg(long)]
+    pub all: bool,
+    /// Print JSON (see docs/json.md).
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `cancel`.
+#[derive(Debug, Args)]
+pub struct Cancel {
+    /// Record name or directory, or campaign file [default: the newest record].
+    pub record: Option<PathBuf>,
 }
 
 /// Options of `tour`.
@@ -226,22 +268,36 @@ pub struct Page {
 /// Options of `compare`.
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// Baseline: record name or directory, or campaign file.
-    pub base: PathBuf,
-    /// The record to compare with it.
-    pub other: PathBuf,
+    /// Baseline and the record to compare with it: names, directories or campaign files. With more than two, oldest
+    /// first, the last one is held against the noise that those before it show.
+    #[arg(required = true, num_args = 2.., value_name = "RECORD")]
+    pub records: Vec<PathBuf>,
     /// Metric to compare [default: the headline of the baseline].
     #[arg(long, short, value_name = "NAME")]
     pub metric: Option<String>,
-    /// Exit with code 4 if a cell is worse than in the baseline.
-    #[arg(long)]
-    pub fail_on_regression: bool,
+    /// Exit with code 4 if a cell is worse, and with 5 if there are too few runs or records to judge one.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub fail_on: Option<FailOn>,
+    /// Setting that does not distinguish cells, such as a binary's path. Repeatable.
+    #[arg(long, value_name = "SETTING")]
+    pub ignore: Vec<String>,
+    /// Take the records as versions in their order and name the one to measure next, or the first that is worse. Records
+    /// that do not exist are versions without a measurement.
+    #[arg(long, conflicts_with = "fail_on")]
+    pub bisect: bool,
     /// Write the comparison to a file; the ending chooses the format: .md, .csv or .json. Repeatable.
     #[arg(long, short, value_name = "FILE")]
     pub output: Vec<PathBuf>,
     /// Print JSON (see docs/json.md).
     #[arg(long)]
     pub json: bool,
+}
+
+/// What makes a comparison fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum FailOn {
+    /// A cell that is worse.
+    Regression,
 }
 
 /// Options of `read`.

@@ -38,6 +38,7 @@ pub fn registry(campaign_directory: &Path, purpose: Purpose) -> anyhow::Result<R
         workloads: workloads::descriptions(),
         dialects: built_in.chain(users.iter().map(|user| user.name())).map(str::to_owned).collect(),
         launchers,
+        on: None,
         platforms,
         samples: samples(),
         metrics: metrics(),
@@ -56,7 +57,7 @@ fn metrics() -> Vec<Metric> {
 
 /// Logs that can be generated.
 fn samples() -> Vec<Sample> {
-    let sample = |kind: &assay_samples::Kind| Sample {
+    let sample = |kind: &assay_samples::SampleKind| Sample {
         name: kind.name.to_owned(),
         options: kind.options.iter().map(|option| option.name.to_owned()).collect(),
     };
@@ -111,21 +112,10 @@ pub fn reader(plan: &Plan, platform: &Platform) -> anyhow::Result<Arc<Reader>> {
         .patterns
         .iter()
         .map(|pattern| {
-            let keep = match pattern.keep {
-                assay_campaign::Keep::First => assay_evidence::Keep::First,
-                assay_campaign::Keep::Last => assay_evidence::Keep::Last,
-                assay_campaign::Keep::Sum => assay_evidence::Keep::Sum,
-                assay_campaign::Keep::Series => assay_evidence::Keep::Series,
-            };
-            let stream = match pattern.stream {
-                assay_campaign::Stream::Stdout => Some(assay_evidence::Stream::Stdout),
-                assay_campaign::Stream::Stderr => Some(assay_evidence::Stream::Stderr),
-                assay_campaign::Stream::Both => None,
-            };
             let (metric, unit) = (&pattern.metric, pattern.unit.clone());
-            Pattern::new(metric, &pattern.regex, unit, pattern.factor, keep, stream).map_err(|error| {
-                Mistake::new(format!("the pattern for `{metric}`: {error}"), "use a smaller pattern")
-            })
+            Pattern::new(metric, &pattern.regex, unit, pattern.factor, pattern.keep, pattern.stream).map_err(
+                |error| Mistake::new(format!("the pattern for `{metric}`: {error}"), "use a smaller pattern"),
+            )
         })
         .collect();
     let dialect = plan.dialect_on(platform);

@@ -6,7 +6,7 @@ mod record;
 use std::collections::HashSet;
 use std::fs::Metadata;
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -102,6 +102,10 @@ impl Search {
             Ok(metadata) if metadata.is_dir() => self
                 .directory(argument, &metadata)
                 .with_context(|| format!("cannot list {}", argument.display())),
+            Ok(metadata) if is_device(&metadata) => {
+                let text = format!("{} is a device, which may never end", argument.display());
+                Err(Mistake::new(text, "give files or directories, or - for standard input").into())
+            }
             Ok(metadata) => {
                 if self.is_new(&metadata) {
                     self.found.push(Readable::File(argument.to_owned()));
@@ -174,6 +178,13 @@ impl Search {
         }
         Ok(())
     }
+}
+
+/// Whether this is a device. Reading the empty one is harmless, and common in scripts.
+fn is_device(metadata: &Metadata) -> bool {
+    let kind = metadata.file_type();
+    let is_null = std::fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == metadata.rdev());
+    kind.is_block_device() || (kind.is_char_device() && !is_null)
 }
 
 /// Whether a file inside a directory is hidden or, by its extension, not text.
@@ -263,6 +274,13 @@ mod tests {
         symlink("gone.log", root.join("broken.log")).unwrap();
         assert_eq!(found(&[root.to_owned()]), [root.join("a.log")]);
         assert_eq!(found(&[root.join("b.log"), root.join("a.log")]), [root.join("b.log")]);
+    }
+
+    #[test]
+    fn devices_are_refused_unless_they_are_empty() {
+        let mut search = Search::default();
+        assert!(search.add(Path::new("/dev/zero")).is_err_and(|error| error.to_string().contains("device")));
+        search.add(Path::new("/dev/null")).unwrap();
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Time stamps in log lines. Logs write them in many ways, some without a date, some without a zone, and some mix
 //! local time and UTC on one line; a stamp says what it lacks.
 
+use jiff::civil::{Date, date};
+
 /// A time stamp.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stamp {
@@ -13,6 +15,7 @@ pub struct Stamp {
 }
 
 const DAY: f64 = 86_400.0;
+const EPOCH: Date = date(1970, 1, 1);
 
 impl Stamp {
     /// Seconds after another stamp. Stamps of which one lacks its date are taken to lie within a day, the later one
@@ -69,13 +72,10 @@ fn dated(text: &[u8]) -> Option<(Stamp, usize)> {
         return None;
     }
     let (year, month, day) = (digits(text, 0, 4)?, digits(text, 5, 2)?, digits(text, 8, 2)?);
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
     let (time, mut length) = undated(text.get(11..)?)?;
     length += 11;
     let (offset, zone) = zone(text.get(length..)?);
-    let seconds = days(i64::from(year), i64::from(month), i64::from(day)) as f64 * DAY + time.seconds;
+    let seconds = days(year, month, day)? as f64 * DAY + time.seconds;
     let stamp = Stamp { seconds: seconds - offset.unwrap_or(0.0), dated: true, zoned: offset.is_some() };
     Some((stamp, length + zone))
 }
@@ -133,13 +133,11 @@ fn digits(text: &[u8], from: usize, count: usize) -> Option<u32> {
         .try_fold(0_u32, |number, byte| byte.is_ascii_digit().then(|| number * 10 + u32::from(byte - b'0')))
 }
 
-/// Days since 1970-01-01 (the civil calendar, by shifting the year to begin in March).
-pub(crate) fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let of_era = year - era * 400;
-    let of_year = (153 * (month + if month > 2 { -3 } else { 9 }) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+/// Days since 1970-01-01. None for a date that no calendar has, such as the 31st of June.
+pub(crate) fn days(year: u32, month: u32, day: u32) -> Option<i64> {
+    let date =
+        Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()?;
+    Some(date.duration_since(EPOCH).as_hours() / 24)
 }
 
 #[cfg(test)]

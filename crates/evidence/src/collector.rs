@@ -1,26 +1,12 @@
 //! The values of one metric over a run: the first, the last, their sum, and a series that stays small.
 
-use assay_model::{Observation, Origin, Scope, Series, Source, Unit};
+use assay_model::{Keep, Observation, Origin, Scope, Series, Source, Unit};
 
 use crate::clock::Stamp;
 
 /// The most values of one series that are kept. Beyond, every second value is dropped and the stride doubled, so a
 /// thinned series still spans the whole run.
 pub const LONGEST_SERIES: usize = 20_000;
-
-/// Which of several values of a metric is the observation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Keep {
-    /// The first one seen.
-    First,
-    /// The last one seen.
-    #[default]
-    Last,
-    /// Their sum.
-    Sum,
-    /// None: the values are kept as a series only.
-    Series,
-}
 
 /// One value that a reader found.
 #[derive(Debug, Clone, Copy)]

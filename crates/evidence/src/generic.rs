@@ -28,7 +28,7 @@ use crate::collector::Value;
 use crate::dialects::{Dialect, DialectReader, Shape, Taken};
 use crate::facts::{Facts, setting_number};
 use crate::line::Line;
-use crate::vocabulary::{CounterKind, MetricKind, Vocabulary};
+use crate::vocabulary::{CounterKind, MetricKind, Split, Vocabulary};
 use naming::{LineContext, NumberedLine};
 use plan::Plan;
 use table::TableHeader;
@@ -93,8 +93,12 @@ pub(crate) struct GenericReader {
     runs: Vec<u32>,
     context: LineContext,
     context_hash: u64,
-    table: Option<TableHeader>,
+    table: Option<Arc<TableHeader>>,
     tables: u64,
+    /// Whether a heading announced an evaluation.
+    evaluated: bool,
+    /// Lines in a row that are one `key: value` each, and how many of the values are switches.
+    listed: (u32, u32),
     /// The epoch that a line alone announced.
     epoch: Option<f64>,
     rank: Option<u32>,
@@ -162,6 +166,7 @@ impl GenericReader {
     /// The plan for a line of a new shape.
     fn plan(&mut self, text: &str) -> Plan {
         let found = tokens(text);
+        let dump = self.is_dump(text, &found);
         let line = NumberedLine { text, tokens: &found, runs: &self.runs };
         let vocabulary = Vocabulary::built_in();
         if let Some(row) =
@@ -172,41 +177,47 @@ impl GenericReader {
         if let Some(mut header) = TableHeader::read(&line, vocabulary) {
             self.tables += 1;
             header.number = self.tables;
-            self.table = Some(header);
-            self.set_context();
+            return Plan { header: Some(Arc::new(header)), ..Plan::default() };
+        }
+        if dump {
             return Plan::default();
         }
-        let plan = naming::plan(&line, &self.context, vocabulary);
+        let mut plan = naming::plan(&line, &self.context, vocabulary);
         let numbers =
             found.iter().any(|token| matches!(token.kind, TokenKind::Number(_) | TokenKind::Counter { .. }));
         if !numbers {
-            self.heading(text, &found, vocabulary);
+            plan.heading = heading(text, &found, vocabulary);
         }
         plan
     }
 
-    /// A line without numbers may say what the next ones are about.
-    fn heading(&mut self, text: &str, found: &[tokens::Token], vocabulary: &Vocabulary) {
-        let words = found.iter().filter(|token| token.kind == TokenKind::Word).count();
-        if words == 0 || words > 6 || text.len() > 80 {
-            return;
-        }
-        let split = vocabulary.split(text);
-        let titled = found
-            .first()
-            .is_some_and(|token| token.kind == TokenKind::Bar || token.kind == TokenKind::Sign(b'['))
-            || text.trim_end().ends_with(':');
-        let before = self.context.clone();
-        if split.is_some() || titled {
-            self.context.split = split;
-            self.context.section = if titled { crate::vocabulary::words(text) } else { Vec::new() };
-        }
-        if self.context != before {
-            self.set_context();
-        }
+    /// Whether a line belongs to a dump of settings: one of many `key: value` lines, some of them switches.
+    fn is_dump(&mut self, text: &str, found: &[tokens::Token]) -> bool {
+        let joint = |token: &tokens::Token| matches!(token.kind, TokenKind::Sign(b':' | b'='));
+        let place = found.iter().position(joint);
+        let pair = place.is_some_and(|place| (1..=3).contains(&place))
+            && found.iter().filter(|token| joint(token)).count() == 1;
+        let value = text.rsplit([':', '=']).next().unwrap_or_default().trim();
+        let switch = ["True", "False", "None", "true", "false", "null"].contains(&value);
+        self.listed = if pair { (self.listed.0 + 1, self.listed.1 + u32::from(switch)) } else { (0, 0) };
+        self.listed.0 > 6 && self.listed.1 > 1
     }
 
     fn apply(&mut self, key: u64, plan: &Plan, text: &str, facts: &mut Facts<'_>) -> Taken {
+        if let Some(header) = &plan.header {
+            self.table = Some(Arc::clone(header));
+            self.set_context();
+            return Taken::Nothing;
+        }
+        if let Some(heading) = &plan.heading {
+            self.context.clone_from(heading);
+            // `Start training` opens a log of which every line may be of training; after an evaluation it ends that.
+            self.evaluated |= heading.split.is_some_and(|split| split != Split::Train);
+            if !self.evaluated {
+                self.context.split = None;
+            }
+            self.set_context();
+        }
         if plan.diverged {
             facts.diverged();
         }
@@ -231,6 +242,9 @@ impl GenericReader {
                 continue;
             }
             let Some((value, written)) = slot.place.read(text, &self.runs) else { continue };
+            if slot.when_complete && self.is_time_left(plan, text, value * slot.factor) {
+                continue;
+            }
             // A share that exceeds 1 without a percent sign is on a scale that nothing prints.
             let unit = if slot.unit == Unit::Fraction && slot.factor == 1.0 && value > 1.0 {
                 &Unit::One
@@ -243,13 +257,26 @@ impl GenericReader {
             found.inferred = slot.inferred;
             facts.value(found);
         }
-        self.expire();
+        self.expire(plan);
         Taken::Whole
     }
 
-    /// A heading's split holds for the line below it: the one after that may be of the next part.
-    fn expire(&mut self) {
-        if self.context.split.is_none() {
+    /// Whether the time on a complete bar is the one that was left, as bars print it until they are redrawn: it is
+    /// far below the number of steps times the time of one.
+    fn is_time_left(&self, plan: &Plan, text: &str, seconds: f64) -> bool {
+        let step = plan.slots.iter().find(|slot| slot.metric == "step_s");
+        let step =
+            step.and_then(|slot| Some(slot.place.read(text, &self.runs)?.0 * slot.factor)).unwrap_or(0.0);
+        let steps = plan.counters.iter().find_map(|counter| counter.place.below(text, &self.runs));
+        // Bars print whole seconds.
+        seconds + 1.0 < step * steps.unwrap_or(0.0) * 0.5
+    }
+
+    /// A heading's split holds for the line below it: the one after that may be of the next part. Over a block of
+    /// `key: value` lines it holds for all of them.
+    fn expire(&mut self, plan: &Plan) {
+        let listed = plan.slots.len() == 1 && plan.counters.is_empty();
+        if self.context.split.is_none() || self.context.titled && listed {
             return;
         }
         self.context.split = None;
@@ -324,6 +351,20 @@ impl GenericReader {
     }
 }
 
+/// What a line without numbers says about the ones below it.
+fn heading(text: &str, found: &[tokens::Token], vocabulary: &Vocabulary) -> Option<LineContext> {
+    let words = found.iter().filter(|token| token.kind == TokenKind::Word).count();
+    if words == 0 || words > 6 || text.len() > 80 {
+        return None;
+    }
+    let split = vocabulary.split(text);
+    let titled =
+        found.first().is_some_and(|token| matches!(token.kind, TokenKind::Bar | TokenKind::Sign(b'[')))
+            || text.trim_end().ends_with(':');
+    let section = if titled { crate::vocabulary::words(text) } else { Vec::new() };
+    (split.is_some() || titled).then_some(LineContext { split, section, titled })
+}
+
 /// Splits off `(Worker pid=123) ` and the task number that `srun --label` puts before a line.
 fn worker(text: &str) -> (Option<u32>, &str) {
     if let Some((inside, rest)) = text.strip_prefix('(').and_then(|rest| rest.split_once(") "))
@@ -331,6 +372,12 @@ fn worker(text: &str) -> (Option<u32>, &str) {
     {
         let digits: String = pid.chars().take_while(char::is_ascii_digit).collect();
         return (digits.parse().ok(), rest);
+    }
+    if let Some(found) = bracketed_rank(text) {
+        return found;
+    }
+    if let Some(rest) = after_glog(text) {
+        return (None, rest);
     }
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     if (1..=4).contains(&digits)
@@ -340,6 +387,26 @@ fn worker(text: &str) -> (Option<u32>, &str) {
         return (text.get(..digits).and_then(|rank| rank.parse().ok()), rest);
     }
     (None, text)
+}
+
+/// `[Rank 0] `, `[GPU1] `, `[rank 2]: `.
+fn bracketed_rank(text: &str) -> Option<(Option<u32>, &str)> {
+    let (inside, rest) = text.strip_prefix('[')?.split_once(']')?;
+    let digits = ["rank", "gpu", "worker", "device"].iter().find_map(|word| {
+        let named = inside.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+        inside.get(word.len()..).filter(|_| named)
+    })?;
+    let rank = digits.trim_start_matches([' ', ':', '=', '_', '-']).parse().ok()?;
+    Some((Some(rank), rest.trim_start_matches([':', ' '])))
+}
+
+/// What stands behind the prefix of glog and absl: `I0512 10:00:00.123456 140 train.py:120] `.
+fn after_glog(text: &str) -> Option<&str> {
+    let head = text.get(..5)?.as_bytes();
+    let dated = head
+        .split_first()
+        .is_some_and(|(level, day)| b"IWEF".contains(level) && day.iter().all(u8::is_ascii_digit));
+    text.split_once("] ").filter(|_| dated).map(|(_, rest)| rest)
 }
 
 #[cfg(test)]

@@ -44,10 +44,10 @@ pub mod user;
 pub mod vocabulary;
 pub mod writeup;
 
-pub use collector::Keep;
+pub use assay_model::{Keep, Stream};
 pub use dialects::{DIALECTS, Dialect, dialect};
 pub use document::{DocumentReader, read_document};
 pub use encoding::is_text_start;
 pub use pattern::{Pattern, PatternError};
 pub use readers::Readers;
-pub use reading::{Findings, Progress, Reading, Stream};
+pub use reading::{Findings, Progress, Reading};

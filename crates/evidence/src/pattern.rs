@@ -1,13 +1,12 @@
 //! The user's own patterns: a regular expression with one group for the value, a metric name and a unit.
 
-use assay_model::Unit;
+use assay_model::{Keep, Stream, Unit};
 use regex::Regex;
 
-use crate::collector::{Keep, Value};
+use crate::collector::Value;
 use crate::dialects::{DialectReader, Taken};
 use crate::facts::Facts;
 use crate::line::Line;
-use crate::reading::Stream;
 use crate::text::number;
 
 /// One pattern, ready to use.

@@ -1,30 +1,11 @@
 //! One reading of a run's output as it arrives: the streams of a process, and files that it writes to.
 
-use assay_model::{Hint, Observation, Phase, Series, SettingFact, Status, Unit, names};
+use assay_model::{Hint, Observation, Phase, Series, SettingFact, Status, Stream, Unit, names};
 
 use crate::collector::Collector;
 use crate::engine::Engine;
 use crate::lines::LineSplitter;
 use crate::readers::Readers;
-
-/// Which of a run's streams bytes came from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stream {
-    /// Standard output.
-    Stdout,
-    /// Standard error.
-    Stderr,
-}
-
-impl Stream {
-    /// The name of the file that keeps the stream in a run directory.
-    pub fn file(self) -> &'static str {
-        match self {
-            Stream::Stdout => "stdout.log",
-            Stream::Stderr => "stderr.log",
-        }
-    }
-}
 
 /// All that was found in one run's output.
 #[derive(Debug, Default)]

@@ -7,6 +7,7 @@
 //! | `results/builder.rs` | the run that is put together |
 //! | `results/leaves.rs` | the values of one object and its inner objects |
 //! | `results/history.rs` | values per step or per request |
+//! | `results/requests.rs` | single requests to an endpoint |
 //! | `results/strict.rs` | `NaN` and `Infinity`, which JSON does not know |
 //! | `results/scheduler.rs` | jobs as Slurm and PBS write them |
 
@@ -15,6 +16,7 @@ mod history;
 mod keys;
 mod leaves;
 mod lines;
+mod requests;
 mod scheduler;
 mod strict;
 
@@ -93,8 +95,20 @@ impl Reading<'_> {
             return;
         }
         // Tools that save several runs keep them in a list, with what holds for all of them beside it.
-        for list in ["benchmarks", "results", "runs", "log_history"] {
+        if self.systems(object, path, shared, found) {
+            return;
+        }
+        let mut single = None;
+        for list in ["benchmarks", "results", "runs", "requests", "log_history"] {
             let Some(Value::Array(entries)) = object.get(list) else { continue };
+            let objects: Vec<&Map<String, Value>> = entries.iter().filter_map(Value::as_object).collect();
+            if requests::are_requests(&objects) {
+                single = Some((objects, format!("{path}/{list}")));
+                break;
+            }
+            if list == "requests" {
+                continue;
+            }
             if entries.iter().any(Value::is_object) {
                 let mut shared = shared.to_vec();
                 shared.push((object, path.to_owned()));
@@ -105,7 +119,40 @@ impl Reading<'_> {
         let mut builder = Builder::new(self.file, tool.name());
         self.share(shared, &mut builder);
         leaves::read(object, path, tool, self.lines, &mut builder);
-        found.extend(builder.finish());
+        if let Some((objects, path)) = single {
+            requests::read(&objects, &path, self.lines, &mut builder);
+        }
+        if let Some(mut run) = builder.finish() {
+            if let Some(name) = path.rsplit('/').next().filter(|name| !name.is_empty() && run.title.is_none())
+            {
+                run.title = name.parse::<usize>().is_err().then(|| name.to_owned());
+            }
+            found.push(run);
+        }
+    }
+
+    /// Objects of one form under names of their own are systems that were measured alike: each is a run.
+    fn systems(
+        self,
+        object: &Map<String, Value>,
+        path: &str,
+        shared: &[Shared<'_>],
+        found: &mut Vec<ReadRun>,
+    ) -> bool {
+        let members: Vec<(&String, &Map<String, Value>)> = object
+            .iter()
+            .filter_map(|(key, value)| Some((key, value.as_object()?)))
+            .filter(|(_, inner)| inner.get("results").is_some_and(Value::is_array))
+            .collect();
+        if members.len() < 2 {
+            return false;
+        }
+        let mut shared = shared.to_vec();
+        shared.push((object, path.to_owned()));
+        for (key, inner) in members {
+            self.object(inner, &format!("{path}/{key}"), &shared, found);
+        }
+        true
     }
 
     fn share(self, shared: &[Shared<'_>], builder: &mut Builder) {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use assay_model::{Failure, Origin, Scope, Status, Unit, names};
+use assay_model::{Failure, Keep, Origin, Scope, Status, Unit, names};
 use regex::Regex;
 use serde::Deserialize;
 
-use crate::collector::{Keep, Value};
+use crate::collector::Value;
 use crate::dialects::{DialectReader, Taken};
 use crate::facts::Facts;
 use crate::line::Line;

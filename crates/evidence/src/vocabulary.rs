@@ -203,6 +203,12 @@ impl Vocabulary {
             return None;
         }
         let entry = found.as_ref().and_then(|found| self.metrics.get(found.metric));
+        // `param_noise_stddev` counts no parameters: what is counted stands last.
+        let behind = spoken.get(matched.end..).unwrap_or_default();
+        let counted = entry.is_some_and(|entry| entry.kind == MetricKind::Count);
+        if counted && behind.iter().any(|word| rest.qualifiers.contains(word)) {
+            return None;
+        }
         let noun = spoken.get(matched).unwrap_or_default();
         match unit {
             Some(unit) if unit.is_telling() && unit.unit != Unit::Fraction => {
@@ -310,9 +316,55 @@ impl Vocabulary {
         Some(self.put_together(&entry, rest, unit, factor))
     }
 
+    /// The one metric that a caption is about; none where it names several. Its other words say what was compared.
+    pub fn topic(&self, phrase: &str, unit: Option<&PrintedUnit>) -> Option<NamedMetric> {
+        let spoken = words(phrase);
+        let found = self.find(&spoken)?;
+        let entry = self.metrics.get(found.metric)?;
+        let others = [spoken.get(..found.at.start), spoken.get(found.at.end..)];
+        let several = others.into_iter().flatten().filter_map(|rest| self.find(rest)).any(|other| {
+            self.metrics.get(other.metric).is_some_and(|other| {
+                other.name != entry.name && !matches!(other.kind, MetricKind::Count | MetricKind::Ignore)
+            })
+        });
+        let vague = matches!(entry.kind, MetricKind::Ignore | MetricKind::Knob);
+        if several || vague {
+            return None;
+        }
+        let mut rest = Remaining::default();
+        self.sort(&spoken, &found.at, &mut rest);
+        let noun = spoken.get(found.at).unwrap_or_default();
+        let kept = Remaining { qualifiers: Vec::new(), ..rest };
+        let named = match unit.filter(|unit| unit.is_telling() && unit.unit != Unit::Fraction) {
+            Some(unit) => self.by_unit(Some(entry), noun, kept, unit),
+            None => self.by_words(entry, kept, unit),
+        };
+        named.map(|named| NamedMetric {
+            qualifier: String::new(),
+            inferred: Some("named by the caption"),
+            ..named
+        })
+    }
+
+    /// What the numbers of a metric are, by its name.
+    pub fn kind(&self, name: &str) -> Option<MetricKind> {
+        let base = name.split('.').next().unwrap_or(name);
+        self.metrics.iter().find(|entry| entry.name == base).map(|entry| entry.kind)
+    }
+
     /// The longest phrase in some words that names a metric; of equally long ones the last, as a noun follows what
     /// qualifies it.
     fn find(&self, spoken: &[String]) -> Option<FoundPhrase> {
+        // `Test accuracy with best params` is an accuracy: what stands behind these words is a condition.
+        let condition = spoken.iter().position(|word| ["with", "using", "after"].contains(&word.as_str()));
+        let head = condition.and_then(|place| self.longest_phrase(spoken.get(..place)?)).filter(|found| {
+            let kind = self.metrics.get(found.metric).map(|entry| entry.kind);
+            !matches!(kind, Some(MetricKind::Ignore | MetricKind::Count))
+        });
+        head.or_else(|| self.longest_phrase(spoken))
+    }
+
+    fn longest_phrase(&self, spoken: &[String]) -> Option<FoundPhrase> {
         for length in (1..=self.longest.min(spoken.len())).rev() {
             for start in (0..=spoken.len() - length).rev() {
                 let Some(phrase) = spoken.get(start..start + length) else { continue };
@@ -327,6 +379,10 @@ impl Vocabulary {
     /// What the words around the phrase say.
     fn sort(&self, spoken: &[String], matched: &std::ops::Range<usize>, rest: &mut Remaining) {
         let mut index = 0;
+        // `accuracy/top1` is an accuracy, not one of accuracies.
+        let found = spoken.get(matched.clone()).unwrap_or_default();
+        let entry = self.phrases.get(&found.join(" ")).and_then(|metric| self.metrics.get(*metric));
+        let noun = |word: &str| entry.is_some_and(|entry| entry.name.split('.').next() == Some(word));
         while let Some(word) = spoken.get(index) {
             if matched.contains(&index) {
                 index += 1;
@@ -347,7 +403,7 @@ impl Vocabulary {
                 if rest.statistic.is_none() || rest.statistic.as_deref() == Some("mean") {
                     rest.statistic = Some(found);
                 }
-            } else if !self.fillers.contains(word) && !rest.qualifiers.contains(word) {
+            } else if !self.fillers.contains(word) && !rest.qualifiers.contains(word) && !noun(word) {
                 rest.qualifiers.push(word.clone());
             }
             index += 1;
@@ -370,6 +426,11 @@ impl Vocabulary {
         self.counters.get(&spoken.join(" ")).copied()
     }
 
+    /// Whether words state a plan or a setting, not a measurement.
+    pub fn is_budget(&self, spoken: &[String]) -> bool {
+        spoken.iter().any(|word| self.budgets.contains(word))
+    }
+
     /// Whether words are a statistic alone: `avg`, `p99`.
     pub fn is_statistic(&self, phrase: &str) -> bool {
         let mut rest = Remaining::default();
@@ -380,6 +441,10 @@ impl Vocabulary {
 
 /// The words of a phrase. Abbreviations with a small letter in front are one word.
 pub fn words(text: &str) -> Vec<String> {
+    // LightGBM prints `valid_0's auc`.
+    if text.contains("'s ") || text.ends_with("'s") {
+        return words(&text.replace("'s ", " ").trim_end_matches("'s").replace('\'', " "));
+    }
     if ["mAP", "IoU", "F1", "ROC"].iter().any(|odd| text.contains(odd)) {
         let text =
             text.replace("mAP", "map").replace("mIoU", "miou").replace("IoU", "iou").replace("ROC", "roc");
@@ -463,6 +528,8 @@ pub fn split_unit(text: &str) -> (String, Option<PrintedUnit>) {
     // `hsv_s` is no time: a single letter behind an underscore is a name more often than a unit.
     if let Some((head, tail)) = text.rsplit_once([',', '_', ' '])
         && !(tail == "s" && text.ends_with("_s"))
+        // `steps_per_sec` is a rate.
+        && !head.to_ascii_lowercase().ends_with("per")
         && matches!(
             tail,
             "ms" | "us"
@@ -488,6 +555,12 @@ pub fn split_unit(text: &str) -> (String, Option<PrintedUnit>) {
             other => other,
         };
         return (head.to_owned(), PrintedUnit::parse(tail));
+    }
+    if let Some((head, tail)) = text.rsplit_once(' ')
+        && tail.contains('/')
+        && let Some(unit) = PrintedUnit::parse(tail).filter(PrintedUnit::is_telling)
+    {
+        return (head.to_owned(), Some(unit));
     }
     if let Some(head) = text.strip_suffix('%') {
         return (head.to_owned(), PrintedUnit::parse("%"));

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use assay_model::{Caveat, CellId, Direction, Estimate, Metric, Settings, Value};
+use assay_model::{Caveat, CellId, Direction, Estimate, Metric, Settings, Value, Verdict};
+use assay_stats::Family;
+use assay_stats::ratio::MINIMUM_PER_SIDE;
 use serde::Serialize;
 
 use crate::estimate::{caveat, estimate, spread};
 use crate::gather::{CellEvidence, Counts, Evidence, split_settings};
 use crate::same_work;
-use crate::verdict::{Effect, Sample, effect};
+use crate::verdict::{Effect, Sample, effect_in};
 
 /// What a record says about one metric.
 #[derive(Debug, Clone, Serialize)]
@@ -25,8 +27,11 @@ pub struct Answer {
     pub several_platforms: bool,
     /// The cells.
     pub rows: Vec<Row>,
-    /// The row that others are compared with: the best median.
+    /// The row that others are compared with: the best median of the rows with enough runs.
     pub best: Option<usize>,
+    /// The rows that may be the best: all that are not shown to be worse than [`Answer::best`]. The truly best one of
+    /// the compared rows is among them with 95 % confidence. Empty where nothing is ranked.
+    pub may_be_best: Vec<usize>,
     /// Doubts about the whole table.
     pub caveats: Vec<Caveat>,
 }
@@ -53,30 +58,32 @@ pub struct Row {
 }
 
 /// Judges the cells of a record by one metric. At most `most_compared` rows are compared with the best one.
-pub fn answer(evidence: &Evidence, order: &[String], most_compared: usize, seed: u64) -> Answer {
+///
+/// The best row is picked after looking, so that its comparisons with the others are a family: their intervals hold
+/// together for all pairs of the compared rows ([`Family::among`]), and a table of equal cells names a loser in at most
+/// 5 % of cases, however many rows it has.
+pub fn answer(evidence: &Evidence, order: &[String], most_compared: usize) -> Answer {
     let (mut varied, common) = split_settings(evidence.cells.iter().map(|cell| &cell.settings));
     varied.sort_by_key(|name| order.iter().position(|known| known == name).unwrap_or(usize::MAX));
     let mut cells: Vec<&CellEvidence> = evidence.cells.iter().collect();
     let places: Vec<Places<'_>> = varied.iter().map(|name| places(&evidence.cells, name)).collect();
     cells.sort_by(|a, b| (!a.planned).cmp(&!b.planned).then_with(|| order_of(a, b, &varied, &places)));
     let mut rows: Vec<Row> = cells.iter().map(|cell| row(cell, &varied)).collect();
-    let best = best_row(&rows, evidence.metric.better);
-    if let Some((best, best_cell)) = best.and_then(|index| Some((index, *cells.get(index)?))) {
-        // A seed per cell: the best one is resampled once for all comparisons, and never in step with another.
-        let seed_of = |index: usize| seed.wrapping_add(index as u64);
-        let base = Sample::new(&best_cell.values, seed_of(best));
-        for (index, (row, cell)) in rows.iter_mut().zip(&cells).enumerate().take(most_compared) {
-            if index == best || !row.planned {
-                continue;
-            }
-            if let Some(why) = same_work::difference(&best_cell.work(), &cell.work()) {
-                row.caveats.push(not_compared(&why));
-                continue;
-            }
-            let other = Sample::new(&cell.values, seed_of(index));
-            row.against_best = effect(&base, &other, &evidence.metric);
-        }
+    let mut caveats = table_caveats(evidence);
+    let not_ranked = unequal_work(evidence, &cells);
+    let best = if not_ranked.is_none() { best_row(&rows, evidence.metric.better) } else { None };
+    caveats.extend(not_ranked);
+    if let Some(best) = best.filter(|_| most_compared > 0) {
+        compare_with(best, &mut rows, &cells, &evidence.metric, most_compared);
     }
+    let worse = |row: &Row| row.against_best.as_ref().is_some_and(|effect| effect.verdict == Verdict::Worse);
+    let may_be_best = match best {
+        Some(_) => {
+            let ranked = rows.iter().enumerate().filter(|(_, row)| row.planned && row.estimate.is_some());
+            ranked.filter(|(_, row)| !worse(row) && !is_refused(row)).map(|(index, _)| index).collect()
+        }
+        None => Vec::new(),
+    };
     let mut platforms: Vec<&str> = cells.iter().map(|cell| cell.cell.platform.as_str()).collect();
     platforms.sort_unstable();
     platforms.dedup();
@@ -86,10 +93,55 @@ pub fn answer(evidence: &Evidence, order: &[String], most_compared: usize, seed:
         several_platforms: platforms.len() > 1,
         varied,
         common,
-        caveats: table_caveats(evidence),
+        caveats,
         rows,
         best,
+        may_be_best,
     }
+}
+
+/// Compares the first `most_compared` planned rows with the best one, as one family.
+fn compare_with(
+    best: usize,
+    rows: &mut [Row],
+    cells: &[&CellEvidence],
+    metric: &Metric,
+    most_compared: usize,
+) {
+    let Some(best_cell) = cells.get(best) else { return };
+    let taking_part = |(index, row): &(usize, &Row)| {
+        row.planned && row.estimate.is_some() && (*index < most_compared || *index == best)
+    };
+    let groups = rows.iter().enumerate().filter(taking_part).count();
+    let Some(family) = Family::among(groups, crate::CONFIDENCE) else { return };
+    let base = Sample::new(&best_cell.values);
+    for (index, (row, cell)) in rows.iter_mut().zip(cells).enumerate().take(most_compared) {
+        if index == best || !row.planned {
+            continue;
+        }
+        match same_work::difference(&best_cell.work(), &cell.work()) {
+            Some(why) => row.caveats.push(not_compared(&why)),
+            None => row.against_best = effect_in(&base, &Sample::new(&cell.values), metric, &family),
+        }
+    }
+}
+
+/// Whether a row must not be compared with the best one at all.
+fn is_refused(row: &Row) -> bool {
+    row.caveats.iter().any(|caveat| caveat.code == NOT_THE_SAME_WORK)
+}
+
+/// Why the cells must not be ranked by a metric: they do different amounts of work, and it grows with the work.
+fn unequal_work(evidence: &Evidence, cells: &[&CellEvidence]) -> Option<Caveat> {
+    let planned = cells.iter().filter(|cell| cell.planned && !cell.values.is_empty());
+    let works: Vec<_> = planned.map(|cell| cell.work()).collect();
+    let first = works.first()?;
+    let why = works.iter().find_map(|other| same_work::unequal(first, other, &evidence.metric))?;
+    let hint = match &evidence.rate {
+        Some(rate) => format!("`--metric {rate}` ranks the same cells by work done per second"),
+        None => "compare a rate (work per second), or cells that do the same work".to_owned(),
+    };
+    Some(caveat(UNEQUAL_WORK, &format!("not ranked by {}: {why}", evidence.metric.name), &hint))
 }
 
 fn row(cell: &CellEvidence, varied: &[String]) -> Row {
@@ -139,10 +191,14 @@ pub(crate) fn fewer_repeats(repeats: u32) -> Caveat {
     )
 }
 
+/// The code of the caveat of a table that is not ranked because its cells do different amounts of work.
+pub const UNEQUAL_WORK: &str = "unequal_work";
+const NOT_THE_SAME_WORK: &str = "not_the_same_work";
+
 /// The doubt about a row that must not be compared with the best one.
 pub(crate) fn not_compared(why: &str) -> Caveat {
     caveat(
-        "not_the_same_work",
+        NOT_THE_SAME_WORK,
         &format!("not compared: {why}"),
         "compare speeds only of runs that do the same work in the same way",
     )
@@ -183,19 +239,26 @@ fn order_of(
     a.cell.cmp(&b.cell)
 }
 
-/// The planned row with the best median, if the metric has a direction and there are two rows to choose from.
+/// The planned row with the best median, if the metric has a direction and there are two rows to choose from. Rows
+/// with enough runs to be compared come first: a lucky single run must not keep all others from being judged.
 fn best_row(rows: &[Row], better: Option<Direction>) -> Option<usize> {
     let better = better?;
-    let candidates = rows.iter().enumerate().filter(|(_, row)| row.planned);
-    let centers: Vec<(usize, f64)> =
-        candidates.filter_map(|(index, row)| Some((index, row.estimate.as_ref()?.center))).collect();
-    if centers.len() < 2 {
+    let candidates: Vec<(usize, &Estimate)> = rows
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| row.planned)
+        .filter_map(|(index, row)| Some((index, row.estimate.as_ref()?)))
+        .collect();
+    if candidates.len() < 2 {
         return None;
     }
-    let best = match better {
-        Direction::Lower => centers.iter().min_by(|a, b| a.1.total_cmp(&b.1)),
-        Direction::Higher => centers.iter().max_by(|a, b| a.1.total_cmp(&b.1)),
-    };
+    let sign = if better == Direction::Lower { 1.0 } else { -1.0 };
+    let merit =
+        |(_, estimate): &&(usize, &Estimate)| (estimate.samples < MINIMUM_PER_SIDE, sign * estimate.center);
+    let best = candidates.iter().min_by(|a, b| {
+        let (a, b) = (merit(a), merit(b));
+        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+    });
     best.map(|(index, _)| *index)
 }
 
@@ -235,6 +298,7 @@ mod tests {
             fewer,
             replayed: None,
             parity: BTreeMap::new(),
+            amounts: BTreeMap::new(),
         }
     }
 
@@ -243,7 +307,7 @@ mod tests {
         let metric = Metric { name: "time".to_owned(), unit: Unit::Seconds, better: Some(Direction::Lower) };
         let cells =
             vec![cell("large", &[9.0, 9.1], Some(2)), cell("small", &[1.0, 1.1, 1.2, 1.3, 1.4, 1.5], None)];
-        let answer = answer(&Evidence { name: "sizes".to_owned(), metric, cells }, &[], 10, 1);
+        let answer = answer(&Evidence { name: "sizes".to_owned(), metric, cells, rate: None }, &[], 10);
         let codes = |row: &Row| row.caveats.iter().map(|caveat| caveat.code.clone()).collect::<Vec<_>>();
         let [large, small] = answer.rows.as_slice() else { panic!("{:?}", answer.rows) };
         assert_eq!(codes(large), ["few_runs", "fewer_repeats"]);

@@ -1,14 +1,14 @@
 //! Two records, cell by cell.
 
-use assay_model::{Caveat, Estimate, Metric, Settings};
+use assay_model::{Caveat, Direction, Estimate, Metric, Settings};
 use assay_stats as stats;
 use serde::Serialize;
 
 use crate::answer::not_compared;
 use crate::estimate::{caveat, estimate};
-use crate::gather::{CellEvidence, Evidence, JudgeError, by_key, split_settings};
+use crate::gather::{CellEvidence, Evidence, JudgeError, by_key, split_settings, without};
 use crate::same_work;
-use crate::verdict::{Effect, Sample, effect};
+use crate::verdict::{Effect, Sample, correct, effect};
 
 /// How a record compares with a base.
 #[derive(Debug, Clone, Serialize)]
@@ -27,8 +27,32 @@ pub struct Comparison {
     pub only_base: usize,
     /// Cells only in the other.
     pub only_other: usize,
+    /// The ratios of all cells together; none for a single cell.
+    pub overall: Option<Overall>,
     /// Doubts about the whole table.
     pub caveats: Vec<Caveat>,
+}
+
+/// The geometric mean of the ratios of all cells that both records have, and what it hides.
+#[derive(Debug, Clone, Serialize)]
+pub struct Overall {
+    /// The geometric mean.
+    pub ratio: f64,
+    /// Its 95 % interval over cells, Student's on logarithms, from 4 cells on.
+    pub interval: Option<(f64, f64)>,
+    /// How many cells it covers.
+    pub cells: usize,
+    /// The worst cell.
+    pub worst: WorstCell,
+}
+
+/// The cell with the worst ratio.
+#[derive(Debug, Clone, Serialize)]
+pub struct WorstCell {
+    /// Its ratio.
+    pub ratio: f64,
+    /// Its settings.
+    pub settings: Settings,
 }
 
 /// One cell in both records.
@@ -44,24 +68,30 @@ pub struct ComparisonRow {
     pub other: Option<Estimate>,
     /// How they compare; none if one has no value.
     pub effect: Option<Effect>,
-    /// The p-value after Holm's correction for the number of rows.
+    /// The p-value after Holm's correction for the number of rows; a row that it does not pass is unclear.
     pub adjusted_p: Option<f64>,
 }
 
 /// Compares two records by one metric. Cells are matched by point and platform; where platforms differ, by point;
-/// where no point is the same (an edited command), by equal settings, with a caveat.
-pub fn compare(base: &Evidence, other: &Evidence, seed: u64) -> Result<Comparison, JudgeError> {
-    let (pairs, mut caveats) = matched(base, other);
+/// where no point is the same (an edited command), by equal settings, with a caveat. Where settings are ignored, cells
+/// are matched by the others.
+pub fn compare(base: &Evidence, other: &Evidence, ignored: &[String]) -> Result<Comparison, JudgeError> {
+    same_units(base, other)?;
+    let (pairs, mut caveats) = if ignored.is_empty() {
+        matched(base, other)
+    } else {
+        let key =
+            |cell: &CellEvidence| format!("{:?} {}", without(&cell.settings, ignored), cell.cell.platform);
+        (join(base, other, key), Vec::new())
+    };
     if pairs.is_empty() {
         return Err(JudgeError::NothingInCommon { a: base.name.clone(), b: other.name.clone() });
     }
-    let (varied, _) = split_settings(pairs.iter().map(|(cell, _)| &cell.settings));
-    // A seed per cell, so that no two are resampled in step.
-    let seed_of = |cell: usize| seed.wrapping_add(cell as u64);
+    let kept: Vec<Settings> = pairs.iter().map(|(cell, _)| without(&cell.settings, ignored)).collect();
+    let (varied, _) = split_settings(kept.iter());
     let mut rows: Vec<ComparisonRow> = pairs
         .iter()
-        .enumerate()
-        .map(|(index, (a, b))| ComparisonRow {
+        .map(|(a, b)| ComparisonRow {
             settings: varied
                 .iter()
                 .filter_map(|name| Some((name.clone(), a.settings.get(name)?.clone())))
@@ -69,16 +99,12 @@ pub fn compare(base: &Evidence, other: &Evidence, seed: u64) -> Result<Compariso
             platforms: (a.cell.platform.clone(), b.cell.platform.clone()),
             base: estimate(&a.values),
             other: estimate(&b.values),
-            effect: match same_work::difference(&a.work(), &b.work()) {
+            effect: match not_comparable(a, b, &base.metric) {
                 Some(why) => {
                     caveats.push(not_compared(&why));
                     None
                 }
-                None => effect(
-                    &Sample::new(&a.values, seed_of(2 * index)),
-                    &Sample::new(&b.values, seed_of(2 * index + 1)),
-                    &base.metric,
-                ),
+                None => effect(&Sample::new(&a.values), &Sample::new(&b.values), &base.metric),
             },
             adjusted_p: None,
         })
@@ -92,6 +118,7 @@ pub fn compare(base: &Evidence, other: &Evidence, seed: u64) -> Result<Compariso
         differing.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
     });
     Ok(Comparison {
+        overall: overall(&rows, &base.metric),
         base: base.name.clone(),
         other: other.name.clone(),
         metric: base.metric.clone(),
@@ -101,6 +128,21 @@ pub fn compare(base: &Evidence, other: &Evidence, seed: u64) -> Result<Compariso
         rows,
         caveats,
     })
+}
+
+/// Why two cells must not be compared by a metric.
+pub(crate) fn not_comparable(a: &CellEvidence, b: &CellEvidence, metric: &Metric) -> Option<String> {
+    same_work::difference(&a.work(), &b.work()).or_else(|| same_work::unequal(&a.work(), &b.work(), metric))
+}
+
+/// Numbers in different units have no ratio.
+pub(crate) fn same_units(base: &Evidence, other: &Evidence) -> Result<(), JudgeError> {
+    let (a, b) = (&base.metric.unit, &other.metric.unit);
+    let has_values = |evidence: &Evidence| evidence.cells.iter().any(|cell| !cell.values.is_empty());
+    if a == b || !has_values(base) || !has_values(other) {
+        return Ok(());
+    }
+    Err(JudgeError::DifferentUnits { metric: base.metric.name.clone(), a: a.to_string(), b: b.to_string() })
 }
 
 type Pairs<'a> = Vec<(&'a CellEvidence, &'a CellEvidence)>;
@@ -128,13 +170,32 @@ fn join<'a>(base: &'a Evidence, other: &'a Evidence, key: impl Fn(&CellEvidence)
     by_key(&base.cells, &key).into_iter().filter_map(|(key, cell)| Some((cell, *others.get(&key)?))).collect()
 }
 
+/// The fewest cells over which an interval is worth printing.
+const FEWEST_CELLS: usize = 4;
+
+fn overall(rows: &[ComparisonRow], metric: &Metric) -> Option<Overall> {
+    let known: Vec<(&ComparisonRow, f64)> =
+        rows.iter().filter_map(|row| Some((row, row.effect.as_ref()?.ratio))).collect();
+    let ratios: Vec<f64> = known.iter().map(|(_, ratio)| *ratio).collect();
+    let summary = stats::geometric_summary(&ratios).filter(|summary| summary.count > 1)?;
+    let worst = if metric.better? == Direction::Lower { summary.highest } else { summary.lowest };
+    let (row, ratio) = known.get(worst)?;
+    let logarithms: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
+    let interval =
+        stats::mean_interval(&logarithms, crate::CONFIDENCE).filter(|_| ratios.len() >= FEWEST_CELLS);
+    Some(Overall {
+        ratio: summary.center,
+        interval: interval.map(|interval| (interval.low.exp(), interval.high.exp())),
+        cells: summary.count,
+        worst: WorstCell { ratio: *ratio, settings: row.settings.clone() },
+    })
+}
+
 /// Holm's correction over all rows that have a p-value.
 fn adjust(rows: &mut [ComparisonRow]) {
-    let raw: Vec<f64> = rows.iter().filter_map(|row| row.effect.as_ref()?.p).collect();
-    let mut adjusted = stats::holm(&raw).unwrap_or_default().into_iter();
-    for row in rows {
-        if row.effect.as_ref().is_some_and(|effect| effect.p.is_some()) {
-            row.adjusted_p = adjusted.next();
-        }
+    let mut effects: Vec<&mut Effect> = rows.iter_mut().filter_map(|row| row.effect.as_mut()).collect();
+    let mut corrected = correct(&mut effects).into_iter();
+    for row in rows.iter_mut().filter(|row| row.effect.is_some()) {
+        row.adjusted_p = corrected.next().flatten();
     }
 }

@@ -1,7 +1,7 @@
 //! How the values of one run went over its steps: where warm-up ends, and where the level changes.
 
 use assay_model::Unit;
-use assay_stats::steady::{MAXIMUM_ITERATIONS, MINIMUM_ITERATIONS, SeriesShape, steady_state};
+use assay_stats::steady::{MINIMUM_ITERATIONS, SeriesShape, steady_state};
 
 /// How a series went.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -13,9 +13,9 @@ pub struct Course {
 }
 
 /// Looks at a series of times or rates. Other series, such as a loss, are meant to change and say nothing about
-/// warm-up; short ones and very long ones are left alone too.
+/// warm-up; short ones are left alone too.
 pub fn course(values: &[f64], unit: &Unit) -> Course {
-    if !(MINIMUM_ITERATIONS..=MAXIMUM_ITERATIONS).contains(&values.len()) {
+    if values.len() < MINIMUM_ITERATIONS {
         return Course::default();
     }
     let costs: Vec<f64> = match unit {

@@ -1,7 +1,8 @@
-//! Whether cells meet their gates. The interval decides: a gate that the interval straddles is neither met nor
-//! failed, and says how it stands.
+//! Whether cells meet their gates. The interval decides: a gate that the interval straddles is neither met nor failed,
+//! but undecided. A gate near an expectation follows the metric's direction: being better than expected never fails it.
 
-use assay_model::{Bound, CellId, Estimate, Gate, Settings, Unit};
+use assay_model::{Bound, CellId, Direction, Estimate, Gate, Metric, Settings, Unit};
+use assay_stats::{self as stats, RatioInterval};
 use serde::Serialize;
 
 use crate::estimate::estimate;
@@ -15,9 +16,9 @@ pub enum GateState {
     Met,
     /// The whole interval is outside the bound.
     Failed,
-    /// The interval reaches over the bound.
-    Unclear,
-    /// There is nothing to hold against the bound: no value, or no reference.
+    /// The interval reaches over the bound: more runs would decide it.
+    Undecided,
+    /// There is nothing to hold against the bound: no value, or no such cell in the reference.
     Unknown,
 }
 
@@ -40,6 +41,8 @@ pub struct GateResult {
     pub estimate: Option<Estimate>,
     /// How it stands.
     pub state: GateState,
+    /// What to know about the reference, where it is not simply the same cell.
+    pub note: Option<String>,
 }
 
 /// Holds cells against one gate. `reference` is the evidence of the record that the gate refers to.
@@ -52,12 +55,13 @@ pub fn check(gate: &Gate, evidence: &Evidence, reference: Option<&Evidence>) -> 
         .iter()
         .filter(asked)
         .map(|cell| {
-            let bound = ends(&gate.bound, cell, reference);
+            let found = bounds(&gate.bound, cell, &evidence.metric, reference);
             let estimate = estimate(&cell.values);
-            let state = match (&estimate, bound) {
-                (Some(estimate), Some((low, high))) => state(estimate, low, high),
+            let state = match (&estimate, &found) {
+                (Some(estimate), Some(found)) => state(estimate, found),
                 _ => GateState::Unknown,
             };
+            let bound = found.as_ref().map(|found| (found.low, found.high));
             GateResult {
                 cell: cell.cell.clone(),
                 settings: cell.settings.clone(),
@@ -65,6 +69,7 @@ pub fn check(gate: &Gate, evidence: &Evidence, reference: Option<&Evidence>) -> 
                 unit: evidence.metric.unit.clone(),
                 low: bound.map(|(low, _)| low).filter(|end| end.is_finite()),
                 high: bound.map(|(_, high)| high).filter(|end| end.is_finite()),
+                note: found.and_then(|found| found.note),
                 estimate,
                 state,
             }
@@ -72,29 +77,89 @@ pub fn check(gate: &Gate, evidence: &Evidence, reference: Option<&Evidence>) -> 
         .collect()
 }
 
-fn ends(bound: &Bound, cell: &CellEvidence, reference: Option<&Evidence>) -> Option<(f64, f64)> {
-    let near = |expect: f64, within: f64| (expect - within * expect.abs(), expect + within * expect.abs());
+/// A bound in numbers.
+struct Bounds {
+    low: f64,
+    high: f64,
+    /// The cell's values over the reference's, with the share of the reference that is allowed on either side, where
+    /// the reference has an uncertainty of its own.
+    ratio: Option<(RatioInterval, f64, f64)>,
+    note: Option<String>,
+}
+
+fn bounds(
+    bound: &Bound,
+    cell: &CellEvidence,
+    metric: &Metric,
+    reference: Option<&Evidence>,
+) -> Option<Bounds> {
     match bound {
-        Bound::Range { min, max } => Some((min.unwrap_or(f64::NEG_INFINITY), max.unwrap_or(f64::INFINITY))),
-        Bound::Near { expect, within } => Some(near(*expect, *within)),
+        Bound::Range { min, max } => Some(Bounds {
+            low: min.unwrap_or(f64::NEG_INFINITY),
+            high: max.unwrap_or(f64::INFINITY),
+            ratio: None,
+            note: None,
+        }),
+        Bound::Near { expect, within } => Some(near(*expect, *within, metric.better)),
         Bound::NearRecord { within, .. } => {
-            let cells = &reference?.cells;
-            let same = cells
-                .iter()
-                .find(|other| other.cell == cell.cell)
-                .or_else(|| cells.iter().find(|other| other.cell.point == cell.cell.point))?;
-            Some(near(estimate(&same.values)?.center, *within))
+            let (same, note) = same_cell(&reference?.cells, cell)?;
+            let found = near(estimate(&same.values)?.center, *within, metric.better);
+            let ratio = stats::ratio_interval(&same.values, &cell.values, crate::CONFIDENCE).ok();
+            let (least, most) = allowed(*within, metric.better);
+            Some(Bounds { ratio: ratio.map(|ratio| (ratio, least, most)), note, ..found })
         }
     }
 }
 
-fn state(estimate: &Estimate, low: f64, high: f64) -> GateState {
-    if estimate.low >= low && estimate.high <= high {
+/// The shares of an expectation between which a value passes: only the worse direction is bounded, if there is one.
+fn allowed(within: f64, better: Option<Direction>) -> (f64, f64) {
+    match better {
+        Some(Direction::Lower) => (f64::NEG_INFINITY, 1.0 + within),
+        Some(Direction::Higher) => (1.0 - within, f64::INFINITY),
+        None => (1.0 - within, 1.0 + within),
+    }
+}
+
+fn near(expect: f64, within: f64, better: Option<Direction>) -> Bounds {
+    let room = within * expect.abs();
+    let (least, most) = allowed(within, better);
+    Bounds {
+        low: if least.is_finite() { expect - room } else { least },
+        high: if most.is_finite() { expect + room } else { most },
+        ratio: None,
+        note: None,
+    }
+}
+
+/// The same cell of a reference: by its identity, else by its point on another platform, else by its settings, so that
+/// an edited command does not switch a gate off.
+fn same_cell<'a>(
+    cells: &'a [CellEvidence],
+    cell: &CellEvidence,
+) -> Option<(&'a CellEvidence, Option<String>)> {
+    if let Some(same) = cells.iter().find(|other| other.cell == cell.cell) {
+        return Some((same, None));
+    }
+    if let Some(same) = cells.iter().find(|other| other.cell.point == cell.cell.point) {
+        let note = format!("the reference ran on platform {}", same.cell.platform);
+        return Some((same, Some(note)));
+    }
+    let same = cells.iter().find(|other| other.settings == cell.settings)?;
+    Some((same, Some("the command of the reference differs: matched by settings".to_owned())))
+}
+
+fn state(estimate: &Estimate, bounds: &Bounds) -> GateState {
+    // With a reference of several runs the interval of the ratio decides: it has the reference's own uncertainty.
+    let (low, high, least, most) = match &bounds.ratio {
+        Some((ratio, least, most)) => (ratio.low, ratio.high, *least, *most),
+        None => (estimate.low, estimate.high, bounds.low, bounds.high),
+    };
+    if low >= least && high <= most {
         GateState::Met
-    } else if estimate.high < low || estimate.low > high {
+    } else if high < least || low > most {
         GateState::Failed
     } else {
-        GateState::Unclear
+        GateState::Undecided
     }
 }
 
@@ -115,11 +180,13 @@ mod tests {
             values: values.to_vec(),
             without: 0,
             parity: Default::default(),
+            amounts: Default::default(),
         };
         Evidence {
             name: "test".into(),
             metric: Metric { name: "rate".into(), unit: Unit::One, better: None },
             cells: vec![cell],
+            rate: None,
         }
     }
 
@@ -134,7 +201,7 @@ mod tests {
         let at_least = |min| Bound::Range { min: Some(min), max: None };
         assert_eq!(state_of(at_least(9.0), &values, None), GateState::Met);
         assert_eq!(state_of(at_least(20.0), &values, None), GateState::Failed);
-        assert_eq!(state_of(at_least(12.0), &values, None), GateState::Unclear);
+        assert_eq!(state_of(at_least(12.0), &values, None), GateState::Undecided);
         assert_eq!(state_of(Bound::Range { min: None, max: Some(9.0) }, &values, None), GateState::Failed);
         assert_eq!(state_of(Bound::Near { expect: 12.5, within: 0.5 }, &values, None), GateState::Met);
         assert_eq!(state_of(at_least(9.0), &[], None), GateState::Unknown);
@@ -147,5 +214,39 @@ mod tests {
         assert_eq!(state_of(near(), &[101., 102., 99., 98., 103., 100.], Some(&reference)), GateState::Met);
         assert_eq!(state_of(near(), &[50., 51., 52., 53., 54., 55.], Some(&reference)), GateState::Failed);
         assert_eq!(state_of(near(), &[50.], None), GateState::Unknown);
+    }
+
+    #[test]
+    fn better_than_expected_never_fails() {
+        let reference = evidence(&[100., 101., 102., 99., 98., 100.]);
+        let near = |better, values: &[f64]| {
+            let gate = Gate {
+                metric: "rate".into(),
+                bound: Bound::NearRecord { record: "nightly".into(), within: 0.1 },
+                points: None,
+            };
+            let mut measured = evidence(values);
+            measured.metric.better = better;
+            check(&gate, &measured, Some(&reference))[0].state
+        };
+        let fast = [25., 25.5, 26., 24.5, 25., 25.2];
+        assert_eq!(near(Some(Direction::Lower), &fast), GateState::Met);
+        assert_eq!(near(Some(Direction::Higher), &fast), GateState::Failed);
+        assert_eq!(near(None, &fast), GateState::Failed);
+        assert_eq!(near(Some(Direction::Lower), &[105., 125., 99., 118., 104., 112.]), GateState::Undecided);
+    }
+
+    #[test]
+    fn an_edited_command_is_matched_by_its_settings() {
+        let gate = Gate {
+            metric: "rate".into(),
+            bound: Bound::NearRecord { record: "nightly".into(), within: 0.1 },
+            points: None,
+        };
+        let mut edited = evidence(&[100.; 6]);
+        edited.cells[0].cell.point = PointId("other".into());
+        let found = &check(&gate, &edited, Some(&evidence(&[100.; 6])))[0];
+        assert_eq!(found.state, GateState::Met);
+        assert!(found.note.as_ref().unwrap().contains("matched by settings"));
     }
 }

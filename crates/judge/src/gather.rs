@@ -25,6 +25,16 @@ pub enum JudgeError {
         /// The metrics that exist.
         known: Vec<String>,
     },
+    /// Two records give the metric in different units.
+    #[error("`{metric}` is in {a} in one record and in {b} in the other")]
+    DifferentUnits {
+        /// The metric.
+        metric: String,
+        /// One unit.
+        a: String,
+        /// The other.
+        b: String,
+    },
     /// Two records have nothing to compare.
     #[error("`{a}` and `{b}` have no cell in common")]
     NothingInCommon {
@@ -75,12 +85,14 @@ pub struct CellEvidence {
     pub replayed: Option<String>,
     /// What the cell's runs computed, by the metrics that engines are checked by.
     pub parity: BTreeMap<String, f64>,
+    /// How much the cell's runs did, by the metrics that count work.
+    pub amounts: BTreeMap<String, f64>,
 }
 
 impl CellEvidence {
     /// What the cell computed.
     pub fn work(&self) -> Work<'_> {
-        Work { settings: &self.settings, parity: &self.parity }
+        Work { settings: &self.settings, parity: &self.parity, amounts: &self.amounts }
     }
 }
 
@@ -102,6 +114,8 @@ pub struct Evidence {
     pub metric: Metric,
     /// The cells.
     pub cells: Vec<CellEvidence>,
+    /// A rate that the record has, by which cells can be ranked whose amounts of work differ.
+    pub rate: Option<String>,
 }
 
 /// The metrics of a record, with the directions that its campaign declares.
@@ -147,7 +161,8 @@ pub fn gather(
         }
     };
     let mut values = index.values(&metric.name)?;
-    let mut parities = parities(index, &metrics)?;
+    let mut parities = of_first_runs(index, &metrics, &PARITY)?;
+    let mut amounts = of_first_runs(index, &metrics, &AMOUNTS)?;
     let usual = plan.map_or(0, |plan| plan.repeats);
     let mut fewer: BTreeMap<&CellId, u32> =
         plan.iter().flat_map(|plan| &plan.fewer).map(|(cell, repeats)| (cell, *repeats)).collect();
@@ -168,6 +183,7 @@ pub fn gather(
             let missing = if summary.planned { wanted.saturating_sub(done) } else { 0 };
             CellEvidence {
                 fewer: fewer.filter(|_| done < u64::from(usual)),
+                amounts: amounts.remove(&summary.cell).unwrap_or_default(),
                 parity: parities.remove(&summary.cell).unwrap_or_default(),
                 replayed: of_cell.iter().find_map(|run| run.replayed.clone()),
                 without: runs.succeeded.saturating_sub(values.len() as u64),
@@ -187,21 +203,41 @@ pub fn gather(
             }
         })
         .collect();
-    Ok(Evidence { name: name.to_owned(), metric, cells })
+    let has = |name: &&&str| metrics.iter().any(|summary| summary.metric.name == ***name);
+    let rate = RATES.iter().find(has).map(|rate| (*rate).to_owned());
+    Ok(Evidence { name: name.to_owned(), metric, cells, rate })
 }
 
-/// The parity values of each cell: those of its first run that has any, since repeats compute the same.
-fn parities(
+/// The metrics by which engines are checked against each other.
+const PARITY: [&str; 3] = [names::PARITY_LOSS, names::PARITY_OUTPUT, names::PARITY_GRADIENT];
+/// The metrics that count work: the same in all repeats of a cell.
+const AMOUNTS: [&str; 4] = [names::PARAMETERS, names::SAMPLES, names::TOKENS, names::STEPS];
+/// Rates of work done, in the order of preference.
+const RATES: [&str; 9] = [
+    names::TOKENS_PER_S,
+    names::SAMPLES_PER_S_LOOP,
+    names::SAMPLES_PER_S_FIT,
+    names::SAMPLES_PER_S,
+    names::INFERENCES_PER_S,
+    names::OUTPUT_THROUGHPUT,
+    names::FLOPS_PER_S,
+    names::BYTES_PER_S,
+    names::STEPS_PER_S,
+];
+
+/// Some metrics of each cell's first usable run that has them, for what repeats have in common.
+fn of_first_runs(
     index: &Index,
     metrics: &[MetricSummary],
+    wanted: &[&str],
 ) -> Result<BTreeMap<CellId, BTreeMap<String, f64>>, JudgeError> {
     let mut found: BTreeMap<CellId, BTreeMap<String, f64>> = BTreeMap::new();
-    for name in [names::PARITY_LOSS, names::PARITY_OUTPUT, names::PARITY_GRADIENT] {
-        if metrics.iter().any(|summary| summary.metric.name == name) {
+    for name in wanted {
+        if metrics.iter().any(|summary| summary.metric.name == *name) {
             for (cell, runs) in index.values(name)? {
                 let usable = |status: &Option<Status>| status.as_ref().is_some_and(Status::is_usable);
                 if let Some(run) = runs.iter().find(|run| usable(&run.status)) {
-                    found.entry(cell).or_default().insert(name.to_owned(), run.value);
+                    found.entry(cell).or_default().insert((*name).to_owned(), run.value);
                 }
             }
         }
@@ -223,6 +259,15 @@ pub fn split_settings<'a>(cells: impl Iterator<Item = &'a Settings>) -> (Vec<Str
     let common = common.unwrap_or_default();
     let varied = names.into_iter().filter(|name| !common.contains_key(*name)).cloned().collect();
     (varied, common)
+}
+
+/// Settings without some of them.
+pub(crate) fn without(settings: &Settings, ignored: &[String]) -> Settings {
+    settings
+        .iter()
+        .filter(|(name, _)| !ignored.contains(name))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
 }
 
 /// Groups cells by a key.

@@ -8,10 +8,14 @@
 //! | `verdict.rs` | two sets of samples to a verdict |
 //! | `answer.rs` | one record: the table of its cells, ranked where the evidence allows |
 //! | `pivot.rs` | one record with some settings as columns |
-//! | `scaling.rs` | one record as a scaling study: speed-up, efficiency, a fitted law |
+//! | `scaling.rs` | one record as a scaling study: speed-up, efficiency |
+//! | `law.rs` | laws over batch sizes and workers, with bands and limits |
+//! | `iterations.rs` | iterations within runs: warm-up, steady state, where the variance lives |
+//! | `findings.rs` | what all this says, as sentences |
 //! | `same_work.rs` | whether two cells did the same work |
 //! | `comparison.rs` | two records, cell by cell |
 //! | `course.rs` | warm-up and changes of level in the values of one run |
+//! | `history.rs` | the newest of many records against the noise of those before it |
 //! | `gate.rs` | bounds that cells must meet |
 //! | `load.rs`, `load/` | requests to metrics of endpoints, and whether the client spoilt them |
 //! | `stopping.rs` | whether a cell needs more runs |
@@ -20,8 +24,12 @@ pub mod answer;
 pub mod comparison;
 pub mod course;
 pub mod estimate;
+pub mod findings;
 pub mod gate;
 pub mod gather;
+pub mod history;
+pub mod iterations;
+pub mod law;
 pub mod load;
 pub mod pivot;
 pub mod same_work;
@@ -33,6 +41,7 @@ pub use answer::{Answer, Row, answer};
 pub use comparison::{Comparison, ComparisonRow, compare};
 pub use gate::{GateResult, GateState};
 pub use gather::{CellEvidence, Counts, Evidence, JudgeError, MetricSummary};
+pub use history::{History, HistoryRow, history};
 pub use verdict::Effect;
 
 /// The coverage that intervals aim at.

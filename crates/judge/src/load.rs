@@ -3,10 +3,12 @@
 //! | file | holds |
 //! |---|---|
 //! | `load/distribution.rs` | many values in little memory, with their quantiles |
+//! | `load/batches.rs` | intervals of what one load says, from batches of its requests |
 //! | `load/window.rs` | the measured window |
 //! | `load/summary.rs` | requests to metrics |
 //! | `load/validity.rs` | whether a result can be trusted |
 //! | `load/capacity.rs` | the search for the highest rate at which bounds are met |
+//! | `load/contrast.rs` | one endpoint against another, round by round |
 //! | `load/curve.rs` | loads of several sizes, each made several times |
 //!
 //! | metric | definition |
@@ -19,8 +21,9 @@
 //! | `e2e` | from the intended or real send time to the last byte |
 //! | output rate of a request | output tokens / (last byte − send) |
 //! | `output_throughput` | tokens that arrived inside the measured window / its length |
+//! | `total_token_throughput` | output tokens as above and prompt tokens of requests whose first token came inside / its length |
 //! | `request_throughput` | requests that succeeded and ended inside the measured window / its length |
-//! | success rate | requests that succeeded / all requests, with Wilson's interval |
+//! | success rate | requests that succeeded / requests that ended by themselves |
 //! | exact match, F1 | share of answers that are right, and the mean of F1 over words, as SQuAD's evaluation does it |
 //! | `goodput` | requests that succeeded and met every SLO inside the window / its length |
 //!
@@ -28,14 +31,18 @@
 //! busy until the last request is sent, in an open loop from the first to the last intended send time. Latencies are those
 //! of all requests but the warm-up.
 
+mod batches;
 mod capacity;
+mod contrast;
 mod curve;
 mod distribution;
 mod summary;
 mod validity;
 mod window;
 
-pub use capacity::{Capacity, Probe, ProbeOutcome, Search};
+pub use batches::{Batched, BatchedShare, Slices};
+pub use capacity::{Capacity, Probe, ProbeOutcome, ProbePlan, Search};
+pub use contrast::{Contrast, RoundReading, Standing, contrasts};
 pub use curve::{Curve, Level, Metric, Point, Reading};
 pub use distribution::Distribution;
 pub use summary::{Bounds, Collector, Share, Summary, Tokens};
@@ -75,6 +82,8 @@ pub struct Request {
     pub reasoning_tokens: Option<u64>,
     /// Whether it ended well.
     pub is_success: bool,
+    /// Whether the load was stopped before it ended: it has neither succeeded nor failed.
+    pub is_unfinished: bool,
     /// How good its answer is: whether it is exactly right, and its F1. None where no right answer is known.
     pub score: Option<(bool, f64)>,
     /// How long it waited, as the server reports.

@@ -5,10 +5,10 @@ use assay_model::{Against, Caveat, Estimate, Layout, Metric, Settings};
 use serde::Serialize;
 
 use crate::answer::{fewer_repeats, not_compared};
+use crate::comparison::not_comparable;
 use crate::estimate::estimate;
 use crate::gather::{CellEvidence, Counts, Evidence, split_settings};
-use crate::same_work;
-use crate::verdict::{Effect, Sample, effect};
+use crate::verdict::{Effect, Sample, correct, effect};
 
 /// A record with some settings as columns.
 #[derive(Debug, Clone, Serialize)]
@@ -56,7 +56,7 @@ pub struct PivotCell {
 }
 
 /// Lays a record out; none if its campaign asks for no columns or the record has none of the settings.
-pub fn pivot(evidence: &Evidence, layout: &Layout, order: &[String], seed: u64) -> Option<Pivot> {
+pub fn pivot(evidence: &Evidence, layout: &Layout, order: &[String]) -> Option<Pivot> {
     let cells: Vec<&CellEvidence> = evidence.cells.iter().filter(|cell| cell.planned).collect();
     let (mut varied, common) = split_settings(cells.iter().map(|cell| &cell.settings));
     varied.sort_by_key(|name| order.iter().position(|known| known == name).unwrap_or(usize::MAX));
@@ -75,7 +75,7 @@ pub fn pivot(evidence: &Evidence, layout: &Layout, order: &[String], seed: u64) 
         }
     }
     let against = layout.against.clone().filter(|against| across.contains(&against.setting));
-    let rows = distinct(&cells, &down)
+    let mut rows: Vec<PivotRow> = distinct(&cells, &down)
         .into_iter()
         .map(|settings| {
             let of_row: Vec<&CellEvidence> =
@@ -86,7 +86,7 @@ pub fn pivot(evidence: &Evidence, layout: &Layout, order: &[String], seed: u64) 
                 let index = find(column)?;
                 let base =
                     against.as_ref().and_then(|against| base(column, against)).and_then(|base| find(&base));
-                Some(judged(evidence, &of_row, index, base, seed))
+                Some(judged(evidence, &of_row, index, base))
             };
             let beside = |(label, column): &(String, Settings)| {
                 let same = |number: &&assay_model::Published| {
@@ -103,28 +103,24 @@ pub fn pivot(evidence: &Evidence, layout: &Layout, order: &[String], seed: u64) 
             }
         })
         .collect();
+    let all = rows.iter_mut().flat_map(|row| row.cells.iter_mut().flatten());
+    let mut effects: Vec<&mut Effect> = all.filter_map(|cell| cell.against.as_mut()).collect();
+    correct(&mut effects);
     let (name, metric) = (evidence.name.clone(), evidence.metric.clone());
     Some(Pivot { name, metric, down, columns, against, published, common, rows })
 }
 
-fn judged(
-    evidence: &Evidence,
-    of_row: &[&CellEvidence],
-    index: usize,
-    base: Option<usize>,
-    seed: u64,
-) -> PivotCell {
+fn judged(evidence: &Evidence, of_row: &[&CellEvidence], index: usize, base: Option<usize>) -> PivotCell {
     let mut judged =
         PivotCell { estimate: None, counts: Counts::default(), against: None, caveats: Vec::new() };
     let Some(cell) = of_row.get(index) else { return judged };
     (judged.estimate, judged.counts) = (estimate(&cell.values), cell.counts);
     judged.caveats.extend(cell.fewer.map(fewer_repeats));
-    if let Some((base, held)) = base.and_then(|base| Some((base, of_row.get(base)?))) {
-        match same_work::difference(&held.work(), &cell.work()) {
+    if let Some(held) = base.and_then(|base| of_row.get(base)) {
+        match not_comparable(held, cell, &evidence.metric) {
             Some(why) => judged.caveats.push(not_compared(&why)),
             None => {
-                let sample = |place: usize, values| Sample::new(values, seed.wrapping_add(place as u64));
-                let (old, new) = (sample(base, &held.values), sample(index, &cell.values));
+                let (old, new) = (Sample::new(&held.values), Sample::new(&cell.values));
                 judged.against = effect(&old, &new, &evidence.metric);
             }
         }
@@ -178,6 +174,7 @@ mod tests {
             fewer: None,
             replayed: None,
             parity: BTreeMap::from([(assay_model::names::PARITY_LOSS.to_owned(), loss)]),
+            amounts: BTreeMap::new(),
         }
     }
 
@@ -198,7 +195,7 @@ mod tests {
     fn evidence(cells: Vec<CellEvidence>) -> Evidence {
         let better = Some(Direction::Lower);
         let metric = Metric { name: "time.iteration".to_owned(), unit: Unit::Seconds, better };
-        Evidence { name: "table".to_owned(), metric, cells }
+        Evidence { name: "table".to_owned(), metric, cells, rate: None }
     }
 
     #[test]
@@ -211,7 +208,7 @@ mod tests {
             cell("medium", "native", &fast, 9.3),
             cell("medium", "torch", &slow, 9.4),
         ];
-        let pivot = pivot(&evidence(cells), &layout(), &[], 1).unwrap();
+        let pivot = pivot(&evidence(cells), &layout(), &[]).unwrap();
         assert_eq!(pivot.down, ["size"]);
         assert_eq!(pivot.columns.len(), 2);
         let [small, medium] = pivot.rows.as_slice() else { panic!("{:?}", pivot.rows) };
@@ -229,7 +226,7 @@ mod tests {
         let mut few = cell("small", "native", &[1.0, 1.1], 9.2);
         few.fewer = Some(2);
         let cells = vec![few, cell("small", "torch", &[2.0, 2.1, 2.05, 2.02, 2.04, 2.03], 9.2)];
-        let pivot = pivot(&evidence(cells), &layout(), &[], 1).unwrap();
+        let pivot = pivot(&evidence(cells), &layout(), &[]).unwrap();
         let [native, torch] = pivot.rows[0].cells.as_slice() else { panic!("{:?}", pivot.rows) };
         let native = native.as_ref().unwrap();
         assert_eq!((native.caveats.len(), native.caveats[0].code.as_str()), (1, "fewer_repeats"));

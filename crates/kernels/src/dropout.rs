@@ -42,7 +42,6 @@ pub fn backward(threads: &Threads, seed: u64, probability: f32, dy: &[f32], dx: 
     forward(threads, seed, probability, dy, dx);
 }
 
-/// The key of a block.
 fn key(seed: u64, block: u64) -> u64 {
     assay_random::draw(seed, block)
 }

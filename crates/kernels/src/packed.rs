@@ -26,7 +26,6 @@ pub struct Packed {
 /// What follows the product and its bias.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Activation {
-    /// Nothing.
     Nothing,
     /// The Gaussian error linear unit.
     Gelu(GeluFormula),

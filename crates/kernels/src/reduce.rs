@@ -42,7 +42,6 @@ dispatch! {
     }
 }
 
-/// x *= factor
 pub fn scale(threads: &Threads, x: &mut [f32], factor: f32) {
     let length = threads.items_per_task(x.len(), LEAST_ELEMENTS);
     threads.run_parts(Chunks::new(x, length), |_, x| scale_part(x, factor));

@@ -1,5 +1,6 @@
 //! Plays a recorded log as if the job ran: the log's own clock decides when its lines come. Nothing is started.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
@@ -18,18 +19,24 @@ const PIECE: usize = 64 * 1024;
 /// At full speed, so do lines that came within this many seconds: who does not wait need not tell them apart.
 const TOGETHER_S: f64 = 1.0;
 
+/// Writes a generated log: its kind, options and seed. Errors are texts, since only their wording is used.
+pub type WriteSample = fn(&str, &BTreeMap<String, String>, u64, &mut dyn Write) -> Result<(), String>;
+
 /// Plays a log to its end. The status says how the playing ended: `Unknown` where the log was played in full, since how
 /// the job ended is for the log to tell. The timeout counts by the log's clock, as it did for the job.
-pub fn play(recording: &Recording, timeout: Option<Duration>, watch: &mut dyn Watch) -> Ended {
+pub fn play(
+    recording: &Recording,
+    write_sample: WriteSample,
+    timeout: Option<Duration>,
+    watch: &mut dyn Watch,
+) -> Ended {
     let mut player = Player::new(recording.speed, timeout, watch);
     let result = match &recording.source {
         RecordingSource::Log { path, .. } => File::open(path)
             .and_then(|mut file| io::copy(&mut file, &mut player))
             .map_err(|error| error.to_string()),
         RecordingSource::Sample { kind, options, seed } => {
-            assay_samples::write(kind, options, *seed, None, &mut player)
-                .map_err(|error| error.to_string())
-                .map(|()| 0)
+            write_sample(kind, options, *seed, &mut player).map(|()| 0)
         }
     };
     let played = result.and_then(|_| player.end().map_err(|error| error.to_string()));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use assay_campaign::Invocation;
+use assay_campaign::{Invocation, Resources};
 use assay_evidence::{Progress, Readers};
 use assay_model::platform::ErrorHint;
 use assay_model::{
@@ -17,6 +17,7 @@ use assay_store::secrets::Secrets;
 
 use crate::interrupt::Interrupt;
 use crate::process::{self, Spec};
+use crate::replay::WriteSample;
 use crate::watcher::Watcher;
 use crate::{orphan, replay, script, steps};
 
@@ -38,10 +39,18 @@ pub struct Job {
     pub settings: Settings,
     /// What to start.
     pub invocation: Invocation,
+    /// Writes generated logs that are replayed.
+    pub write_sample: WriteSample,
+    /// What it asks of its platform.
+    pub resources: Resources,
+    /// How many seconds it is expected to take, where that is known.
+    pub expected_s: Option<f64>,
     /// How often it is run before, unmeasured.
     pub warmup: u32,
     /// The run directory.
     pub directory: PathBuf,
+    /// The run directory on the host where the run is made, if that is another one.
+    pub there: Option<PathBuf>,
     /// The record's directory.
     pub record: PathBuf,
     /// Who may read what is written into the run directory.
@@ -59,6 +68,8 @@ pub enum Message {
         /// Its number.
         pid: u32,
     },
+    /// Something the user should know.
+    Warning(String),
     /// The run has come further.
     Progress {
         /// How far.
@@ -100,7 +111,7 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
     let mut watcher = Watcher::new(job, interrupt, tell);
     let recording = job.invocation.recording.as_ref();
     let ended = match recording {
-        Some(recording) => replay::play(recording, job.invocation.timeout, &mut watcher),
+        Some(recording) => replay::play(recording, job.write_sample, job.invocation.timeout, &mut watcher),
         None => process::run(&spec(job, &script), &mut watcher),
     };
     let seconds = ended.usage.as_ref().map_or(0.0, |usage| usage.wall_s);
@@ -111,8 +122,11 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
     let seen = match seen {
         Ok(seen) => seen,
         // Its own doing: the other runs have their directories.
-        Err(_) if !job.directory.is_dir() => {
-            let reason = "the run removed its own run directory, and its output with it".to_owned();
+        Err(error) if is_own_doing(job, &error) => {
+            let reason = match job.directory.is_dir() {
+                true => format!("the run changed its own run directory, and its output is lost: {error}"),
+                false => "the run removed its own run directory, and its output with it".to_owned(),
+            };
             let failure = Failure::Reported { reason };
             let status = Status::Failed { failure };
             return Ok(RunResult { usage: ended.usage, ..RunResult::bare(status, started_at) });
@@ -149,6 +163,13 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
     Ok(result)
 }
 
+/// Whether output is lost because of what the run did to its directory, which was fine when the run began.
+fn is_own_doing(job: &Job, error: &io::Error) -> bool {
+    use io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied};
+    !job.directory.is_dir()
+        || matches!(error.kind(), IsADirectory | NotADirectory | NotFound | PermissionDenied)
+}
+
 /// From this share of its wall time on, waiting for its output to be stored is a doubt about a run's times.
 const BACK_PRESSURE: f64 = 0.05;
 
@@ -166,7 +187,7 @@ fn back_pressure(full_s: f64, result: &RunResult) -> Option<String> {
 }
 
 /// Whether a value can be written to the journal, which knows no infinite numbers.
-fn is_writable(value: &Value) -> bool {
+pub(crate) fn is_writable(value: &Value) -> bool {
     !matches!(value, Value::Float(number) if !number.is_finite())
 }
 
@@ -188,7 +209,7 @@ pub(crate) fn spec(job: &Job, script: &Path) -> Spec {
 /// How a run ended, by its process and by what its output tells. Exit codes are believed: output never turns a bad end
 /// into a good one, except that a script that ends badly because its own bound was missed still has valid numbers. Where
 /// both tell of a bad end, what the output says tells more than a number. A replayed run has no exit code.
-fn concluded(own: Status, told: Option<&Status>) -> Status {
+pub(crate) fn concluded(own: Status, told: Option<&Status>) -> Status {
     match (&own, told) {
         (
             Status::Failed { failure: Failure::Exit { .. } },
@@ -204,7 +225,7 @@ fn concluded(own: Status, told: Option<&Status>) -> Status {
 }
 
 /// What to tell where a run ended well and its output says that it did not.
-fn contradiction(status: &Status, told: Option<&Status>) -> Option<String> {
+pub(crate) fn contradiction(status: &Status, told: Option<&Status>) -> Option<String> {
     let told = told.filter(|told| !told.is_usable() && **told != Status::Truncated)?;
     (*status == Status::Succeeded).then(|| {
         format!("the exit code is 0, but the output says: {told}; look at it before using the numbers")
@@ -217,7 +238,7 @@ pub fn now() -> f64 {
 }
 
 /// Makes the run directory with all that is needed to redo the run by hand. Gives the script's path.
-fn prepare(job: &Job) -> Result<PathBuf, WorkError> {
+pub(crate) fn prepare(job: &Job) -> Result<PathBuf, WorkError> {
     let failed = |path: &Path| {
         let path = path.display().to_string();
         move |source| WorkError { path, source }
@@ -252,7 +273,7 @@ fn measured(usage: &Usage) -> Vec<Observation> {
     all
 }
 
-fn hints(status: &Status, left_processes: bool, tail: &[u8], known: &[ErrorHint]) -> Vec<String> {
+pub(crate) fn hints(status: &Status, left_processes: bool, tail: &[u8], known: &[ErrorHint]) -> Vec<String> {
     let mut hints = Vec::new();
     if left_processes {
         hints.push(

@@ -50,6 +50,9 @@ fn options(plan: &Plan, interrupt: Interrupt) -> Options {
         machine: Machine::default(),
         program: "0".into(),
         readers: plan.platforms.iter().map(reader).collect::<BTreeMap<_, _>>(),
+        write_sample: |kind, options, seed, out| {
+            assay_samples::write(kind, options, seed, None, out).map_err(|error| error.to_string())
+        },
         keep_environment: Vec::new(),
         interrupt,
     }

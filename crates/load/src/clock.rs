@@ -95,6 +95,12 @@ fn nanoseconds_of(clock: ClockId) -> i64 {
     time.tv_sec * SECOND_NS + time.tv_nsec
 }
 
+/// Date and time in UTC, as `2026-01-31T12:00:00Z`.
+pub fn date() -> String {
+    let now = jiff::Timestamp::now();
+    now.round(jiff::Unit::Second).unwrap_or(now).to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

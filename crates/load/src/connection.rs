@@ -1,7 +1,7 @@
 //! One HTTP/1.1 connection: hyper speaks the protocol, this file moves it along whenever its socket is ready. There is no
 //! runtime and nothing is woken: whoever owns the connection calls [`Connection::drive`].
 
-mod chunks;
+pub(crate) mod chunks;
 mod line;
 
 use std::cell::{Cell, RefCell};
@@ -374,6 +374,11 @@ impl Connection {
     /// Whether it still tries to reach the server.
     pub(crate) fn is_connecting(&self) -> bool {
         matches!(self.stage, Stage::Connecting | Stage::Securing)
+    }
+
+    /// Whether it is connected, and its channel is not secure yet.
+    pub(crate) fn is_securing(&self) -> bool {
+        self.stage == Stage::Securing
     }
 
     fn stamp_ns(&self) -> i64 {

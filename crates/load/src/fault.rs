@@ -66,11 +66,17 @@ pub enum FaultKind {
     Empty,
     /// A redirect, which is not followed.
     Redirect,
+    /// The server's certificate is not trusted.
+    Certificate,
+    /// https to a port that does not speak TLS.
+    NotTls,
+    /// http to a port that speaks TLS.
+    NotHttp,
 }
 
 impl FaultKind {
     /// All kinds, in the order of the spool.
-    pub const ALL: [FaultKind; 23] = [
+    pub const ALL: [FaultKind; 26] = [
         FaultKind::Dns,
         FaultKind::Refused,
         FaultKind::Connect,
@@ -94,6 +100,9 @@ impl FaultKind {
         FaultKind::TooLarge,
         FaultKind::Empty,
         FaultKind::Redirect,
+        FaultKind::Certificate,
+        FaultKind::NotTls,
+        FaultKind::NotHttp,
     ];
 
     /// The kind in words, as tables show it.
@@ -122,6 +131,9 @@ impl FaultKind {
             FaultKind::TooLarge => "answer beyond its size limit",
             FaultKind::Empty => "empty answer",
             FaultKind::Redirect => "redirected",
+            FaultKind::Certificate => "certificate not trusted",
+            FaultKind::NotTls => "https to a port without TLS",
+            FaultKind::NotHttp => "http to a TLS port",
         }
     }
 
@@ -151,6 +163,9 @@ impl FaultKind {
             FaultKind::TooLarge => "too_large",
             FaultKind::Empty => "empty",
             FaultKind::Redirect => "redirect",
+            FaultKind::Certificate => "certificate",
+            FaultKind::NotTls => "not_tls",
+            FaultKind::NotHttp => "not_http",
         }
     }
 
@@ -170,7 +185,31 @@ impl FaultKind {
                 | FaultKind::Token
                 | FaultKind::ConnectTimeout
                 | FaultKind::Client
+                | FaultKind::Certificate
+                | FaultKind::NotTls
+                | FaultKind::NotHttp
         )
+    }
+
+    /// Whether it means that nobody listens any more. A stream that was cut may be the first sign of it, and may be many
+    /// other things.
+    pub fn is_absence(self) -> bool {
+        matches!(self, FaultKind::Refused | FaultKind::Connect | FaultKind::ConnectTimeout)
+    }
+
+    /// Whether a warm-up that fails in this way says that the measured requests would fail too. Load, a restart or an
+    /// unlucky prompt may pass.
+    pub fn is_lasting(self) -> bool {
+        let may_pass = matches!(
+            self,
+            FaultKind::TooMany
+                | FaultKind::Server
+                | FaultKind::Closed
+                | FaultKind::Cut
+                | FaultKind::Empty
+                | FaultKind::Interrupted
+        );
+        !may_pass
     }
 
     /// What to do about it.
@@ -180,7 +219,7 @@ impl FaultKind {
             FaultKind::Refused => "is the server running, and is the port of the URL right?",
             FaultKind::Connect => "check the route and the firewall between this machine and the server",
             FaultKind::Tls => {
-                "check that the URL's scheme fits the server; a private authority's certificate is given with --ca"
+                "check that the server speaks TLS 1.2 or 1.3 on this port, and that no proxy stands in between"
             }
             FaultKind::Token => {
                 "run the token command by hand, or check that the environment variable of the token is set"
@@ -209,7 +248,8 @@ impl FaultKind {
             }
             FaultKind::Timeout => "ask for fewer output tokens, or wait longer with --timeout",
             FaultKind::Closed => {
-                "the server closed a connection that it had kept open: try --new-connections, or see its keep-alive time"
+                "the server ended the connection instead of answering: did it crash or restart? its log may say more; \
+                 where only reused connections fail, try --new-connections"
             }
             FaultKind::Cut => {
                 "the server or a proxy ended the stream early: look for its time-out and its log"
@@ -221,13 +261,19 @@ impl FaultKind {
             FaultKind::Interrupted => "the load was stopped; what had finished is kept",
             FaultKind::Client => "raise the limit of open files (ulimit -n), or use fewer streams",
             FaultKind::TooLarge => {
-                "is this an inference endpoint? --max-header-bytes, --max-line-bytes, --max-body-bytes and \
+                "is this an inference endpoint? --max-header-bytes, --max-event-bytes, --max-body-bytes and \
                  --max-answer-bytes set the limits"
             }
             FaultKind::Empty => {
                 "the server finished without a token: check the prompt template, the stop words and the output limit"
             }
             FaultKind::Redirect => "redirects are not followed: use the URL that the message names",
+            FaultKind::Certificate => {
+                "give the certificate, or that of the authority that signed it, with --ca FILE; --insecure skips the \
+                 check"
+            }
+            FaultKind::NotTls => "use http:// in the URL, or the port on which the server speaks TLS",
+            FaultKind::NotHttp => "use https:// in the URL",
         }
     }
 

@@ -1,4 +1,4 @@
-//! What a server counts itself: its page of metrics, as Prometheus reads it, before and after a load.
+//! What a server says of itself: its models, and its page of metrics, as Prometheus reads it, before and after a load.
 //!
 //! | file | holds |
 //! |---|---|
@@ -8,7 +8,9 @@ mod fetch;
 
 use std::collections::BTreeMap;
 
-use crate::request::{Endpoint, EndpointError};
+use serde::Deserialize;
+
+use crate::request::{Endpoint, EndpointError, Page};
 use fetch::fetch;
 
 /// The counters of a page: their names with labels, and their values.
@@ -41,10 +43,27 @@ pub enum MetricsError {
     },
 }
 
+/// The models that an endpoint lists (`/models`).
+pub fn models(endpoint: &Endpoint) -> Result<Vec<String>, MetricsError> {
+    let page = fetch(endpoint, &Page::models(endpoint)?)?;
+    let listed: Listed = serde_json::from_str(&page).unwrap_or_default();
+    Ok(listed.data.into_iter().map(|model| model.id).collect())
+}
+
+#[derive(Default, Deserialize)]
+struct Listed {
+    data: Vec<ListedModel>,
+}
+
+#[derive(Deserialize)]
+struct ListedModel {
+    id: String,
+}
+
 impl Counters {
     /// Gets the page of an endpoint's server: the one at `url`, or the usual one, `/metrics` of the same host.
     pub fn fetch(endpoint: &Endpoint, url: Option<&str>) -> Result<Counters, MetricsError> {
-        Ok(Counters::read(&fetch(endpoint, url)?))
+        Ok(Counters::read(&fetch(endpoint, &Page::metrics(endpoint, url)?)?))
     }
 
     /// Reads a page. Counters, sums and counts are taken; gauges and buckets are not, since their difference means

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `prompts/files.rs` | SQuAD, ShareGPT, JSON lines and plain text |
 //! | `prompts/synthetic.rs` | made-up prompts with exact numbers of tokens and shared prefixes |
+//! | `prompts/traced.rs` | the prompts of a trace, with its lengths and what they share |
 //! | `prompts/tokenizer.rs`, `prompts/ranks.rs` | counting tokens, with a `tokenizer.json` or tiktoken's ranks |
 //! | `prompts/order.rs` | the order in which prompts are asked |
 
@@ -12,6 +13,7 @@ mod order;
 mod ranks;
 mod synthetic;
 mod tokenizer;
+mod traced;
 
 pub use files::{Format, read, read_as};
 pub use synthetic::{Length, Synthetic};
@@ -20,10 +22,12 @@ pub use tokenizer::{Tokenizer, TokenizerError};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::arrivals::Trace;
 use crate::request::{Content, Question};
 use crate::run::Questions;
 use crate::score::{self, Score};
 use order::Order;
+use traced::Traced;
 
 /// One prompt, with what is known about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,6 +98,8 @@ pub struct Prompts {
     warm_up: Vec<Prompt>,
     /// Makes prompts when they are asked for, as many as there are requests.
     endless: Option<Endless>,
+    /// Makes the prompts of a trace.
+    traced: Option<Traced>,
     seed: u64,
 }
 
@@ -116,11 +122,25 @@ impl Prompts {
         Ok(Self { endless, ..Self::new(first, seed)? })
     }
 
+    /// The prompts of a trace, with its lengths and what they share; `usual_tokens` where it gives no length. With a
+    /// tokenizer, those of the first `requests` are made beforehand.
+    pub fn of_trace(
+        trace: &Trace,
+        seed: u64,
+        usual_tokens: u32,
+        requests: Option<u64>,
+        tokenizer: Option<&Tokenizer>,
+    ) -> Result<Self, PromptError> {
+        let traced = Some(Traced::new(trace, seed, usual_tokens, requests, tokenizer)?);
+        let first = synthetic::plain(seed, "prompt", 0, 1)?;
+        Ok(Self { traced, ..Self::new(vec![first], seed)? })
+    }
+
     /// Reserves prompts for `count` requests that warm up: some of these, where there are more than that.
     pub fn with_warm_up(mut self, count: u64) -> Self {
         let places: std::collections::BTreeSet<u64> =
             (0..count).map(|index| self.order.place(index)).collect();
-        if self.endless.is_none() && count < self.all.len() as u64 {
+        if self.endless.is_none() && self.traced.is_none() && count < self.all.len() as u64 {
             let all = std::mem::take(&mut self.all);
             for (place, prompt) in all.into_iter().enumerate() {
                 let is_reserved = places.contains(&(place as u64));
@@ -145,6 +165,7 @@ impl Prompts {
             tokenizer: None,
             warm_up: Vec::new(),
             endless: None,
+            traced: None,
             seed,
         })
     }
@@ -194,7 +215,16 @@ impl Questions for Prompts {
         Some(Question { content: prompt.content, output_tokens: self.output_tokens.or(prompt.output_tokens) })
     }
 
+    fn session(&self, index: u64) -> Option<(u64, u32)> {
+        self.traced.as_ref()?.session(index)
+    }
+
     fn question(&self, index: u64, turn: u32) -> Option<Question> {
+        if let Some(traced) = &self.traced {
+            let prompt = traced.prompt(index)?;
+            let output_tokens = self.output_tokens.or(prompt.output_tokens);
+            return Some(Question { content: prompt.content, output_tokens });
+        }
         if let Some(endless) = &self.endless {
             let prompt = endless.prompt(self.seed, "prompt", index, turn).ok()?;
             let output_tokens = self.output_tokens.or(prompt.output_tokens);

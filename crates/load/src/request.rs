@@ -8,6 +8,7 @@ mod place;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -16,8 +17,8 @@ use serde_json::{Map, Value, json};
 
 use crate::fault::{Fault, FaultKind};
 use crate::record::Exchange;
-use crate::tls::{TlsError, Trust};
-use crate::token::{Token, TokenError, TokenSource};
+use crate::tls::{TlsError, Trust, other_protocol};
+use crate::token::{Token, TokenError, TokenSource, redact};
 use place::Place;
 
 pub(crate) use place::Page;
@@ -69,6 +70,10 @@ pub struct Endpoint {
     pub token_lifetime: Option<Duration>,
     /// A file with certificates to trust beside the system's.
     pub authority: Option<PathBuf>,
+    /// Whether any certificate is accepted.
+    pub insecure: bool,
+    /// Values of headers that must not be kept or shown.
+    pub secrets: Vec<String>,
 }
 
 impl Endpoint {
@@ -97,6 +102,8 @@ impl Endpoint {
             token: None,
             token_lifetime: None,
             authority: None,
+            insecure: false,
+            secrets: Vec::new(),
         }
     }
 }
@@ -160,6 +167,8 @@ pub(crate) struct Target {
     path: http::Uri,
     headers: Vec<(HeaderName, HeaderValue)>,
     endpoint: Endpoint,
+    /// Whether the port speaks another protocol than the URL says, once somebody had to look.
+    other_protocol: OnceLock<Option<Fault>>,
 }
 
 impl Target {
@@ -167,8 +176,8 @@ impl Target {
     pub(crate) fn new(endpoint: &Endpoint) -> Result<Target, EndpointError> {
         let place = Place::of(endpoint)?;
         let address = place.address();
-        let trust =
-            place.is_secure.then(|| Trust::new(&place.host, endpoint.authority.as_deref())).transpose()?;
+        let trust = || Trust::new(&place.host, endpoint.authority.as_deref(), endpoint.insecure);
+        let trust = place.is_secure.then(trust).transpose()?;
         let token = endpoint.token.clone();
         let token = token.map(|source| Token::new(source, endpoint.token_lifetime)).transpose()?;
         let headers = headers(endpoint, &place.authority)?;
@@ -180,6 +189,7 @@ impl Target {
             path: place.path,
             headers,
             endpoint: endpoint.clone(),
+            other_protocol: OnceLock::new(),
         })
     }
 
@@ -188,15 +198,31 @@ impl Target {
         self.address.clone().map_err(|reason| Fault::new(FaultKind::Dns, format!("{}: {reason}", self.host)))
     }
 
+    /// What a fault of a connection that never brought an answer really means: a server that gets the wrong protocol
+    /// closes, keeps silent or answers with what cannot be read. The port is tried once.
+    pub(crate) fn diagnosed(&self, fault: Fault) -> Fault {
+        let may_be_protocol = matches!(
+            fault.kind,
+            FaultKind::Closed | FaultKind::Malformed | FaultKind::Tls | FaultKind::NoAnswer
+        );
+        let Some(address) = self.address.as_ref().ok().filter(|_| may_be_protocol) else { return fault };
+        let found = self.other_protocol.get_or_init(|| other_protocol(*address, self.trust.is_some()));
+        found.clone().unwrap_or(fault)
+    }
+
     /// Removes secrets from what the server wrote: some servers quote the token that they refuse.
     pub(crate) fn redact(&self, exchange: &mut Exchange) {
-        let Some(token) = &self.token else { return };
         let texts = [
             exchange.fault.as_mut().map(|fault| &mut fault.message),
             exchange.finish.as_mut(),
             exchange.answer.as_mut(),
         ];
-        texts.into_iter().flatten().for_each(|text| token.redact(text));
+        for text in texts.into_iter().flatten() {
+            if let Some(token) = &self.token {
+                token.redact(text);
+            }
+            self.endpoint.secrets.iter().for_each(|secret| redact(text, secret));
+        }
     }
 
     /// Why the host cannot be found, if it cannot.

@@ -12,14 +12,15 @@ mod slot;
 mod tally;
 mod worker;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::arrivals::{ArrivalError, Arrivals};
 use crate::clock::Clock;
+use crate::fault::{Fault, FaultKind};
 use crate::record::{Exchange, Health};
 use crate::request::{Endpoint, EndpointError, Question, Target};
 use crate::score::Score;
@@ -57,6 +58,8 @@ pub struct Load {
     pub retries: u32,
     /// After how many failed requests the load stops.
     pub error_budget: Option<u64>,
+    /// How long nobody may listen before the load stops.
+    pub gone_after: Duration,
     /// Whether the text of answers is kept.
     pub keep_answers: bool,
     /// How much of an answer is taken.
@@ -101,6 +104,7 @@ impl Load {
             most_in_flight: 10_000,
             retries: 0,
             error_budget: None,
+            gone_after: Duration::from_secs(10),
             keep_answers: false,
             limits: Limits::default(),
             seed: 1,
@@ -123,6 +127,11 @@ pub trait Questions: Sync {
     /// The question of a request that only warms the endpoint up. It is never measured again: the answer would come
     /// from a prefix cache.
     fn warm_up(&self, index: u64) -> Option<Question>;
+
+    /// The session of a request and its place in it, where a trace has sessions.
+    fn session(&self, _index: u64) -> Option<(u64, u32)> {
+        None
+    }
 
     /// Counts the tokens of a text, where there is a tokenizer.
     fn count(&self, _text: &str) -> Option<u64> {
@@ -175,6 +184,8 @@ pub struct Outcome {
     pub took_s: f64,
     /// When the load began, on the monotonic clock in nanoseconds.
     pub zero_ns: i64,
+    /// Since when nobody listened at the end, in seconds since the load began.
+    pub gone_since_s: Option<f64>,
 }
 
 /// Why a load ended.
@@ -186,6 +197,10 @@ pub enum Ended {
     Interrupted,
     /// Too many requests failed.
     BudgetSpent,
+    /// Every warm-up request failed in a way that does not pass.
+    WarmUpFailed,
+    /// Nobody has listened for [`Load::gone_after`].
+    Gone,
 }
 
 /// Why a load cannot be.
@@ -226,8 +241,8 @@ impl LoadError {
             LoadError::Files { .. } => {
                 Some("raise the limit with `ulimit -n` (as root, `ulimit -Hn` too), or ask for fewer streams")
             }
-            LoadError::Endpoint(EndpointError::Dns { .. }) => Some(crate::FaultKind::Dns.hint()),
-            LoadError::Endpoint(EndpointError::Token(_)) => Some(crate::FaultKind::Token.hint()),
+            LoadError::Endpoint(EndpointError::Dns { .. }) => Some(FaultKind::Dns.hint()),
+            LoadError::Endpoint(EndpointError::Token(_)) => Some(FaultKind::Token.hint()),
             LoadError::Endpoint(EndpointError::Url { .. }) => {
                 Some("a base URL looks like https://host:8000/v1")
             }
@@ -251,14 +266,52 @@ struct Common<'a> {
     next_warm_up: Vec<AtomicU64>,
     /// Warm-up requests that have not ended.
     warm_up_left: AtomicU64,
-    /// Whether too many requests have failed.
-    is_spent: AtomicBool,
+    /// Warm-up requests that failed in a way that does not pass.
+    warm_up_failed: AtomicU64,
+    /// Why nothing more is sent before everything is done.
+    early: OnceLock<Ended>,
+    absence: Absence,
+}
+
+/// Whether the server is still there.
+#[derive(Debug)]
+struct Absence {
+    /// Since when nobody listens, in nanoseconds; below 0 while somebody does.
+    since_ns: AtomicI64,
+    /// Connections that failed since.
+    count: AtomicU64,
+}
+
+/// Fewer failed connections do not make a server absent.
+const LEAST_ABSENCES: u64 = 3;
+
+impl Absence {
+    /// Notes how a request ended; gives how long the server has been absent, in nanoseconds.
+    fn note(&self, fault: Option<&Fault>, at_ns: i64) -> i64 {
+        match fault.map(|fault| fault.kind) {
+            Some(kind) if kind.is_absence() => {
+                let _ = self.since_ns.compare_exchange(-1, at_ns, Ordering::Relaxed, Ordering::Relaxed);
+                let count = self.count.fetch_add(1, Ordering::Relaxed) + 1;
+                let since_ns = self.since_ns.load(Ordering::Relaxed);
+                if count < LEAST_ABSENCES { 0 } else { (at_ns - since_ns).max(0) }
+            }
+            // Streams that a dying server cut are reported after the first connection that failed.
+            Some(FaultKind::Cut | FaultKind::Closed | FaultKind::Interrupted) => 0,
+            _ => {
+                if self.since_ns.load(Ordering::Relaxed) >= 0 {
+                    self.since_ns.store(-1, Ordering::Relaxed);
+                    self.count.store(0, Ordering::Relaxed);
+                }
+                0
+            }
+        }
+    }
 }
 
 impl Common<'_> {
     /// Whether nothing more may be sent.
     fn is_stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.is_spent.load(Ordering::Relaxed)
+        self.stop.load(Ordering::Relaxed) || self.early.get().is_some()
     }
 
     /// When the measured part begins or began.
@@ -300,7 +353,9 @@ pub fn run(
         next: counters(),
         next_warm_up: counters(),
         warm_up_left: AtomicU64::new(load.warm_up.saturating_mul(targets.len() as u64)),
-        is_spent: AtomicBool::new(false),
+        warm_up_failed: AtomicU64::new(0),
+        early: OnceLock::new(),
+        absence: Absence { since_ns: AtomicI64::new(-1), count: AtomicU64::new(0) },
         targets,
     };
     let healths = std::thread::scope(|scope| {
@@ -317,11 +372,12 @@ pub fn run(
             .map(|thread| thread.join().map_err(|_| LoadError::Thread)?)
             .collect::<Result<Vec<_>, LoadError>>()
     })?;
-    let ended = match (common.is_spent.into_inner(), stop.load(Ordering::Relaxed)) {
-        (true, _) => Ended::BudgetSpent,
-        (false, true) => Ended::Interrupted,
-        (false, false) => Ended::Complete,
+    let ended = match (common.early.into_inner(), stop.load(Ordering::Relaxed)) {
+        (Some(early), _) => early,
+        (None, true) => Ended::Interrupted,
+        (None, false) => Ended::Complete,
     };
+    let gone_since_ns = common.absence.since_ns.into_inner();
     let began = live.began_ns.load(Ordering::Acquire).max(0);
     Ok(Outcome {
         health: tally::together(healths),
@@ -329,6 +385,7 @@ pub fn run(
         began_s: crate::clock::seconds(began),
         took_s: clock.now_s(),
         zero_ns: clock.began_ns(),
+        gone_since_s: (gone_since_ns >= 0).then(|| crate::clock::seconds(gone_since_ns)),
     })
 }
 

@@ -1,4 +1,14 @@
 //! TLS by rustls. The certificates of the system are trusted, and those of a file if one is given.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `tls/verifier.rs` | which certificates of a server are accepted |
+//! | `tls/diagnosis.rs` | what went wrong, and whether a port speaks TLS at all |
+
+mod diagnosis;
+mod verifier;
+
+pub(crate) use diagnosis::{handshake_fault, other_protocol};
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -9,6 +19,7 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
 use crate::socket::{Received, Socket};
+use verifier::Verifier;
 
 /// Where systems keep the certificates that they trust, if `SSL_CERT_FILE` does not say.
 const SYSTEM_FILES: [&str; 5] = [
@@ -36,6 +47,9 @@ pub enum TlsError {
     /// The library refuses.
     #[error("TLS cannot be set up")]
     Library(#[from] rustls::Error),
+    /// The certificates cannot be used.
+    #[error("the trusted certificates cannot be used: {0}")]
+    Verifier(#[from] rustls::client::VerifierBuilderError),
     /// A host name that cannot stand in a certificate.
     #[error("`{0}` is no name that a certificate can have")]
     Name(String),
@@ -49,12 +63,13 @@ pub(crate) struct Trust {
 }
 
 impl Trust {
-    /// Trusts the system's certificates, and those of `own` if it is given.
-    pub(crate) fn new(host: &str, own: Option<&Path>) -> Result<Trust, TlsError> {
+    /// Trusts the system's certificates, and those of `own` if it is given; any certificate if `is_insecure`.
+    pub(crate) fn new(host: &str, own: Option<&Path>, is_insecure: bool) -> Result<Trust, TlsError> {
         let mut roots = RootCertStore::empty();
+        let mut pinned = Vec::new();
         if let Some(path) = own {
             let unreadable = |reason: String| TlsError::Certificates { path: path.to_owned(), reason };
-            add(&mut roots, path).map_err(unreadable)?;
+            pinned = add(&mut roots, path).map_err(unreadable)?;
         }
         let file = std::env::var_os("SSL_CERT_FILE").map(PathBuf::from);
         let known = SYSTEM_FILES.iter().map(PathBuf::from);
@@ -62,13 +77,18 @@ impl Trust {
             // A certificate of the system that cannot be read is no loss while others can.
             let _ = add(&mut roots, &path);
         }
-        if roots.is_empty() {
+        if roots.is_empty() && !is_insecure {
             return Err(TlsError::NothingToTrust);
         }
         let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let verifier = match is_insecure {
+            true => Verifier::anything(&provider),
+            false => Verifier::new(roots, pinned, &provider)?,
+        };
         let settings = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
-            .with_root_certificates(roots)
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier))
             .with_no_client_auth();
         let bare = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let name = ServerName::try_from(bare).map_err(|_| TlsError::Name(host.to_owned()))?;
@@ -81,13 +101,12 @@ impl Trust {
     }
 }
 
-fn add(roots: &mut RootCertStore, path: &Path) -> Result<(), String> {
+/// Adds the certificates of a file to those that are trusted, and gives them.
+fn add(roots: &mut RootCertStore, path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let certificates = CertificateDer::pem_file_iter(path).map_err(|error| error.to_string())?;
-    let mut added = 0;
-    for certificate in certificates.flatten() {
-        added += usize::from(roots.add(certificate).is_ok());
-    }
-    if added == 0 { Err("there is no certificate in it".to_owned()) } else { Ok(()) }
+    let usable = |certificate: &CertificateDer<'static>| roots.add(certificate.clone()).is_ok();
+    let added: Vec<CertificateDer<'static>> = certificates.flatten().filter(usable).collect();
+    if added.is_empty() { Err("there is no certificate in it".to_owned()) } else { Ok(added) }
 }
 
 /// A secure channel over a socket.
@@ -186,9 +205,9 @@ mod tests {
     #[test]
     fn a_file_without_certificates_is_refused() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let error = Trust::new("localhost", Some(file.path())).unwrap_err();
+        let error = Trust::new("localhost", Some(file.path()), false).unwrap_err();
         assert!(error.to_string().contains("no certificate"), "{error}");
-        let missing = Trust::new("localhost", Some(Path::new("/nowhere/ca.pem"))).unwrap_err();
+        let missing = Trust::new("localhost", Some(Path::new("/nowhere/ca.pem")), false).unwrap_err();
         assert!(missing.to_string().contains("/nowhere/ca.pem"), "{missing}");
     }
 }

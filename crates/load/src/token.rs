@@ -92,19 +92,27 @@ impl Token {
     /// Removes every token of this source from a text, also where the text was cut in the middle of one.
     pub(crate) fn redact(&self, text: &mut String) {
         for secret in self.seen.read().unwrap_or_else(PoisonError::into_inner).iter() {
-            if text.contains(secret.as_str()) {
-                *text = text.replace(secret.as_str(), REDACTED);
-            }
-            let end = text.strip_suffix('…').unwrap_or(text).len();
-            let longest = secret.len().min(end);
-            let is_part = |length: &usize| {
-                let part = secret.get(..*length);
-                part.is_some_and(|part| text[..end].ends_with(part))
-            };
-            if let Some(length) = (SHORTEST_PART..=longest).rev().find(is_part) {
-                text.replace_range(end - length..end, REDACTED);
-            }
+            redact(text, secret);
         }
+    }
+}
+
+/// Removes a secret from a text, also where the text was cut in the middle of it.
+pub(crate) fn redact(text: &mut String, secret: &str) {
+    if secret.is_empty() {
+        return;
+    }
+    if text.contains(secret) {
+        *text = text.replace(secret, REDACTED);
+    }
+    let end = text.strip_suffix('…').unwrap_or(text).len();
+    let longest = secret.len().min(end);
+    let is_part = |length: &usize| {
+        let part = secret.get(..*length);
+        part.is_some_and(|part| text[..end].ends_with(part))
+    };
+    if let Some(length) = (SHORTEST_PART..=longest).rev().find(is_part) {
+        text.replace_range(end - length..end, REDACTED);
     }
 }
 

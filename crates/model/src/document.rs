@@ -61,7 +61,7 @@ pub struct Omission {
     pub line: u64,
 }
 
-/// One run as evidence tells of it.
+/// One run as the evidence shows it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReadRun {
     /// The version of this form.
@@ -73,12 +73,12 @@ pub struct ReadRun {
     pub title: Option<String>,
     /// The dialects that found something, the one that found most first. `table` for a row of a table.
     pub dialects: Vec<String>,
-    /// The make of machine, in lower case, where a dialect or a heading tells: `cerebras`, `graphcore`, …
+    /// The make of machine, in lower case, where a dialect or a heading names it: `cerebras`, `graphcore`, …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform: Option<String>,
     /// How it ended; metrics are kept whatever this says.
     pub status: Status,
-    /// The line that tells how it ended.
+    /// The line that reports how it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_source: Option<Source>,
     /// The time of the first time stamp in seconds since 1970, or since midnight where the log has no dates.
@@ -130,7 +130,7 @@ impl Span {
     }
 }
 
-/// What a log's clock tells.
+/// What a log's clock shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClockKind {
@@ -150,7 +150,7 @@ pub enum ClockKind {
 pub enum Standing {
     /// Asked for.
     Declared,
-    /// Seen to be in force.
+    /// Seen to be in effect.
     Observed,
 }
 
@@ -159,24 +159,23 @@ pub enum Standing {
 pub struct SettingFact {
     /// The canonical name.
     pub name: String,
-    /// The value.
     pub value: Value,
     /// Asked for or seen.
     pub standing: Standing,
-    /// What tells: `prose`, `command line`, `configuration`, `file name`, `environment`, `table`, `log`,
+    /// Where it stands: `prose`, `command line`, `configuration`, `file name`, `environment`, `table`, `log`,
     /// `progress bar`, `arithmetic`.
     pub by: String,
     /// The arithmetic, where the value follows from other numbers: `60000 / (50 × 150) = 8`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arithmetic: Option<String>,
-    /// Where.
     pub source: Source,
 }
 
 /// The names of phases.
-pub const PHASES: [&str; 12] = [
+pub const PHASES: [&str; 13] = [
     "submit",
     "queue",
+    "run",
     "image_build",
     "compile",
     "schedule",
@@ -229,7 +228,6 @@ pub struct Phase {
     /// Its length, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
-    /// How it is known.
     pub known_by: KnownBy,
     /// The line it began on.
     pub source: Source,
@@ -242,7 +240,6 @@ pub struct Hint {
     pub seen: String,
     /// What to do.
     pub advice: String,
-    /// Where.
     pub source: Source,
 }
 
@@ -294,9 +291,7 @@ pub enum Role {
 /// One row of a table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TableRow {
-    /// Its line.
     pub line: u64,
-    /// Its cells.
     pub cells: Vec<TableCell>,
     /// What the row holds in a transposed table.
     #[serde(default)]
@@ -308,7 +303,6 @@ pub struct TableRow {
 pub struct TableCell {
     /// Its text, without mark-up.
     pub text: String,
-    /// Its line.
     pub line: u64,
     /// The number in it, in its base unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]

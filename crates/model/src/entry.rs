@@ -9,7 +9,8 @@ use crate::{CellId, Gate, Layout, Machine, Metric, RunId, RunResult, Settings};
 /// The version of the journal's schema that this program writes. It opens this version and every older one.
 ///
 /// 2: `accepted_damage` and `scrubbed` entries.
-pub const SCHEMA_VERSION: u32 = 2;
+/// 3: `submitting` and `submitted` entries.
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// One line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,9 +42,8 @@ pub enum Entry {
         /// The version of the program.
         program: String,
     },
-    /// The plan in force from here on. Only what changed against the plan before is written.
+    /// The plan from here on. Only what changed against the plan before is written.
     Plan {
-        /// The plan.
         plan: Box<PlanInForce>,
         /// Cells that this plan adds.
         add: Vec<PlannedCell>,
@@ -52,7 +52,6 @@ pub enum Entry {
     },
     /// A run is about to start: its process may exist from here on.
     Launching {
-        /// Which run.
         run: RunId,
         /// When, in seconds since 1970 UTC.
         at: f64,
@@ -61,7 +60,6 @@ pub enum Entry {
     },
     /// The process of a run exists.
     Started {
-        /// Which run.
         run: RunId,
         /// The process id, which is the process group too.
         pid: u32,
@@ -70,9 +68,27 @@ pub enum Entry {
         /// The boot that the ticks count from.
         boot: String,
     },
-    /// A run ended. Written and synced before anybody is told.
+    /// Runs are about to be submitted to a scheduler: their job may exist from here on. The job has the submission's
+    /// name, so that it is found even if the answer of the scheduler was lost.
+    Submitting {
+        /// The submission's name, which no other of the record has.
+        submission: String,
+        /// When, in seconds since 1970 UTC.
+        at: f64,
+        /// The platform.
+        platform: String,
+        /// The runs of each task of the job array, in the order they are made. A plain job has one task.
+        tasks: Vec<Vec<RunId>>,
+    },
+    /// The scheduler accepted a submission.
+    Submitted {
+        /// Which.
+        submission: String,
+        /// The scheduler's name of the job.
+        job: String,
+    },
+    /// A run ended. Written and synced before the run is shown.
     Finished {
-        /// Which run.
         run: RunId,
         /// How it went.
         result: Box<RunResult>,

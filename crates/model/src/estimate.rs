@@ -29,7 +29,7 @@ pub enum Verdict {
     Worse,
     /// Equal within the margin.
     Same,
-    /// The evidence does not tell.
+    /// The evidence does not decide.
     Unclear,
 }
 

@@ -44,7 +44,6 @@ impl fmt::Display for PointId {
 pub struct CellId {
     /// What is computed.
     pub point: PointId,
-    /// Where.
     pub platform: String,
 }
 

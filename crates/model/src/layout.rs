@@ -39,9 +39,7 @@ pub struct ScalingStudy {
 /// A setting and the value that its other values are compared with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Against {
-    /// The setting.
     pub setting: String,
-    /// The value.
     pub value: Value,
 }
 
@@ -50,7 +48,6 @@ pub struct Against {
 pub struct Published {
     /// Whose it is and how it differs from what is run here: another size, another device.
     pub label: String,
-    /// The metric.
     pub metric: String,
     /// The settings it belongs to.
     pub settings: Settings,

@@ -13,6 +13,7 @@
 //! | `entry.rs` | the lines of the journal |
 //! | `layout.rs` | how a campaign wants its answer laid out |
 //! | `machine.rs` | what a probe of a machine found |
+//! | `output.rs` | the streams of a run, and which of several values counts |
 //! | `platform.rs` | catalogue entries: where runs happen |
 //! | `duration.rs` | lengths of time as people write them |
 //! | `workload.rs` | what is computed, as the registry describes it |
@@ -32,6 +33,7 @@ pub mod machine;
 pub mod metric;
 pub mod names;
 pub mod observation;
+pub mod output;
 pub mod platform;
 pub mod run;
 pub mod unit;
@@ -52,6 +54,7 @@ pub use layout::{Against, Layout, Published, ScalingStudy};
 pub use machine::Machine;
 pub use metric::{Direction, Metric};
 pub use observation::{Observation, Origin, Scope, Series, Source};
+pub use output::{Keep, Stream};
 pub use platform::Platform;
 pub use run::{Failure, Replayed, RunResult, Speed, Status, Usage};
 pub use unit::Unit;

@@ -21,7 +21,6 @@ pub struct Machine {
     pub cpus: Option<u32>,
     /// Physical cores of the machine.
     pub cores: Option<u32>,
-    /// Memory in bytes.
     pub memory_bytes: Option<u64>,
     /// Memory available now, in bytes.
     pub memory_available_bytes: Option<u64>,

@@ -6,13 +6,11 @@ use crate::{Direction, Unit};
 /// One canonical metric.
 #[derive(Debug, Clone, Copy)]
 pub struct Canonical {
-    /// Its name.
     pub name: &'static str,
     /// Its base unit, as it is written.
     pub unit: &'static str,
     /// Which direction is better, where that can be said.
     pub better: Option<Direction>,
-    /// What it is.
     pub summary: &'static str,
 }
 
@@ -152,11 +150,9 @@ pub mod setting {
     pub const STEPS: &str = "steps";
     /// Steps of one epoch, as a progress bar counts them.
     pub const STEPS_PER_EPOCH: &str = "steps_per_epoch";
-    /// Learning rate.
     pub const LEARNING_RATE: &str = "learning_rate";
     /// Tasks (processes) of a job.
     pub const TASKS: &str = "tasks";
-    /// Tasks on each node.
     pub const TASKS_PER_NODE: &str = "tasks_per_node";
     /// Nodes of a job.
     pub const NODES: &str = "nodes";
@@ -170,7 +166,6 @@ pub mod setting {
     pub const MODEL: &str = "model";
     /// Streams or requests in flight.
     pub const CONCURRENCY: &str = "concurrency";
-    /// Threads.
     pub const THREADS: &str = "threads";
     /// Random seed.
     pub const SEED: &str = "seed";
@@ -186,7 +181,6 @@ pub mod setting {
     pub const D_MODEL: &str = "d_model";
     /// Width of the feed-forward layer.
     pub const D_FF: &str = "d_ff";
-    /// Layers.
     pub const LAYERS: &str = "layers";
     /// Attention heads.
     pub const HEADS: &str = "heads";

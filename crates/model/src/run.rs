@@ -40,13 +40,10 @@ pub enum Status {
         reason: String,
     },
     /// Somebody or a scheduler ended it.
-    Cancelled {
-        /// By what.
-        reason: String,
-    },
+    Cancelled { reason: String },
     /// The evidence breaks off before its end.
     Truncated,
-    /// The evidence does not tell how it ended.
+    /// The evidence does not show how it ended.
     #[default]
     Unknown,
 }
@@ -56,10 +53,7 @@ pub enum Status {
 #[serde(rename_all = "snake_case")]
 pub enum Failure {
     /// The process ended with this exit code.
-    Exit {
-        /// The code.
-        code: i32,
-    },
+    Exit { code: i32 },
     /// A signal ended the process.
     Signal {
         /// The signal's number.
@@ -126,7 +120,7 @@ impl fmt::Display for Status {
     }
 }
 
-/// What a run used, as the kernel accounted for it. What the kernel did not tell is absent.
+/// What a run used, as the kernel accounted for it. What the kernel did not report is absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
     /// Wall-clock seconds from start to exit.
@@ -169,7 +163,7 @@ impl Replayed {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Speed {
-    /// So many times faster than the log's own clock.
+    /// This many times faster than the log's own clock.
     Times(f64),
     /// As fast as it can be read.
     #[default]

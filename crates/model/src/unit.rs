@@ -18,9 +18,9 @@ pub enum Unit {
     Bytes,
     /// A share between 0 and 1; percentages are stored as fractions.
     Fraction,
-    /// So many of a named thing.
+    /// A count of named things.
     Count(String),
-    /// So many of a named thing in a second.
+    /// Named things per second.
     PerSecond(String),
     /// A unit this program gives no meaning to.
     Other(String),

@@ -23,7 +23,6 @@ pub struct WorkloadDescription {
 /// One setting of a built-in workload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SettingDescription {
-    /// Its name.
     pub name: String,
     /// One line on what it does.
     pub summary: String,

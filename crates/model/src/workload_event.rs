@@ -5,17 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Scope, Value};
 
-/// One line. In JSON, the key `assay` tells what kind of line it is.
+/// One line. In JSON, the key `assay` holds the kind of line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "assay", rename_all = "snake_case", deny_unknown_fields)]
 pub enum WorkloadEvent {
-    /// A setting that is in force: what the workload really uses.
-    Setting {
-        /// Its name.
-        name: String,
-        /// Its value.
-        value: Value,
-    },
+    /// A setting in effect: what the workload really uses.
+    Setting { name: String, value: Value },
     /// A value of a metric. Values with a step make a series; the last value is the observation.
     Value {
         /// The metric's canonical name.
@@ -45,21 +40,17 @@ pub enum WorkloadEvent {
     Phase {
         /// One of [`crate::document::PHASES`].
         name: String,
-        /// Its start.
         start_s: f64,
-        /// Its end.
         end_s: f64,
     },
     /// How far it is.
     Progress {
         /// Steps done.
         done: u64,
-        /// Of so many.
         of: u64,
     },
     /// Something the reader of the numbers should know.
     Note {
-        /// What.
         text: String,
         /// What to do about it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -94,7 +85,6 @@ impl WorkloadEvent {
         WorkloadEvent::plain(metric, value, None, false)
     }
 
-    /// A value at a step.
     pub fn at(metric: &str, step: u64, value: f64) -> WorkloadEvent {
         WorkloadEvent::plain(metric, value, Some(step), false)
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use assay_judge::answer::UNEQUAL_WORK;
 use assay_judge::course::course;
 use assay_judge::gather::gather;
 use assay_judge::{Evidence, GateResult, JudgeError, pivot, scaling};
@@ -39,7 +40,7 @@ pub fn study(record: &Record, path: &str, options: &StudyOptions<'_>) -> Result<
     let results = results(record, &headline)?;
     let pivoted = plan
         .zip(answers.first())
-        .and_then(|(plan, judged)| pivot::pivot(&judged.evidence, &plan.layout, &plan.varied, plan.seed));
+        .and_then(|(plan, judged)| pivot::pivot(&judged.evidence, &plan.layout, &plan.varied));
     Ok(Study {
         name: summary.name.clone(),
         path: path.to_owned(),
@@ -75,9 +76,8 @@ pub fn studies(records: Vec<Study>) -> Studies {
                 let name = if same_name { study.path.clone() } else { study.name.clone() };
                 Evidence { name, ..evidence.clone() }
             };
-            let seed = base.origin.seed.unwrap_or(0);
             let (one, two) = (named(base, &judged.evidence), named(other, &found.evidence));
-            match assay_judge::compare(&one, &two, seed) {
+            match assay_judge::compare(&one, &two, &[]) {
                 Ok(comparison) => all.comparisons.push(comparison),
                 Err(error) => all.not_compared.push(error.to_string()),
             }
@@ -103,12 +103,26 @@ fn answers(index: &Index, summary: &Summary, options: &StudyOptions<'_>) -> Resu
     }
     let defaults = defaults(index, options)?;
     let order = plan.map(|plan| plan.varied.clone()).unwrap_or_default();
+    if options.metrics.is_empty()
+        && let Some(headline) = wanted.first()
+    {
+        // A time does not rank cells that do different amounts of work; the rate of the work does, so it comes first.
+        let evidence = gather(index, &summary.name, plan, headline)?;
+        let caveats = assay_judge::answer(&evidence, &order, 0).caveats;
+        if let Some(rate) = evidence.rate.filter(|_| caveats.iter().any(|caveat| caveat.code == UNEQUAL_WORK))
+        {
+            wanted.retain(|name| *name != rate);
+            wanted.insert(0, rate);
+        }
+    }
     let is_ranked = plan.is_none_or(|plan| plan.layout.against.is_none());
     let judged = wanted.iter().map(|name| {
         let evidence = gather(index, &summary.name, plan, name)?;
         let most = if is_ranked { MOST_COMPARED } else { 0 };
-        let mut answer = assay_judge::answer(&evidence, &order, most, plan.map_or(0, |plan| plan.seed));
-        answer.best = answer.best.filter(|_| is_ranked);
+        let mut answer = assay_judge::answer(&evidence, &order, most);
+        if !is_ranked {
+            (answer.best, answer.may_be_best) = (None, Vec::new());
+        }
         if answer.rows.len() > MOST_COMPARED {
             answer.caveats.push(Caveat {
                 code: "not_all_compared".to_owned(),
@@ -134,7 +148,7 @@ fn scaling_of(index: &Index, summary: &Summary) -> Result<Option<scaling::Scalin
     let Some(plan) = &summary.plan else { return Ok(None) };
     let Some(study) = &plan.layout.scaling else { return Ok(None) };
     let evidence = gather(index, &summary.name, Some(plan), &study.metric)?;
-    Ok(scaling::scaling(&evidence, &study.over, &plan.varied, plan.seed))
+    Ok(scaling::scaling(&evidence, &study.over, &plan.varied))
 }
 
 fn failures(index: &Index) -> Result<Vec<FailedRuns>, JudgeError> {

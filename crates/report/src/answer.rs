@@ -1,5 +1,6 @@
 //! What a record says, as a table.
 
+use assay_judge::verdict::Estimator;
 use assay_judge::{Answer, Effect, Row};
 use assay_model::{Direction, Estimate, Metric, Unit, Verdict};
 
@@ -11,13 +12,11 @@ pub fn table(answer: &Answer, question: Option<&str>, most_rows: usize) -> Table
     let mut table = Table { heading: heading(answer, question), ..Table::default() };
     let scale = scale(&answer.metric, answer.rows.iter().filter_map(|row| row.estimate.as_ref()));
     table.columns = columns(answer, &scale);
-    let ties =
-        answer.rows.iter().any(|row| row.against_best.as_ref().is_some_and(|effect| !is_different(effect)));
     for (index, row) in answer.rows.iter().enumerate().take(most_rows) {
-        let cells = row_cells(answer, row, index, &scale, ties, &mut table);
+        let cells = row_cells(answer, row, index, &scale, &mut table);
         table.rows.push(cells);
     }
-    table.notes = notes(answer, most_rows, ties);
+    table.notes = notes(answer, most_rows);
     for caveat in &answer.caveats {
         table.footnote(&caveat.text, &caveat.hint);
     }
@@ -85,14 +84,7 @@ fn columns(answer: &Answer, scale: &Scale) -> Vec<Column> {
     columns
 }
 
-fn row_cells(
-    answer: &Answer,
-    row: &Row,
-    index: usize,
-    scale: &Scale,
-    ties: bool,
-    table: &mut Table,
-) -> Vec<Cell> {
+fn row_cells(answer: &Answer, row: &Row, index: usize, scale: &Scale, table: &mut Table) -> Vec<Cell> {
     let mut cells: Vec<Cell> = answer
         .varied
         .iter()
@@ -114,9 +106,10 @@ fn row_cells(
     cells.push(Cell::new(row.spread.map(percent).unwrap_or_default()));
     if answer.best.is_some() {
         cells.push(match (&row.against_best, answer.best == Some(index)) {
-            (_, true) if ties => Cell::toned("~", Tone::Doubt),
+            (_, true) if !is_compared(answer) => Cell::toned("?", Tone::Doubt),
+            (_, true) if answer.may_be_best.len() > 1 => Cell::toned("~", Tone::Doubt),
             (_, true) => Cell::toned("best", Tone::Good),
-            (Some(effect), false) => effect_cell(effect, &answer.metric),
+            (Some(effect), false) => marked_effect_cell(effect, &answer.metric, table),
             (None, false) => Cell::default(),
         });
     }
@@ -124,9 +117,26 @@ fn row_cells(
     cells
 }
 
-/// What can be said of a row against another: the size of the difference, or `~` where they are indistinguishable.
+/// The same with the reason below the table where too few runs say nothing.
+pub(crate) fn marked_effect_cell(effect: &Effect, metric: &Metric, table: &mut Table) -> Cell {
+    let mut cell = effect_cell(effect, metric);
+    if effect.interval.is_none()
+        && let Some(reason) = &effect.reason
+    {
+        cell.text.push_str(&format!(" {}", table.footnote(reason, MORE_RUNS)));
+    }
+    cell
+}
+
+/// What to do about intervals that are missing or too wide.
+pub(crate) const MORE_RUNS: &str =
+    "raise `[repeats] at_least` (or `--repeats`) and run again; finished runs are kept";
+
+/// What can be said of a row against another: the size of the difference, `~` where they are indistinguishable, or `?`
+/// where too few runs say nothing.
 pub(crate) fn effect_cell(effect: &Effect, metric: &Metric) -> Cell {
     match effect.verdict {
+        Verdict::Unclear if effect.interval.is_none() => Cell::toned("?", Tone::Doubt),
         Verdict::Same => Cell::toned("=", Tone::Doubt),
         Verdict::Unclear => Cell::toned("~", Tone::Doubt),
         Verdict::Worse => Cell::toned(difference(effect, metric), Tone::Bad),
@@ -139,8 +149,11 @@ fn difference(effect: &Effect, metric: &Metric) -> String {
     let speed = matches!(metric.unit, Unit::Seconds | Unit::PerSecond(_));
     let worse = effect.verdict == Verdict::Worse;
     if !speed {
-        let (change, digits) = ((effect.ratio - 1.0) * 100.0, if metric.margin() < 0.01 { 2 } else { 1 });
-        return format!("{change:+.digits$} % {}", if worse { "worse" } else { "better" });
+        let digits = if metric.margin() < 0.01 { 2 } else { 1 };
+        let change = |ratio: f64| format!("{:+.digits$}", (ratio - 1.0) * 100.0);
+        let ends = effect.interval.map(|ends| format!(" ({} – {})", change(ends.low), change(ends.high)));
+        let word = if worse { "worse" } else { "better" };
+        return format!("{} %{} {word}", change(effect.ratio), ends.unwrap_or_default());
     }
     let turn = |ratio: f64| if effect.ratio >= 1.0 { ratio } else { 1.0 / ratio };
     let word = if worse { "slower" } else { "faster" };
@@ -177,11 +190,28 @@ pub(crate) fn equal_within(metric: &Metric) -> String {
     format!("= equal within {} %", metric.margin() * 100.0)
 }
 
-fn is_different(effect: &Effect) -> bool {
-    matches!(effect.verdict, Verdict::Better | Verdict::Worse)
+/// How the ratios of a table were estimated, for its legend.
+pub(crate) fn estimators<'a>(effects: impl Iterator<Item = &'a Effect>) -> &'static str {
+    let ranks = "median of the ratios of all pairs of runs (Hodges–Lehmann)";
+    let means = "ratio of geometric means (Welch's t on logarithms)";
+    let found: Vec<Estimator> = effects.filter_map(|effect| Some(effect.interval?.estimator)).collect();
+    let has = |estimator: Estimator| found.contains(&estimator);
+    match (has(Estimator::HodgesLehmann), has(Estimator::GeometricMeans)) {
+        (_, false) => ranks,
+        (false, true) => means,
+        (true, true) => {
+            "median of the ratios of all pairs of runs (Hodges–Lehmann); with few runs ratio of geometric means (Welch)"
+        }
+    }
 }
 
-fn notes(answer: &Answer, most_rows: usize, ties: bool) -> Vec<String> {
+/// Whether any row could be compared with the best one.
+fn is_compared(answer: &Answer) -> bool {
+    let effects = answer.rows.iter().filter_map(|row| row.against_best.as_ref());
+    effects.into_iter().any(|effect| effect.interval.is_some())
+}
+
+fn notes(answer: &Answer, most_rows: usize) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(more) = answer.rows.len().checked_sub(most_rows).filter(|more| *more > 0) {
         notes.push(format!("… and {more} more rows: `--all` shows them, `-o FILE` writes them to a file"));
@@ -194,9 +224,28 @@ fn notes(answer: &Answer, most_rows: usize, ties: bool) -> Vec<String> {
         ));
         notes.push("spread: interquartile range / median".to_owned());
     }
-    if ties {
-        let equal = equal_within(&answer.metric);
-        notes.push(format!("~ indistinguishable from the best with these runs; {equal}"));
+    if answer.best.is_none() {
+        return notes;
+    }
+    let effects = || answer.rows.iter().filter_map(|row| row.against_best.as_ref());
+    let named = |verdict: Verdict| effects().any(|effect| effect.verdict == verdict);
+    if named(Verdict::Worse) {
+        let together = if effects().count() > 1 { ", which hold for all rows together" } else { "" };
+        notes.push(format!("vs best: {}, with 95 % intervals{together}", estimators(effects())));
+    }
+    if answer.may_be_best.len() > 1 && is_compared(answer) {
+        let same = if named(Verdict::Same) {
+            format!(", or {}", equal_within(&answer.metric))
+        } else {
+            String::new()
+        };
+        let among = answer.may_be_best.len();
+        notes.push(format!(
+            "~ may be the best{same}: with 95 % confidence the best is one of these {among} rows"
+        ));
+    }
+    if effects().any(|effect| effect.interval.is_none()) {
+        notes.push("? too few runs to compare".to_owned());
     }
     notes
 }

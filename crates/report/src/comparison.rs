@@ -2,7 +2,7 @@
 
 use assay_judge::Comparison;
 
-use crate::answer::{effect_cell, equal_within, estimate_cells, metric_title, scale};
+use crate::answer::{MORE_RUNS, effect_cell, equal_within, estimate_cells, estimators, metric_title, scale};
 use crate::table::{Cell, Column, Table, Tone};
 
 /// The table of the cells that two records share.
@@ -47,10 +47,10 @@ pub fn table(comparison: &Comparison) -> Table {
         let runs = |side: &Option<assay_model::Estimate>| side.as_ref().map_or(0, |e| e.samples);
         cells.push(Cell::new(format!("{} / {}", runs(&row.base), runs(&row.other))));
         if let Some(reason) = effect.and_then(|effect| effect.reason.as_ref())
-            && let Some(cell) = cells.iter_mut().rfind(|cell| cell.text == "~")
+            && let Some(cell) = cells.iter_mut().rfind(|cell| cell.text == "~" || cell.text == "?")
         {
-            let mark = table.footnote(reason, "more repeats narrow the interval: raise `[repeats] at_least`");
-            cell.text.push_str(&mark);
+            let mark = table.footnote(reason, MORE_RUNS);
+            cell.text.push_str(&format!(" {mark}"));
         }
         table.rows.push(cells);
     }
@@ -69,11 +69,27 @@ fn probability(p: f64) -> String {
 fn notes(comparison: &Comparison) -> Vec<String> {
     let mut notes = vec![
         format!(
-            "change: ratio of medians with its 95 % interval; ~ indistinguishable; {}",
+            "change: {}, with its 95 % interval; ~ indistinguishable; ? too few runs; {}",
+            estimators(comparison.rows.iter().filter_map(|row| row.effect.as_ref())),
             equal_within(&comparison.metric)
         ),
-        "p: Mann–Whitney, corrected for the number of rows (Holm); it never decides alone".to_owned(),
+        "p: Mann–Whitney (Welch where ranks of so few runs could not pass), corrected for the number of rows (Holm); \
+         a row needs both its interval and p < 0.05"
+            .to_owned(),
     ];
+    if let Some(overall) = &comparison.overall {
+        let ends = overall.interval.map(|(low, high)| format!(" ({low:.3} – {high:.3}, 95 % over cells)"));
+        let worst: Vec<String> =
+            overall.worst.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        notes.push(format!(
+            "all {} cells: geometric mean of the ratios {:.3}{}; worst {:.3} at {}",
+            overall.cells,
+            overall.ratio,
+            ends.unwrap_or_default(),
+            overall.worst.ratio,
+            if worst.is_empty() { "the only cell".to_owned() } else { worst.join(" ") }
+        ));
+    }
     for (count, record) in
         [(comparison.only_base, &comparison.base), (comparison.only_other, &comparison.other)]
     {

@@ -1,9 +1,9 @@
 //! How cells stand at their gates, as a table.
 
 use assay_judge::{GateResult, GateState};
-use assay_model::Bound;
+use assay_model::{Bound, Estimate, Unit};
 
-use crate::number::single;
+use crate::number::{Scale, single};
 use crate::table::{Cell, Column, Table, Tone};
 
 /// The table of gates: how many are met, and a row for each that is not.
@@ -22,21 +22,39 @@ pub fn table(results: &[GateResult]) -> Table {
         let (word, tone) = match result.state {
             GateState::Met => ("met", Tone::Good),
             GateState::Failed => ("FAILED", Tone::Bad),
-            GateState::Unclear => ("~ the interval reaches over the bound", Tone::Doubt),
+            GateState::Undecided => ("undecided: the interval reaches over the bound", Tone::Doubt),
             GateState::Unknown => ("unknown: nothing to compare", Tone::Doubt),
         };
         let measured = result
             .estimate
             .as_ref()
-            .map_or_else(|| "-".to_owned(), |estimate| single(&result.unit, estimate.center));
+            .map_or_else(|| "-".to_owned(), |estimate| measured(&result.unit, estimate));
+        let mark = result.note.as_ref().map(|note| {
+            table.footnote(
+                note,
+                "make sure that both do the same work; `assay compare` shows the cells side by side",
+            )
+        });
         table.rows.push(vec![
             Cell::new(bound(result)),
             Cell::new(settings.join(" ")),
             Cell::new(measured),
-            Cell::toned(word, tone),
+            Cell::toned(format!("{word}{}", mark.map(|mark| format!(" {mark}")).unwrap_or_default()), tone),
         ]);
     }
     table
+}
+
+/// A value with its interval and the number of runs.
+fn measured(unit: &Unit, estimate: &Estimate) -> String {
+    let scale = Scale::for_value(unit, estimate.center);
+    let decimals = scale.decimals(estimate.center, estimate.low, estimate.high);
+    let show = |value: f64| scale.show(value, decimals);
+    let center = format!("{} {}", show(estimate.center), scale.name);
+    match estimate.samples {
+        1 => format!("{center} (1 run)"),
+        runs => format!("{center} ({} – {}; {runs} runs)", show(estimate.low), show(estimate.high)),
+    }
 }
 
 fn bound(result: &GateResult) -> String {
@@ -45,11 +63,19 @@ fn bound(result: &GateResult) -> String {
     match &result.gate.bound {
         Bound::Range { max: None, .. } => format!("{metric} ≥ {}", show(result.low)),
         Bound::Range { min: None, .. } => format!("{metric} ≤ {}", show(result.high)),
-        Bound::Range { .. } | Bound::Near { .. } => {
-            format!("{metric} in {} – {}", show(result.low), show(result.high))
-        }
-        Bound::NearRecord { record, .. } => {
-            format!("{metric} in {} – {} (from {record})", show(result.low), show(result.high))
-        }
+        Bound::Range { .. } | Bound::Near { .. } => near(result, ""),
+        Bound::NearRecord { record, .. } => near(result, &format!(" (from {record})")),
+    }
+}
+
+/// A bound near an expectation: on one side only, where the metric has a direction.
+fn near(result: &GateResult, whence: &str) -> String {
+    let metric = &result.gate.metric;
+    let show = |end: f64| single(&result.unit, end);
+    match (result.low, result.high) {
+        (Some(low), Some(high)) => format!("{metric} in {} – {}{whence}", show(low), show(high)),
+        (Some(low), None) => format!("{metric} ≥ {}{whence}", show(low)),
+        (None, Some(high)) => format!("{metric} ≤ {}{whence}", show(high)),
+        (None, None) => format!("{metric}{whence}"),
     }
 }

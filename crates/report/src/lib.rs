@@ -26,6 +26,7 @@
 //! | `curve.rs` | latency over throughput, as a table and as a page |
 //! | `comparison.rs` | what two records say, as a table |
 //! | `gates.rs` | how cells stand at their gates, as a table |
+//! | `history.rs` | a record against the noise of those before it, as a table |
 
 pub mod answer;
 pub mod audit;
@@ -37,6 +38,7 @@ pub mod curve;
 pub mod document;
 pub mod figure;
 pub mod gates;
+pub mod history;
 pub mod markdown;
 pub mod markup;
 pub mod number;

@@ -3,7 +3,7 @@
 use assay_judge::pivot::{Pivot, PivotCell, PivotRow};
 use assay_model::{Settings, Value, Verdict};
 
-use crate::answer::{estimate_cells, metric_title, scale};
+use crate::answer::{equal_within, estimate_cells, estimators, metric_title, scale};
 use crate::number::Scale;
 use crate::table::{Cell, Column, Table, Tone};
 
@@ -22,8 +22,11 @@ pub fn table(pivot: &Pivot, question: Option<&str>) -> Table {
     table.notes.push("medians, with the interval of the median in brackets".to_owned());
     if let Some(against) = &pivot.against {
         table.notes.push(format!(
-            "ratio: to {} = {}, with its interval; ~ indistinguishable from 1",
-            against.setting, against.value
+            "ratio: to {} = {} at equal settings, {}, with its 95 % interval; ~ indistinguishable from 1; ? too few runs; {}",
+            against.setting,
+            against.value,
+            estimators(pivot.rows.iter().flat_map(|row| &row.cells).flatten().filter_map(|cell| cell.against.as_ref())),
+            equal_within(&pivot.metric)
         ));
     }
     if !pivot.published.is_empty() {
@@ -110,6 +113,7 @@ fn ratio_cell(cell: Option<&PivotCell>) -> Cell {
         None => format!("{:.2}", effect.ratio),
     };
     match effect.verdict {
+        Verdict::Unclear if effect.interval.is_none() => Cell::toned(format!("? {text}"), Tone::Doubt),
         Verdict::Same => Cell::toned(format!("= {text}"), Tone::Doubt),
         Verdict::Unclear => Cell::toned(format!("~ {text}"), Tone::Doubt),
         Verdict::Better => Cell::toned(text, Tone::Good),

@@ -61,7 +61,6 @@ impl Bar<'_> {
         };
     }
 
-    /// Draws it.
     pub(crate) fn draw(&self, log: &mut Log<'_>) {
         self.open(log);
         log.text("]");
@@ -79,7 +78,7 @@ pub(crate) fn glyphs(log: &mut Log<'_>, done: u64, total: u64, width: u64) {
     }
 }
 
-/// Writes `count` of the signs that `signs` is made of, twenty at once where there are so many.
+/// Writes `count` of the signs that `signs` is made of, twenty at a time where possible.
 fn repeat(log: &mut Log<'_>, signs: &'static str, count: u64) {
     for _ in 0..count / 20 {
         log.text(signs);

@@ -1,11 +1,11 @@
 //! Points in time as logs write them.
 
 use assay_random::Random;
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 
 const MILLIS_OF_DAY: u64 = 86_400_000;
-const MONTHS: [&str; 12] =
-    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-const WEEKDAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
 
 /// A clock that only goes forward, in milliseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
@@ -65,30 +65,28 @@ impl Clock {
         self.millis / MILLIS_OF_DAY
     }
 
-    /// The parts. Counts in years that begin in March, so that the leap day is the last of its year.
+    /// The point in time in the civil calendar, in UTC.
+    fn civil(self) -> DateTime {
+        let timestamp = Timestamp::from_millisecond(self.millis as i64).unwrap_or_default();
+        TimeZone::UTC.to_datetime(timestamp)
+    }
+
     pub(crate) fn moment(self) -> Moment {
-        let (days, time) = (self.millis / MILLIS_OF_DAY, self.millis % MILLIS_OF_DAY);
-        let shifted = days + 719_468;
-        let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-        let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let shifted_month = (5 * day_of_year + 2) / 153;
-        let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+        let civil = self.civil();
         Moment {
-            year: era * 400 + year_of_era + u64::from(month <= 2),
-            month,
-            day: day_of_year - (153 * shifted_month + 2) / 5 + 1,
-            hour: time / 3_600_000,
-            minute: time / 60_000 % 60,
-            second: time / 1000 % 60,
-            milli: time % 1000,
+            year: civil.year() as u64,
+            month: civil.month() as u64,
+            day: civil.day() as u64,
+            hour: civil.hour() as u64,
+            minute: civil.minute() as u64,
+            second: civil.second() as u64,
+            milli: civil.millisecond() as u64,
         }
     }
 
     /// `2024-03-30 14:09:43`.
     pub(crate) fn plain(self) -> String {
-        let Moment { year, month, day, hour, minute, second, .. } = self.moment();
-        format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
+        self.civil().strftime("%Y-%m-%d %H:%M:%S").to_string()
     }
 
     /// `2024-03-30T14:09:43`, as Slurm writes it.
@@ -110,10 +108,7 @@ impl Clock {
 
     /// `Sat Mar 30 14:09:43 2024`.
     pub(crate) fn unix(self) -> String {
-        let Moment { year, month, day, hour, minute, second, .. } = self.moment();
-        let weekday = WEEKDAYS.get((self.day() % 7) as usize).copied().unwrap_or_default();
-        let month = MONTHS.get(month as usize - 1).copied().unwrap_or_default();
-        format!("{weekday} {month} {day:2} {hour:02}:{minute:02}:{second:02} {year}")
+        self.civil().strftime("%a %b %e %H:%M:%S %Y").to_string()
     }
 }
 

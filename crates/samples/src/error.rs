@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::kind::{Choice, KINDS, Kind};
+use crate::kind::{Choice, KINDS, SampleKind};
 
 /// Why a sample could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -18,7 +18,6 @@ pub enum SampleError {
     /// The kind has no such option.
     #[error("sample kind `{kind}` has no option `{name}`")]
     UnknownOption {
-        /// The kind.
         kind: &'static str,
         /// What was asked for.
         name: String,
@@ -28,7 +27,6 @@ pub enum SampleError {
     /// An option has a value that it cannot take.
     #[error("option `{name}` of sample kind `{kind}` cannot be `{value}`: it takes {takes}")]
     BadValue {
-        /// The kind.
         kind: &'static str,
         /// The option.
         name: &'static str,
@@ -40,7 +38,6 @@ pub enum SampleError {
     /// The sample could not be written where it should go.
     #[error("cannot write a sample of kind `{kind}`: {source}")]
     Write {
-        /// The kind.
         kind: &'static str,
         /// What the system said.
         #[source]
@@ -71,13 +68,13 @@ impl SampleError {
     }
 
     /// `kind` has no option called `name`.
-    pub(crate) fn unknown_option(kind: &'static Kind, name: &str) -> Self {
+    pub(crate) fn unknown_option(kind: &'static SampleKind, name: &str) -> Self {
         let nearest = nearest(name, kind.options.iter().map(|choice| choice.name));
         Self::UnknownOption { kind: kind.name, name: name.to_owned(), nearest }
     }
 
     /// An option of `kind` cannot take `value`.
-    pub(crate) fn bad_value(kind: &'static Kind, choice: &'static Choice, value: &str) -> Self {
+    pub(crate) fn bad_value(kind: &'static SampleKind, choice: &'static Choice, value: &str) -> Self {
         let takes = choice.values.to_string();
         Self::BadValue { kind: kind.name, name: choice.name, value: value.to_owned(), takes }
     }

@@ -10,8 +10,7 @@ use assay_random::Random;
 
 /// One kind of sample.
 #[derive(Debug)]
-pub struct Kind {
-    /// Its name.
+pub struct SampleKind {
     pub name: &'static str,
     /// What it looks like.
     pub summary: &'static str,
@@ -79,7 +78,7 @@ macro_rules! log_options {
             $(($name, $default, $values, $summary),)*
             ("crlf", "false", crate::kind::FLAG, "lines end as on Windows"),
             ("ansi", "false", crate::kind::FLAG, "colour codes in every line"),
-            ("ranks", "0", crate::kind::Values::Whole(0, 64), "every line comes once from each of so many ranks"),
+            ("ranks", "0", crate::kind::Values::Whole(0, 64), "number of ranks; every line comes once from each"),
             (
                 "rank-style",
                 "mpi",
@@ -101,7 +100,7 @@ macro_rules! plain_options {
 pub(crate) use {log_options, plain_options};
 
 /// All kinds, in the order of the documentation.
-pub const KINDS: &[Kind] = &[
+pub const KINDS: &[SampleKind] = &[
     kinds::cerebras::KIND,
     kinds::poptorch::KIND,
     kinds::graphcore_app::KIND,
@@ -136,20 +135,23 @@ pub const KINDS: &[Kind] = &[
 ];
 
 /// The kind called `name`.
-pub(crate) fn find(name: &str) -> Result<&'static Kind, SampleError> {
+pub(crate) fn find(name: &str) -> Result<&'static SampleKind, SampleError> {
     KINDS.iter().find(|kind| kind.name == name).ok_or_else(|| SampleError::unknown_kind(name))
 }
 
 /// What was chosen about a sample. Every value in it has been checked, so that asking for one cannot fail.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    kind: &'static Kind,
+    kind: &'static SampleKind,
     given: BTreeMap<String, String>,
 }
 
 impl Settings {
     /// The choices in `given`, if `kind` knows them all. An empty value is the same as none.
-    pub(crate) fn new(kind: &'static Kind, given: &BTreeMap<String, String>) -> Result<Self, SampleError> {
+    pub(crate) fn new(
+        kind: &'static SampleKind,
+        given: &BTreeMap<String, String>,
+    ) -> Result<Self, SampleError> {
         for (name, value) in given {
             let choice = kind.options.iter().find(|choice| choice.name == name);
             let choice = choice.ok_or_else(|| SampleError::unknown_option(kind, name))?;
@@ -162,7 +164,7 @@ impl Settings {
     }
 
     /// Choices that this program makes itself, for the logs within a write-up.
-    pub(crate) fn trusted(kind: &'static Kind, chosen: &[(&str, String)]) -> Self {
+    pub(crate) fn trusted(kind: &'static SampleKind, chosen: &[(&str, String)]) -> Self {
         Self { kind, given: chosen.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect() }
     }
 

@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 pub use error::SampleError;
-pub use kind::{Choice, KINDS, Kind, Values};
+pub use kind::{Choice, KINDS, SampleKind, Values};
 
 use assay_random::Random;
 use kind::{Job, Settings};
@@ -52,7 +52,7 @@ pub fn write(
 
 /// Writes the sample to `out`, or only measures it. Gives its length and what went wrong in writing.
 fn compose(
-    kind: &'static Kind,
+    kind: &'static SampleKind,
     settings: &Settings,
     seed: u64,
     units: Option<u64>,

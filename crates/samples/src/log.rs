@@ -171,7 +171,7 @@ impl<'out> Log<'out> {
         self
     }
 
-    /// Appends a number with so many decimals.
+    /// Appends a number with the given decimals.
     pub(crate) fn fixed(&mut self, value: f64, decimals: usize) -> &mut Self {
         number::fixed(self.target(), value, decimals);
         self

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_samples::{KINDS, Kind, SampleError, Values, write};
+use assay_samples::{KINDS, SampleError, SampleKind, Values, write};
 use proptest::prelude::*;
 
 fn options(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
@@ -69,7 +69,7 @@ fn every_value_of_every_option_writes_something() {
 
 #[test]
 fn sizes_are_reached_within_five_per_cent() {
-    let near = |kind: &Kind, pairs: &[(&str, &str)], size: u64| {
+    let near = |kind: &SampleKind, pairs: &[(&str, &str)], size: u64| {
         let length = bytes(kind.name, pairs, 8, Some(size)).len() as u64;
         assert!(length.abs_diff(size) * 20 <= size, "{} {pairs:?}: {length} for {size}", kind.name);
     };

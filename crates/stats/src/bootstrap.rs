@@ -71,6 +71,7 @@ impl Bootstrap {
         bca_ends(replicates, center, &jackknife, self.confidence)
     }
 
+    /// The statistic of every resample.
     fn replicates(&self, samples: &[f64], statistic: impl Fn(&mut [f64]) -> Option<f64>) -> Option<Vec<f64>> {
         self.check(samples)?;
         let mut indices = Indices::new(self.seed);

@@ -20,6 +20,10 @@ pub struct Search {
 /// Candidates that cannot become best any more are pruned, which makes it fast where there are changes; without any
 /// the time grows with the square of the count. Pruning never changes the result.
 ///
+/// Beyond [`EXACT_LIMIT`] values the search is coarse to fine: changes are looked for at the borders of blocks, with
+/// exact costs, and each one found is then moved to its best place within a block to either side. A segment shorter
+/// than two blocks may be missed; a block is one value in [`EXACT_LIMIT`].
+///
 /// `None` if there are fewer values than the minimum length, if one is not finite, or if the penalty or the floor is
 /// negative or not finite.
 ///
@@ -32,17 +36,40 @@ pub fn change_points(values: &[f64], search: &Search) -> Option<Vec<usize>> {
         return None;
     }
     let sums = Sums::new(values, search.variance_floor)?;
-    let mut best = vec![Best { cost: f64::INFINITY, start: 0 }; values.len() + 1];
+    if values.len() <= EXACT_LIMIT {
+        let places: Vec<usize> = (0..=values.len()).collect();
+        return best_splits(&sums, &places, shortest, search.penalty);
+    }
+    let block = values.len().div_ceil(COARSE_PLACES);
+    let mut places: Vec<usize> = (0..values.len() / block).map(|index| index * block).collect();
+    places.push(values.len());
+    let coarse = best_splits(&sums, &places, shortest.div_ceil(block), search.penalty)?;
+    // A block across a change looks like a short segment of its own, which is not needed once the change is in place.
+    let ends = without_needless(&sums, refined(&sums, coarse, block, shortest), search.penalty);
+    Some(refined(&sums, ends, block, shortest))
+}
+
+/// The most values among which changes are looked for at every place.
+pub const EXACT_LIMIT: usize = 10_000;
+/// How many places the coarse search looks at.
+const COARSE_PLACES: usize = 8_000;
+
+/// PELT over the given places, of which the first is 0 and the last the number of values; segments span at least
+/// `shortest` places.
+fn best_splits(sums: &Sums, places: &[usize], shortest: usize, penalty: f64) -> Option<Vec<usize>> {
+    let last = places.len() - 1;
+    let mut best = vec![Best { cost: f64::INFINITY, start: 0 }; places.len()];
     best.first_mut()?.cost = 0.0;
     let mut candidates: Vec<Candidate> = Vec::new();
-    for end in shortest..=values.len() {
+    for end in shortest..=last {
         candidates.retain(|candidate| candidate.expires > end);
         candidates.push(Candidate { start: end - shortest, cost: f64::INFINITY, expires: usize::MAX });
         let mut found = Best { cost: f64::INFINITY, start: 0 };
         for candidate in &mut candidates {
-            candidate.cost = best.get(candidate.start)?.cost + sums.cost(candidate.start, end)?;
-            if candidate.cost + search.penalty < found.cost {
-                found = Best { cost: candidate.cost + search.penalty, start: candidate.start };
+            let own = sums.cost(*places.get(candidate.start)?, *places.get(end)?)?;
+            candidate.cost = best.get(candidate.start)?.cost + own;
+            if candidate.cost + penalty < found.cost {
+                found = Best { cost: candidate.cost + penalty, start: candidate.start };
             }
         }
         *best.get_mut(end)? = found;
@@ -52,7 +79,42 @@ pub fn change_points(values: &[f64], search: &Search) -> Option<Vec<usize>> {
             candidate.expires = candidate.expires.min(end.saturating_add(shortest));
         }
     }
-    walk_back(&best, values.len())
+    let ends = walk_back(&best, last)?;
+    ends.iter().map(|end| places.get(*end).copied()).collect()
+}
+
+/// Drops the ends that are not worth their penalty, from left to right.
+fn without_needless(sums: &Sums, ends: Vec<usize>, penalty: f64) -> Vec<usize> {
+    let mut kept: Vec<usize> = Vec::with_capacity(ends.len());
+    let mut start = 0;
+    for (index, end) in ends.iter().enumerate() {
+        let gain = ends.get(index + 1).and_then(|next| {
+            let split = sums.cost(start, *end)? + sums.cost(*end, *next)?;
+            Some(sums.cost(start, *next)? - split)
+        });
+        if gain.is_none_or(|gain| gain > penalty) {
+            kept.push(*end);
+            start = *end;
+        }
+    }
+    kept
+}
+
+/// Moves each end to its best place within a block to either side, from left to right.
+fn refined(sums: &Sums, mut ends: Vec<usize>, block: usize, shortest: usize) -> Vec<usize> {
+    let mut start = 0;
+    for index in 0..ends.len().saturating_sub(1) {
+        let (end, next) = (ends[index], ends[index + 1]);
+        let low = end.saturating_sub(block).max(start + shortest);
+        let high = (end + block).min(next.saturating_sub(shortest));
+        let cost = |place: usize| Some(sums.cost(start, place)? + sums.cost(place, next)?);
+        let moved = (low..=high).filter_map(|place| Some((place, cost(place)?)));
+        if let Some((place, _)) = moved.min_by(|a, b| a.1.total_cmp(&b.1)) {
+            ends[index] = place;
+        }
+        start = ends[index];
+    }
+    ends
 }
 
 #[derive(Clone, Copy)]
@@ -77,7 +139,7 @@ fn walk_back(best: &[Best], count: usize) -> Option<Vec<usize>> {
     while end > 0 {
         ends.push(end);
         let start = best.get(end).filter(|found| found.cost < f64::INFINITY)?.start;
-        // Every segment is at least two long, so this always descends.
+        // No segment is empty, so this always descends.
         end = start.min(end - 1);
     }
     ends.reverse();
@@ -147,6 +209,16 @@ mod tests {
         let values: Vec<f64> = (0..40).map(|i| if i < 15 { 20.0 } else { 10.0 } + f64::from(i % 3)).collect();
         let search = Search { penalty: 3.0 * 40_f64.ln(), minimum_length: 5, variance_floor: 1e-6 };
         assert_eq!(change_points(&values, &search), Some(vec![15, 40]));
+    }
+
+    #[test]
+    fn long_series_are_searched_coarse_to_fine() {
+        // A ripple of its own for every value, so that no two segments look alike by chance.
+        let ripple = |index: usize| ((index as f64 * 0.618_034).fract() - 0.5) * 0.2;
+        let level = |index: usize| if (30_017..70_401).contains(&index) { 11.0 } else { 10.0 };
+        let values: Vec<f64> = (0..100_000).map(|index| level(index) + ripple(index)).collect();
+        let search = Search { penalty: 15.0 * 1e5_f64.ln(), minimum_length: 20, variance_floor: 1e-6 };
+        assert_eq!(change_points(&values, &search), Some(vec![30_017, 70_401, 100_000]));
     }
 
     #[test]

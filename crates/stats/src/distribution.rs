@@ -34,6 +34,12 @@ pub(crate) fn student_two_sided(t: f64, freedom: f64) -> Option<f64> {
     incomplete_beta(freedom / 2.0, 0.5, freedom / (freedom + t * t))
 }
 
+/// P(F ≥ f) for Fisher's F: I_x(ν₂/2, ν₁/2) at x = ν₂/(ν₂ + ν₁·f).
+pub(crate) fn f_upper(f: f64, freedom: f64, freedom_of_error: f64) -> Option<f64> {
+    let x = freedom_of_error / (freedom_of_error + freedom * f.max(0.0));
+    incomplete_beta(freedom_of_error / 2.0, freedom / 2.0, x)
+}
+
 /// P(X ≤ k) for X binomial with `trials` and `probability`: I_{1−q}(n − k, k + 1). `k` is signed so that callers may
 /// ask for one less than the lowest rank.
 pub(crate) fn binomial_cdf(k: i64, trials: usize, probability: f64) -> Option<f64> {
@@ -119,6 +125,13 @@ mod tests {
         assert!(close(incomplete_beta(5.0, 1.0, 0.7).unwrap(), 0.7_f64.powi(5), 1e-14));
         assert_eq!(incomplete_beta(0.0, 1.0, 0.5), None);
         assert_eq!(incomplete_beta(1.0, 1.0, f64::NAN), None);
+    }
+
+    #[test]
+    fn fishers_f_matches_tables() {
+        // scipy.stats.f.sf(7.708647422176786, 1, 4) and of (3.0, 2, 10).
+        assert!(close(f_upper(7.708_647_422_176_786, 1.0, 4.0).unwrap(), 0.05, 1e-9));
+        assert!(close(f_upper(3.0, 2.0, 10.0).unwrap(), 0.095_367_431_640_625, 1e-9));
     }
 
     #[test]

@@ -16,13 +16,15 @@
 //! | `rank_test.rs` | Mann-Whitney, exact with and without ties |
 //! | `welch.rs` | Welch's test, for means |
 //! | `effect.rs` | ratio of medians, Hodges-Lehmann shift and interval, Cliff's delta |
-//! | `ratio.rs` | the ratio interval that verdicts rest on |
+//! | `ratio.rs` | the ratio interval that verdicts rest on, alone and in a family |
+//! | `studentized_range.rs` | how far equal groups lie apart |
 //! | `group.rs` | values prepared once for many ratio intervals |
 //! | `bootstrap.rs` | percentile and BCa intervals, seeded |
 //! | `pooled.rs` | the spread of repeats over groups, and the difference it can explain |
 //! | `nested.rs` | variance within and between jobs |
 //! | `change_point.rs` | PELT on mean and variance |
 //! | `steady.rs` | warm-up, steady state, correlated repeats |
+//! | `trend.rs` | a trend over the order of repeats, and two modes |
 //! | `stopping.rs` | when to stop repeating |
 //! | `proportion.rs` | Wilson's interval, and whether a tail bound is met |
 //! | `multiple.rs` | corrections for many comparisons |
@@ -52,6 +54,8 @@ pub mod scaling;
 pub mod spread;
 pub mod steady;
 pub mod stopping;
+pub mod studentized_range;
+pub mod trend;
 pub mod welch;
 
 pub use effect::{cliffs_delta, hodges_lehmann_interval, hodges_lehmann_shift, ratio_of_medians};
@@ -63,6 +67,6 @@ pub use pooled::{Pooled, pooled};
 pub use quantile::{median, quantile, quantiles};
 pub use rank_test::{MannWhitney, mann_whitney};
 pub use rate::{GeometricSummary, geometric_mean, geometric_summary, harmonic_mean, pooled_rate};
-pub use ratio::{MarginPosition, RatioInterval, RatioMethod, Refusal, ratio_interval};
+pub use ratio::{Family, MarginPosition, RatioInterval, RatioMethod, Refusal, ratio_interval};
 pub use spread::{Spread, spread};
 pub use stopping::{Decision, PrecisionRule, decide};

@@ -17,11 +17,34 @@ pub struct NestedVariance {
     /// T₂² = S₂² − S₁²/r₁: what jobs differ by beyond what their iterations explain. It may come out negative, which
     /// means that no difference between jobs was seen.
     pub between: f64,
-    /// r₁: how many iterations each job has.
-    pub iterations: usize,
+    /// r₁: how many iterations a job has; the harmonic mean where jobs have different counts, which is what the
+    /// variance of a job's mean depends on.
+    pub iterations: f64,
+    /// How many iterations there are in all.
+    pub total_iterations: usize,
 }
 
 impl NestedVariance {
+    /// The share of the variance of a single iteration that lies between jobs: T₂² / (T₂² + S₁²), at least 0.
+    pub fn share_between(&self) -> Option<f64> {
+        let between = self.between.max(0.0);
+        let share = between / (between + self.within);
+        share.is_finite().then_some(share)
+    }
+
+    /// How many jobs of the present number of iterations are needed for an interval of this half-width:
+    /// (t·√S₂² / half-width)², with t for so many jobs. `None` if the half-width is not above zero.
+    pub fn jobs_needed(&self, half_width: f64) -> Option<usize> {
+        if half_width.is_nan() || half_width <= 0.0 {
+            return None;
+        }
+        let enough = |jobs: &usize| {
+            student_quantile(0.5 + self.mean.confidence / 2.0, *jobs as f64 - 1.0)
+                .is_some_and(|factor| factor * (self.of_means / *jobs as f64).sqrt() <= half_width)
+        };
+        (2..=MOST_JOBS).find(enough)
+    }
+
     /// The number of iterations per job that gives the best precision for the cost: ⌈√(c₂/c₁ · T₁²/T₂²)⌉, with c₂ the
     /// cost of one more job without its iterations and c₁ that of one iteration.
     ///
@@ -37,25 +60,30 @@ impl NestedVariance {
     }
 }
 
-/// Splits the variance of iterations grouped by job.
+/// The most jobs that anybody would run.
+const MOST_JOBS: usize = 100_000;
+
+/// Splits the variance of iterations grouped by job. Jobs may have different numbers of iterations: the variance within
+/// is then pooled, and every job's mean counts the same, since the interval is one over jobs.
 ///
-/// `None` for fewer than two jobs, jobs of fewer than two iterations or of different counts, a value that is not
-/// finite, or a confidence that is not between 0 and 1.
+/// `None` for fewer than two jobs, jobs of fewer than two iterations, a value that is not finite, or a confidence that
+/// is not between 0 and 1.
 ///
 /// Source: Kalibera & Jones, "Rigorous benchmarking in reasonable time", 2013, with the corrected estimator of their
 /// published library. Oracle: numpy by the same formulas.
 pub fn nested_variance<J: AsRef<[f64]>>(jobs: &[J], confidence: f64) -> Option<NestedVariance> {
-    let iterations = jobs.first()?.as_ref().len();
     let mut means = Vec::with_capacity(jobs.len());
-    let mut within = 0.0;
+    let (mut squares, mut freedom, mut inverse, mut total) = (0.0, 0.0, 0.0, 0);
     for job in jobs {
-        if job.as_ref().len() != iterations {
-            return None;
-        }
-        let (mean, variance) = mean_and_variance(job.as_ref())?;
+        let job = job.as_ref();
+        let (mean, variance) = mean_and_variance(job)?;
         means.push(mean);
-        within += variance / jobs.len() as f64;
+        squares += variance * (job.len() - 1) as f64;
+        freedom += (job.len() - 1) as f64;
+        inverse += 1.0 / job.len() as f64;
+        total += job.len();
     }
+    let within = squares / freedom;
     let (center, of_means) = mean_and_variance(&means)?;
     let count = jobs.len() as f64;
     let half = student_quantile(0.5 + proper(confidence)? / 2.0, count - 1.0)? * (of_means / count).sqrt();
@@ -63,8 +91,9 @@ pub fn nested_variance<J: AsRef<[f64]>>(jobs: &[J], confidence: f64) -> Option<N
         mean: Interval { center, low: center - half, high: center + half, confidence, samples: jobs.len() },
         within,
         of_means,
-        between: of_means - within / iterations as f64,
-        iterations,
+        between: of_means - within * inverse / count,
+        iterations: count / inverse,
+        total_iterations: total,
     })
 }
 
@@ -94,6 +123,16 @@ mod tests {
         assert_eq!(nested_variance(&[vec![1.0, 2.0]], 0.95), None);
         assert_eq!(nested_variance(&[vec![1.0], vec![2.0]], 0.95), None);
         assert_eq!(nested_variance(&[vec![1.0, 2.0], vec![2.0]], 0.95), None);
-        assert_eq!(nested_variance(&[[1.0, f64::NAN], [2.0, 3.0]], 0.95), None);
+    }
+
+    #[test]
+    fn jobs_may_have_different_counts() {
+        let even = nested_variance(&[vec![1.0, 3.0], vec![2.0, 4.0]], 0.95).unwrap();
+        let uneven = nested_variance(&[vec![1.0, 3.0], vec![2.0, 4.0, 3.0]], 0.95).unwrap();
+        assert!((even.iterations - 2.0).abs() < 1e-12 && (uneven.iterations - 2.4).abs() < 1e-12);
+        // Pooled: (2 + 2) / (1 + 2), over job means 2 and 3.
+        assert!((uneven.within - 4.0 / 3.0).abs() < 1e-12 && (uneven.of_means - 0.5).abs() < 1e-12);
+        assert!(uneven.jobs_needed(1e9).is_some() && uneven.jobs_needed(0.0).is_none());
+        assert!(uneven.jobs_needed(0.1).unwrap() > uneven.jobs_needed(0.5).unwrap());
     }
 }

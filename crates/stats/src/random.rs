@@ -19,42 +19,21 @@ impl Indices {
         Self { generator: ChaCha8Rng::from_seed(key) }
     }
 
-    /// A uniform index below `bound`: the high half of a 64 × 64-bit product. Its bias is below bound / 2⁶⁴, which no
-    /// resample can show. A bound of zero gives zero.
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        let product = u128::from(self.generator.next_u64()) * bound as u128;
-        (product >> 64) as usize
-    }
-
     /// Replaces the content of `target` by as many values drawn from `samples` with replacement.
+    ///
+    /// An index is the high half of a 32 × 32-bit product, two of them from one 64-bit number, low half first. Its bias is below n / 2³² for n samples, which no resample can show.
     pub(crate) fn resample(&mut self, samples: &[f64], target: &mut Vec<f64>) {
         target.clear();
-        for _ in samples {
-            let index = self.below(samples.len());
-            target.extend(samples.get(index));
-        }
-    }
-
-    /// Draws as many indices as there are counts, with replacement, and replaces each count by how often its index
-    /// was drawn.
-    ///
-    /// An index is the high half of a 32 × 32-bit product, two of them from one 64-bit number, low half first: half
-    /// the random bits of [`Indices::below`]. Its bias is below n / 2³² for n counts, which no resample can show.
-    pub(crate) fn count_resample(&mut self, counts: &mut [u32]) {
-        counts.fill(0);
-        let bound = counts.len() as u64;
-        let mut add = |half: u64| {
-            if let Some(count) = counts.get_mut(((half * bound) >> 32) as usize) {
-                *count += 1;
-            }
-        };
+        let bound = samples.len() as u64;
+        let index = |half: u64| ((half * bound) >> 32) as usize;
         for _ in 0..bound / 2 {
             let drawn = self.generator.next_u64();
-            add(drawn & LOW_HALF);
-            add(drawn >> 32);
+            target.extend(samples.get(index(drawn & LOW_HALF)));
+            target.extend(samples.get(index(drawn >> 32)));
         }
         if bound % 2 == 1 {
-            add(self.generator.next_u64() & LOW_HALF);
+            let drawn = self.generator.next_u64();
+            target.extend(samples.get(index(drawn & LOW_HALF)));
         }
     }
 }
@@ -67,40 +46,26 @@ mod tests {
     fn streams_are_pinned() {
         // These numbers are part of what a record's seed promises: they must never change.
         let mut indices = Indices::new(42);
-        let drawn: Vec<usize> = (0..8).map(|_| indices.below(1000)).collect();
-        assert_eq!(drawn, [348, 285, 493, 367, 825, 67, 489, 266]);
-        let mut indices = Indices::new(42);
-        let mut counts = [0; 9];
-        indices.count_resample(&mut counts);
-        assert_eq!(counts, [2, 0, 1, 3, 1, 2, 0, 0, 0]);
-        indices.count_resample(&mut counts);
-        assert_eq!(counts, [2, 1, 3, 0, 3, 0, 0, 0, 0]);
+        let mut drawn = Vec::new();
+        let values: Vec<f64> = (0..9).map(f64::from).collect();
+        indices.resample(&values, &mut drawn);
+        assert_eq!(drawn, [0.0, 3.0, 0.0, 2.0, 3.0, 4.0, 5.0, 3.0, 5.0]);
+        indices.resample(&[], &mut drawn);
+        assert!(drawn.is_empty());
     }
 
     #[test]
-    fn counts_are_drawn_from_both_halves() {
+    fn resamples_are_drawn_from_both_halves() {
         let mut generator = Indices::new(5).generator;
-        let mut expected = [0; 4];
+        let values = [0.0, 1.0, 2.0, 3.0];
+        let mut expected = Vec::new();
         for _ in 0..2 {
             let drawn = generator.next_u64();
             // The top two bits of each half.
-            expected[((drawn >> 30) & 3) as usize] += 1;
-            expected[(drawn >> 62) as usize] += 1;
+            expected.extend([values[((drawn >> 30) & 3) as usize], values[(drawn >> 62) as usize]]);
         }
-        let mut counts = [7; 4];
-        Indices::new(5).count_resample(&mut counts);
-        assert_eq!(counts, expected);
-        Indices::new(5).count_resample(&mut []);
-    }
-
-    #[test]
-    fn indices_stay_below_the_bound() {
-        let mut indices = Indices::new(7);
-        let mut seen = [false; 5];
-        for _ in 0..200 {
-            seen[indices.below(5)] = true;
-        }
-        assert_eq!(seen, [true; 5]);
-        assert_eq!(indices.below(0), 0);
+        let mut drawn = Vec::new();
+        Indices::new(5).resample(&values, &mut drawn);
+        assert_eq!(drawn, expected);
     }
 }

@@ -1,6 +1,10 @@
 //! Scaling laws: how throughput grows with the number of workers.
 
-use crate::samples::finite;
+use crate::bootstrap::{Bootstrap, percentile_ends};
+use crate::distribution::f_upper;
+use crate::interval::Interval;
+use crate::random::Indices;
+use crate::samples::{finite, mean, proper};
 
 /// The fewest levels that a law is fitted to.
 pub const MINIMUM_LEVELS: usize = 6;
@@ -8,9 +12,15 @@ pub const MINIMUM_LEVELS: usize = 6;
 const PREDICTION_REACH: f64 = 2.0;
 const STEPS: usize = 200;
 
+/// The fewest different batch sizes that the half-performance law is fitted to: one more than its parameters.
+pub const MINIMUM_BATCH_SIZES: usize = 3;
+
 /// Which parts of the universal law are fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Law {
+    /// Hockney's law of a rate over the batch size, rate(b) = b / (t₀ + b/r∞): the curve of Amdahl's law with
+    /// t₀ = (1 − σ)/λ and r∞ = λ/σ.
+    HalfPerformance,
     /// Amdahl's law: contention only, κ = 0.
     Amdahl,
     /// The universal scalability law: contention and coherence.
@@ -31,7 +41,6 @@ pub struct Level {
 /// A fitted law X(N) = λN / (1 + σ(N − 1) + κN(N − 1)).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scaling {
-    /// Which law.
     pub law: Law,
     /// λ: the throughput of one worker.
     pub single: f64,
@@ -50,6 +59,17 @@ pub struct Scaling {
 }
 
 impl Scaling {
+    /// r∞ = λ/σ: the rate that ever larger batches approach. `None` where the fit sees no limit.
+    pub fn asymptote(&self) -> Option<f64> {
+        let limit = self.single / self.contention;
+        (self.contention > 0.0 && limit.is_finite()).then_some(limit)
+    }
+
+    /// t₀ = (1 − σ)/λ: the seconds that every step costs, whatever its batch.
+    pub fn overhead(&self) -> f64 {
+        (1.0 - self.contention) / self.single
+    }
+
     /// √((1 − σ)/κ): where throughput peaks. `None` if it never does.
     pub fn peak(&self) -> Option<f64> {
         let square = (1.0 - self.contention) / self.coherence;
@@ -82,9 +102,14 @@ pub fn efficiency(workers: f64, throughput: f64, base_workers: f64, base_through
 ///
 /// Source: Gunther, "Guerrilla Capacity Planning", 2007. Oracle: `scipy.optimize.curve_fit`.
 pub fn fit(levels: &[Level], law: Law) -> Option<Scaling> {
-    check(levels)?;
+    check(levels, law)?;
+    minimum(levels, law)
+}
+
+/// The fit itself, for levels that were checked.
+fn minimum(levels: &[Level], law: Law) -> Option<Scaling> {
     let free: &[[bool; 2]] = match law {
-        Law::Amdahl => &[[true, false], [false, false]],
+        Law::Amdahl | Law::HalfPerformance => &[[true, false], [false, false]],
         Law::Universal => &[[true, true], [true, false], [false, true], [false, false]],
     };
     let fits = free.iter().filter_map(|free| minimise(levels, *free));
@@ -94,7 +119,7 @@ pub fn fit(levels: &[Level], law: Law) -> Option<Scaling> {
     describe(levels, law, &best)
 }
 
-fn check(levels: &[Level]) -> Option<()> {
+fn check(levels: &[Level], law: Law) -> Option<()> {
     let usable = |level: &Level| {
         let all = [level.workers, level.throughput, level.weight];
         all.iter().all(|value| value.is_finite() && *value > 0.0) && level.workers >= 1.0
@@ -102,7 +127,11 @@ fn check(levels: &[Level]) -> Option<()> {
     let mut counts: Vec<f64> = levels.iter().map(|level| level.workers).collect();
     counts.sort_unstable_by(f64::total_cmp);
     counts.dedup();
-    (levels.iter().all(usable) && counts.len() >= MINIMUM_LEVELS).then_some(())
+    (levels.iter().all(usable) && counts.len() >= fewest(law)).then_some(())
+}
+
+fn fewest(law: Law) -> usize {
+    if law == Law::HalfPerformance { MINIMUM_BATCH_SIZES } else { MINIMUM_LEVELS }
 }
 
 /// X(N)/λ.
@@ -234,7 +263,7 @@ fn describe(levels: &[Level], law: Law, fit: &Fit) -> Option<Scaling> {
     let residual: f64 = levels.iter().map(|level| error(level).powi(2)).sum();
     // The law's parameters and the variance of the errors.
     let parameters = match law {
-        Law::Amdahl => 3.0,
+        Law::Amdahl | Law::HalfPerformance => 3.0,
         Law::Universal => 4.0,
     };
     let criterion = count * (fit.residual.max(f64::MIN_POSITIVE) / count).ln()
@@ -249,6 +278,123 @@ fn describe(levels: &[Level], law: Law, fit: &Fit) -> Option<Scaling> {
         criterion,
         largest: levels.iter().map(|level| level.workers).max_by(f64::total_cmp)?,
         levels: levels.len(),
+    })
+}
+
+/// Whether repeats of the same levels leave a law possible.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LackOfFit {
+    /// What the law misses over what repeats differ by, each by its degrees of freedom.
+    pub statistic: f64,
+    /// Different levels minus the law's parameters.
+    pub freedom: f64,
+    /// Repeats beyond the first of each level.
+    pub freedom_of_repeats: f64,
+    /// The chance of so large a statistic if the law were true.
+    pub p: f64,
+}
+
+/// The F test for lack of fit: SS(lack)/(m − p) over SS(pure error)/(n − m), weighted as the fit is.
+///
+/// `None` without repeats, with no more levels than parameters, or where repeats do not differ at all.
+///
+/// Source: Draper & Smith, "Applied Regression Analysis", 2.1. Oracle: numpy and `scipy.stats.f.sf`.
+pub fn lack_of_fit(levels: &[Level], fit: &Scaling) -> Option<LackOfFit> {
+    let mut groups: Vec<(f64, Vec<&Level>)> = Vec::new();
+    for level in levels {
+        match groups.iter_mut().find(|(workers, _)| *workers == level.workers) {
+            Some((_, group)) => group.push(level),
+            None => groups.push((level.workers, vec![level])),
+        }
+    }
+    let (mut lack, mut pure) = (0.0, 0.0);
+    for (workers, group) in &groups {
+        let weight: f64 = group.iter().map(|level| level.weight).sum();
+        let mean = group.iter().map(|level| level.weight * level.throughput).sum::<f64>() / weight;
+        let law = fit.single * shape(*workers, fit.contention, fit.coherence);
+        lack += weight * (mean - law).powi(2);
+        pure += group.iter().map(|level| level.weight * (level.throughput - mean).powi(2)).sum::<f64>();
+    }
+    let parameters = if fit.law == Law::Universal { 3.0 } else { 2.0 };
+    let freedom = groups.len() as f64 - parameters;
+    let freedom_of_repeats = (levels.len() - groups.len()) as f64;
+    if freedom < 1.0 || freedom_of_repeats < 1.0 || pure <= 0.0 {
+        return None;
+    }
+    let statistic = (lack / freedom) / (pure / freedom_of_repeats);
+    Some(LackOfFit {
+        statistic,
+        freedom,
+        freedom_of_repeats,
+        p: f_upper(statistic, freedom, freedom_of_repeats)?,
+    })
+}
+
+/// How far a fitted law may be off, from refits to resampled residuals.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bands {
+    /// The law's value at each place that was asked for, with its interval.
+    pub at: Vec<Interval>,
+    /// σ.
+    pub contention: Interval,
+    /// κ.
+    pub coherence: Interval,
+    /// r∞ = λ/σ; `None` where more than one refit in forty sees no limit.
+    pub asymptote: Option<Interval>,
+    /// t₀ = (1 − σ)/λ.
+    pub overhead: Interval,
+}
+
+/// Pointwise bands of a fit by the residual bootstrap: relative residuals, widened by √(n/(n − p)) for what the fit
+/// took out of them, are drawn with replacement onto the fitted values, and the law is fitted again.
+///
+/// `None` if a refit fails or the resamples do not support the confidence. Source: Efron & Tibshirani, "An Introduction
+/// to the Bootstrap", 9.4; Davison & Hinkley, "Bootstrap Methods", 6.2.3. The coverage is simulated in `bench/judge`.
+pub fn bands(levels: &[Level], fit: &Scaling, places: &[f64], bootstrap: &Bootstrap) -> Option<Bands> {
+    let confidence = proper(bootstrap.confidence)?;
+    if confidence > bootstrap.reachable_confidence() {
+        return None;
+    }
+    let fitted: Vec<f64> =
+        levels.iter().map(|level| fit.single * shape(level.workers, fit.contention, fit.coherence)).collect();
+    let parameters = if fit.law == Law::Universal { 3.0 } else { 2.0 };
+    let count = levels.len() as f64;
+    let widening = (count / (count - parameters)).sqrt();
+    let raw: Vec<f64> = levels.iter().zip(&fitted).map(|(level, law)| level.throughput / law - 1.0).collect();
+    let center = mean(&raw)?;
+    let residuals: Vec<f64> = raw.iter().map(|residual| (residual - center) * widening).collect();
+    let mut indices = Indices::new(bootstrap.seed);
+    let mut drawn = Vec::with_capacity(levels.len());
+    let mut refits: Vec<Scaling> = Vec::with_capacity(bootstrap.resamples);
+    for _ in 0..bootstrap.resamples {
+        indices.resample(&residuals, &mut drawn);
+        let resampled: Vec<Level> = levels
+            .iter()
+            .zip(fitted.iter().zip(&drawn))
+            .map(|(level, (law, residual))| Level { throughput: law * (1.0 + residual), ..*level })
+            .collect();
+        if resampled.iter().all(|level| level.throughput > 0.0) {
+            refits.push(minimum(&resampled, fit.law)?);
+        }
+    }
+    let over = |center: f64, of: &dyn Fn(&Scaling) -> f64| {
+        percentile_ends(refits.iter().map(of).collect(), center, confidence, levels.len())
+    };
+    let value = |law: &Scaling, place: f64| law.single * shape(place, law.contention, law.coherence);
+    let limits: Vec<f64> = refits.iter().filter_map(Scaling::asymptote).collect();
+    let has_limit = limits.len() * 40 >= refits.len() * 39;
+    Some(Bands {
+        at: places
+            .iter()
+            .map(|place| over(value(fit, *place), &|law| value(law, *place)))
+            .collect::<Option<Vec<Interval>>>()?,
+        contention: over(fit.contention, &|law| law.contention)?,
+        coherence: over(fit.coherence, &|law| law.coherence)?,
+        asymptote: fit
+            .asymptote()
+            .filter(|_| has_limit)
+            .and_then(|limit| percentile_ends(limits, limit, confidence, levels.len())),
+        overhead: over(fit.overhead(), &|law| law.overhead())?,
     })
 }
 
@@ -302,6 +448,52 @@ mod tests {
         assert_eq!(fit(&bad, Law::Amdahl), None);
         assert_eq!(efficiency(4.0, 300.0, 1.0, 100.0), Some(0.75));
         assert_eq!(efficiency(4.0, 300.0, 1.0, 0.0), None);
+    }
+
+    #[test]
+    fn repeats_reject_a_law_that_misses_them() {
+        let rate = |batch: f64| batch / (0.1 + batch / 1000.0);
+        let level = |batch: f64, factor: f64| Level {
+            workers: batch,
+            throughput: rate(batch) * factor,
+            weight: rate(batch).powi(-2),
+        };
+        let noise = [0.99, 1.0, 1.01];
+        let all = |bend: f64| -> Vec<Level> {
+            let of = |batch: f64, by: f64| noise.map(|noise| level(batch, noise * by));
+            [of(64.0, 1.0), of(128.0, bend), of(256.0, 1.0)].concat()
+        };
+        let true_law = fit(&all(1.0), Law::HalfPerformance).unwrap();
+        assert!((true_law.asymptote().unwrap() / 1000.0 - 1.0).abs() < 0.01);
+        assert!((true_law.overhead() / 0.1 - 1.0).abs() < 0.01);
+        assert!(lack_of_fit(&all(1.0), &true_law).unwrap().p > 0.5);
+        let bent = all(1.3);
+        let test = lack_of_fit(&bent, &fit(&bent, Law::HalfPerformance).unwrap()).unwrap();
+        assert_eq!((test.freedom, test.freedom_of_repeats), (1.0, 6.0));
+        assert!(test.p < 1e-4, "{test:?}");
+        // Without repeats there is nothing to hold the law against.
+        let single: Vec<Level> = [64.0, 128.0, 256.0].map(|batch| level(batch, 1.0)).to_vec();
+        assert_eq!(lack_of_fit(&single, &fit(&single, Law::HalfPerformance).unwrap()), None);
+    }
+
+    #[test]
+    fn bands_enclose_the_law_and_narrow_with_the_noise() {
+        let noisy = |noise: f64| -> Vec<Level> {
+            let mut all = levels(100.0, 0.05, 0.0);
+            for (index, level) in all.iter_mut().enumerate() {
+                level.throughput *= 1.0 + noise * [1.0, -1.0, 0.5, -0.5][index % 4];
+            }
+            all
+        };
+        let width = |noise: f64| {
+            let all = noisy(noise);
+            let fit = fit(&all, Law::Amdahl).unwrap();
+            let bootstrap = Bootstrap { confidence: 0.95, resamples: 400, seed: 1 };
+            let bands = bands(&all, &fit, &[8.0], &bootstrap).unwrap();
+            assert!(bands.at[0].low <= bands.at[0].center && bands.at[0].center <= bands.at[0].high);
+            bands.at[0].high - bands.at[0].low
+        };
+        assert!(width(0.01) < width(0.05));
     }
 
     proptest! {

@@ -8,9 +8,7 @@ use crate::samples::{mean_and_variance, sorted};
 pub struct Spread {
     /// The median of |x − median|, not scaled.
     pub median_absolute_deviation: f64,
-    /// The first quartile.
     pub first_quartile: f64,
-    /// The third quartile.
     pub third_quartile: f64,
     /// Standard deviation over mean; `None` for a single sample and for a mean of zero.
     pub coefficient_of_variation: Option<f64>,

@@ -23,15 +23,22 @@ pub struct Welch {
 pub fn welch(first: &[f64], second: &[f64]) -> Option<Welch> {
     let (mean1, variance1) = mean_and_variance(first)?;
     let (mean2, variance2) = mean_and_variance(second)?;
-    let (n1, n2) = (first.len() as f64, second.len() as f64);
-    let (error1, error2) = (variance1 / n1, variance2 / n2);
-    let error = error1 + error2;
-    let statistic = (mean1 - mean2) / error.sqrt();
-    let freedom = error * error / (error1 * error1 / (n1 - 1.0) + error2 * error2 / (n2 - 1.0));
+    let (error, freedom) = welch_error(variance1, first.len(), variance2, second.len());
+    let statistic = (mean1 - mean2) / error;
     if !statistic.is_finite() || !freedom.is_finite() {
         return None;
     }
     Some(Welch { statistic, freedom, p: student_two_sided(statistic, freedom)? })
+}
+
+/// The standard error √(s₁²/n₁ + s₂²/n₂) of a difference of means, and Welch and Satterthwaite's degrees of freedom
+/// for it; those are not a number where both variances are zero.
+pub(crate) fn welch_error(variance1: f64, count1: usize, variance2: f64, count2: usize) -> (f64, f64) {
+    let (n1, n2) = (count1 as f64, count2 as f64);
+    let (error1, error2) = (variance1 / n1, variance2 / n2);
+    let squared = error1 + error2;
+    let freedom = squared * squared / (error1 * error1 / (n1 - 1.0) + error2 * error2 / (n2 - 1.0));
+    (squared.sqrt(), freedom)
 }
 
 #[cfg(test)]

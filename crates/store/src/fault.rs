@@ -15,11 +15,11 @@ const SECTOR: usize = 512;
 /// Something that goes wrong with one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// A write takes at most so many bytes, and says so.
+    /// A write takes at most this many bytes, and says so.
     Short(usize),
     /// A write is interrupted by a signal before it did anything.
     Interrupted,
-    /// The disk is full: a write takes so many bytes, and the next one fails.
+    /// The disk is full: a write takes this many bytes, and the next one fails.
     Full(usize),
     /// A write fails with an input/output error.
     Broken,

@@ -18,6 +18,7 @@
 //! | `medium.rs` | the two system calls the journal rests on, replaceable for tests |
 //! | `fault.rs` | a simulated disk that loses power, fills up and tears writes |
 //! | `recovery.rs` | what a damaged journal lost, and what run directories still have of it |
+//! | `regular.rs` | opening only regular files: others may never end |
 //! | `permissions.rs` | who may read a record |
 //! | `secrets.rs` | which variables are kept, and what is masked |
 //! | `scrub.rs` | takes secrets out of a record that exists |
@@ -40,7 +41,7 @@
 //!   then takes no further entries; a new process reads what really is on disk and goes on.
 //!
 //! A write that was cut short (crash, full disk) leaves a torn line. It never checks, so readers skip it; before
-//! its next entry the writer ends it with a mark, so that a torn line can be told from later damage.
+//! its next entry the writer ends it with a mark, so that a torn line can be distinguished from later damage.
 
 mod chosen;
 mod error;
@@ -55,6 +56,7 @@ mod medium;
 mod permissions;
 mod record;
 mod recovery;
+mod regular;
 mod remove;
 #[cfg(test)]
 mod sample;
@@ -72,12 +74,13 @@ pub use index::{
 pub use journal::{Damage, Flaw, Troubles};
 pub use layout::{relative_run_directory, run_directory};
 pub use list::{RecordContents, RecordSummary, list_records, record_paths, summarize};
+pub use lock::is_held;
 pub use medium::{FileMedium, Medium};
 pub use permissions::RecordPermissions;
 pub use record::{Entries, Record};
 pub use recovery::DamageReport;
 pub use remove::remove_record;
 pub use scrub::{ScrubSummary, scrub};
-pub use state::{CellState, OpenRun, Process, RunState, SessionSummary, State, StatusCounts};
+pub use state::{CellState, OpenRun, Process, RunState, SessionSummary, State, StatusCounts, Submission};
 pub use store::{Identity, Store};
 pub use time::utc;

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::RecordPermissions;
 use crate::StoreError;
 use crate::layout::LOCK;
+use crate::regular;
 
 /// A process that is being started holds the lock of its parent for a moment, even if the parent just died, so one
 /// look is not enough.
@@ -29,14 +30,9 @@ pub(crate) struct Holder {
 pub(crate) fn take(record: &Path, holder: &Holder) -> Result<File, StoreError> {
     let path = record.join(LOCK);
     let open_error = |source| StoreError::Open { path: path.clone(), source };
-    let mut file = RecordPermissions::of(record)
-        .options()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&path)
-        .map_err(open_error)?;
+    let mut options = RecordPermissions::of(record).options();
+    options.read(true).write(true).create(true).truncate(false);
+    let mut file = regular::open_with(&mut options, &path).map_err(open_error)?;
     for attempts_left in (0..ATTEMPTS).rev() {
         match file.try_lock() {
             Ok(()) => break,
@@ -53,8 +49,8 @@ pub(crate) fn take(record: &Path, holder: &Holder) -> Result<File, StoreError> {
 }
 
 /// Whether somebody writes the record now.
-pub(crate) fn is_held(record: &Path) -> bool {
-    File::open(record.join(LOCK))
+pub fn is_held(record: &Path) -> bool {
+    regular::open(&record.join(LOCK))
         .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 

@@ -6,6 +6,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
+use rustix::fs::OFlags;
+
 /// What the group may do, by the permissions of the record's directory.
 const GROUP_READ: u32 = 0o040;
 
@@ -45,12 +47,12 @@ impl RecordPermissions {
 
     /// Makes or empties a file for writing.
     pub fn create_file(self, path: &Path) -> io::Result<File> {
-        OpenOptions::new().write(true).create(true).truncate(true).mode(self.file).open(path)
+        create(self.options().write(true), path)
     }
 
     /// Makes or empties a file for writing and reading back.
     pub fn create_readable_file(self, path: &Path) -> io::Result<File> {
-        self.options().read(true).write(true).create(true).truncate(true).open(path)
+        create(self.options().read(true).write(true), path)
     }
 
     /// Options that give a file that is made these permissions.
@@ -76,4 +78,14 @@ impl RecordPermissions {
         }
         Ok(())
     }
+}
+
+/// Makes or empties a file. A link or a pipe in its place, which a run may have put there, is replaced: writing through
+/// it would change a file somewhere else or never end.
+fn create(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if !found.is_file() && !found.is_dir() => fs::remove_file(path)?,
+        _ => {}
+    }
+    options.create(true).truncate(true).custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(path)
 }

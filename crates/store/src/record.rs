@@ -9,6 +9,7 @@ use assay_model::Entry;
 use crate::journal::{Reader, Troubles};
 use crate::layout::{JOURNAL, run_directory};
 use crate::recovery::{restorable, unrecorded};
+use crate::regular;
 use crate::{Index, State, StoreError};
 
 /// A record opened for reading.
@@ -61,7 +62,7 @@ impl Record {
     /// The entries of the journal as it is now, in order; what does not check is left out.
     pub fn entries(&self) -> Result<Entries, StoreError> {
         let path = self.directory.join(JOURNAL);
-        let file = File::open(&path).map_err(|source| match source.kind() {
+        let file = regular::open(&path).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
                 StoreError::Missing { path: self.directory.clone() }
             }

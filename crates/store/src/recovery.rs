@@ -1,8 +1,7 @@
 //! What a damaged journal lost, and what of it can be restored. Every run directory holds the journal line that
 //! acknowledged its run, so a finished run is lost only if both are.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::path::Path;
 
 use assay_model::{Entry, RunId};
@@ -10,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::journal::{Damage, Flaw, LONGEST_LINE, Troubles, decode};
 use crate::layout::{RESULT, RUNS, run_of_directory};
-use crate::lock;
+use crate::{lock, regular};
 
 /// How many damaged places are named one by one.
 const PLACES_NAMED: usize = 5;
@@ -34,7 +33,7 @@ pub(crate) struct Unrecorded {
     /// `finished` entries of runs that the journal knows as launched: the coordinator was killed before it could
     /// acknowledge them, or the line that did is damaged.
     pub(crate) unacknowledged: Vec<Entry>,
-    /// Run directories that neither the journal nor a result of their own explains.
+    /// Run directories that neither the journal nor a result of their own explains, or whose result cannot be read.
     pub(crate) without_result: u64,
 }
 
@@ -53,10 +52,11 @@ pub(crate) fn unrecorded(record: &Path, known: &mut dyn FnMut(&RunId) -> RunKnow
                 continue;
             }
             match (stored_result(&run_directory.path(), &run), state) {
-                (Some(entry), RunKnown::Open) => found.unacknowledged.push(entry),
-                (Some(entry), _) => found.lost.push(entry),
-                (None, RunKnown::No) => found.without_result += 1,
-                (None, _) => {}
+                (StoredResult::Whole(entry), RunKnown::Open) => found.unacknowledged.push(*entry),
+                (StoredResult::Whole(entry), _) => found.lost.push(*entry),
+                // A run that was killed has no result; one that cannot be read was damaged.
+                (StoredResult::Absent, RunKnown::Open) => {}
+                (StoredResult::Absent | StoredResult::Unreadable, _) => found.without_result += 1,
             }
         }
     }
@@ -86,14 +86,26 @@ pub(crate) fn restorable(found: Unrecorded, troubles: &Troubles, record: &Path) 
     Restored { entries, report }
 }
 
-/// The `finished` entry that a run directory holds, if it is whole and of this run.
-fn stored_result(directory: &Path, run: &RunId) -> Option<Entry> {
-    let file = File::open(directory.join(RESULT)).ok().filter(|file| {
-        // A run may have put anything there; a pipe would never end.
-        file.metadata().is_ok_and(|found| found.is_file() && found.len() <= LONGEST_LINE as u64)
-    })?;
-    let mut line = Vec::new();
-    file.take(LONGEST_LINE as u64).read_to_end(&mut line).ok()?;
+/// What a run directory holds of its result.
+enum StoredResult {
+    /// The `finished` entry, whole and of this run.
+    Whole(Box<Entry>),
+    Unreadable,
+    Absent,
+}
+
+fn stored_result(directory: &Path, run: &RunId) -> StoredResult {
+    let exists = fs::symlink_metadata(directory.join(RESULT)).is_ok();
+    match read_result(directory, run) {
+        Some(entry) => StoredResult::Whole(Box::new(entry)),
+        None if exists => StoredResult::Unreadable,
+        None => StoredResult::Absent,
+    }
+}
+
+fn read_result(directory: &Path, run: &RunId) -> Option<Entry> {
+    // A run may have put anything there.
+    let line = regular::read(&directory.join(RESULT), LONGEST_LINE as u64).ok()?;
     let entry = decode(line.strip_suffix(b"\n")?).ok()?;
     matches!(&entry, Entry::Finished { run: own, .. } if own == run).then_some(entry)
 }
@@ -133,7 +145,7 @@ impl DamageReport {
             unfinished_line: matches!(all.as_slice(), [one] if one.lines == 1 && one.flaw == Flaw::Unfinished),
             at_end: troubles.damage.is_empty(),
             restored,
-            without_result,
+            without_result: without_result.saturating_sub(troubles.accepted_directories),
             converted_lines: troubles.converted_lines,
         }
     }
@@ -155,7 +167,9 @@ impl DamageReport {
     /// Whether it is worth a warning: a write that was cut short and cost nothing is not.
     pub fn is_worth_reporting(&self) -> bool {
         let cut_write = self.unfinished_line && self.is_harmless();
-        self.converted_lines > 0 || ((self.places > 0 || self.restored > 0) && !cut_write)
+        self.converted_lines > 0
+            || self.without_result > 0
+            || ((self.places > 0 || self.restored > 0) && !cut_write)
     }
 }
 

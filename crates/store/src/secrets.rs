@@ -66,7 +66,8 @@ const KEPT_PREFIXES: [&str; 29] = [
 ];
 
 /// Parts of names whose values are secrets, whatever else the name says.
-const SECRET_PARTS: [&str; 18] = [
+const SECRET_PARTS: [&str; 19] = [
+    "JWT",
     "TOKEN",
     "SECRET",
     "PASS",

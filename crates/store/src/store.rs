@@ -1,6 +1,6 @@
 //! The one writer of a record.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::layout::{JOURNAL, RESULT, relative_run_directory};
 use crate::lock::{self, Holder};
 use crate::medium::{FileMedium, Medium};
 use crate::recovery::{DamageReport, Unrecorded, unrecorded};
-use crate::{RecordPermissions, State, StoreError};
+use crate::{RecordPermissions, State, StoreError, regular};
 
 /// A file without one good line may be a record that a crash kept from being made, if it is no longer than this.
 /// Anything longer was something else before.
@@ -87,7 +87,8 @@ impl Store {
         let open_error = |source| StoreError::Open { path: path.clone(), source };
         let permissions = RecordPermissions::of(directory);
         let mut options = permissions.options();
-        let file = options.read(true).append(true).create(true).open(&path).map_err(open_error)?;
+        let file =
+            regular::open_with(options.read(true).append(true).create(true), &path).map_err(open_error)?;
         let (mut state, bytes) = read(&path)?;
         let found = unrecorded(directory, &mut |run| state.known(run));
         // A run that was launched and not acknowledged is no sign of damage: its coordinator was killed.
@@ -113,7 +114,7 @@ impl Store {
     /// Takes over results that only the run directories have, and notes the damage that was accepted.
     fn restore(&mut self, found: &Unrecorded, bytes: u64, identity: &Identity) -> Result<(), StoreError> {
         let report = &self.state.damage;
-        if !report.is_harmless() {
+        if !report.is_harmless() || report.without_result > 0 {
             let note = Entry::AcceptedDamage {
                 at: identity.now,
                 before_byte: bytes,
@@ -200,7 +201,8 @@ impl Drop for Store {
     }
 }
 
-/// Writes the line that acknowledges a run into its run directory, which is made again if the run removed it.
+/// Writes the line that acknowledges a run into its run directory, which is made again if the run removed it. A run that
+/// put something else in its place, or took away the right to write there, goes without: the journal has its result.
 fn write_copy(
     directory: &Path,
     line: &[u8],
@@ -209,6 +211,10 @@ fn write_copy(
 ) -> Result<(), StoreError> {
     let path = directory.join(RESULT);
     let write = || -> io::Result<()> {
+        // Through a link the copy would land somewhere else.
+        if fs::symlink_metadata(directory).is_ok_and(|found| !found.is_dir()) {
+            return Ok(());
+        }
         let mut file = match permissions.create_file(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 permissions.create_directory(directory)?;
@@ -216,15 +222,26 @@ fn write_copy(
             }
             other => other?,
         };
-        file.write_all(line)?;
-        if sync { file.sync_data() } else { Ok(()) }
+        let written = file.write_all(line).and_then(|()| if sync { file.sync_data() } else { Ok(()) });
+        if written.is_err() {
+            // Half a copy would look like damage.
+            let _ = fs::remove_file(&path);
+        }
+        written
     };
-    write().map_err(|source| StoreError::Open { path: path.clone(), source })
+    match write() {
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::IsADirectory | io::ErrorKind::PermissionDenied) =>
+        {
+            Ok(())
+        }
+        other => other.map_err(|source| StoreError::Open { path: path.clone(), source }),
+    }
 }
 
 /// Folds the journal, and gives its length.
 fn read(path: &Path) -> Result<(State, u64), StoreError> {
-    let file = File::open(path).map_err(|source| StoreError::Open { path: path.to_owned(), source })?;
+    let file = regular::open(path).map_err(|source| StoreError::Open { path: path.to_owned(), source })?;
     let mut reader = Reader::new(file, path);
     let mut state = State::default();
     while let Some(located) = reader.next_entry()? {

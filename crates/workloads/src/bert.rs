@@ -64,7 +64,7 @@ mod torch;
 pub mod train;
 
 pub use description::description;
-pub use options::Options;
+pub use options::BertOptions;
 
 use assay_model::Settings;
 
@@ -85,7 +85,7 @@ pub const NAME: &str = "bert";
 
 /// Runs it with the engine that the settings name.
 pub fn run(settings: &Settings, machine: &Limits, emitter: &mut Emitter<'_>) -> Result<Ended, WorkloadError> {
-    let mut options = Options::read(settings, machine.threads)?;
+    let mut options = BertOptions::read(settings, machine.threads)?;
     let opened = Opened::open(&mut options)?;
     if options.task == Task::Pretrain {
         let text = Text::open(&options, &opened.tokens)?;
@@ -117,7 +117,7 @@ pub(crate) struct Opened {
 
 impl Opened {
     /// Opens what the options name, and settles what follows from it.
-    pub(crate) fn open(options: &mut Options) -> Result<Opened, WorkloadError> {
+    pub(crate) fn open(options: &mut BertOptions) -> Result<Opened, WorkloadError> {
         let folder = options.model.as_deref().map(Folder::open).transpose()?;
         if let Some(folder) = &folder {
             options.settle_model(folder.config.shape)?;
@@ -145,7 +145,7 @@ impl Opened {
     }
 
     /// Says what is not real about a run.
-    pub(crate) fn report_made_up(&self, options: &Options, emitter: &mut Emitter<'_>) {
+    pub(crate) fn report_made_up(&self, options: &BertOptions, emitter: &mut Emitter<'_>) {
         if self.folder.is_none() {
             emitter.note("the weights are random, made from the seed: answers mean nothing, times do");
         } else if let Some(folder) = &self.folder

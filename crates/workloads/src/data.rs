@@ -71,7 +71,6 @@ pub fn directories() -> Vec<PathBuf> {
 }
 
 impl DataSet {
-    /// The data set of a name.
     pub fn named(name: &str) -> Option<&'static DataSet> {
         DATA_SETS.iter().find(|set| set.name == name)
     }

@@ -18,22 +18,18 @@ pub fn tasks() -> SettingDescription {
     integer("tasks", 1, 4096, 1, "Tasks that train on their own data and average their gradients")
 }
 
-/// Threads.
 pub fn threads() -> SettingDescription {
-    integer("threads", 0, 4096, 0, "Threads of all tasks together; 0 = as many as there are cores")
+    positive("threads", 4096, "Threads of all tasks together; as many as there are cores unless given")
 }
 
-/// The profile.
 pub fn profile() -> SettingDescription {
-    text("profile", "", "Where to write a Chrome trace of every operation; empty = no profile")
+    optional_text("profile", "File to write a Chrome trace of every operation to")
 }
 
-/// Pacing.
 pub fn paced() -> SettingDescription {
     switch("paced", "Wait for one line on standard input before each iteration")
 }
 
-/// The seed.
 pub fn seed() -> SettingDescription {
     integer("seed", 0, i64::MAX, 1, "Seed of the initial weights and of the data")
 }
@@ -41,10 +37,10 @@ pub fn seed() -> SettingDescription {
 /// The dimensions of a transformer, where the size does not say them.
 pub fn dimensions() -> [SettingDescription; 4] {
     [
-        integer("width", 0, MOST, 0, "Width of the model; 0 = as the size says"),
-        integer("hidden", 0, MOST, 0, "Width of the feed-forward layers; 0 = as the size says"),
-        integer("layers", 0, 1 << 16, 0, "Layers; 0 = as the size says"),
-        integer("heads", 0, MOST, 0, "Attention heads; 0 = as the size says"),
+        positive("width", MOST, "Width of the model; that of `size` unless given"),
+        positive("hidden", MOST, "Width of the feed-forward layers; that of `size` unless given"),
+        positive("layers", 1 << 16, "Layers; that of `size` unless given"),
+        positive("heads", MOST, "Attention heads; that of `size` unless given"),
     ]
 }
 
@@ -87,6 +83,16 @@ fn setting(name: &str, kind: SettingKind, default: Value, summary: &str) -> Sett
     SettingDescription { default: Some(default), optional: false, ..optional(name, kind, summary) }
 }
 
+/// A whole number from 1 to `max` that may be left out.
+pub fn positive(name: &str, max: i64, summary: &str) -> SettingDescription {
+    optional(name, SettingKind::Integer { min: 1, max }, summary)
+}
+
+/// A text that may be left out.
+pub fn optional_text(name: &str, summary: &str) -> SettingDescription {
+    optional(name, SettingKind::Text, summary)
+}
+
 /// A setting that may be left out.
 pub fn optional(name: &str, kind: SettingKind, summary: &str) -> SettingDescription {
     SettingDescription {
@@ -103,12 +109,10 @@ pub fn integer(name: &str, min: i64, max: i64, default: i64, summary: &str) -> S
     setting(name, SettingKind::Integer { min, max }, Value::Integer(default), summary)
 }
 
-/// A number.
 pub fn number(name: &str, default: f64, summary: &str) -> SettingDescription {
     setting(name, SettingKind::Number, Value::Float(default), summary)
 }
 
-/// A text.
 pub fn text(name: &str, default: &str, summary: &str) -> SettingDescription {
     setting(name, SettingKind::Text, default.into(), summary)
 }

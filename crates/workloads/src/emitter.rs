@@ -22,7 +22,7 @@ impl<'a> Emitter<'a> {
         (self.emit)(event);
     }
 
-    /// Says which value of a setting is in force.
+    /// Says which value of a setting is in effect.
     pub fn setting(&mut self, name: &str, value: impl Into<Value>) {
         self.emit(WorkloadEvent::Setting { name: name.to_owned(), value: value.into() });
     }
@@ -71,7 +71,6 @@ pub struct Limits {
 /// How a run that could be begun came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// All was done.
     Done,
     /// It needs more memory than there is, and was not begun.
     DoesNotFit,

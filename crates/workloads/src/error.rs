@@ -16,7 +16,6 @@ pub enum WorkloadError {
     /// A setting cannot be used.
     #[error("setting `{name}` = {value}: {reason}")]
     Setting {
-        /// Its name.
         name: String,
         /// Its value, as it was written.
         value: String,

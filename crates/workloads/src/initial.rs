@@ -70,16 +70,13 @@ impl Key {
 /// How a tensor begins.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Start {
-    /// All ones.
     Ones,
-    /// All zeros.
     Zeros,
     /// Uniform between minus and plus this bound.
     Uniform(f32),
 }
 
 impl Start {
-    /// The start of a matrix with this many inputs and outputs.
     pub fn matrix(inputs: usize, outputs: usize) -> Start {
         Start::Uniform((6.0 / (inputs as f64 + outputs as f64)).sqrt() as f32)
     }

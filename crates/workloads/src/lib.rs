@@ -66,7 +66,6 @@ pub fn descriptions() -> Vec<WorkloadDescription> {
     vec![lm::description(), bert::description(), mnist::description()]
 }
 
-/// The workload of a name.
 pub fn description(name: &str) -> Result<WorkloadDescription, WorkloadError> {
     descriptions().into_iter().find(|known| known.name == name).ok_or_else(|| unknown(name))
 }
@@ -79,9 +78,9 @@ fn unknown(name: &str) -> WorkloadError {
 /// Whether a workload can be run with these settings, as far as the settings alone show.
 pub fn check(name: &str, settings: &Settings) -> Result<(), WorkloadError> {
     match name {
-        lm::NAME => lm::Options::read(settings, 1).map(|_| ()),
-        bert::NAME => bert::Options::read(settings, 1).map(|_| ()),
-        mnist::NAME => mnist::Options::read(settings, 1).map(|_| ()),
+        lm::NAME => lm::LmOptions::read(settings, 1).map(|_| ()),
+        bert::NAME => bert::BertOptions::read(settings, 1).map(|_| ()),
+        mnist::NAME => mnist::MnistOptions::read(settings, 1).map(|_| ()),
         _ => Ok(()),
     }
 }
@@ -110,13 +109,16 @@ mod tests {
     fn every_setting_is_in_the_command_and_every_default_is_allowed() {
         for description in descriptions() {
             let default = |setting: &assay_model::SettingDescription| {
-                (setting.name.clone(), setting.default.clone().unwrap())
+                Some((setting.name.clone(), setting.default.clone()?))
             };
-            let given: Settings = description.settings.iter().map(default).collect();
+            let given: Settings = description.settings.iter().filter_map(default).collect();
             assert!(Checked::new(&description, &given).is_ok(), "{}", description.name);
             for setting in &description.settings {
                 let placeholder = format!(" {0}={{{0}}}", setting.name);
                 assert!(description.command.contains(&placeholder), "{}", setting.name);
+                assert!(setting.optional != setting.default.is_some(), "{}", setting.name);
+                let sentinel = setting.summary.contains("0 = ") && setting.name != "clip";
+                assert!(!sentinel && !setting.summary.contains("empty = "), "{}", setting.summary);
             }
         }
     }

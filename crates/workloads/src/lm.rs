@@ -18,7 +18,7 @@
 //! # What an iteration is
 //!
 //! Every iteration has a number from 0, warm-up included, that chooses its data. `forward` computes the loss;
-//! `forward_backward` also computes every gradient anew; `step` also scales the gradients down to the norm `clip`
+//! `forward_backward` also computes every gradient; `step` also scales the gradients down to the norm `clip`
 //! (times `clip / (norm + 1e-6)` where that is below 1, as PyTorch does) and updates the weights with AdamW, warm-up
 //! included. The clock runs from the moment when the tokens lie ready until all results lie in memory; the first
 //! iteration also goes over the logits once more for `parity.output`.
@@ -59,7 +59,7 @@ mod torch;
 
 pub use description::description;
 pub use model::Model;
-pub use options::Options;
+pub use options::LmOptions;
 
 use assay_model::Settings;
 
@@ -72,7 +72,7 @@ pub const NAME: &str = "lm";
 
 /// Runs it with the engine that the settings name.
 pub fn run(settings: &Settings, machine: &Limits, emitter: &mut Emitter<'_>) -> Result<Ended, WorkloadError> {
-    let mut options = Options::read(settings, machine.threads)?;
+    let mut options = LmOptions::read(settings, machine.threads)?;
     let text = Text::open(&options, machine.memory_bytes)?;
     if let Some(text) = &text {
         options.settle_vocabulary(text.vocabulary)?;

@@ -56,7 +56,7 @@ mod torch;
 
 pub use description::description;
 pub use model::Model;
-pub use options::Options;
+pub use options::MnistOptions;
 
 use assay_kernels::Threads;
 use assay_model::Settings;
@@ -70,7 +70,7 @@ pub const NAME: &str = "mnist";
 
 /// Runs it with the engine that the settings name.
 pub fn run(settings: &Settings, machine: &Limits, emitter: &mut Emitter<'_>) -> Result<Ended, WorkloadError> {
-    let mut options = Options::read(settings, machine.threads)?;
+    let mut options = MnistOptions::read(settings, machine.threads)?;
     let samples = Samples::open(&Threads::new(options.threads), &options)?;
     let schedule = options.settle(&samples)?;
     match options.engine {

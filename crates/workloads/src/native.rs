@@ -8,7 +8,7 @@ use assay_model::{Settings, Value, WorkloadEvent, names};
 
 use crate::memory::bytes_in_words;
 use crate::process::{anonymous_memory, report_memory};
-use crate::session::{self, IterationSchedule, Work};
+use crate::session::{self, IterationSchedule, TimedWork};
 use crate::summary::{Summary, WorkAmount};
 use crate::{Emitter, Ended, Limits, WorkloadError, ranks};
 
@@ -68,7 +68,6 @@ pub(crate) struct RunStart {
 }
 
 impl RunStart {
-    /// Now.
     pub(crate) fn now() -> RunStart {
         RunStart { at: Instant::now(), memory: anonymous_memory() }
     }
@@ -88,7 +87,7 @@ impl RunStart {
 /// What all ranks of a run share.
 pub(crate) struct NativeRun<'a> {
     pub(crate) began: RunStart,
-    pub(crate) course: IterationSchedule,
+    pub(crate) schedule: IterationSchedule,
     pub(crate) effort: WorkAmount,
     /// Where the trace goes, if there is one.
     pub(crate) profile: Option<&'a Path>,
@@ -96,7 +95,7 @@ pub(crate) struct NativeRun<'a> {
 
 impl NativeRun<'_> {
     /// Does the work of all ranks to its end. `prepare` makes the work of one of them, and reports how long that took.
-    pub(crate) fn on_all<W: Work>(
+    pub(crate) fn on_all<W: TimedWork>(
         &self,
         machine: &Limits,
         emitter: &mut Emitter<'_>,
@@ -112,7 +111,7 @@ impl NativeRun<'_> {
             let mut summary = Summary::default();
             summary.report_before(&self.effort, emitter);
             let began = self.began.at;
-            let ended = session::iterate(&self.course, &mut work, ranks, began, &mut summary, emitter)?;
+            let ended = session::iterate(&self.schedule, &mut work, ranks, began, &mut summary, emitter)?;
             if ranks.rank() == 0 {
                 self.finish(&mut work, ended, &summary, machine, emitter)?;
             }
@@ -123,7 +122,7 @@ impl NativeRun<'_> {
     /// Reports what all iterations together came to.
     fn finish(
         &self,
-        work: &mut impl Work,
+        work: &mut impl TimedWork,
         ended: Ended,
         summary: &Summary,
         machine: &Limits,

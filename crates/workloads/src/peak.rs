@@ -28,7 +28,6 @@ pub struct Peak {
 /// A median with the middle 80 % of its samples.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SampleRange {
-    /// The median.
     pub median: f64,
     /// A tenth of the samples lies below.
     pub low: f64,

@@ -42,7 +42,6 @@ impl Schedule {
         Schedule { samples, batch, steps: steps.max(1), steps_per_iteration }
     }
 
-    /// Steps of an epoch.
     pub fn steps_of_epoch(&self) -> u64 {
         self.samples.div_ceil(self.batch)
     }

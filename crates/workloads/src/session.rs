@@ -11,7 +11,7 @@ use crate::summary::{Iteration, Outcome, Summary};
 use crate::{Emitter, Ended, WorkloadError};
 
 /// What one rank computes.
-pub(crate) trait Work {
+pub(crate) trait TimedWork {
     /// Lays ready what the iteration with this number, from 0, takes. It is not timed.
     fn prepare(&mut self, number: u64);
 
@@ -80,14 +80,14 @@ pub(crate) struct IterationSchedule {
 
 /// Does all iterations, as long as nothing ends them. All ranks come to the same end.
 pub(crate) fn iterate(
-    course: &IterationSchedule,
-    work: &mut dyn Work,
+    schedule: &IterationSchedule,
+    work: &mut dyn TimedWork,
     ranks: &mut dyn Collective,
     began: Instant,
     summary: &mut Summary,
     emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
-    let IterationSchedule { warmup, iterations, paced, .. } = *course;
+    let IterationSchedule { warmup, iterations, paced, .. } = *schedule;
     let first = work.first();
     let of = warmup.saturating_add(iterations);
     let leads = ranks.rank() == 0;
@@ -107,7 +107,7 @@ pub(crate) fn iterate(
         if number == 0 {
             summary.report_parity(&work.parity(&outcome), emitter);
         }
-        if let Some(ended) = diverged(step, &outcome, course.calmer, emitter) {
+        if let Some(ended) = diverged(step, &outcome, schedule.calmer, emitter) {
             return Ok(ended);
         }
         emitter.emit(WorkloadEvent::Progress { done: number + 1, of });
@@ -126,7 +126,12 @@ pub(crate) fn iterate(
 }
 
 /// One iteration, timed.
-fn once(work: &mut dyn Work, ranks: &mut dyn Collective, number: u64, look: bool) -> (Iteration, Outcome) {
+fn once(
+    work: &mut dyn TimedWork,
+    ranks: &mut dyn Collective,
+    number: u64,
+    look: bool,
+) -> (Iteration, Outcome) {
     work.prepare(number);
     let (start, cpu) = (Instant::now(), cpu_seconds());
     let outcome = work.iterate(look, ranks);

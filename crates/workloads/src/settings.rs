@@ -57,7 +57,6 @@ impl Checked {
         usize::try_from(self.integer(name)).unwrap_or(usize::MAX)
     }
 
-    /// A number.
     pub fn number(&self, name: &str) -> f64 {
         self.values.get(name).and_then(Value::number).unwrap_or(0.0)
     }
@@ -67,7 +66,6 @@ impl Checked {
         matches!(self.values.get(name), Some(Value::Switch(true)))
     }
 
-    /// A text.
     pub fn text(&self, name: &str) -> &str {
         match self.values.get(name) {
             Some(Value::Text(text)) => text,

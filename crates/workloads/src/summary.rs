@@ -24,7 +24,6 @@ pub struct Outcome {
 /// What one iteration of all ranks together takes: what rates are computed from.
 #[derive(Debug, Clone)]
 pub(crate) struct WorkAmount {
-    /// Samples.
     pub(crate) samples: f64,
     /// Tokens, where samples consist of them.
     pub(crate) tokens: Option<f64>,
@@ -110,7 +109,6 @@ impl Summary {
         }
     }
 
-    /// Reports one iteration.
     pub(crate) fn report_iteration(
         &mut self,
         step: u64,

@@ -12,9 +12,7 @@ pub(crate) const CALMER: &str = "lower learning_rate, or limit the gradient with
 /// tensors decay.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Training {
-    /// Learning rate.
     pub learning_rate: f64,
-    /// Weight decay.
     pub weight_decay: f64,
     /// Largest gradient norm; none where it is not limited.
     pub clip: Option<f64>,

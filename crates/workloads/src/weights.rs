@@ -87,12 +87,10 @@ impl Weights {
         Ok(Weights { file, path: path.to_owned(), header })
     }
 
-    /// Its header.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }

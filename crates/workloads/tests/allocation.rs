@@ -51,7 +51,7 @@ fn of_lm(phase: &str, checkpointing: bool) -> u64 {
     settings.insert("size".to_owned(), "custom".into());
     settings.insert("phase".to_owned(), phase.into());
     settings.insert("checkpointing".to_owned(), Value::Switch(checkpointing));
-    let lm::Options { shape, work, seed, training, .. } = lm::Options::read(&settings, 2).unwrap();
+    let lm::LmOptions { shape, work, seed, training, .. } = lm::LmOptions::read(&settings, 2).unwrap();
     let mut model = lm::model::Model::new(Threads::new(2), &shape, &work, seed, Profile::off()).unwrap();
     let source = Source::new(None, shape.vocabulary, work.context, seed, 0);
     let (mut inputs, mut targets) = (vec![0; work.tokens()], vec![0; work.tokens()]);

@@ -57,7 +57,10 @@ fn pair(
             law,
             kept: grid.rows.len() - 1,
             factor: high / low,
-            certain: true,
+            certain: !matches!(
+                (first, second),
+                (Statistic::Mean, Statistic::Percentile(_)) | (Statistic::Percentile(_), Statistic::Mean)
+            ),
         });
     }
 }
@@ -69,6 +72,9 @@ fn ranked(first: Statistic, second: Statistic) -> Option<bool> {
         (Percentile(one), Percentile(other)) if one != other => Some(one < other),
         (Minimum, Mean | Percentile(_) | Maximum) | (Mean | Percentile(_), Maximum) => Some(true),
         (Mean | Percentile(_) | Maximum, Minimum) | (Maximum, Mean | Percentile(_)) => Some(false),
+        // A mean above the 95th percentile needs a tail that hardly any latency has.
+        (Mean, Percentile(other)) if other >= 95.0 => Some(true),
+        (Percentile(one), Mean) if one >= 95.0 => Some(false),
         _ => None,
     }
 }

@@ -138,9 +138,17 @@ fn law(
     let one = Interval::exact(1.0);
     options.push((one, agreeing(&products, one), true, 1.0));
     if terms.len() == 2 && total <= SAMPLED_ROWS {
+        // A law is looked for in one direction; the text may give its constant in the other.
+        let one = Interval::exact(1.0);
+        let inverse = constants.iter().filter_map(|constant| one.over(*constant));
+        let constants: Vec<Interval> = constants.iter().copied().chain(inverse).collect();
         let named = constants.iter().map(|constant| (*constant, agreeing(&products, *constant)));
         if let Some((constant, holding)) = named.max_by_key(|(_, holding)| *holding) {
-            options.push((constant, holding, true, constants.len() as f64));
+            // Only numbers of about this size could have agreed.
+            let low = products.iter().map(|product| product.low).fold(f64::INFINITY, f64::min) / 3.0;
+            let high = products.iter().map(|product| product.high).fold(0.0, f64::max) * 3.0;
+            let possible = constants.iter().filter(|one| one.meets(Interval::new(low, high))).count();
+            options.push((constant, holding, true, possible.max(1) as f64));
         }
     }
     let (shared, holding) = crowded(&products);

@@ -221,7 +221,8 @@ impl<'a> Parser<'a> {
         let number = leading_number(self.rest())?;
         self.at += number.length;
         let unit = self.unit();
-        let half = number.half_step();
+        // What is counted is exact; what is measured has its digits.
+        let half = if number.value.fract() == 0.0 && unit.is_count() { 0.0 } else { number.half_step() };
         let written = Interval::new(number.value - half, number.value + half);
         let scale = if unit.scale == 0.0 { 1.0 } else { unit.scale };
         // A note in brackets behind a number explains it: `2 (K and V)`.

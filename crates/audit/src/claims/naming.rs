@@ -58,10 +58,59 @@ fn by_label(sentence: &Sentence, grid: &Grid, row: usize) -> bool {
     };
     let distinct = own.iter().filter(|word| word.len() > 1 || own.len() == 1).filter(|word| !shared(word));
     let mut distinct = distinct.peekable();
+    if lettered(sentence, &grid.rows[row].label) {
+        return true;
+    }
     if distinct.peek().is_none() {
         return own.iter().all(|word| sentence.mentions(word));
     }
     distinct.any(|word| sentence.mentions(word))
+}
+
+/// A label that begins with a letter: `B (Dimensity)` is what `phone B` names.
+fn lettered(sentence: &Sentence, label: &str) -> bool {
+    let mut characters = label.chars();
+    let (Some(letter), second) = (characters.next(), characters.next()) else { return false };
+    if !letter.is_ascii_uppercase() || second.is_some_and(|next| next.is_alphanumeric()) {
+        return false;
+    }
+    let mut words = sentence.text.split(|one: char| !one.is_alphanumeric() && one != '\'');
+    let is_first = sentence.text.starts_with(letter);
+    words.any(|word| word.len() == 1 && word.starts_with(letter)) && !(letter == 'A' && is_first)
+}
+
+/// The measure columns that a sentence names, by a word of the header that no other column has, or by the unit.
+pub fn named_columns(sentence: &Sentence, grid: &Grid) -> Vec<usize> {
+    let shared = |column: usize, word: &String| {
+        grid.columns.iter().enumerate().any(|(other, found)| other != column && found.words.contains(word))
+    };
+    let units = [
+        "second", "minute", "hour", "ms", "gb", "mb", "gib", "mib", "image", "token", "sample", "step",
+        "time", "mean", "total", "model",
+    ];
+    let named = grid.measures().filter(|column| {
+        let words = &grid.columns[*column].words;
+        words.iter().any(|word| {
+            word.len() > 1
+                && !units.contains(&word.as_str())
+                && (sentence.mentions(word) || synonym(word).is_some_and(|other| sentence.mentions(other)))
+                && !shared(*column, word)
+        })
+    });
+    named.collect()
+}
+
+/// The other usual name of a statistic.
+fn synonym(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "p50" => "median",
+        "median" => "p50",
+        "accuracy" => "acc",
+        "acc" => "accuracy",
+        "avg" => "mean",
+        "average" => "mean",
+        _ => return None,
+    })
 }
 
 /// `at 16 nodes`, `with four workers`, `num_workers=0`, `92 % at 16 GPUs and 62 % at 64`.
@@ -69,6 +118,9 @@ fn by_setting(sentence: &Sentence, grid: &Grid, row: usize) -> bool {
     grid.settings().any(|column| {
         let Some(cell) = grid.cell(row, column) else { return false };
         let header = &grid.columns[column].words;
+        if joined_settings(sentence, grid, column, cell.value) {
+            return true;
+        }
         if !header.iter().any(|word| word.len() > 1 && mentions_noun(sentence, word)) {
             return false;
         }
@@ -79,11 +131,30 @@ fn by_setting(sentence: &Sentence, grid: &Grid, row: usize) -> bool {
                     || header.iter().any(|word| quantity.unit.counts(word))
                     || quantity.is_integer())
         });
-        plain || spelled(sentence, cell.value) || glued(sentence, &cell.text)
+        let behind = header.iter().any(|word| follows(sentence, word, &cell.text));
+        plain || behind || spelled(sentence, cell.value) || glued(sentence, &cell.text)
     })
 }
 
-fn mentions_noun(sentence: &Sentence, noun: &str) -> bool {
+/// `from 32 to 128`: two settings of one column need no noun.
+fn joined_settings(sentence: &Sentence, grid: &Grid, column: usize, value: f64) -> bool {
+    let holds = |wanted: f64| {
+        (0..grid.rows.len()).any(|row| grid.cell(row, column).is_some_and(|cell| cell.value == wanted))
+    };
+    let counts: Vec<&crate::quantity::Quantity> = sentence
+        .quantities
+        .iter()
+        .filter(|quantity| quantity.unit.is_count() && quantity.is_integer())
+        .collect();
+    counts.windows(2).any(|pair| {
+        let between = sentence.text.get(pair[0].end..pair[1].start).unwrap_or_default().trim();
+        ["to", "and", "vs", "versus", "->", "→"].contains(&between)
+            && pair.iter().all(|one| holds(one.value))
+            && pair.iter().any(|one| one.value == value)
+    })
+}
+
+pub fn mentions_noun(sentence: &Sentence, noun: &str) -> bool {
     sentence.words.iter().any(|word| word == noun || word.len() > 3 && noun.ends_with(word.as_str()))
 }
 
@@ -92,6 +163,17 @@ fn spelled(sentence: &Sentence, value: f64) -> bool {
     let text = sentence.text.to_lowercase();
     let mut words = text.split(|one: char| !one.is_alphanumeric()).filter(|word| !word.is_empty());
     words.any(|word| count_word(word) == Some(value) || value == 1.0 && word == "single")
+}
+
+/// `epoch 7`, `step 5,000`: the number behind the noun names a row.
+fn follows(sentence: &Sentence, noun: &str, value: &str) -> bool {
+    let text = sentence.text.to_lowercase().replace(',', "");
+    let wanted = format!("{noun} {}", value.replace(',', ""));
+    text.match_indices(&wanted).any(|(at, found)| {
+        let after = text.get(at + found.len()..).and_then(|rest| rest.chars().next());
+        !after.is_some_and(|next| next.is_alphanumeric() || next == '.')
+            || after == Some('.') && text.len() == at + found.len() + 1
+    })
 }
 
 /// A setting glued to its name or its unit: `8-GPU`, `num_workers=4`, `512-GPU`.

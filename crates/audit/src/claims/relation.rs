@@ -13,13 +13,17 @@ pub enum Relation {
     More,
     /// `30 % less`: one minus the smaller over the larger.
     Less,
+    /// `44 % faster`: what takes 44 % less time is 79 % faster.
+    Faster,
     /// `7 % ahead`, `a gain of 7 %`: either of the two.
     Change,
     /// `31 % of F16`, `half the speed`: one over the other.
     Share,
     /// `1.5 percentage points`: a difference of percentages.
     Points,
-    /// A percentage that is no comparison: an efficiency, a rate of hits, a share.
+    /// `a parallel efficiency of 76 %`: how much of the ideal growth a rate has.
+    Efficiency,
+    /// A percentage that is no comparison: a rate of hits, a share, an accuracy.
     Value,
 }
 
@@ -109,6 +113,9 @@ pub fn relation(sentence: &Sentence, quantity: &Quantity) -> Option<Relation> {
     let before = sentence.words_before(quantity.start);
     let near_after = after.iter().take(2);
     let near_before: Vec<&String> = before.iter().rev().take(4).collect();
+    if near_after.clone().any(|word| word == "faster" || word == "quicker") {
+        return Some(Relation::Faster);
+    }
     for word in near_after.clone() {
         if let Some(found) = direction(word) {
             return Some(found);
@@ -130,8 +137,16 @@ pub fn relation(sentence: &Sentence, quantity: &Quantity) -> Option<Relation> {
             }
         }
     }
-    Some(Relation::Value)
+    let by = before.iter().rev().find(|word| !HEDGES.contains(&word.as_str()));
+    if by.is_some_and(|word| word == "by") {
+        return Some(Relation::Change);
+    }
+    let efficiency = sentence.words.iter().any(|word| word == "efficiency");
+    Some(if efficiency { Relation::Efficiency } else { Relation::Value })
 }
+
+/// Words between a preposition and its number.
+const HEDGES: [&str; 7] = ["about", "roughly", "around", "nearly", "almost", "some", "approximately"];
 
 fn direction(word: &str) -> Option<Relation> {
     if MORE.contains(&word) {
@@ -161,6 +176,9 @@ fn factor(sentence: &Sentence, quantity: &Quantity) -> Option<Relation> {
         near.iter().any(|word| ["factor", "speed-up", "speedup", "ratio", "speedups"].contains(word));
     let compares = direction(next).is_some()
         || ["as", "the", "that", "of", "what", "its", "faster", "his", "their", "our"].contains(&next);
+    if of_factor {
+        return Some(Relation::Times);
+    }
     let glued = quantity.text.ends_with(['x', '×']);
     let spelled = quantity.in_words && !quantity.text.ends_with("times") && !quantity.text.ends_with("fold");
     if glued {
@@ -176,6 +194,11 @@ fn factor(sentence: &Sentence, quantity: &Quantity) -> Option<Relation> {
 }
 
 impl Relation {
+    /// Whether it compares two values of one metric.
+    pub fn is_comparison(self) -> bool {
+        !matches!(self, Relation::Value | Relation::Efficiency)
+    }
+
     /// What two values give under this relation; several readings may be possible.
     pub fn values(self, one: Interval, other: Interval) -> Vec<Interval> {
         let (small, large) =
@@ -186,12 +209,12 @@ impl Relation {
         let pick = |found: Vec<Option<Interval>>| found.into_iter().flatten().collect();
         match self {
             Relation::Times => pick(vec![up]),
-            Relation::More => pick(vec![up.map(|ratio| ratio.minus(unit))]),
+            Relation::More | Relation::Faster => pick(vec![up.map(|ratio| ratio.minus(unit))]),
             Relation::Less => pick(vec![down.map(|ratio| unit.minus(ratio))]),
             Relation::Change => {
                 pick(vec![up.map(|ratio| ratio.minus(unit)), down.map(|ratio| unit.minus(ratio))])
             }
-            Relation::Share | Relation::Value => pick(vec![down, up]),
+            Relation::Share | Relation::Value | Relation::Efficiency => pick(vec![down, up]),
             Relation::Points => vec![large.minus(small)],
         }
     }
@@ -220,10 +243,19 @@ pub fn compare(quantity: &Quantity, computed: Interval) -> Match {
         }
         None => {}
     }
-    if stated.meets(computed) {
+    // A result that its own digits leave open by a third says nothing.
+    if computed.relative_width() > 0.7 {
+        return Match::Far;
+    }
+    // Two roundings rarely both go to the end: most of the interval agrees, the rest is silent.
+    let likely = Interval::new(
+        value - 0.35 * (computed.high - computed.low),
+        value + 0.35 * (computed.high - computed.low),
+    );
+    if stated.meets(likely) {
         return Match::Agrees;
     }
     let step = stated.high - stated.low;
     let gap = if value < stated.low { stated.low - computed.high } else { computed.low - stated.high };
-    if gap <= 0.5 * step || gap <= 0.025 * value.abs() { Match::Near } else { Match::Far }
+    if gap <= 0.5 * step || gap <= 0.012 * value.abs() { Match::Near } else { Match::Far }
 }

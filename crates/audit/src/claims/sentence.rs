@@ -43,6 +43,23 @@ impl Sentence {
         lower_words(&head[start..])
     }
 
+    /// The part of the sentence around a position that a comma, a bracket or a conjunction sets apart.
+    pub fn clause_at(&self, offset: usize) -> Sentence {
+        const MARKS: [&str; 10] = [", ", "; ", ": ", " (", ") ", " – ", " — ", " and ", " but ", " while "];
+        let cuts = |range: &str| -> Vec<(usize, usize)> {
+            MARKS
+                .iter()
+                .flat_map(|mark| range.match_indices(mark).map(|(at, mark)| (at, at + mark.len())))
+                .collect()
+        };
+        let (head, tail) = self.text.split_at(offset.min(self.text.len()));
+        let start = cuts(head).into_iter().map(|(_, end)| end).max().unwrap_or(0);
+        let end = offset + cuts(tail).into_iter().map(|(at, _)| at).min().unwrap_or(tail.len());
+        let text = self.text.get(start..end).unwrap_or_default().to_owned();
+        let quantities = self.quantities.iter().filter(|one| start <= one.start && one.end <= end).cloned();
+        Sentence { words: words(&text), quantities: quantities.collect(), text, ..self.clone() }
+    }
+
     /// Whether one of these words is in the sentence.
     pub fn mentions(&self, word: &str) -> bool {
         self.words.iter().any(|own| own == word)

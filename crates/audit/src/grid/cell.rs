@@ -1,5 +1,6 @@
 //! One cell of a table.
 
+use crate::interval::Interval;
 use crate::quantity::leading_number;
 use crate::unit::{Unit, leading_unit};
 
@@ -72,6 +73,28 @@ impl Cell {
             line,
             spread: spread.map(|(spread, _)| spread * scale),
         })
+    }
+
+    /// Whether people choose such numbers: small ones, and few steps of two or ten. 1,840 is counted, 2,048 chosen.
+    pub fn is_chosen(&self) -> bool {
+        if !self.is_plain_integer() || !(0.0..1e15).contains(&self.written) {
+            return false;
+        }
+        let rest = |mut value: f64, step: f64| {
+            while value >= step && value % step == 0.0 {
+                value /= step;
+            }
+            value
+        };
+        self.written <= 32.0 || rest(self.written, 2.0) <= 15.0 || rest(self.written, 10.0) <= 15.0
+    }
+
+    pub fn make_exact(&mut self) {
+        (self.low, self.high) = (self.value, self.value);
+    }
+
+    pub fn interval(&self) -> Interval {
+        Interval::new(self.low, self.high)
     }
 
     pub fn is_plain_integer(&self) -> bool {

@@ -28,6 +28,14 @@ pub fn header_unit(header: &str) -> Unit {
     if let Some(unit) = tail_unit(plain) {
         return unit;
     }
+    // `MB/s total`: the unit leads.
+    if let Some((unit, length)) = leading_unit(plain)
+        && plain.get(..length).is_some_and(|unit| unit.contains('/'))
+        && plain.get(length..).is_some_and(|rest| rest.starts_with(' '))
+        && !unit.is_count()
+    {
+        return unit;
+    }
     Unit::none()
 }
 

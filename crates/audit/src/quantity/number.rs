@@ -100,7 +100,7 @@ fn exponent(rest: &str) -> (i32, usize) {
         return (power, 1 + length);
     }
     let spaced = rest.trim_start_matches(' ');
-    for sign in ["×", "x", "*", "·"] {
+    for sign in ["×", "x", "*", "·", "\\times"] {
         let Some(tail) = spaced.strip_prefix(sign) else { continue };
         let tail = tail.trim_start_matches(' ');
         if let Some(power) = tail.strip_prefix("10^").map(|power| power.trim_start_matches('{'))

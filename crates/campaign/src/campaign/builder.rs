@@ -1,11 +1,12 @@
 //! A campaign that is built in code, as `assay bench` and `assay load` do from their flags. It goes through the checks
 //! of a campaign file; what is wrong is reported about settings instead of lines.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use assay_model::metric::Direction;
-use assay_model::{Settings, Value};
+use assay_model::{Against, Settings, Value};
 use serde::ser::{Serialize, Serializer};
 
 use super::schedule::{self, RepeatBounds};
@@ -39,6 +40,8 @@ pub struct CampaignBuilder {
     run: RunTable,
     #[serde(skip_serializing_if = "ReadTable::is_empty")]
     read: ReadTable,
+    #[serde(skip_serializing_if = "ReportTable::is_empty")]
+    report: ReportTable,
 }
 
 #[derive(Debug, Clone, Default, serde::Serialize)]
@@ -148,6 +151,18 @@ struct ReadTable {
     metric: Vec<ExpectedMetric>,
 }
 
+#[derive(Debug, Clone, Default, serde::Serialize)]
+struct ReportTable {
+    across: Vec<String>,
+    against: BTreeMap<String, Value>,
+}
+
+impl ReportTable {
+    fn is_empty(&self) -> bool {
+        self.across.is_empty()
+    }
+}
+
 /// A metric that only the output of runs will show.
 #[derive(Debug, Clone, serde::Serialize)]
 struct ExpectedMetric {
@@ -174,7 +189,16 @@ impl CampaignBuilder {
             order: OrderTable::default(),
             run: RunTable::default(),
             read: ReadTable::default(),
+            report: ReportTable::default(),
         }
+    }
+
+    /// Lays the values of a setting side by side, each compared with one of them at equal other settings.
+    #[must_use]
+    pub fn against(mut self, setting: &str, value: impl Into<Value>) -> Self {
+        self.report.across = vec![setting.to_owned()];
+        self.report.against = BTreeMap::from([(setting.to_owned(), value.into())]);
+        self
     }
 
     /// The question the campaign answers, as a heading of its tables.
@@ -407,7 +431,10 @@ impl CampaignBuilder {
         if let Some(headline) = &self.read.headline {
             read.read_headline(Text::given(headline), problems);
         }
-        let layout = report::read(&mut top, &read, &names, problems);
+        let mut layout = report::read(&mut top, &read, &names, problems);
+        layout.across = self.report.across;
+        layout.against =
+            self.report.against.into_iter().next().map(|(setting, value)| Against { setting, value });
         let mut workload = match described {
             Some(described) => Workload::built_in(described, directory, &names, problems),
             None => {
@@ -444,6 +471,7 @@ impl CampaignBuilder {
             read,
             layout,
             gates: Vec::new(),
+            own_workloads: BTreeMap::new(),
             platforms,
             warnings: Vec::new(),
         })

@@ -13,7 +13,6 @@ use crate::reader::{Collector, Item, Table};
 /// A gate as the file gives it: the plan turns its condition into points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GateRule {
-    /// The metric.
     pub metric: String,
     /// The bound, in the metric's base unit.
     pub bound: Bound,

@@ -12,7 +12,6 @@ use crate::template::{RESERVED, Template};
 /// An expression of the file, with its place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condition {
-    /// The expression.
     pub expression: Expression,
     place: Text,
 }

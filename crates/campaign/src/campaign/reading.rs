@@ -1,7 +1,7 @@
 //! `read`: how numbers are found in logs, and which of them the answer is about.
 
 use assay_model::metric::{self, Direction, Metric};
-use assay_model::{Unit, WorkloadDescription};
+use assay_model::{Keep, Stream, Unit, WorkloadDescription};
 
 use super::names::Names;
 use crate::problem::Problem;
@@ -42,38 +42,11 @@ pub struct Pattern {
     pub unit: Unit,
     /// The factor from the number as written to the base unit.
     pub factor: f64,
-    /// Which direction is better.
     pub better: Direction,
     /// What to keep of several matches.
     pub keep: Keep,
-    /// Where to look.
-    pub stream: Stream,
-}
-
-/// What to keep of several matches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Keep {
-    /// The last one.
-    Last,
-    /// The first one.
-    First,
-    /// The sum of all.
-    Sum,
-    /// All of them as a series.
-    Series,
-}
-
-/// Where a pattern looks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Stream {
-    /// Standard output.
-    Stdout,
-    /// Standard error.
-    Stderr,
-    /// Both.
-    Both,
+    /// Where to look; both streams unless given.
+    pub stream: Option<Stream>,
 }
 
 impl ReadPolicy {
@@ -181,8 +154,8 @@ impl ReadPolicy {
         let keep =
             [("last", Keep::Last), ("first", Keep::First), ("sum", Keep::Sum), ("series", Keep::Series)];
         let keep = choice(table.get("keep"), &keep, problems).unwrap_or(Keep::Last);
-        let stream = [("stdout", Stream::Stdout), ("stderr", Stream::Stderr), ("both", Stream::Both)];
-        let stream = choice(table.get("stream"), &stream, problems).unwrap_or(Stream::Both);
+        let stream = [("stdout", Some(Stream::Stdout)), ("stderr", Some(Stream::Stderr)), ("both", None)];
+        let stream = choice(table.get("stream"), &stream, problems).flatten();
         let (Some(metric), Some(regex)) = (&metric, &regex) else {
             table.problem(Problem::error("[[read.pattern]] needs `metric` and `regex`"));
             table.finish();

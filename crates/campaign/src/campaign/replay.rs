@@ -36,7 +36,6 @@ pub enum ReplaySource {
     Sample {
         /// The kind of log.
         kind: String,
-        /// Its options.
         options: BTreeMap<String, Template>,
     },
 }

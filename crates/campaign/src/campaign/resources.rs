@@ -9,13 +9,10 @@ use crate::reader::{Item, Table};
 /// What runs ask for, before the settings of a cell are known.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ResourceRequest {
-    /// Nodes.
     pub nodes: Option<Amount>,
     /// Tasks over all nodes.
     pub tasks: Option<Amount>,
-    /// Tasks on each node.
     pub tasks_per_node: Option<Amount>,
-    /// CPUs of each task.
     pub cpus_per_task: Option<Amount>,
     /// Memory on each node, in bytes.
     pub memory: Option<Amount>,

@@ -13,13 +13,10 @@ use crate::quantity::show_size;
 /// What one run asks of its platform. What is absent was not asked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Resources {
-    /// Nodes.
     pub nodes: Option<u64>,
     /// Tasks over all nodes.
     pub tasks: Option<u64>,
-    /// Tasks on each node.
     pub tasks_per_node: Option<u64>,
-    /// CPUs of each task.
     pub cpus_per_task: Option<u64>,
     /// Memory on each node, in bytes.
     pub memory_bytes: Option<u64>,

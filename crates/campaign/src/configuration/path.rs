@@ -14,7 +14,6 @@ pub(super) enum Step {
 }
 
 impl KeyPath {
-    /// Parses a key path.
     pub fn parse(text: &str) -> Result<KeyPath, String> {
         let mut steps = Vec::new();
         let mut rest = text;

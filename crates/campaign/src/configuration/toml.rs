@@ -1,6 +1,6 @@
 //! TOML files as trees with places, from the `toml` parser's own spans.
 //!
-//! `toml_edit` is not used: it writes a whole document anew for every run, while the places found here once are filled
+//! `toml_edit` is not used: it writes the whole document again for every run, while the places found here once are filled
 //! in for each of perhaps a hundred thousand runs, by the code that does the same for YAML and JSON.
 
 use toml::de::{DeTable, DeValue};

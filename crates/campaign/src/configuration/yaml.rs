@@ -162,7 +162,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// What has to be replaced to give the value anew.
+    /// What has to be replaced to set the value.
     fn place(&self, value: &Finished, key_end: Option<usize>) -> Result<Place, &'static str> {
         let empty = value.start >= value.end;
         if !value.block && !empty {

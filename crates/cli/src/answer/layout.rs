@@ -19,12 +19,12 @@ pub fn tables(index: &Index, subject: &Subject) -> anyhow::Result<Vec<Table>> {
     }
     if !plan.layout.across.is_empty() {
         let (evidence, _) = evidence(index, None)?;
-        let pivot = pivot::pivot(&evidence, &plan.layout, &plan.varied, plan.seed);
+        let pivot = pivot::pivot(&evidence, &plan.layout, &plan.varied);
         tables.extend(pivot.map(|pivot| assay_report::pivot::table(&pivot, Some(&plan.question))));
     }
     if let Some(study) = &plan.layout.scaling {
         let (evidence, _) = evidence(index, Some(&study.metric))?;
-        let scaling = scaling::scaling(&evidence, &study.over, &plan.varied, plan.seed);
+        let scaling = scaling::scaling(&evidence, &study.over, &plan.varied);
         tables.extend(scaling.map(|scaling| assay_report::scaling::table(&scaling)));
     }
     if let Some(metric) = &plan.layout.series {

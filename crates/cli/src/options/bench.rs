@@ -28,7 +28,7 @@ else is a command. A command whose name is that of a workload goes after `--`: `
 
 Examples:
   assay bench 'sort a' 'sort -u a'                      compare two commands
-  assay bench --vary n=1,2,4 'prog --threads {n}'       one command with several values
+  assay bench --vary t=1,2,4 'prog --threads {t}'       one command with several values
   assay bench --prepare 'make clean' --repeats 5 make   prepare each run, untimed
   assay bench lm --batch-size 1,8                       a workload; commas separate values to sweep")]
 pub struct Bench {

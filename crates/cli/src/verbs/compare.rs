@@ -1,10 +1,12 @@
-//! `compare`: two records, cell by cell.
+//! `compare`: two records cell by cell, or the newest of many against the noise of those before it.
+
+mod bisect;
 
 use std::path::Path;
 
-use assay_judge::{Comparison, ComparisonRow};
+use assay_judge::{Comparison, Evidence, History};
 use assay_model::Verdict;
-use assay_report::{markdown, separated};
+use assay_report::{Table, markdown, separated};
 use serde::Serialize;
 
 use super::JSON_SCHEMA;
@@ -16,60 +18,124 @@ use crate::output::{self, ending};
 use crate::records;
 use crate::screen::Screen;
 
-/// Compares two records by one metric.
+/// Compares records by one metric.
 pub fn compare(options: &Compare, screen: &mut Screen) -> anyhow::Result<Exit> {
-    let comparison = comparison(options)?;
-    let texts = options.output.iter().map(|file| text(file, &comparison)).collect::<Result<Vec<_>, _>>()?;
+    if options.bisect {
+        return bisect::bisect(options, screen);
+    }
+    let judged = match options.records.as_slice() {
+        [base, other] => Judged::Two(compared(base, other, options)?),
+        all => Judged::Many(history(all, options)?),
+    };
+    let texts = options.output.iter().map(|file| judged.text(file)).collect::<Result<Vec<_>, _>>()?;
     for (file, text) in options.output.iter().zip(texts) {
         output::write(file, &text, screen)?;
     }
     if options.json {
-        screen.json(&ComparisonJson::new(&comparison))?;
+        screen.json_text(&judged.json()?)?;
     } else {
-        screen.table(&assay_report::comparison::table(&comparison))?;
+        screen.table(&judged.table())?;
     }
-    let is_worse =
-        |row: &ComparisonRow| row.effect.as_ref().is_some_and(|effect| effect.verdict == Verdict::Worse);
-    let has_regression = options.fail_on_regression && comparison.rows.iter().any(is_worse);
-    Ok(if has_regression { Exit::GateFailed } else { Exit::Fine })
+    Ok(if options.fail_on.is_some() { judged.exit() } else { Exit::Fine })
 }
 
-/// The comparison in the format of a file's ending.
-fn text(file: &Path, comparison: &Comparison) -> anyhow::Result<String> {
-    match ending(file) {
-        "md" => Ok(markdown::render(&assay_report::comparison::table(comparison))),
-        "csv" => Ok(separated::comparison(comparison)?),
-        "json" => Ok(serde_json::to_string_pretty(&ComparisonJson::new(comparison))? + "\n"),
-        other => {
-            let text = format!("no comparison format for the ending `.{other}`");
-            Err(Mistake::new(text, "use .md, .csv or .json").into())
-        }
-    }
+/// What a comparison found.
+enum Judged {
+    Two(Comparison),
+    Many(History),
 }
 
 #[derive(Serialize)]
 struct ComparisonJson<'a> {
     schema: u32,
-    comparison: &'a Comparison,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comparison: Option<&'a Comparison>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history: Option<&'a History>,
 }
 
-impl<'a> ComparisonJson<'a> {
-    fn new(comparison: &'a Comparison) -> ComparisonJson<'a> {
-        ComparisonJson { schema: JSON_SCHEMA, comparison }
+impl Judged {
+    fn table(&self) -> Table {
+        match self {
+            Judged::Two(comparison) => assay_report::comparison::table(comparison),
+            Judged::Many(history) => assay_report::history::table(history),
+        }
+    }
+
+    fn json(&self) -> anyhow::Result<String> {
+        let (comparison, history) = match self {
+            Judged::Two(comparison) => (Some(comparison), None),
+            Judged::Many(history) => (None, Some(history)),
+        };
+        let json = ComparisonJson { schema: JSON_SCHEMA, comparison, history };
+        Ok(serde_json::to_string_pretty(&json)? + "\n")
+    }
+
+    /// The comparison in the format of a file's ending. The Markdown form is what a job prints into its summary.
+    fn text(&self, file: &Path) -> anyhow::Result<String> {
+        match (ending(file), self) {
+            ("md", _) => Ok(markdown::render(&self.table())),
+            ("csv", Judged::Two(comparison)) => Ok(separated::comparison(comparison)?),
+            ("json", _) => self.json(),
+            (other, _) => {
+                let text = format!("no comparison format for the ending `.{other}`");
+                let hint = "use .md or .json; two records can be written as .csv, too";
+                Err(Mistake::new(text, hint).into())
+            }
+        }
+    }
+
+    /// A regression wins over doubt: what was found is sure.
+    fn exit(&self) -> Exit {
+        let (worse, unknown) = match self {
+            Judged::Two(comparison) => {
+                let effects = || comparison.rows.iter().map(|row| row.effect.as_ref());
+                (
+                    effects().flatten().any(|effect| effect.verdict == Verdict::Worse),
+                    effects().any(|effect| effect.is_none_or(|effect| effect.interval.is_none())),
+                )
+            }
+            Judged::Many(history) => (
+                history.rows.iter().any(|row| row.verdict == Verdict::Worse),
+                history.rows.iter().any(|row| row.verdict == Verdict::Unclear),
+            ),
+        };
+        match (worse, unknown) {
+            (true, _) => Exit::GateFailed,
+            (_, true) => Exit::NotPrecise,
+            _ => Exit::Fine,
+        }
     }
 }
 
-fn comparison(options: &Compare) -> anyhow::Result<Comparison> {
-    let (base_record, other_record) =
-        (records::open(Some(&options.base))?, records::open(Some(&options.other))?);
-    let (base_index, other_index) = (base_record.index()?, other_record.index()?);
-    let (mut base, subject) = answer::evidence(&base_index, options.metric.as_deref())?;
-    let (mut other, _) = answer::evidence(&other_index, Some(&subject.metric))?;
-    if base.name == other.name {
+fn evidence(record: &Path, metric: Option<&str>) -> anyhow::Result<(Evidence, String)> {
+    let index = records::open(Some(record))?.index()?;
+    let (evidence, subject) = answer::evidence(&index, metric)?;
+    Ok((evidence, subject.metric))
+}
+
+fn compared(base: &Path, other: &Path, options: &Compare) -> anyhow::Result<Comparison> {
+    let (mut old, metric) = evidence(base, options.metric.as_deref())?;
+    let (mut new, _) = evidence(other, Some(&metric))?;
+    if old.name == new.name {
         // Two records of one campaign differ only in their directory.
-        base.name = options.base.display().to_string();
-        other.name = options.other.display().to_string();
+        old.name = base.display().to_string();
+        new.name = other.display().to_string();
     }
-    let seed = subject.summary.plan.as_ref().map_or(0, |plan| plan.seed);
-    Ok(assay_judge::compare(&base, &other, seed)?)
+    Ok(assay_judge::compare(&old, &new, &options.ignore)?)
+}
+
+fn history(paths: &[std::path::PathBuf], options: &Compare) -> anyhow::Result<History> {
+    let mut all = Vec::new();
+    // The newest record's headline is the metric of all.
+    let (newest, metric) = match paths.last() {
+        Some(path) => evidence(path, options.metric.as_deref())?,
+        None => return Err(Mistake::new("no records to compare", "name at least two").into()),
+    };
+    for path in &paths[..paths.len() - 1] {
+        let (record, _) = evidence(path, Some(&metric))?;
+        all.push(Evidence { name: path.display().to_string(), ..record });
+    }
+    all.push(Evidence { name: paths[paths.len() - 1].display().to_string(), ..newest });
+    Ok(assay_judge::history(&all, &options.ignore)?)
 }

@@ -38,11 +38,8 @@ pub fn load(options: &Load, screen: &mut Screen) -> anyhow::Result<Exit> {
     let index = record.index()?;
     let loads = report::of_record(&record, &index)?;
     let directory = records::shown(record.directory());
-    report::print(&loads, &report_options(&options.how), &directory, screen)?;
+    report::print(&loads, &report_options(options), &directory, screen)?;
     if !options.how.json {
-        if options.urls.len() > 1 {
-            print::print_table(&record, &index, None, false, screen)?;
-        }
         print::print_failures(&record, &index, screen)?;
         screen.say(&format!("record: {directory}"));
     }
@@ -54,12 +51,14 @@ fn how(options: &LoadHow) -> How {
     How { jobs: 1, quiet: options.quiet || options.json, ..How::default() }
 }
 
-fn report_options(options: &LoadHow) -> ReportOptions {
+fn report_options(options: &Load) -> ReportOptions {
+    let how = &options.how;
     ReportOptions {
-        json: options.json,
-        export: options.export.clone(),
-        lines: options.lines.clone(),
-        html: options.html.clone(),
+        json: how.json,
+        export: how.export.clone(),
+        lines: how.lines.clone(),
+        html: how.html.clone(),
+        base: options.urls.first().cloned(),
     }
 }
 

@@ -22,7 +22,6 @@ pub mod settings;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use assay_judge::load::Validity;
 use assay_load::calibration::{Running, Schedule, Server};
 use assay_load::record::{StoredLoad, finish_run};
 use assay_load::run::Ended as LoadEnded;
@@ -84,10 +83,23 @@ fn ended(ended: LoadEnded, results: &LoadResults, emitter: &mut Emitter<'_>) -> 
         return Ended::Stopped;
     }
     let verdict = results.endpoints.first().map(|endpoint| &endpoint.verdict);
-    let worst = verdict
-        .and_then(|verdict| verdict.reasons.iter().find(|reason| reason.validity == Validity::Invalid));
+    let worst = verdict.and_then(|verdict| verdict.worst());
     let failed = match (verdict, worst) {
         (None, _) => Some(("no request was made".to_owned(), None)),
+        (_, _) if ended == LoadEnded::WarmUpFailed => {
+            let fault = results.endpoints.first().and_then(|endpoint| endpoint.faults.iter().next());
+            let kind = fault.map_or("no answer", |(kind, _)| kind.name());
+            let hint = fault.map(|(kind, _)| kind.hint().to_owned());
+            Some((format!("every warm-up request failed: {kind}"), hint))
+        }
+        (_, _) if ended == LoadEnded::Gone => {
+            let since =
+                results.gone_since_s.map(|at| format!(" {at:.1} s after the load began")).unwrap_or_default();
+            Some((
+                format!("the server stopped listening{since}"),
+                Some("look into its log at that time".to_owned()),
+            ))
+        }
         (_, Some(reason)) => Some((format!("invalid: {}", reason.text), Some(reason.hint.to_owned()))),
         _ if ended == LoadEnded::BudgetSpent => Some(("the error budget is spent".to_owned(), None)),
         _ => None,

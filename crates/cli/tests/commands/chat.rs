@@ -11,18 +11,18 @@ fn campaign(settings: &str) -> String {
 
 fn run(settings: &str) -> (Bench, String) {
     let place = Bench::new().file("chat.toml", &campaign(settings));
-    let told = place.run(&["run", "chat.toml"]);
-    (place, told)
+    let printed = place.run(&["run", "chat.toml"]);
+    (place, printed)
 }
 
 #[test]
 fn two_endpoints_are_compared() {
     // Long beside the moments in which a busy machine stands still: those would make the client's results invalid.
-    let (place, told) = run("[[zip]]\nendpoint = [\"slow\", \"fast\"]\n\
+    let (place, printed) = run("[[zip]]\nendpoint = [\"slow\", \"fast\"]\n\
         mock = [\"ttft=300ms,itl=20ms,tokens=3\", \"ttft=150ms,itl=20ms,tokens=3\"]");
-    assert!(told.starts_with("exit code 0"), "{told}");
+    assert!(printed.starts_with("exit code 0"), "{printed}");
     for part in ["slow", "fast", "ttft.median", "slower"] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(printed.contains(part), "{part}: {printed}");
     }
     // Requests and chunks are tables in the directory of their run.
     for (file, count) in
@@ -34,11 +34,11 @@ fn two_endpoints_are_compared() {
 
 #[test]
 fn an_invalid_result_is_kept_and_never_ranked() {
-    let (_, told) = run("[[zip]]\nendpoint = [\"broken\", \"well\"]\n\
+    let (_, printed) = run("[[zip]]\nendpoint = [\"broken\", \"well\"]\n\
         mock = [\"busy=1\", \"ttft=5ms,itl=20ms,tokens=3\"]");
-    assert!(told.contains("exit code 3"), "{told}");
-    assert!(told.contains("no request succeeded"), "{told}");
-    assert!(!told.contains("slower") && !told.contains("faster"), "{told}");
+    assert!(printed.contains("exit code 3"), "{printed}");
+    assert!(printed.contains("no request succeeded"), "{printed}");
+    assert!(!printed.contains("slower") && !printed.contains("faster"), "{printed}");
 }
 
 #[test]
@@ -52,9 +52,9 @@ fn what_cannot_be_is_told_before_anything_runs() {
         ("url = \"http://localhost/v1\"\nduration = \"5\"", "no unit"),
         ("url = \"http://localhost/v1\"\nsteams = 2", "streams"),
     ] {
-        let (_, told) = run(settings);
-        assert!(told.contains("exit code 2") && told.contains("hint:"), "{part}: {told}");
-        assert!(told.contains(part) && !told.contains("[1/"), "{part}: {told}");
-        assert!(!told.contains("canary"), "{told}");
+        let (_, printed) = run(settings);
+        assert!(printed.contains("exit code 2") && printed.contains("hint:"), "{part}: {printed}");
+        assert!(printed.contains(part) && !printed.contains("[1/"), "{part}: {printed}");
+        assert!(!printed.contains("canary"), "{printed}");
     }
 }

@@ -76,20 +76,23 @@ fn a_run_that_removes_its_directory_fails_alone() {
     let command = r#"command = "if [ {n} = 1 ]; then rm -rf {run_directory}; fi; echo metric=1""#;
     let campaign = CAMPAIGN.replace(r#"command = "echo metric=1""#, command);
     let campaign = format!("{campaign}[vary]\nn = [1, 2]\n");
-    let told = record(&campaign).run(&["run", "campaign.toml"]);
-    assert!(told.starts_with("exit code 3"), "{told}");
-    assert!(told.contains("4 runs failed: the run removed its own run directory"), "{told}");
+    let printed = record(&campaign).run(&["run", "campaign.toml"]);
+    assert!(printed.starts_with("exit code 3"), "{printed}");
+    assert!(printed.contains("4 runs failed: the run removed its own run directory"), "{printed}");
 }
 
 #[test]
 fn names_that_the_launcher_or_a_shell_would_misread_are_refused() {
     let environment = format!("{CAMPAIGN}[workload.environment]\n\"A B;touch pq\" = \"x\"\n");
-    let told = record(&environment).run(&["run", "campaign.toml"]);
-    assert!(told.starts_with("exit code 2") && told.contains("cannot be the name of a variable"), "{told}");
+    let printed = record(&environment).run(&["run", "campaign.toml"]);
+    assert!(
+        printed.starts_with("exit code 2") && printed.contains("cannot be the name of a variable"),
+        "{printed}"
+    );
     let file = CAMPAIGN
         .replace("[repeats]", "[[workload.config]]\nbase = \"b.json\"\nwrite = \"run.sh\"\n[repeats]");
-    let told = record(&file).file("b.json", "{}").run(&["run", "campaign.toml"]);
-    assert!(told.starts_with("exit code 2") && told.contains("`run.sh`"), "{told}");
+    let printed = record(&file).file("b.json", "{}").run(&["run", "campaign.toml"]);
+    assert!(printed.starts_with("exit code 2") && printed.contains("`run.sh`"), "{printed}");
 }
 
 #[test]
@@ -97,6 +100,6 @@ fn a_query_without_end_is_stopped() {
     let place = record(CAMPAIGN);
     place.run(&["run", "campaign.toml"]);
     let endless = "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n";
-    let told = place.run(&["query", endless, "records/hard", "--timeout", "200ms"]);
-    assert!(told.starts_with("exit code 2") && told.contains("time limit"), "{told}");
+    let printed = place.run(&["query", endless, "records/hard", "--timeout", "200ms"]);
+    assert!(printed.starts_with("exit code 2") && printed.contains("time limit"), "{printed}");
 }

@@ -60,9 +60,7 @@ fn several_sizes_make_a_curve_with_intervals_and_a_page() {
         "all.csv",
     ]);
     assert!(told.starts_with("exit code 0"), "{told}");
-    for part in
-        ["1 stream ", "8 streams", "output_throughput [tokens/s]", "ttft p50 [ms]", "confidence", "[12/12]"]
-    {
+    for part in ["1 stream ", "8 streams", "output_throughput", "ttft p50 [ms]", "confidence", "[12/12]"] {
         assert!(told.contains(part), "{part}: {told}");
     }
     let page = place.read("curve.html");
@@ -93,9 +91,29 @@ fn several_sizes_make_a_curve_with_intervals_and_a_page() {
 }
 
 #[test]
+fn two_endpoints_end_in_a_verdict_with_the_interval_of_the_ratio() {
+    let place = Bench::new();
+    let fast = Endpoint::start(&place, &["--ttft", "40ms", "--itl", "0", "--tokens", "2"]);
+    let slow = Endpoint::start(&place, &["--ttft", "80ms", "--itl", "0", "--tokens", "2"]);
+    let arguments = ["load", &fast.url, &slow.url, "--requests", "4", "--slo-ttft", "60ms", "--json"];
+    let told = json(&place, &arguments);
+    let verdict = &told["verdicts"][0];
+    let text = verdict["verdict"].as_str().unwrap();
+    assert!(text.contains("is slower than") && text.contains("e2e p50"), "{text}");
+    let (low, high) =
+        (verdict["e2e_p50_s"]["low"].as_f64().unwrap(), verdict["e2e_p50_s"]["high"].as_f64().unwrap());
+    assert!(low > 1.2 && low <= high && verdict["rounds"] == 6, "{verdict}");
+    // Both got the same requests in every round, and say how many were good.
+    let shown = place.run(&["show", "records/load-1"]);
+    for part in ["verdict: ", "goodput", "good"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+}
+
+#[test]
 fn a_second_load_never_replaces_the_first() {
     let place = Bench::new();
-    let load = ["load", "--mock", "ttft=1ms,itl=0,tokens=2", "--requests", "3"];
+    let load = ["load", "--mock", "ttft=80ms,itl=0,tokens=2", "--requests", "3"];
     for number in 1..=2 {
         let told = place.run(&load);
         assert!(
@@ -203,7 +221,7 @@ fn a_load_of_an_earlier_version_is_still_readable() {
     std::fs::write(place.path("load.assay"), format!("assay load 1\n{settings}\n")).unwrap();
     let told = place.run(&["show", "load.assay"]);
     assert!(
-        told.contains("exit code 0") && told.contains("no request was made") && told.contains("killed"),
+        told.contains("exit code 0") && told.contains("nothing was measured") && told.contains("killed"),
         "{told}"
     );
     std::fs::write(place.path("other.assay"), "something else").unwrap();
@@ -217,18 +235,23 @@ fn capacity_is_found_where_it_is() {
     // of a request, so that a machine that stands still now and then does not look like an endpoint that is full.
     let place = Bench::new();
     let endpoint = Endpoint::start(&place, &["--ttft", "5ms", "--itl", "0", "--tokens", "1", "--slots", "2"]);
-    let search = ["--find-capacity", "--slo-e2e", "200ms", "--precision", "0.2", "--json"];
+    let search = ["--find-capacity", "--slo-e2e", "200ms", "--precision", "0.9", "--json"];
     let mut arguments =
-        vec!["load", &endpoint.url, "--rate", "50", "--gaps", "constant", "--duration", "500ms"];
+        vec!["load", &endpoint.url, "--rate", "50", "--gaps", "constant", "--duration", "600ms"];
     arguments.extend(search);
     let found = json(&place, &arguments);
     let capacity = &found["capacity"];
     let (low, high) = (capacity["low"].as_f64().unwrap(), capacity["high"].as_f64().unwrap());
-    assert_eq!(capacity["result"], "found", "{found}");
-    assert!(low > 20.0 && low < high && high < 900.0 && high <= low * 1.2001, "{found}");
+    assert_eq!(
+        (capacity["result"].as_str(), capacity["confidence"].as_f64()),
+        (Some("found"), Some(0.95)),
+        "{found}"
+    );
+    assert!(low > 20.0 && low < high && high < 1500.0, "{found}");
+    let probes = found["probes"].as_array().unwrap();
+    assert!(probes.iter().all(|probe| probe["p95_s"].is_f64() && probe["good_share"].is_f64()), "{found}");
     // Each probe is a run of the record.
-    let probes = found["probes"].as_array().unwrap().len();
-    assert_eq!(place.count("records/load-1/runs", "requests.parquet"), probes, "{found}");
+    assert_eq!(place.count("records/load-1/runs", "requests.parquet"), probes.len(), "{found}");
 }
 
 #[test]
@@ -262,7 +285,8 @@ fn a_capacity_that_is_not_reached_is_reported() {
 fn answers_are_scored_and_what_the_server_counts_is_shown() {
     let place =
         Bench::new().file("asked.jsonl", "{\"prompt\": \"what?\", \"answers\": [\"no such word\"]}\n");
-    let endpoint = Endpoint::start(&place, &["--ttft", "1ms", "--itl", "0", "--tokens", "3"]);
+    // Long enough that a busy machine is not late by a large part of it.
+    let endpoint = Endpoint::start(&place, &["--ttft", "80ms", "--itl", "0", "--tokens", "3"]);
     let told = json(
         &place,
         &["load", &endpoint.url, "--prompts", "asked.jsonl", "--requests", "4", "--warm-up", "0", "--json"],

@@ -24,8 +24,8 @@ fn bench(more: &[&str]) -> String {
 
 #[test]
 fn a_one_off_measurement_has_an_interval_and_says_how_far_from_the_peak_it_is() {
-    let told = bench(&["--iterations", "3", "--repeats", "6", "--phase", "step"]);
-    assert!(told.starts_with("exit code 0"), "{told}");
+    let printed = bench(&["--iterations", "3", "--repeats", "6", "--phase", "step"]);
+    assert!(printed.starts_with("exit code 0"), "{printed}");
     for part in [
         "interval of the median of 6 runs",
         "tokens/s",
@@ -33,7 +33,7 @@ fn a_one_off_measurement_has_an_interval_and_says_how_far_from_the_peak_it_is() 
         "parameters",
         "record: records/bench-lm-1",
     ] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(printed.contains(part), "{part}: {printed}");
     }
 }
 
@@ -83,9 +83,9 @@ fn an_instruction_set_can_be_chosen_and_is_refused_where_it_cannot_be_used() {
 
 #[test]
 fn settings_that_do_not_go_together_are_told_before_anything_runs() {
-    let told = bench(&["--heads", "3"]);
-    assert!(told.contains("exit code 2") && told.contains("hint:"), "{told}");
-    assert!(!told.contains("[1/"), "{told}");
+    let printed = bench(&["--heads", "3"]);
+    assert!(printed.contains("exit code 2") && printed.contains("hint:"), "{printed}");
+    assert!(!printed.contains("[1/"), "{printed}");
 }
 
 #[test]
@@ -93,9 +93,9 @@ fn what_does_not_fit_says_what_would() {
     let place = Bench::new();
     let arguments =
         ["bench", "lm", "--size", "llama-7b", "--phase", "step", "--batch-size", "4096", "--repeats", "1"];
-    let told = place.run(&arguments);
-    assert!(told.starts_with("exit code 0"), "{told}");
-    assert!(told.contains("does not fit") && told.contains("hint:"), "{told}");
+    let printed = place.run(&arguments);
+    assert!(printed.starts_with("exit code 0"), "{printed}");
+    assert!(printed.contains("does not fit") && printed.contains("hint:"), "{printed}");
 }
 
 #[test]
@@ -107,10 +107,10 @@ fn an_engine_that_is_missing_fails_its_cells_and_no_others() {
         [report]\nacross = [\"engine\"]\nagainst = { engine = \"torch\" }\n\
         [[report.published]]\nlabel = \"somebody\"\nunit = \"ms\"\nvalues = [[12.5]]\n";
     let place = Bench::new().file("engines.toml", campaign);
-    let told = place.run(&["run", "engines.toml"]);
-    assert!(told.contains("exit code 3"), "{told}");
+    let printed = place.run(&["run", "engines.toml"]);
+    assert!(printed.contains("exit code 3"), "{printed}");
     for part in ["no-such-python", "ratio", "somebody", "failed"] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(printed.contains(part), "{part}: {printed}");
     }
 }
 
@@ -138,8 +138,8 @@ fn the_campaigns_of_built_in_workloads_can_be_planned() {
     ];
     for name in names {
         let file = folder.join(format!("{name}.toml"));
-        let told = place.run(&["plan", &file.display().to_string()]);
-        assert!(told.starts_with("exit code 0"), "{name}: {told}");
+        let printed = place.run(&["plan", &file.display().to_string()]);
+        assert!(printed.starts_with("exit code 0"), "{name}: {printed}");
     }
 }
 
@@ -169,26 +169,26 @@ fn bert(place: &Bench, more: &[&str]) -> String {
 /// The lines that do not depend on how fast the machine is.
 #[test]
 fn a_sentence_is_answered_with_the_fields_of_a_classifier() {
-    let told = bert(&Bench::new(), &["--text", "Dune is a great movie!", "--repeats", "2"]);
-    assert!(told.starts_with("exit code 0"), "{told}");
-    assert!(told.contains("latency") && told.contains("inferences/s"), "{told}");
+    let printed = bert(&Bench::new(), &["--text", "Dune is a great movie!", "--repeats", "2"]);
+    assert!(printed.starts_with("exit code 0"), "{printed}");
+    assert!(printed.contains("latency") && printed.contains("inferences/s"), "{printed}");
     let fields = ["input_ids", "attention_mask", "logits", "probabilities", "class label"];
     let lines: Vec<&str> =
-        told.lines().filter(|line| fields.iter().any(|field| line.starts_with(field))).collect();
+        printed.lines().filter(|line| fields.iter().any(|field| line.starts_with(field))).collect();
     insta::assert_snapshot!("bert_text", lines.join("\n"));
 }
 
 #[test]
 fn sentences_and_heads_that_cannot_be_used_are_told_with_a_hint() {
     let place = Bench::new().file("data.csv", "text,label\ngood,5\n").file("other/config.json", "{");
-    let told = bert(&place, &["--data", "data.csv", "--repeats", "1"]);
-    assert!(told.contains("exit code 3") && told.contains("label 5 is out of range"), "{told}");
-    let told = bert(&place, &["--text", " ", "--repeats", "1"]);
-    assert!(told.contains("exit code 2") && told.contains("blanks"), "{told}");
-    let told = place.run(&["bench", "bert", "train-head", "--model", "other", "--data", "data.csv"]);
-    assert!(told.contains("exit code 2") && told.contains("hint:"), "{told}");
-    let told = place.run(&["bench", "bert", "train-head", "--model", "other", "--data", "missing.csv"]);
-    assert!(told.contains("exit code 2") && told.contains("missing.csv"), "{told}");
+    let printed = bert(&place, &["--data", "data.csv", "--repeats", "1"]);
+    assert!(printed.contains("exit code 3") && printed.contains("label 5 is out of range"), "{printed}");
+    let printed = bert(&place, &["--text", " ", "--repeats", "1"]);
+    assert!(printed.contains("exit code 2") && printed.contains("blanks"), "{printed}");
+    let printed = place.run(&["bench", "bert", "train-head", "--model", "other", "--data", "data.csv"]);
+    assert!(printed.contains("exit code 2") && printed.contains("hint:"), "{printed}");
+    let printed = place.run(&["bench", "bert", "train-head", "--model", "other", "--data", "missing.csv"]);
+    assert!(printed.contains("exit code 2") && printed.contains("missing.csv"), "{printed}");
 }
 
 const FEW_DIGITS: [&str; 10] = [
@@ -218,11 +218,18 @@ fn a_training_reports_its_accuracy_over_seeds() {
     // Several cells are rows of tables, not blocks of lines.
     let several = digits(&["--epochs", "2", "--repeats", "6", "--batch-size", "4,8"]);
     assert!(several.starts_with("exit code 0"), "{several}");
-    for part in ["vs best", "accuracy", "memory"] {
-        assert_eq!(several.matches(part).count(), 1, "{part}: {several}");
+    // Cells that do different work per iteration are ranked by their rate, and the time says why it ranks nothing.
+    for part in [
+        "vs best",
+        "accuracy",
+        "memory",
+        "samples_per_s.loop (higher is better)",
+        "not ranked by time.iteration",
+    ] {
+        assert!(several.contains(part), "{part}: {several}");
     }
     let rates = several.lines().filter(|line| line.contains(" samples/s ")).count();
-    assert_eq!(rates, 2, "{several}");
+    assert!(rates >= 2, "{several}");
 }
 
 #[test]
@@ -265,8 +272,8 @@ fn data_sets_are_listed_with_what_they_lack() {
     let place = few_files(place, ".local/share/assay/data/mnist")
         .file(".local/share/assay/data/mnist/t10k-labels-idx1-ubyte", "\0\0\u{8}\u{1}\0\0\0\u{2}\u{1}");
     // Columns are as wide as the name of the directory makes them.
-    let told =
+    let printed =
         regex::Regex::new(" {2,}").unwrap().replace_all(&place.run(&["doctor", "data"]), "  ").into_owned();
-    insta::assert_snapshot!("data", told);
+    insta::assert_snapshot!("data", printed);
     insta::assert_snapshot!("data_json", place.run(&["doctor", "data", "--json"]));
 }

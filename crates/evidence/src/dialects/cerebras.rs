@@ -1,9 +1,10 @@
 //! Cerebras appliance logs: `run.py` of the older releases and `cszoo` of the newer ones.
 
 use assay_model::names::{self, setting};
-use assay_model::{Scope, Status, Value as Setting};
+use assay_model::{Scope, Status, Unit, Value as Setting};
 
 use super::{Dialect, DialectReader, Shape, Taken};
+use crate::clock::Stamp;
 use crate::collector::Value;
 use crate::facts::Facts;
 use crate::line::Line;
@@ -26,6 +27,7 @@ pub const DIALECT: Dialect = Dialect {
         "Compiling the model",
         "Compile artifacts",
         "image build job",
+        "new execute wsjob",
         "optimizations...",
         "Code generation...",
         "Compiling kernels",
@@ -93,6 +95,9 @@ pub const DIALECT: Dialect = Dialect {
          time stamps: `duration.loop` if N/T is the GlobalRate, `duration.fit` if the loop was shorter, and \
          `duration.reported` where nothing can tell.",
         "Batch size in force: samples processed over the last step.",
+        "`duration.compile_job` spans a compile job from its request to its success, with its queue; \
+         `duration.execute_wait` an execute job from its request to its machine; `duration.stage` from there to the first \
+         step, with programming; `duration.from_compile` everything from the request to compile to the end.",
         "A compilation without compiler passes that took less than half a minute came from the cache.",
     ],
     notes: &[
@@ -111,6 +116,25 @@ struct CerebrasReader {
     last_step: Option<f64>,
     passes_seen: bool,
     compiling: bool,
+    marks: Marks,
+}
+
+/// When the parts of a job began that span several phases.
+#[derive(Default)]
+struct Marks {
+    compile: Option<Stamp>,
+    execute: Option<Stamp>,
+    ready: Option<Stamp>,
+}
+
+/// States the time from a mark to this line.
+fn span(metric: &str, from: Option<Stamp>, facts: &mut Facts<'_>) {
+    if let (Some(from), Some(now)) = (from, facts.stamp()) {
+        let seconds = now.after(from);
+        if seconds >= 0.0 {
+            facts.value(Value { unit: Some(&Unit::Seconds), ..Value::derived(metric, seconds) });
+        }
+    }
 }
 
 const STEP: &str = "| Train Device=";
@@ -186,6 +210,8 @@ impl CerebrasReader {
             facts.start("image_build");
         } else if let Some(devices) = number_after(text, "Preparing to execute using") {
             facts.observe(setting::DEVICES, Setting::Integer(devices as i64), "log");
+            span("duration.execute_wait", self.marks.execute.take(), facts);
+            self.marks.ready = facts.stamp();
             self.leave_queue(facts);
             facts.start("stage");
         } else if has("Waiting for device programming") {
@@ -194,6 +220,7 @@ impl CerebrasReader {
             facts.turn("program", "stage");
         } else if has("Beginning appliance run") {
             self.leave_queue(facts);
+            span("duration.stage", self.marks.ready.take(), facts);
             facts.turn("stage", "train");
             facts.expect_end();
         } else if has("Saving checkpoint at step") {
@@ -253,9 +280,14 @@ impl CerebrasReader {
             self.leave_queue(facts);
             facts.end("compile");
             self.compiling = false;
+            span("duration.compile_job", self.marks.compile, facts);
             self.cached(facts);
+        } else if has("Initiating a new execute wsjob") {
+            self.marks.execute = facts.stamp();
+        } else if has("Compiling the model") {
+            self.marks.compile = facts.stamp();
         } else {
-            return has("Compile artifacts") || has("Compiling the model");
+            return has("Compile artifacts");
         }
         true
     }
@@ -280,6 +312,7 @@ fn result(reader: &mut CerebrasReader, text: &str, facts: &mut Facts<'_>) -> boo
     if has("completed successfully") {
         facts.end("train");
         facts.end("teardown");
+        span("duration.from_compile", reader.marks.compile, facts);
         facts.status(Status::Succeeded);
     } else if has("sample(s) in") {
         return processed(reader, text, facts);

@@ -7,6 +7,8 @@ use crate::collector::Value;
 use crate::facts::Facts;
 use crate::line::Line;
 use crate::text::number;
+use crate::writeup::units::unit_of;
+use crate::writeup::vocabulary::setting_name;
 
 /// The registry's entry.
 pub const DIALECT: Dialect = Dialect {
@@ -34,6 +36,10 @@ struct MetricsReader;
 impl DialectReader for MetricsReader {
     fn line(&mut self, line: Line<'_>, facts: &mut Facts<'_>) -> Taken {
         let Some(pairs) = pairs(line.text) else { return Taken::Nothing };
+        // `Rounds=3, Concurrency=5`: a line of settings measures nothing.
+        if pairs.len() > 1 && pairs.iter().all(|(name, ..)| is_setting(name)) {
+            return Taken::Nothing;
+        }
         for (name, value, unit) in &pairs {
             let (unit, factor) = Unit::parse(unit);
             facts.value(Value { unit: Some(&unit), ..Value::reported(name, value * factor) });
@@ -45,6 +51,7 @@ impl DialectReader for MetricsReader {
 /// The pairs of a line, if the line holds nothing else.
 fn pairs(line: &str) -> Option<Vec<(&str, f64, &str)>> {
     let mut found: Vec<(&str, f64, &str)> = Vec::new();
+    let mut doubtful = false;
     for word in line.split([' ', '\t', ',', ';']).filter(|word| !word.is_empty()) {
         match word.split_once('=') {
             Some((name, written)) if is_name(name) => {
@@ -54,12 +61,24 @@ fn pairs(line: &str) -> Option<Vec<(&str, f64, &str)>> {
             Some(_) => return None,
             // A word of its own can only be the unit of the value before it.
             None => match found.last_mut() {
-                Some((_, _, unit)) if unit.is_empty() && is_unit(word) => *unit = word,
+                Some((_, _, unit)) if unit.is_empty() && is_unit(word) => {
+                    *unit = word;
+                    // `errors=0 round wall=17s`: an unknown word before a name may belong to that name.
+                    doubtful = unit_of(word).is_none() && !word.contains('/');
+                    continue;
+                }
                 _ => return None,
             },
         }
+        if doubtful {
+            return None;
+        }
     }
     Some(found)
+}
+
+fn is_setting(name: &str) -> bool {
+    setting_name(&name.replace(['_', '/', '-'], " ")).is_some() || name.eq_ignore_ascii_case("rounds")
 }
 
 fn is_name(name: &str) -> bool {
@@ -85,7 +104,8 @@ fn number_and_unit(written: &str) -> Option<(f64, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::reading::{Findings, Stream};
+    use crate::Stream;
+    use crate::reading::Findings;
     use crate::{Readers, Reading};
     use proptest::prelude::*;
 

@@ -120,7 +120,8 @@ fn whole(count: u64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::reading::{Findings, Stream};
+    use crate::Stream;
+    use crate::reading::Findings;
     use crate::{Readers, Reading};
     use assay_model::{Origin, Scope, Status};
 

@@ -263,10 +263,9 @@ fn calendar(text: &str) -> Option<Stamp> {
         _ => return None,
     };
     let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let month = months.iter().position(|known| *known == month)? as i64 + 1;
-    let day = day.parse::<i64>().ok().filter(|day| (1..=31).contains(day))?;
-    let year = year.parse::<i64>().ok().filter(|year| (1970..=9999).contains(year))?;
-    let seconds = days(year, month, day) as f64 * 86_400.0 + clock_seconds(time)?;
+    let month = months.iter().position(|known| *known == month)? as u32 + 1;
+    let seconds =
+        days(year.parse().ok()?, month, day.parse().ok()?)? as f64 * 86_400.0 + clock_seconds(time)?;
     Some(Stamp { seconds, dated: true, zoned: false })
 }
 

@@ -76,13 +76,15 @@ pub const DIALECT: Dialect = Dialect {
 
 #[derive(Default)]
 struct SambanovaReader {
+    /// When a compilation began, on the clock of the shell around it.
+    compile_start: Option<f64>,
     columns: Vec<String>,
 }
 
 impl DialectReader for SambanovaReader {
     fn line(&mut self, line: Line<'_>, facts: &mut Facts<'_>) -> Taken {
         let text = line.text;
-        if step(text, facts) || block(text, facts) || self.tiles(text, facts) || told(text, facts) {
+        if step(text, facts) || block(text, facts) || self.tiles(text, facts) || told(self, text, facts) {
             facts.platform("sambanova");
             Taken::Part
         } else {
@@ -163,8 +165,14 @@ fn sequence_length(facts: &mut Facts<'_>) {
     }
 }
 
+/// A bare number of seconds behind a mark.
+fn seconds_of_shell(text: &str, mark: &str) -> Option<f64> {
+    let (seconds, rest) = number(after(text, mark)?.trim())?;
+    rest.trim().is_empty().then_some(seconds)
+}
+
 /// Lines that stand alone.
-fn told(text: &str, facts: &mut Facts<'_>) -> bool {
+fn told(reader: &mut SambanovaReader, text: &str, facts: &mut Facts<'_>) -> bool {
     if let Some(rest) = after(text, "Model:").filter(|_| text.contains("| Date:")) {
         facts.begin();
         let model = rest.split('|').next().unwrap_or_default().trim();
@@ -177,9 +185,16 @@ fn told(text: &str, facts: &mut Facts<'_>) -> bool {
     } else if let Some(loss) = number_after(text, "info - final_loss") {
         facts.report(names::LOSS_FINAL, loss);
     } else if text.contains("COMPILE START AT") {
-        facts.start("compile");
+        // Scripts print a date here, or the seconds of the shell that they run in.
+        reader.compile_start = seconds_of_shell(text, "COMPILE START AT");
+        if reader.compile_start.is_none() {
+            facts.start("compile");
+        }
     } else if text.contains("COMPILE END AT") {
-        facts.end("compile");
+        match (reader.compile_start.take(), seconds_of_shell(text, "COMPILE END AT")) {
+            (Some(start), Some(end)) if end >= start => facts.spanned("compile", start, end),
+            _ => facts.end("compile"),
+        }
     } else if let Some(seconds) = text.trim().strip_prefix("Duration:").and_then(number) {
         facts.value(Value::reported(names::DURATION_SCRIPT, seconds.0).over(Scope::Job));
     } else {

@@ -17,7 +17,7 @@ pub const DIALECT: Dialect = Dialect {
     shapes: &[
         Shape {
             text: "srun: job 20702 queued and waiting for resources\nsrun: job 20702 has been allocated resources",
-            reads: "phase queue",
+            reads: "phase queue, setting slurm_job",
         },
         Shape { text: "srun: error: node-03: task 0: Exited with exit code 2", reads: "status failed" },
         Shape {
@@ -56,9 +56,15 @@ impl DialectReader for SlurmReader {
             if facts.has_evidence() {
                 facts.begin();
             }
+            job(text, "srun: job", facts);
             facts.start("queue");
         } else if text.starts_with("srun: job") && text.contains("allocated") {
+            job(text, "srun: job", facts);
             facts.end("queue");
+        } else if text.starts_with("srun: Terminating job step") {
+            job(text, "job step", facts);
+        } else if text.starts_with("Submitted batch job") {
+            job(text, "batch job", facts);
         } else if let Some(rest) = after(text, "slurmstepd: error:") {
             return stepd(rest.trim(), facts);
         } else if let Some(rest) = after(text, "sbatch: error:").or_else(|| after(text, "srun: error:")) {
@@ -67,6 +73,17 @@ impl DialectReader for SlurmReader {
             return environment(text, facts);
         }
         Taken::Part
+    }
+}
+
+/// The job's number, which leads to its entry in the accounting.
+fn job(text: &str, before: &str, facts: &mut Facts<'_>) {
+    let digits = after(text, before).map(str::trim_start).unwrap_or_default();
+    let digits = digits.get(..digits.bytes().take_while(u8::is_ascii_digit).count()).unwrap_or_default();
+    if let Ok(number) = digits.parse::<i64>()
+        && !facts.is_set("slurm_job")
+    {
+        facts.observe("slurm_job", Setting::Integer(number), "log");
     }
 }
 
@@ -93,6 +110,7 @@ fn environment(text: &str, facts: &mut Facts<'_>) -> Taken {
         ("SLURM_NTASKS=", setting::TASKS),
         ("SLURM_TASKS_PER_NODE=", setting::TASKS_PER_NODE),
         ("SLURM_NTASKS_PER_NODE=", setting::TASKS_PER_NODE),
+        ("SLURM_JOB_ID=", "slurm_job"),
         ("SLURM_NNODES=", setting::NODES),
         ("SLURM_JOB_NUM_NODES=", setting::NODES),
     ];

@@ -1,7 +1,7 @@
 //! Progress bars of tqdm, whatever program draws them.
 
 use assay_model::names::{self, setting};
-use assay_model::{KnownBy, Scope, Value as Setting};
+use assay_model::{KnownBy, Scope, Unit, Value as Setting};
 
 use super::{Dialect, DialectReader, Shape, Taken};
 use crate::bars::{Bar, at_comma, bar};
@@ -9,6 +9,7 @@ use crate::collector::Value;
 use crate::facts::Facts;
 use crate::line::Line;
 use crate::text::number;
+use crate::vocabulary::{MetricKind, PrintedUnit, Split, Vocabulary};
 
 /// The registry's entry.
 pub const DIALECT: Dialect = Dialect {
@@ -139,11 +140,15 @@ impl TqdmReader {
                     facts.value(
                         Value::reported(names::ITERATIONS_PER_S, rate).at(found.done).over(Scope::Loop),
                     );
+                    // Below one iteration a second, tqdm prints the time of one instead.
+                    if rate > 0.0 && rate < 1.0 {
+                        facts.report_at(names::STEP_S, found.done, 1.0 / rate);
+                    }
                 }
             }
             About::Compile | About::Evaluation => {}
         }
-        postfix(found, facts);
+        postfix(found, self.about, facts);
         if !complete {
             // The count went back: another bar of that label.
             self.finished = None;
@@ -181,24 +186,47 @@ fn about(label: &str) -> About {
     }
 }
 
-/// Values that programs hang on their bars.
-fn postfix(found: &Bar<'_>, facts: &mut Facts<'_>) {
+/// Values that programs hang on their bars: `loss=0.63, accuracy=0.78, stage=train`.
+fn postfix(found: &Bar<'_>, about: About, facts: &mut Facts<'_>) {
+    let vocabulary = Vocabulary::built_in();
+    let (mut split, mut values) = ((about == About::Evaluation).then_some(Split::Eval), Vec::new());
     let mut rest = found.postfix;
     while !rest.is_empty() {
         let (part, behind) = at_comma(rest);
         rest = behind;
         let Some(sign) = memchr::memchr2(b'=', b':', part.as_bytes()) else { continue };
-        let Some((value, unit)) = part.get(sign + 1..).and_then(number) else { continue };
-        let name = part.get(..sign).unwrap_or_default().trim();
-        let is = |word: &str| name.eq_ignore_ascii_case(word);
-        if is("loss") || is("train_loss") || is("train/loss") {
-            facts.report_at(names::LOSS_TRAIN, found.done, value);
-        } else if is("lr") {
-            facts.report_at(names::LEARNING_RATE, found.done, value);
-        } else if is("throughput") && unit.trim_start().starts_with("samples/s") {
-            facts.value(
-                Value::reported(names::SAMPLES_PER_S_INSTANT, value).at(found.done).over(Scope::Instant),
-            );
+        let (Some(name), Some(told)) = (part.get(..sign), part.get(sign + 1..)) else { continue };
+        match number(told) {
+            Some((value, unit)) => values.push((name.trim(), value, unit.trim())),
+            None if ["stage", "phase", "mode", "split"].contains(&name.trim()) => {
+                split = vocabulary.split(told).or(split);
+            }
+            None => {}
         }
+    }
+    for (name, value, unit) in values {
+        let printed = PrintedUnit::parse(unit);
+        if !unit.is_empty() && printed.is_none() {
+            continue;
+        }
+        let Some(mut named) = vocabulary.metric(name, printed.as_ref()) else { continue };
+        if matches!(named.kind, MetricKind::Ignore | MetricKind::Count) {
+            continue;
+        }
+        if matches!(named.kind, MetricKind::Value | MetricKind::Share) {
+            named.split = named.split.or(split);
+        }
+        let (name, scope) = match named.name().as_str() {
+            // A bar that draws a loss while it counts steps draws the one of training.
+            "loss" => (names::LOSS_TRAIN.to_owned(), None),
+            names::SAMPLES_PER_S => (names::SAMPLES_PER_S_INSTANT.to_owned(), Some(Scope::Instant)),
+            other => (other.to_owned(), None),
+        };
+        let value = value * named.factor;
+        let share = named.kind == MetricKind::Share && (0.0..=1.0).contains(&value);
+        let unit = if share { Unit::Fraction } else { named.unit };
+        let mut reported = Value { unit: Some(&unit), ..Value::reported(&name, value) }.at(found.done);
+        reported.scope = scope;
+        facts.value(reported);
     }
 }

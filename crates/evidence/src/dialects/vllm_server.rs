@@ -1,10 +1,10 @@
 //! The log of a vLLM server: engine start, key-value cache, throughput every few seconds, failures.
 
 use assay_model::names::{self, setting};
-use assay_model::{KnownBy, Origin, Scope, Unit, Value as Setting};
+use assay_model::{Keep, KnownBy, Origin, Scope, Unit, Value as Setting};
 
 use super::{Dialect, DialectReader, Shape, Taken};
-use crate::collector::{Keep, Value};
+use crate::collector::Value;
 use crate::facts::{Facts, setting_number};
 use crate::line::Line;
 use crate::text::{after, number, number_after};

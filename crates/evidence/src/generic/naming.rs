@@ -1,23 +1,19 @@
 //! Names the numbers of a line. The order: an explicit unit, the key on the left, the words on the right, the words
 //! before an earlier colon. What gets no name this way is not read.
 
+mod chatter;
+mod key;
+mod name;
+
 use assay_model::Unit;
 
-use super::plan::{CounterSlot, NumberForm, NumberPlace, Plan, Slot};
-use super::tokens::{NumberToken, Token, TokenKind, scale_of};
+use self::chatter::{is_configuration, is_sentence};
+pub(super) use self::name::{in_share, suffix_unit};
+use super::plan::{NumberForm, NumberPlace, Plan, Slot};
+use super::tokens::{Token, TokenKind, scale_of};
 use crate::vocabulary::{
     CounterKind, MetricKind, NamedMetric, PrintedUnit, Split, Vocabulary, split_unit, words,
 };
-use crate::writeup::vocabulary::setting_name;
-
-/// A key of more words is a sentence.
-const LONGEST_KEY: usize = 8;
-
-/// Words of prose: a line with several of them and few numbers is a sentence.
-const PROSE_WORDS: [&str; 18] = [
-    "the", "we", "our", "this", "that", "these", "are", "were", "has", "have", "which", "they", "you", "can",
-    "will", "a", "an", "be",
-];
 
 /// What lines before say about this one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -26,6 +22,8 @@ pub(super) struct LineContext {
     pub split: Option<Split>,
     /// Words of the heading above, for keys that are a statistic alone.
     pub section: Vec<String>,
+    /// Whether the heading stands over a block: a banner, or a line that ends with a colon.
+    pub titled: bool,
 }
 
 /// A line with its tokens.
@@ -46,6 +44,9 @@ impl NumberedLine<'_> {
         let run = run_from(token.start)?;
         let negative = self.text.as_bytes().get(token.start) == Some(&b'-');
         let form = match &token.kind {
+            TokenKind::Clock { .. } if self.slice(token).contains(|letter: char| letter.is_alphabetic()) => {
+                NumberForm::Span
+            }
             TokenKind::Clock { .. } => NumberForm::Clock,
             TokenKind::Counter { .. } => {
                 let slash = token.start + self.slice(token).find('/')?;
@@ -55,36 +56,6 @@ impl NumberedLine<'_> {
         };
         Some(NumberPlace { run, negative, form })
     }
-}
-
-/// Whether a line is prose rather than output.
-pub(super) fn is_sentence(line: &NumberedLine<'_>) -> bool {
-    let mut found = (0, 0, 0);
-    for token in line.tokens {
-        match token.kind {
-            TokenKind::Word => {
-                found.0 += 1;
-                found.1 +=
-                    usize::from(PROSE_WORDS.contains(&line.slice(token).to_ascii_lowercase().as_str()));
-            }
-            TokenKind::Number(_) | TokenKind::Counter { .. } => found.2 += 1,
-            _ => {}
-        }
-    }
-    found.0 >= 8 && found.1 >= 2 && found.1 + 1 >= found.2
-}
-
-/// Whether a line lists settings: names with numbers among names with words, switches and paths.
-fn is_configuration(line: &NumberedLine<'_>) -> bool {
-    let is_joint = |token: &Token| matches!(token.kind, TokenKind::Sign(b'=' | b':'));
-    let worded = line.tokens.windows(2).filter(|pair| match pair {
-        [joint, value] => {
-            let switch = ["True", "False", "None", "true", "false", "null"].contains(&line.slice(value));
-            is_joint(joint) && value.gap <= 1 && switch
-        }
-        _ => false,
-    });
-    worded.count() >= 2 || line.text.contains("Namespace(")
 }
 
 /// Names the numbers of a line.
@@ -100,29 +71,19 @@ pub(super) fn plan(line: &NumberedLine<'_>, context: &LineContext, vocabulary: &
         about: Vec::new(),
         noun: Vec::new(),
         last: None,
+        last_value: 0.0,
+        opening: None,
         label: None,
         bar: false,
+        line_unit: None,
+        conditions: Vec::new(),
+        estimate: None,
         bare: Vec::new(),
     };
     if !is_sentence(line) && !is_configuration(line) {
         namer.run();
     }
     namer.finish()
-}
-
-/// The words on the left of a number.
-#[derive(Default)]
-struct Key {
-    words: Vec<String>,
-    /// The same as written.
-    text: String,
-    unit: Option<PrintedUnit>,
-    /// Whether a colon or an equals sign joins them to the number.
-    joined: bool,
-    /// A split that is a word of its own: it holds for the numbers behind it too.
-    spoken_split: Option<Split>,
-    /// A second metric in parentheses: `Accuracy (Loss): 0.9 (0.3)`.
-    second: Option<String>,
 }
 
 struct Namer<'a> {
@@ -140,9 +101,19 @@ struct Namer<'a> {
     /// The key before, without its statistic: `Latency avg=1 p50=2`.
     noun: Vec<String>,
     last: Option<NamedMetric>,
+    /// The number that `last` names.
+    last_value: f64,
+    /// The first key of the line that a colon ends and that names no metric.
+    opening: Option<Vec<String>>,
     /// Words before a number that numbers something: `Run 1:`.
     label: Option<(usize, Vec<String>)>,
     bar: bool,
+    /// A unit of time that the first words of the line state for all of its numbers: `time (ms) | forward: 35.1`.
+    line_unit: Option<PrintedUnit>,
+    /// Words of conditions in brackets, which part numbers of one name.
+    conditions: Vec<String>,
+    /// The middle of three numbers in brackets, which is the estimate between its bounds.
+    estimate: Option<usize>,
     /// Times that nothing names.
     bare: Vec<Slot>,
 }
@@ -175,6 +146,9 @@ impl Namer<'_> {
                         self.split = self.line_split.or(self.context.split);
                     }
                 }
+                TokenKind::Opaque if self.line.slice(token).starts_with("@[") => {
+                    self.conditions = words(self.line.slice(token));
+                }
                 TokenKind::Opaque => self.boundary(index),
                 TokenKind::Sign(sign) => self.sign(index, *sign),
                 TokenKind::Number(_) | TokenKind::Counter { .. } | TokenKind::Clock { .. } => {
@@ -186,6 +160,8 @@ impl Namer<'_> {
 
     fn sign(&mut self, index: usize, sign: u8) {
         match sign {
+            b'-' | b'=' | b'>' if self.in_arrow(index) => {}
+            b'[' if self.is_interval(index) => self.estimate = Some(index + 2),
             b',' | b';' | b']' | b'<' => self.boundary(index),
             b'-' | b'>' | b'@'
                 if !self
@@ -212,6 +188,41 @@ impl Namer<'_> {
         }
     }
 
+    /// Whether a sign is a part of `-->`, `->` or `=>` behind a number.
+    fn in_arrow(&self, index: usize) -> bool {
+        let region =
+            self.region(index + 3).iter().take_while(|token| matches!(token.kind, TokenKind::Sign(_)));
+        let length = region.count();
+        let behind_number = self.from > 0
+            && self
+                .line
+                .tokens
+                .get(self.from - 1)
+                .is_some_and(|token| matches!(token.kind, TokenKind::Number(_)));
+        behind_number && self.line.tokens.get(self.from..self.from + length).is_some_and(is_arrow)
+    }
+
+    /// Whether three rising numbers of one unit stand in the bracket that opens here: `[26.0 µs 26.3 µs 26.5 µs]`.
+    fn is_interval(&self, index: usize) -> bool {
+        let Some([low, middle, high, close]) = self.line.tokens.get(index + 1..index + 5) else {
+            return false;
+        };
+        let number = |token: &Token| match &token.kind {
+            TokenKind::Number(number) => {
+                number.unit.clone().map(|unit| (number.value * unit.factor, unit.unit))
+            }
+            _ => None,
+        };
+        let (Some(low), Some(middle), Some(high)) = (number(low), number(middle), number(high)) else {
+            return false;
+        };
+        close.kind == TokenKind::Sign(b']')
+            && low.1 == middle.1
+            && middle.1 == high.1
+            && low.0 <= middle.0
+            && middle.0 <= high.0
+    }
+
     fn region(&self, to: usize) -> &[Token] {
         self.line.tokens.get(self.from..to).unwrap_or_default()
     }
@@ -228,6 +239,12 @@ impl Namer<'_> {
     /// Words that belong to no number end here. Where they name a split, it holds for what follows.
     fn boundary(&mut self, index: usize) {
         let text = self.text_of(self.from, index);
+        if self.from == 0 && text.len() < 40 && text.ends_with(')') {
+            let (phrase, unit) = split_unit(text);
+            let timed = self.vocabulary.metric(&phrase, unit.as_ref());
+            self.line_unit = unit.filter(|_| timed.is_some_and(|named| named.kind == MetricKind::Time));
+        }
+        let text = self.text_of(self.from, index);
         if text.len() < 40
             && let Some(split) = self.vocabulary.split(text)
         {
@@ -243,6 +260,10 @@ impl Namer<'_> {
     fn word(&mut self, index: usize) {
         let Some(token) = self.line.tokens.get(index) else { return };
         let text = self.line.slice(token);
+        // `decreased (inf --> 0.42)` is where an early stopper begins, not a loss.
+        if self.line.tokens.get(index + 1..index + 4).is_some_and(is_arrow) {
+            return;
+        }
         if text.len() == 3 && (text.eq_ignore_ascii_case("nan") || text.eq_ignore_ascii_case("inf")) {
             let key = self.key(index);
             let named = self.vocabulary.metric_of_words(&key.words, None);
@@ -253,8 +274,20 @@ impl Namer<'_> {
 
     fn value(&mut self, index: usize) {
         let Some(token) = self.line.tokens.get(index) else { return };
-        let key = self.key(index);
         let next = index + 1;
+        match self.estimate {
+            Some(middle) if index + 1 == middle => return,
+            Some(middle) if index == middle + 1 => {
+                (self.estimate, self.from) = (None, next);
+                return;
+            }
+            _ => {}
+        }
+        if self.replaces(index, token) {
+            self.from = next;
+            return;
+        }
+        let key = self.key(index);
         if self.counter(index, token, &key) {
             self.from = next;
             return;
@@ -269,19 +302,60 @@ impl Namer<'_> {
         };
         let named = self.name(index, token, &key, printed.as_ref());
         match named {
-            Some(named) if named.kind != MetricKind::Ignore => self.push(token, named, printed.as_ref()),
+            Some(named) if named.kind != MetricKind::Ignore => {
+                self.push(index, token, named, printed.as_ref())
+            }
             Some(_) => {}
-            None => self.unknown(index, token, key, printed.as_ref()),
+            None => {
+                if self.opening.is_none() && key.joined && self.plan.slots.is_empty() {
+                    self.opening = Some(key.words.clone());
+                }
+                self.unknown(index, token, key, printed.as_ref());
+            }
         }
         self.from = next;
     }
 
-    fn push(&mut self, token: &Token, mut named: NamedMetric, printed: Option<&PrintedUnit>) {
+    /// `0.42 --> 0.41` and `from 0.42 to 0.41`: the second number is the value now. Whether it was one of these.
+    fn replaces(&mut self, index: usize, token: &Token) -> bool {
+        let region = self.line.tokens.get(self.from..index).unwrap_or_default();
+        let worded = matches!(region, [word] if self.line.slice(word) == "to");
+        if !(worded || is_arrow(region)) || !matches!(token.kind, TokenKind::Number(_)) {
+            return false;
+        }
+        let Some(place) = self.line.place(token) else { return false };
+        if let Some(slot) = self.plan.slots.last_mut().filter(|slot| slot.token + 1 == self.from) {
+            (slot.place, slot.token) = (place, index);
+            return true;
+        }
+        let from = |label: &Vec<String>| label.last().is_some_and(|word| word == "from");
+        let label = self.label.take().map(|(_, words)| words).filter(|words| worded && from(words));
+        let printed = match &token.kind {
+            TokenKind::Number(number) => number.unit.clone(),
+            _ => None,
+        };
+        let named = label.and_then(|label| self.vocabulary.metric_of_words(&label, printed.as_ref()));
+        match named.filter(|named| named.kind != MetricKind::Ignore) {
+            Some(mut named) => {
+                named.statistic = named.statistic.or_else(|| Some("best".to_owned()));
+                self.push(index, token, named, printed.as_ref());
+            }
+            None => return false,
+        }
+        true
+    }
+
+    fn push(&mut self, index: usize, token: &Token, mut named: NamedMetric, printed: Option<&PrintedUnit>) {
         let Some(place) = self.line.place(token) else { return };
         if let (TokenKind::Number(number), None) = (&token.kind, printed)
             && let Some(suffix) = number.suffix
         {
             named.factor *= scale_of(suffix);
+        }
+        if !self.conditions.is_empty() {
+            let own = (!named.qualifier.is_empty()).then_some(named.qualifier.as_str());
+            let parts = own.into_iter().chain(self.conditions.iter().map(String::as_str));
+            named.qualifier = parts.collect::<Vec<_>>().join("_");
         }
         if named.kind == MetricKind::Share && named.unit == Unit::One && in_share(token) {
             named.unit = Unit::Fraction;
@@ -292,6 +366,7 @@ impl Namer<'_> {
         }
         self.plan.slots.push(Slot {
             place,
+            token: index,
             metric: named.name(),
             unit: named.unit.clone(),
             factor: named.factor,
@@ -301,371 +376,9 @@ impl Namer<'_> {
             inferred: named.inferred,
         });
         self.last = Some(named);
-    }
-
-    /// The words on the left of a number, as far as they belong to it.
-    fn key(&mut self, index: usize) -> Key {
-        let mut key = Key::default();
-        let region = self.line.tokens.get(self.from..index).unwrap_or_default();
-        let mut groups: Vec<(usize, usize)> = Vec::new();
-        let mut start = self.from;
-        for (offset, token) in region.iter().enumerate() {
-            let at = self.from + offset;
-            match token.kind {
-                TokenKind::Sign(b':' | b'=') => {
-                    groups.push((start, at));
-                    start = at + 1;
-                }
-                TokenKind::Word if token.gap >= 2 && at > start => start = at,
-                TokenKind::Pipe => {
-                    groups.push((start, at));
-                    start = at + 1;
-                }
-                _ => {}
-            }
+        if let TokenKind::Number(number) = &token.kind {
+            self.last_value = number.value;
         }
-        let tail = (start, index);
-        let has_words = |(from, to): (usize, usize)| {
-            self.line
-                .tokens
-                .get(from..to)
-                .unwrap_or_default()
-                .iter()
-                .any(|token| token.kind == TokenKind::Word)
-        };
-        let own = if has_words(tail) {
-            tail
-        } else {
-            key.joined = !groups.is_empty();
-            groups.pop().unwrap_or((index, index))
-        };
-        let earlier: Vec<String> =
-            groups.into_iter().map(|(from, to)| self.text_of(from, to).to_owned()).collect();
-        for text in earlier.into_iter().filter(|text| !text.is_empty()) {
-            match self.vocabulary.split(&text) {
-                Some(split) => self.split = Some(split),
-                None => self.about = words(&text).into_iter().take(4).collect(),
-            }
-        }
-        self.read_key(own, &mut key);
-        key
-    }
-
-    fn read_key(&self, (from, to): (usize, usize), key: &mut Key) {
-        let tokens = self.line.tokens.get(from..to).unwrap_or_default();
-        let single = tokens.iter().filter(|token| token.kind == TokenKind::Word).count() == 1;
-        let mut inside: Option<usize> = None;
-        for (offset, token) in tokens.iter().enumerate() {
-            match token.kind {
-                TokenKind::Sign(b'(') => inside = Some(from + offset + 1),
-                TokenKind::Sign(b')') => {
-                    let text =
-                        inside.take().map(|start| self.text_of(start, from + offset)).unwrap_or_default();
-                    if let Some(unit) = PrintedUnit::parse(text) {
-                        key.unit = Some(unit);
-                        key.words.truncate(key.words.len().saturating_sub(words(text).len()));
-                    } else if self
-                        .vocabulary
-                        .metric(text, None)
-                        .is_some_and(|named| named.qualifier.is_empty())
-                        && self.vocabulary.split(text).is_none()
-                    {
-                        key.second = Some(text.to_owned());
-                        key.words.truncate(key.words.len().saturating_sub(words(text).len()));
-                    }
-                }
-                TokenKind::Word => {
-                    let text = self.line.slice(token);
-                    if ["INFO", "WARNING", "DEBUG", "ERROR", "WARN"].contains(&text) {
-                        key.words.clear();
-                        continue;
-                    }
-                    let (spoken, unit) = if single { split_unit(text) } else { (text.to_owned(), None) };
-                    key.unit = key.unit.take().or(unit);
-                    if !single && let Some(split) = self.vocabulary.split(text) {
-                        key.spoken_split = Some(split);
-                    }
-                    key.words.extend(words(&spoken));
-                }
-                _ => {}
-            }
-        }
-        key.text = key.words.join(" ");
-        if key.words.len() > LONGEST_KEY {
-            key.words.clear();
-        }
-    }
-
-    /// Whether a number is a counter: `Epoch 3/10`, `step 100`, `[12]` at the start.
-    fn counter(&mut self, index: usize, token: &Token, key: &Key) -> bool {
-        let (whole, fraction) = match &token.kind {
-            TokenKind::Number(number) => (
-                number.whole && number.unit.is_none() && number.suffix.is_none() && number.value >= 0.0,
-                false,
-            ),
-            TokenKind::Counter { .. } => (true, true),
-            _ => return false,
-        };
-        if !whole {
-            return false;
-        }
-        let first = self.plan.slots.is_empty() && self.plan.counters.is_empty();
-        let text = if key.text.is_empty() { String::new() } else { key.text.clone() };
-        let last_word = key.words.last().cloned().unwrap_or_default();
-        let kind = self
-            .vocabulary
-            .counter(&text)
-            .or_else(|| self.vocabulary.counter(&last_word).filter(|_| !key.joined || fraction));
-        let tokens = self.line.tokens;
-        let bracketed = index == 1
-            && matches!(tokens.first().map(|token| &token.kind), Some(TokenKind::Sign(b'[')))
-            && matches!(tokens.get(2).map(|token| &token.kind), Some(TokenKind::Sign(b']')));
-        let kind = match kind {
-            Some(kind) => kind,
-            None if bracketed && tokens.len() > 4 => CounterKind::Step,
-            None if fraction && first && key.words.is_empty() => CounterKind::Step,
-            None if fraction && (self.bar || tokens.iter().any(|token| token.kind == TokenKind::Bar)) => {
-                CounterKind::Step
-            }
-            None => return false,
-        };
-        let Some(place) = self.line.place(token) else { return true };
-        let batch = matches!(last_word.as_str(), "batch" | "minibatch" | "");
-        let within_epoch = kind == CounterKind::Step && (fraction || batch) && !bracketed;
-        if !self.plan.counters.iter().any(|known| known.kind == kind && known.within_epoch == within_epoch) {
-            self.plan.counters.push(CounterSlot { kind, place, within_epoch });
-        }
-        true
-    }
-
-    fn name(
-        &mut self,
-        index: usize,
-        token: &Token,
-        key: &Key,
-        printed: Option<&PrintedUnit>,
-    ) -> Option<NamedMetric> {
-        let numeric = match &token.kind {
-            TokenKind::Number(number) => Some(number),
-            _ => None,
-        };
-        // `0.50 (0.61)`: the mean so far of what stands before.
-        let closed =
-            matches!(self.line.tokens.get(index + 1).map(|token| &token.kind), Some(TokenKind::Sign(b')')));
-        if key.words.is_empty() && closed && self.opens(index, b'(') && !key.joined && self.from + 1 == index
-        {
-            return self.second(index);
-        }
-        if key.words.is_empty() && self.opens(index, b'~') && index > 0 {
-            return self.last.clone().map(|last| NamedMetric { statistic: Some("std".to_owned()), ..last });
-        }
-        let mut named = self.by_left(key, printed, token);
-        let right = self.right_words(index);
-        let timed = matches!(printed.map(|printed| &printed.unit), Some(Unit::Seconds))
-            && printed.is_some_and(|printed| printed.per.is_none());
-        let weak = named.as_ref().is_none_or(|named| {
-            named.base == "duration" && named.qualifier.is_empty() && !timed_words(&key.words)
-        }) || (timed && !timed_words(&key.words));
-        let bare = numeric.is_some_and(|number| number.whole && number.unit.is_none());
-        if weak && !bare && !right.is_empty() && (!key.joined || timed) {
-            let from_right = self.vocabulary.metric_of_words(&right, printed);
-            let fits = from_right.as_ref().is_some_and(|named| {
-                !matches!(named.kind, MetricKind::Count | MetricKind::Knob)
-                    && (!timed || named.kind == MetricKind::Time)
-            });
-            if fits && (!timed || self.right_ends(index)) {
-                named = from_right;
-            }
-        }
-        let mut named = named?;
-        if timed
-            && key.words.is_empty()
-            && right.is_empty()
-            && named.base == "duration"
-            && named.qualifier.is_empty()
-        {
-            if matches!(token.kind, TokenKind::Number(_)) || self.line.text.len() > token.end {
-                self.bare_time(token, &named);
-            }
-            return Some(NamedMetric { kind: MetricKind::Ignore, ..named });
-        }
-        if let TokenKind::Clock { time_of_day, .. } = token.kind {
-            let spoken = key.words.iter().any(|word| {
-                [
-                    "total", "elapsed", "took", "duration", "train", "training", "taken", "cost", "epoch",
-                    "spent", "used", "runtime",
-                ]
-                .contains(&word.as_str())
-            });
-            if (time_of_day && !spoken) || key.words.is_empty() {
-                return None;
-            }
-        }
-        if let Some(number) = numeric
-            && !is_plausible(number, &named)
-        {
-            return None;
-        }
-        if matches!(named.kind, MetricKind::Value | MetricKind::Share) {
-            if key.spoken_split.is_some() {
-                self.split = key.spoken_split;
-            }
-            named.split = named.split.or(self.split);
-        }
-        if !self.vocabulary.is_statistic(&key.text) {
-            self.noun = key.words.clone();
-        }
-        Some(named)
-    }
-
-    /// From the words on the left, then from these with the words before an earlier colon or a heading.
-    fn by_left(&self, key: &Key, printed: Option<&PrintedUnit>, token: &Token) -> Option<NamedMetric> {
-        if key.words.is_empty() {
-            if let (Some((_, label)), true) = (&self.label, key.joined) {
-                return self.vocabulary.metric_of_words(label, printed);
-            }
-            let telling =
-                printed.is_some_and(|printed| printed.is_telling() && printed.unit != Unit::Fraction);
-            return if telling && !matches!(token.kind, TokenKind::Clock { .. }) {
-                self.vocabulary.metric_of_words(&[], printed)
-            } else {
-                None
-            };
-        }
-        let decimal = matches!(&token.kind, TokenKind::Number(number) if !number.whole);
-        let measured =
-            |named: NamedMetric| matches!(named.kind, MetricKind::Share | MetricKind::Knob) && decimal;
-        if setting_name(&key.text).is_some()
-            && !self.vocabulary.metric_of_words(&key.words, None).is_some_and(measured)
-        {
-            return None;
-        }
-        if self.vocabulary.is_statistic(&key.text) {
-            for noun in [&self.noun, &self.about, &self.context.section] {
-                let whole: Vec<String> = noun.iter().chain(&key.words).cloned().collect();
-                if let Some(named) =
-                    self.vocabulary.metric_of_words(&whole, printed).filter(|_| !noun.is_empty())
-                {
-                    return Some(named);
-                }
-            }
-        }
-        let own = self.vocabulary.metric_of_words(&key.words, printed);
-        let own = own.filter(|named| {
-            key.joined || (named.kind != MetricKind::Count && ends_with_noun(key, named, printed))
-        });
-        own.or_else(|| {
-            let whole: Vec<String> = self.about.iter().chain(&key.words).cloned().collect();
-            (key.joined && !self.about.is_empty())
-                .then(|| self.vocabulary.metric_of_words(&whole, printed))
-                .flatten()
-        })
-    }
-
-    /// A number in parentheses behind another.
-    fn second(&self, index: usize) -> Option<NamedMetric> {
-        let behind = self.line.tokens.get(index + 1).map(|token| &token.kind);
-        let adjacent = self.from + 1 == index;
-        if !adjacent || behind != Some(&TokenKind::Sign(b')')) {
-            return None;
-        }
-        let TokenKind::Number(number) = &self.line.tokens.get(index)?.kind else { return None };
-        let last = self.last.clone()?;
-        if number.unit.as_ref().is_some_and(|unit| unit.unit != last.unit) || number.whole {
-            return None;
-        }
-        match self.label.as_ref().filter(|(at, _)| *at == usize::MAX) {
-            Some((_, words)) => {
-                let mut named = self.vocabulary.metric_of_words(words, None)?;
-                named.split = last.split;
-                named.qualifier = last.qualifier;
-                Some(named)
-            }
-            None => Some(NamedMetric {
-                statistic: Some("mean".to_owned()),
-                inferred: Some("a second value in parentheses is the running mean"),
-                ..last
-            }),
-        }
-    }
-
-    /// Whether a sign stands right before a token.
-    fn opens(&self, index: usize, sign: u8) -> bool {
-        let before = index.checked_sub(1).and_then(|before| self.line.tokens.get(before));
-        matches!(before.map(|token| &token.kind), Some(TokenKind::Sign(found)) if *found == sign)
-    }
-
-    /// The words on the right of a number, up to the next sign; none where they are the next number's key.
-    fn right_words(&self, index: usize) -> Vec<String> {
-        let mut found = Vec::new();
-        for token in self.line.tokens.iter().skip(index + 1).take(4) {
-            match token.kind {
-                TokenKind::Word if token.gap <= 1 => found.extend(words(self.line.slice(token))),
-                TokenKind::Sign(b':' | b'=' | b'(') | TokenKind::Number(_) | TokenKind::Counter { .. } => {
-                    return Vec::new();
-                }
-                _ => break,
-            }
-        }
-        if found.len() > 4 { Vec::new() } else { found }
-    }
-
-    /// Whether the words on the right end their part of the line.
-    fn right_ends(&self, index: usize) -> bool {
-        let rest = self.line.tokens.iter().skip(index + 1).find(|token| token.kind != TokenKind::Word);
-        rest.is_none_or(|token| {
-            matches!(token.kind, TokenKind::Sign(b',' | b')' | b';' | b'.' | b']') | TokenKind::Pipe)
-        })
-    }
-
-    /// A time that nothing names is an epoch's on a line that counts epochs.
-    fn bare_time(&mut self, token: &Token, named: &NamedMetric) {
-        if let Some(place) = self.line.place(token) {
-            self.bare.push(Slot {
-                place,
-                metric: "epoch_s".to_owned(),
-                unit: Unit::Seconds,
-                factor: named.factor,
-                kind: MetricKind::Time,
-                known: true,
-                when_complete: false,
-                inferred: Some("the only time on a line that counts epochs"),
-            });
-        }
-    }
-
-    fn unknown(&mut self, index: usize, token: &Token, key: Key, printed: Option<&PrintedUnit>) {
-        if let Some(second) = key.second {
-            self.label = Some((usize::MAX, words(&second)));
-        }
-        let TokenKind::Number(number) = &token.kind else { return };
-        if key.words.is_empty() || key.words.len() > 4 {
-            return;
-        }
-        if !key.joined {
-            // `Run 1: 3.5s`: the words before a whole number name what it numbers.
-            self.label = number.whole.then_some((index, key.words));
-            return;
-        }
-        let plain = setting_name(&key.text).is_none()
-            && self.vocabulary.metric(&format!("{} loss", key.text), None).is_some();
-        if !plain || number.suffix.is_some() {
-            return;
-        }
-        let Some(place) = self.line.place(token) else { return };
-        let (unit, factor) =
-            printed.map_or((Unit::One, 1.0), |printed| (printed.unit.clone(), printed.factor));
-        let metric = key.words.join("_");
-        self.plan.slots.push(Slot {
-            place,
-            metric,
-            unit,
-            factor,
-            kind: MetricKind::Value,
-            known: false,
-            when_complete: false,
-            inferred: None,
-        });
     }
 
     fn finish(mut self) -> Plan {
@@ -680,6 +393,15 @@ impl Namer<'_> {
         }
         let known = self.plan.is_known();
         let counted = !self.plan.counters.is_empty();
+        // Sizes and counts say nothing of the unknown words beside them: `cc: [6.1]; Total memory: [4294967296]`.
+        let measured = self.plan.slots.iter().any(|slot| {
+            slot.known
+                && matches!(
+                    slot.kind,
+                    MetricKind::Value | MetricKind::Share | MetricKind::Time | MetricKind::Rate
+                )
+        });
+        self.plan.slots.retain(|slot| slot.known || measured || counted || !known);
         self.plan.slots.retain(|slot| slot.kind != MetricKind::Knob || known || counted);
         // One name, one number: the first of a line counts.
         let mut seen: Vec<String> = Vec::new();
@@ -692,52 +414,9 @@ impl Namer<'_> {
     }
 }
 
-/// A letter behind a number that is a unit beside these words: `2.13G` of memory, `330m` of time.
-fn suffix_unit(number: &NumberToken, key: &[String]) -> Option<PrintedUnit> {
-    let memory = key.iter().any(|word| ["mem", "memory", "vram", "ram", "rss"].contains(&word.as_str()));
-    match number.suffix? {
-        b'G' if memory => PrintedUnit::parse("GB"),
-        b'M' if memory => PrintedUnit::parse("MB"),
-        b'K' | b'k' if memory => PrintedUnit::parse("kB"),
-        b'm' if timed_words(key) => PrintedUnit::parse("min"),
-        _ => None,
-    }
-}
-
-fn timed_words(key: &[String]) -> bool {
-    key.iter().any(|word| {
-        [
-            "time", "took", "elapsed", "ran", "duration", "taken", "spent", "wall", "timer", "latency",
-            "runtime", "in", "cost", "used",
-        ]
-        .contains(&word.as_str())
-    })
-}
-
-fn in_share(token: &Token) -> bool {
-    matches!(&token.kind, TokenKind::Number(number) if (0.0..=1.0).contains(&number.value))
-}
-
-/// Without a colon the metric's word must stand right before the number.
-fn ends_with_noun(key: &Key, named: &NamedMetric, printed: Option<&PrintedUnit>) -> bool {
-    let Some(last) = key.words.last() else { return false };
-    let qualifies = named.qualifier.split('_').next_back() == Some(last.as_str());
-    let timed = printed.is_some_and(|printed| matches!(printed.unit, Unit::Seconds));
-    !qualifies && (!timed || timed_words(&key.words) || named.base != "duration")
-}
-
-/// Whether a number can be what the words say.
-fn is_plausible(number: &NumberToken, named: &NamedMetric) -> bool {
-    let unit = number.unit.as_ref().map(|unit| &unit.unit);
-    match named.kind {
-        MetricKind::Share => {
-            let percent = unit == Some(&Unit::Fraction);
-            let whole = number.whole && number.value > 1.0 && !percent && named.base != "accuracy";
-            (percent || (-1.0..=100.0).contains(&number.value)) && !whole
-        }
-        MetricKind::Value => !(number.whole && number.value >= 1e9),
-        MetricKind::Time => number.value >= 0.0,
-        MetricKind::Count | MetricKind::Memory | MetricKind::Rate => number.value >= 0.0,
-        _ => true,
-    }
+/// `-->`, `->` or `=>`.
+fn is_arrow(tokens: &[Token]) -> bool {
+    let ends = matches!(tokens.last().map(|token| &token.kind), Some(TokenKind::Sign(b'>')));
+    ends && (2..=3).contains(&tokens.len())
+        && tokens.iter().all(|token| matches!(token.kind, TokenKind::Sign(b'-' | b'=' | b'>')))
 }

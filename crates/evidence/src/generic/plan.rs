@@ -1,8 +1,13 @@
 //! A plan: which numbers of a line's shape are read, and what each of them is. Made once for a shape, used for every
 //! line of it.
 
+use std::sync::Arc;
+
 use assay_model::Unit;
 
+use super::naming::LineContext;
+use super::table::TableHeader;
+use super::tokens::span;
 use crate::text::{clock_seconds, number};
 use crate::vocabulary::{CounterKind, MetricKind};
 
@@ -12,6 +17,8 @@ pub(super) enum NumberForm {
     Plain,
     /// `1:02:03`.
     Clock,
+    /// `3 minutes and 20.5 seconds`.
+    Span,
     /// `98/100`: the run of digits that the number below the line begins with.
     Ratio(usize),
 }
@@ -35,6 +42,10 @@ impl NumberPlace {
                     rest.find(|letter: char| !(letter.is_ascii_digit() || letter == ':' || letter == '.'));
                 let written = rest.get(..end.unwrap_or(rest.len()))?;
                 (clock_seconds(written)?, rest.get(written.len()..)?)
+            }
+            NumberForm::Span => {
+                let (seconds, length) = span(rest)?;
+                (seconds, rest.get(length..)?)
             }
             NumberForm::Plain | NumberForm::Ratio(_) => number(rest)?,
         };
@@ -65,6 +76,8 @@ impl NumberPlace {
 #[derive(Debug, Clone)]
 pub(super) struct Slot {
     pub place: NumberPlace,
+    /// Which token of the line it is.
+    pub token: usize,
     pub metric: String,
     pub unit: Unit,
     pub factor: f64,
@@ -92,6 +105,10 @@ pub(super) struct Plan {
     pub counters: Vec<CounterSlot>,
     /// The line states a loss that is not a number.
     pub diverged: bool,
+    /// The line is a header: what stands below it are its rows.
+    pub header: Option<Arc<TableHeader>>,
+    /// The line is a heading: what it says about the lines below it.
+    pub heading: Option<LineContext>,
 }
 
 impl Plan {

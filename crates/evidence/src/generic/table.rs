@@ -2,10 +2,12 @@
 
 use assay_model::Unit;
 
-use super::naming::NumberedLine;
-use super::plan::{CounterSlot, NumberForm, Plan, Slot};
-use super::tokens::{NumberToken, Token, TokenKind, scale_of};
-use crate::vocabulary::{CounterKind, MetricKind, PrintedUnit, Split, Vocabulary, split_unit, words};
+use super::naming::{NumberedLine, in_share, suffix_unit};
+use super::plan::{CounterSlot, NumberForm, NumberPlace, Plan, Slot};
+use super::tokens::{Token, TokenKind, scale_of};
+use crate::vocabulary::{
+    CounterKind, MetricKind, NamedMetric, PrintedUnit, Split, Vocabulary, split_unit, words,
+};
 
 /// Column names and what they mean.
 #[derive(Debug, Clone, Default)]
@@ -44,22 +46,44 @@ impl TableHeader {
                     open = true;
                 }
                 TokenKind::Pipe => open = false,
-                TokenKind::Sign(b'(' | b')' | b'/' | b'%' | b'#' | b'@') => {}
+                TokenKind::Sign(b'#') => open = false,
+                TokenKind::Sign(b'(' | b')' | b'/' | b'%' | b'@') => {}
                 TokenKind::Sign(b':') if columns.len() >= FEWEST => break,
                 TokenKind::Bar if columns.is_empty() => {}
                 _ => return None,
             }
         }
-        if columns.len() < FEWEST || columns.len() > 40 {
+        // A comment sign before column names makes two of them a header.
+        let commented = line.tokens.first().is_some_and(|token| token.kind == TokenKind::Sign(b'#'));
+        if columns.len() < (if commented { 2 } else { FEWEST }) || columns.len() > 40 {
             return None;
+        }
+        // Detectors print `Box(P R mAP50)`: side by side these letters are precision and recall.
+        let pair =
+            columns.iter().position(|column| column.text == "R").and_then(|place| place.checked_sub(1));
+        if let Some(pair) = pair.and_then(|place| columns.get_mut(place..place + 2))
+            && let [precision, recall] = pair
+            && matches!(precision.text.as_str(), "P" | "Box P" | "Mask P" | "Pose P")
+        {
+            precision.text = "precision".to_owned();
+            recall.text = "recall".to_owned();
         }
         let mut known = 0;
         for column in &mut columns {
             column.counter = vocabulary.counter(&column.text);
-            known += usize::from(column.counter.is_some() || name(&column.text, vocabulary).is_some());
+            let (phrase, unit) = split_unit(&column.text);
+            let named = header_metric(&phrase, unit.as_ref(), vocabulary).is_some();
+            known += usize::from(column.counter.is_some() || named);
+        }
+        // Benchmarks of communication step through sizes.
+        if let Some(first) = columns.first_mut().filter(|first| {
+            commented && matches!(words(&first.text).last().map(String::as_str), Some("size" | "byte"))
+        }) {
+            first.counter = Some(CounterKind::Step);
+            known += 1;
         }
         let short = columns.iter().all(|column| column.text.len() <= 32);
-        let enough = known >= 2 && known * 3 >= columns.len();
+        let enough = known >= 2 && known * 4 >= columns.len();
         (short && enough).then_some(TableHeader { columns, number: 0 })
     }
 
@@ -70,146 +94,175 @@ impl TableHeader {
         split: Option<Split>,
         vocabulary: &Vocabulary,
     ) -> Option<Plan> {
-        let mut label = Vec::new();
-        let mut values: Vec<&Token> = Vec::new();
-        for token in line.tokens {
-            match &token.kind {
-                TokenKind::Word if values.is_empty() => {
-                    label.extend(words(line.text.get(token.start..token.end)?))
-                }
-                TokenKind::Number(_) | TokenKind::Counter { .. } | TokenKind::Clock { .. } => {
-                    values.push(token)
-                }
-                TokenKind::Pipe => {}
-                _ if values.len() >= self.columns.len().saturating_sub(1) => break,
-                _ => return None,
-            }
-        }
-        if values.len() < 2 || label.len() > 4 {
+        let cells = self.cells(line)?;
+        let label = match cells.first() {
+            Some(Cell::Words(label)) => label.clone(),
+            _ => Vec::new(),
+        };
+        let values = cells.iter().filter(|cell| matches!(cell, Cell::Value(_))).count();
+        if values < 2 && self.columns.len() > 2 || values == 0 || label.len() > 4 {
             return None;
         }
-        let columns = match (label.is_empty(), values.len().cmp(&self.columns.len())) {
-            (true, std::cmp::Ordering::Less) => return None,
-            (true, _) => self.columns.as_slice(),
-            (false, std::cmp::Ordering::Equal) => self.columns.as_slice(),
-            (false, _) if values.len() + 1 >= self.columns.len() => self.columns.get(1..)?,
+        // A row may have a label that no column stands over, or lack one that a column stands over.
+        let (columns, cells) = match (label.is_empty(), cells.len().cmp(&self.columns.len())) {
+            (_, std::cmp::Ordering::Equal) | (true, std::cmp::Ordering::Greater) => {
+                (self.columns.as_slice(), cells.as_slice())
+            }
+            (false, std::cmp::Ordering::Greater) if cells.len() == self.columns.len() + 1 => {
+                (self.columns.as_slice(), cells.get(1..)?)
+            }
+            (false, std::cmp::Ordering::Greater) => (self.columns.get(1..)?, cells.get(1..)?),
             _ => return None,
         };
         let mut plan = Plan::default();
-        let label = label.join("_");
-        for (column, token) in columns.iter().zip(values) {
-            self.cell(column, token, &label, line, split, vocabulary, &mut plan);
+        let row = Row { line, label: label.join("_"), split, vocabulary };
+        for (column, cell) in columns.iter().zip(cells) {
+            if let Cell::Value(token) = cell {
+                row.cell(column, token, &mut plan);
+            }
         }
+        // Of columns with one name, such as those of two passes, the first counts.
+        let mut seen: Vec<String> = Vec::new();
+        plan.slots.retain(|slot| {
+            let fresh = !seen.contains(&slot.metric);
+            seen.push(slot.metric.clone());
+            fresh
+        });
         plan.is_known().then_some(plan)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one call, all of it needed")]
-    fn cell(
-        &self,
-        column: &Column,
-        token: &Token,
-        label: &str,
-        line: &NumberedLine<'_>,
-        split: Option<Split>,
-        vocabulary: &Vocabulary,
-        plan: &mut Plan,
-    ) -> Option<()> {
-        let place = line.place(token)?;
+    /// The cells of a line; none if it holds anything else before the last column.
+    fn cells<'a>(&self, line: &NumberedLine<'a>) -> Option<Vec<Cell<'a>>> {
+        let mut cells: Vec<Cell<'a>> = Vec::new();
+        let mut open = false;
+        for token in line.tokens {
+            match &token.kind {
+                TokenKind::Word => {
+                    let spoken = words(line.text.get(token.start..token.end)?);
+                    match cells.last_mut() {
+                        Some(Cell::Words(last)) if open && token.gap <= 1 => last.extend(spoken),
+                        _ => cells.push(Cell::Words(spoken)),
+                    }
+                    open = true;
+                }
+                TokenKind::Number(_) | TokenKind::Counter { .. } | TokenKind::Clock { .. } => {
+                    cells.push(Cell::Value(token));
+                    open = false;
+                }
+                TokenKind::Pipe => open = false,
+                TokenKind::Sign(b':') if cells.len() == 1 => {}
+                _ if cells.len() >= self.columns.len() => break,
+                _ => return None,
+            }
+        }
+        Some(cells)
+    }
+}
+
+/// A cell of a row.
+enum Cell<'a> {
+    Words(Vec<String>),
+    Value(&'a Token),
+}
+
+/// A line of numbers under a header.
+struct Row<'a> {
+    line: &'a NumberedLine<'a>,
+    /// The words before its first number.
+    label: String,
+    split: Option<Split>,
+    vocabulary: &'a Vocabulary,
+}
+
+impl Row<'_> {
+    /// Reads one cell; none where it holds nothing to keep.
+    fn cell(&self, column: &Column, token: &Token, plan: &mut Plan) -> Option<()> {
+        let place = self.line.place(token)?;
         if let Some(kind) = column.counter.filter(|_| !matches!(token.kind, TokenKind::Clock { .. })) {
             plan.counters.push(CounterSlot { kind, place, within_epoch: false });
             return Some(());
         }
-        let (phrase, header_unit) = split_unit(&column.text);
-        let (printed, suffix) = match &token.kind {
-            TokenKind::Number(NumberToken { unit, suffix, .. }) => (unit.clone().or(header_unit), *suffix),
-            TokenKind::Clock { .. } => (PrintedUnit::parse("s"), None),
-            _ => (header_unit, None),
-        };
-        let spoken = words(&phrase);
-        let memory = spoken.iter().any(|word| word.contains("mem"));
-        let printed = match (printed, suffix) {
-            (None, Some(b'G')) if memory => PrintedUnit::parse("GB"),
-            (None, Some(b'M')) if memory => PrintedUnit::parse("MB"),
-            (printed, _) => printed,
-        };
-        let metric = short_name(&phrase)
-            .and_then(|name| vocabulary.metric(name, None))
-            .or_else(|| vocabulary.metric_of_words(&spoken, printed.as_ref()));
-        let known = metric.is_some();
-        let slug = spoken.join("_");
-        let mut named = match metric {
-            Some(named) if named.kind == MetricKind::Ignore => return None,
-            Some(named) => named,
-            None if slug.is_empty() => return None,
-            None => {
-                let (unit, factor) =
-                    printed.map_or((Unit::One, 1.0), |printed| (printed.unit, printed.factor));
-                let metric = if label.is_empty() { slug } else { format!("{slug}.{label}") };
-                let slot = Slot {
-                    place,
-                    metric,
-                    unit,
-                    factor,
-                    kind: MetricKind::Value,
-                    known: false,
-                    when_complete: false,
-                    inferred: None,
-                };
-                plan.slots.push(slot);
-                return Some(());
-            }
-        };
-        if printed_is_none_scale(&token.kind) {
-            named.factor *= suffix.map_or(1.0, scale_of);
-        }
-        if matches!(named.kind, MetricKind::Value | MetricKind::Share) {
-            named.split = named.split.or(split);
-        }
-        if named.kind == MetricKind::Share
-            && named.unit == Unit::One
-            && matches!(&token.kind, TokenKind::Number(number) if (0.0..=1.0).contains(&number.value))
-        {
-            named.unit = Unit::Fraction;
-        }
-        if !label.is_empty() && label != "all" {
-            named.qualifier = if named.qualifier.is_empty() {
-                label.to_owned()
-            } else {
-                format!("{}_{label}", named.qualifier)
-            };
-        }
-        let form_is_ratio = matches!(place.form, NumberForm::Ratio(_));
-        if form_is_ratio {
+        if matches!(place.form, NumberForm::Ratio(_)) {
             return None;
         }
-        plan.slots.push(Slot {
-            place,
-            metric: named.name(),
-            unit: named.unit.clone(),
-            factor: named.factor,
-            kind: named.kind,
-            known,
-            when_complete: false,
-            inferred: Some("named by the column header"),
-        });
+        let (phrase, header_unit) = split_unit(&column.text);
+        let spoken = words(&phrase);
+        let (printed, scale) = match &token.kind {
+            TokenKind::Number(number) => match number.unit.clone().or_else(|| suffix_unit(number, &spoken)) {
+                Some(unit) => (Some(unit), 1.0),
+                None => (header_unit, number.suffix.map_or(1.0, scale_of)),
+            },
+            TokenKind::Clock { .. } => (PrintedUnit::parse("s"), 1.0),
+            _ => (header_unit, 1.0),
+        };
+        let metric = header_metric(&phrase, printed.as_ref(), self.vocabulary);
+        let mut slot = match metric {
+            Some(named) if named.kind == MetricKind::Ignore => return None,
+            Some(named) => self.known(named, token, place),
+            None => self.unknown(&spoken, printed, place)?,
+        };
+        slot.factor *= scale;
+        plan.slots.push(slot);
         Some(())
     }
-}
 
-fn printed_is_none_scale(kind: &TokenKind) -> bool {
-    matches!(kind, TokenKind::Number(number) if number.unit.is_none() && number.suffix.is_some_and(|letter| letter != b'm'))
-}
+    fn known(&self, mut named: NamedMetric, token: &Token, place: NumberPlace) -> Slot {
+        if matches!(named.kind, MetricKind::Value | MetricKind::Share) {
+            named.split = named.split.or(self.split);
+        }
+        if named.kind == MetricKind::Share && named.unit == Unit::One && in_share(token) {
+            named.unit = Unit::Fraction;
+        }
+        if !self.label.is_empty() && self.label != "all" {
+            named.qualifier = if named.qualifier.is_empty() {
+                self.label.clone()
+            } else {
+                format!("{}_{}", named.qualifier, self.label)
+            };
+        }
+        Slot {
+            place,
+            token: usize::MAX,
+            metric: named.name(),
+            unit: named.unit,
+            factor: named.factor,
+            kind: named.kind,
+            known: true,
+            when_complete: false,
+            inferred: Some("named by the column header"),
+        }
+    }
 
-/// Letters that only a column header may use.
-fn short_name(text: &str) -> Option<&'static str> {
-    match text.trim() {
-        "P" => Some("precision"),
-        "R" => Some("recall"),
-        _ => None,
+    /// A column that nobody knows keeps its own words, unless they name a setting.
+    fn unknown(&self, spoken: &[String], printed: Option<PrintedUnit>, place: NumberPlace) -> Option<Slot> {
+        let slug = spoken.join("_");
+        if slug.is_empty() || self.vocabulary.is_budget(spoken) {
+            return None;
+        }
+        let (unit, factor) = printed.map_or((Unit::One, 1.0), |printed| (printed.unit, printed.factor));
+        Some(Slot {
+            place,
+            token: usize::MAX,
+            metric: if self.label.is_empty() || self.label == "all" {
+                slug
+            } else {
+                format!("{slug}.{}", self.label)
+            },
+            unit,
+            factor,
+            kind: MetricKind::Value,
+            known: false,
+            when_complete: false,
+            inferred: None,
+        })
     }
 }
 
-fn name(text: &str, vocabulary: &Vocabulary) -> Option<String> {
-    let (phrase, unit) = split_unit(text);
-    vocabulary.metric(&phrase, unit.as_ref()).map(|named| named.name())
+/// The metric that a header names.
+fn header_metric(
+    phrase: &str,
+    printed: Option<&PrintedUnit>,
+    vocabulary: &Vocabulary,
+) -> Option<NamedMetric> {
+    vocabulary.metric_of_words(&words(phrase), printed)
 }

@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 use super::builder::Builder;
 use super::keys::{self, Tool};
 use super::lines::Lines;
-use crate::vocabulary::{MetricKind, Vocabulary};
 
 /// Values of one metric with their steps, and the line of the first.
 #[derive(Default)]
@@ -46,12 +45,13 @@ pub(super) fn read(objects: &[&Map<String, Value>], path: &str, lines: &Lines, b
     for (index, object) in objects.iter().enumerate() {
         let at = lines.at(&format!("{path}/{index}"));
         let step = step(object);
+        let summary = object.contains_key("train_runtime");
         match object.get("metrics").and_then(Value::as_object) {
             Some(metrics) => {
                 for (key, metric) in metrics {
                     let unit = metric.get("unit").and_then(Value::as_str);
                     let Some(value) = metric.get("value").and_then(Value::as_f64) else { continue };
-                    add(&mut columns, (key, unit, Tool::Aiperf), value, step, at);
+                    add(&mut columns, (key, unit, Tool::Aiperf, false), value, step, at);
                 }
             }
             // A list of `{key, value, step}`, as MLflow saves metrics, names its metric in a value.
@@ -59,12 +59,12 @@ pub(super) fn read(objects: &[&Map<String, Value>], path: &str, lines: &Lines, b
                 match (object.get("key").and_then(Value::as_str), object.get("value").and_then(Value::as_f64))
                 {
                     (Some(key), Some(value)) => {
-                        add(&mut columns, (key, None, Tool::Unknown), value, step, at)
+                        add(&mut columns, (key, None, Tool::Unknown, summary), value, step, at)
                     }
                     _ => {
                         for (key, value) in object.iter() {
                             let Some(value) = value.as_f64() else { continue };
-                            add(&mut columns, (key, None, Tool::Unknown), value, step, at);
+                            add(&mut columns, (key, None, Tool::Unknown, summary), value, step, at);
                         }
                     }
                 }
@@ -88,17 +88,12 @@ pub(super) fn read(objects: &[&Map<String, Value>], path: &str, lines: &Lines, b
 
 fn add(
     columns: &mut BTreeMap<String, Column>,
-    (key, unit, tool): (&str, Option<&str>, Tool),
+    (key, unit, tool, summary): (&str, Option<&str>, Tool, bool),
     value: f64,
     step: Option<f64>,
     line: u64,
 ) {
-    let other = || {
-        let named = Vocabulary::built_in().header(key).filter(|named| named.kind != MetricKind::Ignore)?;
-        let (name, unit) = (named.name(), named.unit);
-        Some(keys::Named { name, unit, factor: named.factor, scope: None, prediction: false })
-    };
-    let Some(named) = keys::metric(&[key], unit, tool).or_else(other) else { return };
+    let Some(named) = keys::step_metric(key, unit, tool, summary) else { return };
     let column =
         columns.entry(named.name).or_insert_with(|| Column { unit: named.unit, line, ..Column::default() });
     column.values.push(value * named.factor);

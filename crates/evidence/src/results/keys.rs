@@ -6,6 +6,7 @@ use assay_model::names;
 use assay_model::{Scope, Unit};
 use serde_json::{Map, Value};
 
+use crate::vocabulary::{MetricKind, Vocabulary, words};
 use crate::writeup::vocabulary::{metric_name, setting_name};
 use tables::{CONFIGURATION, ELSEWHERE, METRICS, SETTINGS};
 
@@ -147,6 +148,26 @@ pub(super) fn metric(keys: &[&str], unit: Option<&str>, tool: Tool) -> Option<Na
         told,
         statistic,
     )
+}
+
+/// The metric that a key of a step names: a trainer's own keys say which data a loss was taken on, so that the
+/// vocabulary of logs decides over the words of result tables.
+pub(super) fn step_metric(key: &str, unit: Option<&str>, tool: Tool, summary: bool) -> Option<Named> {
+    let exact = METRICS.iter().any(|(known, of, _)| *known == normal(key) && of.is_none_or(|of| of == tool));
+    // Next to a validation loss, `train_loss` is the loss of the epoch, not the mean of the run.
+    if tool != Tool::Unknown || exact && (summary || normal(key) != "train_loss") {
+        return metric(&[key], unit, tool);
+    }
+    let vocabulary = Vocabulary::built_in();
+    let spoken = words(key);
+    // `num_loss_tokens` counts tokens.
+    let counts = spoken.first().is_some_and(|word| ["num", "n", "number", "count"].contains(&word.as_str()));
+    if counts || vocabulary.counter(key).is_some() {
+        return None;
+    }
+    let named = vocabulary.header(&key.replace('/', " ")).filter(|named| named.kind != MetricKind::Ignore)?;
+    let (name, unit) = (named.name(), named.unit);
+    Some(Named { name, unit, factor: named.factor, scope: None, prediction: false })
 }
 
 fn named(name: &str, told: Option<&str>, statistic: Option<Stat>, tool: Tool) -> Option<Named> {

@@ -7,7 +7,8 @@ use super::number::scaled;
 use super::prose::number_value;
 use super::units::{unit_of, unknown};
 use super::vocabulary::words::words;
-use super::vocabulary::{metric_name, setting_name};
+use super::vocabulary::{device, metric_name, other_metric, platform, setting_name, specific_name};
+use crate::vocabulary::{MetricKind, Vocabulary};
 
 /// How many values are kept, over all arrays of one reader.
 pub const MOST_VALUES: usize = 100_000;
@@ -316,14 +317,24 @@ impl Open {
         let meaning = meaning(&self.label);
         // A bracket behind an unknown word may be a reference: `see [2.5]`.
         let is_doubtful = self.all_whole || !self.is_assigned && self.seen < 3;
+        // Weights are no measurements, and a printed tensor without a name may be anything.
+        let spoken = words(&self.label);
+        let unnamed = matches!(spoken.last().map(String::as_str), Some("array" | "tensor"));
+        if unnamed || meaning.is_none() && Vocabulary::built_in().is_budget(&spoken) {
+            return None;
+        }
         if self.values.is_empty() || setting_name(bare).is_some() || meaning.is_none() && is_doubtful {
             return None;
         }
-        let (metric, told) = meaning.unwrap_or_else(|| (names::TIMING.to_owned(), None));
+        // Numbers under words that nobody knows keep these words.
+        let (metric, told) = meaning.unwrap_or_else(|| (own_name(&self.label), None));
         let has_no_unit =
             matches!(names::unit(&metric), Unit::One | Unit::Fraction) && metric != names::TIMING;
         let (unit, factor) = match told {
             Some(told) => told,
+            None if is_share(&metric) && self.values.iter().all(|value| (0.0..=1.0).contains(value)) => {
+                (Unit::Fraction, 1.0)
+            }
             None if has_no_unit => (names::unit(&metric), 1.0),
             None => (unknown(), 1.0),
         };
@@ -358,11 +369,26 @@ fn meaning(label: &str) -> Option<(String, Option<(Unit, f64)>)> {
     if let Some(word) = metric_name(label) {
         let is_time = names::unit(word.name) == Unit::Seconds;
         let is_vague = word.name == names::DURATION_REPORTED;
-        let name = if is_time && is_vague { names::TIMING.to_owned() } else { word.full_name() };
+        let name = if is_time && is_vague { names::TIMING.to_owned() } else { specific_name(label, &word) };
         return Some((name, told));
+    }
+    if let Some(named) = other_metric(label) {
+        let told = (named.unit != Unit::One).then_some((named.unit.clone(), named.factor));
+        return Some((named.name(), told));
     }
     (has("time") || has("timing") || has("duration") || has("elapsed"))
         .then(|| (names::TIMING.to_owned(), None))
+}
+
+fn is_share(metric: &str) -> bool {
+    Vocabulary::built_in().kind(metric) == Some(MetricKind::Share)
+}
+
+/// The label's own words; those of a system or of nothing are of times, the one thing that is printed without a name.
+fn own_name(label: &str) -> String {
+    let words = words(label);
+    let named = !words.is_empty() && words.len() <= 4 && platform(label).is_none() && device(label).is_none();
+    if named { words.join("_") } else { names::TIMING.to_owned() }
 }
 
 /// The label without `tensor(`, quotes, emphasis and the sign that ends it.

@@ -3,7 +3,9 @@
 use assay_model::names::{self, setting};
 use assay_model::{Column, Role, Span, Table, TableCell, TableRow, Unit};
 
+mod captions;
 mod own;
+mod splits;
 
 use super::Context;
 use super::cell::{CellParts, cell, list};
@@ -11,7 +13,10 @@ use super::markup::plain;
 use super::raw::RawTable;
 use super::units::times;
 use super::vocabulary::words::words;
-use super::vocabulary::{device, metric_name, metric_of, other_metric, platform, setting_name, statistic};
+use super::vocabulary::{
+    device, metric_name, metric_of, other_metric, platform, setting_name, specific_name, statistic,
+};
+use crate::vocabulary::{CounterKind, MetricKind, Vocabulary};
 
 /// Words over a column that holds ratios of other columns.
 const RATIO_WORDS: [&str; 12] = [
@@ -47,7 +52,7 @@ pub fn interpret(raw: RawTable, context: &Context) -> Table {
     if transposed {
         read_transposed(&mut table, &raw.rows);
     } else {
-        read_upright(&mut table, &raw.rows);
+        read_upright(&mut table, &raw.rows, context);
     }
     name_training_tokens(&mut table);
     table
@@ -80,7 +85,7 @@ fn is_transposed(header: &[String], rows: &[Vec<(String, u64)>]) -> bool {
     metrics >= 1 && (metrics + settings) * 2 >= labels.len()
 }
 
-fn read_upright(table: &mut Table, rows: &[Vec<(String, u64)>]) {
+fn read_upright(table: &mut Table, rows: &[Vec<(String, u64)>], context: &Context) {
     let width = table.columns.len();
     let mut units: Vec<Option<(Unit, f64)>> = Vec::with_capacity(width);
     let mut taken: Vec<Role> = Vec::new();
@@ -95,7 +100,9 @@ fn read_upright(table: &mut Table, rows: &[Vec<(String, u64)>]) {
         taken.push(column.role.clone());
         units.push(bare_unit(&column.header, &column.role, &cells));
     }
+    captions::name_columns(table, rows, context, &mut units);
     own::name_settings(table, rows);
+    splits::name_columns(table);
     name_repeats(table, rows, &mut units);
     for row in rows {
         let row = &own::with_fewer_repeats(table, row);
@@ -115,13 +122,8 @@ fn column_role(header: &str, cells: &[CellParts], index: usize) -> Role {
     let numbers = cells.iter().filter(|cell| cell.value.is_some()).count();
     let texts = cells.iter().filter(|cell| is_text(cell)).count();
     let lists = cells.iter().filter(|cell| list(&cell.text, None).is_some()).count();
-    match words(header).as_slice() {
-        [word] if !header.to_lowercase().ends_with('s') => match word.as_str() {
-            "epoch" if numbers > 0 => return Role::Metric(names::EPOCH.to_owned()),
-            "step" | "iteration" if numbers > 0 => return Role::Metric(names::STEPS.to_owned()),
-            _ => {}
-        },
-        _ => {}
+    if let Some(name) = progress(header).filter(|_| numbers > 0) {
+        return Role::Metric(name.to_owned());
     }
     if let Some(name) = setting_name(header).or_else(|| setting_name(header.split(['(', '[']).next()?)) {
         return setting_role(name, numbers, texts, cells);
@@ -134,7 +136,7 @@ fn column_role(header: &str, cells: &[CellParts], index: usize) -> Role {
     match word {
         Some(_) if is_ratio && unit.as_ref() == Some(&times()) => Role::Ratio,
         Some(word) if numbers + lists > 0 || cells.iter().any(|cell| cell.problem.is_some()) => {
-            Role::Metric(word.full_name())
+            Role::Metric(specific_name(header, &word))
         }
         _ if is_ratio || numbers > 0 && unit.as_ref() == Some(&times()) => Role::Ratio,
         _ if texts > numbers || index == 0 && numbers == 0 => Role::Label,
@@ -142,12 +144,29 @@ fn column_role(header: &str, cells: &[CellParts], index: usize) -> Role {
     }
 }
 
+/// The name of a column that counts epochs or steps. `Epochs` and `Steps` alone are how many there were to be.
+fn progress(header: &str) -> Option<&'static str> {
+    let spoken = words(header);
+    let alone = spoken.len() == 1 && header.to_lowercase().ends_with('s');
+    let counts = ["epoch", "step", "iteration", "iter", "timestep", "update", "episode"];
+    if alone || !spoken.last().is_some_and(|word| counts.contains(&word.as_str())) {
+        return None;
+    }
+    Some(match Vocabulary::built_in().counter(&header.replace('/', " "))? {
+        CounterKind::Epoch => names::EPOCH,
+        CounterKind::Step => names::STEPS,
+    })
+}
+
 fn setting_role(name: &'static str, numbers: usize, texts: usize, cells: &[CellParts]) -> Role {
     let name = match name {
         // `GPU` over names is the kind of device, over numbers it is how many.
         setting::DEVICES if texts > numbers => setting::DEVICE,
         setting::DEVICE if numbers > texts => setting::DEVICES,
-        setting::MODEL if common_unit(cells) == Some(Unit::Bytes) => return Role::Unknown,
+        // Sizes of data are no names of models.
+        setting::MODEL if common_unit(cells) == Some(Unit::Bytes) || numbers > texts && numbers > 0 => {
+            return Role::Unknown;
+        }
         other => other,
     };
     let is_switch = matches!(name, setting::WARMUP | setting::PROFILER | setting::COMPILE_CACHE);
@@ -176,10 +195,12 @@ fn bare_unit(header: &str, role: &Role, cells: &[CellParts]) -> Option<(Unit, f6
     if let Some(told) = word.as_ref().and_then(|word| word.told()) {
         return Some(told);
     }
-    if word.is_none()
+    if word.as_ref().is_none_or(|word| word.name == names::QUALITY)
         && let Some(other) = other_metric(header)
     {
-        return Some((other.unit, other.factor));
+        let mut bare = cells.iter().filter(|cell| !cell.unit_told).filter_map(|cell| cell.value);
+        let share = other.kind == MetricKind::Share && bare.all(|value| (0.0..=1.0).contains(&value));
+        return Some(if share { (Unit::Fraction, 1.0) } else { (other.unit, other.factor) });
     }
     let own = word.map_or_else(|| names::unit(name), |word| names::unit(word.name));
     match own {
@@ -294,7 +315,7 @@ fn row_role(label: &str, cells: &[CellParts]) -> Role {
         return Role::Setting(name.to_owned());
     }
     match metric_of(label, common_unit(cells).as_ref()) {
-        Some(word) => Role::Metric(word.full_name()),
+        Some(word) => Role::Metric(specific_name(label, &word)),
         None if words(label).iter().any(|word| RATIO_WORDS.contains(&word.as_str())) => Role::Ratio,
         None => Role::Unknown,
     }

@@ -16,7 +16,8 @@ use super::cell::{CellParts, cell, list};
 use super::interpret::is_text_setting;
 use super::prose::{declared, number_value};
 use super::units::unknown;
-use super::vocabulary::{MetricWord, device, metric_of, platform, statistic};
+use super::vocabulary::{MetricWord, device, metric_of, other_metric, platform, statistic};
+use crate::vocabulary::{MetricKind, NamedMetric, Split, Vocabulary};
 
 /// The runs that a table states. A row without any number is in the table, and is no run.
 pub fn runs(table: &Table, context: &Context) -> Vec<ReadRun> {
@@ -110,11 +111,15 @@ impl Reader<'_> {
     fn column_run(&self, index: usize) -> Option<ReadRun> {
         let column = self.table.columns.get(index).filter(|column| column.role == Role::Unknown)?;
         let mut run = self.bare_run(self.table.span.first, self.table.span.last);
+        let split = Vocabulary::built_in().split(&column.header);
         for row in &self.table.rows {
             let (Some(label), Some(cell)) = (row.cells.first(), row.cells.get(index)) else { continue };
             match &row.role {
                 Role::Setting(name) => run.settings.extend(self.setting(name, cell)),
-                Role::Metric(name) => run.observations.extend(self.observations(name, &label.text, cell)),
+                Role::Metric(name) => {
+                    let name = on_split(name, &label.text, split);
+                    run.observations.extend(self.observations(&name, &label.text, cell));
+                }
                 _ => {}
             }
         }
@@ -159,9 +164,12 @@ impl Reader<'_> {
         }
         let is_progress =
             |role: &Role| matches!(role, Role::Metric(name) if name == names::EPOCH || name == names::STEPS);
-        let index = self.table.columns.iter().position(|column| is_progress(&column.role))?;
-        let steps: Vec<f64> = self.values(index).map(|(_, value, _)| value).collect();
-        (steps.len() >= 2 && steps.is_sorted_by(|before, after| before < after)).then_some(index)
+        let rises = |index: usize| {
+            let steps: Vec<f64> = self.values(index).map(|(_, value, _)| value).collect();
+            steps.len() >= 2 && steps.is_sorted_by(|before, after| before < after)
+        };
+        let mut columns = self.table.columns.iter().enumerate();
+        columns.find(|(index, column)| is_progress(&column.role) && rises(*index)).map(|(index, _)| index)
     }
 
     fn values(&self, index: usize) -> impl Iterator<Item = (&TableRow, f64, &TableCell)> {
@@ -174,11 +182,11 @@ impl Reader<'_> {
         let mut run = self.bare_run(self.table.span.first, self.table.span.last);
         for (index, column) in self.table.columns.iter().enumerate() {
             let Role::Metric(name) = &column.role else { continue };
-            if let Some((_, _, last)) = self.values(index).last() {
-                run.observations.extend(self.observations(name, &column.header, last));
-            }
             if index == progress {
                 continue;
+            }
+            if let Some((_, _, last)) = self.values(index).last() {
+                run.observations.extend(self.observations(name, &column.header, last));
             }
             let mut series = Series { metric: name.clone(), ..Series::default() };
             for (row, value, cell) in self.values(index) {
@@ -256,6 +264,11 @@ impl Reader<'_> {
 
     fn observations(&self, name: &str, header: &str, cell: &TableCell) -> Vec<Observation> {
         let Some(value) = cell.value.filter(|value| value.is_finite()) else { return Vec::new() };
+        // A percentage in a column of times or counts is a ratio of its other rows.
+        let counted = matches!(Vocabulary::built_in().kind(name), Some(MetricKind::Count | MetricKind::Time));
+        if counted && cell.unit == Some(Unit::Fraction) {
+            return Vec::new();
+        }
         let word = metric_of(header, cell.unit.as_ref())
             .or_else(|| header.rsplit_once(" / ").and_then(|(_, last)| metric_of(last, cell.unit.as_ref())));
         let is_prediction = word.as_ref().is_some_and(|word| word.prediction);
@@ -276,6 +289,12 @@ impl Reader<'_> {
         }
         found
     }
+}
+
+/// The name of a row's metric under a column that names a split: `Accuracy` under `Training Set`.
+fn on_split(name: &str, label: &str, split: Option<Split>) -> String {
+    let named = other_metric(label).filter(|named| named.split.is_none() && split.is_some());
+    named.map_or_else(|| name.to_owned(), |named| NamedMetric { split, ..named }.name())
 }
 
 fn cell_parts(table_cell: &TableCell, word: Option<&MetricWord>) -> CellParts {

@@ -8,6 +8,8 @@
 //! | `vocabulary/metrics.rs` | names of metrics with unit, scope and statistic |
 //! | `vocabulary/platforms.rs` | makes of machines and kinds of devices |
 
+use assay_model::names;
+
 use crate::vocabulary::{MetricKind, NamedMetric, Vocabulary};
 
 pub mod metrics;
@@ -18,6 +20,13 @@ pub mod words;
 pub use metrics::{MetricWord, Statistic, is_telling, metric_name, metric_of, statistic};
 pub use platforms::{device, platform};
 pub use settings::setting_name;
+
+/// The name of what a header measures. Where the words of tables only know that it is a quality, the vocabulary of logs
+/// knows which.
+pub(crate) fn specific_name(header: &str, word: &MetricWord) -> String {
+    let other = (word.name == names::QUALITY).then(|| other_metric(header)).flatten();
+    other.map_or_else(|| word.full_name(), |named| named.name())
+}
 
 /// The metric that a header names in words that only the vocabulary of logs knows: `metrics/mAP50(B)`.
 pub(crate) fn other_metric(header: &str) -> Option<NamedMetric> {

@@ -54,6 +54,42 @@ impl Distribution {
         self.counts[place] += 1;
     }
 
+    /// Adds all values of another distribution.
+    pub fn merge(&mut self, other: &Distribution) {
+        if other.count == 0 {
+            return;
+        }
+        if self.count == 0 {
+            *self = other.clone();
+            return;
+        }
+        let first = self.first.min(other.first);
+        let end = (self.first + self.counts.len()).max(other.first + other.counts.len());
+        let mut counts = vec![0; end - first];
+        for from in [&*self, other] {
+            let places = counts[from.first - first..].iter_mut().zip(&from.counts);
+            places.for_each(|(sum, count)| *sum += count);
+        }
+        (self.counts, self.first) = (counts, first);
+        self.count += other.count;
+        self.sum += other.sum;
+        self.sum_of_squares += other.sum_of_squares;
+        (self.least, self.most) = (self.least.min(other.least), self.most.max(other.most));
+    }
+
+    /// The share of values up to `limit`; values of its bucket count in proportion.
+    pub fn share_up_to(&self, limit: f64) -> Option<f64> {
+        if self.count == 0 {
+            return None;
+        }
+        let last = bucket(limit);
+        let below = self.counts.iter().take(last.saturating_sub(self.first)).sum::<u64>() as f64;
+        let (low, high) = (value(last, 0.0), value(last, 1.0));
+        let part = if high > low { ((limit - low) / (high - low)).clamp(0.0, 1.0) } else { 1.0 };
+        let inside = last.checked_sub(self.first).and_then(|place| self.counts.get(place)).copied();
+        Some((below + inside.unwrap_or(0) as f64 * part) / self.count as f64)
+    }
+
     /// How many values there are.
     pub fn count(&self) -> u64 {
         self.count
@@ -147,6 +183,21 @@ mod tests {
         assert!((distribution.deviation().unwrap() - 4.082_482_904_6).abs() < 1e-9);
         let high = distribution.quantile(0.99).unwrap();
         assert!((high - 9.79).abs() < 0.01, "{high}");
+    }
+
+    #[test]
+    fn parts_together_are_the_whole() {
+        let values = [0.5, 3.0, 0.02, 7.0, 7.0, 0.9];
+        let mut whole = Distribution::default();
+        values.into_iter().for_each(|value| whole.add(value));
+        let mut parts = [Distribution::default(), Distribution::default(), Distribution::default()];
+        values.into_iter().enumerate().for_each(|(place, value)| parts[place % 2].add(value));
+        let [mut together, other, empty] = parts;
+        [other, empty].iter().for_each(|part| together.merge(part));
+        assert_eq!((together.count(), together.min(), together.max()), (6, Some(0.02), Some(7.0)));
+        assert_eq!(together.quantile(0.5), whole.quantile(0.5));
+        assert!((whole.share_up_to(1.0).unwrap() - 0.5).abs() < 1e-12);
+        assert_eq!((whole.share_up_to(0.001), whole.share_up_to(9.0)), (Some(0.0), Some(1.0)));
     }
 
     #[test]

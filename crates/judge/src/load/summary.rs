@@ -2,7 +2,7 @@
 
 use assay_stats::proportion::wilson;
 
-use super::{Distribution, Request, Window};
+use super::{Batched, BatchedShare, Request, Slices, Window};
 use crate::CONFIDENCE;
 
 /// Bounds that a request must meet to be good, in seconds.
@@ -36,7 +36,7 @@ impl Bounds {
     }
 }
 
-/// A share of requests with Wilson's interval.
+/// A share of requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Share {
     /// How many.
@@ -51,7 +51,7 @@ impl Share {
         (self.all > 0).then(|| self.of as f64 / self.all as f64)
     }
 
-    /// Its interval.
+    /// Wilson's interval, for requests that say nothing of each other: answers that are right or wrong.
     pub fn interval(&self) -> Option<(f64, f64)> {
         let interval = wilson(usize::try_from(self.of).ok()?, usize::try_from(self.all).ok()?, CONFIDENCE)?;
         Some((interval.low, interval.high))
@@ -86,63 +86,89 @@ pub struct Tokens {
 pub struct Summary {
     /// The window that rates are taken over.
     pub window: Window,
+    /// Whether there were SLOs.
+    pub has_bounds: bool,
     /// Requests that ended well, of all but the warm-up.
     pub success: Share,
     /// Requests that met the bounds, of all but the warm-up.
     pub good: Share,
+    success_batches: BatchedShare,
+    good_batches: BatchedShare,
+    /// Requests that had not ended when the load was stopped; no other number counts them.
+    pub unfinished: u64,
     /// Time to first token from the intended send time.
-    pub ttft: Distribution,
+    pub ttft: Batched,
     /// Time to first token from the real send time.
-    pub ttft_from_send: Distribution,
+    pub ttft_from_send: Batched,
     /// Time to first output token from the intended send time.
-    pub ttfo: Distribution,
+    pub ttfo: Batched,
     /// Gaps between chunks.
-    pub itl: Distribution,
+    pub itl: Batched,
     /// Time per token.
-    pub tpot: Distribution,
+    pub tpot: Batched,
     /// Tokens per chunk.
-    pub tokens_per_chunk: Distribution,
+    pub tokens_per_chunk: Batched,
     /// End to end from the intended send time.
-    pub e2e: Distribution,
+    pub e2e: Batched,
     /// End to end from the real send time.
-    pub e2e_from_send: Distribution,
+    pub e2e_from_send: Batched,
     /// Output tokens per second of a request.
-    pub output_rate: Distribution,
+    pub output_rate: Batched,
     /// Answers that are exactly right, of those whose right answer is known.
     pub exact: Share,
     /// F1 of those answers.
-    pub f1: Distribution,
+    pub f1: Batched,
     /// How long requests waited, as the server reports.
-    pub server_queue: Distribution,
+    pub server_queue: Batched,
     /// How long prompts took, as the server reports.
-    pub server_prompt: Distribution,
+    pub server_prompt: Batched,
     /// How long outputs took, as the server reports.
-    pub server_output: Distribution,
+    pub server_output: Batched,
     /// Counts of tokens.
     pub tokens: Tokens,
     /// Requests that ended well inside the window.
-    pub ended_inside: u64,
+    pub ended_inside: Slices,
     /// Good requests that ended inside the window.
-    pub good_inside: u64,
+    pub good_inside: Slices,
     /// Tokens that arrived inside the window; unknown if those of a request are.
-    pub tokens_inside: f64,
+    pub tokens_inside: Slices,
+    /// The same with the tokens of prompts, which count when the first token of their answer comes.
+    pub all_tokens_inside: Slices,
 }
 
 impl Summary {
     /// Output tokens per second of all requests together; none if the tokens of some are unknown.
     pub fn output_throughput(&self) -> Option<f64> {
-        let is_known = self.tokens.unknown == 0 && self.tokens.output > 0;
-        (is_known && self.window.length_s() > 0.0).then(|| self.tokens_inside / self.window.length_s())
+        self.tokens_inside.rate().filter(|_| self.are_tokens_known())
+    }
+
+    /// Prompt and output tokens per second; none if the tokens of some are unknown.
+    pub fn total_token_throughput(&self) -> Option<f64> {
+        self.all_tokens_inside.rate().filter(|_| self.are_tokens_known() && self.tokens.prompt > 0)
+    }
+
+    fn are_tokens_known(&self) -> bool {
+        self.tokens.unknown == 0 && self.tokens.output > 0
     }
 
     /// Requests per second.
     pub fn request_throughput(&self) -> Option<f64> {
-        (self.window.length_s() > 0.0).then(|| self.ended_inside as f64 / self.window.length_s())
+        self.ended_inside.rate()
     }
 
     /// Good requests per second.
     pub fn goodput(&self) -> Option<f64> {
-        (self.window.length_s() > 0.0).then(|| self.good_inside as f64 / self.window.length_s())
+        self.good_inside.rate()
+    }
+
+    /// The interval of the share of requests that succeeded.
+    pub fn success_interval(&self) -> Option<(f64, f64)> {
+        self.success_batches.interval()
+    }
+
+    /// The interval of the share of good requests.
+    pub fn good_interval(&self) -> Option<(f64, f64)> {
+        self.good_batches.interval()
     }
 
     /// The share of prompt tokens that came from the server's cache, where it reports them.
@@ -170,26 +196,31 @@ impl Collector {
     pub fn new(window: Window, bounds: Bounds) -> Collector {
         let summary = Summary {
             window,
+            has_bounds: !bounds.is_empty(),
             success: Share::default(),
             good: Share::default(),
-            ttft: Distribution::default(),
-            ttft_from_send: Distribution::default(),
-            ttfo: Distribution::default(),
-            itl: Distribution::default(),
-            tpot: Distribution::default(),
-            tokens_per_chunk: Distribution::default(),
-            e2e: Distribution::default(),
-            e2e_from_send: Distribution::default(),
-            output_rate: Distribution::default(),
+            success_batches: BatchedShare::default(),
+            good_batches: BatchedShare::default(),
+            unfinished: 0,
+            ttft: Batched::default(),
+            ttft_from_send: Batched::default(),
+            ttfo: Batched::default(),
+            itl: Batched::default(),
+            tpot: Batched::default(),
+            tokens_per_chunk: Batched::default(),
+            e2e: Batched::default(),
+            e2e_from_send: Batched::default(),
+            output_rate: Batched::default(),
             exact: Share::default(),
-            f1: Distribution::default(),
-            server_queue: Distribution::default(),
-            server_prompt: Distribution::default(),
-            server_output: Distribution::default(),
+            f1: Batched::default(),
+            server_queue: Batched::default(),
+            server_prompt: Batched::default(),
+            server_output: Batched::default(),
             tokens: Tokens::default(),
-            ended_inside: 0,
-            good_inside: 0,
-            tokens_inside: 0.0,
+            ended_inside: Slices::new(window),
+            good_inside: Slices::new(window),
+            tokens_inside: Slices::new(window),
+            all_tokens_inside: Slices::new(window),
         };
         Collector { summary, bounds }
     }
@@ -202,18 +233,24 @@ impl Collector {
         }
         let is_good = self.bounds.are_met(request);
         let summary = &mut self.summary;
+        // Tokens of a request that failed later were delivered all the same.
+        summary.arrived(request);
+        if request.is_unfinished {
+            summary.unfinished += 1;
+            return;
+        }
         summary.success.all += 1;
         summary.good.all += 1;
         summary.good.of += u64::from(is_good);
-        // Tokens of a request that failed later were delivered all the same.
-        summary.tokens_inside += inside(request, &summary.window);
+        summary.success_batches.add(request.is_success);
+        summary.good_batches.add(is_good);
         if !request.is_success {
             return;
         }
         summary.success.of += 1;
-        if summary.window.has(request.end_at_s) {
-            summary.ended_inside += 1;
-            summary.good_inside += u64::from(is_good);
+        summary.ended_inside.add(request.end_at_s, 1.0);
+        if is_good {
+            summary.good_inside.add(request.end_at_s, 1.0);
         }
         summary.latencies(request);
         summary.reported_by_server(request);
@@ -238,11 +275,32 @@ impl Summary {
         if let Some(first) = request.first_output_at_s {
             self.ttfo.add(first - request.intended_at_s);
         }
-        for pair in request.arrivals.windows(2) {
-            self.itl.add(pair[1].0 - pair[0].0);
+        if request.arrivals.len() > 1 {
+            self.itl.add_all(request.arrivals.windows(2).map(|pair| pair[1].0 - pair[0].0));
         }
         if let Some(time) = request.tpot_s() {
             self.tpot.add(time);
+        }
+    }
+
+    /// Counts the tokens of a request when they arrived. They are spread over its chunks where the server does not report
+    /// those of each; an answer that is no stream arrives at its end.
+    fn arrived(&mut self, request: &Request) {
+        let first_at_s = request.first_token_at_s.unwrap_or(request.end_at_s);
+        if let Some(prompt) = request.prompt_tokens {
+            self.all_tokens_inside.add(first_at_s, prompt as f64);
+        }
+        let tokens = request.tokens();
+        if request.arrivals.is_empty() {
+            let tokens = tokens.unwrap_or(0) as f64;
+            self.tokens_inside.add(request.end_at_s, tokens);
+            return self.all_tokens_inside.add(request.end_at_s, tokens);
+        }
+        let each = tokens.map_or(0.0, |tokens| tokens as f64 / request.arrivals.len() as f64);
+        for (at_s, known) in &request.arrivals {
+            let count = known.map_or(each, f64::from);
+            self.tokens_inside.add(*at_s, count);
+            self.all_tokens_inside.add(*at_s, count);
         }
     }
 
@@ -292,26 +350,6 @@ impl Summary {
             if request.token_events > 0 {
                 self.tokens_per_chunk.add(count as f64 / request.token_events as f64);
             }
-        }
-    }
-}
-
-/// Tokens of a request that arrived inside the window. Its tokens are spread over its chunks where the server does not report
-/// those of each; an answer that is no stream arrives at its end.
-fn inside(request: &Request, window: &Window) -> f64 {
-    let chunks = request.arrivals.len() as f64;
-    match request.tokens() {
-        Some(tokens) if request.arrivals.is_empty() => {
-            if window.has(request.end_at_s) {
-                tokens as f64
-            } else {
-                0.0
-            }
-        }
-        tokens => {
-            let each = tokens.map_or(0.0, |tokens| tokens as f64 / chunks);
-            let arrived = request.arrivals.iter().filter(|(at_s, _)| window.has(*at_s));
-            arrived.map(|(_, known)| known.map_or(each, f64::from)).sum()
         }
     }
 }
@@ -405,7 +443,7 @@ mod tests {
         collector.add(&Request { warm_up: true, ..packed() });
         let summary = collector.finish();
         assert_eq!((summary.good, summary.success), (Share { of: 1, all: 2 }, Share { of: 1, all: 2 }));
-        let (low, high) = summary.success.interval().unwrap();
-        assert!(low > 0.05 && high < 0.95, "{low} {high}");
+        assert_eq!(summary.success_interval(), None, "two requests have no interval");
+        assert_eq!(summary.unfinished, 0);
     }
 }

@@ -1,4 +1,4 @@
-//! Whether the client itself merged the result. A result that it merged is never ranked.
+//! Whether a result can be trusted, as a whole and for single metrics. An invalid result is never ranked.
 
 use super::Summary;
 
@@ -28,6 +28,8 @@ impl Validity {
 pub struct Reason {
     /// How much it weighs.
     pub validity: Validity,
+    /// The metric that it concerns; none if it concerns all.
+    pub metric: Option<&'static str>,
     /// What was seen.
     pub text: String,
     /// What to do.
@@ -66,14 +68,34 @@ pub struct Client {
     pub merged: Option<f64>,
     /// The share of reads without a time stamp of the kernel.
     pub unstamped: Option<f64>,
+    /// Output tokens that a trace asks for, as a mean over requests.
+    pub trace_output_tokens: Option<f64>,
 }
 
 /// Judges one endpoint's result.
 pub fn verdict(client: &Client, summary: &Summary) -> Verdict {
-    let checks = [lag, schedule, in_flight, cpu, connections, unstamped, success, cache];
+    let checks = [lag, schedule, in_flight, cpu, connections, unstamped, success, unfinished, outputs, cache];
     let reasons: Vec<Reason> = checks.iter().filter_map(|check| check(client, summary)).collect();
-    let validity = reasons.iter().map(|reason| reason.validity).max().unwrap_or(Validity::Valid);
+    let weight = |reason: &Reason| match reason.metric {
+        None => reason.validity,
+        // The other metrics are as good as before.
+        Some(_) => reason.validity.min(Validity::Suspect),
+    };
+    let validity = reasons.iter().map(weight).max().unwrap_or(Validity::Valid);
     Verdict { validity, reasons }
+}
+
+impl Verdict {
+    /// The verdict on one metric.
+    pub fn of(&self, metric: &str) -> Validity {
+        let concerns = |reason: &&Reason| reason.metric.is_none_or(|one| one == metric);
+        self.reasons.iter().filter(concerns).map(|reason| reason.validity).max().unwrap_or(Validity::Valid)
+    }
+
+    /// Why the whole result is invalid.
+    pub fn worst(&self) -> Option<&Reason> {
+        self.reasons.iter().find(|reason| reason.metric.is_none() && reason.validity == Validity::Invalid)
+    }
 }
 
 /// Suspect from the first bound on, invalid from the second.
@@ -95,14 +117,14 @@ fn lag(client: &Client, summary: &Summary) -> Option<Reason> {
         return None;
     }
     let text = format!(
-        "ITL is not valid: {:.1} % of the tokens share a time stamp (read lag p99 {:.1} ms, a chunk every {:.1} ms); \
-         TTFT, end-to-end latency and throughput are not affected",
+        "itl is not valid: {:.1} % of the tokens share a time stamp (read lag p99 {:.1} ms, a chunk every {:.1} ms); \
+         ttft, e2e and throughput are not affected",
         merged * 100.0,
         lag * 1e3,
         gap * 1e3
     );
     let hint = "use more threads, fewer streams, or a machine with less other work";
-    Some(Reason { validity: Validity::Suspect, text, hint })
+    Some(Reason { metric: Some("itl"), validity: Validity::Invalid, text, hint })
 }
 
 fn schedule(client: &Client, summary: &Summary) -> Option<Reason> {
@@ -113,7 +135,7 @@ fn schedule(client: &Client, summary: &Summary) -> Option<Reason> {
     let text =
         format!("schedule lag p99 {:.1} ms, for requests that take {:.1} ms", late * 1e3, typical * 1e3);
     let hint = "allow more requests in flight, use more threads, or lower the rate";
-    Some(Reason { validity, text, hint })
+    Some(Reason { metric: None, validity, text, hint })
 }
 
 /// Streams wait after a failure, so that says something of the client only where nothing failed.
@@ -121,14 +143,19 @@ fn in_flight(client: &Client, summary: &Summary) -> Option<Reason> {
     let share = client.in_flight.filter(|_| !has_failures(summary))?;
     let validity = graded(1.0 - share, 0.05, 0.2)?;
     let text = format!("only {:.0} % of the requested streams were in flight", share * 100.0);
-    Some(Reason { validity, text, hint: "use more threads, or find out what delays connections" })
+    Some(Reason {
+        metric: None,
+        validity,
+        text,
+        hint: "use more threads, or find out what delays connections",
+    })
 }
 
 fn cpu(client: &Client, _: &Summary) -> Option<Reason> {
     let share = client.cpu?;
     let validity = graded(share, 0.8, 0.97)?;
     let text = format!("a client thread used {:.0} % of its core", share * 100.0);
-    Some(Reason { validity, text, hint: "use more threads with --threads" })
+    Some(Reason { metric: None, validity, text, hint: "use more threads with --threads" })
 }
 
 /// A connection that could not be made or was cut has to be made again, which is no matter of keep-alive.
@@ -136,10 +163,16 @@ fn connections(client: &Client, summary: &Summary) -> Option<Reason> {
     let expected = client.connections_expected.filter(|_| !has_failures(summary))?;
     let is_many = client.connections > expected + expected / 2 + 2;
     is_many.then(|| Reason {
+        metric: None,
         validity: Validity::Suspect,
         text: format!(
-            "{} connections were opened for {} requests, where {expected} would do: connecting is part of the latencies",
-            client.connections, client.requests
+            "{} connections were opened for {} requests, where {expected} would do: connecting is part of the latencies{}",
+            client.connections,
+            client.requests,
+            match client.sent_anew {
+                0 => String::new(),
+                count => format!("; {count} requests met a connection that the server had closed, and were sent anew"),
+            }
         ),
         hint: "the server closes connections after an answer or while they are idle; see its keep-alive setting",
     })
@@ -149,7 +182,12 @@ fn unstamped(client: &Client, _: &Summary) -> Option<Reason> {
     let share = client.unstamped?;
     let validity = graded(share, 0.02, 2.0)?;
     let text = format!("{:.1} % of the reads have no kernel time stamp", share * 100.0);
-    Some(Reason { validity, text, hint: "times of those reads are those of the program, which may be late" })
+    Some(Reason {
+        metric: None,
+        validity,
+        text,
+        hint: "times of those reads are those of the program, which may be late",
+    })
 }
 
 /// Latencies are those of the requests that succeeded. Where others failed, that is not the load that was asked for.
@@ -157,18 +195,49 @@ fn success(_: &Client, summary: &Summary) -> Option<Reason> {
     let success = summary.success;
     let failed = success.all - success.of;
     let validity = match (success.of, failed) {
+        (0, 0) => Validity::Invalid,
         (_, 0) => return None,
         (of, failed) if of <= failed => Validity::Invalid,
         _ => Validity::Suspect,
     };
     let text = match success.of {
+        0 if failed == 0 => "nothing was measured".to_owned(),
         0 => "no request succeeded".to_owned(),
         of => format!(
             "{failed} of {} requests failed: the metrics describe the {of} that succeeded",
             success.all
         ),
     };
-    Some(Reason { validity, text, hint: "the faults say why" })
+    Some(Reason { metric: None, validity, text, hint: "the faults say why" })
+}
+
+/// Requests that were in flight when the load was stopped are the long ones rather than the short ones.
+fn unfinished(_: &Client, summary: &Summary) -> Option<Reason> {
+    let count = summary.unfinished;
+    let all = count + summary.success.all;
+    let validity = graded(count as f64 / all as f64, 0.05, 2.0)?;
+    let text =
+        format!("{count} of {all} requests were unfinished when the load was stopped, and are left out");
+    Some(Reason {
+        metric: None,
+        validity,
+        text,
+        hint: "long requests are more often left out: let the load end",
+    })
+}
+
+/// A trace says how long answers are; a server that stops earlier is measured under another load.
+fn outputs(client: &Client, summary: &Summary) -> Option<Reason> {
+    let wanted = client.trace_output_tokens?;
+    let seen = summary.tokens.output as f64 / (summary.tokens.by_server + summary.tokens.by_tokenizer) as f64;
+    let validity = graded((seen / wanted - 1.0).abs(), 0.1, f64::INFINITY)?;
+    let text = format!("answers have {seen:.0} tokens on average, and the trace says {wanted:.0}");
+    Some(Reason {
+        metric: None,
+        validity,
+        text,
+        hint: "--field ignore_eos=true makes vLLM, SGLang and llama.cpp write as many as the trace says",
+    })
 }
 
 /// A prompt that was asked before is answered from the server's prefix cache.
@@ -177,6 +246,7 @@ fn cache(_: &Client, summary: &Summary) -> Option<Reason> {
     let validity = graded(share, 0.1, 2.0)?;
     let text = format!("{:.0} % of the prompt tokens came from the server's cache", share * 100.0);
     Some(Reason {
+        metric: None,
         validity,
         text,
         hint: "use prompts that the server has not seen, or say that this is what you measure",
@@ -206,8 +276,10 @@ mod tests {
         assert_eq!(verdict(&client, &summary(0.020)).validity, Validity::Valid);
         let merged = verdict(&client, &summary(0.002));
         assert_eq!(merged.validity, Validity::Suspect);
+        assert_eq!((merged.of("itl"), merged.of("ttft")), (Validity::Invalid, Validity::Valid));
+        assert_eq!(merged.worst(), None);
         assert!(
-            merged.reasons[0].text.starts_with("ITL") && merged.reasons[0].text.contains("30.0 %"),
+            merged.reasons[0].text.starts_with("itl") && merged.reasons[0].text.contains("30.0 %"),
             "{merged:?}"
         );
     }

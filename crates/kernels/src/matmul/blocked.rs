@@ -47,7 +47,7 @@ struct Run<'a> {
 unsafe impl Sync for Run<'_> {}
 
 impl Run<'_> {
-    /// Carries out one step as soon as the steps it builds on are done. Those come earlier in the list, so some thread
+    /// Runs one step as soon as the steps it builds on are done. Those come earlier in the list, so some thread
     /// has them in hand already.
     ///
     /// # Safety

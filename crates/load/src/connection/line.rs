@@ -15,7 +15,7 @@ use super::chunks::Chunks;
 use crate::fault::{Fault, FaultKind};
 use crate::reactor::Ready;
 use crate::socket::{Received, Socket};
-use crate::tls::{Channel, Trust};
+use crate::tls::{Channel, Trust, handshake_fault};
 
 /// The socket and what is known of it.
 pub(super) struct State {
@@ -79,10 +79,7 @@ impl State {
     /// Goes on with the handshake; true when there is nothing left of it.
     pub(super) fn shake_hands(&mut self, scratch: &mut [u8]) -> Result<bool, Fault> {
         let Some(tls) = &mut self.tls else { return Ok(true) };
-        let failed = |error: io::Error| match error.kind() {
-            io::ErrorKind::InvalidData => Fault::new(FaultKind::Tls, error.to_string()),
-            _ => Fault::new(FaultKind::Tls, format!("the handshake broke off: {error}")),
-        };
+        let failed = |error: io::Error| handshake_fault(&error);
         loop {
             match tls.flush(&self.socket) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.is_full = true,
@@ -98,7 +95,7 @@ impl State {
                 Ok(Received { bytes: 0, .. }) => {
                     return Err(Fault::new(
                         FaultKind::Tls,
-                        "the server closed the connection during the handshake",
+                        "the server closed the connection during the TLS handshake",
                     ));
                 }
                 Ok(received) => self.is_readable = received.bytes == scratch.len() || self.is_ending,

@@ -13,11 +13,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest page that is taken.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// Gets the page at `url`, or the usual one of the endpoint's host.
-pub(super) fn fetch(endpoint: &Endpoint, url: Option<&str>) -> Result<String, MetricsError> {
-    let page = Page::new(endpoint, url)?;
+/// Gets a page.
+pub(super) fn fetch(endpoint: &Endpoint, page: &Page) -> Result<String, MetricsError> {
     let answer =
-        ask(&page, endpoint).map_err(|source| MetricsError::Read { url: page.url.clone(), source })?;
+        ask(page, endpoint).map_err(|source| MetricsError::Read { url: page.url.clone(), source })?;
     let wrong =
         |why: &str| MetricsError::Read { url: page.url.clone(), source: io::Error::other(why.to_owned()) };
     let end =
@@ -40,7 +39,7 @@ fn ask(page: &Page, endpoint: &Endpoint) -> io::Result<Vec<u8>> {
     let socket = TcpStream::connect_timeout(&page.address, PATIENCE)?;
     let mut socket = WithDeadline { socket, deadline };
     let request = format!(
-        "GET {} HTTP/1.1\r\nHost: {}\r\nAccept: text/plain\r\nUser-Agent: assay\r\n{}Connection: close\r\n\r\n",
+        "GET {} HTTP/1.1\r\nHost: {}\r\nAccept: */*\r\nUser-Agent: assay\r\n{}Connection: close\r\n\r\n",
         page.path,
         page.authority,
         page.authorization()
@@ -49,7 +48,8 @@ fn ask(page: &Page, endpoint: &Endpoint) -> io::Result<Vec<u8>> {
         socket.write_all(request.as_bytes())?;
         return whole(socket);
     }
-    let trust = Trust::new(&page.host, endpoint.authority.as_deref()).map_err(io::Error::other)?;
+    let trust =
+        Trust::new(&page.host, endpoint.authority.as_deref(), endpoint.insecure).map_err(io::Error::other)?;
     let mut channel = rustls::StreamOwned::new(trust.connection().map_err(io::Error::other)?, socket);
     channel.write_all(request.as_bytes())?;
     whole(channel)

@@ -133,7 +133,7 @@ pub(super) fn plain(seed: u64, purpose: &str, index: u64, words: u32) -> Result<
 }
 
 /// Makes texts of a given number of tokens.
-struct Maker<'a> {
+pub(super) struct Maker<'a> {
     tokenizer: Option<&'a Tokenizer>,
     /// Words that are one token each, after another word.
     singles: Vec<&'static str>,
@@ -141,11 +141,11 @@ struct Maker<'a> {
 
 impl<'a> Maker<'a> {
     /// Takes a word for a token.
-    fn without_tokenizer() -> Self {
+    pub(super) fn without_tokenizer() -> Self {
         Self { tokenizer: None, singles: Vec::new() }
     }
 
-    fn new(tokenizer: Option<&'a Tokenizer>) -> Self {
+    pub(super) fn new(tokenizer: Option<&'a Tokenizer>) -> Self {
         let mut maker = Self { tokenizer, singles: WORDS.to_vec() };
         let singles: Vec<&str> = WORDS
             .into_iter()
@@ -156,6 +156,10 @@ impl<'a> Maker<'a> {
         maker
     }
 
+    pub(super) fn has_tokenizer(&self) -> bool {
+        self.tokenizer.is_some()
+    }
+
     fn count(&self, text: &str) -> u64 {
         match self.tokenizer {
             Some(tokenizer) => tokenizer.count(text).unwrap_or(0),
@@ -164,7 +168,12 @@ impl<'a> Maker<'a> {
     }
 
     /// A text that begins with `beginning` and has `wanted` tokens.
-    fn extend(&self, beginning: &str, wanted: u32, random: &mut Random) -> Result<String, PromptError> {
+    pub(super) fn extend(
+        &self,
+        beginning: &str,
+        wanted: u32,
+        random: &mut Random,
+    ) -> Result<String, PromptError> {
         let goal = u64::from(wanted);
         let mut text = beginning.to_owned();
         let words = if self.singles.is_empty() { &WORDS[..] } else { &self.singles };

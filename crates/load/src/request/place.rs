@@ -89,12 +89,24 @@ pub(crate) struct Page {
 
 impl Page {
     /// The page at `url`, or `/metrics` of the endpoint's host.
-    pub(crate) fn new(endpoint: &Endpoint, url: Option<&str>) -> Result<Page, EndpointError> {
-        let own = Place::of(endpoint)?;
-        let place = match url {
-            Some(url) => Place::at(url, str::to_owned)?,
-            None => Place::at(&endpoint.url, |_| "/metrics".to_owned())?,
+    pub(crate) fn metrics(endpoint: &Endpoint, url: Option<&str>) -> Result<Page, EndpointError> {
+        match url {
+            Some(url) => Page::new(endpoint, Place::at(url, str::to_owned)?),
+            None => Page::new(endpoint, Place::at(&endpoint.url, |_| "/metrics".to_owned())?),
+        }
+    }
+
+    /// The endpoint's list of models.
+    pub(crate) fn models(endpoint: &Endpoint) -> Result<Page, EndpointError> {
+        let path = |base: &str| {
+            let full = full_path(base, endpoint.api);
+            format!("{}/models", full.strip_suffix(endpoint.api.path()).unwrap_or(base))
         };
+        Page::new(endpoint, Place::at(&endpoint.url, path)?)
+    }
+
+    fn new(endpoint: &Endpoint, place: Place) -> Result<Page, EndpointError> {
+        let own = Place::of(endpoint)?;
         let address = place.address();
         let address = address.map_err(|reason| EndpointError::Dns { host: place.host.clone(), reason })?;
         let is_own = (&own.authority, own.is_secure) == (&place.authority, place.is_secure);
@@ -140,6 +152,14 @@ mod tests {
         Place::of(&endpoint)
             .map(|place| format!("{}:{} {}", place.host, place.port, place.path))
             .map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn models_are_listed_beside_the_interface() {
+        let models = |url: &str| Page::models(&Endpoint::new(url, "")).unwrap().path.to_string();
+        assert_eq!(models("http://127.0.0.1:1"), "/v1/models");
+        assert_eq!(models("http://127.0.0.1:1/api/v1/"), "/api/v1/models");
+        assert_eq!(models("http://127.0.0.1:1/v1/chat/completions"), "/v1/models");
     }
 
     #[test]

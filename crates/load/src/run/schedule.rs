@@ -150,10 +150,19 @@ impl<'a> Schedule<'a> {
 
     /// Takes a request that has ended: its stream goes on, its conversation too.
     pub(super) fn ended(&mut self, job: Job, exchange: &Exchange, text: Option<&str>, now_ns: i64) {
+        let is_lasting = exchange.fault.as_ref().is_some_and(|fault| fault.kind.is_lasting());
+        if job.is_warm_up && is_lasting {
+            self.common.warm_up_failed.fetch_add(1, Ordering::AcqRel);
+        }
         if job.is_warm_up && self.common.warm_up_left.fetch_sub(1, Ordering::AcqRel) == 1 {
-            // Other threads look at the time only every few milliseconds.
-            let others = if self.common.load.threads > 1 { 60_000_000 } else { 0 };
-            self.common.live.began_ns.store(now_ns + others, Ordering::Release);
+            let all = self.common.load.warm_up.saturating_mul(self.common.targets.len() as u64);
+            if self.common.warm_up_failed.load(Ordering::Acquire) == all {
+                self.common.early.get_or_init(|| super::Ended::WarmUpFailed);
+            } else {
+                // Other threads look at the time only every few milliseconds.
+                let others = if self.common.load.threads > 1 { 60_000_000 } else { 0 };
+                self.common.live.began_ns.store(now_ns + others, Ordering::Release);
+            }
         }
         let (endpoint, is_stream, is_warm_up) = (job.endpoint, job.is_stream, job.is_warm_up);
         let is_unsent = exchange.fault.as_ref().is_some_and(|fault| fault.kind.is_unsent());

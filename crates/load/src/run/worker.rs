@@ -142,7 +142,11 @@ impl<'a> Worker<'a> {
             endpoint: u16::try_from(job.endpoint).unwrap_or(u16::MAX),
             index: job.index,
             warm_up: job.is_warm_up,
-            conversation: job.talk.as_ref().map(|talk| (talk.conversation, talk.turn)),
+            conversation: match &job.talk {
+                Some(talk) => Some((talk.conversation, talk.turn)),
+                None if job.is_warm_up => None,
+                None => common.questions.session(job.index),
+            },
             intended_at_s: seconds(job.intended_ns),
             sent_at_s: seconds(now),
             attempts: job.attempts,
@@ -309,6 +313,10 @@ impl<'a> Worker<'a> {
         let Ended { mut exchange, buffers, events, text } = flight.end(fault, at_ns);
         self.buffers.push(buffers);
         if let Some(target) = self.common.targets.get(job.endpoint) {
+            // A port that has answered once speaks the right protocol.
+            if exchange.status.is_none() && live.succeeded.load(Ordering::Relaxed) == 0 {
+                exchange.fault = exchange.fault.map(|fault| target.diagnosed(fault));
+            }
             target.redact(&mut exchange);
         }
         self.health.events += u64::from(events);
@@ -348,14 +356,18 @@ impl<'a> Worker<'a> {
     }
 
     fn count(&self, exchange: &Exchange) {
-        let live = self.common.live;
+        let (live, load) = (self.common.live, self.common.load);
+        let absent_ns = self.common.absence.note(exchange.fault.as_ref(), nanoseconds(exchange.end_at_s));
+        if absent_ns > nanoseconds(load.gone_after.as_secs_f64()) {
+            self.common.early.get_or_init(|| super::Ended::Gone);
+        }
         if exchange.is_success() {
             live.succeeded.fetch_add(1, Ordering::Relaxed);
             return;
         }
         let failed = live.failed.fetch_add(1, Ordering::Relaxed) + 1;
-        if self.common.load.error_budget.is_some_and(|budget| failed > budget) {
-            self.common.is_spent.store(true, Ordering::Relaxed);
+        if load.error_budget.is_some_and(|budget| failed > budget) {
+            self.common.early.get_or_init(|| super::Ended::BudgetSpent);
         }
     }
 
@@ -390,6 +402,7 @@ impl<'a> Worker<'a> {
             let age = now_ns - request.started_ns;
             let is_connecting = slot.connection.is_connecting();
             let (kind, limit) = match request.flight.exchange.first_byte_at_s {
+                _ if slot.connection.is_securing() && connect < whole => (FaultKind::Tls, connect),
                 _ if is_connecting && connect < whole => (FaultKind::ConnectTimeout, connect),
                 None => (FaultKind::NoAnswer, whole),
                 Some(_) => (FaultKind::Timeout, whole),
@@ -397,7 +410,8 @@ impl<'a> Worker<'a> {
             if age <= limit {
                 continue;
             }
-            let fault = Fault::new(kind, format!("after {:.1} s", seconds(age)));
+            let what = if kind == FaultKind::Tls { "no answer to the TLS handshake " } else { "" };
+            let fault = Fault::new(kind, format!("{what}after {:.1} s", seconds(age)));
             self.abandon(place, fault, now_ns);
         }
     }
@@ -413,8 +427,11 @@ impl<'a> Worker<'a> {
 
     /// Ends everything that is in flight.
     fn interrupt(&mut self, now_ns: i64) {
-        let message =
-            if self.common.is_spent.load(Ordering::Relaxed) { "too many requests failed" } else { "" };
+        let message = match self.common.early.get() {
+            Some(super::Ended::BudgetSpent) => "too many requests failed",
+            Some(super::Ended::Gone) => "the server is gone",
+            _ => "",
+        };
         for place in 0..self.slots.len() {
             self.abandon(place, Fault::new(FaultKind::Interrupted, message), now_ns);
         }

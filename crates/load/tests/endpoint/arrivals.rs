@@ -31,7 +31,7 @@ fn an_open_loop_keeps_its_intended_times() {
 #[test]
 fn waiting_for_a_free_stream_counts_from_the_intended_time() {
     // Ten requests at once, one after the other at 60 ms each: the last one waits for more than half a second.
-    let at_once = vec![TraceEntry { at_s: 0.0, prompt_tokens: None, output_tokens: None }; 10];
+    let at_once = vec![TraceEntry::default(); 10];
     let schedule = Schedule { first_token: Duration::from_millis(60), tokens: 1, ..Schedule::default() };
     let seen = measure(schedule, |load| {
         load.arrivals = Arrivals::Trace(Trace::new(at_once));

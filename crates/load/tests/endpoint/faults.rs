@@ -146,6 +146,37 @@ fn nobody_listening_is_a_refusal() {
 }
 
 #[test]
+fn a_warm_up_that_fails_for_good_ends_the_load() {
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut load = Load::closed(Endpoint::new(format!("http://{address}/v1"), "m"), 4, 1000);
+    load.warm_up = 4;
+    let (exchanges, outcome) = perform(&load, &Numbered);
+    assert_eq!((outcome.ended, exchanges.len()), (Ended::WarmUpFailed, 4));
+    // A busy server may have room later.
+    let busy = FailureKind::Status { status: 429, retry_after: None };
+    let seen = measure(failing(busy), |load| (load.warm_up, load.requests) = (2, Some(3)));
+    assert_eq!((seen.outcome.ended, seen.exchanges.len()), (Ended::Complete, 5));
+}
+
+#[test]
+fn a_server_that_vanishes_ends_the_load_and_the_moment_is_known() {
+    let server = Server::bind("127.0.0.1:0", Schedule { tokens: 3, ..Schedule::default() });
+    let server = server.unwrap().start().unwrap();
+    let mut load = Load::closed(Endpoint::new(server.url(), "m"), 2, 1_000_000);
+    load.gone_after = Duration::from_millis(500);
+    let stop = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(400));
+        server.stop().unwrap();
+    });
+    let (exchanges, outcome) = perform(&load, &Numbered);
+    stop.join().unwrap();
+    assert_eq!(outcome.ended, Ended::Gone);
+    let since = outcome.gone_since_s.unwrap();
+    assert!((0.3..5.0).contains(&since) && outcome.took_s >= since + 0.5, "{since} {}", outcome.took_s);
+    assert!(exchanges.iter().any(|one| one.is_success()), "what was measured is kept");
+}
+
+#[test]
 fn a_token_that_expires_is_got_anew() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("asked");

@@ -109,6 +109,64 @@ fn an_unknown_authority_is_refused() {
     let (exchanges, _) = perform(&Load::closed(endpoint, 1, 2), &Numbered);
     assert_eq!(exchanges.len(), 2);
     for exchange in exchanges {
-        assert_eq!(exchange.fault.unwrap().kind, FaultKind::Tls);
+        let fault = exchange.fault.unwrap();
+        assert_eq!((fault.kind, fault.message.contains("trusted authority")), (FaultKind::Certificate, true));
     }
+}
+
+/// A certificate that vouches for itself, as `openssl req -x509` makes it.
+fn self_signed() -> (String, ServerConfig) {
+    let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let key = KeyPair::generate().unwrap();
+    let certificate = params.self_signed(&key).unwrap();
+    let secret = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], secret)
+        .unwrap();
+    (pem(certificate.der()), config)
+}
+
+#[test]
+fn a_self_signed_certificate_is_explained_accepted_by_name_or_not_checked() {
+    let (own, config) = self_signed();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("server.pem");
+    std::fs::write(&path, own).unwrap();
+    let server = start(config, Schedule { tokens: 3, ..Schedule::default() });
+    let fault = |endpoint: Endpoint| {
+        let (exchanges, _) = perform(&Load::closed(endpoint, 1, 1), &Numbered);
+        exchanges[0].fault.clone()
+    };
+    let plain = Endpoint::new(server.url(), "m");
+    let refused = fault(plain.clone()).unwrap();
+    assert_eq!(
+        (refused.kind, refused.message.as_str()),
+        (FaultKind::Certificate, "the server's certificate is self-signed")
+    );
+    assert_eq!(fault(Endpoint { authority: Some(path.clone()), ..plain.clone() }), None);
+    assert_eq!(fault(Endpoint { insecure: true, ..plain.clone() }), None);
+    // The certificate is not for this name, whoever vouches for it.
+    let other_name = Endpoint::new(server.url().replace("127.0.0.1", "localhost"), "m");
+    let refused = fault(Endpoint { authority: Some(path), ..other_name }).unwrap();
+    assert_eq!(refused.kind, FaultKind::Certificate, "{refused}");
+    assert!(refused.message.contains("another host name"), "{refused}");
+}
+
+#[test]
+fn the_wrong_protocol_is_named_on_both_sides() {
+    let secure = start(authority().1, Schedule::default());
+    let url = secure.url().replace("https://", "http://");
+    let (exchanges, _) = perform(&Load::closed(Endpoint::new(url, "m"), 1, 1), &Numbered);
+    assert_eq!(exchanges[0].fault.as_ref().unwrap().kind, FaultKind::NotHttp);
+    let plain = Server::bind("127.0.0.1:0", Schedule::default()).unwrap().start().unwrap();
+    let mut load = Load::closed(Endpoint::new(plain.url().replace("http://", "https://"), "m"), 1, 1);
+    // This server waits for the rest of what it takes for a head.
+    load.connect_timeout = std::time::Duration::from_millis(200);
+    let (exchanges, _) = perform(&load, &Numbered);
+    assert_eq!(exchanges[0].fault.as_ref().unwrap().kind, FaultKind::NotTls);
 }

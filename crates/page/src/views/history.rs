@@ -103,10 +103,9 @@ fn drawn(metric: &Metric, courses: &[Course]) -> (Figure, Vec<(usize, String)>) 
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
         let label = label_of(&settings);
-        for (place, pair) in course.values.windows(2).enumerate() {
+        for pair in course.values.windows(2) {
             let [(_, before), (record, after)] = pair else { continue };
-            let seed = place as u64 * 2;
-            let found = effect(&Sample::new(before, seed), &Sample::new(after, seed + 1), metric);
+            let found = effect(&Sample::new(before), &Sample::new(after), metric);
             let Some(found) = found.filter(|found| matches!(found.verdict, Verdict::Better | Verdict::Worse))
             else {
                 continue;

@@ -4,14 +4,14 @@ mod failure;
 mod training;
 
 use crate::calendar::Clock;
-use crate::kind::{FLAG, Job, Kind, Settings, Values, log_options};
+use crate::kind::{FLAG, Job, SampleKind, Settings, Values, log_options};
 use crate::log::{Log, say};
 use assay_random::Random;
 
 pub(crate) use training::Outcome;
 use training::Training;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "cerebras",
     summary: "a Cerebras fit from checkpoint lookup to `Processed N sample(s) in T seconds.`",
     options: log_options![
@@ -79,7 +79,7 @@ enum Release {
     R26,
 }
 
-/// A fit being told line by line.
+/// A fit, written line by line.
 struct Run<'a, 'out> {
     log: &'a mut Log<'out>,
     settings: &'a Settings,

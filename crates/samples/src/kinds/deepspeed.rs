@@ -1,10 +1,10 @@
 //! DeepSpeed: step lines of the engine and rate lines of its timer.
 
 use crate::calendar::Clock;
-use crate::kind::{Job, Kind, Values, log_options};
+use crate::kind::{Job, SampleKind, Values, log_options};
 use crate::log::say;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "deepspeed",
     summary: "DeepSpeed: step and learning-rate lines, RunningAvgSamplesPerSec lines with memory",
     options: log_options![

@@ -1,10 +1,10 @@
 //! Hugging Face Trainer on Gaudi: the same with the memory of the device.
 
-use crate::kind::{Job, Kind};
+use crate::kind::{Job, SampleKind};
 
 use super::hugging_face::{self, trainer_options};
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "gaudi",
     summary: "Hugging Face Trainer on Gaudi: loss dictionaries with memory, rates, metrics",
     options: trainer_options!("58.2"),

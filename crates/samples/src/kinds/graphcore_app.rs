@@ -3,10 +3,10 @@
 use crate::bar::Bar;
 use crate::calendar::Clock;
 use crate::curve::Curve;
-use crate::kind::{FLAG, Job, Kind, Values, log_options};
+use crate::kind::{FLAG, Job, SampleKind, Values, log_options};
 use crate::log::say;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "graphcore-app",
     summary: "a Graphcore application: compilation, a bar with loss and throughput, the training metrics",
     options: log_options![

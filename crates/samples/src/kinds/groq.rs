@@ -1,11 +1,11 @@
 //! Groq proof points: a build from cache or from scratch, then a table in which one pair of columns is an estimate.
 
 use crate::bar::Bar;
-use crate::kind::{FLAG, Job, Kind, Values, log_options};
+use crate::kind::{FLAG, Job, SampleKind, Values, log_options};
 use crate::log::say;
 use assay_random::Random;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "groq",
     summary: "a Groq proof point: build, inference on chip and CPU, the table with measured and estimated columns",
     options: log_options![
@@ -50,11 +50,11 @@ fn compose(job: &mut Job<'_, '_>) {
     for _ in 0..job.units.unwrap_or(job.settings.whole("runs")) {
         let mut random = job.random.fork();
         let run = Run::new(&mut random);
-        tell(job, run);
+        write_run(job, run);
     }
 }
 
-fn tell(job: &mut Job<'_, '_>, run: Run) {
+fn write_run(job: &mut Job<'_, '_>, run: Run) {
     let (log, settings) = (&mut *job.log, job.settings);
     log.line("");
     if settings.flag("rebuild") {

@@ -2,7 +2,7 @@
 
 use crate::bar::Bar;
 use crate::curve::Curve;
-use crate::kind::{Job, Kind};
+use crate::kind::{Job, SampleKind};
 use crate::log::say;
 
 /// What can be chosen about a trainer's log; machines differ in how many samples a second are usual.
@@ -24,7 +24,7 @@ macro_rules! trainer_options {
 
 pub(super) use trainer_options;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "hugging-face",
     summary: "Hugging Face Trainer: loss dictionaries, train_runtime dictionary, `***** train metrics *****`",
     options: trainer_options!("3.663"),

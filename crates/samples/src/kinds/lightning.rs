@@ -2,10 +2,10 @@
 
 use crate::bar::Bar;
 use crate::curve::Curve;
-use crate::kind::{FLAG, Job, Kind, Values, log_options};
+use crate::kind::{FLAG, Job, SampleKind, Values, log_options};
 use crate::log::say;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "lightning",
     summary: "PyTorch Lightning: model summary, epoch bars with train_loss, test table",
     options: log_options![

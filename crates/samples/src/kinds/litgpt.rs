@@ -1,10 +1,10 @@
 //! litgpt: iteration lines with loss and time, the final evaluation and the totals.
 
 use crate::curve::Curve;
-use crate::kind::{Job, Kind, Values, log_options};
+use crate::kind::{Job, SampleKind, Values, log_options};
 use crate::log::say;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "litgpt",
     summary: "litgpt: `Epoch 1 | iter … | loss train: …` lines, validation, training time, memory",
     options: log_options![

@@ -1,9 +1,9 @@
 //! llama-bench: a table in which a rate carries its deviation.
 
-use crate::kind::{FLAG, Job, Kind, Values, log_options};
+use crate::kind::{FLAG, Job, SampleKind, Values, log_options};
 use crate::log::say;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "llama-bench",
     summary: "llama-bench: the table of prompt and generation rates with `±`",
     options: log_options![

@@ -1,9 +1,9 @@
 //! The timings that llama.cpp prints when it ends.
 
-use crate::kind::{Job, Kind, Values, log_options};
+use crate::kind::{Job, SampleKind, Values, log_options};
 use crate::log::say;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "llama-cpp",
     summary: "llama.cpp: load, prompt eval, eval and total time lines",
     options: log_options![

@@ -2,10 +2,10 @@
 
 use crate::calendar::Clock;
 use crate::curve::Curve;
-use crate::kind::{FLAG, Job, Kind, Values, log_options};
+use crate::kind::{FLAG, Job, SampleKind, Values, log_options};
 use crate::log::say;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "megatron",
     summary: "Megatron-LM: iteration lines with time, throughput and loss, validation lines",
     options: log_options![

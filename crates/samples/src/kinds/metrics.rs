@@ -1,10 +1,10 @@
 //! Lines that hold nothing but `name=value` pairs.
 
 use crate::curve::Curve;
-use crate::kind::{Job, Kind, Values, log_options};
+use crate::kind::{Job, SampleKind, Values, log_options};
 use crate::log::say;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "metrics",
     summary: "name=value lines: a loss and a rate a step, then an accuracy",
     options: log_options![

@@ -2,10 +2,10 @@
 
 use crate::calendar::Clock;
 use crate::curve::Curve;
-use crate::kind::{Job, Kind, Values, log_options};
+use crate::kind::{Job, SampleKind, Values, log_options};
 use crate::log::say;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "mlperf",
     summary: "MLPerf `:::MLLOG` lines: settings, run_start, blocks, accuracies, run_stop with its status",
     options: log_options![

@@ -1,10 +1,10 @@
 //! nanoGPT: `iter` lines with a utilization that is -100 % until it is known, `step` lines with both losses.
 
 use crate::curve::Curve;
-use crate::kind::{FLAG, Job, Kind, Values, log_options};
+use crate::kind::{FLAG, Job, SampleKind, Values, log_options};
 use crate::log::say;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "nanogpt",
     summary: "nanoGPT: iter lines with loss, time and mfu, step lines with train and val loss",
     options: log_options![

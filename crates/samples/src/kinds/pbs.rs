@@ -1,10 +1,10 @@
 //! PBS: a finished job as `qstat -x -f` shows it, and the end of its output file.
 
 use crate::calendar::{Clock, slurm_span};
-use crate::kind::{Job, Kind, Values, log_options};
+use crate::kind::{Job, SampleKind, Values, log_options};
 use crate::log::say;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "pbs",
     summary: "PBS: `qstat -x -f` of a finished job and the end of its .o file",
     options: log_options![

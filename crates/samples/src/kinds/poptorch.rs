@@ -4,7 +4,7 @@ mod failure;
 
 use crate::bar::{self, Bar};
 use crate::calendar::Clock;
-use crate::kind::{FLAG, Job, Kind, Settings, Values, log_options};
+use crate::kind::{FLAG, Job, SampleKind, Settings, Values, log_options};
 use crate::log::{Log, say};
 use assay_random::Random;
 
@@ -14,7 +14,7 @@ const TEST_IMAGES: u64 = 10_000;
 const DEVICE_ITERATIONS: u64 = 50;
 const TEST_BATCH: u64 = 80;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "poptorch",
     summary: "a PopTorch image classifier under srun: epoch, compilation and test bars, then the accuracy",
     options: log_options![
@@ -88,24 +88,24 @@ fn compose(job: &mut Job<'_, '_>) {
         let run = Run::new(job.settings, &mut random);
         let clock = Clock::some(&mut random);
         let process = random.whole(200_000, 799_999);
-        let mut told =
+        let mut script =
             WorkloadEvent { log: job.log, settings: job.settings, random, run, clock, number, process };
         if fenced {
-            told.declare(declared);
-            told.log.line("```");
+            script.declare(declared);
+            script.log.line("```");
         }
         match job.settings.word("fail") {
-            "none" => told.tell(),
-            reason => told.fail(reason),
+            "none" => script.write(),
+            reason => script.fail(reason),
         }
         if fenced {
-            told.log.line("```");
-            told.log.line("");
+            script.log.line("```");
+            script.log.line("");
         }
     }
 }
 
-/// A run being told.
+/// A run as it is written.
 struct WorkloadEvent<'a, 'out> {
     log: &'a mut Log<'out>,
     settings: &'a Settings,
@@ -133,7 +133,7 @@ impl WorkloadEvent<'_, '_> {
         }
     }
 
-    fn tell(&mut self) {
+    fn write(&mut self) {
         self.submit();
         if self.settings.flag("raw") {
             self.raw_bars();

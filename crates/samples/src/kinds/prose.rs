@@ -1,8 +1,8 @@
 //! Text that reads like English and says nothing, with numbers here and there that mean nothing either.
 
-use crate::kind::{Job, Kind, Values, log_options};
+use crate::kind::{Job, SampleKind, Values, log_options};
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "prose",
     summary: "paragraphs of words without meaning, wrapped, with a number now and then",
     options: log_options![

@@ -1,7 +1,7 @@
 //! What `sacct` prints of jobs that ended: as a table, with bars between the fields, or as JSON.
 
 use crate::calendar::{Clock, slurm_span};
-use crate::kind::{Job, Kind, Values, log_options};
+use crate::kind::{Job, SampleKind, Values, log_options};
 use crate::log::say;
 
 /// States in which a job can end, with the exit code that goes with each.
@@ -14,7 +14,7 @@ pub(super) const STATES: [(&str, &str); 6] = [
     ("NODE_FAIL", "0:0"),
 ];
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "sacct",
     summary: "Slurm accounting: jobs with state, exit code and times, as text, separated by bars, or JSON",
     options: log_options![
@@ -81,11 +81,11 @@ fn compose(job: &mut Job<'_, '_>) {
         }
     }
     for index in 0..jobs {
-        let told = SlurmJob::new(job, index);
+        let facts = SlurmJob::new(job, index);
         match format.as_str() {
-            "json" => json(job, &told, index + 1 == jobs),
-            "parsable" => row(job, &told, true),
-            _ => row(job, &told, false),
+            "json" => json(job, &facts, index + 1 == jobs),
+            "parsable" => row(job, &facts, true),
+            _ => row(job, &facts, false),
         }
     }
     if format == "json" {
@@ -93,10 +93,10 @@ fn compose(job: &mut Job<'_, '_>) {
     }
 }
 
-fn row(job: &mut Job<'_, '_>, told: &SlurmJob, parsable: bool) {
-    let SlurmJob { number, state, exit, processors, megabytes, .. } = told;
-    let (submit, start, end) = (told.submitted.slurm(), told.started.slurm(), told.ended.slurm());
-    let elapsed = slurm_span(told.seconds());
+fn row(job: &mut Job<'_, '_>, facts: &SlurmJob, parsable: bool) {
+    let SlurmJob { number, state, exit, processors, megabytes, .. } = facts;
+    let (submit, start, end) = (facts.submitted.slurm(), facts.started.slurm(), facts.ended.slurm());
+    let elapsed = slurm_span(facts.seconds());
     for (identity, name, memory) in [
         (format!("{number}"), "sample_run", String::new()),
         (format!("{number}.batch"), "batch", format!("{}K", megabytes * 1024)),
@@ -118,8 +118,8 @@ fn row(job: &mut Job<'_, '_>, told: &SlurmJob, parsable: bool) {
     }
 }
 
-fn json(job: &mut Job<'_, '_>, told: &SlurmJob, last: bool) {
-    let SlurmJob { number, state, exit, .. } = told;
+fn json(job: &mut Job<'_, '_>, facts: &SlurmJob, last: bool) {
+    let SlurmJob { number, state, exit, .. } = facts;
     let (code, signal) = exit.split_once(':').unwrap_or(("0", "0"));
     let seconds = |clock: Clock| clock.millis() / 1000;
     say!(
@@ -128,10 +128,10 @@ fn json(job: &mut Job<'_, '_>, told: &SlurmJob, last: bool) {
          [\"{state}\"], \"reason\": \"None\"}}, \"exit_code\": {{\"return_code\": {{\"set\": true, \"infinite\": false, \
          \"number\": {code}}}, \"signal\": {{\"id\": {{\"set\": true, \"infinite\": false, \"number\": {signal}}}}}}}, \
          \"time\": {{\"elapsed\": {:.0}, \"submission\": {}, \"start\": {}, \"end\": {}}}}}{}",
-        told.seconds(),
-        seconds(told.submitted),
-        seconds(told.started),
-        seconds(told.ended),
+        facts.seconds(),
+        seconds(facts.submitted),
+        seconds(facts.started),
+        seconds(facts.ended),
         if last { "" } else { "," }
     );
 }

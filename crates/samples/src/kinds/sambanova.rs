@@ -4,11 +4,11 @@
 use crate::bar::Bar;
 use crate::calendar::Clock;
 use crate::curve::Curve;
-use crate::kind::{FLAG, Job, Kind, Settings, Values, log_options};
+use crate::kind::{FLAG, Job, SampleKind, Settings, Values, log_options};
 use crate::log::say;
 use assay_random::Random;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "sambanova",
     summary: "a SambaNova job: script head, steps, results, gate; or its compile script",
     options: log_options![
@@ -37,9 +37,7 @@ pub(crate) const KIND: Kind = Kind {
 /// A run as it really is.
 #[derive(Debug, Clone)]
 pub(crate) struct Run {
-    /// Tasks.
     pub(crate) tasks: u64,
-    /// Steps.
     pub(crate) steps: u64,
     /// Samples over all tasks and steps.
     pub(crate) samples: u64,

@@ -1,12 +1,12 @@
 //! What `seff` prints of one job.
 
 use crate::calendar::slurm_span;
-use crate::kind::{Job, Kind, Values, log_options};
+use crate::kind::{Job, SampleKind, Values, log_options};
 use crate::log::say;
 
 use super::sacct::SlurmJob;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "seff",
     summary: "Slurm job efficiency: state, processors, wall-clock time, memory",
     options: log_options![
@@ -23,19 +23,19 @@ pub(crate) const KIND: Kind = Kind {
 
 fn compose(job: &mut Job<'_, '_>) {
     for index in 0..job.units.unwrap_or(job.settings.whole("jobs")) {
-        let told = SlurmJob::new(job, index);
+        let facts = SlurmJob::new(job, index);
         let efficiency = job.random.between(0.3, 0.97);
-        let wall = told.seconds();
-        let all = wall * told.processors as f64;
-        let gigabytes = told.megabytes as f64 / 1024.0;
-        let code = told.exit.split(':').next().unwrap_or("0");
+        let wall = facts.seconds();
+        let all = wall * facts.processors as f64;
+        let gigabytes = facts.megabytes as f64 / 1024.0;
+        let code = facts.exit.split(':').next().unwrap_or("0");
         let log = &mut *job.log;
-        say!(log, "Job ID: {}", told.number);
+        say!(log, "Job ID: {}", facts.number);
         log.line("Cluster: sample");
         log.line("User/Group: sample-user/sample-group");
-        say!(log, "State: {} (exit code {code})", told.state);
+        say!(log, "State: {} (exit code {code})", facts.state);
         log.line("Nodes: 1");
-        say!(log, "Cores per node: {}", told.processors);
+        say!(log, "Cores per node: {}", facts.processors);
         say!(log, "CPU Utilized: {}", slurm_span(all * efficiency));
         say!(log, "CPU Efficiency: {:.2}% of {} core-walltime", efficiency * 100.0, slurm_span(all));
         say!(log, "Job Wall-clock time: {}", slurm_span(wall));

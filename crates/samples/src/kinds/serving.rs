@@ -8,9 +8,7 @@ use assay_random::Random;
 /// Milliseconds of one kind of latency.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Latency {
-    /// The mean.
     pub(crate) mean: f64,
-    /// The median.
     pub(crate) median: f64,
     /// The 99th of a hundred.
     pub(crate) high: f64,
@@ -47,7 +45,7 @@ pub(crate) struct LoadTest {
 }
 
 impl LoadTest {
-    /// A test of so many requests, of which so many are under way at once.
+    /// A test: its requests, and how many are in flight at once.
     pub(crate) fn new(requests: u64, concurrency: u64, random: &mut Random) -> Self {
         let input = requests * random.whole(200, 240);
         let output = requests * random.whole(180, 220);
@@ -61,7 +59,7 @@ impl LoadTest {
         Self { requests, concurrency, input, output, seconds, first, each, between, whole }
     }
 
-    /// So many of something a second.
+    /// A rate per second.
     pub(crate) fn per_second(&self, count: u64) -> f64 {
         count as f64 / self.seconds
     }

@@ -1,10 +1,10 @@
 //! SGLang's serving benchmark: like that of vLLM, with other names and more of them.
 
-use crate::kind::{Job, Kind, Values, log_options};
+use crate::kind::{Job, SampleKind, Values, log_options};
 
 use super::serving::{LoadTest, entry, latency, number};
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "sglang-bench",
     summary: "SGLang bench_serving: the result block with concurrency, E2E, TTFT and ITL",
     options: log_options![

@@ -1,9 +1,9 @@
 //! What Slurm says when a task had too little memory.
 
-use crate::kind::{FLAG, Job, Kind, Values, log_options};
+use crate::kind::{FLAG, Job, SampleKind, Values, log_options};
 use crate::log::say;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "slurm-oom",
     summary: "a job that was killed for memory: some output, then the words of slurmstepd and srun",
     options: log_options![

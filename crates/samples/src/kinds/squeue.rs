@@ -1,10 +1,10 @@
 //! What `squeue` prints of jobs that run or wait.
 
 use crate::calendar::slurm_span;
-use crate::kind::{Job, Kind, Values, log_options};
+use crate::kind::{Job, SampleKind, Values, log_options};
 use crate::log::say;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "squeue",
     summary: "the Slurm queue: running and pending jobs with the reason, as text or JSON",
     options: log_options![

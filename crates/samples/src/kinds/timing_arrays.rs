@@ -1,10 +1,10 @@
 //! Arrays of times as NumPy prints them, wrapped over lines, with or without the slow first one.
 
-use crate::kind::{FLAG, Job, Kind, Values, log_options};
+use crate::kind::{FLAG, Job, SampleKind, Values, log_options};
 use crate::log::Log;
 use assay_random::Random;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "timing-arrays",
     summary: "NumPy arrays of milliseconds per iteration: `forward [139.71225545 …]`",
     options: log_options![

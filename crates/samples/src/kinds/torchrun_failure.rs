@@ -1,10 +1,10 @@
 //! torchrun when a child died: the child's own traceback first, then the summary that hides it.
 
 use crate::calendar::Clock;
-use crate::kind::{Job, Kind, Values, log_options};
+use crate::kind::{Job, SampleKind, Values, log_options};
 use crate::log::say;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "torchrun-failure",
     summary: "torchrun: a child's traceback, the elastic error, the ChildFailedError block",
     options: log_options![

@@ -2,11 +2,11 @@
 
 use crate::calendar::Clock;
 use crate::curve::Curve;
-use crate::kind::{Job, Kind, Values, log_options};
+use crate::kind::{Job, SampleKind, Values, log_options};
 use crate::log::say;
 use crate::number::with_commas;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "torchtitan",
     summary: "torchtitan: step lines with loss, memory, tps, tflops and mfu",
     options: log_options![

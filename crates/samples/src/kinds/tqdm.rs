@@ -2,9 +2,9 @@
 
 use crate::bar::Bar;
 use crate::curve::Curve;
-use crate::kind::{FLAG, Job, Kind, Values, log_options};
+use crate::kind::{FLAG, Job, SampleKind, Values, log_options};
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "tqdm",
     summary: "tqdm progress bars, every state after a carriage return, one line an epoch",
     options: log_options![

@@ -1,10 +1,10 @@
 //! Answers of an endpoint, one JSON object a line, each with its usage block.
 
 use crate::calendar::Clock;
-use crate::kind::{FLAG, Job, Kind, Values, log_options};
+use crate::kind::{FLAG, Job, SampleKind, Values, log_options};
 use crate::log::say;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "usage",
     summary: "JSON lines of chat completions with usage blocks, some with reasoning tokens and server timings",
     options: log_options![

@@ -1,11 +1,11 @@
 //! `vllm bench serve`: one block of results a load test.
 
-use crate::kind::{Job, Kind, Values, log_options};
+use crate::kind::{Job, SampleKind, Values, log_options};
 use crate::log::say;
 
 use super::serving::{LoadTest, entry, latency, number};
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "vllm-bench",
     summary: "`vllm bench serve`: the result block with throughputs, TTFT, TPOT, ITL and E2EL",
     options: log_options![

@@ -1,10 +1,10 @@
 //! The log of a vLLM server: start-up, then a line every ten seconds while it serves. Its clock has no year.
 
 use crate::calendar::Clock;
-use crate::kind::{Job, Kind, Values, log_options};
+use crate::kind::{Job, SampleKind, Values, log_options};
 use crate::log::say;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "vllm-server",
     summary: "a vLLM server: engine start-up with its seconds, then throughput lines",
     options: log_options![

@@ -10,11 +10,11 @@ mod llama;
 mod sambanova;
 
 use crate::calendar::Clock;
-use crate::kind::{FLAG, Job, Kind, Settings, Values, plain_options};
+use crate::kind::{FLAG, Job, SampleKind, Settings, Values, plain_options};
 use crate::log::{Log, say};
 use assay_random::Random;
 
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: SampleKind = SampleKind {
     name: "write-up",
     summary: "a Markdown write-up with logs, tables and claims, sound or with the usual mistakes",
     options: plain_options![
@@ -108,7 +108,7 @@ impl Page<'_, '_> {
     }
 
     /// A log between fences.
-    fn fence(&mut self, kind: &'static Kind, settings: &Settings, seed: u64) {
+    fn fence(&mut self, kind: &'static SampleKind, settings: &Settings, seed: u64) {
         self.log.line("```");
         self.embed(kind, settings, seed);
         self.log.line("```");
@@ -116,13 +116,12 @@ impl Page<'_, '_> {
     }
 
     /// A log as it is.
-    fn embed(&mut self, kind: &'static Kind, settings: &Settings, seed: u64) {
+    fn embed(&mut self, kind: &'static SampleKind, settings: &Settings, seed: u64) {
         let random = Random::stream(seed, kind.name);
         (kind.compose)(&mut Job { settings, random, units: None, log: self.log });
     }
 }
 
-/// Mean and deviation.
 fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;

@@ -257,15 +257,7 @@ def bootstrap():
                     "bca_of_replicates": list(few.confidence_interval),
                 }
             )
-    two = scipy.stats.bootstrap(
-        (np.array(JSON_OLD, float), np.array(JSON_NEW, float)),
-        lambda base, other, axis: np.median(other, axis=axis) / np.median(base, axis=axis),
-        n_resamples=20000,
-        method="percentile",
-        paired=False,
-        rng=np.random.default_rng(3),
-    ).confidence_interval
-    write("bootstrap", {"one": cases, "ratio_of_medians": {"base": JSON_OLD, "other": JSON_NEW, "interval": list(two)}})
+    write("bootstrap", {"one": cases})
 
 
 def proportions():

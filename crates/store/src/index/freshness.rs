@@ -12,8 +12,8 @@ use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
 
 use super::schema::INDEX_VERSION;
-use crate::RecordPermissions;
 use crate::layout::{INDEX, INDEX_CHECK};
+use crate::{RecordPermissions, regular};
 
 /// How far the index has read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(super) struct IndexedPart {
     pub(super) lines: u64,
     /// The checksum of all bytes before the offset.
     pub(super) checksum: u32,
-    /// Whether the index holds results that only the run directories have. It is then not extended but made anew.
+    /// Whether the index holds results that only the run directories have. It is then not extended but rebuilt.
     pub(super) restored: bool,
 }
 
@@ -56,6 +56,9 @@ pub(super) struct FileStamp {
     changed_ns: i128,
 }
 
+/// `index.check` is a few hundred bytes long.
+const LONGEST_CHECK: u64 = 64 << 10;
+
 /// Times of files advance in steps; a file that was changed this shortly before may be changed again unnoticed.
 const UNSAFE_NS: i128 = 100_000_000;
 
@@ -81,12 +84,12 @@ impl FileStamp {
 
 impl FileChecks {
     fn load(record: &Path) -> Option<FileChecks> {
-        serde_json::from_slice(&std::fs::read(record.join(INDEX_CHECK)).ok()?).ok()
+        serde_json::from_slice(&regular::read(&record.join(INDEX_CHECK), LONGEST_CHECK).ok()?).ok()
     }
 
     /// Notes the index as it is now. The journal was read up to what `journal` had.
     pub(super) fn save(record: &Path, journal: &Metadata) -> io::Result<()> {
-        let mut index = File::open(record.join(INDEX))?;
+        let mut index = regular::open(&record.join(INDEX))?;
         let found = index.metadata()?;
         let checks = FileChecks {
             index: FileStamp::settled(&found),
@@ -99,7 +102,7 @@ impl FileChecks {
 
     /// Whether the index file is what was written last.
     fn index_is_whole(&self, record: &Path) -> io::Result<bool> {
-        let mut index = File::open(record.join(INDEX))?;
+        let mut index = regular::open(&record.join(INDEX))?;
         let found = index.metadata()?;
         Ok(FileStamp::of(&found) == self.index
             || checksum(&mut index, 0, found.len(), 0)? == self.index_checksum)

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode};
 
@@ -15,6 +16,10 @@ use crate::StoreError;
 
 /// Steps of SQLite's machine between two looks at the clock: about a millisecond.
 const STEPS_BETWEEN_LOOKS: i32 = 100_000;
+
+/// The largest answer that is held in memory, and the longest value: no line of a journal is longer.
+const LARGEST_ANSWER: usize = 256 << 20;
+const LONGEST_VALUE: i32 = 256 << 20;
 
 /// One value of an answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +37,16 @@ pub enum Datum {
 }
 
 impl Datum {
+    /// The memory it takes.
+    fn size(&self) -> usize {
+        let text = match self {
+            Datum::Text(text) => text.len(),
+            Datum::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        };
+        size_of::<Datum>() + text
+    }
+
     pub(crate) fn from_sql(value: ValueRef<'_>) -> Datum {
         match value {
             ValueRef::Null => Datum::Null,
@@ -69,10 +84,17 @@ impl Index {
     /// Answers a question in SQL. The question can change nothing.
     pub fn query(&self, sql: &str) -> Result<SqlRows, StoreError> {
         let mut rows = Vec::new();
+        let mut bytes = 0;
         let columns = self.query_each(sql, &mut |row| {
+            bytes += row.iter().map(Datum::size).sum::<usize>();
             rows.push(row);
-            true
+            bytes <= LARGEST_ANSWER
         })?;
+        if bytes > LARGEST_ANSWER {
+            let reason = format!("the answer is larger than {} MB", LARGEST_ANSWER >> 20);
+            let tables = format!("{}; select fewer rows or columns", described());
+            return Err(StoreError::Query { reason, tables });
+        }
         Ok(SqlRows { columns, rows })
     }
 
@@ -135,13 +157,17 @@ impl Index {
 
 /// Forbids a connection everything but reading, whatever SQL it is given.
 pub(super) fn restrict(connection: &mut Connection) -> rusqlite::Result<()> {
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE)?;
     connection.authorizer(Some(only_reading))
 }
+
+/// Functions that reach out of the database: `fts3_tokenizer` gives and takes addresses of code.
+const DANGEROUS: [&str; 2] = ["load_extension", "fts3_tokenizer"];
 
 fn only_reading(context: AuthContext<'_>) -> Authorization {
     match context.action {
         AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => Authorization::Allow,
-        AuthAction::Function { function_name } if function_name != "load_extension" => Authorization::Allow,
+        AuthAction::Function { function_name } if !DANGEROUS.contains(&function_name) => Authorization::Allow,
         AuthAction::Pragma { pragma_name: "table_info" | "table_xinfo" | "table_list", .. } => {
             Authorization::Allow
         }

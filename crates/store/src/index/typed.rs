@@ -22,7 +22,7 @@ pub struct Summary {
     pub name: String,
     /// When the record was made, in seconds since 1970 UTC.
     pub created: f64,
-    /// The plan in force, if one was made.
+    /// The current plan, if one was made.
     pub plan: Option<PlanInForce>,
     /// How many coordinators opened the record.
     pub sessions: u64,
@@ -45,7 +45,7 @@ pub struct CellSummary {
     pub workload: String,
     /// All its settings.
     pub settings: Settings,
-    /// Whether the plan in force has it.
+    /// Whether the current plan has it.
     pub planned: bool,
     /// How the newest attempts ended.
     pub runs: StatusCounts,
@@ -108,7 +108,7 @@ pub struct RunRow {
     pub hints: Vec<String>,
     /// Whether it is the newest attempt at its repeat.
     pub current: bool,
-    /// Whether the plan in force has its cell.
+    /// Whether the current plan has its cell.
     pub planned: bool,
 }
 
@@ -125,7 +125,7 @@ pub struct RunFilter {
     pub status: Option<String>,
     /// Only the newest attempt at each repeat.
     pub current: bool,
-    /// Only the last so many.
+    /// Only the last ones, this many.
     pub last: Option<u32>,
 }
 
@@ -324,7 +324,7 @@ impl Index {
     }
 
     /// The ways in which newest attempts failed or timed out, the most frequent first. What does not fit is one way a cell:
-    /// its words tell how much memory was free, which differs from run to run.
+    /// its words say how much memory was free, which differs from run to run.
     pub fn failures(&self) -> Result<Vec<FailureReason>, StoreError> {
         self.ask(|connection| {
             let mut statement = connection.prepare(

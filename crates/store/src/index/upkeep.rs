@@ -15,7 +15,7 @@ use super::schema::TABLES;
 use crate::journal::{Flaw, Reader, Troubles};
 use crate::layout::{INDEX, INDEX_LOCK, JOURNAL};
 use crate::recovery::{restorable, unrecorded};
-use crate::{RecordPermissions, StoreError};
+use crate::{RecordPermissions, StoreError, regular};
 
 /// How long to wait for another process that makes the index.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -40,7 +40,7 @@ impl From<io::Error> for Obstacle {
 
 /// The index, if it is up to date as it is.
 pub(crate) fn fresh(record: &Path) -> Option<Connection> {
-    let mut journal = File::open(record.join(JOURNAL)).ok()?;
+    let mut journal = regular::open(&record.join(JOURNAL)).ok()?;
     let connection = open_read_only(&record.join(INDEX)).ok()?;
     let fresh = match freshness(&connection, record, &mut journal).ok()? {
         IndexFreshness::Fresh => true,
@@ -101,7 +101,7 @@ fn on_disk(record: &Path, broken: bool) -> Result<Connection, Obstacle> {
 fn lock(record: &Path) -> io::Result<File> {
     let path = record.join(INDEX_LOCK);
     let mut options = RecordPermissions::of(record).options();
-    let file = options.write(true).create(true).truncate(false).open(path)?;
+    let file = regular::open_with(options.write(true).create(true).truncate(false), &path)?;
     let start = Instant::now();
     loop {
         match file.try_lock() {
@@ -116,10 +116,11 @@ fn lock(record: &Path) -> io::Result<File> {
 
 /// Adds to the index what the journal has more. Says whether there was an index of this journal to add to.
 fn extend(record: &Path, path: &Path) -> Result<bool, Obstacle> {
+    refuse_other(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
-    let mut journal = File::open(record.join(JOURNAL))?;
+    let mut journal = regular::open(&record.join(JOURNAL))?;
     match freshness(&connection, record, &mut journal)? {
         IndexFreshness::Fresh => Ok(true),
         IndexFreshness::Foreign => Ok(false),
@@ -134,11 +135,11 @@ fn extend(record: &Path, path: &Path) -> Result<bool, Obstacle> {
     }
 }
 
-/// Makes the index anew beside its place and moves it there whole.
+/// Rebuilds the index beside its place and moves it there whole.
 fn rebuild(record: &Path, path: &Path) -> Result<(), Obstacle> {
     let beside = beside(path, ".new");
     remove(&beside)?;
-    let journal = File::open(record.join(JOURNAL))?.metadata()?;
+    let journal = regular::open(&record.join(JOURNAL))?.metadata()?;
     let outcome = build(record, &beside).and_then(|()| {
         // The rollback file of the index that was there would be applied to the new one.
         remove(&self::beside(path, "-journal"))?;
@@ -161,7 +162,7 @@ fn build(record: &Path, path: &Path) -> Result<(), Obstacle> {
     )?;
     create_and_fill(&mut connection, record)?;
     connection.close().map_err(|(_, error)| error)?;
-    Ok(File::open(path)?.sync_all()?)
+    Ok(regular::open(path)?.sync_all()?)
 }
 
 /// An index that goes with its connection, in a temporary file that SQLite makes when its memory is full.
@@ -189,12 +190,12 @@ fn create_and_fill(connection: &mut Connection, record: &Path) -> Result<(), Obs
 }
 
 /// Reads the journal on from where the index ends, in one transaction. Where it is read from its start, results that
-/// only the run directories have are taken over. An index that cannot be extended is made anew.
+/// only the run directories have are taken over. An index that cannot be extended is rebuilt.
 fn fill(connection: &mut Connection, record: &Path, mut part: IndexedPart) -> Result<(), Obstacle> {
     let path = record.join(JOURNAL);
     let journal_error = |source| Obstacle::Journal(StoreError::Read { path: path.clone(), source });
-    let mut journal = File::open(&path).map_err(journal_error)?;
-    let mut source = File::open(&path).map_err(journal_error)?;
+    let mut journal = regular::open(&path).map_err(journal_error)?;
+    let mut source = regular::open(&path).map_err(journal_error)?;
     source.seek(SeekFrom::Start(part.offset)).map_err(journal_error)?;
     let from_start = part.offset == 0;
     let mut reader = match part.offset {
@@ -246,10 +247,16 @@ fn needs_a_look(troubles: &Troubles) -> bool {
 }
 
 fn open_read_only(path: &Path) -> rusqlite::Result<Connection> {
+    refuse_other(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
     Ok(connection)
+}
+
+/// SQLite opens files by name, and would wait for the other end of a pipe.
+fn refuse_other(path: &Path) -> rusqlite::Result<()> {
+    if regular::is_other(path) { Err(rusqlite::Error::InvalidPath(path.to_owned())) } else { Ok(()) }
 }
 
 fn beside(path: &Path, ending: &str) -> PathBuf {

@@ -48,6 +48,8 @@ pub struct Troubles {
     pub accepted: Vec<Damage>,
     /// Lines whose end was converted to Windows line endings. They are whole otherwise.
     pub converted_lines: u64,
+    /// Run directories without a result that were reported and accepted with damage.
+    pub accepted_directories: u64,
 }
 
 /// An entry and where its line is.
@@ -86,7 +88,7 @@ impl<R: Read> Reader<R> {
         Reader { at_head: true, ..Reader::resume(source, path, 0, 0) }
     }
 
-    /// Reads on from a place where a line starts; so many lines are before it.
+    /// Reads on from a place where a line starts; `lines` lines are before it.
     pub(crate) fn resume(source: R, path: &Path, offset: u64, lines: u64) -> Reader<R> {
         Reader {
             source: BufReader::with_capacity(1 << 17, source),
@@ -117,8 +119,9 @@ impl<R: Read> Reader<R> {
                 Ok(mut entry) => {
                     self.check_schema(&entry)?;
                     self.troubles.damage.extend(self.pending.take());
-                    if let Entry::AcceptedDamage { before_byte, .. } = &entry {
+                    if let Entry::AcceptedDamage { before_byte, without_result, .. } = &entry {
                         self.accept_damage(*before_byte);
+                        self.troubles.accepted_directories += without_result;
                     }
                     rename_metrics(&mut entry);
                     self.settle();

@@ -25,7 +25,7 @@ pub struct Writer<M> {
 }
 
 impl<M: Medium> Writer<M> {
-    /// Writes on after what the medium holds: so many entries, and a torn line if `torn`. The path is for messages.
+    /// Writes on after what the medium holds: its number of entries, and a torn line if `torn`. The path is for messages.
     pub fn new(medium: M, path: &Path, entries: u64, torn: bool) -> Writer<M> {
         Writer {
             medium,
@@ -128,6 +128,8 @@ fn name_of(entry: &Entry) -> String {
         Entry::Plan { .. } => "the plan".to_owned(),
         Entry::Launching { run, .. } => format!("the launch of run {run}"),
         Entry::Started { run, .. } => format!("the start of run {run}"),
+        Entry::Submitting { submission, .. } => format!("the submission {submission}"),
+        Entry::Submitted { submission, .. } => format!("the job of submission {submission}"),
         Entry::Finished { run, .. } => format!("the result of run {run}"),
         Entry::AcceptedDamage { .. } => "the note of accepted damage".to_owned(),
         Entry::Scrubbed { .. } => "the note of a scrub".to_owned(),

@@ -178,3 +178,94 @@ fn a_directory_without_a_result_does_not_stop_a_run_unless_the_journal_is_damage
     put(root.path(), &bytes);
     assert!(refused(root.path()).contains("1 run directory without a result"));
 }
+
+#[test]
+fn run_directories_that_nothing_explains_are_reported_once() {
+    let root = tempfile::tempdir().unwrap();
+    record(root.path());
+    // The journal ends between two lines, and the copies of the results are gone too.
+    let bytes = journal(root.path());
+    let half = bytes[..bytes.len() / 2].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
+    put(root.path(), &bytes[..half]);
+    for repeat in 1..=RUNS {
+        let relative = assay_store::relative_run_directory(&run(repeat));
+        fs::remove_file(root.path().join(relative).join("result.jsonl")).unwrap();
+    }
+    let state = Record::open(root.path()).unwrap().state().unwrap();
+    assert!(state.damage.is_worth_reporting());
+    assert!(state.damage.to_string().contains("run directories without a result"), "{}", state.damage);
+    counts(root.path());
+    drop(Store::open_or_create(root.path(), &identity()).unwrap());
+    assert!(!Record::open(root.path()).unwrap().state().unwrap().damage.is_worth_reporting());
+    counts(root.path());
+}
+
+/// Calls something on another thread, so that a call that never returns fails the test instead of holding it.
+fn within_seconds<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
+    let (send, receive) = std::sync::mpsc::channel();
+    std::thread::spawn(move || send.send(call()));
+    receive.recv_timeout(std::time::Duration::from_secs(20)).expect("it never returned")
+}
+
+#[test]
+fn a_pipe_in_the_place_of_a_file_is_never_waited_for() {
+    let names = ["journal.jsonl", "lock", "index.sqlite", "index.check", "index.lock"];
+    for name in names {
+        let root = tempfile::tempdir().unwrap();
+        record(root.path());
+        counts(root.path());
+        let path = root.path().join(name);
+        fs::remove_file(&path).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let directory = root.path().to_owned();
+        let shown =
+            within_seconds(move || Record::open(&directory).and_then(|record| record.index()).is_ok());
+        assert_eq!(shown, name != "journal.jsonl", "{name}");
+        let directory = root.path().to_owned();
+        let opened = within_seconds(move || Store::open_or_create(&directory, &identity()).is_ok());
+        assert_eq!(opened, !["journal.jsonl", "lock"].contains(&name), "{name}");
+    }
+}
+
+#[test]
+fn a_pipe_or_link_in_the_place_of_a_result_is_replaced_not_followed() {
+    let root = tempfile::tempdir().unwrap();
+    record(root.path());
+    put(root.path(), b"");
+    let outside = root.path().join("outside");
+    fs::write(&outside, "precious").unwrap();
+    let result =
+        |repeat| root.path().join(assay_store::relative_run_directory(&run(repeat))).join("result.jsonl");
+    fs::remove_file(result(1)).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(result(1)).status().unwrap().success());
+    let directory = root.path().to_owned();
+    let restored = within_seconds(move || Record::open(&directory).unwrap().state().unwrap().damage.restored);
+    assert_eq!(restored, u64::from(RUNS) - 1);
+    let next = RUNS + 1;
+    fs::create_dir_all(result(next).parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink(&outside, result(next)).unwrap();
+    let mut store = Store::open_accepting_damage(root.path(), &identity()).unwrap();
+    store.append(&launching(&run(next))).unwrap();
+    store.commit(&finished(&run(next), Status::Succeeded)).unwrap();
+    assert_eq!(fs::read_to_string(&outside).unwrap(), "precious");
+    assert!(fs::read_to_string(result(next)).unwrap().contains("finished"));
+}
+
+#[test]
+fn a_run_that_replaced_its_directory_costs_nothing_else() {
+    let root = tempfile::tempdir().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    record(root.path());
+    let mut store = Store::open_or_create(root.path(), &identity()).unwrap();
+    let directory = |repeat| root.path().join(assay_store::relative_run_directory(&run(repeat)));
+    fs::write(directory(RUNS + 1), "a file").unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), directory(RUNS + 2)).unwrap();
+    fs::create_dir_all(directory(RUNS + 3).join("result.jsonl")).unwrap();
+    for repeat in RUNS + 1..=RUNS + 3 {
+        store.append(&launching(&run(repeat))).unwrap();
+        store.commit(&finished(&run(repeat), Status::Succeeded)).unwrap();
+    }
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0, "nothing is written through a link");
+    drop(store);
+    assert_eq!(counts(root.path()), [u64::from(RUNS) + 3; 2]);
+}

@@ -15,7 +15,7 @@
 
 use std::sync::Arc;
 
-use super::options::Options;
+use super::options::BertOptions;
 use super::sentences::ordinary;
 use super::tokens::{Special, Tokens};
 use crate::WorkloadError;
@@ -27,13 +27,12 @@ const PIECE_BYTES: usize = 1 << 20;
 /// A text as tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
-    /// Its tokens.
     pub tokens: Vec<u32>,
 }
 
 impl Text {
     /// Reads the text that the options name; none if they name none.
-    pub fn open(options: &Options, tokens: &Tokens) -> Result<Option<Text>, WorkloadError> {
+    pub fn open(options: &BertOptions, tokens: &Tokens) -> Result<Option<Text>, WorkloadError> {
         let Some(path) = &options.data else { return Ok(None) };
         let bytes = std::fs::read(path).map_err(|error| WorkloadError::file("read", path, error))?;
         let text = std::str::from_utf8(&bytes).map_err(|error| WorkloadError::file("read", path, error))?;
@@ -86,7 +85,7 @@ pub struct Source {
 
 impl Source {
     /// Sequences of a text, or random ones, for the rank with this number.
-    pub fn new(options: &Options, text: Option<Arc<Text>>, special: Special, rank: usize) -> Source {
+    pub fn new(options: &BertOptions, text: Option<Arc<Text>>, special: Special, rank: usize) -> Source {
         Source {
             text,
             special,
@@ -154,10 +153,10 @@ impl Source {
 mod tests {
     use super::*;
 
-    fn options(pairs: &[(&str, i64)]) -> Options {
+    fn options(pairs: &[(&str, i64)]) -> BertOptions {
         let numbers = pairs.iter().map(|(name, number)| ((*name).to_owned(), (*number).into()));
         let task = ("task".to_owned(), "pretrain".into());
-        Options::read(&numbers.chain([task]).collect(), 1).unwrap()
+        BertOptions::read(&numbers.chain([task]).collect(), 1).unwrap()
     }
 
     fn filled(source: &Source, iteration: u64) -> Sequences {

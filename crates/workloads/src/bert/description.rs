@@ -4,7 +4,9 @@ use assay_model::{SettingDescription, WorkloadDescription, names};
 
 use super::NAME;
 use super::shape::SIZES;
-use crate::describe::{self, MOST, choice, command, engine_settings, integer, number, text};
+use crate::describe::{
+    self, MOST, choice, command, engine_settings, integer, number, optional_text, positive,
+};
 
 /// The words that `task` takes.
 const TASKS: [&str; 3] = ["classify", "embed", "pretrain"];
@@ -29,19 +31,16 @@ pub fn description() -> WorkloadDescription {
 fn task_settings() -> Vec<SettingDescription> {
     vec![
         choice("task", &TASKS, "classify", "What is computed; `pretrain` trains"),
-        text("text", "", "A sentence to classify or embed; empty = those of `data`"),
-        text(
+        optional_text("text", "A sentence to classify or embed; those of `data` unless given"),
+        optional_text(
             "data",
-            "",
-            "Sentences (CSV with text and label, or plain lines), or a text to pre-train on; empty = random tokens from \
-             the seed",
+            "Sentences (CSV with text and label, or plain lines), or a text to pre-train on; random tokens from \
+             the seed unless given",
         ),
-        integer(
+        positive(
             "sentences",
-            0,
             MOST,
-            0,
-            "Sentences that one iteration goes through; 0 = all of `data`, and 100 without",
+            "Sentences that one iteration goes through; unless given, all of `data`, or 100 without",
         ),
         integer(
             "batch_size",
@@ -50,12 +49,10 @@ fn task_settings() -> Vec<SettingDescription> {
             1,
             "Sentences that are computed at once; in pre-training those of one task",
         ),
-        integer(
+        positive(
             "length",
-            0,
             MOST,
-            0,
-            "Pad sentences to so many tokens, as other systems do; 0 = each at its own length, without padding",
+            "Pad sentences to this many tokens, as other systems do; each at its own length unless given",
         ),
         integer("context", 3, MOST, 128, "Tokens of a sequence that is made up or pre-trained on"),
     ]
@@ -65,16 +62,17 @@ fn model_settings() -> Vec<SettingDescription> {
     let sizes: Vec<&str> = SIZES.iter().map(|size| size.name).chain(["custom"]).collect();
     let [width, hidden, layers, heads] = describe::dimensions();
     vec![
-        text(
+        optional_text(
             "model",
-            "",
-            "Folder with config.json, model.safetensors and vocab.txt or tokenizer.json; empty = random weights",
+            "Folder with config.json, model.safetensors and vocab.txt or tokenizer.json; random weights unless given",
         ),
-        text("head", "", "Head that `assay bench bert train-head` wrote; empty = that of the model"),
-        text(
+        optional_text(
+            "head",
+            "Head that `assay bench bert train-head` wrote; that of the model unless given",
+        ),
+        optional_text(
             "tokenizer",
-            "",
-            "vocab.txt or tokenizer.json; empty = that of the model, and without one ids are made up",
+            "vocab.txt or tokenizer.json; unless given, that of the model, and without one ids are made up",
         ),
         choice(
             "size",
@@ -86,14 +84,12 @@ fn model_settings() -> Vec<SettingDescription> {
         hidden,
         layers,
         heads,
-        integer(
+        positive(
             "vocabulary",
-            0,
             MOST,
-            0,
-            "Tokens in the vocabulary; 0 = 30522, or as many as `tokenizer` has",
+            "Tokens in the vocabulary; unless given, as many as `tokenizer` has, or 30522",
         ),
-        integer("positions", 0, MOST, 0, "Most tokens of a sentence; 0 = 512"),
+        positive("positions", MOST, "Most tokens of a sentence; 512 unless given"),
         integer("classes", 2, 1 << 16, 2, "Classes to choose from; no meaning with `model`"),
         choice(
             "activation",

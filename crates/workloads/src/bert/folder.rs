@@ -36,7 +36,6 @@ struct TokenizerConfig {
 }
 
 impl Folder {
-    /// Opens a folder.
     pub fn open(path: &Path) -> Result<Folder, WorkloadError> {
         let file = path.join("config.json");
         let bytes =
@@ -157,7 +156,6 @@ struct Place<'a> {
     names: Vec<String>,
     /// The place for all of them.
     values: &'a mut [f32],
-    /// The dimensions of each.
     dimensions: Vec<usize>,
 }
 

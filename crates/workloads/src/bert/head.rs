@@ -22,12 +22,7 @@ const ENTRY: &str = "assay.bert-head";
 #[derive(Debug)]
 pub enum Head {
     /// A classifier of what a pooler makes of the first token.
-    Pooled {
-        /// The pooler.
-        pooler: Packed,
-        /// The classifier.
-        classifier: Packed,
-    },
+    Pooled { pooler: Packed, classifier: Packed },
     /// A classifier of the mean of all tokens.
     Mean(Packed),
     /// The mean of all tokens.
@@ -167,7 +162,6 @@ impl Trained {
         std::fs::write(path, bytes).map_err(|error| wrong(error.to_string()))
     }
 
-    /// It as a head.
     pub fn head(&self, width: usize) -> Head {
         Head::Mean(Packed::new(&self.weight, &self.bias, width))
     }

@@ -12,7 +12,7 @@ use self::emit::{fits, rank, report_answer};
 use super::Opened;
 use super::encoder::Encoder;
 use super::head::{Head, best};
-use super::options::{Options, Task};
+use super::options::{BertOptions, Task};
 use super::parameters::Parameters;
 use super::sentences::{Batch, Sentence, Sentences};
 use crate::native::{self, RunStart};
@@ -21,16 +21,15 @@ use crate::profile::Profile;
 use crate::summary::{CPU, mean};
 use crate::{Emitter, Ended, Limits, WorkloadError};
 
-/// Runs it.
 pub(super) fn run(
-    options: &Options,
+    options: &BertOptions,
     opened: Opened,
     sentences: Sentences,
     machine: &Limits,
     emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
     let began = RunStart::now();
-    native::report_settings(options.in_force(), &["learning_rate", "weight_decay", "clip"], emitter);
+    native::report_settings(options.in_effect(), &["learning_rate", "weight_decay", "clip"], emitter);
     report_sentences(options, &opened, &sentences, emitter);
     if !fits(options, &sentences, machine, emitter) {
         return Ok(Ended::DoesNotFit);
@@ -55,7 +54,7 @@ pub(super) fn run(
 
 /// A run under way.
 struct Run<'a> {
-    options: &'a Options,
+    options: &'a BertOptions,
     encoder: Encoder,
     head: Head,
     labels: Vec<String>,
@@ -82,7 +81,11 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn prepare(options: &'a Options, opened: Opened, sentences: Sentences) -> Result<Run<'a>, WorkloadError> {
+    fn prepare(
+        options: &'a BertOptions,
+        opened: Opened,
+        sentences: Sentences,
+    ) -> Result<Run<'a>, WorkloadError> {
         let Opened { folder, trained, tokens, labels } = opened;
         let (shape, threads) = (options.shape, Threads::new(options.threads));
         let weights = match folder {
@@ -133,7 +136,7 @@ impl<'a> Run<'a> {
 
     /// All passes, as long as nothing ends them.
     fn passes(&mut self, began: Instant, emitter: &mut Emitter<'_>) -> Result<Ended, WorkloadError> {
-        let Options { warmup, iterations, paced, .. } = *self.options;
+        let BertOptions { warmup, iterations, paced, .. } = *self.options;
         let of = warmup.saturating_add(iterations);
         let mut phase_start = began.elapsed().as_secs_f64();
         for number in 0..of {
@@ -175,7 +178,7 @@ impl<'a> Run<'a> {
 
     /// One pass: its seconds, and, where it is the `first`, the sum of the squares of all answers.
     fn pass(&mut self, counts: bool, first: bool) -> Result<(f64, f64), WorkloadError> {
-        let Options { batch: size, length, shape, .. } = *self.options;
+        let BertOptions { batch: size, length, shape, .. } = *self.options;
         let outputs = self.head.outputs(shape.width);
         let (mut seconds, mut squares) = (0.0, 0.0);
         self.right = 0;

@@ -89,7 +89,6 @@ impl Model {
         })
     }
 
-    /// The weights.
     pub fn weights_mut(&mut self) -> &mut Parameters {
         &mut self.weights
     }
@@ -149,7 +148,6 @@ impl Model {
         (loss, output)
     }
 
-    /// The norm of all gradients.
     pub fn gradient_norm(&mut self) -> f64 {
         let threads = &self.operations.threads;
         let squares = |tensor: &mut [f32]| reduce::sum_of_squares(threads, tensor);

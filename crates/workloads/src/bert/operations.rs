@@ -194,7 +194,6 @@ impl Operations {
     }
 }
 
-/// The shape of attention.
 pub(super) fn attention_shape(shape: &BertShape, batch: usize, context: usize) -> attention::AttentionShape {
     attention::AttentionShape {
         batch,

@@ -25,7 +25,7 @@ pub enum Task {
 
 /// All options of `bert`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Options {
+pub struct BertOptions {
     /// What is computed.
     pub task: Task,
     /// The shape of the model, which that of a folder or a tokenizer replaces or completes.
@@ -71,14 +71,14 @@ pub struct Options {
     settings: Settings,
 }
 
-impl Options {
-    /// Reads and checks settings. `cores` stands in for a thread count of 0.
-    pub fn read(settings: &Settings, cores: usize) -> Result<Options, WorkloadError> {
+impl BertOptions {
+    /// Reads and checks settings. `cores` is the number of threads unless it is given.
+    pub fn read(settings: &Settings, cores: usize) -> Result<BertOptions, WorkloadError> {
         let checked = Checked::new(&description(), settings)?;
         let text = |name: &str| Some(checked.text(name).to_owned()).filter(|text| !text.is_empty());
         let path = |name: &str| text(name).map(PathBuf::from);
         let some = |name: &str| Some(checked.count(name)).filter(|count| *count > 0);
-        let options = Options {
+        let options = BertOptions {
             task: match checked.text("task") {
                 "embed" => Task::Embed,
                 "pretrain" => Task::Pretrain,
@@ -136,7 +136,7 @@ impl Options {
     }
 
     /// Every setting with the value that is in effect.
-    pub fn in_force(&self) -> Settings {
+    pub fn in_effect(&self) -> Settings {
         let mut settings = self.settings.clone();
         let mut set = |name: &str, number: usize| {
             settings.insert(name.to_owned(), Value::Integer(i64::try_from(number).unwrap_or(i64::MAX)));
@@ -270,9 +270,9 @@ fn shape(checked: &Checked) -> Result<BertShape, WorkloadError> {
 mod tests {
     use super::*;
 
-    fn read(pairs: &[(&str, Value)]) -> Result<Options, WorkloadError> {
+    fn read(pairs: &[(&str, Value)]) -> Result<BertOptions, WorkloadError> {
         let settings = pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        Options::read(&settings, 3)
+        BertOptions::read(&settings, 3)
     }
 
     #[test]
@@ -280,7 +280,7 @@ mod tests {
         let options = read(&[("size", "large".into()), ("layers", 2.into())]).unwrap();
         let BertShape { width, hidden, layers, heads, vocabulary, positions, .. } = options.shape;
         assert_eq!([width, hidden, layers, heads, vocabulary, positions], [1024, 4096, 2, 16, 30_522, 512]);
-        assert_eq!((options.threads, options.in_force()["hidden"].clone()), (3, Value::Integer(4096)));
+        assert_eq!((options.threads, options.in_effect()["hidden"].clone()), (3, Value::Integer(4096)));
     }
 
     #[test]

@@ -44,7 +44,6 @@ pub struct Parameters {
     pub kind: Vec<f32>,
     /// The norm of their sum.
     pub norm: Affine,
-    /// The layers.
     pub layers: Vec<Layer>,
     /// What a classifier makes of the first token.
     pub pooler: Affine,
@@ -52,7 +51,6 @@ pub struct Parameters {
     pub classifier: Affine,
     /// What the masked language model makes of a token.
     pub transform: Affine,
-    /// The norm of that.
     pub transform_norm: Affine,
     /// What is added to the scores of all tokens; their matrix is that of the embedding.
     pub decoder_bias: Vec<f32>,

@@ -9,19 +9,18 @@ use super::Opened;
 use super::data::{Sequences, Source, Text, masked_of};
 use super::folder::Folder;
 use super::model::{Model, numbers};
-use super::options::{Options, Task};
+use super::options::{BertOptions, Task};
 use super::parameters::Parameters;
 use crate::collective::Collective;
 use crate::memory::{self, bytes_in_words};
 use crate::native::{self, MemoryNeed, NativeRun, RunStart};
 use crate::profile::Profile;
-use crate::session::{IterationSchedule, Work};
+use crate::session::{IterationSchedule, TimedWork};
 use crate::summary::{Outcome, WorkAmount};
 use crate::{Emitter, Ended, Limits, WorkloadError, training};
 
-/// Runs it.
 pub(super) fn run(
-    options: &Options,
+    options: &BertOptions,
     opened: Opened,
     text: Option<Text>,
     machine: &Limits,
@@ -29,16 +28,21 @@ pub(super) fn run(
 ) -> Result<Ended, WorkloadError> {
     const ELSEWHERE: [&str; 5] = ["text", "head", "sentences", "length", "classes"];
     let began = RunStart::now();
-    native::report_settings(options.in_force(), &ELSEWHERE, emitter);
+    native::report_settings(options.in_effect(), &ELSEWHERE, emitter);
     opened.report_made_up(options, emitter);
     if !fits(options, machine, emitter) {
         return Ok(Ended::DoesNotFit);
     }
     let text = text.map(Arc::new);
     let special = opened.tokens.special();
-    let Options { warmup, iterations, paced, .. } = *options;
-    let course = IterationSchedule { warmup, iterations, paced, calmer: training::CALMER };
-    let run = NativeRun { began, course, effort: effort(options), profile: options.profile.as_deref() };
+    let BertOptions { warmup, iterations, paced, .. } = *options;
+    let iteration_schedule = IterationSchedule { warmup, iterations, paced, calmer: training::CALMER };
+    let run = NativeRun {
+        began,
+        schedule: iteration_schedule,
+        effort: effort(options),
+        profile: options.profile.as_deref(),
+    };
     run.on_all(machine, emitter, |rank, emitter| {
         let rank = Rank::prepare(options, Source::new(options, text.clone(), special, rank))?;
         began.report_stage(emitter);
@@ -47,8 +51,8 @@ pub(super) fn run(
 }
 
 /// What one step of all ranks takes.
-pub(super) fn effort(options: &Options) -> WorkAmount {
-    let Options { shape, batch, context, tasks, .. } = options;
+pub(super) fn effort(options: &BertOptions) -> WorkAmount {
+    let BertOptions { shape, batch, context, tasks, .. } = options;
     let samples = *tasks as f64 * *batch as f64;
     let forward = shape.encoder_flops(*context, *context) + shape.masked_flops(masked_of(*context));
     WorkAmount {
@@ -67,7 +71,7 @@ pub(super) fn effort(options: &Options) -> WorkAmount {
 }
 
 /// Whether the memory suffices.
-fn fits(options: &Options, machine: &Limits, emitter: &mut Emitter<'_>) -> bool {
+fn fits(options: &BertOptions, machine: &Limits, emitter: &mut Emitter<'_>) -> bool {
     let threads = Threads::new(options.threads_of_task());
     let tasks = options.tasks as u128;
     let parameters = options.shape.parameters(Task::Pretrain);
@@ -90,7 +94,7 @@ fn fits(options: &Options, machine: &Limits, emitter: &mut Emitter<'_>) -> bool 
 
 /// One rank of a run under way.
 struct Rank<'a> {
-    options: &'a Options,
+    options: &'a BertOptions,
     model: Model,
     source: Source,
     sequences: Sequences,
@@ -98,8 +102,8 @@ struct Rank<'a> {
 
 impl<'a> Rank<'a> {
     /// Takes all memory and makes the initial weights or reads them.
-    fn prepare(options: &'a Options, source: Source) -> Result<Rank<'a>, WorkloadError> {
-        let Options { shape, seed, batch, context, .. } = options;
+    fn prepare(options: &'a BertOptions, source: Source) -> Result<Rank<'a>, WorkloadError> {
+        let BertOptions { shape, seed, batch, context, .. } = options;
         let threads = Threads::new(options.threads_of_task());
         // Each rank reads the folder for itself.
         let weights = match &options.model {
@@ -112,7 +116,7 @@ impl<'a> Rank<'a> {
     }
 }
 
-impl Work for Rank<'_> {
+impl TimedWork for Rank<'_> {
     fn prepare(&mut self, number: u64) {
         self.source.fill(number, &mut self.sequences);
     }

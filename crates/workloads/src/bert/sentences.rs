@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use super::options::{Options, Task};
+use super::options::{BertOptions, Task};
 use super::tokens::{Special, Tokens};
 use crate::WorkloadError;
 use crate::initial::Key;
@@ -47,7 +47,11 @@ pub struct Row {
 
 impl Sentences {
     /// The sentences that the options ask for. `labels` are the names of the classes, where they have any.
-    pub fn open(options: &Options, tokens: &Tokens, labels: &[String]) -> Result<Sentences, WorkloadError> {
+    pub fn open(
+        options: &BertOptions,
+        tokens: &Tokens,
+        labels: &[String],
+    ) -> Result<Sentences, WorkloadError> {
         let most = options.length.unwrap_or(options.shape.positions);
         let rows = match (&options.text, &options.data) {
             (Some(text), _) => vec![Row { line: 1, text: text.clone(), label: None }],

@@ -13,11 +13,9 @@ use crate::tensors::Tensor;
 /// A named size.
 #[derive(Debug, Clone, Copy)]
 pub struct Size {
-    /// Its name.
     pub name: &'static str,
     /// Numbers that stand for a token between layers.
     pub width: usize,
-    /// Layers.
     pub layers: usize,
     /// Attention heads.
     pub heads: usize,
@@ -45,7 +43,6 @@ pub struct BertShape {
     pub width: usize,
     /// Numbers inside a feed-forward layer.
     pub hidden: usize,
-    /// Layers.
     pub layers: usize,
     /// Attention heads of a layer.
     pub heads: usize,
@@ -59,7 +56,6 @@ pub struct BertShape {
     pub classes: usize,
     /// What keeps the norms from a division by zero.
     pub epsilon: f32,
-    /// The activation.
     pub activation: gelu::GeluFormula,
 }
 

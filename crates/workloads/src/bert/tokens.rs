@@ -55,12 +55,12 @@ pub struct Encoded {
 
 /// What turns sentences into ids.
 pub struct Tokens {
-    kind: Kind,
+    kind: TokenSource,
     special: Special,
     vocabulary: usize,
 }
 
-enum Kind {
+enum TokenSource {
     /// A tokenizer that adds beginning and end itself.
     Whole(Box<Tokenizer>),
     /// A vocabulary alone.
@@ -72,7 +72,7 @@ enum Kind {
 impl Tokens {
     /// Ids that are made up below a bound.
     pub fn made_up(vocabulary: usize) -> Tokens {
-        Tokens { kind: Kind::MadeUp, special: Special::of_size(vocabulary), vocabulary }
+        Tokens { kind: TokenSource::MadeUp, special: Special::of_size(vocabulary), vocabulary }
     }
 
     /// Reads `vocab.txt` or `tokenizer.json`; `lower_case` is for a vocabulary.
@@ -88,7 +88,7 @@ impl Tokens {
 
     /// Whether ids are made up.
     pub fn are_made_up(&self) -> bool {
-        matches!(self.kind, Kind::MadeUp)
+        matches!(self.kind, TokenSource::MadeUp)
     }
 
     /// The ids with a meaning of their own.
@@ -104,8 +104,8 @@ impl Tokens {
     /// A sentence as ids, cut to at most this many (at least two).
     pub fn encode(&self, text: &str, most: usize) -> Result<Encoded, String> {
         let mut ids = match &self.kind {
-            Kind::Whole(tokenizer) => encode(tokenizer, text, true)?,
-            Kind::Words(_) | Kind::MadeUp => {
+            TokenSource::Whole(tokenizer) => encode(tokenizer, text, true)?,
+            TokenSource::Words(_) | TokenSource::MadeUp => {
                 let words = self.encode_words(text)?;
                 [&[self.special.begin], words.as_slice(), &[self.special.end]].concat()
             }
@@ -125,8 +125,8 @@ impl Tokens {
     /// A text as ids, without beginning and end.
     pub fn encode_words(&self, text: &str) -> Result<Vec<u32>, String> {
         match &self.kind {
-            Kind::Whole(tokenizer) | Kind::Words(tokenizer) => encode(tokenizer, text, false),
-            Kind::MadeUp => {
+            TokenSource::Whole(tokenizer) | TokenSource::Words(tokenizer) => encode(tokenizer, text, false),
+            TokenSource::MadeUp => {
                 let span = u64::from(self.vocabulary as u32 - self.special.first);
                 let id = |word: &str| self.special.first + (Key::new(word, 0).draw(0) % span) as u32;
                 Ok(words(text)?.iter().map(|word| id(word)).collect())
@@ -168,7 +168,7 @@ pub fn from_json(bytes: &[u8]) -> Result<Tokens, String> {
     if ends.first() != Some(&special.begin) || ends.last() != Some(&special.end) {
         return Err("it does not put [CLS] before and [SEP] behind a sentence".to_owned());
     }
-    Ok(Tokens { kind: Kind::Whole(Box::new(tokenizer)), special, vocabulary })
+    Ok(Tokens { kind: TokenSource::Whole(Box::new(tokenizer)), special, vocabulary })
 }
 
 /// Reads a `vocab.txt`: one token a line, its id is the number of the line. Takes any bytes.
@@ -191,7 +191,7 @@ pub fn from_vocabulary(bytes: &[u8], lower_case: bool) -> Result<Tokens, String>
     let mut tokenizer = Tokenizer::new(model);
     tokenizer.with_normalizer(Some(rules(lower_case))).map_err(|error| error.to_string())?;
     tokenizer.with_pre_tokenizer(Some(BertPreTokenizer));
-    Ok(Tokens { kind: Kind::Words(Box::new(tokenizer)), special, vocabulary })
+    Ok(Tokens { kind: TokenSource::Words(Box::new(tokenizer)), special, vocabulary })
 }
 
 /// The special ids of a vocabulary.

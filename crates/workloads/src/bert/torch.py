@@ -200,14 +200,14 @@ def load_folder(model, path):
 def prepare_model(model, settings, device):
     with torch.no_grad():
         model.initialize(settings["seed"])
-        if settings["model"]:
+        if settings.get("model"):
             if isinstance(model, MeanClassifier):
-                head = Checkpoint(settings["head"])
+                head = Checkpoint(settings.get("head"))
                 head.read("weight", model.head.weight)
                 head.read("bias", model.head.bias)
-                load_folder_but(model, settings["model"], "head.")
+                load_folder_but(model, settings.get("model"), "head.")
             else:
-                load_folder(model, settings["model"])
+                load_folder(model, settings.get("model"))
     return model.to(device)
 
 
@@ -233,7 +233,7 @@ class Answers:
     done = 0
 
     def __init__(self, settings, device):
-        kind = MeanClassifier if settings["head"] else Classifier if settings["task"] == "classify" else Embedder
+        kind = MeanClassifier if settings.get("head") else Classifier if settings["task"] == "classify" else Embedder
         self.device, self.settings = device, settings
         model = prepare_model(kind(settings), settings, device).eval()
         self.compute = torch.compile(model) if settings["mode"] == "compile" else model
@@ -245,15 +245,15 @@ class Answers:
         settings = self.settings
         lengths = numbers(settings["lengths"]).tolist()
         sentences = list(numbers(settings["ids"]).split(lengths))
-        count = settings["sentences"] or len(sentences)
+        count = settings.get("sentences") or len(sentences)
         sentences = [sentences[index % len(sentences)] for index in range(count)]
         for first in range(0, count, settings["batch_size"]):
             chosen = sentences[first : first + settings["batch_size"]]
-            length = max(settings["length"], max(len(ids) for ids in chosen))
+            length = max(settings.get("length", 0), max(len(ids) for ids in chosen))
             ids = torch.stack([F.pad(ids, (0, length - len(ids)), value=settings["pad"]) for ids in chosen])
             mask = torch.stack([torch.arange(length) < len(ids) for ids in chosen])
             # Without a mask PyTorch has less to do; where sentences are padded to one length, it is always there.
-            bare = bool(mask.all()) and not settings["length"]
+            bare = bool(mask.all()) and not settings.get("length")
             yield ids.to(self.device), None if bare else mask.to(self.device)
 
     def prepare(self, number):
@@ -301,7 +301,7 @@ class Answers:
             known = (labels < settings["classes"]).sum().item()
             if known:
                 emit("value", metric="accuracy", value=right / known, derived=True)
-        if settings["text"]:
+        if settings.get("text"):
             for step, logit in enumerate(self.answers[0].tolist()):
                 emit("value", metric="logits", value=logit, step=step)
             for step, share in enumerate(self.answers[0].double().softmax(0).tolist()):

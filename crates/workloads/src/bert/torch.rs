@@ -5,7 +5,7 @@ use assay_model::{Settings, Value, names};
 use super::Opened;
 use super::data::{Text, masked_of};
 use super::inference::report_sentences;
-use super::options::{Options, Task};
+use super::options::{BertOptions, Task};
 use super::pretrain;
 use super::sentences::Sentences;
 use crate::engine::torch::{self, Job};
@@ -18,7 +18,7 @@ const SCRIPT: &str = include_str!("torch.py");
 
 /// Classifies or embeds sentences.
 pub(super) fn answer(
-    options: &Options,
+    options: &BertOptions,
     opened: Opened,
     sentences: Sentences,
     machine: &Limits,
@@ -63,7 +63,7 @@ pub(super) fn answer(
 
 /// Pre-trains.
 pub(super) fn pretrain(
-    options: &Options,
+    options: &BertOptions,
     opened: Opened,
     text: Option<Text>,
     machine: &Limits,
@@ -81,7 +81,7 @@ pub(super) fn pretrain(
 }
 
 fn run(
-    options: &Options,
+    options: &BertOptions,
     opened: &Opened,
     files: Vec<(&str, Vec<u8>)>,
     effort: WorkAmount,
@@ -107,8 +107,8 @@ fn run(
 }
 
 /// The settings in effect, and what the script must know beside them.
-fn settings(options: &Options, opened: &Opened) -> Settings {
-    let mut settings = options.in_force();
+fn settings(options: &BertOptions, opened: &Opened) -> Settings {
+    let mut settings = options.in_effect();
     let special = opened.tokens.special();
     let more = [
         ("kinds", options.shape.kinds),

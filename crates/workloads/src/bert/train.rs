@@ -33,7 +33,6 @@ pub struct Request {
     pub weight_decay: f64,
     /// Seed of the folds.
     pub seed: u64,
-    /// Threads.
     pub threads: usize,
     /// Names for the classes, in the order of the labels; those of the data without.
     pub names: Vec<String>,

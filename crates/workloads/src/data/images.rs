@@ -24,9 +24,7 @@ pub struct Images {
 /// What a folder holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loaded {
-    /// What to train on.
     pub train: Images,
-    /// What to test with.
     pub test: Images,
     /// The SHA-256 of the content of all four files, in the order of [`TRAIN`] and [`TEST`].
     pub digests: Vec<String>,

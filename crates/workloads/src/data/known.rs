@@ -10,9 +10,7 @@ use crate::WorkloadError;
 pub struct DataSet {
     /// Its name, which is also that of its folder.
     pub name: &'static str,
-    /// What it is.
     pub summary: &'static str,
-    /// Its files.
     pub files: &'static [KnownFile],
     /// How to get it, as commands and names of packages. `FOLDER` stands for where it belongs.
     pub get: &'static [&'static str],

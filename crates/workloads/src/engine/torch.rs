@@ -47,7 +47,6 @@ pub(crate) struct Job<'a> {
     pub(crate) smaller: &'a str,
 }
 
-/// Runs a job to its end.
 pub(crate) fn run(job: Job<'_>, machine: &Limits, emitter: &mut Emitter<'_>) -> Result<Ended, WorkloadError> {
     let settings = &job.settings;
     for name in job.native_only {

@@ -2,7 +2,7 @@
 
 use assay_kernels::Threads;
 
-use super::options::{Phase, Work};
+use super::options::{LmWork, Phase};
 use super::parameters::Layer;
 use super::plan::{Lengths, Policy};
 use super::shape::LmShape;
@@ -86,7 +86,6 @@ pub(super) struct Scratch {
     pub(super) norm: Vec<f32>,
 }
 
-/// All buffers.
 pub(super) struct Buffers {
     /// The input of each layer and the output of the last; just one that changes in place without a backward pass.
     pub(super) streams: Vec<Vec<f32>>,
@@ -97,7 +96,7 @@ pub(super) struct Buffers {
 }
 
 impl Buffers {
-    pub(super) fn new(threads: &Threads, shape: &LmShape, work: &Work) -> Result<Buffers, WorkloadError> {
+    pub(super) fn new(threads: &Threads, shape: &LmShape, work: &LmWork) -> Result<Buffers, WorkloadError> {
         let lengths = Lengths::new(threads, shape, work);
         let backward = work.phase != Phase::Forward;
         let buffer =

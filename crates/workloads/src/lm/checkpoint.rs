@@ -14,7 +14,7 @@ use safetensors::tensor::Dtype;
 use serde::{Deserialize, Serialize};
 
 use super::model::State;
-use super::options::Options;
+use super::options::LmOptions;
 use super::parameters::Parameters;
 use super::shape::LmShape;
 use crate::WorkloadError;
@@ -50,8 +50,8 @@ pub struct About {
 }
 
 impl About {
-    pub(super) fn new(options: &Options, updates: u64) -> About {
-        let all = options.in_force();
+    pub(super) fn new(options: &LmOptions, updates: u64) -> About {
+        let all = options.in_effect();
         let settings = SETTINGS.iter().filter_map(|name| Some(((*name).to_owned(), all.get(*name)?.clone())));
         About { updates, settings: settings.collect() }
     }
@@ -89,7 +89,6 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Opens a checkpoint.
     pub fn open(path: &Path) -> Result<Checkpoint, WorkloadError> {
         const HINT: &str = "give a checkpoint that `save` wrote, or a safetensors file with the same tensors";
         let weights = Weights::open(path, "resume from").map_err(|error| match error {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use tokenizers::Tokenizer;
 
-use super::options::Options;
+use super::options::LmOptions;
 use crate::WorkloadError;
 use crate::initial::Key;
 
@@ -40,7 +40,7 @@ enum Tokens {
 
 impl Text {
     /// Reads the text that the options name, if it is not larger than `most` bytes; none if they name none.
-    pub fn open(options: &Options, most: Option<u64>) -> Result<Option<Text>, WorkloadError> {
+    pub fn open(options: &LmOptions, most: Option<u64>) -> Result<Option<Text>, WorkloadError> {
         let Some(path) = &options.text else { return Ok(None) };
         let bytes = read(path, most.unwrap_or(u64::MAX - 1))?;
         let text = match &options.tokenizer {

@@ -4,7 +4,9 @@ use assay_model::{SettingDescription, WorkloadDescription, names};
 
 use super::NAME;
 use super::shape::SIZES;
-use crate::describe::{self, MOST, choice, command, engine_settings, integer, switch, text};
+use crate::describe::{
+    self, MOST, choice, command, engine_settings, integer, optional_text, positive, switch,
+};
 
 /// The words that `phase` takes.
 pub(super) const PHASES: [&str; 3] = ["forward", "forward_backward", "step"];
@@ -39,12 +41,10 @@ fn model_settings() -> Vec<SettingDescription> {
         hidden,
         layers,
         heads,
-        integer(
+        positive(
             "vocabulary",
-            0,
             MOST,
-            0,
-            "Tokens in the vocabulary; 0 = 10000, 32000 for llama-7b, and with a text 256 or as many as the tokenizer has",
+            "Tokens in the vocabulary; unless given 10000, 32000 for llama-7b, and with a text 256 or as many as the tokenizer has",
         ),
         integer("context", 1, MOST, 128, "Tokens of a sequence"),
         integer("batch_size", 1, MOST, 4, "Sequences in one iteration of one task"),
@@ -74,16 +74,10 @@ fn training_settings() -> Vec<SettingDescription> {
         learning_rate,
         weight_decay,
         clip,
-        text("text", "", "Text file to train on; empty = random tokens from the seed"),
-        text("tokenizer", "", "tokenizer.json to read the text with; empty = bytes"),
-        text("save", "", "Where to write a checkpoint (safetensors); empty = nowhere"),
-        integer(
-            "save_every",
-            0,
-            1 << 40,
-            0,
-            "Write the checkpoint after every so many steps; 0 = only at the end",
-        ),
-        text("resume", "", "Checkpoint to go on from; empty = begin anew"),
+        optional_text("text", "Text file to train on; random tokens from the seed unless given"),
+        optional_text("tokenizer", "tokenizer.json to read the text with; bytes unless given"),
+        optional_text("save", "File to write a checkpoint to (safetensors)"),
+        positive("save_every", 1 << 40, "Steps between checkpoints; only at the end unless given"),
+        optional_text("resume", "Checkpoint to resume from"),
     ]
 }

@@ -5,7 +5,7 @@ use assay_kernels::{Threads, Write, reduce};
 use super::buffers::{Buffers, Scratch};
 use super::layer;
 use super::operations::{Linear, Operations};
-use super::options::{Phase, Work};
+use super::options::{LmWork, Phase};
 use super::parameters::Parameters;
 use super::shape::LmShape;
 use crate::WorkloadError;
@@ -18,7 +18,7 @@ pub use crate::summary::Outcome;
 /// A model with everything that its phase needs.
 pub struct Model {
     operations: Operations,
-    work: Work,
+    work: LmWork,
     weights: Parameters,
     gradients: Option<Parameters>,
     moments: Option<[Parameters; 2]>,
@@ -28,7 +28,6 @@ pub struct Model {
 
 /// The state of a model that a checkpoint holds.
 pub struct State<'a> {
-    /// The weights.
     pub weights: &'a mut Parameters,
     /// The first and second moments of the optimizer, where there is one.
     pub moments: Option<&'a mut [Parameters; 2]>,
@@ -41,7 +40,7 @@ impl Model {
     pub fn new(
         threads: Threads,
         shape: &LmShape,
-        work: &Work,
+        work: &LmWork,
         seed: u64,
         profile: Profile,
     ) -> Result<Model, WorkloadError> {
@@ -62,7 +61,6 @@ impl Model {
         })
     }
 
-    /// The weights.
     pub fn weights(&self) -> &Parameters {
         &self.weights
     }

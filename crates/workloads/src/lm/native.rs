@@ -9,31 +9,35 @@ use assay_model::WorkloadEvent;
 use super::checkpoint::{self, About, Checkpoint};
 use super::data::{Source, Text};
 use super::model::Model;
-use super::options::{Options, Phase};
+use super::options::{LmOptions, Phase};
 use super::plan::{MemoryPlan, what_fits};
 use crate::collective::Collective;
 use crate::native::{self, MemoryNeed, NativeRun, RunStart};
 use crate::profile::Profile;
-use crate::session::{IterationSchedule, Work};
+use crate::session::{IterationSchedule, TimedWork};
 use crate::summary::Outcome;
 use crate::{Emitter, Ended, Limits, WorkloadError, training};
 
-/// Runs it.
 pub(super) fn run(
-    options: &Options,
+    options: &LmOptions,
     text: Option<Text>,
     machine: &Limits,
     emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
     let began = RunStart::now();
-    native::report_settings(options.in_force(), &[], emitter);
+    native::report_settings(options.in_effect(), &[], emitter);
     if !fits(options, text.as_ref().map_or(0, Text::bytes), machine, emitter) {
         return Ok(Ended::DoesNotFit);
     }
     let text = text.map(Arc::new);
-    let Options { warmup, iterations, paced, .. } = *options;
-    let course = IterationSchedule { warmup, iterations, paced, calmer: training::CALMER };
-    let run = NativeRun { began, course, effort: options.effort(), profile: options.profile.as_deref() };
+    let LmOptions { warmup, iterations, paced, .. } = *options;
+    let iteration_schedule = IterationSchedule { warmup, iterations, paced, calmer: training::CALMER };
+    let run = NativeRun {
+        began,
+        schedule: iteration_schedule,
+        effort: options.effort(),
+        profile: options.profile.as_deref(),
+    };
     run.on_all(machine, emitter, |rank, emitter| {
         let rank = Rank::prepare(options, text.clone(), rank, emitter)?;
         began.report_stage(emitter);
@@ -42,8 +46,8 @@ pub(super) fn run(
 }
 
 /// Whether the plan fits into memory.
-fn fits(options: &Options, data_bytes: u64, machine: &Limits, emitter: &mut Emitter<'_>) -> bool {
-    let Options { shape, work, .. } = options;
+fn fits(options: &LmOptions, data_bytes: u64, machine: &Limits, emitter: &mut Emitter<'_>) -> bool {
+    let LmOptions { shape, work, .. } = options;
     let threads = Threads::new(options.threads_of_task());
     let plan = MemoryPlan::new(&threads, shape, work, data_bytes);
     let need = MemoryNeed { total: plan.total(), parts: plan.words() };
@@ -56,7 +60,7 @@ fn fits(options: &Options, data_bytes: u64, machine: &Limits, emitter: &mut Emit
 
 /// One rank of a run under way.
 struct Rank<'a> {
-    options: &'a Options,
+    options: &'a LmOptions,
     model: Model,
     source: Source,
     inputs: Vec<u32>,
@@ -68,12 +72,12 @@ struct Rank<'a> {
 impl<'a> Rank<'a> {
     /// Takes all memory and makes the initial weights or reads them.
     fn prepare(
-        options: &'a Options,
+        options: &'a LmOptions,
         text: Option<Arc<Text>>,
         rank: usize,
         emitter: &mut Emitter<'_>,
     ) -> Result<Rank<'a>, WorkloadError> {
-        let Options { shape, work, seed, .. } = options;
+        let LmOptions { shape, work, seed, .. } = options;
         let training = work.phase == Phase::Step;
         let mut checkpoint = match &options.resume {
             Some(path) => {
@@ -115,7 +119,7 @@ impl<'a> Rank<'a> {
     }
 }
 
-impl Work for Rank<'_> {
+impl TimedWork for Rank<'_> {
     fn prepare(&mut self, number: u64) {
         self.source.fill(number, &mut self.inputs, &mut self.targets);
     }
@@ -159,10 +163,10 @@ impl Work for Rank<'_> {
 }
 
 /// Says where a resumed run goes on, and what makes it differ from one that was never interrupted.
-pub(super) fn note_resume(options: &Options, checkpoint: &Checkpoint, emitter: &mut Emitter<'_>) {
+pub(super) fn note_resume(options: &LmOptions, checkpoint: &Checkpoint, emitter: &mut Emitter<'_>) {
     let Some(about) = checkpoint.about() else {
         emitter.note(
-            "the checkpoint holds weights alone: steps are counted from 0, and the optimizer begins anew",
+            "the checkpoint holds weights alone: steps are counted from 0, and the optimizer starts fresh",
         );
         return;
     };

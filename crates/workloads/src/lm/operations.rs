@@ -6,7 +6,7 @@ use assay_kernels::{
     Layout, Threads, Write, attention, cross_entropy, embedding, matmul, rms_norm, rope, swiglu,
 };
 
-use super::options::Work;
+use super::options::LmWork;
 use super::shape::LmShape;
 use crate::profile::Profile;
 
@@ -34,7 +34,7 @@ pub(super) struct Linear<'a> {
 }
 
 impl Operations {
-    pub(super) fn new(threads: Threads, shape: &LmShape, work: &Work, profile: Profile) -> Operations {
+    pub(super) fn new(threads: Threads, shape: &LmShape, work: &LmWork, profile: Profile) -> Operations {
         Operations {
             threads,
             shape: *shape,
@@ -198,8 +198,7 @@ impl Operations {
     }
 }
 
-/// The shape of attention.
-pub(super) fn attention_shape(shape: &LmShape, work: &Work) -> attention::AttentionShape {
+pub(super) fn attention_shape(shape: &LmShape, work: &LmWork) -> attention::AttentionShape {
     attention::AttentionShape {
         batch: work.batch,
         context: work.context,

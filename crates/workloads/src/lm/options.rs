@@ -53,7 +53,7 @@ impl Phase {
 
 /// One iteration's work: with the shape, all that memory and arithmetic depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Work {
+pub struct LmWork {
     /// Sequences of one rank.
     pub batch: usize,
     /// Tokens of a sequence.
@@ -66,7 +66,7 @@ pub struct Work {
     pub tasks: usize,
 }
 
-impl Work {
+impl LmWork {
     /// Tokens of one iteration of one rank.
     pub fn tokens(&self) -> usize {
         self.batch.saturating_mul(self.context)
@@ -75,11 +75,11 @@ impl Work {
 
 /// All options of `lm`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Options {
+pub struct LmOptions {
     /// The shape of the model. Its vocabulary is 0 where it follows from a tokenizer that was not opened yet.
     pub shape: LmShape,
     /// One iteration.
-    pub work: Work,
+    pub work: LmWork,
     /// Iterations that count.
     pub iterations: u64,
     /// Iterations before those.
@@ -109,14 +109,14 @@ pub struct Options {
     settings: Settings,
 }
 
-impl Options {
-    /// Reads and checks settings. `cores` stands in for a thread count of 0.
-    pub fn read(settings: &Settings, cores: usize) -> Result<Options, WorkloadError> {
+impl LmOptions {
+    /// Reads and checks settings. `cores` is the number of threads unless it is given.
+    pub fn read(settings: &Settings, cores: usize) -> Result<LmOptions, WorkloadError> {
         let checked = Checked::new(&description(), settings)?;
         let path = |name: &str| Some(checked.text(name)).filter(|text| !text.is_empty()).map(PathBuf::from);
-        let options = Options {
+        let options = LmOptions {
             shape: shape(&checked)?,
-            work: Work {
+            work: LmWork {
                 batch: checked.count("batch_size"),
                 context: checked.count("context"),
                 phase: phase(&checked),
@@ -163,7 +163,7 @@ impl Options {
 
     /// What one iteration of all ranks takes.
     pub(crate) fn effort(&self) -> WorkAmount {
-        let Options { shape, work, .. } = self;
+        let LmOptions { shape, work, .. } = self;
         let tasks = work.tasks as f64;
         let backward = if work.phase == Phase::Forward { "" } else { "; backward twice the forward" };
         WorkAmount {
@@ -191,7 +191,7 @@ impl Options {
     }
 
     /// Every setting with the value that is in effect.
-    pub fn in_force(&self) -> Settings {
+    pub fn in_effect(&self) -> Settings {
         let mut settings = self.settings.clone();
         let mut set = |name: &str, number: usize| {
             settings.insert(name.to_owned(), Value::Integer(i64::try_from(number).unwrap_or(i64::MAX)));
@@ -297,9 +297,9 @@ fn fitting_heads(width: usize) -> String {
 mod tests {
     use super::*;
 
-    fn read(pairs: &[(&str, Value)]) -> Result<Options, WorkloadError> {
+    fn read(pairs: &[(&str, Value)]) -> Result<LmOptions, WorkloadError> {
         let settings = pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        Options::read(&settings, 3)
+        LmOptions::read(&settings, 3)
     }
 
     #[test]
@@ -310,7 +310,7 @@ mod tests {
             LmShape { width: 4096, hidden: 11_008, layers: 2, heads: 32, vocabulary: 32_000 }
         );
         assert_eq!(options.threads, 3);
-        assert_eq!(options.in_force()["width"], Value::Integer(4096));
+        assert_eq!(options.in_effect()["width"], Value::Integer(4096));
         assert_eq!(read(&[("text", "a.txt".into())]).unwrap().shape.vocabulary, 256);
     }
 

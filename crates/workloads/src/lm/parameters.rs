@@ -17,9 +17,7 @@ pub struct Layer {
     pub attention_out: Vec<f32>,
     /// Weight of the norm before the feed-forward layer.
     pub feed_forward_norm: Vec<f32>,
-    /// Gate and up.
     pub gate_up: Vec<f32>,
-    /// Down.
     pub down: Vec<f32>,
 }
 
@@ -52,7 +50,6 @@ impl Layer {
 pub struct Parameters {
     /// What tokens begin as.
     pub embedding: Vec<f32>,
-    /// The layers.
     pub layers: Vec<Layer>,
     /// Weight of the last norm.
     pub norm: Vec<f32>,

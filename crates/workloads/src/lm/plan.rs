@@ -3,7 +3,7 @@
 use assay_kernels::{Threads, attention, rms_norm};
 
 use super::operations::attention_shape;
-use super::options::{Phase, Work};
+use super::options::{LmWork, Phase};
 use super::shape::LmShape;
 use crate::memory::{self, bytes_in_words};
 
@@ -26,7 +26,6 @@ pub struct Lengths {
     pub kept: u128,
     /// Queries, keys and values.
     pub qkv: u128,
-    /// Gate and up.
     pub gate_up: u128,
     /// One number for each token.
     pub tokens: u128,
@@ -46,7 +45,7 @@ pub struct Lengths {
 
 impl Lengths {
     /// The lengths for one iteration's work.
-    pub fn new(threads: &Threads, shape: &LmShape, work: &Work) -> Lengths {
+    pub fn new(threads: &Threads, shape: &LmShape, work: &LmWork) -> Lengths {
         let [width, hidden, layers, heads, vocabulary, batch, context] = [
             shape.width,
             shape.hidden,
@@ -101,7 +100,7 @@ pub enum Policy {
 
 impl Policy {
     /// The one that takes the least memory without computing more than was asked for.
-    pub fn of(shape: &LmShape, work: &Work) -> Policy {
+    pub fn of(shape: &LmShape, work: &LmWork) -> Policy {
         if work.checkpointing {
             Policy::Shared
         } else if work.tokens() <= shape.width && shape.width + shape.heads <= shape.hidden {
@@ -120,7 +119,7 @@ struct Scratch {
 impl Scratch {
     /// What kernels ask for. Where the work is so large that their own arithmetic could overflow, the answer does
     /// not matter, since the buffers that they work on cannot exist.
-    fn new(threads: &Threads, shape: &LmShape, work: &Work, backward: bool) -> Scratch {
+    fn new(threads: &Threads, shape: &LmShape, work: &LmWork, backward: bool) -> Scratch {
         let cells = work.batch as u128 * work.context as u128 * shape.width as u128;
         if cells > 1 << 48 {
             return Scratch { attention: 0, norm: 0 };
@@ -155,7 +154,7 @@ pub struct MemoryPlan {
 
 impl MemoryPlan {
     /// The memory that a run needs, with `data_bytes` for its text.
-    pub fn new(threads: &Threads, shape: &LmShape, work: &Work, data_bytes: u64) -> MemoryPlan {
+    pub fn new(threads: &Threads, shape: &LmShape, work: &LmWork, data_bytes: u64) -> MemoryPlan {
         let lengths = Lengths::new(threads, shape, work);
         let parameters = shape.parameters();
         let backward = work.phase != Phase::Forward;
@@ -213,28 +212,28 @@ impl MemoryPlan {
 pub fn what_fits(
     threads: &Threads,
     shape: &LmShape,
-    work: &Work,
+    work: &LmWork,
     data_bytes: u64,
     available: u64,
 ) -> Option<String> {
     let fits =
-        |work: &Work| MemoryPlan::new(threads, shape, work, data_bytes).total() <= u128::from(available);
+        |work: &LmWork| MemoryPlan::new(threads, shape, work, data_bytes).total() <= u128::from(available);
     let mut found = Vec::new();
-    if let Some(tasks) = largest(work.tasks, |tasks| fits(&Work { tasks, ..*work })) {
+    if let Some(tasks) = largest(work.tasks, |tasks| fits(&LmWork { tasks, ..*work })) {
         found.push(format!("tasks = {tasks}"));
     }
-    if let Some(batch) = largest(work.batch, |batch| fits(&Work { batch, ..*work })) {
+    if let Some(batch) = largest(work.batch, |batch| fits(&LmWork { batch, ..*work })) {
         found.push(format!("batch_size = {batch}"));
     }
-    if let Some(context) = largest(work.context, |context| fits(&Work { context, ..*work })) {
+    if let Some(context) = largest(work.context, |context| fits(&LmWork { context, ..*work })) {
         found.push(format!("context = {context}"));
     }
     let backward = work.phase != Phase::Forward;
     if backward && !work.checkpointing {
-        let with = Work { checkpointing: true, ..*work };
+        let with = LmWork { checkpointing: true, ..*work };
         if fits(&with) {
             found.push("checkpointing = true".to_owned());
-        } else if let Some(batch) = largest(work.batch, |batch| fits(&Work { batch, ..with })) {
+        } else if let Some(batch) = largest(work.batch, |batch| fits(&LmWork { batch, ..with })) {
             found.push(format!("checkpointing = true with batch_size = {batch}"));
         }
     }
@@ -244,7 +243,7 @@ pub fn what_fits(
         Phase::Forward => false,
     });
     for phase in smaller {
-        if fits(&Work { phase, ..*work }) {
+        if fits(&LmWork { phase, ..*work }) {
             found.push(format!("phase = {}", phase.word()));
             break;
         }
@@ -277,11 +276,11 @@ mod tests {
     use crate::profile::Profile;
     use proptest::prelude::*;
 
-    fn works(batch: usize, context: usize) -> Vec<Work> {
+    fn works(batch: usize, context: usize) -> Vec<LmWork> {
         [Phase::Forward, Phase::ForwardBackward, Phase::Step]
             .into_iter()
             .flat_map(|phase| {
-                [false, true].map(|checkpointing| Work { batch, context, phase, checkpointing, tasks: 1 })
+                [false, true].map(|checkpointing| LmWork { batch, context, phase, checkpointing, tasks: 1 })
             })
             .collect()
     }
@@ -318,12 +317,12 @@ mod tests {
         let threads = Threads::new(2);
         let llama = SIZES[5].shape;
         let work =
-            Work { batch: 8, context: 2048, phase: Phase::ForwardBackward, checkpointing: true, tasks: 1 };
+            LmWork { batch: 8, context: 2048, phase: Phase::ForwardBackward, checkpointing: true, tasks: 1 };
         let lengths = Lengths::new(&threads, &llama, &work);
         assert!(lengths.rows < 16_384 && lengths.rows * 32_000 <= lengths.arena);
         // Beyond weights and gradients, the small model needs about 75 MB for 512 tokens, and the process some.
         let work =
-            Work { batch: 4, context: 128, phase: Phase::ForwardBackward, checkpointing: false, tasks: 1 };
+            LmWork { batch: 4, context: 128, phase: Phase::ForwardBackward, checkpointing: false, tasks: 1 };
         let plan = MemoryPlan::new(&threads, &SIZES[0].shape, &work, 0);
         let beyond = plan.total() - 8 * SIZES[0].shape.parameters();
         assert!(beyond < 115_000_000, "{beyond}");
@@ -332,23 +331,23 @@ mod tests {
     #[test]
     fn what_is_said_to_fit_does_fit() {
         let (threads, shape) = (Threads::new(1), SIZES[0].shape);
-        let work = Work { batch: 64, context: 512, phase: Phase::Step, checkpointing: false, tasks: 1 };
+        let work = LmWork { batch: 64, context: 512, phase: Phase::Step, checkpointing: false, tasks: 1 };
         let hint = what_fits(&threads, &shape, &work, 0, 4_000_000_000).unwrap();
         let number = |name: &str| -> usize {
             let rest = hint.split_once(name).unwrap().1;
             rest.split(|letter: char| !letter.is_ascii_digit()).next().unwrap().parse().unwrap()
         };
-        let total = |work: &Work| MemoryPlan::new(&threads, &shape, work, 0).total();
+        let total = |work: &LmWork| MemoryPlan::new(&threads, &shape, work, 0).total();
         let batch = number("fit: batch_size = ");
-        assert!(total(&Work { batch, ..work }) <= 4_000_000_000, "{hint}");
-        assert!(total(&Work { batch: batch + 1, ..work }) > 4_000_000_000, "{hint}");
+        assert!(total(&LmWork { batch, ..work }) <= 4_000_000_000, "{hint}");
+        assert!(total(&LmWork { batch: batch + 1, ..work }) > 4_000_000_000, "{hint}");
         let context = number("context = ");
-        assert!(total(&Work { context, ..work }) <= 4_000_000_000, "{hint}");
+        assert!(total(&LmWork { context, ..work }) <= 4_000_000_000, "{hint}");
         assert!(hint.contains("checkpointing = true with"), "{hint}");
         assert_eq!(what_fits(&threads, &shape, &work, 0, 1_000_000), None);
 
         let llama = SIZES[5].shape;
-        let work = Work { batch: 1, context: 1, phase: Phase::Forward, checkpointing: false, tasks: 1 };
+        let work = LmWork { batch: 1, context: 1, phase: Phase::Forward, checkpointing: false, tasks: 1 };
         let hint = what_fits(&threads, &llama, &work, 0, 20_000_000_000).unwrap();
         assert_eq!(hint, "what would fit: layers = 23");
     }
@@ -357,8 +356,8 @@ mod tests {
     fn every_task_is_planned_and_fewer_are_offered_where_they_do_not_fit() {
         let (threads, available) = (Threads::new(1), 4_000_000_000_u64);
         let shape = LmShape { width: 128, hidden: 384, layers: 2, heads: 4, vocabulary: 10_000 };
-        let work = Work { batch: 4, context: 128, phase: Phase::Step, checkpointing: false, tasks: 200 };
-        let total = |tasks: usize| MemoryPlan::new(&threads, &shape, &Work { tasks, ..work }, 0).total();
+        let work = LmWork { batch: 4, context: 128, phase: Phase::Step, checkpointing: false, tasks: 200 };
+        let total = |tasks: usize| MemoryPlan::new(&threads, &shape, &LmWork { tasks, ..work }, 0).total();
         assert!(total(200) > 190 * (total(1) - PROCESS_BYTES), "{}", total(200));
         let hint = what_fits(&threads, &shape, &work, 0, available).unwrap();
         let tasks = hint.strip_prefix("what would fit: tasks = ").unwrap().split(',').next().unwrap();
@@ -376,7 +375,7 @@ mod tests {
             let threads = Threads::new(1);
             for work in works(batch, context) {
                 let total = MemoryPlan::new(&threads, &shape, &work, u64::MAX).total();
-                let larger = Work { batch: batch + more, ..work };
+                let larger = LmWork { batch: batch + more, ..work };
                 prop_assert!(total >= u128::from(u64::MAX));
                 prop_assert!(MemoryPlan::new(&threads, &shape, &larger, u64::MAX).total() >= total);
             }

@@ -20,7 +20,6 @@ use crate::tensors::Tensor;
 /// A named size.
 #[derive(Debug, Clone, Copy)]
 pub struct Size {
-    /// Its name.
     pub name: &'static str,
     /// Its shape, with the vocabulary it has where none is given.
     pub shape: LmShape,
@@ -55,7 +54,6 @@ pub struct LmShape {
     pub width: usize,
     /// Numbers inside a feed-forward layer.
     pub hidden: usize,
-    /// Layers.
     pub layers: usize,
     /// Attention heads of a layer.
     pub heads: usize,
@@ -96,7 +94,6 @@ impl LmShape {
         tensors
     }
 
-    /// All parameters.
     pub fn parameters(&self) -> u128 {
         self.parameters_without_head() + self.vocabulary as u128 * self.width as u128
     }

@@ -151,7 +151,7 @@ class Trainer:
         self.phase, self.device, self.clip = settings["phase"], device, settings["clip"] or math.inf
         self.model, self.data = Model(settings), Data(settings)
         self.done = 0  # updates before this run
-        checkpoint = Checkpoint(settings["resume"]) if settings.get("resume") else None
+        checkpoint = Checkpoint(settings.get("resume")) if settings.get("resume") else None
         with torch.no_grad():
             if checkpoint is None:
                 self.model.initialize(settings["seed"])

@@ -2,7 +2,7 @@
 
 use super::checkpoint::Checkpoint;
 use super::native::note_resume;
-use super::options::{Options, Phase};
+use super::options::{LmOptions, Phase};
 use crate::engine::torch::{self, Job};
 use crate::{Emitter, Ended, Limits, WorkloadError};
 
@@ -10,7 +10,7 @@ const FLOAT: u128 = 4;
 
 /// Runs it. `text` are the tokens of the text to train on; without them the tokens are random.
 pub(super) fn run(
-    options: &Options,
+    options: &LmOptions,
     machine: &Limits,
     text: Option<&[u32]>,
     emitter: &mut Emitter<'_>,
@@ -24,7 +24,7 @@ pub(super) fn run(
     let tokens = text.map(|tokens| tokens.iter().flat_map(|token| token.to_le_bytes()).collect());
     let job = Job {
         script: include_str!("torch.py"),
-        settings: options.in_force(),
+        settings: options.in_effect(),
         native_only: &["save", "profile"],
         files: tokens.into_iter().map(|bytes| ("tokens", bytes)).collect(),
         planned: options.warmup.saturating_add(options.iterations),
@@ -37,7 +37,7 @@ pub(super) fn run(
 
 /// The least memory that PyTorch needs on the CPU for weights, gradients, moments and what its backward pass keeps, in
 /// bytes. Interpreter, libraries and temporary copies come on top.
-fn least_bytes(options: &Options) -> u128 {
+fn least_bytes(options: &LmOptions) -> u128 {
     let shape = &options.shape;
     let [width, hidden, layers, vocabulary] =
         [shape.width, shape.hidden, shape.layers, shape.vocabulary].map(|size| size as u128);
@@ -70,7 +70,7 @@ mod memory {
 
     fn least(pairs: &[(&str, Value)]) -> u128 {
         let settings = pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        least_bytes(&Options::read(&settings, 2).unwrap())
+        least_bytes(&LmOptions::read(&settings, 2).unwrap())
     }
 
     /// PyTorch 2.15 takes between 1.2 and 1.7 GB beside the interpreter for forward and backward of the small model.

@@ -3,7 +3,9 @@
 use assay_model::{SettingDescription, WorkloadDescription, names};
 
 use super::NAME;
-use crate::describe::{self, MOST, choice, command, engine_settings, integer, number, switch, text};
+use crate::describe::{
+    self, MOST, choice, command, engine_settings, integer, number, optional_text, positive, switch,
+};
 
 /// The words that `data_set` takes.
 pub(super) const DATA_SETS: [&str; 4] = ["auto", "mnist", "fashion-mnist", "synthetic"];
@@ -41,9 +43,9 @@ fn mode() -> SettingDescription {
 fn training_settings() -> Vec<SettingDescription> {
     vec![
         number("learning_rate", 0.03, "Learning rate"),
-        number("momentum", 0.0, "Momentum; 0 = none"),
+        number("momentum", 0.0, "Momentum"),
         integer("epochs", 1, 1 << 24, 10, "Times that all samples are gone through"),
-        integer("steps", 0, 1 << 40, 0, "Steps to train, whatever `epochs` says; 0 = as `epochs` says"),
+        positive("steps", 1 << 40, "Steps to train, instead of `epochs`"),
         integer("batch_size", 1, MOST, 8, "Images in one step of one task"),
         integer("test_batch_size", 1, MOST, 80, "Images that a test takes at once"),
         number("dropout", 0.5, "Share of the hidden layer that is dropped in training"),
@@ -64,11 +66,11 @@ fn data_settings() -> Vec<SettingDescription> {
             "data_set",
             &DATA_SETS,
             "auto",
-            "What is learned; auto = MNIST where it is there, else synthetic digits. `assay doctor data` tells",
+            "Data set; auto = MNIST if downloaded, else synthetic digits (see `assay doctor data`)",
         ),
-        text("data", "", "Folder with the four files of the data set; empty = the data directory"),
-        integer("train_samples", 0, MOST, 0, "Images to train on, the first ones; 0 = all"),
-        integer("test_samples", 0, MOST, 0, "Images to test with, the first ones; 0 = all"),
+        optional_text("data", "Folder with the four files of the data set; the data directory unless given"),
+        positive("train_samples", MOST, "Images to train on, the first ones; all unless given"),
+        positive("test_samples", MOST, "Images to test with, the first ones; all unless given"),
     ]
 }
 

@@ -23,7 +23,6 @@ pub use crate::summary::Outcome;
 /// How weights are updated, and what comes on the way there.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Training {
-    /// Learning rate.
     pub learning_rate: f32,
     /// Momentum; 0 for none.
     pub momentum: f32,
@@ -55,7 +54,6 @@ pub struct Batch<'a> {
 pub struct Tested {
     /// Images that were classified correctly.
     pub right: u64,
-    /// Images.
     pub images: u64,
     /// The sum of their losses.
     pub loss: f64,
@@ -98,7 +96,6 @@ impl Model {
         })
     }
 
-    /// The weights.
     pub fn weights(&self) -> &Parameters {
         &self.weights
     }

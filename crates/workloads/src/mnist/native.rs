@@ -6,38 +6,37 @@ use assay_kernels::Threads;
 use assay_model::{WorkloadEvent, names};
 
 use super::model::{self, Batch, Model, Tested};
-use super::options::Options;
+use super::options::MnistOptions;
 use super::samples::Samples;
 use crate::collective::Collective;
 use crate::data::idx::PIXELS;
 use crate::native::{self, MemoryNeed, NativeRun, RunStart};
 use crate::profile::Profile;
 use crate::schedule::{Block, Schedule, order};
-use crate::session::{IterationSchedule, Work};
+use crate::session::{IterationSchedule, TimedWork};
 use crate::summary::Outcome;
 use crate::{Emitter, Ended, Limits, WorkloadError, memory};
 
-/// Runs it.
 pub(super) fn run(
-    options: &Options,
+    options: &MnistOptions,
     samples: &Samples,
     schedule: &Schedule,
     machine: &Limits,
     emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
     let began = RunStart::now();
-    native::report_settings(options.in_force(), &[], emitter);
+    native::report_settings(options.in_effect(), &[], emitter);
     if let Some(note) = &samples.note {
         emitter.note(note);
     }
     if !fits(options, schedule, machine, emitter) {
         return Ok(Ended::DoesNotFit);
     }
-    let Options { warmup, paced, .. } = *options;
+    let MnistOptions { warmup, paced, .. } = *options;
     let iterations = schedule.iterations() - warmup;
-    let course = IterationSchedule { warmup, iterations, paced, calmer: "lower learning_rate" };
+    let iteration_schedule = IterationSchedule { warmup, iterations, paced, calmer: "lower learning_rate" };
     let effort = options.effort(schedule);
-    let run = NativeRun { began, course, effort, profile: options.profile.as_deref() };
+    let run = NativeRun { began, schedule: iteration_schedule, effort, profile: options.profile.as_deref() };
     run.on_all(machine, emitter, |rank, emitter| {
         let rank = Rank::prepare(options, samples, schedule, rank)?;
         began.report_stage(emitter);
@@ -46,7 +45,7 @@ pub(super) fn run(
 }
 
 /// Whether everything fits into memory. The data are there already.
-fn fits(options: &Options, schedule: &Schedule, machine: &Limits, emitter: &mut Emitter<'_>) -> bool {
+fn fits(options: &MnistOptions, schedule: &Schedule, machine: &Limits, emitter: &mut Emitter<'_>) -> bool {
     let momentum = options.training.momentum != 0.0;
     let threads = options.threads_of_task();
     let model = model::planned_bytes(threads, options.batch, options.test_batch, momentum);
@@ -63,7 +62,7 @@ fn fits(options: &Options, schedule: &Schedule, machine: &Limits, emitter: &mut 
 struct Rank<'a> {
     samples: &'a Samples,
     schedule: &'a Schedule,
-    options: &'a Options,
+    options: &'a MnistOptions,
     model: Model,
     rank: usize,
     /// The epoch that `order` is of.
@@ -85,14 +84,14 @@ struct Rank<'a> {
 impl<'a> Rank<'a> {
     /// Takes all memory and makes the initial weights.
     fn prepare(
-        options: &'a Options,
+        options: &'a MnistOptions,
         samples: &'a Samples,
         schedule: &'a Schedule,
         rank: usize,
     ) -> Result<Rank<'a>, WorkloadError> {
         let profile = if options.profile.is_some() { Profile::on() } else { Profile::off() };
         let threads = Threads::new(options.threads_of_task());
-        let Options { training, batch, test_batch, seed, .. } = options;
+        let MnistOptions { training, batch, test_batch, seed, .. } = options;
         let model = Model::new(threads, *training, *batch, *test_batch, *seed, profile)?;
         Ok(Rank {
             samples,
@@ -184,7 +183,7 @@ fn accuracy(tested: &Tested, step: Option<u64>) -> WorkloadEvent {
     }
 }
 
-impl Work for Rank<'_> {
+impl TimedWork for Rank<'_> {
     fn prepare(&mut self, number: u64) {
         let block = self.schedule.block(number);
         if self.epoch != Some(block.epoch) {

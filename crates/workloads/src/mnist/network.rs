@@ -38,7 +38,6 @@ pub(super) const FIRST: PooledConvolutionShape = PooledConvolutionShape {
     kernel_width: 1,
 };
 
-/// The second convolution.
 pub(super) const SECOND: PooledConvolutionShape = PooledConvolutionShape {
     channels: FIRST.filters,
     height: POSITIONS / 2,
@@ -73,7 +72,6 @@ pub fn tensors() -> [Tensor; 8] {
     ]
 }
 
-/// All parameters.
 pub fn parameters() -> usize {
     tensors().iter().map(Tensor::len).sum()
 }
@@ -117,7 +115,6 @@ impl Parameters {
         Parameters::make(|number, tensor| Ok(arranged(number, &tensor.initial(threads, seed)?)))
     }
 
-    /// Zeros.
     pub fn zeros(threads: &Threads, what: &'static str) -> Result<Parameters, WorkloadError> {
         Parameters::make(|_, tensor| tensors::zeros(threads, what, tensor.len()))
     }

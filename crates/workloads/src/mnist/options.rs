@@ -16,7 +16,7 @@ use crate::{WorkloadError, ranks};
 
 /// What is learned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub enum DataSetChoice {
     /// MNIST where it is there, else synthetic digits.
     Auto,
     /// A data set that is known by this name.
@@ -27,7 +27,7 @@ pub enum Wanted {
 
 /// All options of `mnist`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Options {
+pub struct MnistOptions {
     /// How weights are updated.
     pub training: Training,
     /// Times that all samples are gone through.
@@ -39,7 +39,7 @@ pub struct Options {
     /// Images that a test takes at once.
     pub test_batch: usize,
     /// What is learned.
-    pub wanted: Wanted,
+    pub data_set: DataSetChoice,
     /// The folder of the files; the data directory without.
     pub data: Option<PathBuf>,
     /// Images to train on; all without.
@@ -65,21 +65,21 @@ pub struct Options {
     settings: Settings,
 }
 
-impl Options {
-    /// Reads and checks settings. `cores` stands in for a thread count of 0.
-    pub fn read(settings: &Settings, cores: usize) -> Result<Options, WorkloadError> {
+impl MnistOptions {
+    /// Reads and checks settings. `cores` is the number of threads unless it is given.
+    pub fn read(settings: &Settings, cores: usize) -> Result<MnistOptions, WorkloadError> {
         let (settings, further) = without_repeat(settings)?;
         let checked = Checked::new(&description(), &settings)?;
         let seed = checked.integer("seed").saturating_add(further);
         let path = |name: &str| Some(checked.text(name)).filter(|text| !text.is_empty()).map(PathBuf::from);
         let some = |name: &str| Some(checked.count(name)).filter(|count| *count > 0);
-        let options = Options {
+        let options = MnistOptions {
             training: training(&checked, seed)?,
             epochs: checked.integer("epochs"),
             steps: Some(checked.integer("steps")).filter(|steps| *steps > 0),
             batch: checked.count("batch_size"),
             test_batch: checked.count("test_batch_size"),
-            wanted: wanted(checked.text("data_set")),
+            data_set: data_set(checked.text("data_set")),
             data: path("data"),
             train_samples: some("train_samples"),
             test_samples: some("test_samples"),
@@ -166,7 +166,7 @@ impl Options {
     }
 
     /// Every setting with the value that is in effect.
-    pub fn in_force(&self) -> Settings {
+    pub fn in_effect(&self) -> Settings {
         self.settings.clone()
     }
 
@@ -177,7 +177,7 @@ impl Options {
 
     /// Settings that do not go together, which is found before anything runs.
     fn check(&self) -> Result<(), WorkloadError> {
-        if self.wanted == Wanted::Synthetic && self.data.is_some() {
+        if self.data_set == DataSetChoice::Synthetic && self.data.is_some() {
             let error = wrong("data", &self.text_of("data"), "synthetic digits come from no file");
             return Err(error.or_hint("leave `data` out, or choose another data_set"));
         }
@@ -199,12 +199,12 @@ fn without_repeat(settings: &Settings) -> Result<(Settings, u64), WorkloadError>
     Ok((settings, further))
 }
 
-fn wanted(word: &str) -> Wanted {
+fn data_set(word: &str) -> DataSetChoice {
     match word {
-        "synthetic" => Wanted::Synthetic,
-        "mnist" => Wanted::Named("mnist"),
-        "fashion-mnist" => Wanted::Named("fashion-mnist"),
-        _ => Wanted::Auto,
+        "synthetic" => DataSetChoice::Synthetic,
+        "mnist" => DataSetChoice::Named("mnist"),
+        "fashion-mnist" => DataSetChoice::Named("fashion-mnist"),
+        _ => DataSetChoice::Auto,
     }
 }
 
@@ -227,9 +227,9 @@ mod tests {
     use super::*;
     use crate::data::Images;
 
-    fn read(pairs: &[(&str, Value)]) -> Result<Options, WorkloadError> {
+    fn read(pairs: &[(&str, Value)]) -> Result<MnistOptions, WorkloadError> {
         let settings = pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        Options::read(&settings, 3)
+        MnistOptions::read(&settings, 3)
     }
 
     fn samples(train: usize) -> Samples {
@@ -249,8 +249,8 @@ mod tests {
         let mut options = read(&[("epochs", 3.into())]).unwrap();
         let schedule = options.settle(&samples(100)).unwrap();
         assert_eq!((schedule.steps(), schedule.iterations()), (39, 3));
-        assert_eq!(options.in_force()["steps"], Value::Integer(39));
-        assert_eq!(options.in_force()["data_set"], Value::from("synthetic"));
+        assert_eq!(options.in_effect()["steps"], Value::Integer(39));
+        assert_eq!(options.in_effect()["data_set"], Value::from("synthetic"));
         let mut options = read(&[("steps", 20.into()), ("steps_per_iteration", 5.into())]).unwrap();
         let schedule = options.settle(&samples(100)).unwrap();
         assert_eq!((schedule.steps(), schedule.iterations()), (20, 5));

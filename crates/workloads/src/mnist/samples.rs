@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use assay_kernels::Threads;
 
-use super::options::{Options, Wanted};
+use super::options::{DataSetChoice, MnistOptions};
 use crate::WorkloadError;
 use crate::data::{DataSet, Images, digits, images};
 use crate::settings::wrong;
@@ -16,9 +16,7 @@ pub struct Samples {
     pub name: &'static str,
     /// What the reader of the numbers should know about it.
     pub note: Option<String>,
-    /// What to train on.
     pub train: Images,
-    /// What to test with.
     pub test: Images,
 }
 
@@ -26,24 +24,24 @@ const SYNTHETIC: &str = "synthetic";
 
 impl Samples {
     /// Reads or draws them.
-    pub fn open(threads: &Threads, options: &Options) -> Result<Samples, WorkloadError> {
+    pub fn open(threads: &Threads, options: &MnistOptions) -> Result<Samples, WorkloadError> {
         match folder(options)? {
             Some(folder) => Samples::read(&folder, options),
             None => Samples::draw(threads, options),
         }
     }
 
-    fn read(folder: &Path, options: &Options) -> Result<Samples, WorkloadError> {
+    fn read(folder: &Path, options: &MnistOptions) -> Result<Samples, WorkloadError> {
         let loaded = images::load(folder)?;
         let genuine = crate::data::DATA_SETS.iter().find(|set| set.is_genuine(&loaded.digests));
-        let (name, words) = match (genuine, options.wanted) {
-            (Some(set), Wanted::Named(wanted)) if set.name != wanted => {
+        let (name, words) = match (genuine, options.data_set) {
+            (Some(set), DataSetChoice::Named(data_set)) if set.name != data_set => {
                 let reason = format!("the files in {} are those of {}", folder.display(), set.name);
-                return Err(wrong("data_set", &format!("`{wanted}`"), reason)
+                return Err(wrong("data_set", &format!("`{data_set}`"), reason)
                     .or_hint(&format!("use data_set = {}, or another folder", set.name)));
             }
             (Some(set), _) => (set.name, "complete and genuine by their SHA-256"),
-            (None, Wanted::Named(wanted)) => (wanted, "complete, but not the published files"),
+            (None, DataSetChoice::Named(data_set)) => (data_set, "complete, but not the published files"),
             (None, _) => ("files", "complete, of no data set that is known"),
         };
         let note = format!("data: {name}, the files in {} are {words}", folder.display());
@@ -53,10 +51,12 @@ impl Samples {
         Ok(samples)
     }
 
-    fn draw(threads: &Threads, options: &Options) -> Result<Samples, WorkloadError> {
+    fn draw(threads: &Threads, options: &MnistOptions) -> Result<Samples, WorkloadError> {
         let part = |name, count| digits::draw(threads, name, options.seed, count);
-        let why = match options.wanted {
-            Wanted::Auto => ", because MNIST is not there; `assay doctor data` shows how to download it",
+        let why = match options.data_set {
+            DataSetChoice::Auto => {
+                ", because MNIST is not there; `assay doctor data` shows how to download it"
+            }
             _ => "",
         };
         Ok(Samples {
@@ -80,15 +80,15 @@ fn cut(images: &mut Images, name: &str, count: Option<usize>) -> Result<(), Work
 }
 
 /// The folder of the files; none for synthetic digits.
-fn folder(options: &Options) -> Result<Option<PathBuf>, WorkloadError> {
+fn folder(options: &MnistOptions) -> Result<Option<PathBuf>, WorkloadError> {
     if let Some(folder) = &options.data {
         return Ok(Some(folder.clone()));
     }
     let known = |name: &str| DataSet::named(name).and_then(DataSet::folder);
-    match options.wanted {
-        Wanted::Synthetic => Ok(None),
-        Wanted::Auto => Ok(known("mnist")),
-        Wanted::Named(name) => known(name).map(Some).ok_or_else(|| {
+    match options.data_set {
+        DataSetChoice::Synthetic => Ok(None),
+        DataSetChoice::Auto => Ok(known("mnist")),
+        DataSetChoice::Named(name) => known(name).map(Some).ok_or_else(|| {
             let folders = DataSet::named(name).map(DataSet::folders).unwrap_or_default();
             let places: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
             let error =

@@ -3,7 +3,7 @@
 use assay_model::Value;
 
 use super::network;
-use super::options::Options;
+use super::options::MnistOptions;
 use super::samples::Samples;
 use crate::data::Images;
 use crate::data::idx::PIXELS;
@@ -13,15 +13,14 @@ use crate::{Emitter, Ended, Limits, WorkloadError};
 
 const FLOAT: u128 = 4;
 
-/// Runs it.
 pub(super) fn run(
-    options: &Options,
+    options: &MnistOptions,
     samples: &Samples,
     schedule: &Schedule,
     machine: &Limits,
     emitter: &mut Emitter<'_>,
 ) -> Result<Ended, WorkloadError> {
-    let mut settings = options.in_force();
+    let mut settings = options.in_effect();
     let iterations = schedule.iterations() - options.warmup;
     settings.insert("iterations".to_owned(), Value::Integer(i64::try_from(iterations).unwrap_or(i64::MAX)));
     let Samples { train, test, note, .. } = samples;
@@ -47,7 +46,7 @@ pub(super) fn run(
 }
 
 /// The least memory that PyTorch needs on the CPU for data, weights, gradients and what its backward pass keeps, in bytes.
-fn least_bytes(options: &Options, schedule: &Schedule, data: [&Images; 2]) -> u128 {
+fn least_bytes(options: &MnistOptions, schedule: &Schedule, data: [&Images; 2]) -> u128 {
     // Outputs of both convolutions and both pools, with places of the largest.
     const KEPT: u128 = 32 * 26 * 26 + 3 * 32 * 13 * 13 + 64 * 11 * 11 + 3 * 64 * 5 * 5;
     let images = data.iter().map(|images| images.pixels.len() as u128).sum::<u128>();

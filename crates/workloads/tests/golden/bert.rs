@@ -6,7 +6,7 @@ use assay_workloads::bert::data::{Sequences, Source};
 use assay_workloads::bert::encoder::Encoder;
 use assay_workloads::bert::head::Head;
 use assay_workloads::bert::model::Model;
-use assay_workloads::bert::options::{Options, Task};
+use assay_workloads::bert::options::{BertOptions, Task};
 use assay_workloads::bert::parameters::Parameters;
 use assay_workloads::bert::sentences::{Batch, Sentences};
 use assay_workloads::bert::tokens::Tokens;
@@ -22,7 +22,7 @@ fn cases() -> [Case; 2] {
     ["bert_exact", "bert_tanh"].map(Case::read)
 }
 
-fn options(case: &Case, task: &str) -> Options {
+fn options(case: &Case, task: &str) -> BertOptions {
     let mut settings: Settings = case
         .settings()
         .iter()
@@ -32,16 +32,16 @@ fn options(case: &Case, task: &str) -> Options {
     settings.insert("iterations".to_owned(), Value::Integer(1));
     settings.insert("size".to_owned(), "custom".into());
     settings.insert("task".to_owned(), task.into());
-    Options::read(&settings, 2).unwrap()
+    BertOptions::read(&settings, 2).unwrap()
 }
 
-fn model(options: &Options) -> Model {
-    let Options { shape, batch, context, seed, .. } = options;
+fn model(options: &BertOptions) -> Model {
+    let BertOptions { shape, batch, context, seed, .. } = options;
     let weights = Parameters::initial(&Threads::new(1), shape, Task::Pretrain, *seed).unwrap();
     Model::new(Threads::new(2), shape, weights, *batch, *context, Profile::off()).unwrap()
 }
 
-fn sequences(options: &Options, iteration: u64) -> Sequences {
+fn sequences(options: &BertOptions, iteration: u64) -> Sequences {
     let special = Tokens::made_up(options.shape.vocabulary).special();
     let mut sequences = Sequences::default();
     Source::new(options, None, special, 0).fill(iteration, &mut sequences);

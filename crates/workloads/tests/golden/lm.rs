@@ -3,7 +3,7 @@
 use assay_kernels::Threads;
 use assay_model::{Settings, Value};
 use assay_workloads::collective::Single;
-use assay_workloads::lm::Options;
+use assay_workloads::lm::LmOptions;
 use assay_workloads::lm::data::Source;
 use assay_workloads::lm::model::{Model, Outcome};
 use assay_workloads::profile::Profile;
@@ -18,7 +18,7 @@ fn cases() -> [Case; 3] {
     ["lm_narrow", "lm_uneven", "lm_wide"].map(Case::read)
 }
 
-fn options(case: &Case, phase: &str, checkpointing: bool) -> Options {
+fn options(case: &Case, phase: &str, checkpointing: bool) -> LmOptions {
     let shape = SHAPE.map(|name| (name.to_owned(), Value::Integer(case.setting(name))));
     let training = TRAINING.map(|name| (name.to_owned(), Value::Float(case.setting(name))));
     let more = [
@@ -27,12 +27,12 @@ fn options(case: &Case, phase: &str, checkpointing: bool) -> Options {
         ("checkpointing".to_owned(), Value::Switch(checkpointing)),
     ];
     let settings: Settings = shape.into_iter().chain(training).chain(more).collect();
-    Options::read(&settings, 2).unwrap()
+    LmOptions::read(&settings, 2).unwrap()
 }
 
 /// Computes the iterations with these numbers, the first with the outputs measured.
-fn iterate(options: &Options, numbers: impl IntoIterator<Item = u64>) -> (Model, Vec<Outcome>) {
-    let Options { shape, work, seed, .. } = options;
+fn iterate(options: &LmOptions, numbers: impl IntoIterator<Item = u64>) -> (Model, Vec<Outcome>) {
+    let LmOptions { shape, work, seed, .. } = options;
     let mut model = Model::new(Threads::new(2), shape, work, *seed, Profile::off()).unwrap();
     let source = Source::new(None, shape.vocabulary, work.context, *seed, 0);
     let (mut inputs, mut targets) = (vec![0; work.tokens()], vec![0; work.tokens()]);

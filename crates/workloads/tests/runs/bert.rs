@@ -87,7 +87,7 @@ fn a_file_of_sentences_gives_an_accuracy_and_reports_what_was_cut_or_left_out() 
     let file = directory.path().join("data.csv");
     let long = "word ".repeat(40);
     std::fs::write(&file, format!("text,label\ngood film,1\n  ,0\nbad film,0\n{long},1\n")).unwrap();
-    let events = done(&[("data", path(&file)), ("sentences", 0.into())]);
+    let events = done(&[("data", path(&file)), ("sentences", 3.into())]);
     let accuracy = value(&events, "accuracy").unwrap();
     assert!(
         [0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0].iter().any(|share| (accuracy - share).abs() < 1e-12),
@@ -260,10 +260,10 @@ fn a_model_from_a_folder_answers_with_its_labels_whatever_its_prefix() {
 
 #[test]
 fn folders_that_are_broken_are_refused_with_the_file_that_is_at_fault() {
-    let refused = |spoil: &dyn Fn(&Path)| {
+    let refused = |damage: &dyn Fn(&Path)| {
         let directory = tempfile::tempdir().unwrap();
         folder(directory.path(), "");
-        spoil(directory.path());
+        damage(directory.path());
         let settings = with_model(directory.path(), &[("text", "dune".into())]);
         let error = try_run(&settings, &MACHINE).0.unwrap_err();
         assert!(error.hint().is_some(), "{error}");

@@ -126,8 +126,8 @@ fn files_are_used_and_what_is_wrong_with_them_is_reported() {
     let base: Vec<(&str, Value)> = vec![
         data.clone(),
         ("data_set", "auto".into()),
-        ("train_samples", 0.into()),
-        ("test_samples", 0.into()),
+        ("train_samples", 40.into()),
+        ("test_samples", 20.into()),
     ];
     let with = |name: &'static str, value: Value| [&base[..], &[(name, value)]].concat();
     let events = done(&base);

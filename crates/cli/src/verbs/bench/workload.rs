@@ -17,7 +17,9 @@ const REPEATS: u32 = 6;
 pub fn campaign(target: &Target) -> CampaignBuilder {
     let profiled = target.settings.contains_key(names::setting::PROFILE);
     let mut settings = target.settings.clone();
+    let mut against = None;
     if let Some(engine) = &target.compare {
+        against = Some(engine.clone());
         settings.insert(names::setting::ENGINE.to_owned(), vec!["native".into(), engine.as_str().into()]);
     }
     // How another engine computes has no meaning for the native one, which would be measured several times over.
@@ -25,6 +27,9 @@ pub fn campaign(target: &Target) -> CampaignBuilder {
     let mut campaign = Campaign::for_workload(&format!("bench-{}", target.workload), &target.workload);
     for (name, values) in settings {
         campaign = campaign.setting(&name, values);
+    }
+    if let Some(engine) = against {
+        campaign = campaign.against(names::setting::ENGINE, engine.as_str());
     }
     if let Some(mode) = mode {
         campaign = campaign.exclude(format!("engine == 'native' and mode != '{mode}'"));

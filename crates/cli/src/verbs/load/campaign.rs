@@ -112,6 +112,9 @@ pub(super) fn check_endpoints(options: &Load) -> anyhow::Result<()> {
         let chat = ChatSettings::new(&settings)?;
         let endpoint = chat.endpoint(&chat.url()?)?;
         endpoint.find().map_err(endpoint_mistake)?;
+        if options.models.is_empty() {
+            chat.with_model(endpoint.clone())?;
+        }
         if let Some(Value::Text(page)) = settings.get("metrics_url") {
             Counters::fetch(&endpoint, Some(page)).map_err(|error| {
                 Mistake::new(error.to_string(), "give the URL of a Prometheus metrics page")

@@ -1,7 +1,7 @@
 //! Results of a load as workload events. Names and meanings are those of docs/load.md; a bare name is the mean, as other
 //! clients print it, with `.median` and `.p99` beside it.
 
-use assay_judge::load::{Distribution, Summary, Validity};
+use assay_judge::load::{Distribution, Summary, Validity, Verdict};
 use assay_load::{Exchange, calibration};
 use assay_model::{Scope, WorkloadEvent, names};
 use assay_workloads::Emitter;
@@ -14,20 +14,46 @@ const MOST_STEPS: u64 = 1_000;
 /// The metrics that are not canonical, with their units.
 pub const METRICS: &[(&str, &str)] = &[
     ("ttft.median", "s"),
+    ("ttft.p90", "s"),
+    ("ttft.p95", "s"),
     ("ttft.p99", "s"),
+    ("ttft.std", "s"),
+    ("ttft.min", "s"),
+    ("ttft.max", "s"),
     ("ttft.from_send", "s"),
     ("ttfo", "s"),
     ("ttfo.median", "s"),
+    ("ttfo.p90", "s"),
+    ("ttfo.p95", "s"),
     ("ttfo.p99", "s"),
+    ("ttfo.std", "s"),
+    ("ttfo.min", "s"),
+    ("ttfo.max", "s"),
     ("tpot.median", "s"),
+    ("tpot.p90", "s"),
+    ("tpot.p95", "s"),
     ("tpot.p99", "s"),
+    ("tpot.std", "s"),
+    ("tpot.min", "s"),
+    ("tpot.max", "s"),
     ("itl.median", "s"),
+    ("itl.p90", "s"),
+    ("itl.p95", "s"),
     ("itl.p99", "s"),
+    ("itl.std", "s"),
+    ("itl.min", "s"),
+    ("itl.max", "s"),
     ("e2e.median", "s"),
+    ("e2e.p90", "s"),
+    ("e2e.p95", "s"),
     ("e2e.p99", "s"),
+    ("e2e.std", "s"),
+    ("e2e.min", "s"),
+    ("e2e.max", "s"),
     ("e2e.from_send", "s"),
     ("tokens_per_s.request", "tokens/s"),
     ("tokens_per_chunk", "tokens"),
+    ("total_token_throughput", "tokens/s"),
     ("goodput", "requests/s"),
     ("goodput.share", "fraction"),
     ("cached.share", "fraction"),
@@ -71,7 +97,7 @@ pub(super) fn results(results: &LoadResults, emitter: &mut Emitter<'_>) {
         emitter.emit(WorkloadEvent::Phase { name: "warmup".to_owned(), start_s: 0.0, end_s: began_s });
     }
     for endpoint in &results.endpoints {
-        latencies(&endpoint.summary, emitter);
+        latencies(&endpoint.summary, &endpoint.verdict, emitter);
         rates(&endpoint.summary, results.has_bounds, emitter);
         counts(&endpoint.summary, emitter);
         for (kind, (count, first)) in &endpoint.faults {
@@ -79,8 +105,10 @@ pub(super) fn results(results: &LoadResults, emitter: &mut Emitter<'_>) {
             emitter.emit(WorkloadEvent::Note { text, hint: Some(kind.hint().to_owned()) });
         }
         emitter.setting("validity", endpoint.verdict.validity.name());
-        for reason in endpoint.verdict.reasons.iter().filter(|one| one.validity == Validity::Suspect) {
-            let text = format!("suspect: {}", reason.text);
+        let is_note =
+            |one: &&assay_judge::load::Reason| one.validity == Validity::Suspect || one.metric.is_some();
+        for reason in endpoint.verdict.reasons.iter().filter(is_note) {
+            let text = format!("{}: {}", reason.validity.name(), reason.text);
             emitter.emit(WorkloadEvent::Note { text, hint: Some(reason.hint.to_owned()) });
         }
     }
@@ -96,7 +124,7 @@ pub(super) fn server(summary: &calibration::Summary, emitter: &mut Emitter<'_>) 
     value(emitter, "server.lag", summary.late_s(0.99));
 }
 
-fn latencies(summary: &Summary, emitter: &mut Emitter<'_>) {
+fn latencies(summary: &Summary, verdict: &Verdict, emitter: &mut Emitter<'_>) {
     let spreads = [
         (names::TTFT, &summary.ttft),
         ("ttfo", &summary.ttfo),
@@ -104,10 +132,16 @@ fn latencies(summary: &Summary, emitter: &mut Emitter<'_>) {
         (names::ITL, &summary.itl),
         (names::E2E, &summary.e2e),
     ];
-    for (name, values) in spreads {
+    // A metric that is invalid by itself is kept in the files of the run and never compared.
+    let is_usable = |name: &str| verdict.worst().is_some() || verdict.of(name) != Validity::Invalid;
+    for (name, values) in spreads.into_iter().filter(|(name, _)| is_usable(name)) {
         mean(emitter, name, values);
-        value(emitter, &format!("{name}.median"), values.quantile(0.5));
-        value(emitter, &format!("{name}.p99"), values.quantile(0.99));
+        for (end, at) in [("median", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99)] {
+            value(emitter, &format!("{name}.{end}"), values.quantile(at));
+        }
+        for (end, known) in [("std", values.deviation()), ("min", values.min()), ("max", values.max())] {
+            value(emitter, &format!("{name}.{end}"), known);
+        }
     }
     mean(emitter, "ttft.from_send", &summary.ttft_from_send);
     mean(emitter, "e2e.from_send", &summary.e2e_from_send);
@@ -118,11 +152,12 @@ fn latencies(summary: &Summary, emitter: &mut Emitter<'_>) {
 fn rates(summary: &Summary, has_bounds: bool, emitter: &mut Emitter<'_>) {
     let seconds = summary.window.length_s();
     if summary.output_throughput().is_some() {
-        emitter.emit(WorkloadEvent::rate(names::OUTPUT_THROUGHPUT, summary.tokens_inside, seconds));
+        emitter.emit(WorkloadEvent::rate(names::OUTPUT_THROUGHPUT, summary.tokens_inside.total(), seconds));
     }
     if summary.request_throughput().is_some() {
-        emitter.emit(WorkloadEvent::rate(names::REQUEST_THROUGHPUT, summary.ended_inside as f64, seconds));
+        emitter.emit(WorkloadEvent::rate(names::REQUEST_THROUGHPUT, summary.ended_inside.total(), seconds));
     }
+    value(emitter, "total_token_throughput", summary.total_token_throughput());
     if has_bounds {
         value(emitter, "goodput", summary.goodput());
         value(emitter, "goodput.share", summary.good.value());

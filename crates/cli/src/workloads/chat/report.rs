@@ -37,6 +37,8 @@ pub struct ReportOptions {
     pub lines: Option<PathBuf>,
     /// Where to write the page with the curve.
     pub html: Option<PathBuf>,
+    /// The URL of the endpoint that others are compared with.
+    pub base: Option<String>,
 }
 
 /// The loads of a record, in the order of its runs. Attempts that were redone are left out.
@@ -118,6 +120,10 @@ pub fn validity(loads: &[Load]) -> Validity {
 fn say_ending(results: &LoadResults, screen: &mut Screen) {
     match results.ended.as_deref() {
         Some("complete") => {}
+        Some("the server is gone") => {
+            let since = results.gone_since_s.map(|at| format!(" since {at:.1} s")).unwrap_or_default();
+            screen.warn(&format!("the load ended early: nobody listens at the endpoint{since}"));
+        }
         Some(other) => screen.warn(&format!("the load ended early: {other}")),
         None => screen.warn("the program that made this load was killed; what it had kept is shown"),
     }

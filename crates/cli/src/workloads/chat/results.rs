@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Context;
 use assay_judge::load::{
-    Bounds, Client, Collector, Distribution, Level, Request, Summary, Verdict, WindowFinder, verdict,
+    Bounds, Client, Collector, Distribution, Level, Request, Summary, Verdict, Window, WindowFinder, verdict,
 };
 use assay_load::record::StoredLoad;
 use assay_load::{Exchange, FaultKind, Health};
@@ -23,6 +23,10 @@ struct LoadSettings {
     prompts: serde_json::Value,
     #[serde(default)]
     slo: Slo,
+    #[serde(default)]
+    insecure: bool,
+    #[serde(default)]
+    trace_output_tokens: Option<f64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -46,6 +50,8 @@ struct Ending {
     ended: String,
     began_s: f64,
     took_s: f64,
+    #[serde(default)]
+    gone_since_s: Option<f64>,
     health: Health,
     #[serde(default)]
     counters: Vec<Option<BTreeMap<String, f64>>>,
@@ -67,12 +73,18 @@ pub struct LoadResults {
     /// When its measured part began, in seconds since it began.
     pub began_s: Option<f64>,
     pub took_s: Option<f64>,
+    /// Since when nobody listened at the end, in seconds since the load began.
+    pub gone_since_s: Option<f64>,
     /// How the client did.
     pub client: Client,
     /// What a good request is.
     pub bounds: Bounds,
     /// Whether there were SLOs.
     pub has_bounds: bool,
+    /// Whether any certificate was accepted.
+    pub insecure: bool,
+    /// All settings as the load kept them, with its date and machine.
+    pub settings: serde_json::Value,
 }
 
 /// What a load says of one endpoint.
@@ -106,6 +118,8 @@ impl EndpointResult {
 struct Gathered {
     collector: Collector,
     faults: BTreeMap<FaultKind, (u64, String)>,
+    /// Whether nothing was measured.
+    is_only_warm_up: bool,
 }
 
 impl LoadResults {
@@ -132,7 +146,11 @@ impl LoadResults {
         let windows = finders.into_iter().map(WindowFinder::finish);
         let mut gathered: Vec<Option<Gathered>> = windows
             .map(|window| {
-                Some(Gathered { collector: Collector::new(window?, bounds), faults: BTreeMap::new() })
+                // Without measured requests, the faults of the warm-up say why.
+                let is_only_warm_up = window.is_none();
+                let nothing = Window { begin_s: 0.0, end_at_s: 0.0, is_whole: true };
+                let collector = Collector::new(window.unwrap_or(nothing), bounds);
+                Some(Gathered { collector, faults: BTreeMap::new(), is_only_warm_up })
             })
             .collect();
         for exchange in load.requests()? {
@@ -143,12 +161,19 @@ impl LoadResults {
             }
         }
         let ending = load.summary.ending.clone().and_then(|ending| serde_json::from_value(ending).ok());
-        Ok(finish(settings, gathered, ending, bounds))
+        let mut results = finish(settings, gathered, ending, bounds);
+        results.settings = load.summary.settings.clone();
+        Ok(results)
     }
 
     /// How large the load was; none if it had no size of its own, as that of a trace.
     pub fn level(&self) -> Option<Level> {
         self.streams.map(Level::Streams).or(self.rate.map(Level::Rate))
+    }
+
+    /// The repeat that the load belongs to.
+    pub fn round(&self) -> u64 {
+        self.settings.get("repeat").and_then(serde_json::Value::as_u64).unwrap_or(1)
     }
 
     /// Whether a request failed.
@@ -181,19 +206,24 @@ fn finish(
         rate: settings.rate,
         prompts: settings.prompts.as_str().map(str::to_owned),
         took_s: ending.as_ref().map(|ending| ending.took_s),
+        gone_since_s: ending.as_ref().and_then(|ending| ending.gone_since_s),
         began_s: ending.as_ref().map(|ending| ending.began_s),
         ended: ending.map(|ending| ending.ended),
         client,
         bounds,
         has_bounds: !bounds.is_empty(),
+        insecure: settings.insecure,
+        settings: serde_json::Value::Null,
     }
 }
 
 impl Gathered {
     fn add(&mut self, exchange: &Exchange) {
         self.collector.add(&request(exchange));
-        // A failed warm-up shows in what follows it.
-        if let Some(fault) = exchange.fault.as_ref().filter(|_| !exchange.warm_up) {
+        // A failed warm-up shows in what follows it, if anything does. What was stopped has not failed.
+        let counts = exchange.warm_up == self.is_only_warm_up;
+        let fault = exchange.fault.as_ref().filter(|fault| counts && fault.kind != FaultKind::Interrupted);
+        if let Some(fault) = fault {
             let (count, _) = self.faults.entry(fault.kind).or_insert_with(|| (0, fault.message.clone()));
             *count += 1;
         }
@@ -242,6 +272,7 @@ pub fn request(exchange: &Exchange) -> Request {
         cached_tokens: exchange.usage.and_then(|usage| usage.cached),
         reasoning_tokens: exchange.usage.and_then(|usage| usage.reasoning),
         is_success: exchange.is_success(),
+        is_unfinished: exchange.fault.as_ref().is_some_and(|fault| fault.kind == FaultKind::Interrupted),
         score: exchange.score.map(|score| (score.exact, score.f1)),
         server_queue_s: exchange.server.and_then(|server| server.queue_s),
         server_prompt_s: exchange.server.and_then(|server| server.prompt_s),
@@ -276,5 +307,6 @@ fn client(health: &Health, settings: &LoadSettings) -> Client {
         connections_expected: streams.filter(|_| !settings.new_connections),
         merged: share(health.merged, health.events),
         unstamped: share(health.unstamped, health.reads),
+        trace_output_tokens: settings.trace_output_tokens,
     }
 }

@@ -8,6 +8,7 @@ use anyhow::Context;
 use assay_judge::load::Bounds;
 use assay_load::arrivals::{Arrivals, Conversations, Curve, Think, Trace};
 use assay_load::calibration::Schedule;
+use assay_load::metrics::models;
 use assay_load::prompts::{self, Length, Prompt, PromptError, Prompts, Synthetic, Tokenizer};
 use assay_load::request::{Api, Endpoint, EndpointError};
 use assay_load::run::{Limits, Load};
@@ -67,6 +68,11 @@ impl ChatSettings {
         Ok(settings)
     }
 
+    /// How long requests are sent, where that is given.
+    pub fn duration(&self) -> Option<std::time::Duration> {
+        self.checked.duration("duration")
+    }
+
     /// What a good request is.
     pub fn bounds(&self) -> Bounds {
         let seconds = |name: &str| self.checked.duration(name).map(|time| time.as_secs_f64());
@@ -95,7 +101,12 @@ impl ChatSettings {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             Ok((name.clone(), from_environment(&text, "a header", "value")?))
         });
+        // What came from the environment may be a secret, so a server that quotes it must not make it known.
+        let secrets = self.headers.values().filter_map(Value::as_str).filter(|text| text.starts_with('$'));
+        let secrets = secrets.filter_map(|text| from_environment(text, "a header", "value").ok()).collect();
         Ok(Endpoint {
+            secrets,
+            insecure: checked.switch("insecure"),
             api,
             stream: !checked.switch("no_stream") && api != Api::Embeddings,
             headers: headers.collect::<Result<_, Mistake>>()?,
@@ -107,12 +118,34 @@ impl ChatSettings {
         })
     }
 
+    /// The endpoint with the model that it lists, unless one is given or it lists none.
+    pub fn with_model(&self, endpoint: Endpoint) -> Result<Endpoint, Mistake> {
+        if !endpoint.model.is_empty() || self.mock.is_some() {
+            return Ok(endpoint);
+        }
+        match models(&endpoint).unwrap_or_default().as_slice() {
+            [] => Ok(endpoint),
+            [only] => Ok(Endpoint { model: only.clone(), ..endpoint }),
+            several => {
+                let shown = several.iter().take(8).map(String::as_str).collect::<Vec<_>>().join(", ");
+                let more = if several.len() > 8 { ", …" } else { "" };
+                Err(Mistake::new(
+                    format!("the endpoint serves {} models: {shown}{more}", several.len()),
+                    "name one with --model",
+                ))
+            }
+        }
+    }
+
     /// The load on the endpoint at `url`, for one repeat. Each repeat draws its own arrivals and prompts, and so does
     /// each size of the load; endpoints of one repeat are asked the same at the same times.
     pub fn setup(&self, url: &str, repeat: u64) -> anyhow::Result<Setup> {
         let checked = &self.checked;
-        let endpoint = self.endpoint(url)?;
+        let endpoint = self.with_model(self.endpoint(url)?)?;
         let arrivals = self.arrivals()?;
+        if let Arrivals::Trace(trace) = &arrivals {
+            check_trace(checked, trace)?;
+        }
         let small = |name: &str| u32::try_from(checked.integer(name)).unwrap_or(u32::MAX);
         let requests = self.requests(&arrivals);
         let warm_up = self.warm_up(&arrivals);
@@ -129,6 +162,7 @@ impl ChatSettings {
             most_in_flight: small("in_flight"),
             retries: small("retries"),
             error_budget: checked.optional_integer("error_budget"),
+            gone_after: checked.duration("gone_after").unwrap_or_default(),
             keep_answers: checked.switch("keep_answers"),
             limits: Limits {
                 header_bytes: checked.get("max_header_bytes").map(|_| checked.count("max_header_bytes")),
@@ -139,7 +173,7 @@ impl ChatSettings {
             seed,
             arrivals,
         };
-        let (prompts, source) = self.prompts(seed, requests, warm_up)?;
+        let (prompts, source) = self.prompts(seed, &load)?;
         let described = self.described(&load, repeat, &source);
         let metrics_url = checked.optional_text("metrics_url").map(str::to_owned);
         Ok(Setup { load, prompts, metrics_url, described })
@@ -212,13 +246,17 @@ impl ChatSettings {
     }
 
     /// The prompts, and what they are.
-    fn prompts(&self, seed: u64, requests: Option<u64>, warm_up: u64) -> anyhow::Result<(Prompts, String)> {
+    fn prompts(&self, seed: u64, load: &Load) -> anyhow::Result<(Prompts, String)> {
         let checked = &self.checked;
         let tokenizer = checked.optional_text("tokenizer").map(open_tokenizer).transpose()?;
         let small = |name: &str| {
             checked.optional_integer(name).map(|tokens| u32::try_from(tokens).unwrap_or(u32::MAX))
         };
         let output_tokens = small("output_tokens");
+        let trace = match &load.arrivals {
+            Arrivals::Trace(trace) => Some(trace),
+            _ => None,
+        };
         let (prompts, source) = match (checked.optional_text("prompts"), checked.optional_text("prompt")) {
             (Some(path), _) => {
                 let all = prompts::read(Path::new(path)).map_err(no_prompts)?;
@@ -228,36 +266,62 @@ impl ChatSettings {
             (None, Some(text)) => (Prompts::new(vec![Prompt::text(text)], seed), "one prompt".to_owned()),
             (None, None) => {
                 let tokens = small("prompt_tokens").unwrap_or(USUAL_TOKENS);
-                let prepared = requests.unwrap_or(PREPARED).saturating_add(warm_up).min(MOST_PREPARED);
-                let synthetic = Synthetic {
-                    count: usize::try_from(prepared).unwrap_or(usize::MAX),
-                    prompt_tokens: Length::Exactly(tokens),
-                    output_tokens: Length::Exactly(output_tokens.unwrap_or(USUAL_TOKENS)),
-                    shared_tokens: small("shared_tokens").unwrap_or(0),
-                    beginnings: 1,
-                };
-                let made = match &tokenizer {
-                    Some(tokenizer) => {
-                        synthetic.make(seed, Some(tokenizer)).and_then(|all| Prompts::new(all, seed))
+                match trace.filter(|trace| trace.has_prompt_lengths() || trace.has_output_lengths()) {
+                    Some(trace) => {
+                        let made =
+                            Prompts::of_trace(trace, seed, tokens, load.requests, tokenizer.as_deref());
+                        (made, traced(trace))
                     }
-                    None => Prompts::endless(synthetic, seed),
-                };
-                (made, format!("made-up prompts of {tokens} tokens"))
+                    None => {
+                        let synthetic = self.synthetic(tokens, load);
+                        let made = match &tokenizer {
+                            Some(tokenizer) => {
+                                synthetic.make(seed, Some(tokenizer)).and_then(|all| Prompts::new(all, seed))
+                            }
+                            None => Prompts::endless(synthetic, seed),
+                        };
+                        (made, format!("made-up prompts of {tokens} tokens"))
+                    }
+                }
             }
         };
-        let mut prompts = prompts.map_err(no_prompts)?.with_warm_up(warm_up);
+        let mut prompts = prompts.map_err(no_prompts)?.with_warm_up(load.warm_up);
         if let Some(tokens) = output_tokens {
             prompts = prompts.with_output_tokens(tokens);
         }
         if let Some(tokenizer) = tokenizer {
             prompts = prompts.with_tokenizer(tokenizer);
         }
-        let limit = match (output_tokens, checked.get("prompts").or(checked.get("prompt"))) {
-            (Some(tokens), _) => format!(", at most {tokens} output tokens"),
-            (None, None) => format!(", at most {USUAL_TOKENS} output tokens"),
-            (None, Some(_)) => String::new(),
+        let is_given = checked.get("prompts").or(checked.get("prompt")).is_some();
+        let limit = match output_tokens {
+            Some(tokens) => format!(", at most {tokens} output tokens"),
+            None if is_given || trace.is_some_and(Trace::has_output_lengths) => String::new(),
+            None => format!(", at most {USUAL_TOKENS} output tokens"),
         };
         Ok((prompts, format!("{source}{limit}")))
+    }
+
+    /// Made-up prompts that no trace describes.
+    fn synthetic(&self, tokens: u32, load: &Load) -> Synthetic {
+        let checked = &self.checked;
+        let small = |name: &str| {
+            checked.optional_integer(name).map(|tokens| u32::try_from(tokens).unwrap_or(u32::MAX))
+        };
+        let prepared = load.requests.unwrap_or(PREPARED).saturating_add(load.warm_up).min(MOST_PREPARED);
+        Synthetic {
+            count: usize::try_from(prepared).unwrap_or(usize::MAX),
+            prompt_tokens: Length::Exactly(tokens),
+            output_tokens: Length::Exactly(small("output_tokens").unwrap_or(USUAL_TOKENS)),
+            shared_tokens: small("shared_tokens").unwrap_or(0),
+            beginnings: 1,
+        }
+    }
+
+    /// Every setting by its name. None is a secret: what looks like one is refused, or is the name of a variable.
+    fn plain_settings(&self) -> Map<String, Value> {
+        let known = super::description().settings;
+        let value = |name: &str| Some(serde_json::to_value(self.checked.get(name)?).unwrap_or_default());
+        known.iter().filter_map(|setting| Some((setting.name.clone(), value(&setting.name)?))).collect()
     }
 
     /// The settings as the record keeps them. Tokens, headers and URLs from the environment may be secrets.
@@ -267,7 +331,7 @@ impl ChatSettings {
         let endpoint = json!({
             "name": checked.optional_text("endpoint"),
             "url": checked.optional_text("url").unwrap_or("calibration endpoint"),
-            "model": checked.optional_text("model").unwrap_or_default(),
+            "model": load.endpoints.first().map(|endpoint| endpoint.model.as_str()).unwrap_or_default(),
             "path": load.endpoints.first().map(|endpoint| endpoint.api.path()),
             "stream": load.endpoints.first().map(|endpoint| endpoint.stream),
             "fields": self.fields,
@@ -278,6 +342,9 @@ impl ChatSettings {
         };
         json!({
             "version": env!("CARGO_PKG_VERSION"),
+            "date": assay_load::clock::date(),
+            "machine": assay_launch::probe::machine(),
+            "settings": self.plain_settings(),
             "endpoints": [endpoint],
             "arrivals": arrivals,
             "streams": load.arrivals.streams(),
@@ -287,14 +354,28 @@ impl ChatSettings {
             "warm_up": load.warm_up,
             "threads": load.threads,
             "new_connections": load.new_connections,
+            "insecure": checked.switch("insecure"),
             "timeout_s": load.timeout.as_secs_f64(),
             "retries": load.retries,
             "prompts": prompts,
             "repeat": repeat,
             "seed": load.seed,
+            "trace_output_tokens": trace_output_tokens(load),
             "slo": { "ttft_s": bounds.ttft_s, "tpot_s": bounds.tpot_s, "e2e_s": bounds.e2e_s },
         })
     }
+}
+
+/// Output tokens that a trace asks for, as a mean over its requests.
+fn trace_output_tokens(load: &Load) -> Option<f64> {
+    let Arrivals::Trace(trace) = &load.arrivals else { return None };
+    let count = load.requests.map_or(usize::MAX, |count| usize::try_from(count).unwrap_or(usize::MAX));
+    let end_s = load.duration.map_or(f64::INFINITY, |duration| duration.as_secs_f64());
+    let sent = trace.entries().iter().take(count).filter(|entry| entry.at_s < end_s);
+    let tokens: Option<Vec<f64>> =
+        sent.map(|entry| entry.output_tokens.map(|one| f64::from(one.max(1)))).collect();
+    let tokens = tokens.filter(|tokens| !tokens.is_empty())?;
+    Some(tokens.iter().sum::<f64>() / tokens.len() as f64)
 }
 
 /// Settings that exclude or need each other.
@@ -335,6 +416,12 @@ fn check_combinations(checked: &Checked) -> Result<(), Mistake> {
     ];
     if let Some((one, other)) = needed.into_iter().find(|(one, other)| is_given(one) && !is_given(other)) {
         return mistake(format!("`{one}` needs `{other}`"), "give both, or neither");
+    }
+    if is_given("trace") && checked.integer("turns") > 1 {
+        return mistake(
+            "`turns` and `trace` cannot be used together".to_owned(),
+            "a trace says itself which requests belong to a session",
+        );
     }
     if is_given("shared_tokens") && (is_given("prompts") || is_given("prompt")) {
         return mistake(
@@ -391,9 +478,46 @@ fn trace(path: &Path) -> anyhow::Result<Trace> {
     Ok(trace.map_err(|error| {
         Mistake::new(
             format!("{}: {error}", path.display()),
-            "a trace is JSON lines with `timestamp` or CSV with a column Timestamp",
+            "a trace is JSON lines with `timestamp` or CSV with a column Timestamp; see docs/load.md",
         )
     })?)
+}
+
+/// What a trace says about its prompts.
+fn traced(trace: &Trace) -> String {
+    let entries = trace.entries();
+    let sessions = entries.iter().filter_map(|entry| entry.session).map(|(session, _)| session).max();
+    let parts = [
+        trace.has_prompt_lengths().then(|| "prompt lengths".to_owned()),
+        trace.has_output_lengths().then(|| "output limits".to_owned()),
+        trace.block_tokens().map(|tokens| format!("shared blocks of {tokens} tokens")),
+        sessions.map(|last| format!("{} sessions", last + 1)),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let unused = match trace.unused() {
+        [] => String::new(),
+        columns => format!("; not used: {}", columns.join(", ")),
+    };
+    format!("made-up prompts with the trace's {}{unused}", parts.join(", "))
+}
+
+/// Settings that would change what a trace says.
+fn check_trace(checked: &Checked, trace: &Trace) -> Result<(), Mistake> {
+    let is_given = |name: &str| checked.get(name).is_some();
+    let lengths = [
+        ("prompts", trace.has_prompt_lengths(), "prompt lengths"),
+        ("prompt", trace.has_prompt_lengths(), "prompt lengths"),
+        ("prompt_tokens", trace.has_prompt_lengths(), "prompt lengths"),
+        ("shared_tokens", trace.has_prompt_lengths(), "prompt lengths"),
+        ("output_tokens", trace.has_output_lengths(), "output lengths"),
+    ];
+    match lengths.into_iter().find(|(name, has, _)| *has && is_given(name)) {
+        None => Ok(()),
+        Some((name, _, what)) => Err(Mistake::new(
+            format!("the trace has {what}, and `{name}` says otherwise"),
+            format!("leave out {name}, or remove that column from the trace"),
+        )),
+    }
 }
 
 fn open_tokenizer(path: &str) -> Result<Arc<Tokenizer>, Mistake> {

@@ -4,7 +4,7 @@
 use assay_model::{Role, Table, names};
 
 use crate::writeup::interpret::is_repeat;
-use crate::writeup::vocabulary::{device, metric_name};
+use crate::writeup::vocabulary::{device, metric_name, other_metric, statistic};
 
 /// Columns that belong to one run of a row.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -42,7 +42,8 @@ pub(super) fn groups(table: &Table) -> Vec<Group> {
         .collect();
     let named = by_name(&metrics, over_columns)
         .or_else(|| by_name(&metrics, device_in))
-        .or_else(|| by_name(&metrics, repeated));
+        .or_else(|| by_name(&metrics, repeated))
+        .or_else(|| by_name(&metrics, system));
     named.unwrap_or_else(|| {
         vec![Group { columns: metrics.iter().map(|(index, ..)| *index).collect(), ..Group::default() }]
     })
@@ -96,6 +97,12 @@ fn over_columns(header: &str) -> Option<String> {
 fn device_in(header: &str) -> Option<String> {
     let mut found = header.split(|character: char| !character.is_alphanumeric()).filter_map(device);
     found.next().map(str::to_owned)
+}
+
+/// The header of a column that a caption named: it says what was measured, the header on what.
+fn system(header: &str) -> Option<String> {
+    let named = metric_name(header).is_some() || other_metric(header).is_some();
+    (!named && statistic(header).is_none()).then(|| header.to_owned())
 }
 
 fn repeated(header: &str) -> Option<String> {

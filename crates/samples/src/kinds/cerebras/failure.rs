@@ -33,7 +33,7 @@ impl Run<'_, '_> {
         self.log.stamp(self.clock).text(" ERROR:   ").text(text).end();
     }
 
-    /// Which pod died, as the cluster tells it. Its events carry a time of their own, in UTC.
+    /// Which pod died, as the cluster reports it. Its events carry a time of their own, in UTC.
     fn pod(&mut self, job: &str) {
         let pod = format!("{job}-weight-{}", self.random.below(16));
         self.info(&format!(

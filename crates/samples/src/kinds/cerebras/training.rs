@@ -1,4 +1,4 @@
-//! The training loop itself, apart from how it is told: steps, losses, rates, seconds.
+//! The training loop itself, apart from how it is written: steps, losses, rates, seconds.
 
 use crate::curve::Curve;
 use crate::kind::Settings;
@@ -53,7 +53,7 @@ pub(super) struct Training {
     curve: Curve,
     /// Losses are multiples of this, where the arithmetic has few bits.
     quantum: Option<f64>,
-    /// The last step that is told, where the run does not come to its end.
+    /// The last step that is logged, where the run does not come to its end.
     ends_at: u64,
     nan_from: u64,
     cut: bool,

@@ -41,7 +41,7 @@ pub(super) fn section(page: &mut Page<'_, '_>) {
             }
         }
         if !page.honest {
-            spoil(index, &mut cells, parameters as f64 / slowest, &warm.0);
+            damage(index, &mut cells, parameters as f64 / slowest, &warm.0);
         }
         row(page, size, parameters, &cells);
     }
@@ -63,7 +63,7 @@ fn median(values: &[f64]) -> f64 {
 }
 
 /// The usual slips: a summary above every sample, a letter too many, cells left open, a machine that swaps.
-fn spoil(index: usize, cells: &mut [String], forward: f64, warm: &[f64]) {
+fn damage(index: usize, cells: &mut [String], forward: f64, warm: &[f64]) {
     let mut set = |cell: usize, change: &dyn Fn(&str) -> String| {
         if let Some(place) = cells.get_mut(cell) {
             *place = change(place);

@@ -4,7 +4,7 @@ use assay_model::{WorkloadEvent, names};
 
 use crate::bert::encoder::Encoder;
 use crate::bert::head::{best, probabilities};
-use crate::bert::options::Options;
+use crate::bert::options::BertOptions;
 use crate::bert::sentences::Sentences;
 use crate::bert::{Opened, PROCESS_BYTES};
 use crate::memory::bytes_in_words;
@@ -13,7 +13,7 @@ use crate::{Emitter, Limits};
 
 /// Says what the sentences are like.
 pub(in crate::bert) fn report_sentences(
-    options: &Options,
+    options: &BertOptions,
     opened: &Opened,
     sentences: &Sentences,
     emitter: &mut Emitter<'_>,
@@ -46,7 +46,7 @@ pub(in crate::bert) fn report_sentences(
 
 /// Whether the memory suffices.
 pub(super) fn fits(
-    options: &Options,
+    options: &BertOptions,
     sentences: &Sentences,
     machine: &Limits,
     emitter: &mut Emitter<'_>,

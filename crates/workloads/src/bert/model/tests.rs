@@ -1,19 +1,19 @@
 use super::*;
 use crate::bert::data::Source;
-use crate::bert::options::Options;
+use crate::bert::options::BertOptions;
 use crate::bert::shape::tests::little;
 use crate::bert::tokens::Special;
 use crate::collective::{Single, team};
 
 const CONTEXT: usize = 11;
 
-fn options(batch: usize) -> Options {
+fn options(batch: usize) -> BertOptions {
     let settings = [
         ("task".to_owned(), "pretrain".into()),
         ("batch_size".to_owned(), (batch as i64).into()),
         ("context".to_owned(), (CONTEXT as i64).into()),
     ];
-    let mut options = Options::read(&settings.into(), 1).unwrap();
+    let mut options = BertOptions::read(&settings.into(), 1).unwrap();
     options.shape = little();
     options
 }
@@ -30,7 +30,7 @@ fn model(threads: usize, batch: usize) -> Model {
     Model::new(Threads::new(threads), &little(), weights, batch, CONTEXT, Profile::off()).unwrap()
 }
 
-fn sequences(options: &Options, rank: usize, iteration: u64) -> Sequences {
+fn sequences(options: &BertOptions, rank: usize, iteration: u64) -> Sequences {
     let mut sequences = Sequences::default();
     Source::new(options, None, Special::of_size(40), rank).fill(iteration, &mut sequences);
     sequences

@@ -8,15 +8,15 @@ use crate::lm::plan::Policy;
 const SHAPE: LmShape = LmShape { width: 8, hidden: 12, layers: 2, heads: 2, vocabulary: 13 };
 const TRAINING: Training = Training { learning_rate: 1e-2, weight_decay: 0.0, clip: Some(1.0) };
 
-fn work(phase: Phase, checkpointing: bool) -> Work {
-    Work { batch: 2, context: 5, phase, checkpointing, tasks: 1 }
+fn work(phase: Phase, checkpointing: bool) -> LmWork {
+    LmWork { batch: 2, context: 5, phase, checkpointing, tasks: 1 }
 }
 
-fn model(shape: &LmShape, work: &Work, threads: usize) -> Model {
+fn model(shape: &LmShape, work: &LmWork, threads: usize) -> Model {
     Model::new(Threads::new(threads), shape, work, 3, Profile::off()).unwrap()
 }
 
-fn tokens(shape: &LmShape, work: &Work, iteration: u64) -> (Vec<u32>, Vec<u32>) {
+fn tokens(shape: &LmShape, work: &LmWork, iteration: u64) -> (Vec<u32>, Vec<u32>) {
     let (mut inputs, mut targets) = (vec![0; work.tokens()], vec![0; work.tokens()]);
     Source::new(None, shape.vocabulary, work.context, 3, 0).fill(iteration, &mut inputs, &mut targets);
     (inputs, targets)
@@ -86,8 +86,8 @@ fn the_loss_is_the_same_in_every_phase_and_near_chance() {
 fn checkpointing_gives_the_same_gradients_bit_for_bit() {
     let shape = LmShape { layers: 3, ..SHAPE };
     for (batch, policy) in [(2, Policy::Own), (1, Policy::Lent)] {
-        let works =
-            [false, true].map(|checkpointing| Work { batch, ..work(Phase::ForwardBackward, checkpointing) });
+        let works = [false, true]
+            .map(|checkpointing| LmWork { batch, ..work(Phase::ForwardBackward, checkpointing) });
         assert_eq!(works.map(|work| Policy::of(&shape, &work)), [policy, Policy::Shared]);
         let [plain, recomputed] = works.map(|work| {
             let (inputs, targets) = tokens(&shape, &work, 0);
@@ -125,7 +125,7 @@ fn logits_in_pieces_give_the_same_as_all_at_once() {
 #[test]
 fn training_is_the_same_bit_for_bit_every_time() {
     let shape = LmShape { width: 48, hidden: 100, layers: 2, heads: 3, vocabulary: 211 };
-    let work = Work { batch: 3, context: 17, phase: Phase::Step, checkpointing: false, tasks: 1 };
+    let work = LmWork { batch: 3, context: 17, phase: Phase::Step, checkpointing: false, tasks: 1 };
     let train = || {
         let mut model = model(&shape, &work, 2);
         let losses: Vec<u64> = (0..6)
@@ -166,7 +166,7 @@ fn an_infinite_weight_shows_in_the_loss_and_leaves_the_others_alone() {
 #[test]
 fn several_tasks_train_as_one_on_the_joined_batch() {
     let shape = LmShape { width: 32, hidden: 48, layers: 2, heads: 2, vocabulary: 50 };
-    let part = |batch, tasks| Work { batch, context: 9, phase: Phase::Step, checkpointing: false, tasks };
+    let part = |batch, tasks| LmWork { batch, context: 9, phase: Phase::Step, checkpointing: false, tasks };
     let train = |batch: usize, tasks: usize, ranks: &mut dyn Collective| {
         let work = part(batch, tasks);
         let mut model = model(&shape, &work, 1);

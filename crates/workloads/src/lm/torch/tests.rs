@@ -31,7 +31,7 @@ impl Fake {
     }
 }
 
-fn options(python: &str, more: &[(&str, Value)]) -> Options {
+fn options(python: &str, more: &[(&str, Value)]) -> LmOptions {
     let given = [
         ("engine", Value::from("torch")),
         ("size", Value::from("tiny")),
@@ -40,10 +40,10 @@ fn options(python: &str, more: &[(&str, Value)]) -> Options {
         ("warmup", Value::from(1)),
     ];
     let all = given.iter().chain(more);
-    Options::read(&all.map(|(name, value)| ((*name).to_owned(), value.clone())).collect(), 2).unwrap()
+    LmOptions::read(&all.map(|(name, value)| ((*name).to_owned(), value.clone())).collect(), 2).unwrap()
 }
 
-fn run_with(options: &Options, text: Option<&[u32]>) -> (Result<Ended, WorkloadError>, Vec<WorkloadEvent>) {
+fn run_with(options: &LmOptions, text: Option<&[u32]>) -> (Result<Ended, WorkloadError>, Vec<WorkloadEvent>) {
     let (mut events, stop) = (Vec::new(), AtomicBool::new(false));
     let mut emit = |line| events.push(line);
     let ended = run(options, &LIMITS, text, &mut Emitter::new(&mut emit, &stop));

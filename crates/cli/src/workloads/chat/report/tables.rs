@@ -1,6 +1,6 @@
 //! The results of one load as tables.
 
-use assay_judge::load::{Distribution, Summary, Validity};
+use assay_judge::load::{Batched, Summary, Validity};
 use assay_report::number::{counted, percent};
 use assay_report::{Cell, Column, Table, Tone};
 
@@ -21,6 +21,10 @@ pub(super) fn print(results: &LoadResults, screen: &mut Screen) -> anyhow::Resul
     for endpoint in &results.endpoints {
         screen.table(&detailed(endpoint, results))?;
         screen.data("\n")?;
+        if let Some(table) = intervals(&endpoint.summary) {
+            screen.table(&table)?;
+            screen.data("\n")?;
+        }
     }
     if results.endpoints.is_empty() {
         screen.warn("no request was made");
@@ -29,7 +33,7 @@ pub(super) fn print(results: &LoadResults, screen: &mut Screen) -> anyhow::Resul
 }
 
 /// Every distribution of a summary, with its name and the factor to the unit it is shown in.
-fn distributions(summary: &Summary) -> [(&'static str, &Distribution, f64); 12] {
+fn distributions(summary: &Summary) -> [(&'static str, &Batched, f64); 12] {
     [
         ("ttft [ms]", &summary.ttft, 1e3),
         ("  from send", &summary.ttft_from_send, 1e3),
@@ -39,7 +43,7 @@ fn distributions(summary: &Summary) -> [(&'static str, &Distribution, f64); 12] 
         ("tokens per chunk", &summary.tokens_per_chunk, 1.0),
         ("e2e [ms]", &summary.e2e, 1e3),
         ("  from send", &summary.e2e_from_send, 1e3),
-        ("output rate per request [tokens/s]", &summary.output_rate, 1.0),
+        ("tokens/s per request", &summary.output_rate, 1.0),
         ("server: queue [ms]", &summary.server_queue, 1e3),
         ("server: prompt [ms]", &summary.server_prompt, 1e3),
         ("server: output [ms]", &summary.server_output, 1e3),
@@ -97,8 +101,9 @@ fn side_by_side(results: &LoadResults) -> Table {
 fn detailed(endpoint: &EndpointResult, results: &LoadResults) -> Table {
     let summary = &endpoint.summary;
     let mut columns = vec![Column::left("")];
+    columns.extend(["mean", "std", "min"].map(Column::right));
     columns.extend(QUANTILES.iter().map(|(name, _)| Column::right(*name)));
-    columns.extend(["mean", "min", "max", "values"].map(Column::right));
+    columns.push(Column::right("max"));
     let mut is_shown = true;
     let rows = distributions(summary).into_iter().filter_map(|(name, values, factor)| {
         // The second row of a pair follows the first.
@@ -106,9 +111,9 @@ fn detailed(endpoint: &EndpointResult, results: &LoadResults) -> Table {
         is_shown.then(|| {
             let mut row = vec![Cell::new(name)];
             let shown = |value: Option<f64>| Cell::new(number(value.map(|value| value * factor)));
+            row.extend([values.mean(), values.deviation(), values.min()].map(shown));
             row.extend(QUANTILES.iter().map(|(_, at)| shown(values.quantile(*at))));
-            row.extend([values.mean(), values.min(), values.max()].map(shown));
-            row.push(Cell::new(values.count().to_string()));
+            row.push(shown(values.max()));
             row
         })
     });
@@ -138,10 +143,48 @@ fn detailed(endpoint: &EndpointResult, results: &LoadResults) -> Table {
     table
 }
 
+/// The intervals that the count of requests allows.
+fn intervals(summary: &Summary) -> Option<Table> {
+    let shown = |interval: Option<(f64, f64)>, factor: f64| {
+        let text = |(low, high): (f64, f64)| {
+            format!("{}–{}", number(Some(low * factor)), number(Some(high * factor)))
+        };
+        interval.map_or("–".to_owned(), text)
+    };
+    let latencies = [
+        ("ttft [ms]", &summary.ttft),
+        ("tpot [ms]", &summary.tpot),
+        ("itl [ms]", &summary.itl),
+        ("e2e [ms]", &summary.e2e),
+    ];
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    for (name, values) in latencies {
+        let all: Vec<_> = std::iter::once(values.mean_interval())
+            .chain(QUANTILES.iter().map(|(_, at)| values.quantile_interval(*at)))
+            .collect();
+        if all.iter().any(Option::is_some) {
+            let cells = all.into_iter().map(|one| Cell::new(shown(one, 1e3)));
+            rows.push(std::iter::once(Cell::new(name)).chain(cells).collect());
+        }
+    }
+    let columns = std::iter::once(Column::left("95 % interval"))
+        .chain(std::iter::once("mean").chain(QUANTILES.iter().map(|(name, _)| *name)).map(Column::right));
+    (!rows.is_empty()).then(|| Table { columns: columns.collect(), rows, ..Table::default() })
+}
+
+/// A value with its interval, where there is one.
+fn with_interval(value: Option<f64>, interval: Option<(f64, f64)>) -> String {
+    match interval.filter(|_| value.is_some()) {
+        Some((low, high)) => format!("{} ({} … {})", number(value), number(Some(low)), number(Some(high))),
+        None => number(value),
+    }
+}
+
 /// The lines below a table.
 fn notes(summary: &Summary, results: &LoadResults) -> Vec<String> {
     let success = summary.success;
-    let interval = success.interval().map(|(low, high)| format!(" ({} – {})", percent(low), percent(high)));
+    let shares = |(low, high): (f64, f64)| format!(" ({} – {})", percent(low), percent(high));
+    let interval = summary.success_interval().map(shares);
     let mut notes = vec![format!(
         "{} of {} requests succeeded: {}{}",
         success.of,
@@ -149,21 +192,38 @@ fn notes(summary: &Summary, results: &LoadResults) -> Vec<String> {
         success.value().map_or("–".to_owned(), percent),
         interval.unwrap_or_default()
     )];
+    if summary.unfinished > 0 {
+        let text = counted(summary.unfinished, "request");
+        notes.push(format!("{text} unfinished when the load was stopped; left out"));
+    }
+    if results.insecure {
+        notes.push("certificates were not checked (--insecure)".to_owned());
+    }
     if results.has_bounds {
         let share = summary.good.value().map_or("–".to_owned(), percent);
+        let interval = summary.good_interval().map(shares).unwrap_or_default();
         notes.push(format!(
-            "goodput: {} requests/s; {share} of all requests met every SLO",
-            number(summary.goodput())
+            "goodput {} requests/s; {share}{interval} of all requests met every SLO",
+            with_interval(summary.goodput(), summary.good_inside.interval())
         ));
     }
     let window = summary.window;
     let kind = if window.is_whole { "the whole load, with ramp and drain" } else { "without ramp and drain" };
     notes.push(format!(
-        "output_throughput {} tokens/s, request_throughput {} requests/s, over {:.1} s ({kind})",
-        number(summary.output_throughput()),
-        number(summary.request_throughput()),
+        "request_throughput {} requests/s, over {:.1} s ({kind})",
+        with_interval(summary.request_throughput(), summary.ended_inside.interval()),
         window.length_s()
     ));
+    if let Some(output) = summary.output_throughput() {
+        let mut line = format!(
+            "output_throughput {} tokens/s",
+            with_interval(Some(output), summary.tokens_inside.interval())
+        );
+        if let Some(total) = summary.total_token_throughput() {
+            line += &format!(", total_token_throughput {} tokens/s", number(Some(total)));
+        }
+        notes.push(line);
+    }
     let tokens = summary.tokens;
     let mut line = format!("tokens: {} prompt, {} output", tokens.prompt, tokens.output);
     if tokens.reasoning > 0 {
@@ -214,8 +274,12 @@ fn client_line(results: &LoadResults) -> String {
     let client = &results.client;
     let milliseconds = |value: Option<f64>| number(value.map(|value| value * 1e3));
     let share = |value: Option<f64>| value.map_or("–".to_owned(), percent);
+    let anew = match client.sent_anew {
+        0 => String::new(),
+        count => format!(", {count} sent anew after the server had closed an idle connection"),
+    };
     format!(
-        "client: read lag p99 {} ms, schedule lag p99 {} ms, {} of a core, {}, {} of stamps merged",
+        "client: read lag p99 {} ms, schedule lag p99 {} ms, {} of a core, {}{anew}, {} of stamps merged",
         milliseconds(client.client_lag_s),
         milliseconds(client.schedule_lag_s),
         share(client.cpu),

@@ -112,7 +112,7 @@ impl Phrase {
                 continue;
             }
             let before = lower.get(..at).unwrap_or_default();
-            let thing = before.split_whitespace().next_back().unwrap_or_default();
+            let thing = before.split([' ', '/']).rfind(|part| !part.is_empty()).unwrap_or_default();
             if let Some(unit) = unit_of(&format!("{thing}/s")) {
                 self.unit = self.unit.take().or(Some(unit));
                 let share = after.trim_start_matches(['/', ' ']).trim_start_matches("per ");

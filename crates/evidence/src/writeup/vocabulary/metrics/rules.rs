@@ -217,7 +217,9 @@ fn count(phrase: &Phrase, unit: Option<&Unit>) -> Option<Named> {
     if is_time {
         return None;
     }
-    if phrase.any(&["parameter", "param", "nparam"]) && !phrase.any(&["name", "value"]) {
+    let counted =
+        phrase.words.last().is_some_and(|word| !["noise", "distance", "norm"].contains(&word.as_str()));
+    if phrase.any(&["parameter", "param", "nparam"]) && !phrase.any(&["name", "value"]) && counted {
         return plain(names::PARAMETERS);
     }
     if phrase.any(&["token"]) {

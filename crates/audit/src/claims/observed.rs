@@ -1,0 +1,192 @@
+//! Settings that the prose declares against those that listings show, and stated durations against time stamps.
+
+use assay_model::Source;
+
+use super::sentence::Sentence;
+use crate::finding::{Level, Operand};
+use crate::grid::words;
+use crate::manuscript::{Block, Manuscript};
+use crate::number::shown;
+use crate::quantity::Quantity;
+use crate::{Class, Finding};
+
+/// What the listings of a document show.
+#[derive(Debug, Default)]
+pub struct Observed {
+    /// Words of a key, its value, and its line.
+    settings: Vec<(Vec<String>, f64, u64)>,
+    /// Time stamps in seconds, a list for each listing.
+    stamps: Vec<Vec<(f64, u64)>>,
+}
+
+/// Keys and stamps that are kept; a longer listing is a log of its own.
+const MOST: usize = 2000;
+
+impl Observed {
+    pub fn new(manuscript: &Manuscript) -> Observed {
+        let mut observed = Observed::default();
+        for block in &manuscript.blocks {
+            let Block::Listing(lines) = block else { continue };
+            let mut stamps = Vec::new();
+            for line in lines.iter().filter(|line| line.text.len() < 400).take(MOST) {
+                observed
+                    .settings
+                    .extend(keys(&line.text).into_iter().map(|(key, value)| (key, value, line.number)));
+                stamps.extend(stamp(&line.text).map(|seconds| (seconds, line.number)));
+            }
+            observed.stamps.push(stamps);
+        }
+        observed
+    }
+
+    /// Checks the integers and the durations of a sentence.
+    pub fn check(&self, sentence: &Sentence) -> Vec<Finding> {
+        let settings = sentence.quantities.iter().filter_map(|quantity| self.setting(sentence, quantity));
+        let durations = sentence.quantities.iter().filter_map(|quantity| self.duration(sentence, quantity));
+        settings.chain(durations).collect()
+    }
+
+    /// `batch size 256` where every listing shows 192.
+    fn setting(&self, sentence: &Sentence, quantity: &Quantity) -> Option<Finding> {
+        if !quantity.is_integer()
+            || !quantity.unit.is_count()
+            || quantity.in_words
+            || quantity.bound.is_some()
+        {
+            return None;
+        }
+        let before = words(&sentence.words_before(quantity.start).join(" "));
+        let after = words(&sentence.words_after(quantity.end).join(" "));
+        let names: Vec<&String> = before.iter().rev().take(2).collect();
+        let noun = after.first().or(None);
+        let fits = |key: &[String]| match key {
+            [only] => noun == Some(only) && quantity.unit.counts(only),
+            [.., one, two] => names.len() == 2 && names[0] == two && names[1] == one,
+            [] => false,
+        };
+        let same: Vec<&(Vec<String>, f64, u64)> =
+            self.settings.iter().filter(|(key, ..)| fits(key)).collect();
+        let (_, value, line) = same.first()?;
+        if same.iter().any(|(_, other, _)| other != value) || *value == quantity.value {
+            return None;
+        }
+        // A global batch is a multiple of the one of each device.
+        let ratio = quantity.value.max(*value) / quantity.value.min(*value);
+        let explained = self.settings.iter().any(|(_, other, _)| (other - ratio).abs() < 1e-9);
+        let key = same.first().map(|(key, ..)| key.join("_"))?;
+        (!explained && *value > 0.0).then(|| {
+            finding(
+                Class::SettingNotApplied,
+                sentence,
+                quantity,
+                format!("the text says `{}`, the listing shows {key} = {}", quantity.text, shown(*value)),
+                *line,
+            )
+        })
+    }
+
+    /// `The job took 3 hours 20 minutes` where no two time stamps are that far apart.
+    fn duration(&self, sentence: &Sentence, quantity: &Quantity) -> Option<Finding> {
+        if !quantity.unit.is_time() || quantity.value < 300.0 || super::relative::excused(sentence) {
+            return None;
+        }
+        let text = sentence.text.to_lowercase();
+        let whole = ["took", "duration", "lasted", "whole", "wall", "ran for", "from start", "altogether"];
+        if !whole.iter().any(|word| text.contains(word)) || quantity.bound.is_some() {
+            return None;
+        }
+        let stamps = self.stamps.iter().find(|stamps| stamps.len() >= 2)?;
+        let (first, last) = (stamps.first()?, stamps.last()?);
+        let span = last.0 - first.0;
+        let slack = 0.01 * quantity.value + 0.5 * (quantity.high - quantity.low) + 60.0;
+        let matches = |(one, other): (&(f64, u64), &(f64, u64))| {
+            ((other.0 - one.0).abs() - quantity.value).abs() <= slack
+        };
+        let few: Vec<&(f64, u64)> = stamps.iter().take(60).chain(stamps.last()).collect();
+        let any = few.iter().any(|one| few.iter().any(|other| matches((one, other))));
+        let size = span > 0.0 && (0.15..6.0).contains(&(quantity.value / span));
+        (!any && size).then(|| {
+            finding(
+                Class::Duration,
+                sentence,
+                quantity,
+                format!(
+                    "`{}` fits no two time stamps; from the first to the last it is {}",
+                    quantity.text,
+                    clock(span)
+                ),
+                last.1,
+            )
+        })
+    }
+}
+
+/// A duration as people write it.
+pub fn clock(seconds: f64) -> String {
+    let whole = seconds.round();
+    format!("{} h {} min {} s", (whole / 3600.0).floor(), ((whole % 3600.0) / 60.0).floor(), whole % 60.0)
+}
+
+/// The integers of a line with the words of their keys: `'train_input.batch_size': 192`, `epoch 3/25`.
+fn keys(text: &str) -> Vec<(Vec<String>, f64)> {
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices([':', '=']) {
+        let head = text[..at].trim_end().trim_end_matches(['\'', '"', ')', '(']);
+        let from =
+            head.rfind(|one: char| !(one.is_alphanumeric() || "_.-".contains(one))).map_or(0, |at| at + 1);
+        let key = head.get(from..).unwrap_or_default();
+        let key = key.rsplit('.').next().unwrap_or_default().trim_start_matches('-');
+        let tail = text[at + 1..].trim_start();
+        let digits: String = tail.chars().take_while(char::is_ascii_digit).collect();
+        let ends = tail
+            .get(digits.len()..)
+            .is_none_or(|rest| !rest.starts_with(|one: char| one.is_alphanumeric() || ".:".contains(one)));
+        if let (Ok(value), true) = (digits.parse::<f64>(), ends) {
+            found.push((words(&key.replace(['_', '-'], " ")), value));
+        }
+    }
+    let pieces: Vec<&str> = text.split_whitespace().collect();
+    for pair in pieces.windows(2) {
+        if let Some((one, all)) = pair[1].split_once('/')
+            && let (Ok(_), Ok(total)) = (one.parse::<u32>(), all.parse::<f64>())
+        {
+            found.push((words(pair[0]), total));
+        }
+    }
+    found.retain(|(key, _)| !key.is_empty());
+    found
+}
+
+/// The time of a line in seconds: `2024-11-05 09:30:14`, `09:30:14`.
+fn stamp(text: &str) -> Option<f64> {
+    let head: String = text.chars().take(40).collect();
+    let at = head.find(|one: char| one == ':')?;
+    let start = at.checked_sub(2)?;
+    let clock = head.get(start..start + 8)?;
+    let parts: Vec<f64> = clock.split(':').map(|part| part.parse::<f64>().ok()).collect::<Option<_>>()?;
+    let [hours, minutes, seconds] = parts.as_slice() else { return None };
+    let date = head
+        .get(..start)?
+        .split(|one: char| !(one.is_ascii_digit() || one == '-'))
+        .rfind(|one| one.len() == 10);
+    let day = date.and_then(|date| {
+        let parts: Vec<f64> = date.split('-').map(|part| part.parse::<f64>().ok()).collect::<Option<_>>()?;
+        let [year, month, day] = parts.as_slice() else { return None };
+        // Months of 31 days keep the order; spans over a month's end are rare in a write-up.
+        Some(year * 372.0 + month * 31.0 + day)
+    });
+    Some(day.unwrap_or(0.0) * 86_400.0 + hours * 3600.0 + minutes * 60.0 + seconds)
+}
+
+fn finding(class: Class, sentence: &Sentence, quantity: &Quantity, summary: String, line: u64) -> Finding {
+    let own = sentence.line_of(quantity);
+    Finding {
+        class,
+        level: Level::Doubtful,
+        summary,
+        arithmetic: Vec::new(),
+        sources: vec![Source::new(sentence.file.clone(), own), Source::new(sentence.file.clone(), line)],
+        operands: vec![Operand { text: quantity.text.clone(), value: quantity.value, line: own }],
+        advice: "correct the text, or say which of the two counts".to_owned(),
+    }
+}

@@ -1,0 +1,560 @@
+//! Numbers that a comparison may be about, from the clause outward.
+
+use super::metric::Metric;
+use super::naming::{mentions_noun, named_columns, named_rows};
+use super::relation::Relation;
+use super::sentence::Sentence;
+use crate::finding::Operand;
+use crate::grid::{Cell, ColumnKind, Grid, MOST_PAIRED_ROWS};
+use crate::interval::Interval;
+use crate::quantity::Quantity;
+use crate::unit::Unit;
+
+/// How close a pair is to the claim. A stronger tier is never excused by a weaker one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tier {
+    /// A pair joined by `from … to`, `against`, `instead of` in the sentence.
+    Clause,
+    /// Two rows or two columns that the sentence names, in the metric that it names.
+    Named,
+    /// Numbers of the sentence.
+    Sentence,
+    /// Numbers of its paragraph and of the one before.
+    Beside,
+    /// One row that the sentence names, with any other, in the metric that it names.
+    NamedRow,
+    /// The same rows in other metrics.
+    OtherMetric,
+    /// Any two cells of a column or of a row.
+    Table,
+}
+
+/// What two numbers give.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    pub tier: Tier,
+    pub value: Interval,
+    pub formula: String,
+    pub operands: Vec<Operand>,
+    /// Computed from more than two numbers, or from settings: it may support a claim, but not refute one.
+    pub derived: bool,
+}
+
+/// All that a document offers.
+pub struct Pool<'a> {
+    pub grids: &'a [Grid],
+    pub sentences: &'a [Sentence],
+    /// The numbers of listings, by their line.
+    pub listed: &'a [(u64, Vec<Quantity>)],
+}
+
+/// Words that join the two sides of one comparison and nothing else.
+const JOINTS: [&str; 15] = [
+    "to",
+    "vs",
+    "vs.",
+    "versus",
+    "against",
+    "instead of",
+    "compared with",
+    "compared to",
+    "->",
+    "→",
+    "rather than",
+    "down from",
+    "up from",
+    "out of",
+    "over",
+];
+
+impl Pool<'_> {
+    /// The pairs of a sentence that a word joins. The claim itself is no operand, and settings that name rows are none.
+    pub fn clause(&self, sentence: &Sentence, claim: &Quantity, relation: Relation) -> Vec<Candidate> {
+        let mut found = Vec::new();
+        let own = &sentence.quantities;
+        for (one, other) in own.iter().zip(own.iter().skip(1)) {
+            let is_claim = one.start == claim.start || other.start == claim.start;
+            if is_claim || one.in_words || other.in_words || !is_nearest(own, claim, one.start, other.end) {
+                continue;
+            }
+            let between = sentence.text.get(one.end..other.start).unwrap_or_default();
+            // `471 of 515 recordings` beside `91.5 %`.
+            let gap = if claim.end <= one.start { claim.end..one.start } else { other.end..claim.start };
+            let gap = sentence.text.get(gap).unwrap_or("...;");
+            let close = gap.len() <= 40 && !gap.contains(';');
+            let part = relation == Relation::Value && between.trim() == "of" && claim.unit.percent && close;
+            if relation == Relation::Value && !part || !joins(between) && !part {
+                continue;
+            }
+            let (a, b) = same_unit(one, other);
+            let percent = a.unit.percent && b.unit.percent;
+            let fits = match relation {
+                Relation::Points => percent || a.unit.is_none(),
+                _ => !a.unit.is_relative() || percent && relation != Relation::Times,
+            };
+            if !fits || !a.unit.same_measure(&b.unit) || self.are_settings(&a, &b) {
+                continue;
+            }
+            let counts = a.unit.is_count() && a.is_integer() && b.is_integer();
+            let share = matches!(relation, Relation::Share | Relation::Value) && between.trim() == "of";
+            if counts && !strong_joint(between) && !share {
+                continue;
+            }
+            let operands = vec![operand(sentence, &a), operand(sentence, &b)];
+            found.extend(candidates(Tier::Clause, relation, &side(&a), &side(&b), operands, false));
+        }
+        found
+    }
+
+    /// Whether two plain counts are settings of one column: `from 32 to 128` names rows.
+    fn are_settings(&self, one: &Quantity, other: &Quantity) -> bool {
+        let holds = |grid: &Grid, column: usize, quantity: &Quantity| {
+            (0..grid.rows.len().min(MOST_PAIRED_ROWS))
+                .any(|row| grid.cell(row, column).is_some_and(|cell| cell.value == quantity.value))
+        };
+        one.unit.is_count()
+            && self.grids.iter().any(|grid| {
+                grid.settings().any(|column| holds(grid, column, one) && holds(grid, column, other))
+            })
+    }
+
+    /// Pairs of cells of one column, and of one row where columns have the same unit.
+    pub fn cells(
+        &self,
+        sentence: &Sentence,
+        context: &Sentence,
+        claim: &Quantity,
+        relation: Relation,
+    ) -> Vec<Candidate> {
+        let mut found = Vec::new();
+        let metric = Metric::of(sentence, claim);
+        let clause = sentence.clause_at(claim.start);
+        let nearest =
+            self.grids.iter().filter(|grid| grid.file == sentence.file && grid.block < sentence.block);
+        let nearest = nearest.map(|grid| grid.block).max();
+        for grid in self.grids.iter().filter(|grid| grid.rows.len() >= 2) {
+            let named = named_rows(sentence, grid);
+            let own = named_rows(&clause, grid);
+            let nearby = named_rows(context, grid);
+            let columns = Columns::of(grid, sentence, &metric);
+            let paired = grid.rows.len().min(MOST_PAIRED_ROWS);
+            for one in 0..paired {
+                for other in one + 1..paired {
+                    let is_there = |rows: &[usize]| rows.contains(&one) || rows.contains(&other);
+                    let fits = own.is_empty() || is_there(&own);
+                    let few = named.len() <= 3 || own.len() == 2;
+                    let both = fits && few && named.contains(&one) && named.contains(&other)
+                        || grid.rows.len() == 2 && grid.file == sentence.file && nearest == Some(grid.block);
+                    let either = fits && is_there(&named);
+                    let beside = nearby.contains(&one) && nearby.contains(&other) && nearby.len() <= 3;
+                    let tier = match (both, either || beside) {
+                        (true, _) => Tier::Named,
+                        (_, true) => Tier::NamedRow,
+                        _ => Tier::Table,
+                    };
+                    row_pair(grid, (one, other), tier, relation, &columns, &mut found);
+                }
+            }
+            within_rows(grid, &named, sentence, relation, &columns, &mut found);
+        }
+        found
+    }
+
+    /// Pairs of numbers of the sentence, and then of its paragraph.
+    pub fn beside(&self, sentence: &Sentence, claim: &Quantity, relation: Relation) -> Vec<Candidate> {
+        let mut sides = Vec::new();
+        self.push_sides(sentence, sentence, claim, &mut sides);
+        let mut found = pairs(&sides, Tier::Sentence, relation);
+        for other in self
+            .sentences
+            .iter()
+            .filter(|other| sentence.block.wrapping_sub(other.block) <= 1 && other.text != sentence.text)
+        {
+            self.push_sides(other, sentence, claim, &mut sides);
+        }
+        sides.truncate(MOST_SIDES);
+        found.extend(pairs(&sides, Tier::Beside, relation));
+        found
+    }
+
+    /// Every pair of numbers of one measure in the prose and the listings, and of these with cells.
+    pub fn document(&self, sentence: &Sentence, claim: &Quantity, relation: Relation) -> Vec<Candidate> {
+        let mut sides = Vec::new();
+        for other in self.sentences {
+            self.push_sides(other, sentence, claim, &mut sides);
+        }
+        for (line, quantities) in self.listed {
+            for quantity in quantities.iter().filter(|quantity| !quantity.unit.is_relative()) {
+                let operand = Operand { text: quantity.text.clone(), value: quantity.value, line: *line };
+                sides.push((side(quantity), operand));
+            }
+        }
+        sides.truncate(MOST_SIDES);
+        let mut found = pairs(&sides, Tier::Table, relation);
+        for grid in self.grids {
+            for row in 0..grid.rows.len().min(MOST_PAIRED_ROWS) {
+                for column in grid.numeric() {
+                    let (Some(cell), Some(operand)) =
+                        (grid.cell(row, column), cell_operand(grid, row, column))
+                    else {
+                        continue;
+                    };
+                    let cell = Side::of_cell(cell);
+                    for (other, second) in
+                        sides.iter().filter(|(other, _)| other.unit.same_measure(&cell.unit))
+                    {
+                        let operands = vec![operand.clone(), second.clone()];
+                        found.extend(candidates(Tier::Table, relation, &cell, other, operands, true));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// The numbers of a sentence that may be compared, without the claim itself.
+    fn push_sides(
+        &self,
+        other: &Sentence,
+        sentence: &Sentence,
+        claim: &Quantity,
+        sides: &mut Vec<(Side, Operand)>,
+    ) {
+        let own = other.block == sentence.block && other.text == sentence.text;
+        for quantity in &other.quantities {
+            let is_claim = own && quantity.start == claim.start;
+            if !(is_claim || quantity.unit.times || quantity.unit.points || quantity.in_words) {
+                sides.push((side(quantity), operand(other, quantity)));
+            }
+        }
+    }
+}
+
+/// Numbers of a document that are compared with one another.
+const MOST_SIDES: usize = 200;
+
+/// What the pairs of some numbers give.
+fn pairs(sides: &[(Side, Operand)], tier: Tier, relation: Relation) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    for (index, (one, first)) in sides.iter().enumerate() {
+        for (other, second) in &sides[index + 1..] {
+            let share = matches!(relation, Relation::Share | Relation::Value);
+            // Counts beside each other are rarely compared, and a ratio of percentages hardly ever.
+            let unlikely =
+                (one.unit.is_count() || one.unit.percent && relation != Relation::Points) && !share;
+            let derived = unlikely || one.unit.is_count();
+            if one.unit.same_measure(&other.unit) && !(unlikely && one.unit.percent) {
+                let operands = vec![first.clone(), second.clone()];
+                found.extend(candidates(tier, relation, one, other, operands, derived));
+            }
+        }
+    }
+    found
+}
+
+/// One side of a comparison.
+#[derive(Debug, Clone)]
+pub struct Side {
+    pub value: f64,
+    pub interval: Interval,
+    pub unit: Unit,
+}
+
+impl Side {
+    pub fn of_cell(cell: &Cell) -> Side {
+        Side { value: cell.value, interval: cell.interval(), unit: cell.unit.clone() }
+    }
+
+    fn scaled(&self, by: f64) -> Side {
+        Side {
+            value: self.value * by,
+            interval: self.interval.times(Interval::exact(by)),
+            unit: self.unit.clone(),
+        }
+    }
+}
+
+pub fn side(quantity: &Quantity) -> Side {
+    let interval = if quantity.unit.is_count() && quantity.is_integer() && quantity.value < 1000.0 {
+        Interval::exact(quantity.value)
+    } else {
+        Interval::new(quantity.low, quantity.high)
+    };
+    Side { value: quantity.value, interval, unit: quantity.unit.clone() }
+}
+
+pub fn operand(sentence: &Sentence, quantity: &Quantity) -> Operand {
+    Operand { text: quantity.text.clone(), value: quantity.value, line: sentence.line_of(quantity) }
+}
+
+pub fn cell_operand(grid: &Grid, row: usize, column: usize) -> Option<Operand> {
+    let cell = grid.cell(row, column)?;
+    let header = &grid.columns.get(column)?.header;
+    Some(Operand {
+        text: format!("{} {header} {}", grid.row_name(row), cell.text),
+        value: cell.value,
+        line: cell.line,
+    })
+}
+
+/// Whether no other relative number of the sentence is nearer to a pair than the claim.
+fn is_nearest(own: &[Quantity], claim: &Quantity, start: usize, end: usize) -> bool {
+    let distance = |quantity: &Quantity| {
+        if quantity.end <= start { start - quantity.end } else { quantity.start.saturating_sub(end) }
+    };
+    own.iter().filter(|other| other.unit.is_relative()).all(|other| distance(other) >= distance(claim))
+}
+
+/// Whether a text joins two numbers of one comparison.
+fn joins(between: &str) -> bool {
+    let text = between.to_lowercase();
+    if between.chars().count() > 48 {
+        return false;
+    }
+    let bare = text.trim().trim_start_matches([',', '(']).trim();
+    JOINTS.iter().any(|joint| {
+        bare == *joint
+            || bare.starts_with(&format!("{joint} "))
+            || bare.ends_with(&format!(" {joint}"))
+            || bare.contains(&format!(" {joint} "))
+    })
+}
+
+/// Whether a text joins two plain counts, which often stand beside each other without being compared.
+fn strong_joint(between: &str) -> bool {
+    let text = between.to_lowercase();
+    ["instead of", "against", "versus", "vs", "->", "→", "compared", "rather than"]
+        .iter()
+        .any(|joint| text.contains(joint))
+}
+
+/// The unit of the second number is the first one's too where that has none: `from 13.0 to 9.1 tokens/s`.
+fn same_unit(one: &Quantity, other: &Quantity) -> (Quantity, Quantity) {
+    let (mut a, mut b) = (one.clone(), other.clone());
+    let borrow = |to: &mut Quantity, from: &Quantity| {
+        let scale = if from.unit.scale == 0.0 { 1.0 } else { from.unit.scale };
+        to.value = to.written * scale;
+        (to.low, to.high) = (to.low * scale, to.high * scale);
+        to.unit = from.unit.clone();
+    };
+    if a.unit.is_none() && a.unit.scale == 1.0 && !b.unit.is_count() {
+        borrow(&mut a, other);
+    } else if b.unit.is_none() && b.unit.scale == 1.0 && !a.unit.is_count() {
+        borrow(&mut b, one);
+    }
+    (a, b)
+}
+
+fn candidates(
+    tier: Tier,
+    relation: Relation,
+    one: &Side,
+    other: &Side,
+    operands: Vec<Operand>,
+    derived: bool,
+) -> Vec<Candidate> {
+    // Equal values are no comparison; their digits would allow any small one.
+    if one.value == 0.0 || other.value == 0.0 || one.value == other.value {
+        return Vec::new();
+    }
+    let (small, large) = if one.value.abs() <= other.value.abs() { (0, 1) } else { (1, 0) };
+    let text = |index: usize| operands.get(index).map_or("", |operand| operand.text.as_str());
+    let unitless = relation == Relation::Points && !one.unit.percent;
+    let values = relation.values(one.interval, other.interval).into_iter();
+    values
+        .map(|value| {
+            let formula = match relation {
+                Relation::Points => format!("{} - {}", text(large), text(small)),
+                _ => format!("{} / {}", text(large), text(small)),
+            };
+            // Percentages without a sign: a word error rate of 4.38.
+            let value = if unitless && one.value.abs().max(other.value.abs()) > 1.0 {
+                value.times(Interval::exact(0.01))
+            } else {
+                value
+            };
+            Candidate { tier, value, formula, operands: operands.clone(), derived }
+        })
+        .collect()
+}
+
+/// Which columns of a table a claim may be about.
+pub struct Columns {
+    /// Measures that fit the metric of the claim; all where it names none.
+    fitting: Vec<usize>,
+    others: Vec<usize>,
+    /// Settings whose ratio the claim may state: `eight times the GPUs`.
+    settings: Vec<usize>,
+    /// Settings that the claim may divide by: `per node`, `node-hours`.
+    shared: Vec<usize>,
+    /// Whether the claim may be about something per token or per euro.
+    per: bool,
+}
+
+impl Columns {
+    fn of(grid: &Grid, sentence: &Sentence, metric: &Metric) -> Columns {
+        let measures: Vec<usize> = grid.measures().collect();
+        let named = named_columns(sentence, grid);
+        let fits = |column: &usize| metric.fits(&grid.columns[*column]);
+        let both = |column: &usize| fits(column) && named.contains(column);
+        // The column that is named, then what the metric allows, then anything.
+        let choices: [&dyn Fn(&usize) -> bool; 4] =
+            [&both, &fits, &|column| named.contains(column), &|_| true];
+        let mut fitting = Vec::new();
+        for choice in choices {
+            if fitting.is_empty() {
+                fitting = measures.iter().copied().filter(|column| choice(column)).collect();
+            }
+        }
+        let others = measures.into_iter().filter(|column| !fitting.contains(column)).collect();
+        let settings = if metric.is_about_settings { grid.settings().collect() } else { Vec::new() };
+        let mentioned = |setting: &usize| {
+            grid.columns[*setting].words.iter().any(|word| word.len() > 1 && mentions_noun(sentence, word))
+        };
+        let shared = grid.settings().filter(|_| metric.is_per);
+        let shared = shared.filter(|setting| metric.is_for_one || mentioned(setting)).collect();
+        Columns { fitting, others, settings, shared, per: metric.is_per }
+    }
+}
+
+/// The comparisons of two rows: each measure, and each measure per unit of each setting.
+fn row_pair(
+    grid: &Grid,
+    (one, other): (usize, usize),
+    tier: Tier,
+    relation: Relation,
+    columns: &Columns,
+    found: &mut Vec<Candidate>,
+) {
+    let weaker = if tier == Tier::Table { Tier::Table } else { Tier::OtherMetric };
+    let listed = columns.fitting.iter().map(|column| (*column, tier, false));
+    let others = columns.others.iter().filter(|_| relation.is_comparison());
+    let listed = listed.chain(others.map(|column| (*column, weaker, true)));
+    let listed = listed.chain(columns.settings.iter().map(|column| (*column, tier, true)));
+    for (column, tier, derived) in listed {
+        // A percentage that is no comparison may be a ratio of these, but need not.
+        let derived = derived || relation == Relation::Value;
+        let (Some(a), Some(b)) = (grid.cell(one, column), grid.cell(other, column)) else { continue };
+        let plain = a.unit.percent || a.unit.is_none();
+        if relation == Relation::Points && !plain || relation == Relation::Efficiency && a.unit.is_relative()
+        {
+            continue;
+        }
+        let operands: Vec<Operand> = [cell_operand(grid, one, column), cell_operand(grid, other, column)]
+            .into_iter()
+            .flatten()
+            .collect();
+        let sides = (Side::of_cell(a), Side::of_cell(b));
+        let efficiency = relation == Relation::Efficiency;
+        if !efficiency {
+            found.extend(candidates(tier, relation, &sides.0, &sides.1, operands.clone(), derived));
+        }
+        if relation == Relation::Points || grid.columns[column].kind == ColumnKind::Setting {
+            continue;
+        }
+        for setting in grid.settings().filter(|setting| efficiency || columns.shared.contains(setting)) {
+            let (Some(n), Some(m)) = (grid.cell(one, setting), grid.cell(other, setting)) else { continue };
+            if n.value <= 0.0 || m.value <= 0.0 || n.value == m.value {
+                continue;
+            }
+            // Per device, and as device-hours.
+            for exponent in [1, -1] {
+                let pair = (sides.0.scaled(n.value.powi(exponent)), sides.1.scaled(m.value.powi(exponent)));
+                found.extend(candidates(tier, relation, &pair.0, &pair.1, operands.clone(), !efficiency));
+            }
+        }
+    }
+    if relation != Relation::Points && columns.per {
+        two_columns(grid, (one, other), weaker, relation, found);
+    }
+}
+
+/// Comparisons of products and quotients of two measures, such as the price of a token.
+fn two_columns(
+    grid: &Grid,
+    (one, other): (usize, usize),
+    tier: Tier,
+    relation: Relation,
+    found: &mut Vec<Candidate>,
+) {
+    let columns: Vec<usize> = grid.measures().take(10).collect();
+    for (position, first) in columns.iter().enumerate() {
+        for second in &columns[position + 1..] {
+            let cell = |row: usize, column: usize| grid.cell(row, column).map(Cell::interval);
+            let cells = [cell(one, *first), cell(one, *second), cell(other, *first), cell(other, *second)];
+            let [Some(a), Some(b), Some(c), Some(d)] = cells else { continue };
+            let products = Some((a.times(b), c.times(d)));
+            let quotients = a.over(b).zip(c.over(d));
+            for (left, right) in [products, quotients].into_iter().flatten() {
+                let make =
+                    |interval: Interval| Side { value: interval.middle(), interval, unit: Unit::none() };
+                let operands: Vec<Operand> =
+                    [cell_operand(grid, one, *first), cell_operand(grid, other, *first)]
+                        .into_iter()
+                        .flatten()
+                        .collect();
+                found.extend(candidates(tier, relation, &make(left), &make(right), operands, true));
+            }
+        }
+    }
+}
+
+/// Comparisons of two columns within a row.
+fn within_rows(
+    grid: &Grid,
+    named: &[usize],
+    sentence: &Sentence,
+    relation: Relation,
+    columns: &Columns,
+    found: &mut Vec<Candidate>,
+) {
+    let share = matches!(relation, Relation::Share | Relation::Value);
+    let mentioned = named_columns(sentence, grid);
+    let measures: Vec<usize> = columns.fitting.iter().chain(&columns.others).copied().collect();
+    for row in 0..grid.rows.len().min(MOST_PAIRED_ROWS) {
+        for (position, one) in measures.iter().enumerate() {
+            for other in &measures[position + 1..] {
+                let (Some(a), Some(b)) = (grid.cell(row, *one), grid.cell(row, *other)) else { continue };
+                if !a.unit.same_measure(&b.unit) {
+                    continue;
+                }
+                let both = mentioned.contains(one) && mentioned.contains(other);
+                let tier = match (named.contains(&row), both) {
+                    (true, true) => Tier::Named,
+                    (_, true) => Tier::NamedRow,
+                    (true, _) if share => Tier::NamedRow,
+                    _ => Tier::Table,
+                };
+                let operands: Vec<Operand> = [cell_operand(grid, row, *one), cell_operand(grid, row, *other)]
+                    .into_iter()
+                    .flatten()
+                    .collect();
+                found.extend(candidates(
+                    tier,
+                    relation,
+                    &Side::of_cell(a),
+                    &Side::of_cell(b),
+                    operands,
+                    relation != Relation::Share,
+                ));
+            }
+        }
+        if share {
+            let tier = if named.contains(&row) { Tier::NamedRow } else { Tier::Table };
+            slashed(grid, row, tier, relation, found);
+        }
+    }
+}
+
+/// A cell such as `19,112 / 26,548`.
+fn slashed(grid: &Grid, row: usize, tier: Tier, relation: Relation, found: &mut Vec<Candidate>) {
+    let Some(texts) = grid.rows.get(row).map(|row| &row.texts) else { return };
+    for text in texts {
+        let Some((one, other)) = text.split_once('/') else { continue };
+        let read = |text: &str| Cell::read(text, &Unit::none(), grid.rows[row].line);
+        let (Some(a), Some(b)) = (read(one), read(other)) else { continue };
+        let operand = |cell: &Cell| Operand { text: cell.text.clone(), value: cell.value, line: cell.line };
+        let operands = vec![operand(&a), operand(&b)];
+        found.extend(candidates(tier, relation, &Side::of_cell(&a), &Side::of_cell(&b), operands, false));
+    }
+}

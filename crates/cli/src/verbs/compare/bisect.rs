@@ -1,0 +1,102 @@
+//! `compare --bisect`: which of a list of versions to measure next, and which was the first that is worse.
+
+use std::path::Path;
+
+use assay_model::Verdict;
+
+use super::compared;
+use crate::exit::Exit;
+use crate::failure::Mistake;
+use crate::options::Compare;
+use crate::records;
+use crate::screen::Screen;
+
+/// How a version stands against the first one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Good,
+    Worse,
+    Unmeasured,
+}
+
+/// What to do next.
+#[derive(Debug, PartialEq, Eq)]
+enum Step {
+    /// This version is the first that is worse than the first of the list.
+    Found(usize),
+    /// Measure this version.
+    Measure(usize),
+    /// The last version is not worse.
+    NothingToFind,
+}
+
+/// Prints the next version to measure, alone on a line of standard output, or the first that is worse.
+pub fn bisect(options: &Compare, screen: &mut Screen) -> anyhow::Result<Exit> {
+    let versions = &options.records;
+    let Some(first) = versions.first().filter(|first| records::open(Some(first)).is_ok()) else {
+        let text = "the first version has no record";
+        return Err(Mistake::new(text, "measure it first: all others are held against it").into());
+    };
+    let mut standings = vec![Standing::Good];
+    for version in &versions[1..] {
+        standings.push(standing(first, version, options)?);
+    }
+    let name = |index: usize| versions.get(index).map(|path| path.display().to_string()).unwrap_or_default();
+    match step(&standings) {
+        Step::Found(index) => {
+            screen.say(&format!("the first version that is worse than {}:", name(0)));
+            screen.data(&format!("{}\n", name(index)))?;
+            Ok(Exit::GateFailed)
+        }
+        Step::Measure(index) => {
+            screen.say("measure this version next, then ask again:");
+            screen.data(&format!("{}\n", name(index)))?;
+            Ok(Exit::NotPrecise)
+        }
+        Step::NothingToFind => {
+            screen.say(&format!("{} is not worse than {}", name(versions.len() - 1), name(0)));
+            Ok(Exit::Fine)
+        }
+    }
+}
+
+fn standing(first: &Path, version: &Path, options: &Compare) -> anyhow::Result<Standing> {
+    if records::open(Some(version)).is_err() {
+        return Ok(Standing::Unmeasured);
+    }
+    let comparison = compared(first, version, options)?;
+    let worse = comparison
+        .rows
+        .iter()
+        .any(|row| row.effect.as_ref().is_some_and(|effect| effect.verdict == Verdict::Worse));
+    Ok(if worse { Standing::Worse } else { Standing::Good })
+}
+
+/// Halves the versions between the last good one and the first that is worse after it.
+fn step(standings: &[Standing]) -> Step {
+    let last = standings.len() - 1;
+    match standings[last] {
+        Standing::Unmeasured => return Step::Measure(last),
+        Standing::Good => return Step::NothingToFind,
+        Standing::Worse => {}
+    }
+    let worse = standings.iter().position(|standing| *standing == Standing::Worse).unwrap_or(last);
+    let good = standings[..worse].iter().rposition(|standing| *standing == Standing::Good).unwrap_or(0);
+    if worse - good <= 1 { Step::Found(worse) } else { Step::Measure(good.midpoint(worse)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Standing::{Good, Unmeasured, Worse};
+    use super::*;
+
+    #[test]
+    fn the_middle_is_measured_until_two_neighbors_differ() {
+        assert_eq!(step(&[Good, Unmeasured, Unmeasured, Unmeasured]), Step::Measure(3));
+        assert_eq!(step(&[Good, Unmeasured, Unmeasured, Good]), Step::NothingToFind);
+        assert_eq!(step(&[Good, Unmeasured, Unmeasured, Unmeasured, Worse]), Step::Measure(2));
+        assert_eq!(step(&[Good, Unmeasured, Good, Unmeasured, Worse]), Step::Measure(3));
+        assert_eq!(step(&[Good, Unmeasured, Worse, Unmeasured, Worse]), Step::Measure(1));
+        assert_eq!(step(&[Good, Good, Worse, Unmeasured, Worse]), Step::Found(2));
+    }
+}

@@ -1,0 +1,47 @@
+//! Lines that hold numbers and no measurements: prose and listings of settings.
+
+use super::NumberedLine;
+use crate::generic::tokens::{Token, TokenKind};
+
+/// Words of prose: a line with several of them and few numbers is a sentence.
+const PROSE_WORDS: [&str; 18] = [
+    "the", "we", "our", "this", "that", "these", "are", "were", "has", "have", "which", "they", "you", "can",
+    "will", "a", "an", "be",
+];
+
+/// Whether a line is prose rather than output.
+pub(super) fn is_sentence(line: &NumberedLine<'_>) -> bool {
+    let mut found = (0, 0, 0);
+    for token in line.tokens {
+        match token.kind {
+            TokenKind::Word => {
+                found.0 += 1;
+                found.1 +=
+                    usize::from(PROSE_WORDS.contains(&line.slice(token).to_ascii_lowercase().as_str()));
+            }
+            TokenKind::Number(_) | TokenKind::Counter { .. } => found.2 += 1,
+            _ => {}
+        }
+    }
+    // `Accuracy of the network on the 10000 test images: 53 %` ends like output.
+    if let [.., joint, last] = line.tokens
+        && joint.kind == TokenKind::Sign(b':')
+        && matches!(last.kind, TokenKind::Number(_))
+    {
+        return false;
+    }
+    found.0 >= 8 && found.1 >= 2 && found.1 + 1 >= found.2
+}
+
+/// Whether a line lists settings: names with numbers among names with words, switches and paths.
+pub(super) fn is_configuration(line: &NumberedLine<'_>) -> bool {
+    let is_joint = |token: &Token| matches!(token.kind, TokenKind::Sign(b'=' | b':'));
+    let worded = line.tokens.windows(2).filter(|pair| match pair {
+        [joint, value] => {
+            let switch = ["True", "False", "None", "true", "false", "null"].contains(&line.slice(value));
+            is_joint(joint) && value.gap <= 1 && switch
+        }
+        _ => false,
+    });
+    worded.count() >= 2 || line.text.contains("Namespace(")
+}

@@ -1,0 +1,201 @@
+//! The words on the left of a number, and the counters among the numbers.
+
+use super::Namer;
+use crate::generic::plan::CounterSlot;
+use crate::generic::tokens::{Token, TokenKind};
+use crate::vocabulary::{CounterKind, MetricKind, PrintedUnit, Split, split_unit, words};
+
+/// A key of more words is a sentence.
+const LONGEST_KEY: usize = 8;
+
+/// The words on the left of a number.
+#[derive(Default)]
+pub(super) struct Key {
+    pub(super) words: Vec<String>,
+    /// The same as written.
+    pub(super) text: String,
+    pub(super) unit: Option<PrintedUnit>,
+    /// Whether a colon or an equals sign joins them to the number.
+    pub(super) joined: bool,
+    /// A split that is a word of its own: it holds for the numbers behind it too.
+    pub(super) spoken_split: Option<Split>,
+    /// A second metric in parentheses: `Accuracy (Loss): 0.9 (0.3)`.
+    pub(super) second: Option<String>,
+}
+
+/// Words that join a number to what stands before them.
+const LINKING_VERBS: [&str; 5] = ["is", "was", "are", "were", "equals"];
+
+impl Namer<'_> {
+    /// The words on the left of a number, as far as they belong to it.
+    pub(super) fn key(&mut self, index: usize) -> Key {
+        let mut key = Key::default();
+        let region = self.line.tokens.get(self.from..index).unwrap_or_default();
+        let mut groups: Vec<(usize, usize)> = Vec::new();
+        let mut start = self.from;
+        for (offset, token) in region.iter().enumerate() {
+            let at = self.from + offset;
+            match token.kind {
+                TokenKind::Sign(b':' | b'=') => {
+                    groups.push((start, at));
+                    start = at + 1;
+                }
+                TokenKind::Word if token.gap >= 2 && at > start => start = at,
+                TokenKind::Pipe => {
+                    groups.push((start, at));
+                    start = at + 1;
+                }
+                _ => {}
+            }
+        }
+        let tail = (start, index);
+        let has_words = |(from, to): (usize, usize)| {
+            self.line
+                .tokens
+                .get(from..to)
+                .unwrap_or_default()
+                .iter()
+                .any(|token| token.kind == TokenKind::Word)
+        };
+        let own = if has_words(tail) {
+            tail
+        } else {
+            key.joined = !groups.is_empty();
+            groups.pop().unwrap_or((index, index))
+        };
+        let earlier: Vec<String> =
+            groups.into_iter().map(|(from, to)| self.text_of(from, to).to_owned()).collect();
+        for text in earlier.into_iter().filter(|text| !text.is_empty()) {
+            match self.vocabulary.split(&text) {
+                Some(split) => self.split = Some(split),
+                None => self.about = words(&text).into_iter().take(4).collect(),
+            }
+        }
+        self.read_key(own, &mut key);
+        key
+    }
+
+    pub(super) fn read_key(&self, (from, to): (usize, usize), key: &mut Key) {
+        let tokens = self.line.tokens.get(from..to).unwrap_or_default();
+        let single = tokens.iter().filter(|token| token.kind == TokenKind::Word).count() == 1;
+        let mut inside: Option<usize> = None;
+        for (offset, token) in tokens.iter().enumerate() {
+            match token.kind {
+                TokenKind::Sign(b'(') => inside = Some(from + offset + 1),
+                TokenKind::Sign(b')') => {
+                    let text =
+                        inside.take().map(|start| self.text_of(start, from + offset)).unwrap_or_default();
+                    if let Some(unit) = PrintedUnit::parse(text) {
+                        key.unit = Some(unit);
+                        key.words.truncate(key.words.len().saturating_sub(words(text).len()));
+                    } else if self
+                        .vocabulary
+                        .metric(text, None)
+                        .is_some_and(|named| named.qualifier.is_empty())
+                        && self.vocabulary.split(text).is_none()
+                    {
+                        key.second = Some(text.to_owned());
+                        key.words.truncate(key.words.len().saturating_sub(words(text).len()));
+                    }
+                }
+                TokenKind::Word => {
+                    let text = self.line.slice(token);
+                    if ["INFO", "WARNING", "DEBUG", "ERROR", "WARN"].contains(&text) {
+                        key.words.clear();
+                        continue;
+                    }
+                    let (spoken, unit) = if single { split_unit(text) } else { (text.to_owned(), None) };
+                    key.unit = key.unit.take().or(unit);
+                    if !single && let Some(split) = self.vocabulary.split(text) {
+                        key.spoken_split = Some(split);
+                    }
+                    key.words.extend(words(&spoken));
+                }
+                _ => {}
+            }
+        }
+        // `ms/batch 45.1`: a key that is a unit.
+        let written = self.text_of(from, to);
+        if key.unit.is_none()
+            && let Some(unit) = PrintedUnit::parse(written.trim_end_matches([':', '=', ' ']))
+            && unit.per.is_some()
+        {
+            key.unit = Some(unit);
+            key.words.clear();
+        }
+        // `Score at iteration 100 is 1.39`: a verb joins a number to its key as a colon does.
+        if key.words.last().is_some_and(|word| LINKING_VERBS.contains(&word.as_str())) {
+            key.words.pop();
+            key.joined = true;
+        }
+        key.text = key.words.join(" ");
+        if key.words.len() > LONGEST_KEY {
+            key.words.clear();
+        }
+    }
+
+    /// Whether a number is a counter: `Epoch 3/10`, `step 100`, `[12]` at the start.
+    pub(super) fn counter(&mut self, index: usize, token: &Token, key: &Key) -> bool {
+        let (whole, fraction) = match &token.kind {
+            TokenKind::Number(number) => (
+                number.whole && number.unit.is_none() && number.suffix.is_none() && number.value >= 0.0,
+                false,
+            ),
+            TokenKind::Counter { .. } => (true, true),
+            _ => return false,
+        };
+        if !whole {
+            return false;
+        }
+        // `Generation: 100 tokens` counts tokens.
+        let right = self.right_words(index);
+        let counts = self.vocabulary.metric_of_words(&right, None);
+        if !fraction && key.joined && counts.is_some_and(|named| named.kind == MetricKind::Count) {
+            return false;
+        }
+        let first = self.plan.slots.is_empty() && self.plan.counters.is_empty();
+        let text = if key.text.is_empty() { String::new() } else { key.text.clone() };
+        let last_word = key.words.last().cloned().unwrap_or_default();
+        let kind = self
+            .vocabulary
+            .counter(&text)
+            .or_else(|| self.vocabulary.counter(&last_word).filter(|_| !key.joined || fraction));
+        let tokens = self.line.tokens;
+        let bracketed = index == 1
+            && matches!(tokens.first().map(|token| &token.kind), Some(TokenKind::Sign(b'[')))
+            && matches!(tokens.get(2).map(|token| &token.kind), Some(TokenKind::Sign(b']')));
+        // `100:	learn: 0.37	test: 0.38`: the number before everything else counts.
+        let leading = index == 0
+            && !fraction
+            && matches!(tokens.get(1).map(|token| &token.kind), Some(TokenKind::Sign(b':')))
+            && tokens.iter().filter(|token| token.kind == TokenKind::Sign(b':')).count() >= 3;
+        let kind = match kind {
+            Some(kind) => kind,
+            None if leading => CounterKind::Step,
+            // `Test: [0/48]`.
+            None if fraction && first && self.vocabulary.split(&text).is_some() => CounterKind::Step,
+            None if bracketed && tokens.len() > 4 => CounterKind::Step,
+            None if fraction && first && key.words.is_empty() => CounterKind::Step,
+            None if fraction && (self.bar || tokens.iter().any(|token| token.kind == TokenKind::Bar)) => {
+                CounterKind::Step
+            }
+            None => return false,
+        };
+        // `Score at iteration 100 is 1.39`: the words before the counter name the number behind it.
+        let before: Vec<String> = key.words.iter().rev().skip(1).rev().cloned().collect();
+        if !before.is_empty() && !key.joined && self.vocabulary.metric_of_words(&before, None).is_some() {
+            self.label = Some((index, before));
+        }
+        let Some(place) = self.line.place(token) else { return true };
+        let batch = matches!(last_word.as_str(), "batch" | "minibatch" | "");
+        let within_epoch = kind == CounterKind::Step && (fraction || batch) && !bracketed && !leading;
+        // `Epoch(val) [1][79/79]`, `Test: [0/48]`: a split beside a counter holds for the line.
+        if let Some(split) = self.vocabulary.split(&text) {
+            (self.split, self.line_split) = (Some(split), Some(split));
+        }
+        if !self.plan.counters.iter().any(|known| known.kind == kind && known.within_epoch == within_epoch) {
+            self.plan.counters.push(CounterSlot { kind, place, within_epoch });
+        }
+        true
+    }
+}

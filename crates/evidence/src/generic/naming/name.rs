@@ -1,0 +1,464 @@
+//! From the words beside a number to its name.
+
+use assay_model::Unit;
+
+use super::Namer;
+use super::key::Key;
+use crate::generic::plan::Slot;
+use crate::generic::tokens::{NumberToken, Token, TokenKind};
+use crate::vocabulary::{CounterKind, MetricKind, NamedMetric, PrintedUnit, words};
+use crate::writeup::vocabulary::setting_name;
+
+/// Words that introduce another number than the one that the words before them name: `reward over 100 runs`.
+const PREPOSITIONS: [&str; 13] =
+    ["over", "at", "after", "for", "on", "with", "from", "within", "per", "every", "in", "across", "the"];
+
+impl Namer<'_> {
+    pub(super) fn name(
+        &mut self,
+        index: usize,
+        token: &Token,
+        key: &Key,
+        printed: Option<&PrintedUnit>,
+    ) -> Option<NamedMetric> {
+        let numeric = match &token.kind {
+            TokenKind::Number(number) => Some(number),
+            _ => None,
+        };
+        // `0.50 (0.61)`: the mean so far of what stands before.
+        let closed =
+            matches!(self.line.tokens.get(index + 1).map(|token| &token.kind), Some(TokenKind::Sign(b')')));
+        if key.words.is_empty() && closed && self.opens(index, b'(') && !key.joined && self.from + 1 == index
+        {
+            return self.second(index);
+        }
+        if key.words.is_empty() && self.opens(index, b'~') && index > 0 {
+            return self.last.clone().map(|last| NamedMetric { statistic: Some("std".to_owned()), ..last });
+        }
+        // `Latency / 1K tokens: 91.89 ms`: what stands below the line is no value.
+        if self.opens(index, b'/') && !key.words.is_empty() {
+            return None;
+        }
+        // `0.986 (+/-0.016) for {…}`: a number with its spread alone is what the heading names.
+        let spread = self.line.tokens.get(index + 1..index + 4).is_some_and(|tokens| {
+            let signs: Vec<_> = tokens.iter().map(|token| &token.kind).collect();
+            matches!(signs.as_slice(), [TokenKind::Sign(b'('), TokenKind::Sign(b'+'), TokenKind::Sign(b'/')])
+        });
+        if index == 0 && spread && !self.context.section.is_empty() {
+            return self.vocabulary.metric_of_words(&self.context.section, printed);
+        }
+        let told = printed.is_some_and(PrintedUnit::is_telling);
+        if !key.joined && !told && key.words.last().is_some_and(|word| PREPOSITIONS.contains(&word.as_str()))
+        {
+            return None;
+        }
+        let mut named = self.by_left(key, printed, token);
+        let right = self.right_words(index);
+        let timed = matches!(printed.map(|printed| &printed.unit), Some(Unit::Seconds))
+            && printed.is_some_and(|printed| printed.per.is_none());
+        let weak = named.as_ref().is_none_or(|named| {
+            named.base == "duration" && named.qualifier.is_empty() && !timed_words(&key.words)
+        }) || (timed && !timed_words(&key.words));
+        let bare = numeric.is_some_and(|number| number.whole && number.unit.is_none());
+        let unkeyed = key.words.is_empty() && self.label.is_none();
+        if weak && !bare && !right.is_empty() && (!key.joined || unkeyed || timed) {
+            let from_right = self.vocabulary.metric_of_words(&right, printed);
+            // `Prompt: 31 tokens, 102.3 tokens-per-sec`: the first words of the line say of what.
+            let is_rate = from_right.as_ref().is_some_and(|named| named.kind == MetricKind::Rate);
+            let opened =
+                self.opening.as_ref().filter(|words| is_rate && words.len() <= 2).and_then(|opening| {
+                    let unit = from_right.as_ref().map(|named| PrintedUnit {
+                        unit: named.unit.clone(),
+                        factor: named.factor,
+                        per: None,
+                    });
+                    self.vocabulary.metric_of_words(opening, unit.as_ref())
+                });
+            let from_right = opened.or(from_right);
+            let fits = from_right.as_ref().is_some_and(|named| {
+                !matches!(named.kind, MetricKind::Count | MetricKind::Knob)
+                    && (!timed || named.kind == MetricKind::Time)
+            });
+            if fits && (!timed || self.right_ends(index)) {
+                named = from_right;
+            }
+        }
+        let mut named = named?;
+        // `training speed: 998 iterations in 0:08:53`: a time beside a rate that is none.
+        let beside_rate = self.label.as_ref().is_some_and(|(_, label)| {
+            self.vocabulary.metric_of_words(label, None).is_some_and(|named| named.kind == MetricKind::Rate)
+        });
+        if timed && beside_rate && named.base == "duration" {
+            return None;
+        }
+        if timed
+            && key.words.is_empty()
+            && right.is_empty()
+            && named.base == "duration"
+            && named.qualifier.is_empty()
+        {
+            if matches!(token.kind, TokenKind::Number(_)) || self.line.text.len() > token.end {
+                self.bare_time(token, &named);
+            }
+            return Some(NamedMetric { kind: MetricKind::Ignore, ..named });
+        }
+        if let TokenKind::Clock { time_of_day, .. } = token.kind {
+            let spoken = key.words.iter().any(|word| {
+                [
+                    "total", "elapsed", "took", "duration", "train", "training", "taken", "cost", "epoch",
+                    "spent", "used", "runtime",
+                ]
+                .contains(&word.as_str())
+            });
+            if (time_of_day && !spoken) || key.words.is_empty() {
+                return None;
+            }
+        }
+        if let Some(number) = numeric
+            && !is_plausible(number, &named)
+        {
+            return None;
+        }
+        // `training speed: 998 iterations in 0:08:53`: the number counts what stands behind it.
+        if bare && named.kind == MetricKind::Rate && !right.is_empty() {
+            return None;
+        }
+        if matches!(named.kind, MetricKind::Value | MetricKind::Share) {
+            if key.spoken_split.is_some() {
+                self.split = key.spoken_split;
+            }
+            named.split = named.split.or(self.split);
+        }
+        if self.is_epoch_time(key, &named) {
+            named.base = "epoch_s".to_owned();
+            named.inferred = Some("the time on a line that counts epochs");
+        }
+        if named.qualifier.is_empty() && matches!(named.kind, MetricKind::Time | MetricKind::Rate) {
+            named.qualifier = self.row_label(index);
+        }
+        if !self.vocabulary.is_statistic(&key.text) {
+            self.noun = key.words.clone();
+        }
+        if let Some(second) = &key.second {
+            self.label = Some((usize::MAX, words(second)));
+        }
+        Some(named)
+    }
+
+    /// From the words on the left, then from these with the words before an earlier colon or a heading.
+    fn by_left(&self, key: &Key, printed: Option<&PrintedUnit>, token: &Token) -> Option<NamedMetric> {
+        let label = self.label.as_ref().filter(|(_, _)| key.joined).map(|(_, label)| label);
+        if key.words.is_empty() {
+            if let Some(label) = label {
+                return self.vocabulary.metric_of_words(label, printed);
+            }
+            let telling =
+                printed.is_some_and(|printed| printed.is_telling() && printed.unit != Unit::Fraction);
+            return if telling && !matches!(token.kind, TokenKind::Clock { .. }) {
+                // `Prompt: 31 tokens, 102.3 tokens/s`: the first words of the line say of what.
+                let rate = printed.is_some_and(|printed| matches!(printed.unit, Unit::PerSecond(_)));
+                let about = self.opening.as_ref().filter(|words| rate && words.len() <= 2);
+                about
+                    .and_then(|about| self.vocabulary.metric_of_words(about, printed))
+                    .or_else(|| self.vocabulary.metric_of_words(&[], printed))
+            } else {
+                None
+            };
+        }
+        let decimal = matches!(&token.kind, TokenKind::Number(number) if !number.whole);
+        let measured =
+            |named: NamedMetric| matches!(named.kind, MetricKind::Share | MetricKind::Knob) && decimal;
+        if setting_name(&key.text).is_some()
+            && !self.vocabulary.metric_of_words(&key.words, None).is_some_and(measured)
+        {
+            return None;
+        }
+        if self.vocabulary.is_statistic(&key.text)
+            && self.vocabulary.metric_of_words(&key.words, None).is_none()
+        {
+            for noun in [&self.noun, &self.about, &self.context.section] {
+                // `Early stopping, best iteration is:` is about an iteration, not about the times below it.
+                let counts = noun.iter().any(|word| self.vocabulary.counter(word).is_some());
+                if counts && noun == &self.context.section {
+                    continue;
+                }
+                let whole: Vec<String> = noun.iter().chain(&key.words).cloned().collect();
+                if let Some(named) =
+                    self.vocabulary.metric_of_words(&whole, printed).filter(|_| !noun.is_empty())
+                {
+                    return Some(named);
+                }
+            }
+        }
+        // `Accuracy on the 10000 test images: 53 %`: the noun stands before another number, the split behind it.
+        if let Some(mut named) = label.and_then(|label| self.vocabulary.metric_of_words(label, printed))
+            && self
+                .vocabulary
+                .metric_of_words(&key.words, None)
+                .is_none_or(|named| named.kind == MetricKind::Count)
+        {
+            named.split = named.split.or_else(|| self.vocabulary.split(&key.text));
+            return Some(named);
+        }
+        let own = self.vocabulary.metric_of_words(&key.words, printed);
+        let own = own.filter(|named| {
+            key.joined || (named.kind != MetricKind::Count && ends_with_noun(key, named, printed))
+        });
+        own.or_else(|| {
+            let whole: Vec<String> = self.about.iter().chain(&key.words).cloned().collect();
+            (key.joined && !self.about.is_empty())
+                .then(|| self.vocabulary.metric_of_words(&whole, printed))
+                .flatten()
+        })
+    }
+
+    /// `Epoch 3 took 12.5 s`, `| end of epoch 3 | time: 143 s`.
+    fn is_epoch_time(&self, key: &Key, named: &NamedMetric) -> bool {
+        let counters = &self.plan.counters;
+        named.base == "duration"
+            && named.unit == Unit::Seconds
+            && named.qualifier.is_empty()
+            && named.statistic.is_none()
+            && named.split.is_none()
+            && key.words.iter().all(|word| ["took", "time", "duration", "in"].contains(&word.as_str()))
+            && counters.iter().any(|counter| counter.kind == CounterKind::Epoch)
+            && !counters.iter().any(|counter| counter.kind == CounterKind::Step)
+    }
+
+    /// The words at the start of a line that a wide gap parts from its first number or key: `sort/1000     time: …`.
+    fn row_label(&self, index: usize) -> String {
+        let tokens = self.line.tokens;
+        if !tokens.first().is_some_and(|token| token.kind == TokenKind::Word) {
+            return String::new();
+        }
+        let wide = tokens
+            .iter()
+            .take(index + 1)
+            .skip(1)
+            .position(|token| token.gap >= 3 || token.gap == 2 && self.line.text.contains('\t'));
+        let Some(end) = wide.map(|place| place + 1).filter(|end| *end <= 4) else { return String::new() };
+        let label = self.text_of(0, end);
+        let plain =
+            tokens.iter().take(end).all(|token| matches!(token.kind, TokenKind::Word | TokenKind::Number(_)));
+        let known = self.vocabulary.metric(label, None).is_some()
+            || self.vocabulary.split(label).is_some()
+            || self.vocabulary.counter(label).is_some();
+        if plain && !known { words(label).join("_") } else { String::new() }
+    }
+
+    /// A number in parentheses behind another.
+    fn second(&self, index: usize) -> Option<NamedMetric> {
+        let behind = self.line.tokens.get(index + 1).map(|token| &token.kind);
+        let adjacent = self.from + 1 == index;
+        if !adjacent || behind != Some(&TokenKind::Sign(b')')) {
+            return None;
+        }
+        let TokenKind::Number(number) = &self.line.tokens.get(index)?.kind else { return None };
+        // `0:08:53 (0.5349 s / it)`: a unit of its own names a number.
+        if let Some(unit) = number.unit.as_ref().filter(|unit| unit.per.is_some()) {
+            return self.vocabulary.metric_of_words(&[], Some(unit));
+        }
+        let last = self.last.clone()?;
+        // `Acc@1 76.13 (23.87)`: what is left to the whole is the error.
+        let rest = |whole: f64| (self.last_value + number.value - whole).abs() < whole * 1e-3;
+        if last.kind == MetricKind::Share && (rest(100.0) || rest(1.0)) {
+            return None;
+        }
+        let averaged = matches!(last.kind, MetricKind::Value | MetricKind::Share | MetricKind::Time);
+        let same_unit = number.unit.as_ref().is_none_or(|unit| unit.unit == last.unit);
+        if !averaged || !same_unit || number.whole || number.suffix.is_some() {
+            return None;
+        }
+        match self.label.as_ref().filter(|(at, _)| *at == usize::MAX) {
+            Some((_, words)) => {
+                let mut named = self.vocabulary.metric_of_words(words, None)?;
+                named.split = last.split;
+                named.qualifier = last.qualifier;
+                Some(named)
+            }
+            None => Some(NamedMetric {
+                statistic: Some("mean".to_owned()),
+                inferred: Some("a second value in parentheses is the running mean"),
+                ..last
+            }),
+        }
+    }
+
+    /// Whether a sign stands right before a token.
+    fn opens(&self, index: usize, sign: u8) -> bool {
+        let before = index.checked_sub(1).and_then(|before| self.line.tokens.get(before));
+        matches!(before.map(|token| &token.kind), Some(TokenKind::Sign(found)) if *found == sign)
+    }
+
+    /// The words on the right of a number, up to the next sign; none where they are the next number's key.
+    pub(super) fn right_words(&self, index: usize) -> Vec<String> {
+        let mut found = Vec::new();
+        for token in self.line.tokens.iter().skip(index + 1).take(4) {
+            match token.kind {
+                TokenKind::Word if token.gap <= 1 => found.extend(words(self.line.slice(token))),
+                TokenKind::Sign(b':' | b'=' | b'(') | TokenKind::Number(_) | TokenKind::Counter { .. } => {
+                    return Vec::new();
+                }
+                _ => break,
+            }
+        }
+        if found.len() > 4 { Vec::new() } else { found }
+    }
+
+    /// Whether the words on the right end their part of the line.
+    fn right_ends(&self, index: usize) -> bool {
+        let rest = self.line.tokens.iter().skip(index + 1).find(|token| token.kind != TokenKind::Word);
+        rest.is_none_or(|token| {
+            matches!(token.kind, TokenKind::Sign(b',' | b')' | b';' | b'.' | b']') | TokenKind::Pipe)
+        })
+    }
+
+    /// A time that nothing names is an epoch's on a line that counts epochs.
+    fn bare_time(&mut self, token: &Token, named: &NamedMetric) {
+        if let Some(place) = self.line.place(token) {
+            self.bare.push(Slot {
+                place,
+                token: usize::MAX - 1,
+                metric: "epoch_s".to_owned(),
+                unit: Unit::Seconds,
+                factor: named.factor,
+                kind: MetricKind::Time,
+                known: true,
+                when_complete: false,
+                inferred: Some("the only time on a line that counts epochs"),
+            });
+        }
+    }
+
+    /// `p:88.8%, r:88.4%, f1:88.6%`: beside an F1 score, these letters are its parts.
+    fn letter(&self, key: &Key, printed: Option<&PrintedUnit>) -> Option<NamedMetric> {
+        let letter = key.words.last()?.as_str();
+        let word = match letter {
+            "p" => "precision",
+            "r" => "recall",
+            _ => return None,
+        };
+        let beside = words(self.line.text).iter().any(|word| ["f1", "f", "fb1"].contains(&word.as_str()));
+        let mut spoken = key.words.clone();
+        spoken.pop();
+        spoken.push(word.to_owned());
+        let mut named = self.vocabulary.metric_of_words(&spoken, printed).filter(|_| beside)?;
+        named.split = named.split.or(self.split);
+        Some(named)
+    }
+
+    pub(super) fn unknown(&mut self, index: usize, token: &Token, key: Key, printed: Option<&PrintedUnit>) {
+        if let Some(second) = &key.second {
+            self.label = Some((usize::MAX, words(second)));
+        }
+        let TokenKind::Number(number) = &token.kind else { return };
+        if key.words.is_empty() {
+            return;
+        }
+        if !key.joined {
+            // `Run 1: 3.5s`: the words before a whole number name what it numbers.
+            let improved = key.words.last().is_some_and(|word| word == "from");
+            self.label = (number.whole || improved).then_some((index, key.words));
+            return;
+        }
+        // The size of a file that is downloaded at some rate.
+        let is_size = printed.is_some_and(|printed| printed.unit == Unit::Bytes);
+        if key.words.len() > 4 || is_size {
+            return;
+        }
+        // `Train: 0 [50/1251]`: a split numbers something.
+        if let Some(split) = self.vocabulary.split(&key.text).filter(|_| number.whole) {
+            (self.split, self.line_split) = (Some(split), Some(split));
+            return;
+        }
+
+        // `summary: 100 layers`: what is counted stands behind the number.
+        if number.whole && number.unit.is_none() && !self.right_words(index).is_empty() {
+            return;
+        }
+        if let Some(unit) = self.line_unit.clone()
+            && let Some(named) = self.vocabulary.metric_of_words(&key.words, Some(&unit))
+        {
+            self.push(index, token, named, Some(&unit));
+            return;
+        }
+        if let Some(named) = self.letter(&key, printed) {
+            self.push(index, token, named, printed);
+            return;
+        }
+        // A letter alone is a variable: `C=0.1, score=0.87`.
+        if key.text.len() == 1 {
+            return;
+        }
+        let plain = setting_name(&key.text).is_none()
+            && self.vocabulary.metric(&format!("{} loss", key.text), None).is_some();
+        if !plain || number.suffix.is_some() {
+            return;
+        }
+        let Some(place) = self.line.place(token) else { return };
+        let (unit, factor) =
+            printed.map_or((Unit::One, 1.0), |printed| (printed.unit.clone(), printed.factor));
+        let metric = key.words.join("_");
+        self.plan.slots.push(Slot {
+            place,
+            token: index,
+            metric,
+            unit,
+            factor,
+            kind: MetricKind::Value,
+            known: false,
+            when_complete: false,
+            inferred: None,
+        });
+    }
+}
+
+/// A letter behind a number that is a unit beside these words: `2.13G` of memory, `330m` of time.
+pub(in crate::generic) fn suffix_unit(number: &NumberToken, key: &[String]) -> Option<PrintedUnit> {
+    let memory = key.iter().any(|word| ["mem", "memory", "vram", "ram", "rss"].contains(&word.as_str()));
+    match number.suffix? {
+        b'G' if memory => PrintedUnit::parse("GB"),
+        b'M' if memory => PrintedUnit::parse("MB"),
+        b'K' | b'k' if memory => PrintedUnit::parse("kB"),
+        b'm' if timed_words(key) => PrintedUnit::parse("min"),
+        _ => None,
+    }
+}
+
+fn timed_words(key: &[String]) -> bool {
+    key.iter().any(|word| {
+        [
+            "time", "took", "elapsed", "ran", "duration", "taken", "spent", "wall", "timer", "latency",
+            "runtime", "in", "cost", "used",
+        ]
+        .contains(&word.as_str())
+    })
+}
+
+pub(in crate::generic) fn in_share(token: &Token) -> bool {
+    matches!(&token.kind, TokenKind::Number(number) if (0.0..=1.0).contains(&number.value))
+}
+
+/// Without a colon the metric's word must stand right before the number.
+fn ends_with_noun(key: &Key, named: &NamedMetric, printed: Option<&PrintedUnit>) -> bool {
+    let Some(last) = key.words.last() else { return false };
+    let qualifies = named.qualifier.split('_').next_back() == Some(last.as_str());
+    let timed = printed.is_some_and(|printed| matches!(printed.unit, Unit::Seconds));
+    !qualifies && (!timed || timed_words(&key.words) || named.base != "duration")
+}
+
+/// Whether a number can be what the words say.
+fn is_plausible(number: &NumberToken, named: &NamedMetric) -> bool {
+    let unit = number.unit.as_ref().map(|unit| &unit.unit);
+    match named.kind {
+        MetricKind::Share => {
+            let percent = unit == Some(&Unit::Fraction);
+            let whole = number.whole && number.value > 1.0 && !percent && named.base != "accuracy";
+            (percent || (-1.0..=100.0).contains(&number.value)) && !whole
+        }
+        MetricKind::Value => !(number.whole && number.value >= 1e9),
+        MetricKind::Time => number.value >= 0.0,
+        MetricKind::Count | MetricKind::Memory | MetricKind::Rate => number.value >= 0.0,
+        _ => true,
+    }
+}

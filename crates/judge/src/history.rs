@@ -1,0 +1,209 @@
+//! The newest record of a cell against the noise that its earlier records show.
+
+use std::collections::BTreeMap;
+
+use assay_model::{Direction, Estimate, Metric, Settings, Verdict};
+use assay_stats::change_point::{Search, change_points};
+use assay_stats::history::{MINIMUM_CHANGES, WINDOW, threshold};
+use serde::Serialize;
+
+use crate::comparison::same_units;
+use crate::estimate::estimate;
+use crate::gather::{Evidence, JudgeError, split_settings, without};
+
+/// The fewest values of a segment between two change points.
+const SHORTEST_SEGMENT: usize = 3;
+
+/// The newest of several records against those before it.
+#[derive(Debug, Clone, Serialize)]
+pub struct History {
+    /// The names of the records, oldest first; the last one is judged.
+    pub records: Vec<String>,
+    /// The metric.
+    pub metric: Metric,
+    /// The settings in which the cells differ.
+    pub varied: Vec<String>,
+    /// The cells of the newest record that an earlier one has, too.
+    pub rows: Vec<HistoryRow>,
+}
+
+/// One cell over its records.
+#[derive(Debug, Clone, Serialize)]
+pub struct HistoryRow {
+    /// The settings in which the cells differ.
+    pub settings: Settings,
+    /// The newest estimate.
+    pub latest: Estimate,
+    /// The median of each record, oldest first; none where a record does not have the cell.
+    pub medians: Vec<Option<f64>>,
+    /// The newest median over the one before it, minus 1.
+    pub change: f64,
+    /// The largest change that is usual between neighbors in this history; none where it is too short.
+    pub usual: Option<f64>,
+    /// The change in units of what is usual.
+    pub severity: Option<f64>,
+    /// Whether the change is beyond what is usual and beyond the margin, and in which direction.
+    pub verdict: Verdict,
+    /// Why nothing may be said, where that is so.
+    pub reason: Option<String>,
+    /// The records from which on the level was another one.
+    pub shifts: Vec<String>,
+}
+
+/// Judges the newest of some records of the same cells, given oldest first. `ignored` settings do not distinguish cells.
+///
+/// A change is unusual if it is larger than Q3 + 3·IQR of the sizes of the last 30 changes between neighbors.
+pub fn history(records: &[Evidence], ignored: &[String]) -> Result<History, JudgeError> {
+    let [earlier @ .., newest] = records else {
+        return Err(JudgeError::NothingInCommon { a: String::new(), b: String::new() });
+    };
+    for record in earlier {
+        same_units(record, newest)?;
+    }
+    let key = |settings: &Settings, platform: &str| format!("{platform} {:?}", without(settings, ignored));
+    let medians: Vec<BTreeMap<String, f64>> = records
+        .iter()
+        .map(|record| {
+            let cells = record.cells.iter().filter_map(|cell| {
+                Some((key(&cell.settings, &cell.cell.platform), estimate(&cell.values)?.center))
+            });
+            cells.collect()
+        })
+        .collect();
+    let (varied, _) = split_settings(newest.cells.iter().map(|cell| &cell.settings));
+    let names: Vec<String> = records.iter().map(|record| record.name.clone()).collect();
+    let rows: Vec<HistoryRow> = newest
+        .cells
+        .iter()
+        .filter_map(|cell| {
+            let key = key(&cell.settings, &cell.cell.platform);
+            let of_cell: Vec<Option<f64>> = medians.iter().map(|record| record.get(&key).copied()).collect();
+            let settings =
+                varied.iter().filter_map(|name| Some((name.clone(), cell.settings.get(name)?.clone())));
+            row(settings.collect(), estimate(&cell.values)?, of_cell, &newest.metric, &names)
+        })
+        .collect();
+    if rows.is_empty() {
+        let earliest = earlier.last().map(|record| record.name.clone()).unwrap_or_default();
+        return Err(JudgeError::NothingInCommon { a: earliest, b: newest.name.clone() });
+    }
+    Ok(History { records: names, metric: newest.metric.clone(), varied, rows })
+}
+
+fn row(
+    settings: Settings,
+    latest: Estimate,
+    medians: Vec<Option<f64>>,
+    metric: &Metric,
+    names: &[String],
+) -> Option<HistoryRow> {
+    let known: Vec<f64> = medians.iter().copied().flatten().collect();
+    let changes: Vec<f64> = known.windows(2).map(|pair| pair[1] / pair[0] - 1.0).collect();
+    let (change, earlier) = changes.split_last()?;
+    let learned = threshold(earlier);
+    let (verdict, reason) = match learned {
+        None => {
+            let (needed, have) = (MINIMUM_CHANGES + 2, known.len());
+            let reason = format!("the noise is learned from {needed} records on, and there are {have}");
+            (Verdict::Unclear, Some(reason))
+        }
+        Some(usual) if change.abs() <= usual.value.max(metric.margin()) => (Verdict::Same, None),
+        Some(_) => match (metric.better, *change > 0.0) {
+            (Some(Direction::Lower), true) | (Some(Direction::Higher), false) => (Verdict::Worse, None),
+            (Some(_), _) => (Verdict::Better, None),
+            (None, _) => (Verdict::Unclear, Some("the metric has no direction".to_owned())),
+        },
+    };
+    let labels = names.iter().zip(&medians).filter(|(_, median)| median.is_some()).map(|(name, _)| name);
+    Some(HistoryRow {
+        settings,
+        latest,
+        change: *change,
+        usual: learned.map(|usual| usual.value),
+        severity: learned.and_then(|usual| usual.severity(*change)),
+        verdict,
+        reason,
+        shifts: shifts(&known, &labels.collect::<Vec<_>>()),
+        medians,
+    })
+}
+
+/// The records at which the level of a history changed, by the last [`WINDOW`] of them.
+fn shifts(medians: &[f64], names: &[&String]) -> Vec<String> {
+    let from = medians.len().saturating_sub(WINDOW + 1);
+    let Some(latest) = medians.get(from..).filter(|latest| latest.len() >= 2 * SHORTEST_SEGMENT) else {
+        return Vec::new();
+    };
+    let mean = latest.iter().sum::<f64>() / latest.len() as f64;
+    let search = Search {
+        penalty: 5.0 * (latest.len() as f64).ln(),
+        minimum_length: SHORTEST_SEGMENT,
+        // A thousandth of the level: what nobody would act upon.
+        variance_floor: (0.001 * mean).powi(2),
+    };
+    let mut ends = change_points(latest, &search).unwrap_or_default();
+    ends.pop();
+    ends.iter().filter_map(|end| names.get(from + end).map(|name| (*name).clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gather::CellEvidence;
+    use assay_model::{CellId, PointId, Unit};
+
+    fn record(name: &str, median: f64) -> Evidence {
+        let cell = CellEvidence {
+            cell: CellId { point: PointId(name.to_owned()), platform: "local".to_owned() },
+            workload: "command".to_owned(),
+            settings: [("size".to_owned(), 1.into()), ("binary".to_owned(), name.into())].into(),
+            planned: true,
+            counts: Default::default(),
+            values: [0.99, 1.0, 1.01, 1.0, 0.995, 1.005].map(|noise| noise * median).to_vec(),
+            without: 0,
+            fewer: None,
+            replayed: None,
+            parity: BTreeMap::new(),
+            amounts: BTreeMap::new(),
+        };
+        let metric = Metric { name: "time".to_owned(), unit: Unit::Seconds, better: Some(Direction::Lower) };
+        Evidence { name: name.to_owned(), metric, cells: vec![cell], rate: None }
+    }
+
+    fn records(newest: f64) -> Vec<Evidence> {
+        let noise = [1.0, 1.01, 0.99, 1.0, 1.02, 1.0, 0.99, 1.01, 1.0, 1.01, 1.0, 0.99];
+        let mut all: Vec<Evidence> =
+            noise.iter().enumerate().map(|(index, level)| record(&format!("r{index}"), *level)).collect();
+        all.push(record("new", newest));
+        all
+    }
+
+    #[test]
+    fn a_change_beyond_the_usual_noise_is_named() {
+        let ignored = ["binary".to_owned()];
+        let judged = |newest| history(&records(newest), &ignored).unwrap().rows[0].verdict;
+        assert_eq!(judged(1.01), Verdict::Same);
+        assert_eq!(judged(1.3), Verdict::Worse);
+        assert_eq!(judged(0.7), Verdict::Better);
+    }
+
+    #[test]
+    fn a_short_history_teaches_nothing_and_says_so() {
+        let all = records(1.3);
+        let short = history(&all[8..], &["binary".to_owned()]).unwrap();
+        assert_eq!(short.rows[0].verdict, Verdict::Unclear);
+        assert!(short.rows[0].reason.as_ref().unwrap().contains("12 records"));
+        // Without ignoring the setting that always differs there is nothing to compare.
+        assert!(history(&all, &[]).is_err());
+    }
+
+    #[test]
+    fn a_level_that_stayed_is_dated() {
+        let mut all = records(1.3);
+        all.extend(
+            [1.31, 1.3, 1.29, 1.3].iter().enumerate().map(|(i, level)| record(&format!("n{i}"), *level)),
+        );
+        let found = history(&all, &["binary".to_owned()]).unwrap();
+        assert_eq!(found.rows[0].shifts, ["new"]);
+    }
+}

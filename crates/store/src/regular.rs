@@ -1,0 +1,41 @@
+//! Opening files of a record that a stranger may have made. A pipe in the place of a file would be waited for without
+//! end, and a device may never end: only regular files are opened.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+/// Opens a file for reading if it is a regular one.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    open_with(OpenOptions::new().read(true), path)
+}
+
+/// Opens a file with options of one's own if it is a regular one.
+pub(crate) fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    // Opening a pipe waits for its other end unless this is set; regular files do not heed it.
+    let file = options.custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
+}
+
+/// Reads a whole file if it is a regular one of at most so many bytes.
+pub(crate) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let file = open(path)?;
+    if file.metadata()?.len() > most {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "larger than this program ever writes it"));
+    }
+    let mut bytes = Vec::new();
+    io::Read::read_to_end(&mut io::Read::take(file, most), &mut bytes)?;
+    Ok(bytes)
+}
+
+/// Whether something other than a regular file has this name, for libraries that open files by name.
+pub(crate) fn is_other(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| !found.is_file())
+}
+
+pub(crate) fn not_regular() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")
+}
