@@ -1,5 +1,6 @@
 //! Campaigns through a simulated PBS, and on another host through a real sshd on loopback. Ignored unless asked for,
 //! because it needs openssh-server: `./dev test` asks for it.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};

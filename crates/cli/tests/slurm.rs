@@ -1,5 +1,6 @@
 //! Campaigns through a real Slurm, started once for all tests by `scripts/slurm` and stopped after them. Ignored unless
 //! asked for, because it needs root and installed packages: `./dev test` asks for them.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -136,11 +137,14 @@ fn campaign(command: &str, vary: &str, more: &str) -> String {
 const COUNTED: &str =
     "echo x >> {campaign_directory}/started-{index}; sleep 0.3; echo speed={index} samples/s";
 
+/// A part of the test, by name.
+type Part = (&'static str, fn(&Slurm));
+
 #[test]
 #[ignore = "needs root, slurm-wlm and munge; run by ./dev test"]
 fn campaigns_through_slurm() {
     let slurm = Slurm::start();
-    let parts: [(&str, fn(&Slurm)); 10] = [
+    let parts: [Part; 10] = [
         ("the_graphcore_campaign_is_submitted", the_graphcore_campaign_is_submitted),
         ("runs_become_jobs", runs_become_jobs),
         ("requests_that_cannot_start_are_refused", requests_that_cannot_start_are_refused),

@@ -273,7 +273,8 @@ fn the_campaigns_of_the_accelerators_give_every_number_of_their_tables() {
     files.retain(|path| path.extension().is_some_and(|ending| ending == "toml") && replays(path));
     assert!(files.len() >= 6, "{files:?}");
     for file in files {
-        let text = std::fs::read_to_string(&file).unwrap();
+        // This room knows no built-in workloads. Without one, a campaign is replayed, as by `--on replay`.
+        let text = std::fs::read_to_string(&file).unwrap().replace("[workload]\nkind = \"mnist\"\n", "");
         let directory = tempfile::tempdir().unwrap();
         let carried = carry_out(&text, directory.path());
         assert!(!carried.columns.is_empty() && carried.results.len() >= 5, "{}", file.display());
