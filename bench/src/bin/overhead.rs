@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use assay_bench::figures::{Spread, number, table};
 use assay_bench::goal::{Bound, Goals};
+use assay_bench::heavy;
 use assay_bench::measure::{Cost, cost};
 use assay_bench::place::{Options, Place, heading};
 use assay_bench::rivals::{self, ALL, Contender, RUNS};
@@ -53,8 +54,40 @@ fn main() -> anyhow::Result<ExitCode> {
         let name = format!("assay bench / hyperfine with its shell, {name} time");
         goals.add(&name, ratio, "", Bound::AtMost(GOAL_RATIO));
     }
+    much_output(&place, arguments.common.quick, &mut goals)?;
     println!("{goals}");
     Ok(goals.exit())
+}
+
+/// What a run that prints 50 MB may take, as a multiple of the same command with its output in a file.
+const GOAL_OUTPUT_RATIO: f64 = 1.5;
+
+fn much_output(place: &Place, quick: bool, goals: &mut Goals) -> anyhow::Result<()> {
+    let rounds = heavy::rounds(place, if quick { 5 } else { 21 })?;
+    let spread = |figure: fn(&heavy::Round) -> f64| {
+        Spread::of(&rounds.iter().map(figure).collect::<Vec<_>>()).map(|spread| spread.scaled(1e3))
+    };
+    let rows = [
+        ("`cat` to a file, wall", spread(|round| round.to_file.wall_s)),
+        ("the same as a run, wall", spread(|round| round.as_run.wall_s)),
+        ("`cat` to a file, CPU", spread(|round| round.to_file.cpu_s)),
+        ("the same as a run, CPU", spread(|round| round.as_run.cpu_s)),
+        ("all of assay run, CPU", spread(|round| round.whole.cpu_s)),
+    ];
+    let rows = rows.iter().filter_map(|(name, spread)| {
+        let spread = spread.as_ref()?;
+        Some(vec![(*name).to_owned(), number(spread.median), spread.range()])
+    });
+    println!("{} MB on standard output, in milliseconds\n", heavy::BYTES / 1_000_000);
+    println!("{}", table(&["what", "median", "range"], &rows.collect::<Vec<_>>()));
+    for (name, ratio) in [
+        ("wall", spread(|round| round.as_run.wall_s / round.to_file.wall_s)),
+        ("CPU", spread(|round| round.as_run.cpu_s / round.to_file.cpu_s)),
+    ] {
+        let name = format!("50 MB of output / the same to a file, {name} time of the run");
+        goals.add(&name, ratio.map(|spread| spread.median / 1e3), "", Bound::AtMost(GOAL_OUTPUT_RATIO));
+    }
+    Ok(())
 }
 
 type Measured = Vec<(Contender, Vec<Cost>)>;

@@ -6,6 +6,7 @@ mod fewer;
 mod file;
 mod gate;
 mod names;
+mod on_platform;
 mod reading;
 mod replay;
 mod report;
@@ -14,7 +15,7 @@ mod schedule;
 mod sweep;
 mod workload;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -70,6 +71,8 @@ pub struct Campaign {
     pub layout: Layout,
     /// Bounds that runs must meet.
     pub gates: Vec<GateRule>,
+    /// Workloads that platforms have of their own, by platform.
+    pub own_workloads: BTreeMap<String, Arc<Workload>>,
     /// Where it runs, with the places of the names in the file.
     pub platforms: Vec<(Platform, Range<usize>)>,
     /// What is doubtful but stops nothing.
@@ -174,6 +177,8 @@ fn read<'a>(
     let usual_platform = if replay.is_some() && !has_workload { REPLAY } else { "local" };
     let (mut run, mut platforms) = schedule::read_run(top, usual_platform, registry, &names, problems);
     let replay = replay::read(replay, &mut platforms, has_workload, registry, &names, problems);
+    let own_workloads =
+        on_platform::read(on_platform::find(top), &mut platforms, directory, registry, &names, problems);
     let resources = ResourceRequest::read(top, &names);
     let policy = ReadPolicy::read(top, described, registry, &names, problems);
     if let (Some(place), true) = (&policy.follow_place, replay.is_some()) {
@@ -213,6 +218,7 @@ fn read<'a>(
         read: policy,
         layout,
         gates,
+        own_workloads,
         platforms,
         warnings: Vec::new(),
     })

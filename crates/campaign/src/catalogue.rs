@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use assay_model::Platform;
-use assay_model::platform::{ErrorHint, Limits};
+use assay_model::platform::{BatchSettings, ErrorHint, Limits};
 
+use crate::platform_keys;
 use crate::problem::{Problem, Problems};
 use crate::quantity;
 use crate::reader::{self, Collector, Item, Table};
@@ -32,12 +33,17 @@ pub enum CatalogueError {
 }
 
 /// The files that are part of the program.
-const EMBEDDED: [(&str, &str); 6] = [
+const EMBEDDED: [(&str, &str); 11] = [
     ("local.toml", include_str!("../catalogue/local.toml")),
     ("cerebras-cs3.toml", include_str!("../catalogue/cerebras-cs3.toml")),
     ("graphcore-pod64.toml", include_str!("../catalogue/graphcore-pod64.toml")),
     ("groqrack.toml", include_str!("../catalogue/groqrack.toml")),
     ("sambanova-sn30.toml", include_str!("../catalogue/sambanova-sn30.toml")),
+    ("polaris.toml", include_str!("../catalogue/polaris.toml")),
+    ("aurora.toml", include_str!("../catalogue/aurora.toml")),
+    ("slurm-gpu.toml", include_str!("../catalogue/slurm-gpu.toml")),
+    ("sophia-endpoint.toml", include_str!("../catalogue/sophia-endpoint.toml")),
+    ("metis-endpoint.toml", include_str!("../catalogue/metis-endpoint.toml")),
     ("replay.toml", include_str!("../catalogue/replay.toml")),
 ];
 
@@ -139,12 +145,20 @@ fn read(top: &mut Table<'_>, file: &str, problems: &Collector<'_>) -> Option<Pla
     }
     let hints = top.get("hint").map(|item| item.tables()).unwrap_or_default();
     let hints = hints.into_iter().filter_map(read_hint).collect();
+    let host = top.get("host").and_then(|item| item.text()).map(|text| text.value);
+    let mut batch = BatchSettings::default();
+    if let Some(mut table) = top.get("batch").and_then(|item| item.table()) {
+        platform_keys::read(&mut table, &mut batch);
+        table.finish();
+    }
     let name = name?;
     check_name(&name, file, problems);
     Some(Platform {
         name: name.value,
         summary: summary.unwrap_or_default(),
         launcher: launcher?.value,
+        host,
+        batch,
         limits,
         environment,
         // `auto` is what happens without a dialect.

@@ -67,16 +67,17 @@ pub(crate) fn check(
     checked
 }
 
-/// The limits of the catalogue, with what it leaves open taken from the probe.
+/// The limits of the catalogue and of the probe, the smaller one where both have one.
 fn filled(limits: &Limits, probed: Option<&Limits>) -> Limits {
     let Some(probed) = probed else { return limits.clone() };
+    let least = |file: Option<u64>, probed: Option<u64>| file.into_iter().chain(probed).min();
     Limits {
-        nodes: limits.nodes.or(probed.nodes),
-        cpus_per_node: limits.cpus_per_node.or(probed.cpus_per_node),
-        memory_per_node_bytes: limits.memory_per_node_bytes.or(probed.memory_per_node_bytes),
-        devices_per_node: limits.devices_per_node.or(probed.devices_per_node),
+        nodes: least(limits.nodes, probed.nodes),
+        cpus_per_node: least(limits.cpus_per_node, probed.cpus_per_node),
+        memory_per_node_bytes: least(limits.memory_per_node_bytes, probed.memory_per_node_bytes),
+        devices_per_node: least(limits.devices_per_node, probed.devices_per_node),
         device: limits.device.clone().or_else(|| probed.device.clone()),
-        time_s: limits.time_s.or(probed.time_s),
+        time_s: limits.time_s.into_iter().chain(probed.time_s).reduce(f64::min),
     }
 }
 

@@ -118,6 +118,12 @@ impl<'a> Builder<'a> {
     }
 }
 
+/// The identity of a point on a platform that has its own workload for it.
+pub(crate) fn point_with(point: &PointId, workload: &Workload, settings: &Settings) -> PointId {
+    let own = canonical(workload, workload.command_of(settings));
+    PointId::of(&format!("{{\"point\":\"{}\",\"workload\":{own}}}", point.0))
+}
+
 /// The identity of a point: the hash of the workload's canonical text and the sorted settings.
 fn identity(workload: &str, settings: &Settings) -> PointId {
     // Settings are plain scalars under text keys: writing them cannot fail.

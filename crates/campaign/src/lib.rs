@@ -25,6 +25,7 @@ pub mod configuration;
 mod expand;
 pub mod expression;
 pub mod plan;
+mod platform_keys;
 pub mod problem;
 pub mod quantity;
 mod reader;

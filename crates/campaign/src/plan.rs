@@ -11,7 +11,7 @@ use std::sync::Arc;
 use assay_model::entry::PlannedCell;
 use assay_model::identity::hash_text;
 use assay_model::platform::Limits;
-use assay_model::{CellId, Gate, Layout, Metric, Platform};
+use assay_model::{CellId, Gate, Layout, Metric, Platform, PointId};
 
 use crate::campaign::{Campaign, Order, Pattern, Repeats, RunPolicy, Workload};
 use crate::check::{self, Resources};
@@ -76,6 +76,7 @@ pub struct Plan {
     /// What is doubtful but stops nothing.
     pub warnings: Problems,
     workload: Arc<Workload>,
+    own_workloads: BTreeMap<String, Arc<Workload>>,
     follow: Vec<Template>,
     run: RunPolicy,
     directory: PathBuf,
@@ -91,7 +92,7 @@ impl Plan {
         let platforms: Vec<Platform> =
             campaign.platforms.iter().map(|(platform, _)| platform.clone()).collect();
         let excluded = expansion.excluded;
-        let mut cells = cells(expansion, &platforms, &campaign.workload.kind);
+        let mut cells = cells(expansion, &platforms, campaign);
         let checked = check::check(campaign, &mut cells, context, &mut problems);
         let gates = gates(campaign, &cells, &mut problems);
         let hash = hash(campaign, &cells, &checked.least);
@@ -115,6 +116,7 @@ impl Plan {
             text: campaign.text.clone(),
             warnings: Problems::new(campaign.file.clone(), campaign.text.clone(), Vec::new()),
             workload: campaign.workload.clone(),
+            own_workloads: campaign.own_workloads.clone(),
             follow: campaign.read.follow.clone(),
             run: campaign.run.clone(),
             directory: campaign.directory.clone(),
@@ -186,6 +188,12 @@ impl Plan {
         self.resources.get(cell).copied().unwrap_or_default()
     }
 
+    /// What is run for a cell: its platform's own workload, or the campaign's.
+    fn workload_of(&self, cell: usize) -> &Workload {
+        let platform = self.cells.get(cell).map(|planned| planned.cell.platform.as_str()).unwrap_or_default();
+        self.own_workloads.get(platform).unwrap_or(&self.workload)
+    }
+
     pub fn platform(&self, cell: usize) -> Option<&Platform> {
         let name = &self.cells.get(cell)?.cell.platform;
         self.platforms.iter().find(|platform| platform.name == *name)
@@ -206,13 +214,21 @@ impl Plan {
 }
 
 /// Every point on every platform.
-fn cells(expansion: Expansion, platforms: &[Platform], workload: &str) -> Vec<PlannedCell> {
+fn cells(expansion: Expansion, platforms: &[Platform], campaign: &Campaign) -> Vec<PlannedCell> {
     let mut cells = Vec::with_capacity(expansion.points.len() * platforms.len());
     for (point, settings) in expansion.points {
-        let cell = |point, platform: &Platform, settings| PlannedCell {
-            cell: CellId { point, platform: platform.name.clone() },
-            workload: workload.to_owned(),
-            settings,
+        let cell = |point: PointId, platform: &Platform, settings| {
+            let own = campaign.own_workloads.get(&platform.name);
+            // What a platform runs instead is part of what its cells are.
+            let point = match own {
+                Some(own) => expand::point_with(&point, own, &settings),
+                None => point,
+            };
+            PlannedCell {
+                cell: CellId { point, platform: platform.name.clone() },
+                workload: own.unwrap_or(&campaign.workload).kind.clone(),
+                settings,
+            }
         };
         // The last platform takes the settings over: most campaigns have one, and then nothing is copied.
         let Some((last, others)) = platforms.split_last() else { continue };

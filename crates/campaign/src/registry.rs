@@ -13,6 +13,8 @@ pub struct Registry {
     pub launchers: Vec<String>,
     /// Platforms of the catalogue.
     pub platforms: Vec<Platform>,
+    /// The platform to run on instead of those that the campaign names.
+    pub on: Option<String>,
     /// Kinds of logs that can be generated.
     pub samples: Vec<Sample>,
     /// Metrics that dialects and workloads report. Those that the launcher measures are always known.

@@ -19,6 +19,7 @@ fn registry() -> Registry {
         optional: false,
     };
     Registry {
+        on: None,
         workloads: vec![WorkloadDescription {
             name: "matmul".into(),
             summary: "multiplies".into(),

@@ -22,6 +22,7 @@ fn registry() -> Registry {
     let second = "name = 'second'\nlauncher = 'local'\n[environment]\nPLACE = 'there'\nLC_ALL = 'x'\n[log]\ndialect = 'poptorch'\n";
     catalogue.add(Catalogue::parse("second.toml", second).unwrap());
     Registry {
+        on: None,
         workloads: vec![WorkloadDescription {
             name: "matmul".into(),
             summary: String::new(),

@@ -31,14 +31,25 @@ pub struct Assembled {
     pub build: String,
     /// The build that wrote the record last, if it holds runs.
     earlier_build: Option<String>,
+    /// Platforms whose scheduler could not be asked for its limits, each with the reason.
+    pub unasked: Vec<(String, String)>,
     /// How output is read, by platform.
     pub readers: BTreeMap<String, Arc<Reader>>,
 }
 
 /// Loads a campaign file and plans it.
-pub fn assemble_file(file: &Path, record: Option<&Path>, purpose: Purpose) -> anyhow::Result<Assembled> {
-    let campaign = records::load(file, purpose)?;
-    assemble(&campaign, records::of_campaign(file, &campaign.name, record))
+pub fn assemble_file(
+    file: &Path,
+    on: Option<&str>,
+    record: Option<&Path>,
+    purpose: Purpose,
+) -> anyhow::Result<Assembled> {
+    let campaign = records::load_on(file, purpose, on)?;
+    let name = match on {
+        Some(on) => format!("{}-{on}", campaign.name),
+        None => campaign.name.clone(),
+    };
+    assemble(&campaign, records::of_campaign(file, &name, record))
 }
 
 /// Checks a campaign that was built from flags and plans it. Relative paths start in the current directory.
@@ -54,7 +65,15 @@ pub fn assemble(campaign: &Campaign, record: PathBuf) -> anyhow::Result<Assemble
     let machine = assay_launch::probe::machine();
     let state = earlier_state(&record)?;
     let earlier = |cell: &CellId| state.as_ref().and_then(|state| usual_seconds(state, cell));
-    let limits = BTreeMap::from([("local".to_owned(), assay_launch::probe::limits(&machine))]);
+    let mut limits = BTreeMap::from([("local".to_owned(), assay_launch::probe::limits(&machine))]);
+    let mut unasked = Vec::new();
+    for (platform, _) in &campaign.platforms {
+        match assay_launch::batch::limits::probe(platform) {
+            Some(Ok(found)) => drop(limits.insert(platform.name.clone(), found)),
+            Some(Err(reason)) => unasked.push((platform.name.clone(), reason)),
+            None => {}
+        }
+    }
     let plan = campaign.plan(&Context { limits, earlier: &earlier }).map_err(LoadError::Problems)?;
     check_settings(&plan)?;
     let readers = readers(&plan)?;
@@ -63,7 +82,7 @@ pub fn assemble(campaign: &Campaign, record: PathBuf) -> anyhow::Result<Assemble
         let session = state.last_session.as_ref()?;
         Some(session.program.clone())
     });
-    Ok(Assembled { plan, record, machine, build, earlier_build, readers })
+    Ok(Assembled { plan, record, machine, build, earlier_build, readers, unasked })
 }
 
 /// Settings of built-in workloads that are each allowed may not go together, which is found before the first run.
@@ -104,11 +123,12 @@ fn usual_seconds(state: &State, cell: &CellId) -> Option<f64> {
 pub fn run_and_print(assembled: &Assembled, how: &How, screen: &mut Screen) -> anyhow::Result<Exit> {
     let (record, outcome) = execute(assembled, how, screen)?;
     let index = record.index()?;
-    let gates = print_answer(&record, &index, &outcome, screen)?;
+    let gates = print_answer(assembled, &record, &index, &outcome, screen)?;
     Ok(exit(&outcome, failed_runs(&index)?, &gates))
 }
 
 fn print_answer(
+    assembled: &Assembled,
     record: &Record,
     index: &Index,
     outcome: &Outcome,
@@ -119,18 +139,43 @@ fn print_answer(
     print::print_failures(record, index, screen)?;
     if outcome.ending == Ending::Interrupted {
         screen.say("interrupted; finished runs are kept, and the same command resumes the campaign");
+        if record.state()?.open_runs.values().any(|open| open.submission.is_some()) {
+            screen
+                .hint("jobs in the queue stay there: `assay status` shows them, `assay cancel` removes them");
+        }
     } else if !outcome.precise {
-        screen.warn("requested precision not reached in every cell");
-        screen.hint("raise `[repeats] at_most` or `budget`, or look for noise with `assay doctor`");
+        warn_of_precision(assembled.plan.repeats.precision, &index_values(index)?, screen);
     }
     screen.say(&format!("record: {}", records::shown(record.directory())));
     Ok(gates)
+}
+
+/// The values of the headline, by planned cell.
+fn index_values(index: &Index) -> anyhow::Result<Vec<Vec<f64>>> {
+    let (evidence, _) = crate::answer::evidence(index, None)?;
+    Ok(evidence.cells.into_iter().filter(|cell| cell.planned).map(|cell| cell.values).collect())
+}
+
+/// Says that the precision was not reached, and what it would take at the spread that was seen.
+pub fn warn_of_precision(precision: Option<f64>, cells: &[Vec<f64>], screen: &mut Screen) {
+    screen.warn("requested precision not reached in every cell");
+    let needed = |values: &Vec<f64>| assay_judge::stopping::repeats_for(values, precision?);
+    let needs: Vec<usize> = cells.iter().filter_map(needed).collect();
+    if let Some(most) = needs.iter().max() {
+        let (count, all) = (needs.len(), cells.len());
+        screen.say(&format!("{count} of {all} cells need more: up to about {most} repeats at this spread"));
+    }
+    screen.hint("raise `[repeats] at_most` or `budget`, or look for noise with `assay doctor`");
 }
 
 /// Runs what is missing of a plan.
 pub fn execute(assembled: &Assembled, how: &How, screen: &mut Screen) -> anyhow::Result<(Record, Outcome)> {
     let plan = &assembled.plan;
     screen.problems(&plan.warnings);
+    if let Some((platform, reason)) = assembled.unasked.first() {
+        let text = format!("the scheduler of platform `{platform}` cannot be asked: {reason}");
+        return Err(Mistake::new(text, "run on a login node, or name one by `host` of the platform").into());
+    }
     if how.fresh {
         move_aside(assembled, screen)?;
     }

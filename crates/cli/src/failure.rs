@@ -65,6 +65,9 @@ pub fn hint(error: &anyhow::Error) -> Option<String> {
     if let Some(JudgeError::NoSuchMetric { known, .. }) = error.downcast_ref() {
         return Some(format!("it has {}", known.join(", ")));
     }
+    if let Some(LaunchError::Platform { .. }) = error.downcast_ref() {
+        return Some("nothing is lost: rerun when the scheduler answers".to_owned());
+    }
     if let Some(LaunchError::Work(_)) = error.downcast_ref() {
         return Some("completed runs are kept; fix the cause and rerun to resume".to_owned());
     }

@@ -11,6 +11,7 @@
 //! | `write_up.rs` | write-ups of records as HTML, Markdown and LaTeX |
 //! | `peak.rs` | the measured peak of this machine |
 //! | `screen.rs`, `screen/` | everything that is printed: color, progress, errors |
+//! | `detach.rs` | `run --detach` |
 //! | `exit.rs` | exit codes |
 //! | `registry.rs` | the workloads, dialects, launchers and platforms that exist |
 //! | `workloads.rs`, `workloads/` | built-in workloads, and `chat`, which uses several rooms |
@@ -22,6 +23,7 @@
 
 mod answer;
 mod build;
+mod detach;
 mod dialects;
 mod execute;
 mod exit;
@@ -67,8 +69,11 @@ fn main() -> ExitCode {
         Verb::Run(options) => verbs::run::run(options, &mut screen),
         Verb::Tour(options) => verbs::tour::tour(options, &mut screen),
         Verb::Bench(options) => verbs::bench::bench(options, &mut screen),
+        Verb::Status(options) => verbs::status::status(options, &mut screen),
+        Verb::Cancel(options) => verbs::cancel::cancel(options, &mut screen),
         Verb::Show(options) => verbs::show::show(options, &mut screen),
         Verb::Compare(options) => verbs::compare::compare(options, &mut screen),
+        Verb::Page(options) => verbs::page::page(options, &mut screen),
         Verb::Query(options) => verbs::query::query(options, &mut screen),
         Verb::List(options) => verbs::list::list(options, &mut screen),
         Verb::Rm(options) => verbs::rm::rm(options, &mut screen),

@@ -15,7 +15,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[command(name = "assay", version, max_term_width = 100)]
 #[command(after_help = "\
 First steps:
-  assay tour              a campaign that needs nothing but this program
+  assay tour              train, load, read and audit in two minutes; ends with a report
   assay init              write a commented campaign file
   assay run campaign.toml run or resume it
   assay bench lm          measure a language model on this machine
@@ -62,14 +62,20 @@ pub enum Verb {
     Plan(Plan),
     /// Run or resume a campaign and print the answer.
     Run(Run),
-    /// Run the built-in tour: a small real campaign that needs nothing but this program.
+    /// Take the built-in tour: train, load endpoints, read a log, audit a write-up; ends with one HTML report.
     Tour(Tour),
     /// Measure commands or a built-in workload without a campaign file.
     Bench(Box<bench::Bench>),
+    /// Show the jobs of a campaign that runs through a scheduler.
+    Status(Status),
+    /// Stop a campaign and cancel its jobs; finished runs are kept.
+    Cancel(Cancel),
     /// Print the answer of a record, list its runs, or write a report (-o).
     Show(Show),
     /// Compare two records, cell by cell.
     Compare(Compare),
+    /// Serve a read-only web page over records: live, with logs, comparisons, history and audits.
+    Page(Page),
     /// Query a record with SQL, or export its tables (-o).
     Query(Query),
     /// List records, platforms, dialects or workloads.
@@ -122,6 +128,12 @@ pub struct Plan {
     /// Number of runs at once.
     #[arg(long, short, default_value_t = 1, value_name = "N", value_parser = jobs)]
     pub jobs: usize,
+    /// Plan for this platform instead of those that the campaign names.
+    #[arg(long, value_name = "PLATFORM")]
+    pub on: Option<String>,
+    /// Print the job scripts that would be submitted, one for each cell.
+    #[arg(long, conflicts_with = "json")]
+    pub scripts: bool,
     /// Print all cells and the order of all runs.
     #[arg(long)]
     pub all: bool,
@@ -136,8 +148,34 @@ pub struct Run {
     /// The campaign file.
     #[arg(default_value = "campaign.toml")]
     pub campaign: PathBuf,
+    /// Run on this platform instead of those that the campaign names; its record is `records/NAME-PLATFORM`.
+    #[arg(long, value_name = "PLATFORM")]
+    pub on: Option<String>,
+    /// Go on in the background, also when the terminal is closed.
+    #[arg(long)]
+    pub detach: bool,
     #[command(flatten)]
     pub how: How,
+}
+
+/// Options of `status`.
+#[derive(Debug, Args)]
+pub struct Status {
+    /// Record name or directory, or campaign file [default: the newest record].
+    pub record: Option<PathBuf>,
+    /// Show all jobs.
+    #[arg(long)]
+    pub all: bool,
+    /// Print JSON (see docs/json.md).
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `cancel`.
+#[derive(Debug, Args)]
+pub struct Cancel {
+    /// Record name or directory, or campaign file [default: the newest record].
+    pub record: Option<PathBuf>,
 }
 
 /// Options of `tour`.
@@ -208,6 +246,23 @@ pub struct Show {
     /// Print JSON (see docs/json.md).
     #[arg(long)]
     pub json: bool,
+}
+
+/// Options of `page`.
+#[derive(Debug, Args)]
+pub struct Page {
+    /// Directory whose records are shown.
+    #[arg(default_value = ".", value_name = "DIRECTORY")]
+    pub root: PathBuf,
+    /// Write-ups and logs to audit on the page.
+    #[arg(value_name = "WRITE-UP")]
+    pub write_ups: Vec<PathBuf>,
+    /// Address and port; port 0 takes a free one.
+    #[arg(long, default_value = "127.0.0.1:8123", value_name = "ADDRESS:PORT")]
+    pub listen: String,
+    /// Only who has the printed address, with its token, can read; required for addresses of other machines.
+    #[arg(long)]
+    pub token: bool,
 }
 
 /// Options of `compare`.

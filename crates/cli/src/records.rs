@@ -69,11 +69,21 @@ pub fn warn_of_damage(record: &Record, damage: &DamageReport, screen: &mut Scree
 
 /// Reads and checks a campaign file.
 pub fn load(path: &Path, purpose: Purpose) -> anyhow::Result<Campaign> {
+    load_on(path, purpose, None)
+}
+
+/// Reads and checks a campaign file for another platform than it names.
+pub fn load_on(path: &Path, purpose: Purpose, on: Option<&str>) -> anyhow::Result<Campaign> {
     if !path.is_file() {
         let text = format!("no campaign file {}", path.display());
         return Err(Mistake::new(text, "`assay init` writes a commented example").into());
     }
-    let registry = registry::registry(&directory_of(path), purpose)?;
+    let mut registry = registry::registry(&directory_of(path), purpose)?;
+    registry.on = on.map(str::to_owned);
+    if let Some(on) = on.filter(|on| !registry.platforms.iter().any(|platform| platform.name == *on)) {
+        let text = format!("unknown platform `{on}`");
+        return Err(Mistake::new(text, "`assay list platforms` shows all").into());
+    }
     Ok(Campaign::load(path, &registry)?)
 }
 

@@ -38,6 +38,7 @@ pub fn registry(campaign_directory: &Path, purpose: Purpose) -> anyhow::Result<R
         workloads: workloads::descriptions(),
         dialects: built_in.chain(users.iter().map(|user| user.name())).map(str::to_owned).collect(),
         launchers,
+        on: None,
         platforms,
         samples: samples(),
         metrics: metrics(),

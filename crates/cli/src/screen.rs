@@ -28,6 +28,8 @@ const NARROWEST: usize = 60;
 pub struct Screen {
     out: anstream::AutoStream<std::io::Stdout>,
     talk: anstream::AutoStream<std::io::Stderr>,
+    /// Whether talk is kept back.
+    silent: bool,
 }
 
 impl Screen {
@@ -42,7 +44,13 @@ impl Screen {
         Screen {
             out: anstream::AutoStream::new(std::io::stdout(), resolved(choice, &std::io::stdout())),
             talk: anstream::AutoStream::new(std::io::stderr(), resolved(choice, &std::io::stderr())),
+            silent: false,
         }
+    }
+
+    /// A screen that nobody looks at: talk is kept back.
+    pub fn silent() -> Screen {
+        Screen { silent: true, ..Screen::new(Color::Never) }
     }
 
     /// Whether a person watches standard error.
@@ -99,6 +107,9 @@ impl Screen {
 
     /// Says something.
     pub fn say(&mut self, text: &str) {
+        if self.silent {
+            return;
+        }
         // Talk that nobody can hear is no reason to stop.
         let _ = writeln!(self.talk, "{}", untrusted::for_terminal(text));
     }

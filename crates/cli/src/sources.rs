@@ -194,6 +194,16 @@ fn is_passed_over(path: &Path) -> bool {
     hidden || BINARY.contains(&extension)
 }
 
+/// Reads files or records with the dialects of the current directory and audits them together.
+pub fn audited(files: &[PathBuf], screen: &mut Screen) -> anyhow::Result<assay_page::Audited> {
+    let readers = Readers::all(&crate::dialects::find(Path::new("."), &[])?).keeping_source();
+    let mut documents: Vec<Document> = Vec::new();
+    for source in &find(files, screen)? {
+        documents.extend(read(source, &readers, screen)?);
+    }
+    Ok(assay_page::Audited { audit: assay_audit::audit(&documents), documents })
+}
+
 /// Reads one thing, and warns of what a limit left out of it. None for a file of a directory that cannot be read any
 /// more: the others still can.
 pub fn read(readable: &Readable, readers: &Readers, screen: &mut Screen) -> anyhow::Result<Option<Document>> {

@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod bench;
+pub mod cancel;
 pub mod compare;
 pub mod completions;
 pub mod doctor;
@@ -10,6 +11,7 @@ pub mod internal;
 pub mod list;
 pub mod load;
 pub mod man;
+pub mod page;
 pub mod plan;
 pub mod query;
 pub mod read;
@@ -19,6 +21,7 @@ pub mod sample;
 pub mod scrub;
 pub mod serve_mock;
 pub mod show;
+pub mod status;
 pub mod tour;
 
 pub use crate::screen::JSON_SCHEMA;

@@ -6,10 +6,12 @@
 //! | file | holds |
 //! |---|---|
 //! | `targets.rs` | the targets |
+//! | `recovery.rs` | a record whose files are damaged |
 //! | `seeds.rs` | well-formed inputs to start from |
 //! | `mutation.rs` | random changes of inputs |
 
 mod mutation;
+mod recovery;
 mod seeds;
 mod targets;
 

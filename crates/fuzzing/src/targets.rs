@@ -13,7 +13,7 @@ use assay_workloads::bert::tokens::{from_json, from_vocabulary};
 use assay_workloads::data::idx;
 use assay_workloads::lm::checkpoint::read_header;
 
-use crate::seeds;
+use crate::{recovery, seeds};
 
 /// One way into the program for a stranger's bytes.
 pub struct Target {
@@ -28,9 +28,15 @@ pub struct Target {
 pub const TARGETS: &[Target] = &[
     Target { name: "read", run: read, seeds: seeds::logs, most_bytes: 400 },
     Target { name: "document", run: document, seeds: seeds::documents, most_bytes: 600 },
+    Target { name: "html", run: html, seeds: seeds::html, most_bytes: 600 },
+    Target { name: "latex", run: latex, seeds: seeds::latex, most_bytes: 600 },
+    Target { name: "notebook", run: notebook, seeds: seeds::notebooks, most_bytes: 800 },
     Target { name: "campaign", run: campaign, seeds: seeds::campaigns, most_bytes: 2000 },
     Target { name: "platform", run: platform, seeds: seeds::platforms, most_bytes: 600 },
     Target { name: "journal", run: journal, seeds: seeds::journals, most_bytes: 600 },
+    Target { name: "recovery", run: recovery::damage, seeds: recovery::seeds, most_bytes: 64 },
+    Target { name: "stream", run: stream, seeds: seeds::streams, most_bytes: 600 },
+    Target { name: "http", run: http, seeds: seeds::http, most_bytes: 600 },
     Target { name: "counters", run: counters, seeds: seeds::counters, most_bytes: 600 },
     Target { name: "checkpoint", run: checkpoint, seeds: seeds::checkpoints, most_bytes: 400 },
     Target { name: "bert", run: bert, seeds: seeds::bert_files, most_bytes: 400 },
@@ -83,6 +89,38 @@ fn document_as(name: &str, bytes: &[u8], cut: usize) {
     }
 }
 
+/// A page, however broken, is read the same in any pieces.
+fn html(bytes: &[u8]) {
+    in_pieces("a.html", bytes);
+}
+
+fn latex(bytes: &[u8]) {
+    in_pieces("a.tex", bytes);
+}
+
+fn notebook(bytes: &[u8]) {
+    in_pieces("a.ipynb", bytes);
+}
+
+fn in_pieces(name: &str, bytes: &[u8]) {
+    let (first, rest) = bytes.split_first().unwrap_or((&0, &[]));
+    document_as(name, rest, usize::from(*first) * rest.len() / 256);
+}
+
+/// A stream of events and the chunks of its body.
+fn stream(bytes: &[u8]) {
+    let (first, rest) = bytes.split_first().unwrap_or((&0, &[]));
+    let cut = usize::from(*first) * rest.len() / 256;
+    assay_load::hostile::stream(rest, cut);
+    assay_load::hostile::chunks(rest, cut);
+}
+
+/// Whole answers of a server, and requests of a client.
+fn http(bytes: &[u8]) {
+    assay_load::hostile::answer(bytes);
+    assay_load::hostile::request(bytes);
+}
+
 /// A campaign file is understood, or every problem has a text.
 fn campaign(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
@@ -101,15 +139,32 @@ fn platform(bytes: &[u8]) {
 
 /// A journal is read to its end, and bytes that hold no entry are counted, never dropped in silence.
 fn journal(bytes: &[u8]) {
+    read_journal(bytes);
+    // Random bytes never have a right checksum; with one, what is behind it is read too.
+    let lines = bytes.split(|byte| *byte == b'\n').map(|line| {
+        let json = line.get(9..).unwrap_or_default();
+        [format!("{:08x} ", recovery::checksum(json)).as_bytes(), json].concat()
+    });
+    read_journal(&lines.collect::<Vec<_>>().join(&b'\n'));
+}
+
+fn read_journal(bytes: &[u8]) {
     let mut reader = Reader::new(bytes, Path::new("journal.jsonl"));
     let mut entries = 0;
-    while let Ok(Some(_)) = reader.next_entry() {
-        entries += 1;
+    let is_refused = loop {
+        match reader.next_entry() {
+            Ok(Some(_)) => entries += 1,
+            Ok(None) => break false,
+            Err(_) => break true,
+        }
         assert!(entries <= bytes.len());
-    }
+    };
     let counted = {
         let troubles = reader.troubles();
-        !troubles.damage.is_empty() || !troubles.interrupted.is_empty() || troubles.torn_tail.is_some()
+        is_refused
+            || !troubles.damage.is_empty()
+            || !troubles.interrupted.is_empty()
+            || troubles.torn_tail.is_some()
     };
     assert!(entries > 0 || counted || bytes.is_empty(), "bytes were dropped without a word");
 }

@@ -1,9 +1,8 @@
 //! Hands out runs, writes the journal, and tells what happens. The only writer of a record.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use assay_campaign::{Invocation, OrderBy, Plan, RunPaths};
@@ -11,13 +10,14 @@ use assay_evidence::Progress;
 use assay_judge::stopping::Repeats;
 use assay_model::{Entry, Machine, RunId, RunResult, Speed, Status};
 use assay_store::secrets::Secrets;
-use assay_store::{Store, StoreError};
+use assay_store::{OpenRun, Store, StoreError, Submission};
 
 use crate::interrupt::Interrupt;
+use crate::launcher::{Launcher, Report};
 use crate::replay::WriteSample;
 use crate::schedule::{Next, Only, Schedule};
-use crate::worker::{self, Job, Message, Reader, WorkError, now};
-use crate::{environment, orphan, standing, worker_group};
+use crate::worker::{Job, Message, Reader, WorkError, now};
+use crate::{batch, environment, local, orphan, provenance, standing, worker_group};
 
 /// How a plan is to be carried out.
 pub struct Options {
@@ -123,6 +123,14 @@ pub enum LaunchError {
     /// A run could not be described.
     #[error("cannot prepare a run: {0}")]
     Prepare(String),
+    /// The scheduler or its host cannot be used.
+    #[error("platform `{platform}`: {reason}")]
+    Platform {
+        /// Which platform.
+        platform: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A worker is gone.
     #[error("a worker thread ended unexpectedly")]
     Worker,
@@ -141,9 +149,11 @@ pub fn execute(
     tell: &mut dyn FnMut(Event<'_>),
 ) -> Result<Outcome, LaunchError> {
     let secrets = Arc::new(environment::secrets(plan));
-    open_session(store, options, &secrets)?;
+    open_session(plan, store, options, &secrets)?;
     let orphans = end_orphans(store, tell)?;
     standing::put_in_force(plan, store, &secrets)?;
+    let mut launchers = launchers(plan, store, options)?;
+    let adopted = adopt(plan, store, options, &secrets, &mut launchers)?;
     let order = |round: u32| plan.round(round);
     let repeats = Repeats {
         at_least: plan.repeats.at_least,
@@ -153,63 +163,49 @@ pub fn execute(
     let budget = plan.repeats.budget_s.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let progress = standing::progress(plan, store);
     let finished_before = progress.iter().map(|cell| cell.done.len()).sum();
-    let schedule =
+    let mut schedule =
         Schedule::new(progress, &order, plan.order.by == OrderBy::Cells, repeats, budget, options.only);
-    tell(Event::Began { finished_before, certain: schedule.certain(), orphans });
-    std::thread::scope(|scope| {
-        let (reports, inbox) = mpsc::channel();
-        let open_desk = |number: usize| {
-            let (desk, jobs) = mpsc::channel();
-            let reports = reports.clone();
-            let interrupt = options.interrupt.clone();
-            let is_one_of_many = options.jobs > 1;
-            scope.spawn(move || worker_thread(number, is_one_of_many, &jobs, &reports, &interrupt));
-            desk
-        };
-        let desks = (0..options.jobs.max(1)).map(open_desk).collect();
-        drop(reports);
-        let mut coordinator = Coordinator {
-            plan,
-            options,
-            secrets,
-            desks,
-            inbox,
-            running: BTreeMap::new(),
-            certain: schedule.certain(),
-            schedule,
-            outcome: Outcome { ending: Ending::Complete, precise: true },
-            first_metrics_s: BTreeMap::new(),
-            warmed: BTreeSet::new(),
-        };
-        let result = coordinator.carry_out(store, tell);
-        if result.is_err() {
-            // What still runs cannot be recorded: stop it, so that no thread is waited for in vain.
-            options.interrupt.request();
-            options.interrupt.request();
-        }
-        result
-    })
-}
-
-/// Where a run is going on.
-struct Active {
-    run: RunId,
-    cell: usize,
-}
-
-/// What a worker sends.
-enum Report {
-    Message(Message),
-    Done(Box<Result<RunResult, WorkError>>),
+    let mut running = BTreeMap::new();
+    for (run, cell) in adopted {
+        schedule.adopt(cell, run.repeat);
+        running.insert(run, cell);
+    }
+    tell(Event::Began { finished_before, certain: schedule.certain() + running.len(), orphans });
+    for (run, cell) in &running {
+        tell(Event::Started { run, cell: *cell, first_metric_in_s: None });
+    }
+    let mut coordinator = Coordinator {
+        plan,
+        options,
+        secrets,
+        launchers,
+        held: VecDeque::new(),
+        running,
+        certain: schedule.certain(),
+        schedule,
+        outcome: Outcome { ending: Ending::Complete, precise: true },
+        first_metrics_s: BTreeMap::new(),
+        warmed: BTreeSet::new(),
+    };
+    let result = coordinator.carry_out(store, tell);
+    if result.is_err() {
+        // What still runs cannot be recorded: stop it, so that no thread is waited for in vain.
+        options.interrupt.request();
+        options.interrupt.request();
+    }
+    result
 }
 
 struct Coordinator<'a> {
     plan: &'a Plan,
     options: &'a Options,
     secrets: Arc<Secrets>,
-    desks: Vec<Sender<Job>>,
-    inbox: Receiver<(usize, Report)>,
-    running: BTreeMap<usize, Active>,
+    /// What starts the runs of each platform.
+    launchers: BTreeMap<String, Box<dyn Launcher>>,
+    /// Runs whose turn came while their launcher had no room.
+    held: VecDeque<(usize, u32)>,
+    /// Runs that go on, with the index of their cell.
+    running: BTreeMap<RunId, usize>,
     certain: usize,
     schedule: Schedule<'a>,
     outcome: Outcome,
@@ -228,13 +224,26 @@ impl Coordinator<'_> {
         loop {
             let stopping = self.options.interrupt.stop().is_some();
             let exhausted = stopping || self.hand_out(store, tell)?;
-            if exhausted && self.running.is_empty() {
+            if !stopping {
+                for launcher in self.launchers.values_mut() {
+                    launcher.dispatch(store, exhausted)?;
+                }
+            }
+            if exhausted && self.running.keys().all(|run| stopping && self.outlives_coordinator(run)) {
                 break;
             }
-            match self.inbox.recv_timeout(TICK) {
-                Ok((worker, report)) => self.take(worker, report, store, tell)?,
-                Err(RecvTimeoutError::Timeout) => tell(Event::Tick),
-                Err(RecvTimeoutError::Disconnected) => return Err(LaunchError::Worker),
+            let mut quiet = true;
+            let patience = TICK / u32::try_from(self.launchers.len().max(1)).unwrap_or(1);
+            let platforms: Vec<String> = self.launchers.keys().cloned().collect();
+            for platform in platforms {
+                let Some(launcher) = self.launchers.get_mut(&platform) else { continue };
+                if let Some((run, report)) = launcher.next(patience)? {
+                    quiet = false;
+                    self.take(run, report, store, tell)?;
+                }
+            }
+            if quiet {
+                tell(Event::Tick);
             }
         }
         if self.options.interrupt.stop().is_some() {
@@ -244,13 +253,32 @@ impl Coordinator<'_> {
         Ok(self.outcome)
     }
 
-    /// Gives idle workers something to do. True when nothing is left to hand out.
+    fn outlives_coordinator(&self, run: &RunId) -> bool {
+        self.launchers.get(&run.cell.platform).is_some_and(|launcher| launcher.outlives_coordinator())
+    }
+
+    fn has_room(&self, cell: usize) -> bool {
+        let launcher =
+            self.plan.cells.get(cell).and_then(|planned| self.launchers.get(&planned.cell.platform));
+        // A cell without a launcher is a fault that launching it reports.
+        launcher.is_none_or(|launcher| launcher.has_room())
+    }
+
+    /// Hands runs over while launchers have room. True when nothing is left to hand out.
     fn hand_out(&mut self, store: &mut Store, tell: &mut dyn FnMut(Event<'_>)) -> Result<bool, LaunchError> {
-        while let Some(worker) = (0..self.desks.len()).find(|worker| !self.running.contains_key(worker)) {
+        while self.launchers.values().any(|launcher| launcher.has_room()) {
+            let waiting = self.held.iter().position(|(cell, _)| self.has_room(*cell));
+            if let Some((cell, repeat)) = waiting.and_then(|position| self.held.remove(position)) {
+                self.launch(cell, repeat, store, tell)?;
+                continue;
+            }
             match self.schedule.take_next() {
-                Next::Run { cell, repeat } => self.launch(worker, cell, repeat, store, tell)?,
+                Next::Run { cell, repeat } if self.has_room(cell) => {
+                    self.launch(cell, repeat, store, tell)?
+                }
+                Next::Run { cell, repeat } => self.held.push_back((cell, repeat)),
                 Next::Wait => return Ok(false),
-                Next::Done => return Ok(true),
+                Next::Done => return Ok(self.held.is_empty()),
             }
         }
         Ok(false)
@@ -258,7 +286,6 @@ impl Coordinator<'_> {
 
     fn launch(
         &mut self,
-        worker: usize,
         cell: usize,
         repeat: u32,
         store: &mut Store,
@@ -278,39 +305,19 @@ impl Coordinator<'_> {
             relative = assay_store::relative_run_directory(&run);
             directory = store.run_directory(&relative);
         }
-        let paths = RunPaths { assay: &self.options.assay, run_directory: &directory };
-        let invocation = self
-            .plan
-            .invocation(cell, repeat, &paths)
-            .map_err(|error| LaunchError::Prepare(error.to_string()))?;
-        let reader =
-            self.options.readers.get(&run.cell.platform).cloned().ok_or_else(|| {
-                LaunchError::Prepare(format!("platform `{}` has no reader", run.cell.platform))
-            })?;
-        let first_metric_in_s = self.usual_first_metric(cell, &invocation);
-        let job = Job {
-            run: run.clone(),
-            campaign: self.plan.name.clone(),
-            settings: planned.settings.clone(),
-            invocation,
-            write_sample: self.options.write_sample,
-            warmup: if self.warmed.insert(cell) { self.plan.warmup() } else { 0 },
-            directory,
-            record: store.directory().to_owned(),
-            permissions: store.permissions(),
-            secrets: Arc::clone(&self.secrets),
-            reader,
-        };
+        let warmup = if self.warmed.insert(cell) { self.plan.warmup() } else { 0 };
+        let job = job(self.plan, store, self.options, &self.secrets, cell, &run, &relative, warmup)?;
+        let first_metric_in_s = self.usual_first_metric(cell, &job.invocation);
         // Written before the process can exist, so that a killed coordinator's successor knows to look for it.
         store.append(&Entry::Launching { run: run.clone(), at: now(), directory: relative })?;
-        let desk = self.desks.get(worker).ok_or(LaunchError::Worker)?;
-        desk.send(job).map_err(|_| LaunchError::Worker)?;
+        let launcher = self.launchers.get_mut(&run.cell.platform).ok_or(LaunchError::Worker)?;
+        launcher.start(job)?;
         if self.certain == 0 {
             tell(Event::Added { runs: 1 });
         }
         self.certain = self.certain.saturating_sub(1);
         tell(Event::Started { run: &run, cell, first_metric_in_s });
-        self.running.insert(worker, Active { run, cell });
+        self.running.insert(run, cell);
         Ok(())
     }
 
@@ -328,25 +335,25 @@ impl Coordinator<'_> {
 
     fn take(
         &mut self,
-        worker: usize,
+        run: RunId,
         report: Report,
         store: &mut Store,
         tell: &mut dyn FnMut(Event<'_>),
     ) -> Result<(), LaunchError> {
         match report {
             Report::Message(message) => {
-                let Some(active) = self.running.get(&worker) else { return Ok(()) };
+                let Some(cell) = self.running.get(&run).copied() else { return Ok(()) };
                 match message {
-                    Message::Started { pid } => store.append(&started(&active.run, pid, self.options))?,
+                    Message::Started { pid } => store.append(&started(&run, pid, self.options))?,
+                    Message::Warning(text) => tell(Event::Warning(text)),
                     Message::Progress { progress, first_metric_in_s } => {
-                        let Active { run, cell } = active;
-                        tell(Event::Progress { run, cell: *cell, progress: &progress, first_metric_in_s });
+                        tell(Event::Progress { run: &run, cell, progress: &progress, first_metric_in_s });
                     }
                 }
             }
             Report::Done(result) => {
-                let Some(active) = self.running.remove(&worker) else { return Ok(()) };
-                self.finish(active, (*result)?, store, tell)?;
+                let Some(cell) = self.running.remove(&run) else { return Ok(()) };
+                self.finish(run, cell, (*result)?, store, tell)?;
             }
         }
         Ok(())
@@ -354,12 +361,12 @@ impl Coordinator<'_> {
 
     fn finish(
         &mut self,
-        active: Active,
+        run: RunId,
+        cell: usize,
         result: RunResult,
         store: &mut Store,
         tell: &mut dyn FnMut(Event<'_>),
     ) -> Result<(), LaunchError> {
-        let Active { run, cell } = active;
         let entry = Entry::Finished { run, result: Box::new(result) };
         store.commit(&entry)?;
         let Entry::Finished { run, result } = &entry else { return Ok(()) };
@@ -390,35 +397,123 @@ fn started(run: &RunId, pid: u32, options: &Options) -> Entry {
     }
 }
 
-fn worker_thread(
-    number: usize,
-    is_one_of_many: bool,
-    jobs: &Receiver<Job>,
-    reports: &Sender<(usize, Report)>,
-    interrupt: &Interrupt,
-) {
-    let mut group = None;
-    while let Ok(job) = jobs.recv() {
-        // What a single worker's runs leave behind is theirs without a group, too. A run whose memory is measured has
-        // a group of its own, which cannot be inside of another kind.
-        if is_one_of_many && group.is_none() && !job.invocation.group_memory {
-            group = Some(worker_group::enter(&job.record));
-        }
-        // A coordinator that no longer listens has given up; the job's result then goes nowhere.
-        let mut tell = |message| drop(reports.send((number, Report::Message(message))));
-        let result = worker::work(&job, interrupt, &mut tell);
-        if reports.send((number, Report::Done(Box::new(result)))).is_err() {
-            return;
-        }
+/// The launcher of each platform of the plan.
+fn launchers(
+    plan: &Plan,
+    store: &Store,
+    options: &Options,
+) -> Result<BTreeMap<String, Box<dyn Launcher>>, LaunchError> {
+    let mut launchers: BTreeMap<String, Box<dyn Launcher>> = BTreeMap::new();
+    for platform in &plan.platforms {
+        let launcher: Box<dyn Launcher> = match batch::launcher(platform, store)? {
+            Some(launcher) => Box::new(launcher),
+            None => Box::new(local::LocalLauncher::new(options.jobs, &options.interrupt)),
+        };
+        launchers.insert(platform.name.clone(), launcher);
     }
+    Ok(launchers)
 }
 
-fn open_session(store: &mut Store, options: &Options, secrets: &Secrets) -> Result<(), StoreError> {
+/// Takes up the runs that an earlier coordinator submitted to schedulers. Those that no job has begun are closed, so
+/// that they are submitted again.
+fn adopt(
+    plan: &Plan,
+    store: &mut Store,
+    options: &Options,
+    secrets: &Arc<Secrets>,
+    launchers: &mut BTreeMap<String, Box<dyn Launcher>>,
+) -> Result<BTreeMap<RunId, usize>, LaunchError> {
+    let submitted = store.state().open_runs.iter();
+    let submitted: Vec<(RunId, OpenRun)> = submitted.map(|(run, open)| (run.clone(), open.clone())).collect();
+    let mut adopted = BTreeMap::new();
+    let mut by_platform: BTreeMap<String, Vec<(Job, Submission)>> = BTreeMap::new();
+    for (run, open) in submitted {
+        let Some(submission) = open.submission else { continue };
+        let cell = plan.cells.iter().position(|planned| planned.cell == run.cell);
+        let (Some(cell), Some(_)) = (cell, launchers.get(&submission.platform)) else {
+            // Its cell is no longer planned: what its job may still do is of no use.
+            close(store, run)?;
+            continue;
+        };
+        let job = job(plan, store, options, secrets, cell, &run, &open.directory, 0)?;
+        adopted.insert(run, cell);
+        by_platform.entry(submission.platform.clone()).or_default().push((job, submission));
+    }
+    for (platform, runs) in by_platform {
+        let Some(launcher) = launchers.get_mut(&platform) else { continue };
+        for run in launcher.adopt(runs)? {
+            adopted.remove(&run);
+            close(store, run)?;
+        }
+    }
+    Ok(adopted)
+}
+
+/// Closes a run that is to be made again.
+fn close(store: &mut Store, run: RunId) -> Result<(), StoreError> {
+    let result = RunResult::bare(Status::Interrupted, now());
+    store.append(&Entry::Finished { run, result: Box::new(result) })
+}
+
+/// All that a launcher needs to make a run.
+#[expect(clippy::too_many_arguments, reason = "a run is the meeting point of plan, record and options")]
+fn job(
+    plan: &Plan,
+    store: &Store,
+    options: &Options,
+    secrets: &Arc<Secrets>,
+    cell: usize,
+    run: &RunId,
+    relative: &str,
+    warmup: u32,
+) -> Result<Job, LaunchError> {
+    let prepare = |what: String| LaunchError::Prepare(what);
+    let planned = plan.cells.get(cell).ok_or_else(|| prepare("no such cell".to_owned()))?;
+    let directory = store.run_directory(relative);
+    let there = plan.platform(cell).and_then(|platform| batch::paths_there(platform, store, relative));
+    let (assay, run_directory) = match &there {
+        Some((assay, run_directory)) => (assay.as_path(), run_directory.as_path()),
+        None => (options.assay.as_path(), directory.as_path()),
+    };
+    let paths = RunPaths { assay, run_directory };
+    let mut invocation =
+        plan.invocation(cell, run.repeat, &paths).map_err(|error| prepare(error.to_string()))?;
+    if let Some((_, run_directory)) = &there {
+        invocation.directory.clone_from(run_directory);
+    }
+    let reader = options.readers.get(&run.cell.platform).cloned();
+    let reader = reader.ok_or_else(|| prepare(format!("platform `{}` has no reader", run.cell.platform)))?;
+    Ok(Job {
+        run: run.clone(),
+        campaign: plan.name.clone(),
+        settings: planned.settings.clone(),
+        invocation,
+        write_sample: options.write_sample,
+        resources: plan.resources(cell),
+        expected_s: plan.expected_s(cell),
+        warmup,
+        directory,
+        there: there.map(|(_, run_directory)| run_directory),
+        record: store.directory().to_owned(),
+        permissions: store.permissions(),
+        secrets: Arc::clone(secrets),
+        reader,
+    })
+}
+
+fn open_session(
+    plan: &Plan,
+    store: &mut Store,
+    options: &Options,
+    secrets: &Secrets,
+) -> Result<(), StoreError> {
+    let mut environment = environment::recorded(secrets, &options.keep_environment);
+    environment.extend(provenance::facts(plan));
     store.append(&Entry::Session {
         at: now(),
         pid: std::process::id(),
         machine: Box::new(options.machine.clone()),
-        environment: environment::recorded(secrets, &options.keep_environment),
+        environment,
         directory: std::env::current_dir().unwrap_or_default().display().to_string(),
         program: options.program.clone(),
     })
@@ -427,7 +522,9 @@ fn open_session(store: &mut Store, options: &Options, secrets: &Secrets) -> Resu
 /// Ends what a dead coordinator left running, and closes its open runs, so that they are run again.
 fn end_orphans(store: &mut Store, tell: &mut dyn FnMut(Event<'_>)) -> Result<usize, LaunchError> {
     let record: &Path = store.directory();
-    let open: Vec<RunId> = store.state().open_runs.keys().cloned().collect();
+    // Runs that were submitted to a scheduler go on without a coordinator.
+    let here = store.state().open_runs.iter().filter(|(_, open)| open.submission.is_none());
+    let open: Vec<RunId> = here.map(|(run, _)| run.clone()).collect();
     let mut ended = 0;
     if !open.is_empty() {
         let tokens: Vec<String> = open.iter().map(|run| orphan::token(record, run)).collect();
@@ -436,8 +533,7 @@ fn end_orphans(store: &mut Store, tell: &mut dyn FnMut(Event<'_>)) -> Result<usi
     // Some may have no mark: they were started with an empty environment.
     ended += worker_group::end_abandoned(record);
     for run in open {
-        let result = RunResult::bare(Status::Interrupted, now());
-        store.append(&Entry::Finished { run, result: Box::new(result) })?;
+        close(store, run)?;
     }
     if ended > 0 {
         let processes = if ended == 1 { "process" } else { "processes" };

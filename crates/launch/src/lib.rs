@@ -1,10 +1,15 @@
-//! Runs a plan on this machine. Emits events and prints nothing.
+//! Runs a plan on this machine or through a scheduler. Emits events and prints nothing.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `coordinator.rs` | the one that hands out runs, writes the journal and tells what happens |
 //! | `standing.rs` | what a record already has of a plan |
+//! | `provenance.rs` | commit, driver, container and packages behind a session |
+//! | `surroundings.rs` | what else the machine did during a run |
 //! | `schedule.rs` | which run comes next: rounds, repeats, precision, budget |
+//! | `launcher.rs` | the one trait that starts runs |
+//! | `local.rs` | runs as processes of this machine |
+//! | `batch.rs`, `batch/` | runs as jobs of a scheduler, here or over ssh |
 //! | `worker.rs` | one run from its directory to its result |
 //! | `process.rs` | one process: group, streams, timeout, usage |
 //! | `replay.rs`, `pace.rs` | a recorded log played instead of a process, by the log's own clock |
@@ -19,6 +24,7 @@
 //! | `pin.rs`, `group.rs`, `sys.rs` | CPUs, control groups, waiting for a child |
 //! | `probe.rs`, `noise.rs`, `tools.rs` | this machine, what makes it noisy, what is installed |
 
+pub mod batch;
 mod capture;
 pub mod coordinator;
 pub mod environment;
@@ -26,18 +32,22 @@ pub mod follow;
 mod followed;
 pub mod group;
 pub mod interrupt;
+pub mod launcher;
 mod leftover;
+pub mod local;
 pub mod noise;
 pub mod orphan;
 pub mod pace;
 mod pin;
 pub mod probe;
 pub mod process;
+pub mod provenance;
 pub mod replay;
 pub mod schedule;
 pub mod script;
 mod standing;
 mod steps;
+mod surroundings;
 mod sys;
 pub mod tools;
 mod watcher;
@@ -49,4 +59,4 @@ pub use interrupt::Interrupt;
 pub use schedule::Only;
 
 /// The launchers of this version, by the names that platforms use.
-pub const LAUNCHERS: &[&str] = &["local", assay_campaign::REPLAY];
+pub const LAUNCHERS: &[&str] = &["local", "slurm", "pbs", assay_campaign::REPLAY];

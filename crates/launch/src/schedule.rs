@@ -126,6 +126,14 @@ impl<'a> Schedule<'a> {
         }
     }
 
+    /// A run of an earlier coordinator goes on.
+    pub fn adopt(&mut self, cell: usize, repeat: u32) {
+        self.running += 1;
+        if let Some(progress) = self.cells.get_mut(cell) {
+            progress.done.insert(repeat);
+        }
+    }
+
     /// A run ended for good, with its value of the headline if it succeeded and has one.
     pub fn ended(&mut self, cell: usize, repeat: u32, value: Option<f64>) {
         self.running = self.running.saturating_sub(1);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use assay_campaign::Invocation;
+use assay_campaign::{Invocation, Resources};
 use assay_evidence::{Progress, Readers};
 use assay_model::platform::ErrorHint;
 use assay_model::{
@@ -18,6 +18,7 @@ use assay_store::secrets::Secrets;
 use crate::interrupt::Interrupt;
 use crate::process::{self, Spec};
 use crate::replay::WriteSample;
+use crate::surroundings::CpuTimes;
 use crate::watcher::Watcher;
 use crate::{orphan, replay, script, steps};
 
@@ -41,10 +42,16 @@ pub struct Job {
     pub invocation: Invocation,
     /// Writes generated logs that are replayed.
     pub write_sample: WriteSample,
+    /// What it asks of its platform.
+    pub resources: Resources,
+    /// How many seconds it is expected to take, where that is known.
+    pub expected_s: Option<f64>,
     /// How often it is run before, unmeasured.
     pub warmup: u32,
     /// The run directory.
     pub directory: PathBuf,
+    /// The run directory on the host where the run is made, if that is another one.
+    pub there: Option<PathBuf>,
     /// The record's directory.
     pub record: PathBuf,
     /// Who may read what is written into the run directory.
@@ -62,6 +69,8 @@ pub enum Message {
         /// Its number.
         pid: u32,
     },
+    /// Something the user should know.
+    Warning(String),
     /// The run has come further.
     Progress {
         /// How far.
@@ -100,6 +109,7 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
     }
     let lost = |source| WorkError { path: job.directory.join("stdout.log").display().to_string(), source };
     let started_at = now();
+    let cpu_before = CpuTimes::now();
     let mut watcher = Watcher::new(job, interrupt, tell);
     let recording = job.invocation.recording.as_ref();
     let ended = match recording {
@@ -128,6 +138,11 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
     let cleaned = steps::cleanup(job, interrupt);
     let status = concluded(ended.status, seen.findings.status.as_ref());
     let mut observations = ended.usage.as_ref().map(measured).unwrap_or_default();
+    if recording.is_none()
+        && let (Some(before), Some(after), Some(usage)) = (cpu_before, CpuTimes::now(), &ended.usage)
+    {
+        observations.extend(before.others_since(&after, usage));
+    }
     observations.extend(seen.findings.observations);
     let mut result = RunResult {
         usage: ended.usage,
@@ -179,7 +194,7 @@ fn back_pressure(full_s: f64, result: &RunResult) -> Option<String> {
 }
 
 /// Whether a value can be written to the journal, which knows no infinite numbers.
-fn is_writable(value: &Value) -> bool {
+pub(crate) fn is_writable(value: &Value) -> bool {
     !matches!(value, Value::Float(number) if !number.is_finite())
 }
 
@@ -201,7 +216,7 @@ pub(crate) fn spec(job: &Job, script: &Path) -> Spec {
 /// How a run ended, by its process and by what its output tells. Exit codes are believed: output never turns a bad end
 /// into a good one, except that a script that ends badly because its own bound was missed still has valid numbers. Where
 /// both tell of a bad end, what the output says tells more than a number. A replayed run has no exit code.
-fn concluded(own: Status, told: Option<&Status>) -> Status {
+pub(crate) fn concluded(own: Status, told: Option<&Status>) -> Status {
     match (&own, told) {
         (
             Status::Failed { failure: Failure::Exit { .. } },
@@ -217,7 +232,7 @@ fn concluded(own: Status, told: Option<&Status>) -> Status {
 }
 
 /// What to tell where a run ended well and its output says that it did not.
-fn contradiction(status: &Status, told: Option<&Status>) -> Option<String> {
+pub(crate) fn contradiction(status: &Status, told: Option<&Status>) -> Option<String> {
     let told = told.filter(|told| !told.is_usable() && **told != Status::Truncated)?;
     (*status == Status::Succeeded).then(|| {
         format!("the exit code is 0, but the output says: {told}; look at it before using the numbers")
@@ -230,7 +245,7 @@ pub fn now() -> f64 {
 }
 
 /// Makes the run directory with all that is needed to redo the run by hand. Gives the script's path.
-fn prepare(job: &Job) -> Result<PathBuf, WorkError> {
+pub(crate) fn prepare(job: &Job) -> Result<PathBuf, WorkError> {
     let failed = |path: &Path| {
         let path = path.display().to_string();
         move |source| WorkError { path, source }
@@ -265,7 +280,7 @@ fn measured(usage: &Usage) -> Vec<Observation> {
     all
 }
 
-fn hints(status: &Status, left_processes: bool, tail: &[u8], known: &[ErrorHint]) -> Vec<String> {
+pub(crate) fn hints(status: &Status, left_processes: bool, tail: &[u8], known: &[ErrorHint]) -> Vec<String> {
     let mut hints = Vec::new();
     if left_processes {
         hints.push(

@@ -23,7 +23,7 @@ mod connections;
 mod plan;
 mod render;
 mod reply;
-mod request;
+pub(crate) mod request;
 mod schedule;
 mod sends;
 mod serve;

@@ -1,7 +1,7 @@
 //! One HTTP/1.1 connection: hyper speaks the protocol, this file moves it along whenever its socket is ready. There is no
 //! runtime and nothing is woken: whoever owns the connection calls [`Connection::drive`].
 
-mod chunks;
+pub(crate) mod chunks;
 mod line;
 
 use std::cell::{Cell, RefCell};

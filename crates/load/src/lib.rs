@@ -13,6 +13,7 @@
 //! | `tls.rs`, `connection.rs` | TLS and HTTP/1.1 over such a socket |
 //! | `exchange.rs` | one request while it goes on: bytes and stamps |
 //! | `sse.rs`, `answer.rs` | what the bytes say: events, chunks, usage, faults |
+//! | `hostile.rs` | the parts that read strangers' bytes, for fuzzing |
 //! | `fault.rs` | everything that can go wrong with a request, by kind, with its hint |
 //! | `metrics.rs`, `metrics/` | what a server counts itself, before and after |
 //! | `record.rs`, `record/` | finished requests, and the file they are kept in |
@@ -25,6 +26,8 @@ pub mod clock;
 mod connection;
 mod exchange;
 pub mod fault;
+#[doc(hidden)]
+pub mod hostile;
 pub mod metrics;
 pub mod pacer;
 pub mod prompts;

@@ -172,9 +172,10 @@ pub struct SettingFact {
 }
 
 /// The names of phases.
-pub const PHASES: [&str; 12] = [
+pub const PHASES: [&str; 13] = [
     "submit",
     "queue",
+    "run",
     "image_build",
     "compile",
     "schedule",

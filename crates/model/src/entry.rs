@@ -9,7 +9,8 @@ use crate::{CellId, Gate, Layout, Machine, Metric, RunId, RunResult, Settings};
 /// The version of the journal's schema that this program writes. It opens this version and every older one.
 ///
 /// 2: `accepted_damage` and `scrubbed` entries.
-pub const SCHEMA_VERSION: u32 = 2;
+/// 3: `submitting` and `submitted` entries.
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// One line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -66,6 +67,25 @@ pub enum Entry {
         start_ticks: u64,
         /// The boot that the ticks count from.
         boot: String,
+    },
+    /// Runs are about to be submitted to a scheduler: their job may exist from here on. The job has the submission's
+    /// name, so that it is found even if the answer of the scheduler was lost.
+    Submitting {
+        /// The submission's name, which no other of the record has.
+        submission: String,
+        /// When, in seconds since 1970 UTC.
+        at: f64,
+        /// The platform.
+        platform: String,
+        /// The runs of each task of the job array, in the order they are made. A plain job has one task.
+        tasks: Vec<Vec<RunId>>,
+    },
+    /// The scheduler accepted a submission.
+    Submitted {
+        /// Which.
+        submission: String,
+        /// The scheduler's name of the job.
+        job: String,
     },
     /// A run ended. Written and synced before the run is shown.
     Finished {

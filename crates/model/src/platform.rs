@@ -11,8 +11,14 @@ pub struct Platform {
     pub name: String,
     /// One line on what it is.
     pub summary: String,
-    /// How runs are started there: `local`, or a launcher of a later version.
+    /// How runs are started there: `local`, `slurm`, `pbs`, `replay`.
     pub launcher: String,
+    /// The host whose scheduler is used, as ssh names it; none for this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// How jobs are submitted, where a scheduler starts runs.
+    #[serde(default, skip_serializing_if = "BatchSettings::is_default")]
+    pub batch: BatchSettings,
     /// Hardware facts and limits; what is absent is not checked (for `local` it is probed).
     pub limits: Limits,
     /// Environment variables set for every run there.
@@ -21,6 +27,83 @@ pub struct Platform {
     pub dialect: Option<String>,
     /// Hints for error texts in logs.
     pub hints: Vec<ErrorHint>,
+}
+
+/// How jobs are submitted to a scheduler, or started on another host.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BatchSettings {
+    /// The account or project that is charged.
+    pub account: Option<String>,
+    /// The partition (Slurm) or queue (PBS).
+    pub partition: Option<String>,
+    /// The quality of service.
+    pub qos: Option<String>,
+    /// Features that nodes must have.
+    pub constraint: Option<String>,
+    /// The reservation to run in.
+    pub reservation: Option<String>,
+    /// Whether jobs share their nodes with nobody.
+    pub exclusive: bool,
+    /// The option that requests accelerators, with `{devices}` for their number on each node.
+    pub devices: Option<String>,
+    /// File systems that jobs need, as PBS at some sites requires.
+    pub filesystems: Option<String>,
+    /// Further options of the submission, one each.
+    pub options: Vec<String>,
+    /// Shell lines at the beginning of every job, for example `module load`.
+    pub setup: Vec<String>,
+    /// What starts the run's script on the nodes, for example `srun --mpi=pmix`; without it, `srun` where a run has
+    /// several tasks or nodes.
+    pub start: Option<String>,
+    /// The time limit of a run, in seconds; without it, the campaign's timeout.
+    pub time_s: Option<f64>,
+    /// How many runs share one job, one after the other.
+    pub pack: u32,
+    /// Runs share a job up to this many expected seconds.
+    pub pack_time_s: Option<f64>,
+    /// The most tasks of a job array.
+    pub array: u32,
+    /// The most jobs in the queue at once; without it, 200, and 1 where no scheduler hands out nodes.
+    pub queued: Option<u32>,
+    /// The shortest time between two looks at the queue, in seconds.
+    pub poll_s: f64,
+    /// Where run directories are made on another host.
+    pub directory: Option<String>,
+    /// The path of this program on another host.
+    pub assay: Option<String>,
+}
+
+impl BatchSettings {
+    fn is_default(&self) -> bool {
+        *self == BatchSettings::default()
+    }
+}
+
+impl Default for BatchSettings {
+    fn default() -> BatchSettings {
+        BatchSettings {
+            account: None,
+            partition: None,
+            qos: None,
+            constraint: None,
+            reservation: None,
+            exclusive: false,
+            devices: None,
+            filesystems: None,
+            options: Vec::new(),
+            setup: Vec::new(),
+            start: None,
+            time_s: None,
+            pack: 1,
+            pack_time_s: None,
+            array: 100,
+            queued: None,
+            poll_s: 1.0,
+            directory: None,
+            assay: None,
+        }
+    }
 }
 
 /// Hardware facts and limits of a platform.

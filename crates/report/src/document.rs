@@ -2,6 +2,7 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `document/audited.rs` | an audit as a section |
 //! | `document/write_up.rs` | studies to a document |
 //! | `document/figures.rs` | studies to figures |
 //! | `document/sentences.rs` | an answer in two or three sentences |
@@ -9,6 +10,7 @@
 //! | `document/markdown.rs` | Markdown with figures beside it |
 //! | `document/latex.rs` | LaTeX with booktabs |
 
+mod audited;
 mod figures;
 mod html;
 mod latex;
@@ -16,11 +18,12 @@ mod markdown;
 mod sentences;
 mod write_up;
 
-pub use figures::{figures, trace};
+pub use audited::audit_section;
+pub use figures::{figures, timelines as timeline_figure, trace};
 pub use html::{body, html};
 pub use latex::latex;
 pub use markdown::markdown;
-pub use sentences::{label, sentences};
+pub use sentences::{label, label_of, sentences};
 pub use write_up::{comparison_section, record_sections, write_up};
 
 use crate::figure::{self, CellDots, Forest, Heat, Plot, Points, TimelineRow, Trace};
@@ -81,11 +84,13 @@ pub struct DataTable {
     pub table: Table,
     /// What each row rests on: count, interval, command, source line.
     pub abouts: Vec<Vec<String>>,
+    /// The column whose numbers open what a row rests on.
+    pub main: usize,
 }
 
 impl From<Table> for DataTable {
     fn from(table: Table) -> DataTable {
-        DataTable { table, abouts: Vec::new() }
+        DataTable { table, ..DataTable::default() }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::markup::Markup;
 use crate::table::{Align, Table, Tone};
 
 /// The style sheet of pages.
-const STYLE: &str = include_str!("page.css");
+pub const STYLE: &str = include_str!("page.css");
 
 /// A whole page. The header stays in sight.
 pub fn page(title: &str, header: impl FnOnce(&mut Markup), body: impl FnOnce(&mut Markup)) -> String {

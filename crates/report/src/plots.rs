@@ -2,7 +2,7 @@
 
 use crate::figure::{CellDots, Forest, ratio_words};
 use crate::number::{Scale, single};
-use crate::words::{clean, shorten};
+use crate::words::{clean, squeeze};
 use unicode_width::UnicodeWidthStr;
 
 /// The most rows that a text plot has.
@@ -39,7 +39,7 @@ pub fn cells(figure: &CellDots, width: usize) -> Vec<String> {
                 _ => '●',
             })
             .collect();
-        let label = shorten(&clean(&row.label), most_label);
+        let label = squeeze(&clean(&row.label), most_label);
         let padding = " ".repeat(most_label.saturating_sub(label.width()));
         lines.push(format!("  {padding}{label} │{drawn}│ n = {}", row.values.len()));
     }
@@ -87,7 +87,7 @@ pub fn ratios(figure: &Forest, width: usize) -> Vec<String> {
         if let Some(letter) = strip.get_mut(place(row.ratio)) {
             *letter = '●';
         }
-        let label = shorten(&clean(&row.label), most_label);
+        let label = squeeze(&clean(&row.label), most_label);
         let padding = " ".repeat(most_label.saturating_sub(label.width()));
         format!("  {padding}{label} {}  {}", strip.into_iter().collect::<String>(), ratio_words(row))
     };

@@ -58,6 +58,38 @@ pub fn shorten(text: &str, width: usize) -> String {
     cut
 }
 
+/// The text, cut in its middle where it is wider than it may be: names of cells differ at their ends.
+pub fn squeeze(text: &str, width: usize) -> String {
+    if text.width() <= width || width < 8 {
+        return shorten(text, width);
+    }
+    let head = take(text, width * 2 / 5).0.trim_end();
+    let room = width - head.width() - 1;
+    let tail = text.char_indices().map(|(start, _)| text.split_at(start).1).find(|tail| tail.width() <= room);
+    format!("{head}…{}", tail.unwrap_or_default().trim_start())
+}
+
+/// Labels without the parts that all of them share: what is left distinguishes them.
+pub fn distinguishing(labels: &mut [&mut String]) {
+    let shared = |part: &str, labels: &[&mut String]| {
+        labels.iter().all(|label| label.split(',').any(|other| other.trim() == part.trim()))
+    };
+    if labels.len() < 2 {
+        return;
+    }
+    let shortened: Vec<String> = labels
+        .iter()
+        .map(|label| {
+            let own: Vec<&str> =
+                label.split(',').filter(|part| !shared(part, labels)).map(str::trim).collect();
+            if own.is_empty() { (*label).clone() } else { own.join(", ") }
+        })
+        .collect();
+    for (label, short) in labels.iter_mut().zip(shortened) {
+        **label = short;
+    }
+}
+
 /// The longest beginning that fits the width, and the rest. The width of a text is not the sum of the widths of its
 /// letters, so it is measured as a whole.
 fn take(text: &str, width: usize) -> (&str, &str) {
@@ -238,6 +270,13 @@ mod tests {
     #[test]
     fn long_texts_are_cut_where_they_tell_least() {
         assert_eq!(shorten("abcdef", 4), "abc…");
+        let mut labels = [
+            "mock = slots=4,ttft=20ms, streams = 1".to_owned(),
+            "mock = slots=9,ttft=20ms, streams = 1".to_owned(),
+        ];
+        distinguishing(&mut labels.iter_mut().collect::<Vec<_>>());
+        assert_eq!(labels, ["mock = slots=4", "mock = slots=9"]);
+        assert_eq!(squeeze("abcdefghijklmnop", 10), "abcd…lmnop");
         assert_eq!(clean("a\u{1b}[31mb\u{202e}"), "a [31mb ");
     }
 

@@ -74,12 +74,13 @@ pub use index::{
 pub use journal::{Damage, Flaw, Troubles};
 pub use layout::{relative_run_directory, run_directory};
 pub use list::{RecordContents, RecordSummary, list_records, record_paths, summarize};
+pub use lock::is_held;
 pub use medium::{FileMedium, Medium};
 pub use permissions::RecordPermissions;
 pub use record::{Entries, Record};
 pub use recovery::DamageReport;
 pub use remove::remove_record;
 pub use scrub::{ScrubSummary, scrub};
-pub use state::{CellState, OpenRun, Process, RunState, SessionSummary, State, StatusCounts};
+pub use state::{CellState, OpenRun, Process, RunState, SessionSummary, State, StatusCounts, Submission};
 pub use store::{Identity, Store};
 pub use time::utc;

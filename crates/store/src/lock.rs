@@ -49,7 +49,7 @@ pub(crate) fn take(record: &Path, holder: &Holder) -> Result<File, StoreError> {
 }
 
 /// Whether somebody writes the record now.
-pub(crate) fn is_held(record: &Path) -> bool {
+pub fn is_held(record: &Path) -> bool {
     regular::open(&record.join(LOCK))
         .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }

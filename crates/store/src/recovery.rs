@@ -33,7 +33,7 @@ pub(crate) struct Unrecorded {
     /// `finished` entries of runs that the journal knows as launched: the coordinator was killed before it could
     /// acknowledge them, or the line that did is damaged.
     pub(crate) unacknowledged: Vec<Entry>,
-    /// Run directories that neither the journal nor a result of their own explains.
+    /// Run directories that neither the journal nor a result of their own explains, or whose result cannot be read.
     pub(crate) without_result: u64,
 }
 
@@ -52,10 +52,11 @@ pub(crate) fn unrecorded(record: &Path, known: &mut dyn FnMut(&RunId) -> RunKnow
                 continue;
             }
             match (stored_result(&run_directory.path(), &run), state) {
-                (Some(entry), RunKnown::Open) => found.unacknowledged.push(entry),
-                (Some(entry), _) => found.lost.push(entry),
-                (None, RunKnown::No) => found.without_result += 1,
-                (None, _) => {}
+                (StoredResult::Whole(entry), RunKnown::Open) => found.unacknowledged.push(*entry),
+                (StoredResult::Whole(entry), _) => found.lost.push(*entry),
+                // A run that was killed has no result; one that cannot be read was damaged.
+                (StoredResult::Absent, RunKnown::Open) => {}
+                (StoredResult::Absent | StoredResult::Unreadable, _) => found.without_result += 1,
             }
         }
     }
@@ -85,8 +86,24 @@ pub(crate) fn restorable(found: Unrecorded, troubles: &Troubles, record: &Path) 
     Restored { entries, report }
 }
 
-/// The `finished` entry that a run directory holds, if it is whole and of this run.
-fn stored_result(directory: &Path, run: &RunId) -> Option<Entry> {
+/// What a run directory holds of its result.
+enum StoredResult {
+    /// The `finished` entry, whole and of this run.
+    Whole(Box<Entry>),
+    Unreadable,
+    Absent,
+}
+
+fn stored_result(directory: &Path, run: &RunId) -> StoredResult {
+    let exists = fs::symlink_metadata(directory.join(RESULT)).is_ok();
+    match read_result(directory, run) {
+        Some(entry) => StoredResult::Whole(Box::new(entry)),
+        None if exists => StoredResult::Unreadable,
+        None => StoredResult::Absent,
+    }
+}
+
+fn read_result(directory: &Path, run: &RunId) -> Option<Entry> {
     // A run may have put anything there.
     let line = regular::read(&directory.join(RESULT), LONGEST_LINE as u64).ok()?;
     let entry = decode(line.strip_suffix(b"\n")?).ok()?;

@@ -94,6 +94,25 @@ pub struct OpenRun {
     pub directory: String,
     /// Its process, if it got as far as having one.
     pub process: Option<Process>,
+    /// The job that it was submitted with, where a scheduler starts runs.
+    pub submission: Option<Submission>,
+}
+
+/// The place of a run in a submission to a scheduler.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Submission {
+    /// The submission's name.
+    pub name: String,
+    /// The platform.
+    pub platform: String,
+    /// When it was submitted, in seconds since 1970 UTC.
+    pub at: f64,
+    /// Which task of the job array, from 1.
+    pub task: u32,
+    /// Which of the runs that the task makes one after the other, from 0.
+    pub position: u32,
+    /// The scheduler's name of the job, if its answer was noted.
+    pub job: Option<String>,
 }
 
 /// Names one process of one boot of a machine.
@@ -171,6 +190,10 @@ impl State {
                 let process = Process { pid: *pid, start_ticks: *start_ticks, boot: boot.clone() };
                 self.start(run, process);
             }
+            Entry::Submitting { submission, at, platform, tasks } => {
+                self.submit(submission, *at, platform, tasks);
+            }
+            Entry::Submitted { submission, job } => self.note_job(submission, job),
             Entry::Finished { run, result } => self.finish(run, result),
             Entry::AcceptedDamage { .. } | Entry::Scrubbed { .. } => {}
         }
@@ -253,7 +276,12 @@ impl State {
             let usual = relative_run_directory(run) == directory;
             state.directory = (!usual).then(|| directory.into());
         }
-        let open = OpenRun { launched_at: Some(at), directory: directory.to_owned(), process: None };
+        let open = OpenRun {
+            launched_at: Some(at),
+            directory: directory.to_owned(),
+            process: None,
+            submission: None,
+        };
         self.open_runs.insert(run.clone(), open);
     }
 
@@ -262,8 +290,38 @@ impl State {
             return;
         }
         self.attempt_mut(run);
-        let lost = || OpenRun { launched_at: None, directory: relative_run_directory(run), process: None };
-        self.open_runs.entry(run.clone()).or_insert_with(lost).process = Some(process);
+        self.open_run_mut(run).process = Some(process);
+    }
+
+    /// The open run of a name, made where the line that launched it was lost.
+    fn open_run_mut(&mut self, run: &RunId) -> &mut OpenRun {
+        let lost = || OpenRun {
+            launched_at: None,
+            directory: relative_run_directory(run),
+            process: None,
+            submission: None,
+        };
+        self.open_runs.entry(run.clone()).or_insert_with(lost)
+    }
+
+    fn submit(&mut self, name: &str, at: f64, platform: &str, tasks: &[Vec<RunId>]) {
+        for (runs, task) in tasks.iter().zip(1..) {
+            for (run, position) in runs.iter().zip(0..) {
+                if !self.has_finished(run) {
+                    self.attempt_mut(run);
+                    let (name, platform) = (name.to_owned(), platform.to_owned());
+                    let submission = Submission { name, platform, at, task, position, job: None };
+                    self.open_run_mut(run).submission = Some(submission);
+                }
+            }
+        }
+    }
+
+    fn note_job(&mut self, submission: &str, job: &str) {
+        let open = self.open_runs.values_mut().filter_map(|open| open.submission.as_mut());
+        for known in open.filter(|known| known.name == submission) {
+            known.job = Some(job.to_owned());
+        }
     }
 
     fn finish(&mut self, run: &RunId, result: &RunResult) {

@@ -222,8 +222,12 @@ fn write_copy(
             }
             other => other?,
         };
-        file.write_all(line)?;
-        if sync { file.sync_data() } else { Ok(()) }
+        let written = file.write_all(line).and_then(|()| if sync { file.sync_data() } else { Ok(()) });
+        if written.is_err() {
+            // Half a copy would look like damage.
+            let _ = fs::remove_file(&path);
+        }
+        written
     };
     match write() {
         Err(error)

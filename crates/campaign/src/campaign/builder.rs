@@ -471,6 +471,7 @@ impl CampaignBuilder {
             read,
             layout,
             gates: Vec::new(),
+            own_workloads: BTreeMap::new(),
             platforms,
             warnings: Vec::new(),
         })

@@ -8,7 +8,7 @@ use super::fewer::{self, Fewer};
 use super::names::{Condition, Names};
 use crate::problem::Problem;
 use crate::quantity;
-use crate::reader::{Collector, Item, Table};
+use crate::reader::{Collector, Item, Table, Text};
 use crate::registry::Registry;
 use crate::suggest;
 
@@ -296,18 +296,22 @@ fn read_platforms(
     registry: &Registry,
     problems: &Collector<'_>,
 ) -> Vec<(Platform, Range<usize>)> {
-    let Some(item) = item else {
+    let chosen = registry.on.as_deref().map(Text::given);
+    if item.is_none() && chosen.is_none() {
         let found = registry.platforms.iter().find(|platform| platform.name == usual);
         if found.is_none() {
             let problem = Problem::error(format!("there is no platform `{usual}` to run on"));
             problems.add(problem.hint("name one by `platforms = [\"…\"]` under [run]"));
         }
         return found.map(|platform| (platform.clone(), 0..0)).into_iter().collect();
-    };
-    let texts = item.texts().unwrap_or_default();
-    if item.value.as_array().is_some_and(|list| list.is_empty()) {
-        item.problem("`platforms` names no platform: there is nowhere to run");
     }
+    let named = item.and_then(|item| {
+        if item.value.as_array().is_some_and(|list| list.is_empty()) {
+            item.problem("`platforms` names no platform: there is nowhere to run");
+        }
+        item.texts()
+    });
+    let texts = chosen.map_or_else(|| named.unwrap_or_default(), |chosen| vec![chosen]);
     let mut platforms: Vec<(Platform, Range<usize>)> = Vec::new();
     for text in texts {
         if platforms.iter().any(|(platform, _)| platform.name == text.value) {

@@ -10,7 +10,7 @@ use super::file::{self, ConfigurationFile};
 use super::names::Names;
 use super::replay::{REPLAY, Replay};
 use crate::problem::Problem;
-use crate::reader::{Collector, Table, Text};
+use crate::reader::{Collector, Item, Table, Text};
 use crate::registry::Registry;
 use crate::suggest;
 use crate::template::Template;
@@ -173,6 +173,11 @@ pub(super) fn kind<'a>(top: &mut Table<'a>, optional: bool, problems: &Collector
             .add(problem.hint("add [workload] with `command = \"…\"`; `assay init` writes a full example"));
         return None;
     };
+    given(&item)
+}
+
+/// The workload's table or, in the short form, its name.
+pub(super) fn given<'a>(item: &Item<'a>) -> Option<Given<'a>> {
     if item.value.is_str() {
         return item.text().map(Given::Name);
     }

@@ -129,7 +129,7 @@ impl Plan {
         let run = Run { plan: self, settings: &planned.settings, cell, repeat, paths };
         let lookup = |name: &str| run.value(name);
         let missing = InvocationError::Placeholder;
-        let workload = &self.workload;
+        let workload = self.workload_of(cell);
         let template = workload.command_of(&planned.settings).unwrap_or(&NO_COMMAND);
         let step = |step: &Option<Template>| step.as_ref().map(|step| step.render_shell(&lookup)).transpose();
         let words = template.words.iter().map(|word| word.render(&lookup));
@@ -251,11 +251,21 @@ impl Plan {
         hash.get(..8).and_then(|digits| u32::from_str_radix(digits, 16).ok()).unwrap_or(0) >> 1
     }
 
-    /// Renders each configuration file for the first cell and reads it again.
+    /// Renders each configuration file for the first cell of each platform and reads it again.
     pub(super) fn verify_files(&self) -> Vec<Problem> {
-        let Some(first) = self.cells.first() else { return Vec::new() };
+        let mut problems = Vec::new();
+        let mut seen = BTreeSet::new();
+        for (cell, planned) in self.cells.iter().enumerate() {
+            if seen.insert(&planned.cell.platform) {
+                problems.extend(self.verify_files_of(cell, &planned.settings));
+            }
+        }
+        problems
+    }
+
+    fn verify_files_of(&self, cell: usize, settings: &Settings) -> Vec<Problem> {
         let paths = RunPaths { assay: Path::new("assay"), run_directory: Path::new("run") };
-        let run = Run { plan: self, settings: &first.settings, cell: 0, repeat: 1, paths: &paths };
+        let run = Run { plan: self, settings, cell, repeat: 1, paths: &paths };
         let verify = |file: &crate::campaign::ConfigurationFile| {
             let reason = file.skeleton.verify(&|name| run.value(name)).err()?;
             Some(
@@ -263,7 +273,7 @@ impl Plan {
                     .at(file.place.clone()),
             )
         };
-        self.workload.files.iter().filter_map(verify).collect()
+        self.workload_of(cell).files.iter().filter_map(verify).collect()
     }
 }
 

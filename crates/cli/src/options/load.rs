@@ -10,6 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 
 use super::bench::{flag, values};
 use crate::workloads::chat;
+use crate::workloads::chat::report::ForeignFormat;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,7 +60,7 @@ pub struct LoadHow {
     /// The record to keep everything in; the default is a new `records/load-N`.
     #[arg(long, value_name = "DIRECTORY")]
     pub record: Option<PathBuf>,
-    /// Find the highest rate at which requests meet the SLOs, starting from --rate or 1.
+    /// Find the highest rate at which requests meet the SLOs, starting from --rate or 4.
     #[arg(long, conflicts_with = "self_check")]
     pub find_capacity: bool,
     /// Share of requests that must meet every SLO.
@@ -68,8 +69,8 @@ pub struct LoadHow {
     /// Highest rate to try.
     #[arg(long, value_name = "PER_SECOND", default_value_t = 10_000.0)]
     pub max_rate: f64,
-    /// Relative precision of the capacity.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
+    /// Width of the capacity's interval, relative to the capacity.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.2)]
     pub precision: f64,
     /// Measure the client itself against a built-in endpoint whose true times are known.
     #[arg(long, conflicts_with = "urls")]
@@ -80,6 +81,9 @@ pub struct LoadHow {
     /// Write requests as a table (.csv, .jsonl or .parquet), and chunks as another one beside it.
     #[arg(long, value_name = "FILE")]
     pub export: Option<PathBuf>,
+    /// Write the result file of another client instead, to the file that --export names.
+    #[arg(long, value_name = "CLIENT", value_enum, requires = "export")]
+    pub format: Option<ForeignFormat>,
     /// Write a page with the curve of latency over throughput.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,

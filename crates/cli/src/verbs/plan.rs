@@ -17,21 +17,57 @@ const MOST_ROWS: usize = 40;
 
 /// Checks and prints.
 pub fn plan(options: &options::Plan, screen: &mut Screen) -> anyhow::Result<Exit> {
-    let assembled = execute::assemble_file(&options.campaign, options.record.as_deref(), Purpose::Look)?;
+    let assembled = execute::assemble_file(
+        &options.campaign,
+        options.on.as_deref(),
+        options.record.as_deref(),
+        Purpose::Look,
+    )?;
     let plan = &assembled.plan;
     if options.json {
         screen.json(&PlanJson::new(plan, options.jobs))?;
         return Ok(Exit::Fine);
     }
+    if options.scripts {
+        return print_scripts(plan, screen);
+    }
     let most = if options.all { usize::MAX } else { MOST_ROWS };
     screen.table(&cells_table(plan, most))?;
     screen.table(&runs_table(plan, options.jobs, most))?;
     screen.problems(&plan.warnings);
+    for (platform, reason) in &assembled.unasked {
+        screen.warn(&format!(
+            "limits of `{platform}` are not checked: its scheduler cannot be asked here ({reason})"
+        ));
+    }
     for platform in plan.platforms.iter().filter(|platform| !can_start(platform)) {
         screen.warn(&format!(
             "runs on `{}` are started by `{}`, which this version cannot do: it can only plan them",
             platform.name, platform.launcher
         ));
+    }
+    Ok(Exit::Fine)
+}
+
+/// Prints the job script of every cell that a scheduler would start.
+fn print_scripts(plan: &Plan, screen: &mut Screen) -> anyhow::Result<Exit> {
+    let mut any = false;
+    for (index, planned) in plan.cells.iter().enumerate() {
+        if let Some(script) = assay_launch::batch::control::script(plan, index) {
+            let settings: Vec<String> = plan
+                .varied
+                .iter()
+                .filter_map(|name| Some(format!("{name}={}", planned.settings.get(name)?)))
+                .collect();
+            let title =
+                format!("# {} {} on {}", planned.cell.short(), settings.join(" "), planned.cell.platform);
+            screen.data(&format!("{title}\n{script}\n"))?;
+            any = true;
+        }
+    }
+    if !any {
+        screen.say("no job scripts: no platform of this campaign has a scheduler");
+        screen.hint("`--on PLATFORM` plans for another one; `assay list platforms` shows all");
     }
     Ok(Exit::Fine)
 }

@@ -1,43 +1,127 @@
-//! `tour`: small real campaigns that need nothing but this program.
+//! `tour`: one story of the field in under two minutes, told by small real campaigns that need nothing but this program.
+//! It ends with one HTML report.
 
 use std::path::{Path, PathBuf};
 
-use crate::execute::{assemble, run_and_print};
+use assay_audit::{Audit, Level};
+use assay_launch::Ending;
+use assay_report::document::{self, Part, Report, Section};
+use assay_report::study::Studies;
+use assay_report::{Block, Cell, Tone};
+use assay_store::Record;
+
+use crate::execute::{assemble, execute, exit, failed_runs};
 use crate::exit::Exit;
 use crate::options::Tour;
-use crate::records;
 use crate::screen::Screen;
+use crate::{output, records, sources, write_up};
 
-/// The campaigns, as they stand in `campaigns/`: what the first one adds to a record's name is nothing.
-const CAMPAIGNS: [(&str, &str); 5] = [
-    ("", include_str!("../../../../campaigns/tour.toml")),
-    ("-lm", include_str!("../../../../campaigns/tour-lm.toml")),
-    ("-chat", include_str!("../../../../campaigns/tour-chat.toml")),
-    ("-bert", include_str!("../../../../campaigns/tour-bert.toml")),
-    ("-mnist", include_str!("../../../../campaigns/tour-mnist.toml")),
+/// The campaigns: what each adds to a record's name, what is said before it, and its file as it stands in `campaigns/`.
+const CAMPAIGNS: [(&str, &str, &str); 3] = [
+    (
+        "train",
+        "training an image classifier at three batch sizes, six times each",
+        include_str!("../../../../campaigns/tour-train.toml"),
+    ),
+    (
+        "serve",
+        "loading two calibration endpoints whose true answer is known",
+        include_str!("../../../../campaigns/tour-serve.toml"),
+    ),
+    (
+        "log",
+        "reading generated logs of an accelerator that is not here",
+        include_str!("../../../../campaigns/tour-log.toml"),
+    ),
 ];
 
-/// Runs the tour; its records go to `records/tour`, `records/tour-lm` and so on in the current directory.
+/// A write-up with three errors in it.
+const WRITE_UP: &str = include_str!("../../../../campaigns/tour-write-up.md");
+
+/// Runs the tour; records, write-up and report go to `records/` in the current directory.
 pub fn tour(options: &Tour, screen: &mut Screen) -> anyhow::Result<Exit> {
-    let mut exit = Exit::Fine;
-    for (part, text) in CAMPAIGNS {
-        let file = PathBuf::from(format!("tour{part}.toml"));
-        let record = options.how.record.as_deref().map(|record| named(record, part));
+    let base = options.how.record.clone().unwrap_or_else(|| PathBuf::from(records::RECORDS).join("tour"));
+    let steps = CAMPAIGNS.len() + 1;
+    let mut made: Vec<Record> = Vec::new();
+    for (index, (part, what, text)) in CAMPAIGNS.into_iter().enumerate() {
+        screen.say(&format!("[{}/{steps}] {what}", index + 1));
+        let file = PathBuf::from(format!("tour-{part}.toml"));
         let campaign = records::parse(&file, text)?;
-        let record = records::of_campaign(&file, &campaign.name, record.as_deref());
-        let assembled = assemble(&campaign, record)?;
-        exit = run_and_print(&assembled, &options.how, screen)?;
-        if exit != Exit::Fine {
-            break;
+        let assembled = assemble(&campaign, named(&base, part))?;
+        let (record, outcome) = execute(&assembled, &options.how, screen)?;
+        let found = exit(&outcome, failed_runs(&record.index()?)?, &[]);
+        if outcome.ending == Ending::Interrupted || found == Exit::RunsFailed {
+            screen.say("the tour stopped here; the same command resumes it");
+            return Ok(found);
         }
-        screen.say("");
+        say_answer(&campaign.question, &record, screen)?;
+        made.push(record);
     }
-    screen.hint("`assay show --runs` lists every run, `assay init` writes a campaign of your own");
-    Ok(exit)
+    screen.say(&format!("[{steps}/{steps}] auditing a write-up that contains three errors"));
+    let file = named(&base, "write-up.md");
+    output::put(&file, WRITE_UP)?;
+    let audited = sources::audited(std::slice::from_ref(&file), &mut Screen::silent())?;
+    let section = document::audit_section(&audited.audit, &audited.documents);
+    screen.blocks(|_| findings(&audited.audit))?;
+    let report = report(&made, section, &file)?;
+    let page = named(&base, "report.html");
+    output::put(&page, &document::html(&report))?;
+    screen.data(&format!("report: {}\n", records::shown(&page)))?;
+    screen.hint(
+        "open it in a browser; `assay page` serves all records, `assay init` writes a campaign of your own",
+    );
+    Ok(Exit::Fine)
 }
 
-/// A record's directory with an addition to its name.
-fn named(record: &Path, part: &str) -> PathBuf {
-    let name = record.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    record.with_file_name(format!("{name}{part}"))
+/// Prints the question and the answer in sentences.
+fn say_answer(question: &str, record: &Record, screen: &mut Screen) -> anyhow::Result<()> {
+    let gathered = write_up::gather(std::slice::from_ref(record), &[])?;
+    let answers = gathered.studies.iter().filter_map(|study| study.answers.first());
+    let mut blocks = vec![Block::toned(2, question, Tone::Strong)];
+    for judged in answers {
+        blocks.extend(document::sentences(&judged.answer).iter().map(|sentence| Block::plain(2, sentence)));
+    }
+    blocks.push(Block::Gap);
+    Ok(screen.blocks(|_| blocks)?)
+}
+
+/// What is wrong or open, each with its line.
+fn findings(audit: &Audit) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for finding in audit.findings.iter().filter(|finding| finding.level < Level::Supported) {
+        let tone = if finding.level == Level::Contradicted { Tone::Bad } else { Tone::Doubt };
+        let line =
+            finding.sources.first().map_or_else(String::new, |source| format!("line {}:", source.line));
+        blocks.push(Block::labelled(2, Cell::toned(line, tone), vec![Cell::new(&finding.summary)]));
+    }
+    blocks.push(Block::Gap);
+    blocks
+}
+
+/// One document over all parts.
+fn report(made: &[Record], audit: Section, file: &Path) -> anyhow::Result<Report> {
+    let studies = write_up::gather(made, &[])?.studies;
+    let mut report = document::write_up(&Studies { studies, ..Studies::default() });
+    report.title = "A tour of assay".to_owned();
+    report.question = Some(
+        "Training, serving, an accelerator's log and a write-up: what do the numbers support?".to_owned(),
+    );
+    let mut audit = Section { title: "A write-up: does it follow from its own numbers?".to_owned(), ..audit };
+    let text = format!(
+        "The write-up {} has three errors on purpose. Nobody said where: the audit holds every claim against the numbers beside it.",
+        records::shown(file)
+    );
+    audit.parts.insert(0, Part::Text(text));
+    audit.parts.push(Part::Folded {
+        title: "The write-up".to_owned(),
+        parts: vec![Part::Listing { title: records::shown(file), text: WRITE_UP.to_owned() }],
+    });
+    report.sections.push(audit);
+    Ok(report)
+}
+
+/// A path with an addition to its name.
+fn named(base: &Path, part: &str) -> PathBuf {
+    let name = base.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    base.with_file_name(format!("{name}-{part}"))
 }

@@ -1,49 +1,72 @@
-//! The search for capacity: the highest rate at which requests meet their bounds with confidence.
+//! The search for capacity: the rate at which a load of a given length meets its SLOs as often as not.
 //!
-//! A rate *holds* if the lower end of Wilson's interval of the share of good requests is at least the share that is
-//! required, and *misses* if the upper end is below it. Between the two it is undecided: such a rate is tried
-//! again, its requests counted together, and does not hold if it is still undecided after a few tries. Rates are doubled or
-//! halved until one holds and one does not, then the space between them is halved (on a scale of ratios) until it is
-//! small enough. The rate that holds is tried twice before it is the answer. A rate above one that misses never counts
-//! as holding, whatever luck it had.
+//! A probe is one load at one rate. It *holds* if the share of its requests that met every SLO is at least the share that is
+//! required. Requests of one load wait in the same queue, so how many of them were good says little about the next load;
+//! whether a load holds is one independent observation. The chance to hold falls with the rate as
+//!
+//! ```text
+//! P(holds at rate r) = e + (1 − 2e) / (1 + (r / capacity)^(1 / s))
+//! ```
+//!
+//! with an unknown steepness s and a small chance e of an accident. The answer is the 95 % interval of the posterior of
+//! `capacity` on a grid, both unknowns having flat priors on a logarithmic scale (the Bayesian estimate of a threshold of
+//! Kontsevich and Tyler, Vision Research 39, 1999). Short probes first find two rates, one that holds and one that does not;
+//! then full ones are put where they say most, at and beside the present estimate, until the interval is as narrow as
+//! requested. A test below counts how often the interval covers the truth.
 
 use super::{Share, Validity};
+use crate::CONFIDENCE;
 
-/// How often an undecided rate is tried.
-const MOST_TRIES: usize = 3;
-/// How often a rate must have been tried to be the answer.
-const LEAST_TRIES: usize = 2;
-/// How often rates are doubled or halved at most.
-const MOST_STEPS: i32 = 16;
+/// The chance that a load ends on the other side by an accident that has nothing to do with its rate.
+const ACCIDENT: f64 = 0.02;
+/// The grid of the posterior: capacities and steepnesses.
+const GRID: (usize, usize) = (160, 8);
+/// The steepest and the flattest curve that is thought possible.
+const STEEPNESS: (f64, f64) = (0.02, 0.3);
+/// Fewer full probes are no answer, and more are not made.
+const PROBES: (usize, usize) = (10, 24);
+/// Short probes find two rates that are this far apart at most.
+const BRACKET: f64 = 2.0;
+/// How far apart short probes are while all of them hold, or none.
+const STEP: f64 = 4.0;
 /// Client-limited rates after which the search is given up: the client would not keep up with less either, and lower
 /// rates take ever longer.
 const MOST_CLIENT_LIMITED: usize = 4;
-/// More requests are not asked of a probe for the sake of confidence.
+/// Rates below this one take minutes a probe, and are not tried.
+const LOWEST_RATE: f64 = 0.05;
+/// More requests are not asked of a probe.
 const MOST_REQUESTS: u64 = 100_000;
-/// An end for a search that noise keeps from its end.
-const MOST_PROBES: usize = 80;
 
 /// One load at one rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Probe {
     /// Requests per second.
     pub rate: f64,
-    /// Requests that met every bound, of all.
+    /// Whether it was a short one, which only looks where to begin.
+    pub is_short: bool,
+    /// Requests that met every SLO, of all.
     pub good: Share,
     /// Whether it can be trusted.
     pub validity: Validity,
 }
 
-/// The outcome of all probes of a rate.
+/// A load to make.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProbePlan {
+    pub rate: f64,
+    pub is_short: bool,
+    /// How long requests are sent at least.
+    pub seconds: f64,
+    /// How many requests are sent at least.
+    pub requests: u64,
+}
+
+/// How a probe ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProbeOutcome {
-    /// The bounds are met with confidence.
     Holds,
-    /// They are not met, with confidence.
     Misses,
-    /// Neither is certain.
-    Undecided,
-    /// A probe that did not hold is invalid, so it does not say whether the endpoint was at fault.
+    /// It missed and is invalid, so it does not say whether the endpoint was at fault.
     ClientLimited,
 }
 
@@ -53,7 +76,6 @@ impl ProbeOutcome {
         match self {
             ProbeOutcome::Holds => "holds",
             ProbeOutcome::Misses => "misses",
-            ProbeOutcome::Undecided => "undecided",
             ProbeOutcome::ClientLimited => "client-limited",
         }
     }
@@ -62,20 +84,12 @@ impl ProbeOutcome {
 /// What a search found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Capacity {
-    /// The bounds are met at `low` and not at `high`.
-    Between {
-        /// The highest rate that holds.
-        low: f64,
-        /// The lowest rate that does not.
-        high: f64,
-    },
-    /// They are met at the highest rate that could be tried.
+    /// The capacity with its interval.
+    Between { center: f64, low: f64, high: f64 },
+    /// The SLOs are met at the highest rate that could be tried.
     AtLeast(f64),
     /// They are not met even at this rate, the lowest that was tried.
-    None {
-        /// That rate.
-        below: f64,
-    },
+    None { below: f64 },
     /// Nothing was tried, or every rate was client-limited.
     Unknown,
 }
@@ -87,26 +101,16 @@ pub struct Search {
     most: f64,
     share: f64,
     precision: f64,
+    probe_s: f64,
     probes: Vec<Probe>,
 }
 
 impl Search {
-    /// Starts at a rate and goes up to `most`; `share` of all requests must be good, and the capacity is found to a
-    /// relative precision.
-    pub fn new(begin: f64, most: f64, share: f64, precision: f64) -> Search {
-        Search { begin: begin.min(most), most, share, precision: precision.max(1e-3), probes: Vec::new() }
-    }
-
-    /// How many requests a probe needs so that it can hold although one of them misses.
-    pub fn requests_needed(&self) -> u64 {
-        let can_hold = |all: u64| {
-            Share { of: all.saturating_sub(1), all }.interval().is_some_and(|(low, _)| low >= self.share)
-        };
-        let mut all = 8;
-        while !can_hold(all) && all < MOST_REQUESTS {
-            all += all / 8;
-        }
-        all
+    /// Starts at a rate and goes up to `most`; `share` of all requests must be good, full probes take `probe_s`, and the
+    /// interval of the capacity is at most `precision` wide, relative to the capacity.
+    pub fn new(begin: f64, most: f64, share: f64, precision: f64, probe_s: f64) -> Search {
+        let precision = precision.max(1e-3);
+        Search { begin: begin.min(most), most, share, precision, probe_s, probes: Vec::new() }
     }
 
     /// All probes so far, in their order.
@@ -119,177 +123,181 @@ impl Search {
         self.probes.push(probe);
     }
 
-    /// The outcome of all probes of a rate.
-    pub fn outcome(&self, rate: f64) -> ProbeOutcome {
-        let of_rate = self.probes.iter().filter(|probe| probe.rate == rate);
-        let good = of_rate.clone().fold(Share::default(), |sum, probe| Share {
-            of: sum.of + probe.good.of,
-            all: sum.all + probe.good.all,
-        });
-        let is_client_limited = of_rate.clone().any(|probe| probe.validity == Validity::Invalid);
-        match good.interval() {
-            Some((low, _)) if low >= self.share => ProbeOutcome::Holds,
+    /// How a probe ended.
+    pub fn outcome(&self, probe: &Probe) -> ProbeOutcome {
+        let is_good = probe.good.value().is_some_and(|share| share >= self.share);
+        match probe.validity {
+            _ if is_good => ProbeOutcome::Holds,
             // The client missed requests that it sent or read late, not the endpoint.
-            Some(_) if is_client_limited => ProbeOutcome::ClientLimited,
-            Some((_, high)) if high < self.share => ProbeOutcome::Misses,
-            _ => ProbeOutcome::Undecided,
+            Validity::Invalid => ProbeOutcome::ClientLimited,
+            _ => ProbeOutcome::Misses,
         }
     }
 
-    /// The rate to try next; none if the answer is known, or cannot be known.
-    pub fn next_rate(&self) -> Option<f64> {
-        if self.probes.len() >= MOST_PROBES {
+    /// The next load to make; none if the answer is known, or cannot be known.
+    pub fn next_probe(&self) -> Option<ProbePlan> {
+        if self.limited().len() >= MOST_CLIENT_LIMITED || self.full().count() >= PROBES.1 {
             return None;
         }
-        let open = self.probes.iter().map(|probe| probe.rate).find(|rate| self.is_open(*rate));
-        if open.is_some() {
-            return open;
-        }
         match self.bracket() {
-            (None, None) => Some(self.begin).filter(|_| self.probes.is_empty()),
-            (Some(low), None) if low < self.most => Some((low * 2.0).min(self.most)),
-            (None, Some(_)) if self.is_hopeless() => None,
-            (None, Some(high)) => {
-                Some(high / 2.0).filter(|rate| *rate >= self.begin / 2.0_f64.powi(MOST_STEPS))
+            (None, None) => Some(self.short(self.begin)),
+            (Some(low), None) if low >= self.highest() => {
+                let tries = self.full().filter(|probe| probe.rate >= self.highest()).count();
+                // The highest rate counts when full probes hold there.
+                (tries < 2).then(|| self.planned(self.highest(), false))
             }
-            (Some(low), Some(high)) if high > low * (1.0 + self.precision) => Some((low * high).sqrt()),
-            (Some(low), _) => Some(low).filter(|low| self.tries(*low) < LEAST_TRIES),
+            (Some(low), None) => Some(self.short((low * STEP).min(self.highest()))),
+            (None, Some(high)) => Some(self.short(high / STEP)).filter(|plan| plan.rate >= LOWEST_RATE),
+            (Some(low), Some(high)) if high > low * BRACKET && self.full().next().is_none() => {
+                Some(self.short((low * high).sqrt()))
+            }
+            (Some(low), Some(high)) => self.next_full(low, high),
         }
+    }
+
+    /// Full probes that are still needed, as far as that can be known: the width falls with the root of their number.
+    pub fn probes_left(&self) -> Option<usize> {
+        let Capacity::Between { center, low, high } = self.capacity() else { return None };
+        let count = self.full().count();
+        let ratio = (high - low) / center / self.precision;
+        let needed = (count as f64 * ratio * ratio).ceil() as usize;
+        Some(needed.clamp(PROBES.0, PROBES.1).saturating_sub(count))
     }
 
     /// What was found.
     pub fn capacity(&self) -> Capacity {
+        if self.full().count() > 0
+            && self
+                .full()
+                .all(|probe| self.outcome(probe) == ProbeOutcome::Holds && probe.rate >= self.highest())
+        {
+            return Capacity::AtLeast(self.highest());
+        }
+        if let Some((center, low, high)) = self.posterior().filter(|_| self.full().count() >= 2) {
+            return Capacity::Between { center, low, high };
+        }
         match self.bracket() {
-            (Some(low), Some(high)) => Capacity::Between { low, high },
+            (Some(low), Some(high)) => Capacity::Between { center: (low * high).sqrt(), low, high },
             (Some(low), None) => Capacity::AtLeast(low),
-            (None, Some(below)) if self.outcome(below) != ProbeOutcome::ClientLimited => {
-                Capacity::None { below }
-            }
-            (None, _) => Capacity::Unknown,
+            (None, Some(below)) => Capacity::None { below },
+            (None, None) => Capacity::Unknown,
         }
     }
 
-    /// Whether the client and not the endpoint sets the upper end.
+    /// Whether the capacity has an interval of confidence, and not only the ends that short probes found.
+    pub fn has_interval(&self) -> bool {
+        matches!(self.capacity(), Capacity::Between { .. }) && self.full().count() >= 2
+    }
+
+    /// Whether the client and not the endpoint sets the highest rate.
     pub fn is_limited_by_client(&self) -> bool {
-        let (_, high) = self.bracket();
-        high.is_some_and(|high| self.outcome(high) == ProbeOutcome::ClientLimited)
+        !self.limited().is_empty()
     }
 
-    /// Whether every rate so far was client-limited, and they were many.
-    fn is_hopeless(&self) -> bool {
-        let mut rates: Vec<f64> = self.probes.iter().map(|probe| probe.rate).collect();
-        rates.sort_by(f64::total_cmp);
-        rates.dedup();
-        rates.len() >= MOST_CLIENT_LIMITED
-            && rates.iter().all(|rate| self.outcome(*rate) == ProbeOutcome::ClientLimited)
+    fn short(&self, rate: f64) -> ProbePlan {
+        self.planned(rate, true)
     }
 
-    /// The highest rate that holds, and the lowest that does not; the first is below the second.
+    /// A probe at a rate.
+    pub fn planned(&self, rate: f64, is_short: bool) -> ProbePlan {
+        // One request that misses must not decide, so at least as many are sent as that is possible with.
+        let least = (2.0 / (1.0 - self.share)).ceil();
+        let (seconds, requests) =
+            if is_short { ((self.probe_s / 4.0).max(1.0), 16.0) } else { (self.probe_s, least) };
+        let requests = (requests as u64).min(MOST_REQUESTS);
+        ProbePlan { rate: rounded(rate), is_short, seconds, requests }
+    }
+
+    /// The full probe that says most: at the estimate, and in turns a steepness beside it.
+    fn next_full(&self, low: f64, high: f64) -> Option<ProbePlan> {
+        let count = self.full().count();
+        let Some((center, from, to)) = self.posterior().filter(|_| count > 0) else {
+            return Some(self.planned((low * high).sqrt(), false));
+        };
+        if count >= PROBES.0 && (to - from) / center <= self.precision {
+            return None;
+        }
+        let beside = ((to / from).ln() / 4.0).min(0.2);
+        let offset = [0.0, beside, -beside][count % 3];
+        let rate = (center * offset.exp()).min(self.highest());
+        // The first few full probes know less than the short ones.
+        Some(self.planned(if count < 3 { rate.clamp(low, high) } else { rate }, false))
+    }
+
+    fn full(&self) -> impl Iterator<Item = &Probe> + Clone {
+        let counts = |probe: &&Probe| !probe.is_short && self.outcome(probe) != ProbeOutcome::ClientLimited;
+        self.probes.iter().filter(counts)
+    }
+
+    /// Rates at which the client could not keep up.
+    fn limited(&self) -> Vec<f64> {
+        let limited = self.probes.iter().filter(|probe| self.outcome(probe) == ProbeOutcome::ClientLimited);
+        limited.map(|probe| probe.rate).collect()
+    }
+
+    /// The highest rate that can be tried: below every one at which the client could not keep up.
+    fn highest(&self) -> f64 {
+        self.limited().into_iter().map(|rate| rounded(rate * 0.7)).fold(self.most, f64::min)
+    }
+
+    /// The highest rate that held and the lowest above it that did not, of all probes; those the other way round are noise.
     fn bracket(&self) -> (Option<f64>, Option<f64>) {
-        let rates = || self.probes.iter().map(|probe| probe.rate);
-        let failed =
-            rates().filter(|rate| self.outcome(*rate) != ProbeOutcome::Holds && !self.is_open(*rate));
-        let high = failed.min_by(f64::total_cmp);
-        let held = rates().filter(|rate| self.outcome(*rate) == ProbeOutcome::Holds);
-        let low = held.filter(|rate| high.is_none_or(|high| *rate < high)).max_by(f64::total_cmp);
-        (low, high)
+        let rates = |outcome| {
+            let of = move |probe: &&Probe| self.outcome(probe) == outcome;
+            self.probes.iter().filter(of).map(|probe| probe.rate)
+        };
+        let high = rates(ProbeOutcome::Misses).min_by(f64::total_cmp);
+        let low = rates(ProbeOutcome::Holds).filter(|rate| high.is_none_or(|high| *rate < high));
+        (low.max_by(f64::total_cmp), high)
     }
 
-    /// Whether a rate is undecided and is to be tried again.
-    fn is_open(&self, rate: f64) -> bool {
-        self.outcome(rate) == ProbeOutcome::Undecided && self.tries(rate) < MOST_TRIES
+    /// The capacity with its interval, from the full probes.
+    fn posterior(&self) -> Option<(f64, f64, f64)> {
+        let rates = || self.full().map(|probe| probe.rate.ln());
+        let (least, most) = (rates().min_by(f64::total_cmp)?, rates().max_by(f64::total_cmp)?);
+        let (from, to) = (least - 0.7, most + 0.7);
+        let step = (to - from) / GRID.0 as f64;
+        let observed: Vec<(f64, bool)> =
+            self.full().map(|probe| (probe.rate.ln(), self.outcome(probe) == ProbeOutcome::Holds)).collect();
+        let mut weights = vec![0.0; GRID.0];
+        for place in 0..GRID.1 {
+            let part = place as f64 / (GRID.1 - 1) as f64;
+            let steepness = STEEPNESS.0 * (STEEPNESS.1 / STEEPNESS.0).powf(part);
+            for (index, weight) in weights.iter_mut().enumerate() {
+                let capacity = from + step * (index as f64 + 0.5);
+                *weight += likelihood(&observed, capacity, steepness);
+            }
+        }
+        let total: f64 = weights.iter().sum();
+        let at = |probability: f64| {
+            let mut left = probability * total;
+            for (index, weight) in weights.iter().enumerate() {
+                if left <= *weight {
+                    return (from + step * (index as f64 + left / weight.max(f64::MIN_POSITIVE))).exp();
+                }
+                left -= weight;
+            }
+            to.exp()
+        };
+        let tail = (1.0 - CONFIDENCE) / 2.0;
+        (total > 0.0).then(|| (at(0.5), at(tail), at(1.0 - tail)))
     }
+}
 
-    fn tries(&self, rate: f64) -> usize {
-        self.probes.iter().filter(|probe| probe.rate == rate).count()
-    }
+/// The probability of what was observed: logarithms of rates, and whether they held.
+fn likelihood(observed: &[(f64, bool)], capacity: f64, steepness: f64) -> f64 {
+    let one = |(rate, held): &(f64, bool)| {
+        let holds = ACCIDENT + (1.0 - 2.0 * ACCIDENT) / (1.0 + ((rate - capacity) / steepness).exp());
+        if *held { holds } else { 1.0 - holds }
+    };
+    observed.iter().map(one).product()
+}
+
+/// Four digits are enough for a rate, and read better.
+fn rounded(rate: f64) -> f64 {
+    let scale = 10_f64.powf(3.0 - rate.log10().floor());
+    (rate * scale).round() / scale
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// An endpoint that serves `capacity` requests a second well, and no more of a higher rate.
-    fn probe(capacity: f64, rate: f64) -> Probe {
-        let all = 200_u32;
-        let share = (capacity / rate).min(1.0);
-        Probe {
-            rate,
-            good: Share { of: (share * f64::from(all)) as u64, all: all.into() },
-            validity: Validity::Valid,
-        }
-    }
-
-    fn searched(capacity: f64, mut search: Search) -> Search {
-        while let Some(rate) = search.next_rate() {
-            search.add(probe(capacity, rate));
-        }
-        search
-    }
-
-    proptest! {
-        #[test]
-        fn the_capacity_lies_in_the_answer(capacity in 0.01_f64..5000.0) {
-            let search = searched(capacity, Search::new(4.0, 20_000.0, 0.95, 0.05));
-            let Capacity::Between { low, high } = search.capacity() else { panic!("{:?}", search.capacity()) };
-            // Up to a twentieth of the requests may miss, less what confidence asks for.
-            prop_assert!(low <= capacity / 0.95 && high >= capacity * 0.99, "{low} {capacity} {high}");
-            prop_assert!(high <= low * 1.05 + 1e-9);
-            prop_assert!(search.tries(low) >= LEAST_TRIES && search.probes().len() < MOST_PROBES);
-        }
-    }
-
-    #[test]
-    fn ends_of_the_search_are_reported() {
-        let far = searched(1e9, Search::new(10.0, 100.0, 0.95, 0.05));
-        assert_eq!(far.capacity(), Capacity::AtLeast(100.0));
-        let none = searched(0.0, Search::new(10.0, 100.0, 0.95, 0.05));
-        assert!(
-            matches!(none.capacity(), Capacity::None { below } if below < 0.001),
-            "{:?}",
-            none.capacity()
-        );
-        assert_eq!(Search::new(1.0, 2.0, 0.9, 0.1).capacity(), Capacity::Unknown);
-    }
-
-    #[test]
-    fn a_probe_is_large_enough_for_its_share() {
-        let needed = |share| Search::new(1.0, 2.0, share, 0.1).requests_needed();
-        assert!((100..140).contains(&needed(0.95)) && (500..700).contains(&needed(0.99)));
-        assert_eq!(needed(1.0), Search::new(1.0, 2.0, 1.0, 0.1).requests_needed());
-    }
-
-    #[test]
-    fn few_requests_are_tried_again_and_luck_above_a_miss_does_not_count() {
-        let mut search = Search::new(10.0, 1000.0, 0.95, 0.05);
-        let good = |rate, of, all| Probe { rate, good: Share { of, all }, validity: Validity::Valid };
-        search.add(good(10.0, 40, 40));
-        assert_eq!((search.outcome(10.0), search.next_rate()), (ProbeOutcome::Undecided, Some(10.0)));
-        search.add(good(10.0, 40, 40));
-        assert_eq!((search.outcome(10.0), search.next_rate()), (ProbeOutcome::Holds, Some(20.0)));
-        search.add(good(20.0, 0, 100));
-        search.add(good(40.0, 100, 100));
-        assert_eq!(search.capacity(), Capacity::Between { low: 10.0, high: 20.0 });
-    }
-
-    #[test]
-    fn a_client_that_cannot_go_on_is_no_capacity() {
-        let mut search = Search::new(10.0, 1000.0, 0.95, 0.05);
-        search.add(probe(1e9, 10.0));
-        search.add(Probe { validity: Validity::Invalid, ..probe(1.0, 20.0) });
-        assert_eq!(search.outcome(20.0), ProbeOutcome::ClientLimited);
-        assert!(search.is_limited_by_client());
-    }
-
-    #[test]
-    fn a_client_that_spoils_everything_is_given_up() {
-        let mut search = Search::new(80.0, 1000.0, 0.95, 0.05);
-        for rate in [80.0, 40.0, 20.0, 10.0] {
-            assert_eq!(search.next_rate(), Some(rate));
-            search.add(Probe { validity: Validity::Invalid, ..probe(1.0, rate) });
-        }
-        assert_eq!((search.next_rate(), search.capacity()), (None, Capacity::Unknown));
-    }
-}
+mod tests;

@@ -97,6 +97,14 @@ struct Headers {
     client: Option<u64>,
 }
 
+/// How many bytes a whole request took, for fuzzing.
+pub(crate) fn used(bytes: &[u8]) -> Option<usize> {
+    match parse(bytes) {
+        Parsed::Whole(_, used) => Some(used),
+        Parsed::Partial { .. } | Parsed::Bad(..) => None,
+    }
+}
+
 /// Reads what is at the beginning of `bytes`.
 pub(super) fn parse(bytes: &[u8]) -> Parsed {
     let Some(head) = memchr::memmem::find(bytes, b"\r\n\r\n") else {

@@ -11,7 +11,7 @@ const LONGEST_SIZE: usize = 8;
 
 /// Where the reading of one answer is.
 #[derive(Debug)]
-pub(super) struct Chunks {
+pub(crate) struct Chunks {
     stage: Stage,
     /// Bytes that have been read and not been taken: a part of a chunk, or what is left for hyper.
     kept: Vec<u8>,
@@ -35,12 +35,12 @@ impl Default for Chunks {
 
 impl Chunks {
     /// Whether reads are for [`Chunks::take`] and not for hyper.
-    pub(super) fn are_read_here(&self) -> bool {
+    pub(crate) fn are_read_here(&self) -> bool {
         self.stage == Stage::Body
     }
 
     /// What hyper is to see of a read. A head that came whole and announces chunks is all that it sees.
-    pub(super) fn left_for_hyper<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
+    pub(crate) fn left_for_hyper<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         if self.stage != Stage::Head || bytes.is_empty() {
             return bytes;
         }
@@ -59,7 +59,7 @@ impl Chunks {
     }
 
     /// Takes the chunks out of what was kept and what was read after it, and appends what is in them. Gives their number.
-    pub(super) fn take(&mut self, bytes: &[u8], taken: &mut Vec<u8>) -> u32 {
+    pub(crate) fn take(&mut self, bytes: &[u8], taken: &mut Vec<u8>) -> u32 {
         let kept = std::mem::take(&mut self.kept);
         let joined = if kept.is_empty() { None } else { Some([&kept, bytes].concat()) };
         let mut left = joined.as_deref().unwrap_or(bytes);
@@ -83,12 +83,12 @@ impl Chunks {
     }
 
     /// Leaves the rest of the answer to hyper.
-    pub(super) fn leave(&mut self) {
+    pub(crate) fn leave(&mut self) {
         self.stage = Stage::Hyper;
     }
 
     /// Bytes that were read here and are for hyper.
-    pub(super) fn take_left(&mut self, most: usize) -> Option<Vec<u8>> {
+    pub(crate) fn take_left(&mut self, most: usize) -> Option<Vec<u8>> {
         let rest = self.kept.split_off(most.min(self.kept.len()));
         Some(std::mem::replace(&mut self.kept, rest)).filter(|left| !left.is_empty())
     }

@@ -3,7 +3,7 @@
 use assay_judge::{Answer, Comparison};
 use assay_model::{ReadRun, Settings, Unit, Value};
 
-use super::sentences::label;
+use super::sentences::{label, label_of};
 use super::{Drawing, Figure};
 use crate::figure::{
     CellDots, CellRow, Curve, Forest, Heat, Point, PointLine, Points, Ratio, TimelineRow, Trace,
@@ -11,6 +11,7 @@ use crate::figure::{
 use crate::number::percent;
 use crate::study::{ExampleRun, Judged, SeriesCourse, Study};
 use crate::timeline::timeline;
+use crate::words::distinguishing;
 
 /// Rows of a forest plot; further ones are in the table.
 const MOST_RATIOS: usize = 40;
@@ -18,6 +19,9 @@ const MOST_RATIOS: usize = 40;
 const MOST_TIMELINES: usize = 16;
 /// Series that are drawn.
 const MOST_SERIES: usize = 8;
+
+/// Settings that say how much load an endpoint gets.
+const LOAD_SETTINGS: [&str; 3] = ["streams", "rate", "concurrency"];
 
 /// The figures of a record, in the order in which they answer its question.
 pub fn figures(study: &Study) -> Vec<Figure> {
@@ -42,7 +46,7 @@ pub fn figures(study: &Study) -> Vec<Figure> {
 fn cells(judged: &Judged) -> Option<Figure> {
     let answer = &judged.answer;
     let values = |cell| judged.evidence.cells.iter().find(|evidence| evidence.cell == cell);
-    let rows: Vec<CellRow> = answer
+    let mut rows: Vec<CellRow> = answer
         .rows
         .iter()
         .filter_map(|row| {
@@ -54,6 +58,7 @@ fn cells(judged: &Judged) -> Option<Figure> {
         })
         .filter(|row| !row.values.is_empty())
         .collect();
+    distinguishing(&mut rows.iter_mut().map(|row| &mut row.label).collect::<Vec<_>>());
     if rows.iter().all(|row| row.values.len() < 2) {
         return None;
     }
@@ -70,7 +75,7 @@ fn cells(judged: &Judged) -> Option<Figure> {
 fn ratios(answer: &Answer) -> Option<Figure> {
     let best = answer.rows.get(answer.best?)?;
     let samples = |row: &assay_judge::Row| row.estimate.as_ref().map_or(0, |estimate| estimate.samples);
-    let rows: Vec<Ratio> = answer
+    let mut rows: Vec<Ratio> = answer
         .rows
         .iter()
         .filter_map(|row| {
@@ -85,6 +90,7 @@ fn ratios(answer: &Answer) -> Option<Figure> {
         })
         .take(MOST_RATIOS)
         .collect();
+    distinguishing(&mut rows.iter_mut().map(|row| &mut row.label).collect::<Vec<_>>());
     (!rows.is_empty()).then(|| Figure {
         caption: "Ratios with their intervals. An interval that touches the band leaves the difference open."
             .to_owned(),
@@ -199,6 +205,7 @@ fn over_setting(judged: &Judged) -> Option<Figure> {
             None => lines.push(PointLine { label, points: vec![point] }),
         }
     }
+    distinguishing(&mut lines.iter_mut().map(|line| &mut line.label).collect::<Vec<_>>());
     for line in &mut lines {
         line.points.sort_by(|a, b| a.x.total_cmp(&b.x));
     }
@@ -274,21 +281,29 @@ fn latency(study: &Study) -> Option<Figure> {
     };
     let rate = named(&["output_throughput", "request_throughput"])?;
     let delay = named(&["ttft.median", "e2e.median", "ttft.p99"])?;
-    let mut points: Vec<Point> = rate
-        .answer
-        .rows
-        .iter()
-        .filter_map(|row| {
-            let other = delay.answer.rows.iter().find(|other| other.cell == row.cell)?;
-            let (across, up) = (row.estimate.as_ref()?, other.estimate.as_ref()?);
-            let ends = (up.samples > 1).then_some((up.low, up.high));
-            Some(Point { x: across.center, center: up.center, ends, samples: up.samples, note: label(row) })
-        })
-        .collect();
-    if points.len() < 2 {
+    let mut lines: Vec<PointLine> = Vec::new();
+    for row in &rate.answer.rows {
+        let other = delay.answer.rows.iter().find(|other| other.cell == row.cell);
+        let Some((across, up)) = row.estimate.as_ref().zip(other.and_then(|other| other.estimate.as_ref()))
+        else {
+            continue;
+        };
+        // A line is one endpoint; its points are loads, in their order.
+        let (load, endpoint): (Settings, Settings) =
+            row.settings.clone().into_iter().partition(|(name, _)| LOAD_SETTINGS.contains(&name.as_str()));
+        let label = if endpoint.is_empty() { study.name.clone() } else { label_of(&endpoint) };
+        let ends = (up.samples > 1).then_some((up.low, up.high));
+        let note = label_of(&load);
+        let point = Point { x: across.center, center: up.center, ends, samples: up.samples, note };
+        match lines.iter_mut().find(|line| line.label == label) {
+            Some(line) => line.points.push(point),
+            None => lines.push(PointLine { label, points: vec![point] }),
+        }
+    }
+    distinguishing(&mut lines.iter_mut().map(|line| &mut line.label).collect::<Vec<_>>());
+    if lines.iter().all(|line| line.points.len() < 2) {
         return None;
     }
-    points.sort_by(|a, b| a.x.total_cmp(&b.x));
     let (across, up) = (&rate.answer.metric, &delay.answer.metric);
     Some(Figure {
         caption: format!(
@@ -300,14 +315,15 @@ fn latency(study: &Study) -> Option<Figure> {
             up: (up.name.clone(), up.unit.clone()),
             across: (across.name.clone(), across.unit.clone()),
             doubling: false,
-            lines: vec![PointLine { label: study.name.clone(), points }],
+            lines,
             curves: Vec::new(),
             marks: Vec::new(),
         }),
     })
 }
 
-fn timelines(examples: &[ExampleRun]) -> Option<Figure> {
+/// Where the time of runs went; none where no run has phases.
+pub fn timelines(examples: &[ExampleRun]) -> Option<Figure> {
     let rows: Vec<TimelineRow> = examples
         .iter()
         .filter_map(|example| {

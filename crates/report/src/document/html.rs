@@ -4,7 +4,7 @@
 use super::{DataTable, Drawing, Figure, Part, Report, Section};
 use crate::markup::Markup;
 use crate::page::{self, tone_class};
-use crate::table::{Align, Footnote, Table, superscript};
+use crate::table::{Align, Footnote, superscript};
 use crate::words::code_pieces;
 
 /// The whole file.
@@ -100,7 +100,9 @@ fn write_part(page: &mut Markup, part: &Part, numbered: &mut Numbered) {
         Part::Table(table) => write_table(page, table, numbered),
         Part::Figure(figure) => write_figure(page, figure, numbered),
         Part::Listing { title, text } => {
-            page.leaf("h3", &[], title);
+            if !title.is_empty() {
+                page.leaf("h3", &[], title);
+            }
             page.leaf("pre", &[("class", "arithmetic"), ("tabindex", "0")], text);
         }
         Part::Facts(facts) => page.element("dl", &[("class", "facts")], |page| {
@@ -161,7 +163,7 @@ fn write_table(page: &mut Markup, data: &DataTable, numbered: &mut Numbered) {
                     page.element("tbody", &[], |page| {
                         for (index, row) in table.rows.iter().enumerate() {
                             let about = data.abouts.get(index).filter(|lines| !lines.is_empty());
-                            write_row(page, table, row, about, numbered);
+                            write_row(page, data, row, about, numbered);
                         }
                     });
                 });
@@ -185,21 +187,19 @@ fn write_table(page: &mut Markup, data: &DataTable, numbered: &mut Numbered) {
 
 fn write_row(
     page: &mut Markup,
-    table: &Table,
+    data: &DataTable,
     row: &[crate::Cell],
     about: Option<&Vec<String>>,
     numbered: &mut Numbered,
 ) {
     let title = about.map(|lines| lines.join("\n")).unwrap_or_default();
     let attributes: &[(&str, &str)] = if title.is_empty() { &[] } else { &[("title", &title)] };
-    // The number that a row is about: the first behind its settings, which are what the first columns hold.
-    let main = table.columns.iter().position(|column| column.name.contains("median"));
     page.element("tr", attributes, |page| {
         for (index, cell) in row.iter().enumerate() {
-            let right = table.columns.get(index).is_some_and(|column| column.align == Align::Right);
+            let right = data.table.columns.get(index).is_some_and(|column| column.align == Align::Right);
             let class = format!("{} {}", if right { "number" } else { "words" }, tone_class(cell.tone));
             let class = class.trim_end();
-            match about.filter(|_| main == Some(index)) {
+            match about.filter(|_| data.main == index) {
                 Some(lines) => page.element("td", &[("class", class)], |page| {
                     numbered.abouts += 1;
                     write_about(page, &cell.text, lines, numbered.abouts);

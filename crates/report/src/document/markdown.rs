@@ -59,7 +59,10 @@ fn push_part(rendered: &mut Rendered, part: &Part, name: &str) {
             rendered.files.push((ending, figure.drawing.svg_file()));
         }
         Part::Listing { title, text } => {
-            let _ = writeln!(out, "**{}**\n\n{}", escape(title), code_block(text));
+            if !title.is_empty() {
+                let _ = writeln!(out, "**{}**\n", escape(title));
+            }
+            let _ = writeln!(out, "{}", code_block(text));
         }
         Part::Facts(facts) => {
             out.push_str("| | |\n| --- | --- |\n");

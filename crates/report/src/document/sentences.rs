@@ -31,9 +31,13 @@ pub fn sentences(answer: &Answer) -> Vec<String> {
 
 /// What distinguishes a row: its settings, or its platform where there are none.
 pub fn label(row: &Row) -> String {
-    let settings: Vec<String> =
-        row.settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-    if settings.is_empty() { row.cell.platform.clone() } else { settings.join(", ") }
+    if row.settings.is_empty() { row.cell.platform.clone() } else { label_of(&row.settings) }
+}
+
+/// Settings in words.
+pub fn label_of(settings: &assay_model::Settings) -> String {
+    let parts: Vec<String> = settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    parts.join(", ")
 }
 
 fn ranked(answer: &Answer, best: &Row) -> Vec<String> {
@@ -67,7 +71,11 @@ fn ranked(answer: &Answer, best: &Row) -> Vec<String> {
         if lower { order } else { order.reverse() }
     });
     if let Some((row, effect)) = worst.and_then(|(row, _)| Some((row, row.against_best.as_ref()?))) {
-        said.push(format!("The last, {}, is {}.", label(row), effect_cell(effect, &answer.metric).text));
+        said.push(format!(
+            "Furthest behind is {}: {}.",
+            label(row),
+            effect_cell(effect, &answer.metric).text
+        ));
     }
     said
 }

@@ -70,7 +70,7 @@ fn nasty() -> Report {
         drawings.into_iter().map(|drawing| Part::Figure(Figure { caption: NASTY.into(), drawing })).collect();
     parts.extend([
         Part::Text(NASTY.into()),
-        Part::Table(DataTable { table, abouts: vec![vec![NASTY.into()]] }),
+        Part::Table(DataTable { table, abouts: vec![vec![NASTY.into()]], main: 1 }),
         Part::Listing { title: NASTY.into(), text: format!("{NASTY}\n```\n{NASTY}") },
         Part::Facts(vec![(NASTY.into(), NASTY.into())]),
         Part::Finding { tone: Tone::Bad, text: NASTY.into(), advice: NASTY.into() },

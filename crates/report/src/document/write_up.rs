@@ -48,14 +48,10 @@ pub fn write_up(studies: &Studies) -> Report {
         });
     }
     for study in &studies.studies {
-        let mut sections = record_sections(study);
-        if one.is_none() {
-            for section in &mut sections {
-                section.title = format!("{}: {}", study.name, section.title);
-                section.id = format!("{}-{}", crate::words::identifier(&study.name), section.id);
-            }
+        match one {
+            Some(_) => report.sections.extend(record_sections(study)),
+            None => report.sections.push(chapter(study)),
         }
-        report.sections.extend(sections);
     }
     report
 }
@@ -89,6 +85,18 @@ pub fn comparison_section(comparison: &Comparison) -> Section {
         title: format!("{} against {}", comparison.other, comparison.base),
         parts,
     }
+}
+
+/// One record as one section of a longer document; what only some readers want is folded.
+fn chapter(study: &Study) -> Section {
+    let mut parts: Vec<Part> = study.question.iter().map(|question| Part::Text(question.clone())).collect();
+    for section in record_sections(study) {
+        match section.id.as_str() {
+            "results" | "figures" => parts.extend(section.parts),
+            _ => parts.push(Part::Folded { title: section.title, parts: section.parts }),
+        }
+    }
+    Section { id: crate::words::identifier(&study.path), title: study.name.clone(), parts }
 }
 
 /// The sections of one record: results, figures, how it was made, evidence.
@@ -161,7 +169,12 @@ fn columns_table(study: &Study) -> DataTable {
         lines
     };
     let abouts = if table.rows.len() == rows.len() { rows.iter().map(about).collect() } else { Vec::new() };
-    DataTable { table, abouts }
+    // Behind the settings, and the platform where that distinguishes rows.
+    let first = study.answers.first().map(|judged| &judged.answer);
+    let main = first.map_or(0, |answer| {
+        answer.varied.len() + usize::from(answer.several_platforms || answer.varied.is_empty())
+    });
+    DataTable { table, abouts, main }
 }
 
 fn answer_table(study: &Study, judged: &Judged, is_headline: bool) -> DataTable {
@@ -171,7 +184,8 @@ fn answer_table(study: &Study, judged: &Judged, is_headline: bool) -> DataTable 
         if is_headline { study.numbers.get(&row.cell).map_or(&[], Vec::as_slice) } else { &[] }
     };
     let abouts = judged.answer.rows.iter().map(|row| about(study, judged, row, numbers(row))).collect();
-    DataTable { table, abouts }
+    let main = table.columns.iter().position(|column| column.name.starts_with("median")).unwrap_or(0);
+    DataTable { table, abouts, main }
 }
 
 /// What a row rests on.

@@ -5,7 +5,7 @@ use assay_model::Unit;
 use super::{coordinate, svg, text_width, write_text};
 use crate::markup::Markup;
 use crate::number::{Scale, fact};
-use crate::words::{clean, shorten};
+use crate::words::{clean, shorten, squeeze};
 
 /// A grid of medians.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +31,7 @@ pub fn heat(heat: &Heat) -> Markup {
     let values = || heat.cells.iter().flatten().map(|(value, _)| *value);
     let Some((low, high)) = super::frame::range(values()) else { return markup };
     let scale = Scale::for_column(&heat.unit, values());
-    let widest = heat.down.iter().map(|text| text_width(&shorten(&clean(text), 20))).fold(50.0, f64::max);
+    let widest = heat.down.iter().map(|text| text_width(&squeeze(&clean(text), 20))).fold(50.0, f64::max);
     let left = widest + 18.0;
     let size = (
         (left + CELL.0 * heat.across.len() as f64 + 12.0).max(360.0),
@@ -43,11 +43,11 @@ pub fn heat(heat: &Heat) -> Markup {
         write_text(markup, "caption", (8.0, 32.0), "start", &shorten(&axes, 60));
         for (column, text) in heat.across.iter().enumerate() {
             let x = left + CELL.0 * (column as f64 + 0.5);
-            write_text(markup, "tick", (x, TOP - 6.0), "middle", &shorten(&clean(text), 12));
+            write_text(markup, "tick", (x, TOP - 6.0), "middle", &squeeze(&clean(text), 12));
         }
         for (row, text) in heat.down.iter().enumerate() {
             let y = TOP + CELL.1 * (row as f64 + 0.5);
-            write_text(markup, "tick", (left - 8.0, y + 4.0), "end", &shorten(&clean(text), 20));
+            write_text(markup, "tick", (left - 8.0, y + 4.0), "end", &squeeze(&clean(text), 20));
         }
         for (index, cell) in heat.cells.iter().enumerate() {
             let Some((value, samples)) = cell else { continue };

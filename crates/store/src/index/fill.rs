@@ -125,7 +125,10 @@ impl<'c> Filler<'c> {
                 Ok(())
             }
             Entry::Finished { run, result } => self.finish(run, result),
-            Entry::AcceptedDamage { .. } | Entry::Scrubbed { .. } => Ok(()),
+            Entry::Submitting { .. }
+            | Entry::Submitted { .. }
+            | Entry::AcceptedDamage { .. }
+            | Entry::Scrubbed { .. } => Ok(()),
         }
     }
 

@@ -22,7 +22,8 @@ pub(super) fn not_finite(entry: &Entry) -> Option<String> {
         Entry::Launching { run, at, .. } => {
             (!at.is_finite()).then(|| format!("the launch time of run {run}"))
         }
-        Entry::Started { .. } => None,
+        Entry::Started { .. } | Entry::Submitted { .. } => None,
+        Entry::Submitting { at, .. } => time(*at, "the time of the submission"),
         Entry::AcceptedDamage { at, .. } => time(*at, "the time of the accepted damage"),
         Entry::Scrubbed { at, .. } => time(*at, "the time of the scrub"),
         Entry::Finished { run, result } => in_result(result).map(|what| format!("{what} of run {run}")),

@@ -128,6 +128,8 @@ fn name_of(entry: &Entry) -> String {
         Entry::Plan { .. } => "the plan".to_owned(),
         Entry::Launching { run, .. } => format!("the launch of run {run}"),
         Entry::Started { run, .. } => format!("the start of run {run}"),
+        Entry::Submitting { submission, .. } => format!("the submission {submission}"),
+        Entry::Submitted { submission, .. } => format!("the job of submission {submission}"),
         Entry::Finished { run, .. } => format!("the result of run {run}"),
         Entry::AcceptedDamage { .. } => "the note of accepted damage".to_owned(),
         Entry::Scrubbed { .. } => "the note of a scrub".to_owned(),

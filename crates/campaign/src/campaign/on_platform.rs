@@ -1,0 +1,65 @@
+//! `[platform.NAME]`: what a campaign changes for one of its platforms, so that one experiment is one file wherever it
+//! runs: the account that is charged, and the workload where the platform has its own program for it.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use assay_model::Platform;
+
+use super::names::Names;
+use super::workload::{self, Workload};
+use crate::platform_keys;
+use crate::problem::Problem;
+use crate::reader::{Collector, Table, Text};
+use crate::registry::Registry;
+use crate::suggest;
+
+/// The tables as the file gives them.
+pub(super) fn find<'a>(top: &mut Table<'a>) -> Vec<(Text, Table<'a>)> {
+    let tables = top.get("platform").and_then(|item| item.table());
+    let entries = tables.map(|tables| tables.entries()).unwrap_or_default();
+    entries.into_iter().filter_map(|(name, item)| Some((name, item.table()?))).collect()
+}
+
+/// Reads the tables: platforms of the campaign are changed, and workloads of their own are given back by platform.
+pub(super) fn read(
+    tables: Vec<(Text, Table<'_>)>,
+    platforms: &mut [(Platform, Range<usize>)],
+    directory: &Path,
+    registry: &Registry,
+    names: &Names<'_>,
+    problems: &Collector<'_>,
+) -> BTreeMap<String, Arc<Workload>> {
+    let mut workloads = BTreeMap::new();
+    for (name, mut table) in tables {
+        // A table for a platform that is not used this time is read all the same: it may be wrong.
+        let catalogued = registry.platforms.iter().find(|platform| platform.name == name.value);
+        let Some(catalogued) = catalogued else {
+            let known = registry.platforms.iter().map(|platform| platform.name.as_str());
+            let problem = Problem::error(format!("unknown platform `{}`", name.value)).at(name.span.clone());
+            problems.add(problem.label("not a platform").maybe_hint(suggest::hint(&name.value, known)));
+            continue;
+        };
+        let mut batch = catalogued.batch.clone();
+        platform_keys::read(&mut table, &mut batch);
+        let host = table.get("host").and_then(|item| item.text()).map(|text| text.value);
+        let item = table.get("workload");
+        if let Some(given) = item.as_ref().and_then(workload::given) {
+            let built_in = given.built_in(registry, problems);
+            if let Ok(described) = built_in
+                && let Some(own) = workload::read(given, described, directory, names, problems)
+            {
+                workloads.insert(name.value.clone(), Arc::new(own));
+            }
+        }
+        table.finish();
+        for (platform, _) in platforms.iter_mut().filter(|(platform, _)| platform.name == name.value) {
+            platform.batch = batch.clone();
+            platform.host = host.clone().or_else(|| platform.host.clone());
+        }
+    }
+    workloads.retain(|name, _| platforms.iter().any(|(platform, _)| platform.name == *name));
+    workloads
+}

@@ -1,0 +1,141 @@
+//! `status`: what the jobs of a record do.
+
+use assay_launch::batch::control::{self, submitted_platforms};
+use assay_launch::batch::scheduler::{Stage, TaskState};
+use assay_report::number::{counted, duration};
+use assay_report::{Cell, Column, Table};
+use assay_store::State;
+use serde::Serialize;
+
+use super::JSON_SCHEMA;
+use crate::exit::Exit;
+use crate::options;
+use crate::records;
+use crate::screen::Screen;
+
+/// Rows that are shown unless all are asked for.
+const MOST_ROWS: usize = 40;
+
+/// Prints the runs of a record by status, and its jobs as their schedulers know them.
+pub fn status(options: &options::Status, screen: &mut Screen) -> anyhow::Result<Exit> {
+    let record = records::open(options.record.as_deref())?;
+    let state = record.state()?;
+    let mut jobs = Vec::new();
+    for platform in submitted_platforms(record.directory())? {
+        let found = control::jobs(&platform, &state)?;
+        jobs.extend(found.into_iter().map(|job| (platform.name.clone(), job)));
+    }
+    jobs.retain(|(_, job)| is_open(&state, job));
+    let is_running = assay_store::is_held(record.directory());
+    if options.json {
+        screen.json(&StatusJson::new(&state, is_running, &jobs))?;
+        return Ok(Exit::Fine);
+    }
+    let most = if options.all { usize::MAX } else { MOST_ROWS };
+    screen.table(&table(&state, is_running, &jobs, most))?;
+    if !is_running && !state.open_runs.is_empty() {
+        screen.hint("`assay run` with the same campaign collects what has ended and submits what is missing");
+    }
+    Ok(Exit::Fine)
+}
+
+/// Whether a job has runs without a result.
+fn is_open(state: &State, job: &TaskState) -> bool {
+    let submissions = state.open_runs.values().filter_map(|open| open.submission.as_ref());
+    submissions.into_iter().any(|open| open.name == job.submission && open.task == job.task)
+}
+
+fn stage(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Pending => "pending",
+        Stage::Running => "running",
+        Stage::Ended => "ended",
+        Stage::Cancelled => "cancelled",
+        Stage::TimedOut => "timed out",
+        Stage::OutOfMemory => "out of memory",
+        Stage::NodeFailed => "node failed",
+        Stage::Preempted => "preempted",
+    }
+}
+
+fn table(state: &State, is_running: bool, jobs: &[(String, TaskState)], most: usize) -> Table {
+    let counts = state.counts();
+    let mut heading = vec![format!(
+        "{}: {} finished, {} failed, {} open; {}",
+        state.name,
+        counts.succeeded,
+        counts.failed + counts.timed_out,
+        counted(counts.open, "run"),
+        if is_running { "a coordinator is running" } else { "no coordinator is running" }
+    )];
+    if jobs.is_empty() {
+        heading.push("no jobs in a queue".to_owned());
+    }
+    let now = assay_launch::worker::now();
+    let rows = jobs.iter().take(most).map(|(platform, job)| {
+        let since = match job.stage {
+            Stage::Pending => job.submitted_at,
+            _ => job.started_at,
+        };
+        vec![
+            Cell::new(format!("{}_{}", job.job, job.task)),
+            Cell::new(platform.clone()),
+            Cell::new(stage(job.stage)),
+            Cell::new(if job.stage == Stage::Pending { job.reason.clone() } else { job.node_list.clone() }),
+            Cell::new(since.map_or_else(|| "-".to_owned(), |since| duration((now - since).max(0.0)))),
+        ]
+    });
+    let columns = ["job", "platform", "state", "reason or nodes"].map(Column::left);
+    let mut table = Table {
+        heading,
+        columns: columns.into_iter().chain([Column::right("for")]).collect(),
+        rows: rows.collect(),
+        ..Table::default()
+    };
+    if table.rows.is_empty() {
+        table.columns.clear();
+    }
+    if let Some(more) = jobs.len().checked_sub(most).filter(|more| *more > 0) {
+        table.notes.push(format!("… and {more} more jobs (`--all` shows them)"));
+    }
+    table
+}
+
+#[derive(Serialize)]
+struct StatusJson<'a> {
+    schema: u32,
+    record: &'a str,
+    coordinator_running: bool,
+    open_runs: u64,
+    jobs: Vec<JobJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct JobJson<'a> {
+    job: &'a str,
+    task: u32,
+    platform: &'a str,
+    state: &'a str,
+    reason: &'a str,
+    nodes: &'a str,
+}
+
+impl<'a> StatusJson<'a> {
+    fn new(state: &'a State, coordinator_running: bool, jobs: &'a [(String, TaskState)]) -> StatusJson<'a> {
+        let job = |(platform, job): &'a (String, TaskState)| JobJson {
+            job: &job.job,
+            task: job.task,
+            platform,
+            state: stage(job.stage),
+            reason: &job.reason,
+            nodes: &job.node_list,
+        };
+        StatusJson {
+            schema: JSON_SCHEMA,
+            record: &state.name,
+            coordinator_running,
+            open_runs: state.counts().open,
+            jobs: jobs.iter().map(job).collect(),
+        }
+    }
+}

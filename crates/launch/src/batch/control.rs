@@ -1,0 +1,128 @@
+//! What `plan --scripts`, `status` and `cancel` need: the script that a run would be submitted with, the jobs of a record,
+//! and their end.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use assay_campaign::{Plan, RunPaths};
+use assay_model::Platform;
+use assay_store::{RecordPermissions, State};
+
+use super::host::Host;
+use super::outcome::RunMarks;
+use super::scheduler::{JobRequest, TaskState};
+use super::{BatchLauncher, JOBS, job_name, scheduler_of};
+use crate::coordinator::LaunchError;
+
+/// Whether runs on a platform are jobs.
+pub fn submits_jobs(platform: &Platform) -> bool {
+    scheduler_of(platform).is_some()
+}
+
+/// The job script that a run of a cell would be submitted with, alone. Paths that are known only then stand as words in
+/// angle brackets.
+pub fn script(plan: &Plan, cell: usize) -> Option<String> {
+    let platform = plan.platform(cell)?;
+    let scheduler = scheduler_of(platform)?;
+    let resources = plan.resources(cell);
+    let directory = Path::new("<run directory>");
+    let paths = RunPaths { assay: Path::new("assay"), run_directory: directory };
+    let invocation = plan.invocation(cell, 1, &paths).ok()?;
+    let own =
+        invocation.timeout.map(|timeout| (timeout + invocation.grace).as_secs_f64() + super::time::AROUND_S);
+    let request = JobRequest {
+        name: "<job name>",
+        submission: "<submission>",
+        settings: &platform.batch,
+        resources,
+        time_s: platform.batch.time_s.or(own),
+        directory: Path::new("<record>/jobs"),
+        tasks: &[vec![directory.join(super::node_script::NODE_SCRIPT)]],
+    };
+    let mut text = scheduler.script(&request);
+    let start = scheduler.start_words(&platform.batch, &resources);
+    let starts = if start.is_empty() { String::new() } else { format!(", started by `{start}`") };
+    text.push_str(&format!("\n# batch.sh runs this{starts}:\n"));
+    for (name, value) in &invocation.environment {
+        let secret = assay_store::secrets::is_secret_name(name);
+        let value = if secret { "<secret>".to_owned() } else { crate::script::quoted(value) };
+        text.push_str(&format!("#   export {name}={value}\n"));
+    }
+    for line in invocation.command.lines() {
+        text.push_str(&format!("#   {line}\n"));
+    }
+    Some(text)
+}
+
+/// Keeps what is needed to find the jobs of a platform again: `status` and `cancel` have no campaign file.
+pub(super) fn note_platform(
+    platform: &Platform,
+    record: &Path,
+    permissions: RecordPermissions,
+) -> io::Result<()> {
+    let directory = record.join(JOBS);
+    permissions.create_directory(&directory)?;
+    let noted = Platform {
+        environment: Default::default(),
+        hints: Vec::new(),
+        summary: String::new(),
+        limits: Default::default(),
+        ..platform.clone()
+    };
+    let path = directory.join(format!("{}.json", platform.name));
+    permissions.create_file(&path)?.write_all(&serde_json::to_vec(&noted)?)
+}
+
+/// The platforms that a record has submitted jobs to.
+pub fn submitted_platforms(record: &Path) -> io::Result<Vec<Platform>> {
+    let entries = match std::fs::read_dir(record.join(JOBS)) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut platforms = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == "json") {
+            platforms.push(serde_json::from_slice(&std::fs::read(&path)?)?);
+        }
+    }
+    Ok(platforms)
+}
+
+/// Whether a run has ended by its own word, though its result may not be in the journal yet.
+pub fn has_ended(directory: &Path) -> bool {
+    RunMarks::has_ended(directory)
+}
+
+/// The jobs of a record on a platform, as its scheduler knows them.
+pub fn jobs(platform: &Platform, state: &State) -> Result<Vec<TaskState>, LaunchError> {
+    let Some(mut scheduler) = scheduler_of(platform) else { return Ok(Vec::new()) };
+    let host = Host::new(platform.host.as_deref());
+    let known: Vec<String> =
+        state.open_runs.values().filter_map(|open| open.submission.as_ref()?.job.clone()).collect();
+    scheduler.tasks(&host, &job_name(state), &known).map_err(|reason| broken(platform, reason))
+}
+
+/// Ends all jobs of a record on a platform. Gives how many there were.
+pub fn cancel(platform: &Platform, state: &State) -> Result<usize, LaunchError> {
+    let Some(mut scheduler) = scheduler_of(platform) else { return Ok(0) };
+    let host = Host::new(platform.host.as_deref());
+    let tasks = jobs(platform, state)?;
+    let alive: Vec<&TaskState> = tasks.iter().filter(|task| !task.stage.is_over()).collect();
+    let mut names: Vec<String> = alive.iter().map(|task| task.job.clone()).collect();
+    names.sort();
+    names.dedup();
+    scheduler.cancel(&host, &names).map_err(|reason| broken(platform, reason))?;
+    Ok(alive.len())
+}
+
+fn broken(platform: &Platform, reason: String) -> LaunchError {
+    LaunchError::Platform { platform: platform.name.clone(), reason }
+}
+
+impl BatchLauncher {
+    pub(super) fn broken(&self, reason: String) -> LaunchError {
+        LaunchError::Platform { platform: self.platform.clone(), reason }
+    }
+}

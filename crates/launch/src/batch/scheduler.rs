@@ -1,0 +1,140 @@
+//! What a scheduler must be able to do: a script for a job, its submission, the state of all jobs in one call, and their
+//! end. Slurm, PBS, plain processes of another host and the simulator stand behind it.
+
+use std::path::{Path, PathBuf};
+
+use assay_campaign::Resources;
+use assay_model::platform::BatchSettings;
+
+use super::host::Host;
+
+/// A job that is to be submitted. It has one or more tasks, each of which makes its runs one after the other.
+pub struct JobRequest<'a> {
+    /// The name that all jobs of the record have.
+    pub name: &'a str,
+    /// The name of this submission.
+    pub submission: &'a str,
+    /// The settings of the platform.
+    pub settings: &'a BatchSettings,
+    /// What a run asks for.
+    pub resources: Resources,
+    /// The time limit of a task, in seconds.
+    pub time_s: Option<f64>,
+    /// The directory of the submission where the job runs.
+    pub directory: &'a Path,
+    /// The scripts of each task's runs.
+    pub tasks: &'a [Vec<PathBuf>],
+}
+
+/// Why a submission did not go through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SubmitError {
+    /// The scheduler will not have it, now or later.
+    Refused(String),
+    /// It may go through later, or may even have.
+    Unclear(String),
+}
+
+/// A scheduler.
+pub trait Scheduler {
+    /// The script of a job, as it is submitted.
+    fn script(&self, request: &JobRequest<'_>) -> String;
+
+    /// What starts the script of a run on the nodes.
+    fn start_words(&self, settings: &BatchSettings, resources: &Resources) -> String;
+
+    /// Submits a script; gives the scheduler's name of the job.
+    fn submit(&mut self, host: &Host, request: &JobRequest<'_>, script: &Path)
+    -> Result<String, SubmitError>;
+
+    /// The state of every job of this name that the scheduler knows, in one call.
+    fn tasks(&mut self, host: &Host, name: &str, known: &[String]) -> Result<Vec<TaskState>, String>;
+
+    /// What the accounting knows of tasks that ended, where there is one.
+    fn account(&mut self, _host: &Host, _jobs: &[String]) -> Vec<Accounted> {
+        Vec::new()
+    }
+
+    /// Whether jobs start at once, because nothing hands out nodes.
+    fn is_direct(&self) -> bool {
+        false
+    }
+
+    /// Ends jobs.
+    fn cancel(&mut self, host: &Host, jobs: &[String]) -> Result<(), String>;
+}
+
+/// One task of a job, as the scheduler sees it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TaskState {
+    /// The scheduler's name of the job.
+    pub job: String,
+    /// The name of the submission, as the job has it.
+    pub submission: String,
+    /// Which task, from 1.
+    pub task: u32,
+    /// Where it stands.
+    pub stage: Stage,
+    /// Why it waits, or how it ended, in the scheduler's own word.
+    pub reason: String,
+    /// When it was submitted, in seconds since 1970 UTC.
+    pub submitted_at: Option<f64>,
+    /// When it began, likewise.
+    pub started_at: Option<f64>,
+    /// When it ended, likewise.
+    pub ended_at: Option<f64>,
+    /// Its nodes.
+    pub node_list: String,
+    /// How many.
+    pub nodes: Option<u64>,
+    /// Its CPUs.
+    pub cpus: Option<u64>,
+    /// How often the scheduler began it anew.
+    pub restarts: u32,
+}
+
+/// Where a task stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Stage {
+    /// It waits.
+    #[default]
+    Pending,
+    /// It runs.
+    Running,
+    /// It ended by itself.
+    Ended,
+    /// Somebody cancelled it.
+    Cancelled,
+    /// It ran into its time limit.
+    TimedOut,
+    /// It used more memory than it may.
+    OutOfMemory,
+    /// A node failed under it.
+    NodeFailed,
+    /// It had to make way for another job.
+    Preempted,
+}
+
+impl Stage {
+    /// Whether it is over.
+    pub fn is_over(self) -> bool {
+        !matches!(self, Stage::Pending | Stage::Running)
+    }
+}
+
+/// What the accounting has of a task.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Accounted {
+    /// The scheduler's name of the job.
+    pub job: String,
+    /// Which task.
+    pub task: u32,
+    /// How it ended.
+    pub stage: Option<Stage>,
+    /// CPU seconds.
+    pub cpu_s: Option<f64>,
+    /// The largest resident set of a process, in bytes.
+    pub peak_resident_bytes: Option<f64>,
+    /// What was allocated, as the scheduler writes it.
+    pub allocated: String,
+}

@@ -1,0 +1,101 @@
+//! The list of records. What a record says of itself is looked up again only when its journal has changed, so that
+//! thousands of records cost no more than a look at their files.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use assay_store::{Record, RecordContents, StoreError, record_paths, summarize};
+
+/// A record in the list.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    /// Its directory below the root: how pages name it.
+    pub id: String,
+    pub path: PathBuf,
+    /// What is known of it, or why it cannot be read.
+    pub contents: Result<RecordContents, String>,
+}
+
+impl Listed {
+    /// The campaign's name, or the directory where that cannot be read.
+    pub fn name(&self) -> &str {
+        self.contents.as_ref().map_or(&self.id, |contents| &contents.name)
+    }
+
+    /// When it was last written to, in seconds since 1970 UTC.
+    pub fn last_used(&self) -> f64 {
+        self.contents.as_ref().map_or(0.0, |contents| contents.last_session.unwrap_or(contents.created))
+    }
+}
+
+type Stamp = Option<(u64, SystemTime)>;
+
+/// All records, as they were when last looked at.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    known: BTreeMap<PathBuf, (Stamp, Arc<Listed>)>,
+    /// When all records were last looked at, and what was found.
+    latest: Option<(Instant, Vec<Arc<Listed>>)>,
+}
+
+/// For so long many readers share one look at the disk.
+const SHARED: Duration = Duration::from_secs(1);
+
+impl Catalog {
+    /// The records below a directory, by path; what is shown may be a second old.
+    pub fn list(&self, root: &Path) -> Result<Vec<Arc<Listed>>, StoreError> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match &state.latest {
+            Some((at, listed)) if at.elapsed() < SHARED => Ok(listed.clone()),
+            _ => state.look_again(root),
+        }
+    }
+
+    /// The record of an id. Only what the list has can be found, so that no request names a path of its own.
+    pub fn find(&self, root: &Path, id: &str) -> Result<Option<Arc<Listed>>, StoreError> {
+        let named = |listed: Vec<Arc<Listed>>| listed.into_iter().find(|record| record.id == id);
+        if let Some(found) = named(self.list(root)?) {
+            return Ok(Some(found));
+        }
+        // It may be younger than the last look.
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(named(state.look_again(root)?))
+    }
+}
+
+impl State {
+    fn look_again(&mut self, root: &Path) -> Result<Vec<Arc<Listed>>, StoreError> {
+        let paths = record_paths(root)?;
+        let mut known = BTreeMap::new();
+        let mut listed = Vec::with_capacity(paths.len());
+        for path in paths {
+            let stamp = Record::stamp(&path);
+            let record = match self.known.remove(&path) {
+                Some((before, record)) if before == stamp && stamp.is_some() => record,
+                _ => Arc::new(look(root, &path)),
+            };
+            listed.push(Arc::clone(&record));
+            known.insert(path, (stamp, record));
+        }
+        self.known = known;
+        self.latest = Some((Instant::now(), listed.clone()));
+        Ok(listed)
+    }
+}
+
+fn look(root: &Path, path: &Path) -> Listed {
+    let below = path.strip_prefix(root).unwrap_or(path).display().to_string();
+    let id = if below.is_empty() { ".".to_owned() } else { below };
+    Listed {
+        id,
+        path: path.to_owned(),
+        contents: summarize(path).contents.map_err(|error| error.to_string()),
+    }
+}

@@ -1,0 +1,162 @@
+//! A file of a run, at a line. Only files that lie in the run directory itself can be named; links are not followed.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use assay_store::{Record, RunRow};
+
+use super::{Query, ViewError, address, link, open, record_step, run, shell};
+use crate::site::Site;
+
+/// Lines before and after the one that is looked at.
+const BEFORE: u64 = 100;
+const AFTER: u64 = 400;
+/// Bytes of a line that are shown; a log may have lines of many megabytes.
+const MOST_OF_LINE: usize = 4096;
+
+/// The names of the files in a run directory: regular files only.
+pub fn files(record: &Record, row: &RunRow) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(record.run_directory(&row.directory)) else { return Vec::new() };
+    let regular = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+    regular.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+/// The page.
+pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
+    let (listed, record) = open(site, query)?;
+    let row = run::find(&record, query)?;
+    let wanted = query.get("file").unwrap_or("stdout.log");
+    // The name is looked up among the files that are there; no path is made from what a request says.
+    let file = files(&record, &row).into_iter().find(|file| file == wanted);
+    let file = file.ok_or_else(|| ViewError::Missing(format!("The run has no file {wanted}.")))?;
+    let line = query.number("line");
+    let first = query.number("from").unwrap_or_else(|| line.unwrap_or(1).saturating_sub(BEFORE)).max(1);
+    let path = record.run_directory(&row.directory).join(&file);
+    let window = window(&path, first, BEFORE + AFTER)
+        .map_err(|error| ViewError::Unreadable(format!("{file} cannot be read: {error}")))?;
+    let run = row.run.to_string();
+    let to = |from: u64| {
+        address("/log", &[("id", &listed.id), ("run", &run), ("file", &file), ("from", &from.to_string())])
+    };
+    let way = [record_step(&listed), (run.clone(), address("/run", &[("id", &listed.id), ("run", &run)]))];
+    Ok(shell(&file, &way, |page| {
+        page.element("form", &[("class", "filter"), ("action", "/log"), ("method", "get")], |page| {
+            for (name, value) in [("id", listed.id.as_str()), ("run", &run), ("file", &file)] {
+                page.empty("input", &[("type", "hidden"), ("name", name), ("value", value)]);
+            }
+            page.element("label", &[], |page| {
+                page.text("Go to line");
+                let shown = line.map(|line| line.to_string()).unwrap_or_default();
+                page.empty(
+                    "input",
+                    &[("type", "number"), ("name", "line"), ("min", "1"), ("value", &*shown)],
+                );
+            });
+            page.leaf("button", &[("class", "act"), ("type", "submit")], "Go");
+        });
+        page.element(
+            "div",
+            &[("class", "log"), ("tabindex", "0"), ("role", "group"), ("aria-label", "log")],
+            |page| {
+                for (number, text) in &window.lines {
+                    let class = if line == Some(*number) { "row target" } else { "row" };
+                    let id = format!("L{number}");
+                    page.element("div", &[("class", class), ("id", &*id)], |page| {
+                        link(page, &number.to_string(), &format!("#{id}"));
+                        page.leaf("span", &[], text);
+                    });
+                    page.line();
+                }
+                if window.lines.is_empty() {
+                    page.leaf("p", &[("class", "note")], "No such line.");
+                }
+            },
+        );
+        page.element("p", &[("class", "pages")], |page| {
+            if first > 1 {
+                link(page, "← earlier lines", &to(first.saturating_sub(BEFORE + AFTER).max(1)));
+            }
+            if window.more {
+                link(page, "later lines →", &to(first + BEFORE + AFTER));
+            }
+        });
+    }))
+}
+
+/// Some lines of a file.
+struct Window {
+    lines: Vec<(u64, String)>,
+    /// Whether the file goes on.
+    more: bool,
+}
+
+/// Reads lines of a file without keeping more than is shown.
+fn window(path: &Path, first: u64, count: u64) -> std::io::Result<Window> {
+    let mut reader = BufReader::with_capacity(1 << 16, File::open(path)?);
+    let mut window = Window { lines: Vec::new(), more: false };
+    let (mut number, mut line, mut length) = (1u64, Vec::new(), 0usize);
+    let mut chunk = vec![0u8; 1 << 16];
+    loop {
+        let read = reader.read(&mut chunk)?;
+        if read == 0 {
+            break;
+        }
+        for byte in chunk.iter().take(read) {
+            if number >= first + count {
+                window.more = true;
+                return Ok(window);
+            }
+            match byte {
+                b'\n' => {
+                    if number >= first {
+                        window.lines.push((number, shown(&line, length)));
+                    }
+                    number += 1;
+                    line.clear();
+                    length = 0;
+                }
+                byte if number >= first => {
+                    length += 1;
+                    if line.len() < MOST_OF_LINE {
+                        line.push(*byte);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    if length > 0 {
+        window.lines.push((number, shown(&line, length)));
+    }
+    Ok(window)
+}
+
+fn shown(line: &[u8], length: usize) -> String {
+    let text = String::from_utf8_lossy(line);
+    let text = text.trim_end_matches('\r');
+    match length.saturating_sub(line.len()) {
+        0 => text.to_owned(),
+        more => format!("{text} … and {more} more bytes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_is_cut_out_of_any_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.log");
+        let mut text: String = (1..=1000).map(|line| format!("line {line}\n")).collect();
+        text.push_str(&"x".repeat(10_000_000));
+        std::fs::write(&path, text).unwrap();
+        let part = window(&path, 10, 5).unwrap();
+        assert_eq!(part.lines.first().unwrap(), &(10, "line 10".to_owned()));
+        assert_eq!((part.lines.len(), part.more), (5, true));
+        let end = window(&path, 1001, 5).unwrap();
+        assert!(end.lines[0].1.len() < 5000 && end.lines[0].1.ends_with("more bytes") && !end.more);
+        assert!(window(&path, 5000, 5).unwrap().lines.is_empty());
+    }
+}
