@@ -112,7 +112,14 @@ pub fn relation(sentence: &Sentence, quantity: &Quantity) -> Option<Relation> {
     let after = sentence.words_after(quantity.end);
     let before = sentence.words_before(quantity.start);
     let near_after = after.iter().take(2);
+    // A level of confidence compares nothing.
+    if near_after.clone().any(|word| word.starts_with("confiden") || word.starts_with("interval")) {
+        return None;
+    }
     let near_before: Vec<&String> = before.iter().rev().take(4).collect();
+    if near_before.iter().any(|word| word.starts_with("interval")) {
+        return None;
+    }
     if near_after.clone().any(|word| word == "faster" || word == "quicker") {
         return Some(Relation::Faster);
     }

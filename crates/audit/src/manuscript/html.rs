@@ -93,6 +93,11 @@ impl Reader {
             .collect();
         let closes = tag.starts_with('/');
         match name.as_str() {
+            // Figures are drawn from the numbers, and what pops up explains them.
+            "svg" if !closes && !tag.ends_with('/') => self.skipped = Some("svg"),
+            "div" if !closes && (tag.contains(" popover") || tag.contains(" hidden")) => {
+                self.skipped = Some("div");
+            }
             "script" | "style" | "head" if !closes => {
                 // Only the title of a head is text, and headings repeat it.
                 self.skipped = Some(match name.as_str() {
