@@ -315,6 +315,9 @@ pub struct Read {
     /// Show everything.
     #[arg(long)]
     pub full: bool,
+    /// Print a dialect file for the lines whose numbers were found, to edit and keep in `dialects/`.
+    #[arg(long, conflicts_with_all = ["json", "into", "full"])]
+    pub pattern: bool,
     /// Additional dialect, as a TOML file; those in `dialects/` are always used.
     #[arg(long, value_name = "FILE")]
     pub dialect: Vec<PathBuf>,

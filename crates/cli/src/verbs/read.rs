@@ -10,6 +10,7 @@ use crate::screen::Screen;
 use crate::{dialects, sources};
 
 mod into;
+mod pattern;
 
 /// Reads files and prints what is in them, or stores it.
 pub fn read(options: &Read, screen: &mut Screen) -> anyhow::Result<Exit> {
@@ -27,6 +28,12 @@ pub fn read(options: &Read, screen: &mut Screen) -> anyhow::Result<Exit> {
     let mut documents: Vec<Document> = Vec::new();
     for source in &sources {
         documents.extend(sources::read(source, &readers, screen)?);
+    }
+    if options.pattern {
+        for document in &documents {
+            screen.json_text(&pattern::dialect(document)?)?;
+        }
+        return Ok(Exit::Fine);
     }
     if let Some(record) = &options.into {
         return into::store(record, &documents, screen);
