@@ -68,8 +68,24 @@ pub struct ComparisonRow {
     pub other: Option<Estimate>,
     /// How they compare; none if one has no value.
     pub effect: Option<Effect>,
+    /// The difference in the metric's own unit: the median of all differences of two runs (Hodges and Lehmann), with its
+    /// interval. None below 4 runs a side.
+    pub shift: Option<Shift>,
+    /// Cliff's δ: the share of pairs of runs in which the other is higher, minus that in which it is lower.
+    pub dominance: Option<f64>,
     /// The p-value after Holm's correction for the number of rows; a row that it does not pass is unclear.
     pub adjusted_p: Option<f64>,
+}
+
+/// A difference with its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Shift {
+    /// The difference, other minus base.
+    pub center: f64,
+    /// The lower end of its interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
 }
 
 /// Compares two records by one metric. Cells are matched by point and platform; where platforms differ, by point;
@@ -106,6 +122,9 @@ pub fn compare(base: &Evidence, other: &Evidence, ignored: &[String]) -> Result<
                 }
                 None => effect(&Sample::new(&a.values), &Sample::new(&b.values), &base.metric),
             },
+            shift: stats::hodges_lehmann_interval(&a.values, &b.values, crate::CONFIDENCE)
+                .map(|found| Shift { center: found.center, low: found.low, high: found.high }),
+            dominance: stats::cliffs_delta(&a.values, &b.values),
             adjusted_p: None,
         })
         .collect();

@@ -161,12 +161,15 @@ fn difference_to_find(centers: &[f64], metric: &Metric) -> Option<f64> {
     Some(centers.iter().copied().max_by(f64::total_cmp)? - low)
 }
 
+/// A model by its name, its parameters, and its parameters per second.
+type Size = (String, f64, f64);
+
 /// How a time grows with the size of a model: parameters a second, and where they fall far below the best.
 pub fn of_size(evidence: &Evidence) -> Vec<Finding> {
     if evidence.metric.unit != Unit::Seconds || !evidence.metric.name.starts_with("time.") {
         return Vec::new();
     }
-    let mut groups: BTreeMap<(String, String), Vec<(String, f64, f64)>> = BTreeMap::new();
+    let mut groups: BTreeMap<(String, String), Vec<Size>> = BTreeMap::new();
     for cell in evidence.cells.iter().filter(|cell| cell.planned) {
         let (Some(size), Some(time)) = (parameters(cell), stats::median(&cell.values)) else { continue };
         let how = |name: &str| cell.settings.get(name).map(ToString::to_string).unwrap_or_default();
@@ -530,6 +533,7 @@ mod tests {
             replayed: None,
             parity: BTreeMap::new(),
             amounts: BTreeMap::new(),
+            busy_elsewhere: None,
         }
     }
 

@@ -40,6 +40,7 @@ mod summary;
 mod validity;
 mod window;
 
+pub use assay_stats::quantile::quantile as exact_quantile;
 pub use batches::{Batched, BatchedShare, Slices};
 pub use capacity::{Capacity, Probe, ProbeOutcome, ProbePlan, Search};
 pub use contrast::{Contrast, RoundReading, Standing, contrasts};

@@ -56,6 +56,9 @@ pub struct Share {
     pub ends: Option<(f64, f64)>,
 }
 
+/// The cells of one combination of the other settings on one platform, each with its number of workers.
+type Study<'a> = (Settings, String, Vec<(f64, &'a CellEvidence)>);
+
 /// Looks at a record as a scaling study over a setting; none if the metric is no rate, or cells do not differ in the
 /// setting.
 pub fn scaling(evidence: &Evidence, over: &str, order: &[String]) -> Option<Scaling> {
@@ -73,7 +76,7 @@ pub fn scaling(evidence: &Evidence, over: &str, order: &[String]) -> Option<Scal
     let of_others = |cell: &CellEvidence| -> Settings {
         others.iter().filter_map(|name| Some((name.clone(), cell.settings.get(name)?.clone()))).collect()
     };
-    let mut groups: Vec<(Settings, String, Vec<(f64, &CellEvidence)>)> = Vec::new();
+    let mut groups: Vec<Study<'_>> = Vec::new();
     for cell in cells.into_iter().filter(|cell| !cell.values.is_empty()) {
         let Some(workers) = cell.settings.get(over).and_then(assay_model::Value::number) else { continue };
         let settings = of_others(cell);
@@ -164,6 +167,7 @@ mod tests {
             replayed: None,
             parity: BTreeMap::new(),
             amounts: BTreeMap::new(),
+            busy_elsewhere: None,
         }
     }
 

@@ -310,8 +310,11 @@ impl BatchLauncher {
                 changed |= task.note(state);
             }
         }
-        let unseen = self.tasks.values_mut().filter(|task| !task.seen);
-        unseen.for_each(|task| task.missing += 1);
+        for task in self.tasks.values_mut().filter(|task| !task.seen) {
+            task.missing = task.missing.saturating_add(1);
+            // Whether it is gone for good is to be known soon.
+            changed |= !task.is_gone();
+        }
         self.account();
         self.warn_of_stuck();
         changed |= self.look(true);

@@ -25,7 +25,7 @@ pub struct Trend {
 ///
 /// `None` for fewer than [`MINIMUM_FOR_TREND`] values, if one is not finite, or if all are equal.
 ///
-/// Source: Mann, 1945; Kendall, "Rank Correlation Methods", 1975; Sen, 1968. Oracle: `pymannkendall.original_test`.
+/// Source: Mann, 1945; Kendall, "Rank Correlation Methods", 1975; Sen, 1968. Oracle: counting.
 pub fn trend(values: &[f64]) -> Option<Trend> {
     let step = values.len().div_ceil(MOST_VALUES).max(1);
     let kept: Vec<f64> = finite(values)?.iter().copied().step_by(step).collect();
@@ -118,10 +118,10 @@ mod tests {
 
     #[test]
     fn the_statistic_matches_counting() {
-        // pymannkendall.original_test([3, 1, 2, 5, 4, 6, 8, 7]): S = 20, p = 0.018673.
+        // 24 of 28 pairs rise, and the variance is 8·7·21/18: z = 19/8.083.
         let found = trend(&[3.0, 1.0, 2.0, 5.0, 4.0, 6.0, 8.0, 7.0]).unwrap();
         assert_eq!(found.statistic, 20.0);
-        assert!((found.p - 0.018_673).abs() < 1e-5, "{}", found.p);
+        assert!((found.p - 0.018_741).abs() < 1e-5, "{}", found.p);
     }
 
     #[test]

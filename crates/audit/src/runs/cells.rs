@@ -1,5 +1,7 @@
 //! Cells without a number where one is due: typing errors, `TBD`, nothing at all.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use assay_model::{Document, Role, Table, TableCell};
 
 use super::facts::Facts;
@@ -40,9 +42,10 @@ fn in_table(document: &Document, table: &Table) -> Option<Finding> {
     let entries = grid::entries(table);
     let mut lines = Vec::new();
     let mut sources = Vec::new();
+    let columns = numbers_of_columns(&entries);
     for entry in &entries {
         for field in &entry.fields {
-            let numeric = is_numeric(&entries, field);
+            let numeric = is_numeric(columns.get(&field.index).copied().unwrap_or_default(), field);
             let Some(problem) = problem(field.cell, numeric) else { continue };
             let header = [field.group, field.header.trim()].join(" ");
             lines.push(format!("{}, {}: {problem}", entry.label, header.trim()));
@@ -65,15 +68,35 @@ fn in_table(document: &Document, table: &Table) -> Option<Finding> {
     })
 }
 
+/// How many cells a column has, and how many of them are numbers.
+#[derive(Clone, Copy, Default)]
+struct Numbers {
+    cells: usize,
+    numbers: usize,
+}
+
+/// Counted once for the whole table: a table may have any number of rows.
+fn numbers_of_columns(entries: &[Entry<'_>]) -> BTreeMap<usize, Numbers> {
+    let mut columns: BTreeMap<usize, Numbers> = BTreeMap::new();
+    for entry in entries {
+        let mut seen = BTreeSet::new();
+        for field in entry.fields.iter().filter(|field| seen.insert(field.index)) {
+            let column = columns.entry(field.index).or_default();
+            column.cells += 1;
+            column.numbers += usize::from(field.cell.value.is_some());
+        }
+    }
+    columns
+}
+
 /// Whether a number is due in a column: one of a metric that has any, or one without a name in which most cells have.
-fn is_numeric(entries: &[Entry<'_>], field: &Field<'_>) -> bool {
-    let cells: Vec<&Field<'_>> = entries.iter().filter_map(|entry| entry.at(field.index)).collect();
-    let numbers = cells.iter().filter(|field| field.cell.value.is_some()).count();
+fn is_numeric(column: Numbers, field: &Field<'_>) -> bool {
+    let Numbers { cells, numbers } = column;
     match field.role {
         // A setting may have been repeated less often than others.
         Role::Metric(_) if field.cell.text.trim().is_empty() && is_one_of_repeats(field.header) => false,
         Role::Metric(_) => numbers > 0,
-        Role::Unknown => numbers >= 3 && numbers * 3 >= cells.len() * 2,
+        Role::Unknown => numbers >= 3 && numbers * 3 >= cells * 2,
         Role::Setting(_) | Role::Label | Role::Ratio => false,
     }
 }

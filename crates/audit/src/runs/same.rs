@@ -1,7 +1,7 @@
 //! Which runs did the same thing: same platform, same settings in force, same amount of work. Names, dates and seeds
 //! do not count, and what is not known of a run contradicts nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use assay_model::{Document, Role, Source, Table, Unit, Value, names};
 
@@ -144,15 +144,17 @@ pub(super) fn find(runs: &[Run<'_>]) -> Vec<Same> {
         (identity.row.is_some(), usize::MAX - known, identity.document.file.as_str(), identity.place)
     });
     let mut groups: Vec<Vec<&Identity<'_>>> = Vec::new();
+    let mut candidates = Candidates::default();
     for identity in &identities {
-        let fitting: Vec<usize> = groups
-            .iter()
-            .enumerate()
-            .filter(|(_, group)| group.iter().all(|other| do_the_same(identity, other)))
-            .map(|(index, _)| index)
-            .collect();
+        let fits = |place: &usize| {
+            groups.get(*place).is_some_and(|group| group.iter().all(|other| do_the_same(identity, other)))
+        };
+        let fitting: Vec<usize> = candidates.of(identity).into_iter().filter(fits).collect();
         match fitting.as_slice() {
-            [] => groups.push(vec![identity]),
+            [] => {
+                candidates.add(identity, groups.len());
+                groups.push(vec![identity]);
+            }
             [only] => {
                 let Some(group) = groups.get_mut(*only) else { continue };
                 let reported_before = group.iter().any(|other| is_the_same_run(runs, identity, other));
@@ -166,6 +168,52 @@ pub(super) fn find(runs: &[Run<'_>]) -> Vec<Same> {
     }
     let all = groups.iter().map(|group| same(runs, group));
     all.filter(|same| same.members.len() > 1 || !same.metrics.is_empty()).collect()
+}
+
+/// Groups that a run may belong to at all, found without comparing it with every group: documents have any number of
+/// rows and runs.
+#[derive(Default)]
+struct Candidates<'a> {
+    /// Groups that begin with a row, by table and name: rows of one table do the same only if they have the same name.
+    rows: HashMap<(*const Table, &'a str), Vec<usize>>,
+    /// Groups of runs of which something is known that runs elsewhere may agree with, by the table they begin in.
+    known: BTreeMap<Option<*const Table>, Vec<usize>>,
+}
+
+impl<'a> Candidates<'a> {
+    fn of(&self, identity: &Identity<'a>) -> Vec<usize> {
+        let table = identity.table();
+        let row = identity
+            .row
+            .as_ref()
+            .and_then(|(table, name)| self.rows.get(&(std::ptr::from_ref::<Table>(table), name.as_str())));
+        let elsewhere = self
+            .known
+            .iter()
+            .filter(move |(home, _)| identity.is_known() && (home.is_none() || **home != table))
+            .flat_map(|(_, groups)| groups);
+        row.into_iter().flatten().chain(elsewhere).copied().collect()
+    }
+
+    fn add(&mut self, identity: &'a Identity<'a>, group: usize) {
+        if let Some((table, name)) = &identity.row {
+            self.rows.entry((std::ptr::from_ref::<Table>(table), name)).or_default().push(group);
+        }
+        if identity.is_known() {
+            self.known.entry(identity.table()).or_default().push(group);
+        }
+    }
+}
+
+impl Identity<'_> {
+    fn table(&self) -> Option<*const Table> {
+        self.row.as_ref().map(|(table, _)| std::ptr::from_ref::<Table>(table))
+    }
+
+    /// Whether anything is known that a run elsewhere could agree with.
+    fn is_known(&self) -> bool {
+        !self.settings.is_empty() || self.work.is_some()
+    }
 }
 
 fn identity<'a>(place: usize, run: &Run<'a>) -> Identity<'a> {

@@ -25,7 +25,9 @@ use crate::workloads::chat::report::{self, ReportOptions};
 
 /// Runs loads and prints their results.
 pub fn load(options: &Load, screen: &mut Screen) -> anyhow::Result<Exit> {
-    report::format(options.how.export.as_deref())?;
+    if options.how.format.is_none() {
+        report::format(options.how.export.as_deref())?;
+    }
     if options.how.self_check {
         return self_check::self_check(options, screen);
     }
@@ -56,6 +58,7 @@ fn report_options(options: &Load) -> ReportOptions {
     ReportOptions {
         json: how.json,
         export: how.export.clone(),
+        format: how.format,
         lines: how.lines.clone(),
         html: how.html.clone(),
         base: options.urls.first().cloned(),

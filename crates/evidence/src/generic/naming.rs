@@ -76,6 +76,7 @@ pub(super) fn plan(line: &NumberedLine<'_>, context: &LineContext, vocabulary: &
         label: None,
         bar: false,
         line_unit: None,
+        class: None,
         conditions: Vec::new(),
         estimate: None,
         bare: Vec::new(),
@@ -110,6 +111,8 @@ struct Namer<'a> {
     bar: bool,
     /// A unit of time that the first words of the line state for all of its numbers: `time (ms) | forward: 35.1`.
     line_unit: Option<PrintedUnit>,
+    /// The class that a line of scores is about: `LOC: precision: 99.6%; recall: 98.1%`.
+    class: Option<String>,
     /// Words of conditions in brackets, which part numbers of one name.
     conditions: Vec<String>,
     /// The middle of three numbers in brackets, which is the estimate between its bounds.
@@ -159,6 +162,10 @@ impl Namer<'_> {
     }
 
     fn sign(&mut self, index: usize, sign: u8) {
+        // What a noun says of a number ends with its part of the line.
+        if matches!(sign, b',' | b';') {
+            self.label = None;
+        }
         match sign {
             b'-' | b'=' | b'>' if self.in_arrow(index) => {}
             b'[' if self.is_interval(index) => self.estimate = Some(index + 2),
@@ -351,6 +358,10 @@ impl Namer<'_> {
             && let Some(suffix) = number.suffix
         {
             named.factor *= scale_of(suffix);
+        }
+        if let Some(class) = self.class.as_ref().filter(|_| named.kind == MetricKind::Share) {
+            let own = (!named.qualifier.is_empty()).then(|| format!("{}_", named.qualifier));
+            named.qualifier = own.unwrap_or_default() + class;
         }
         if !self.conditions.is_empty() {
             let own = (!named.qualifier.is_empty()).then_some(named.qualifier.as_str());

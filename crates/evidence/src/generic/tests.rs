@@ -245,7 +245,7 @@ fn printouts_of_benchmarks() {
     assert_eq!(value("time (ms) | forward: 250 | backward: 85.5", "duration.forward"), Some(0.25));
     assert_eq!(value("Epoch 3 took 12.5 seconds", "epoch_s"), Some(12.5));
     assert_eq!(value("done, time=3 minutes and 20.5 seconds", "duration"), Some(200.5));
-    assert_eq!(value("step=1 loss=0.5 lr=3e-4 tokens/sec=51234", "tokens_per_s"), Some(51234.0));
+    assert_eq!(value("INFO step=1 loss=0.5 lr=3e-4 tokens/sec=51234", "tokens_per_s"), Some(51234.0));
     assert_eq!(value("loss 0.5 steps_per_sec=3.5", "steps_per_s"), Some(3.5));
 }
 
@@ -265,4 +265,16 @@ fn ranks_in_brackets_speak_with_one_voice() {
     assert_eq!(series(text, "loss"), [2.5, 2.0]);
     let glog = "I0512 10:00:00.123456 140 train.py:120] [1000] loss=2.5\nI0512 10:00:01.123456 140 train.py:120] [2000] loss=2.0\n";
     assert_eq!(series(glog, "loss"), [2.5, 2.0]);
+}
+
+#[test]
+fn classes_and_labels_part_numbers_of_one_name() {
+    assert_eq!(names("LOC: precision: 99.6%; recall: 98.1%"), ["precision.loc", "recall.loc"]);
+    assert_eq!(names("Warning: unable to complete 100 samples in 5.0s"), Vec::<String>::new());
+    assert_eq!(names("[LINE:148] INFO Step 34: Loss = 0.5"), ["loss"]);
+    assert_eq!(names("matmul/F32/128  time:   [2.1 ms 2.2 ms 2.3 ms]"), ["duration.matmul_f32_128"]);
+    assert_eq!(
+        names("processed 74542 tokens with 5600 phrases; found: 16018 phrases; correct: 0"),
+        Vec::<String>::new()
+    );
 }

@@ -11,6 +11,10 @@ const PROSE_WORDS: [&str; 18] = [
 
 /// Whether a line is prose rather than output.
 pub(super) fn is_sentence(line: &NumberedLine<'_>) -> bool {
+    // `Warning: unable to complete 100 samples in 5.0s` measures nothing.
+    if line.tokens.first().is_some_and(|token| line.slice(token) == "Warning") {
+        return true;
+    }
     let mut found = (0, 0, 0);
     for token in line.tokens {
         match token.kind {

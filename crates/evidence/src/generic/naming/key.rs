@@ -68,11 +68,23 @@ impl Namer<'_> {
         for text in earlier.into_iter().filter(|text| !text.is_empty()) {
             match self.vocabulary.split(&text) {
                 Some(split) => self.split = Some(split),
+                None if self.plan.slots.is_empty() && self.is_class(&text) => {
+                    self.class = Some(text.to_lowercase());
+                }
                 None => self.about = words(&text).into_iter().take(4).collect(),
             }
         }
         self.read_key(own, &mut key);
         key
+    }
+
+    /// Whether a word before a colon may name a class: capitals, and neither a metric nor the level of a log line.
+    fn is_class(&self, text: &str) -> bool {
+        (2..=6).contains(&text.len())
+            && text.bytes().all(|byte| byte.is_ascii_uppercase())
+            && !["INFO", "WARN", "DEBUG", "ERROR", "FATAL"].contains(&text)
+            && self.vocabulary.metric(text, None).is_none()
+            && self.vocabulary.counter(text).is_none()
     }
 
     pub(super) fn read_key(&self, (from, to): (usize, usize), key: &mut Key) {

@@ -231,11 +231,7 @@ impl Namer<'_> {
         if !tokens.first().is_some_and(|token| token.kind == TokenKind::Word) {
             return String::new();
         }
-        let wide = tokens
-            .iter()
-            .take(index + 1)
-            .skip(1)
-            .position(|token| token.gap >= 3 || token.gap == 2 && self.line.text.contains('\t'));
+        let wide = tokens.iter().take(index + 1).skip(1).position(|token| token.gap >= 2);
         let Some(end) = wide.map(|place| place + 1).filter(|end| *end <= 4) else { return String::new() };
         let label = self.text_of(0, end);
         let plain =

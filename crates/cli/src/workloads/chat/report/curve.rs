@@ -99,20 +99,19 @@ fn sentence(contrast: &Contrast) -> String {
     }
 }
 
-/// Prints the curve of loads, and writes its page if one is wanted.
-pub(super) fn print(
-    loads: &[Load],
-    options: &ReportOptions,
-    source: &str,
-    screen: &mut Screen,
-) -> anyhow::Result<()> {
+/// Writes the page with the curve, if one is wanted.
+pub(super) fn write_page(loads: &[Load], options: &ReportOptions, source: &str) -> anyhow::Result<()> {
+    let Some(path) = &options.html else { return Ok(()) };
     let curve = of(loads);
-    if let Some(path) = &options.html {
-        let count: usize = curve.points.iter().map(|point| point.loads + point.invalid).sum();
-        let title = format!("Load on {}", curve.endpoints().join(", "));
-        let line = format!("{count} loads in {source}");
-        put(path, &curve::html(&curve, &title, &[line]))?;
-    }
+    let count: usize = curve.points.iter().map(|point| point.loads + point.invalid).sum();
+    let title = format!("Load on {}", curve.endpoints().join(", "));
+    let line = format!("{count} loads in {source}");
+    put(path, &curve::html(&curve, &title, &[line]))
+}
+
+/// Prints the curve of loads.
+pub(super) fn print(loads: &[Load], options: &ReportOptions, screen: &mut Screen) -> anyhow::Result<()> {
+    let curve = of(loads);
     if options.json {
         return screen.json(&as_json(&curve, loads, options));
     }
