@@ -79,7 +79,7 @@ fn say_answer(question: &str, record: &Record, screen: &mut Screen) -> anyhow::R
     let answers = gathered.studies.iter().filter_map(|study| study.answers.first());
     let mut blocks = vec![Block::toned(2, question, Tone::Strong)];
     for judged in answers {
-        blocks.extend(document::sentences(&judged.answer).iter().map(|sentence| Block::plain(2, sentence)));
+        blocks.extend(document::sentences(judged).iter().map(|sentence| Block::plain(2, sentence)));
     }
     blocks.push(Block::Gap);
     Ok(screen.blocks(|_| blocks)?)
@@ -88,7 +88,7 @@ fn say_answer(question: &str, record: &Record, screen: &mut Screen) -> anyhow::R
 /// What is wrong or open, each with its line.
 fn findings(audit: &Audit) -> Vec<Block> {
     let mut blocks = Vec::new();
-    for finding in audit.findings.iter().filter(|finding| finding.level < Level::Supported) {
+    for finding in audit.findings.iter().filter(|finding| finding.level < Level::NotChecked) {
         let tone = if finding.level == Level::Contradicted { Tone::Bad } else { Tone::Doubt };
         let line =
             finding.sources.first().map_or_else(String::new, |source| format!("line {}:", source.line));

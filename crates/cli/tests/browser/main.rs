@@ -1,6 +1,12 @@
 //! The page in a real browser: clicks, live updates, hostile log lines, light, dark, narrow and on paper.
 //!
 //! `ASSAY_PICTURES=directory` keeps the pictures, to look at them.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on should stop, and one that is skipped says so"
+)]
 
 mod driver;
 

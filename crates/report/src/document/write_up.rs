@@ -3,7 +3,7 @@
 use assay_judge::{Comparison, Row};
 
 use super::figures::{comparison as comparison_figure, figures};
-use super::sentences::{label, sentences, shown};
+use super::sentences::{label, more_findings, sentences, shown};
 use super::{DataTable, Part, Report, Section};
 use crate::number::{counted, fact};
 use crate::study::{Judged, RunNumber, Studies, Study};
@@ -28,7 +28,7 @@ pub fn write_up(studies: &Studies) -> Report {
         ..Report::default()
     };
     for study in &studies.studies {
-        let said = study.answers.first().map(|judged| sentences(&judged.answer)).unwrap_or_default();
+        let said = study.answers.first().map(sentences).unwrap_or_default();
         match one {
             Some(_) => report.summary.extend(said),
             None => report.summary.push(format!("{}: {}", study.name, said.join(" "))),
@@ -78,7 +78,8 @@ fn dedup(notes: &mut Vec<Footnote>) {
 pub fn comparison_section(comparison: &Comparison) -> Section {
     let mut table = crate::comparison::table(comparison);
     table.heading.clear();
-    let mut parts = vec![Part::Table(table.into())];
+    let said = assay_judge::findings::of_comparison(comparison).text;
+    let mut parts = vec![Part::Text(said), Part::Table(table.into())];
     parts.extend(comparison_figure(comparison).map(Part::Figure));
     Section {
         id: format!("compare-{}", crate::words::identifier(&comparison.other)),
@@ -142,6 +143,9 @@ fn results(study: &Study) -> Section {
             0 => parts.push(part),
             _ => parts.push(Part::Folded { title: judged.answer.metric.name.clone(), parts: vec![part] }),
         }
+    }
+    for text in study.answers.first().map(more_findings).unwrap_or_default() {
+        parts.push(Part::Finding { tone: Tone::Plain, text, advice: String::new() });
     }
     if !study.gates.is_empty() {
         parts.push(Part::Table(crate::gates::table(&study.gates).into()));
