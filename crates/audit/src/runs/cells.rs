@@ -42,8 +42,8 @@ fn in_table(document: &Document, table: &Table) -> Option<Finding> {
     let mut sources = Vec::new();
     for entry in &entries {
         for field in &entry.fields {
-            let numeric = is_numeric(&entries, field);
-            let Some(problem) = problem(field.cell, numeric) else { continue };
+            // Looking through a column costs its length, so only holes ask for it.
+            let Some(problem) = problem(field.cell, || is_numeric(&entries, field)) else { continue };
             let header = [field.group, field.header.trim()].join(" ");
             lines.push(format!("{}, {}: {problem}", entry.label, header.trim()));
             sources.push(document.source(field.cell.line));
@@ -84,12 +84,13 @@ fn is_one_of_repeats(header: &str) -> bool {
 }
 
 /// What is wrong with a cell, where a number is due.
-fn problem(cell: &TableCell, numeric: bool) -> Option<String> {
+fn problem(cell: &TableCell, numeric: impl FnOnce() -> bool) -> Option<String> {
     let text = cell.text.trim();
     let deliberate = DELIBERATE.contains(&text.to_lowercase().as_str());
     if cell.value.is_some() || deliberate {
         return None;
     }
+    let numeric = numeric();
     match &cell.problem {
         Some(problem) if numeric || text.bytes().any(|byte| byte.is_ascii_digit()) => Some(problem.clone()),
         None if numeric && text.is_empty() => Some("empty".to_owned()),
