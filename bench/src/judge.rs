@@ -43,6 +43,7 @@ pub fn record(name: &str, cells: Vec<Vec<f64>>) -> Evidence {
         replayed: None,
         parity: BTreeMap::new(),
         amounts: BTreeMap::new(),
+        busy_elsewhere: None,
     };
     Evidence {
         name: name.to_owned(),

@@ -12,11 +12,13 @@
 //! | `bin/load.rs` | the load client beside others, on one core each |
 //! | `bin/judge.rs` | error rates of verdicts, coverage of intervals, and their speed |
 //! | `bin/bert.rs` | the native engine beside PyTorch for single sentences |
+//! | `bin/page.rs` | whether reports and the page stay fast and small |
 //! | `place.rs` | where a bench works, and the binary it measures |
 //! | `measure.rs` | CPU and wall-clock time of commands, and what `/proc` reports of a process |
 //! | `figures.rs` | medians, ranges and tables |
 //! | `goal.rs` | goals and whether they hold |
 //! | `campaign.rs` | the campaigns that are run |
+//! | `records.rs` | records larger than anybody would wait for |
 //! | `heavy.rs` | a run that prints much, beside the same command with its output in a file |
 //! | `rivals.rs` | other programs that run commands |
 //! | `random.rs` | a small generator that is the same everywhere |
@@ -47,4 +49,5 @@ pub mod place;
 pub mod planted;
 pub mod random;
 pub mod reading;
+pub mod records;
 pub mod rivals;

@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
 
 use anyhow::{Context, ensure};
@@ -12,8 +11,7 @@ use assay_bench::figures::{Spread, number, table};
 use assay_bench::goal::{Bound, Goals};
 use assay_bench::measure::{Look, cost, look};
 use assay_bench::place::{Options, Place, heading};
-use assay_model::{Entry, RunId, RunResult};
-use assay_store::{Identity, Record, Store};
+use assay_bench::records::large_record_in;
 use clap::Parser;
 
 /// Measures whether many runs, cells and entries stay cheap.
@@ -92,7 +90,7 @@ fn large_plan(place: &Place, size: &Size, goals: &mut Goals) -> anyhow::Result<(
 
 fn large_record(place: &Place, size: &Size, goals: &mut Goals) -> anyhow::Result<()> {
     let directory = place.fresh("record")?;
-    let record = make_large_record(place, &directory)?;
+    let record = large_record_in(place, &directory, RECORD)?;
     let runs = RECORD.0 * RECORD.1 as usize;
     let show = || Ok(cost(place.assay(&directory).arg("show").arg(&record))?.wall_s);
     let first = show()?;
@@ -106,50 +104,6 @@ fn large_record(place: &Place, size: &Size, goals: &mut Goals) -> anyhow::Result
     report(&format!("assay list, {runs} runs"), spread, "s", size.times);
     goals.add(format!("list of {runs} runs"), spread.median, "s", Bound::Below(1.0));
     Ok(())
-}
-
-/// Runs every cell once, and then writes each cell's result down again as all its other repeats: entries as real
-/// ones, without the hours.
-fn make_large_record(place: &Place, directory: &Path) -> anyhow::Result<PathBuf> {
-    let (cells, repeats) = RECORD;
-    fs::write(directory.join("campaign.toml"), matrix("large", COMMAND, cells / 20, 20, 1))?;
-    cost(place.assay(directory).args(["run", "campaign.toml", "--quiet"]))?;
-    let path = directory.join("records/large");
-    let mut results: Vec<(RunId, Box<RunResult>)> = Vec::new();
-    for entry in Record::open(&path)?.entries()? {
-        if let Entry::Finished { run, result } = entry? {
-            results.push((run, result));
-        }
-    }
-    ensure!(results.len() == cells, "{} of {cells} cells were run", results.len());
-    let identity = Identity {
-        name: "large".to_owned(),
-        now: 0.0,
-        program: env!("CARGO_PKG_VERSION").to_owned(),
-        host: String::new(),
-        pid: std::process::id(),
-    };
-    let mut store = Store::open_or_create(&path, &identity)?;
-    for repeat in 2..=repeats {
-        for (first, result) in &results {
-            let run = RunId { repeat, ..first.clone() };
-            let directory = assay_store::relative_run_directory(&run);
-            store.append(&Entry::Launching { run: run.clone(), at: result.started_at, directory })?;
-            store.append(&Entry::Finished { run, result: varied(result, repeat) })?;
-        }
-    }
-    let counts = store.state().counts();
-    ensure!(counts.succeeded == cells as u64 * u64::from(repeats), "the large record has {counts:?}");
-    Ok(path)
-}
-
-/// A result whose numbers differ a little from repeat to repeat, as real ones do.
-fn varied(result: &RunResult, repeat: u32) -> Box<RunResult> {
-    let mut other = result.clone();
-    for observation in &mut other.observations {
-        observation.value *= 1.0 + f64::from(repeat % 17) * 0.01;
-    }
-    Box::new(other)
 }
 
 /// A look at the coordinator after a number of runs.

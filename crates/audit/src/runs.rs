@@ -62,6 +62,10 @@ const CHECKS: &[Check] = &[
 /// What the runs of some documents show, and which of them did the same thing.
 pub fn check(documents: &[Document]) -> (Vec<Finding>, Vec<RepeatGroup>) {
     let facts = Facts::new(documents);
-    let findings = CHECKS.iter().flat_map(|check| check(&facts)).collect();
+    let mut findings: Vec<Finding> = CHECKS.iter().flat_map(|check| check(&facts)).collect();
+    // What is noise is an estimate, and the rows may be misread: never a contradiction.
+    for finding in findings.iter_mut().filter(|finding| finding.class == Class::NoiseAsEffect) {
+        finding.level = finding.level.max(Level::Doubtful);
+    }
     (findings, facts.groups)
 }

@@ -33,12 +33,17 @@ pub enum CatalogueError {
 }
 
 /// The files that are part of the program.
-const EMBEDDED: [(&str, &str); 6] = [
+const EMBEDDED: [(&str, &str); 11] = [
     ("local.toml", include_str!("../catalogue/local.toml")),
     ("cerebras-cs3.toml", include_str!("../catalogue/cerebras-cs3.toml")),
     ("graphcore-pod64.toml", include_str!("../catalogue/graphcore-pod64.toml")),
     ("groqrack.toml", include_str!("../catalogue/groqrack.toml")),
     ("sambanova-sn30.toml", include_str!("../catalogue/sambanova-sn30.toml")),
+    ("polaris.toml", include_str!("../catalogue/polaris.toml")),
+    ("aurora.toml", include_str!("../catalogue/aurora.toml")),
+    ("slurm-gpu.toml", include_str!("../catalogue/slurm-gpu.toml")),
+    ("sophia-endpoint.toml", include_str!("../catalogue/sophia-endpoint.toml")),
+    ("metis-endpoint.toml", include_str!("../catalogue/metis-endpoint.toml")),
     ("replay.toml", include_str!("../catalogue/replay.toml")),
 ];
 

@@ -4,14 +4,17 @@
 //! | file | holds |
 //! |---|---|
 //! | `answer/file.rs` | Markdown, CSV and JSON files |
+//! | `answer/findings.rs` | what a record supports, in sentences |
 //! | `answer/print.rs` | tables, gates and failures on the terminal |
 //! | `answer/layout.rs` | the additional tables that a campaign's `[report]` asks for |
 
 pub mod file;
+pub mod findings;
 pub mod layout;
 pub mod print;
 
 use assay_judge::answer::UNEQUAL_WORK;
+use assay_judge::findings::Finding;
 use assay_judge::gather::{gather, metrics};
 use assay_judge::{Answer, Evidence, GateResult, MetricSummary};
 use assay_store::{Index, Record, Summary};
@@ -120,6 +123,7 @@ pub struct AnswerJson {
     answer: Answer,
     metrics: Vec<MetricSummary>,
     gates: Vec<GateResult>,
+    findings: Vec<Finding>,
 }
 
 /// The answer of a record as JSON.
@@ -131,6 +135,7 @@ pub fn answer_json(record: &Record, index: &Index, metric: Option<&str>) -> anyh
         question: subject.question().map(str::to_owned),
         metrics: metrics(index, subject.summary.plan.as_ref())?,
         gates: gates(record, index)?,
+        findings: findings::findings(index, metric)?,
         answer,
     })
 }

@@ -355,6 +355,16 @@ impl Vocabulary {
     /// The longest phrase in some words that names a metric; of equally long ones the last, as a noun follows what
     /// qualifies it.
     fn find(&self, spoken: &[String]) -> Option<FoundPhrase> {
+        // `Test accuracy with best params` is an accuracy: what stands behind these words is a condition.
+        let condition = spoken.iter().position(|word| ["with", "using", "after"].contains(&word.as_str()));
+        let head = condition.and_then(|place| self.longest_phrase(spoken.get(..place)?)).filter(|found| {
+            let kind = self.metrics.get(found.metric).map(|entry| entry.kind);
+            !matches!(kind, Some(MetricKind::Ignore | MetricKind::Count))
+        });
+        head.or_else(|| self.longest_phrase(spoken))
+    }
+
+    fn longest_phrase(&self, spoken: &[String]) -> Option<FoundPhrase> {
         for length in (1..=self.longest.min(spoken.len())).rev() {
             for start in (0..=spoken.len() - length).rev() {
                 let Some(phrase) = spoken.get(start..start + length) else { continue };
@@ -369,6 +379,10 @@ impl Vocabulary {
     /// What the words around the phrase say.
     fn sort(&self, spoken: &[String], matched: &std::ops::Range<usize>, rest: &mut Remaining) {
         let mut index = 0;
+        // `accuracy/top1` is an accuracy, not one of accuracies.
+        let found = spoken.get(matched.clone()).unwrap_or_default();
+        let entry = self.phrases.get(&found.join(" ")).and_then(|metric| self.metrics.get(*metric));
+        let noun = |word: &str| entry.is_some_and(|entry| entry.name.split('.').next() == Some(word));
         while let Some(word) = spoken.get(index) {
             if matched.contains(&index) {
                 index += 1;
@@ -389,7 +403,7 @@ impl Vocabulary {
                 if rest.statistic.is_none() || rest.statistic.as_deref() == Some("mean") {
                     rest.statistic = Some(found);
                 }
-            } else if !self.fillers.contains(word) && !rest.qualifiers.contains(word) {
+            } else if !self.fillers.contains(word) && !rest.qualifiers.contains(word) && !noun(word) {
                 rest.qualifiers.push(word.clone());
             }
             index += 1;
@@ -514,6 +528,8 @@ pub fn split_unit(text: &str) -> (String, Option<PrintedUnit>) {
     // `hsv_s` is no time: a single letter behind an underscore is a name more often than a unit.
     if let Some((head, tail)) = text.rsplit_once([',', '_', ' '])
         && !(tail == "s" && text.ends_with("_s"))
+        // `steps_per_sec` is a rate.
+        && !head.to_ascii_lowercase().ends_with("per")
         && matches!(
             tail,
             "ms" | "us"
@@ -539,6 +555,12 @@ pub fn split_unit(text: &str) -> (String, Option<PrintedUnit>) {
             other => other,
         };
         return (head.to_owned(), PrintedUnit::parse(tail));
+    }
+    if let Some((head, tail)) = text.rsplit_once(' ')
+        && tail.contains('/')
+        && let Some(unit) = PrintedUnit::parse(tail).filter(PrintedUnit::is_telling)
+    {
+        return (head.to_owned(), Some(unit));
     }
     if let Some(head) = text.strip_suffix('%') {
         return (head.to_owned(), PrintedUnit::parse("%"));

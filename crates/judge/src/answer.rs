@@ -163,6 +163,14 @@ fn row(cell: &CellEvidence, varied: &[String]) -> Row {
         ));
     }
     caveats.extend(cell.fewer.map(fewer_repeats));
+    if let Some(share) = cell.busy_elsewhere.filter(|share| *share > BUSY) {
+        let text = format!("others used up to {:.0} % of the machine's CPU time during a run", 100.0 * share);
+        caveats.push(caveat(
+            "busy_machine",
+            &text,
+            "run on an idle machine, or one run at a time (`--jobs 1`)",
+        ));
+    }
     if let Some(replayed) = &cell.replayed {
         caveats.push(caveat("replayed", replayed, "run the campaign on the machine itself to measure"));
     }
@@ -180,6 +188,9 @@ fn row(cell: &CellEvidence, varied: &[String]) -> Row {
         caveats,
     }
 }
+
+/// More of the machine than this used by others is a reason for doubt.
+const BUSY: f64 = 0.1;
 
 /// The doubt about a cell that was planned with fewer repeats than the others.
 pub(crate) fn fewer_repeats(repeats: u32) -> Caveat {
@@ -299,6 +310,7 @@ mod tests {
             replayed: None,
             parity: BTreeMap::new(),
             amounts: BTreeMap::new(),
+            busy_elsewhere: None,
         }
     }
 

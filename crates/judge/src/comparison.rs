@@ -2,7 +2,6 @@
 
 use assay_model::{Caveat, Direction, Estimate, Metric, Settings};
 use assay_stats as stats;
-use assay_stats::bootstrap::Bootstrap;
 use serde::Serialize;
 
 use crate::answer::not_compared;
@@ -39,14 +38,21 @@ pub struct Comparison {
 pub struct Overall {
     /// The geometric mean.
     pub ratio: f64,
-    /// Its 95 % interval over cells (BCa bootstrap), from 8 cells on.
+    /// Its 95 % interval over cells, Student's on logarithms, from 4 cells on.
     pub interval: Option<(f64, f64)>,
     /// How many cells it covers.
     pub cells: usize,
-    /// The ratio of the worst cell.
-    pub worst: f64,
-    /// The settings of the worst cell.
-    pub worst_settings: Settings,
+    /// The worst cell.
+    pub worst: WorstCell,
+}
+
+/// The cell with the worst ratio.
+#[derive(Debug, Clone, Serialize)]
+pub struct WorstCell {
+    /// Its ratio.
+    pub ratio: f64,
+    /// Its settings.
+    pub settings: Settings,
 }
 
 /// One cell in both records.
@@ -62,8 +68,24 @@ pub struct ComparisonRow {
     pub other: Option<Estimate>,
     /// How they compare; none if one has no value.
     pub effect: Option<Effect>,
+    /// The difference in the metric's own unit: the median of all differences of two runs (Hodges and Lehmann), with its
+    /// interval. None below 4 runs a side.
+    pub shift: Option<Shift>,
+    /// Cliff's δ: the share of pairs of runs in which the other is higher, minus that in which it is lower.
+    pub dominance: Option<f64>,
     /// The p-value after Holm's correction for the number of rows; a row that it does not pass is unclear.
     pub adjusted_p: Option<f64>,
+}
+
+/// A difference with its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Shift {
+    /// The difference, other minus base.
+    pub center: f64,
+    /// The lower end of its interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
 }
 
 /// Compares two records by one metric. Cells are matched by point and platform; where platforms differ, by point;
@@ -100,6 +122,9 @@ pub fn compare(base: &Evidence, other: &Evidence, ignored: &[String]) -> Result<
                 }
                 None => effect(&Sample::new(&a.values), &Sample::new(&b.values), &base.metric),
             },
+            shift: stats::hodges_lehmann_interval(&a.values, &b.values, crate::CONFIDENCE)
+                .map(|found| Shift { center: found.center, low: found.low, high: found.high }),
+            dominance: stats::cliffs_delta(&a.values, &b.values),
             adjusted_p: None,
         })
         .collect();
@@ -164,8 +189,8 @@ fn join<'a>(base: &'a Evidence, other: &'a Evidence, key: impl Fn(&CellEvidence)
     by_key(&base.cells, &key).into_iter().filter_map(|(key, cell)| Some((cell, *others.get(&key)?))).collect()
 }
 
-/// The seed of the bootstrap over cells. A fixed one: the same comparison prints the same interval.
-const SEED: u64 = 1;
+/// The fewest cells over which an interval is worth printing.
+const FEWEST_CELLS: usize = 4;
 
 fn overall(rows: &[ComparisonRow], metric: &Metric) -> Option<Overall> {
     let known: Vec<(&ComparisonRow, f64)> =
@@ -174,14 +199,14 @@ fn overall(rows: &[ComparisonRow], metric: &Metric) -> Option<Overall> {
     let summary = stats::geometric_summary(&ratios).filter(|summary| summary.count > 1)?;
     let worst = if metric.better? == Direction::Lower { summary.highest } else { summary.lowest };
     let (row, ratio) = known.get(worst)?;
-    let bootstrap = Bootstrap::new(crate::CONFIDENCE, SEED);
-    let interval = bootstrap.bca(&ratios, |resample| stats::geometric_mean(resample));
+    let logarithms: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
+    let interval =
+        stats::mean_interval(&logarithms, crate::CONFIDENCE).filter(|_| ratios.len() >= FEWEST_CELLS);
     Some(Overall {
         ratio: summary.center,
-        interval: interval.map(|interval| (interval.low, interval.high)),
+        interval: interval.map(|interval| (interval.low.exp(), interval.high.exp())),
         cells: summary.count,
-        worst: *ratio,
-        worst_settings: row.settings.clone(),
+        worst: WorstCell { ratio: *ratio, settings: row.settings.clone() },
     })
 }
 

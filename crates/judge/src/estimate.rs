@@ -48,6 +48,7 @@ fn caveats(values: &[f64]) -> Vec<Caveat> {
             "add a warm-up to the command, or examine the first run separately",
         ));
     }
+    caveats_of_order(values, &mut found);
     if stats::tukey(values).is_some_and(|outliers| outliers.severe > 0) {
         found.push(caveat(
             "outliers",
@@ -56,6 +57,47 @@ fn caveats(values: &[f64]) -> Vec<Caveat> {
         ));
     }
     found
+}
+
+/// A trend so unlikely by chance is called one; few would be among the cells of a table of a hundred.
+const TREND_LEVEL: f64 = 0.001;
+/// From this many runs on their correlation is judged: with fewer, the estimate of it is noise.
+const MINIMUM_FOR_CORRELATION: usize = 20;
+
+/// Doubts about repeats that are not independent draws of one thing.
+fn caveats_of_order(values: &[f64], found: &mut Vec<Caveat>) {
+    let drift = stats::trend::trend(values).filter(|trend| trend.p < TREND_LEVEL);
+    if let Some(trend) = drift {
+        let text = format!("the runs drift: {:+.1} % from the first to the last", 100.0 * trend.total_change);
+        found.push(caveat(
+            "drift",
+            &text,
+            "look for heat, memory growth or other load; `assay show --runs` lists the runs in order",
+        ));
+    } else if values.len() >= MINIMUM_FOR_CORRELATION
+        && let Some(effective) = stats::steady::effective_samples(values)
+        && effective < values.len() as f64 / 2.0
+    {
+        let text =
+            format!("neighboring runs are correlated: {} runs are worth about {effective:.0}", values.len());
+        found.push(caveat(
+            "correlated_runs",
+            &text,
+            "the interval is too narrow; shuffle the order of runs or spread them over time",
+        ));
+    }
+    if let Some(modes) = stats::trend::two_modes(values).filter(|modes| modes.high > 1.02 * modes.low) {
+        let text = format!(
+            "the runs fall into two groups, {:.0} % of them {:.0} % higher than the rest",
+            100.0 * modes.upper_share,
+            100.0 * (modes.high / modes.low - 1.0)
+        );
+        found.push(caveat(
+            "two_modes",
+            &text,
+            "two states of the machine or the program: placement, clock, cache; judge them apart",
+        ));
+    }
 }
 
 /// For each value whether it is a severe outlier: more than 3 interquartile ranges outside the quartiles.
@@ -98,6 +140,18 @@ mod tests {
     fn outliers_are_marked_in_the_order_of_the_values() {
         assert_eq!(outliers(&[1.0, 1.1, 9.0, 1.05, 1.02, 1.08]), [false, false, true, false, false, false]);
         assert_eq!(outliers(&[1.0, 9.0]), [false, false]);
+    }
+
+    #[test]
+    fn runs_that_are_no_independent_repeats_are_doubtful() {
+        let drifting: Vec<f64> = (0..14).map(|run| 100.0 + f64::from(run)).collect();
+        assert!(codes(&drifting).contains(&"drift".to_owned()));
+        let blocks: Vec<f64> =
+            (0..60).map(|run| 100.0 + f64::from(run / 6 % 3) + 0.1 * f64::from(run % 3)).collect();
+        assert!(codes(&blocks).contains(&"correlated_runs".to_owned()), "{:?}", codes(&blocks));
+        let two: Vec<f64> =
+            (0..16).map(|run| if run % 2 == 0 { 100.0 } else { 120.0 } + f64::from(run % 3)).collect();
+        assert!(codes(&two).contains(&"two_modes".to_owned()));
     }
 
     #[test]

@@ -181,6 +181,7 @@ mod tests {
             without: 0,
             parity: Default::default(),
             amounts: Default::default(),
+            busy_elsewhere: None,
         };
         Evidence {
             name: "test".into(),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use assay_model::metric::usual_direction;
+use assay_model::metric::{BUSY_ELSEWHERE, usual_direction};
 use assay_model::{CellId, Metric, PlanInForce, Settings, Status, Unit, names};
 use assay_store::{Index, StoreError};
 use serde::Serialize;
@@ -87,6 +87,8 @@ pub struct CellEvidence {
     pub parity: BTreeMap<String, f64>,
     /// How much the cell's runs did, by the metrics that count work.
     pub amounts: BTreeMap<String, f64>,
+    /// The largest share of the machine that others used during one of its runs, where it was measured.
+    pub busy_elsewhere: Option<f64>,
 }
 
 impl CellEvidence {
@@ -163,6 +165,7 @@ pub fn gather(
     let mut values = index.values(&metric.name)?;
     let mut parities = of_first_runs(index, &metrics, &PARITY)?;
     let mut amounts = of_first_runs(index, &metrics, &AMOUNTS)?;
+    let mut busy = busy_elsewhere(index, &metrics)?;
     let usual = plan.map_or(0, |plan| plan.repeats);
     let mut fewer: BTreeMap<&CellId, u32> =
         plan.iter().flat_map(|plan| &plan.fewer).map(|(cell, repeats)| (cell, *repeats)).collect();
@@ -183,6 +186,7 @@ pub fn gather(
             let missing = if summary.planned { wanted.saturating_sub(done) } else { 0 };
             CellEvidence {
                 fewer: fewer.filter(|_| done < u64::from(usual)),
+                busy_elsewhere: busy.remove(&summary.cell),
                 amounts: amounts.remove(&summary.cell).unwrap_or_default(),
                 parity: parities.remove(&summary.cell).unwrap_or_default(),
                 replayed: of_cell.iter().find_map(|run| run.replayed.clone()),
@@ -224,6 +228,16 @@ const RATES: [&str; 9] = [
     names::BYTES_PER_S,
     names::STEPS_PER_S,
 ];
+
+/// By cell, the largest share of the machine that others used during a run.
+fn busy_elsewhere(index: &Index, metrics: &[MetricSummary]) -> Result<BTreeMap<CellId, f64>, JudgeError> {
+    if metrics.iter().all(|summary| summary.metric.name != BUSY_ELSEWHERE) {
+        return Ok(BTreeMap::new());
+    }
+    let most = |runs: Vec<assay_store::RunValue>| runs.iter().map(|run| run.value).max_by(f64::total_cmp);
+    let values = index.values(BUSY_ELSEWHERE)?;
+    Ok(values.into_iter().filter_map(|(cell, runs)| Some((cell, most(runs)?))).collect())
+}
 
 /// Some metrics of each cell's first usable run that has them, for what repeats have in common.
 fn of_first_runs(

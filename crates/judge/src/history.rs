@@ -165,6 +165,7 @@ mod tests {
             replayed: None,
             parity: BTreeMap::new(),
             amounts: BTreeMap::new(),
+            busy_elsewhere: None,
         };
         let metric = Metric { name: "time".to_owned(), unit: Unit::Seconds, better: Some(Direction::Lower) };
         Evidence { name: name.to_owned(), metric, cells: vec![cell], rate: None }

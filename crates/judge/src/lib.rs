@@ -8,7 +8,10 @@
 //! | `verdict.rs` | two sets of samples to a verdict |
 //! | `answer.rs` | one record: the table of its cells, ranked where the evidence allows |
 //! | `pivot.rs` | one record with some settings as columns |
-//! | `scaling.rs` | one record as a scaling study: speed-up, efficiency, a fitted law |
+//! | `scaling.rs` | one record as a scaling study: speed-up, efficiency |
+//! | `law.rs` | laws over batch sizes and workers, with bands and limits |
+//! | `iterations.rs` | iterations within runs: warm-up, steady state, where the variance lives |
+//! | `findings.rs` | what all this says, as sentences |
 //! | `same_work.rs` | whether two cells did the same work |
 //! | `comparison.rs` | two records, cell by cell |
 //! | `course.rs` | warm-up and changes of level in the values of one run |
@@ -21,9 +24,12 @@ pub mod answer;
 pub mod comparison;
 pub mod course;
 pub mod estimate;
+pub mod findings;
 pub mod gate;
 pub mod gather;
 pub mod history;
+pub mod iterations;
+pub mod law;
 pub mod load;
 pub mod pivot;
 pub mod same_work;

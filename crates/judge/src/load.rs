@@ -8,6 +8,7 @@
 //! | `load/summary.rs` | requests to metrics |
 //! | `load/validity.rs` | whether a result can be trusted |
 //! | `load/capacity.rs` | the search for the highest rate at which bounds are met |
+//! | `load/contrast.rs` | one endpoint against another, round by round |
 //! | `load/curve.rs` | loads of several sizes, each made several times |
 //!
 //! | metric | definition |
@@ -32,14 +33,17 @@
 
 mod batches;
 mod capacity;
+mod contrast;
 mod curve;
 mod distribution;
 mod summary;
 mod validity;
 mod window;
 
+pub use assay_stats::quantile::quantile as exact_quantile;
 pub use batches::{Batched, BatchedShare, Slices};
 pub use capacity::{Capacity, Probe, ProbeOutcome, ProbePlan, Search};
+pub use contrast::{Contrast, RoundReading, Standing, contrasts};
 pub use curve::{Curve, Level, Metric, Point, Reading};
 pub use distribution::Distribution;
 pub use summary::{Bounds, Collector, Share, Summary, Tokens};

@@ -175,6 +175,7 @@ mod tests {
             replayed: None,
             parity: BTreeMap::from([(assay_model::names::PARITY_LOSS.to_owned(), loss)]),
             amounts: BTreeMap::new(),
+            busy_elsewhere: None,
         }
     }
 

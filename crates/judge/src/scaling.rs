@@ -2,12 +2,13 @@
 
 use assay_model::{Caveat, Direction, Estimate, Metric, Settings};
 use assay_stats::Family;
-use assay_stats::scaling::{Law, Level, MINIMUM_LEVELS, efficiency, fit};
+use assay_stats::scaling::efficiency;
 use serde::Serialize;
 
 use crate::answer::fewer_repeats;
 use crate::estimate::estimate;
 use crate::gather::{CellEvidence, Evidence, split_settings};
+use crate::law::{self, FittedLaw};
 use crate::verdict::{Effect, Sample, effect_in};
 
 /// A record as a scaling study.
@@ -25,6 +26,8 @@ pub struct Scaling {
     pub rows: Vec<ScalingRow>,
     /// The law that describes each combination best, or why there is none.
     pub laws: Vec<(Settings, Result<FittedLaw, String>)>,
+    /// Whether the setting is a batch size: then there is a half-performance law instead of an efficiency.
+    pub is_batch: bool,
 }
 
 /// One number of workers.
@@ -53,18 +56,8 @@ pub struct Share {
     pub ends: Option<(f64, f64)>,
 }
 
-/// X(N) = λN / (1 + σ(N − 1) + κN(N − 1)), fitted to the medians.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct FittedLaw {
-    /// σ: the share of work that waits for others.
-    pub contention: f64,
-    /// κ: the cost of keeping workers consistent.
-    pub coherence: f64,
-    /// The share of the variance that it explains.
-    pub determination: f64,
-    /// Where the rate peaks, if it does.
-    pub peak: Option<f64>,
-}
+/// The cells of one combination of the other settings on one platform, each with its number of workers.
+type Study<'a> = (Settings, String, Vec<(f64, &'a CellEvidence)>);
 
 /// Looks at a record as a scaling study over a setting; none if the metric is no rate, or cells do not differ in the
 /// setting.
@@ -72,6 +65,7 @@ pub fn scaling(evidence: &Evidence, over: &str, order: &[String]) -> Option<Scal
     if evidence.metric.better != Some(Direction::Higher) {
         return None;
     }
+    let is_batch = is_batch(over);
     let cells: Vec<&CellEvidence> = evidence.cells.iter().filter(|cell| cell.planned).collect();
     let (mut others, _) = split_settings(cells.iter().map(|cell| &cell.settings));
     if !others.iter().any(|name| name == over) {
@@ -82,23 +76,24 @@ pub fn scaling(evidence: &Evidence, over: &str, order: &[String]) -> Option<Scal
     let of_others = |cell: &CellEvidence| -> Settings {
         others.iter().filter_map(|name| Some((name.clone(), cell.settings.get(name)?.clone()))).collect()
     };
-    let mut groups: Vec<(Settings, Vec<(f64, &CellEvidence)>)> = Vec::new();
-    for cell in cells {
+    let mut groups: Vec<Study<'_>> = Vec::new();
+    for cell in cells.into_iter().filter(|cell| !cell.values.is_empty()) {
         let Some(workers) = cell.settings.get(over).and_then(assay_model::Value::number) else { continue };
         let settings = of_others(cell);
-        match groups.iter_mut().find(|(known, _)| *known == settings) {
-            Some((_, group)) => group.push((workers, cell)),
-            None => groups.push((settings, vec![(workers, cell)])),
+        let platform = &cell.cell.platform;
+        match groups.iter_mut().find(|(known, on, _)| *known == settings && on == platform) {
+            Some((.., group)) => group.push((workers, cell)),
+            None => groups.push((settings, platform.clone(), vec![(workers, cell)])),
         }
     }
     let (mut rows, mut laws) = (Vec::new(), Vec::new());
-    for (settings, mut group) in groups {
+    for (settings, _, mut group) in groups {
         group.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        rows.extend(rows_of(&settings, &group, &evidence.metric));
-        laws.push((settings, law(&group)));
+        rows.extend(rows_of(&settings, &group, &evidence.metric, is_batch));
+        laws.push((settings, law::fitted(&group, is_batch)));
     }
     let (name, metric) = (evidence.name.clone(), evidence.metric.clone());
-    Some(Scaling { name, metric, over: over.to_owned(), others, rows, laws })
+    Some(Scaling { name, metric, over: over.to_owned(), others, rows, laws, is_batch })
 }
 
 /// Whether a setting goes with the number of workers, as their threads may: each number has only one value of it.
@@ -111,7 +106,12 @@ fn is_tied(cells: &[&CellEvidence], over: &str, name: &str) -> bool {
 }
 
 /// The rows of one combination of the other settings. The base is the smallest number of workers that has values.
-fn rows_of(settings: &Settings, group: &[(f64, &CellEvidence)], metric: &Metric) -> Vec<ScalingRow> {
+fn rows_of(
+    settings: &Settings,
+    group: &[(f64, &CellEvidence)],
+    metric: &Metric,
+    is_batch: bool,
+) -> Vec<ScalingRow> {
     // All rows are read together, so that their intervals must hold together.
     let family = Family::among(group.len(), crate::CONFIDENCE);
     let base = group.iter().position(|(_, cell)| !cell.values.is_empty());
@@ -121,7 +121,7 @@ fn rows_of(settings: &Settings, group: &[(f64, &CellEvidence)], metric: &Metric)
             let new = Sample::new(&cell.values);
             effect_in(&old, &new, metric, family.as_ref()?)
         });
-        let share = speedup.as_ref().zip(base).and_then(|(speedup, base)| {
+        let share = speedup.as_ref().zip(base).filter(|_| !is_batch).and_then(|(speedup, base)| {
             let of = |ratio: f64| efficiency(*workers, ratio, group[base].0, 1.0);
             let ends = speedup.interval.and_then(|ends| Some((of(ends.low)?, of(ends.high)?)));
             Some(Share { center: of(speedup.ratio)?, ends })
@@ -138,25 +138,13 @@ fn rows_of(settings: &Settings, group: &[(f64, &CellEvidence)], metric: &Metric)
     group.iter().enumerate().map(row).collect()
 }
 
-/// The law that describes the medians best.
-fn law(group: &[(f64, &CellEvidence)]) -> Result<FittedLaw, String> {
-    let level = |(workers, cell): &(f64, &CellEvidence)| {
-        let throughput = estimate(&cell.values)?.center;
-        Some(Level { workers: *workers, throughput, weight: 1.0 })
-    };
-    let levels: Vec<Level> = group.iter().filter_map(level).collect();
-    if levels.len() < MINIMUM_LEVELS {
-        return Err(format!("a law needs {MINIMUM_LEVELS} different counts, and there are {}", levels.len()));
-    }
-    let fits = [Law::Amdahl, Law::Universal].into_iter().filter_map(|law| fit(&levels, law));
-    let best = fits.min_by(|a, b| a.criterion.total_cmp(&b.criterion));
-    let best = best.ok_or("no law describes these rates")?;
-    Ok(FittedLaw {
-        contention: best.contention,
-        coherence: best.coherence,
-        determination: best.determination,
-        peak: best.peak(),
-    })
+/// Settings that count workers, in the order in which they are looked for.
+pub const WORKERS: [&str; 10] =
+    ["tasks", "nodes", "devices", "gpus", "ranks", "workers", "processes", "threads", "cores", "world_size"];
+
+/// Whether a setting is a number of samples that one step takes.
+pub fn is_batch(setting: &str) -> bool {
+    setting.contains("batch") && !setting.contains("test") && !setting.contains("eval")
 }
 
 #[cfg(test)]
@@ -179,6 +167,7 @@ mod tests {
             replayed: None,
             parity: BTreeMap::new(),
             amounts: BTreeMap::new(),
+            busy_elsewhere: None,
         }
     }
 
@@ -229,7 +218,7 @@ mod tests {
         let rate = |tasks: f64| 100.0 * tasks / (1.0 + 0.1 * (tasks - 1.0));
         let study = study(&[1, 2, 3, 4, 6, 8], rate);
         let law = study.laws[0].1.as_ref().unwrap();
-        assert!((law.contention - 0.1).abs() < 0.02 && law.determination > 0.99, "{law:?}");
+        assert!((law.contention.center - 0.1).abs() < 0.02 && law.determination > 0.99, "{law:?}");
     }
 
     #[test]

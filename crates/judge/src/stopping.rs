@@ -33,6 +33,15 @@ pub fn is_precise(values: &[f64], repeats: &Repeats) -> bool {
     })
 }
 
+/// About how many repeats would reach the precision, at the spread that the values show: the half-width falls with the
+/// square root of their number. None where they reach it already, or where there are too few to say.
+pub fn repeats_for(values: &[f64], precision: f64) -> Option<usize> {
+    let interval = stats::median_interval(values, crate::CONFIDENCE)?;
+    let width = interval.relative_half_width().filter(|width| *width > precision)?;
+    let enough = interval.confidence >= crate::CONFIDENCE && precision > 0.0;
+    enough.then(|| (values.len() as f64 * (width / precision).powi(2)).ceil() as usize)
+}
+
 fn rule(precision: f64, repeats: &Repeats) -> PrecisionRule {
     PrecisionRule {
         relative_half_width: precision,
@@ -57,6 +66,15 @@ mod tests {
         assert!(needs_more(&noisy[..10], 10, &REPEATS));
         assert!(!needs_more(&noisy, 30, &REPEATS));
         assert!(is_precise(&steady, &REPEATS) && !is_precise(&noisy, &REPEATS));
+    }
+
+    #[test]
+    fn what_a_precision_would_take_is_estimated() {
+        let noisy: Vec<f64> = (0..30).map(|i| 100.0 + f64::from(i % 7) * 10.0).collect();
+        let needed = repeats_for(&noisy, 0.02).unwrap();
+        assert!((100..2_000).contains(&needed), "{needed}");
+        assert_eq!(repeats_for(&[1.0; 10], 0.02), None);
+        assert_eq!(repeats_for(&[1.0, 2.0], 0.02), None);
     }
 
     #[test]

@@ -145,7 +145,12 @@ pub fn effect_in(base: &Sample<'_>, other: &Sample<'_>, metric: &Metric, family:
         }
         Err(refusal) => {
             let ratio = stats::ratio_of_medians(base.values, other.values)?;
-            let reason = Some(refusal.to_string());
+            let reason = Some(match refusal {
+                Refusal::TooFewSamples { needed, .. } => {
+                    format!("a comparison needs {needed} runs on each side")
+                }
+                other => other.to_string(),
+            });
             Some(Effect { ratio, interval: None, p, verdict: Verdict::Unclear, reason, tests })
         }
     }

@@ -43,7 +43,6 @@ use assay_store::{RecordPermissions, State, Store, Submission};
 
 use crate::coordinator::LaunchError;
 use crate::launcher::{Launcher, Report};
-use crate::orphan;
 use crate::worker::{self, Job, Message, WorkError, now};
 use host::Host;
 use outcome::RunMarks;
@@ -61,8 +60,6 @@ const QUEUED: u32 = 200;
 const LOOK: Duration = Duration::from_millis(500);
 /// A job that is over may have an end marker that the file system does not show yet.
 const SETTLE: Duration = Duration::from_secs(2);
-/// How long a dead coordinator's unfinished submissions have to end.
-const SUBMISSION_GRACE: Duration = Duration::from_secs(2);
 
 /// The launcher of a platform whose runs are jobs; none where they are processes of this machine, or replayed.
 pub fn launcher(platform: &Platform, store: &Store) -> Result<Option<BatchLauncher>, LaunchError> {
@@ -226,11 +223,9 @@ impl BatchLauncher {
             platform: self.platform.clone(),
             tasks: tasks.iter().map(|task| task.iter().map(|job| job.run.clone()).collect()).collect(),
         })?;
-        let mark = submission_mark(&self.record, &submission);
-        let pushed = self.push(&relative, &tasks, &mark).map_err(SubmitError::Unclear);
+        let pushed = self.push(&relative, &tasks).map_err(SubmitError::Unclear);
         let script_there = there.join(JOB_SCRIPT);
-        let submitted =
-            pushed.and_then(|()| self.scheduler.submit(&self.host, &request, &script_there, &mark));
+        let submitted = pushed.and_then(|()| self.scheduler.submit(&self.host, &request, &script_there));
         self.pace.wake();
         match submitted {
             Ok(job) => {
@@ -260,11 +255,11 @@ impl BatchLauncher {
         Ok(())
     }
 
-    fn push(&self, relative: &str, tasks: &[Vec<Job>], mark: &str) -> Result<(), String> {
+    fn push(&self, relative: &str, tasks: &[Vec<Job>]) -> Result<(), String> {
         let Some(root) = &self.root else { return Ok(()) };
         let runs = tasks.iter().flatten().filter_map(|job| self.relative(&job.directory));
         let names: Vec<String> = std::iter::once(relative.to_owned()).chain(runs).collect();
-        self.host.push(&self.record, &names, root, mark)
+        self.host.push(&self.record, &names, root)
     }
 
     /// A path relative to the record.
@@ -315,8 +310,11 @@ impl BatchLauncher {
                 changed |= task.note(state);
             }
         }
-        let unseen = self.tasks.values_mut().filter(|task| !task.seen);
-        unseen.for_each(|task| task.missing += 1);
+        for task in self.tasks.values_mut().filter(|task| !task.seen) {
+            task.missing = task.missing.saturating_add(1);
+            // Whether it is gone for good is to be known soon.
+            changed |= !task.is_gone();
+        }
         self.account();
         self.warn_of_stuck();
         changed |= self.look(true);
@@ -371,7 +369,7 @@ impl BatchLauncher {
         let mut any = false;
         for key in keys {
             let Some(mut task) = self.tasks.remove(&key) else { continue };
-            any |= self.look_at(&mut task, just_polled);
+            any |= self.look_at(&key, &mut task, just_polled);
             if !task.runs.is_empty() {
                 self.tasks.insert(key, task);
             }
@@ -379,7 +377,7 @@ impl BatchLauncher {
         any
     }
 
-    fn look_at(&mut self, task: &mut Task, just_polled: bool) -> bool {
+    fn look_at(&mut self, key: &TaskKey, task: &mut Task, just_polled: bool) -> bool {
         let mut any = false;
         while let Some(directory) = task.runs.front().map(|run| run.job.directory.clone()) {
             if !task.may_have_begun(&directory) && !task.is_gone() {
@@ -397,7 +395,7 @@ impl BatchLauncher {
                     return any;
                 }
                 any = true;
-                self.conclude(task);
+                self.conclude(key, task);
                 continue;
             }
             if !task.is_gone() {
@@ -411,7 +409,7 @@ impl BatchLauncher {
                 return any;
             }
             any = true;
-            self.conclude_without_end(task);
+            self.conclude_without_end(key, task);
         }
         any
     }
@@ -426,22 +424,21 @@ impl BatchLauncher {
     }
 
     /// Concludes the first run of a task.
-    fn conclude(&mut self, task: &mut Task) {
+    fn conclude(&mut self, key: &TaskKey, task: &mut Task) {
         let Some(TaskRun { job, log }) = task.runs.pop_front() else { return };
         let (Some(root), Some(name)) = (&self.root, self.relative(&job.directory)) else {
-            return self.conclude_here(task, &job, log);
+            return self.conclude_here(key, task, &job, log);
         };
-        let mark = orphan::token(&self.record, &job.run);
-        if let Err(reason) = self.host.pull(&self.record, &[name], root, &mark) {
+        if let Err(reason) = self.host.pull(&self.record, &[name], root) {
             // The run stays as it is there, and is looked at again.
             self.complain(Some(job.run.clone()), &reason);
             task.runs.push_front(TaskRun { job, log });
             return;
         }
-        self.conclude_here(task, &job, log);
+        self.conclude_here(key, task, &job, log);
     }
 
-    fn conclude_here(&mut self, task: &Task, job: &Job, log: run_log::RunLog) {
+    fn conclude_here(&mut self, key: &TaskKey, task: &Task, job: &Job, log: run_log::RunLog) {
         let over = outcome::Over {
             job,
             marks: RunMarks::read(&job.directory),
@@ -450,13 +447,22 @@ impl BatchLauncher {
             accounted: task.accounted.as_ref().filter(|_| task.is_alone),
             is_spread: !self.scheduler.start_words(&self.settings, &job.resources).is_empty(),
             is_alone: task.is_alone,
+            job_log: self.job_log(key),
         };
         let result = outcome::result(&over, log);
         self.done(job.run.clone(), result);
     }
 
+    /// The end of what the scheduler wrote about a task.
+    fn job_log(&self, key: &TaskKey) -> String {
+        let path = self.record.join(JOBS).join(&key.submission).join(format!("job-{}.log", key.task));
+        let bytes = std::fs::read(path).unwrap_or_default();
+        let tail = bytes.get(bytes.len().saturating_sub(JOB_LOG_TAIL)..).unwrap_or_default();
+        String::from_utf8_lossy(tail).into_owned()
+    }
+
     /// What becomes of the first run of a task that is over without its end marker.
-    fn conclude_without_end(&mut self, task: &mut Task) {
+    fn conclude_without_end(&mut self, key: &TaskKey, task: &mut Task) {
         let has_begun = task.runs.front().is_some_and(|run| has_begun(&run.job.directory));
         let stage = task.state.as_ref().map(|state| state.stage);
         // A run that its job never came to is made by another one, unless somebody did not want the job.
@@ -465,7 +471,7 @@ impl BatchLauncher {
             let Some(run) = self.start_again(run) else { return };
             task.runs.push_front(run);
         }
-        self.conclude(task);
+        self.conclude(key, task);
     }
 
     /// Hands a run that no job has begun to a later submission, unless that was done often already.
@@ -480,6 +486,8 @@ impl BatchLauncher {
     }
 }
 
+/// What is looked at of a job's log.
+const JOB_LOG_TAIL: usize = 4096;
 /// A run that was never begun is submitted again this often.
 const MOST_TRIES: u32 = 3;
 
@@ -514,11 +522,6 @@ fn longest(one: Option<f64>, other: Option<f64>) -> Option<f64> {
         (Some(one), Some(other)) => Some(one.max(other)),
         (one, other) => one.or(other),
     }
-}
-
-/// The name by which the processes of a submission are known on this host.
-fn submission_mark(record: &Path, submission: &str) -> String {
-    format!("{}#{JOBS}/{submission}", record.display())
 }
 
 /// Whether a job has begun a run.

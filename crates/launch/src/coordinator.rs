@@ -17,7 +17,7 @@ use crate::launcher::{Launcher, Report};
 use crate::replay::WriteSample;
 use crate::schedule::{Next, Only, Schedule};
 use crate::worker::{Job, Message, Reader, WorkError, now};
-use crate::{batch, environment, local, orphan, standing, worker_group};
+use crate::{batch, environment, local, orphan, provenance, standing, worker_group};
 
 /// How a plan is to be carried out.
 pub struct Options {
@@ -149,7 +149,7 @@ pub fn execute(
     tell: &mut dyn FnMut(Event<'_>),
 ) -> Result<Outcome, LaunchError> {
     let secrets = Arc::new(environment::secrets(plan));
-    open_session(store, options, &secrets)?;
+    open_session(plan, store, options, &secrets)?;
     let orphans = end_orphans(store, tell)?;
     standing::put_in_force(plan, store, &secrets)?;
     let mut launchers = launchers(plan, store, options)?;
@@ -501,12 +501,19 @@ fn job(
     })
 }
 
-fn open_session(store: &mut Store, options: &Options, secrets: &Secrets) -> Result<(), StoreError> {
+fn open_session(
+    plan: &Plan,
+    store: &mut Store,
+    options: &Options,
+    secrets: &Secrets,
+) -> Result<(), StoreError> {
+    let mut environment = environment::recorded(secrets, &options.keep_environment);
+    environment.extend(provenance::facts(plan));
     store.append(&Entry::Session {
         at: now(),
         pid: std::process::id(),
         machine: Box::new(options.machine.clone()),
-        environment: environment::recorded(secrets, &options.keep_environment),
+        environment,
         directory: std::env::current_dir().unwrap_or_default().display().to_string(),
         program: options.program.clone(),
     })

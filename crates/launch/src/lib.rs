@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `coordinator.rs` | the one that hands out runs, writes the journal and tells what happens |
 //! | `standing.rs` | what a record already has of a plan |
+//! | `provenance.rs` | commit, driver, container and packages behind a session |
+//! | `surroundings.rs` | what else the machine did during a run |
 //! | `schedule.rs` | which run comes next: rounds, repeats, precision, budget |
 //! | `launcher.rs` | the one trait that starts runs |
 //! | `local.rs` | runs as processes of this machine |
@@ -39,11 +41,13 @@ pub mod pace;
 mod pin;
 pub mod probe;
 pub mod process;
+pub mod provenance;
 pub mod replay;
 pub mod schedule;
 pub mod script;
 mod standing;
 mod steps;
+mod surroundings;
 mod sys;
 pub mod tools;
 mod watcher;

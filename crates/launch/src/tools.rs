@@ -82,13 +82,17 @@ pub fn program(name: &str) -> Option<PathBuf> {
 
 /// The first line that a program prints when it is asked for its version; none if it prints none in time.
 fn version(path: &Path) -> Option<String> {
+    // ssh knows only the short form, and a plain sh knows none.
+    let ask = if path.ends_with("ssh") { "-V" } else { "--version" };
+    let line = first_line(&[path.display().to_string(), ask.to_owned()], Path::new("/"))?;
+    Some(line.chars().take(60).collect())
+}
+
+/// The first line that a command prints; none if it fails or takes more than three seconds.
+pub(crate) fn first_line(words: &[String], directory: &Path) -> Option<String> {
     let spec = Spec {
-        // ssh knows only the short form, and a plain sh knows none.
-        words: vec![
-            path.display().to_string(),
-            if path.ends_with("ssh") { "-V" } else { "--version" }.to_owned(),
-        ],
-        directory: PathBuf::from("/"),
+        words: words.to_vec(),
+        directory: directory.to_owned(),
         environment: Vec::new(),
         timeout: Some(Duration::from_secs(3)),
         grace: Duration::from_millis(100),
@@ -100,7 +104,7 @@ fn version(path: &Path) -> Option<String> {
     let ended = process::run(&spec, &mut listener);
     let text = String::from_utf8_lossy(&listener.heard).into_owned();
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
-    (ended.status == Status::Succeeded).then(|| line.chars().take(60).collect())
+    (ended.status == Status::Succeeded).then(|| line.to_owned())
 }
 
 /// Keeps what a program says about itself.
@@ -113,7 +117,7 @@ impl Watch for Listener {
     fn started(&mut self, _: u32) {}
 
     fn output(&mut self, _: Stream, _: f64, bytes: &[u8]) -> io::Result<()> {
-        if self.heard.len() < 4096 {
+        if self.heard.len() < 65_536 {
             self.heard.extend_from_slice(bytes);
         }
         Ok(())

@@ -18,6 +18,7 @@ use assay_store::secrets::Secrets;
 use crate::interrupt::Interrupt;
 use crate::process::{self, Spec};
 use crate::replay::WriteSample;
+use crate::surroundings::CpuTimes;
 use crate::watcher::Watcher;
 use crate::{orphan, replay, script, steps};
 
@@ -108,6 +109,7 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
     }
     let lost = |source| WorkError { path: job.directory.join("stdout.log").display().to_string(), source };
     let started_at = now();
+    let cpu_before = CpuTimes::now();
     let mut watcher = Watcher::new(job, interrupt, tell);
     let recording = job.invocation.recording.as_ref();
     let ended = match recording {
@@ -136,6 +138,11 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
     let cleaned = steps::cleanup(job, interrupt);
     let status = concluded(ended.status, seen.findings.status.as_ref());
     let mut observations = ended.usage.as_ref().map(measured).unwrap_or_default();
+    if recording.is_none()
+        && let (Some(before), Some(after), Some(usage)) = (cpu_before, CpuTimes::now(), &ended.usage)
+    {
+        observations.extend(before.others_since(&after, usage));
+    }
     observations.extend(seen.findings.observations);
     let mut result = RunResult {
         usage: ended.usage,

@@ -101,6 +101,11 @@ pub fn date() -> String {
     now.round(jiff::Unit::Second).unwrap_or(now).to_string()
 }
 
+/// Nanoseconds since 1970 of what [`date`] wrote.
+pub fn nanoseconds_of_date(date: &str) -> Option<i128> {
+    date.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_nanosecond)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

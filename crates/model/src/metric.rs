@@ -43,6 +43,10 @@ pub const PEAK_MEMORY: &str = "memory.peak";
 /// Peak memory of all processes of a run together, page cache included, where a control group could be made.
 pub const GROUP_MEMORY: &str = "memory.peak_group";
 
+/// The share of the machine's CPU time that others used during a run, measured by the launcher for runs of half a second
+/// and more.
+pub const BUSY_ELSEWHERE: &str = "machine.busy_elsewhere";
+
 /// The metrics that the launcher measures for every run.
 pub fn launcher_metrics() -> Vec<Metric> {
     let lower = |name: &str, unit| Metric { name: name.to_owned(), unit, better: Some(Direction::Lower) };

@@ -151,6 +151,8 @@ pub mod setting {
     /// Steps of one epoch, as a progress bar counts them.
     pub const STEPS_PER_EPOCH: &str = "steps_per_epoch";
     pub const LEARNING_RATE: &str = "learning_rate";
+    /// The number of a Slurm job. It names a run and sets nothing, so runs that differ in it alone are repeats.
+    pub const JOB: &str = "slurm_job";
     /// Tasks (processes) of a job.
     pub const TASKS: &str = "tasks";
     pub const TASKS_PER_NODE: &str = "tasks_per_node";

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use assay_store::{Record, RecordContents, StoreError, record_paths, summarize};
 
@@ -35,32 +35,58 @@ type Stamp = Option<(u64, SystemTime)>;
 /// All records, as they were when last looked at.
 #[derive(Debug, Default)]
 pub struct Catalog {
-    known: Mutex<BTreeMap<PathBuf, (Stamp, Arc<Listed>)>>,
+    state: Mutex<State>,
 }
 
+#[derive(Debug, Default)]
+struct State {
+    known: BTreeMap<PathBuf, (Stamp, Arc<Listed>)>,
+    /// When all records were last looked at, and what was found.
+    latest: Option<(Instant, Vec<Arc<Listed>>)>,
+}
+
+/// For so long many readers share one look at the disk.
+const SHARED: Duration = Duration::from_secs(1);
+
 impl Catalog {
-    /// The records below a directory, by path.
+    /// The records below a directory, by path; what is shown may be a second old.
     pub fn list(&self, root: &Path) -> Result<Vec<Arc<Listed>>, StoreError> {
-        let paths = record_paths(root)?;
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut fresh = BTreeMap::new();
-        let mut listed = Vec::with_capacity(paths.len());
-        for path in paths {
-            let stamp = Record::stamp(&path);
-            let record = match known.remove(&path) {
-                Some((before, record)) if before == stamp && stamp.is_some() => record,
-                _ => Arc::new(look(root, &path)),
-            };
-            listed.push(Arc::clone(&record));
-            fresh.insert(path, (stamp, record));
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match &state.latest {
+            Some((at, listed)) if at.elapsed() < SHARED => Ok(listed.clone()),
+            _ => state.look_again(root),
         }
-        *known = fresh;
-        Ok(listed)
     }
 
     /// The record of an id. Only what the list has can be found, so that no request names a path of its own.
     pub fn find(&self, root: &Path, id: &str) -> Result<Option<Arc<Listed>>, StoreError> {
-        Ok(self.list(root)?.into_iter().find(|record| record.id == id))
+        let named = |listed: Vec<Arc<Listed>>| listed.into_iter().find(|record| record.id == id);
+        if let Some(found) = named(self.list(root)?) {
+            return Ok(Some(found));
+        }
+        // It may be younger than the last look.
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(named(state.look_again(root)?))
+    }
+}
+
+impl State {
+    fn look_again(&mut self, root: &Path) -> Result<Vec<Arc<Listed>>, StoreError> {
+        let paths = record_paths(root)?;
+        let mut known = BTreeMap::new();
+        let mut listed = Vec::with_capacity(paths.len());
+        for path in paths {
+            let stamp = Record::stamp(&path);
+            let record = match self.known.remove(&path) {
+                Some((before, record)) if before == stamp && stamp.is_some() => record,
+                _ => Arc::new(look(root, &path)),
+            };
+            listed.push(Arc::clone(&record));
+            known.insert(path, (stamp, record));
+        }
+        self.known = known;
+        self.latest = Some((Instant::now(), listed.clone()));
+        Ok(listed)
     }
 }
 

@@ -17,15 +17,15 @@ const LOOK: Duration = Duration::from_millis(300);
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
 
 /// Sends an event whenever the record changes, until the reader leaves.
-pub fn follow(site: &Arc<Site>, id: &str, to: &Sender<Bytes>) {
+pub fn follow(site: &Arc<Site>, id: &str, seen: Option<u64>, to: &Sender<Bytes>) {
     let Ok(Some(listed)) = site.catalog.find(&site.root, id) else { return };
-    let mut seen = None;
+    let mut seen = seen;
     let mut last = Instant::now();
     let mut sent_body = String::new();
     loop {
-        let stamp = Record::stamp(&listed.path);
-        if stamp != seen {
-            seen = stamp;
+        let length = Record::stamp(&listed.path).map(|(length, _)| length);
+        if length != seen {
+            seen = length;
             let Ok(body) = views::record::live(site, &listed) else { return };
             if body != sent_body {
                 if to.blocking_send(event(&body)).is_err() {

@@ -15,8 +15,8 @@ pub enum Reply {
     Page { status: StatusCode, kind: &'static str, text: String, policy: &'static str },
     /// Another address, with a cookie.
     Elsewhere { to: String, cookie: String },
-    /// A record while it runs: its id.
-    Live(String),
+    /// A record while it runs: its id, and how long its journal was when the reader's page was made.
+    Live { id: String, seen: Option<u64> },
 }
 
 /// Pages of the site: styles, the one script and connections come from the site itself, and nothing else is allowed.
@@ -69,7 +69,7 @@ fn granted(site: &Arc<Site>, uri: &Uri) -> Reply {
 
 fn live(site: &Arc<Site>, query: &Query) -> Reply {
     match views::open(site, query) {
-        Ok((listed, _)) => Reply::Live(listed.id.clone()),
+        Ok((listed, _)) => Reply::Live { id: listed.id.clone(), seen: query.number("seen") },
         Err(error) => failed(error),
     }
 }

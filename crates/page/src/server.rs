@@ -126,13 +126,13 @@ async fn answer(
             headers.extend(HeaderValue::from_str(&cookie).ok().map(|cookie| (header::SET_COOKIE, cookie)));
             response
         }
-        Reply::Live(id) => {
+        Reply::Live { id, seen } => {
             let Ok(permit) = followers.try_acquire_owned() else {
                 return Ok(plain(StatusCode::SERVICE_UNAVAILABLE));
             };
             let (sender, receiver) = mpsc::channel(4);
             tokio::task::spawn_blocking(move || {
-                live::follow(&site, &id, &sender);
+                live::follow(&site, &id, seen, &sender);
                 drop(permit);
             });
             with_headers(Response::new(PageBody::Live(receiver)), "text/event-stream", crate::respond::POLICY)

@@ -8,7 +8,7 @@ use assay_judge::course::course;
 use assay_judge::gather::gather;
 use assay_judge::{Evidence, GateResult, JudgeError, pivot, scaling};
 use assay_model::{
-    Bound, CellId, Entry, PlanInForce, RunId, RunResult, Settings, Source, Status, metric, names,
+    Bound, Caveat, CellId, Entry, PlanInForce, RunId, RunResult, Settings, Source, Status, metric, names,
 };
 use assay_report::study::{
     ExampleRun, FailedRuns, Judged, RunNumber, SeriesCourse, Studies, Study, StudyOrigin,
@@ -122,6 +122,13 @@ fn answers(index: &Index, summary: &Summary, options: &StudyOptions<'_>) -> Resu
         let mut answer = assay_judge::answer(&evidence, &order, most);
         if !is_ranked {
             (answer.best, answer.may_be_best) = (None, Vec::new());
+        }
+        if answer.rows.len() > MOST_COMPARED {
+            answer.caveats.push(Caveat {
+                code: "not_all_compared".to_owned(),
+                text: format!("only the first {MOST_COMPARED} cells are compared with the best one"),
+                hint: "`assay show -o answer.json` compares all".to_owned(),
+            });
         }
         answer.common.retain(|name, value| defaults.get(name) != Some(value));
         Ok(Judged { answer, evidence })

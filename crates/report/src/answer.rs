@@ -106,6 +106,7 @@ fn row_cells(answer: &Answer, row: &Row, index: usize, scale: &Scale, table: &mu
     cells.push(Cell::new(row.spread.map(percent).unwrap_or_default()));
     if answer.best.is_some() {
         cells.push(match (&row.against_best, answer.best == Some(index)) {
+            (_, true) if !is_compared(answer) => Cell::toned("?", Tone::Doubt),
             (_, true) if answer.may_be_best.len() > 1 => Cell::toned("~", Tone::Doubt),
             (_, true) => Cell::toned("best", Tone::Good),
             (Some(effect), false) => marked_effect_cell(effect, &answer.metric, table),
@@ -204,6 +205,12 @@ pub(crate) fn estimators<'a>(effects: impl Iterator<Item = &'a Effect>) -> &'sta
     }
 }
 
+/// Whether any row could be compared with the best one.
+fn is_compared(answer: &Answer) -> bool {
+    let effects = answer.rows.iter().filter_map(|row| row.against_best.as_ref());
+    effects.into_iter().any(|effect| effect.interval.is_some())
+}
+
 fn notes(answer: &Answer, most_rows: usize) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(more) = answer.rows.len().checked_sub(most_rows).filter(|more| *more > 0) {
@@ -226,7 +233,7 @@ fn notes(answer: &Answer, most_rows: usize) -> Vec<String> {
         let together = if effects().count() > 1 { ", which hold for all rows together" } else { "" };
         notes.push(format!("vs best: {}, with 95 % intervals{together}", estimators(effects())));
     }
-    if answer.may_be_best.len() > 1 {
+    if answer.may_be_best.len() > 1 && is_compared(answer) {
         let same = if named(Verdict::Same) {
             format!(", or {}", equal_within(&answer.metric))
         } else {

@@ -220,6 +220,11 @@ fn with_interval(estimate: &Estimate, unit: &Unit) -> String {
     }
 }
 
+/// A rate without its unit: `11.8 k`.
+pub(crate) fn short_rate(rate: f64) -> String {
+    if rate >= 1e3 { short(rate) } else { format!("{rate:.4}") }
+}
+
 /// A count as people say it: `128.6M`, `3.38B`.
 pub fn short(count: f64) -> String {
     match count {

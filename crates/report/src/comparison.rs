@@ -1,8 +1,10 @@
 //! What two records say, as a table.
 
 use assay_judge::Comparison;
+use assay_judge::comparison::Shift;
 
 use crate::answer::{MORE_RUNS, effect_cell, equal_within, estimate_cells, estimators, metric_title, scale};
+use crate::number::Scale;
 use crate::table::{Cell, Column, Table, Tone};
 
 /// The table of the cells that two records share.
@@ -27,6 +29,7 @@ pub fn table(comparison: &Comparison) -> Table {
         Column::right(scale.titled(&comparison.other)),
         Column::left("interval").secondary(),
         Column::left("change"),
+        Column::right(scale.titled("difference")).secondary(),
         Column::right("p").secondary(),
         Column::right("runs").secondary(),
     ]);
@@ -43,6 +46,7 @@ pub fn table(comparison: &Comparison) -> Table {
         cells.extend(estimate_cells(row.other.as_ref(), &scale));
         let effect = row.effect.as_ref();
         cells.push(effect.map_or_else(Cell::default, |effect| effect_cell(effect, &comparison.metric)));
+        cells.push(Cell::new(row.shift.map(|shift| difference(&shift, &scale)).unwrap_or_default()));
         cells.push(Cell::toned(row.adjusted_p.map(probability).unwrap_or_default(), Tone::Faint));
         let runs = |side: &Option<assay_model::Estimate>| side.as_ref().map_or(0, |e| e.samples);
         cells.push(Cell::new(format!("{} / {}", runs(&row.base), runs(&row.other))));
@@ -59,6 +63,13 @@ pub fn table(comparison: &Comparison) -> Table {
         table.footnote(&caveat.text, &caveat.hint);
     }
     table
+}
+
+/// A difference in the metric's unit, with its interval.
+fn difference(shift: &Shift, scale: &Scale) -> String {
+    let decimals = scale.decimals(shift.center, shift.low, shift.high);
+    let show = |value: f64| format!("{}{}", if value > 0.0 { "+" } else { "" }, scale.show(value, decimals));
+    format!("{} ({} – {})", show(shift.center), show(shift.low), show(shift.high))
 }
 
 /// A p-value as it deserves to be read.
@@ -78,16 +89,15 @@ fn notes(comparison: &Comparison) -> Vec<String> {
             .to_owned(),
     ];
     if let Some(overall) = &comparison.overall {
-        let ends =
-            overall.interval.map(|(low, high)| format!(" ({low:.3} – {high:.3}, BCa bootstrap over cells)"));
+        let ends = overall.interval.map(|(low, high)| format!(" ({low:.3} – {high:.3}, 95 % over cells)"));
         let worst: Vec<String> =
-            overall.worst_settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            overall.worst.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
         notes.push(format!(
             "all {} cells: geometric mean of the ratios {:.3}{}; worst {:.3} at {}",
             overall.cells,
             overall.ratio,
             ends.unwrap_or_default(),
-            overall.worst,
+            overall.worst.ratio,
             if worst.is_empty() { "the only cell".to_owned() } else { worst.join(" ") }
         ));
     }

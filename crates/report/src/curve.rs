@@ -2,95 +2,162 @@
 
 use assay_judge::load::{Curve, Metric, Point};
 
-use crate::figure::{Line, Plot, plot};
+use crate::figure::{self, PointLine, Points, points};
 use crate::markup::Markup;
 use crate::number::{Scale, counted, percent};
 use crate::page;
-use crate::table::{Cell, Column, Table, Tone};
+use crate::table::{Cell, Column, Table};
 
 /// What is plotted over the output throughput.
-const PLOTTED: [Metric; 4] = [Metric::Ttft, Metric::TtftP99, Metric::Tpot, Metric::E2e];
+const PLOTTED: [Metric; 5] = [Metric::Ttft, Metric::TtftP99, Metric::Tpot, Metric::E2e, Metric::E2eP99];
 
-/// One row for each point.
-pub fn table(curve: &Curve) -> Table {
+/// The metrics of the two tables: how much, and how fast.
+const AMOUNTS: [Metric; 4] =
+    [Metric::OutputThroughput, Metric::RequestThroughput, Metric::Goodput, Metric::GoodShare];
+const LATENCIES: [Metric; 5] = [Metric::Ttft, Metric::TtftP99, Metric::Tpot, Metric::E2e, Metric::E2eP99];
+
+/// Throughput and latency of each point, with the intervals in a row of their own.
+pub fn tables(curve: &Curve) -> [Table; 2] {
+    let mut amounts = table(curve, &AMOUNTS);
+    let mut latencies = table(curve, &LATENCIES);
+    amounts.notes.push(
+        "output_throughput in tokens/s; request_throughput and goodput in requests/s, inside the measured window"
+            .to_owned(),
+    );
+    amounts.notes.extend(curve.points.iter().filter_map(|point| doubts(curve, point)));
+    let estimates = curve.points.iter().flat_map(|point| &point.estimates).filter(|(_, one)| one.samples > 1);
+    if let Some(least) = estimates.map(|(_, estimate)| estimate.confidence).min_by(f64::total_cmp) {
+        latencies.notes.push(format!(
+            "medians over loads that took turns; below them, intervals of at least {} confidence",
+            percent(least)
+        ));
+    }
+    [amounts, latencies]
+}
+
+fn table(curve: &Curve, metrics: &[Metric]) -> Table {
     let mut table = Table::default();
     let several = curve.endpoints().len() > 1;
     if several {
         table.columns.push(Column::left("endpoint"));
     }
     table.columns.push(Column::left("load"));
-    let scales: Vec<(Metric, Scale)> =
-        Metric::ALL.into_iter().filter_map(|metric| scale(curve, metric)).collect();
+    let scales: Vec<(Metric, Scale)> = metrics.iter().filter_map(|metric| scale(curve, *metric)).collect();
     for (metric, scale) in &scales {
-        table.columns.push(Column::right(format!("{} [{}]", metric.name(), scale.name)));
+        table.columns.push(Column::right(titled(*metric, scale)));
     }
-    table.columns.extend([Column::right("loads"), Column::left("")]);
     for point in &curve.points {
-        let mut row = Vec::new();
+        let mut names = vec![Cell::new(point.level.to_string())];
         if several {
-            row.push(Cell::new(point.endpoint.clone()));
+            names.insert(0, Cell::new(point.endpoint.clone()));
         }
-        row.push(Cell::new(point.level.to_string()));
-        row.extend(scales.iter().map(|(metric, scale)| Cell::new(shown(point, *metric, scale))));
-        row.push(Cell::new(point.loads.to_string()));
-        row.push(doubts(point));
-        table.rows.push(row);
+        let empty = names.iter().map(|_| Cell::default());
+        let ends: Vec<String> = scales.iter().map(|(metric, scale)| ends(point, *metric, scale)).collect();
+        let below: Vec<Cell> = empty.chain(ends.iter().map(|text| Cell::new(text.clone()))).collect();
+        names.extend(scales.iter().map(|(metric, scale)| Cell::new(center(point, *metric, scale))));
+        table.rows.push(names);
+        table.rows.push(below);
     }
-    let estimates = curve.points.iter().flat_map(|point| &point.estimates);
-    if let Some(least) = estimates.map(|(_, estimate)| estimate.confidence).min_by(f64::total_cmp) {
-        table.notes.push(format!(
-            "medians over loads that took turns, with intervals of at least {} confidence",
-            percent(least)
-        ));
+    // A single load has no interval.
+    let is_empty = |row: &Vec<Cell>| row.iter().all(|cell| cell.text.is_empty());
+    if table.rows.iter().skip(1).step_by(2).all(is_empty) {
+        let mut place = 0;
+        table.rows.retain(|_| {
+            place += 1;
+            place % 2 == 1
+        });
     }
     table
+}
+
+fn titled(metric: Metric, scale: &Scale) -> String {
+    match metric {
+        metric if metric.is_rate() => metric.name().to_owned(),
+        _ => format!("{} [{}]", metric.name(), scale.name),
+    }
 }
 
 /// The scale of a column: that of its largest value.
 fn scale(curve: &Curve, metric: Metric) -> Option<(Metric, Scale)> {
     let centers = curve.points.iter().filter_map(|point| Some(point.estimate(metric)?.center));
     let largest = centers.max_by(f64::total_cmp)?;
+    // A prefix would have to be said in the head of the column, which has only its name.
+    let largest = if metric.is_rate() { 1.0 } else { largest };
     Some((metric, Scale::for_value(&metric.unit(), largest)))
 }
 
-fn shown(point: &Point, metric: Metric, scale: &Scale) -> String {
-    let Some(estimate) = point.estimate(metric) else { return "–".to_owned() };
-    let decimals = scale.decimals(estimate.center, estimate.low, estimate.high);
-    let text = |value| scale.show(value, decimals);
-    if estimate.samples < 2 {
-        return text(estimate.center);
+fn number(metric: Metric, scale: &Scale, value: f64) -> String {
+    match metric {
+        Metric::GoodShare => percent(value),
+        // Four digits say enough of a latency.
+        _ => scale.show(value, scale.decimals(value, value * 0.9995, value * 1.0005).min(2)),
     }
-    format!("{} ({} … {})", text(estimate.center), text(estimate.low), text(estimate.high))
 }
 
-/// Doubts about a point.
-fn doubts(point: &Point) -> Cell {
-    match (point.invalid, point.suspect) {
-        (0, 0) => Cell::default(),
-        (0, suspect) => Cell::toned(format!("{} suspect", counted(suspect as u64, "load")), Tone::Doubt),
-        (invalid, _) => {
-            Cell::toned(format!("{} invalid, left out", counted(invalid as u64, "load")), Tone::Bad)
+fn center(point: &Point, metric: Metric, scale: &Scale) -> String {
+    point.estimate(metric).map_or("–".to_owned(), |estimate| number(metric, scale, estimate.center))
+}
+
+fn ends(point: &Point, metric: Metric, scale: &Scale) -> String {
+    match point.estimate(metric).filter(|estimate| estimate.samples > 1) {
+        None => String::new(),
+        Some(estimate) => {
+            format!("{}–{}", number(metric, scale, estimate.low), number(metric, scale, estimate.high))
         }
     }
 }
 
-/// Latencies over output throughput, a line for each endpoint; over requests where tokens are not known.
-pub fn plots(curve: &Curve) -> Vec<Plot> {
+/// Doubts about a point.
+fn doubts(curve: &Curve, point: &Point) -> Option<String> {
+    let of = if curve.endpoints().len() > 1 { format!(" on {}", point.endpoint) } else { String::new() };
+    let loads = counted(point.loads as u64, "load");
+    let what = match (point.invalid, point.suspect) {
+        (0, 0) => return None,
+        (0, suspect) => format!("{loads}, {suspect} suspect"),
+        (invalid, _) => format!("{loads}; {} invalid, left out", counted(invalid as u64, "load")),
+    };
+    Some(format!("{}{of}: {what}", point.level))
+}
+
+/// Latencies over output throughput, a line for each endpoint; over requests where tokens are not known. Points have their
+/// load beside them and their interval through them; a broken line is the SLO. Axes begin at zero where that is near, so that
+/// noise does not look like a difference.
+pub fn plots(curve: &Curve) -> Vec<Points> {
     let is_known = |metric| curve.points.iter().any(|point| point.estimate(metric).is_some());
     let across =
         if is_known(Metric::OutputThroughput) { Metric::OutputThroughput } else { Metric::RequestThroughput };
     let line = |endpoint: &str, up: Metric| {
         let of_endpoint = curve.points.iter().filter(|point| point.endpoint == endpoint);
-        let points = of_endpoint
-            .filter_map(|point| Some((point.estimate(across)?.center, point.estimate(up)?.center)))
-            .collect();
-        Line { label: endpoint.to_owned(), points }
+        let points = of_endpoint.filter_map(|point| {
+            let estimate = point.estimate(up)?;
+            Some(figure::Point {
+                x: point.estimate(across)?.center,
+                center: estimate.center,
+                ends: (estimate.samples > 1).then_some((estimate.low, estimate.high)),
+                samples: estimate.samples,
+                note: point.level.to_string(),
+            })
+        });
+        PointLine { label: endpoint.to_owned(), points: points.collect() }
     };
-    let plot = |up: Metric| Plot {
-        title: up.name().to_owned(),
-        unit: up.unit(),
-        across: format!("{} [{}]", across.name(), across.unit()),
-        lines: curve.endpoints().into_iter().map(|endpoint| line(endpoint, up)).collect(),
+    let plot = |up: Metric| {
+        let lines: Vec<PointLine> =
+            curve.endpoints().into_iter().map(|endpoint| line(endpoint, up)).collect();
+        let x = || lines.iter().flat_map(|line| &line.points).map(|point| point.x);
+        let (from, to) = (x().fold(f64::INFINITY, f64::min), x().fold(f64::NEG_INFINITY, f64::max));
+        let slo = up.slo_s(&curve.bounds).map(|bound| figure::Curve {
+            label: format!("SLO {}", crate::number::fact(&up.unit(), bound)),
+            points: vec![(from, bound), (to, bound)],
+        });
+        Points {
+            title: up.name().to_owned(),
+            up: (up.name().to_owned(), up.unit()),
+            across: (across.name().to_owned(), across.unit()),
+            doubling: false,
+            lines,
+            curves: slo.into_iter().collect(),
+            marks: Vec::new(),
+        }
     };
     PLOTTED.into_iter().filter(|metric| is_known(*metric)).map(plot).collect()
 }
@@ -109,21 +176,22 @@ pub fn html(curve: &Curve, title: &str, lines: &[String]) -> String {
         page.leaf("h2", &[], "Latency over throughput");
         page.element("div", &[("class", "plots")], |page| {
             for one in plots(curve) {
-                page.element("figure", &[], |page| page.append(plot(&one)));
+                page.element("figure", &[], |page| page.append(points(&one)));
             }
         });
         page.leaf("h2", &[], "All points");
-        let table = table(curve);
-        page::table(page, &table);
-        for note in &table.notes {
-            page.leaf("p", &[("class", "note")], note);
+        for table in tables(curve) {
+            page::table(page, &table);
+            for note in &table.notes {
+                page.leaf("p", &[("class", "note")], note);
+            }
         }
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use assay_judge::load::Level;
+    use assay_judge::load::{Bounds, Level};
     use assay_model::Estimate;
 
     use super::*;
@@ -148,13 +216,20 @@ mod tests {
     }
 
     fn curve() -> Curve {
-        Curve { points: vec![point(1, 300.0, 0.020), point(8, 1200.0, 0.060)] }
+        let bounds = Bounds { ttft_s: Some(0.05), ..Bounds::default() };
+        Curve { points: vec![point(1, 300.0, 0.020), point(8, 1200.0, 0.060)], bounds }
     }
 
     #[test]
     fn points_have_their_intervals_and_doubts() {
-        let text = crate::text::render(&table(&curve()), &crate::text::plain);
-        assert!(text.contains("20.0 (19.0 … 21.0)") && text.contains("8 streams"), "{text}");
+        let text: String =
+            tables(&curve()).iter().map(|table| crate::text::render(table, &crate::text::plain)).collect();
+        assert!(
+            text.contains("20.00") && text.contains("19.00–21.00") && text.contains("8 streams"),
+            "{text}"
+        );
+        let rows = || text.lines().filter(|line| line.starts_with("  "));
+        assert!(rows().all(|line| line.chars().count() <= 80), "{text}");
         assert!(text.contains("1 load invalid, left out") && text.contains("97"), "{text}");
         assert!(!text.contains("tpot"), "what was not seen has no column: {text}");
     }
@@ -163,8 +238,12 @@ mod tests {
     fn the_page_has_a_plot_of_what_was_seen() {
         let plots = plots(&curve());
         assert_eq!(plots.len(), 1);
-        assert_eq!(plots[0].lines[0].points, [(300.0, 0.020), (1200.0, 0.060)]);
+        let line = &plots[0].lines[0].points;
+        let places: Vec<_> = line.iter().map(|point| (point.x, point.center, point.note.as_str())).collect();
+        assert_eq!(places, [(300.0, 0.020, "1 stream"), (1200.0, 0.060, "8 streams")]);
+        assert!(line.iter().all(|point| point.ends.is_some()));
+        assert_eq!(plots[0].curves[0].points, [(300.0, 0.05), (1200.0, 0.05)]);
         let page = html(&curve(), "a load", &[]);
-        assert!(page.contains("<svg") && page.contains("ttft p50 [ms]"), "{page}");
+        assert!(page.contains("<svg") && page.contains("SLO 50"), "{page}");
     }
 }

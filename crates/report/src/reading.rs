@@ -1,5 +1,6 @@
 //! What was read from files, for people: runs with how they ended, settings, phases, metrics, series and hints.
 
+mod digest;
 mod facts;
 mod metrics;
 mod naming;
@@ -22,7 +23,7 @@ pub use phases::lines as timeline_lines;
 pub(crate) use runs::table as runs_table;
 pub use settings::{Compared, compared, effective};
 
-/// So few runs are shown in full unasked: there is room for them.
+/// So few runs get a screen of their own.
 const FEW_RUNS: usize = 2;
 /// Of more runs than these, phases and series are told in a line each.
 const MANY_RUNS: usize = 6;
@@ -34,6 +35,8 @@ enum Detail {
     Lines,
     /// With phases and series as small tables.
     Short,
+    /// On one screen: how metrics went, how long it took, what looks wrong.
+    Screen,
     /// With everything.
     Full,
 }
@@ -43,7 +46,7 @@ pub fn summary(documents: &[Document], options: &Options) -> Vec<Block> {
     let runs: usize = documents.iter().map(|document| document.runs.len()).sum();
     let detail = match runs {
         _ if options.full => Detail::Full,
-        0..=FEW_RUNS => Detail::Full,
+        0..=FEW_RUNS => Detail::Screen,
         runs if runs > MANY_RUNS => Detail::Lines,
         _ => Detail::Short,
     };
@@ -55,7 +58,8 @@ pub fn summary(documents: &[Document], options: &Options) -> Vec<Block> {
         blocks.push(heading(document));
         if !document.runs.is_empty() {
             blocks.push(Block::Gap);
-            blocks.push(Block::Table { indent: 0, table: runs::table(document, detail == Detail::Full) });
+            let full = matches!(detail, Detail::Full | Detail::Screen);
+            blocks.push(Block::Table { indent: 0, table: runs::table(document, full) });
         }
         for (index, run) in document.runs.iter().enumerate() {
             blocks.extend(run::blocks(run, index + 1, detail, options.width));

@@ -1,10 +1,11 @@
 //! A record as a scaling study.
 
-use assay_judge::scaling::{FittedLaw, Scaling, ScalingRow, Share};
-use assay_model::{Settings, Verdict};
+use assay_judge::law::{FittedLaw, LawKind, Ranged, WORTHWHILE};
+use assay_judge::scaling::{Scaling, ScalingRow, Share};
+use assay_model::{Settings, Unit, Verdict};
 
 use crate::answer::{estimate_cells, metric_title, scale};
-use crate::number::{Scale, percent};
+use crate::number::{Scale, percent, single};
 use crate::table::{Cell, Column, Table, Tone};
 
 /// One row for each number of workers: the rate, the speed-up and the efficiency, each with its interval.
@@ -78,16 +79,70 @@ fn law_words(law: &Result<FittedLaw, String>, over: &str) -> String {
     match law {
         Err(reason) => format!("no law is fitted: {reason}"),
         Ok(law) => {
-            let peak =
-                law.peak.map_or_else(|| "no peak".to_owned(), |peak| format!("a peak at {peak:.1} {over}"));
+            let tested = match law.lack_of_fit {
+                None => "; without repeats it cannot be tested".to_owned(),
+                Some(test) => format!(
+                    "; lack of fit F({}, {}) = {:.1}, p = {:.2}",
+                    test.freedom, test.freedom_of_repeats, test.statistic, test.p
+                ),
+            };
+            if law.is_rejected() {
+                let name = name(law.law);
+                return format!(
+                    "{name} does not describe these runs{tested}: its parameters are not printed"
+                );
+            }
+            let words = match law.law {
+                LawKind::HalfPerformance => half_performance(law, over),
+                LawKind::Amdahl | LawKind::Universal => contention(law, over),
+            };
             format!(
-                "law: contention {}, coherence {:.2e}, {peak}; it explains {} of the variance of the medians",
-                percent(law.contention),
-                law.coherence,
-                percent(law.determination)
+                "{words}; R² {:.4}{tested}; says nothing beyond {over} = {}",
+                law.determination,
+                2.0 * law.largest
             )
         }
     }
+}
+
+fn name(law: LawKind) -> &'static str {
+    match law {
+        LawKind::HalfPerformance => "rate(b) = b / (t₀ + b/r∞)",
+        LawKind::Amdahl => "Amdahl's law",
+        LawKind::Universal => "the universal scalability law",
+    }
+}
+
+/// A number with its interval, by a way to write numbers.
+fn ranged(value: &Ranged, show: impl Fn(f64) -> String) -> String {
+    match value.ends {
+        Some((low, high)) => format!("{} ({} – {})", show(value.center), show(low), show(high)),
+        None => format!("{} (too few runs for an interval)", show(value.center)),
+    }
+}
+
+fn half_performance(law: &FittedLaw, over: &str) -> String {
+    let seconds = ranged(&law.overhead, |value| single(&Unit::Seconds, value));
+    let limit = law.asymptote.as_ref().map_or_else(
+        || "r∞ not reached".to_owned(),
+        |limit| format!("r∞ {} per second", ranged(limit, crate::bench::short_rate)),
+    );
+    let half =
+        law.half_performance.map(|half| format!(", half of it at {over} {half:.0}")).unwrap_or_default();
+    format!("{}: t₀ {seconds}, {limit}{half}", name(law.law))
+}
+
+fn contention(law: &FittedLaw, over: &str) -> String {
+    let peak = law.peak.map_or_else(|| "no peak".to_owned(), |peak| format!("a peak at {peak:.1} {over}"));
+    let worth = law.worthwhile().map_or_else(String::new, |count| {
+        format!(", efficiency at least {} up to {count} {over}", percent(WORTHWHILE))
+    });
+    format!(
+        "{}: contention {}, coherence {}, {peak}{worth}",
+        name(law.law),
+        ranged(&law.contention, percent),
+        ranged(&law.coherence, |value| format!("{value:.1e}")),
+    )
 }
 
 #[cfg(test)]
@@ -135,6 +190,7 @@ mod tests {
             others: Vec::new(),
             rows: vec![row(1.0, 100.0, None, None), row(2.0, 150.0, Some(effect), Some(share))],
             laws: vec![(Settings::new(), Err("too few".to_owned()))],
+            is_batch: false,
         };
         let table = table(&scaling);
         let texts: Vec<&str> = table.rows[1].iter().map(|cell| cell.text.as_str()).collect();

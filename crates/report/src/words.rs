@@ -69,6 +69,27 @@ pub fn squeeze(text: &str, width: usize) -> String {
     format!("{head}…{}", tail.unwrap_or_default().trim_start())
 }
 
+/// Labels without the parts that all of them share: what is left distinguishes them.
+pub fn distinguishing(labels: &mut [&mut String]) {
+    let shared = |part: &str, labels: &[&mut String]| {
+        labels.iter().all(|label| label.split(',').any(|other| other.trim() == part.trim()))
+    };
+    if labels.len() < 2 {
+        return;
+    }
+    let shortened: Vec<String> = labels
+        .iter()
+        .map(|label| {
+            let own: Vec<&str> =
+                label.split(',').filter(|part| !shared(part, labels)).map(str::trim).collect();
+            if own.is_empty() { (*label).clone() } else { own.join(", ") }
+        })
+        .collect();
+    for (label, short) in labels.iter_mut().zip(shortened) {
+        **label = short;
+    }
+}
+
 /// The longest beginning that fits the width, and the rest. The width of a text is not the sum of the widths of its
 /// letters, so it is measured as a whole.
 fn take(text: &str, width: usize) -> (&str, &str) {
@@ -249,6 +270,12 @@ mod tests {
     #[test]
     fn long_texts_are_cut_where_they_tell_least() {
         assert_eq!(shorten("abcdef", 4), "abc…");
+        let mut labels = [
+            "mock = slots=4,ttft=20ms, streams = 1".to_owned(),
+            "mock = slots=9,ttft=20ms, streams = 1".to_owned(),
+        ];
+        distinguishing(&mut labels.iter_mut().collect::<Vec<_>>());
+        assert_eq!(labels, ["mock = slots=4", "mock = slots=9"]);
         assert_eq!(squeeze("abcdefghijklmnop", 10), "abcd…lmnop");
         assert_eq!(clean("a\u{1b}[31mb\u{202e}"), "a [31mb ");
     }

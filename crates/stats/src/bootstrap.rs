@@ -1,10 +1,9 @@
 //! Intervals for statistics that have no formula, by resampling with a seed.
 
-use crate::distribution::{normal_cdf, normal_quantile};
 use crate::interval::Interval;
 use crate::quantile::of_sorted;
 use crate::random::Indices;
-use crate::samples::{finite, mean, proper};
+use crate::samples::{finite, proper};
 
 /// How often to resample unless there is a reason for another number.
 pub const RESAMPLES: usize = 10_000;
@@ -53,24 +52,6 @@ impl Bootstrap {
         percentile_ends(replicates, center, self.confidence, samples.len())
     }
 
-    /// The bias-corrected and accelerated interval, for smooth statistics such as means. For medians use
-    /// [`Bootstrap::percentile`]: leaving out one value moves a median by jumps, and the acceleration means nothing.
-    ///
-    /// `None` as for [`Bootstrap::percentile`], and where all resamples lie on one side of the estimate. Source:
-    /// Efron & Tibshirani, 14.3. Oracle: `scipy.stats.bootstrap(method='BCa')`.
-    pub fn bca(&self, samples: &[f64], statistic: impl Fn(&mut [f64]) -> Option<f64>) -> Option<Interval> {
-        let center = statistic(&mut samples.to_vec())?;
-        let replicates = self.replicates(samples, &statistic)?;
-        let jackknife = (0..samples.len())
-            .map(|left_out| {
-                let mut rest = samples.to_vec();
-                rest.swap_remove(left_out);
-                statistic(&mut rest).filter(|value| value.is_finite())
-            })
-            .collect::<Option<Vec<f64>>>()?;
-        bca_ends(replicates, center, &jackknife, self.confidence)
-    }
-
     /// The statistic of every resample.
     fn replicates(&self, samples: &[f64], statistic: impl Fn(&mut [f64]) -> Option<f64>) -> Option<Vec<f64>> {
         self.check(samples)?;
@@ -109,51 +90,10 @@ pub(crate) fn percentile_ends(
     Some(Interval { center, low, high, confidence, samples })
 }
 
-/// The BCa interval of given replicates of a statistic, its estimate, and its values with each sample left out once:
-/// quantiles of the replicates at Φ(z₀ + (z₀ + z)/(1 − a(z₀ + z))) for z at α/2 and 1 − α/2, with
-/// z₀ = Φ⁻¹(share of replicates below the estimate) and a = Σ(θ̄ − θᵢ)³ / (6·(Σ(θ̄ − θᵢ)²)^1.5).
-///
-/// Replicates equal to the estimate count half, as scipy counts them; without such ties the definitions agree.
-pub fn bca_ends(
-    mut replicates: Vec<f64>,
-    estimate: f64,
-    jackknife: &[f64],
-    confidence: f64,
-) -> Option<Interval> {
-    finite(&replicates)?;
-    replicates.sort_unstable_by(f64::total_cmp);
-    let bias = bias_correction(&replicates, estimate)?;
-    let acceleration = acceleration(jackknife)?;
-    let adjusted = |level: f64| {
-        let shifted = bias + normal_quantile(level)?;
-        let stretch = 1.0 - acceleration * shifted;
-        (stretch > 0.0).then(|| normal_cdf(bias + shifted / stretch))
-    };
-    let tail = (1.0 - proper(confidence)?) / 2.0;
-    let low = of_sorted(&replicates, adjusted(tail)?)?;
-    let high = of_sorted(&replicates, adjusted(1.0 - tail)?)?;
-    Some(Interval { center: estimate, low, high, confidence, samples: jackknife.len() })
-}
-
-/// z₀ of sorted replicates.
-fn bias_correction(sorted: &[f64], estimate: f64) -> Option<f64> {
-    let below = sorted.partition_point(|value| *value < estimate);
-    let up_to = sorted.partition_point(|value| *value <= estimate);
-    normal_quantile((below + up_to) as f64 / (2.0 * sorted.len() as f64))
-}
-
-/// a of the jackknife values; zero where they are all equal.
-fn acceleration(jackknife: &[f64]) -> Option<f64> {
-    let center = mean(jackknife)?;
-    let power = |exponent: i32| jackknife.iter().map(|value| (center - value).powi(exponent)).sum::<f64>();
-    let squares = power(2);
-    let value = if squares == 0.0 { 0.0 } else { power(3) / (6.0 * squares.powf(1.5)) };
-    value.is_finite().then_some(value)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples::mean;
 
     fn average(samples: &mut [f64]) -> Option<f64> {
         mean(samples)
@@ -169,16 +109,8 @@ mod tests {
     }
 
     #[test]
-    fn bca_leans_towards_the_long_tail() {
-        let bootstrap = Bootstrap::new(0.95, 3);
-        let plain = bootstrap.percentile(&SAMPLES, average).unwrap();
-        let corrected = bootstrap.bca(&SAMPLES, average).unwrap();
-        assert!(corrected.low > plain.low && corrected.high > plain.high);
-    }
-
-    #[test]
     fn constant_samples_have_no_width() {
-        let interval = Bootstrap::new(0.95, 3).bca(&[4.0; 9], average).unwrap();
+        let interval = Bootstrap::new(0.95, 3).percentile(&[4.0; 9], average).unwrap();
         assert_eq!((interval.low, interval.center, interval.high), (4.0, 4.0, 4.0));
     }
 

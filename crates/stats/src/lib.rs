@@ -10,7 +10,7 @@
 //! |---|---|
 //! | `quantile.rs` | the one definition of a quantile |
 //! | `interval.rs` | intervals for medians, quantiles and means |
-//! | `rate.rs` | means of rates and of ratios |
+//! | `rate.rs` | geometric means of ratios |
 //! | `spread.rs` | how far repeats spread |
 //! | `outlier.rs` | labels for far values, and the first-repeat test |
 //! | `rank_test.rs` | Mann-Whitney, exact with and without ties |
@@ -19,11 +19,12 @@
 //! | `ratio.rs` | the ratio interval that verdicts rest on, alone and in a family |
 //! | `studentized_range.rs` | how far equal groups lie apart |
 //! | `group.rs` | values prepared once for many ratio intervals |
-//! | `bootstrap.rs` | percentile and BCa intervals, seeded |
+//! | `bootstrap.rs` | percentile intervals, seeded |
 //! | `pooled.rs` | the spread of repeats over groups, and the difference it can explain |
 //! | `nested.rs` | variance within and between jobs |
 //! | `change_point.rs` | PELT on mean and variance |
 //! | `steady.rs` | warm-up, steady state, correlated repeats |
+//! | `trend.rs` | a trend over the order of repeats, and two modes |
 //! | `stopping.rs` | when to stop repeating |
 //! | `proportion.rs` | Wilson's interval, and whether a tail bound is met |
 //! | `multiple.rs` | corrections for many comparisons |
@@ -54,17 +55,18 @@ pub mod spread;
 pub mod steady;
 pub mod stopping;
 pub mod studentized_range;
+pub mod trend;
 pub mod welch;
 
 pub use effect::{cliffs_delta, hodges_lehmann_interval, hodges_lehmann_shift, ratio_of_medians};
 pub use group::{Flaw, Group};
 pub use interval::{Interval, mean_interval, median_interval, quantile_interval};
-pub use multiple::{benjamini_hochberg, holm};
+pub use multiple::holm;
 pub use outlier::{Label, first_is_outlier, labels, tukey};
 pub use pooled::{Pooled, pooled};
 pub use quantile::{median, quantile, quantiles};
 pub use rank_test::{MannWhitney, mann_whitney};
-pub use rate::{GeometricSummary, geometric_mean, geometric_summary, harmonic_mean, pooled_rate};
+pub use rate::{GeometricSummary, geometric_mean, geometric_summary};
 pub use ratio::{Family, MarginPosition, RatioInterval, RatioMethod, Refusal, ratio_interval};
 pub use spread::{Spread, spread};
 pub use stopping::{Decision, PrecisionRule, decide};

@@ -1,33 +1,6 @@
-//! Means of rates and of ratios.
+//! Means of ratios.
 
 use crate::samples::finite;
-
-/// The rate of several pieces of work together: Σ work / Σ seconds. This is the mean of their rates weighted by
-/// time, and the harmonic mean where all did the same work.
-///
-/// `None` if the slices differ in length or are empty, if a value is negative or not finite, or if no time passed.
-///
-/// Source: Hoefler & Belli, "Scientific benchmarking of parallel computing systems", 2015, rule 3.
-pub fn pooled_rate(work: &[f64], seconds: &[f64]) -> Option<f64> {
-    if work.len() != seconds.len() {
-        return None;
-    }
-    let total = |values: &[f64]| -> Option<f64> {
-        finite(values)?.iter().all(|value| *value >= 0.0).then(|| values.iter().sum())
-    };
-    let rate = total(work)? / total(seconds)?;
-    rate.is_finite().then_some(rate)
-}
-
-/// The harmonic mean n / Σ(1/x): the mean of rates that were each taken over the same work.
-///
-/// `None` if there are no values, or one is not finite or not above zero.
-pub fn harmonic_mean(rates: &[f64]) -> Option<f64> {
-    let rates = positive(rates)?;
-    let sum: f64 = rates.iter().map(|rate| 1.0 / rate).sum();
-    let mean = rates.len() as f64 / sum;
-    mean.is_finite().then_some(mean)
-}
 
 /// The geometric mean exp(mean of ln x).
 ///
@@ -82,14 +55,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_runs_of_one_hundred_gigaflop() {
-        // Hoefler & Belli's example: 10, 100 and 40 seconds for 100 Gflop each.
-        assert_eq!(pooled_rate(&[100.0; 3], &[10.0, 100.0, 40.0]), Some(2.0));
-        let harmonic = harmonic_mean(&[10.0, 1.0, 2.5]).unwrap();
-        assert!((harmonic - 2.0).abs() < 1e-15);
-    }
-
-    #[test]
     fn summary_names_both_ends() {
         let summary = geometric_summary(&[2.0, 0.5, 4.0, 0.25, 4.0]).unwrap();
         assert_eq!((summary.count, summary.lowest, summary.highest), (5, 3, 2));
@@ -97,12 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_has_no_rate() {
-        assert_eq!(pooled_rate(&[1.0], &[]), None);
-        assert_eq!(pooled_rate(&[], &[]), None);
-        assert_eq!(pooled_rate(&[1.0], &[0.0]), None);
-        assert_eq!(pooled_rate(&[1.0], &[-1.0]), None);
-        assert_eq!(harmonic_mean(&[1.0, 0.0]), None);
+    fn refuses_what_has_no_ratio() {
         assert_eq!(geometric_mean(&[1.0, -1.0]), None);
         assert_eq!(geometric_mean(&[]), None);
         assert_eq!(geometric_summary(&[1.0, f64::NAN]), None);

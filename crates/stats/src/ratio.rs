@@ -79,7 +79,9 @@ impl Family {
     /// How many standard errors an interval reaches to either side.
     fn factor(&self, freedom: f64) -> Option<f64> {
         match &self.range {
-            Some(range) => Some(range.quantile(self.confidence, freedom)? / SQRT_2),
+            // One degree of freedom less than Welch's: with few runs the comparisons of Games and Howell name 6 to 7 %
+            // losers among equals where 5 % are asked for (simulated in `bench/judge`), and 4 to 5 % so.
+            Some(range) => Some(range.quantile(self.confidence, (freedom - 1.0).max(1.0))? / SQRT_2),
             None => student_quantile(0.5 + self.confidence / 2.0, freedom),
         }
     }

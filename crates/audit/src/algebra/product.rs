@@ -10,6 +10,8 @@ use crate::number::shown;
 const MOST_COLUMNS: usize = 12;
 /// Rows in which laws are looked for; they are then applied to all.
 const SAMPLED_ROWS: usize = 64;
+/// Rows that a law of four columns needs.
+const LEAST_ROWS_OF_FOUR: usize = 8;
 /// The chance at which a law in random numbers is taken for one.
 const CHANCE: f64 = 2e-3;
 /// The share of rows that may break a law.
@@ -68,10 +70,16 @@ fn search(
     let positive = |row: usize, column: usize| interval(grid, row, column).filter(|cell| cell.is_positive());
     let cells: Vec<Vec<Option<Interval>>> =
         columns.iter().map(|column| rows.iter().map(|row| positive(*row, *column)).collect()).collect();
-    let combinations = combinations(columns.len());
-    let tries = combinations.len() as f64;
+    let mut combinations = combinations(columns.len());
+    // A handful of rows does not tell a law of four columns from chance.
+    combinations.retain(|terms| terms.len() < 4 || rows.len() >= LEAST_ROWS_OF_FOUR);
+    let tries = |terms: &[(usize, i32)]| {
+        combinations.iter().filter(|other| (other.len() < 4) == (terms.len() < 4)).count() as f64
+    };
+    let tries = (tries(&[]), tries(&[(0, 1); 4]));
+    let of = |terms: &Vec<(usize, i32)>| if terms.len() < 4 { tries.0 } else { tries.1 };
     let mut laws: Vec<Law> =
-        combinations.iter().filter_map(|terms| law(&cells, terms, constants, tries)).collect();
+        combinations.iter().filter_map(|terms| law(&cells, terms, constants, of(terms))).collect();
     laws.sort_by(|one, other| one.chance.total_cmp(&other.chance));
     for law in &laws {
         apply(grid, columns, members, law, broken, holds);
@@ -86,7 +94,7 @@ fn sampled(rows: usize) -> Vec<usize> {
     (0..SAMPLED_ROWS).map(|index| index * rows / SAMPLED_ROWS).collect()
 }
 
-/// Pairs and triples of columns with exponents, each law once.
+/// Two to four columns with exponents, each law once.
 fn combinations(columns: usize) -> Vec<Vec<(usize, i32)>> {
     let mut found = Vec::new();
     for one in 0..columns {
@@ -97,6 +105,12 @@ fn combinations(columns: usize) -> Vec<Vec<(usize, i32)>> {
             for three in two + 1..columns {
                 for (second, third) in [(1, 1), (1, -1), (-1, 1), (-1, -1)] {
                     found.push(vec![(one, 1), (two, second), (three, third)]);
+                    // Throughput × time = batch × length.
+                    for four in three + 1..columns {
+                        for fourth in [1, -1] {
+                            found.push(vec![(one, 1), (two, second), (three, third), (four, fourth)]);
+                        }
+                    }
                 }
             }
         }
@@ -151,8 +165,11 @@ fn law(
             options.push((constant, holding, true, possible.max(1) as f64));
         }
     }
-    let (shared, holding) = crowded(&products);
-    options.push((shared, holding, false, 1.0));
+    // Four columns with any constant fit too much.
+    if terms.len() < 4 {
+        let (shared, holding) = crowded(&products);
+        options.push((shared, holding, false, 1.0));
+    }
     let width = products.iter().map(|product| product.relative_width()).fold(0.0, f64::max);
     // How likely one more row agrees by chance: its width against a factor of ten.
     let agrees = (width / 2.3).clamp(1e-7, 1.0);

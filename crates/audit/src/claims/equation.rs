@@ -27,7 +27,12 @@ pub fn check(text: &str, file: &str, line: impl Fn(usize) -> u64) -> Vec<Finding
         let Some((right, stated)) = right_side(tail) else { continue };
         let Some((left, start)) = left_side(head) else { continue };
         let spelled = length > 1;
-        if left.operators == 0 && (spelled || left.unit.is_count() || !left.unit.same_measure(&right.unit)) {
+        // Without an operator only a conversion is an equation; a price is not one.
+        let converts = left.unit.same_measure(&right.unit)
+            && left.unit.same_things(&right.unit)
+            && left.unit.counts_nothing()
+            && !left.unit.has("money");
+        if left.operators == 0 && (spelled || left.unit.is_count() || !converts) {
             continue;
         }
         let formula = format!("{} = {stated}", head.get(start..).unwrap_or_default().trim());
@@ -77,6 +82,13 @@ fn factors(left: &Value, right: &Value) -> Vec<f64> {
 fn agree(left: &Value, right: &Value) -> bool {
     let stated = [right.written.widened(0.006), right.scaled.widened(0.006)];
     let computed = [left.written, left.scaled];
+    // Whole things that fit: 35.6 GiB / 2.5 GiB = 14.
+    let whole = right.written.middle();
+    let fitting = left.written.middle();
+    if whole.fract() == 0.0 && right.unit.is_count() && (fitting.floor() == whole || fitting.ceil() == whole)
+    {
+        return true;
+    }
     let factors = factors(left, right);
     computed.iter().any(|computed| {
         factors.iter().any(|factor| {
@@ -133,10 +145,22 @@ fn left_side(head: &str) -> Option<(Value, usize)> {
         if let Some(value) = parser.sum()
             && parser.rest().trim().is_empty()
         {
+            // `t_load + 3 x 5 = 20`: what stands before the operator is no number, so the side is not known.
+            if continues(head.get(..start)?) {
+                return None;
+            }
             return Some((value, start));
         }
     }
     None
+}
+
+/// Whether a text ends with an operator, so that what follows is only a part of an expression.
+fn continues(before: &str) -> bool {
+    let before = before.trim_end();
+    let word = before.split_whitespace().next_back().unwrap_or_default();
+    before.ends_with(['+', '-', '−', '–', '*', '/', '×', '·', '^'])
+        || ["x", "plus", "minus", "times", "of", "less"].contains(&word)
 }
 
 /// Reads sums of products of numbers with units.

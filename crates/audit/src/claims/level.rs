@@ -112,8 +112,12 @@ fn expected_cells(sentence: &Sentence, quantity: &Quantity, pool: &Pool<'_>) -> 
     let alike: usize =
         pool.grids.iter().map(|grid| grid.measures().filter(|column| fits(grid, *column)).count()).sum();
     for grid in pool.grids {
-        let rows = named_rows(sentence, grid);
-        if rows.is_empty() || rows.len() > 3 || rows.len() == grid.rows.len() && rows.len() > 1 {
+        // Where the sentence names several rows, the clause must say which.
+        let mut rows = named_rows(sentence, grid);
+        if rows.len() > 1 {
+            rows = named_rows(&sentence.clause_at(quantity.start), grid);
+        }
+        if rows.len() != 1 {
             continue;
         }
         let columns = named_columns(sentence, grid);

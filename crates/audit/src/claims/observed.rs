@@ -160,7 +160,7 @@ fn keys(text: &str) -> Vec<(Vec<String>, f64)> {
 /// The time of a line in seconds: `2024-11-05 09:30:14`, `09:30:14`.
 fn stamp(text: &str) -> Option<f64> {
     let head: String = text.chars().take(40).collect();
-    let at = head.find(|one: char| one == ':')?;
+    let at = head.find(':')?;
     let start = at.checked_sub(2)?;
     let clock = head.get(start..start + 8)?;
     let parts: Vec<f64> = clock.split(':').map(|part| part.parse::<f64>().ok()).collect::<Option<_>>()?;

@@ -83,7 +83,7 @@ impl Pool<'_> {
             let gap = sentence.text.get(gap).unwrap_or("...;");
             let close = gap.len() <= 40 && !gap.contains(';');
             let part = relation == Relation::Value && between.trim() == "of" && claim.unit.percent && close;
-            if relation == Relation::Value && !part || !joins(between) && !part {
+            if !part && (relation == Relation::Value || !joins(between)) {
                 continue;
             }
             let (a, b) = same_unit(one, other);

@@ -116,7 +116,12 @@ fn collapse(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
     // A script that compiles and one that runs take different times by right, so that each kind is looked at apart.
     let by_metric = find(names::DURATION_SCRIPT, &|run| !has_results(run))
         .or_else(|| find(names::DURATION_SCRIPT, &|run| has_results(run)))
-        .or_else(|| find(names::DURATION_COMPILE, &|run| run.is_row()))
+        // A zero in a table may also mean that there is nothing to compile.
+        .or_else(|| {
+            let compiled =
+                |run: &Run<'_>| run.value(names::DURATION_COMPILE).is_some_and(|value| value > 0.0);
+            find(names::DURATION_COMPILE, &|run| run.is_row() && compiled(run))
+        })
         .or_else(|| {
             // In logs a compilation is a phase of its own, and its time misleads only where somebody speaks of it.
             let spoken = document.statements.iter().any(|one| {

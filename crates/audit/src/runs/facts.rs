@@ -214,8 +214,8 @@ impl<'a> Run<'a> {
     /// The table and the row that the run was read from; none where it is a column of its table.
     pub(super) fn row(&self) -> Option<(&'a Table, &'a TableRow)> {
         let table = self.table().filter(|table| !table.transposed)?;
-        let row = table.rows.iter().rev().find(|row| row.line <= self.read.span.first)?;
-        Some((table, row))
+        let after = table.rows.partition_point(|row| row.line <= self.read.span.first);
+        Some((table, table.rows.get(after.checked_sub(1)?)?))
     }
 
     /// Whether nothing that is known says that another run did something else: same platform, and no setting that says

@@ -58,13 +58,15 @@ impl Replay {
 pub(super) struct Given<'a> {
     table: Table<'a>,
     key: Range<usize>,
+    /// Whether the file says what is different on platforms.
+    is_for_several: bool,
 }
 
 /// Finds the table, before it is known whether the campaign needs a workload.
 pub(super) fn find<'a>(top: &mut Table<'a>) -> Option<Given<'a>> {
     let item = top.get("replay")?;
     let table = item.table()?;
-    Some(Given { table, key: item.key_span })
+    Some(Given { table, key: item.key_span, is_for_several: top.peek("platform").is_some() })
 }
 
 /// Reads the table. Platforms that replay take over the limits, the dialect and the hints of the one they stand for.
@@ -77,7 +79,7 @@ pub(super) fn read(
     problems: &Collector<'_>,
 ) -> Option<Replay> {
     let replaying = check_platforms(given.as_ref(), platforms, has_workload, problems);
-    let Given { mut table, key } = given?;
+    let Given { mut table, key, .. } = given?;
     let (log, sample) = (table.get("log"), table.get("sample"));
     let options = table.get("options");
     let speed = table.get("speed").map_or(Some(Speed::Max), |item| read_speed(&item));
@@ -135,7 +137,8 @@ fn check_platforms(
             let hint = "add [replay] with `log = \"…\"` or `sample = \"…\"`";
             problems.add(Problem::error(message).at(place.clone()).hint(hint));
         }
-        (Some(given), None, _) => {
+        // A file for several platforms is replayed by `--on replay`.
+        (Some(given), None, _) if !(has_workload && given.is_for_several) => {
             let message = "[replay] is never used: no platform of the campaign replays logs";
             let problem = if has_workload { Problem::warning(message) } else { Problem::error(message) };
             let hint = "set `platforms = [\"replay\"]` under [run]";

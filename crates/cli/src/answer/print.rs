@@ -5,13 +5,18 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use assay_judge::GateResult;
+use assay_judge::findings::Finding;
 use assay_report::number::counted;
+use assay_report::{Block, Cell};
 use assay_store::{Index, Record, RunFilter};
 
+use super::findings::findings;
 use super::{MOST_ROWS, gates, judged_for_people, layout};
 use crate::records;
 use crate::screen::Screen;
 
+/// The most findings that are printed without `--all`.
+const MOST_FINDINGS: usize = 10;
 /// The most reasons for failures that are printed.
 const MOST_FAILURES: usize = 5;
 
@@ -34,7 +39,24 @@ pub fn print_table(
         }
         screen.table(table)?;
     }
+    print_findings(&findings(index, metric)?, all, screen)?;
     records::warn_of_damage(record, &subject.summary.damage, screen);
+    Ok(())
+}
+
+/// Prints the findings as a list.
+fn print_findings(found: &[Finding], all: bool, screen: &mut Screen) -> anyhow::Result<()> {
+    if found.is_empty() {
+        return Ok(());
+    }
+    let most = if all { usize::MAX } else { MOST_FINDINGS };
+    let mut blocks = vec![Block::Gap, Block::plain(0, "Findings")];
+    let item = |finding: &Finding| Block::labelled(0, Cell::new("-"), vec![Cell::new(finding.text.clone())]);
+    blocks.extend(found.iter().take(most).map(item));
+    if found.len() > most {
+        blocks.push(Block::plain(2, format!("… and {} more: `assay show --all`", found.len() - most)));
+    }
+    screen.blocks(|_| blocks)?;
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 
 use super::bench::{flag, values};
 use crate::workloads::chat;
+use crate::workloads::chat::report::ForeignFormat;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -80,6 +81,9 @@ pub struct LoadHow {
     /// Write requests as a table (.csv, .jsonl or .parquet), and chunks as another one beside it.
     #[arg(long, value_name = "FILE")]
     pub export: Option<PathBuf>,
+    /// Write the result file of another client instead, to the file that --export names.
+    #[arg(long, value_name = "CLIENT", value_enum, requires = "export")]
+    pub format: Option<ForeignFormat>,
     /// Write a page with the curve of latency over throughput.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,

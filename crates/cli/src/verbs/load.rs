@@ -25,7 +25,9 @@ use crate::workloads::chat::report::{self, ReportOptions};
 
 /// Runs loads and prints their results.
 pub fn load(options: &Load, screen: &mut Screen) -> anyhow::Result<Exit> {
-    report::format(options.how.export.as_deref())?;
+    if options.how.format.is_none() {
+        report::format(options.how.export.as_deref())?;
+    }
     if options.how.self_check {
         return self_check::self_check(options, screen);
     }
@@ -38,11 +40,8 @@ pub fn load(options: &Load, screen: &mut Screen) -> anyhow::Result<Exit> {
     let index = record.index()?;
     let loads = report::of_record(&record, &index)?;
     let directory = records::shown(record.directory());
-    report::print(&loads, &report_options(&options.how), &directory, screen)?;
+    report::print(&loads, &report_options(options), &directory, screen)?;
     if !options.how.json {
-        if options.urls.len() > 1 {
-            print::print_table(&record, &index, None, false, screen)?;
-        }
         print::print_failures(&record, &index, screen)?;
         screen.say(&format!("record: {directory}"));
     }
@@ -54,12 +53,15 @@ fn how(options: &LoadHow) -> How {
     How { jobs: 1, quiet: options.quiet || options.json, ..How::default() }
 }
 
-fn report_options(options: &LoadHow) -> ReportOptions {
+fn report_options(options: &Load) -> ReportOptions {
+    let how = &options.how;
     ReportOptions {
-        json: options.json,
-        export: options.export.clone(),
-        lines: options.lines.clone(),
-        html: options.html.clone(),
+        json: how.json,
+        export: how.export.clone(),
+        format: how.format,
+        lines: how.lines.clone(),
+        html: how.html.clone(),
+        base: options.urls.first().cloned(),
     }
 }
 

@@ -60,9 +60,7 @@ fn several_sizes_make_a_curve_with_intervals_and_a_page() {
         "all.csv",
     ]);
     assert!(told.starts_with("exit code 0"), "{told}");
-    for part in
-        ["1 stream ", "8 streams", "output_throughput [tokens/s]", "ttft p50 [ms]", "confidence", "[12/12]"]
-    {
+    for part in ["1 stream ", "8 streams", "output_throughput", "ttft p50 [ms]", "confidence", "[12/12]"] {
         assert!(told.contains(part), "{part}: {told}");
     }
     let page = place.read("curve.html");
@@ -90,6 +88,26 @@ fn several_sizes_make_a_curve_with_intervals_and_a_page() {
         })
         .collect();
     assert_eq!(seeds.len(), 12, "{seeds:?}");
+}
+
+#[test]
+fn two_endpoints_end_in_a_verdict_with_the_interval_of_the_ratio() {
+    let place = Bench::new();
+    let fast = Endpoint::start(&place, &["--ttft", "40ms", "--itl", "0", "--tokens", "2"]);
+    let slow = Endpoint::start(&place, &["--ttft", "80ms", "--itl", "0", "--tokens", "2"]);
+    let arguments = ["load", &fast.url, &slow.url, "--requests", "4", "--slo-ttft", "60ms", "--json"];
+    let told = json(&place, &arguments);
+    let verdict = &told["verdicts"][0];
+    let text = verdict["verdict"].as_str().unwrap();
+    assert!(text.contains("is slower than") && text.contains("e2e p50"), "{text}");
+    let (low, high) =
+        (verdict["e2e_p50_s"]["low"].as_f64().unwrap(), verdict["e2e_p50_s"]["high"].as_f64().unwrap());
+    assert!(low > 1.2 && low <= high && verdict["rounds"] == 6, "{verdict}");
+    // Both got the same requests in every round, and say how many were good.
+    let shown = place.run(&["show", "records/load-1"]);
+    for part in ["verdict: ", "goodput", "good"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
 }
 
 #[test]
@@ -145,6 +163,8 @@ fn a_load_in_which_everything_failed_is_invalid() {
 #[test]
 fn secrets_reach_no_output() {
     const CANARY: &str = "sk-canary-7Qx91Zt";
+    // Another secret, which only a header carries.
+    const HEADER_CANARY: &str = "hk-canary-Lm20Vw8";
     let place = Bench::new();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -157,7 +177,7 @@ fn secrets_reach_no_output() {
                 let mut request = [0; 65536];
                 while stream.read(&mut request).is_ok_and(|count| count > 0) {
                     let body = format!(
-                        "{{\"error\": {{\"message\": \"{} invalid key {CANARY}\"}}}}",
+                        "{{\"error\": {{\"message\": \"{} invalid key {CANARY}, header {HEADER_CANARY}\"}}}}",
                         "x".repeat(175)
                     );
                     let head = "HTTP/1.1 401 Unauthorized\r\ncontent-type: application/json\r\n";
@@ -170,14 +190,16 @@ fn secrets_reach_no_output() {
     std::fs::write(place.path("token"), CANARY).unwrap();
     for token in tokens {
         let mut command =
-            place.command(&["load", &url, "--requests", "3", "--header", "X-Api-Key=$SERVICE_ACCESS"]);
+            place.command(&["load", &url, "--requests", "3", "--header", "X-Api-Key=$SERVICE_HEADER"]);
         command.args(token).args(["--lines", "lines.jsonl", "--export", "all.csv", "--keep-answers"]);
-        let output = command.env("SERVICE_ACCESS", CANARY).output().unwrap();
+        command.args(["--warm-up", "0", "--html", "curve.html"]);
+        command.env("SERVICE_ACCESS", CANARY).env("SERVICE_HEADER", HEADER_CANARY);
+        let output = command.output().unwrap();
         let shown =
             format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(shown.contains("401") && !shown.contains("canary"), "{shown}");
-        let mut report = place.command(&["report", "records/load-1", "-o", "page.html"]);
-        let _ = report.env("SERVICE_ACCESS", CANARY).output().unwrap();
+        let page = place.run(&["show", "records/load-1", "-o", "page.html"]);
+        assert!(page.contains("exit code 0") && place.path("page.html").exists(), "{page}");
     }
     std::fs::remove_file(place.path("token")).unwrap();
     let mut seen = 0;
@@ -185,11 +207,73 @@ fn secrets_reach_no_output() {
         let bytes = std::fs::read(&path).unwrap();
         seen += 1;
         let has = |part: &str| bytes.windows(part.len()).any(|window| window == part.as_bytes());
-        assert!(!has(CANARY) && !has("sk-canary"), "{}", path.display());
+        assert!(!has("-canary"), "{}", path.display());
     }
     assert!(seen > 8, "{seen}");
     let told = place.run(&["load", "http://me:sk-canary@127.0.0.1:9/v1"]);
     assert!(told.contains("exit code 2") && !told.contains("canary"), "{told}");
+}
+
+#[test]
+fn arguments_of_processes_have_no_secret() {
+    let place = Bench::new();
+    // The process of the run is started by this program, and everybody may list processes.
+    let mut command = place.command(&["load", "--mock", "ttft=400ms,itl=0,tokens=1", "--requests", "3"]);
+    command.args(["--token-env", "SERVICE_ACCESS", "--header", "X-Api-Key=$SERVICE_ACCESS"]);
+    let child = command.env("SERVICE_ACCESS", "sk-canary-list").stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = child.spawn().unwrap();
+    let (mut seen, mut works) = (String::new(), 0);
+    while child.try_wait().unwrap().is_none() {
+        for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+            let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            let line = String::from_utf8_lossy(&line).replace('\0', " ");
+            works += usize::from(line.contains("work chat") && line.contains("token_env=SERVICE_ACCESS"));
+            seen += &line;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert!(works > 0, "the process of the run was not seen");
+    assert!(!seen.contains("sk-canary-list"));
+}
+
+#[test]
+fn the_model_is_read_from_the_endpoint() {
+    let place = Bench::new();
+    let endpoint = Endpoint::start(&place, &["--ttft", "40ms", "--itl", "0", "--tokens", "2"]);
+    let told = json(&place, &["load", &endpoint.url, "--requests", "2", "--json"]);
+    assert_eq!(told["endpoints"][0]["model"], "calibration", "{told}");
+    assert!(
+        told["settings"]["requests"] == 2 && told["date"].is_string() && told["machine"].is_object(),
+        "{told}"
+    );
+}
+
+#[test]
+fn an_interrupted_load_keeps_what_was_measured_and_counts_the_rest_apart() {
+    let place = Bench::new();
+    let mut command = place.command(&["load", "--mock", "ttft=60ms,itl=0,tokens=2", "--requests", "100000"]);
+    let child =
+        command.args(["--streams", "4"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(2500));
+    let id = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    let shown = place.run(&["show", "records/load-1"]);
+    assert!(shown.contains("unfinished when the load was stopped") && shown.contains("100 %"), "{shown}");
+    assert!(shown.contains("the load ended early: interrupted"), "{shown}");
+}
+
+#[test]
+fn a_server_that_is_not_there_ends_the_load_at_once() {
+    let place = Bench::new();
+    let told = place.run(&["load", "http://127.0.0.1:9/v1", "--requests", "100000", "--streams", "4"]);
+    assert!(told.contains("exit code 6") && told.contains("connection refused"), "{told}");
+    assert!(
+        told.contains("is the server running") && told.contains("every warm-up request failed"),
+        "{told}"
+    );
+    assert!(!told.contains("keep-alive") && !told.contains("threads"), "{told}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod hardening;
 mod interruptions;
 mod json;
 mod load;
+mod load_files;
 mod measuring;
 mod reading;
 mod refusals;

@@ -39,14 +39,13 @@ fn a_one_off_measurement_has_an_interval_and_says_how_far_from_the_peak_it_is() 
 
 #[test]
 fn values_separated_by_commas_are_swept_and_compared() {
-    // A batch that is 128 times as large takes longer on any machine, however noisy.
     let output = bench(&["--iterations", "2", "--batch-size", "1,128", "--repeats", "6"]);
-    let verdict = output.lines().find(|line| line.trim_start().starts_with("128 ")).unwrap_or_default();
-    assert!(verdict.contains("slower"), "{output}");
-    assert!(
-        output.lines().any(|line| line.trim_start().starts_with("1 ") && line.contains(" best")),
-        "{output}"
-    );
+    for start in ["1 ", "128 "] {
+        assert!(output.lines().any(|line| line.trim_start().starts_with(start)), "{output}");
+    }
+    // 128 times the work takes longer, which is no reason to call it slower.
+    assert!(output.contains("tokens_per_s (higher is better)"), "{output}");
+    assert!(output.contains("not ranked by time.iteration: the work differs with batch_size"), "{output}");
 }
 
 #[test]
@@ -218,11 +217,18 @@ fn a_training_reports_its_accuracy_over_seeds() {
     // Several cells are rows of tables, not blocks of lines.
     let several = digits(&["--epochs", "2", "--repeats", "6", "--batch-size", "4,8"]);
     assert!(several.starts_with("exit code 0"), "{several}");
-    for part in ["vs best", "accuracy", "memory"] {
-        assert_eq!(several.matches(part).count(), 1, "{part}: {several}");
+    // Cells that do different work per iteration are ranked by their rate, and the time says why it ranks nothing.
+    for part in [
+        "vs best",
+        "accuracy",
+        "memory",
+        "samples_per_s.loop (higher is better)",
+        "not ranked by time.iteration",
+    ] {
+        assert!(several.contains(part), "{part}: {several}");
     }
     let rates = several.lines().filter(|line| line.contains(" samples/s ")).count();
-    assert_eq!(rates, 2, "{several}");
+    assert!(rates >= 2, "{several}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Cerebras appliance logs: `run.py` of the older releases and `cszoo` of the newer ones.
 
 use assay_model::names::{self, setting};
-use assay_model::{Scope, Status, Value as Setting};
+use assay_model::{Scope, Status, Unit, Value as Setting};
 
 use super::{Dialect, DialectReader, Shape, Taken};
 use crate::clock::Stamp;
@@ -132,7 +132,7 @@ fn span(metric: &str, from: Option<Stamp>, facts: &mut Facts<'_>) {
     if let (Some(from), Some(now)) = (from, facts.stamp()) {
         let seconds = now.after(from);
         if seconds >= 0.0 {
-            facts.value(Value::derived(metric, seconds));
+            facts.value(Value { unit: Some(&Unit::Seconds), ..Value::derived(metric, seconds) });
         }
     }
 }

@@ -81,9 +81,9 @@ fn job(text: &str, before: &str, facts: &mut Facts<'_>) {
     let digits = after(text, before).map(str::trim_start).unwrap_or_default();
     let digits = digits.get(..digits.bytes().take_while(u8::is_ascii_digit).count()).unwrap_or_default();
     if let Ok(number) = digits.parse::<i64>()
-        && !facts.is_set("slurm_job")
+        && !facts.is_set(setting::JOB)
     {
-        facts.observe("slurm_job", Setting::Integer(number), "log");
+        facts.observe(setting::JOB, Setting::Integer(number), "log");
     }
 }
 
@@ -110,7 +110,7 @@ fn environment(text: &str, facts: &mut Facts<'_>) -> Taken {
         ("SLURM_NTASKS=", setting::TASKS),
         ("SLURM_TASKS_PER_NODE=", setting::TASKS_PER_NODE),
         ("SLURM_NTASKS_PER_NODE=", setting::TASKS_PER_NODE),
-        ("SLURM_JOB_ID=", "slurm_job"),
+        ("SLURM_JOB_ID=", setting::JOB),
         ("SLURM_NNODES=", setting::NODES),
         ("SLURM_JOB_NUM_NODES=", setting::NODES),
     ];

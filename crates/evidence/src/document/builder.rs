@@ -27,6 +27,8 @@ pub(super) struct DocumentBuilder {
     scratch: Option<Box<Engine>>,
     /// Lines that may be a table aligned with blanks, until it is known.
     columns: Vec<HeldLine>,
+    /// A line that is a heading of a write-up or a comment above columns of numbers; the next line decides.
+    heading: Option<(u64, Vec<u8>)>,
     number: u64,
 }
 
@@ -56,6 +58,7 @@ impl DocumentBuilder {
             readers: readers.clone(),
             scratch: None,
             columns: Vec::new(),
+            heading: None,
             number: 0,
         }
     }
@@ -85,6 +88,11 @@ impl DocumentBuilder {
         let Some(first) = start.and_then(|start| bytes.get(start).copied()) else {
             return self.blank();
         };
+        self.settle_heading(Some(bytes));
+        if first == b'#' && !self.outline.is_markdown() && self.outline.heading(&clean(bytes)).is_some() {
+            self.heading = Some((number, bytes.to_vec()));
+            return;
+        }
         if matches!(first, b'`' | b'~') && self.fence(number, bytes) {
             return;
         }
@@ -96,6 +104,7 @@ impl DocumentBuilder {
     }
 
     fn blank(&mut self) {
+        self.settle_heading(None);
         self.end_block();
         self.end_paragraph();
         self.outline.after_blank();
@@ -213,6 +222,24 @@ impl DocumentBuilder {
         self.document.runs.extend(runs);
     }
 
+    /// Decides on a line that begins with `#` in a file that is not known to be a write-up: above numbers or another
+    /// comment it is a comment, above text and blank lines a heading.
+    fn settle_heading(&mut self, next: Option<&[u8]>) {
+        let Some((number, bytes)) = self.heading.take() else { return };
+        let comment = next.is_some_and(|next| {
+            let next = next.trim_ascii_start();
+            next.first()
+                .is_some_and(|first| first.is_ascii_digit() || *first == b'#' && next.get(1) == Some(&b' '))
+                && next.get(1) != Some(&b'.')
+        });
+        if comment {
+            self.content(number, &bytes, b'#');
+            self.outline.after_line();
+        } else {
+            self.heading_line(number, &bytes);
+        }
+    }
+
     fn heading_line(&mut self, number: u64, bytes: &[u8]) -> bool {
         let text = clean(bytes);
         let Some((level, heading)) = self.outline.heading(&text) else { return false };
@@ -281,13 +308,16 @@ impl DocumentBuilder {
 
     /// Shows output that no dialect took to the generic reader. Prose of a write-up is none.
     fn is_read_without_dialect(&mut self, number: u64, bytes: &[u8], seen: Seen) -> bool {
-        let output = self.outline.in_fence() || !self.outline.is_markdown();
+        let output =
+            self.outline.in_fence() || !self.outline.is_markdown() || aligned::is_output(&clean(bytes));
         seen.leaves_rest && output && self.engine.unclaimed(0, number, bytes) != Taken::Nothing
     }
 
     /// Whether a line may belong to a table that is aligned with blanks. Inside a log, aligned lines are output.
     fn may_be_column_line(&self, bytes: &[u8]) -> bool {
         let log = self.engine.draft.evidence && !self.outline.is_markdown();
+        // Bars part the columns of another kind of table, or the fields of a log.
+        let log = log || memchr::memchr(b'|', bytes).is_some();
         !log && (aligned::has_columns(bytes) || !self.columns.is_empty() && aligned::is_rule(&clean(bytes)))
     }
 
@@ -433,6 +463,7 @@ impl DocumentBuilder {
     }
 
     pub fn finish(mut self) -> Document {
+        self.settle_heading(None);
         self.release_columns();
         // An HTML table that was never closed ends with its file.
         if let Some(done) = self.blocks.end() {

@@ -44,6 +44,9 @@ impl NumberedLine<'_> {
         let run = run_from(token.start)?;
         let negative = self.text.as_bytes().get(token.start) == Some(&b'-');
         let form = match &token.kind {
+            TokenKind::Clock { .. } if self.slice(token).contains(|letter: char| letter.is_alphabetic()) => {
+                NumberForm::Span
+            }
             TokenKind::Clock { .. } => NumberForm::Clock,
             TokenKind::Counter { .. } => {
                 let slash = token.start + self.slice(token).find('/')?;
@@ -68,9 +71,14 @@ pub(super) fn plan(line: &NumberedLine<'_>, context: &LineContext, vocabulary: &
         about: Vec::new(),
         noun: Vec::new(),
         last: None,
+        last_value: 0.0,
+        opening: None,
         label: None,
         bar: false,
         line_unit: None,
+        class: None,
+        conditions: Vec::new(),
+        estimate: None,
         bare: Vec::new(),
     };
     if !is_sentence(line) && !is_configuration(line) {
@@ -94,11 +102,21 @@ struct Namer<'a> {
     /// The key before, without its statistic: `Latency avg=1 p50=2`.
     noun: Vec<String>,
     last: Option<NamedMetric>,
+    /// The number that `last` names.
+    last_value: f64,
+    /// The first key of the line that a colon ends and that names no metric.
+    opening: Option<Vec<String>>,
     /// Words before a number that numbers something: `Run 1:`.
     label: Option<(usize, Vec<String>)>,
     bar: bool,
     /// A unit of time that the first words of the line state for all of its numbers: `time (ms) | forward: 35.1`.
     line_unit: Option<PrintedUnit>,
+    /// The class that a line of scores is about: `LOC: precision: 99.6%; recall: 98.1%`.
+    class: Option<String>,
+    /// Words of conditions in brackets, which part numbers of one name.
+    conditions: Vec<String>,
+    /// The middle of three numbers in brackets, which is the estimate between its bounds.
+    estimate: Option<usize>,
     /// Times that nothing names.
     bare: Vec<Slot>,
 }
@@ -131,6 +149,9 @@ impl Namer<'_> {
                         self.split = self.line_split.or(self.context.split);
                     }
                 }
+                TokenKind::Opaque if self.line.slice(token).starts_with("@[") => {
+                    self.conditions = words(self.line.slice(token));
+                }
                 TokenKind::Opaque => self.boundary(index),
                 TokenKind::Sign(sign) => self.sign(index, *sign),
                 TokenKind::Number(_) | TokenKind::Counter { .. } | TokenKind::Clock { .. } => {
@@ -141,7 +162,13 @@ impl Namer<'_> {
     }
 
     fn sign(&mut self, index: usize, sign: u8) {
+        // What a noun says of a number ends with its part of the line.
+        if matches!(sign, b',' | b';') {
+            self.label = None;
+        }
         match sign {
+            b'-' | b'=' | b'>' if self.in_arrow(index) => {}
+            b'[' if self.is_interval(index) => self.estimate = Some(index + 2),
             b',' | b';' | b']' | b'<' => self.boundary(index),
             b'-' | b'>' | b'@'
                 if !self
@@ -166,6 +193,41 @@ impl Namer<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Whether a sign is a part of `-->`, `->` or `=>` behind a number.
+    fn in_arrow(&self, index: usize) -> bool {
+        let region =
+            self.region(index + 3).iter().take_while(|token| matches!(token.kind, TokenKind::Sign(_)));
+        let length = region.count();
+        let behind_number = self.from > 0
+            && self
+                .line
+                .tokens
+                .get(self.from - 1)
+                .is_some_and(|token| matches!(token.kind, TokenKind::Number(_)));
+        behind_number && self.line.tokens.get(self.from..self.from + length).is_some_and(is_arrow)
+    }
+
+    /// Whether three rising numbers of one unit stand in the bracket that opens here: `[26.0 µs 26.3 µs 26.5 µs]`.
+    fn is_interval(&self, index: usize) -> bool {
+        let Some([low, middle, high, close]) = self.line.tokens.get(index + 1..index + 5) else {
+            return false;
+        };
+        let number = |token: &Token| match &token.kind {
+            TokenKind::Number(number) => {
+                number.unit.clone().map(|unit| (number.value * unit.factor, unit.unit))
+            }
+            _ => None,
+        };
+        let (Some(low), Some(middle), Some(high)) = (number(low), number(middle), number(high)) else {
+            return false;
+        };
+        close.kind == TokenKind::Sign(b']')
+            && low.1 == middle.1
+            && middle.1 == high.1
+            && low.0 <= middle.0
+            && middle.0 <= high.0
     }
 
     fn region(&self, to: usize) -> &[Token] {
@@ -220,6 +282,14 @@ impl Namer<'_> {
     fn value(&mut self, index: usize) {
         let Some(token) = self.line.tokens.get(index) else { return };
         let next = index + 1;
+        match self.estimate {
+            Some(middle) if index + 1 == middle => return,
+            Some(middle) if index == middle + 1 => {
+                (self.estimate, self.from) = (None, next);
+                return;
+            }
+            _ => {}
+        }
         if self.replaces(index, token) {
             self.from = next;
             return;
@@ -243,7 +313,12 @@ impl Namer<'_> {
                 self.push(index, token, named, printed.as_ref())
             }
             Some(_) => {}
-            None => self.unknown(index, token, key, printed.as_ref()),
+            None => {
+                if self.opening.is_none() && key.joined && self.plan.slots.is_empty() {
+                    self.opening = Some(key.words.clone());
+                }
+                self.unknown(index, token, key, printed.as_ref());
+            }
         }
         self.from = next;
     }
@@ -284,6 +359,15 @@ impl Namer<'_> {
         {
             named.factor *= scale_of(suffix);
         }
+        if let Some(class) = self.class.as_ref().filter(|_| named.kind == MetricKind::Share) {
+            let own = (!named.qualifier.is_empty()).then(|| format!("{}_", named.qualifier));
+            named.qualifier = own.unwrap_or_default() + class;
+        }
+        if !self.conditions.is_empty() {
+            let own = (!named.qualifier.is_empty()).then_some(named.qualifier.as_str());
+            let parts = own.into_iter().chain(self.conditions.iter().map(String::as_str));
+            named.qualifier = parts.collect::<Vec<_>>().join("_");
+        }
         if named.kind == MetricKind::Share && named.unit == Unit::One && in_share(token) {
             named.unit = Unit::Fraction;
         }
@@ -303,6 +387,9 @@ impl Namer<'_> {
             inferred: named.inferred,
         });
         self.last = Some(named);
+        if let TokenKind::Number(number) = &token.kind {
+            self.last_value = number.value;
+        }
     }
 
     fn finish(mut self) -> Plan {

@@ -7,6 +7,7 @@ use assay_model::Unit;
 
 use super::naming::LineContext;
 use super::table::TableHeader;
+use super::tokens::span;
 use crate::text::{clock_seconds, number};
 use crate::vocabulary::{CounterKind, MetricKind};
 
@@ -16,6 +17,8 @@ pub(super) enum NumberForm {
     Plain,
     /// `1:02:03`.
     Clock,
+    /// `3 minutes and 20.5 seconds`.
+    Span,
     /// `98/100`: the run of digits that the number below the line begins with.
     Ratio(usize),
 }
@@ -39,6 +42,10 @@ impl NumberPlace {
                     rest.find(|letter: char| !(letter.is_ascii_digit() || letter == ':' || letter == '.'));
                 let written = rest.get(..end.unwrap_or(rest.len()))?;
                 (clock_seconds(written)?, rest.get(written.len()..)?)
+            }
+            NumberForm::Span => {
+                let (seconds, length) = span(rest)?;
+                (seconds, rest.get(length..)?)
             }
             NumberForm::Plain | NumberForm::Ratio(_) => number(rest)?,
         };

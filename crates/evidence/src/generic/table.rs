@@ -46,14 +46,27 @@ impl TableHeader {
                     open = true;
                 }
                 TokenKind::Pipe => open = false,
-                TokenKind::Sign(b'(' | b')' | b'/' | b'%' | b'#' | b'@') => {}
+                TokenKind::Sign(b'#') => open = false,
+                TokenKind::Sign(b'(' | b')' | b'/' | b'%' | b'@') => {}
                 TokenKind::Sign(b':') if columns.len() >= FEWEST => break,
                 TokenKind::Bar if columns.is_empty() => {}
                 _ => return None,
             }
         }
-        if columns.len() < FEWEST || columns.len() > 40 {
+        // A comment sign before column names makes two of them a header.
+        let commented = line.tokens.first().is_some_and(|token| token.kind == TokenKind::Sign(b'#'));
+        if columns.len() < (if commented { 2 } else { FEWEST }) || columns.len() > 40 {
             return None;
+        }
+        // Detectors print `Box(P R mAP50)`: side by side these letters are precision and recall.
+        let pair =
+            columns.iter().position(|column| column.text == "R").and_then(|place| place.checked_sub(1));
+        if let Some(pair) = pair.and_then(|place| columns.get_mut(place..place + 2))
+            && let [precision, recall] = pair
+            && matches!(precision.text.as_str(), "P" | "Box P" | "Mask P" | "Pose P")
+        {
+            precision.text = "precision".to_owned();
+            recall.text = "recall".to_owned();
         }
         let mut known = 0;
         for column in &mut columns {
@@ -62,8 +75,15 @@ impl TableHeader {
             let named = header_metric(&phrase, unit.as_ref(), vocabulary).is_some();
             known += usize::from(column.counter.is_some() || named);
         }
+        // Benchmarks of communication step through sizes.
+        if let Some(first) = columns.first_mut().filter(|first| {
+            commented && matches!(words(&first.text).last().map(String::as_str), Some("size" | "byte"))
+        }) {
+            first.counter = Some(CounterKind::Step);
+            known += 1;
+        }
         let short = columns.iter().all(|column| column.text.len() <= 32);
-        let enough = known >= 2 && known * 3 >= columns.len();
+        let enough = known >= 2 && known * 4 >= columns.len();
         (short && enough).then_some(TableHeader { columns, number: 0 })
     }
 
@@ -74,38 +94,75 @@ impl TableHeader {
         split: Option<Split>,
         vocabulary: &Vocabulary,
     ) -> Option<Plan> {
-        let mut label = Vec::new();
-        let mut values: Vec<&Token> = Vec::new();
-        for token in line.tokens {
-            match &token.kind {
-                TokenKind::Word if values.is_empty() => {
-                    label.extend(words(line.text.get(token.start..token.end)?))
-                }
-                TokenKind::Number(_) | TokenKind::Counter { .. } | TokenKind::Clock { .. } => {
-                    values.push(token)
-                }
-                TokenKind::Pipe => {}
-                _ if values.len() >= self.columns.len().saturating_sub(1) => break,
-                _ => return None,
-            }
-        }
-        if values.len() < 2 || label.len() > 4 {
+        let cells = self.cells(line)?;
+        let label = match cells.first() {
+            Some(Cell::Words(label)) => label.clone(),
+            _ => Vec::new(),
+        };
+        let values = cells.iter().filter(|cell| matches!(cell, Cell::Value(_))).count();
+        if values < 2 && self.columns.len() > 2 || values == 0 || label.len() > 4 {
             return None;
         }
-        let columns = match (label.is_empty(), values.len().cmp(&self.columns.len())) {
-            (true, std::cmp::Ordering::Less) => return None,
-            (true, _) => self.columns.as_slice(),
-            (false, std::cmp::Ordering::Equal) => self.columns.as_slice(),
-            (false, _) if values.len() + 1 >= self.columns.len() => self.columns.get(1..)?,
+        // A row may have a label that no column stands over, or lack one that a column stands over.
+        let (columns, cells) = match (label.is_empty(), cells.len().cmp(&self.columns.len())) {
+            (_, std::cmp::Ordering::Equal) | (true, std::cmp::Ordering::Greater) => {
+                (self.columns.as_slice(), cells.as_slice())
+            }
+            (false, std::cmp::Ordering::Greater) if cells.len() == self.columns.len() + 1 => {
+                (self.columns.as_slice(), cells.get(1..)?)
+            }
+            (false, std::cmp::Ordering::Greater) => (self.columns.get(1..)?, cells.get(1..)?),
             _ => return None,
         };
         let mut plan = Plan::default();
         let row = Row { line, label: label.join("_"), split, vocabulary };
-        for (column, token) in columns.iter().zip(values) {
-            row.cell(column, token, &mut plan);
+        for (column, cell) in columns.iter().zip(cells) {
+            if let Cell::Value(token) = cell {
+                row.cell(column, token, &mut plan);
+            }
         }
+        // Of columns with one name, such as those of two passes, the first counts.
+        let mut seen: Vec<String> = Vec::new();
+        plan.slots.retain(|slot| {
+            let fresh = !seen.contains(&slot.metric);
+            seen.push(slot.metric.clone());
+            fresh
+        });
         plan.is_known().then_some(plan)
     }
+
+    /// The cells of a line; none if it holds anything else before the last column.
+    fn cells<'a>(&self, line: &NumberedLine<'a>) -> Option<Vec<Cell<'a>>> {
+        let mut cells: Vec<Cell<'a>> = Vec::new();
+        let mut open = false;
+        for token in line.tokens {
+            match &token.kind {
+                TokenKind::Word => {
+                    let spoken = words(line.text.get(token.start..token.end)?);
+                    match cells.last_mut() {
+                        Some(Cell::Words(last)) if open && token.gap <= 1 => last.extend(spoken),
+                        _ => cells.push(Cell::Words(spoken)),
+                    }
+                    open = true;
+                }
+                TokenKind::Number(_) | TokenKind::Counter { .. } | TokenKind::Clock { .. } => {
+                    cells.push(Cell::Value(token));
+                    open = false;
+                }
+                TokenKind::Pipe => open = false,
+                TokenKind::Sign(b':') if cells.len() == 1 => {}
+                _ if cells.len() >= self.columns.len() => break,
+                _ => return None,
+            }
+        }
+        Some(cells)
+    }
+}
+
+/// A cell of a row.
+enum Cell<'a> {
+    Words(Vec<String>),
+    Value(&'a Token),
 }
 
 /// A line of numbers under a header.
@@ -201,17 +258,11 @@ impl Row<'_> {
     }
 }
 
-/// The metric that a header names; letters that only a header may use are tried first.
+/// The metric that a header names.
 fn header_metric(
     phrase: &str,
     printed: Option<&PrintedUnit>,
     vocabulary: &Vocabulary,
 ) -> Option<NamedMetric> {
-    let spelled = match phrase.trim() {
-        // Detectors print `Box(P R mAP50)`: the first of a group in parentheses comes with the group's name.
-        "P" | "Box P" | "Mask P" | "Pose P" => "precision",
-        "R" => "recall",
-        _ => phrase,
-    };
-    vocabulary.metric_of_words(&words(spelled), printed)
+    vocabulary.metric_of_words(&words(phrase), printed)
 }

@@ -181,3 +181,100 @@ proptest! {
         }
     }
 }
+
+fn series(text: &str, metric: &str) -> Vec<f64> {
+    let found = run(text).series.into_iter().find(|series| series.metric == metric);
+    found.map(|series| series.values).unwrap_or_default()
+}
+
+#[test]
+fn nouns_stand_before_counters_and_prepositions() {
+    assert_eq!(value("Score at iteration 100 is 1.39", "score"), Some(1.39));
+    assert_eq!(value("average reward over 100 runs is 403.4", "reward"), Some(403.4));
+    let text = "Accuracy of the network on the 10000 test images: 53 %";
+    assert_eq!(value(text, "accuracy.test.network"), Some(0.53));
+    assert_eq!(names("=== Aggregate metrics over 47 queries ==="), Vec::<String>::new());
+}
+
+#[test]
+fn arrows_lead_to_the_value_now() {
+    assert_eq!(value("Validation loss decreased (0.42 --> 0.31). Saving model", "loss.eval"), Some(0.31));
+    assert_eq!(value("val_loss improved from 0.310 to 0.290", "loss.eval.best"), Some(0.29));
+    let first = run("Validation loss decreased (inf --> 0.42). Saving model");
+    assert!(!format!("{:?}", first.status).contains("NaN"), "{:?}", first.status);
+}
+
+#[test]
+fn headings_come_again_and_hold_for_their_lines() {
+    let text = "testing\nepoch: 0, loss: 2.5\nnow training\nepoch: 1, loss: 1.5\ntesting\nepoch: 1, loss: 1.4\n\
+                now training\nepoch: 2, loss: 1.2\n";
+    assert_eq!(series(text, "loss.test"), [2.5, 1.4]);
+    assert_eq!(series(text, "loss.train"), [1.5, 1.2]);
+    // What opens a log of training says nothing of one line alone.
+    assert_eq!(series("Start training\nepoch 0: loss 3.0\nepoch 1: loss 2.0\n", "loss"), [3.0, 2.0]);
+}
+
+#[test]
+fn two_tables_take_turns() {
+    let epoch = |n: u32, map: &str| {
+        format!(
+            "      Epoch    GPU_mem   box_loss   cls_loss  Instances       Size\n      {n}/3      2.13G      1.596      \
+             2.455          1        640: 100% ━━━━ 409/409 1.5it/s 4:25\n                 Class     Images  Instances      \
+             Box(P          R      mAP50  mAP50-95): 100% ━━━━ 58/58 1.5it/s 38.5s\n                   all        925       \
+             1248      0.622      0.391      {map}      0.169\n"
+        )
+    };
+    let text = epoch(1, "0.351") + &epoch(2, "0.402") + &epoch(3, "0.433");
+    assert_eq!(series(&text, "map50"), [0.351, 0.402, 0.433]);
+    assert_eq!(series(&text, "precision").len(), 3);
+    assert_eq!(series(&text, "memory"), [2.13e9; 3]);
+}
+
+#[test]
+fn printouts_of_benchmarks() {
+    assert_eq!(
+        value("sort/quick/1000         time:   [26.029 µs 26.251 µs 26.505 µs]", "duration.sort_quick_1000"),
+        Some(26.251e-6)
+    );
+    let stream = "Function    Best Rate MB/s  Avg time     Min time     Max time\nCopy:           12345.6     0.013021     0.012965     0.013101\n";
+    assert_eq!(value(stream, "bytes_per_s.copy.best"), Some(12345.6e6));
+    let osu = "# Latency Test\n# Size          Latency (us)\n0                       0.91\n1024                    1.65\n";
+    let sizes: Vec<String> =
+        read(osu).runs.iter().map(|run| format!("{:?}", run.settings[0].value)).collect();
+    assert!(sizes.len() == 2 && sizes[1].contains("1024"), "{sizes:?}");
+    assert_eq!(value("time (ms) | forward: 250 | backward: 85.5", "duration.forward"), Some(0.25));
+    assert_eq!(value("Epoch 3 took 12.5 seconds", "epoch_s"), Some(12.5));
+    assert_eq!(value("done, time=3 minutes and 20.5 seconds", "duration"), Some(200.5));
+    assert_eq!(value("INFO step=1 loss=0.5 lr=3e-4 tokens/sec=51234", "tokens_per_s"), Some(51234.0));
+    assert_eq!(value("loss 0.5 steps_per_sec=3.5", "steps_per_s"), Some(3.5));
+}
+
+#[test]
+fn what_stands_in_brackets_or_below_a_line_is_no_value() {
+    assert_eq!(names("Step: 50 char-loss: tensor(1.69, device='cuda:0')"), ["loss.char"]);
+    assert_eq!(names("(trainer:338) loss=0.5"), ["loss"]);
+    assert_eq!(value("Latency / 1K tokens: 250 ms", "latency"), Some(0.25));
+    assert_eq!(names("AP @[ IoU=0.50:0.95 | area=all ] = 0.374"), ["map.iou_0_50_0_95_area_all"]);
+    assert_eq!(names(" * Acc@1 76.130 (23.870)"), ["accuracy"]);
+    assert_eq!(names("Model params : 299,392,704  (0.299B)"), ["parameters"]);
+}
+
+#[test]
+fn ranks_in_brackets_speak_with_one_voice() {
+    let text = "[Rank 0] epoch 1 loss 2.5\n[Rank 1] epoch 1 loss 9.5\n[Rank 0] epoch 2 loss 2.0\n[Rank 1] epoch 2 loss 9.0\n";
+    assert_eq!(series(text, "loss"), [2.5, 2.0]);
+    let glog = "I0512 10:00:00.123456 140 train.py:120] [1000] loss=2.5\nI0512 10:00:01.123456 140 train.py:120] [2000] loss=2.0\n";
+    assert_eq!(series(glog, "loss"), [2.5, 2.0]);
+}
+
+#[test]
+fn classes_and_labels_part_numbers_of_one_name() {
+    assert_eq!(names("LOC: precision: 99.6%; recall: 98.1%"), ["precision.loc", "recall.loc"]);
+    assert_eq!(names("Warning: unable to complete 100 samples in 5.0s"), Vec::<String>::new());
+    assert_eq!(names("[LINE:148] INFO Step 34: Loss = 0.5"), ["loss"]);
+    assert_eq!(names("matmul/F32/128  time:   [2.1 ms 2.2 ms 2.3 ms]"), ["duration.matmul_f32_128"]);
+    assert_eq!(
+        names("processed 74542 tokens with 5600 phrases; found: 16018 phrases; correct: 0"),
+        Vec::<String>::new()
+    );
+}

@@ -119,6 +119,11 @@ impl Cutter<'_> {
         match first {
             '0'..='9' => self.number(gap),
             '-' | '+' | '.' if self.starts_number() => self.number(gap),
+            // `AP @[ IoU=0.50:0.95 | area=all ] = 0.374`: the conditions of one number.
+            '@' if self.byte(at + 1) == b'[' => {
+                let close = self.rest().find(']').map_or(self.text.len(), |close| at + close + 1);
+                self.push(TokenKind::Opaque, close, gap);
+            }
             '[' | '(' => self.bracket(gap),
             '|' | '│' | '┃' | '║' => self.push(TokenKind::Pipe, at + first.len_utf8(), gap),
             '\u{2500}'..='\u{259f}' => {
@@ -211,6 +216,14 @@ impl Cutter<'_> {
             end += 1;
         }
         let word = self.text.get(at..end).unwrap_or_default();
+        // `(trainer:338)` is a place in a program.
+        let parenthesis = at.checked_sub(1).is_some_and(|before| self.byte(before) == b'(');
+        if parenthesis && self.byte(end) == b':' && self.byte(end + 1).is_ascii_digit() {
+            let close = self.while_char(end + 1, |letter| letter.is_ascii_digit());
+            if self.byte(close) == b')' {
+                return self.push(TokenKind::Opaque, close, gap);
+            }
+        }
         // `cuda:0` is a device.
         if self.byte(end) == b':' && self.byte(end + 1).is_ascii_digit() && DEVICES.contains(&word) {
             let end = self.while_char(end + 1, |letter| letter.is_ascii_digit());
@@ -249,6 +262,9 @@ impl Cutter<'_> {
                 return self.push(TokenKind::Opaque, end, gap);
             }
             return self.push(TokenKind::Clock { seconds, time_of_day }, at + length, gap);
+        }
+        if let Some((seconds, length)) = span(self.rest()) {
+            return self.push(TokenKind::Clock { seconds, time_of_day: false }, at + length, gap);
         }
         let Some((value, rest)) = number(self.rest()) else {
             return self.push(TokenKind::Sign(self.byte(at)), at + 1, gap);
@@ -309,6 +325,10 @@ impl Cutter<'_> {
             return None;
         }
         let written = self.text.get(from..end)?;
+        // `2.31x` of a speedup.
+        if written == "x" {
+            return Some((None, None, 1));
+        }
         if let [letter @ (b'k' | b'K' | b'M' | b'G' | b'T' | b'm' | b'B')] = written.as_bytes() {
             return Some((None, Some(*letter), 1));
         }
@@ -335,7 +355,8 @@ impl Cutter<'_> {
             let unit = PrintedUnit::parse(written).filter(|unit| unit.is_telling())?;
             // A word before a colon or an equals sign is the next key.
             let glued = rest.get(end..)?.starts_with('(') || written.len() == 1 && next == Some(b'(');
-            (!(matches!(next, Some(b'=' | b':')) || glued) || written.contains(['/', '%']))
+            let keyed = rest.get(end..)?.starts_with(['=', ':']);
+            (!(matches!(next, Some(b'=' | b':')) || glued) || written.contains(['/', '%']) && !keyed)
                 .then_some((unit, end + 1))
         })
     }
@@ -394,6 +415,40 @@ fn counter(done: f64, rest: &str) -> Option<(TokenKind, usize)> {
         length = rest.len() - tail.strip_prefix(')').unwrap_or(tail).len();
     }
     Some((TokenKind::Counter { done, total, percent: percent.map(|(percent, _)| percent) }, length))
+}
+
+/// A duration in several units: `3 minutes and 20.5 seconds`, `1h 2m 3s`, `2 days, 1:20:30`. Its seconds and length.
+pub(super) fn span(text: &str) -> Option<(f64, usize)> {
+    let (mut total, mut parts, mut end, mut above) = (0.0, 0, 0, f64::INFINITY);
+    let mut rest = text;
+    while rest.starts_with(|first: char| first.is_ascii_digit()) {
+        if let Some((seconds, _, length)) = clock(rest).filter(|_| parts > 0) {
+            return Some((total + seconds, text.len() - rest.len() + length));
+        }
+        let Some((value, behind)) = number(rest) else { break };
+        let word = behind.strip_prefix(' ').unwrap_or(behind);
+        let length = word.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(word.len());
+        let unit = word.get(..length)?;
+        let scale = match unit {
+            "d" | "day" | "days" => 86_400.0,
+            "h" | "hr" | "hrs" | "hour" | "hours" => 3600.0,
+            "m" | "min" | "mins" | "minute" | "minutes" => 60.0,
+            "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
+            _ => break,
+        };
+        // `3 s` may be anything; letters alone are units only where they are glued to their numbers.
+        if scale >= above || unit.len() == 1 && word.len() != behind.len() {
+            break;
+        }
+        (total, parts, above) = (total + value * scale, parts + 1, scale);
+        let behind = word.get(length..)?;
+        end = text.len() - behind.len();
+        rest = [", ", " and ", ", and ", " "]
+            .iter()
+            .find_map(|sign| behind.strip_prefix(sign))
+            .unwrap_or(behind);
+    }
+    (parts >= 2).then_some((total, end))
 }
 
 fn digits(bytes: &[u8], from: usize, most: usize) -> usize {

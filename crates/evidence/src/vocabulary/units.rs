@@ -19,8 +19,26 @@ impl PrintedUnit {
     /// Reads a whole text as a unit. Words that are only now and then units (`m`, `it`, `B`) are none.
     pub fn parse(text: &str) -> Option<PrintedUnit> {
         let text = text.trim().trim_end_matches('.');
-        if text.is_empty() || text.len() > 24 || matches!(text, "B" | "x" | "b" | "H" | "S") {
+        // `21.3 GFLOPs` of a model are operations, not a rate.
+        if text.is_empty()
+            || text.len() > 24
+            || matches!(text, "B" | "x" | "b" | "H" | "S")
+            || text.ends_with("FLOPs")
+        {
             return None;
+        }
+        // `Melem/s`: a prefix before the thing that is counted.
+        if let Some((prefix, thing)) = text.split_at_checked(1)
+            && let Some(factor) = match prefix {
+                "K" | "k" => Some(1e3),
+                "M" => Some(1e6),
+                "G" => Some(1e9),
+                _ => None,
+            }
+            && matches!(thing, "it/s" | "elem/s" | "elements/s" | "ops/s" | "rows/s" | "keys/s" | "pairs/s")
+        {
+            let inner = PrintedUnit::parse(thing)?;
+            return Some(PrintedUnit { factor: inner.factor * factor, ..inner });
         }
         if let Some((above, below)) = quotient(text) {
             let below = singular(below);

@@ -10,6 +10,26 @@ struct AlignedLine<'a> {
     is_rule: bool,
 }
 
+/// Whether a line of a write-up is what a program printed, pasted without a fence: it joins several numbers to keys, and
+/// is neither an item of a list nor a sentence.
+pub fn is_output(text: &str) -> bool {
+    let text = text.trim();
+    if text.ends_with(['.', '!', '?'])
+        || text.starts_with(['-', '*', '>', '|', '+', '<'])
+        || text.contains("**")
+    {
+        return false;
+    }
+    let bytes = text.as_bytes();
+    let joints = memchr::memchr2_iter(b':', b'=', bytes).filter(|place| {
+        let rest = bytes.get(place + 1..).unwrap_or_default().trim_ascii_start();
+        let before = place.checked_sub(1).and_then(|place| bytes.get(place)).copied().unwrap_or(b'0');
+        rest.first().is_some_and(u8::is_ascii_digit) && !before.is_ascii_digit()
+    });
+    let lower = text.to_ascii_lowercase();
+    joints.count() >= 2 && ["loss", "acc"].iter().any(|word| lower.contains(word))
+}
+
 /// Whether a line has at least two columns.
 pub fn has_columns(line: &[u8]) -> bool {
     let line = line.trim_ascii();

@@ -316,9 +316,11 @@ impl Open {
         let bare = self.label.split(['(', ')']).next().unwrap_or_default();
         let meaning = meaning(&self.label);
         // A bracket behind an unknown word may be a reference: `see [2.5]`.
-        let is_doubtful =
-            self.all_whole || !self.is_assigned && (self.seen < 3 || own_name(&self.label) != names::TIMING);
-        if Vocabulary::built_in().is_budget(&words(&self.label)) {
+        let is_doubtful = self.all_whole || !self.is_assigned && self.seen < 3;
+        // Weights are no measurements, and a printed tensor without a name may be anything.
+        let spoken = words(&self.label);
+        let unnamed = matches!(spoken.last().map(String::as_str), Some("array" | "tensor"));
+        if unnamed || meaning.is_none() && Vocabulary::built_in().is_budget(&spoken) {
             return None;
         }
         if self.values.is_empty() || setting_name(bare).is_some() || meaning.is_none() && is_doubtful {

@@ -163,7 +163,10 @@ fn setting_role(name: &'static str, numbers: usize, texts: usize, cells: &[CellP
         // `GPU` over names is the kind of device, over numbers it is how many.
         setting::DEVICES if texts > numbers => setting::DEVICE,
         setting::DEVICE if numbers > texts => setting::DEVICES,
-        setting::MODEL if common_unit(cells) == Some(Unit::Bytes) => return Role::Unknown,
+        // Sizes of data are no names of models.
+        setting::MODEL if common_unit(cells) == Some(Unit::Bytes) || numbers > texts && numbers > 0 => {
+            return Role::Unknown;
+        }
         other => other,
     };
     let is_switch = matches!(name, setting::WARMUP | setting::PROFILER | setting::COMPILE_CACHE);

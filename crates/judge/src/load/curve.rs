@@ -3,7 +3,7 @@
 
 use assay_model::{Estimate, Unit};
 
-use super::{Summary, Validity};
+use super::{Bounds, Summary, Validity};
 use crate::estimate::estimate;
 
 /// How large a load was.
@@ -42,13 +42,19 @@ pub enum Metric {
     E2e,
     /// The same at the 99th percentile.
     E2eP99,
+    /// Good requests per second.
+    Goodput,
+    /// The share of good requests.
+    GoodShare,
 }
 
 impl Metric {
     /// All of them, in the order of tables.
-    pub const ALL: [Metric; 7] = [
+    pub const ALL: [Metric; 9] = [
         Metric::OutputThroughput,
         Metric::RequestThroughput,
+        Metric::Goodput,
+        Metric::GoodShare,
         Metric::Ttft,
         Metric::TtftP99,
         Metric::Tpot,
@@ -66,6 +72,26 @@ impl Metric {
             Metric::Tpot => "tpot p50",
             Metric::E2e => "e2e p50",
             Metric::E2eP99 => "e2e p99",
+            Metric::Goodput => "goodput",
+            Metric::GoodShare => "good",
+        }
+    }
+
+    /// Whether a larger value is better.
+    pub fn is_rate(self) -> bool {
+        matches!(
+            self,
+            Metric::OutputThroughput | Metric::RequestThroughput | Metric::Goodput | Metric::GoodShare
+        )
+    }
+
+    /// The SLO of its requests, in seconds.
+    pub fn slo_s(self, bounds: &Bounds) -> Option<f64> {
+        match self {
+            Metric::Ttft | Metric::TtftP99 => bounds.ttft_s,
+            Metric::Tpot => bounds.tpot_s,
+            Metric::E2e | Metric::E2eP99 => bounds.e2e_s,
+            _ => None,
         }
     }
 
@@ -73,13 +99,16 @@ impl Metric {
     pub fn unit(self) -> Unit {
         match self {
             Metric::OutputThroughput => Unit::parse("tokens/s").0,
-            Metric::RequestThroughput => Unit::parse("requests/s").0,
+            Metric::RequestThroughput | Metric::Goodput => Unit::parse("requests/s").0,
+            Metric::GoodShare => Unit::parse("fraction").0,
             _ => Unit::Seconds,
         }
     }
 
-    fn of(self, summary: &Summary) -> Option<f64> {
+    pub(super) fn of(self, summary: &Summary) -> Option<f64> {
         match self {
+            Metric::Goodput => summary.goodput().filter(|_| summary.has_bounds),
+            Metric::GoodShare => summary.good.value().filter(|_| summary.has_bounds),
             Metric::OutputThroughput => summary.output_throughput(),
             Metric::RequestThroughput => summary.request_throughput(),
             Metric::Ttft => summary.ttft.quantile(0.5),
@@ -133,11 +162,13 @@ impl Point {
 pub struct Curve {
     /// The points.
     pub points: Vec<Point>,
+    /// What a good request is.
+    pub bounds: Bounds,
 }
 
 impl Curve {
     /// Puts loads together by endpoint and size.
-    pub fn new(readings: &[Reading<'_>]) -> Curve {
+    pub fn new(readings: &[Reading<'_>], bounds: Bounds) -> Curve {
         let mut keys: Vec<(&str, Level)> = Vec::new();
         for reading in readings {
             if !keys.contains(&(reading.endpoint, reading.level)) {
@@ -150,7 +181,7 @@ impl Curve {
             let of_point = readings.iter().filter(|one| one.endpoint == endpoint && one.level == level);
             point(endpoint, level, of_point.copied().collect())
         };
-        Curve { points: keys.into_iter().map(point).collect() }
+        Curve { points: keys.into_iter().map(point).collect(), bounds }
     }
 
     /// The endpoints, each once.
@@ -185,7 +216,7 @@ fn point(endpoint: &str, level: Level, readings: Vec<Reading<'_>>) -> Point {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::{Bounds, Collector, Request, Window};
+    use crate::load::{Collector, Request, Window};
 
     fn summary(first_token_at_s: f64) -> Summary {
         let window = Window { begin_s: 0.0, end_at_s: 10.0, is_whole: false };
@@ -211,7 +242,7 @@ mod tests {
             reading(2, 1, Validity::Valid),
             reading(3, 1, Validity::Invalid),
         ];
-        let curve = Curve::new(&readings);
+        let curve = Curve::new(&readings, Bounds::default());
         let [one, eight] = curve.points.as_slice() else { panic!("{:?}", curve.points) };
         assert_eq!((one.level, one.loads, one.invalid), (Level::Streams(1), 3, 1));
         let first = one.estimate(Metric::Ttft).unwrap();

@@ -86,6 +86,8 @@ pub struct Tokens {
 pub struct Summary {
     /// The window that rates are taken over.
     pub window: Window,
+    /// Whether there were SLOs.
+    pub has_bounds: bool,
     /// Requests that ended well, of all but the warm-up.
     pub success: Share,
     /// Requests that met the bounds, of all but the warm-up.
@@ -194,6 +196,7 @@ impl Collector {
     pub fn new(window: Window, bounds: Bounds) -> Collector {
         let summary = Summary {
             window,
+            has_bounds: !bounds.is_empty(),
             success: Share::default(),
             good: Share::default(),
             success_batches: BatchedShare::default(),

@@ -329,6 +329,25 @@ mod tests {
     }
 
     #[test]
+    fn answers_that_are_not_those_of_the_trace_are_a_caveat() {
+        let window = Window { begin_s: 0.0, end_at_s: 10.0, is_whole: false };
+        let mut collector = Collector::new(window, Bounds::default());
+        collector.add(&Request {
+            end_at_s: 1.0,
+            is_success: true,
+            output_tokens: Some(50),
+            ..Request::default()
+        });
+        let summary = collector.finish();
+        let judged =
+            |tokens| verdict(&Client { trace_output_tokens: Some(tokens), ..Client::default() }, &summary);
+        assert_eq!(judged(52.0).validity, Validity::Valid);
+        let short = judged(400.0);
+        assert_eq!(short.validity, Validity::Suspect);
+        assert!(short.reasons[0].text.contains("the trace says 400"), "{short:?}");
+    }
+
+    #[test]
     fn every_check_has_its_reason() {
         let client = Client {
             schedule_lag_s: Some(0.2),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use assay_campaign::shell::quoted;
 use assay_model::RunId;
@@ -11,15 +11,34 @@ use assay_store::Submission;
 use super::host::shell;
 use super::node_script::{CLAIM, GIVEN_UP};
 use super::task::{Task, TaskKey, TaskRun};
-use super::{BatchLauncher, SUBMISSION_GRACE, has_begun, submission_mark};
+use super::{BatchLauncher, JOB_SCRIPT, JOBS, has_begun};
 use crate::coordinator::LaunchError;
-use crate::orphan;
 use crate::worker::{Job, now};
 
 /// A submission younger than this may still be on its way, from a host whose processes are not seen here.
 const ON_ITS_WAY_S: f64 = 10.0;
 /// A submission that so many answers did not have did not go through.
 const UNFOUND: u32 = 2;
+
+/// How long submissions of a dead coordinator have to end.
+const SUBMISSION_GRACE: Duration = Duration::from_secs(65);
+/// Programs that submit.
+const SUBMITTERS: [&str; 4] = ["timeout", "sbatch", "qsub", "ssh"];
+
+/// Whether a process of this host submits one of these scripts. It is known by its command line: what it has in its
+/// environment, its job has too.
+fn is_submitting(scripts: &[String]) -> bool {
+    if scripts.is_empty() {
+        return false;
+    }
+    let Ok(processes) = std::fs::read_dir("/proc") else { return false };
+    processes.flatten().any(|process| {
+        let Ok(line) = std::fs::read(process.path().join("cmdline")) else { return false };
+        let line = String::from_utf8_lossy(&line);
+        let program = line.split('\0').next().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
+        SUBMITTERS.contains(&program) && scripts.iter().any(|script| line.contains(script.as_str()))
+    })
+}
 
 impl BatchLauncher {
     /// Takes up runs that were submitted before. Gives those that no job has begun or will begin.
@@ -28,10 +47,13 @@ impl BatchLauncher {
         let unanswered: Vec<String> = runs
             .iter()
             .filter(|(_, submission)| submission.job.is_none())
-            .map(|(_, submission)| submission_mark(&self.record, &submission.name))
+            .map(|(_, submission)| format!("{JOBS}/{}/{JOB_SCRIPT}", submission.name))
             .collect();
-        // A submission that still runs must have ended before it is looked for.
-        orphan::end(&unanswered, SUBMISSION_GRACE);
+        // A command of a killed coordinator may still be submitting: it has to end before its job is looked for.
+        let began = Instant::now();
+        while is_submitting(&unanswered) && began.elapsed() < SUBMISSION_GRACE {
+            std::thread::sleep(Duration::from_millis(20));
+        }
         self.take_up(runs);
         let has_unanswered = !unanswered.is_empty();
         self.find_jobs(has_unanswered.then_some(youngest))?;
@@ -105,7 +127,7 @@ impl BatchLauncher {
                 let Some(name) = self.relative(&run.job.directory) else { continue };
                 let claim = quoted(&root.join(name).join(CLAIM).display().to_string());
                 let text = format!("ln -s {GIVEN_UP} {claim} 2>/dev/null; readlink {claim}");
-                let answer = self.host.run(&shell(&text), &[], "").map_err(|reason| self.broken(reason))?;
+                let answer = self.host.run(&shell(&text), &[]).map_err(|reason| self.broken(reason))?;
                 let _ = symlink(answer.text().trim(), run.job.directory.join(CLAIM));
             }
         } else {

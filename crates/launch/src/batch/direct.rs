@@ -28,11 +28,10 @@ impl Scheduler for Direct {
         host: &Host,
         _request: &JobRequest<'_>,
         script: &Path,
-        mark: &str,
     ) -> Result<String, SubmitError> {
         let script = quoted(&script.display().to_string());
         let text = format!("setsid sh {script} >{script}.log 2>&1 </dev/null & echo $!");
-        let answer = host.run(&shell(&text), &[], mark).map_err(SubmitError::Unclear)?;
+        let answer = host.run(&shell(&text), &[]).map_err(SubmitError::Unclear)?;
         let id = answer.text().trim().to_owned();
         match id.parse::<u32>() {
             Ok(_) => Ok(id),
@@ -41,7 +40,7 @@ impl Scheduler for Direct {
     }
 
     fn tasks(&mut self, host: &Host, name: &str, _known: &[String]) -> Result<Vec<TaskState>, String> {
-        let answer = host.run(&["ps", "-eo", "pid=,args="].map(str::to_owned), &[], "")?;
+        let answer = host.run(&["ps", "-eo", "pid=,args="].map(str::to_owned), &[])?;
         match answer.is_success {
             true => Ok(running(&answer.text(), name)),
             false => Err(answer.reason()),
@@ -57,7 +56,7 @@ impl Scheduler for Direct {
         let groups: Vec<String> = jobs.iter().map(|job| format!("-{job}")).collect();
         let words: Vec<String> =
             ["kill", "-TERM", "--"].map(str::to_owned).into_iter().chain(groups).collect();
-        host.run(&words, &[], "").map(drop)
+        host.run(&words, &[]).map(drop)
     }
 }
 

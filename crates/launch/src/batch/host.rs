@@ -7,8 +7,6 @@ use std::process::{Command, Output, Stdio};
 
 use assay_campaign::shell::quoted;
 
-use crate::orphan;
-
 /// A scheduler command that takes longer than this does not answer.
 const LONGEST_S: u32 = 60;
 /// Moving files may take longer than asking a scheduler.
@@ -61,20 +59,13 @@ impl Host {
         self.destination.is_some()
     }
 
-    /// Runs a command. `mark` is the name by which a process that outlives this program is found again.
-    pub fn run(&self, words: &[String], input: &[u8], mark: &str) -> Result<Answer, String> {
-        self.run_within(LONGEST_S, words, input, mark)
+    /// Runs a command.
+    pub fn run(&self, words: &[String], input: &[u8]) -> Result<Answer, String> {
+        self.run_within(LONGEST_S, words, input)
     }
 
-    fn run_within(
-        &self,
-        longest_s: u32,
-        words: &[String],
-        input: &[u8],
-        mark: &str,
-    ) -> Result<Answer, String> {
-        let mut command = self.command(words, longest_s);
-        command.env(orphan::RUN_VARIABLE, mark);
+    fn run_within(&self, longest_s: u32, words: &[String], input: &[u8]) -> Result<Answer, String> {
+        let command = self.command(words, longest_s);
         let program = words.first().cloned().unwrap_or_default();
         let output =
             run_in_thread(command, input).map_err(|error| format!("cannot start `{program}`: {error}"))?;
@@ -116,7 +107,7 @@ impl Host {
     }
 
     /// Copies files and directories of a record to another host, under `root` there.
-    pub fn push(&self, record: &Path, names: &[String], root: &Path, mark: &str) -> Result<(), String> {
+    pub fn push(&self, record: &Path, names: &[String], root: &Path) -> Result<(), String> {
         if !self.is_remote() {
             return Ok(());
         }
@@ -128,19 +119,19 @@ impl Host {
         }
         let root = quoted(&root.display().to_string());
         let words = shell(&format!("umask 077; mkdir -p {root} && tar -C {root} -xf -"));
-        let answer = self.run_within(LONGEST_COPY_S, &words, &packed.stdout, mark)?;
+        let answer = self.run_within(LONGEST_COPY_S, &words, &packed.stdout)?;
         if answer.is_success { Ok(()) } else { Err(format!("cannot copy files there: {}", answer.reason())) }
     }
 
     /// Copies directories of another host back into the record. Their links are not followed.
-    pub fn pull(&self, record: &Path, names: &[String], root: &Path, mark: &str) -> Result<(), String> {
+    pub fn pull(&self, record: &Path, names: &[String], root: &Path) -> Result<(), String> {
         if !self.is_remote() || names.is_empty() {
             return Ok(());
         }
         let list: Vec<String> = names.iter().map(|name| quoted(name)).collect();
         let root = quoted(&root.display().to_string());
         let words = shell(&format!("tar -C {root} -cf - -- {}", list.join(" ")));
-        let answer = self.run_within(LONGEST_COPY_S, &words, &[], mark)?;
+        let answer = self.run_within(LONGEST_COPY_S, &words, &[])?;
         if !answer.is_success {
             return Err(format!("cannot copy files back: {}", answer.reason()));
         }

@@ -19,7 +19,7 @@ pub fn probe(platform: &Platform) -> Option<Result<Limits, String>> {
 fn ask(host: &Host, platform: &Platform) -> Result<Limits, String> {
     let show = |words: &[&str]| -> Result<String, String> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        let answer = host.run(&words, &[], "")?;
+        let answer = host.run(&words, &[])?;
         if answer.is_success { Ok(answer.text()) } else { Err(answer.reason()) }
     };
     let partitions = show(&["scontrol", "show", "partition", "-o"])?;

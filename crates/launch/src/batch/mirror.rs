@@ -46,7 +46,7 @@ impl BatchLauncher {
             return Ok(());
         }
         let text = format!("root={}\nmost={PIECE}\n{SEND}", quoted(&root.display().to_string()));
-        let answer = self.host.run(&shell(&text), wanted.as_bytes(), "")?;
+        let answer = self.host.run(&shell(&text), wanted.as_bytes())?;
         if !answer.is_success {
             return Err(format!("cannot follow runs {}: {}", self.host.place(), answer.reason()));
         }

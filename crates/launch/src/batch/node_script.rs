@@ -54,7 +54,9 @@ code=0
 "#;
 
 /// The end that all such scripts have in common.
-const TAIL: &str = r#"[ "$code" = 0 ] || echo "code $code" >>trace
+const TAIL: &str = r#"# Whoever ends a job signals its processes one after the other: this one may be next, and then the run has no end.
+case $code in 137 | 143) sleep 1 ;; esac
+[ "$code" = 0 ] || echo "code $code" >>trace
 printf '%s %s\n' "$code" "$ended" >end.new && mv end.new end
 "#;
 

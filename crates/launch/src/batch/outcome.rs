@@ -87,7 +87,12 @@ pub struct Over<'a> {
     pub is_spread: bool,
     /// Whether it is the only run of its task.
     pub is_alone: bool,
+    /// The end of what the scheduler itself wrote about the task.
+    pub job_log: String,
 }
+
+/// What schedulers write where a job used more memory than it may.
+const OUT_OF_MEMORY: [&str; 4] = ["oom-kill", "oom_kill", "Out Of Memory", "memory limit"];
 
 /// The result of a run.
 pub fn result(over: &Over<'_>, log: RunLog) -> Result<RunResult, WorkError> {
@@ -146,7 +151,11 @@ fn status(over: &Over<'_>) -> Status {
         return reported("the job is gone and the run left no end marker".to_owned());
     };
     let stage = over.accounted.and_then(|accounted| accounted.stage).filter(|stage| stage.is_over());
-    match stage.unwrap_or(task.stage) {
+    let mut stage = stage.unwrap_or(task.stage);
+    if stage == Stage::Ended && OUT_OF_MEMORY.iter().any(|text| over.job_log.contains(text)) {
+        stage = Stage::OutOfMemory;
+    }
+    match stage {
         Stage::TimedOut => {
             let took = Some(task).and_then(|task| Some(task.ended_at? - task.started_at?));
             Status::TimedOut { after_s: took.unwrap_or_default() }
@@ -156,7 +165,9 @@ fn status(over: &Over<'_>) -> Status {
         Stage::Preempted => Status::Cancelled { reason: "preempted by another job".to_owned() },
         Stage::Cancelled => Status::Cancelled { reason: "the job was cancelled".to_owned() },
         Stage::Ended | Stage::Pending | Stage::Running => {
-            reported(format!("the job ended ({}) and the run left no end marker", task.reason))
+            let said = over.job_log.lines().map(str::trim).rfind(|line| !line.is_empty());
+            let said = said.map(|line| format!(": {line}")).unwrap_or_default();
+            reported(format!("the job ended ({}) and the run left no end marker{said}", task.reason))
         }
     }
 }

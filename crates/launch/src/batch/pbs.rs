@@ -56,10 +56,9 @@ impl Scheduler for Pbs {
         host: &Host,
         _request: &JobRequest<'_>,
         script: &Path,
-        mark: &str,
     ) -> Result<String, SubmitError> {
         let words = ["qsub".to_owned(), script.display().to_string()];
-        let answer = host.run(&words, &[], mark).map_err(SubmitError::Unclear)?;
+        let answer = host.run(&words, &[]).map_err(SubmitError::Unclear)?;
         let text = answer.text();
         let id = text.lines().last().unwrap_or_default().trim();
         if answer.is_success && id.starts_with(|first: char| first.is_ascii_digit()) {
@@ -82,7 +81,7 @@ impl Scheduler for Pbs {
             return Ok(());
         }
         let words: Vec<String> = std::iter::once("qdel".to_owned()).chain(jobs.iter().cloned()).collect();
-        let answer = host.run(&words, &[], "")?;
+        let answer = host.run(&words, &[])?;
         let reason = answer.reason();
         // A job that has ended in between cannot be deleted, which is what was wanted.
         let is_gone = reason.contains("has finished") || reason.contains("Unknown Job");
@@ -96,7 +95,7 @@ fn ask(host: &Host, name: &str) -> Result<String, String> {
         "ids=$(qselect -x -N {}) || exit 1\n[ -z \"$ids\" ] || exec qstat -x -t -f -F json $ids",
         quoted(name)
     );
-    let answer = host.run(&shell(&text), &[], "")?;
+    let answer = host.run(&shell(&text), &[])?;
     // qstat fails where one of several jobs was forgotten in between, and prints the others.
     let is_answer = answer.is_success || answer.text().contains("\"Jobs\"");
     if is_answer { Ok(answer.text()) } else { Err(answer.reason()) }

@@ -44,13 +44,8 @@ pub trait Scheduler {
     fn start_words(&self, settings: &BatchSettings, resources: &Resources) -> String;
 
     /// Submits a script; gives the scheduler's name of the job.
-    fn submit(
-        &mut self,
-        host: &Host,
-        request: &JobRequest<'_>,
-        script: &Path,
-        mark: &str,
-    ) -> Result<String, SubmitError>;
+    fn submit(&mut self, host: &Host, request: &JobRequest<'_>, script: &Path)
+    -> Result<String, SubmitError>;
 
     /// The state of every job of this name that the scheduler knows, in one call.
     fn tasks(&mut self, host: &Host, name: &str, known: &[String]) -> Result<Vec<TaskState>, String>;

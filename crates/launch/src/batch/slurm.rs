@@ -60,10 +60,9 @@ impl Scheduler for Slurm {
         host: &Host,
         _request: &JobRequest<'_>,
         script: &Path,
-        mark: &str,
     ) -> Result<String, SubmitError> {
         let words = ["sbatch", "--parsable", &script.display().to_string()].map(str::to_owned);
-        let answer = host.run(&words, &[], mark).map_err(SubmitError::Unclear)?;
+        let answer = host.run(&words, &[]).map_err(SubmitError::Unclear)?;
         let text = answer.text();
         // `--parsable` gives the id, and the cluster's name behind a semicolon where there are several.
         let id = text.lines().last().unwrap_or_default().split(';').next().unwrap_or_default().trim();
@@ -92,7 +91,7 @@ impl Scheduler for Slurm {
             "-O",
             FIELDS,
         ];
-        let answer = host.run(&words.map(str::to_owned), &[], "")?;
+        let answer = host.run(&words.map(str::to_owned), &[])?;
         if !answer.is_success {
             return Err(answer.reason());
         }
@@ -107,7 +106,7 @@ impl Scheduler for Slurm {
             ["sacct", "--noheader", "--parsable2", "--array", "--units=K", "-j", &jobs.join(","), "-o"];
         let mut words: Vec<String> = words.map(str::to_owned).to_vec();
         words.push(ACCOUNTED.to_owned());
-        match host.run(&words, &[], "") {
+        match host.run(&words, &[]) {
             Ok(answer) if answer.is_success => accounted(&answer.text()),
             _ => {
                 self.has_no_accounting = true;
@@ -121,7 +120,7 @@ impl Scheduler for Slurm {
             return Ok(());
         }
         let words: Vec<String> = std::iter::once("scancel".to_owned()).chain(jobs.iter().cloned()).collect();
-        let answer = host.run(&words, &[], "")?;
+        let answer = host.run(&words, &[])?;
         // A job that has ended in between cannot be cancelled, which is what was wanted.
         if answer.is_success || answer.reason().contains("Invalid job id") {
             Ok(())

@@ -11,7 +11,7 @@ use crate::tls::Trust;
 /// How long the whole page may take: one that is not there soon is not worth waiting for.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest page that is taken.
-const MOST_BYTES: u64 = 16 << 20;
+const MOST_BYTES: usize = 16 << 20;
 
 /// Gets a page.
 pub(super) fn fetch(endpoint: &Endpoint, page: &Page) -> Result<String, MetricsError> {
@@ -86,12 +86,30 @@ impl Write for WithDeadline {
     }
 }
 
-/// Reads to the end. A server that ends a secure channel without saying so has said everything all the same.
-fn whole(channel: impl Read) -> io::Result<Vec<u8>> {
-    let mut answer = Vec::new();
-    match channel.take(MOST_BYTES).read_to_end(&mut answer) {
-        Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(error),
-        _ => Ok(answer),
+/// Reads until the answer is complete: some servers keep a connection open although they were asked to close it. A server
+/// that ends a secure channel without saying so has said everything all the same.
+fn whole(mut channel: impl Read) -> io::Result<Vec<u8>> {
+    let (mut answer, mut piece) = (Vec::new(), [0; 16 << 10]);
+    while answer.len() < MOST_BYTES && !is_complete(&answer) {
+        match channel.read(&mut piece) {
+            Ok(0) => break,
+            Ok(count) => answer.extend_from_slice(&piece[..count]),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(answer)
+}
+
+/// Whether an answer says itself that it has ended.
+fn is_complete(answer: &[u8]) -> bool {
+    let Some(end) = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n") else { return false };
+    let head = String::from_utf8_lossy(&answer[..end]).to_ascii_lowercase();
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
+    match length.and_then(|length| length.trim().parse::<usize>().ok()) {
+        Some(length) => answer.len() - end - 4 >= length,
+        None => answer.ends_with(b"\r\n0\r\n\r\n") && head.contains("transfer-encoding: chunked"),
     }
 }
 
@@ -129,6 +147,19 @@ mod tests {
         let socket = WithDeadline { socket: TcpStream::connect(address).unwrap(), deadline };
         assert!(whole(socket).is_err());
         assert!(Instant::now() < deadline + Duration::from_secs(5));
+    }
+
+    #[test]
+    fn an_answer_that_is_complete_is_not_waited_for() {
+        for (text, expected) in [
+            ("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", true),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nabc", false),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n", true),
+            ("HTTP/1.1 200 OK\r\n\r\nabc", false),
+            ("HTTP/1.1 200", false),
+        ] {
+            assert_eq!(is_complete(text.as_bytes()), expected, "{text}");
+        }
     }
 
     #[test]

@@ -12,6 +12,8 @@ use crate::study::{StudyOptions, studies, study};
 /// The page.
 pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
     let (listed, record) = open(site, query)?;
+    // Taken before anything is read: what comes later is sent to the reader, at worst once too often.
+    let seen = Record::stamp(&listed.path).map_or(0, |(length, _)| length).to_string();
     let metrics: Vec<String> = query.all("metric").map(str::to_owned).collect();
     let report = made(site, &listed, &record, &metrics)?;
     let known = record.index()?.metrics()?;
@@ -23,7 +25,7 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
         }
         actions(page, &listed);
         choice(page, &listed, known.iter().map(|metric| metric.name.as_str()), metrics.first());
-        let live = address("/live", &[("id", &listed.id)]);
+        let live = address("/live", &[("id", &listed.id), ("seen", &seen)]);
         // With a metric of the reader's choice the page stays as it is.
         let following = [("id", "live"), ("aria-live", "off"), ("data-live", live.as_str())];
         let attributes = if metrics.is_empty() { &following[..] } else { &following[..2] };

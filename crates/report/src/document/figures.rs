@@ -11,6 +11,7 @@ use crate::figure::{
 use crate::number::percent;
 use crate::study::{ExampleRun, Judged, SeriesCourse, Study};
 use crate::timeline::timeline;
+use crate::words::distinguishing;
 
 /// Rows of a forest plot; further ones are in the table.
 const MOST_RATIOS: usize = 40;
@@ -45,7 +46,7 @@ pub fn figures(study: &Study) -> Vec<Figure> {
 fn cells(judged: &Judged) -> Option<Figure> {
     let answer = &judged.answer;
     let values = |cell| judged.evidence.cells.iter().find(|evidence| evidence.cell == cell);
-    let rows: Vec<CellRow> = answer
+    let mut rows: Vec<CellRow> = answer
         .rows
         .iter()
         .filter_map(|row| {
@@ -57,6 +58,7 @@ fn cells(judged: &Judged) -> Option<Figure> {
         })
         .filter(|row| !row.values.is_empty())
         .collect();
+    distinguishing(&mut rows.iter_mut().map(|row| &mut row.label).collect::<Vec<_>>());
     if rows.iter().all(|row| row.values.len() < 2) {
         return None;
     }
@@ -73,7 +75,7 @@ fn cells(judged: &Judged) -> Option<Figure> {
 fn ratios(answer: &Answer) -> Option<Figure> {
     let best = answer.rows.get(answer.best?)?;
     let samples = |row: &assay_judge::Row| row.estimate.as_ref().map_or(0, |estimate| estimate.samples);
-    let rows: Vec<Ratio> = answer
+    let mut rows: Vec<Ratio> = answer
         .rows
         .iter()
         .filter_map(|row| {
@@ -88,6 +90,7 @@ fn ratios(answer: &Answer) -> Option<Figure> {
         })
         .take(MOST_RATIOS)
         .collect();
+    distinguishing(&mut rows.iter_mut().map(|row| &mut row.label).collect::<Vec<_>>());
     (!rows.is_empty()).then(|| Figure {
         caption: "Ratios with their intervals. An interval that touches the band leaves the difference open."
             .to_owned(),
@@ -202,6 +205,7 @@ fn over_setting(judged: &Judged) -> Option<Figure> {
             None => lines.push(PointLine { label, points: vec![point] }),
         }
     }
+    distinguishing(&mut lines.iter_mut().map(|line| &mut line.label).collect::<Vec<_>>());
     for line in &mut lines {
         line.points.sort_by(|a, b| a.x.total_cmp(&b.x));
     }
@@ -296,6 +300,7 @@ fn latency(study: &Study) -> Option<Figure> {
             None => lines.push(PointLine { label, points: vec![point] }),
         }
     }
+    distinguishing(&mut lines.iter_mut().map(|line| &mut line.label).collect::<Vec<_>>());
     if lines.iter().all(|line| line.points.len() < 2) {
         return None;
     }

@@ -42,7 +42,7 @@ pub fn cell_dots(cells: &CellDots) -> Markup {
     let values = rows.iter().flat_map(|row| row.values.iter().copied());
     let Some(range) = super::frame::range(values) else { return markup };
     let (range, at_zero) = super::frame::from_zero(range);
-    let widest = rows.iter().map(|row| text_width(&squeeze(&clean(&row.label), 34))).fold(60.0, f64::max);
+    let widest = rows.iter().map(|row| text_width(&squeeze(&clean(&row.label), 48))).fold(60.0, f64::max);
     let (left, right) = (widest + 18.0, WIDTH - 62.0);
     let axis = Axis::new(range, (left, right));
     let bottom = TOP + PITCH * rows.len() as f64 + 2.0;
@@ -71,7 +71,7 @@ pub fn cell_dots(cells: &CellDots) -> Markup {
 fn draw_row(markup: &mut Markup, row: &CellRow, axis: &Axis, unit: &Unit, (left, right, y): (f64, f64, f64)) {
     let mut sorted: Vec<f64> = row.values.iter().copied().filter(|value| value.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
-    let label = squeeze(&clean(&row.label), 34);
+    let label = squeeze(&clean(&row.label), 48);
     markup.element("g", &[], |markup| {
         markup.leaf("title", &[], &about(row, unit));
         write_text(markup, "tick", (left - 10.0, y + 4.0), "end", &label);

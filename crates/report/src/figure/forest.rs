@@ -47,7 +47,7 @@ pub fn forest(forest: &Forest) -> Markup {
     });
     let Some((low, high)) = super::frame::range(ends.filter(|end| *end > 0.0)) else { return markup };
     let (low, high) = (low.min(1.0 - 2.0 * forest.margin), high.max(1.0 + 2.0 * forest.margin));
-    let widest = finite.iter().map(|row| text_width(&squeeze(&clean(&row.label), 34))).fold(60.0, f64::max);
+    let widest = finite.iter().map(|row| text_width(&squeeze(&clean(&row.label), 48))).fold(60.0, f64::max);
     let (left, right) = (widest + 18.0, WIDTH - NUMBERS);
     // Ratios of a half and of two are equally far from one, so the axis is logarithmic.
     let axis = Axis::new((low.ln(), high.ln()), (left, right)).padded(0.06);
@@ -96,7 +96,7 @@ fn draw_row(markup: &mut Markup, row: &Ratio, axis: &Axis, (left, right, y): (f6
     let numbers = numbers(row);
     markup.element("g", &[("class", class)], |markup| {
         markup.leaf("title", &[], &format!("{}: {numbers}", clean(&row.label)));
-        write_text(markup, "tick", (left - 10.0, y + 4.0), "end", &squeeze(&clean(&row.label), 34));
+        write_text(markup, "tick", (left - 10.0, y + 4.0), "end", &squeeze(&clean(&row.label), 48));
         if let Some((low, high)) = row.ends {
             let place = |end: f64| axis.place(end.max(f64::MIN_POSITIVE).ln());
             write_line(markup, "interval", (place(low), y), (place(high), y));

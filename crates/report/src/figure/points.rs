@@ -56,7 +56,8 @@ const WIDTH: f64 = 500.0;
 const LEFT: f64 = 58.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 236.0;
-const NAMES: f64 = 130.0;
+/// The most room for names to the right.
+const NAMES: f64 = 190.0;
 /// Up to this many points have their notes written beside them.
 const FEW: usize = 16;
 
@@ -74,7 +75,8 @@ pub fn points(figure: &Points) -> Markup {
     // A curve may leave the figure; what was measured may not.
     let (up, at_zero) = super::frame::from_zero(up);
     let named = figure.lines.len() > 1 || !figure.curves.is_empty();
-    let right = WIDTH - if named { NAMES } else { 24.0 };
+    let widest = figure.lines.iter().map(|line| text_width(&clean(&line.label))).fold(96.0, f64::max);
+    let right = WIDTH - if named { (widest + 34.0).min(NAMES) } else { 24.0 };
     let horizontal = Axis::new(across, (LEFT, right)).padded(0.04);
     let vertical = Axis::new(up, (BOTTOM, TOP));
     svg(&mut markup, "figure points", (WIDTH, BOTTOM + 44.0), &figure.title, |markup| {
@@ -88,8 +90,9 @@ pub fn points(figure: &Points) -> Markup {
         for (index, curve) in figure.curves.iter().enumerate() {
             draw_curve(markup, curve, (&horizontal, &vertical), &turn, (right, index));
         }
+        let mut notes = Notes { right, taken: Vec::new() };
         for (index, line) in figure.lines.iter().enumerate() {
-            draw_line(markup, figure, (index, line), (&horizontal, &vertical), &turn);
+            draw_line(markup, figure, (index, line), (&horizontal, &vertical), &turn, &mut notes);
         }
         if named {
             draw_names(markup, figure, right);
@@ -175,6 +178,7 @@ fn draw_line(
     (index, line): (usize, &PointLine),
     axes: (&Axis, &Axis),
     turn: &dyn Fn(f64) -> f64,
+    notes: &mut Notes,
 ) {
     let drawn: Vec<&Point> = line.points.iter().filter(|point| point.center.is_finite()).collect();
     let few = drawn.len() <= FEW;
@@ -191,17 +195,32 @@ fn draw_line(
                 let (cx, cy) = (coordinate(x), coordinate(y));
                 markup.empty("circle", &[("cx", &*cx), ("cy", &*cy), ("r", "3.4")]);
                 if few && !point.note.is_empty() {
-                    write_text(
-                        markup,
-                        "note",
-                        (x + 6.0, y - 6.0),
-                        "start",
-                        &squeeze(&clean(&point.note), 18),
-                    );
+                    notes.write(markup, (x, y), &squeeze(&clean(&point.note), 18));
                 }
             });
         }
     });
+}
+
+/// Notes beside points; one that would touch another is left to the point's title.
+struct Notes {
+    right: f64,
+    taken: Vec<(f64, f64, f64)>,
+}
+
+impl Notes {
+    fn write(&mut self, markup: &mut Markup, (x, y): (f64, f64), text: &str) {
+        let width = text_width(text);
+        let start = (x + 6.0).min(self.right - width);
+        let touches = |(from, to, at): &(f64, f64, f64)| {
+            start < to + 4.0 && start + width + 4.0 > *from && (y - at).abs() < 13.0
+        };
+        if self.taken.iter().any(touches) {
+            return;
+        }
+        self.taken.push((start, start + width, y));
+        write_text(markup, "note", (start, y - 6.0), "start", text);
+    }
 }
 
 fn about(figure: &Points, line: &PointLine, point: &Point) -> String {
@@ -221,7 +240,7 @@ fn about(figure: &Points, line: &PointLine, point: &Point) -> String {
 }
 
 fn draw_names(markup: &mut Markup, figure: &Points, right: f64) {
-    let most = ((NAMES - 30.0) / text_width("x")) as usize;
+    let most = ((WIDTH - right - 28.0) / text_width("x")) as usize;
     for (index, line) in figure.lines.iter().take(14).enumerate() {
         let y = TOP + 8.0 + 15.0 * index as f64;
         let class = palette::line(index);

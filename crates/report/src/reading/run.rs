@@ -2,7 +2,7 @@
 
 use assay_model::{ReadRun, Status};
 
-use super::{Detail, facts, metrics, phases, series, settings};
+use super::{Detail, digest, facts, metrics, phases, series, settings};
 use crate::block::Block;
 use crate::table::{Cell, Tone};
 
@@ -20,6 +20,11 @@ pub fn blocks(run: &ReadRun, number: usize, detail: Detail, width: usize) -> Vec
             inside.extend(phases::table(run, true, width));
             inside.extend(metrics::table(run));
             inside.extend(series::table(run, usize::MAX));
+        }
+        Detail::Screen => {
+            inside.extend(settings::mismatches(run));
+            inside.extend(phases::table(run, false, width));
+            inside.extend(digest::blocks(run));
         }
         Detail::Short => {
             inside.extend(settings::mismatches(run));
@@ -40,7 +45,7 @@ pub fn blocks(run: &ReadRun, number: usize, detail: Detail, width: usize) -> Vec
     let mut after_table = false;
     for block in inside {
         let is_table = matches!(block, Block::Table { .. });
-        if full && after_table {
+        if after_table && (full || detail == Detail::Screen && is_table) {
             blocks.push(Block::Gap);
         }
         after_table = is_table;

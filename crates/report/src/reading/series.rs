@@ -58,15 +58,15 @@ pub fn line(run: &ReadRun, most: usize) -> Option<Block> {
 }
 
 /// The ends of a series as texts in one scale.
-struct Ends {
-    scale: Scale,
-    first: String,
-    last: String,
-    least: String,
-    most: String,
+pub(super) struct Ends {
+    pub scale: Scale,
+    pub first: String,
+    pub last: String,
+    pub least: String,
+    pub most: String,
 }
 
-fn ends(series: &Series) -> Option<Ends> {
+pub(super) fn ends(series: &Series) -> Option<Ends> {
     let finite = || series.values.iter().copied().filter(|value| value.is_finite());
     let (least, most) = (finite().reduce(f64::min)?, finite().reduce(f64::max)?);
     let size = least.abs().max(most.abs());

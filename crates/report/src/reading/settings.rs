@@ -1,6 +1,6 @@
 //! Settings: what was asked for beside what was seen.
 
-use assay_model::{ReadRun, SettingFact, Standing, Value};
+use assay_model::{ReadRun, SettingFact, Standing, Value, names};
 
 use crate::block::Block;
 use crate::table::{Cell, Column, Table, Tone};
@@ -72,7 +72,9 @@ pub fn compared(run: &ReadRun) -> Vec<Compared<'_>> {
 
 /// The values in force, by name.
 pub fn effective(run: &ReadRun) -> Vec<(&str, &Value)> {
-    compared(run).iter().filter_map(|setting| Some((setting.name, setting.effective()?))).collect()
+    let settings = compared(run);
+    let settings = settings.iter().filter(|setting| setting.name != names::setting::JOB);
+    settings.filter_map(|setting| Some((setting.name, setting.effective()?))).collect()
 }
 
 /// Whether two values say the same; `8` and `8.0` do.

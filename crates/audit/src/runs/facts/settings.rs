@@ -101,7 +101,7 @@ fn agrees(read: &ReadRun, declared: &SettingFact, observed: &SettingFact) -> boo
 /// that nothing confirms are left out: most likely they did not reach the program either.
 pub(super) fn effective<'a>(read: &'a ReadRun, disproved: &[Disproved<'a>]) -> BTreeMap<&'a str, &'a Value> {
     let mut chosen: BTreeMap<&'a str, (u8, &'a Value)> = BTreeMap::new();
-    for fact in &read.settings {
+    for fact in read.settings.iter().filter(|fact| fact.name != names::setting::JOB) {
         let weight = match fact.standing {
             Known::Observed => u8::MAX,
             Known::Declared if disproved.iter().any(|other| other.declared.by == fact.by) => continue,

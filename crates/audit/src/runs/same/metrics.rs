@@ -80,9 +80,16 @@ pub(super) fn repeated(runs: &[Run<'_>], members: &[usize]) -> Vec<Repeated> {
                 }
             }
         }
-        found.extend(parts.into_values().filter(|part| part.values.len() > 1));
+        found.extend(parts.into_values().filter(|part| part.values.len() > 1 && are_alike(part)));
     }
     found
+}
+
+/// Whether values can be repeats of one thing. A factor of fifty is another quantity in a misread column.
+fn are_alike(part: &Repeated) -> bool {
+    let values = || part.values.iter().map(|(_, value, _)| value.abs());
+    let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    low == 0.0 || high <= 50.0 * low
 }
 
 /// Whether the other name of the pair in [`NAMED`] covers the same runs.

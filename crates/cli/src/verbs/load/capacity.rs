@@ -66,7 +66,7 @@ pub(super) fn find(options: &Load, screen: &mut Screen) -> anyhow::Result<Exit> 
     let Some((record, outcome)) = last else { anyhow::bail!("no rate was tried") };
     let record = with_all_rates(options, &search, &record, screen)?;
     let loads = report::of_record(&record, &record.index()?)?;
-    let wanted = ReportOptions { json: false, ..report_options(&options.how) };
+    let wanted = ReportOptions { json: false, ..report_options(options) };
     report::export(&loads, &wanted)?;
     print(&search, &made, options, screen)?;
     if !options.how.json {

@@ -109,7 +109,7 @@ fn arrivals() -> Vec<SettingDescription> {
         time("think", "Pause of the user between turns"),
         positive(
             "requests",
-            "Requests (or conversations), without the warm-up; 10 per stream or 30 s of a rate unless given",
+            "Requests without the warm-up, or conversations with `turns`; 10 per stream or 30 s of a rate unless given",
         ),
         time("duration", "How long requests are sent"),
         positive("min_requests", "Send on after `duration` until a rate has sent this many requests"),

@@ -2,6 +2,7 @@
 
 pub mod curve;
 mod export;
+mod foreign;
 mod json;
 mod tables;
 
@@ -17,6 +18,7 @@ use crate::failure::Mistake;
 use crate::screen::Screen;
 
 pub use export::format;
+pub use foreign::ForeignFormat;
 
 /// A load with its results.
 #[derive(Debug)]
@@ -33,10 +35,14 @@ pub struct ReportOptions {
     pub json: bool,
     /// Where to write requests and chunks as tables.
     pub export: Option<PathBuf>,
+    /// Whose format the export has, if not ours.
+    pub format: Option<ForeignFormat>,
     /// Where to write requests as JSON lines, chunks included.
     pub lines: Option<PathBuf>,
     /// Where to write the page with the curve.
     pub html: Option<PathBuf>,
+    /// The URL of the endpoint that others are compared with.
+    pub base: Option<String>,
 }
 
 /// The loads of a record, in the order of its runs. Attempts that were redone are left out.
@@ -83,10 +89,11 @@ pub fn print(
     screen: &mut Screen,
 ) -> anyhow::Result<()> {
     export(loads, options)?;
+    curve::write_page(loads, options, source)?;
     match loads {
         [load] if options.json => screen.json(&json::as_json(&load.results))?,
-        [load] if options.html.is_none() => tables::print(&load.results, screen)?,
-        several => curve::print(several, options, source, screen)?,
+        [load] => tables::print(&load.results, screen)?,
+        several => curve::print(several, options, screen)?,
     }
     if !options.json {
         for load in loads {

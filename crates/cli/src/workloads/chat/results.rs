@@ -171,6 +171,11 @@ impl LoadResults {
         self.streams.map(Level::Streams).or(self.rate.map(Level::Rate))
     }
 
+    /// The repeat that the load belongs to.
+    pub fn round(&self) -> u64 {
+        self.settings.get("repeat").and_then(serde_json::Value::as_u64).unwrap_or(1)
+    }
+
     /// Whether a request failed.
     pub fn has_failures(&self) -> bool {
         self.endpoints.iter().any(|endpoint| !endpoint.faults.is_empty())

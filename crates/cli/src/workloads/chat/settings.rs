@@ -173,7 +173,12 @@ impl ChatSettings {
             seed,
             arrivals,
         };
-        let (prompts, source) = self.prompts(seed, &load)?;
+        let (prompts, mut source) = self.prompts(seed, &load)?;
+        if let Arrivals::Conversations(talks) = &load.arrivals {
+            // The number of requests follows from the turns.
+            let count = load.requests.map(|count| format!("{count} ")).unwrap_or_default();
+            source = format!("{count}conversations of up to {} turns; {source}", talks.turns);
+        }
         let described = self.described(&load, repeat, &source);
         let metrics_url = checked.optional_text("metrics_url").map(str::to_owned);
         Ok(Setup { load, prompts, metrics_url, described })

@@ -11,6 +11,10 @@ const PROSE_WORDS: [&str; 18] = [
 
 /// Whether a line is prose rather than output.
 pub(super) fn is_sentence(line: &NumberedLine<'_>) -> bool {
+    // `Warning: unable to complete 100 samples in 5.0s` measures nothing.
+    if line.tokens.first().is_some_and(|token| line.slice(token) == "Warning") {
+        return true;
+    }
     let mut found = (0, 0, 0);
     for token in line.tokens {
         match token.kind {
@@ -22,6 +26,13 @@ pub(super) fn is_sentence(line: &NumberedLine<'_>) -> bool {
             TokenKind::Number(_) | TokenKind::Counter { .. } => found.2 += 1,
             _ => {}
         }
+    }
+    // `Accuracy of the network on the 10000 test images: 53 %` ends like output.
+    if let [.., joint, last] = line.tokens
+        && joint.kind == TokenKind::Sign(b':')
+        && matches!(last.kind, TokenKind::Number(_))
+    {
+        return false;
     }
     found.0 >= 8 && found.1 >= 2 && found.1 + 1 >= found.2
 }

@@ -3,7 +3,7 @@
 use super::Namer;
 use crate::generic::plan::CounterSlot;
 use crate::generic::tokens::{Token, TokenKind};
-use crate::vocabulary::{CounterKind, PrintedUnit, Split, split_unit, words};
+use crate::vocabulary::{CounterKind, MetricKind, PrintedUnit, Split, split_unit, words};
 
 /// A key of more words is a sentence.
 const LONGEST_KEY: usize = 8;
@@ -68,11 +68,23 @@ impl Namer<'_> {
         for text in earlier.into_iter().filter(|text| !text.is_empty()) {
             match self.vocabulary.split(&text) {
                 Some(split) => self.split = Some(split),
+                None if self.plan.slots.is_empty() && self.is_class(&text) => {
+                    self.class = Some(text.to_lowercase());
+                }
                 None => self.about = words(&text).into_iter().take(4).collect(),
             }
         }
         self.read_key(own, &mut key);
         key
+    }
+
+    /// Whether a word before a colon may name a class: capitals, and neither a metric nor the level of a log line.
+    fn is_class(&self, text: &str) -> bool {
+        (2..=6).contains(&text.len())
+            && text.bytes().all(|byte| byte.is_ascii_uppercase())
+            && !["INFO", "WARN", "DEBUG", "ERROR", "FATAL"].contains(&text)
+            && self.vocabulary.metric(text, None).is_none()
+            && self.vocabulary.counter(text).is_none()
     }
 
     pub(super) fn read_key(&self, (from, to): (usize, usize), key: &mut Key) {
@@ -114,6 +126,15 @@ impl Namer<'_> {
                 _ => {}
             }
         }
+        // `ms/batch 45.1`: a key that is a unit.
+        let written = self.text_of(from, to);
+        if key.unit.is_none()
+            && let Some(unit) = PrintedUnit::parse(written.trim_end_matches([':', '=', ' ']))
+            && unit.per.is_some()
+        {
+            key.unit = Some(unit);
+            key.words.clear();
+        }
         // `Score at iteration 100 is 1.39`: a verb joins a number to its key as a colon does.
         if key.words.last().is_some_and(|word| LINKING_VERBS.contains(&word.as_str())) {
             key.words.pop();
@@ -138,6 +159,12 @@ impl Namer<'_> {
         if !whole {
             return false;
         }
+        // `Generation: 100 tokens` counts tokens.
+        let right = self.right_words(index);
+        let counts = self.vocabulary.metric_of_words(&right, None);
+        if !fraction && key.joined && counts.is_some_and(|named| named.kind == MetricKind::Count) {
+            return false;
+        }
         let first = self.plan.slots.is_empty() && self.plan.counters.is_empty();
         let text = if key.text.is_empty() { String::new() } else { key.text.clone() };
         let last_word = key.words.last().cloned().unwrap_or_default();
@@ -149,8 +176,16 @@ impl Namer<'_> {
         let bracketed = index == 1
             && matches!(tokens.first().map(|token| &token.kind), Some(TokenKind::Sign(b'[')))
             && matches!(tokens.get(2).map(|token| &token.kind), Some(TokenKind::Sign(b']')));
+        // `100:	learn: 0.37	test: 0.38`: the number before everything else counts.
+        let leading = index == 0
+            && !fraction
+            && matches!(tokens.get(1).map(|token| &token.kind), Some(TokenKind::Sign(b':')))
+            && tokens.iter().filter(|token| token.kind == TokenKind::Sign(b':')).count() >= 3;
         let kind = match kind {
             Some(kind) => kind,
+            None if leading => CounterKind::Step,
+            // `Test: [0/48]`.
+            None if fraction && first && self.vocabulary.split(&text).is_some() => CounterKind::Step,
             None if bracketed && tokens.len() > 4 => CounterKind::Step,
             None if fraction && first && key.words.is_empty() => CounterKind::Step,
             None if fraction && (self.bar || tokens.iter().any(|token| token.kind == TokenKind::Bar)) => {
@@ -165,7 +200,11 @@ impl Namer<'_> {
         }
         let Some(place) = self.line.place(token) else { return true };
         let batch = matches!(last_word.as_str(), "batch" | "minibatch" | "");
-        let within_epoch = kind == CounterKind::Step && (fraction || batch) && !bracketed;
+        let within_epoch = kind == CounterKind::Step && (fraction || batch) && !bracketed && !leading;
+        // `Epoch(val) [1][79/79]`, `Test: [0/48]`: a split beside a counter holds for the line.
+        if let Some(split) = self.vocabulary.split(&text) {
+            (self.split, self.line_split) = (Some(split), Some(split));
+        }
         if !self.plan.counters.iter().any(|known| known.kind == kind && known.within_epoch == within_epoch) {
             self.plan.counters.push(CounterSlot { kind, place, within_epoch });
         }

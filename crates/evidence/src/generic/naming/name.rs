@@ -6,7 +6,7 @@ use super::Namer;
 use super::key::Key;
 use crate::generic::plan::Slot;
 use crate::generic::tokens::{NumberToken, Token, TokenKind};
-use crate::vocabulary::{MetricKind, NamedMetric, PrintedUnit, words};
+use crate::vocabulary::{CounterKind, MetricKind, NamedMetric, PrintedUnit, words};
 use crate::writeup::vocabulary::setting_name;
 
 /// Words that introduce another number than the one that the words before them name: `reward over 100 runs`.
@@ -39,6 +39,14 @@ impl Namer<'_> {
         if self.opens(index, b'/') && !key.words.is_empty() {
             return None;
         }
+        // `0.986 (+/-0.016) for {…}`: a number with its spread alone is what the heading names.
+        let spread = self.line.tokens.get(index + 1..index + 4).is_some_and(|tokens| {
+            let signs: Vec<_> = tokens.iter().map(|token| &token.kind).collect();
+            matches!(signs.as_slice(), [TokenKind::Sign(b'('), TokenKind::Sign(b'+'), TokenKind::Sign(b'/')])
+        });
+        if index == 0 && spread && !self.context.section.is_empty() {
+            return self.vocabulary.metric_of_words(&self.context.section, printed);
+        }
         let told = printed.is_some_and(PrintedUnit::is_telling);
         if !key.joined && !told && key.words.last().is_some_and(|word| PREPOSITIONS.contains(&word.as_str()))
         {
@@ -55,6 +63,18 @@ impl Namer<'_> {
         let unkeyed = key.words.is_empty() && self.label.is_none();
         if weak && !bare && !right.is_empty() && (!key.joined || unkeyed || timed) {
             let from_right = self.vocabulary.metric_of_words(&right, printed);
+            // `Prompt: 31 tokens, 102.3 tokens-per-sec`: the first words of the line say of what.
+            let is_rate = from_right.as_ref().is_some_and(|named| named.kind == MetricKind::Rate);
+            let opened =
+                self.opening.as_ref().filter(|words| is_rate && words.len() <= 2).and_then(|opening| {
+                    let unit = from_right.as_ref().map(|named| PrintedUnit {
+                        unit: named.unit.clone(),
+                        factor: named.factor,
+                        per: None,
+                    });
+                    self.vocabulary.metric_of_words(opening, unit.as_ref())
+                });
+            let from_right = opened.or(from_right);
             let fits = from_right.as_ref().is_some_and(|named| {
                 !matches!(named.kind, MetricKind::Count | MetricKind::Knob)
                     && (!timed || named.kind == MetricKind::Time)
@@ -109,6 +129,13 @@ impl Namer<'_> {
             }
             named.split = named.split.or(self.split);
         }
+        if self.is_epoch_time(key, &named) {
+            named.base = "epoch_s".to_owned();
+            named.inferred = Some("the time on a line that counts epochs");
+        }
+        if named.qualifier.is_empty() && matches!(named.kind, MetricKind::Time | MetricKind::Rate) {
+            named.qualifier = self.row_label(index);
+        }
         if !self.vocabulary.is_statistic(&key.text) {
             self.noun = key.words.clone();
         }
@@ -128,7 +155,12 @@ impl Namer<'_> {
             let telling =
                 printed.is_some_and(|printed| printed.is_telling() && printed.unit != Unit::Fraction);
             return if telling && !matches!(token.kind, TokenKind::Clock { .. }) {
-                self.vocabulary.metric_of_words(&[], printed)
+                // `Prompt: 31 tokens, 102.3 tokens/s`: the first words of the line say of what.
+                let rate = printed.is_some_and(|printed| matches!(printed.unit, Unit::PerSecond(_)));
+                let about = self.opening.as_ref().filter(|words| rate && words.len() <= 2);
+                about
+                    .and_then(|about| self.vocabulary.metric_of_words(about, printed))
+                    .or_else(|| self.vocabulary.metric_of_words(&[], printed))
             } else {
                 None
             };
@@ -141,8 +173,15 @@ impl Namer<'_> {
         {
             return None;
         }
-        if self.vocabulary.is_statistic(&key.text) {
+        if self.vocabulary.is_statistic(&key.text)
+            && self.vocabulary.metric_of_words(&key.words, None).is_none()
+        {
             for noun in [&self.noun, &self.about, &self.context.section] {
+                // `Early stopping, best iteration is:` is about an iteration, not about the times below it.
+                let counts = noun.iter().any(|word| self.vocabulary.counter(word).is_some());
+                if counts && noun == &self.context.section {
+                    continue;
+                }
                 let whole: Vec<String> = noun.iter().chain(&key.words).cloned().collect();
                 if let Some(named) =
                     self.vocabulary.metric_of_words(&whole, printed).filter(|_| !noun.is_empty())
@@ -173,6 +212,36 @@ impl Namer<'_> {
         })
     }
 
+    /// `Epoch 3 took 12.5 s`, `| end of epoch 3 | time: 143 s`.
+    fn is_epoch_time(&self, key: &Key, named: &NamedMetric) -> bool {
+        let counters = &self.plan.counters;
+        named.base == "duration"
+            && named.unit == Unit::Seconds
+            && named.qualifier.is_empty()
+            && named.statistic.is_none()
+            && named.split.is_none()
+            && key.words.iter().all(|word| ["took", "time", "duration", "in"].contains(&word.as_str()))
+            && counters.iter().any(|counter| counter.kind == CounterKind::Epoch)
+            && !counters.iter().any(|counter| counter.kind == CounterKind::Step)
+    }
+
+    /// The words at the start of a line that a wide gap parts from its first number or key: `sort/1000     time: …`.
+    fn row_label(&self, index: usize) -> String {
+        let tokens = self.line.tokens;
+        if !tokens.first().is_some_and(|token| token.kind == TokenKind::Word) {
+            return String::new();
+        }
+        let wide = tokens.iter().take(index + 1).skip(1).position(|token| token.gap >= 2);
+        let Some(end) = wide.map(|place| place + 1).filter(|end| *end <= 4) else { return String::new() };
+        let label = self.text_of(0, end);
+        let plain =
+            tokens.iter().take(end).all(|token| matches!(token.kind, TokenKind::Word | TokenKind::Number(_)));
+        let known = self.vocabulary.metric(label, None).is_some()
+            || self.vocabulary.split(label).is_some()
+            || self.vocabulary.counter(label).is_some();
+        if plain && !known { words(label).join("_") } else { String::new() }
+    }
+
     /// A number in parentheses behind another.
     fn second(&self, index: usize) -> Option<NamedMetric> {
         let behind = self.line.tokens.get(index + 1).map(|token| &token.kind);
@@ -186,6 +255,11 @@ impl Namer<'_> {
             return self.vocabulary.metric_of_words(&[], Some(unit));
         }
         let last = self.last.clone()?;
+        // `Acc@1 76.13 (23.87)`: what is left to the whole is the error.
+        let rest = |whole: f64| (self.last_value + number.value - whole).abs() < whole * 1e-3;
+        if last.kind == MetricKind::Share && (rest(100.0) || rest(1.0)) {
+            return None;
+        }
         let averaged = matches!(last.kind, MetricKind::Value | MetricKind::Share | MetricKind::Time);
         let same_unit = number.unit.as_ref().is_none_or(|unit| unit.unit == last.unit);
         if !averaged || !same_unit || number.whole || number.suffix.is_some() {
@@ -213,7 +287,7 @@ impl Namer<'_> {
     }
 
     /// The words on the right of a number, up to the next sign; none where they are the next number's key.
-    fn right_words(&self, index: usize) -> Vec<String> {
+    pub(super) fn right_words(&self, index: usize) -> Vec<String> {
         let mut found = Vec::new();
         for token in self.line.tokens.iter().skip(index + 1).take(4) {
             match token.kind {
@@ -288,6 +362,12 @@ impl Namer<'_> {
         if key.words.len() > 4 || is_size {
             return;
         }
+        // `Train: 0 [50/1251]`: a split numbers something.
+        if let Some(split) = self.vocabulary.split(&key.text).filter(|_| number.whole) {
+            (self.split, self.line_split) = (Some(split), Some(split));
+            return;
+        }
+
         // `summary: 100 layers`: what is counted stands behind the number.
         if number.whole && number.unit.is_none() && !self.right_words(index).is_empty() {
             return;
@@ -300,6 +380,10 @@ impl Namer<'_> {
         }
         if let Some(named) = self.letter(&key, printed) {
             self.push(index, token, named, printed);
+            return;
+        }
+        // A letter alone is a variable: `C=0.1, score=0.87`.
+        if key.text.len() == 1 {
             return;
         }
         let plain = setting_name(&key.text).is_none()

@@ -73,7 +73,7 @@ fn is_data_size(header: &str) -> bool {
 
 /// The name that a header gives a setting: its words, without a unit in brackets.
 fn name(header: &str) -> Option<String> {
-    let bare = header.split(['(', '[']).next().unwrap_or_default();
+    let bare = header.split(['(', '[']).next().unwrap_or_default().trim_start_matches(['#', ' ']);
     let words = words(bare);
     let is_name = !words.is_empty()
         && words.len() <= 4

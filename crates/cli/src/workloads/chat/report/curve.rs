@@ -1,7 +1,8 @@
 //! Several loads: the curve of latency over throughput.
 
-use assay_judge::load::{Curve, Level, Metric, Point, Reading};
-use assay_report::curve;
+use assay_judge::load::{Contrast, Curve, Level, Metric, Point, Reading, RoundReading, Standing, contrasts};
+use assay_report::number::counted;
+use assay_report::{Cell, Column, Table, Tone, curve};
 use serde_json::{Value, json};
 
 use super::json::as_json as as_json_of_load;
@@ -22,31 +23,110 @@ pub fn of(loads: &[Load]) -> Curve {
         summary: &endpoint.summary,
         validity: endpoint.verdict.validity,
     });
-    Curve::new(&readings.collect::<Vec<_>>())
+    let bounds = loads.first().map(|load| load.results.bounds).unwrap_or_default();
+    Curve::new(&readings.collect::<Vec<_>>(), bounds)
 }
 
-/// Prints the curve of loads, and writes its page if one is wanted.
-pub(super) fn print(
-    loads: &[Load],
-    options: &ReportOptions,
-    source: &str,
-    screen: &mut Screen,
-) -> anyhow::Result<()> {
+/// How endpoints compare with the one at `base`, round by round; with the first by name if none is given.
+fn compared(loads: &[Load], base: Option<&str>) -> Vec<Contrast> {
+    let named = loads.iter().flat_map(|load| {
+        let (level, round) = (load.results.level(), load.results.round());
+        load.results.endpoints.iter().filter_map(move |one| Some((level?, round, one, one.name())))
+    });
+    let mut named: Vec<_> = named.collect();
+    named.sort_by_key(|(_, _, endpoint, name)| (base.is_some_and(|base| endpoint.url != base), name.clone()));
+    let readings = named.iter().map(|(level, round, endpoint, name)| RoundReading {
+        round: *round,
+        endpoint: name,
+        level: *level,
+        summary: &endpoint.summary,
+        validity: endpoint.verdict.validity,
+    });
+    contrasts(&readings.collect::<Vec<_>>())
+}
+
+/// The verdict on endpoints: what each ratio says, with its interval.
+fn verdict(contrast: &Contrast) -> Table {
+    let mut table = Table {
+        columns: vec![
+            Column::left("metric"),
+            Column::right("ratio"),
+            Column::right("interval"),
+            Column::left(""),
+        ],
+        heading: vec![
+            format!("{} / {}", contrast.endpoint, contrast.base),
+            format!("{}, {} in pairs", contrast.level, counted(contrast.rounds as u64, "round")),
+        ],
+        ..Table::default()
+    };
+    for (metric, ratio) in &contrast.ratios {
+        let (word, tone) = match contrast.standing(*metric) {
+            Some(Standing::Better) => ("better", Tone::Good),
+            Some(Standing::Worse) => ("worse", Tone::Bad),
+            Some(Standing::Indistinguishable) => ("~", Tone::Plain),
+            _ => ("too few rounds", Tone::Doubt),
+        };
+        let interval = format!("{:.3} – {:.3}", ratio.low, ratio.high);
+        table.rows.push(vec![
+            Cell::new(metric.name()),
+            Cell::new(format!("{:.3}", ratio.center)),
+            Cell::new(if ratio.samples > 1 { interval } else { String::new() }),
+            Cell::toned(word, tone),
+        ]);
+    }
+    table.notes.push(sentence(contrast));
+    table
+}
+
+/// The verdict in a sentence: about end-to-end latency, else about the first metric that decides.
+fn sentence(contrast: &Contrast) -> String {
+    let (endpoint, base) = (&contrast.endpoint, &contrast.base);
+    let Some((metric, ratio)) = contrast.ratios.iter().find(|(metric, _)| *metric == Metric::E2e) else {
+        return format!("verdict: {endpoint} and {base} cannot be compared: no pair of loads counts");
+    };
+    let factor = format!("{:.3}× the {} ({:.3} – {:.3})", ratio.center, metric.name(), ratio.low, ratio.high);
+    match contrast.standing(*metric) {
+        Some(Standing::Better) => format!("verdict: {endpoint} is faster than {base}: {factor}"),
+        Some(Standing::Worse) => format!("verdict: {endpoint} is slower than {base}: {factor}"),
+        Some(Standing::Indistinguishable) => {
+            format!("verdict: {endpoint} is indistinguishable from {base}: {factor}")
+        }
+        _ => format!(
+            "verdict: undecided with {}; 6 give an interval",
+            counted(contrast.rounds as u64, "round")
+        ),
+    }
+}
+
+/// Writes the page with the curve, if one is wanted.
+pub(super) fn write_page(loads: &[Load], options: &ReportOptions, source: &str) -> anyhow::Result<()> {
+    let Some(path) = &options.html else { return Ok(()) };
     let curve = of(loads);
-    if let Some(path) = &options.html {
-        let count: usize = curve.points.iter().map(|point| point.loads + point.invalid).sum();
-        let title = format!("Load on {}", curve.endpoints().join(", "));
-        let line = format!("{count} loads in {source}");
-        put(path, &curve::html(&curve, &title, &[line]))?;
-    }
-    if options.json {
-        return screen.json(&as_json(&curve, loads));
-    }
-    screen.table(&curve::table(&curve))?;
-    Ok(screen.data("\n")?)
+    let count: usize = curve.points.iter().map(|point| point.loads + point.invalid).sum();
+    let title = format!("Load on {}", curve.endpoints().join(", "));
+    let line = format!("{count} loads in {source}");
+    put(path, &curve::html(&curve, &title, &[line]))
 }
 
-fn as_json(curve: &Curve, loads: &[Load]) -> Value {
+/// Prints the curve of loads.
+pub(super) fn print(loads: &[Load], options: &ReportOptions, screen: &mut Screen) -> anyhow::Result<()> {
+    let curve = of(loads);
+    if options.json {
+        return screen.json(&as_json(&curve, loads, options));
+    }
+    for table in curve::tables(&curve) {
+        screen.table(&table)?;
+        screen.data("\n")?;
+    }
+    for contrast in compared(loads, options.base.as_deref()) {
+        screen.table(&verdict(&contrast))?;
+        screen.data("\n")?;
+    }
+    Ok(())
+}
+
+fn as_json(curve: &Curve, loads: &[Load], options: &ReportOptions) -> Value {
     let points = curve.points.iter().map(|point| {
         let mut fields = match point.level {
             Level::Streams(streams) => json!({ "streams": streams }),
@@ -63,7 +143,8 @@ fn as_json(curve: &Curve, loads: &[Load]) -> Value {
     });
     let points: Vec<Value> = points.collect();
     let each: Vec<Value> = loads.iter().map(|load| as_json_of_load(&load.results)).collect();
-    json!({ "schema": JSON_SCHEMA, "points": points, "loads": each })
+    let verdicts: Vec<Value> = compared(loads, options.base.as_deref()).iter().map(contrast_json).collect();
+    json!({ "schema": JSON_SCHEMA, "points": points, "verdicts": verdicts, "loads": each })
 }
 
 fn key(metric: Metric) -> &'static str {
@@ -75,7 +156,23 @@ fn key(metric: Metric) -> &'static str {
         Metric::Tpot => "tpot_p50_s",
         Metric::E2e => "e2e_p50_s",
         Metric::E2eP99 => "e2e_p99_s",
+        Metric::Goodput => "goodput",
+        Metric::GoodShare => "good_share",
     }
+}
+
+fn contrast_json(contrast: &Contrast) -> Value {
+    let mut fields = json!({
+        "endpoint": contrast.endpoint,
+        "base": contrast.base,
+        "load": contrast.level.to_string(),
+        "rounds": contrast.rounds,
+        "verdict": sentence(contrast),
+    });
+    for (metric, ratio) in &contrast.ratios {
+        fields[key(*metric)] = json!({ "ratio": ratio.center, "low": ratio.low, "high": ratio.high, "confidence": ratio.confidence });
+    }
+    fields
 }
 
 fn estimate(point: &Point, metric: Metric) -> Value {

@@ -11,7 +11,7 @@ use assay_load::record::write_lines;
 use assay_store::{Datum, Format, Kind, Rows};
 
 use super::super::results::{EndpointResult, LoadResults, request};
-use super::{Load, ReportOptions};
+use super::{Load, ReportOptions, foreign};
 use crate::failure::Mistake;
 use crate::output::{self, ending};
 
@@ -80,6 +80,9 @@ pub(super) fn write_out(loads: &[Load], options: &ReportOptions) -> anyhow::Resu
             write_lines(number, load.stored.requests()?, &mut out)
                 .with_context(|| format!("cannot write {}", path.display()))?;
         }
+    }
+    if let (Some(path), Some(format)) = (&options.export, options.format) {
+        return foreign::write(loads, format, path);
     }
     if let (Some(path), Some(format)) = (&options.export, format(options.export.as_deref())?) {
         write_tables(loads, format, path)?;

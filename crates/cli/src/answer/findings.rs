@@ -1,0 +1,39 @@
+//! What a record supports, in sentences.
+
+use assay_judge::findings::{Finding, of_answer, of_iterations, of_loss, of_scaling, of_size};
+use assay_judge::iterations::iterations;
+use assay_model::{Unit, names};
+use assay_store::Index;
+
+use super::{evidence, judged_for_people};
+
+/// The series that iterations are studied in, the first that a record has.
+const SERIES: [&str; 4] = [names::TIME_ITERATION, names::STEP_S, names::TIME_FORWARD, names::TIME_STEP];
+/// Records with more cells get no study of their iterations: reading every series would take longer than the answer.
+const MOST_STUDIED: usize = 200;
+
+/// The findings of a record: about the metric it is judged by, and about rates, losses and iterations beside it.
+pub fn findings(index: &Index, metric: Option<&str>) -> anyhow::Result<Vec<Finding>> {
+    let (answer, subject) = judged_for_people(index, metric, super::MOST_ROWS)?;
+    let (headline, _) = evidence(index, Some(&subject.metric))?;
+    let mut found = of_answer(&answer, &headline);
+    let has = index.metrics()?;
+    for other in &has {
+        let is_rate = matches!(other.unit, Unit::PerSecond(_)) && !other.name.contains("instant");
+        if is_rate || other.name.starts_with("loss") {
+            let (evidence, _) = evidence(index, Some(&other.name))?;
+            found.extend(of_scaling(&evidence));
+            found.extend(of_loss(&evidence));
+        }
+    }
+    for other in has.iter().filter(|other| other.name.starts_with("time.")) {
+        found.extend(of_size(&evidence(index, Some(&other.name))?.0));
+    }
+    let series = SERIES.into_iter().find(|series| has.iter().any(|metric| metric.name == *series));
+    if let Some(series) = series
+        && index.cells()?.len() <= MOST_STUDIED
+    {
+        found.extend(of_iterations(&iterations(index, series)?));
+    }
+    Ok(found)
+}

@@ -1,0 +1,207 @@
+//! Campaigns through a simulated PBS, and on another host through a real sshd on loopback. Ignored unless asked for,
+//! because it needs openssh-server: `./dev test` asks for it.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// A directory with a platform and a campaign.
+struct Place {
+    directory: tempfile::TempDir,
+    path: String,
+}
+
+/// What runs count their starts with.
+const COUNTED: &str = "echo x >> {campaign_directory}/started-{index}; echo speed={index} samples/s";
+
+impl Place {
+    fn new(platform: &str, command: &str) -> Place {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::create_dir(directory.path().join("platforms")).unwrap();
+        std::fs::create_dir(directory.path().join("bin")).unwrap();
+        std::fs::write(directory.path().join("platforms/there.toml"), format!("name = 'there'\n{platform}"))
+            .unwrap();
+        let campaign = format!(
+            "name = 'test'\n[workload]\ncommand = \"{command}\"\n[vary]\nindex = [1, 2, 3, 4, 5]\n[run]\n\
+             platforms = ['there']\n[repeats]\nat_least = 1\n[read]\nheadline = 'duration.wall'\n"
+        );
+        std::fs::write(directory.path().join("test.toml"), campaign).unwrap();
+        let path = format!("{}:{}", directory.path().join("bin").display(), std::env::var("PATH").unwrap());
+        Place { directory, path }
+    }
+
+    fn link(&self, name: &str, target: &Path) {
+        symlink(target, self.directory.path().join("bin").join(name)).unwrap();
+    }
+
+    fn program(&self, name: &str, text: &str) {
+        let path = self.directory.path().join("bin").join(name);
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+        command
+            .args(words)
+            .current_dir(self.directory.path())
+            .env("PATH", &self.path)
+            .env("PBS_SIMULATOR", self.directory.path().join("pbs"))
+            .env("XDG_RUNTIME_DIR", self.directory.path())
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn assay(&self, words: &[&str]) -> (i32, String) {
+        let output = self.command(words).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
+    }
+
+    fn starts(&self) -> Vec<usize> {
+        let entries = std::fs::read_dir(self.directory.path()).unwrap().flatten();
+        let started = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("started-"));
+        started.map(|entry| std::fs::read_to_string(entry.path()).unwrap().lines().count()).collect()
+    }
+
+    /// Kills the coordinator at several instants, then lets it finish.
+    fn survives_kills(&self) {
+        for pause in [30, 90, 150, 210, 400] {
+            let mut coordinator: Child = self
+                .command(&["run", "test.toml"])
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(pause));
+            coordinator.kill().unwrap();
+            coordinator.wait().unwrap();
+        }
+        let (code, text) = self.assay(&["run", "test.toml"]);
+        assert_eq!((code, self.starts()), (0, vec![1; 5]), "{text}");
+    }
+}
+
+fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts").join(name).canonicalize().unwrap()
+}
+
+fn with_simulated_pbs(platform: &str, command: &str) -> Place {
+    let place = Place::new(&format!("launcher = 'pbs'\n[batch]\npoll = '100 ms'\n{platform}"), command);
+    for name in ["qsub", "qselect", "qstat", "qdel"] {
+        place.link(name, &script("pbs-simulator"));
+    }
+    place
+}
+
+#[test]
+#[ignore = "run by ./dev test"]
+fn campaigns_through_a_simulated_pbs() {
+    let place = with_simulated_pbs("account = 'project'\nfilesystems = 'home'\ntime = '10 min'", COUNTED);
+    let (_, scripts) = place.assay(&["plan", "--scripts", "test.toml"]);
+    for line in
+        ["#PBS -A project", "#PBS -l select=1", "#PBS -l walltime=00:10:00", "#PBS -l filesystems=home"]
+    {
+        assert!(scripts.contains(line), "{scripts}");
+    }
+    place.survives_kills();
+    let refused = with_simulated_pbs("", COUNTED);
+    let (code, text) = refused.assay(&["run", "test.toml"]);
+    assert!(code == 3 && text.contains("Account_Name is mandatory"), "{text}");
+    let failing = with_simulated_pbs("account = 'x'\npack = 5", "exit {index}");
+    let (code, text) = failing.assay(&["run", "test.toml"]);
+    assert!(code == 3 && text.contains("exit code 3"), "{text}");
+}
+
+/// A server that lives as long as the test.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts sshd on loopback with keys of its own, and puts an `ssh` that uses them first on the PATH.
+fn serve_ssh(place: &Place, port: u16) -> Server {
+    let directory = place.directory.path().join("ssh");
+    std::fs::create_dir(&directory).unwrap();
+    for key in ["host", "user"] {
+        let made = Command::new("ssh-keygen")
+            .args(["-q", "-t", "ed25519", "-N", "", "-f"])
+            .arg(directory.join(key))
+            .status()
+            .unwrap();
+        assert!(made.success());
+    }
+    std::fs::copy(directory.join("user.pub"), directory.join("authorized")).unwrap();
+    let shown = directory.display();
+    let configuration = format!(
+        "Port {port}\nListenAddress 127.0.0.1\nHostKey {shown}/host\nAuthorizedKeysFile {shown}/authorized\n\
+         StrictModes no\nPidFile none\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n"
+    );
+    std::fs::write(directory.join("sshd_config"), configuration).unwrap();
+    let client = format!(
+        "Host there-host\n HostName 127.0.0.1\n Port {port}\n IdentityFile {shown}/user\n IdentitiesOnly yes\n\
+         StrictHostKeyChecking no\n UserKnownHostsFile /dev/null\n LogLevel ERROR\n"
+    );
+    std::fs::write(directory.join("config"), client).unwrap();
+    place.program("ssh", &format!("#!/bin/sh\nexec /usr/bin/ssh -F {shown}/config \"$@\"\n"));
+    std::fs::create_dir_all("/run/sshd").unwrap();
+    let server = Command::new("/usr/sbin/sshd")
+        .args(["-D", "-e", "-f"])
+        .arg(directory.join("sshd_config"))
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let server = Server(server);
+    for _ in 0..100 {
+        if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
+            return server;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("sshd did not start");
+}
+
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+#[test]
+#[ignore = "needs openssh-server; run by ./dev test"]
+fn campaigns_on_another_host() {
+    let there = tempfile::tempdir().unwrap();
+    let platform = format!(
+        "launcher = 'local'\nhost = 'there-host'\n[batch]\npoll = '200 ms'\nqueued = 5\ndirectory = '{}'\n",
+        there.path().display()
+    );
+    let place = Place::new(&platform, &format!("{COUNTED}; echo made > {{run_directory}}/artifact"));
+    let _server = serve_ssh(&place, free_port());
+    let (code, text) = place.assay(&["run", "test.toml"]);
+    assert_eq!((code, place.starts()), (0, vec![1; 5]), "{text}");
+    let record = place.directory.path().join("records/test/runs");
+    let (mut artifacts, mut logs) = (0, 0);
+    for cell in std::fs::read_dir(record).unwrap().flatten() {
+        for run in std::fs::read_dir(cell.path()).unwrap().flatten() {
+            artifacts += usize::from(run.path().join("artifact").exists());
+            logs += usize::from(
+                std::fs::read_to_string(run.path().join("stdout.log")).unwrap().contains("speed="),
+            );
+        }
+    }
+    assert_eq!((artifacts, logs), (5, 5), "files are copied back");
+    // The connection that is shared must not outlive the test.
+    let _ = Command::new(place.directory.path().join("bin/ssh"))
+        .args([
+            "-o",
+            &format!("ControlPath={}/assay-%C", place.directory.path().display()),
+            "-O",
+            "exit",
+            "there-host",
+        ])
+        .stderr(Stdio::null())
+        .status();
+}

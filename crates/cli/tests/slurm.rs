@@ -1,0 +1,424 @@
+//! Campaigns through a real Slurm, started once for all tests by `scripts/slurm` and stopped after them. Ignored unless
+//! asked for, because it needs root and installed packages: `./dev test` asks for them.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// A Slurm that lives as long as the tests.
+struct Slurm {
+    root: PathBuf,
+    script: PathBuf,
+}
+
+impl Slurm {
+    fn start() -> Slurm {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/slurm");
+        let root = std::env::temp_dir().join("assay-slurm-test");
+        let slurm = Slurm { root, script };
+        slurm.control(&["stop"]);
+        let output = slurm.control(&["start"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        slurm
+    }
+
+    fn control(&self, words: &[&str]) -> Output {
+        let mut command = Command::new(&self.script);
+        command.args(words).arg(&self.root);
+        // Daemons keep what they inherit: a pipe would never end.
+        let log = self.root.with_extension("log");
+        let file = std::fs::File::create(&log).unwrap();
+        let status =
+            command.stdin(Stdio::null()).stdout(file.try_clone().unwrap()).stderr(file).status().unwrap();
+        Output { status, stdout: Vec::new(), stderr: std::fs::read(&log).unwrap() }
+    }
+
+    fn configuration(&self) -> PathBuf {
+        self.root.join("slurm.conf")
+    }
+
+    fn ask(&self, program: &str, words: &[&str]) -> String {
+        let output =
+            Command::new(program).args(words).env("SLURM_CONF", self.configuration()).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+}
+
+impl Drop for Slurm {
+    fn drop(&mut self) {
+        self.control(&["stop"]);
+    }
+}
+
+/// A directory with a platform and a campaign.
+struct Place<'a> {
+    slurm: &'a Slurm,
+    directory: tempfile::TempDir,
+}
+
+impl<'a> Place<'a> {
+    fn new(slurm: &'a Slurm, batch: &str, campaign: &str) -> Place<'a> {
+        // On the tests' own disk: the run directories of all nodes are the same files.
+        let directory = tempfile::tempdir().unwrap();
+        let platform = format!(
+            "name = 'cluster'\nlauncher = 'slurm'\n[limits]\ndevice = 'ipu'\n[batch]\npoll = '100 ms'\n\
+             devices = '--gres=ipu:{{devices}}'\n{batch}"
+        );
+        std::fs::create_dir(directory.path().join("platforms")).unwrap();
+        std::fs::write(directory.path().join("platforms/cluster.toml"), platform).unwrap();
+        let campaign = format!("name = 'test'\n{campaign}\n[read]\nheadline = 'duration.wall'\n");
+        std::fs::write(directory.path().join("test.toml"), campaign).unwrap();
+        Place { slurm, directory }
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+        command
+            .args(words)
+            .current_dir(self.directory.path())
+            .env("SLURM_CONF", self.slurm.configuration())
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs a command to its end: exit code, and all that it printed.
+    fn assay(&self, words: &[&str]) -> (i32, String) {
+        let output = self.command(words).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
+    }
+
+    fn run(&self) -> (i32, String) {
+        self.assay(&["run", "test.toml"])
+    }
+
+    /// Starts `run` and leaves it running.
+    fn begin(&self) -> Child {
+        self.command(&["run", "test.toml"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    fn query(&self, sql: &str) -> String {
+        let (code, text) = self.assay(&["query", sql, "test"]);
+        assert_eq!(code, 0, "{text}");
+        text
+    }
+
+    /// How often the runs' own command was started: each start adds a line to a file of the run's name.
+    fn starts(&self) -> Vec<usize> {
+        let entries = std::fs::read_dir(self.directory.path()).unwrap().flatten();
+        let started = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("started-"));
+        started.map(|entry| std::fs::read_to_string(entry.path()).unwrap().lines().count()).collect()
+    }
+
+    fn wait_for(&self, what: &str, is_so: impl Fn() -> bool) {
+        let began = Instant::now();
+        while !is_so() {
+            assert!(began.elapsed() < Duration::from_secs(60), "{what} did not happen");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn has_started(&self) -> bool {
+        !self.starts().is_empty()
+    }
+}
+
+/// A campaign of one command on the cluster.
+fn campaign(command: &str, vary: &str, more: &str) -> String {
+    format!(
+        "[workload]\ncommand = \"{command}\"\n[vary]\nindex = [{vary}]\n{more}\n[run]\nplatforms = ['cluster']\n\
+         [repeats]\nat_least = 1"
+    )
+}
+
+/// A command that counts its starts beside the campaign file.
+const COUNTED: &str =
+    "echo x >> {campaign_directory}/started-{index}; sleep 0.3; echo speed={index} samples/s";
+
+#[test]
+#[ignore = "needs root, slurm-wlm and munge; run by ./dev test"]
+fn campaigns_through_slurm() {
+    let slurm = Slurm::start();
+    let parts: [(&str, fn(&Slurm)); 10] = [
+        ("the_graphcore_campaign_is_submitted", the_graphcore_campaign_is_submitted),
+        ("runs_become_jobs", runs_become_jobs),
+        ("requests_that_cannot_start_are_refused", requests_that_cannot_start_are_refused),
+        ("runs_share_jobs", runs_share_jobs),
+        ("tasks_spread_over_nodes", tasks_spread_over_nodes),
+        ("killed_coordinators_lose_and_repeat_nothing", killed_coordinators_lose_and_repeat_nothing),
+        (
+            "jobs_outlive_a_detached_coordinator_and_can_be_cancelled",
+            jobs_outlive_a_detached_coordinator_and_can_be_cancelled,
+        ),
+        ("bad_ends_are_distinguished", bad_ends_are_distinguished),
+        ("the_controller_may_be_restarted", the_controller_may_be_restarted),
+        ("nodes_may_drain_and_die", nodes_may_drain_and_die),
+    ];
+    // One part alone, while working on it.
+    let only = std::env::var("ASSAY_TEST_PART").unwrap_or_default();
+    for (name, part) in parts.into_iter().filter(|(name, _)| name.contains(&only)) {
+        let began = Instant::now();
+        part(&slurm);
+        eprintln!("{name}: {:.1} s", began.elapsed().as_secs_f64());
+    }
+}
+
+fn runs_become_jobs(slurm: &Slurm) {
+    let more = "[resources]\ntasks = 2\ncpus_per_task = 2\ndevices = 2";
+    let place = Place::new(slurm, "start = ''", &campaign(COUNTED, "1, 2, 3", more));
+    let (code, scripts) = place.assay(&["plan", "--scripts", "test.toml"]);
+    assert!(code == 0 && scripts.contains("#SBATCH --gres=ipu:2\n"), "{scripts}");
+    let (code, text) = place.run();
+    assert_eq!(code, 0, "{text}");
+    assert_eq!(place.starts(), [1, 1, 1]);
+    let phases = place.query("select name, count(*) from phase group by name order by name");
+    for phase in ["queue", "run", "teardown"] {
+        assert!(phases.contains(phase), "{phases}");
+    }
+    let seen = std::fs::read_to_string(place.directory.path().join("records/test/journal.jsonl")).unwrap();
+    assert!(seen.contains(r#""name":"job.devices_per_node","value":2"#), "{seen}");
+    assert!(
+        seen.contains(r#""name":"job.tasks","value":2"#) && seen.contains(r#""name":"job.cpus","value":4"#)
+    );
+    let (code, text) = place.run();
+    assert!(code == 0 && place.starts() == [1, 1, 1], "a complete campaign submits nothing: {text}");
+}
+
+/// The campaign of a Graphcore system, with a stand-in for the vendor's program that prints a generated log. The option
+/// `--ipus` is a plug-in of that site: here it is `--gres=ipu`.
+fn the_graphcore_campaign_is_submitted(slurm: &Slurm) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../campaigns/seeds/graphcore-batch.toml");
+    let text = std::fs::read_to_string(file).unwrap();
+    let text = text
+        .replace("--ipus=1", "--gres=ipu:1")
+        .replace("time = \"30 min\"", "time = \"30 min\"\npoll = \"100 ms\"");
+    let place = Place::new(slurm, "", "");
+    let directory = place.directory.path();
+    let program = env!("CARGO_BIN_EXE_assay");
+    std::fs::create_dir(directory.join("bin")).unwrap();
+    let python = format!(
+        "#!/bin/sh\nexec '{program}' sample poptorch --seed $$ --set batch-size=$3 --set epochs=$5 --set learning-rate=$7\n"
+    );
+    std::fs::write(directory.join("bin/python"), python).unwrap();
+    Command::new("chmod").arg("755").arg(directory.join("bin/python")).status().unwrap();
+    let setup = format!("PATH={}:$PATH", directory.join("bin").display());
+    std::fs::write(directory.join("graphcore.toml"), text.replace(". ~/poptorch/bin/activate", &setup))
+        .unwrap();
+    let (code, scripts) = place.assay(&["plan", "graphcore.toml", "--on", "graphcore-pod64", "--scripts"]);
+    assert!(code == 0 && scripts.contains("#SBATCH --account=your-project"), "{scripts}");
+    let (code, text) = place.assay(&["run", "graphcore.toml", "--on", "graphcore-pod64"]);
+    assert!(code == 0 && text.contains("accuracy"), "{text}");
+    let (code, text) = place.assay(&["run", "graphcore.toml", "--on", "replay"]);
+    assert!(code == 0 && text.contains("nobody measured these numbers"), "{text}");
+}
+
+fn requests_that_cannot_start_are_refused(slurm: &Slurm) {
+    for (more, batch, reason, fits) in [
+        ("[resources]\nnodes = 1\ntasks = 32", "", "a node of `cluster` has 16", "at most 16 tasks"),
+        ("[resources]\nnodes = 9", "", "9 nodes asked, a run on `cluster` may have 4", "at most 4 nodes"),
+        ("[resources]\ndevices = 8", "", "8 ipus per node asked, a node has 4", "at most 4 ipus"),
+        ("[resources]\nnodes = 2", "partition = 'short'", "may have 1", "at most 1 node"),
+        ("[resources]\nmemory = '9 GiB'", "", "9 GiB of memory asked", "fit"),
+    ] {
+        let place = Place::new(slurm, batch, &campaign("true {index}", "1", more));
+        let (code, text) = place.run();
+        assert!(code == 2 && text.contains(reason) && text.contains(fits), "{text}");
+        assert!(text.contains("test.toml:"), "the line in the campaign is named: {text}");
+    }
+    let place = Place::new(slurm, "partition = 'no-such'", &campaign("true {index}", "1", ""));
+    let (code, text) = place.run();
+    assert!(code == 2 && text.contains("there is no partition `no-such`; there are main, short"), "{text}");
+    // What only the controller knows is refused by it, and the run says so.
+    let place = Place::new(slurm, "constraint = 'no-such-feature'", &campaign("true {index}", "1", ""));
+    let (code, text) = place.run();
+    assert!(code == 3 && text.contains("the scheduler refused the job"), "{text}");
+}
+
+fn runs_share_jobs(slurm: &Slurm) {
+    let indices: Vec<String> = (1..=12).map(|index| index.to_string()).collect();
+    let place = Place::new(slurm, "pack = 5", &campaign(COUNTED, &indices.join(","), ""));
+    let (code, text) = place.run();
+    assert_eq!(code, 0, "{text}");
+    assert_eq!(place.starts(), [1; 12]);
+    let journal = std::fs::read_to_string(place.directory.path().join("records/test/journal.jsonl")).unwrap();
+    assert_eq!(journal.matches("{\"submitting\"").count(), 1, "one array of three tasks");
+    assert_eq!(journal.matches("\"succeeded\"").count(), 12, "each is its own run");
+}
+
+fn tasks_spread_over_nodes(slurm: &Slurm) {
+    let command = "echo $SLURM_PROCID $SLURMD_NODENAME >> {run_directory}/places";
+    let more = "[resources]\nnodes = 2\ntasks = 4\ntasks_per_node = 2";
+    let place = Place::new(slurm, "", &campaign(&format!("{command}; true {{index}}"), "1", more));
+    let (code, text) = place.run();
+    assert_eq!(code, 0, "{text}");
+    let places = find(place.directory.path(), "places");
+    let lines: Vec<String> = std::fs::read_to_string(places).unwrap().lines().map(str::to_owned).collect();
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    let nodes: std::collections::BTreeSet<&str> =
+        lines.iter().filter_map(|line| line.split(' ').nth(1)).collect();
+    assert_eq!(nodes.len(), 2, "{lines:?}");
+    // Two nodes where one was asked for: the numbers stay, and are not averaged.
+    let place = Place::new(
+        slurm,
+        "options = ['--nodes=2']",
+        &campaign("true {index}", "1", "[resources]\nnodes = 1"),
+    );
+    let (code, text) = place.run();
+    assert!(code == 3 && text.contains("not what was asked for: 2 nodes for 1"), "{text}");
+}
+
+/// The exit code of a coordinator, which must end by itself.
+fn exit_code(mut coordinator: Child) -> Option<i32> {
+    let began = Instant::now();
+    loop {
+        if let Some(status) = coordinator.try_wait().unwrap() {
+            return status.code();
+        }
+        if began.elapsed() > Duration::from_secs(60) {
+            coordinator.kill().unwrap();
+            coordinator.wait().unwrap();
+            panic!("the coordinator did not end");
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn find(directory: &Path, name: &str) -> PathBuf {
+    let mut open = vec![directory.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in std::fs::read_dir(next).unwrap().flatten() {
+            if entry.file_name() == name {
+                return entry.path();
+            }
+            if entry.file_type().unwrap().is_dir() {
+                open.push(entry.path());
+            }
+        }
+    }
+    panic!("no {name} below {}", directory.display());
+}
+
+/// The coordinator is killed at 50 instants, from before its first submission to after its last run.
+fn killed_coordinators_lose_and_repeat_nothing(slurm: &Slurm) {
+    const KILLS: u64 = 50;
+    const CAMPAIGNS: u64 = 5;
+    for round in 0..CAMPAIGNS {
+        let indices: Vec<String> = (1..=24).map(|index| index.to_string()).collect();
+        let place = Place::new(slurm, "array = 6\nqueued = 12", &campaign(COUNTED, &indices.join(","), ""));
+        for kill in 0..KILLS / CAMPAIGNS {
+            let mut coordinator = place.begin();
+            // Spread over the time that a campaign takes, no two of them alike.
+            let pause = (kill * 37 + round * 11) % 240;
+            std::thread::sleep(Duration::from_millis(5 + pause));
+            coordinator.kill().unwrap();
+            coordinator.wait().unwrap();
+        }
+        let (code, text) = place.run();
+        assert_eq!(code, 0, "{text}");
+        assert_eq!(place.starts(), [1; 24], "every run was made exactly once");
+        let counted =
+            place.query("select status, count(*) from run where status = 'succeeded' group by status");
+        assert!(counted.contains("24"), "{counted}");
+    }
+}
+
+fn jobs_outlive_a_detached_coordinator_and_can_be_cancelled(slurm: &Slurm) {
+    let command = "echo x >> {campaign_directory}/started-{index}; sleep 60; true {index}";
+    let place = Place::new(slurm, "", &campaign(command, "1, 2", ""));
+    let (code, text) = place.assay(&["run", "--detach", "test.toml"]);
+    assert!(code == 0 && text.contains("running as process"), "{text}");
+    place.wait_for("the start of both runs", || place.starts().len() == 2);
+    let (code, text) = place.assay(&["status"]);
+    assert!(code == 0 && text.contains("a coordinator is running") && text.contains("running"), "{text}");
+    let (code, text) = place.assay(&["cancel"]);
+    assert!(code == 0 && text.contains("cancelled 2 jobs and closed 2 runs"), "{text}");
+    let (_, text) = place.assay(&["status"]);
+    assert!(text.contains("no jobs in a queue") && text.contains("no coordinator is running"), "{text}");
+    // A pending or running job is left where it is by Ctrl-C.
+    let command = "echo x >> {campaign_directory}/started-{index}; sleep 2; true {index}";
+    let place = Place::new(slurm, "", &campaign(command, "1", ""));
+    let mut coordinator = place.begin();
+    place.wait_for("the start of the run", || place.has_started());
+    Command::new("kill").args(["-INT", &coordinator.id().to_string()]).status().unwrap();
+    assert_eq!(coordinator.wait().unwrap().code(), Some(130));
+    let (code, text) = place.run();
+    assert!(code == 0 && place.starts() == [1], "{text}");
+}
+
+fn bad_ends_are_distinguished(slurm: &Slurm) {
+    let started = "echo x >> {campaign_directory}/started-{index};";
+    // Cancelled by somebody else.
+    let place = Place::new(slurm, "", &campaign(&format!("{started} sleep 60"), "1", ""));
+    let coordinator = place.begin();
+    place.wait_for("the start of the run", || place.has_started());
+    slurm.ask("scancel", &["--user=root"]);
+    let code = exit_code(coordinator);
+    let (_, text) = place.assay(&["show", "test"]);
+    assert!(code == Some(3) && text.contains("cancelled: the job was cancelled"), "{code:?} {text}");
+    // Over its memory.
+    let more = "[resources]\nmemory = '60 MiB'";
+    let hungry = "python3 -c 'import time; x = bytearray(300000000); time.sleep(20)'; true {index}";
+    let place = Place::new(slurm, "", &campaign(hungry, "1", more));
+    let (code, text) = place.run();
+    assert!(code == 3 && (text.contains("out of memory") || text.contains("signal 9")), "{text}");
+    // Over the timeout of the campaign, which the script heeds; the next run of the pack goes on.
+    let command = format!("{started} [ {{index}} = 1 ] && sleep 30; true");
+    let text = campaign(&command, "1, 2", "").replace("[run]", "[run]\ntimeout = '1 s'\ngrace = '1 s'");
+    let place = Place::new(slurm, "pack = 2", &text);
+    let (code, text) = place.run();
+    assert!(code == 3 && text.contains("timed out after 1 s"), "{text}");
+    assert_eq!(place.starts(), [1, 1]);
+    // A run that its own script cannot end: the exit code of the job says nothing.
+    let place = Place::new(slurm, "", &campaign("exit 7; true {index}", "1", ""));
+    let (code, text) = place.run();
+    assert!(code == 3 && text.contains("exit code 7"), "{text}");
+    // The scheduler began the job anew.
+    let command = format!("{started} [ -e {{campaign_directory}}/again ] || sleep 60; echo done");
+    let place = Place::new(slurm, "", &campaign(&command, "1", ""));
+    let coordinator = place.begin();
+    place.wait_for("the start of the run", || place.has_started());
+    std::fs::write(place.directory.path().join("again"), "").unwrap();
+    let job = slurm.ask("squeue", &["--noheader", "--states=RUNNING", "-o", "%A"]).trim().to_owned();
+    slurm.ask("scontrol", &["requeue", &job]);
+    // Slurm holds a requeued job back for two minutes, unless its start time is changed.
+    let pending = || slurm.ask("squeue", &["--noheader", "--states=PENDING", "-o", "%r"]);
+    place.wait_for("the requeue", || pending().contains("BeginTime"));
+    // Within the same second, the node would take the new start for the one that was revoked.
+    std::thread::sleep(Duration::from_secs(2));
+    slurm.ask("scontrol", &["update", &format!("JobId={job}"), "StartTime=now"]);
+    place.wait_for("the second start", || place.starts() == [2]);
+    assert_eq!(exit_code(coordinator), Some(0));
+    let journal = std::fs::read_to_string(place.directory.path().join("records/test/journal.jsonl")).unwrap();
+    assert!(journal.contains("began the job anew 1 times"), "{journal}");
+}
+
+fn the_controller_may_be_restarted(slurm: &Slurm) {
+    let command = "echo x >> {campaign_directory}/started-{index}; sleep 1; true {index}";
+    let place = Place::new(slurm, "queued = 2", &campaign(command, "1, 2, 3, 4, 5, 6", ""));
+    let coordinator = place.begin();
+    place.wait_for("the start of a run", || place.has_started());
+    assert!(slurm.control(&["restart-controller"]).status.success());
+    let code = exit_code(coordinator);
+    assert_eq!((code, place.starts()), (Some(0), vec![1; 6]));
+}
+
+fn nodes_may_drain_and_die(slurm: &Slurm) {
+    // A drained node takes no jobs; the others do.
+    slurm.ask("scontrol", &["update", "NodeName=n1", "State=DRAIN", "Reason=test"]);
+    let place = Place::new(slurm, "", &campaign(COUNTED, "1, 2, 3, 4", ""));
+    let (code, text) = place.run();
+    assert_eq!(code, 0, "{text}");
+    slurm.ask("scontrol", &["update", "NodeName=n1", "State=RESUME"]);
+    // A node dies under a run: Slurm ends the job, or begins it anew elsewhere.
+    let command = "echo x >> {campaign_directory}/started-{index}; sleep 1; true {index}";
+    let place = Place::new(slurm, "options = ['--nodelist=n2', '--no-requeue']", &campaign(command, "1", ""));
+    let coordinator = place.begin();
+    place.wait_for("the start of the run", || place.has_started());
+    slurm.control(&["kill-node", "n2"]);
+    // The run itself goes on without its daemon, and its end marker counts.
+    let code = exit_code(coordinator);
+    slurm.control(&["start-node", "n2"]);
+    let (_, text) = place.assay(&["show", "test"]);
+    assert!(matches!(code, Some(0 | 3)) && place.starts() == [1], "{code:?} {text}");
+}

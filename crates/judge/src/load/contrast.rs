@@ -1,0 +1,132 @@
+//! One endpoint against another. Both get the same requests at the same times in every round, so the ratio of a metric in one
+//! round is one observation, and the interval is that of the median over rounds.
+
+use assay_model::Estimate;
+
+use super::{Level, Metric, Summary, Validity};
+use crate::estimate::estimate;
+
+/// One load, with the round it belongs to.
+#[derive(Debug, Clone, Copy)]
+pub struct RoundReading<'a> {
+    pub round: u64,
+    pub endpoint: &'a str,
+    pub level: Level,
+    pub summary: &'a Summary,
+    pub validity: Validity,
+}
+
+/// How an endpoint compares with the first one under loads of one size.
+#[derive(Debug, Clone)]
+pub struct Contrast {
+    pub endpoint: String,
+    pub base: String,
+    pub level: Level,
+    /// Rounds in which both have a load that counts.
+    pub rounds: usize,
+    /// For each metric, its value at this endpoint / its value at the base.
+    pub ratios: Vec<(Metric, Estimate)>,
+}
+
+/// What the ratio of a metric says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    Better,
+    Worse,
+    /// The interval includes 1.
+    Indistinguishable,
+    /// There are too few rounds for an interval.
+    Undecided,
+}
+
+/// Fewer rounds give the median no interval of 95 %.
+const LEAST_ROUNDS: usize = 6;
+
+impl Contrast {
+    /// What the ratio of a metric says of the endpoint.
+    pub fn standing(&self, metric: Metric) -> Option<Standing> {
+        let (_, ratio) = self.ratios.iter().find(|(known, _)| *known == metric)?;
+        Some(match ratio {
+            ratio if ratio.samples < LEAST_ROUNDS => Standing::Undecided,
+            ratio if ratio.low > 1.0 && metric.is_rate() => Standing::Better,
+            ratio if ratio.high < 1.0 && metric.is_rate() => Standing::Worse,
+            ratio if ratio.low > 1.0 => Standing::Worse,
+            ratio if ratio.high < 1.0 => Standing::Better,
+            _ => Standing::Indistinguishable,
+        })
+    }
+}
+
+/// Every other endpoint against the first, for each size of load.
+pub fn contrasts(readings: &[RoundReading<'_>]) -> Vec<Contrast> {
+    let Some(base) = readings.first().map(|reading| reading.endpoint) else { return Vec::new() };
+    let mut keys: Vec<(&str, Level)> = Vec::new();
+    for reading in readings.iter().filter(|reading| reading.endpoint != base) {
+        if !keys.contains(&(reading.endpoint, reading.level)) {
+            keys.push((reading.endpoint, reading.level));
+        }
+    }
+    let contrast = |(endpoint, level): (&str, Level)| {
+        let counts = |name: &'_ str, one: &RoundReading<'_>| {
+            one.endpoint == name && one.level == level && one.validity != Validity::Invalid
+        };
+        let pairs: Vec<(&Summary, &Summary)> = readings
+            .iter()
+            .filter(|one| counts(endpoint, one))
+            .filter_map(|own| {
+                let other = readings.iter().find(|one| counts(base, one) && one.round == own.round)?;
+                Some((own.summary, other.summary))
+            })
+            .collect();
+        let ratios = Metric::ALL.into_iter().filter_map(|metric| {
+            let ratio = |(own, other): &(&Summary, &Summary)| Some(metric.of(own)? / metric.of(other)?);
+            let values: Vec<f64> = pairs.iter().filter_map(ratio).filter(|ratio| ratio.is_finite()).collect();
+            Some((metric, estimate(&values)?))
+        });
+        Contrast {
+            endpoint: endpoint.to_owned(),
+            base: base.to_owned(),
+            level,
+            rounds: pairs.len(),
+            ratios: ratios.collect(),
+        }
+    };
+    keys.into_iter().map(contrast).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::{Bounds, Collector, Request, Window};
+
+    fn summary(e2e_s: f64) -> Summary {
+        let window = Window { begin_s: 0.0, end_at_s: 10.0, is_whole: false };
+        let mut collector = Collector::new(window, Bounds::default());
+        collector.add(&Request { end_at_s: e2e_s, is_success: true, ..Request::default() });
+        collector.finish()
+    }
+
+    #[test]
+    fn rounds_are_paired_so_that_what_they_share_does_not_count() {
+        // Rounds differ far more than endpoints do.
+        let times = [1.0, 5.0, 2.0, 8.0, 3.0, 4.0];
+        let (base, other): (Vec<Summary>, Vec<Summary>) =
+            times.iter().map(|time| (summary(*time), summary(time * 1.1))).unzip();
+        let reading = |endpoint: &'static str, round: u64, summary| {
+            let (level, validity) = (Level::Streams(2), Validity::Valid);
+            RoundReading { round, endpoint, level, summary, validity }
+        };
+        let readings: Vec<_> = (1..=6)
+            .zip(base.iter().zip(&other))
+            .flat_map(|(round, (base, other))| [reading("a", round, base), reading("b", round, other)])
+            .collect();
+        let all = contrasts(&readings);
+        let [contrast] = all.as_slice() else { panic!("{all:?}") };
+        let (_, ratio) = contrast.ratios.iter().find(|(metric, _)| *metric == Metric::E2e).unwrap();
+        assert!((ratio.center - 1.1).abs() < 0.01 && ratio.low > 1.05 && ratio.high < 1.15, "{ratio:?}");
+        assert_eq!(contrast.standing(Metric::E2e), Some(Standing::Worse));
+        let few = contrasts(&readings[..4]);
+        assert_eq!((few[0].rounds, few[0].standing(Metric::E2e)), (2, Some(Standing::Undecided)));
+        assert_eq!(contrasts(&[]).len(), 0);
+    }
+}
