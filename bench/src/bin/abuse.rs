@@ -66,7 +66,7 @@ fn main() -> anyhow::Result<ExitCode> {
             _ => None,
         };
         if let Some(wanted) = wanted {
-            goals.add(&format!("attempts of {name}"), group.tried as f64, "", Bound::AtLeast(wanted as f64));
+            goals.add(format!("attempts of {name}"), group.tried as f64, "", Bound::AtLeast(wanted as f64));
         }
         trials.add(group);
     }

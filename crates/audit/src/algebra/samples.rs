@@ -81,13 +81,15 @@ impl Statistic {
 
 /// Checks tables of statistics against the samples of other tables.
 pub fn check(grids: &[Grid], checks: &mut Checks) {
-    let sets: Vec<Vec<Samples>> = grids.iter().map(samples).collect();
+    // Few tables hold samples; a document may have any number of tables.
+    let sets: Vec<(usize, Vec<Samples>)> =
+        grids.iter().map(samples).enumerate().filter(|(_, families)| !families.is_empty()).collect();
     for (index, grid) in grids.iter().enumerate() {
         if grid.rows.len() > 60 {
             continue;
         }
-        for (other, families) in sets.iter().enumerate() {
-            if other != index && !families.is_empty() {
+        for (other, families) in &sets {
+            if *other != index {
                 against(grid, families, checks);
             }
         }
