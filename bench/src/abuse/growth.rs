@@ -19,7 +19,7 @@ const MOST_BYTES: usize = 48 << 20;
 /// The largest input may take this many CPU seconds; more is as good as no end.
 const MOST_SECONDS: f64 = 60.0;
 
-/// A kind of input: its file name, and its text with so many parts.
+/// A kind of input: its file name, and its text with this many parts.
 type Kind = (&'static str, &'static str, fn(usize) -> String);
 
 const KINDS: &[Kind] = &[

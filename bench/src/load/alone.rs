@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 use serde_json::Value;
 
 use super::CLIENT_CORE;
-use super::client::{Said, carry_out, load};
+use super::client::{Said, load, run_all};
 use super::server::{Endpoint, at, pinned};
 use crate::figures::Spread;
 use crate::place::Place;
@@ -44,7 +44,7 @@ pub fn busy(place: &Place, gap: u32, seconds: u32) -> anyhow::Result<Errors> {
         "--quiet",
     ]);
     command.args(["--streams", "64", "--warm-up", "0", "--duration", &format!("{seconds}s")]);
-    let said = beside_other_work(|| carry_out(&mut command))?;
+    let said = beside_other_work(|| run_all(&mut command))?;
     let sends = endpoint.stop()?;
     let truth: HashMap<u64, i64> = sends
         .iter()

@@ -176,7 +176,7 @@ pub struct Said {
 pub fn run(client: Client, place: &Place, url: &str, work: Work) -> anyhow::Result<Said> {
     let program = client.program(place).map_err(anyhow::Error::msg)?;
     let directory = place.fresh("client")?;
-    let said = carry_out(&mut client.command(&program, url, work, &directory)?)?;
+    let said = run_all(&mut client.command(&program, url, work, &directory)?)?;
     let ttft_s = client.first_token(&directory, &said.printed);
     Ok(Said { ttft_s, ..said })
 }
@@ -186,11 +186,11 @@ pub fn load(place: &Place, url: &str, options: &[&str]) -> anyhow::Result<Said> 
     let mut command = pinned(CLIENT_CORE, &place.assay);
     command.current_dir(place.fresh("client")?);
     command.args(["load", url, "--model", "calibration", "--json", "--quiet"]).args(options);
-    carry_out(&mut command)
+    run_all(&mut command)
 }
 
 /// Runs a command to its end; only one may be measured at a time.
-pub fn carry_out(command: &mut Command) -> anyhow::Result<Said> {
+pub fn run_all(command: &mut Command) -> anyhow::Result<Said> {
     let directory = command.get_current_dir().unwrap_or(Path::new(".")).to_owned();
     let (out, errors) = (directory.join("stdout"), directory.join("stderr"));
     command.stdin(Stdio::null()).stdout(fs::File::create(&out)?).stderr(fs::File::create(&errors)?);
@@ -241,11 +241,11 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let mut command = Command::new("sh");
         command.current_dir(directory.path()).args(["-c", "sleep 0.05; echo '{\"a\": 2}'"]);
-        let said = carry_out(&mut command).unwrap();
+        let said = run_all(&mut command).unwrap();
         assert_eq!(said.printed["a"], 2);
         assert!(said.wall_s > 0.04 && said.peak_bytes > 1e5, "{said:?}");
         let mut failing = Command::new("sh");
         failing.current_dir(directory.path()).args(["-c", "echo oh no >&2; exit 3"]);
-        assert!(carry_out(&mut failing).unwrap_err().to_string().contains("oh no"));
+        assert!(run_all(&mut failing).unwrap_err().to_string().contains("oh no"));
     }
 }

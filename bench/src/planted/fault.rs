@@ -3,7 +3,7 @@
 /// One class of error that people make in write-ups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fault {
-    /// A setting is declared that the log shows was not in force.
+    /// A setting is declared that the log shows was not in effect.
     SettingNotInForce,
     /// A column that follows from others does not.
     DerivedColumn,
@@ -116,7 +116,7 @@ impl Fault {
             || matches!(self, Fault::DerivedColumn | Fault::Identity) && arithmetic.contains(&class);
         let reported = match level {
             "contradicted" | "doubtful" => true,
-            // For these two, saying that the evidence cannot tell is already the right answer.
+            // For these two, saying that the evidence cannot show is already the right answer.
             "not_checked" => matches!(self, Fault::Resolution | Fault::NoiseAsEffect),
             _ => false,
         };

@@ -51,12 +51,12 @@ pub fn audit(place: &Place, directory: &Path, document: &Document) -> anyhow::Re
         .output()
         .with_context(|| format!("cannot start {}", place.assay.display()))?;
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    let told = String::from_utf8_lossy(&output.stderr);
+    let stated = String::from_utf8_lossy(&output.stderr);
     let ended = EXITS.contains(&output.status.code());
     let (findings, failure) = match findings(&printed) {
         Ok(findings) if ended => (findings, None),
         Ok(findings) => {
-            (findings, Some(format!("{}: {}", output.status, told.lines().next().unwrap_or_default())))
+            (findings, Some(format!("{}: {}", output.status, stated.lines().next().unwrap_or_default())))
         }
         Err(error) => (Vec::new(), Some(format!("{error:#}"))),
     };

@@ -141,12 +141,12 @@ fn text(words: &str) -> Block {
     Block::Text(words.to_owned())
 }
 
-/// A number with so many digits behind the point.
+/// A number with this many digits behind the point.
 fn fixed(value: f64, digits: usize) -> String {
     format!("{value:.digits$}")
 }
 
-/// A number as it reads after being written with so many digits behind the point.
+/// A number as it reads after being written with this many digits behind the point.
 fn rounded(value: f64, digits: usize) -> f64 {
     let scale = 10_f64.powi(i32::try_from(digits).unwrap_or(0));
     (value * scale).round() / scale
@@ -160,7 +160,7 @@ fn summary(values: &[f64]) -> (f64, f64) {
     }
 }
 
-/// `mean ± half width`, with so many digits.
+/// `mean ± half width`, with this many digits.
 fn with_interval(values: &[f64], digits: usize) -> String {
     let (mean, half) = summary(values);
     format!("{mean:.digits$} ± {half:.digits$}")

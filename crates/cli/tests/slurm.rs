@@ -377,7 +377,7 @@ fn bad_ends_are_distinguished(slurm: &Slurm) {
     let place = Place::new(slurm, "", &campaign("exit 7; true {index}", "1", ""));
     let (code, text) = place.run();
     assert!(code == 3 && text.contains("exit code 7"), "{text}");
-    // The scheduler began the job anew.
+    // The scheduler began the job again.
     let command = format!("{started} [ -e {{campaign_directory}}/again ] || sleep 60; echo done");
     let place = Place::new(slurm, "", &campaign(&command, "1", ""));
     let coordinator = place.begin();
@@ -394,7 +394,7 @@ fn bad_ends_are_distinguished(slurm: &Slurm) {
     place.wait_for("the second start", || place.starts() == [2]);
     assert_eq!(exit_code(coordinator), Some(0));
     let journal = std::fs::read_to_string(place.directory.path().join("records/test/journal.jsonl")).unwrap();
-    assert!(journal.contains("began the job anew 1 times"), "{journal}");
+    assert!(journal.contains("began the job again 1 times"), "{journal}");
 }
 
 fn the_controller_may_be_restarted(slurm: &Slurm) {
@@ -414,7 +414,7 @@ fn nodes_may_drain_and_die(slurm: &Slurm) {
     let (code, text) = place.run();
     assert_eq!(code, 0, "{text}");
     slurm.ask("scontrol", &["update", "NodeName=n1", "State=RESUME"]);
-    // A node dies under a run: Slurm ends the job, or begins it anew elsewhere.
+    // A node dies under a run: Slurm ends the job, or begins it again elsewhere.
     let command = "echo x >> {campaign_directory}/started-{index}; sleep 1; true {index}";
     let place = Place::new(slurm, "options = ['--nodelist=n2', '--no-requeue']", &campaign(command, "1", ""));
     let coordinator = place.begin();

@@ -49,7 +49,7 @@ pub struct Levels {
     pub share_between_runs: f64,
     /// How far the mean is known with the runs there are, as a share.
     pub half_width: f64,
-    /// How many runs of so many iterations give ± 1 %; none beyond 100,000.
+    /// How many runs of this many iterations give ± 1 %; none beyond 100,000.
     pub runs_for_one_percent: Option<usize>,
     /// The number of iterations a run that is the best buy, by what a run and an iteration cost; none where runs do not
     /// differ beyond their iterations, so that more iterations are always the better buy.

@@ -17,7 +17,7 @@
 //! | `course.rs` | warm-up and changes of level in the values of one run |
 //! | `history.rs` | the newest of many records against the noise of those before it |
 //! | `gate.rs` | bounds that cells must meet |
-//! | `load.rs`, `load/` | requests to metrics of endpoints, and whether the client spoilt them |
+//! | `load.rs`, `load/` | requests to metrics of endpoints, and whether they are client-limited |
 //! | `stopping.rs` | whether a cell needs more runs |
 
 pub mod answer;

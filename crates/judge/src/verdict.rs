@@ -30,7 +30,7 @@ pub struct Effect {
 pub struct Tests {
     /// By ranks (Mann–Whitney).
     ranks: Option<f64>,
-    /// The smallest that ranks of so many samples can give.
+    /// The smallest that ranks of this many samples can give.
     smallest: Option<f64>,
     /// By means of logarithms (Welch).
     means: Option<f64>,

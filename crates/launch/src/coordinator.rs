@@ -1,4 +1,4 @@
-//! Hands out runs, writes the journal, and tells what happens. The only writer of a record.
+//! Hands out runs, writes the journal, and shows what happens. The only writer of a record.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::schedule::{Next, Only, Schedule};
 use crate::worker::{Job, Message, Reader, WorkError, now};
 use crate::{batch, environment, local, orphan, provenance, standing, worker_group};
 
-/// How a plan is to be carried out.
+/// How a plan is to be run.
 pub struct Options {
     /// How many runs may go on at once.
     pub jobs: usize,
@@ -41,7 +41,7 @@ pub struct Options {
     pub interrupt: Interrupt,
 }
 
-/// Something that happened. What an event tells is already safe on disk.
+/// Something that happened. What an event shows is already safe on disk.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// Work begins.
@@ -59,7 +59,7 @@ pub enum Event<'a> {
         run: &'a RunId,
         /// Its cell's index in the plan.
         cell: usize,
-        /// Seconds to the first metric, where earlier runs of the cell tell.
+        /// Seconds to the first metric, where earlier runs of the cell show.
         first_metric_in_s: Option<f64>,
     },
     /// A running run came further.
@@ -70,7 +70,7 @@ pub enum Event<'a> {
         cell: usize,
         /// How far.
         progress: &'a Progress,
-        /// Seconds to the first metric, where that can be told from the steps so far.
+        /// Seconds to the first metric, where that can be stated from the steps so far.
         first_metric_in_s: Option<f64>,
     },
     /// A run ended.
@@ -136,21 +136,21 @@ pub enum LaunchError {
     Worker,
 }
 
-/// How often to tell that time passes.
+/// How often to show that time passes.
 const TICK: Duration = Duration::from_millis(100);
 /// How long a dead coordinator's processes have between being asked to stop and being killed.
 const ORPHAN_GRACE: Duration = Duration::from_secs(2);
 
-/// Carries out what is missing of a plan.
+/// Runs what is missing of a plan.
 pub fn execute(
     plan: &Plan,
     store: &mut Store,
     options: &Options,
-    tell: &mut dyn FnMut(Event<'_>),
+    show: &mut dyn FnMut(Event<'_>),
 ) -> Result<Outcome, LaunchError> {
     let secrets = Arc::new(environment::secrets(plan));
     open_session(plan, store, options, &secrets)?;
-    let orphans = end_orphans(store, tell)?;
+    let orphans = end_orphans(store, show)?;
     standing::put_in_force(plan, store, &secrets)?;
     let mut launchers = launchers(plan, store, options)?;
     let adopted = adopt(plan, store, options, &secrets, &mut launchers)?;
@@ -170,9 +170,9 @@ pub fn execute(
         schedule.adopt(cell, run.repeat);
         running.insert(run, cell);
     }
-    tell(Event::Began { finished_before, certain: schedule.certain() + running.len(), orphans });
+    show(Event::Began { finished_before, certain: schedule.certain() + running.len(), orphans });
     for (run, cell) in &running {
-        tell(Event::Started { run, cell: *cell, first_metric_in_s: None });
+        show(Event::Started { run, cell: *cell, first_metric_in_s: None });
     }
     let mut coordinator = Coordinator {
         plan,
@@ -187,7 +187,7 @@ pub fn execute(
         first_metrics_s: BTreeMap::new(),
         warmed: BTreeSet::new(),
     };
-    let result = coordinator.carry_out(store, tell);
+    let result = coordinator.run_all(store, show);
     if result.is_err() {
         // What still runs cannot be recorded: stop it, so that no thread is waited for in vain.
         options.interrupt.request();
@@ -216,14 +216,14 @@ struct Coordinator<'a> {
 }
 
 impl Coordinator<'_> {
-    fn carry_out(
+    fn run_all(
         &mut self,
         store: &mut Store,
-        tell: &mut dyn FnMut(Event<'_>),
+        show: &mut dyn FnMut(Event<'_>),
     ) -> Result<Outcome, LaunchError> {
         loop {
             let stopping = self.options.interrupt.stop().is_some();
-            let exhausted = stopping || self.hand_out(store, tell)?;
+            let exhausted = stopping || self.hand_out(store, show)?;
             if !stopping {
                 for launcher in self.launchers.values_mut() {
                     launcher.dispatch(store, exhausted)?;
@@ -239,11 +239,11 @@ impl Coordinator<'_> {
                 let Some(launcher) = self.launchers.get_mut(&platform) else { continue };
                 if let Some((run, report)) = launcher.next(patience)? {
                     quiet = false;
-                    self.take(run, report, store, tell)?;
+                    self.take(run, report, store, show)?;
                 }
             }
             if quiet {
-                tell(Event::Tick);
+                show(Event::Tick);
             }
         }
         if self.options.interrupt.stop().is_some() {
@@ -265,16 +265,16 @@ impl Coordinator<'_> {
     }
 
     /// Hands runs over while launchers have room. True when nothing is left to hand out.
-    fn hand_out(&mut self, store: &mut Store, tell: &mut dyn FnMut(Event<'_>)) -> Result<bool, LaunchError> {
+    fn hand_out(&mut self, store: &mut Store, show: &mut dyn FnMut(Event<'_>)) -> Result<bool, LaunchError> {
         while self.launchers.values().any(|launcher| launcher.has_room()) {
             let waiting = self.held.iter().position(|(cell, _)| self.has_room(*cell));
             if let Some((cell, repeat)) = waiting.and_then(|position| self.held.remove(position)) {
-                self.launch(cell, repeat, store, tell)?;
+                self.launch(cell, repeat, store, show)?;
                 continue;
             }
             match self.schedule.take_next() {
                 Next::Run { cell, repeat } if self.has_room(cell) => {
-                    self.launch(cell, repeat, store, tell)?
+                    self.launch(cell, repeat, store, show)?
                 }
                 Next::Run { cell, repeat } => self.held.push_back((cell, repeat)),
                 Next::Wait => return Ok(false),
@@ -289,7 +289,7 @@ impl Coordinator<'_> {
         cell: usize,
         repeat: u32,
         store: &mut Store,
-        tell: &mut dyn FnMut(Event<'_>),
+        show: &mut dyn FnMut(Event<'_>),
     ) -> Result<(), LaunchError> {
         let planned =
             self.plan.cells.get(cell).ok_or_else(|| LaunchError::Prepare("no such cell".to_owned()))?;
@@ -313,10 +313,10 @@ impl Coordinator<'_> {
         let launcher = self.launchers.get_mut(&run.cell.platform).ok_or(LaunchError::Worker)?;
         launcher.start(job)?;
         if self.certain == 0 {
-            tell(Event::Added { runs: 1 });
+            show(Event::Added { runs: 1 });
         }
         self.certain = self.certain.saturating_sub(1);
-        tell(Event::Started { run: &run, cell, first_metric_in_s });
+        show(Event::Started { run: &run, cell, first_metric_in_s });
         self.running.insert(run, cell);
         Ok(())
     }
@@ -338,22 +338,22 @@ impl Coordinator<'_> {
         run: RunId,
         report: Report,
         store: &mut Store,
-        tell: &mut dyn FnMut(Event<'_>),
+        show: &mut dyn FnMut(Event<'_>),
     ) -> Result<(), LaunchError> {
         match report {
             Report::Message(message) => {
                 let Some(cell) = self.running.get(&run).copied() else { return Ok(()) };
                 match message {
                     Message::Started { pid } => store.append(&started(&run, pid, self.options))?,
-                    Message::Warning(text) => tell(Event::Warning(text)),
+                    Message::Warning(text) => show(Event::Warning(text)),
                     Message::Progress { progress, first_metric_in_s } => {
-                        tell(Event::Progress { run: &run, cell, progress: &progress, first_metric_in_s });
+                        show(Event::Progress { run: &run, cell, progress: &progress, first_metric_in_s });
                     }
                 }
             }
             Report::Done(result) => {
                 let Some(cell) = self.running.remove(&run) else { return Ok(()) };
-                self.finish(run, cell, (*result)?, store, tell)?;
+                self.finish(run, cell, (*result)?, store, show)?;
             }
         }
         Ok(())
@@ -365,7 +365,7 @@ impl Coordinator<'_> {
         cell: usize,
         result: RunResult,
         store: &mut Store,
-        tell: &mut dyn FnMut(Event<'_>),
+        show: &mut dyn FnMut(Event<'_>),
     ) -> Result<(), LaunchError> {
         let entry = Entry::Finished { run, result: Box::new(result) };
         store.commit(&entry)?;
@@ -379,7 +379,7 @@ impl Coordinator<'_> {
                 self.schedule.ended(cell, run.repeat, value);
             }
         }
-        tell(Event::Finished { run, cell, result });
+        show(Event::Finished { run, cell, result });
         Ok(())
     }
 }
@@ -520,7 +520,7 @@ fn open_session(
 }
 
 /// Ends what a dead coordinator left running, and closes its open runs, so that they are run again.
-fn end_orphans(store: &mut Store, tell: &mut dyn FnMut(Event<'_>)) -> Result<usize, LaunchError> {
+fn end_orphans(store: &mut Store, show: &mut dyn FnMut(Event<'_>)) -> Result<usize, LaunchError> {
     let record: &Path = store.directory();
     // Runs that were submitted to a scheduler go on without a coordinator.
     let here = store.state().open_runs.iter().filter(|(_, open)| open.submission.is_none());
@@ -537,7 +537,7 @@ fn end_orphans(store: &mut Store, tell: &mut dyn FnMut(Event<'_>)) -> Result<usi
     }
     if ended > 0 {
         let processes = if ended == 1 { "process" } else { "processes" };
-        tell(Event::Warning(format!(
+        show(Event::Warning(format!(
             "ended {ended} {processes} that an earlier, killed `assay run` had left behind"
         )));
     }

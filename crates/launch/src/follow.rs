@@ -25,7 +25,7 @@ struct Open {
     offset: u64,
 }
 
-/// Device and number of a file: a file of the same name that was made anew has another.
+/// Device and number of a file: a file of the same name that was made again has another.
 type Identity = (u64, u64);
 
 /// Bytes that are read at once.
@@ -59,7 +59,7 @@ impl Follower {
             if read >= LOOK {
                 return Ok(true);
             }
-            if !self.begin_anew() {
+            if !self.begin_again() {
                 return Ok(false);
             }
             if !self.at_line_start {
@@ -100,8 +100,8 @@ impl Follower {
         Ok(read)
     }
 
-    /// After all was read: whether the file was cut short or replaced, so that it begins anew.
-    fn begin_anew(&mut self) -> bool {
+    /// After all was read: whether the file was cut short or replaced, so that it begins again.
+    fn begin_again(&mut self) -> bool {
         let Some(open) = &mut self.open else { return false };
         let Some(found) = regular(&self.path) else { return false };
         if identity(&found) != open.identity {
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_cut_short_begins_anew() {
+    fn a_file_that_is_cut_short_begins_again() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("job.log");
         append(&path, "a long first part");

@@ -18,7 +18,7 @@ pub struct Group {
     peak_file: &'static str,
 }
 
-/// Where groups can be made, and which file tells the peak.
+/// Where groups can be made, and which file shows the peak.
 #[derive(Debug, Clone)]
 struct Place {
     parent: PathBuf,

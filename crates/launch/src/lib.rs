@@ -2,7 +2,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `coordinator.rs` | the one that hands out runs, writes the journal and tells what happens |
+//! | `coordinator.rs` | the one that hands out runs, writes the journal and shows what happens |
 //! | `standing.rs` | what a record already has of a plan |
 //! | `provenance.rs` | commit, driver, container and packages behind a session |
 //! | `surroundings.rs` | what else the machine did during a run |

@@ -107,8 +107,8 @@ fn work_off(
             group = Some(worker_group::enter(&job.record));
         }
         // A coordinator that no longer listens has given up; the job's result then goes nowhere.
-        let mut tell = |message| drop(reports.send((number, Report::Message(message))));
-        let result = worker::work(&job, interrupt, &mut tell);
+        let mut show = |message| drop(reports.send((number, Report::Message(message))));
+        let result = worker::work(&job, interrupt, &mut show);
         if reports.send((number, Report::Done(Box::new(result)))).is_err() {
             return;
         }

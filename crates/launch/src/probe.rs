@@ -1,4 +1,4 @@
-//! What this machine is. Facts that the system does not tell are absent.
+//! What this machine is. Facts that the system does not show are absent.
 
 use std::fs;
 use std::path::Path;

@@ -83,7 +83,7 @@ pub struct Ended {
     pub back_pressure_s: Option<f64>,
 }
 
-/// A process that ends before this is not told of while it runs: telling takes longer than what there is to tell.
+/// A process that ends before this is not described while it runs: telling takes longer than what there is to show.
 const WORTH_TELLING: Duration = Duration::from_millis(10);
 /// After the process has ended, others may still hold its output open. They get this long to finish writing.
 const DRAIN: Duration = Duration::from_millis(250);
@@ -124,8 +124,8 @@ struct Running {
     pipes: [(Stream, Option<OwnedFd>); 2],
     began: Instant,
     exited: Option<Instant>,
-    /// Whether it was told that the process exists.
-    told: bool,
+    /// Whether it was stated that the process exists.
+    stated: bool,
     /// When the group was asked to stop, and why.
     asked: Option<(Instant, Status)>,
     killed: bool,
@@ -177,7 +177,7 @@ impl Running {
             pipes,
             began,
             exited: None,
-            told: false,
+            stated: false,
             asked: None,
             killed: false,
             lost_output: None,
@@ -194,9 +194,9 @@ impl Running {
     fn see_through(&mut self, spec: &Spec, active: &ActiveRun, watch: &mut dyn Watch) -> Ended {
         let mut buffer = vec![0; READ_AT_ONCE];
         while !self.is_over() {
-            if !self.told && self.exited.is_none() && self.began.elapsed() >= WORTH_TELLING {
+            if !self.stated && self.exited.is_none() && self.began.elapsed() >= WORTH_TELLING {
                 watch.started(self.pid_number());
-                self.told = true;
+                self.stated = true;
             }
             self.heed_stops(spec, watch);
             let waiting = Instant::now();
@@ -300,7 +300,7 @@ impl Running {
             (None, Some((at, _))) => Some(until(*at + spec.grace)),
             (None, None) => spec.timeout.map(|timeout| until(self.began + timeout)),
         };
-        let look = if self.told { LOOK } else { WORTH_TELLING };
+        let look = if self.stated { LOOK } else { WORTH_TELLING };
         deadline.map_or(look, |left| left.min(look))
     }
 

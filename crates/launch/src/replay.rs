@@ -16,14 +16,14 @@ use crate::process::{Ended, Watch};
 const LOOK: Duration = Duration::from_millis(50);
 /// Lines that come at the same time are handed on together, up to this many bytes.
 const PIECE: usize = 64 * 1024;
-/// At full speed, so do lines that came within this many seconds: who does not wait need not tell them apart.
+/// At full speed, so do lines that came within this many seconds: who does not wait need not show them apart.
 const TOGETHER_S: f64 = 1.0;
 
 /// Writes a generated log: its kind, options and seed. Errors are texts, since only their wording is used.
 pub type WriteSample = fn(&str, &BTreeMap<String, String>, u64, &mut dyn Write) -> Result<(), String>;
 
 /// Plays a log to its end. The status says how the playing ended: `Unknown` where the log was played in full, since how
-/// the job ended is for the log to tell. The timeout counts by the log's clock, as it did for the job.
+/// the job ended is for the log to show. The timeout counts by the log's clock, as it did for the job.
 pub fn play(
     recording: &Recording,
     write_sample: WriteSample,

@@ -111,7 +111,7 @@ impl<'a> Schedule<'a> {
             let wanting = if self.round < self.repeats.at_least {
                 block.clone()
             } else if self.running > 0 {
-                // Whether more is needed can be told only when all that runs has ended.
+                // Whether more is needed can be stated only when all that runs has ended.
                 return Next::Wait;
             } else {
                 block.iter().copied().filter(|cell| self.wants_more(*cell)).collect()
@@ -197,7 +197,7 @@ mod tests {
     }
 
     /// Runs the schedule to its end; every run gives the value that `value` says.
-    fn carry_out(schedule: &mut Schedule<'_>, value: impl Fn(usize, u32) -> f64) -> Vec<(usize, u32)> {
+    fn run_all(schedule: &mut Schedule<'_>, value: impl Fn(usize, u32) -> f64) -> Vec<(usize, u32)> {
         let mut runs = Vec::new();
         loop {
             match schedule.take_next() {
@@ -216,7 +216,7 @@ mod tests {
         let cells = vec![Progress::default(); 3];
         let mut schedule = Schedule::new(cells, &order, false, fixed(2), None, Only::Missing);
         assert_eq!(schedule.certain(), 6);
-        let runs = carry_out(&mut schedule, |_, _| 1.0);
+        let runs = run_all(&mut schedule, |_, _| 1.0);
         assert_eq!(runs, [(1, 1), (0, 1), (2, 1), (1, 2), (0, 2), (2, 2)]);
     }
 
@@ -224,7 +224,7 @@ mod tests {
     fn by_cells_finishes_one_cell_first() {
         let cells = vec![Progress::default(); 3];
         let mut schedule = Schedule::new(cells, &order, true, fixed(2), None, Only::Missing);
-        let runs = carry_out(&mut schedule, |_, _| 1.0);
+        let runs = run_all(&mut schedule, |_, _| 1.0);
         assert_eq!(runs, [(1, 1), (1, 2), (0, 1), (0, 2), (2, 1), (2, 2)]);
     }
 
@@ -235,7 +235,7 @@ mod tests {
         cells[0].done = BTreeSet::from([2]);
         let mut schedule = Schedule::new(cells, &order, false, fixed(2), None, Only::Missing);
         assert_eq!(schedule.certain(), 3);
-        assert_eq!(carry_out(&mut schedule, |_, _| 1.0), [(0, 1), (2, 1), (2, 2)]);
+        assert_eq!(run_all(&mut schedule, |_, _| 1.0), [(0, 1), (2, 1), (2, 2)]);
     }
 
     #[test]
@@ -244,7 +244,7 @@ mod tests {
         let noisy = |cell: usize, repeat: u32| if cell == 2 { f64::from(repeat % 5) + 1.0 } else { 1.0 };
         let cells = vec![Progress::default(); 3];
         let mut schedule = Schedule::new(cells, &order, false, repeats, None, Only::Missing);
-        let runs = carry_out(&mut schedule, noisy);
+        let runs = run_all(&mut schedule, noisy);
         assert_eq!(runs.len(), 34);
         assert!(runs[30..].iter().all(|(cell, _)| *cell == 2));
         assert!(!schedule.is_precise());
@@ -256,7 +256,7 @@ mod tests {
         let cells = vec![Progress::default(); 3];
         let budget = Some(Duration::ZERO);
         let mut schedule = Schedule::new(cells, &order, false, repeats, budget, Only::Missing);
-        assert_eq!(carry_out(&mut schedule, |_, repeat| f64::from(repeat)).len(), 6);
+        assert_eq!(run_all(&mut schedule, |_, repeat| f64::from(repeat)).len(), 6);
     }
 
     #[test]
@@ -268,7 +268,7 @@ mod tests {
             cells[1].fewer = Some(2);
             let mut schedule = Schedule::new(cells, &order, by_cells, repeats, None, Only::Missing);
             assert_eq!(schedule.certain(), 22);
-            let runs = carry_out(&mut schedule, noisy);
+            let runs = run_all(&mut schedule, noisy);
             let of_cell = |cell: usize| runs.iter().filter(|(found, _)| *found == cell).count();
             assert_eq!([of_cell(0), of_cell(1), of_cell(2)], [14, 2, 10]);
             let start = if by_cells { [(1, 1), (1, 2), (0, 1)] } else { [(1, 1), (0, 1), (2, 1)] };
@@ -284,7 +284,7 @@ mod tests {
         cells[1] = Progress { fewer: Some(3), done: BTreeSet::from([1, 7]), ..Progress::default() };
         let mut schedule = Schedule::new(cells, &order, false, repeats, None, Only::Missing);
         assert_eq!(schedule.certain(), 22);
-        let runs = carry_out(&mut schedule, noisy);
+        let runs = run_all(&mut schedule, noisy);
         let of_cell: Vec<u32> = runs.iter().filter(|run| run.0 == 1).map(|run| run.1).collect();
         assert_eq!(of_cell, [2, 3]);
         assert!(schedule.is_precise());
@@ -296,7 +296,7 @@ mod tests {
         cells[2].failed = BTreeSet::from([1]);
         cells[0].failed = BTreeSet::from([1, 2]);
         let mut schedule = Schedule::new(cells, &order, false, fixed(3), None, Only::Failed);
-        assert_eq!(carry_out(&mut schedule, |_, _| 1.0), [(0, 1), (2, 1), (0, 2)]);
+        assert_eq!(run_all(&mut schedule, |_, _| 1.0), [(0, 1), (2, 1), (0, 2)]);
     }
 
     #[test]

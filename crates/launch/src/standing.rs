@@ -9,7 +9,7 @@ use assay_store::{Store, StoreError};
 
 use crate::schedule::Progress;
 
-/// Writes the plan down if it is not the one in force: new cells and cells that are no longer planned.
+/// Writes the plan down if it is not the one in effect: new cells and cells that are no longer planned.
 pub fn put_in_force(plan: &Plan, store: &mut Store, secrets: &Secrets) -> Result<(), StoreError> {
     let text = secrets.mask(&plan.text);
     let state = store.state();

@@ -1,4 +1,4 @@
-//! Watches one run: keeps its output, reads it as it comes, follows the files it writes its log to, and tells how far
+//! Watches one run: keeps its output, reads it as it comes, follows the files it writes its log to, and shows how far
 //! the run has come.
 
 use std::collections::VecDeque;
@@ -16,7 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::process::{Stop, Watch};
 use crate::worker::{Job, Message};
 
-/// How often it is told how far a run has come.
+/// How often it is stated how far a run has come.
 const TELL: Duration = Duration::from_millis(250);
 /// How often followed files are looked at.
 const LOOK: Duration = Duration::from_millis(200);
@@ -38,7 +38,7 @@ const INTERVALS: [&str; 5] = ["log_every", "log_steps", "log_interval", "logging
 pub struct Watcher<'a> {
     job: &'a Job,
     interrupt: &'a Interrupt,
-    tell: &'a mut dyn FnMut(Message),
+    show: &'a mut dyn FnMut(Message),
     began: SystemTime,
     capture: Capture,
     /// Output that is kept and not read yet, in the order it came.
@@ -47,7 +47,7 @@ pub struct Watcher<'a> {
     reading: Reading,
     followed: Vec<Followed>,
     tail: Vec<u8>,
-    told: Instant,
+    stated: Instant,
     /// Whether output came since then.
     untold: bool,
     looked: Instant,
@@ -82,11 +82,11 @@ pub struct Seen {
 
 impl<'a> Watcher<'a> {
     /// Starts to watch a run that is about to begin.
-    pub fn new(job: &'a Job, interrupt: &'a Interrupt, tell: &'a mut dyn FnMut(Message)) -> Watcher<'a> {
+    pub fn new(job: &'a Job, interrupt: &'a Interrupt, show: &'a mut dyn FnMut(Message)) -> Watcher<'a> {
         let mut watcher = Watcher {
             job,
             interrupt,
-            tell,
+            show,
             began: SystemTime::now(),
             capture: Capture::new(&job.directory, job.permissions),
             unread: VecDeque::new(),
@@ -94,7 +94,7 @@ impl<'a> Watcher<'a> {
             reading: Reading::new(&job.reader.readers),
             followed: Vec::new(),
             tail: Vec::new(),
-            told: Instant::now(),
+            stated: Instant::now(),
             untold: false,
             looked: Instant::now(),
             first_metric_s: None,
@@ -128,9 +128,9 @@ impl<'a> Watcher<'a> {
         Ok(Seen { findings, stdout_bytes, stderr_bytes, first_output_s, first_metric_s, tail })
     }
 
-    /// Takes note of what came and tells of it, but not too often.
+    /// Takes note of what came and describes it, but not too often.
     fn heed(&mut self, at_s: f64) {
-        let due = self.told.elapsed() >= TELL;
+        let due = self.stated.elapsed() >= TELL;
         if !due && self.first_metric_s.is_some() {
             return;
         }
@@ -144,8 +144,8 @@ impl<'a> Watcher<'a> {
         }
         if due {
             let first_metric_in_s = self.first_metric_in(&progress);
-            (self.tell)(Message::Progress { progress: Box::new(progress), first_metric_in_s });
-            self.told = Instant::now();
+            (self.show)(Message::Progress { progress: Box::new(progress), first_metric_in_s });
+            self.stated = Instant::now();
             self.untold = false;
         }
     }
@@ -199,7 +199,7 @@ impl<'a> Watcher<'a> {
 
 impl Watch for Watcher<'_> {
     fn started(&mut self, pid: u32) {
-        (self.tell)(Message::Started { pid });
+        (self.show)(Message::Started { pid });
     }
 
     fn output(&mut self, stream: Stream, at_s: f64, bytes: &[u8]) -> io::Result<()> {

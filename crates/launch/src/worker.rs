@@ -26,7 +26,7 @@ use crate::{orphan, replay, script, steps};
 pub struct Reader {
     /// Who reads the output: the user's patterns and the dialects.
     pub readers: Readers,
-    /// What to tell the user when an error text shows up.
+    /// The hint for the user when an error text shows up.
     pub hints: Vec<ErrorHint>,
 }
 
@@ -62,7 +62,7 @@ pub struct Job {
     pub reader: Arc<Reader>,
 }
 
-/// What a worker tells while a run goes on.
+/// What a worker shows while a run goes on.
 pub enum Message {
     /// The process exists.
     Started {
@@ -75,7 +75,7 @@ pub enum Message {
     Progress {
         /// How far.
         progress: Box<Progress>,
-        /// Seconds to the first metric, where that can be told from the steps so far.
+        /// Seconds to the first metric, where that can be stated from the steps so far.
         first_metric_in_s: Option<f64>,
     },
 }
@@ -94,7 +94,7 @@ pub struct WorkError {
 /// run would cost more than making it again; its observations are in the journal, which always is synced.
 const SYNCED_FROM_S: f64 = 0.02;
 /// Makes one run.
-pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> Result<RunResult, WorkError> {
+pub fn work(job: &Job, interrupt: &Interrupt, show: &mut dyn FnMut(Message)) -> Result<RunResult, WorkError> {
     let script = match prepare(job) {
         Ok(script) => script,
         Err(error) if error.source.kind() == io::ErrorKind::AlreadyExists => {
@@ -110,7 +110,7 @@ pub fn work(job: &Job, interrupt: &Interrupt, tell: &mut dyn FnMut(Message)) -> 
     let lost = |source| WorkError { path: job.directory.join("stdout.log").display().to_string(), source };
     let started_at = now();
     let cpu_before = CpuTimes::now();
-    let mut watcher = Watcher::new(job, interrupt, tell);
+    let mut watcher = Watcher::new(job, interrupt, show);
     let recording = job.invocation.recording.as_ref();
     let ended = match recording {
         Some(recording) => replay::play(recording, job.write_sample, job.invocation.timeout, &mut watcher),
@@ -213,29 +213,29 @@ pub(crate) fn spec(job: &Job, script: &Path) -> Spec {
     }
 }
 
-/// How a run ended, by its process and by what its output tells. Exit codes are believed: output never turns a bad end
+/// How a run ended, by its process and by what its output shows. Exit codes are believed: output never turns a bad end
 /// into a good one, except that a script that ends badly because its own bound was missed still has valid numbers. Where
-/// both tell of a bad end, what the output says tells more than a number. A replayed run has no exit code.
-pub(crate) fn concluded(own: Status, told: Option<&Status>) -> Status {
-    match (&own, told) {
+/// both describe a bad end, what the output says shows more than a number. A replayed run has no exit code.
+pub(crate) fn concluded(own: Status, stated: Option<&Status>) -> Status {
+    match (&own, stated) {
         (
             Status::Failed { failure: Failure::Exit { .. } },
             Some(
-                told @ (Status::GateFailed { .. }
+                stated @ (Status::GateFailed { .. }
                 | Status::DoesNotFit { .. }
                 | Status::Failed { failure: Failure::Reported { .. } }),
             ),
-        ) => told.clone(),
-        (Status::Unknown, Some(told)) => told.clone(),
+        ) => stated.clone(),
+        (Status::Unknown, Some(stated)) => stated.clone(),
         _ => own,
     }
 }
 
-/// What to tell where a run ended well and its output says that it did not.
-pub(crate) fn contradiction(status: &Status, told: Option<&Status>) -> Option<String> {
-    let told = told.filter(|told| !told.is_usable() && **told != Status::Truncated)?;
+/// What to show where a run ended well and its output says that it did not.
+pub(crate) fn contradiction(status: &Status, stated: Option<&Status>) -> Option<String> {
+    let stated = stated.filter(|stated| !stated.is_usable() && **stated != Status::Truncated)?;
     (*status == Status::Succeeded).then(|| {
-        format!("the exit code is 0, but the output says: {told}; look at it before using the numbers")
+        format!("the exit code is 0, but the output says: {stated}; look at it before using the numbers")
     })
 }
 

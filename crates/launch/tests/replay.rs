@@ -67,12 +67,12 @@ struct Carried {
 }
 
 /// Plans a campaign in a directory and carries it out.
-fn carry_out(text: &str, directory: &Path) -> Carried {
-    carry_out_until(text, directory, &Interrupt::default(), &|| {})
+fn run_all(text: &str, directory: &Path) -> Carried {
+    run_all_until(text, directory, &Interrupt::default(), &|| {})
 }
 
 /// The same, with something to do whenever a run starts.
-fn carry_out_until(text: &str, directory: &Path, interrupt: &Interrupt, started: &dyn Fn()) -> Carried {
+fn run_all_until(text: &str, directory: &Path, interrupt: &Interrupt, started: &dyn Fn()) -> Carried {
     let campaign = Campaign::parse("c.toml", text, directory, &registry()).unwrap();
     let plan = campaign.plan(&Context::default()).unwrap();
     let columns = plan.layout.columns.clone();
@@ -125,7 +125,7 @@ fn campaign(rest: &str) -> String {
 fn a_log_is_played_in_full_and_marked_as_such() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("job.log"), LOG).unwrap();
-    let carried = carry_out(&campaign(""), directory.path());
+    let carried = run_all(&campaign(""), directory.path());
     let [result] = carried.results.as_slice() else { panic!("one run, not {}", carried.results.len()) };
     assert!(result.status.is_usable(), "{}", result.status);
     assert!(carried.took < Duration::from_secs(600), "{:?}", carried.took);
@@ -147,7 +147,7 @@ fn a_log_is_played_in_full_and_marked_as_such() {
 fn the_clock_of_the_log_decides_when_lines_come() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("job.log"), LOG).unwrap();
-    let carried = carry_out(&campaign("speed = 18000\n"), directory.path());
+    let carried = run_all(&campaign("speed = 18000\n"), directory.path());
     assert!(carried.took >= Duration::from_millis(200), "{:?}", carried.took);
     assert!(carried.took < Duration::from_secs(600), "{:?}", carried.took);
     assert_eq!(carried.results[0].replayed.as_ref().unwrap().speed, Speed::Times(18_000.0));
@@ -161,7 +161,7 @@ fn a_timeout_counts_by_the_clock_of_the_log() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("job.log"), LOG).unwrap();
     let text = campaign("speed = 18000\n[run]\ntimeout = '1 h'\n");
-    let carried = carry_out(&text, directory.path());
+    let carried = run_all(&text, directory.path());
     assert_eq!(carried.results[0].status, Status::TimedOut { after_s: 3600.0 });
     let rate = carried.results[0].observations.iter().find(|found| found.metric == "rate").unwrap();
     assert_eq!(rate.value, 20.0);
@@ -172,7 +172,7 @@ fn playing_can_be_interrupted_while_it_waits() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("job.log"), LOG).unwrap();
     let interrupt = Interrupt::default();
-    let carried = carry_out_until(&campaign("speed = 1\n"), directory.path(), &interrupt, &|| {
+    let carried = run_all_until(&campaign("speed = 1\n"), directory.path(), &interrupt, &|| {
         let later = interrupt.clone();
         std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(200));
@@ -189,7 +189,7 @@ fn repeats_of_a_sample_differ_and_the_same_campaign_gives_the_same_again() {
     let text = "name = 'sampled'\n[repeats]\nat_least = 3\n[order]\nseed = 5\n[replay]\nsample = 'metrics'\n";
     let logs = || {
         let directory = tempfile::tempdir().unwrap();
-        let carried = carry_out(text, directory.path());
+        let carried = run_all(text, directory.path());
         assert!(carried.results.iter().all(|result| result.replayed.as_ref().unwrap().generated));
         let texts = find_all(&carried.record, "stdout.log");
         texts.iter().map(|path| std::fs::read(path).unwrap()).collect::<BTreeSet<_>>()
@@ -204,7 +204,7 @@ fn cells_with_fewer_repeats_miss_nothing_and_are_marked() {
     let directory = tempfile::tempdir().unwrap();
     let text = "name = 'sampled'\n[vary]\nsize = ['small', 'large']\n[workload]\ncommand = 'echo rate={size}'\n[[repeats.fewer]]\nwhere = \"size == 'large'\"\nat_least = 2\n[repeats]\nat_least = 3\n";
     let counted = |text: &str| {
-        let carried = carry_out(text, directory.path());
+        let carried = run_all(text, directory.path());
         let index = Record::open(&carried.record).unwrap().index().unwrap();
         let plan = index.summary().unwrap().plan;
         let evidence = gather(&index, "sampled", plan.as_ref(), assay_model::metric::WALL).unwrap();
@@ -233,14 +233,14 @@ fn a_log_that_is_gone_fails_its_run_and_says_why() {
     let record = directory.path().join("record");
     std::fs::create_dir_all(&record).unwrap();
     let mut store = Store::open_or_create(&record, &identity).unwrap();
-    let mut told = String::new();
+    let mut stated = String::new();
     execute(&plan, &mut store, &options(&plan, Interrupt::default()), &mut |event| {
         if let Event::Finished { result, .. } = event {
-            told = result.status.to_string();
+            stated = result.status.to_string();
         }
     })
     .unwrap();
-    assert!(told.starts_with("failed to start: job.log: "), "{told}");
+    assert!(stated.starts_with("failed to start: job.log: "), "{stated}");
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn a_job_that_writes_elsewhere_is_followed() {
     let text = format!(
         "name = 'followed'\n[workload]\ncommand = '{command}'\n[repeats]\nat_least = 1\n[read]\nfollow = 'named.log'\n"
     );
-    let carried = carry_out(&text, directory.path());
+    let carried = run_all(&text, directory.path());
     let value = |metric: &str| {
         let found = carried.results[0].observations.iter().find(|found| found.metric == metric).unwrap();
         let source = found.source.as_ref().unwrap();
@@ -276,7 +276,7 @@ fn the_campaigns_of_the_accelerators_give_every_number_of_their_tables() {
         // This room knows no built-in workloads. Without one, a campaign is replayed, as by `--on replay`.
         let text = std::fs::read_to_string(&file).unwrap().replace("[workload]\nkind = \"mnist\"\n", "");
         let directory = tempfile::tempdir().unwrap();
-        let carried = carry_out(&text, directory.path());
+        let carried = run_all(&text, directory.path());
         assert!(!carried.columns.is_empty() && carried.results.len() >= 5, "{}", file.display());
         for result in &carried.results {
             assert!(result.status.is_usable(), "{}: {}", file.display(), result.status);

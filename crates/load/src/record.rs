@@ -211,7 +211,7 @@ pub struct Health {
     /// Requests that were sent, retries included.
     pub requests: u64,
     /// Requests that met a connection which the server had given up, and were sent once more on another.
-    pub sent_anew: u64,
+    pub sent_again: u64,
     /// Events that arrived in streams.
     pub events: u64,
     /// Events that share their time stamp with an earlier one.

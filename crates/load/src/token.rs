@@ -1,4 +1,4 @@
-//! Where the bearer token of an endpoint comes from. A token is read anew when it is old or when the server no longer takes
+//! Where the bearer token of an endpoint comes from. A token is read again when it is old or when the server no longer takes
 //! it. It is never logged and never stored: the types that hold one do not show it.
 
 use std::fmt;

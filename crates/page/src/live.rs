@@ -1,5 +1,5 @@
 //! A record while it runs, as server-sent events. The journal is what the terminal's progress is made from too: when it
-//! grows, the readers get the record's answer anew.
+//! grows, the readers get the record's answer again.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

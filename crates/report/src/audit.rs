@@ -130,7 +130,7 @@ fn read_counts(document: &Document) -> String {
     parts.join(", ")
 }
 
-/// The kind of a finding in words: `setting not in force`.
+/// The kind of a finding in words: `setting not in effect`.
 fn class_words(class: Class) -> String {
     let mut words = String::new();
     for letter in format!("{class:?}").chars() {

@@ -25,10 +25,10 @@ pub use settings::{Compared, compared, effective};
 
 /// So few runs get a screen of their own.
 const FEW_RUNS: usize = 2;
-/// Of more runs than these, phases and series are told in a line each.
+/// Of more runs than these, phases and series are stated in a line each.
 const MANY_RUNS: usize = 6;
 
-/// How much is told of a run below the table of runs.
+/// How much is described a run below the table of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Detail {
     /// In lines.
@@ -82,7 +82,7 @@ fn heading(document: &Document) -> Block {
         .filter(|(count, _)| *count > 0)
         .map(|(count, thing)| counted(*count as u64, thing))
         .collect();
-    let found = if parts.is_empty() { "nothing that tells of a run".to_owned() } else { parts.join(", ") };
+    let found = if parts.is_empty() { "nothing that looks like a run".to_owned() } else { parts.join(", ") };
     let lines = counted(document.lines, "line");
     Block::labelled(
         0,

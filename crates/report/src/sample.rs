@@ -260,7 +260,7 @@ pub fn audit() -> Audit {
             finding(
                 Class::SettingNotApplied,
                 Level::Contradicted,
-                "50 epochs were declared, 10 were run; batch size 16 was declared, 8 was in force",
+                "50 epochs were declared, 10 were run; batch size 16 was declared, 8 was in effect",
                 &["progress bar: 10/10", "60000 / (50 × 150) = 8"],
                 &[154, 163, 164, 156, 170],
                 "pass the values on the command line: `--epochs 50`, and look for them in the first lines of the log",
@@ -279,7 +279,7 @@ pub fn audit() -> Audit {
             finding(
                 Class::TokenCount,
                 Level::NotChecked,
-                "which tokens the 326 are cannot be told: answers have 37–179 characters",
+                "which tokens the 326 are cannot be stated: answers have 37–179 characters",
                 &[],
                 &[301],
                 "keep prompt, completion and reasoning tokens of each request",

@@ -79,7 +79,7 @@ fn waiting(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
     let whole = whole_seconds(&run.log).context("a generated log has no clock")?;
     let (samples, seconds) = (run.samples, run.seconds);
     let verdict = scene.random.pick(["That is the speed of the machine.", "So much for this batch size."]);
-    let told = scene.say(
+    let stated = scene.say(
         format!(
             "Training on {samples:.0} samples took {seconds:.1} s, that is {:.1} samples/s. The whole job took \
              {whole:.0} s, most of them in the queue, and they are not in that rate.",
@@ -90,7 +90,7 @@ fn waiting(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
             samples / whole
         ),
     );
-    Ok(vec![Block::Text(format!("One run with a batch size of {batch}.")), Block::Output(run.log), told])
+    Ok(vec![Block::Text(format!("One run with a batch size of {batch}.")), Block::Output(run.log), stated])
 }
 
 /// Seconds from the first time stamp of a log to the last: the time that somebody with a watch would give.
@@ -118,9 +118,9 @@ fn failing(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
     }
     let words =
         scene.random.pick(["The run was successful", "The run completed", "The benchmark went through"]);
-    let told =
+    let stated =
         format!("{words}: a rate of {:.2} samples/s over the loop, with a batch size of {batch}.", run.rate);
-    Ok(vec![Block::Output(run.log), Block::Text(told)])
+    Ok(vec![Block::Output(run.log), Block::Text(stated)])
 }
 
 /// Two batch sizes, three runs of each: the larger has the higher rate and reaches the same loss later.
@@ -161,7 +161,7 @@ fn resolution(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
     let other = own + quanta / 128.0;
     let second = replace_last(&second.log, ", Loss=", &fixed(other, 5))?;
     let claim = scene.random.pick(["is the better one", "learns better", "converges to a lower loss"]);
-    let told = scene.say(
+    let stated = scene.say(
         format!(
             "Losses come in steps of 1/128, and {own:.5} and {other:.5} are {quanta:.0} of them apart: no difference \
              can be read from that."
@@ -175,7 +175,7 @@ fn resolution(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
         Block::Output(first.log),
         text("The second:"),
         Block::Output(second),
-        told,
+        stated,
     ])
 }
 

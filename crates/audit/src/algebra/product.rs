@@ -71,7 +71,7 @@ fn search(
     let cells: Vec<Vec<Option<Interval>>> =
         columns.iter().map(|column| rows.iter().map(|row| positive(*row, *column)).collect()).collect();
     let mut combinations = combinations(columns.len());
-    // A handful of rows does not tell a law of four columns from chance.
+    // A handful of rows does not show a law of four columns from chance.
     combinations.retain(|terms| terms.len() < 4 || rows.len() >= LEAST_ROWS_OF_FOUR);
     let tries = |terms: &[(usize, i32)]| {
         combinations.iter().filter(|other| (other.len() < 4) == (terms.len() < 4)).count() as f64

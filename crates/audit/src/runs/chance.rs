@@ -84,7 +84,7 @@ fn finding(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
     })
 }
 
-/// How many classes the answers are among, where the evidence tells: by a setting of the run or of another one of the
+/// How many classes the answers are among, where the evidence shows: by a setting of the run or of another one of the
 /// platform in the same document, or by the name of a data set.
 fn classes(facts: &Facts<'_>, run: &Run<'_>) -> Option<f64> {
     let own = run.number(names::setting::CLASSES);

@@ -33,7 +33,7 @@ fn finding(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
     }
     seen.extend(cells(document));
     let (what, _) = seen.first()?;
-    let told = document.statements.iter().any(|statement| {
+    let stated = document.statements.iter().any(|statement| {
         let text = statement.text.to_lowercase();
         ["diverge", "nan", "not a number", "blew up", "blows up"].iter().any(|word| {
             text.split(|c: char| !c.is_alphanumeric() && c != ' ').any(|part| {
@@ -44,11 +44,11 @@ fn finding(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
     Some(Finding {
         class: Class::Divergence,
         operands: Vec::new(),
-        level: if told { Level::Supported } else { Level::Doubtful },
+        level: if stated { Level::Supported } else { Level::Doubtful },
         summary: format!("Training diverged: {what}."),
         arithmetic: seen.iter().skip(1).take(7).map(|(what, _)| what.clone()).collect(),
         sources: seen.into_iter().take(8).map(|(_, source)| source).collect(),
-        advice: if told {
+        advice: if stated {
             String::new()
         } else {
             "Lower the learning rate or check the data; other numbers of such a run say nothing about learning.".to_owned()
@@ -56,7 +56,7 @@ fn finding(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
     })
 }
 
-/// Whether words of a log tell of a value that is no number.
+/// Whether words of a log describe a value that is no number.
 fn is_not_a_number(text: &str) -> bool {
     let lower = text.to_lowercase();
     lower.contains("not a number")

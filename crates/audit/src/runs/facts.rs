@@ -1,4 +1,4 @@
-//! What all checks look at: the documents, their runs with the settings that were really in force, and which runs
+//! What all checks look at: the documents, their runs with the settings that were really in effect, and which runs
 //! did the same thing.
 
 use std::collections::BTreeMap;
@@ -26,13 +26,13 @@ pub(super) struct Facts<'a> {
     pub(super) groups: Vec<RepeatGroup>,
 }
 
-/// A run with what was really in force.
+/// A run with what was really in effect.
 pub(super) struct Run<'a> {
     /// The document it stands in.
     pub(super) document: &'a Document,
     /// The run as it was read.
     pub(super) read: &'a ReadRun,
-    /// Settings in force: observed before declared, without declared ones that the evidence makes doubtful.
+    /// Settings in effect: observed before declared, without declared ones that the evidence makes doubtful.
     pub(super) effective: BTreeMap<&'a str, &'a Value>,
     /// Declared settings that the run's own evidence contradicts.
     pub(super) disproved: Vec<Disproved<'a>>,
@@ -101,17 +101,17 @@ impl<'a> Run<'a> {
         self.read.platform.as_deref()
     }
 
-    /// The value of a setting in force.
+    /// The value of a setting in effect.
     pub(super) fn setting(&self, name: &str) -> Option<&'a Value> {
         self.effective.get(name).copied()
     }
 
-    /// The value of a setting in force, where it is a number.
+    /// The value of a setting in effect, where it is a number.
     pub(super) fn number(&self, name: &str) -> Option<f64> {
         self.setting(name).and_then(Value::number)
     }
 
-    /// Whether a setting is in force that is switched on.
+    /// Whether a setting is in effect that is switched on.
     pub(super) fn is_on(&self, name: &str) -> bool {
         match self.setting(name) {
             Some(Value::Switch(state)) => *state,
@@ -154,7 +154,7 @@ impl<'a> Run<'a> {
         self.observations(metric).into_iter().map(|observation| observation.value).collect()
     }
 
-    /// How much was done, as near as it can be told: counted, or else the rate times the seconds.
+    /// How much was done, as near as is known: counted, or else the rate times the seconds.
     pub(super) fn rough_work(&self) -> Option<f64> {
         let product = || Some(self.value(names::SAMPLES_PER_S_LOOP)? * self.value(names::DURATION_LOOP)?);
         self.work().or_else(product).filter(|work| work.is_finite() && *work > 0.0)
@@ -234,7 +234,7 @@ impl<'a> Run<'a> {
         same::identifies(name) || self.is_row() && same::is_own(name) && is_column()
     }
 
-    /// A few words that tell the run from another one: the settings in force in which they differ.
+    /// A few words that distinguish the run from another one: the settings in effect in which they differ.
     pub(super) fn label_against(&self, other: &Run<'_>) -> String {
         let differing: Vec<String> = self
             .effective
@@ -247,7 +247,7 @@ impl<'a> Run<'a> {
         if differing.is_empty() { self.label() } else { differing.join(", ") }
     }
 
-    /// A few words that tell the run from others: its settings in force.
+    /// A few words that distinguish the run from others: its settings in effect.
     pub(super) fn label(&self) -> String {
         let parts: Vec<String> = self
             .effective

@@ -1,4 +1,4 @@
-//! Runs whose status and numbers tell different stories.
+//! Runs whose status and numbers disagree.
 
 use assay_model::{Document, Source, Status};
 
@@ -115,14 +115,14 @@ fn broken(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
     let first = runs.first()?;
     let result = results(first).next()?;
     let reported = runs.iter().find_map(|run| reported(facts, run));
-    let told = document.statements.iter().any(|statement| {
+    let stated = document.statements.iter().any(|statement| {
         let text = statement.text.to_lowercase();
         claims::concerns(document, statement, first.platform())
             && ["fail", "abort", "crash", "cancel", "killed", "timed out", "did not finish", "error"]
                 .iter()
                 .any(|word| text.contains(word))
     });
-    let level = match (&reported, told) {
+    let level = match (&reported, stated) {
         (Some(_), false) => Level::Contradicted,
         (None, true) => Level::Supported,
         _ => Level::Doubtful,

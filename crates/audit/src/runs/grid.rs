@@ -5,10 +5,10 @@ use assay_model::{Document, ReadRun, Role, Source, Table, TableCell, Unit, names
 
 use super::written::{self, Range};
 
-/// One thing that a table tells of.
+/// One thing that a table describes.
 #[derive(Debug)]
 pub(super) struct Entry<'a> {
-    /// What tells it from the others: the text of its label and setting cells.
+    /// What distinguishes it from the others: the text of its label and setting cells.
     pub label: String,
     /// Its numbers.
     pub fields: Vec<Field<'a>>,
@@ -52,7 +52,7 @@ impl<'a> Field<'a> {
     }
 
     /// What its number stands for in its base unit, and that unit, by the cell or else by the header: a column that no
-    /// name fits still tells `MB/s` or `Seconds`.
+    /// name fits still shows `MB/s` or `Seconds`.
     pub fn measured(&self) -> Option<(Range, Unit)> {
         let range = self.range()?;
         match &self.cell.unit {
@@ -148,7 +148,7 @@ pub(super) fn systems(table: &Table) -> Vec<usize> {
     table.columns.iter().enumerate().filter_map(is_system).collect()
 }
 
-/// The unit that a header tells, in brackets or by being one, with the factor to the base unit. Only times, data and
+/// The unit that a header shows, in brackets or by being one, with the factor to the base unit. Only times, data and
 /// rates, since any word may count things.
 fn header_unit(header: &str) -> Option<(Unit, f64)> {
     let bracketed = header.rsplit_once(['(', '[']).map(|(_, rest)| rest.trim_end_matches([')', ']', ' ']));

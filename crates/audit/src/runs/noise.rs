@@ -27,8 +27,8 @@ pub(super) struct Noise {
 const LOOP: [&str; 4] =
     [names::DURATION_LOOP, names::DURATION_REPORTED, names::SAMPLES_PER_S, names::SAMPLES_PER_S_LOOP];
 
-/// Whether repeats of one metric tell the spread of another.
-fn tells(repeated: &str, metric: &str) -> bool {
+/// Whether repeats of one metric show the spread of another.
+fn shows(repeated: &str, metric: &str) -> bool {
     repeated == metric || (LOOP.contains(&repeated) && LOOP.contains(&metric))
 }
 
@@ -47,9 +47,9 @@ pub(super) fn of(
         .filter(|same| same.platform.as_deref() == platform)
         .filter(|same| platform.is_some() || is_in(facts, same, document))
         .flat_map(|same| &same.metrics)
-        .filter(|repeated| tells(repeated.metric, metric))
+        .filter(|repeated| shows(repeated.metric, metric))
         .collect();
-    // Each run counts once, also where two metrics tell of its loop.
+    // Each run counts once, also where two metrics describe its loop.
     let exact = groups.iter().any(|repeated| repeated.metric == metric);
     let chosen = groups.iter().filter(|repeated| !exact || repeated.metric == metric);
     let mut values = Vec::new();

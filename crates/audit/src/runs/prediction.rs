@@ -17,7 +17,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Finding> {
             claimed(facts, document)
                 .or_else(|| tabled(facts, document))
                 .or_else(|| mixed(document))
-                .or_else(|| told(facts, document))
+                .or_else(|| stated(facts, document))
         })
         .collect()
 }
@@ -211,7 +211,7 @@ fn mixed(document: &Document) -> Option<Finding> {
 }
 
 /// Predictions that nobody mistakes: what they are, and whether they ever change.
-fn told(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
+fn stated(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
     let predicted = predicted(facts, document);
     let first = predicted.first()?;
     let equal = predicted

@@ -90,8 +90,8 @@ mod tests {
         let findings = found(check, &[document("They all ran.")]);
         assert_eq!(findings.len(), 1);
         assert!(findings[0].summary.contains("+24.0 %"), "{}", findings[0].summary);
-        let told = found(check, &[document("The profiler makes it slower.")]);
-        assert_eq!(told[0].level, Level::Supported);
+        let stated = found(check, &[document("The profiler makes it slower.")]);
+        assert_eq!(stated[0].level, Level::Supported);
     }
 
     #[test]

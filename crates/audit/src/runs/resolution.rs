@@ -7,7 +7,7 @@ use super::grid::{self, Entry};
 use super::written::Range;
 use super::{Class, Finding, Level, claims, wording};
 
-/// Differences of up to so many steps of a metric are said to be too few to tell.
+/// Differences of up to this many steps of a metric are said to be too few to decide.
 const STEPS: f64 = 4.0;
 /// Values that it takes to see that a metric comes in steps.
 const VALUES: usize = 6;
@@ -67,7 +67,7 @@ fn by_digits(document: &Document, table: &Table) -> Vec<Finding> {
     findings
 }
 
-/// The finding, if the two best values of a column are too near to be told apart.
+/// The finding, if the two best values of a column are too close to distinguish.
 fn too_near(
     document: &Document,
     entries: &[Entry<'_>],

@@ -1,4 +1,4 @@
-//! Which runs did the same thing: same platform, same settings in force, same amount of work. Names, dates and seeds
+//! Which runs did the same thing: same platform, same settings in effect, same amount of work. Names, dates and seeds
 //! do not count, and what is not known of a run contradicts nothing.
 
 use std::collections::{BTreeMap, HashMap};
@@ -162,7 +162,7 @@ pub(super) fn find(runs: &[Run<'_>]) -> Vec<Same> {
                     group.push(identity);
                 }
             }
-            // What is known fits several groups, so that it cannot be told which one it belongs to.
+            // What is known fits several groups, so that it is unknown which one it belongs to.
             _ => {}
         }
     }
@@ -268,7 +268,7 @@ pub(super) fn is_own(name: &str) -> bool {
     !watching.contains(&name) && !numbers_repeats(name)
 }
 
-/// Whether nothing tells two runs apart and enough says that they are the same.
+/// Whether nothing distinguishes two runs and enough says that they are the same.
 fn do_the_same(one: &Identity<'_>, other: &Identity<'_>) -> bool {
     let near = std::ptr::eq(one.document, other.document);
     if one.platform != other.platform || (one.platform.is_none() && !near) {

@@ -39,7 +39,7 @@ struct Row {
     inner_header: String,
     /// Whether the throughput says that it is over the whole.
     named: bool,
-    /// Seconds of training and seconds in all, where the row tells.
+    /// Seconds of training and seconds in all, where the row shows.
     seconds: Option<(f64, f64, String)>,
     source: Source,
 }

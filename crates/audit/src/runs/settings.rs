@@ -39,7 +39,7 @@ fn contradicted(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
     });
     let example = first.disproved.first()?;
     let summary = format!(
-        "Settings that were declared were not in force in {}: {} {} was declared and {} ran{}.",
+        "Settings that were declared were not in effect in {}: {} {} was declared and {} ran{}.",
         counted(wrong.len(), "run"),
         spoken(&example.declared.name),
         example.declared.value,
@@ -56,7 +56,7 @@ fn contradicted(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
         arithmetic,
         sources,
         advice: "Pass the settings where the program reads them (often its command line overwrites constants in the \
-                 script), check the log for the value in force, and run again; until then these runs are repeats of \
+                 script), check the log for the value in effect, and run again; until then these runs are repeats of \
                  what really ran."
             .to_owned(),
     })
@@ -100,14 +100,14 @@ fn untold(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
         operands: Vec::new(),
         level: Level::NotChecked,
         summary: format!(
-            "It cannot be told whether the {} of {} took effect: there is no log, and no number shows it.",
+            "It is unknown whether the {} of {} took effect: there is no log, and no number shows it.",
             settings.join(" and "),
             counted(tables.len(), "table"),
         ),
         arithmetic: Vec::new(),
         sources: tables.iter().map(|(table, _)| document.source(table.span.first)).collect(),
         advice: format!(
-            "Keep the log of each run beside the table: its steps and progress bars show the {} in force.",
+            "Keep the log of each run beside the table: its steps and progress bars show the {} in effect.",
             spoken(setting)
         ),
     })

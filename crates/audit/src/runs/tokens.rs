@@ -102,7 +102,7 @@ fn longer_than_the_answers(document: &Document, table: &Table) -> Vec<Finding> {
     );
     arithmetic.truncate(8);
     sources.push(source);
-    let told = counted.iter().any(|(entry, _, _)| {
+    let stated = counted.iter().any(|(entry, _, _)| {
         entry.find(names::TOKENS_PROMPT, "").is_some() || entry.find(names::TOKENS_REASONING, "").is_some()
     });
     let mut findings = vec![Finding {
@@ -117,7 +117,7 @@ fn longer_than_the_answers(document: &Document, table: &Table) -> Vec<Finding> {
         sources: sources.clone(),
         advice: "Do not read the tokens per second as output tokens per second.".to_owned(),
     }];
-    if !told {
+    if !stated {
         findings.push(cannot_be_told(sources));
     }
     findings
@@ -130,7 +130,7 @@ fn cannot_be_told(sources: Vec<Source>) -> Finding {
         operands: Vec::new(),
         level: Level::NotChecked,
         summary:
-            "Whether prompt tokens, reasoning tokens or both are counted cannot be told from the document."
+            "Whether prompt tokens, reasoning tokens or both are counted cannot be determined from the document."
                 .to_owned(),
         arithmetic: Vec::new(),
         sources,

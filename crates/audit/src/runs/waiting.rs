@@ -17,17 +17,17 @@ const MATCH: f64 = 0.005;
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for document in facts.documents {
-        let mut told = Vec::new();
+        let mut found = Vec::new();
         for run in facts.logs_of(document) {
             let Some(shares) = shares(run) else { continue };
             let inside = stated(facts, document, run, &shares);
             if inside.is_empty() {
-                told.push((run, shares));
+                found.push((run, shares));
             } else {
                 findings.push(taken_for_work(run, &shares, inside));
             }
         }
-        findings.extend(information(&told));
+        findings.extend(information(&found));
     }
     findings
 }

@@ -221,8 +221,8 @@ fn losses(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
         ),
         _ => (Level::NotChecked, "with a fixed number of steps, samples grow with the tasks".to_owned()),
     };
-    let told = match level {
-        Level::NotChecked => "whether both saw the same number of samples cannot be told",
+    let stated = match level {
+        Level::NotChecked => "whether both saw the same number of samples is unknown",
         _ => "it also saw more samples, which lowers a loss by itself",
     };
     Some(Finding {
@@ -230,7 +230,7 @@ fn losses(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
         operands: Vec::new(),
         level,
         summary: format!(
-            "The lower loss with {} {name} ({} against {} with {}) is credited to the number of {name}; {told}.",
+            "The lower loss with {} {name} ({} against {} with {}) is credited to the number of {name}; {stated}.",
             plain(wide.1),
             plain(wide.2),
             plain(narrow.2),

@@ -1,4 +1,4 @@
-//! `tour`: one story of the field in under two minutes, told by small real campaigns that need nothing but this program.
+//! `tour`: one story of the field in under two minutes, stated by small real campaigns that need nothing but this program.
 //! It ends with one HTML report.
 
 use std::path::{Path, PathBuf};

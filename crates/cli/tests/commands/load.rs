@@ -33,8 +33,8 @@ impl Drop for Endpoint {
 
 fn json(place: &Bench, arguments: &[&str]) -> Value {
     let output = place.command(arguments).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}");
+    let stated = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stated}");
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -43,7 +43,7 @@ fn several_sizes_make_a_curve_with_intervals_and_a_page() {
     let place = Bench::new();
     let endpoint =
         Endpoint::start(&place, &["--ttft", "5ms", "--itl", "20ms", "--tokens", "3", "--slots", "2"]);
-    let told = place.run(&[
+    let stated = place.run(&[
         "load",
         &endpoint.url,
         "--streams",
@@ -59,9 +59,9 @@ fn several_sizes_make_a_curve_with_intervals_and_a_page() {
         "--export",
         "all.csv",
     ]);
-    assert!(told.starts_with("exit code 0"), "{told}");
+    assert!(stated.starts_with("exit code 0"), "{stated}");
     for part in ["1 stream ", "8 streams", "output_throughput", "ttft p50 [ms]", "confidence", "[12/12]"] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(stated.contains(part), "{part}: {stated}");
     }
     let page = place.read("curve.html");
     assert!(page.contains("<svg") && page.contains("Latency over throughput"), "{page}");
@@ -99,8 +99,8 @@ fn two_endpoints_end_in_a_verdict_with_the_interval_of_the_ratio() {
         ["load", &fast.url, &slow.url, "--rounds", "8", "--requests", "2", "--slo-ttft", "150ms", "--json"];
     // On a busy machine a load may be invalid, which shows in the exit code and leaves the others as they are.
     let output = place.command(&arguments).output().unwrap();
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let verdict = &told["verdicts"][0];
+    let stated: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let verdict = &stated["verdicts"][0];
     let text = verdict["verdict"].as_str().unwrap();
     assert!(text.contains("is slower than") && text.contains("e2e p50"), "{text}");
     let (low, high) =
@@ -118,18 +118,18 @@ fn a_second_load_never_replaces_the_first() {
     let place = Bench::new();
     let load = ["load", "--mock", "ttft=80ms,itl=0,tokens=2", "--requests", "3"];
     for number in 1..=2 {
-        let told = place.run(&load);
+        let stated = place.run(&load);
         assert!(
-            told.contains("exit code 0") && told.contains(&format!("record: records/load-{number}")),
-            "{told}"
+            stated.contains("exit code 0") && stated.contains(&format!("record: records/load-{number}")),
+            "{stated}"
         );
     }
     assert_eq!(place.count("records/load-1/runs", "requests.parquet"), 1);
-    let told = place.run(&["query", "select count(*) from run", "records/load-1"]);
-    assert!(told.contains("exit code 0") && told.contains('1'), "{told}");
+    let stated = place.run(&["query", "select count(*) from run", "records/load-1"]);
+    assert!(stated.contains("exit code 0") && stated.contains('1'), "{stated}");
     // A command that is refused leaves nothing behind.
-    let told = place.run(&["load", "http://127.0.0.1:9/v1", "--streams", "2", "--rate", "1"]);
-    assert!(told.contains("exit code 2") && told.contains("cannot be used together"), "{told}");
+    let stated = place.run(&["load", "http://127.0.0.1:9/v1", "--streams", "2", "--rate", "1"]);
+    assert!(stated.contains("exit code 2") && stated.contains("cannot be used together"), "{stated}");
     assert!(!place.path("records/load-3").exists());
 }
 
@@ -139,17 +139,17 @@ fn flags_of_other_clients_are_refused_with_ours() {
     for (flag, ours) in
         [("--concurrency", "--streams"), ("--request-rate", "--rate"), ("--num-prompts", "--requests")]
     {
-        let told = place.run(&["load", "http://127.0.0.1:9/v1", flag, "4"]);
-        assert!(told.contains("exit code 2") && told.contains(ours), "{told}");
+        let stated = place.run(&["load", "http://127.0.0.1:9/v1", flag, "4"]);
+        assert!(stated.contains("exit code 2") && stated.contains(ours), "{stated}");
     }
 }
 
 #[test]
 fn a_load_in_which_everything_failed_is_invalid() {
     let place = Bench::new();
-    let told = place.run(&["load", "--mock", "busy=1", "--requests", "4"]);
-    assert!(told.contains("exit code 6") && told.contains("result: invalid"), "{told}");
-    assert!(told.contains("no request succeeded") && told.contains("429"), "{told}");
+    let stated = place.run(&["load", "--mock", "busy=1", "--requests", "4"]);
+    assert!(stated.contains("exit code 6") && stated.contains("result: invalid"), "{stated}");
+    assert!(stated.contains("no request succeeded") && stated.contains("429"), "{stated}");
     let part = place.run(&[
         "load",
         "--mock",
@@ -213,8 +213,8 @@ fn secrets_reach_no_output() {
         assert!(!has("-canary"), "{}", path.display());
     }
     assert!(seen > 8, "{seen}");
-    let told = place.run(&["load", "http://me:sk-canary@127.0.0.1:9/v1"]);
-    assert!(told.contains("exit code 2") && !told.contains("canary"), "{told}");
+    let stated = place.run(&["load", "http://me:sk-canary@127.0.0.1:9/v1"]);
+    assert!(stated.contains("exit code 2") && !stated.contains("canary"), "{stated}");
 }
 
 #[test]
@@ -243,11 +243,11 @@ fn arguments_of_processes_have_no_secret() {
 fn the_model_is_read_from_the_endpoint() {
     let place = Bench::new();
     let endpoint = Endpoint::start(&place, &["--ttft", "40ms", "--itl", "0", "--tokens", "2"]);
-    let told = json(&place, &["load", &endpoint.url, "--requests", "2", "--json"]);
-    assert_eq!(told["endpoints"][0]["model"], "calibration", "{told}");
+    let stated = json(&place, &["load", &endpoint.url, "--requests", "2", "--json"]);
+    assert_eq!(stated["endpoints"][0]["model"], "calibration", "{stated}");
     assert!(
-        told["settings"]["requests"] == 2 && told["date"].is_string() && told["machine"].is_object(),
-        "{told}"
+        stated["settings"]["requests"] == 2 && stated["date"].is_string() && stated["machine"].is_object(),
+        "{stated}"
     );
 }
 
@@ -270,32 +270,34 @@ fn an_interrupted_load_keeps_what_was_measured_and_counts_the_rest_apart() {
 #[test]
 fn a_server_that_is_not_there_ends_the_load_at_once() {
     let place = Bench::new();
-    let told = place.run(&["load", "http://127.0.0.1:9/v1", "--requests", "100000", "--streams", "4"]);
-    assert!(told.contains("exit code 6") && told.contains("connection refused"), "{told}");
+    let stated = place.run(&["load", "http://127.0.0.1:9/v1", "--requests", "100000", "--streams", "4"]);
+    assert!(stated.contains("exit code 6") && stated.contains("connection refused"), "{stated}");
     assert!(
-        told.contains("is the server running") && told.contains("every warm-up request failed"),
-        "{told}"
+        stated.contains("is the server running") && stated.contains("every warm-up request failed"),
+        "{stated}"
     );
-    assert!(!told.contains("keep-alive") && !told.contains("threads"), "{told}");
+    assert!(!stated.contains("keep-alive") && !stated.contains("threads"), "{stated}");
 }
 
 #[test]
 fn a_load_of_an_earlier_version_is_still_readable() {
     let place = Bench::new();
-    let told =
+    let stated =
         place.run(&["load", "--mock", "ttft=1ms,itl=0,tokens=2", "--requests", "3", "--lines", "x.jsonl"]);
-    assert!(told.contains("exit code 0"), "{told}");
+    assert!(stated.contains("exit code 0"), "{stated}");
     // The spool of a run has the format of a `load.assay` by earlier versions.
     let settings = r#"{"version":"0.1.0","endpoints":[{"url":"http://old/v1","model":"m"}],"streams":1,"rate":null,"new_connections":false,"prompts":1,"seed":1}"#;
     std::fs::write(place.path("load.assay"), format!("assay load 1\n{settings}\n")).unwrap();
-    let told = place.run(&["show", "load.assay"]);
+    let stated = place.run(&["show", "load.assay"]);
     assert!(
-        told.contains("exit code 0") && told.contains("nothing was measured") && told.contains("killed"),
-        "{told}"
+        stated.contains("exit code 0")
+            && stated.contains("nothing was measured")
+            && stated.contains("killed"),
+        "{stated}"
     );
     std::fs::write(place.path("other.assay"), "something else").unwrap();
-    let told = place.run(&["show", "other.assay"]);
-    assert!(told.contains("exit code 2") && told.contains("not a record of a load"), "{told}");
+    let stated = place.run(&["show", "other.assay"]);
+    assert!(stated.contains("exit code 2") && stated.contains("not a record of a load"), "{stated}");
 }
 
 #[test]
@@ -346,8 +348,8 @@ fn a_capacity_that_is_not_reached_is_reported() {
     );
     assert_eq!(found["capacity"]["result"], "not_reached");
     assert_eq!(found["capacity"]["low"], 300.0);
-    let told = place.run(&["load", &endpoint.url, "--find-capacity"]);
-    assert!(told.contains("exit code 2") && told.contains("--slo-ttft"), "{told}");
+    let stated = place.run(&["load", &endpoint.url, "--find-capacity"]);
+    assert!(stated.contains("exit code 2") && stated.contains("--slo-ttft"), "{stated}");
 }
 
 #[test]
@@ -356,16 +358,19 @@ fn answers_are_scored_and_what_the_server_counts_is_shown() {
         Bench::new().file("asked.jsonl", "{\"prompt\": \"what?\", \"answers\": [\"no such word\"]}\n");
     // Long enough that a busy machine is not late by a large part of it.
     let endpoint = Endpoint::start(&place, &["--ttft", "80ms", "--itl", "0", "--tokens", "3"]);
-    let told = json(
+    let stated = json(
         &place,
         &["load", &endpoint.url, "--prompts", "asked.jsonl", "--requests", "4", "--warm-up", "0", "--json"],
     );
-    let result = &told["endpoints"][0];
+    let result = &stated["endpoints"][0];
     // Made-up words are no answer, but they are an answer that could be scored.
     assert_eq!((result["exact_match"].as_f64(), result["f1"].as_f64()), (Some(0.0), Some(0.0)), "{result}");
     assert_eq!(result["server_counters"]["assay_calibration_requests_total"], 4.0, "{result}");
-    let told = place.run(&["show", "records/load-1"]);
-    assert!(told.contains("answers: 0 of 4 match exactly") && told.contains("server counters"), "{told}");
+    let stated = place.run(&["show", "records/load-1"]);
+    assert!(
+        stated.contains("answers: 0 of 4 match exactly") && stated.contains("server counters"),
+        "{stated}"
+    );
 }
 
 #[test]
@@ -378,7 +383,7 @@ fn mistakes_are_reported_before_anything_is_sent() {
         (&["http://127.0.0.1:9/v1", "--duration", "60"][..], "60"),
         (&["http://127.0.0.1:9/v1", "--streams", "1,0"][..], "0"),
     ] {
-        let told = place.run(&[&["load"][..], arguments].concat());
-        assert!(told.contains("exit code 2") && told.contains(part), "{part}: {told}");
+        let stated = place.run(&[&["load"][..], arguments].concat());
+        assert!(stated.contains("exit code 2") && stated.contains(part), "{part}: {stated}");
     }
 }

@@ -24,8 +24,8 @@ fn a_trace_is_sent_as_it_is_or_refused_with_the_reason() {
     let table =
         "TIMESTAMP,ContextTokens,GeneratedTokens\n2024-05-10 00:00:00.5,30,4\n2024-05-10 00:00:00.7,50,5\n";
     let place = Bench::new().file("mooncake.jsonl", lines).file("azure.csv", table);
-    let told = place.run(&["load", "--mock", MOCK, "--trace", "mooncake.jsonl", "--export", "m.csv"]);
-    assert!(told.contains("2 sessions") && told.contains("shared blocks"), "{told}");
+    let stated = place.run(&["load", "--mock", MOCK, "--trace", "mooncake.jsonl", "--export", "m.csv"]);
+    assert!(stated.contains("2 sessions") && stated.contains("shared blocks"), "{stated}");
     let rows: Vec<BTreeMap<String, String>> = {
         let text = place.read("m.csv");
         let mut lines = text.lines().map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
@@ -46,15 +46,15 @@ fn a_trace_is_sent_as_it_is_or_refused_with_the_reason() {
         (column("conversation"), column("turn")),
         (strings(["0", "0", "1"]), strings(["0", "1", "0"]))
     );
-    let told = place.run(&["load", "--mock", MOCK, "--trace", "azure.csv", "--json"]);
-    assert!(told.contains("\"prompt\": 80"), "{told}");
+    let stated = place.run(&["load", "--mock", MOCK, "--trace", "azure.csv", "--json"]);
+    assert!(stated.contains("\"prompt\": 80"), "{stated}");
     for (arguments, part) in [
         (&["--trace", "azure.csv", "--prompt-tokens", "9"][..], "the trace has prompt lengths"),
         (&["--trace", "azure.csv", "--output-tokens", "9"][..], "the trace has output lengths"),
         (&["--trace", "azure.csv", "--turns", "3"][..], "`turns` and `trace`"),
     ] {
-        let told = place.run(&[&["load", "--mock", MOCK][..], arguments].concat());
-        assert!(told.contains(part), "{part}: {told}");
+        let stated = place.run(&[&["load", "--mock", MOCK][..], arguments].concat());
+        assert!(stated.contains(part), "{part}: {stated}");
     }
 }
 
@@ -65,10 +65,13 @@ fn strings<const N: usize>(texts: [&str; N]) -> Vec<String> {
 #[test]
 fn conversations_of_made_up_prompts_have_all_their_turns() {
     let place = Bench::new();
-    let told =
+    let stated =
         place.run(&["load", "--mock", MOCK, "--turns", "3", "--requests", "2", "--warm-up", "0", "--json"]);
     // -n counts conversations here, and the requests are those of all turns.
-    assert!(told.contains("\"requests\": 6") && told.contains("2 conversations of up to 3 turns"), "{told}");
+    assert!(
+        stated.contains("\"requests\": 6") && stated.contains("2 conversations of up to 3 turns"),
+        "{stated}"
+    );
 }
 
 /// Loads in the format of another client; every tenth stream is cut.
@@ -76,8 +79,8 @@ fn written(place: &Bench, client: &str, file: &str) {
     let mock = format!("{MOCK},cut=0.1");
     let arguments =
         ["load", "--mock", &mock, "--requests", "40", "--streams", "4", "--format", client, "--export", file];
-    let told = place.run(&arguments);
-    assert!(told.contains("exit code 3"), "{told}");
+    let stated = place.run(&arguments);
+    assert!(stated.contains("exit code 3"), "{stated}");
 }
 
 #[test]
@@ -107,8 +110,8 @@ fn the_file_of_vllm_has_its_keys_and_types() {
     assert!(file["itls"][0].is_array() && file["request_rate"] == "inf" && file["request_goodput"].is_null());
     let failed = file["errors"].as_array().unwrap().iter().filter(|error| **error != "").count() as u64;
     assert_eq!((file["failed"].as_u64(), file["completed"].as_u64()), (Some(failed), Some(40 - failed)));
-    let told = place.run(&["load", "--mock", MOCK, "--format", "vllm"]);
-    assert!(told.contains("exit code 2") && told.contains("--export"), "{told}");
+    let stated = place.run(&["load", "--mock", MOCK, "--format", "vllm"]);
+    assert!(stated.contains("exit code 2") && stated.contains("--export"), "{stated}");
 }
 
 #[test]

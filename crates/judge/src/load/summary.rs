@@ -225,7 +225,7 @@ impl Collector {
         Collector { summary, bounds }
     }
 
-    /// Takes a request. Latencies of failed requests would flatter or spoil those of the others: they are left out, and
+    /// Takes a request. Latencies of failed requests would distort those of the others: they are left out, and
     /// the success rate says how many.
     pub fn add(&mut self, request: &Request) {
         if request.warm_up {

@@ -61,7 +61,7 @@ pub struct Client {
     /// Requests that were sent.
     pub requests: u64,
     /// Requests that were sent once more because the server had closed their idle connection.
-    pub sent_anew: u64,
+    pub sent_again: u64,
     /// Connections that should have been enough; none if every request was to have its own.
     pub connections_expected: Option<u64>,
     /// The share of token events that have no time stamp of their own.
@@ -169,9 +169,9 @@ fn connections(client: &Client, summary: &Summary) -> Option<Reason> {
             "{} connections were opened for {} requests, where {expected} would do: connecting is part of the latencies{}",
             client.connections,
             client.requests,
-            match client.sent_anew {
+            match client.sent_again {
                 0 => String::new(),
-                count => format!("; {count} requests met a connection that the server had closed, and were sent anew"),
+                count => format!("; {count} requests met a connection that the server had closed, and were sent again"),
             }
         ),
         hint: "the server closes connections after an answer or while they are idle; see its keep-alive setting",

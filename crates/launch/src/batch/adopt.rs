@@ -17,7 +17,7 @@ use crate::worker::{Job, now};
 
 /// A submission younger than this may still be on its way, from a host whose processes are not seen here.
 const ON_ITS_WAY_S: f64 = 10.0;
-/// A submission that so many answers did not have did not go through.
+/// A submission that this many answers did not have did not go through.
 const UNFOUND: u32 = 2;
 
 /// How long submissions of a dead coordinator have to end.

@@ -7,7 +7,7 @@ use assay_model::platform::Limits;
 use super::host::Host;
 use super::time;
 
-/// The limits of a platform's partition, where its scheduler tells them; the error says why it does not.
+/// The limits of a platform's partition, where its scheduler shows them; the error says why it does not.
 pub fn probe(platform: &Platform) -> Option<Result<Limits, String>> {
     if platform.launcher != "slurm" {
         return None;

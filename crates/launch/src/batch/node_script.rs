@@ -29,7 +29,7 @@ job=${job:-${SLURM_JOB_ID:-${PBS_JOBID:-$ASSAY_JOB}}}
 # One job makes this run, even if two were submitted for it.
 ln -s "$job" claim 2>/dev/null || [ "$(readlink claim)" = "$job" ] || exit 0
 [ -e end ] && exit 0
-# The scheduler began the job anew: what the run left is kept aside.
+# The scheduler began the job again: what the run left is kept aside.
 if [ -e trace ]; then
     restart=1
     while ! mkdir "requeued-$restart" 2>/dev/null; do restart=$((restart + 1)); [ "$restart" -gt 1000 ] && exit 0; done

@@ -345,7 +345,7 @@ fn hint(over: &Over<'_>) -> Option<String> {
     let task = over.task?;
     if task.restarts > 0 {
         return Some(format!(
-            "the scheduler began the job anew {} times; earlier output is in requeued-*",
+            "the scheduler began the job again {} times; earlier output is in requeued-*",
             task.restarts
         ));
     }

@@ -105,7 +105,7 @@ impl RunLog {
         };
         let size = file.metadata()?.len();
         if size < offset {
-            // The scheduler began the job anew: what was read is of an attempt that does not count.
+            // The scheduler began the job again: what was read is of an attempt that does not count.
             *self = RunLog::new();
             return self.read(stream, directory, reader, most);
         }

@@ -89,7 +89,7 @@ pub struct TaskState {
     pub nodes: Option<u64>,
     /// Its CPUs.
     pub cpus: Option<u64>,
-    /// How often the scheduler began it anew.
+    /// How often the scheduler began it again.
     pub restarts: u32,
 }
 

@@ -222,7 +222,7 @@ fn or_default<'de, D: serde::Deserializer<'de>, T: Deserialize<'de> + Default>(
 }
 
 /// A string, borrowed unless it has escapes. Parts of a message (`[{"type": "text", "text": …}]`) are joined, and
-/// anything else is taken for nothing: no strange value may spoil the rest.
+/// anything else is taken for nothing: no strange value may affect the rest.
 pub(super) struct Text<'a>(Cow<'a, str>);
 
 impl Deref for Text<'_> {

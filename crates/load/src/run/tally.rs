@@ -68,7 +68,7 @@ pub(super) fn together(threads: Vec<Health>) -> Health {
         all.events += thread.events;
         all.merged += thread.merged;
         all.unstamped += thread.unstamped;
-        all.sent_anew += thread.sent_anew;
+        all.sent_again += thread.sent_again;
         all.reads += thread.reads;
     }
     all

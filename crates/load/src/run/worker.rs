@@ -270,7 +270,7 @@ impl<'a> Worker<'a> {
         let (endpoint, generation) = (slot.endpoint, slot.generation);
         if slot.was_used && is_unseen(&request, fault.as_ref()) {
             self.close(place);
-            return self.send_anew(request, at_ns);
+            return self.send_again(request, at_ns);
         }
         slot.was_used = true;
         if slot.connection.is_free() && !self.common.load.new_connections {
@@ -285,13 +285,13 @@ impl<'a> Worker<'a> {
 
     /// Sends a request once more that met a connection which the server had given up: nobody has seen it. Every such
     /// connection is lost to the pool, so this comes to an end.
-    fn send_anew(&mut self, request: Request, at_ns: i64) {
+    fn send_again(&mut self, request: Request, at_ns: i64) {
         let Request { job, flight, .. } = request;
         self.buffers.push(flight.end(None, at_ns).buffers);
         self.in_flight -= 1;
         self.common.live.in_flight.fetch_sub(1, Ordering::Relaxed);
         self.common.live.sent.fetch_sub(1, Ordering::Relaxed);
-        self.health.sent_anew += 1;
+        self.health.sent_again += 1;
         self.start(job);
     }
 

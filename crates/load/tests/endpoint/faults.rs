@@ -177,7 +177,7 @@ fn a_server_that_vanishes_ends_the_load_and_the_moment_is_known() {
 }
 
 #[test]
-fn a_token_that_expires_is_got_anew() {
+fn a_token_that_expires_is_got_again() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("asked");
     let bearers = vec!["first".to_owned(), "second".to_owned()];

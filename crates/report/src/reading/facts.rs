@@ -32,12 +32,12 @@ pub fn dialect(run: &ReadRun) -> String {
     clean(&names.join(", "))
 }
 
-/// What a run's clock lacks; nothing for a clock that tells all.
+/// What a run's clock lacks; nothing for a clock that shows all.
 pub fn clock(clock: ClockKind) -> Option<&'static str> {
     match clock {
         ClockKind::Absolute => None,
-        ClockKind::NoZone => Some("the clock tells no zone"),
-        ClockKind::NoDate => Some("the clock tells no date"),
+        ClockKind::NoZone => Some("the clock has no time zone"),
+        ClockKind::NoDate => Some("the clock has no date"),
         ClockKind::Mixed => Some("clocks of two zones are mixed"),
     }
 }

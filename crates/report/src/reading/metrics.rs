@@ -8,7 +8,7 @@ use crate::number::{fact, single};
 use crate::table::{Cell, Column, Table, Tone};
 use crate::words::{clean, together};
 
-/// Metrics that tell most of a run, the most telling first. Of metrics with the same first word, one is enough.
+/// The most important metrics of a run, the most important first. Of metrics with the same first word, one is enough.
 const TELLING: [&str; 20] = [
     names::ACCURACY,
     names::SAMPLES_PER_S_LOOP,
@@ -32,7 +32,7 @@ const TELLING: [&str; 20] = [
     names::DURATION_REPORTED,
 ];
 
-/// The metrics that say most of a run, at most so many, each of another kind.
+/// The metrics that say most of a run, at most this many, each of another kind.
 pub fn telling(run: &ReadRun, most: usize) -> Vec<&Observation> {
     let mut ranked: Vec<(usize, &Observation)> = run
         .observations
@@ -44,7 +44,7 @@ pub fn telling(run: &ReadRun, most: usize) -> Vec<&Observation> {
         })
         .collect();
     ranked.sort_by_key(|(rank, _)| *rank);
-    // Beside what tells most, the rest only takes room; where nothing does, the rest is better than nothing.
+    // Beside what shows most, the rest only takes room; where nothing does, the rest is better than nothing.
     if ranked.iter().any(|(rank, _)| *rank < TELLING.len()) {
         ranked.retain(|(_, observation)| {
             TELLING.contains(&observation.metric.as_str()) || observation.origin == Origin::Prediction
@@ -71,7 +71,7 @@ pub fn short(run: &ReadRun, most: usize) -> String {
         .map(|observation| {
             let value = together(&clean(&fact(&observation.unit, observation.value)));
             let mark = if observation.origin == Origin::Prediction { " (predicted)" } else { "" };
-            // A rate or a count tells by its unit what it is; a time or a bare number does not.
+            // A rate or a count shows by its unit what it is; a time or a bare number does not.
             let named = matches!(&observation.unit, Unit::PerSecond(_) | Unit::Count(_));
             let name = if named { String::new() } else { clean(&format!("{} ", observation.metric)) };
             format!("{name}{value}{mark}")

@@ -1,4 +1,4 @@
-//! Names for runs that stand side by side in a figure or a list: what tells them apart.
+//! Names for runs that stand side by side in a figure or a list: what distinguishes them.
 
 use std::collections::HashMap;
 

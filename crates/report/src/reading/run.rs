@@ -10,7 +10,7 @@ use crate::table::{Cell, Tone};
 const FEW_SERIES: usize = 2;
 
 /// What there is to say of a run beyond its row in the table; nothing in the short form for a run that the row
-/// tells in full.
+/// shows in full.
 pub fn blocks(run: &ReadRun, number: usize, detail: Detail, width: usize) -> Vec<Block> {
     let full = detail == Detail::Full;
     let mut inside = status(run, full);
@@ -67,13 +67,13 @@ fn heading(run: &ReadRun, number: usize) -> Block {
 
 /// How the run ended, where that is more than a word or everything is asked for.
 fn status(run: &ReadRun, full: bool) -> Vec<Block> {
-    let told = !matches!(run.status, Status::Succeeded | Status::Unknown);
+    let stated = !matches!(run.status, Status::Succeeded | Status::Unknown);
     let clock = run.clock.and_then(facts::clock).filter(|_| full);
-    if !told && !full {
+    if !stated && !full {
         return Vec::new();
     }
     let mut pieces = vec![match run.status {
-        Status::Unknown => Cell::toned("how it ended is not told", Tone::Faint),
+        Status::Unknown => Cell::toned("exit status unknown", Tone::Faint),
         _ => Cell::toned(run.status.to_string(), facts::status_tone(&run.status)),
     }];
     pieces.extend(

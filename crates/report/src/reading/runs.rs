@@ -67,7 +67,7 @@ fn word(status: &Status) -> &'static str {
 fn heading(common: &[(&str, &Value)], status: Option<&Status>) -> Vec<String> {
     let mut parts: Vec<String> = common.iter().map(|(name, value)| format!("{name}={value}")).collect();
     match status {
-        Some(Status::Unknown) => parts.push("how it ended is not told".to_owned()),
+        Some(Status::Unknown) => parts.push("exit status unknown".to_owned()),
         Some(status) => parts.push(word(status).to_owned()),
         None => {}
     }
@@ -85,7 +85,7 @@ fn shared_status(runs: &[ReadRun]) -> Option<&Status> {
     shared.then_some(&first.status)
 }
 
-/// The settings in force that all runs share, where there are several.
+/// The settings in effect that all runs share, where there are several.
 fn common(runs: &[ReadRun]) -> Vec<(&str, &Value)> {
     let Some((first, rest)) = runs.split_first() else { return Vec::new() };
     if rest.is_empty() {

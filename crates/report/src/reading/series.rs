@@ -91,7 +91,7 @@ pub(super) fn ends(series: &Series) -> Option<Ends> {
     })
 }
 
-/// The course of values in blocks of eight heights, at most so many columns. A column that has no finite value is
+/// The course of values in blocks of eight heights, at most this many columns. A column that has no finite value is
 /// left empty.
 pub fn course(values: &[f64], width: usize) -> String {
     const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

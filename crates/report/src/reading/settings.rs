@@ -20,7 +20,7 @@ pub struct Compared<'a> {
 }
 
 impl<'a> Compared<'a> {
-    /// The value in force as far as is known: the last one seen, else the last one asked for.
+    /// The value in effect as far as is known: the last one seen, else the last one asked for.
     pub fn effective(&self) -> Option<&'a Value> {
         self.observed.last().or(self.declared.last()).map(|fact| &fact.value)
     }
@@ -56,7 +56,7 @@ pub fn compared(run: &ReadRun) -> Vec<Compared<'_>> {
             Standing::Declared => &mut setting.declared,
             Standing::Observed => &mut setting.observed,
         };
-        // The newest of equal facts stands last, so that the value in force is the last one.
+        // The newest of equal facts stands last, so that the value in effect is the last one.
         if let Some(known) = side.iter().position(|known| same(&known.value, &fact.value)) {
             let known = side.remove(known);
             side.push(known);
@@ -70,7 +70,7 @@ pub fn compared(run: &ReadRun) -> Vec<Compared<'_>> {
     all
 }
 
-/// The values in force, by name.
+/// The values in effect, by name.
 pub fn effective(run: &ReadRun) -> Vec<(&str, &Value)> {
     let settings = compared(run);
     let settings = settings.iter().filter(|setting| setting.name != names::setting::JOB);

@@ -48,7 +48,7 @@ fn twenty_runs_stay_readable() {
 #[test]
 fn nothing_found_is_said() {
     let empty = Document { file: "empty.log".into(), lines: 1, ..Document::default() };
-    assert_eq!(shown(&[empty], false), "empty.log · 1 line: nothing that tells of a run\n");
+    assert_eq!(shown(&[empty], false), "empty.log · 1 line: nothing that looks like a run\n");
     assert_eq!(shown(&[], true), "");
 }
 

@@ -270,7 +270,7 @@ proptest! {
 
     /// However often an index is extended, it equals one made in one go, and agrees with the fold.
     #[test]
-    fn extending_equals_making_anew(parts in prop::collection::vec(prop::collection::vec(any_entry(), 0..12), 1..5)) {
+    fn extending_equals_making_again(parts in prop::collection::vec(prop::collection::vec(any_entry(), 0..12), 1..5)) {
         let grown = record_of(&[]);
         for part in &parts {
             append_all(grown.path(), part);

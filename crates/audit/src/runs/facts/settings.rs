@@ -1,4 +1,4 @@
-//! Which settings were in force: what was observed against what was declared.
+//! Which settings were in effect: what was observed against what was declared.
 
 use std::collections::BTreeMap;
 
@@ -97,7 +97,7 @@ fn agrees(read: &ReadRun, declared: &SettingFact, observed: &SettingFact) -> boo
             })
 }
 
-/// The settings in force. Once one declared setting is contradicted, others that were declared in the same way and
+/// The settings in effect. Once one declared setting is contradicted, others that were declared in the same way and
 /// that nothing confirms are left out: most likely they did not reach the program either.
 pub(super) fn effective<'a>(read: &'a ReadRun, disproved: &[Disproved<'a>]) -> BTreeMap<&'a str, &'a Value> {
     let mut chosen: BTreeMap<&'a str, (u8, &'a Value)> = BTreeMap::new();

@@ -166,8 +166,9 @@ fn repeats_ranked(
         ),
         arithmetic,
         sources,
-        advice: "Give the mean and the spread of these runs as one result, and vary what is really in force."
-            .to_owned(),
+        advice:
+            "Give the mean and the spread of these runs as one result, and vary what is really in effect."
+                .to_owned(),
     }
 }
 

@@ -73,8 +73,8 @@ fn part<'a>(facts: &Facts<'_>, document: &'a Document, table: &'a Table, metric:
     let claims = claims::about_table(document, table)
         .filter(|statement| claims::may_be_about(&statement.text, metric))
         .collect();
-    let told = noise.is_some() || levels.iter().filter(|level| level.half.is_some()).count() > 1;
-    (told && levels.len() > 1).then_some(Part { metric: metric.to_owned(), unit, levels, noise, claims })
+    let stated = noise.is_some() || levels.iter().filter(|level| level.half.is_some()).count() > 1;
+    (stated && levels.len() > 1).then_some(Part { metric: metric.to_owned(), unit, levels, noise, claims })
 }
 
 fn pair<'a>(
@@ -132,7 +132,7 @@ fn by_settings<'a>(facts: &Facts<'_>, part: &'a Part<'_>, statement: &Statement)
 
 /// All rows together lie within the noise.
 fn all_rows(parts: &[Part<'_>], hedge: Option<&Statement>) -> Option<Finding> {
-    let told = |part: &Part<'_>, wanted: Tone| -> Option<usize> {
+    let stated = |part: &Part<'_>, wanted: Tone| -> Option<usize> {
         part.claims.iter().position(|statement| claims::tone(&statement.text) == Some(wanted))
     };
     // A metric that somebody ranks by comes first; one that nobody speaks of says least.
@@ -143,8 +143,10 @@ fn all_rows(parts: &[Part<'_>], hedge: Option<&Statement>) -> Option<Finding> {
             let comparisons = part.levels.len() * (part.levels.len() - 1) / 2;
             Some((part, pair(part, low, high, comparisons).filter(Pair::is_noise)?))
         })
-        .min_by_key(|(part, _)| (told(part, Tone::Ranking).is_none(), told(part, Tone::Alike).is_none()))?;
-    let claim = |wanted: Tone| told(part, wanted).and_then(|index| part.claims.get(index)).copied();
+        .min_by_key(|(part, _)| {
+            (stated(part, Tone::Ranking).is_none(), stated(part, Tone::Alike).is_none())
+        })?;
+    let claim = |wanted: Tone| stated(part, wanted).and_then(|index| part.claims.get(index)).copied();
     let (ranking, alike) = (claim(Tone::Ranking), claim(Tone::Alike));
     let standing = match (ranking, hedge, alike) {
         (_, Some(_), _) => Level::Doubtful,

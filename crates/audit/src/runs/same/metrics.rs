@@ -142,8 +142,8 @@ pub(in super::super) fn is_about_time(metric: &str) -> bool {
         || metric.contains("throughput")
 }
 
-/// Whether the compilation lies inside the time of the loop; absent where the log tells that it does not, or where
-/// nothing tells.
+/// Whether the compilation lies inside the time of the loop; absent where the log shows that it does not, or where
+/// nothing shows.
 pub(in super::super) fn compile_inside(run: &Run<'_>) -> Option<bool> {
     let whole = run
         .phase_seconds("train")

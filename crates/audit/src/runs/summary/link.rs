@@ -204,7 +204,7 @@ fn has_word(text: &str, word: &str) -> bool {
         .any(|other| other == word)
 }
 
-/// The factor from samples to seconds at which a value has their size. Arrays often tell no unit.
+/// The factor from samples to seconds at which a value has their size. Arrays often show no unit.
 fn scale(samples: &Samples<'_>, value: f64, limit: f64) -> Option<f64> {
     let scales: &[f64] = match samples.series.unit {
         Unit::Seconds | Unit::PerSecond(_) => &[1.0],

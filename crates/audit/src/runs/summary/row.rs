@@ -75,7 +75,7 @@ fn statistic(header: &str) -> Option<Statistic> {
     })
 }
 
-/// The number of a field, in its base unit where that is told.
+/// The number of a field, in its base unit where that is stated.
 fn number(field: &Field<'_>) -> Option<Range> {
     field.measured().map(|(range, _)| range).or_else(|| field.range())
 }

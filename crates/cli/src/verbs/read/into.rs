@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::records;
 use crate::screen::Screen;
 
-/// The metrics that an answer is about, the most telling first.
+/// The metrics that an answer is about, the most important first.
 const HEADLINES: [&str; 12] = [
     names::SAMPLES_PER_S_LOOP,
     names::TOKENS_PER_S,

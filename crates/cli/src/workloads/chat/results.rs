@@ -303,7 +303,7 @@ fn client(health: &Health, settings: &LoadSettings) -> Client {
         cpu: cpu.fold(None, |most: Option<f64>, one| Some(most.map_or(one, |most| most.max(one)))),
         connections: health.connections,
         requests: health.requests,
-        sent_anew: health.sent_anew,
+        sent_again: health.sent_again,
         connections_expected: streams.filter(|_| !settings.new_connections),
         merged: share(health.merged, health.events),
         unstamped: share(health.unstamped, health.reads),

@@ -29,7 +29,7 @@ pub(super) fn as_json(results: &LoadResults) -> Value {
             "cpu_share": client.cpu,
             "connections": client.connections,
             "requests": client.requests,
-            "sent_anew": client.sent_anew,
+            "sent_again": client.sent_again,
             "merged_share": client.merged,
             "unstamped_share": client.unstamped,
         },

@@ -274,12 +274,12 @@ fn client_line(results: &LoadResults) -> String {
     let client = &results.client;
     let milliseconds = |value: Option<f64>| number(value.map(|value| value * 1e3));
     let share = |value: Option<f64>| value.map_or("–".to_owned(), percent);
-    let anew = match client.sent_anew {
+    let again = match client.sent_again {
         0 => String::new(),
-        count => format!(", {count} sent anew after the server had closed an idle connection"),
+        count => format!(", {count} sent again after the server had closed an idle connection"),
     };
     format!(
-        "client: read lag p99 {} ms, schedule lag p99 {} ms, {} of a core, {}{anew}, {} of stamps merged",
+        "client: read lag p99 {} ms, schedule lag p99 {} ms, {} of a core, {}{again}, {} of stamps merged",
         milliseconds(client.client_lag_s),
         milliseconds(client.schedule_lag_s),
         share(client.cpu),
