@@ -20,7 +20,7 @@ struct OpenPhase {
     end: Option<Stamp>,
     seconds: Option<f64>,
     /// Start and end after the run's beginning, where the evidence states them instead of giving a clock.
-    told: Option<(f64, f64)>,
+    stated: Option<(f64, f64)>,
     known_by: KnownBy,
     place: Place,
 }
@@ -190,7 +190,7 @@ impl Draft {
                 start: stamp,
                 end: None,
                 seconds: None,
-                told: None,
+                stated: None,
                 known_by,
                 place,
             });
@@ -219,7 +219,7 @@ impl Draft {
         if self.phases.len() < MOST && seconds.is_finite() {
             let start = end.map(|end| Stamp { seconds: end.seconds - seconds, ..end });
             let seconds = Some(seconds);
-            self.phases.push(OpenPhase { name, start, end, seconds, told: None, known_by, place });
+            self.phases.push(OpenPhase { name, start, end, seconds, stated: None, known_by, place });
         }
     }
 
@@ -227,9 +227,9 @@ impl Draft {
     pub fn phase_told(&mut self, name: &'static str, (start, end): (f64, f64), place: Place) {
         self.evidence = true;
         if self.phases.len() < MOST && start.is_finite() && end.is_finite() && start <= end {
-            let (seconds, told) = (Some(end - start), Some((start, end)));
+            let (seconds, stated) = (Some(end - start), Some((start, end)));
             let known_by = KnownBy::Script;
-            self.phases.push(OpenPhase { name, start: None, end: None, seconds, told, known_by, place });
+            self.phases.push(OpenPhase { name, start: None, end: None, seconds, stated, known_by, place });
         }
     }
 
@@ -332,7 +332,7 @@ impl Draft {
             }
         }
         let whole = self.began.zip(self.latest).map(|(began, latest)| latest.after(began));
-        // Where only some lines have a clock, bars may tell of more time than the stamps span.
+        // Where only some lines have a clock, bars may describe more time than the stamps span.
         let phases: f64 = self.phases.iter().filter_map(|phase| phase.seconds).sum();
         if let Some(whole) = whole.filter(|whole| *whole > 0.0 && *whole >= phases * 0.99) {
             add(self, Value::derived(names::DURATION_JOB, whole).over(Scope::Job));
@@ -353,8 +353,8 @@ impl OpenPhase {
         let relative = |stamp: Option<Stamp>| stamp.zip(began).map(|(stamp, began)| stamp.after(began));
         Phase {
             name: self.name.to_owned(),
-            start_s: relative(self.start).or(self.told.map(|(start, _)| start)),
-            end_s: relative(self.end).or(self.told.map(|(_, end)| end)),
+            start_s: relative(self.start).or(self.stated.map(|(start, _)| start)),
+            end_s: relative(self.end).or(self.stated.map(|(_, end)| end)),
             seconds: self.seconds,
             known_by: self.known_by,
             source: source(self.place, files),

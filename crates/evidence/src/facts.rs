@@ -92,12 +92,12 @@ impl Facts<'_> {
         self.setting(name, value, Standing::Declared, by, None);
     }
 
-    /// A setting that is seen to be in force.
+    /// A setting that is seen to be in effect.
     pub fn observe(&mut self, name: &str, value: Setting, by: &str) {
         self.setting(name, value, Standing::Observed, by, None);
     }
 
-    /// A setting that is seen to be in force instead of what was seen before.
+    /// A setting that is seen to be in effect instead of what was seen before.
     pub fn replace(&mut self, name: &str, value: Setting, by: &str) {
         self.draft.forget(name);
         self.observe(name, value, by);
@@ -198,7 +198,7 @@ impl Facts<'_> {
         self.draft.expect_end();
     }
 
-    /// Steps done, of so many.
+    /// Steps done, of this many.
     pub fn progress(&mut self, done: f64, of: Option<f64>) {
         self.draft.evidence = true;
         self.draft.progress = Some((done, of));
@@ -279,7 +279,7 @@ impl Steps {
 
 /// A number as the value of a setting: whole ones are integers.
 pub(crate) fn setting_number(value: f64) -> Setting {
-    // Beyond 2^53 a float no longer tells neighbouring integers apart.
+    // Beyond 2^53 a float no longer distinguishes neighboring integers.
     if value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0 {
         Setting::Integer(value as i64)
     } else {

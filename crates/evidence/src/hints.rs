@@ -124,10 +124,10 @@ pub fn advice(text: &str) -> Option<&'static str> {
     ERRORS.iter().find(|error| error.texts.iter().all(|key| text.contains(key))).map(|error| error.advice)
 }
 
-/// What the user should see of the line: without time stamps and module names where they can be told.
+/// What the user should see of the line: without time stamps and module names where they can be recognized.
 fn seen(text: &str) -> String {
-    let told = text.split_once("INFO:").or_else(|| text.split_once("error:"));
-    told.map_or(text, |(_, rest)| rest).trim().to_owned()
+    let stated = text.split_once("INFO:").or_else(|| text.split_once("error:"));
+    stated.map_or(text, |(_, rest)| rest).trim().to_owned()
 }
 
 #[cfg(test)]

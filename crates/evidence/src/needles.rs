@@ -132,7 +132,7 @@ fn signs(line: &[u8]) -> u8 {
     let kinds = |span: &[u8]| span.iter().fold(0, |seen, byte| seen | KINDS[usize::from(*byte)]);
     let (spans, rest) = line.as_chunks::<SPAN>();
     let seen = spans.iter().fold(0, |seen, span| if is_calm(span) { seen } else { seen | kinds(span) });
-    // The end of a line is told as fast together with what stands before it.
+    // The end of a line is found as fast together with what stands before it.
     match line.last_chunk::<SPAN>() {
         Some(end) if is_calm(end) => seen,
         _ => seen | kinds(rest),
@@ -144,7 +144,7 @@ fn is_calm(span: &[u8; 32]) -> bool {
     span.iter().fold(true, |calm, byte| calm & is_calm_byte(*byte))
 }
 
-/// Letters, blanks, and common marks of punctuation, told without a table so that it compiles to wide instructions.
+/// Letters, blanks, and common marks of punctuation, found without a table so that it compiles to wide instructions.
 fn is_calm_byte(byte: u8) -> bool {
     (byte | 0x20).wrapping_sub(b'a') < 26
         || byte == b' '

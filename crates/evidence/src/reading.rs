@@ -20,7 +20,7 @@ pub struct Findings {
     pub settings: Vec<SettingFact>,
     /// What to do about error texts seen.
     pub hints: Vec<Hint>,
-    /// How the output says that the run ended; none if it does not tell.
+    /// How the output says that the run ended; none if it does not show.
     pub status: Option<Status>,
 }
 
@@ -122,7 +122,8 @@ impl Reading {
             findings.phases.splice(0..0, run.phases);
             findings.settings.splice(0..0, run.settings);
             findings.hints.splice(0..0, run.hints);
-            findings.status = findings.status.or(Some(run.status).filter(|told| *told != Status::Unknown));
+            findings.status =
+                findings.status.or(Some(run.status).filter(|stated| *stated != Status::Unknown));
         }
         findings
     }

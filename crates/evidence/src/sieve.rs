@@ -83,7 +83,7 @@ impl Sieve {
 }
 
 /// The four bytes of a key string that prose has least often, as far as that can be guessed: signs, capitals and digits
-/// are rare, and beginnings of words tell more than endings and small words do.
+/// are rare, and beginnings of words show more than endings and small words do.
 fn rarest(needle: &[u8]) -> Option<[u8; 4]> {
     const LETTERS: &[u8] = b"zqxjkvbpygfwmucldrhsnioate";
     let commonness = |byte: u8| match byte {

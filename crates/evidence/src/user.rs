@@ -21,7 +21,7 @@ pub struct UserDialectFile {
     /// One line on what it reads.
     #[serde(default)]
     pub summary: String,
-    /// The make of machine it tells of.
+    /// The make of machine it is about.
     pub platform: Option<String>,
     /// Lines that begin a run hold one of these.
     #[serde(default)]
@@ -32,7 +32,7 @@ pub struct UserDialectFile {
 }
 
 /// One rule as it is written. Every named group of the pattern is a metric, unless `setting`, `phase` or `status` says
-/// what the line tells instead.
+/// what the line shows instead.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RuleFile {
@@ -50,7 +50,7 @@ pub struct RuleFile {
     /// Whether the metrics are predictions.
     #[serde(default)]
     pub prediction: bool,
-    /// For each named group: the setting it shows to be in force.
+    /// For each named group: the setting it shows to be in effect.
     #[serde(default)]
     pub observes: std::collections::BTreeMap<String, String>,
     /// For each named group: the setting it declares.
@@ -62,7 +62,7 @@ pub struct RuleFile {
     pub ends: Option<String>,
     /// How such a line says that the run ended: `succeeded`, `failed`, `gate_failed`, `aborted` or `cancelled`.
     pub status: Option<String>,
-    /// What to tell the user.
+    /// The hint for the user.
     pub hint: Option<String>,
 }
 

@@ -39,7 +39,7 @@ fn contradicted(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
     });
     let example = first.disproved.first()?;
     let summary = format!(
-        "Settings that were declared were not in effect in {}: {} {} was declared and {} ran{}.",
+        "Declared settings did not take effect in {}: {} {} declared, {} ran{}.",
         counted(wrong.len(), "run"),
         spoken(&example.declared.name),
         example.declared.value,

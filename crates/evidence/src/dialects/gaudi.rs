@@ -74,7 +74,7 @@ fn take(text: &str, facts: &mut Facts<'_>) -> Option<()> {
     Some(())
 }
 
-/// Reads the memory that a dictionary of the Trainer tells on a Gaudi device.
+/// Reads the memory that a dictionary of the Trainer shows on a Gaudi device.
 pub(super) fn memory(text: &str, facts: &mut Facts<'_>) {
     let Some(peak) = number_after(text, "'max_memory_allocated (GB)': ") else { return };
     facts.platform("gaudi");

@@ -29,7 +29,7 @@ pub const DIALECT: Dialect = Dialect {
         },
     ],
     derived: &["Seconds of compilation are what the program says, as a phase known by the script."],
-    notes: &["The monitor's columns are told by their units: W, C and MHz."],
+    notes: &["The monitor's columns are recognized by their units: W, C and MHz."],
     reader: || Box::<ApplicationReader>::default(),
 };
 

@@ -133,7 +133,7 @@ struct State {
     open: bool,
     /// The line of a metrics block last read.
     block: Option<u64>,
-    /// A rate of a metrics block whose meaning the next line tells.
+    /// A rate of a metrics block whose meaning the next line shows.
     unsettled: Option<f64>,
 }
 
@@ -242,7 +242,7 @@ impl TrainerReader {
             facts.value(Value::reported(names::STEPS_PER_S, rate).over(Scope::Loop));
         }
         if let Some(rate) = number_after(text, "'train_samples_per_second': ") {
-            // A part of a dictionary does not tell whether steps per second are in the rest.
+            // A part of a dictionary does not show whether steps per second are in the rest.
             let whole = text.starts_with('{') && text.contains('}');
             self.rate(rate, steps.is_none() && whole, facts);
         }
@@ -310,7 +310,7 @@ impl TrainerReader {
         }
     }
 
-    /// A line of a metrics block: `  train_runtime            = 0:04:33.01`. What a dictionary told already stays.
+    /// A line of a metrics block: `  train_runtime            = 0:04:33.01`. What a dictionary stated already stays.
     fn block(&mut self, line: Line<'_>, facts: &mut Facts<'_>) -> Option<()> {
         // Configuration files have lines of this form too; only those under a heading are results.
         if self.state.block.is_none_or(|last| line.number.saturating_sub(last) > LONGEST_GAP) {

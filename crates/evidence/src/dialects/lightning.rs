@@ -94,7 +94,7 @@ struct LightningReader {
     /// The epoch whose length was reported.
     timed: Option<f64>,
     validation: (Option<f64>, Option<f64>),
-    /// Whether lines around training told that this is Lightning.
+    /// Whether lines around training stated that this is Lightning.
     known: bool,
     /// Whether the rows that follow belong to a result table.
     table: bool,
@@ -118,7 +118,7 @@ impl DialectReader for LightningReader {
                 _ => Taken::Nothing,
             };
         }
-        let taken = self.table(text, facts).or_else(|| told(text, facts));
+        let taken = self.table(text, facts).or_else(|| stated(text, facts));
         self.known |= taken.is_some() || text.contains("Sanity Checking");
         taken.map_or(Taken::Nothing, |()| Taken::Part)
     }
@@ -223,7 +223,7 @@ impl LightningReader {
 }
 
 /// Lines that stand alone.
-fn told(text: &str, facts: &mut Facts<'_>) -> Option<()> {
+fn stated(text: &str, facts: &mut Facts<'_>) -> Option<()> {
     if let Some(rest) = after(text, "`Trainer.fit` stopped: ") {
         if let Some(epochs) = number_after(rest, "max_epochs=") {
             facts.observe(setting::EPOCHS, setting_number(epochs), "log");

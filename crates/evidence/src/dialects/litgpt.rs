@@ -66,7 +66,7 @@ impl DialectReader for LitgptReader {
         if self.iteration(line.text, facts).is_some() {
             return Taken::Whole;
         }
-        told(line.text, facts).map_or(Taken::Nothing, |()| Taken::Part)
+        stated(line.text, facts).map_or(Taken::Nothing, |()| Taken::Part)
     }
 
     fn again(&mut self, line: Line<'_>, facts: &mut Facts<'_>) -> bool {
@@ -109,7 +109,7 @@ impl LitgptReader {
 }
 
 /// Lines that stand alone.
-fn told(text: &str, facts: &mut Facts<'_>) -> Option<()> {
+fn stated(text: &str, facts: &mut Facts<'_>) -> Option<()> {
     let text = text.trim();
     if let Some(rest) = text.strip_prefix("Final evaluation | ") {
         facts.report(names::LOSS_EVAL, number_after(rest, "val loss:")?);

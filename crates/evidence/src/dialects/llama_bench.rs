@@ -91,7 +91,7 @@ impl LlamaBenchReader {
         let deviation = rest.trim_start().strip_prefix('±').and_then(number).map(|(deviation, _)| deviation);
         if self.rows > 0 {
             facts.split();
-            // A row says all about itself: what only the row before had is not in force.
+            // A row says all about itself: what only the row before had is not in effect.
             for name in ["prompt_length", "output_length", "depth"] {
                 facts.draft.forget(name);
             }

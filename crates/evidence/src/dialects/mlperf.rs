@@ -72,7 +72,7 @@ struct MlperfReader {
     benchmark: String,
     began_ms: Option<f64>,
     finished: bool,
-    /// Whether the log tells where blocks of training begin.
+    /// Whether the log shows where blocks of training begin.
     blocks: bool,
     nodes: Option<f64>,
     accelerators: Option<f64>,

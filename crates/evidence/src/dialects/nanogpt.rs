@@ -98,7 +98,7 @@ impl DialectReader for NanogptReader {
             }
         }
         self.shape = Form::None;
-        self.told(line.text, facts).map_or(Taken::Nothing, |()| Taken::Part)
+        self.stated(line.text, facts).map_or(Taken::Nothing, |()| Taken::Part)
     }
 
     fn again(&mut self, line: Line<'_>, facts: &mut Facts<'_>) -> bool {
@@ -210,7 +210,7 @@ impl NanogptReader {
     }
 
     /// Lines that stand alone.
-    fn told(&mut self, text: &str, facts: &mut Facts<'_>) -> Option<()> {
+    fn stated(&mut self, text: &str, facts: &mut Facts<'_>) -> Option<()> {
         if let Some(rest) =
             text.trim_start().strip_prefix("step ").filter(|text| text.contains(": train loss "))
         {

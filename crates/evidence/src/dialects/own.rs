@@ -61,15 +61,15 @@ struct OwnReader;
 impl DialectReader for OwnReader {
     fn line(&mut self, line: Line<'_>, facts: &mut Facts<'_>) -> Taken {
         let text = line.text.trim();
-        let Ok(told) = serde_json::from_str::<WorkloadEvent>(text) else { return Taken::Nothing };
+        let Ok(stated) = serde_json::from_str::<WorkloadEvent>(text) else { return Taken::Nothing };
         facts.expect_end();
-        take(told, facts);
+        take(stated, facts);
         Taken::Whole
     }
 }
 
-fn take(told: WorkloadEvent, facts: &mut Facts<'_>) {
-    match told {
+fn take(stated: WorkloadEvent, facts: &mut Facts<'_>) {
+    match stated {
         WorkloadEvent::Setting { name, value } => facts.replace(&name, value, "log"),
         WorkloadEvent::Value { metric, value, unit, step, scope, count, seconds, derived } => {
             let unit = unit.map(|unit| Unit::parse(&unit));

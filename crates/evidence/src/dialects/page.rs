@@ -101,7 +101,7 @@ scope = "instant"                  # instant, loop, fit or job
 [[rule]]
 contains = "using batch size"
 pattern = 'using batch size (?<batch>\d+)'
-observes = { batch = "batch_size" }   # a setting seen in force; `declares` for one that was asked for
+observes = { batch = "batch_size" }   # a setting seen in effect; `declares` for one that was asked for
 
 [[rule]]
 contains = "compile finished"

@@ -53,7 +53,7 @@ pub const DIALECT: Dialect = Dialect {
         },
     ],
     derived: &[
-        "Epochs in force are the total of the epochs bar (see tqdm), whatever the script or the prose declares.",
+        "Epochs in effect are the total of the epochs bar (see tqdm), whatever the script or the prose declares.",
         "Batch size of the MNIST tutorial from its bar: 60000 images over 50 device iterations times the steps of an epoch \
          (300 steps give 4, 150 give 8, 75 give 16).",
         "A graph compilation of 0 s came from the cache, so settings that change the graph did not change.",
@@ -126,7 +126,7 @@ impl PoptorchReader {
         Taken::Part
     }
 
-    /// The tutorial script has 60000 images and 50 device iterations, so that its bar tells the batch size.
+    /// The tutorial script has 60000 images and 50 device iterations, so that its bar shows the batch size.
     fn batch(&self, facts: &mut Facts<'_>) {
         let steps = facts.known(setting::STEPS_PER_EPOCH).filter(|steps| *steps > 0.0);
         if let (Some(steps), true, Some(10.0)) = (steps, self.images, self.classes) {
@@ -139,7 +139,7 @@ impl PoptorchReader {
     }
 }
 
-/// A finished compilation tells whether it was one. The bar itself is read as a phase with the other bars.
+/// A finished compilation shows whether it was one. The bar itself is read as a phase with the other bars.
 fn compilation(text: &str, facts: &mut Facts<'_>) -> Taken {
     let Some(found) = bar(text) else { return Taken::Nothing };
     let done = found.label.ends_with("Graph compilation") && found.done >= found.total;

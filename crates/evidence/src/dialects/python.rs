@@ -130,7 +130,7 @@ mod tests {
         reader.finish().runs.first().map(|run| run.status.clone())
     }
 
-    fn told(reason: &str) -> Option<Status> {
+    fn stated(reason: &str) -> Option<Status> {
         Some(Status::Failed { failure: Failure::Reported { reason: reason.to_owned() } })
     }
 
@@ -149,9 +149,9 @@ mod tests {
     fn the_first_traceback_counts_and_the_last_of_a_chain() {
         let one = "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'a'\n";
         let two = "Traceback (most recent call last):\n  File \"a.py\", line 2\nValueError: b\n";
-        assert_eq!(status("python", &format!("{one}{two}")), told("KeyError: 'a'"));
+        assert_eq!(status("python", &format!("{one}{two}")), stated("KeyError: 'a'"));
         let link = "\nDuring handling of the above exception, another exception occurred:\n\n";
-        assert_eq!(status("python", &format!("{one}{link}{two}")), told("ValueError: b"));
+        assert_eq!(status("python", &format!("{one}{link}{two}")), stated("ValueError: b"));
     }
 
     #[test]
@@ -165,14 +165,14 @@ mod tests {
     fn prefixes_of_launchers_and_cut_bars() {
         let text = "(worker pid=7) Traceback (most recent call last):\n(worker pid=7)   File \"a.py\", line 1\n\
             (worker pid=7) RuntimeError: no device\n";
-        assert_eq!(status("python", text), told("RuntimeError: no device"));
+        assert_eq!(status("python", text), stated("RuntimeError: no device"));
         let glued = " 10%|█         | 1/10 [00:01<00:09, 1.0s/it]Traceback (most recent call last):\n\
             OSError: disk full\n";
-        assert_eq!(status("python", glued), told("OSError: disk full"));
+        assert_eq!(status("python", glued), stated("OSError: disk full"));
     }
 
     #[test]
     fn an_exception_without_a_traceback_is_no_end() {
-        assert_eq!(status("python", "ValueError: caught and told\n"), None);
+        assert_eq!(status("python", "ValueError: caught and stated\n"), None);
     }
 }

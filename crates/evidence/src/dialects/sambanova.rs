@@ -84,7 +84,7 @@ struct SambanovaReader {
 impl DialectReader for SambanovaReader {
     fn line(&mut self, line: Line<'_>, facts: &mut Facts<'_>) -> Taken {
         let text = line.text;
-        if step(text, facts) || block(text, facts) || self.tiles(text, facts) || told(self, text, facts) {
+        if step(text, facts) || block(text, facts) || self.tiles(text, facts) || stated(self, text, facts) {
             facts.platform("sambanova");
             Taken::Part
         } else {
@@ -172,7 +172,7 @@ fn seconds_of_shell(text: &str, mark: &str) -> Option<f64> {
 }
 
 /// Lines that stand alone.
-fn told(reader: &mut SambanovaReader, text: &str, facts: &mut Facts<'_>) -> bool {
+fn stated(reader: &mut SambanovaReader, text: &str, facts: &mut Facts<'_>) -> bool {
     if let Some(rest) = after(text, "Model:").filter(|_| text.contains("| Date:")) {
         facts.begin();
         let model = rest.split('|').next().unwrap_or_default().trim();

@@ -75,9 +75,9 @@ pub const DIALECT: Dialect = Dialect {
     ],
     derived: &["Share of requests that succeeded, where failed ones are counted."],
     notes: &[
-        "The block is told from vLLM's by its first line, which names the backend.",
+        "The block is distinguished from vLLM's by its first line, which names the backend.",
         "`Concurrency` is the mean number of requests in flight, computed by the tool; what was asked for is a setting.",
-        "`retokenized` counts the answer's text anew; it differs from the server's count where tokens were split.",
+        "`retokenized` counts the answer's text again; it differs from the server's count where tokens were split.",
     ],
     reader: || Box::<SglangBenchReader>::default(),
 };

@@ -1,4 +1,4 @@
-//! What Slurm's accounting tells of jobs: `sacct`, `seff`, `squeue`, `scontrol show job`.
+//! What Slurm's accounting describes jobs: `sacct`, `seff`, `squeue`, `scontrol show job`.
 
 mod job;
 mod listing;
@@ -90,7 +90,7 @@ pub const DIALECT: Dialect = Dialect {
     ],
     notes: &[
         "A job is a run; its steps add to it.",
-        "Columns are told by their names. Rows whose line of names is missing are read by their forms: where two columns look \
+        "Columns are recognized by their names. Rows whose line of names is missing are read by their forms: where two columns look \
          alike, such as Elapsed and TotalCPU, neither is taken.",
         "Elapsed is from start to end, without the queue.",
         "Slurm counts in powers of 1024; `seff` does so too, though it writes GB.",

@@ -60,7 +60,7 @@ pub const DIALECT: Dialect = Dialect {
 
 #[derive(Default)]
 struct TorchrunReader {
-    /// Whether the lines that follow tell of the root cause.
+    /// Whether the lines that follow describe the root cause.
     root: bool,
     rank: Option<f64>,
 }
@@ -91,7 +91,7 @@ impl TorchrunReader {
             }
             self.root = false;
             failed(code, facts);
-            self.tell(code, facts);
+            self.show(code, facts);
         } else if let Some(rest) = after(text, "api.SignalException: ") {
             let signal = number_after(rest, "got signal")?;
             facts.status(Status::Cancelled { reason: format!("torchrun got signal {signal}") });
@@ -102,7 +102,7 @@ impl TorchrunReader {
     }
 
     /// Which rank to look at.
-    fn tell(&self, code: f64, facts: &mut Facts<'_>) {
+    fn show(&self, code: f64, facts: &mut Facts<'_>) {
         let rank = self.rank.map_or_else(|| "a rank".to_owned(), |rank| format!("rank {rank}"));
         let how = if code < 0.0 { format!("signal {}", -code) } else { format!("exit code {code}") };
         let advice = if code == -9.0 {

@@ -115,7 +115,7 @@ impl DialectReader for TorchtitanReader {
             }
             return Taken::Nothing;
         }
-        self.told(text, facts).map_or(Taken::Nothing, |()| Taken::Part)
+        self.stated(text, facts).map_or(Taken::Nothing, |()| Taken::Part)
     }
 
     fn again(&mut self, line: Line<'_>, facts: &mut Facts<'_>) -> bool {
@@ -135,7 +135,7 @@ impl TorchtitanReader {
     fn step(&mut self, text: &str, place: usize, facts: &mut Facts<'_>) -> Option<()> {
         let (step, rest) = number(text.get(place + STEP.len()..)?)?;
         let rest = rest.trim_start().strip_prefix("loss:")?;
-        // Anything may write steps and losses; the rest of the line tells whose they are.
+        // Anything may write steps and losses; the rest of the line shows whose they are.
         let rate = after(rest, "tps:").or_else(|| after(rest, "wps:"));
         if rate.is_none() && !rest.contains("memory:") {
             return None;
@@ -183,7 +183,7 @@ impl TorchtitanReader {
     }
 
     /// Lines that stand alone.
-    fn told(&mut self, text: &str, facts: &mut Facts<'_>) -> Option<()> {
+    fn stated(&mut self, text: &str, facts: &mut Facts<'_>) -> Option<()> {
         if let Some(rest) = after(text, "Training starts at step ") {
             self.steps.restart(names::LOSS_TRAIN, facts);
             sizes(rest, facts);

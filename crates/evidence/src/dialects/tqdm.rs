@@ -40,14 +40,14 @@ pub const DIALECT: Dialect = Dialect {
         },
     ],
     derived: &[
-        "The total of a bar labelled with epochs is the number of epochs in force, whatever was declared.",
+        "The total of a bar labelled with epochs is the number of epochs in effect, whatever was declared.",
         "The total of a bar without a label inside an epochs bar is the number of steps of an epoch.",
         "The time of a finished bar is a phase, known by the bar: `compile` for labels that speak of compilation, `train` \
          for epochs and training, `eval` for validation and testing.",
     ],
     notes: &[
         "A bar is drawn many times; its last state counts, and its rate is a series.",
-        "A new bar of the same label is told by its count going back.",
+        "A new bar of the same label is recognized by its count going back.",
     ],
     reader: || Box::<TqdmReader>::default(),
 };
@@ -195,11 +195,11 @@ fn postfix(found: &Bar<'_>, about: About, facts: &mut Facts<'_>) {
         let (part, behind) = at_comma(rest);
         rest = behind;
         let Some(sign) = memchr::memchr2(b'=', b':', part.as_bytes()) else { continue };
-        let (Some(name), Some(told)) = (part.get(..sign), part.get(sign + 1..)) else { continue };
-        match number(told) {
+        let (Some(name), Some(stated)) = (part.get(..sign), part.get(sign + 1..)) else { continue };
+        match number(stated) {
             Some((value, unit)) => values.push((name.trim(), value, unit.trim())),
             None if ["stage", "phase", "mode", "split"].contains(&name.trim()) => {
-                split = vocabulary.split(told).or(split);
+                split = vocabulary.split(stated).or(split);
             }
             None => {}
         }

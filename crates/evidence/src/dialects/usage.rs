@@ -145,11 +145,11 @@ fn assigned(behind: &str, factor: f64) -> Option<f64> {
     let behind = behind.trim_start_matches(['"', '\'']).trim_start();
     let (value, unit) =
         number(behind.strip_prefix([':', '='])?.trim_start().trim_start_matches(['"', '\'']))?;
-    let told = unit
+    let stated = unit
         .trim_start()
         .strip_prefix("ms")
         .is_some_and(|next| !next.starts_with(|letter: char| letter.is_ascii_alphanumeric()));
-    (value >= 0.0).then_some(value * if told { 1e-3 } else { factor })
+    (value >= 0.0).then_some(value * if stated { 1e-3 } else { factor })
 }
 
 #[cfg(test)]

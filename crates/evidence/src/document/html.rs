@@ -108,7 +108,7 @@ struct HtmlReader<'a, 'b> {
 impl HtmlReader<'_, '_> {
     fn run(mut self) {
         let mut at = 0;
-        // Searching anew for an end that is not there would take quadratic time.
+        // Searching again for an end that is not there would take quadratic time.
         let mut comments_end = true;
         while at < self.text.len() {
             let rest = self.text.get(at..).unwrap_or_default();

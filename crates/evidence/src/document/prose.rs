@@ -77,7 +77,7 @@ impl Prose {
             return;
         }
         // After a block has used what was declared, prose that varies one of its settings goes on from there; prose
-        // about something else begins anew.
+        // about something else begins again.
         let varies = found.iter().any(|new| self.declared.iter().any(|known| *known.name == *new.name));
         if std::mem::take(&mut self.used) && !varies {
             self.declared.clear();
@@ -114,7 +114,7 @@ impl Prose {
         &self.declared
     }
 
-    /// A block used what was declared: new prose declares anew.
+    /// A block used what was declared: new prose declares again.
     pub fn forget_declared(&mut self) {
         self.used = true;
     }

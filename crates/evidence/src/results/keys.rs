@@ -121,23 +121,23 @@ pub(super) fn metric(keys: &[&str], unit: Option<&str>, tool: Tool) -> Option<Na
         return worded(header, unit, None);
     }
     let mut statistic = None;
-    let mut told = None;
+    let mut stated = None;
     let mut outer = keys.iter().rev();
     let base = loop {
         let parts = Parts::of(outer.next()?, statistic.is_some());
         statistic = statistic.or(parts.statistic);
-        told = told.or(parts.unit);
+        stated = stated.or(parts.unit);
         if !parts.base.is_empty() {
             break parts.base;
         }
     };
-    let told = told.or(unit);
+    let stated = stated.or(unit);
     let around = outer.next().map(|key| format!("{}_{base}", normal(key)));
     let known =
         |key: &str| METRICS.iter().find(|(known, of, _)| *known == key && of.is_none_or(|of| of == tool));
     let found = around.as_deref().and_then(known).or_else(|| known(&base));
     if let Some((_, _, name)) = found {
-        return named(name, told, statistic, tool);
+        return named(name, stated, statistic, tool);
     }
     if tool == Tool::LlamaBench {
         return llama_bench(&base, statistic, keys);
@@ -145,7 +145,7 @@ pub(super) fn metric(keys: &[&str], unit: Option<&str>, tool: Tool) -> Option<Na
     // A key inside an object that is not understood says too little by itself.
     worded(
         keys.last().filter(|_| statistic.is_none() || keys.len() == 1).copied().unwrap_or(&base),
-        told,
+        stated,
         statistic,
     )
 }
@@ -170,14 +170,14 @@ pub(super) fn step_metric(key: &str, unit: Option<&str>, tool: Tool, summary: bo
     Some(Named { name, unit, factor: named.factor, scope: None, prediction: false })
 }
 
-fn named(name: &str, told: Option<&str>, statistic: Option<Stat>, tool: Tool) -> Option<Named> {
+fn named(name: &str, stated: Option<&str>, statistic: Option<Stat>, tool: Tool) -> Option<Named> {
     let own = unit_of(name);
-    let (unit, factor) = match told {
+    let (unit, factor) = match stated {
         Some("req/s" | "requests/sec") => (Unit::PerSecond("requests".to_owned()), 1.0),
         Some("tok/s" | "tokens/s" | "tokens/sec" | "tokens/sec/user" | "tok/s/user") => {
             (Unit::PerSecond("tokens".to_owned()), 1.0)
         }
-        Some(told) => Unit::parse(told),
+        Some(stated) => Unit::parse(stated),
         // aiperf and genai-perf write milliseconds, also where they do not say so.
         None if own == Unit::Seconds
             && tool == Tool::Aiperf
@@ -242,14 +242,14 @@ fn llama_bench(base: &str, statistic: Option<Stat>, keys: &[&str]) -> Option<Nam
 }
 
 /// The metric that a key's words name.
-fn worded(key: &str, told: Option<&str>, statistic: Option<Stat>) -> Option<Named> {
+fn worded(key: &str, stated: Option<&str>, statistic: Option<Stat>) -> Option<Named> {
     let words = normal(key);
     // A bare `time` is as often a moment as a duration.
     let vague = words == "time" || words.split('_').count() > 8 || key.len() > 80;
     if vague || words.split('_').any(|word| ELSEWHERE.contains(&word)) {
         return None;
     }
-    let phrase = match told {
+    let phrase = match stated {
         Some(unit) => format!("{} ({unit})", key.replace('_', " ")),
         None => key.replace('_', " "),
     };
@@ -309,7 +309,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// Takes the statistic and the unit off a key. `known` tells that the statistic is known already.
+    /// Takes the statistic and the unit off a key. `known` shows that the statistic is known already.
     fn of(key: &str, known: bool) -> Parts {
         let key = normal(key);
         let key = key.strip_prefix("results_").unwrap_or(&key);

@@ -24,7 +24,7 @@ pub struct Array {
     pub label: String,
     /// The canonical name of what it holds.
     pub metric: String,
-    /// The unit; an unknown one where the text does not tell.
+    /// The unit; an unknown one where the text does not show.
     pub unit: Unit,
     /// The values kept, in the base unit where the unit is known and as written otherwise.
     pub values: Vec<f64>,
@@ -327,11 +327,11 @@ impl Open {
             return None;
         }
         // Numbers under words that nobody knows keep these words.
-        let (metric, told) = meaning.unwrap_or_else(|| (own_name(&self.label), None));
+        let (metric, stated) = meaning.unwrap_or_else(|| (own_name(&self.label), None));
         let has_no_unit =
             matches!(names::unit(&metric), Unit::One | Unit::Fraction) && metric != names::TIMING;
-        let (unit, factor) = match told {
-            Some(told) => told,
+        let (unit, factor) = match stated {
+            Some(stated) => stated,
             None if is_share(&metric) && self.values.iter().all(|value| (0.0..=1.0).contains(value)) => {
                 (Unit::Fraction, 1.0)
             }
@@ -362,19 +362,19 @@ fn meaning(label: &str) -> Option<(String, Option<(Unit, f64)>)> {
     if has("probability") || has("prob") || has("softmax") {
         return Some((names::PROBABILITIES.to_owned(), None));
     }
-    let told = metric_name(label).and_then(|word| word.told());
+    let stated = metric_name(label).and_then(|word| word.stated());
     if has("backward") || has("bwd") {
-        return Some((names::TIME_FORWARD_BACKWARD.to_owned(), told));
+        return Some((names::TIME_FORWARD_BACKWARD.to_owned(), stated));
     }
     if let Some(word) = metric_name(label) {
         let is_time = names::unit(word.name) == Unit::Seconds;
         let is_vague = word.name == names::DURATION_REPORTED;
         let name = if is_time && is_vague { names::TIMING.to_owned() } else { specific_name(label, &word) };
-        return Some((name, told));
+        return Some((name, stated));
     }
     if let Some(named) = other_metric(label) {
-        let told = (named.unit != Unit::One).then_some((named.unit.clone(), named.factor));
-        return Some((named.name(), told));
+        let stated = (named.unit != Unit::One).then_some((named.unit.clone(), named.factor));
+        return Some((named.name(), stated));
     }
     (has("time") || has("timing") || has("duration") || has("elapsed"))
         .then(|| (names::TIMING.to_owned(), None))

@@ -15,7 +15,7 @@ pub struct CellParts {
     pub value: Option<f64>,
     /// The unit, by the cell or else by the header.
     pub unit: Option<Unit>,
-    /// Whether the cell itself tells the unit.
+    /// Whether the cell itself shows the unit.
     pub unit_told: bool,
     /// What is wrong with it, if a number is due.
     pub problem: Option<String>,
@@ -27,7 +27,7 @@ pub struct CellParts {
     pub out_of: Option<f64>,
 }
 
-/// Reads a cell. `header_unit` is the unit that the header tells, with its factor to the base unit.
+/// Reads a cell. `header_unit` is the unit that the header shows, with its factor to the base unit.
 pub fn cell(text: &str, header_unit: Option<&(Unit, f64)>) -> CellParts {
     let text = plain(text);
     let reader = Reader { text: &text, header_unit };
@@ -72,7 +72,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Whether the cell says that there is no number; the inner value tells what is wrong with that. A dash says that
+    /// Whether the cell says that there is no number; the inner value shows what is wrong with that. A dash says that
     /// no number is due.
     fn missing(&self) -> Option<Option<String>> {
         let problem = match self.text.to_lowercase().trim_end_matches('.') {
@@ -218,7 +218,7 @@ impl Reader<'_> {
         Some((Some(unit), factor, spaces + length))
     }
 
-    /// What is wrong with the text behind a number: the outer value is there if it spoils the number, the inner one
+    /// What is wrong with the text behind a number: the outer value is there if it makes the number unusable, the inner one
     /// if that is a mistake.
     fn trouble(&self, behind: &str, rest: &str, unit: Option<&Unit>) -> Option<Option<String>> {
         if unit == Some(&times()) {

@@ -180,7 +180,7 @@ fn is_text(cell: &CellParts) -> bool {
     cell.value.is_none() && cell.problem.is_none() && cell.text.chars().any(char::is_alphanumeric)
 }
 
-/// The unit that most of the cells with a number tell.
+/// The unit that most of the cells with a number show.
 fn common_unit(cells: &[CellParts]) -> Option<Unit> {
     let numbers = cells.iter().filter(|cell| cell.value.is_some()).count();
     let first = cells.iter().find(|cell| cell.unit_told)?.unit.clone()?;
@@ -192,8 +192,8 @@ fn common_unit(cells: &[CellParts]) -> Option<Unit> {
 fn bare_unit(header: &str, role: &Role, cells: &[CellParts]) -> Option<(Unit, f64)> {
     let Role::Metric(name) = role else { return None };
     let word = metric_of(header, common_unit(cells).as_ref());
-    if let Some(told) = word.as_ref().and_then(|word| word.told()) {
-        return Some(told);
+    if let Some(stated) = word.as_ref().and_then(|word| word.stated()) {
+        return Some(stated);
     }
     if word.as_ref().is_none_or(|word| word.name == names::QUALITY)
         && let Some(other) = other_metric(header)
@@ -255,19 +255,19 @@ fn name_repeats(table: &mut Table, rows: &[Vec<(String, u64)>], units: &mut [Opt
             continue;
         }
         let left = named.iter().rev().find(|(other, ..)| *other < index);
-        let (name, told) = match (statistic(&column.header), left, named.first()) {
-            (Some(statistic), Some((_, name, told)), _) => {
+        let (name, stated) = match (statistic(&column.header), left, named.first()) {
+            (Some(statistic), Some((_, name, stated)), _) => {
                 let suffix = statistic.suffix().map_or_else(String::new, |suffix| format!(".{suffix}"));
-                (format!("{name}{suffix}"), told)
+                (format!("{name}{suffix}"), stated)
             }
-            (None, _, Some((_, name, told))) if is_about_one && is_repeat(&column.header) => {
-                (name.clone(), told)
+            (None, _, Some((_, name, stated))) if is_about_one && is_repeat(&column.header) => {
+                (name.clone(), stated)
             }
             _ => continue,
         };
         column.role = Role::Metric(name);
         if let Some(unit) = units.get_mut(index).filter(|unit| unit.is_none()) {
-            unit.clone_from(told);
+            unit.clone_from(stated);
         }
     }
 }

@@ -270,7 +270,7 @@ impl Reader<'_> {
         let may_be_set = unit.is_none_or(|unit| *unit == times());
         (first + 1..=first + 4).rev().find_map(|end| {
             let setting = if may_be_set { self.setting(first, end) } else { None };
-            // A name that the words behind the first one tell by themselves begins further off.
+            // A name that the words behind the first one show by themselves begins further off.
             let begins_later = || self.metric(first + 1, end, unit).is_some();
             setting.map(str::to_owned).or_else(|| {
                 self.metric(first, end, unit)
@@ -352,7 +352,7 @@ fn metric(text: &str, unit: Option<&Unit>) -> Option<String> {
     Some(if is_factor && word.name == names::SAMPLES_PER_S { String::new() } else { word.full_name() })
 }
 
-/// What a unit alone tells.
+/// What a unit alone shows.
 fn by_unit(unit: Option<&Unit>) -> Option<String> {
     match unit {
         Some(Unit::PerSecond(_)) => metric_of("rate", unit).map(|word| word.full_name()),

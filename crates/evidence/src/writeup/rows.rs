@@ -87,8 +87,8 @@ impl Reader<'_> {
             Value::Text(text) if fact.name == setting::DEVICE => Some(text.clone()),
             _ => None,
         });
-        let told = names.iter().rev().copied().chain(device_setting.as_deref());
-        if let Some(make) = told.clone().find_map(platform) {
+        let stated = names.iter().rev().copied().chain(device_setting.as_deref());
+        if let Some(make) = stated.clone().find_map(platform) {
             run.platform = Some(make.to_owned());
         }
         let line = run.span.first;
@@ -251,7 +251,7 @@ impl Reader<'_> {
     /// The samples that a cell lists.
     fn listed(&self, name: &str, header: &str, cell: &TableCell) -> Option<Series> {
         let word = metric_of(header, None)?;
-        let values = list(&cell.text, word.told().as_ref())?;
+        let values = list(&cell.text, word.stated().as_ref())?;
         Some(Series {
             metric: name.to_owned(),
             unit: word.unit,
@@ -298,7 +298,7 @@ fn on_split(name: &str, label: &str, split: Option<Split>) -> String {
 }
 
 fn cell_parts(table_cell: &TableCell, word: Option<&MetricWord>) -> CellParts {
-    let unit = word.and_then(MetricWord::told);
+    let unit = word.and_then(MetricWord::stated);
     let due = unit.or_else(|| table_cell.unit.clone().map(|unit| (unit, 1.0)));
     cell(&table_cell.text, due.as_ref())
 }
@@ -315,7 +315,7 @@ fn names_deviation(header: &str) -> bool {
     words.iter().any(|word| matches!(word.as_str(), "std" | "stdev" | "stddev" | "sd" | "deviation"))
 }
 
-/// The unit of a number in a cell. A number whose metric has a dimension, but whose unit nobody tells, has an unknown
+/// The unit of a number in a cell. A number whose metric has a dimension, but whose unit nobody shows, has an unknown
 /// one.
 fn unit_of_cell(name: &str, cell: &TableCell) -> Unit {
     let plain = names::METRICS

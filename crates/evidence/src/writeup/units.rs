@@ -8,7 +8,7 @@ pub fn times() -> Unit {
     Unit::Other("times".to_owned())
 }
 
-/// The unit of a number of which the evidence does not tell the unit.
+/// The unit of a number of which the evidence does not show the unit.
 pub fn unknown() -> Unit {
     Unit::Other("unknown".to_owned())
 }

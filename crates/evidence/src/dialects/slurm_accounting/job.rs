@@ -166,8 +166,8 @@ impl Job {
     }
 
     fn failed(&self, value: &str, facts: &mut Facts<'_>) {
-        let told = between(value, "(exit code ", ")").and_then(|code| code.trim().parse().ok());
-        match (self.exit.clone(), told) {
+        let stated = between(value, "(exit code ", ")").and_then(|code| code.trim().parse().ok());
+        match (self.exit.clone(), stated) {
             (Some(failure), _) => facts.status(Status::Failed { failure }),
             (None, Some(code)) => facts.status(Status::Failed { failure: Failure::Exit { code } }),
             (None, None) => facts.failed("the scheduler says FAILED"),

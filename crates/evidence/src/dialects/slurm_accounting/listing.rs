@@ -5,7 +5,7 @@ use crate::clock::leading;
 use crate::facts::Facts;
 use crate::text::{clock_seconds, number};
 
-/// How the columns of a listing are told apart.
+/// How the columns of a listing are distinguished.
 #[derive(Debug, PartialEq)]
 enum Columns {
     /// By bars, as `--parsable` does.
@@ -14,7 +14,7 @@ enum Columns {
     Edges(Vec<usize>),
     /// By blanks, as `squeue` does.
     Blanks,
-    /// The names were not seen: cells are told by their forms.
+    /// The names were not seen: cells are recognized by their forms.
     Forms,
 }
 
@@ -157,7 +157,7 @@ fn cells_to_edges(text: &str, edges: &[usize]) -> Option<Vec<String>> {
     Some(cells)
 }
 
-/// The cells of a row that can be told without their names. Where two columns have the same form, neither is taken.
+/// The cells of a row that can be recognized without their names. Where two columns have the same form, neither is taken.
 fn by_form(text: &str) -> Option<Fields> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let id = words.first().filter(|id| is_id(id))?;

@@ -47,8 +47,10 @@ impl Namer<'_> {
         if index == 0 && spread && !self.context.section.is_empty() {
             return self.vocabulary.metric_of_words(&self.context.section, printed);
         }
-        let told = printed.is_some_and(PrintedUnit::is_telling);
-        if !key.joined && !told && key.words.last().is_some_and(|word| PREPOSITIONS.contains(&word.as_str()))
+        let stated = printed.is_some_and(PrintedUnit::is_telling);
+        if !key.joined
+            && !stated
+            && key.words.last().is_some_and(|word| PREPOSITIONS.contains(&word.as_str()))
         {
             return None;
         }

@@ -67,8 +67,8 @@ pub(super) fn name_settings(table: &mut Table, rows: &[Vec<(String, u64)>]) {
 /// `Size (MB)` is a size of data, while a bare `Size` names a model.
 fn is_data_size(header: &str) -> bool {
     let inside = header.split(['(', '[']).nth(1).and_then(|rest| rest.split([')', ']']).next());
-    let told = inside.or_else(|| header.split_whitespace().next_back()).and_then(unit_of);
-    told.is_some_and(|(unit, _)| unit == Unit::Bytes)
+    let stated = inside.or_else(|| header.split_whitespace().next_back()).and_then(unit_of);
+    stated.is_some_and(|(unit, _)| unit == Unit::Bytes)
 }
 
 /// The name that a header gives a setting: its words, without a unit in brackets.

@@ -16,13 +16,13 @@ use crate::writeup::units;
 pub struct MetricWord {
     /// The canonical name, without a suffix for the statistic.
     pub name: &'static str,
-    /// The base unit: the one that the phrase tells, or else the metric's own.
+    /// The base unit: the one that the phrase shows, or else the metric's own.
     pub unit: Unit,
     /// The factor from numbers under this phrase to the base unit.
     pub factor: f64,
-    /// Whether the phrase itself tells the unit.
+    /// Whether the phrase itself shows the unit.
     pub unit_told: bool,
-    /// What a rate or duration was taken over, where the phrase tells.
+    /// What a rate or duration was taken over, where the phrase shows.
     pub scope: Option<Scope>,
     /// The statistic that the phrase names.
     pub statistic: Option<Statistic>,
@@ -39,8 +39,8 @@ impl MetricWord {
         }
     }
 
-    /// The unit and factor for bare numbers under this phrase, where the phrase tells them.
-    pub fn told(&self) -> Option<(Unit, f64)> {
+    /// The unit and factor for bare numbers under this phrase, where the phrase shows them.
+    pub fn stated(&self) -> Option<(Unit, f64)> {
         self.unit_told.then(|| (self.unit.clone(), self.factor))
     }
 }
@@ -87,21 +87,21 @@ pub fn metric_name(text: &str) -> Option<MetricWord> {
     metric_of(text, None)
 }
 
-/// The metric that a phrase names. `unit` is the unit of the numbers beside the phrase, where they tell one: the
+/// The metric that a phrase names. `unit` is the unit of the numbers beside the phrase, where they show one: the
 /// `Throughput` of numbers in tokens per second is another metric than that of numbers in samples per second.
 pub fn metric_of(text: &str, unit: Option<&Unit>) -> Option<MetricWord> {
     if text.len() > 120 {
         return None;
     }
     let phrase = Phrase::read(text);
-    let told = phrase.unit.clone();
-    let known = told.as_ref().map(|(unit, _)| unit).or(unit);
+    let stated = phrase.unit.clone();
+    let known = stated.as_ref().map(|(unit, _)| unit).or(unit);
     let (name, scope) = rules::name(&phrase, known)?;
     if known.is_some_and(|unit| !fits(name, unit)) {
         return None;
     }
-    let unit_told = told.is_some();
-    let (unit, factor) = told.unwrap_or_else(|| (own_unit(name, unit), 1.0));
+    let unit_told = stated.is_some();
+    let (unit, factor) = stated.unwrap_or_else(|| (own_unit(name, unit), 1.0));
     Some(MetricWord {
         name,
         unit,
@@ -120,18 +120,18 @@ static TELLING: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     // A phrase without words and unit names nothing; what counts is what it was asked for.
     let _ = rules::name(&phrase, None);
     let mut words = phrase.into_asked();
-    // `samples per second` tells its unit over several words.
+    // `samples per second` shows its unit over several words.
     words.insert("per");
     words
 });
 
 /// Whether a phrase with this token in it may name a metric; the token comes as it is written and cut into words. A phrase
-/// without such a token names none, which is told many times faster than by reading it.
+/// without such a token names none, which is found many times faster than by reading it.
 pub fn is_telling(written: &str, words: &[String]) -> bool {
     words.iter().any(|word| TELLING.contains(word.as_str())) || phrase::may_tell_unit(written)
 }
 
-/// The unit of numbers under a phrase that tells none. A throughput without any unit may count anything.
+/// The unit of numbers under a phrase that shows none. A throughput without any unit may count anything.
 fn own_unit(name: &str, unit: Option<&Unit>) -> Unit {
     match (name, unit) {
         (_, Some(unit)) => unit.clone(),
@@ -327,9 +327,9 @@ mod tests {
     proptest! {
         #[test]
         fn a_phrase_that_names_something_has_a_telling_word(phrase in phrase()) {
-            let told = phrase.iter().any(|word| is_telling(word, &super::super::words::words(word)));
+            let stated = phrase.iter().any(|word| is_telling(word, &super::super::words::words(word)));
             let name = full(&phrase.join(" "));
-            prop_assert!(told || name.is_none(), "{phrase:?} is {name:?}");
+            prop_assert!(stated || name.is_none(), "{phrase:?} is {name:?}");
         }
 
         #[test]

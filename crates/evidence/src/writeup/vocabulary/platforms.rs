@@ -1,6 +1,6 @@
 //! Makes of machines and kinds of devices.
 
-/// Words that tell the make of a machine. The first list is about one make; a GPU of no named make is taken for
+/// Words that show the make of a machine. The first list is about one make; a GPU of no named make is taken for
 /// NVIDIA's, and a processor counts only where nothing else is named.
 const MAKES: &[(&str, &[&str])] = &[
     ("cerebras", &["cerebras", "wafer", "csx", "wse", "cs2", "cs3", "cs-2", "cs-3"]),

@@ -14,7 +14,7 @@ use crate::writeup::vocabulary::words::words;
 pub(super) struct Phrase {
     /// The words in lower case and in the singular, without unit and statistic.
     pub(super) words: Vec<String>,
-    /// The unit that the phrase tells, and its factor.
+    /// The unit that the phrase shows, and its factor.
     pub(super) unit: Option<(Unit, f64)>,
     /// The statistic that the phrase names.
     pub(super) statistic: Option<Statistic>,
@@ -102,7 +102,7 @@ impl Phrase {
         kept
     }
 
-    /// `Training Samples per Second` tells its unit in words; the thing that is counted stays a word.
+    /// `Training Samples per Second` shows its unit in words; the thing that is counted stays a word.
     fn take_rate(&mut self, text: &str) -> String {
         let lower = text.to_lowercase().replace(['_', '-'], " ");
         for mark in [" per second", " per sec", "/second", "/sec", "/s"] {
@@ -124,7 +124,7 @@ impl Phrase {
         text.to_owned()
     }
 
-    /// `mean_ttft_ms`, `Latency, ms` and `time in seconds` tell their unit at the end.
+    /// `mean_ttft_ms`, `Latency, ms` and `time in seconds` show their unit at the end.
     fn take_trailing_unit(&mut self, text: &str) {
         if self.unit.is_some() {
             return;
@@ -209,7 +209,7 @@ impl Phrase {
     }
 }
 
-/// Whether a word can tell a unit as the last one of a phrase, or with `per` or a slash as a rate.
+/// Whether a word can show a unit as the last one of a phrase, or with `per` or a slash as a rate.
 pub(super) fn may_tell_unit(word: &str) -> bool {
     word.contains('/')
         || word.split(|character: char| !is_part(character)).any(|part| unit_of(part).is_some())

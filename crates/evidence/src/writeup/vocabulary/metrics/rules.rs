@@ -147,7 +147,7 @@ fn rate(phrase: &Phrase, unit: Option<&Unit>) -> Option<Named> {
         {
             if phrase.any(&["token"]) { Some(tokens(phrase)) } else { Some(samples(phrase)) }
         }
-        // A factor tells how many times a rate is another one.
+        // A factor shows how many times a rate is another one.
         Some(Unit::Other(_)) if named && !phrase.any(&["learning", "success"]) => {
             if phrase.any(&["token"]) {
                 Some(tokens(phrase))
