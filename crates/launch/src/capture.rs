@@ -1,6 +1,6 @@
 //! Keeps a run's output in its directory: `stdout.log` and `stderr.log` hold the bytes as they came, and
 //! `arrival.tsv` says when each piece came (seconds after the start, stream, offset in its file, bytes), so that the
-//! order between the two streams can be stated. A file is made when there is something to put into it, and
+//! order between the two streams can be reconstructed. A file is made when there is something to put into it, and
 //! `arrival.tsv` when there is a second piece: making files is most of what a short run costs, and when the first piece
 //! came is in the run's result.
 

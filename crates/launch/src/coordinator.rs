@@ -70,7 +70,7 @@ pub enum Event<'a> {
         cell: usize,
         /// How far.
         progress: &'a Progress,
-        /// Seconds to the first metric, where that can be stated from the steps so far.
+        /// Seconds to the first metric, where the steps so far show it.
         first_metric_in_s: Option<f64>,
     },
     /// A run ended.

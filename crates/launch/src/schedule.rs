@@ -111,7 +111,7 @@ impl<'a> Schedule<'a> {
             let wanting = if self.round < self.repeats.at_least {
                 block.clone()
             } else if self.running > 0 {
-                // Whether more is needed can be stated only when all that runs has ended.
+                // Whether more is needed is known only when all that runs has ended.
                 return Next::Wait;
             } else {
                 block.iter().copied().filter(|cell| self.wants_more(*cell)).collect()

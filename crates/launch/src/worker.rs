@@ -75,7 +75,7 @@ pub enum Message {
     Progress {
         /// How far.
         progress: Box<Progress>,
-        /// Seconds to the first metric, where that can be stated from the steps so far.
+        /// Seconds to the first metric, where the steps so far show it.
         first_metric_in_s: Option<f64>,
     },
 }

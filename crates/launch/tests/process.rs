@@ -90,7 +90,7 @@ fn exit_codes_signals_and_failed_starts_are_told_apart() {
     let missing = Spec { words: vec!["no-such-program".into()], ..spec("") };
     let (ended, _) = run_all(&missing);
     assert!(matches!(ended.status, Status::Failed { failure: Failure::Start { .. } }));
-    assert!(ended.usage.is_none(), "what never ran used nothing that could be stated");
+    assert!(ended.usage.is_none(), "what never ran used nothing");
 }
 
 #[test]

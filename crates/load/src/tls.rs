@@ -21,15 +21,6 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore};
 use crate::socket::{Received, Socket};
 use verifier::Verifier;
 
-/// Where systems keep the certificates that they trust, if `SSL_CERT_FILE` does not say.
-const SYSTEM_FILES: [&str; 5] = [
-    "/etc/ssl/certs/ca-certificates.crt",
-    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
-    "/etc/pki/tls/certs/ca-bundle.crt",
-    "/etc/ssl/ca-bundle.pem",
-    "/etc/ssl/cert.pem",
-];
-
 /// Why TLS cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
@@ -71,12 +62,8 @@ impl Trust {
             let unreadable = |reason: String| TlsError::Certificates { path: path.to_owned(), reason };
             pinned = add(&mut roots, path).map_err(unreadable)?;
         }
-        let file = std::env::var_os("SSL_CERT_FILE").map(PathBuf::from);
-        let known = SYSTEM_FILES.iter().map(PathBuf::from);
-        if let Some(path) = file.into_iter().chain(known).find(|path| path.is_file()) {
-            // A certificate of the system that cannot be read is no loss while others can.
-            let _ = add(&mut roots, &path);
-        }
+        // A certificate of the system that cannot be read is no loss while others can.
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         if roots.is_empty() && !is_insecure {
             return Err(TlsError::NothingToTrust);
         }

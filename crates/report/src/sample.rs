@@ -279,7 +279,7 @@ pub fn audit() -> Audit {
             finding(
                 Class::TokenCount,
                 Level::NotChecked,
-                "which tokens the 326 are cannot be stated: answers have 37–179 characters",
+                "which tokens the 326 are is unknown: answers have 37–179 characters",
                 &[],
                 &[301],
                 "keep prompt, completion and reasoning tokens of each request",

@@ -2,13 +2,14 @@
 //! made from their descriptions; what is said here concerns only the command itself.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use assay_model::{SettingDescription, Value, WorkloadDescription};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 
 use super::bench::{flag, values};
+use crate::failure::Mistake;
 use crate::workloads::chat;
 use crate::workloads::chat::report::ForeignFormat;
 
@@ -17,7 +18,7 @@ Examples:
   assay load http://localhost:8000/v1 --model llama --streams 64 --requests 1000
   assay load https://a/v1 https://b/v1 --model x --model y --prompts squad.json --token-env TOKEN
   assay load http://localhost:8000/v1 --model llama --rate 20 --duration 60s --slo-ttft 500ms
-  assay load http://localhost:8000/v1 --model llama --streams 1,2,4,8 --html curve.html
+  assay load http://localhost:8000/v1 --model llama --streams 1,2,4,8 -o curve.html
   assay load http://localhost:8000/v1 --model llama --find-capacity --slo-ttft 500ms
 
 Several numbers, separated by commas, make a sweep: each is measured in every round, and rounds are interleaved.
@@ -78,21 +79,45 @@ pub struct LoadHow {
     /// Write every request as a line of JSON, chunks included.
     #[arg(long, value_name = "FILE")]
     pub lines: Option<PathBuf>,
-    /// Write requests as a table (.csv, .jsonl or .parquet), and chunks as another one beside it.
-    #[arg(long, value_name = "FILE")]
-    pub export: Option<PathBuf>,
-    /// Write the result file of another client instead, to the file that --export names.
-    #[arg(long, value_name = "CLIENT", value_enum, requires = "export")]
+    /// File to write: requests as a table (.csv, .jsonl or .parquet; chunks as another one beside it), or a page with the
+    /// curve of latency over throughput (.html). Repeatable.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Vec<PathBuf>,
+    /// Write the result file of another client to the file that -o names.
+    #[arg(long, value_name = "CLIENT", value_enum, requires = "output")]
     pub format: Option<ForeignFormat>,
-    /// Write a page with the curve of latency over throughput.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
     /// Print JSON (see docs/json.md).
     #[arg(long)]
     pub json: bool,
     /// Print only the results.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+impl LoadHow {
+    /// The page to write, if one is named.
+    pub fn html(&self) -> Option<PathBuf> {
+        self.output.iter().find(|path| is_page(path)).cloned()
+    }
+
+    /// The table, or the result file of another client, to write.
+    pub fn export(&self) -> Option<PathBuf> {
+        self.output.iter().find(|path| !is_page(path)).cloned()
+    }
+
+    /// Refuses a second file of the same kind, which would be left out.
+    pub fn check_output(&self) -> Result<(), Mistake> {
+        let pages = self.output.iter().filter(|path| is_page(path)).count();
+        if pages > 1 || self.output.len() - pages > 1 {
+            let hint = "`assay query` and `assay show` write further files from the record";
+            return Err(Mistake::new("-o takes one table and one page".to_owned(), hint));
+        }
+        Ok(())
+    }
+}
+
+fn is_page(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "html")
 }
 
 impl Args for Load {

@@ -25,8 +25,9 @@ use crate::workloads::chat::report::{self, ReportOptions};
 
 /// Runs loads and prints their results.
 pub fn load(options: &Load, screen: &mut Screen) -> anyhow::Result<Exit> {
+    options.how.check_output()?;
     if options.how.format.is_none() {
-        report::format(options.how.export.as_deref())?;
+        report::format(options.how.export().as_deref())?;
     }
     if options.how.self_check {
         return self_check::self_check(options, screen);
@@ -57,10 +58,10 @@ fn report_options(options: &Load) -> ReportOptions {
     let how = &options.how;
     ReportOptions {
         json: how.json,
-        export: how.export.clone(),
+        export: how.export(),
         format: how.format,
         lines: how.lines.clone(),
-        html: how.html.clone(),
+        html: how.html(),
         base: options.urls.first().cloned(),
     }
 }

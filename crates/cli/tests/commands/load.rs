@@ -54,9 +54,9 @@ fn several_sizes_make_a_curve_with_intervals_and_a_page() {
         "8",
         "--warm-up",
         "0",
-        "--html",
+        "-o",
         "curve.html",
-        "--export",
+        "-o",
         "all.csv",
     ]);
     assert!(stated.starts_with("exit code 0"), "{stated}");
@@ -194,8 +194,8 @@ fn secrets_reach_no_output() {
     for token in tokens {
         let mut command =
             place.command(&["load", &url, "--requests", "3", "--header", "X-Api-Key=$SERVICE_HEADER"]);
-        command.args(token).args(["--lines", "lines.jsonl", "--export", "all.csv", "--keep-answers"]);
-        command.args(["--warm-up", "0", "--html", "curve.html"]);
+        command.args(token).args(["--lines", "lines.jsonl", "-o", "all.csv", "--keep-answers"]);
+        command.args(["--warm-up", "0", "-o", "curve.html"]);
         command.env("SERVICE_ACCESS", CANARY).env("SERVICE_HEADER", HEADER_CANARY);
         let output = command.output().unwrap();
         let shown =
@@ -378,7 +378,7 @@ fn mistakes_are_reported_before_anything_is_sent() {
     let place = Bench::new();
     for (arguments, part) in [
         (&["http://no-such-host.invalid/v1"][..], "cannot be found"),
-        (&["http://127.0.0.1:9/v1", "--export", "a.xls"][..], ".parquet"),
+        (&["http://127.0.0.1:9/v1", "-o", "a.xls"][..], ".parquet"),
         (&["http://127.0.0.1:9/v1", "--metrics-url", "http://127.0.0.1:9/metrics"][..], "Prometheus"),
         (&["http://127.0.0.1:9/v1", "--duration", "60"][..], "60"),
         (&["http://127.0.0.1:9/v1", "--streams", "1,0"][..], "0"),

@@ -24,7 +24,7 @@ fn a_trace_is_sent_as_it_is_or_refused_with_the_reason() {
     let table =
         "TIMESTAMP,ContextTokens,GeneratedTokens\n2024-05-10 00:00:00.5,30,4\n2024-05-10 00:00:00.7,50,5\n";
     let place = Bench::new().file("mooncake.jsonl", lines).file("azure.csv", table);
-    let stated = place.run(&["load", "--mock", MOCK, "--trace", "mooncake.jsonl", "--export", "m.csv"]);
+    let stated = place.run(&["load", "--mock", MOCK, "--trace", "mooncake.jsonl", "-o", "m.csv"]);
     assert!(stated.contains("2 sessions") && stated.contains("shared blocks"), "{stated}");
     let rows: Vec<BTreeMap<String, String>> = {
         let text = place.read("m.csv");
@@ -78,7 +78,7 @@ fn conversations_of_made_up_prompts_have_all_their_turns() {
 fn written(place: &Bench, client: &str, file: &str) {
     let mock = format!("{MOCK},cut=0.1");
     let arguments =
-        ["load", "--mock", &mock, "--requests", "40", "--streams", "4", "--format", client, "--export", file];
+        ["load", "--mock", &mock, "--requests", "40", "--streams", "4", "--format", client, "-o", file];
     let stated = place.run(&arguments);
     assert!(stated.contains("exit code 3"), "{stated}");
 }
@@ -111,7 +111,7 @@ fn the_file_of_vllm_has_its_keys_and_types() {
     let failed = file["errors"].as_array().unwrap().iter().filter(|error| **error != "").count() as u64;
     assert_eq!((file["failed"].as_u64(), file["completed"].as_u64()), (Some(failed), Some(40 - failed)));
     let stated = place.run(&["load", "--mock", MOCK, "--format", "vllm"]);
-    assert!(stated.contains("exit code 2") && stated.contains("--export"), "{stated}");
+    assert!(stated.contains("exit code 2") && stated.contains("--output"), "{stated}");
 }
 
 #[test]

@@ -60,7 +60,7 @@ pub(super) fn read(objects: &[&Map<String, Value>], path: &str, lines: &Lines, b
     for (keys, metric) in [(&PROMPT_TOKENS[..], names::TOKENS_PROMPT), (&OUTPUT_TOKENS, names::TOKENS_OUTPUT)]
     {
         let counts: Vec<f64> = objects.iter().filter_map(|object| count(object, keys)).collect();
-        // Of requests without counts no total can be stated.
+        // Of requests without counts no total is known.
         if counts.len() != objects.len() {
             continue;
         }

@@ -106,7 +106,8 @@ impl Ranks {
     }
 }
 
-/// Bytes of a text in base64. None if it is none.
+/// Bytes of a text in base64. None if it is none. The crate `base64` would be here in a second version beside the one that
+/// `tokenizers` brings.
 fn from_base64(text: &str) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len() * 3 / 4);
     let (mut bits, mut count) = (0_u32, 0);

@@ -1,5 +1,5 @@
 //! The report of guidellm (`benchmarks.json`, version 2): a benchmark for each load, with distributions for each metric. Its
-//! list of single requests stays empty; `--export` has them.
+//! list of single requests stays empty; `-o` of a table has them.
 
 use serde_json::{Value, json};
 
