@@ -33,7 +33,7 @@ impl NestedVariance {
     }
 
     /// How many jobs of the present number of iterations are needed for an interval of this half-width:
-    /// (t·√S₂² / half-width)², with t for so many jobs. `None` if the half-width is not above zero.
+    /// (t·√S₂² / half-width)², with t for that number of jobs. `None` if the half-width is not above zero.
     pub fn jobs_needed(&self, half_width: f64) -> Option<usize> {
         if half_width.is_nan() || half_width <= 0.0 {
             return None;
