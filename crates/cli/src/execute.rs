@@ -254,6 +254,7 @@ fn launch_options(assembled: &Assembled, how: &How) -> anyhow::Result<Options> {
         },
         keep_environment: how.keep_env.clone(),
         interrupt: signals::interrupts()?,
+        simulation: None,
     })
 }
 

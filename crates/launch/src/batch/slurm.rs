@@ -2,16 +2,14 @@
 //! field, which every version of the last ten years answers alike; its JSON changes between versions and is many times
 //! as large.
 
-use std::fmt::Write;
 use std::path::Path;
 
 use assay_campaign::Resources;
-use assay_campaign::shell::quoted;
 use assay_model::platform::BatchSettings;
 
 use super::host::Host;
 use super::scheduler::{Accounted, JobRequest, Scheduler, Stage, SubmitError, TaskState};
-use super::time;
+use super::{job_script, time};
 
 /// Slurm.
 #[derive(Default)]
@@ -41,13 +39,7 @@ const TRANSIENT: [&str; 9] = [
 
 impl Scheduler for Slurm {
     fn script(&self, request: &JobRequest<'_>) -> String {
-        let mut script = String::from("#!/bin/sh\n");
-        for option in options(request) {
-            // Writing to a String cannot fail.
-            let _ = writeln!(script, "#SBATCH {option}");
-        }
-        script.push_str(&body(request, "SLURM_ARRAY_TASK_ID"));
-        script
+        job_script::text("#SBATCH", &options(request), request, "SLURM_ARRAY_TASK_ID")
     }
 
     fn start_words(&self, settings: &BatchSettings, resources: &Resources) -> String {
@@ -63,17 +55,12 @@ impl Scheduler for Slurm {
     ) -> Result<String, SubmitError> {
         let words = ["sbatch", "--parsable", &script.display().to_string()].map(str::to_owned);
         let answer = host.run(&words, &[]).map_err(SubmitError::Unclear)?;
-        let text = answer.text();
         // `--parsable` gives the id, and the cluster's name behind a semicolon where there are several.
-        let id = text.lines().last().unwrap_or_default().split(';').next().unwrap_or_default().trim();
-        if answer.is_success && !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Ok(id.to_owned());
-        }
-        let reason = answer.reason();
-        match TRANSIENT.iter().any(|word| reason.contains(word)) {
-            true => Err(SubmitError::Unclear(reason)),
-            false => Err(SubmitError::Refused(reason)),
-        }
+        let id = |line: &str| {
+            let id = line.split(';').next().unwrap_or_default().trim();
+            (!id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit())).then(|| id.to_owned())
+        };
+        job_script::submitted(&answer, id, &TRANSIENT)
     }
 
     fn tasks(&mut self, host: &Host, name: &str, _known: &[String]) -> Result<Vec<TaskState>, String> {
@@ -116,17 +103,7 @@ impl Scheduler for Slurm {
     }
 
     fn cancel(&mut self, host: &Host, jobs: &[String]) -> Result<(), String> {
-        if jobs.is_empty() {
-            return Ok(());
-        }
-        let words: Vec<String> = std::iter::once("scancel".to_owned()).chain(jobs.iter().cloned()).collect();
-        let answer = host.run(&words, &[])?;
-        // A job that has ended in between cannot be cancelled, which is what was wanted.
-        if answer.is_success || answer.reason().contains("Invalid job id") {
-            Ok(())
-        } else {
-            Err(answer.reason())
-        }
+        job_script::cancel(host, "scancel", jobs, &["Invalid job id"])
     }
 }
 
@@ -173,28 +150,6 @@ fn options(request: &JobRequest<'_>) -> Vec<String> {
     options.extend(request.time_s.map(|seconds| format!("--time={}", time::minutes(seconds))));
     options.extend(settings.options.iter().cloned());
     options
-}
-
-/// The lines of a job script after its options: what the platform sets up, then the runs of each task.
-pub fn body(request: &JobRequest<'_>, task_variable: &str) -> String {
-    let mut body = String::new();
-    for line in &request.settings.setup {
-        body.push_str(line);
-        body.push('\n');
-    }
-    let scripts = |runs: &[std::path::PathBuf]| {
-        runs.iter().map(|run| format!("sh {}\n", quoted(&run.display().to_string()))).collect::<String>()
-    };
-    if let [only] = request.tasks {
-        body.push_str(&scripts(only));
-        return body;
-    }
-    let _ = writeln!(body, "case ${task_variable} in");
-    for (runs, number) in request.tasks.iter().zip(1..) {
-        let _ = write!(body, "{number})\n{};;\n", scripts(runs));
-    }
-    body.push_str("esac\n");
-    body
 }
 
 /// One line of squeue.
