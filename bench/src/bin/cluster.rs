@@ -100,18 +100,31 @@ fn measure_jobs(place: &Place, size: &Size, quick: bool, goals: &mut Goals) -> a
     }
     let row = |(name, taken): &(String, Taken)| {
         let Taken { cost, calls, .. } = taken;
-        let numbers = [cost.wall_s, taken.overhead_s(), taken.cpu_ms(), taken.calls_per_minute()];
+        let numbers =
+            [cost.wall_s, taken.overhead_s(), taken.own_cpu_ms(), taken.cpu_ms(), taken.calls_per_minute()];
         let mut row = vec![name.clone()];
         row.extend(numbers.map(number));
         row.push(calls.to_string());
         row
     };
     let rows: Vec<Vec<String>> = all.iter().map(row).collect();
-    let header = ["by", "makespan s", "overhead s a run", "CPU ms a run", "calls a minute", "calls"];
+    let header = [
+        "by",
+        "makespan s",
+        "overhead s a run",
+        "own CPU ms a run",
+        "with its commands",
+        "calls a minute",
+        "calls",
+    ];
     println!("{}", table(&header, &rows));
     for (name, taken) in [("packed", packed), ("one job a run", unpacked)] {
-        let name = format!("CPU of coordinator and its scheduler commands a run, {name}");
-        goals.add(name, taken.cpu_ms(), "ms", Bound::AtMost(3.0));
+        goals.add(
+            format!("CPU of the coordinator a run, {name}"),
+            taken.own_cpu_ms(),
+            "ms",
+            Bound::AtMost(3.0),
+        );
     }
     let ratio = packed.overhead_s() / unpacked.overhead_s();
     goals.add("overhead a run, packed against unpacked", ratio, "", Bound::AtMost(0.1));

@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::ensure;
 
 use super::slurm::Slurm;
-use crate::measure::{Cost, cost};
+use crate::measure::{Cost, cost_with_own};
 use crate::place::Place;
 use crate::rivals::find;
 
@@ -24,6 +24,8 @@ pub struct Taken {
     pub runs: usize,
     /// Seconds from the start of the command to its end, and CPU seconds of the command and what it waited for.
     pub cost: Cost,
+    /// CPU seconds of the command's own process.
+    pub own_cpu_s: f64,
     /// Calls of the scheduler's controller.
     pub calls: u64,
 }
@@ -39,17 +41,22 @@ impl Taken {
         self.calls as f64 * 60.0 / self.cost.wall_s
     }
 
-    /// CPU milliseconds a run.
+    /// CPU milliseconds a run, of the command and what it waited for.
     pub fn cpu_ms(&self) -> f64 {
         self.cost.cpu_s * 1e3 / self.runs as f64
+    }
+
+    /// CPU milliseconds a run, of the command's own process.
+    pub fn own_cpu_ms(&self) -> f64 {
+        self.own_cpu_s * 1e3 / self.runs as f64
     }
 }
 
 fn taken(slurm: &Slurm, runs: usize, command: &mut Command) -> anyhow::Result<Taken> {
     slurm.wait_until_empty()?;
     slurm.reset_calls()?;
-    let cost = cost(slurm.used_by(command))?;
-    Ok(Taken { runs, cost, calls: slurm.calls()? })
+    let (cost, own_cpu_s) = cost_with_own(slurm.used_by(command))?;
+    Ok(Taken { runs, cost, own_cpu_s, calls: slurm.calls()? })
 }
 
 /// The runs by `assay run`; `pack` of them share a job.

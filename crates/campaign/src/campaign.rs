@@ -177,6 +177,10 @@ fn read<'a>(
     let has_workload = given.is_some();
     let usual_platform = if replay.is_some() && !has_workload { REPLAY } else { "local" };
     let (mut run, mut platforms) = schedule::read_run(top, usual_platform, registry, &names, problems);
+    if let Some(item) = platform.as_ref().and_then(|table| table.peek("timeout")) {
+        run.timeout_s = schedule::duration(&item);
+        run.timeout_place = Some(item.span);
+    }
     let replay = replay::read(replay, &mut platforms, has_workload, registry, &names, problems);
     let own_workloads =
         on_platform::read(on_platform::find(top), &mut platforms, directory, registry, &names, problems);

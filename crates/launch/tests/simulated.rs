@@ -13,7 +13,7 @@ use assay_launch::{Ending, Event, Interrupt, LAUNCHERS, Only, Options, execute};
 use assay_model::Machine;
 use assay_store::{Identity, Store};
 
-const RUNS: usize = 2000;
+const RUNS: usize = 1200;
 
 /// The campaign: one cell of many repeats.
 fn text() -> String {
@@ -76,7 +76,7 @@ fn every_run_is_made_and_recorded_once_whatever_fails() {
     let ledger = ledger.lock().unwrap().clone();
     assert_eq!((recorded, repeats.len(), ledger.completed), (RUNS, RUNS, RUNS as u64), "{ledger:?}");
     // Every kind of fault did happen.
-    assert!(ledger.requeued > 20 && ledger.lost > 5 && ledger.silences > 0, "{ledger:?}");
+    assert!(ledger.requeued > 10 && ledger.lost > 3 && ledger.silences > 0, "{ledger:?}");
     // The scheduler knows no more than the queue may hold and what it has not yet forgotten.
     assert!(ledger.most_tasks < 1000, "{ledger:?}");
 }

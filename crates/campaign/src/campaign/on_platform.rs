@@ -1,6 +1,6 @@
 //! `[platform.NAME]`: what a campaign changes for one of its platforms, so that one experiment is one file wherever it
-//! runs: the account that is charged, the workload where the platform has its own program for it, and the settings and
-//! resources of the size that the platform is made for.
+//! runs: the account that is charged, the workload where the platform has its own program for it, and the settings,
+//! resources and timeout of the size that the platform is made for.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -82,6 +82,7 @@ pub(super) fn read(
 
 /// Checks settings and resources of a platform that may not be in use this time.
 fn check_settings(table: &mut Table<'_>, problems: &Collector<'_>) {
+    table.get("timeout");
     for key in ["fixed", "vary", "resources"] {
         let Some(item) = table.get(key) else { continue };
         if item.table().is_some_and(|table| table.entries().is_empty()) {

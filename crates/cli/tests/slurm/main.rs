@@ -6,7 +6,7 @@ mod harness;
 mod seeds;
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use harness::{COUNTED, Place, Slurm, campaign};

@@ -14,8 +14,8 @@ use super::{job_script, time};
 /// Slurm.
 #[derive(Default)]
 pub struct Slurm {
-    /// Whether sacct was found to have nothing to say.
-    has_no_accounting: bool,
+    /// How often in a row sacct failed; more than a few times where there is no accounting.
+    accounting_failures: u32,
 }
 
 /// What squeue is asked for, in this order.
@@ -23,6 +23,9 @@ const FIELDS: &str = "JobArrayID:|,Comment:|,State:|,Reason:|,SubmitTime:|,Start
                       NumCPUs:|,RestartCnt:|";
 /// What sacct is asked for, in this order.
 const ACCOUNTED: &str = "JobID,State,TotalCPU,MaxRSS,AllocTRES";
+
+/// An accounting that fails this often in a row is not asked again.
+const MOST_FAILURES: u32 = 3;
 
 /// Words in refusals of submissions that may go through later.
 const TRANSIENT: [&str; 9] = [
@@ -86,7 +89,7 @@ impl Scheduler for Slurm {
     }
 
     fn account(&mut self, host: &Host, jobs: &[String]) -> Vec<Accounted> {
-        if self.has_no_accounting || jobs.is_empty() {
+        if !self.has_accounting() || jobs.is_empty() {
             return Vec::new();
         }
         let words =
@@ -94,12 +97,23 @@ impl Scheduler for Slurm {
         let mut words: Vec<String> = words.map(str::to_owned).to_vec();
         words.push(ACCOUNTED.to_owned());
         match host.run(&words, &[]) {
-            Ok(answer) if answer.is_success => accounted(&answer.text()),
+            Ok(answer) if answer.is_success => {
+                self.accounting_failures = 0;
+                accounted(&answer.text())
+            }
+            Ok(answer) if answer.reason().contains("disabled") => {
+                self.accounting_failures = MOST_FAILURES;
+                Vec::new()
+            }
             _ => {
-                self.has_no_accounting = true;
+                self.accounting_failures += 1;
                 Vec::new()
             }
         }
+    }
+
+    fn has_accounting(&self) -> bool {
+        self.accounting_failures < MOST_FAILURES
     }
 
     fn cancel(&mut self, host: &Host, jobs: &[String]) -> Result<(), String> {
@@ -242,6 +256,8 @@ fn accounted(text: &str) -> Vec<Accounted> {
             entry.allocated = (*allocated).to_owned();
         }
     }
+    // The database learns of the end of a job a little after the controller.
+    all.retain(|entry| entry.stage.is_some_and(Stage::is_over));
     all
 }
 

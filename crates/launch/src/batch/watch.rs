@@ -1,7 +1,7 @@
 //! Looks at jobs and runs under way: asks the scheduler about all jobs at once, reads what runs write, and concludes those
 //! that are over.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::node_script::has_begun;
 use super::outcome::{self, RunMarks};
@@ -11,6 +11,8 @@ use super::{BatchLauncher, JOBS, SETTLE, run_log};
 use crate::launcher::Report;
 use crate::worker::{Job, Message, now};
 
+/// How long the accounting may take to learn of the end of a job.
+const ACCOUNTING_PATIENCE: Duration = Duration::from_secs(10);
 /// What is looked at of a job's log.
 const JOB_LOG_TAIL: usize = 4096;
 /// A run that was never begun is submitted again this often.
@@ -90,6 +92,12 @@ impl BatchLauncher {
         }
     }
 
+    /// Whether the accounting may still say something of a task that is just over.
+    fn awaits_accounting(&self, task: &Task) -> bool {
+        let is_recent = task.over_since.is_some_and(|since| since.elapsed() < ACCOUNTING_PATIENCE);
+        task.is_alone && task.accounted.is_none() && is_recent && self.scheduler.has_accounting()
+    }
+
     /// Jobs that wait for something that will not come by itself.
     fn warn_of_stuck(&mut self) {
         let stuck = self.tasks.values().filter_map(|task| {
@@ -139,6 +147,10 @@ impl BatchLauncher {
                     return any;
                 }
                 if is_last && !task.is_gone() && !just_polled {
+                    return any;
+                }
+                if is_last && self.awaits_accounting(task) {
+                    self.pace.wake();
                     return any;
                 }
                 any = true;
