@@ -170,7 +170,8 @@ fn the_cerebras_campaigns_run_on_a_user_node() {
         let place = Place::new("launcher = 'local'", COUNTED);
         with_seed(&place, name, &[("at_least = 6", "at_least = 2")]);
         // The batch size that the log shows is that of the configuration file.
-        let find = "file=$(ls *.yaml | head -n 1)\nbatch=$(sed -n 's/^ *batch_size: //p' $file)\n";
+        let find = "for word; do case $word in *.yaml) file=$word ;; esac; done\n\
+                    batch=$(sed -n 's/^ *batch_size: //p' $file)\n";
         let check = format!("grep -q '^{batch}' $file || exit 9\n");
         let text = printing(log).replace("#!/bin/sh\n", &format!("#!/bin/sh\n{find}{check}"));
         place.program(program, &text);

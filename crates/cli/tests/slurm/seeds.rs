@@ -67,7 +67,7 @@ pub fn are_submitted(slurm: &Slurm) {
         }
         let table = format!("[platform.{}]\n", seed.platform);
         text = text.replace(&table, &format!("{table}poll = \"100 ms\"\n"));
-        text = text.replace("at_least = 6", "at_least = 2").replace("at_least = 4", "at_least = 2");
+        text = text.replace("at_least = 6", "at_least = 2").replace("at_least = 4", "at_least = 3");
         stand_in(directory, seed);
         fs::write(directory.join("seed.toml"), text).unwrap();
         let path =
