@@ -42,6 +42,7 @@ fn campaigns_through_slurm() {
     run_parts(&slurm, &[("the_accounting_database_has_cpu_time_and_memory", accounting_is_collected)]);
 }
 
+#[expect(clippy::print_stderr, reason = "how long each part took, for whoever asks to see it")]
 fn run_parts(slurm: &Slurm, parts: &[Part]) {
     // One part alone, while working on it.
     let only = std::env::var("ASSAY_TEST_PART").unwrap_or_default();
