@@ -254,7 +254,10 @@ fn bad_ends_are_distinguished(slurm: &Slurm) {
     let place = Place::new(slurm, "", &campaign(&format!("{started} sleep 60"), "1", ""));
     let coordinator = place.begin();
     place.wait_for("the start of the run", || place.has_started());
-    slurm.ask("scancel", &["--user=root"]);
+    // Its job is the newest.
+    let jobs = slurm.ask("squeue", &["--noheader", "--format=%A"]);
+    let newest = jobs.split_whitespace().filter_map(|job| job.parse::<u64>().ok()).max().unwrap();
+    slurm.ask("scancel", &[&newest.to_string()]);
     let code = exit_code(coordinator);
     let (_, text) = place.assay(&["show", "test"]);
     assert!(code == Some(3) && text.contains("cancelled: the job was cancelled"), "{code:?} {text}");
