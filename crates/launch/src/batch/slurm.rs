@@ -93,7 +93,7 @@ impl Scheduler for Slurm {
             return Vec::new();
         }
         let words =
-            ["sacct", "--noheader", "--parsable2", "--array", "--units=K", "-j", &jobs.join(","), "-o"];
+            ["sacct", "--noheader", "--parsable2", "--units=K", "-j", &jobs.join(","), "-o"];
         let mut words: Vec<String> = words.map(str::to_owned).to_vec();
         words.push(ACCOUNTED.to_owned());
         match host.run(&words, &[]) {
