@@ -73,7 +73,7 @@ impl<'a> Overrunning<'a> {
             std::thread::sleep(Duration::from_millis(200));
         }
         let (_, text) = self.place.assay(&["show", "test"]);
-        assert!(text.contains("time limit"), "{text}");
+        assert!(text.contains("1 timed out"), "{text}");
     }
 }
 
