@@ -92,8 +92,7 @@ impl Scheduler for Slurm {
         if !self.has_accounting() || jobs.is_empty() {
             return Vec::new();
         }
-        let words =
-            ["sacct", "--noheader", "--parsable2", "--units=K", "-j", &jobs.join(","), "-o"];
+        let words = ["sacct", "--noheader", "--parsable2", "--units=K", "-j", &jobs.join(","), "-o"];
         let mut words: Vec<String> = words.map(str::to_owned).to_vec();
         words.push(ACCOUNTED.to_owned());
         match host.run(&words, &[]) {
