@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use assay_campaign::{Invocation, OrderBy, Plan, RunPaths};
 use assay_evidence::Progress;
@@ -16,7 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::launcher::{Launcher, Report};
 use crate::replay::WriteSample;
 use crate::schedule::{Next, Only, Schedule};
-use crate::worker::{Job, Message, Reader, WorkError, now};
+use crate::worker::{Job, Message, Reader, SYNCED_FROM_S, WorkError, now};
 use crate::{batch, environment, local, orphan, provenance, standing, worker_group};
 
 /// How a plan is to be run.
@@ -136,6 +136,8 @@ pub enum LaunchError {
     Worker,
 }
 
+/// How long a finished run may wait to be acknowledged together with others.
+const UNSYNCED_AT_MOST: Duration = Duration::from_millis(50);
 /// How often to show that time passes.
 const TICK: Duration = Duration::from_millis(100);
 /// How long a dead coordinator's processes have between being asked to stop and being killed.
@@ -186,6 +188,7 @@ pub fn execute(
         outcome: Outcome { ending: Ending::Complete, precise: true },
         first_metrics_s: BTreeMap::new(),
         warmed: BTreeSet::new(),
+        unsynced: Unsynced::default(),
     };
     let result = coordinator.run_all(store, show);
     if result.is_err() {
@@ -213,6 +216,16 @@ struct Coordinator<'a> {
     first_metrics_s: BTreeMap<usize, Vec<f64>>,
     /// Cells that were run since this program was started: the others are warmed up first.
     warmed: BTreeSet<usize>,
+    /// Runs that ended and are not acknowledged yet.
+    unsynced: Unsynced,
+}
+
+/// Results that are in the journal and not synced. Runs of some milliseconds are synced together, because syncing each
+/// would take longer than making it; none is shown before.
+#[derive(Default)]
+struct Unsynced {
+    results: Vec<(usize, Entry)>,
+    since: Option<Instant>,
 }
 
 impl Coordinator<'_> {
@@ -232,8 +245,10 @@ impl Coordinator<'_> {
             if exhausted && self.running.keys().all(|run| stopping && self.outlives_coordinator(run)) {
                 break;
             }
+            self.acknowledge(store, show, UNSYNCED_AT_MOST)?;
             let mut quiet = true;
-            let patience = TICK / u32::try_from(self.launchers.len().max(1)).unwrap_or(1);
+            let patience = if self.unsynced.results.is_empty() { TICK } else { UNSYNCED_AT_MOST };
+            let patience = patience / u32::try_from(self.launchers.len().max(1)).unwrap_or(1);
             let platforms: Vec<String> = self.launchers.keys().cloned().collect();
             for platform in platforms {
                 let Some(launcher) = self.launchers.get_mut(&platform) else { continue };
@@ -246,6 +261,7 @@ impl Coordinator<'_> {
                 show(Event::Tick);
             }
         }
+        self.acknowledge(store, show, Duration::ZERO)?;
         if self.options.interrupt.stop().is_some() {
             self.outcome.ending = Ending::Interrupted;
         }
@@ -368,7 +384,7 @@ impl Coordinator<'_> {
         show: &mut dyn FnMut(Event<'_>),
     ) -> Result<(), LaunchError> {
         let entry = Entry::Finished { run, result: Box::new(result) };
-        store.commit(&entry)?;
+        store.keep(&entry)?;
         let Entry::Finished { run, result } = &entry else { return Ok(()) };
         self.first_metrics_s.entry(cell).or_default().extend(result.first_metric_s);
         match &result.status {
@@ -379,7 +395,29 @@ impl Coordinator<'_> {
                 self.schedule.ended(cell, run.repeat, value);
             }
         }
-        show(Event::Finished { run, cell, result });
+        let is_short = result.usage.as_ref().is_some_and(|usage| usage.wall_s < SYNCED_FROM_S);
+        self.unsynced.results.push((cell, entry));
+        self.unsynced.since.get_or_insert_with(Instant::now);
+        if is_short { Ok(()) } else { self.acknowledge(store, show, Duration::ZERO) }
+    }
+
+    /// Syncs results that have waited this long, and shows them.
+    fn acknowledge(
+        &mut self,
+        store: &mut Store,
+        show: &mut dyn FnMut(Event<'_>),
+        waited: Duration,
+    ) -> Result<(), LaunchError> {
+        if self.unsynced.since.is_none_or(|since| since.elapsed() < waited) {
+            return Ok(());
+        }
+        store.sync()?;
+        self.unsynced.since = None;
+        for (cell, entry) in self.unsynced.results.drain(..) {
+            if let Entry::Finished { run, result } = &entry {
+                show(Event::Finished { run, cell, result });
+            }
+        }
         Ok(())
     }
 }

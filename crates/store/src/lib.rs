@@ -72,7 +72,7 @@ pub use index::{
     CellSummary, Datum, FailureReason, Index, MetricSummary, RunFilter, RunRow, RunValue, SqlRows, Summary,
 };
 pub use journal::{Damage, Flaw, Troubles};
-pub use layout::{relative_run_directory, run_directory};
+pub use layout::{SCRIPT, relative_run_directory, run_directory};
 pub use list::{RecordContents, RecordSummary, list_records, record_paths, summarize};
 pub use lock::is_held;
 pub use medium::{FileMedium, Medium};

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use assay_model::{
-    CellId, Machine, Observation, Origin, PlanInForce, RunId, Scope, Series, Settings, Source, Status, Unit,
-    Usage,
+    CellId, Machine, Observation, Origin, PlanInForce, RunId, Scope, Series, Settings, ShortOutput, Source,
+    Status, Unit, Usage,
 };
-use rusqlite::{OptionalExtension, ToSql};
+use rusqlite::{OptionalExtension, Row, ToSql};
 
 use super::Index;
 use super::decode::{
@@ -298,6 +298,17 @@ impl Index {
                 })
             })?;
             rows.collect()
+        })
+    }
+
+    /// The output of a run that has no directory of its own.
+    pub fn short_output(&self, run: &RunId) -> Result<Option<ShortOutput>, StoreError> {
+        self.ask(|connection| {
+            let Some(id) = run_number(connection, run)? else { return Ok(None) };
+            let mut statement =
+                connection.prepare("select stdout, stderr from output_data where run_id = ?1")?;
+            let output = |row: &Row<'_>| Ok(ShortOutput { stdout: row.get(0)?, stderr: row.get(1)? });
+            statement.query_row([id], output).optional()
         })
     }
 
