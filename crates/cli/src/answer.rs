@@ -3,12 +3,10 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `answer/file.rs` | Markdown, CSV and JSON files |
 //! | `answer/findings.rs` | what a record supports, in sentences |
 //! | `answer/print.rs` | tables, gates and failures on the terminal |
 //! | `answer/layout.rs` | the additional tables that a campaign's `[report]` asks for |
 
-pub mod file;
 pub mod findings;
 pub mod layout;
 pub mod print;
@@ -18,7 +16,7 @@ use assay_judge::findings::Finding;
 use assay_judge::gather::metrics;
 use assay_judge::record::{JudgedRecord, rate_instead};
 use assay_judge::{Answer, Evidence, GateResult, MetricSummary};
-use assay_store::{Index, Record, Summary};
+use assay_store::{Index, Record, RecordSummary};
 use serde::Serialize;
 
 use crate::screen::JSON_SCHEMA;
@@ -29,7 +27,7 @@ pub const MOST_ROWS: usize = 60;
 /// The record that an answer is about, and the metric it is judged by.
 pub struct Subject {
     /// Name, plan and counts of the record.
-    pub summary: Summary,
+    pub summary: RecordSummary,
     pub metric: String,
 }
 

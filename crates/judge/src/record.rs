@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use assay_model::{Bound, PlanInForce, Settings, metric};
-use assay_store::{Index, Record, Summary};
+use assay_model::{Bound, CurrentPlan, Settings, metric};
+use assay_store::{Index, Record, RecordSummary};
 
 use crate::answer::UNEQUAL_WORK;
 use crate::gather::gather;
@@ -14,7 +14,7 @@ use crate::{Answer, Evidence, GateResult, JudgeError, answer, gate};
 pub struct JudgedRecord<'a> {
     index: &'a Index,
     /// Name, plan and counts of the record.
-    pub summary: Summary,
+    pub summary: RecordSummary,
 }
 
 impl<'a> JudgedRecord<'a> {
@@ -22,7 +22,7 @@ impl<'a> JudgedRecord<'a> {
         Ok(JudgedRecord { index, summary: index.summary()? })
     }
 
-    fn plan(&self) -> Option<&PlanInForce> {
+    fn plan(&self) -> Option<&CurrentPlan> {
         self.summary.plan.as_ref()
     }
 
@@ -94,7 +94,7 @@ pub fn rate_instead(evidence: &Evidence, answer: &Answer) -> Option<String> {
 fn reference(
     record: &Record,
     path: &str,
-    plan: &PlanInForce,
+    plan: &CurrentPlan,
     metric: &str,
 ) -> Result<Option<Evidence>, JudgeError> {
     let path = Path::new(path);

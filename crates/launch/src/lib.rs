@@ -54,7 +54,7 @@ mod watcher;
 pub mod worker;
 pub mod worker_group;
 
-pub use coordinator::{Ending, Event, LaunchError, Options, Outcome, execute};
+pub use coordinator::{Ending, Event, LaunchError, LaunchOptions, LaunchOutcome, execute};
 pub use interrupt::Interrupt;
 pub use schedule::Only;
 

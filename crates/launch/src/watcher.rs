@@ -18,7 +18,7 @@ use crate::surroundings::CpuTimes;
 use crate::worker::{self, Job, Message, SYNCED_FROM_S};
 
 /// How often it is stated how far a run has come.
-const TELL: Duration = Duration::from_millis(250);
+const REPORT_EVERY: Duration = Duration::from_millis(250);
 /// How often followed files are looked at.
 const LOOK: Duration = Duration::from_millis(200);
 /// The most files that are followed for one run. More than this is not a log that goes elsewhere.
@@ -50,7 +50,7 @@ pub struct Watcher<'a> {
     tail: Vec<u8>,
     stated: Instant,
     /// Whether output came since then.
-    untold: bool,
+    has_unreported: bool,
     looked: Instant,
     first_metric_s: Option<f64>,
     /// When the first step was seen, and which it was.
@@ -105,7 +105,7 @@ impl<'a> Watcher<'a> {
             followed: Vec::new(),
             tail: Vec::new(),
             stated: Instant::now(),
-            untold: false,
+            has_unreported: false,
             looked: Instant::now(),
             first_metric_s: None,
             first_step: None,
@@ -167,7 +167,7 @@ impl<'a> Watcher<'a> {
 
     /// Takes note of what came and describes it, but not too often.
     fn heed(&mut self, at_s: f64) {
-        let due = self.stated.elapsed() >= TELL;
+        let due = self.stated.elapsed() >= REPORT_EVERY;
         if !due && self.first_metric_s.is_some() {
             return;
         }
@@ -183,7 +183,7 @@ impl<'a> Watcher<'a> {
             let first_metric_in_s = self.first_metric_in(&progress);
             (self.show)(Message::Progress { progress: Box::new(progress), first_metric_in_s });
             self.stated = Instant::now();
-            self.untold = false;
+            self.has_unreported = false;
         }
     }
 
@@ -249,7 +249,7 @@ impl Watch for Watcher<'_> {
         if self.unread.is_empty() && bytes.len() < LIGHT {
             self.reading.feed(stream, bytes);
             keep_tail(&mut self.tail, bytes);
-            self.untold = true;
+            self.has_unreported = true;
             self.heed(at_s);
             return Ok(());
         }
@@ -286,7 +286,7 @@ impl Watch for Watcher<'_> {
         let bytes = self.buffer.get(..count).unwrap_or_default();
         self.reading.feed(stream, bytes);
         keep_tail(&mut self.tail, bytes);
-        self.untold = true;
+        self.has_unreported = true;
         self.heed(at_s);
         Ok(())
     }
@@ -297,9 +297,9 @@ impl Watch for Watcher<'_> {
         }
         if !self.followed.is_empty() && self.looked.elapsed() >= LOOK {
             self.look()?;
-            self.untold = true;
+            self.has_unreported = true;
         }
-        if self.untold {
+        if self.has_unreported {
             self.heed(at_s);
         }
         Ok(())

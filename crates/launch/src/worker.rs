@@ -23,7 +23,7 @@ use crate::watcher::Watcher;
 use crate::{orphan, replay, script, steps};
 
 /// What is the same for all runs of a platform.
-pub struct Reader {
+pub struct OutputReader {
     /// Who reads the output: the user's patterns and the dialects.
     pub readers: Readers,
     /// The hint for the user when an error text shows up.
@@ -59,7 +59,7 @@ pub struct Job {
     /// Values that are not written into the run directory.
     pub secrets: Arc<Secrets>,
     /// How its output is read.
-    pub reader: Arc<Reader>,
+    pub reader: Arc<OutputReader>,
 }
 
 /// What a worker shows while a run goes on.

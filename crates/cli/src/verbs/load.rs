@@ -17,8 +17,8 @@ use assay_launch::{Ending, Outcome};
 use crate::answer::print;
 use crate::execute::{assemble_built, execute, failed_runs};
 use crate::exit::Exit;
-use crate::options::How;
-use crate::options::load::{Load, LoadHow};
+use crate::options::RunFlags;
+use crate::options::load::{Load, LoadFlags};
 use crate::records;
 use crate::screen::Screen;
 use crate::workloads::chat::report::{self, ReportOptions};
@@ -50,8 +50,8 @@ pub fn load(options: &Load, screen: &mut Screen) -> anyhow::Result<Exit> {
     Ok(exit(&outcome, report::validity(&loads), has_failures || failed_runs(&index)? > 0))
 }
 
-fn how(options: &LoadHow) -> How {
-    How { jobs: 1, quiet: options.quiet || options.json, ..How::default() }
+fn how(options: &LoadFlags) -> RunFlags {
+    RunFlags { jobs: 1, quiet: options.quiet || options.json, ..RunFlags::default() }
 }
 
 fn report_options(options: &Load) -> ReportOptions {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use assay_model::{
-    CellId, Machine, Observation, Origin, PlanInForce, RunId, Scope, Series, Settings, ShortOutput, Source,
+    CellId, CurrentPlan, Machine, Observation, Origin, RunId, Scope, Series, Settings, ShortOutput, Source,
     Status, Unit, Usage,
 };
 use rusqlite::{OptionalExtension, Row, ToSql};
@@ -17,13 +17,13 @@ use crate::{DamageReport, StoreError};
 
 /// What is known of a record as a whole.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Summary {
+pub struct RecordSummary {
     /// The campaign's name.
     pub name: String,
     /// When the record was made, in seconds since 1970 UTC.
     pub created: f64,
     /// The current plan, if one was made.
-    pub plan: Option<PlanInForce>,
+    pub plan: Option<CurrentPlan>,
     /// How many coordinators opened the record.
     pub sessions: u64,
     /// When the last one did, in seconds since 1970 UTC.
@@ -144,10 +144,10 @@ pub struct FailureReason {
 
 impl Index {
     /// What is known of the record as a whole.
-    pub fn summary(&self) -> Result<Summary, StoreError> {
+    pub fn summary(&self) -> Result<RecordSummary, StoreError> {
         self.ask(|connection| {
             let mut get = connection.prepare("select value from meta where key = ?1")?;
-            let mut summary = Summary { runs: counts(connection)?, ..Summary::default() };
+            let mut summary = RecordSummary { runs: counts(connection)?, ..RecordSummary::default() };
             let mut text = |key: &str| get.query_row([key], |row| row.get::<_, String>(0)).optional();
             summary.name = text("name")?.unwrap_or_default();
             summary.machine = text("machine")?.map(|json| parse_json(&json)).transpose()?;

@@ -13,8 +13,8 @@ use super::{campaign, exit, how, report_options};
 use crate::execute::{assemble_built, execute};
 use crate::exit::Exit;
 use crate::failure::Mistake;
-use crate::options::How;
-use crate::options::load::{Load, LoadHow};
+use crate::options::RunFlags;
+use crate::options::load::{Load, LoadFlags};
 use crate::records;
 use crate::screen::{JSON_SCHEMA, Screen};
 use crate::workloads::chat::report::{self, ReportOptions};
@@ -101,8 +101,8 @@ fn with_all_rates(
 }
 
 /// Probes have lines of their own.
-fn quietly(options: &LoadHow) -> How {
-    How { quiet: true, ..how(options) }
+fn quietly(options: &LoadFlags) -> RunFlags {
+    RunFlags { quiet: true, ..how(options) }
 }
 
 /// Loads at these rates, as long as the plan says.
