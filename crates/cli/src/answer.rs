@@ -16,7 +16,7 @@ use assay_judge::findings::Finding;
 use assay_judge::gather::metrics;
 use assay_judge::record::{JudgedRecord, rate_instead};
 use assay_judge::{Answer, Evidence, GateResult, MetricSummary};
-use assay_store::{Index, Record, RecordSummary};
+use assay_store::{Index, IndexSummary, Record};
 use serde::Serialize;
 
 use crate::screen::JSON_SCHEMA;
@@ -27,7 +27,7 @@ pub const MOST_ROWS: usize = 60;
 /// The record that an answer is about, and the metric it is judged by.
 pub struct Subject {
     /// Name, plan and counts of the record.
-    pub summary: RecordSummary,
+    pub summary: IndexSummary,
     pub metric: String,
 }
 

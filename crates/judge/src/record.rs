@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use assay_model::{Bound, CurrentPlan, Settings, metric};
-use assay_store::{Index, Record, RecordSummary};
+use assay_store::{Index, IndexSummary, Record};
 
 use crate::answer::UNEQUAL_WORK;
 use crate::gather::gather;
@@ -14,7 +14,7 @@ use crate::{Answer, Evidence, GateResult, JudgeError, answer, gate};
 pub struct JudgedRecord<'a> {
     index: &'a Index,
     /// Name, plan and counts of the record.
-    pub summary: RecordSummary,
+    pub summary: IndexSummary,
 }
 
 impl<'a> JudgedRecord<'a> {

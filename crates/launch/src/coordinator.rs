@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use assay_campaign::{Invocation, OrderBy, Plan, RunPaths};
 use assay_evidence::Progress;
@@ -16,6 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::launcher::{Launcher, Report};
 use crate::replay::WriteSample;
 use crate::schedule::{Next, Only, Schedule};
+use crate::unsynced::{UNSYNCED_AT_MOST, Unsynced};
 use crate::worker::{Job, Message, OutputReader, SYNCED_FROM_S, WorkError, now};
 use crate::{batch, environment, local, orphan, provenance, standing, worker_group};
 
@@ -136,8 +137,6 @@ pub enum LaunchError {
     Worker,
 }
 
-/// How long a finished run may wait to be acknowledged together with others.
-const UNSYNCED_AT_MOST: Duration = Duration::from_millis(50);
 /// How often to show that time passes.
 const TICK: Duration = Duration::from_millis(100);
 /// How long a dead coordinator's processes have between being asked to stop and being killed.
@@ -220,14 +219,6 @@ struct Coordinator<'a> {
     unsynced: Unsynced,
 }
 
-/// Results that are in the journal and not synced. Runs of some milliseconds are synced together, because syncing each
-/// would take longer than making it; none is shown before.
-#[derive(Default)]
-struct Unsynced {
-    results: Vec<(usize, Entry)>,
-    since: Option<Instant>,
-}
-
 impl Coordinator<'_> {
     fn run_all(
         &mut self,
@@ -245,9 +236,9 @@ impl Coordinator<'_> {
             if exhausted && self.running.keys().all(|run| stopping && self.outlives_coordinator(run)) {
                 break;
             }
-            self.acknowledge(store, show, UNSYNCED_AT_MOST)?;
+            self.unsynced.acknowledge(store, show, UNSYNCED_AT_MOST)?;
             let mut quiet = true;
-            let patience = if self.unsynced.results.is_empty() { TICK } else { UNSYNCED_AT_MOST };
+            let patience = if self.unsynced.is_empty() { TICK } else { UNSYNCED_AT_MOST };
             let patience = patience / u32::try_from(self.launchers.len().max(1)).unwrap_or(1);
             let platforms: Vec<String> = self.launchers.keys().cloned().collect();
             for platform in platforms {
@@ -261,7 +252,7 @@ impl Coordinator<'_> {
                 show(Event::Tick);
             }
         }
-        self.acknowledge(store, show, Duration::ZERO)?;
+        self.unsynced.acknowledge(store, show, Duration::ZERO)?;
         if self.options.interrupt.stop().is_some() {
             self.outcome.ending = Ending::Interrupted;
         }
@@ -332,7 +323,7 @@ impl Coordinator<'_> {
             show(Event::Added { runs: 1 });
         }
         self.certain = self.certain.saturating_sub(1);
-        show(Event::Started { run: &run, cell, first_metric_in_s });
+        self.unsynced.started(&run, cell, first_metric_in_s, show);
         self.running.insert(run, cell);
         Ok(())
     }
@@ -396,29 +387,9 @@ impl Coordinator<'_> {
             }
         }
         let is_short = result.usage.as_ref().is_some_and(|usage| usage.wall_s < SYNCED_FROM_S);
-        self.unsynced.results.push((cell, entry));
-        self.unsynced.since.get_or_insert_with(Instant::now);
-        if is_short { Ok(()) } else { self.acknowledge(store, show, Duration::ZERO) }
-    }
-
-    /// Syncs results that have waited this long, and shows them.
-    fn acknowledge(
-        &mut self,
-        store: &mut Store,
-        show: &mut dyn FnMut(Event<'_>),
-        waited: Duration,
-    ) -> Result<(), LaunchError> {
-        if self.unsynced.since.is_none_or(|since| since.elapsed() < waited) {
-            return Ok(());
-        }
-        store.sync()?;
-        self.unsynced.since = None;
-        for (cell, entry) in self.unsynced.results.drain(..) {
-            if let Entry::Finished { run, result } = &entry {
-                show(Event::Finished { run, cell, result });
-            }
-        }
-        Ok(())
+        self.unsynced.finished(cell, entry);
+        let waited = if is_short { UNSYNCED_AT_MOST } else { Duration::ZERO };
+        Ok(self.unsynced.acknowledge(store, show, waited)?)
     }
 }
 

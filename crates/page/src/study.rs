@@ -10,7 +10,7 @@ use assay_model::{Caveat, CellId, Entry, RunId, RunResult, Settings, Source, Sta
 use assay_report::study::{
     ExampleRun, FailedRuns, Judged, RunNumber, SeriesCourse, Studies, Study, StudyOrigin,
 };
-use assay_store::{Index, Record, RecordSummary, RunFilter, RunRow, utc};
+use assay_store::{Index, IndexSummary, Record, RunFilter, RunRow, utc};
 
 /// Metrics of endpoints that belong beside each other where a record has them.
 const ENDPOINT_METRICS: [&str; 4] = ["output_throughput", "ttft.median", "tpot.median", "e2e.median"];
@@ -121,7 +121,7 @@ fn answers(
     judged.collect()
 }
 
-fn scaling_of(index: &Index, summary: &RecordSummary) -> Result<Option<scaling::Scaling>, JudgeError> {
+fn scaling_of(index: &Index, summary: &IndexSummary) -> Result<Option<scaling::Scaling>, JudgeError> {
     let Some(plan) = &summary.plan else { return Ok(None) };
     let Some(study) = &plan.layout.scaling else { return Ok(None) };
     let evidence = gather(index, &summary.name, Some(plan), &study.metric)?;
@@ -210,7 +210,7 @@ fn number(row: &RunRow, value: Option<f64>, source: Option<Source>) -> RunNumber
     }
 }
 
-fn origin(record: &Record, summary: &RecordSummary) -> Result<StudyOrigin, JudgeError> {
+fn origin(record: &Record, summary: &IndexSummary) -> Result<StudyOrigin, JudgeError> {
     // The first entry names the program; the journal need not be read again for that.
     let program = match record.entries()?.next().transpose()? {
         Some(Entry::Record { program, .. }) => Some(program),

@@ -69,7 +69,7 @@ mod time;
 pub use error::StoreError;
 pub use export::{Format, Kind, Rows, Table, export};
 pub use index::{
-    CellSummary, Datum, FailureReason, Index, MetricSummary, RecordSummary, RunFilter, RunRow, RunValue,
+    CellSummary, Datum, FailureReason, Index, IndexSummary, MetricSummary, RunFilter, RunRow, RunValue,
     SqlRows,
 };
 pub use journal::{Damage, Flaw, Troubles};

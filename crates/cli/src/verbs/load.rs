@@ -12,7 +12,7 @@ mod capacity;
 mod self_check;
 
 use assay_judge::load::Validity;
-use assay_launch::{Ending, Outcome};
+use assay_launch::{Ending, LaunchOutcome};
 
 use crate::answer::print;
 use crate::execute::{assemble_built, execute, failed_runs};
@@ -66,7 +66,7 @@ fn report_options(options: &Load) -> ReportOptions {
     }
 }
 
-fn exit(outcome: &Outcome, validity: Validity, has_failures: bool) -> Exit {
+fn exit(outcome: &LaunchOutcome, validity: Validity, has_failures: bool) -> Exit {
     match (outcome.ending, validity) {
         (Ending::Interrupted, _) => Exit::Interrupted,
         (_, Validity::Invalid) => Exit::Invalid,

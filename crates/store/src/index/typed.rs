@@ -17,7 +17,7 @@ use crate::{DamageReport, StoreError};
 
 /// What is known of a record as a whole.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct RecordSummary {
+pub struct IndexSummary {
     /// The campaign's name.
     pub name: String,
     /// When the record was made, in seconds since 1970 UTC.
@@ -144,10 +144,10 @@ pub struct FailureReason {
 
 impl Index {
     /// What is known of the record as a whole.
-    pub fn summary(&self) -> Result<RecordSummary, StoreError> {
+    pub fn summary(&self) -> Result<IndexSummary, StoreError> {
         self.ask(|connection| {
             let mut get = connection.prepare("select value from meta where key = ?1")?;
-            let mut summary = RecordSummary { runs: counts(connection)?, ..RecordSummary::default() };
+            let mut summary = IndexSummary { runs: counts(connection)?, ..IndexSummary::default() };
             let mut text = |key: &str| get.query_row([key], |row| row.get::<_, String>(0)).optional();
             summary.name = text("name")?.unwrap_or_default();
             summary.machine = text("machine")?.map(|json| parse_json(&json)).transpose()?;

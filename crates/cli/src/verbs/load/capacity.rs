@@ -2,7 +2,7 @@
 //! arrivals and prompts of its own.
 
 use assay_judge::load::{Capacity, Probe, ProbePlan, Search, Validity};
-use assay_launch::Outcome;
+use assay_launch::LaunchOutcome;
 use assay_model::Value;
 use assay_report::number::percent;
 use assay_report::{Cell, Column, Table, Tone};
@@ -39,7 +39,7 @@ pub(super) fn find(options: &Load, screen: &mut Screen) -> anyhow::Result<Exit> 
     let mut search = search(options)?;
     let record = campaign::record(&options.how)?;
     let mut made: Vec<Made> = Vec::new();
-    let mut last: Option<(Record, Outcome)> = None;
+    let mut last: Option<(Record, LaunchOutcome)> = None;
     while let Some(plan) = search.next_probe() {
         let is_same = |probe: &&Probe| probe.rate == plan.rate && probe.is_short == plan.is_short;
         let tries = search.probes().iter().filter(is_same).count();
