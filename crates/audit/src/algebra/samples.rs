@@ -41,7 +41,7 @@ fn named(text: &str) -> Option<Statistic> {
 }
 
 /// The values that a statistic may have; a standard deviation is divided by n or by n - 1.
-pub(super) fn of(statistic: Statistic, values: &[f64]) -> Vec<f64> {
+pub(super) fn values_of(statistic: Statistic, values: &[f64]) -> Vec<f64> {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
     let square: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
@@ -97,7 +97,7 @@ pub fn check_line(text: &str, file: &str, line: u64, checks: &mut Checks) {
             continue;
         }
         let values: Vec<f64> = listed.iter().map(|one| one.written).collect();
-        let value = of(statistic, &values).first().copied().unwrap_or(f64::NAN);
+        let value = values_of(statistic, &values).first().copied().unwrap_or(f64::NAN);
         let half = 0.5 * (stated.high - stated.low) / stated.unit.factor();
         if (value - stated.written).abs() <= half.max(0.01 * value.abs()) {
             continue;
@@ -239,7 +239,7 @@ fn names(grid: &Grid, row: usize, samples: &Samples) -> bool {
 
 fn agrees(cell: &Cell, statistic: Statistic, samples: &Samples) -> bool {
     let half = 0.5 * (cell.high - cell.low) / cell.unit.factor() + 0.5 * samples.step;
-    of(statistic, &samples.values)
+    values_of(statistic, &samples.values)
         .iter()
         .any(|value| (value - cell.written).abs() <= half.max(1e-9 * value.abs()) * 1.01)
 }
@@ -277,7 +277,7 @@ fn follows(found: &[Comparison<'_>], row: usize, column: usize) -> bool {
 
 fn push(grid: &Grid, one: &Comparison<'_>, checks: &mut Checks) {
     let Some(cell) = grid.cell(one.row, one.column) else { return };
-    let value = of(one.statistic, &one.samples.values).first().copied().unwrap_or(f64::NAN);
+    let value = values_of(one.statistic, &one.samples.values).first().copied().unwrap_or(f64::NAN);
     if (value - cell.written).abs() <= 0.01 * value.abs() {
         return;
     }

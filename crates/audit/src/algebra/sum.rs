@@ -146,7 +146,7 @@ fn statistics(grid: &Grid, broken: &mut Vec<Check>, holds: &mut Vec<(usize, usiz
 /// The values that a statistic of this name may have.
 fn statistic(name: &str, values: &[f64]) -> Vec<f64> {
     match Statistic::named(name) {
-        Some(statistic) => samples::of(statistic, values),
+        Some(statistic) => samples::values_of(statistic, values),
         // A sum or a total.
         None => vec![values.iter().sum()],
     }
