@@ -34,6 +34,7 @@ mod output;
 mod peak;
 mod records;
 mod registry;
+mod report_file;
 mod screen;
 mod signals;
 mod sources;

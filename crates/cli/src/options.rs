@@ -155,7 +155,7 @@ pub struct Run {
     #[arg(long)]
     pub detach: bool,
     #[command(flatten)]
-    pub how: How,
+    pub how: RunFlags,
 }
 
 /// Options of `status`.
@@ -182,12 +182,12 @@ pub struct Cancel {
 #[derive(Debug, Args)]
 pub struct Tour {
     #[command(flatten)]
-    pub how: How,
+    pub how: RunFlags,
 }
 
 /// How a campaign is run.
 #[derive(Debug, Default, Args)]
-pub struct How {
+pub struct RunFlags {
     /// Record directory [default: `records/NAME` beside the campaign file].
     #[arg(long, value_name = "DIRECTORY")]
     pub record: Option<PathBuf>,
@@ -206,7 +206,7 @@ pub struct How {
     /// Record this environment variable too. May be repeated; values of secrets are masked.
     #[arg(long, value_name = "NAME")]
     pub keep_env: Vec<String>,
-    /// Execute only these runs.
+    /// Run only these.
     #[arg(long, value_name = "WHICH", conflicts_with = "fresh")]
     pub only: Option<Only>,
     /// Print nothing but the answer.
@@ -400,7 +400,7 @@ pub struct Scrub {
 #[derive(Debug, Args)]
 pub struct Query {
     /// SQL, or the name of a table: runs, observations or series. Views: runs (one row per run, with all settings and
-    /// metrics), run, cell, setting, observation, series, phase, meta.
+    /// metrics), run, cell, setting, observation, series, phase, output, meta.
     #[arg(value_name = "SQL|TABLE")]
     pub sql: String,
     /// Record name or directory, or campaign file [default: the newest record].

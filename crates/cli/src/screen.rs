@@ -7,7 +7,7 @@ use std::io::{IsTerminal, Write};
 use anstream::ColorChoice;
 use anstyle::{AnsiColor, Style};
 use assay_campaign::catalogue::CatalogueError;
-use assay_campaign::{LoadError, Problems};
+use assay_campaign::{CampaignError, Problems};
 use assay_model::untrusted;
 use assay_report::block::{self, Block};
 use assay_report::{Table, Tone, text};
@@ -134,7 +134,7 @@ impl Screen {
 
     /// Says what went wrong and what to do about it.
     pub fn error(&mut self, error: &anyhow::Error) {
-        if let Some(LoadError::Problems(problems)) = error.downcast_ref() {
+        if let Some(CampaignError::Problems(problems)) = error.downcast_ref() {
             return self.problems(problems);
         }
         if let Some(CatalogueError::Problems(files)) = error.downcast_ref() {

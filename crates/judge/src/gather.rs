@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_model::metric::{BUSY_ELSEWHERE, usual_direction};
-use assay_model::{CellId, Metric, PlanInForce, Settings, Status, Unit, names};
+use assay_model::{CellId, CurrentPlan, Metric, Settings, Status, Unit, names};
 use assay_store::{Index, StoreError};
 use serde::Serialize;
 
@@ -121,7 +121,7 @@ pub struct Evidence {
 }
 
 /// The metrics of a record, with the directions that its campaign declares.
-pub fn metrics(index: &Index, plan: Option<&PlanInForce>) -> Result<Vec<MetricSummary>, JudgeError> {
+pub fn metrics(index: &Index, plan: Option<&CurrentPlan>) -> Result<Vec<MetricSummary>, JudgeError> {
     let declared: &[Metric] = plan.map_or(&[], |plan| &plan.metrics);
     let known = index.metrics()?;
     Ok(known
@@ -142,7 +142,7 @@ fn described(name: String, unit: Unit, declared: &[Metric]) -> Metric {
 pub fn gather(
     index: &Index,
     name: &str,
-    plan: Option<&PlanInForce>,
+    plan: Option<&CurrentPlan>,
     metric: &str,
 ) -> Result<Evidence, JudgeError> {
     let metrics = metrics(index, plan)?;

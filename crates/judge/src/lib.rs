@@ -7,6 +7,7 @@
 //! | `estimate.rs` | samples to an estimate with its caveats |
 //! | `verdict.rs` | two sets of samples to a verdict |
 //! | `answer.rs` | one record: the table of its cells, ranked where the evidence allows |
+//! | `record.rs` | one record as it is judged everywhere: by which metric, which cells, which gates |
 //! | `pivot.rs` | one record with some settings as columns |
 //! | `scaling.rs` | one record as a scaling study: speed-up, efficiency |
 //! | `law.rs` | laws over batch sizes and workers, with bands and limits |
@@ -32,6 +33,7 @@ pub mod iterations;
 pub mod law;
 pub mod load;
 pub mod pivot;
+pub mod record;
 pub mod same_work;
 pub mod scaling;
 pub mod stopping;

@@ -6,6 +6,7 @@
 //! | `standing.rs` | what a record already has of a plan |
 //! | `provenance.rs` | commit, driver, container and packages behind a session |
 //! | `surroundings.rs` | what else the machine did during a run |
+//! | `unsynced.rs` | results that are in the journal and not synced yet |
 //! | `schedule.rs` | which run comes next: rounds, repeats, precision, budget |
 //! | `launcher.rs` | the one trait that starts runs |
 //! | `local.rs` | runs as processes of this machine |
@@ -50,11 +51,12 @@ mod steps;
 mod surroundings;
 mod sys;
 pub mod tools;
+mod unsynced;
 mod watcher;
 pub mod worker;
 pub mod worker_group;
 
-pub use coordinator::{Ending, Event, LaunchError, Options, Outcome, execute};
+pub use coordinator::{Ending, Event, LaunchError, LaunchOptions, LaunchOutcome, execute};
 pub use interrupt::Interrupt;
 pub use schedule::Only;
 

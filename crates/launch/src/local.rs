@@ -15,12 +15,12 @@ use crate::worker_group;
 
 /// Starts runs as processes of this machine, or plays their logs.
 pub struct LocalLauncher {
-    desks: Vec<Desk>,
+    workers: Vec<WorkerThread>,
     inbox: Receiver<(usize, Report)>,
 }
 
 /// A worker thread and what it works on.
-struct Desk {
+struct WorkerThread {
     jobs: Option<Sender<Job>>,
     run: Option<RunId>,
     thread: Option<JoinHandle<()>>,
@@ -31,26 +31,27 @@ impl LocalLauncher {
     pub fn new(jobs: usize, interrupt: &Interrupt) -> LocalLauncher {
         let (reports, inbox) = mpsc::channel();
         let is_one_of_many = jobs > 1;
-        let open_desk = |number: usize| {
-            let (desk, jobs) = mpsc::channel();
+        let start_worker = |number: usize| {
+            let (worker, jobs) = mpsc::channel();
             let (reports, interrupt) = (reports.clone(), interrupt.clone());
             let thread =
                 std::thread::spawn(move || work_off(number, is_one_of_many, &jobs, &reports, &interrupt));
-            Desk { jobs: Some(desk), run: None, thread: Some(thread) }
+            WorkerThread { jobs: Some(worker), run: None, thread: Some(thread) }
         };
-        LocalLauncher { desks: (0..jobs.max(1)).map(open_desk).collect(), inbox }
+        LocalLauncher { workers: (0..jobs.max(1)).map(start_worker).collect(), inbox }
     }
 }
 
 impl Launcher for LocalLauncher {
     fn has_room(&self) -> bool {
-        self.desks.iter().any(|desk| desk.run.is_none())
+        self.workers.iter().any(|worker| worker.run.is_none())
     }
 
     fn start(&mut self, job: Job) -> Result<(), LaunchError> {
-        let desk = self.desks.iter_mut().find(|desk| desk.run.is_none()).ok_or(LaunchError::Worker)?;
-        desk.run = Some(job.run.clone());
-        desk.jobs.as_ref().ok_or(LaunchError::Worker)?.send(job).map_err(|_| LaunchError::Worker)
+        let worker =
+            self.workers.iter_mut().find(|worker| worker.run.is_none()).ok_or(LaunchError::Worker)?;
+        worker.run = Some(job.run.clone());
+        worker.jobs.as_ref().ok_or(LaunchError::Worker)?.send(job).map_err(|_| LaunchError::Worker)
     }
 
     fn dispatch(&mut self, _store: &mut Store, _is_last: bool) -> Result<(), LaunchError> {
@@ -63,10 +64,10 @@ impl Launcher for LocalLauncher {
             Err(RecvTimeoutError::Timeout) => return Ok(None),
             Err(RecvTimeoutError::Disconnected) => return Err(LaunchError::Worker),
         };
-        let Some(desk) = self.desks.get_mut(number) else { return Ok(None) };
+        let Some(worker) = self.workers.get_mut(number) else { return Ok(None) };
         let run = match report {
-            Report::Done(_) => desk.run.take(),
-            Report::Message(_) => desk.run.clone(),
+            Report::Done(_) => worker.run.take(),
+            Report::Message(_) => worker.run.clone(),
         };
         Ok(run.map(|run| (run, report)))
     }
@@ -82,10 +83,10 @@ impl Launcher for LocalLauncher {
 
 impl Drop for LocalLauncher {
     fn drop(&mut self) {
-        for desk in &mut self.desks {
-            desk.jobs = None;
+        for worker in &mut self.workers {
+            worker.jobs = None;
         }
-        for thread in self.desks.iter_mut().filter_map(|desk| desk.thread.take()) {
+        for thread in self.workers.iter_mut().filter_map(|worker| worker.thread.take()) {
             // A worker that panicked has said so itself.
             let _ = thread.join();
         }

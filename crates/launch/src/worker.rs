@@ -23,7 +23,7 @@ use crate::watcher::Watcher;
 use crate::{orphan, replay, script, steps};
 
 /// What is the same for all runs of a platform.
-pub struct Reader {
+pub struct OutputReader {
     /// Who reads the output: the user's patterns and the dialects.
     pub readers: Readers,
     /// The hint for the user when an error text shows up.
@@ -59,7 +59,7 @@ pub struct Job {
     /// Values that are not written into the run directory.
     pub secrets: Arc<Secrets>,
     /// How its output is read.
-    pub reader: Arc<Reader>,
+    pub reader: Arc<OutputReader>,
 }
 
 /// What a worker shows while a run goes on.
@@ -92,10 +92,11 @@ pub struct WorkError {
 
 /// Output of runs that took at least this long is synced before they are acknowledged. Syncing the output of a shorter
 /// run would cost more than making it again; its observations are in the journal, which always is synced.
-const SYNCED_FROM_S: f64 = 0.02;
+pub(crate) const SYNCED_FROM_S: f64 = 0.02;
+
 /// Makes one run.
 pub fn work(job: &Job, interrupt: &Interrupt, show: &mut dyn FnMut(Message)) -> Result<RunResult, WorkError> {
-    let script = match prepare(job) {
+    let script = match if job.invocation.compact { shared_script(job) } else { prepare(job) } {
         Ok(script) => script,
         Err(error) if error.source.kind() == io::ErrorKind::AlreadyExists => {
             let reason = format!("{} exists already; a run directory is never reused", error.path);
@@ -109,7 +110,6 @@ pub fn work(job: &Job, interrupt: &Interrupt, show: &mut dyn FnMut(Message)) -> 
     }
     let lost = |source| WorkError { path: job.directory.join("stdout.log").display().to_string(), source };
     let started_at = now();
-    let cpu_before = CpuTimes::now();
     let mut watcher = Watcher::new(job, interrupt, show);
     let recording = job.invocation.recording.as_ref();
     let ended = match recording {
@@ -119,7 +119,7 @@ pub fn work(job: &Job, interrupt: &Interrupt, show: &mut dyn FnMut(Message)) -> 
     let seconds = ended.usage.as_ref().map_or(0.0, |usage| usage.wall_s);
     let seen = match ended.lost_output {
         Some(source) => Err(source),
-        None => watcher.finish(seconds >= SYNCED_FROM_S),
+        None => watcher.finish(&ended.status, seconds >= SYNCED_FROM_S),
     };
     let seen = match seen {
         Ok(seen) => seen,
@@ -138,16 +138,15 @@ pub fn work(job: &Job, interrupt: &Interrupt, show: &mut dyn FnMut(Message)) -> 
     let cleaned = steps::cleanup(job, interrupt);
     let status = concluded(ended.status, seen.findings.status.as_ref());
     let mut observations = ended.usage.as_ref().map(measured).unwrap_or_default();
-    if recording.is_none()
-        && let (Some(before), Some(after), Some(usage)) = (cpu_before, CpuTimes::now(), &ended.usage)
-    {
-        observations.extend(before.others_since(&after, usage));
+    if let (Some(before), Some(usage)) = (seen.machine_at_start, &ended.usage) {
+        observations.extend(CpuTimes::now().and_then(|after| before.others_since(&after, usage)));
     }
     observations.extend(seen.findings.observations);
     let mut result = RunResult {
         usage: ended.usage,
         stdout_bytes: seen.stdout_bytes,
         stderr_bytes: seen.stderr_bytes,
+        output: seen.output,
         // When the playing began to give output says nothing about the job.
         first_output_s: seen.first_output_s.filter(|_| recording.is_none()),
         first_metric_s: seen.first_metric_s,
@@ -172,9 +171,9 @@ pub fn work(job: &Job, interrupt: &Interrupt, show: &mut dyn FnMut(Message)) -> 
 
 /// Whether output is lost because of what the run did to its directory, which was fine when the run began.
 fn is_own_doing(job: &Job, error: &io::Error) -> bool {
-    use io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied};
+    use io::ErrorKind::{AlreadyExists, IsADirectory, NotADirectory, NotFound, PermissionDenied};
     !job.directory.is_dir()
-        || matches!(error.kind(), IsADirectory | NotADirectory | NotFound | PermissionDenied)
+        || matches!(error.kind(), AlreadyExists | IsADirectory | NotADirectory | NotFound | PermissionDenied)
 }
 
 /// From this share of its wall time on, waiting for its output to be stored is a doubt about a run's times.
@@ -264,6 +263,15 @@ pub(crate) fn prepare(job: &Job) -> Result<PathBuf, WorkError> {
         write(&file.name, &file.bytes)?;
     }
     write(script::SCRIPT, script::text(job).as_bytes())
+}
+
+/// The script that the compact runs of a cell share, in the directory of the cell. It is made by the first of them; later
+/// ones check that it is still what they would write.
+fn shared_script(job: &Job) -> Result<PathBuf, WorkError> {
+    let path = job.directory.parent().unwrap_or(&job.record).join(script::SCRIPT);
+    let failed = |source| WorkError { path: path.display().to_string(), source };
+    job.permissions.ensure_file(&path, script::shared_text(job).as_bytes()).map_err(failed)?;
+    Ok(path)
 }
 
 fn measured(usage: &Usage) -> Vec<Observation> {

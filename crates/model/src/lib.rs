@@ -20,6 +20,7 @@
 //! | `metric.rs` | names, units and directions of metrics |
 //! | `gate.rs` | bounds that cells must meet |
 //! | `untrusted.rs` | cleaning text that strangers wrote, for every exit of the program |
+//! | `statistic.rs` | mean, median and other statistics, as write-ups name them |
 //! | `estimate.rs` | estimates, verdicts and caveats |
 
 pub mod document;
@@ -36,6 +37,7 @@ pub mod observation;
 pub mod output;
 pub mod platform;
 pub mod run;
+pub mod statistic;
 pub mod unit;
 pub mod untrusted;
 pub mod value;
@@ -46,7 +48,7 @@ pub use document::{
     ClockKind, Column, Document, Hint, KnownBy, NotebookCell, Omission, Phase, Quantity, ReadRun, Role,
     SettingFact, Span, Standing, Statement, Table, TableCell, TableRow,
 };
-pub use entry::{Entry, PlanInForce, PlannedCell, SCHEMA_VERSION};
+pub use entry::{CurrentPlan, Entry, PlannedCell, SCHEMA_VERSION};
 pub use estimate::{Caveat, Estimate, Verdict};
 pub use gate::{Bound, Gate};
 pub use identity::{CellId, PointId, RunId};
@@ -56,7 +58,8 @@ pub use metric::{Direction, Metric};
 pub use observation::{Observation, Origin, Scope, Series, Source};
 pub use output::{Keep, Stream};
 pub use platform::Platform;
-pub use run::{Failure, Replayed, RunResult, Speed, Status, Usage};
+pub use run::{Failure, Replayed, RunResult, ShortOutput, Speed, Status, Usage};
+pub use statistic::Statistic;
 pub use unit::Unit;
 pub use value::{Settings, Value};
 pub use workload::{SettingDescription, SettingKind, WorkloadDescription};

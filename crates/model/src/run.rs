@@ -179,6 +179,15 @@ impl fmt::Display for Speed {
     }
 }
 
+/// The output of a run that was short enough to be kept here instead of in files.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShortOutput {
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stdout: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stderr: String,
+}
+
 /// All that is known after a run ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
@@ -193,6 +202,9 @@ pub struct RunResult {
     pub stdout_bytes: u64,
     /// Bytes captured from standard error.
     pub stderr_bytes: u64,
+    /// The output itself, where the run has no directory of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<ShortOutput>,
     /// When the first output came, in seconds after the start; absent without output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_output_s: Option<f64>,
@@ -230,6 +242,7 @@ impl RunResult {
             usage: None,
             stdout_bytes: 0,
             stderr_bytes: 0,
+            output: None,
             first_output_s: None,
             first_metric_s: None,
             observations: Vec::new(),

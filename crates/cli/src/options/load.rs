@@ -67,13 +67,13 @@ pub struct Load {
     pub fields: Vec<(String, String)>,
     /// The settings given; several values of one are swept.
     pub settings: BTreeMap<String, Vec<Value>>,
-    pub how: LoadHow,
+    pub how: LoadFlags,
 }
 
 /// How a load is measured, and what is done with its results.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Measuring")]
-pub struct LoadHow {
+pub struct LoadFlags {
     /// Rounds of a sweep or comparison; 6 unless given, and 1 for a single load.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub rounds: Option<u32>,
@@ -113,7 +113,7 @@ pub struct LoadHow {
     pub quiet: bool,
 }
 
-impl LoadHow {
+impl LoadFlags {
     /// The page to write, if one is named.
     pub fn html(&self) -> Option<PathBuf> {
         self.output.iter().find(|path| is_page(path)).cloned()
@@ -181,7 +181,7 @@ impl Args for Load {
             command =
                 command.arg(Arg::new(name).long(name).hide(true).num_args(0..=1).action(ArgAction::Append));
         }
-        LoadHow::augment_args(command)
+        LoadFlags::augment_args(command)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -221,7 +221,7 @@ impl FromArgMatches for Load {
             headers: pairs("header"),
             fields: pairs("field"),
             settings: given(&chat::description(), &SPECIAL, matches),
-            how: LoadHow::from_arg_matches(matches)?,
+            how: LoadFlags::from_arg_matches(matches)?,
         })
     }
 

@@ -17,7 +17,7 @@ pub mod platforms;
 pub mod settings;
 pub mod words;
 
-pub use metrics::{MetricWord, Statistic, is_telling, metric_name, metric_of, statistic};
+pub use metrics::{MetricWord, is_telling, metric_name, metric_of, statistic};
 pub use platforms::{device, platform};
 pub use settings::setting_name;
 

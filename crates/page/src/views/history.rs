@@ -20,7 +20,7 @@ const MOST: usize = 100;
 const MOST_CELLS: usize = 12;
 
 /// One cell over the records.
-struct Course {
+struct CellHistory {
     settings: Settings,
     /// Record and values, the oldest first.
     values: Vec<(usize, Vec<f64>)>,
@@ -43,7 +43,7 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
     let title = format!("History of {name}: {}", metric.name);
     Ok(shell(&title, &[], |page| {
         let parts = vec![Part::Figure(figure)];
-        let section = Section { id: "course".to_owned(), title: "Course".to_owned(), parts };
+        let section = Section { id: "course".to_owned(), title: "CellHistory".to_owned(), parts };
         body(page, &Report { sections: vec![section], ..Report::default() });
         let columns =
             [("record", true), ("made", false), ("directory", false), ("against the one before", false)];
@@ -67,9 +67,9 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
     }))
 }
 
-fn gathered(records: &[Arc<Listed>], wanted: Option<&str>) -> Result<(Metric, Vec<Course>), ViewError> {
+fn gathered(records: &[Arc<Listed>], wanted: Option<&str>) -> Result<(Metric, Vec<CellHistory>), ViewError> {
     let mut found: Option<Metric> = None;
-    let mut courses: Vec<Course> = Vec::new();
+    let mut courses: Vec<CellHistory> = Vec::new();
     for (index, listed) in records.iter().enumerate() {
         // A record that cannot be read has no place in a course; the list says why.
         let Ok(record) = Record::open(&listed.path) else { continue };
@@ -81,7 +81,9 @@ fn gathered(records: &[Arc<Listed>], wanted: Option<&str>) -> Result<(Metric, Ve
         for cell in evidence.cells.into_iter().filter(|cell| !cell.values.is_empty()) {
             match courses.iter_mut().find(|course| course.settings == cell.settings) {
                 Some(course) => course.values.push((index, cell.values)),
-                None => courses.push(Course { settings: cell.settings, values: vec![(index, cell.values)] }),
+                None => {
+                    courses.push(CellHistory { settings: cell.settings, values: vec![(index, cell.values)] })
+                }
             }
         }
         found = Some(evidence.metric);
@@ -91,7 +93,7 @@ fn gathered(records: &[Arc<Listed>], wanted: Option<&str>) -> Result<(Metric, Ve
 }
 
 /// The figure, and in which record something changed.
-fn drawn(metric: &Metric, courses: &[Course]) -> (Figure, Vec<(usize, String)>) {
+fn drawn(metric: &Metric, courses: &[CellHistory]) -> (Figure, Vec<(usize, String)>) {
     let (varied, _) = assay_judge::gather::split_settings(courses.iter().map(|course| &course.settings));
     let mut changes = Vec::new();
     let mut lines = Vec::new();

@@ -30,6 +30,7 @@ pub(super) struct Filler<'c> {
     put_observation: Statement<'c>,
     put_series: Statement<'c>,
     put_phase: Statement<'c>,
+    put_output: Statement<'c>,
     cells: HashMap<CellId, i64>,
     metrics: HashMap<String, Vec<(Unit, i64)>>,
     launched: BTreeMap<RunId, Launch>,
@@ -89,6 +90,7 @@ impl<'c> Filler<'c> {
                 "insert into phase_data (run_id, name, start_s, end_s, seconds, known_by, file, line)
                  values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?,
+            put_output: connection.prepare("insert into output_data values (?1, ?2, ?3)")?,
             cells: HashMap::new(),
             metrics: HashMap::new(),
             launched: BTreeMap::new(),
@@ -262,6 +264,9 @@ impl<'c> Filler<'c> {
         match id {
             None => self.count("repeated_results"),
             Some(id) => {
+                if let Some(output) = &result.output {
+                    self.put_output.execute(params![id, output.stdout, output.stderr])?;
+                }
                 self.observations(id, &result.observations)?;
                 result.phases.iter().try_for_each(|phase| self.phase(id, phase))?;
                 result.series.iter().try_for_each(|series| self.series(id, series))

@@ -3,7 +3,7 @@
 //! next to each other, so that the run needs only their first number and their count to find them.
 
 /// The version of these tables. An index of any other version is made again.
-pub(super) const INDEX_VERSION: i64 = 4;
+pub(super) const INDEX_VERSION: i64 = 5;
 
 pub(super) const TABLES: &str = "
 create table meta (key text primary key, value) without rowid;
@@ -31,6 +31,7 @@ create index series_of_run on series_data (run_id);
 create table phase_data (
     id integer primary key, run_id integer not null, name text not null, start_s real, end_s real, seconds real,
     known_by text not null, file text, line integer);
+create table output_data (run_id integer primary key, stdout text not null, stderr text not null);
 
 create view cell as
     select cell, point, platform, workload, planned,
@@ -52,6 +53,8 @@ create view series as
 create view phase as
     select run, name, start_s, end_s, seconds, known_by, file, line
     from phase_data join run_data on run_data.id = run_id order by phase_data.id;
+create view output as
+    select run, stdout, stderr from output_data join run_data on run_data.id = run_id;
 ";
 
 /// A table that people ask: its name and its columns.
@@ -63,7 +66,7 @@ pub(super) struct View {
 }
 
 /// What people ask, for hints.
-pub(super) const VIEWS: [View; 7] = [
+pub(super) const VIEWS: [View; 8] = [
     View {
         name: "run",
         columns: &[
@@ -101,6 +104,7 @@ pub(super) const VIEWS: [View; 7] = [
     },
     View { name: "cell", columns: &["cell", "point", "platform", "workload", "planned", "runs"] },
     View { name: "setting", columns: &["cell", "name", "value"] },
+    View { name: "output", columns: &["run", "stdout", "stderr"] },
     View { name: "meta", columns: &["key", "value"] },
 ];
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use assay_model::{
-    CellId, Machine, Observation, Origin, PlanInForce, RunId, Scope, Series, Settings, Source, Status, Unit,
-    Usage,
+    CellId, CurrentPlan, Machine, Observation, Origin, RunId, Scope, Series, Settings, ShortOutput, Source,
+    Status, Unit, Usage,
 };
-use rusqlite::{OptionalExtension, ToSql};
+use rusqlite::{OptionalExtension, Row, ToSql};
 
 use super::Index;
 use super::decode::{
@@ -17,13 +17,13 @@ use crate::{DamageReport, StoreError};
 
 /// What is known of a record as a whole.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Summary {
+pub struct IndexSummary {
     /// The campaign's name.
     pub name: String,
     /// When the record was made, in seconds since 1970 UTC.
     pub created: f64,
     /// The current plan, if one was made.
-    pub plan: Option<PlanInForce>,
+    pub plan: Option<CurrentPlan>,
     /// How many coordinators opened the record.
     pub sessions: u64,
     /// When the last one did, in seconds since 1970 UTC.
@@ -144,10 +144,10 @@ pub struct FailureReason {
 
 impl Index {
     /// What is known of the record as a whole.
-    pub fn summary(&self) -> Result<Summary, StoreError> {
+    pub fn summary(&self) -> Result<IndexSummary, StoreError> {
         self.ask(|connection| {
             let mut get = connection.prepare("select value from meta where key = ?1")?;
-            let mut summary = Summary { runs: counts(connection)?, ..Summary::default() };
+            let mut summary = IndexSummary { runs: counts(connection)?, ..IndexSummary::default() };
             let mut text = |key: &str| get.query_row([key], |row| row.get::<_, String>(0)).optional();
             summary.name = text("name")?.unwrap_or_default();
             summary.machine = text("machine")?.map(|json| parse_json(&json)).transpose()?;
@@ -298,6 +298,17 @@ impl Index {
                 })
             })?;
             rows.collect()
+        })
+    }
+
+    /// The output of a run that has no directory of its own.
+    pub fn short_output(&self, run: &RunId) -> Result<Option<ShortOutput>, StoreError> {
+        self.ask(|connection| {
+            let Some(id) = run_number(connection, run)? else { return Ok(None) };
+            let mut statement =
+                connection.prepare("select stdout, stderr from output_data where run_id = ?1")?;
+            let output = |row: &Row<'_>| Ok(ShortOutput { stdout: row.get(0)?, stderr: row.get(1)? });
+            statement.query_row([id], output).optional()
         })
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use assay_model::{
-    CellId, Document, Entry, Layout, PlanInForce, PlannedCell, PointId, ReadRun, RunId, RunResult, Settings,
+    CellId, CurrentPlan, Document, Entry, Layout, PlannedCell, PointId, ReadRun, RunId, RunResult, Settings,
     Standing, names,
 };
 use assay_store::{Store, relative_run_directory};
@@ -93,7 +93,7 @@ fn plan(store: &mut Store, runs: &[(PlannedCell, &ReadRun)]) -> anyhow::Result<(
         HEADLINES.iter().rev().max_by_key(|metric| has(metric)).copied().unwrap_or(names::DURATION_REPORTED);
     let files: BTreeSet<&str> = runs.iter().map(|(_, run)| run.span.file.as_str()).collect();
     let question = format!("What do {} say?", files.into_iter().collect::<Vec<_>>().join(", "));
-    let plan = PlanInForce {
+    let plan = CurrentPlan {
         hash: String::new(),
         question,
         headline: headline.to_owned(),
