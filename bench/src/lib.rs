@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `bin/overhead.rs` | what one run costs, beside other programs that run commands |
 //! | `bin/scale.rs` | whether many runs, cells and entries stay cheap |
+//! | `bin/cluster.rs` | what campaigns through a scheduler cost, many simulated runs, ranks over MPI |
 //! | `bin/crash.rs` | whether a killed coordinator or a loss of power costs anything |
 //! | `bin/abuse.rs` | whether deliberate abuse loses, leaks, hangs, swells or steers anything |
 //! | `bin/read.rs` | how fast logs are read, beside other programs that search text |
@@ -30,11 +31,13 @@
 //! | `bert.rs` | peers that answer sentences, and their contest |
 //! | `abuse/` | attacks on the binary, and what came of them |
 //! | `judge.rs`, `judge/` | simulated tables and intervals |
+//! | `cluster/` | a real Slurm, rivals on it, a simulated cluster, ranks |
 //! | `crash/` | scenes, kills, the audit of a record, and the loss of power |
 
 pub mod abuse;
 pub mod bert;
 pub mod campaign;
+pub mod cluster;
 pub mod crash;
 pub mod engines;
 pub mod figures;

@@ -87,8 +87,14 @@ pub fn assemble(campaign: &Campaign, record: PathBuf) -> anyhow::Result<Assemble
 
 /// Settings of built-in workloads that are each allowed may not go together, which is found before the first run.
 fn check_settings(plan: &Plan) -> anyhow::Result<()> {
+    let descriptions = workloads::descriptions();
     for cell in &plan.cells {
-        workloads::check(&cell.workload, &cell.settings)?;
+        let Some(described) = descriptions.iter().find(|known| known.name == cell.workload) else { continue };
+        let is_own = |name: &str| described.settings.iter().any(|setting| setting.name == name);
+        // Labels are none of the workload's settings; what is neither was found when the file was read.
+        let mut settings = cell.settings.clone();
+        settings.retain(|name, _| is_own(name));
+        workloads::check(&cell.workload, &settings)?;
     }
     Ok(())
 }
@@ -258,6 +264,7 @@ fn launch_options(assembled: &Assembled, how: &RunFlags) -> anyhow::Result<Launc
         },
         keep_environment: how.keep_env.clone(),
         interrupt: signals::interrupts()?,
+        simulation: None,
     })
 }
 

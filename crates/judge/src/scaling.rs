@@ -71,7 +71,8 @@ pub fn scaling(evidence: &Evidence, over: &str, order: &[String]) -> Option<Scal
     if !others.iter().any(|name| name == over) {
         return None;
     }
-    others.retain(|name| name != over && !is_tied(&cells, over, name));
+    others.retain(|name| name != over);
+    drop_tied(&cells, over, &mut others);
     others.sort_by_key(|name| order.iter().position(|known| known == name).unwrap_or(usize::MAX));
     let of_others = |cell: &CellEvidence| -> Settings {
         others.iter().filter_map(|name| Some((name.clone(), cell.settings.get(name)?.clone()))).collect()
@@ -96,13 +97,30 @@ pub fn scaling(evidence: &Evidence, over: &str, order: &[String]) -> Option<Scal
     Some(Scaling { name, metric, over: over.to_owned(), others, rows, laws, is_batch })
 }
 
-/// Whether a setting goes with the number of workers, as their threads may: each number has only one value of it.
-fn is_tied(cells: &[&CellEvidence], over: &str, name: &str) -> bool {
-    let pair = |cell: &CellEvidence| (cell.settings.get(over).cloned(), cell.settings.get(name).cloned());
-    let pairs: Vec<_> = cells.iter().map(|cell| pair(cell)).collect();
-    pairs
-        .iter()
-        .all(|(workers, value)| pairs.iter().all(|(other, another)| other != workers || another == value))
+/// Leaves out settings that go with the number of workers, as their threads may: where the rest stays the same, each number
+/// has only one value of it. A batch that is divided among the workers is such a setting.
+fn drop_tied(cells: &[&CellEvidence], over: &str, others: &mut Vec<String>) {
+    let mut place = 0;
+    while let Some(name) = others.get(place) {
+        let rest: Vec<&str> = others.iter().filter(|other| *other != name).map(String::as_str).collect();
+        let with_workers: Vec<&str> = rest.iter().copied().chain([over]).collect();
+        // What the rest says already has nothing to do with the number of workers.
+        if decides(cells, &with_workers, name) && !decides(cells, &rest, name) {
+            others.remove(place);
+        } else {
+            place += 1;
+        }
+    }
+}
+
+/// Whether cells that agree in some settings agree in one more.
+fn decides(cells: &[&CellEvidence], names: &[&str], name: &str) -> bool {
+    let agree = |one: &CellEvidence, other: &CellEvidence, name: &str| {
+        one.settings.get(name) == other.settings.get(name)
+    };
+    cells.iter().all(|one| {
+        cells.iter().all(|other| !names.iter().all(|name| agree(one, other, name)) || agree(one, other, name))
+    })
 }
 
 /// The rows of one combination of the other settings. The base is the smallest number of workers that has values.
@@ -187,6 +205,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_divided_among_the_workers_goes_with_them() {
+        let with = |tasks: i64, equal: &str, batch: i64| {
+            let mut cell = cell(tasks, &[1.0, 1.1, 1.2]);
+            cell.settings.insert("equal".to_owned(), equal.into());
+            cell.settings.insert("batch_size".to_owned(), batch.into());
+            cell
+        };
+        let all = [(1, "steps", 8), (2, "steps", 8), (1, "work", 8), (2, "work", 4)];
+        let cells: Vec<CellEvidence> = all.map(|(tasks, equal, batch)| with(tasks, equal, batch)).into();
+        let cells: Vec<&CellEvidence> = cells.iter().collect();
+        let mut others = ["equal", "batch_size", "seed"].map(str::to_owned).to_vec();
+        drop_tied(&cells, "tasks", &mut others);
+        assert_eq!(others, ["equal", "seed"]);
+    }
+
+    #[test]
     fn efficiency_is_the_speedup_by_how_many_times_the_workers_there_are() {
         let study = study(&[4, 1, 2], |tasks| if tasks > 2.0 { 200.0 } else { 100.0 * tasks });
         let workers: Vec<f64> = study.rows.iter().map(|row| row.workers).collect();
@@ -209,8 +243,12 @@ mod tests {
             })
             .into();
         let cells: Vec<&CellEvidence> = cells.iter().collect();
-        assert!(is_tied(&cells, "tasks", "threads"));
-        assert!(!is_tied(&cells, "threads", "tasks"));
+        let left = |over: &str, other: &str| {
+            let mut others = vec![other.to_owned()];
+            drop_tied(&cells, over, &mut others);
+            others.len()
+        };
+        assert_eq!((left("tasks", "threads"), left("threads", "tasks")), (0, 1));
     }
 
     #[test]

@@ -2,140 +2,14 @@
 //! asked for, because it needs root and installed packages: `./dev test` asks for them.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
+mod harness;
+mod seeds;
+
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-/// A Slurm that lives as long as the tests.
-struct Slurm {
-    root: PathBuf,
-    script: PathBuf,
-}
-
-impl Slurm {
-    fn start() -> Slurm {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/slurm");
-        let root = std::env::temp_dir().join("assay-slurm-test");
-        let slurm = Slurm { root, script };
-        slurm.control(&["stop"]);
-        let output = slurm.control(&["start"]);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        slurm
-    }
-
-    fn control(&self, words: &[&str]) -> Output {
-        let mut command = Command::new(&self.script);
-        command.args(words).arg(&self.root);
-        // Daemons keep what they inherit: a pipe would never end.
-        let log = self.root.with_extension("log");
-        let file = std::fs::File::create(&log).unwrap();
-        let status =
-            command.stdin(Stdio::null()).stdout(file.try_clone().unwrap()).stderr(file).status().unwrap();
-        Output { status, stdout: Vec::new(), stderr: std::fs::read(&log).unwrap() }
-    }
-
-    fn configuration(&self) -> PathBuf {
-        self.root.join("slurm.conf")
-    }
-
-    fn ask(&self, program: &str, words: &[&str]) -> String {
-        let output =
-            Command::new(program).args(words).env("SLURM_CONF", self.configuration()).output().unwrap();
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    }
-}
-
-impl Drop for Slurm {
-    fn drop(&mut self) {
-        self.control(&["stop"]);
-    }
-}
-
-/// A directory with a platform and a campaign.
-struct Place<'a> {
-    slurm: &'a Slurm,
-    directory: tempfile::TempDir,
-}
-
-impl<'a> Place<'a> {
-    fn new(slurm: &'a Slurm, batch: &str, campaign: &str) -> Place<'a> {
-        // On the tests' own disk: the run directories of all nodes are the same files.
-        let directory = tempfile::tempdir().unwrap();
-        let platform = format!(
-            "name = 'cluster'\nlauncher = 'slurm'\n[limits]\ndevice = 'ipu'\n[batch]\npoll = '100 ms'\n\
-             devices = '--gres=ipu:{{devices}}'\n{batch}"
-        );
-        std::fs::create_dir(directory.path().join("platforms")).unwrap();
-        std::fs::write(directory.path().join("platforms/cluster.toml"), platform).unwrap();
-        let campaign = format!("name = 'test'\n{campaign}\n[read]\nheadline = 'duration.wall'\n");
-        std::fs::write(directory.path().join("test.toml"), campaign).unwrap();
-        Place { slurm, directory }
-    }
-
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
-        command
-            .args(words)
-            .current_dir(self.directory.path())
-            .env("SLURM_CONF", self.slurm.configuration())
-            .env("NO_COLOR", "1")
-            .stdin(Stdio::null());
-        command
-    }
-
-    /// Runs a command to its end: exit code, and all that it printed.
-    fn assay(&self, words: &[&str]) -> (i32, String) {
-        let output = self.command(words).output().unwrap();
-        let text = [output.stdout, output.stderr].concat();
-        (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
-    }
-
-    fn run(&self) -> (i32, String) {
-        self.assay(&["run", "test.toml"])
-    }
-
-    /// Starts `run` and leaves it running.
-    fn begin(&self) -> Child {
-        self.command(&["run", "test.toml"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
-    }
-
-    fn query(&self, sql: &str) -> String {
-        let (code, text) = self.assay(&["query", sql, "test"]);
-        assert_eq!(code, 0, "{text}");
-        text
-    }
-
-    /// How often the runs' own command was started: each start adds a line to a file of the run's name.
-    fn starts(&self) -> Vec<usize> {
-        let entries = std::fs::read_dir(self.directory.path()).unwrap().flatten();
-        let started = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("started-"));
-        started.map(|entry| std::fs::read_to_string(entry.path()).unwrap().lines().count()).collect()
-    }
-
-    fn wait_for(&self, what: &str, is_so: impl Fn() -> bool) {
-        let began = Instant::now();
-        while !is_so() {
-            assert!(began.elapsed() < Duration::from_secs(60), "{what} did not happen");
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    }
-
-    fn has_started(&self) -> bool {
-        !self.starts().is_empty()
-    }
-}
-
-/// A campaign of one command on the cluster.
-fn campaign(command: &str, vary: &str, more: &str) -> String {
-    format!(
-        "[workload]\ncommand = \"{command}\"\n[vary]\nindex = [{vary}]\n{more}\n[run]\nplatforms = ['cluster']\n\
-         [repeats]\nat_least = 1"
-    )
-}
-
-/// A command that counts its starts beside the campaign file.
-const COUNTED: &str =
-    "echo x >> {campaign_directory}/started-{index}; sleep 0.3; echo speed={index} samples/s";
+use harness::{COUNTED, Place, Slurm, campaign};
 
 /// A part of the test, by name.
 type Part = (&'static str, fn(&Slurm));
@@ -143,9 +17,9 @@ type Part = (&'static str, fn(&Slurm));
 #[test]
 #[ignore = "needs root, slurm-wlm and munge; run by ./dev test"]
 fn campaigns_through_slurm() {
-    let slurm = Slurm::start();
+    let slurm = Slurm::start(false);
     let parts: [Part; 10] = [
-        ("the_graphcore_campaign_is_submitted", the_graphcore_campaign_is_submitted),
+        ("the_seeds_are_submitted", seeds::are_submitted),
         ("runs_become_jobs", runs_become_jobs),
         ("requests_that_cannot_start_are_refused", requests_that_cannot_start_are_refused),
         ("runs_share_jobs", runs_share_jobs),
@@ -159,12 +33,64 @@ fn campaigns_through_slurm() {
         ("the_controller_may_be_restarted", the_controller_may_be_restarted),
         ("nodes_may_drain_and_die", nodes_may_drain_and_die),
     ];
+    // Slurm ends a job a minute after its time limit at the latest: meanwhile the other parts run.
+    let overrunning = Overrunning::begin(&slurm);
+    run_parts(&slurm, &parts);
+    overrunning.end();
+    drop(slurm);
+    let slurm = Slurm::start(true);
+    run_parts(&slurm, &[("the_accounting_database_has_cpu_time_and_memory", accounting_is_collected)]);
+}
+
+#[expect(clippy::print_stderr, reason = "how long each part took, for whoever asks to see it")]
+fn run_parts(slurm: &Slurm, parts: &[Part]) {
     // One part alone, while working on it.
     let only = std::env::var("ASSAY_TEST_PART").unwrap_or_default();
-    for (name, part) in parts.into_iter().filter(|(name, _)| name.contains(&only)) {
+    for (name, part) in parts.iter().filter(|(name, _)| name.contains(&only)) {
         let began = Instant::now();
-        part(&slurm);
+        part(slurm);
         eprintln!("{name}: {:.1} s", began.elapsed().as_secs_f64());
+    }
+}
+
+/// A run whose job has less time than it needs.
+struct Overrunning<'a> {
+    place: Place<'a>,
+    coordinator: Child,
+}
+
+impl<'a> Overrunning<'a> {
+    fn begin(slurm: &'a Slurm) -> Overrunning<'a> {
+        let place = Place::new(slurm, "time = '1 min'", &campaign("sleep 600; true {index}", "1", ""));
+        let coordinator = place.begin();
+        Overrunning { place, coordinator }
+    }
+
+    fn end(mut self) {
+        let began = Instant::now();
+        while self.coordinator.try_wait().unwrap().is_none() {
+            assert!(began.elapsed() < Duration::from_secs(150), "the time limit of the job did not end it");
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        let (_, text) = self.place.assay(&["show", "test"]);
+        assert!(text.contains("1 timed out"), "{text}");
+    }
+}
+
+/// What only the accounting database knows: CPU time of several tasks, and peak memory.
+fn accounting_is_collected(slurm: &Slurm) {
+    // 60 MB in a shell of each task, held for longer than Slurm takes to look.
+    let command = "a=$(head -c 60000000 /dev/zero | tr '\\\\0' x); i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 3; true {index}";
+    let more = "[resources]\ntasks = 2\nmemory = '1 GiB'";
+    let place = Place::new(slurm, "", &campaign(command, "1, 2", more));
+    let (code, text) = place.run();
+    assert_eq!(code, 0, "{text}");
+    for (metric, least, most) in [("memory.peak", 50e6, 1e9), ("duration.cpu", 0.05, 60.0)] {
+        let sql = format!(
+            "select count(*), min(value) >= {least} and max(value) <= {most} from observation where metric = '{metric}'"
+        );
+        let found = place.query(&sql);
+        assert!(found.contains('2') && found.contains('1'), "{metric}: {found}");
     }
 }
 
@@ -187,34 +113,6 @@ fn runs_become_jobs(slurm: &Slurm) {
     );
     let (code, text) = place.run();
     assert!(code == 0 && place.starts() == [1, 1, 1], "a complete campaign submits nothing: {text}");
-}
-
-/// The campaign of a Graphcore system, with a stand-in for the vendor's program that prints a generated log. The option
-/// `--ipus` is a plug-in of that site: here it is `--gres=ipu`.
-fn the_graphcore_campaign_is_submitted(slurm: &Slurm) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../campaigns/seeds/graphcore-batch.toml");
-    let text = std::fs::read_to_string(file).unwrap();
-    let text = text
-        .replace("--ipus=1", "--gres=ipu:1")
-        .replace("time = \"30 min\"", "time = \"30 min\"\npoll = \"100 ms\"");
-    let place = Place::new(slurm, "", "");
-    let directory = place.directory.path();
-    let program = env!("CARGO_BIN_EXE_assay");
-    std::fs::create_dir(directory.join("bin")).unwrap();
-    let python = format!(
-        "#!/bin/sh\nexec '{program}' sample poptorch --seed $$ --set batch-size=$3 --set epochs=$5 --set learning-rate=$7\n"
-    );
-    std::fs::write(directory.join("bin/python"), python).unwrap();
-    Command::new("chmod").arg("755").arg(directory.join("bin/python")).status().unwrap();
-    let setup = format!("PATH={}:$PATH", directory.join("bin").display());
-    std::fs::write(directory.join("graphcore.toml"), text.replace(". ~/poptorch/bin/activate", &setup))
-        .unwrap();
-    let (code, scripts) = place.assay(&["plan", "graphcore.toml", "--on", "graphcore-pod64", "--scripts"]);
-    assert!(code == 0 && scripts.contains("#SBATCH --account=your-project"), "{scripts}");
-    let (code, text) = place.assay(&["run", "graphcore.toml", "--on", "graphcore-pod64"]);
-    assert!(code == 0 && text.contains("accuracy"), "{text}");
-    let (code, text) = place.assay(&["run", "graphcore.toml", "--on", "replay"]);
-    assert!(code == 0 && text.contains("nobody measured these numbers"), "{text}");
 }
 
 fn requests_that_cannot_start_are_refused(slurm: &Slurm) {
@@ -356,7 +254,10 @@ fn bad_ends_are_distinguished(slurm: &Slurm) {
     let place = Place::new(slurm, "", &campaign(&format!("{started} sleep 60"), "1", ""));
     let coordinator = place.begin();
     place.wait_for("the start of the run", || place.has_started());
-    slurm.ask("scancel", &["--user=root"]);
+    // Its job is the newest.
+    let jobs = slurm.ask("squeue", &["--noheader", "--format=%A"]);
+    let newest = jobs.split_whitespace().filter_map(|job| job.parse::<u64>().ok()).max().unwrap();
+    slurm.ask("scancel", &[&newest.to_string()]);
     let code = exit_code(coordinator);
     let (_, text) = place.assay(&["show", "test"]);
     assert!(code == Some(3) && text.contains("cancelled: the job was cancelled"), "{code:?} {text}");
