@@ -80,7 +80,7 @@ pub fn history(records: &[Evidence], ignored: &[String]) -> Result<History, Judg
             let of_cell: Vec<Option<f64>> = medians.iter().map(|record| record.get(&key).copied()).collect();
             let settings =
                 varied.iter().filter_map(|name| Some((name.clone(), cell.settings.get(name)?.clone())));
-            row(settings.collect(), estimate(&cell.values)?, of_cell, &newest.metric, &names)
+            row(settings.collect(), cell.estimate()?, of_cell, &newest.metric, &names)
         })
         .collect();
     if rows.is_empty() {
@@ -153,20 +153,10 @@ mod tests {
     use assay_model::{CellId, PointId, Unit};
 
     fn record(name: &str, median: f64) -> Evidence {
-        let cell = CellEvidence {
-            cell: CellId { point: PointId(name.to_owned()), platform: "local".to_owned() },
-            workload: "command".to_owned(),
-            settings: [("size".to_owned(), 1.into()), ("binary".to_owned(), name.into())].into(),
-            planned: true,
-            counts: Default::default(),
-            values: [0.99, 1.0, 1.01, 1.0, 0.995, 1.005].map(|noise| noise * median).to_vec(),
-            without: 0,
-            fewer: None,
-            replayed: None,
-            parity: BTreeMap::new(),
-            amounts: BTreeMap::new(),
-            busy_elsewhere: None,
-        };
+        let id = CellId { point: PointId(name.to_owned()), platform: "local".to_owned() };
+        let settings = Settings::from([("size".to_owned(), 1.into()), ("binary".to_owned(), name.into())]);
+        let values = [0.99, 1.0, 1.01, 1.0, 0.995, 1.005].map(|noise| noise * median).to_vec();
+        let cell = CellEvidence::new(id, "command", settings, values);
         let metric = Metric { name: "time".to_owned(), unit: Unit::Seconds, better: Some(Direction::Lower) };
         Evidence { name: name.to_owned(), metric, cells: vec![cell], rate: None }
     }

@@ -1,24 +1,49 @@
 //! What else the machine did during a run.
 
 use std::fs;
+use std::time::Instant;
 
 use assay_model::{Observation, Origin, Unit, Usage, metric};
+
+use crate::gpu::GpuWatch;
 
 /// Shorter runs are not judged: the kernel counts CPU time in hundredths of a second.
 const SHORTEST_S: f64 = 0.5;
 /// The kernel's unit of CPU time, the same on every Linux that this program runs on.
 const TICKS_PER_S: f64 = 100.0;
 
+/// The machine from the start of a run on.
+pub(crate) struct Surroundings<'a> {
+    began: Instant,
+    cpu: Option<CpuTimes>,
+    gpus: Option<&'a GpuWatch>,
+}
+
+impl<'a> Surroundings<'a> {
+    /// Begins to look.
+    pub(crate) fn begin(gpus: Option<&'a GpuWatch>) -> Surroundings<'a> {
+        Surroundings { began: Instant::now(), cpu: CpuTimes::now(), gpus }
+    }
+
+    /// What the machine did until now, where the run that used this was a real one.
+    pub(crate) fn end(self, usage: Option<&Usage>) -> Vec<Observation> {
+        let Some(usage) = usage else { return Vec::new() };
+        let others = self.cpu.zip(CpuTimes::now()).and_then(|(before, now)| before.others_since(&now, usage));
+        let gpus = self.gpus.map(|gpus| gpus.between(self.began, Instant::now()));
+        others.into_iter().chain(gpus.into_iter().flatten()).collect()
+    }
+}
+
 /// CPU time of the whole machine since boot.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct CpuTimes {
+struct CpuTimes {
     busy_s: f64,
     all_s: f64,
 }
 
 impl CpuTimes {
     /// The counts at this moment; none where the kernel does not give them.
-    pub(crate) fn now() -> Option<CpuTimes> {
+    fn now() -> Option<CpuTimes> {
         CpuTimes::read(&fs::read_to_string("/proc/stat").ok()?)
     }
 
@@ -32,7 +57,7 @@ impl CpuTimes {
     }
 
     /// The share of the machine's CPU time that others than the run used since then.
-    pub(crate) fn others_since(&self, now: &CpuTimes, usage: &Usage) -> Option<Observation> {
+    fn others_since(&self, now: &CpuTimes, usage: &Usage) -> Option<Observation> {
         let own = usage.user_s + usage.system_s;
         let (busy, all) = (now.busy_s - self.busy_s, now.all_s - self.all_s);
         let share = ((busy - own) / all).clamp(0.0, 1.0);

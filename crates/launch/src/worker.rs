@@ -15,10 +15,12 @@ use assay_model::{
 use assay_store::RecordPermissions;
 use assay_store::secrets::Secrets;
 
+use crate::gpu::GpuWatch;
 use crate::interrupt::Interrupt;
 use crate::process::{self, Spec};
 use crate::replay::WriteSample;
-use crate::surroundings::CpuTimes;
+use crate::surroundings::Surroundings;
+use crate::used_files::Files;
 use crate::watcher::Watcher;
 use crate::{orphan, replay, script, steps};
 
@@ -93,8 +95,14 @@ pub struct WorkError {
 /// Output of runs that took at least this long is synced before they are acknowledged. Syncing the output of a shorter
 /// run would cost more than making it again; its observations are in the journal, which always is synced.
 const SYNCED_FROM_S: f64 = 0.02;
+
 /// Makes one run.
-pub fn work(job: &Job, interrupt: &Interrupt, show: &mut dyn FnMut(Message)) -> Result<RunResult, WorkError> {
+pub(crate) fn work(
+    job: &Job,
+    gpus: Option<&GpuWatch>,
+    interrupt: &Interrupt,
+    show: &mut dyn FnMut(Message),
+) -> Result<RunResult, WorkError> {
     let script = match prepare(job) {
         Ok(script) => script,
         Err(error) if error.source.kind() == io::ErrorKind::AlreadyExists => {
@@ -108,14 +116,16 @@ pub fn work(job: &Job, interrupt: &Interrupt, show: &mut dyn FnMut(Message)) -> 
         return Ok(RunResult::bare(status, now()));
     }
     let lost = |source| WorkError { path: job.directory.join("stdout.log").display().to_string(), source };
-    let started_at = now();
-    let cpu_before = CpuTimes::now();
-    let mut watcher = Watcher::new(job, interrupt, show);
     let recording = job.invocation.recording.as_ref();
+    let files = recording.is_none().then(|| Files::before(&job.invocation, &job.directory));
+    let started_at = now();
+    let surroundings = Surroundings::begin(gpus.filter(|_| recording.is_none()));
+    let mut watcher = Watcher::new(job, interrupt, show);
     let ended = match recording {
         Some(recording) => replay::play(recording, job.write_sample, job.invocation.timeout, &mut watcher),
         None => process::run(&spec(job, &script), &mut watcher),
     };
+    let around = surroundings.end(ended.usage.as_ref().filter(|_| recording.is_none()));
     let seconds = ended.usage.as_ref().map_or(0.0, |usage| usage.wall_s);
     let seen = match ended.lost_output {
         Some(source) => Err(source),
@@ -138,11 +148,7 @@ pub fn work(job: &Job, interrupt: &Interrupt, show: &mut dyn FnMut(Message)) -> 
     let cleaned = steps::cleanup(job, interrupt);
     let status = concluded(ended.status, seen.findings.status.as_ref());
     let mut observations = ended.usage.as_ref().map(measured).unwrap_or_default();
-    if recording.is_none()
-        && let (Some(before), Some(after), Some(usage)) = (cpu_before, CpuTimes::now(), &ended.usage)
-    {
-        observations.extend(before.others_since(&after, usage));
-    }
+    observations.extend(around);
     observations.extend(seen.findings.observations);
     let mut result = RunResult {
         usage: ended.usage,
@@ -157,6 +163,7 @@ pub fn work(job: &Job, interrupt: &Interrupt, show: &mut dyn FnMut(Message)) -> 
         settings: seen.findings.settings.into_iter().filter(|fact| is_writable(&fact.value)).collect(),
         advice: seen.findings.hints,
         replayed: recording.map(replay::replayed),
+        files: files.map(|files| files.after(&job.secrets)).unwrap_or_default(),
         ..RunResult::bare(status, started_at)
     };
     result.hints = hints(&result.status, ended.left_processes, &seen.tail, &job.reader.hints);

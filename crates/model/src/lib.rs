@@ -56,7 +56,7 @@ pub use metric::{Direction, Metric};
 pub use observation::{Observation, Origin, Scope, Series, Source};
 pub use output::{Keep, Stream};
 pub use platform::Platform;
-pub use run::{Failure, Replayed, RunResult, Speed, Status, Usage};
+pub use run::{Failure, Replayed, RunResult, Speed, Status, Usage, UsedFile};
 pub use unit::Unit;
 pub use value::{Settings, Value};
 pub use workload::{SettingDescription, SettingKind, WorkloadDescription};

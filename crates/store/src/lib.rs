@@ -69,7 +69,8 @@ mod time;
 pub use error::StoreError;
 pub use export::{Format, Kind, Rows, Table, export};
 pub use index::{
-    CellSummary, Datum, FailureReason, Index, MetricSummary, RunFilter, RunRow, RunValue, SqlRows, Summary,
+    CellSummary, Datum, FailureReason, Index, MetricSummary, RunFilter, RunOrigin, RunRow, RunValue,
+    SessionFacts, SqlRows, Summary,
 };
 pub use journal::{Damage, Flaw, Troubles};
 pub use layout::{relative_run_directory, run_directory};
