@@ -3,10 +3,12 @@
 //! | file | holds |
 //! |---|---|
 //! | `judge/rates.rs` | how often tables name losers that are none, and find those that are |
+//! | `judge/live.rs` | the same of real campaigns |
 //! | `judge/coverage.rs` | whether intervals cover as often as they claim |
 //! | `judge/speed.rs` | how fast verdicts, change points and resamples are |
 
 pub mod coverage;
+pub mod live;
 pub mod rates;
 pub mod speed;
 

@@ -23,7 +23,6 @@ pub fn doubts(index: &Index) -> Result<BTreeMap<CellId, Vec<Caveat>>, JudgeError
 type Facts = BTreeMap<String, String>;
 
 fn facts(session: SessionFacts) -> Facts {
-    let machine = session.machine;
     let named = |(name, value): (String, String)| {
         let known = match name.as_str() {
             "git.commit" => "commit of the campaign's directory",
@@ -31,18 +30,15 @@ fn facts(session: SessionFacts) -> Facts {
             "driver.nvidia" => "NVIDIA driver",
             "driver.amdgpu" => "AMD GPU driver",
             "container.image" => "container image",
+            "machine.host" => "host",
+            "machine.cpu" => "CPU",
+            "machine.kernel" => "kernel",
             _ => return (name, value),
         };
         (known.to_owned(), value)
     };
     let mut all: Facts = session.facts.into_iter().map(named).collect();
-    let of_machine = [
-        ("assay", Some(session.program)),
-        ("host", Some(machine.host)),
-        ("CPU", machine.cpu),
-        ("kernel", machine.kernel),
-    ];
-    all.extend(of_machine.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
+    all.insert("assay".to_owned(), session.program);
     all
 }
 

@@ -203,7 +203,7 @@ impl<'c> Filler<'c> {
     }
 
     /// Takes in who made the runs that follow, with the facts about it: those of the environment that have a dot in
-    /// their name, which no variable has.
+    /// their name, which no variable has, and what says which machine it was.
     fn session(
         &mut self,
         at: f64,
@@ -211,11 +211,20 @@ impl<'c> Filler<'c> {
         machine: &Machine,
         environment: &BTreeMap<String, String>,
     ) -> rusqlite::Result<()> {
-        let facts: BTreeMap<&String, &String> =
-            environment.iter().filter(|(name, _)| name.contains('.')).collect();
+        let of_environment = environment.iter().map(|(name, value)| (name.as_str(), Some(value)));
+        let of_machine = [
+            ("machine.host", Some(&machine.host)),
+            ("machine.cpu", machine.cpu.as_ref()),
+            ("machine.kernel", machine.kernel.as_ref()),
+        ];
+        let facts: BTreeMap<&str, &String> = of_environment
+            .filter(|(name, _)| name.contains('.'))
+            .chain(of_machine)
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect();
         self.connection.execute(
-            "insert into session_data (at, program, machine, facts) values (?1, ?2, ?3, ?4)",
-            params![at, program, json(machine)?, json(&facts)?],
+            "insert into session_data (at, program, facts) values (?1, ?2, ?3)",
+            params![at, program, json(&facts)?],
         )?;
         self.session = Some(self.connection.last_insert_rowid());
         Ok(())

@@ -21,7 +21,7 @@ create table run_data (
     first_observation integer, observations integer, session_id integer, files text,
     unique (cell_id, repeat, attempt));
 create table session_data (
-    id integer primary key, at real not null, program text not null, machine text not null, facts text not null);
+    id integer primary key, at real not null, program text not null, facts text not null);
 create table metric_data (id integer primary key, name text not null, unit text not null, unique (name, unit));
 create table observation_data (
     id integer primary key, run_id integer not null, metric_id integer not null, value real not null,

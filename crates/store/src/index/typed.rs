@@ -136,9 +136,7 @@ pub struct SessionFacts {
     pub session: i64,
     /// The version of the program that it was.
     pub program: String,
-    /// The machine it ran on.
-    pub machine: Machine,
-    /// Facts about what it measured, such as the commit of the campaign's directory.
+    /// Facts about what it measured and on what, such as the commit of the campaign's directory.
     pub facts: BTreeMap<String, String>,
 }
 
@@ -212,13 +210,12 @@ impl Index {
     pub fn sessions(&self) -> Result<Vec<SessionFacts>, StoreError> {
         self.ask(|connection| {
             let mut statement =
-                connection.prepare("select id, program, machine, facts from session_data order by id")?;
+                connection.prepare("select id, program, facts from session_data order by id")?;
             let rows = statement.query_map([], |row| {
                 Ok(SessionFacts {
                     session: row.get(0)?,
                     program: row.get(1)?,
-                    machine: parse_json(&row.get::<_, String>(2)?)?,
-                    facts: parse_json(&row.get::<_, String>(3)?)?,
+                    facts: parse_json(&row.get::<_, String>(2)?)?,
                 })
             })?;
             rows.collect()
