@@ -45,5 +45,6 @@ pub fn record(name: &str, cells: Vec<Vec<f64>>) -> Evidence {
         },
         cells: cells.into_iter().enumerate().map(cell).collect(),
         rate: None,
+        of_other_studies: 0,
     }
 }

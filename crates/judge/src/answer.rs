@@ -240,6 +240,16 @@ fn table_caveats(evidence: &Evidence) -> Vec<Caveat> {
             "give the pattern `better = \"higher\"` or `better = \"lower\"`",
         ));
     }
+    if evidence.of_other_studies > 0 {
+        let cells = if evidence.of_other_studies == 1 { "cell has" } else { "cells have" };
+        let text =
+            format!("not shown: {} other {cells} no {}", evidence.of_other_studies, evidence.metric.name);
+        found.push(caveat(
+            "of_other_studies",
+            &text,
+            "`--metric NAME` shows them by a metric that they have",
+        ));
+    }
     if evidence.cells.iter().any(|cell| !cell.planned) {
         found.push(caveat(
             "no_longer_planned",
@@ -266,7 +276,11 @@ mod tests {
         let metric = Metric { name: "time".to_owned(), unit: Unit::Seconds, better: Some(Direction::Lower) };
         let cells =
             vec![cell("large", &[9.0, 9.1], Some(2)), cell("small", &[1.0, 1.1, 1.2, 1.3, 1.4, 1.5], None)];
-        let answer = answer(&Evidence { name: "sizes".to_owned(), metric, cells, rate: None }, &[], 10);
+        let answer = answer(
+            &Evidence { name: "sizes".to_owned(), metric, cells, rate: None, of_other_studies: 0 },
+            &[],
+            10,
+        );
         let codes = |row: &Row| row.caveats.iter().map(|caveat| caveat.code.clone()).collect::<Vec<_>>();
         let [large, small] = answer.rows.as_slice() else { panic!("{:?}", answer.rows) };
         assert_eq!(codes(large), ["few_runs", "fewer_repeats"]);

@@ -165,7 +165,7 @@ mod tests {
 
     fn record(name: &str, unit: &str, better: Direction, cells: Vec<CellEvidence>) -> Evidence {
         let metric = Metric { name: name.to_owned(), unit: Unit::parse(unit).0, better: Some(better) };
-        Evidence { name: "r".to_owned(), metric, cells, rate: None }
+        Evidence { name: "r".to_owned(), metric, cells, rate: None, of_other_studies: 0 }
     }
 
     #[test]

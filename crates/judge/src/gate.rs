@@ -176,6 +176,7 @@ mod tests {
             metric: Metric { name: "rate".into(), unit: Unit::One, better: None },
             cells: vec![cell],
             rate: None,
+            of_other_studies: 0,
         }
     }
 

@@ -178,6 +178,8 @@ pub struct Evidence {
     pub cells: Vec<CellEvidence>,
     /// A rate that the record has, by which cells can be ranked whose amounts of work differ.
     pub rate: Option<String>,
+    /// Cells of files that were read which do not have the metric: they are of another study, and left out.
+    pub of_other_studies: usize,
 }
 
 /// The metrics of a record, with the directions that its campaign declares.
@@ -230,8 +232,14 @@ pub fn gather(
     let usual = plan.map_or(0, |plan| plan.repeats);
     let mut fewer: BTreeMap<&CellId, u32> =
         plan.iter().flat_map(|plan| &plan.fewer).map(|(cell, repeats)| (cell, *repeats)).collect();
-    let cells = index
-        .cells()?
+    // What was read from files follows no plan: not every file or table has every metric.
+    let is_read = plan.is_some_and(|plan| plan.hash.is_empty());
+    let (summaries, elsewhere): (Vec<_>, Vec<_>) = index.cells()?.into_iter().partition(|summary| {
+        let runs = &summary.runs;
+        let is_fine = runs.failed + runs.timed_out + runs.unfit + runs.interrupted == 0;
+        !(is_read && is_fine && !values.contains_key(&summary.cell))
+    });
+    let cells = summaries
         .into_iter()
         .map(|summary| {
             let of_cell = values.remove(&summary.cell).unwrap_or_default();
@@ -274,7 +282,7 @@ pub fn gather(
         .collect();
     let has = |name: &&&str| metrics.iter().any(|summary| summary.metric.name == ***name);
     let rate = RATES.iter().find(has).map(|rate| (*rate).to_owned());
-    Ok(Evidence { name: name.to_owned(), metric, cells, rate })
+    Ok(Evidence { name: name.to_owned(), metric, cells, rate, of_other_studies: elsewhere.len() })
 }
 
 /// The metrics by which engines are checked against each other.
@@ -303,13 +311,12 @@ fn busy_elsewhere(index: &Index, metrics: &[MetricSummary]) -> Result<BTreeMap<C
         return Ok(BTreeMap::new());
     }
     let doubt = |runs: Vec<assay_store::RunValue>| {
-        let disturbed = runs.iter().filter(|run| run.value > BUSY).count();
+        let is_disturbed = runs.iter().any(|run| run.value > BUSY);
         let text = format!(
-            "others used more than {:.0} % of the machine's CPU time in {disturbed} of {} runs",
-            100.0 * BUSY,
-            runs.len()
+            "others used more than {:.0} % of the machine's CPU time during some or all runs",
+            100.0 * BUSY
         );
-        (disturbed > 0).then(|| {
+        is_disturbed.then(|| {
             caveat("busy_machine", &text, "run on an idle machine, or one run at a time (`--jobs 1`)")
         })
     };

@@ -184,7 +184,7 @@ mod tests {
     fn evidence(cells: Vec<CellEvidence>) -> Evidence {
         let better = Some(Direction::Lower);
         let metric = Metric { name: "time.iteration".to_owned(), unit: Unit::Seconds, better };
-        Evidence { name: "table".to_owned(), metric, cells, rate: None }
+        Evidence { name: "table".to_owned(), metric, cells, rate: None, of_other_studies: 0 }
     }
 
     #[test]

@@ -188,7 +188,7 @@ mod tests {
             unit: Unit::parse("samples/s").0,
             better: Some(Direction::Higher),
         };
-        let evidence = Evidence { name: "study".to_owned(), metric, cells, rate: None };
+        let evidence = Evidence { name: "study".to_owned(), metric, cells, rate: None, of_other_studies: 0 };
         scaling(&evidence, "tasks", &[]).unwrap()
     }
 
@@ -236,6 +236,7 @@ mod tests {
             metric,
             cells: vec![cell(1, &[1.0]), cell(2, &[1.0])],
             rate: None,
+            of_other_studies: 0,
         };
         assert!(scaling(&evidence, "tasks", &[]).is_none());
     }

@@ -45,7 +45,7 @@ pub fn table(comparison: &Comparison) -> Table {
         }
         for side in [&row.base, &row.other] {
             let [center, interval] = estimate_cells(side.as_ref(), &scale);
-            cells.extend([center, marked(interval, side.as_ref(), &mut table)]);
+            cells.extend([marked(center, side.as_ref(), &mut table), interval]);
         }
         let effect = row.effect.as_ref();
         cells.push(effect.map_or_else(Cell::default, |effect| effect_cell(effect, &comparison.metric)));
@@ -68,13 +68,13 @@ pub fn table(comparison: &Comparison) -> Table {
     table
 }
 
-/// An interval with the marks of the doubts about its estimate.
-fn marked(interval: Cell, estimate: Option<&Estimate>, table: &mut Table) -> Cell {
+/// A number with the marks of the doubts about it.
+fn marked(number: Cell, estimate: Option<&Estimate>, table: &mut Table) -> Cell {
     let caveats = estimate.map(|estimate| estimate.caveats.as_slice()).unwrap_or_default();
     let marks = caveats.iter().map(|caveat| table.footnote(&caveat.text, &caveat.hint));
     let words: Vec<String> =
-        std::iter::once(interval.text).chain(marks).filter(|word| !word.is_empty()).collect();
-    Cell { text: words.join(" "), ..interval }
+        std::iter::once(number.text).chain(marks).filter(|word| !word.is_empty()).collect();
+    Cell { text: words.join(" "), tone: number.tone }
 }
 
 /// A difference in the metric's unit, with its interval.

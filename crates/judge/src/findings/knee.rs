@@ -94,7 +94,7 @@ mod tests {
         };
         let metric = Metric { name: "e2e".to_owned(), unit: Unit::Seconds, better: Some(Direction::Lower) };
         let cells = [1, 2, 4, 8, 16, 32].map(cell).into();
-        let evidence = Evidence { name: "load".to_owned(), metric, cells, rate: None };
+        let evidence = Evidence { name: "load".to_owned(), metric, cells, rate: None, of_other_studies: 0 };
         let all = of_load(&evidence);
         assert_eq!((all.len(), all[0].cells.len()), (1, 6));
         all[0].text.clone()

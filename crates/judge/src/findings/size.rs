@@ -166,7 +166,13 @@ mod tests {
         let metric = Metric { name, unit: Unit::Seconds, better: Some(Direction::Lower) };
         let cells =
             [("small", 100.0, 1.0), ("large", 1000.0, 7.0), ("xl", 2000.0, 19.0), ("xxl", 3000.0, 80.0)];
-        Evidence { name: "sizes".to_owned(), metric, cells: cells.map(cell).into(), rate: None }
+        Evidence {
+            name: "sizes".to_owned(),
+            metric,
+            cells: cells.map(cell).into(),
+            rate: None,
+            of_other_studies: 0,
+        }
     }
 
     #[test]
