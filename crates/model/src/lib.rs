@@ -58,7 +58,7 @@ pub use metric::{Direction, Metric};
 pub use observation::{Observation, Origin, Scope, Series, Source};
 pub use output::{Keep, Stream};
 pub use platform::Platform;
-pub use run::{Failure, Replayed, RunResult, ShortOutput, Speed, Status, Usage};
+pub use run::{Failure, Replayed, RunResult, ShortOutput, Speed, Status, Usage, UsedFile};
 pub use statistic::Statistic;
 pub use unit::Unit;
 pub use value::{Settings, Value};

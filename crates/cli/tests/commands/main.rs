@@ -9,6 +9,7 @@ mod json;
 mod load;
 mod load_files;
 mod measuring;
+mod origin;
 mod reading;
 mod refusals;
 mod verbs;

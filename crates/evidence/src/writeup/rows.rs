@@ -280,6 +280,14 @@ impl Reader<'_> {
         observation.written = Some(cell.text.clone());
         observation.count = parts.out_of;
         let mut found = vec![observation];
+        // `10/10` of a success rate counts the requests behind every other number of its row or column.
+        if let Some(requests) = parts.out_of.filter(|_| name == names::SUCCESS) {
+            let unit = names::unit(names::REQUESTS);
+            let mut counted = Observation::new(names::REQUESTS, requests, unit, origin);
+            counted.source = Some(self.source(cell.line));
+            counted.written = Some(cell.text.clone());
+            found.push(counted);
+        }
         if let Some(spread) = parts.spread.filter(|_| names_deviation(header)) {
             let mut deviation =
                 Observation::new(&format!("{name}.std"), spread, unit_of_cell(name, cell), origin);
