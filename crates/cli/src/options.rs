@@ -312,11 +312,15 @@ pub struct Read {
     /// Store the runs in a record, for `show`, `compare` and `query`.
     #[arg(long, value_name = "RECORD")]
     pub into: Option<PathBuf>,
+    /// Also write a report of the files, their experiments and the audit of what they say: .html, .md with figures beside it, or
+    /// .tex. Repeatable.
+    #[arg(long, short, value_name = "FILE", conflicts_with_all = ["json", "into"])]
+    pub output: Vec<PathBuf>,
     /// Show everything.
     #[arg(long)]
     pub full: bool,
     /// Print a dialect file for the lines whose numbers were found, to edit and keep in `dialects/`.
-    #[arg(long, conflicts_with_all = ["json", "into", "full"])]
+    #[arg(long, conflicts_with_all = ["json", "into", "full", "output"])]
     pub pattern: bool,
     /// Additional dialect, as a TOML file; those in `dialects/` are always used.
     #[arg(long, value_name = "FILE")]

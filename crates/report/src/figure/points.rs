@@ -84,8 +84,8 @@ pub fn points(figure: &Points) -> Markup {
         let area = (LEFT, TOP, right, BOTTOM);
         let scale = super::frame::draw_left(markup, &vertical, &figure.up.1, area);
         draw_across(markup, figure, &horizontal, area);
-        let caption = super::frame::axis_title(&figure.up.0, &scale, at_zero);
-        write_text(markup, "caption", (8.0, BOTTOM + 38.0), "start", &format!("↑ {}", shorten(&caption, 42)));
+        let caption = super::frame::short_axis_title(&figure.up.0, &scale, at_zero, 46);
+        write_text(markup, "caption", (8.0, BOTTOM + 38.0), "start", &format!("↑ {caption}"));
         draw_marks(markup, figure, &horizontal, &turn);
         for (index, curve) in figure.curves.iter().enumerate() {
             draw_curve(markup, curve, (&horizontal, &vertical), &turn, (right, index));
@@ -130,7 +130,7 @@ fn draw_across(
         }
         name = scale.titled(&name);
     }
-    write_text(markup, "caption", (right, bottom + 38.0), "end", &format!("{} →", shorten(&name, 34)));
+    write_text(markup, "caption", (right, bottom + 38.0), "end", &format!("{} →", squeeze(&name, 26)));
 }
 
 fn draw_marks(markup: &mut Markup, figure: &Points, axis: &Axis, turn: &dyn Fn(f64) -> f64) {
