@@ -188,7 +188,7 @@ pub fn execute(assembled: &Assembled, how: &How, screen: &mut Screen) -> anyhow:
     let mut store = open_store(assembled, how)?;
     report_damage(&store, screen);
     let launch = launch_options(assembled, how)?;
-    let mut progress = Progress::new(plan, screen, how.quiet);
+    let mut progress = Progress::new(plan, screen, how.quiet, how.view);
     let outcome = assay_launch::execute(plan, &mut store, &launch, &mut |event| progress.show(event));
     progress.end();
     let outcome = outcome?;

@@ -209,6 +209,9 @@ pub struct How {
     /// Execute only these runs.
     #[arg(long, value_name = "WHICH", conflicts_with = "fresh")]
     pub only: Option<Only>,
+    /// Fill the terminal with progress: running runs, every result so far, failures. q closes the view.
+    #[arg(long, conflicts_with = "quiet")]
+    pub view: bool,
     /// Print nothing but the answer.
     #[arg(long, short)]
     pub quiet: bool,
@@ -464,6 +467,9 @@ pub struct DoctorPeak {
     /// Print the cached result if there is one.
     #[arg(long)]
     pub cached: bool,
+    /// Also write the result with a roofline of the matrix products: .html, .md with the figure beside it, or .tex.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
     /// Print JSON (see docs/json.md).
     #[arg(long)]
     pub json: bool,

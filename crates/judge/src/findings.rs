@@ -212,14 +212,22 @@ fn parameters(cell: &CellEvidence) -> Option<f64> {
     })
 }
 
+/// Whether a setting counts workers or samples of a batch, so that a rate over it may follow a law.
+pub fn is_scaled_over(name: &str) -> bool {
+    is_batch(name) || WORKERS.contains(&name)
+}
+
 /// What rates say over settings that count workers or samples of a batch.
 pub fn of_scaling(evidence: &Evidence) -> Vec<Finding> {
     if !matches!(evidence.metric.unit, Unit::PerSecond(_)) {
         return Vec::new();
     }
-    let known = |name: &&String| is_batch(name) || WORKERS.contains(&name.as_str());
-    let mut names: Vec<&String> =
-        evidence.cells.iter().flat_map(|cell| cell.settings.keys()).filter(known).collect();
+    let mut names: Vec<&String> = evidence
+        .cells
+        .iter()
+        .flat_map(|cell| cell.settings.keys())
+        .filter(|name| is_scaled_over(name))
+        .collect();
     names.sort();
     names.dedup();
     let studies = names.into_iter().filter_map(|over| scaling(evidence, over, &[]));

@@ -51,7 +51,7 @@ pub fn load(options: &Load, screen: &mut Screen) -> anyhow::Result<Exit> {
 }
 
 fn how(options: &LoadHow) -> How {
-    How { jobs: 1, quiet: options.quiet || options.json, ..How::default() }
+    How { jobs: 1, quiet: options.quiet || options.json, view: options.view, ..How::default() }
 }
 
 fn report_options(options: &Load) -> ReportOptions {

@@ -12,4 +12,5 @@ mod measuring;
 mod reading;
 mod refusals;
 mod verbs;
+mod view;
 mod workloads;

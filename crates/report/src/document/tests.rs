@@ -33,7 +33,7 @@ fn nasty() -> Report {
         across: (NASTY.into(), Unit::One),
         doubling: true,
         lines: vec![PointLine { label: NASTY.into(), points: vec![point] }],
-        curves: vec![figure::Curve { label: NASTY.into(), points: vec![(1.0, 2.0)] }],
+        curves: vec![figure::Curve { label: NASTY.into(), points: vec![(1.0, 2.0)], ..Default::default() }],
         marks: vec![(1.0, NASTY.into())],
     };
     let trace = Trace {
