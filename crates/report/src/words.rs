@@ -72,7 +72,11 @@ pub fn squeeze(text: &str, width: usize) -> String {
 /// Two texts that differ in one number as one text with the range of both: `up to 68–73 % of the time`. None where they
 /// differ in anything else.
 pub fn joined(one: &str, other: &str) -> Option<String> {
+    // A change has a sign, and which row it belongs to matters.
     let ends = |word: &str| -> Option<(f64, f64)> {
+        if word.starts_with(['+', '-']) {
+            return None;
+        }
         let (low, high) = word.split_once('–').unwrap_or((word, word));
         Some((low.parse().ok()?, high.parse().ok()?))
     };
@@ -295,6 +299,7 @@ mod tests {
         assert_eq!(joined(&both, &text(70)).unwrap(), both);
         assert_eq!(joined("2 of 3 runs", "3 of 4 runs"), None, "which of them go together would be lost");
         assert_eq!(joined("a run failed", "a run ended"), None);
+        assert_eq!(joined("drift: +3.9 %", "drift: +7.6 %"), None);
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl Roofline {
 }
 
 const WIDTH: f64 = 980.0;
-const LEFT: f64 = 70.0;
+const LEFT: f64 = 96.0;
 const RIGHT: f64 = 620.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 300.0;
@@ -62,7 +62,8 @@ pub fn roofline(figure: &Roofline) -> Markup {
     let low_x = (places().fold(f64::INFINITY, f64::min) / 2.0).log10().floor();
     let high_x = (places().fold(0.0, f64::max) * 2.0).log10().ceil();
     let low_y = (points.iter().map(|point| point.rate).fold(figure.peak, f64::min) / 1.5).log10().floor();
-    let high_y = (figure.peak * 1.3).log10();
+    let most = points.iter().map(|point| point.ends.map_or(point.rate, |(_, high)| high.max(point.rate)));
+    let high_y = (most.fold(figure.peak, f64::max) * 1.3).log10();
     let axes = (Axis::new((low_x, high_x), (LEFT, RIGHT)), Axis::new((low_y, high_y), (BOTTOM, TOP)));
     svg(&mut markup, "figure points roofline", (WIDTH, BOTTOM + 44.0), &figure.title, |markup| {
         super::frame::draw_heading(markup, &figure.title, 90);

@@ -56,7 +56,7 @@ fn report(peak: &Peak) -> Report {
             intensity: 2.0 * m * n * k / bytes,
             rate: product.rate.median,
             ends: Some((product.rate.low, product.rate.high)),
-            samples: 1,
+            samples: product.rate.samples,
         }
     };
     let roofline = Roofline {

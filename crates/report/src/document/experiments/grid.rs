@@ -34,9 +34,9 @@ pub fn table(experiment: &Experiment<'_>) -> DataTable {
             experiment.metrics.iter().all(|(name, _)| value(run, name).is_none_or(|(_, count)| count == 1))
         });
     if single {
-        table.notes.push(
-            "one value a row, so there is no interval: a difference between rows may be noise".to_owned(),
-        );
+        table
+            .notes
+            .push("one value a row and no interval: a difference between rows may be noise".to_owned());
     }
     data
 }
