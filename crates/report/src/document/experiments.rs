@@ -16,7 +16,7 @@ use crate::reading::{compared, effective, metric_rank};
 use crate::words::{clean, shorten};
 
 /// Metrics beside each other; the others open with a row.
-const MOST_METRICS: usize = 6;
+const MOST_METRICS: usize = 5;
 /// The setting whose values stand side by side where it varies beside others.
 const ACROSS: &str = "device";
 

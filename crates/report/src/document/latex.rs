@@ -85,8 +85,10 @@ fn push_part(rendered: &mut Rendered, part: &Part, name: &str) {
             rendered.files.push((ending, figure.drawing.svg_file()));
         }
         Part::Listing { title, text } => {
-            let _ =
-                writeln!(out, "\\paragraph{{{}}}\n{{\\footnotesize\\ttfamily\\raggedright", escape(title));
+            if !title.is_empty() {
+                let _ = writeln!(out, "\\paragraph{{{}}}", escape(title));
+            }
+            out.push_str("{\\footnotesize\\ttfamily\\raggedright\n");
             for line in text.lines() {
                 let indent = line.len() - line.trim_start().len();
                 let _ = writeln!(
@@ -106,7 +108,7 @@ fn push_part(rendered: &mut Rendered, part: &Part, name: &str) {
             out.push_str("\\end{tabular}\n\n");
         }
         Part::Finding { text, advice, .. } => {
-            let _ = writeln!(out, "\\textbf{{{}}} {}\n", prose(text), prose(advice));
+            let _ = writeln!(out, "\\smallskip\\textbf{{{}}} \\emph{{{}}}\n", prose(text), prose(advice));
         }
         Part::Folded { title, parts } => {
             let _ = writeln!(out, "\\paragraph{{{}}}", escape(title));
@@ -218,6 +220,11 @@ fn escape(text: &str) -> String {
             '±' => out.push_str("$\\pm$"),
             'µ' | 'μ' => out.push_str("$\\mu$"),
             '·' => out.push_str("$\\cdot$"),
+            '−' => out.push_str("$-$"),
+            '≈' => out.push_str("$\\approx$"),
+            '≠' => out.push_str("$\\ne$"),
+            '∞' => out.push_str("$\\infty$"),
+            '₀' => out.push_str("$_0$"),
             '≤' => out.push_str("$\\le$"),
             '≥' => out.push_str("$\\ge$"),
             '→' => out.push_str("$\\to$"),
