@@ -198,7 +198,7 @@ pub fn execute(
     let mut store = open_store(assembled, how)?;
     report_damage(&store, screen);
     let launch = launch_options(assembled, how)?;
-    let mut progress = Progress::new(plan, screen, how.quiet);
+    let mut progress = Progress::new(plan, screen, how.quiet, how.view);
     let outcome = assay_launch::execute(plan, &mut store, &launch, &mut |event| progress.show(event));
     progress.end();
     let outcome = outcome?;

@@ -28,7 +28,7 @@ use crate::answer::{Answer, Row, UNEQUAL_WORK};
 use crate::gather::Evidence;
 pub use iterations::of_iterations;
 pub use knee::of_load;
-pub use laws::of_scaling;
+pub use laws::{is_scaled_over, of_scaling};
 pub use loss::of_loss;
 use repeats::repeats_needed;
 pub use requests::of_requests;

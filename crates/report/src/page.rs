@@ -64,7 +64,15 @@ pub fn table_head(page: &mut Markup, table: &Table) {
         page.element("tr", &[], |page| {
             for (index, column) in table.columns.iter().enumerate() {
                 let class = column_class(table, index);
-                page.leaf("th", &[("class", class), ("scope", "col")], &column.name);
+                page.element("th", &[("class", class), ("scope", "col")], |page| {
+                    // Names of metrics may be broken behind their dots.
+                    for piece in column.name.split_inclusive(['.', '_']) {
+                        page.text(piece);
+                        if piece.ends_with(['.', '_']) {
+                            page.empty("wbr", &[]);
+                        }
+                    }
+                });
             }
         });
     });

@@ -108,6 +108,9 @@ pub struct LoadFlags {
     /// Print JSON (see docs/json.md).
     #[arg(long)]
     pub json: bool,
+    /// Fill the terminal with progress: running loads, every result so far, failures. q closes the view.
+    #[arg(long, conflicts_with_all = ["quiet", "json", "find_capacity", "self_check"])]
+    pub view: bool,
     /// Print only the results.
     #[arg(long, short)]
     pub quiet: bool,

@@ -13,4 +13,5 @@ mod origin;
 mod reading;
 mod refusals;
 mod verbs;
+mod view;
 mod workloads;

@@ -8,12 +8,17 @@ use crate::gather::Evidence;
 use crate::law::{FittedLaw, LawKind};
 use crate::scaling::{Scaling, ScalingRow, WORKERS, is_batch, scaling};
 
+/// Whether a setting counts workers or samples of a batch, so that a rate over it may follow a law.
+pub fn is_scaled_over(name: &str) -> bool {
+    is_batch(name) || WORKERS.contains(&name)
+}
+
 /// What rates say over settings that count workers or samples of a batch.
 pub fn of_scaling(evidence: &Evidence) -> Vec<Finding> {
     if !matches!(evidence.metric.unit, Unit::PerSecond(_)) {
         return Vec::new();
     }
-    let known = |name: &&String| is_batch(name) || WORKERS.contains(&name.as_str());
+    let known = |name: &&String| is_scaled_over(name);
     let mut names: Vec<&String> =
         evidence.cells.iter().flat_map(|cell| cell.settings.keys()).filter(known).collect();
     names.sort();

@@ -3,7 +3,7 @@
 use super::words::label;
 use super::{Finding, finding};
 use crate::gather::{CellEvidence, Evidence};
-use crate::scaling::{WORKERS, is_batch};
+use super::laws::is_scaled_over;
 
 /// Amounts that say how much of the data a run saw.
 const SEEN: [&str; 3] = [assay_model::names::SAMPLES, assay_model::names::TOKENS, assay_model::names::STEPS];
@@ -42,9 +42,8 @@ fn counted_apart(evidence: &Evidence, cells: &[&CellEvidence]) -> Option<Finding
 /// says how many samples each of them saw.
 fn uncounted(evidence: &Evidence, cells: &[&CellEvidence]) -> Option<Finding> {
     let is_counted = |cell: &CellEvidence| SEEN.iter().any(|name| cell.amounts.contains_key(*name));
-    let sets = |name: &str| WORKERS.contains(&name) || is_batch(name);
     for (place, cell) in cells.iter().enumerate() {
-        for (name, value) in cell.settings.iter().filter(|(name, _)| sets(name)) {
+        for (name, value) in cell.settings.iter().filter(|(name, _)| is_scaled_over(name)) {
             let other = cells.iter().skip(place + 1).find(|other| {
                 let differs = other.settings.get(name).is_some_and(|other| other != value);
                 differs && other.cell.platform == cell.cell.platform && !is_counted(other)

@@ -1,13 +1,14 @@
 //! Studies to a document: the section of a paper or homework that they deserve.
 
 use assay_judge::{Comparison, Row};
+use assay_model::Caveat;
 
 use super::figures::{comparison as comparison_figure, figures};
 use super::sentences::{label, more_findings, sentences, shown};
 use super::{DataTable, Part, Report, Section};
 use crate::number::{counted, fact};
 use crate::study::{Judged, RunNumber, Studies, Study};
-use crate::table::{Cell, Column, Footnote, Table, Tone};
+use crate::table::{Cell, Column, Footnote, Table, Tone, add_note};
 
 /// Runs listed one by one in the appendix; all are in the record.
 const MOST_RUNS: usize = 2000;
@@ -34,10 +35,11 @@ pub fn write_up(studies: &Studies) -> Report {
             None => report.summary.push(format!("{}: {}", study.name, said.join(" "))),
         }
         for judged in study.answers.iter().take(1) {
-            report.caveats.extend(caveats(judged));
+            for caveat in caveats(judged) {
+                add_note(&mut report.caveats, &caveat.text, &caveat.hint);
+            }
         }
     }
-    dedup(&mut report.caveats);
     for comparison in &studies.comparisons {
         report.sections.push(comparison_section(comparison));
     }
@@ -56,22 +58,10 @@ pub fn write_up(studies: &Studies) -> Report {
     report
 }
 
-/// Doubts about an answer, each once.
-fn caveats(judged: &Judged) -> Vec<Footnote> {
+/// Doubts about an answer and about its rows.
+fn caveats(judged: &Judged) -> impl Iterator<Item = &Caveat> {
     let of_rows = judged.answer.rows.iter().flat_map(|row| &row.caveats);
-    let all = judged.answer.caveats.iter().chain(of_rows);
-    all.map(|caveat| Footnote { text: caveat.text.clone(), hint: caveat.hint.clone() }).collect()
-}
-
-fn dedup(notes: &mut Vec<Footnote>) {
-    let mut seen: Vec<Footnote> = Vec::new();
-    notes.retain(|note| {
-        let new = !seen.contains(note);
-        if new {
-            seen.push(note.clone());
-        }
-        new
-    });
+    judged.answer.caveats.iter().chain(of_rows)
 }
 
 /// What two records say, side by side.
