@@ -134,6 +134,9 @@ pub enum LaunchError {
     /// A worker is gone.
     #[error("a worker thread ended unexpectedly")]
     Worker,
+    /// Workers need a thread each.
+    #[error("the system refused a thread for each of the jobs: {0}")]
+    NoThread(std::io::Error),
 }
 
 /// How often to show that time passes.
@@ -407,7 +410,7 @@ fn launchers(
     for platform in &plan.platforms {
         let launcher: Box<dyn Launcher> = match batch::launcher(platform, store)? {
             Some(launcher) => Box::new(launcher),
-            None => Box::new(local::LocalLauncher::new(options.jobs, &options.interrupt)),
+            None => Box::new(local::LocalLauncher::new(options.jobs, &options.interrupt)?),
         };
         launchers.insert(platform.name.clone(), launcher);
     }

@@ -28,17 +28,18 @@ struct Desk {
 
 impl LocalLauncher {
     /// Starts the worker threads.
-    pub fn new(jobs: usize, interrupt: &Interrupt) -> LocalLauncher {
+    pub fn new(jobs: usize, interrupt: &Interrupt) -> Result<LocalLauncher, LaunchError> {
         let (reports, inbox) = mpsc::channel();
         let is_one_of_many = jobs > 1;
         let open_desk = |number: usize| {
             let (desk, jobs) = mpsc::channel();
             let (reports, interrupt) = (reports.clone(), interrupt.clone());
-            let thread =
-                std::thread::spawn(move || work_off(number, is_one_of_many, &jobs, &reports, &interrupt));
-            Desk { jobs: Some(desk), run: None, thread: Some(thread) }
+            let work = move || work_off(number, is_one_of_many, &jobs, &reports, &interrupt);
+            let thread = std::thread::Builder::new().spawn(work).map_err(LaunchError::NoThread)?;
+            Ok(Desk { jobs: Some(desk), run: None, thread: Some(thread) })
         };
-        LocalLauncher { desks: (0..jobs.max(1)).map(open_desk).collect(), inbox }
+        let desks = (0..jobs.max(1)).map(open_desk).collect::<Result<_, LaunchError>>()?;
+        Ok(LocalLauncher { desks, inbox })
     }
 }
 
