@@ -125,9 +125,7 @@ const KINDS: &[Kind] = &[
         )
     }),
     ("progress bars with equations, one line", "a.log", |parts| {
-        rows(parts, |row| {
-            format!("\r{row}%|###| {row}/100 [00:0{}<00:00, {row}it/s, loss={row}]", row % 10)
-        })
+        rows(parts, |row| format!("\r{row}%|###| {row}/100 [00:0{}<00:00, {row}it/s, loss={row}]", row % 10))
     }),
     ("progress bars", "a.log", |parts| {
         rows(parts, |row| format!("\r {}%|####      | {row}/99999 [00:01<00:02, 12.{row}it/s]", row % 100))

@@ -21,6 +21,16 @@ pub fn interrupts() -> anyhow::Result<Interrupt> {
     Ok(interrupt)
 }
 
+/// From here on, Ctrl-C, TERM and HUP end the program at once: what is left is only shown.
+pub fn end_at_once() -> anyhow::Result<()> {
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        let always = Arc::new(AtomicBool::new(true));
+        signal_hook::flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, always)
+            .context(FAILED)?;
+    }
+    Ok(())
+}
+
 /// A write beyond the limit of file sizes fails like one on a full disk, with an error to report, instead of ending the
 /// program without a word. Programs that are started get the signal's usual meaning back, unlike with an ignored signal.
 pub fn report_file_size_limit() {

@@ -19,6 +19,7 @@
 //! | `workload.rs` | what is computed, as the registry describes it |
 //! | `metric.rs` | names, units and directions of metrics |
 //! | `gate.rs` | bounds that cells must meet |
+//! | `secret_name.rs` | names whose values are secrets |
 //! | `untrusted.rs` | cleaning text that strangers wrote, for every exit of the program |
 //! | `estimate.rs` | estimates, verdicts and caveats |
 
@@ -36,6 +37,7 @@ pub mod observation;
 pub mod output;
 pub mod platform;
 pub mod run;
+pub mod secret_name;
 pub mod unit;
 pub mod untrusted;
 pub mod value;
@@ -57,6 +59,7 @@ pub use observation::{Observation, Origin, Scope, Series, Source};
 pub use output::{Keep, Stream};
 pub use platform::Platform;
 pub use run::{Failure, Replayed, RunResult, Speed, Status, Usage};
+pub use secret_name::is_secret_name;
 pub use unit::Unit;
 pub use value::{Settings, Value};
 pub use workload::{SettingDescription, SettingKind, WorkloadDescription};
