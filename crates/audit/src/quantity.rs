@@ -152,12 +152,22 @@ fn number_at(text: &str, at: usize) -> (Option<Quantity>, usize) {
 
 /// `a factor of 159`, `a speed-up of 3.2`, `speed-up 1.86`; a real-time factor is a metric.
 fn is_factor(text: &str, at: usize) -> bool {
-    let head = text.get(..at).unwrap_or_default().trim_end().to_lowercase();
+    let head = ending(text.get(..at).unwrap_or_default().trim_end(), WORDS_BEFORE).to_lowercase();
     let words = ["of", "about", "roughly", "nearly", "almost", "only", "="];
     let mut words_before = head.split_whitespace().rev().skip_while(|word| words.contains(word));
     let name = words_before.next().unwrap_or_default().trim_start_matches('(');
     let qualified = words_before.next().is_some_and(|word| word.ends_with("time"));
     matches!(name, "factor" | "speed-up" | "speedup") && !qualified
+}
+
+/// Bytes before a number in which the words are looked for that say what it is.
+const WORDS_BEFORE: usize = 120;
+
+/// The last part of a text, of at most this many bytes. Texts may be as long as a file, and are looked at from each of
+/// their numbers.
+pub(crate) fn ending(text: &str, bytes: usize) -> &str {
+    let from = text.len().saturating_sub(bytes);
+    (from..text.len()).find_map(|from| text.get(from..)).unwrap_or_default()
 }
 
 /// Whether the word that a number continues has letters.

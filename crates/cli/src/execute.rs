@@ -128,6 +128,7 @@ fn usual_seconds(state: &State, cell: &CellId) -> Option<f64> {
 /// Runs a plan and prints the result.
 pub fn run_and_print(assembled: &Assembled, how: &RunFlags, screen: &mut Screen) -> anyhow::Result<Exit> {
     let (record, outcome) = execute(assembled, how, screen)?;
+    signals::end_at_once()?;
     let index = record.index()?;
     let gates = print_answer(assembled, &record, &index, &outcome, screen)?;
     Ok(exit(&outcome, failed_runs(&index)?, &gates))

@@ -138,6 +138,9 @@ pub enum LaunchError {
     /// A worker is gone.
     #[error("a worker thread ended unexpectedly")]
     Worker,
+    /// Workers need a thread each.
+    #[error("the system refused a thread for each of the jobs: {0}")]
+    NoThread(std::io::Error),
 }
 
 /// How often to show that time passes.
@@ -420,7 +423,7 @@ fn launchers(
         let launcher: Box<dyn Launcher> = match (&options.simulation, batch::launcher(platform, store)?) {
             (Some(simulation), _) => Box::new(batch::simulated(platform, store, simulation.clone())),
             (None, Some(launcher)) => Box::new(launcher),
-            (None, None) => Box::new(local::LocalLauncher::new(options.jobs, &options.interrupt)),
+            (None, None) => Box::new(local::LocalLauncher::new(options.jobs, &options.interrupt)?),
         };
         launchers.insert(platform.name.clone(), launcher);
     }

@@ -30,20 +30,22 @@ struct WorkerThread {
 
 impl LocalLauncher {
     /// Starts the worker threads.
-    pub fn new(jobs: usize, interrupt: &Interrupt) -> LocalLauncher {
+    pub fn new(jobs: usize, interrupt: &Interrupt) -> Result<LocalLauncher, LaunchError> {
         let (reports, inbox) = mpsc::channel();
         let is_one_of_many = jobs > 1;
         let gpus = GpuWatch::begin().map(Arc::new);
         let start_worker = |number: usize| {
             let (worker, jobs) = mpsc::channel();
             let (reports, interrupt, gpus) = (reports.clone(), interrupt.clone(), gpus.clone());
-            let thread = std::thread::spawn(move || {
+            let work = move || {
                 let reports = move |report| reports.send((number, report)).is_ok();
                 work_off(is_one_of_many, gpus.as_deref(), &jobs, &reports, &interrupt);
-            });
-            WorkerThread { jobs: Some(worker), run: None, thread: Some(thread) }
+            };
+            let thread = std::thread::Builder::new().spawn(work).map_err(LaunchError::NoThread)?;
+            Ok(WorkerThread { jobs: Some(worker), run: None, thread: Some(thread) })
         };
-        LocalLauncher { workers: (0..jobs.max(1)).map(start_worker).collect(), inbox }
+        let workers = (0..jobs.max(1)).map(start_worker).collect::<Result<_, LaunchError>>()?;
+        Ok(LocalLauncher { workers, inbox })
     }
 }
 

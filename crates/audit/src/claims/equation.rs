@@ -5,7 +5,7 @@ use assay_model::Source;
 use crate::finding::{Level, Operand};
 use crate::interval::Interval;
 use crate::number::shown;
-use crate::quantity::leading_number;
+use crate::quantity::{ending, leading_number};
 use crate::unit::{Unit, leading_unit};
 use crate::{Class, Finding};
 
@@ -133,12 +133,13 @@ fn right_side(tail: &str) -> Option<(Value, String)> {
 
 /// The longest expression that a text ends with, and where it begins.
 fn left_side(head: &str) -> Option<(Value, usize)> {
-    let from = head.rfind(['=', ';', ':']).map_or(0, |at| at + 1);
-    let from = from.max(head.len().saturating_sub(160));
-    let starts = head.char_indices().filter(|(at, one)| {
+    // A line may be as long as a file, and has such a head for each of its equations.
+    let near = head.len() - ending(head, 160).len();
+    let from = head[near..].rfind(['=', ';', ':']).map_or(near, |at| near + at + 1);
+    let starts = head[from..].char_indices().map(|(at, one)| (from + at, one)).filter(|(at, one)| {
         let before = head[..*at].chars().next_back();
         let glued = before.is_some_and(|before| before.is_alphanumeric() || ".,_^-/".contains(before));
-        *at >= from && (one.is_ascii_digit() || *one == '(') && !glued
+        (one.is_ascii_digit() || *one == '(') && !glued
     });
     for (start, _) in starts {
         let mut parser = Parser { text: head.get(start..)?, at: 0 };
