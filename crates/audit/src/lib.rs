@@ -9,10 +9,12 @@
 //! | `claims.rs`, `claims/` | claims of prose and the evidence for them |
 //! | `checks.rs` | broken laws sorted out into findings |
 //! | `runs.rs`, `runs/` | checks of runs that `evidence` read |
+//! | `assist.rs`, `assist/` | claims that a language model proposes, checked by the same arithmetic |
 //! | `passages.rs` | a document with the places of its numbers, for showing |
 //! | `finding.rs` | the findings |
 
 mod algebra;
+pub mod assist;
 mod checks;
 mod claims;
 mod finding;

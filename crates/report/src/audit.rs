@@ -30,6 +30,12 @@ fn findings(audit: &Audit, level: Level) -> Vec<&Finding> {
     audit.findings.iter().filter(|finding| finding.level == level).collect()
 }
 
+/// The lines of arithmetic that say more than the summary does.
+fn extra_arithmetic(finding: &Finding) -> Vec<&str> {
+    let lines = finding.arithmetic.iter().map(String::as_str);
+    lines.filter(|line| !finding.summary.contains(line)).collect()
+}
+
 /// What was audited.
 fn title(documents: &[Document]) -> String {
     match documents {
@@ -59,6 +65,7 @@ fn coverage(audit: &Audit) -> String {
 fn verdict(audit: &Audit, documents: &[Document]) -> (String, Tone) {
     let total = audit.findings.len();
     let open = audit.count(Level::NotChecked);
+    let proposed = audit.findings.iter().filter(|finding| finding.class == Class::Assisted).count();
     let read = total > 0
         || documents.iter().any(|document| {
             !(document.runs.is_empty() && document.tables.is_empty() && document.statements.is_empty())
@@ -77,8 +84,17 @@ fn verdict(audit: &Audit, documents: &[Document]) -> (String, Tone) {
         );
     } else if total == 0 {
         return ("Nothing to check: no claim relates numbers of the document.".to_owned(), Tone::Doubt);
+    } else if open == total {
+        let text = "No claim can be checked: what they relate is not clear from the document.";
+        return (text.to_owned(), Tone::Doubt);
     } else if open > 0 {
         format!("Nothing wrong in the {} of {total} claims that can be checked.", total - open)
+    } else if proposed > 0 {
+        // What a model chose to relate is not what the document says beyond doubt.
+        format!(
+            "Nothing wrong in {}, {proposed} of them proposed by a model.",
+            counted(total as u64, "claim")
+        )
     } else {
         "Sound: every claim was checked, and nothing is contradicted or doubtful.".to_owned()
     };

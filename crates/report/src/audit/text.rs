@@ -3,7 +3,9 @@
 use assay_audit::{Audit, Finding, Level};
 use assay_model::{Document, Source};
 
-use super::{SECTIONS, coverage, documents_table, findings, read_counts, repeats, title, verdict};
+use super::{
+    SECTIONS, coverage, documents_table, extra_arithmetic, findings, read_counts, repeats, title, verdict,
+};
 use crate::block::{Block, Options};
 use crate::reading::place;
 use crate::table::{Cell, Tone};
@@ -67,7 +69,7 @@ fn head(audit: &Audit, documents: &[Document]) -> Vec<Block> {
 fn finding_blocks(finding: &Finding, mark: &str, tone: Tone, options: &Options) -> Vec<Block> {
     let summary = vec![Cell::new(finding.summary.clone())];
     let mut blocks = vec![Block::labelled(2, Cell::toned(mark, tone), summary)];
-    for line in &finding.arithmetic {
+    for line in extra_arithmetic(finding) {
         blocks.push(Block::plain(6, line));
     }
     let places = places(&finding.sources, options.full);
