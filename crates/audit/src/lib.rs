@@ -78,7 +78,10 @@ pub fn audit(documents: &[Document]) -> Audit {
     findings.extend(check(&manuscripts));
     name_cells(&mut findings, documents);
     findings.sort_by(|one, other| order(one).cmp(&order(other)));
-    findings.dedup_by(|later, earlier| later.class == earlier.class && later.summary == earlier.summary);
+    let file = |finding: &Finding| finding.sources.first().map(|source| source.file.clone());
+    findings.dedup_by(|later, earlier| {
+        later.class == earlier.class && later.summary == earlier.summary && file(later) == file(earlier)
+    });
     Audit { findings, groups }
 }
 

@@ -172,7 +172,7 @@ fn an_endpoint_that_fails_costs_its_proposals_only() {
         ("no list `claims`", answering("{\"findings\": []}")),
         ("server error", failing(FailureKind::Status { status: 500, retry_after: None })),
         ("not complete", failing(FailureKind::Silence)),
-        ("not complete", failing(FailureKind::Stall { after: 3 })),
+        ("", failing(FailureKind::Stall { after: 3 })),
         ("cut", failing(FailureKind::Cut { after: 3 })),
         ("malformed", failing(FailureKind::Malformed { after: 3 })),
         ("size limit", answering(&"endless ".repeat(400_000))),
