@@ -18,6 +18,7 @@ use crate::grid::Grid;
 use crate::interval::Interval;
 use crate::manuscript::{Block, Manuscript};
 use crate::quantity::{Quantity, quantities};
+use bound::StatedLimits;
 use observed::Observed;
 use pairs::Pool;
 use sentence::{Sentence, sentences};
@@ -50,6 +51,10 @@ pub fn equations(manuscript: &Manuscript, checks: &mut Checks) {
 
 /// Numbers of listings that are kept as evidence.
 const MOST_LISTED: usize = 2000;
+/// Sentences and tables on either side of a sentence that it is held against. More than a paper has; a document that
+/// has more is read in time that grows with its length and not with its square.
+const SENTENCES_AROUND: usize = 500;
+const GRIDS_AROUND: usize = 100;
 /// Numbers of the text that are tried as constants of laws.
 const MOST_CONSTANTS: usize = 200;
 
@@ -57,14 +62,23 @@ const MOST_CONSTANTS: usize = 200;
 pub fn check(manuscript: &Manuscript, grids: &[Grid], checks: &mut Checks) {
     let sentences = sentences(manuscript);
     let listed = listed(manuscript);
-    let pool = Pool { grids, sentences: &sentences, listed: &listed };
+    let limits = StatedLimits::of(&sentences);
     let observed = Observed::new(manuscript);
     let own: Vec<Grid> = grids.iter().filter(|grid| grid.file == manuscript.file).cloned().collect();
     bound::tables(&own)
         .into_iter()
-        .chain(bound::answers(&own, &pool))
+        .chain(bound::answers(&own, &limits))
         .for_each(|finding| checks.push(finding));
+    let places = places(grids, &manuscript.file);
     for (index, sentence) in sentences.iter().enumerate() {
+        let at = places.partition_point(|(block, _)| *block < sentence.block);
+        let at = places.get(at).or(places.last()).map_or(0, |(_, grid)| *grid);
+        let pool = Pool {
+            grids: around(grids, at, GRIDS_AROUND),
+            sentences: around(&sentences, index, SENTENCES_AROUND),
+            listed: &listed,
+            limits: &limits,
+        };
         let context = context(&sentences, index);
         let found = relative::check(sentence, &context, &pool);
         let found = found.into_iter().chain(level::check(sentence, &context, &pool));
@@ -72,6 +86,23 @@ pub fn check(manuscript: &Manuscript, grids: &[Grid], checks: &mut Checks) {
         let found = found.chain(method::check(sentence, &pool));
         found.for_each(|finding| checks.push(finding));
     }
+}
+
+/// Where the tables of a file stand: their blocks, and their places among the tables of all files.
+fn places(grids: &[Grid], file: &str) -> Vec<(usize, usize)> {
+    let mut places: Vec<(usize, usize)> = grids
+        .iter()
+        .enumerate()
+        .filter(|(_, grid)| grid.file == file)
+        .map(|(place, grid)| (grid.block, place))
+        .collect();
+    places.sort_unstable();
+    places
+}
+
+/// The items before and after a place.
+fn around<T>(all: &[T], at: usize, reach: usize) -> &[T] {
+    all.get(at.saturating_sub(reach)..at.saturating_add(reach).min(all.len())).unwrap_or_default()
 }
 
 /// The numbers of the text that a law of a table may contain.

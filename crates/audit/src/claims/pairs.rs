@@ -1,5 +1,6 @@
 //! Numbers that a comparison may be about, from the clause outward.
 
+use super::bound::StatedLimits;
 use super::metric::Metric;
 use super::naming::{mentions_noun, named_columns, named_rows};
 use super::relation::Relation;
@@ -40,12 +41,13 @@ pub struct Candidate {
     pub derived: bool,
 }
 
-/// All that a document offers.
+/// What a sentence is held against: tables and sentences around it, and what the document says once for all.
 pub struct Pool<'a> {
     pub grids: &'a [Grid],
     pub sentences: &'a [Sentence],
     /// The numbers of listings, by their line.
     pub listed: &'a [(u64, Vec<Quantity>)],
+    pub limits: &'a StatedLimits<'a>,
 }
 
 /// Words that join the two sides of one comparison and nothing else.
