@@ -35,6 +35,7 @@ use grid::Grid;
 use manuscript::{Block, Manuscript};
 
 pub use finding::{Class, Finding, Level, Operand};
+pub use manuscript::LONGEST_SOURCE;
 pub use passages::{NumberPlace, Passage, Prose, number_places, passages};
 pub use runs::Described;
 

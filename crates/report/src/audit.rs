@@ -7,7 +7,7 @@ mod series;
 mod text;
 
 use assay_audit::{Audit, Class, Finding, Level};
-use assay_model::Document;
+use assay_model::{Document, Source};
 
 use crate::number::counted;
 use crate::table::{Cell, Column, Table, Tone};
@@ -34,6 +34,17 @@ fn findings(audit: &Audit, level: Level) -> Vec<&Finding> {
 fn extra_arithmetic(finding: &Finding) -> Vec<&str> {
     let lines = finding.arithmetic.iter().map(String::as_str);
     lines.filter(|line| !finding.summary.contains(line)).collect()
+}
+
+/// The places of a finding, each once.
+fn distinct(sources: &[Source]) -> Vec<&Source> {
+    let mut found: Vec<&Source> = Vec::new();
+    for source in sources {
+        if !found.contains(&source) {
+            found.push(source);
+        }
+    }
+    found
 }
 
 /// What was audited.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use assay_audit::Audit as Findings;
+use assay_audit::{Audit as Findings, LONGEST_SOURCE};
 use assay_evidence::Readers;
 use assay_model::Document;
 
@@ -19,6 +19,10 @@ pub fn audit(options: &Audit, screen: &mut Screen) -> anyhow::Result<Exit> {
     let mut documents: Vec<Document> = Vec::new();
     for source in &sources::find(&options.files, screen)? {
         documents.extend(sources::read(source, &readers, screen)?);
+    }
+    for document in documents.iter().filter(|document| document.text.len() > LONGEST_SOURCE) {
+        let most = LONGEST_SOURCE >> 20;
+        screen.warn(&format!("{}: only the first {most} MiB are read for claims", document.file));
     }
     let mut found = assay_audit::audit(&documents);
     let assisted = assist::assist(&options.assist, &mut found, &documents, screen)?;

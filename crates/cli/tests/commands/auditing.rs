@@ -88,6 +88,7 @@ fn a_document_of_50_megabytes_ends() {
     std::fs::write(place.path("long.md"), paragraph.repeat((50 << 20) / paragraph.len())).unwrap();
     let output = place.command(&["audit", "long.md"]).output().unwrap();
     assert!(matches!(output.status.code(), Some(0 | 2)), "{:?}", said(&output));
+    assert!(said(&output).contains("only the first 16 MiB"), "{}", said(&output));
 }
 
 /// An endpoint that answers with a text, or fails.

@@ -14,7 +14,9 @@ use assay_audit::{Audit, Finding, Level};
 use assay_model::{Document, Source};
 
 use super::markdown::capital;
-use super::{SECTIONS, class_words, counts, documents_table, extra_arithmetic, read_counts, title, verdict};
+use super::{
+    SECTIONS, class_words, counts, distinct, documents_table, extra_arithmetic, read_counts, title, verdict,
+};
 use crate::markup::Markup;
 use crate::page::{self, table, tone_class};
 use crate::reading::{place, runs_table};
@@ -140,7 +142,7 @@ fn card(
         }
         page.element("p", &[("class", "places")], |page| {
             page.leaf("span", &[("class", "kind")], &class_words(finding.class));
-            for source in &finding.sources {
+            for source in distinct(&finding.sources) {
                 page.text(" ");
                 match link(source) {
                     Some(target) => page.element("a", &[("href", &*target)], |page| {

@@ -36,7 +36,8 @@ pub fn markdown(audit: &Audit, documents: &[Document]) -> String {
 
 fn push_finding(out: &mut String, finding: &Finding) {
     let _ = writeln!(out, "\n### {}\n", escape(&finding.summary));
-    let places: Vec<String> = finding.sources.iter().map(|source| code(&place(source))).collect();
+    let places: Vec<String> =
+        super::distinct(&finding.sources).into_iter().map(|source| code(&place(source))).collect();
     let at = if places.is_empty() { String::new() } else { format!(" · {}", places.join(", ")) };
     let _ = writeln!(out, "*{}*{at}", class_words(finding.class));
     let arithmetic = super::extra_arithmetic(finding);

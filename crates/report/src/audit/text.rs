@@ -28,6 +28,12 @@ pub fn text(audit: &Audit, documents: &[Document], options: &Options) -> Vec<Blo
             blocks.extend(finding_blocks(finding, mark, tone, options));
         }
     }
+    let open = audit.count(Level::NotChecked);
+    if open > 0 && !options.full {
+        let text = "`--claims` lists every claim, also those that were not checked";
+        blocks.push(Block::Gap);
+        blocks.push(Block::labelled(0, Cell::new("hint:"), vec![Cell::new(text)]));
+    }
     for (index, (label, table)) in repeats::by_label(audit).into_iter().enumerate() {
         blocks.push(Block::Gap);
         if index == 0 {
@@ -88,7 +94,8 @@ fn finding_blocks(finding: &Finding, mark: &str, tone: Tone, options: &Options) 
 
 fn places(sources: &[Source], full: bool) -> String {
     let most = if full { usize::MAX } else { FEW_PLACES };
-    let mut shown: Vec<String> = sources.iter().take(most).map(place).collect();
+    let sources = distinct(sources);
+    let mut shown: Vec<String> = sources.iter().take(most).map(|source| place(source)).collect();
     if let Some(more) = sources.len().checked_sub(most).filter(|more| *more > 0) {
         shown.push(format!("and {more} more"));
     }
