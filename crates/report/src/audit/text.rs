@@ -4,7 +4,8 @@ use assay_audit::{Audit, Finding, Level};
 use assay_model::{Document, Source};
 
 use super::{
-    SECTIONS, coverage, documents_table, extra_arithmetic, findings, read_counts, repeats, title, verdict,
+    SECTIONS, coverage, distinct, documents_table, extra_arithmetic, findings, read_counts, repeats, title,
+    verdict,
 };
 use crate::block::{Block, Options};
 use crate::reading::place;
