@@ -6,7 +6,7 @@ mod repeats;
 mod series;
 mod text;
 
-use assay_audit::{Audit, Class, Finding, Level};
+use assay_audit::{Audit, Class, Finding, LONGEST_SOURCE, Level};
 use assay_model::{Document, Source};
 
 use crate::number::counted;
@@ -100,6 +100,9 @@ fn verdict(audit: &Audit, documents: &[Document]) -> (String, Tone) {
         return (text.to_owned(), Tone::Doubt);
     } else if open > 0 {
         format!("Nothing wrong in the {} of {total} claims that can be checked.", total - open)
+    } else if documents.iter().any(|document| document.text.len() > LONGEST_SOURCE) {
+        let claims = counted(total as u64, "claim");
+        format!("Nothing wrong in {claims} of the part that was read; the rest is too long.")
     } else if proposed > 0 {
         // What a model chose to relate is not what the document says beyond doubt.
         format!(

@@ -24,9 +24,12 @@ fn alarms(place: &Bench, names: &[&str], clean: Clean) -> Vec<String> {
     assert!(matches!(output.status.code(), Some(0 | 4)), "{names:?}: {output:?}");
     let printed = String::from_utf8(output.stdout).unwrap();
     let found = printed.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let levels: &[&str] = match clean {
+        Clean::Fully => &["contradicted", "doubtful"],
+        Clean::OfContradictions => &["contradicted"],
+    };
     let wrong = found.filter(|finding| {
-        matches!(finding["level"].as_str(), Some("contradicted" | "doubtful"))
-            && finding["class"] != "outlier"
+        levels.contains(&finding["level"].as_str().unwrap()) && finding["class"] != "outlier"
     });
     wrong
         .map(|finding| format!("{}: {} at {}", finding["level"], finding["summary"], finding["sources"]))
