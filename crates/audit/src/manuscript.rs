@@ -23,8 +23,8 @@ mod notebook;
 mod records;
 mod separated;
 
-/// The longest source that is read for claims.
-const LONGEST_SOURCE: usize = 16 << 20;
+/// The longest source that is read for claims, in bytes; what is behind it is not audited.
+pub const LONGEST_SOURCE: usize = 16 << 20;
 
 /// A document in blocks, in the order of the file.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -114,7 +114,11 @@ impl Manuscript {
 
     /// Reads a source by its file name and, where that says nothing, by its content.
     pub fn read(file: &str, source: &str) -> Manuscript {
-        let source = source.get(..LONGEST_SOURCE).unwrap_or(source);
+        let mut end = source.len().min(LONGEST_SOURCE);
+        while !source.is_char_boundary(end) {
+            end -= 1;
+        }
+        let source = &source[..end];
         let name = file.to_ascii_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
         let start = source.trim_start().get(..200.min(source.trim_start().len())).unwrap_or_default();

@@ -22,6 +22,7 @@
 //! | `failure.rs` | errors with their hint and exit code |
 
 mod answer;
+mod assist;
 mod build;
 mod detach;
 mod dialects;

@@ -348,6 +348,25 @@ pub struct Audit {
     /// Additional dialect, as a TOML file; those in `dialects/` are always used.
     #[arg(long, value_name = "FILE")]
     pub dialect: Vec<PathBuf>,
+    #[command(flatten)]
+    pub assist: Assist,
+}
+
+/// A language model that proposes claims; the arithmetic decides about them. Sends the text to the endpoint.
+#[derive(Debug, Args)]
+pub struct Assist {
+    /// OpenAI-compatible endpoint whose model proposes claims to check; the text is sent there (see docs/audit.md).
+    #[arg(long, value_name = "URL", requires = "model")]
+    pub assist: Option<String>,
+    /// Model of --assist.
+    #[arg(long, value_name = "NAME", requires = "assist")]
+    pub model: Option<String>,
+    /// Environment variable with the bearer token of --assist.
+    #[arg(long, value_name = "NAME", requires = "assist")]
+    pub token_env: Option<String>,
+    /// Time limit of --assist.
+    #[arg(long, value_name = "TIME", requires = "assist", default_value = "120s", value_parser = assay_model::duration::parse_duration)]
+    pub assist_timeout: f64,
 }
 
 /// Options of `sample`.

@@ -186,6 +186,7 @@ pub fn mock() -> WorkloadDescription {
         time("jitter", "Tokens come earlier or later by up to this time"),
         integer("tokens", 1, 1 << 24, 100, "Tokens of an answer"),
         integer("tokens_per_chunk", 1, 1 << 24, 1, "Tokens of a chunk"),
+        words("text", "Answer with these words instead of made-up ones; each word is a token"),
         count("reasoning", "Tokens at the beginning that are reasoning"),
         switch("no_role", "Send no role chunk"),
         switch("no_usage", "Never report token counts"),
