@@ -2,22 +2,27 @@
 
 mod bound;
 mod equation;
+mod expected;
 mod level;
 mod method;
 mod metric;
 mod naming;
 mod observed;
+mod outsider;
 mod pairs;
 mod relation;
 mod relative;
 mod sentence;
 
-use crate::algebra::check_line;
+use std::collections::HashSet;
+
+use crate::algebra::{Constant, check_line};
 use crate::checks::Checks;
-use crate::grid::Grid;
+use crate::grid::{Grid, words};
 use crate::interval::Interval;
 use crate::manuscript::{Block, Manuscript};
-use crate::quantity::{Quantity, quantities};
+use crate::quantity::{Quantity, count_word, quantities};
+use crate::unit::leading_unit;
 use observed::Observed;
 use pairs::Pool;
 use sentence::{Sentence, sentences};
@@ -57,7 +62,8 @@ const MOST_CONSTANTS: usize = 200;
 pub fn check(manuscript: &Manuscript, grids: &[Grid], checks: &mut Checks) {
     let sentences = sentences(manuscript);
     let listed = listed(manuscript);
-    let pool = Pool { grids, sentences: &sentences, listed: &listed };
+    let listed_words = listed_words(manuscript);
+    let pool = Pool { grids, sentences: &sentences, listed: &listed, listed_words: &listed_words };
     let observed = Observed::new(manuscript);
     let own: Vec<Grid> = grids.iter().filter(|grid| grid.file == manuscript.file).cloned().collect();
     bound::tables(&own)
@@ -75,18 +81,34 @@ pub fn check(manuscript: &Manuscript, grids: &[Grid], checks: &mut Checks) {
 }
 
 /// The numbers of the text that a law of a table may contain.
-pub fn constants(manuscript: &Manuscript) -> Vec<Interval> {
-    let prose = sentences(manuscript).into_iter().flat_map(|sentence| sentence.quantities);
+pub fn constants(manuscript: &Manuscript) -> Vec<Constant> {
+    let sentences = sentences(manuscript);
+    let prose = sentences.iter().flat_map(|sentence| sentence.quantities.iter().cloned());
     let listed = listed(manuscript).into_iter().take(40).flat_map(|(_, quantities)| quantities);
-    let mut found: Vec<Interval> = prose
-        .chain(listed)
-        .filter(|quantity| !quantity.unit.is_relative() && quantity.value.abs() >= 20.0)
-        .map(|quantity| Interval::new(quantity.low, quantity.high))
-        .collect();
-    found.sort_by(|one, other| one.low.total_cmp(&other.low));
+    let is_usable = |quantity: &Quantity| {
+        let named = !quantity.unit.is_none() && quantity.value.abs() >= 2.0;
+        !quantity.unit.is_relative() && !quantity.in_words && (quantity.value.abs() >= 20.0 || named)
+    };
+    let written = prose.chain(listed).filter(is_usable).map(|quantity| Constant {
+        interval: pairs::side(&quantity).interval,
+        unit: quantity.unit,
+    });
+    let mut found: Vec<Constant> = written.chain(sentences.iter().flat_map(spelled_constants)).collect();
+    found.sort_by(|one, other| one.interval.low.total_cmp(&other.interval.low));
     found.dedup();
     found.truncate(MOST_CONSTANTS);
     found
+}
+
+/// Counts in words with what they count: `one node with eight GPUs`.
+fn spelled_constants(sentence: &Sentence) -> Vec<Constant> {
+    let words: Vec<&str> = sentence.text.split_whitespace().collect();
+    let counted = words.windows(2).filter_map(|pair| {
+        let count = count_word(pair[0]).filter(|count| *count >= 2.0)?;
+        let (unit, _) = leading_unit(pair[1]).filter(|(unit, _)| unit.is_count())?;
+        Some(Constant { interval: Interval::exact(count), unit })
+    });
+    counted.collect()
 }
 
 fn listed(manuscript: &Manuscript) -> Vec<(u64, Vec<Quantity>)> {
@@ -106,6 +128,16 @@ fn listed(manuscript: &Manuscript) -> Vec<(u64, Vec<Quantity>)> {
         }
     }
     found
+}
+
+/// The words of the lines whose numbers are kept.
+fn listed_words(manuscript: &Manuscript) -> HashSet<String> {
+    let lines = manuscript.blocks.iter().flat_map(|block| match block {
+        Block::Listing(lines) => lines.as_slice(),
+        _ => &[],
+    });
+    let lines = lines.take(MOST_LISTED).filter(|line| line.text.len() < 400);
+    lines.flat_map(|line| words(&line.text)).collect()
 }
 
 /// The sentence together with those before it in its paragraph, for what they name.

@@ -29,6 +29,8 @@ pub struct Quantity {
     pub hedged: bool,
     /// Bounded on one side only: `more than`, `below`.
     pub bound: Option<Bound>,
+    /// A range such as `22-40 %`: any value inside agrees.
+    pub range: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +56,7 @@ impl Quantity {
             in_words: false,
             hedged: false,
             bound: None,
+            range: false,
         }
     }
 
@@ -87,6 +90,7 @@ pub fn quantities(text: &str) -> Vec<Quantity> {
         at += character.len_utf8();
     }
     join_durations(&mut found, text);
+    join_ranges(&mut found, text);
     found.iter_mut().for_each(|quantity| words::hedge(quantity, text));
     found
 }
@@ -319,6 +323,31 @@ fn names_something(text: &str, at: usize) -> bool {
         && !word.ends_with('.')
         && (named || !starts_sentence)
         && !word.chars().all(|one| one.is_ascii_digit() || ".,%".contains(one))
+}
+
+/// `22-40 %` and `40–80x` are one quantity whose value may be anything between.
+fn join_ranges(found: &mut Vec<Quantity>, text: &str) {
+    let mut index = 1;
+    while index < found.len() {
+        let (one, other) = (&found[index - 1], &found[index]);
+        let between = text.get(one.end..other.start).unwrap_or("?");
+        let dash = between.is_empty() && text.get(..other.start).is_some_and(|head| head.ends_with('-'))
+            || ["-", "–", " – "].contains(&between);
+        let bare = one.unit.is_none() || one.unit.same_measure(&other.unit);
+        if dash && bare && other.unit.is_relative() && one.written < other.written.abs() {
+            let one = found.remove(index - 1);
+            let other = &mut found[index - 1];
+            let scale = other.unit.factor();
+            (other.low, other.high) = (one.written * scale, other.high.abs());
+            other.written = other.written.abs();
+            other.value = 0.5 * (other.low + other.high);
+            other.start = one.start;
+            other.text = text.get(other.start..other.end).unwrap_or_default().to_owned();
+            other.range = true;
+        } else {
+            index += 1;
+        }
+    }
 }
 
 /// `1 h 55 min` and `3 hours and 20 minutes` are one quantity.

@@ -39,6 +39,26 @@ impl Unit {
         joined
     }
 
+    /// The unit of a product.
+    pub fn times(&self, other: &Unit) -> Unit {
+        self.joined(other, 1)
+    }
+
+    /// The unit of a quotient.
+    pub fn over(&self, other: &Unit) -> Unit {
+        self.joined(other, -1)
+    }
+
+    /// Whether a symbol is in both.
+    pub fn shares_symbol(&self, other: &Unit) -> bool {
+        self.exponents.keys().any(|symbol| other.exponents.contains_key(symbol))
+    }
+
+    /// Whether both are the same product of the same symbols, counted things included.
+    pub fn same_symbols(&self, other: &Unit) -> bool {
+        self.is_relative() == other.is_relative() && self.exponents == other.exponents
+    }
+
     pub fn is_none(&self) -> bool {
         self.exponents.is_empty() && !self.percent && !self.times && !self.points
     }

@@ -88,6 +88,10 @@ pub(super) fn check(grid: &Grid, broken: &mut Vec<Check>, holds: &mut Vec<(usize
             let scale = grid.cell(row, target).map_or(scale, |cell| cell.unit.scale);
             broken.push(Check {
                 row,
+                others: match base {
+                    Base::Row(base) => vec![base],
+                    Base::Before => row.checked_sub(1).into_iter().collect(),
+                },
                 columns: vec![target, source],
                 expected: value
                     .map(|value| (target, value / if scale == 0.0 { 1.0 } else { scale }))

@@ -6,7 +6,8 @@
 
 use assay_model::Source;
 
-use super::naming::{named_columns, named_rows};
+use super::expected::{Expectation, expectations};
+use super::naming::{named_columns, named_rows, subject_rows};
 use super::pairs::{Pool, cell_operand, operand, side};
 use super::relative::excused;
 use super::sentence::Sentence;
@@ -44,14 +45,16 @@ pub fn check(sentence: &Sentence, context: &Sentence, pool: &Pool<'_>) -> Vec<Fi
     let candidates = sentence.quantities.iter().filter(|quantity| {
         !quantity.unit.is_relative() && !quantity.in_words && quantity.value > 0.0 && quantity.bound.is_none()
     });
-    for quantity in candidates {
-        let expected = expected_cells(sentence, quantity, pool);
+    for quantity in candidates.filter(|quantity| !quantity.range) {
+        let expected = expected_cells(sentence, context, quantity, pool);
         let computed = is_computed(sentence, quantity);
-        if expected.is_empty() && !computed {
+        let expectations =
+            if expected.is_empty() { expectations(sentence, context, quantity, pool) } else { Vec::new() };
+        if expected.is_empty() && expectations.is_empty() && !computed {
             continue;
         }
         let facts = facts(sentence, context, quantity, pool);
-        found.push(judge(sentence, quantity, &facts, &expected, computed));
+        found.push(judge(sentence, quantity, &facts, &expected, &expectations, computed));
     }
     found
 }
@@ -61,8 +64,13 @@ fn judge(
     quantity: &Quantity,
     facts: &[Fact],
     expected: &[Operand],
+    expectations: &[Expectation],
     computed: bool,
 ) -> Finding {
+    let agrees = |one: &&Expectation| stated(quantity).meets(one.interval.widened(0.004));
+    if let Some(expectation) = expectations.iter().find(agrees) {
+        return finding(sentence, quantity, Level::Supported, &expectation.formula);
+    }
     if let Some(formula) = restated(quantity, facts) {
         return finding(sentence, quantity, Level::Supported, &formula);
     }
@@ -76,10 +84,13 @@ fn judge(
     if let Some(formula) = combined(quantity, &own, &near) {
         return finding(sentence, quantity, Level::Supported, &formula);
     }
+    let unclear = excused(sentence) || quantity.hedged && quantity.value < 20.0;
+    if !unclear && !expectations.is_empty() && !speaks_of_others(sentence) && triple(quantity, &near).is_none() {
+        return fails(sentence, quantity, expectations);
+    }
     if expected.is_empty() && triple(quantity, &near).is_some() {
         return finding(sentence, quantity, Level::NotChecked, "");
     }
-    let unclear = excused(sentence) || quantity.hedged && quantity.value < 20.0;
     if !unclear && !expected.is_empty() && !speaks_of_others(sentence) {
         return disagrees(sentence, quantity, expected);
     }
@@ -97,7 +108,7 @@ fn judge(
 }
 
 /// The cells that a sentence points at by row and metric.
-fn expected_cells(sentence: &Sentence, quantity: &Quantity, pool: &Pool<'_>) -> Vec<Operand> {
+fn expected_cells(sentence: &Sentence, context: &Sentence, quantity: &Quantity, pool: &Pool<'_>) -> Vec<Operand> {
     let mut found = Vec::new();
     // Numbers without a unit must have the digits of a measurement.
     let digits = quantity.text.chars().filter(char::is_ascii_digit).count();
@@ -112,11 +123,7 @@ fn expected_cells(sentence: &Sentence, quantity: &Quantity, pool: &Pool<'_>) -> 
     let alike: usize =
         pool.grids.iter().map(|grid| grid.measures().filter(|column| fits(grid, *column)).count()).sum();
     for grid in pool.grids {
-        // Where the sentence names several rows, the clause must say which.
-        let mut rows = named_rows(sentence, grid);
-        if rows.len() > 1 {
-            rows = named_rows(&sentence.clause_at(quantity.start), grid);
-        }
+        let rows = subject_rows(sentence, context, quantity.start, grid);
         if rows.len() != 1 {
             continue;
         }
@@ -146,7 +153,9 @@ fn expected_cells(sentence: &Sentence, quantity: &Quantity, pool: &Pool<'_>) -> 
 
 /// Whether the sentence reports something besides the table: earlier values, limits, spreads.
 fn speaks_of_others(sentence: &Sentence) -> bool {
-    const WORDS: [&str; 37] = [
+    const WORDS: [&str; 39] = [
+        "last",
+        "ago",
         "before",
         "earlier",
         "previou",
@@ -333,6 +342,15 @@ fn fits(one: &[i8], wanted: &Unit) -> bool {
 /// The number where the document has it already.
 fn restated(quantity: &Quantity, facts: &[Fact]) -> Option<String> {
     let stated = stated(quantity);
+    // The same digits in the row that the sentence names: `$3.29` for a column of dollars per hour.
+    let digits = |text: &str| text.chars().filter(|one| one.is_ascii_digit() || *one == '.').collect::<String>();
+    let own = digits(quantity.text.split_whitespace().next().unwrap_or_default());
+    let copied = |fact: &&Fact| {
+        own.len() >= 4 && fact.near && fact.operand.text.split_whitespace().any(|word| digits(word) == own)
+    };
+    if let Some(fact) = facts.iter().find(copied) {
+        return Some(fact.operand.text.clone());
+    }
     let fact = facts.iter().find(|fact| {
         let bare = quantity.unit.is_none();
         let factor = Interval::exact(1.0 / fact.unit.factor());
@@ -494,6 +512,31 @@ fn disagrees(sentence: &Sentence, quantity: &Quantity, expected: &[Operand]) -> 
         }
     }
     found.operands.extend(expected.iter().cloned());
+    found.advice = "correct one of the two, or say what is different".to_owned();
+    found
+}
+
+/// The words make one expect other values, and the number is found nowhere else.
+fn fails(sentence: &Sentence, quantity: &Quantity, expectations: &[Expectation]) -> Finding {
+    let distance = |one: &Expectation| (one.interval.middle() / quantity.value).ln().abs();
+    let mut nearest: Vec<&Expectation> = expectations.iter().collect();
+    nearest.sort_by(|one, other| distance(one).total_cmp(&distance(other)));
+    let value = |one: &Expectation| match one.operands.as_slice() {
+        [_] => one.formula.clone(),
+        _ => format!("{} = {}", one.formula, shown(one.interval.middle() / quantity.unit.factor())),
+    };
+    let given: Vec<String> = nearest.iter().take(3).map(|one| value(one)).collect();
+    let mut found = finding(sentence, quantity, Level::Doubtful, "");
+    found.summary =
+        format!("`{}` is found nowhere else; the document gives {}", quantity.text, given.join("; "));
+    found.arithmetic = given;
+    for operand in nearest.iter().flat_map(|one| &one.operands).take(12) {
+        let place = Source::new(sentence.file.clone(), operand.line);
+        if !found.sources.contains(&place) {
+            found.sources.push(place);
+        }
+        found.operands.push(operand.clone());
+    }
     found.advice = "correct one of the two, or say what is different".to_owned();
     found
 }

@@ -3,6 +3,7 @@
 use super::sentence::Sentence;
 use crate::grid::Column;
 use crate::quantity::Quantity;
+use crate::unit::Unit;
 
 /// Kinds of metrics that words name and units show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,9 +102,18 @@ impl Metric {
         }
     }
 
+    /// Whether the words say what the claim is about.
+    pub fn is_named(&self) -> bool {
+        !self.kinds.is_empty()
+    }
+
     /// Whether a column may hold this metric; one without a unit may hold anything.
     pub fn fits(&self, column: &Column) -> bool {
-        let unit = &column.unit;
+        self.fits_unit(&column.unit)
+    }
+
+    /// Whether a number of this unit may be a value of this metric.
+    pub fn fits_unit(&self, unit: &Unit) -> bool {
         if self.kinds.is_empty() || unit.is_none() {
             return true;
         }

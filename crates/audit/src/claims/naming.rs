@@ -32,6 +32,20 @@ pub fn named_rows(sentence: &Sentence, grid: &Grid) -> Vec<usize> {
     if named.is_empty() { by_shared_word(sentence, grid) } else { named }
 }
 
+/// The rows that the number at a position is about: those that its clause names, else those of the nearest clause
+/// before it, else those of the sentences before where this one goes on about them (`It finishes in 1.02 hours`).
+pub fn subject_rows(sentence: &Sentence, context: &Sentence, at: usize, grid: &Grid) -> Vec<usize> {
+    for clause in sentence.clauses_back(at) {
+        let rows = named_rows(&clause, grid);
+        if !rows.is_empty() {
+            return rows;
+        }
+    }
+    let first = sentence.text.split_whitespace().next().unwrap_or_default();
+    let goes_on = ["It", "This", "That", "They", "Its", "Here"].contains(&first);
+    if goes_on { named_rows(context, grid) } else { named_rows(sentence, grid) }
+}
+
 /// The rows that share a word of their labels which the sentence has and other rows have not: `on code`, where two
 /// rows are about code.
 fn by_shared_word(sentence: &Sentence, grid: &Grid) -> Vec<usize> {

@@ -1,5 +1,7 @@
 //! Numbers that a comparison may be about, from the clause outward.
 
+use std::collections::HashSet;
+
 use super::metric::Metric;
 use super::naming::{mentions_noun, named_columns, named_rows};
 use super::relation::Relation;
@@ -46,10 +48,12 @@ pub struct Pool<'a> {
     pub sentences: &'a [Sentence],
     /// The numbers of listings, by their line.
     pub listed: &'a [(u64, Vec<Quantity>)],
+    /// The words of the listings.
+    pub listed_words: &'a HashSet<String>,
 }
 
 /// Words that join the two sides of one comparison and nothing else.
-const JOINTS: [&str; 15] = [
+pub const JOINTS: [&str; 15] = [
     "to",
     "vs",
     "vs.",
@@ -72,6 +76,7 @@ impl Pool<'_> {
     pub fn clause(&self, sentence: &Sentence, claim: &Quantity, relation: Relation) -> Vec<Candidate> {
         let mut found = Vec::new();
         let own = &sentence.quantities;
+        let metric = Metric::of(sentence, claim);
         for (one, other) in own.iter().zip(own.iter().skip(1)) {
             let is_claim = one.start == claim.start || other.start == claim.start;
             if is_claim || one.in_words || other.in_words || !is_nearest(own, claim, one.start, other.end) {
@@ -92,7 +97,9 @@ impl Pool<'_> {
                 Relation::Points => percent || a.unit.is_none(),
                 _ => !a.unit.is_relative() || percent && relation != Relation::Times,
             };
-            if !fits || !a.unit.same_measure(&b.unit) || self.are_settings(&a, &b) {
+            // `from 12 ms to 9 ms, and the throughput rises by 40 %`: the pair is about something else.
+            let other_metric = relation.is_comparison() && !a.unit.is_relative() && !metric.fits_unit(&a.unit);
+            if !fits || other_metric || !a.unit.same_measure(&b.unit) || self.are_settings(&a, &b) {
                 continue;
             }
             let counts = a.unit.is_count() && a.is_integer() && b.is_integer();
@@ -457,8 +464,13 @@ fn row_pair(
             if n.value <= 0.0 || m.value <= 0.0 || n.value == m.value {
                 continue;
             }
-            // Per device, and as device-hours.
-            for exponent in [1, -1] {
+            // Per device, and as device-hours; the unit says which of the two an efficiency means.
+            let exponents: &[i32] = match (efficiency, a.unit.is_rate(), a.unit.is_time()) {
+                (true, true, _) => &[-1],
+                (true, _, true) => &[1],
+                _ => &[1, -1],
+            };
+            for exponent in exponents.iter().copied() {
                 let pair = (sides.0.scaled(n.value.powi(exponent)), sides.1.scaled(m.value.powi(exponent)));
                 found.extend(candidates(tier, relation, &pair.0, &pair.1, operands.clone(), !efficiency));
             }

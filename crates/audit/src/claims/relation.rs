@@ -116,6 +116,16 @@ pub fn relation(sentence: &Sentence, quantity: &Quantity) -> Option<Relation> {
     if near_after.clone().any(|word| word.starts_with("confiden") || word.starts_with("interval")) {
         return None;
     }
+    // `4 -> 8 workers: +30 %`.
+    if let Some(sign) = sentence.text.get(..quantity.start).and_then(|head| head.chars().next_back())
+        && !quantity.range
+    {
+        match sign {
+            '+' => return Some(Relation::More),
+            '-' | '−' if quantity.value < 0.0 => return Some(Relation::Less),
+            _ => {}
+        }
+    }
     let near_before: Vec<&String> = before.iter().rev().take(4).collect();
     if near_before.iter().any(|word| word.starts_with("interval")) {
         return None;

@@ -3,6 +3,7 @@
 use assay_model::Source;
 
 use super::naming::{named_columns, named_rows};
+use super::outsider::{names_outsider, names_side};
 use super::pairs::{Candidate, Pool, Tier, cell_operand};
 use super::relation::{Match, Relation, compare, relation};
 use super::sentence::Sentence;
@@ -17,7 +18,13 @@ use crate::{Class, Finding};
 pub fn check(sentence: &Sentence, context: &Sentence, pool: &Pool<'_>) -> Vec<Finding> {
     let claims = sentence.quantities.iter().filter_map(|quantity| {
         let relation = relation(sentence, quantity)?;
-        Some(claim(sentence, context, quantity, relation, pool))
+        let mut quantity = quantity.clone();
+        // A sign says in which direction; the size is what is compared.
+        if quantity.value < 0.0 {
+            (quantity.value, quantity.written) = (-quantity.value, -quantity.written);
+            (quantity.low, quantity.high) = (-quantity.high, -quantity.low);
+        }
+        Some(claim(sentence, context, &quantity, relation, pool))
     });
     claims.collect()
 }
@@ -41,17 +48,23 @@ fn claim(
     let evidence = Evidence { quantity, candidates, reference: has_reference(sentence, quantity, pool) };
     let tiers = [Tier::Clause, Tier::Named, Tier::Sentence, Tier::Beside, Tier::NamedRow];
     // What a joining word compares in the sentence is not excused by numbers elsewhere.
-    let joined = evidence.has(Tier::Clause) && (relation.is_comparison() || relation == Relation::Value);
-    let tiers = if joined { &tiers[..3] } else { &tiers[..] };
+    let joined = evidence.has(Tier::Clause)
+        && (relation.is_comparison() || relation == Relation::Value)
+        && !names_side(sentence, quantity);
+    let tiers = if joined { &[Tier::Clause, Tier::Sentence][..] } else { &tiers[..] };
     for tier in tiers {
         if let Some(candidate) = evidence.agreeing(*tier) {
             return supported(sentence, quantity, candidate);
         }
     }
-    if excused(sentence) || tiers.iter().any(|tier| evidence.best(*tier) >= Match::Near) {
+    if excused(sentence) || quantity.range || names_outsider(sentence, quantity, pool) || tiers.iter().any(|tier| evidence.best(*tier) >= Match::Near) {
         return not_checked(sentence, quantity);
     }
-    if let Some((tier, level)) = strict(&evidence, sentence, quantity, relation) {
+    if let Some((tier, mut level)) = strict(&evidence, sentence, quantity, relation) {
+        // `71 % faster` for 71 % less time is a confusion of words, not of numbers.
+        if relation == Relation::Faster && evidence.agrees_as(Relation::Less, tier) {
+            level = Level::Doubtful;
+        }
         return failed(sentence, quantity, relation, &evidence.of(tier), level);
     }
     let mut nearest: Vec<&Candidate> = evidence.tier(Tier::Table).collect();
@@ -86,7 +99,8 @@ fn strict(
     let comparison = relation.is_comparison();
     let other = comparison && evidence.best(Tier::OtherMetric) >= Match::Near;
     if evidence.has(Tier::Clause) && (comparison || relation == Relation::Value) && !other {
-        return Some((Tier::Clause, if comparison { Level::Contradicted } else { Level::Doubtful }));
+        let sure = comparison && !names_side(sentence, quantity);
+        return Some((Tier::Clause, if sure { Level::Contradicted } else { Level::Doubtful }));
     }
     if points_elsewhere(sentence, quantity, relation) || other {
         return None;
@@ -141,6 +155,16 @@ impl Evidence<'_> {
 
     fn best(&self, tier: Tier) -> Match {
         self.tier(tier).map(|candidate| compare(self.quantity, candidate.value)).max().unwrap_or(Match::Far)
+    }
+
+    /// Whether a candidate of a tier gives the number under another reading of its words.
+    fn agrees_as(&self, relation: Relation, tier: Tier) -> bool {
+        relation == Relation::Less
+            && self.tier(tier).any(|candidate| {
+                let ratio = candidate.value.middle();
+                let saved = ratio / (1.0 + ratio);
+                (self.quantity.low..=self.quantity.high).contains(&saved)
+            })
     }
 
     /// Whether the sentence has exactly one pair of numbers of one kind.

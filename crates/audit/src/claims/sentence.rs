@@ -45,6 +45,30 @@ impl Sentence {
 
     /// The part of the sentence around a position that a comma, a bracket or a conjunction sets apart.
     pub fn clause_at(&self, offset: usize) -> Sentence {
+        let (start, end) = self.clause_range(offset);
+        let text = self.text.get(start..end).unwrap_or_default().to_owned();
+        let quantities = self.quantities.iter().filter(|one| start <= one.start && one.end <= end).cloned();
+        Sentence { words: words(&text), quantities: quantities.collect(), text, ..self.clone() }
+    }
+
+    /// The clauses from the one around a position back to the first.
+    pub fn clauses_back(&self, offset: usize) -> Vec<Sentence> {
+        let mut found = vec![self.clause_at(offset)];
+        let mut at = self.clause_range(offset).0;
+        while at > 0 {
+            // Inside the mark before the clause.
+            at = (0..at).rev().find(|one| self.text.is_char_boundary(*one)).unwrap_or(0);
+            found.push(self.clause_at(at));
+            let start = self.clause_range(at).0;
+            if start >= at {
+                break;
+            }
+            at = start;
+        }
+        found
+    }
+
+    fn clause_range(&self, offset: usize) -> (usize, usize) {
         const MARKS: [&str; 10] = [", ", "; ", ": ", " (", ") ", " – ", " — ", " and ", " but ", " while "];
         let cuts = |range: &str| -> Vec<(usize, usize)> {
             MARKS
@@ -55,9 +79,7 @@ impl Sentence {
         let (head, tail) = self.text.split_at(offset.min(self.text.len()));
         let start = cuts(head).into_iter().map(|(_, end)| end).max().unwrap_or(0);
         let end = offset + cuts(tail).into_iter().map(|(at, _)| at).min().unwrap_or(tail.len());
-        let text = self.text.get(start..end).unwrap_or_default().to_owned();
-        let quantities = self.quantities.iter().filter(|one| start <= one.start && one.end <= end).cloned();
-        Sentence { words: words(&text), quantities: quantities.collect(), text, ..self.clone() }
+        (start, end.max(start))
     }
 
     /// Whether one of these words is in the sentence.
