@@ -11,10 +11,12 @@
 //! | `html.rs` | HTML |
 //! | `latex.rs` | LaTeX |
 //! | `notebook.rs` | Jupyter notebooks |
+//! | `fields.rs` | lists of names with one number each, as tables |
 //! | `records.rs` | lines of one shape in listings, as tables |
 //! | `separated.rs` | CSV and TSV |
 
 mod aligned;
+mod fields;
 mod html;
 mod latex;
 mod markdown;
@@ -105,6 +107,11 @@ impl Manuscript {
             let tables = if let Block::Listing(lines) = block { records::tables(lines) } else { Vec::new() };
             tables.into_iter().map(move |table| (index, table))
         })
+    }
+
+    /// The tables that lists of names with one number each make, with the position of their block.
+    pub fn fields(&self) -> Vec<(usize, RawTable)> {
+        fields::tables(&self.blocks)
     }
 
     /// Reads a source by its file name and, where that says nothing, by its content.

@@ -54,6 +54,12 @@ impl Unit {
         self.exponents.keys().any(|symbol| other.exponents.contains_key(symbol))
     }
 
+    /// Whether both count the same thing.
+    pub fn shares_thing(&self, other: &Unit) -> bool {
+        let mut things = self.exponents.iter().filter(|(symbol, _)| !MEASURES.contains(&symbol.as_str()));
+        things.any(|(symbol, exponent)| other.exponents.get(symbol) == Some(exponent))
+    }
+
     /// Whether both are the same product of the same symbols, counted things included.
     pub fn same_symbols(&self, other: &Unit) -> bool {
         self.is_relative() == other.is_relative() && self.exponents == other.exponents
@@ -208,7 +214,7 @@ fn atom(text: &str) -> Option<(Unit, usize)> {
         }
         return None;
     }
-    known(&word).or_else(|| noun(&word)).map(|unit| (unit, skipped + word.len()))
+    known(&word).or_else(|| capitalized(&word)).or_else(|| noun(&word)).map(|unit| (unit, skipped + word.len()))
 }
 
 fn sign(symbol: char) -> Option<Unit> {
@@ -285,6 +291,14 @@ fn known(word: &str) -> Option<Unit> {
         "x" | "times" | "fold" => Some(Unit { scale: 1.0, times: true, ..Unit::default() }),
         _ => None,
     }
+}
+
+/// Units that begin a header or a sentence: `Hours`, `Seconds`.
+fn capitalized(word: &str) -> Option<Unit> {
+    let lower = word.to_lowercase();
+    let names = ["hour", "minute", "second", "day", "week", "byte", "bit", "watt", "joule", "millisecond", "percent"];
+    let named = names.contains(&lower.trim_end_matches('s'));
+    known(&lower).filter(|_| named && word.starts_with(char::is_uppercase))
 }
 
 /// Words that follow a number without being what it counts.

@@ -156,7 +156,11 @@ fn totals(sentence: &Sentence, _: &Sentence, quantity: &Quantity, pool: &Pool<'_
     for grid in pool.grids.iter().filter(|grid| (2..MOST_PAIRED_ROWS).contains(&grid.rows.len())) {
         for column in grid.measures() {
             let cells: Vec<&Cell> = (0..grid.rows.len()).filter_map(|row| grid.cell(row, column)).collect();
-            if cells.len() < 2 || !cells.iter().all(|cell| cell.unit.same_symbols(&quantity.unit)) {
+            let alike = |cell: &&Cell| {
+                cell.unit.same_measure(&quantity.unit)
+                    && (cell.unit.counts_nothing() || cell.unit.shares_thing(&quantity.unit))
+            };
+            if cells.len() < 2 || !cells.iter().all(alike) {
                 continue;
             }
             let sum = cells.iter().fold(Interval::exact(0.0), |sum, cell| sum.plus(cell.interval()));

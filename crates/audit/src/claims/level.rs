@@ -199,7 +199,9 @@ fn speaks_of_others(sentence: &Sentence) -> bool {
 
 /// Whether the text says that a number was computed: a connective before it with nothing but words between.
 pub fn is_computed(sentence: &Sentence, quantity: &Quantity) -> bool {
-    const CONNECTIVES: [&str; 19] = [
+    const CONNECTIVES: [&str; 21] = [
+        "an average of ",
+        "on average ",
         "so ",
         "that's ",
         "that is ",
@@ -220,8 +222,12 @@ pub fn is_computed(sentence: &Sentence, quantity: &Quantity) -> bool {
         "makes it ",
         "or ",
     ];
-    // Formulas hold factors that are no numbers: `$6N$`.
-    if sentence.text.contains('$') {
+    // Formulas hold factors that are no numbers: `$6N$`. A dollar before a digit is money.
+    let mut dollars = sentence.text.match_indices('$');
+    let formula = dollars.any(|(at, _)| {
+        !sentence.text[at + 1..].trim_start().starts_with(|next: char| next.is_ascii_digit())
+    });
+    if formula {
         return false;
     }
     let head = sentence.text.get(..quantity.start).unwrap_or_default();
@@ -265,6 +271,7 @@ fn facts(sentence: &Sentence, context: &Sentence, quantity: &Quantity, pool: &Po
         }
     }
     found.extend(spelled(sentence));
+    found.extend(calendar(sentence));
     for grid in pool.grids {
         let named = named_rows(sentence, grid);
         let nearby = named_rows(context, grid);
@@ -323,6 +330,29 @@ fn spelled(sentence: &Sentence) -> Vec<Fact> {
         untyped: false,
     };
     counts.map(fact).collect()
+}
+
+/// What turns an hour, a day or a month into a longer time, where the sentence speaks of one.
+fn calendar(sentence: &Sentence) -> Vec<Fact> {
+    const TIMES: [(&str, &[f64]); 6] = [
+        ("year", &[12.0, 52.0, 365.0, 8760.0]),
+        ("month", &[12.0, 30.0, 720.0, 730.0]),
+        ("week", &[7.0, 52.0, 168.0]),
+        ("day", &[7.0, 24.0, 365.0]),
+        ("night", &[7.0, 30.0, 365.0]),
+        ("hour", &[24.0]),
+    ];
+    let named = TIMES.iter().filter(|(word, _)| sentence.mentions(word));
+    let fact = |count: &f64| Fact {
+        interval: Interval::exact(*count),
+        unit: Unit::none(),
+        operand: Operand { text: shown(*count), value: *count, line: sentence.line_at(0) },
+        near: true,
+        own: true,
+        local: true,
+        untyped: false,
+    };
+    named.flat_map(|(_, counts)| counts.iter().map(fact)).collect()
 }
 
 fn stated(quantity: &Quantity) -> Interval {

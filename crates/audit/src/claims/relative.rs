@@ -54,7 +54,13 @@ fn claim(
     let tiers = if joined { &[Tier::Clause, Tier::Sentence][..] } else { &tiers[..] };
     for tier in tiers {
         if let Some(candidate) = evidence.agreeing(*tier) {
-            return supported(sentence, quantity, candidate);
+            // Many values are above a bound; only what the sentence names says that this one is.
+            let clear = quantity.bound.is_none() || *tier <= Tier::Sentence && !candidate.derived;
+            return if clear {
+                supported(sentence, quantity, candidate)
+            } else {
+                not_checked(sentence, quantity)
+            };
         }
     }
     if excused(sentence) || quantity.range || names_outsider(sentence, quantity, pool) || tiers.iter().any(|tier| evidence.best(*tier) >= Match::Near) {

@@ -147,8 +147,10 @@ fn sentence(text: &Text, start: usize, end: usize, block: usize, file: &str) -> 
     Sentence { text: own, file: file.to_owned(), lines, block, quantities, words }
 }
 
-const ABBREVIATIONS: [&str; 13] =
-    ["vs", "e.g", "i.e", "approx", "fig", "eq", "cf", "al", "etc", "no", "avg", "resp", "ca"];
+const ABBREVIATIONS: [&str; 24] = [
+    "vs", "e.g", "i.e", "approx", "fig", "eq", "cf", "al", "etc", "no", "avg", "resp", "ca", "incl", "excl",
+    "max", "min", "std", "dev", "sec", "tab", "est", "nr", "temp",
+];
 
 /// Where the sentences of a text begin and end.
 fn split(text: &str) -> Vec<(usize, usize)> {
@@ -163,10 +165,16 @@ fn split(text: &str) -> Vec<(usize, usize)> {
         let closing: usize =
             after.chars().take_while(|next| "\")'”*".contains(*next)).map(char::len_utf8).sum();
         let behind = &after[closing..];
-        let word = text[start..at].rsplit([' ', '(']).next().unwrap_or_default().to_lowercase();
+        let mut before = text[start..at].rsplit([' ', '(']);
+        let word = before.next().unwrap_or_default().to_lowercase();
+        // `14.0 min.` ends a sentence, `min. 3` does not.
+        let unit = before.next().is_some_and(|word| word.starts_with(|one: char| one.is_ascii_digit()));
+        let short = ABBREVIATIONS.contains(&word.as_str()) && !(unit && word == "min");
+        let small = behind.trim_start().starts_with(char::is_lowercase);
+        // Notes begin sentences with small letters; abbreviations have few letters.
         let ends = behind.starts_with(' ')
-            && !behind.trim_start().starts_with(|next: char| next.is_lowercase())
-            && !ABBREVIATIONS.contains(&word.as_str());
+            && !short
+            && (!small || word.len() > 3 || unit || word.ends_with(|one: char| one.is_ascii_digit() || one == '%'));
         if ends {
             found.push((start, end + closing));
             start = end + closing + (behind.len() - behind.trim_start().len());
