@@ -156,7 +156,9 @@ fn row_finding(
         }
     }
     for check in checks.iter().filter(|check| check.others.len() <= MOST_SOURCES) {
-        for (other, column) in check.others.iter().flat_map(|row| check.columns.iter().map(move |column| (row, column))) {
+        for (other, column) in
+            check.others.iter().flat_map(|row| check.columns.iter().map(move |column| (row, column)))
+        {
             let place = source(grid, *other, Some(*column));
             if !sources.contains(&place) {
                 sources.push(place);

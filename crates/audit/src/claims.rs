@@ -89,10 +89,10 @@ pub fn constants(manuscript: &Manuscript) -> Vec<Constant> {
         let named = !quantity.unit.is_none() && quantity.value.abs() >= 2.0;
         !quantity.unit.is_relative() && !quantity.in_words && (quantity.value.abs() >= 20.0 || named)
     };
-    let written = prose.chain(listed).filter(is_usable).map(|quantity| Constant {
-        interval: pairs::side(&quantity).interval,
-        unit: quantity.unit,
-    });
+    let written = prose
+        .chain(listed)
+        .filter(is_usable)
+        .map(|quantity| Constant { interval: pairs::side(&quantity).interval, unit: quantity.unit });
     let mut found: Vec<Constant> = written.chain(sentences.iter().flat_map(spelled_constants)).collect();
     found.sort_by(|one, other| one.interval.low.total_cmp(&other.interval.low));
     found.dedup();

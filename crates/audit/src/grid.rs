@@ -79,6 +79,13 @@ impl Grid {
         columns.filter(|(_, column)| column.kind != ColumnKind::Label).map(|(index, _)| index)
     }
 
+    /// The columns that a law may relate: bars and numbers without a name or a unit mean nothing.
+    pub fn lawful(&self, column: usize) -> bool {
+        self.columns
+            .get(column)
+            .is_some_and(|column| !column.unit.is_none() || column.header.chars().any(char::is_alphanumeric))
+    }
+
     pub fn measures(&self) -> impl Iterator<Item = usize> {
         let columns = self.columns.iter().enumerate();
         columns.filter(|(_, column)| column.kind == ColumnKind::Measure).map(|(index, _)| index)

@@ -87,6 +87,15 @@ impl Text {
         self.text.push_str(text);
     }
 
+    /// The pieces of the text that come from one line of the source each, with their lines.
+    pub fn source_lines(&self) -> impl Iterator<Item = (u64, &str)> {
+        let ends = self.starts.iter().skip(1).map(|(start, _)| *start).chain([self.text.len()]);
+        self.starts.iter().zip(ends).filter_map(|((start, line), end)| {
+            let text = self.text.get(*start..end)?.trim();
+            (!text.is_empty()).then_some((*line, text))
+        })
+    }
+
     /// How many lines of the source it runs over.
     pub fn lines(&self) -> usize {
         self.starts.len()

@@ -214,7 +214,10 @@ fn atom(text: &str) -> Option<(Unit, usize)> {
         }
         return None;
     }
-    known(&word).or_else(|| capitalized(&word)).or_else(|| noun(&word)).map(|unit| (unit, skipped + word.len()))
+    known(&word)
+        .or_else(|| capitalized(&word))
+        .or_else(|| noun(&word))
+        .map(|unit| (unit, skipped + word.len()))
 }
 
 fn sign(symbol: char) -> Option<Unit> {
@@ -296,7 +299,8 @@ fn known(word: &str) -> Option<Unit> {
 /// Units that begin a header or a sentence: `Hours`, `Seconds`.
 fn capitalized(word: &str) -> Option<Unit> {
     let lower = word.to_lowercase();
-    let names = ["hour", "minute", "second", "day", "week", "byte", "bit", "watt", "joule", "millisecond", "percent"];
+    let names =
+        ["hour", "minute", "second", "day", "week", "byte", "bit", "watt", "joule", "millisecond", "percent"];
     let named = names.contains(&lower.trim_end_matches('s'));
     known(&lower).filter(|_| named && word.starts_with(char::is_uppercase))
 }

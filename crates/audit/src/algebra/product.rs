@@ -2,7 +2,7 @@
 
 use super::{Constant, interval};
 use crate::checks::Check;
-use crate::grid::Grid;
+use crate::grid::{ColumnKind, Grid};
 use crate::interval::Interval;
 use crate::number::shown;
 use crate::unit::Unit;
@@ -37,7 +37,8 @@ pub(super) fn check(
     broken: &mut Vec<Check>,
     holds: &mut Vec<(usize, usize)>,
 ) {
-    let columns: Vec<usize> = grid.numeric().take(MOST_COLUMNS).collect();
+    let columns: Vec<usize> =
+        grid.numeric().filter(|column| grid.lawful(*column)).take(MOST_COLUMNS).collect();
     for rows in groups(grid) {
         search(grid, &columns, &rows, constants, broken, holds);
     }
@@ -76,6 +77,9 @@ fn search(
     let mut combinations = combinations(columns.len());
     // A handful of rows does not show a law of four columns from chance.
     combinations.retain(|terms| terms.len() < 4 || rows.len() >= LEAST_ROWS_OF_FOUR);
+    // What was chosen follows no law.
+    let measured = |(column, _): &(usize, i32)| grid.columns[columns[*column]].kind == ColumnKind::Measure;
+    combinations.retain(|terms| terms.iter().any(measured));
     let tries = |terms: &[(usize, i32)]| {
         combinations.iter().filter(|other| (other.len() < 4) == (terms.len() < 4)).count() as f64
     };

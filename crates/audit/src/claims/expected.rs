@@ -36,7 +36,11 @@ pub fn expectations(
     }
     let kinds: [fn(&Sentence, &Sentence, &Quantity, &Pool<'_>) -> Vec<Expectation>; 4] =
         [partners, totals, extremes, same_row];
-    kinds.iter().map(|kind| kind(sentence, context, quantity, pool)).find(|found| !found.is_empty()).unwrap_or_default()
+    kinds
+        .iter()
+        .map(|kind| kind(sentence, context, quantity, pool))
+        .find(|found| !found.is_empty())
+        .unwrap_or_default()
 }
 
 /// Whether a cell measures what a number measures; a number without a unit must look like the cell.
@@ -49,8 +53,11 @@ fn is_alike(quantity: &Quantity, cell: &Cell) -> bool {
 
 /// The decimals of the first number of a text.
 fn decimals(text: &str) -> usize {
-    let number: String =
-        text.chars().skip_while(|one| !one.is_ascii_digit()).take_while(|one| one.is_ascii_digit() || ".,".contains(*one)).collect();
+    let number: String = text
+        .chars()
+        .skip_while(|one| !one.is_ascii_digit())
+        .take_while(|one| one.is_ascii_digit() || ".,".contains(*one))
+        .collect();
     number.trim_end_matches(['.', ',']).split_once('.').map_or(0, |(_, decimals)| decimals.len())
 }
 
@@ -118,7 +125,8 @@ fn partners(sentence: &Sentence, _: &Sentence, quantity: &Quantity, pool: &Pool<
     for grid in pool.grids {
         let named = named_columns(sentence, grid);
         for column in grid.measures() {
-            let rows = || (0..grid.rows.len().min(MOST_PAIRED_ROWS)).filter(|row| grid.cell(*row, column).is_some());
+            let rows =
+                || (0..grid.rows.len().min(MOST_PAIRED_ROWS)).filter(|row| grid.cell(*row, column).is_some());
             let holds = |one: &Quantity| {
                 rows().any(|row| grid.cell(row, column).is_some_and(|cell| is_cell(one, cell)))
             };
@@ -128,7 +136,8 @@ fn partners(sentence: &Sentence, _: &Sentence, quantity: &Quantity, pool: &Pool<
             if !clear || !group.iter().all(|one| holds(one)) {
                 continue;
             }
-            let near = rows().filter(|row| grid.cell(*row, column).is_some_and(|cell| is_near(quantity, cell)));
+            let near =
+                rows().filter(|row| grid.cell(*row, column).is_some_and(|cell| is_near(quantity, cell)));
             found.extend(near.filter_map(|row| of_cell(grid, row, column)));
         }
     }
@@ -224,14 +233,19 @@ fn typed_products(
         .quantities
         .iter()
         .filter(|other| other.start != quantity.start && !other.unit.is_relative() && !other.unit.is_none())
-        .map(|other| Term { interval: side(other).interval, unit: other.unit.clone(), operand: operand(sentence, other) })
+        .map(|other| Term {
+            interval: side(other).interval,
+            unit: other.unit.clone(),
+            operand: operand(sentence, other),
+        })
         .collect();
     let mut row_terms = Vec::new();
     for grid in pool.grids.iter().filter(|grid| grid.rows.len() <= MOST_PAIRED_ROWS) {
         let rows = subject_rows(sentence, context, quantity.start, grid);
         let [row] = rows.as_slice() else { continue };
         for column in grid.measures() {
-            let (Some(cell), Some(operand)) = (grid.cell(*row, column), cell_operand(grid, *row, column)) else {
+            let (Some(cell), Some(operand)) = (grid.cell(*row, column), cell_operand(grid, *row, column))
+            else {
                 continue;
             };
             if !cell.unit.is_none() && !cell.unit.is_relative() {
@@ -243,6 +257,20 @@ fn typed_products(
     for (index, one) in own.iter().enumerate() {
         for other in own[index + 1..].iter().chain(&row_terms) {
             found.extend(product(quantity, one, other));
+        }
+    }
+    if found.is_empty() {
+        // The work may be given once for several sentences.
+        let earlier = context.quantities.iter().skip(sentence.quantities.len());
+        let counts =
+            earlier.filter(|other| !other.unit.is_none() && other.unit.is_count() && other.value >= 100.0);
+        for other in counts {
+            let term = Term {
+                interval: side(other).interval,
+                unit: other.unit.clone(),
+                operand: operand(sentence, other),
+            };
+            found.extend(row_terms.iter().filter_map(|row| product(quantity, &term, row)));
         }
     }
     found

@@ -85,13 +85,17 @@ fn judge(
         return finding(sentence, quantity, Level::Supported, &formula);
     }
     let unclear = excused(sentence) || quantity.hedged && quantity.value < 20.0;
-    if !unclear && !expectations.is_empty() && !speaks_of_others(sentence) && triple(quantity, &near).is_none() {
+    if !unclear
+        && !expectations.is_empty()
+        && !speaks_of_others(sentence, quantity)
+        && triple(quantity, &near).is_none()
+    {
         return fails(sentence, quantity, expectations);
     }
     if expected.is_empty() && triple(quantity, &near).is_some() {
         return finding(sentence, quantity, Level::NotChecked, "");
     }
-    if !unclear && !expected.is_empty() && !speaks_of_others(sentence) {
+    if !unclear && !expected.is_empty() && !speaks_of_others(sentence, quantity) {
         return disagrees(sentence, quantity, expected);
     }
     let inputs = local.iter().filter(|fact| fact.unit.is_none() || !fact.unit.is_relative()).count();
@@ -108,7 +112,12 @@ fn judge(
 }
 
 /// The cells that a sentence points at by row and metric.
-fn expected_cells(sentence: &Sentence, context: &Sentence, quantity: &Quantity, pool: &Pool<'_>) -> Vec<Operand> {
+fn expected_cells(
+    sentence: &Sentence,
+    context: &Sentence,
+    quantity: &Quantity,
+    pool: &Pool<'_>,
+) -> Vec<Operand> {
     let mut found = Vec::new();
     // Numbers without a unit must have the digits of a measurement.
     let digits = quantity.text.chars().filter(char::is_ascii_digit).count();
@@ -152,7 +161,7 @@ fn expected_cells(sentence: &Sentence, context: &Sentence, quantity: &Quantity, 
 }
 
 /// Whether the sentence reports something besides the table: earlier values, limits, spreads.
-fn speaks_of_others(sentence: &Sentence) -> bool {
+fn speaks_of_others(sentence: &Sentence, quantity: &Quantity) -> bool {
     const WORDS: [&str; 39] = [
         "last",
         "ago",
@@ -194,7 +203,8 @@ fn speaks_of_others(sentence: &Sentence) -> bool {
         "gain",
         "alone",
     ];
-    WORDS.iter().any(|word| sentence.mentions(word))
+    let clause = sentence.clause_at(quantity.start);
+    WORDS.iter().any(|word| clause.mentions(word))
 }
 
 /// Whether the text says that a number was computed: a connective before it with nothing but words between.
@@ -224,9 +234,8 @@ pub fn is_computed(sentence: &Sentence, quantity: &Quantity) -> bool {
     ];
     // Formulas hold factors that are no numbers: `$6N$`. A dollar before a digit is money.
     let mut dollars = sentence.text.match_indices('$');
-    let formula = dollars.any(|(at, _)| {
-        !sentence.text[at + 1..].trim_start().starts_with(|next: char| next.is_ascii_digit())
-    });
+    let formula = dollars
+        .any(|(at, _)| !sentence.text[at + 1..].trim_start().starts_with(|next: char| next.is_ascii_digit()));
     if formula {
         return false;
     }
@@ -239,12 +248,24 @@ pub fn is_computed(sentence: &Sentence, quantity: &Quantity) -> bool {
         let starts = at == 0 || clause[..at].ends_with([' ', '(', ',']);
         starts.then_some((at + mark.len(), *mark))
     });
-    let Some((end, mark)) = mark.max_by_key(|(end, _)| *end) else { return false };
+    let Some((end, mark)) = mark.max_by_key(|(end, _)| *end) else {
+        return is_apposition(sentence, quantity);
+    };
     let words = clause[end..].split_whitespace().count();
     // `or` joins a number to its other form only directly behind it.
     words <= if mark == "or " { 1 } else { 5 }
         && (mark != "or " || from.is_some())
         && !clause[end..].contains(';')
+}
+
+/// `took 2 hours and 5 minutes, 427 MB/s`: a number directly behind another of a different kind restates it.
+fn is_apposition(sentence: &Sentence, quantity: &Quantity) -> bool {
+    let before = sentence.quantities.iter().filter(|other| other.end <= quantity.start).next_back();
+    before.is_some_and(|other| {
+        let between = sentence.text.get(other.end..quantity.start).unwrap_or_default();
+        let measured = |one: &Quantity| !one.unit.is_count() && !one.unit.is_relative();
+        between == ", " && measured(other) && measured(quantity) && !other.unit.same_measure(&quantity.unit)
+    })
 }
 
 /// The numbers of a document, with how close they are to the sentence.
@@ -373,7 +394,8 @@ fn fits(one: &[i8], wanted: &Unit) -> bool {
 fn restated(quantity: &Quantity, facts: &[Fact]) -> Option<String> {
     let stated = stated(quantity);
     // The same digits in the row that the sentence names: `$3.29` for a column of dollars per hour.
-    let digits = |text: &str| text.chars().filter(|one| one.is_ascii_digit() || *one == '.').collect::<String>();
+    let digits =
+        |text: &str| text.chars().filter(|one| one.is_ascii_digit() || *one == '.').collect::<String>();
     let own = digits(quantity.text.split_whitespace().next().unwrap_or_default());
     let copied = |fact: &&Fact| {
         own.len() >= 4 && fact.near && fact.operand.text.split_whitespace().any(|word| digits(word) == own)

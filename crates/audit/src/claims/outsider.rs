@@ -12,7 +12,10 @@ const SIDES: [&str; 8] = ["than", "over", "versus", "vs", "against", "with", "to
 pub fn names_side(sentence: &Sentence, quantity: &Quantity) -> bool {
     let rest = sentence.text.get(quantity.end..).unwrap_or_default();
     let end = rest.find([',', ';', '(', ')', ':']).unwrap_or(rest.len());
-    rest[..end].split_whitespace().take(6).any(|token| ["than", "over", "compared", "versus", "against"].contains(&token))
+    rest[..end]
+        .split_whitespace()
+        .take(6)
+        .any(|token| ["than", "over", "compared", "versus", "against"].contains(&token))
 }
 
 /// Whether the words behind a claim name something by a proper name that no table and no other sentence with numbers

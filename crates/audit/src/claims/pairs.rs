@@ -98,7 +98,8 @@ impl Pool<'_> {
                 _ => !a.unit.is_relative() || percent && relation != Relation::Times,
             };
             // `from 12 ms to 9 ms, and the throughput rises by 40 %`: the pair is about something else.
-            let other_metric = relation.is_comparison() && !a.unit.is_relative() && !metric.fits_unit(&a.unit);
+            let other_metric =
+                relation.is_comparison() && !a.unit.is_relative() && !metric.fits_unit(&a.unit);
             if !fits || other_metric || !a.unit.same_measure(&b.unit) || self.are_settings(&a, &b) {
                 continue;
             }
@@ -531,8 +532,11 @@ fn within_rows(
                     continue;
                 }
                 let both = mentioned.contains(one) && mentioned.contains(other);
+                // `| cold start | 3.42 s | 2.08 s |`: two columns of one kind are what a named row compares.
+                let paired = relation.is_comparison() && is_only_pair(grid, *one, *other);
                 let tier = match (named.contains(&row), both) {
                     (true, true) => Tier::Named,
+                    (true, _) if paired => Tier::NamedRow,
                     (_, true) => Tier::NamedRow,
                     (true, _) if share => Tier::NamedRow,
                     _ => Tier::Table,
@@ -547,7 +551,7 @@ fn within_rows(
                     &Side::of_cell(a),
                     &Side::of_cell(b),
                     operands,
-                    relation != Relation::Share,
+                    relation != Relation::Share && !(paired && tier <= Tier::NamedRow),
                 ));
             }
         }
@@ -556,6 +560,13 @@ fn within_rows(
             slashed(grid, row, tier, relation, found);
         }
     }
+}
+
+/// Whether two columns are the only ones of their unit.
+fn is_only_pair(grid: &Grid, one: usize, other: usize) -> bool {
+    let unit = &grid.columns[one].unit;
+    let alike = grid.measures().filter(|column| grid.columns[*column].unit.same_symbols(unit));
+    !unit.is_relative() && alike.eq([one.min(other), one.max(other)])
 }
 
 /// A cell such as `19,112 / 26,548`.

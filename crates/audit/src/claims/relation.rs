@@ -139,7 +139,10 @@ pub fn relation(sentence: &Sentence, quantity: &Quantity) -> Option<Relation> {
         }
     }
     if after.first().is_some_and(|word| word == "of") {
-        return Some(Relation::Share);
+        // `saves 5 % of the time`.
+        let verb =
+            near_before.first().and_then(|word| direction(word)).filter(|found| *found == Relation::Less);
+        return Some(verb.unwrap_or(Relation::Share));
     }
     let joined = near_before.first().is_some_and(|word| {
         ["by", "of", "another", "to", "even", "roughly", "about", "only", "around"].contains(&word.as_str())

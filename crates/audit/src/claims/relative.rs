@@ -2,7 +2,8 @@
 
 use assay_model::Source;
 
-use super::naming::{named_columns, named_rows};
+use super::metric::Metric;
+use super::naming::{named_columns, named_rows, subject_rows};
 use super::outsider::{names_outsider, names_side};
 use super::pairs::{Candidate, Pool, Tier, cell_operand};
 use super::relation::{Match, Relation, compare, relation};
@@ -45,7 +46,12 @@ fn claim(
     if matches!(relation, Relation::Value | Relation::Share | Relation::Efficiency) {
         candidates.extend(restatements(sentence, context, quantity, pool));
     }
-    let evidence = Evidence { quantity, candidates, reference: has_reference(sentence, quantity, pool) };
+    let evidence = Evidence {
+        quantity,
+        candidates,
+        reference: has_reference(sentence, quantity, pool),
+        sole_row: has_sole_row(sentence, context, quantity, pool),
+    };
     let tiers = [Tier::Clause, Tier::Named, Tier::Sentence, Tier::Beside, Tier::NamedRow];
     // What a joining word compares in the sentence is not excused by numbers elsewhere.
     let joined = evidence.has(Tier::Clause)
@@ -63,7 +69,11 @@ fn claim(
             };
         }
     }
-    if excused(sentence) || quantity.range || names_outsider(sentence, quantity, pool) || tiers.iter().any(|tier| evidence.best(*tier) >= Match::Near) {
+    if excused(sentence)
+        || quantity.range
+        || names_outsider(sentence, quantity, pool)
+        || tiers.iter().any(|tier| evidence.best(*tier) >= Match::Near)
+    {
         return not_checked(sentence, quantity);
     }
     if let Some((tier, mut level)) = strict(&evidence, sentence, quantity, relation) {
@@ -121,7 +131,7 @@ fn strict(
         return Some((Tier::Named, Level::Doubtful));
     }
     // One row alone leaves the other side open, unless the words behind the number name it.
-    let one_row = comparison && evidence.reference || relation == Relation::Efficiency;
+    let one_row = comparison && (evidence.reference || evidence.sole_row) || relation == Relation::Efficiency;
     if evidence.has(Tier::NamedRow) && one_row && exact && !quantity.in_words {
         return Some((Tier::NamedRow, Level::Doubtful));
     }
@@ -134,6 +144,14 @@ struct Evidence<'a> {
     candidates: Vec<Candidate>,
     /// The words behind the claim name one row: `6 % longer than with AdamW`, `31 % of F16`.
     reference: bool,
+    /// The clause names one row of one table, and its words say which metric is compared.
+    sole_row: bool,
+}
+
+fn has_sole_row(sentence: &Sentence, context: &Sentence, quantity: &Quantity, pool: &Pool<'_>) -> bool {
+    let rows = pool.grids.iter().map(|grid| subject_rows(sentence, context, quantity.start, grid).len());
+    let mut named = rows.filter(|rows| *rows > 0);
+    named.next() == Some(1) && named.next().is_none() && Metric::of(sentence, quantity).is_named()
 }
 
 fn has_reference(sentence: &Sentence, quantity: &Quantity, pool: &Pool<'_>) -> bool {

@@ -174,7 +174,10 @@ fn split(text: &str) -> Vec<(usize, usize)> {
         // Notes begin sentences with small letters; abbreviations have few letters.
         let ends = behind.starts_with(' ')
             && !short
-            && (!small || word.len() > 3 || unit || word.ends_with(|one: char| one.is_ascii_digit() || one == '%'));
+            && (!small
+                || word.len() > 3
+                || unit
+                || word.ends_with(|one: char| one.is_ascii_digit() || one == '%'));
         if ends {
             found.push((start, end + closing));
             start = end + closing + (behind.len() - behind.trim_start().len());

@@ -6,6 +6,8 @@ use crate::unit::{Unit, leading_unit};
 /// The longest name and the longest line that are read as a field.
 const LONGEST_NAME: usize = 60;
 const LONGEST_LINE: usize = 200;
+/// The longest paragraph that is tried as a list.
+const MOST_LINES: usize = 60;
 
 /// A name, the number behind it as written, and its unit.
 struct Field {
@@ -28,13 +30,23 @@ pub(super) fn tables(blocks: &[Block]) -> Vec<(usize, RawTable)> {
     };
     for (index, block) in blocks.iter().enumerate() {
         match block {
-            Block::Paragraph(text) if text.text.len() <= LONGEST_LINE => {
-                take(&mut group, field(&text.text, text.line_at(0)), |group| end(group, last));
+            Block::Paragraph(text) if text.lines() == 1 => {
+                take(&mut group, line(&text.text, text.line_at(0)), |group| end(group, last));
+            }
+            // A paragraph is a list only where each of its lines is a field.
+            Block::Paragraph(text) if text.lines() <= MOST_LINES => {
+                end(&mut group, last);
+                let fields: Option<Vec<Field>> =
+                    text.source_lines().map(|(number, text)| line(text, number)).collect();
+                for field in fields.unwrap_or_default() {
+                    take(&mut group, Some(field), |group| end(group, index));
+                }
+                end(&mut group, index);
             }
             Block::Listing(lines) => {
                 end(&mut group, last);
-                for line in lines.iter().filter(|line| !line.text.trim().is_empty()) {
-                    take(&mut group, listed(line), |group| end(group, index));
+                for Line { number, text } in lines.iter().filter(|line| !line.text.trim().is_empty()) {
+                    take(&mut group, line(text, *number), |group| end(group, index));
                 }
             }
             _ => end(&mut group, last),
@@ -65,16 +77,16 @@ fn table(fields: Vec<Field>) -> RawTable {
     RawTable { caption: String::new(), header: vec![String::new(); 2], header_line, rows: rows.collect() }
 }
 
-fn listed(line: &Line) -> Option<Field> {
-    if line.text.len() > LONGEST_LINE {
+fn line(text: &str, number: u64) -> Option<Field> {
+    let text = text.trim();
+    if text.len() > LONGEST_LINE {
         return None;
     }
-    let text = line.text.trim();
     // Columns set apart with spaces; more than one number makes a record.
     if let Some((name, value)) = text.split_once("  ") {
-        return of(name, value.trim_start(), line.number).filter(|_| !value.trim().contains("  "));
+        return of(name, value.trim_start(), number).filter(|_| !value.trim().contains("  "));
     }
-    field(text, line.number)
+    field(text, number)
 }
 
 /// `name: 4.31 s`, with anything but another number of its own behind it.
@@ -86,7 +98,8 @@ fn field(text: &str, line: u64) -> Option<Field> {
 fn of(name: &str, value: &str, line: u64) -> Option<Field> {
     let name = name.trim().trim_start_matches(['-', '*', '•', '+']).trim().trim_end_matches([':', '=']);
     let named = name.chars().any(char::is_alphabetic) && name.len() <= LONGEST_NAME;
-    let digits: String = value.chars().take_while(|one| one.is_ascii_digit() || ".,".contains(*one)).collect();
+    let digits: String =
+        value.chars().take_while(|one| one.is_ascii_digit() || ".,".contains(*one)).collect();
     let digits = digits.trim_end_matches(['.', ',']);
     if !named || !digits.starts_with(|one: char| one.is_ascii_digit()) {
         return None;
