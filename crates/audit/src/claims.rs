@@ -10,6 +10,7 @@ mod naming;
 mod observed;
 mod outsider;
 mod pairs;
+mod prior;
 mod relation;
 mod relative;
 mod sentence;
@@ -70,14 +71,16 @@ pub fn check(manuscript: &Manuscript, grids: &[Grid], checks: &mut Checks) {
         .into_iter()
         .chain(bound::answers(&own, &pool))
         .for_each(|finding| checks.push(finding));
+    let mut judged = Vec::new();
     for (index, sentence) in sentences.iter().enumerate() {
         let context = context(&sentences, index);
-        let found = relative::check(sentence, &context, &pool);
-        let found = found.into_iter().chain(level::check(sentence, &context, &pool));
-        let found = found.chain(bound::check(sentence, &pool)).chain(observed.check(sentence));
+        judged.extend(relative::check(sentence, &context, &pool));
+        judged.extend(level::check(sentence, &context, &pool));
+        let found = bound::check(sentence, &pool).into_iter().chain(observed.check(sentence));
         let found = found.chain(method::check(sentence, &pool));
         found.for_each(|finding| checks.push(finding));
     }
+    prior::settle(judged).into_iter().for_each(|finding| checks.push(finding));
 }
 
 /// The numbers of the text that a law of a table may contain.

@@ -120,7 +120,8 @@ fn header_is_data(raw: &mut RawTable) {
     let numbers = raw.header.iter().skip(1).filter(|text| cell::leads_with_number(text)).count();
     // A header without a name for its first column names things, such as versions.
     let named = raw.header.first().is_some_and(|text| !text.trim().is_empty());
-    if named && numbers * 2 > raw.header.len().saturating_sub(1) {
+    let versions = raw.header.iter().skip(1).any(|text| text.contains('.'));
+    if named && !versions && numbers * 2 > raw.header.len().saturating_sub(1) {
         let line = raw.header_line;
         let row = std::mem::take(&mut raw.header).into_iter().map(|text| RawCell { text, line });
         raw.rows.insert(0, row.collect());

@@ -7,9 +7,9 @@ use super::naming::{named_columns, subject_rows};
 use super::pairs::{JOINTS, Pool, cell_operand, operand, side};
 use super::sentence::Sentence;
 use crate::finding::Operand;
-use crate::grid::{Cell, Grid, MOST_PAIRED_ROWS};
+use crate::grid::{Cell, Grid, MOST_PAIRED_ROWS, words};
 use crate::interval::Interval;
-use crate::quantity::Quantity;
+use crate::quantity::{Quantity, count_word};
 use crate::unit::Unit;
 
 /// What a number should have been.
@@ -34,13 +34,40 @@ pub fn expectations(
     if !typed.is_empty() {
         return typed;
     }
+    if adds_condition(sentence, quantity, pool) {
+        return Vec::new();
+    }
     let kinds: [fn(&Sentence, &Sentence, &Quantity, &Pool<'_>) -> Vec<Expectation>; 4] =
         [partners, totals, extremes, same_row];
-    kinds
-        .iter()
-        .map(|kind| kind(sentence, context, quantity, pool))
-        .find(|found| !found.is_empty())
-        .unwrap_or_default()
+    // A list is a table too; its own line is no evidence for itself.
+    let line = sentence.line_of(quantity);
+    let other = |one: &Expectation| one.operands.iter().all(|operand| operand.line != line);
+    let found = kinds.iter().map(|kind| kind(sentence, context, quantity, pool));
+    let mut found = found.map(|found| found.into_iter().filter(other).collect::<Vec<_>>());
+    found.find(|found| !found.is_empty()).unwrap_or_default()
+}
+
+/// Words behind which a condition stands.
+const CONDITIONS: [&str; 9] =
+    ["with", "without", "using", "after", "under", "when", "if", "once", "disabling"];
+
+/// Whether the clause of a number states a condition that no table has: `With PGO gcc comes down to 16.60 s`.
+pub fn adds_condition(sentence: &Sentence, quantity: &Quantity, pool: &Pool<'_>) -> bool {
+    let clause = sentence.clause_at(quantity.start);
+    let tokens: Vec<String> = clause.text.split_whitespace().map(str::to_lowercase).collect();
+    let known = |word: &String| {
+        word.chars().any(|one| one.is_ascii_digit())
+            || count_word(word).is_some()
+            || pool.grids.iter().any(|grid| {
+                grid.columns.iter().any(|column| column.words.contains(word))
+                    || grid.rows.iter().take(200).any(|row| row.words.contains(word))
+            })
+    };
+    tokens.iter().enumerate().filter(|(_, token)| CONDITIONS.contains(&token.as_str())).any(|(at, _)| {
+        let behind = tokens[at + 1..].iter().take(2).cloned().collect::<Vec<String>>().join(" ");
+        let named = words(&behind);
+        named.first().is_some_and(|first| !known(first)) && !named.iter().all(known)
+    })
 }
 
 /// Whether a cell measures what a number measures; a number without a unit must look like the cell.

@@ -6,9 +6,10 @@
 
 use assay_model::Source;
 
-use super::expected::{Expectation, expectations};
+use super::expected::{Expectation, adds_condition, expectations};
 use super::naming::{named_columns, named_rows, subject_rows};
 use super::pairs::{Pool, cell_operand, operand, side};
+use super::prior::{Bearing, Judged};
 use super::relative::excused;
 use super::sentence::Sentence;
 use crate::finding::{Level, Operand};
@@ -40,12 +41,12 @@ const MOST_FACTS: usize = 400;
 const MOST_LOCAL: usize = 48;
 
 /// Checks the absolute numbers of a sentence.
-pub fn check(sentence: &Sentence, context: &Sentence, pool: &Pool<'_>) -> Vec<Finding> {
+pub fn check(sentence: &Sentence, context: &Sentence, pool: &Pool<'_>) -> Vec<Judged> {
     let mut found = Vec::new();
     let candidates = sentence.quantities.iter().filter(|quantity| {
         !quantity.unit.is_relative() && !quantity.in_words && quantity.value > 0.0 && quantity.bound.is_none()
     });
-    for quantity in candidates.filter(|quantity| !quantity.range) {
+    for quantity in candidates.filter(|quantity| !quantity.range && !is_cell(sentence, quantity, pool)) {
         let expected = expected_cells(sentence, context, quantity, pool);
         let computed = is_computed(sentence, quantity);
         let expectations =
@@ -54,9 +55,27 @@ pub fn check(sentence: &Sentence, context: &Sentence, pool: &Pool<'_>) -> Vec<Fi
             continue;
         }
         let facts = facts(sentence, context, quantity, pool);
-        found.push(judge(sentence, quantity, &facts, &expected, &expectations, computed));
+        let finding = judge(sentence, quantity, &facts, &expected, &expectations, computed);
+        // What is only computed says nothing about how the author copies numbers.
+        let bearing = match (expected.is_empty(), expectations.is_empty()) {
+            (false, _) => Bearing::Named,
+            (_, false) => Bearing::Loose,
+            _ => Bearing::Firm,
+        };
+        found.push(Judged::new(finding, bearing));
     }
     found
+}
+
+/// Whether a number is itself a cell of a list that was read as a table.
+fn is_cell(sentence: &Sentence, quantity: &Quantity, pool: &Pool<'_>) -> bool {
+    let line = sentence.line_of(quantity);
+    pool.grids.iter().filter(|grid| grid.file == sentence.file && grid.rows.len() <= MOST_PAIRED_ROWS).any(
+        |grid| {
+            let rows = grid.rows.iter().filter(|row| row.line == line);
+            rows.flat_map(|row| row.cells.iter().flatten()).any(|cell| cell.value == quantity.value)
+        },
+    )
 }
 
 fn judge(
@@ -124,6 +143,10 @@ fn expected_cells(
     if quantity.unit.is_count() && (quantity.is_integer() || digits < 3 || !quantity.unit.is_none()) {
         return found;
     }
+    if adds_condition(sentence, quantity, pool) {
+        return found;
+    }
+    let line = sentence.line_of(quantity);
     let bare = quantity.unit.is_none();
     let fits = |grid: &Grid, column: usize| {
         let unit = &grid.columns[column].unit;
@@ -153,7 +176,7 @@ fn expected_cells(
                     };
                     (1.0 / most..=most).contains(&ratio)
                 };
-                found.extend(cells.filter(close));
+                found.extend(cells.filter(close).filter(|cell| cell.line != line));
             }
         }
     }
@@ -271,6 +294,7 @@ fn is_apposition(sentence: &Sentence, quantity: &Quantity) -> bool {
 /// The numbers of a document, with how close they are to the sentence.
 fn facts(sentence: &Sentence, context: &Sentence, quantity: &Quantity, pool: &Pool<'_>) -> Vec<Fact> {
     let mut found = Vec::new();
+    let line = sentence.line_of(quantity);
     for other in pool.sentences {
         let own = other.block == sentence.block && other.text == sentence.text;
         let local = sentence.block.wrapping_sub(other.block) <= 1;
@@ -302,6 +326,10 @@ fn facts(sentence: &Sentence, context: &Sentence, quantity: &Quantity, pool: &Po
                 else {
                     continue;
                 };
+                // A list is a table too; its own line is no evidence for itself.
+                if cell.line == line {
+                    continue;
+                }
                 found.push(Fact {
                     interval: cell.interval(),
                     unit: cell.unit.clone(),

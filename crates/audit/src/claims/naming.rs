@@ -44,7 +44,7 @@ pub fn subject_rows(sentence: &Sentence, context: &Sentence, at: usize, grid: &G
     }
     let first = sentence.text.split_whitespace().next().unwrap_or_default();
     let goes_on = ["It", "This", "That", "They", "Its", "Here"].contains(&first);
-    if goes_on { first_named(context, grid, named_rows(context, grid)) } else { named_rows(sentence, grid) }
+    if goes_on { first_named(context, grid, named_rows(context, grid)) } else { Vec::new() }
 }
 
 /// The row whose label a text mentions first; all of them where labels do not say.

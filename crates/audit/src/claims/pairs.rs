@@ -299,7 +299,11 @@ pub fn cell_operand(grid: &Grid, row: usize, column: usize) -> Option<Operand> {
     let cell = grid.cell(row, column)?;
     let header = &grid.columns.get(column)?.header;
     Some(Operand {
-        text: format!("{} {header} {}", grid.row_name(row), cell.text),
+        text: [grid.row_name(row).as_str(), header.trim(), &cell.text]
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .collect::<Vec<&str>>()
+            .join(" "),
         value: cell.value,
         line: cell.line,
     })

@@ -265,7 +265,7 @@ pub fn compare(quantity: &Quantity, computed: Interval) -> Match {
     }
     // A result that its own digits leave open by a third says nothing.
     if computed.relative_width() > 0.7 {
-        return Match::Far;
+        return if stated.meets(computed) { Match::Near } else { Match::Far };
     }
     // Two roundings rarely both go to the end: most of the interval agrees, the rest is silent.
     let likely = Interval::new(

@@ -6,17 +6,18 @@ use super::metric::Metric;
 use super::naming::{named_columns, named_rows, subject_rows};
 use super::outsider::{names_outsider, names_side};
 use super::pairs::{Candidate, Pool, Tier, cell_operand};
+use super::prior::{Bearing, Judged};
 use super::relation::{Match, Relation, compare, relation};
 use super::sentence::Sentence;
 use crate::finding::{Level, Operand};
-use crate::grid::{ColumnKind, MOST_PAIRED_ROWS};
+use crate::grid::{ColumnKind, Grid, MOST_PAIRED_ROWS};
 use crate::interval::Interval;
 use crate::number::shown;
 use crate::quantity::Quantity;
 use crate::{Class, Finding};
 
 /// Checks the relative numbers of a sentence. `context` is the sentence with those before it in its paragraph.
-pub fn check(sentence: &Sentence, context: &Sentence, pool: &Pool<'_>) -> Vec<Finding> {
+pub fn check(sentence: &Sentence, context: &Sentence, pool: &Pool<'_>) -> Vec<Judged> {
     let claims = sentence.quantities.iter().filter_map(|quantity| {
         let relation = relation(sentence, quantity)?;
         let mut quantity = quantity.clone();
@@ -36,9 +37,9 @@ fn claim(
     quantity: &Quantity,
     relation: Relation,
     pool: &Pool<'_>,
-) -> Finding {
+) -> Judged {
     if relation == Relation::Less && quantity.value > 1.0 {
-        return impossible(sentence, quantity);
+        return Judged::new(impossible(sentence, quantity), Bearing::Firm);
     }
     let mut candidates = pool.clause(sentence, quantity, relation);
     candidates.extend(pool.beside(sentence, quantity, relation));
@@ -62,11 +63,12 @@ fn claim(
         if let Some(candidate) = evidence.agreeing(*tier) {
             // Many values are above a bound; only what the sentence names says that this one is.
             let clear = quantity.bound.is_none() || *tier <= Tier::Sentence && !candidate.derived;
-            return if clear {
+            let finding = if clear {
                 supported(sentence, quantity, candidate)
             } else {
                 not_checked(sentence, quantity)
             };
+            return Judged::new(finding, Bearing::Named);
         }
     }
     if excused(sentence)
@@ -74,14 +76,15 @@ fn claim(
         || names_outsider(sentence, quantity, pool)
         || tiers.iter().any(|tier| evidence.best(*tier) >= Match::Near)
     {
-        return not_checked(sentence, quantity);
+        return Judged::new(not_checked(sentence, quantity), Bearing::Loose);
     }
-    if let Some((tier, mut level)) = strict(&evidence, sentence, quantity, relation) {
+    if let Some((tier, mut level, bearing)) = strict(&evidence, sentence, quantity, relation, pool) {
         // `71 % faster` for 71 % less time is a confusion of words, not of numbers.
         if relation == Relation::Faster && evidence.agrees_as(Relation::Less, tier) {
             level = Level::Doubtful;
         }
-        return failed(sentence, quantity, relation, &evidence.of(tier), level);
+        let finding = failed(sentence, quantity, relation, &evidence.of(tier), level);
+        return Judged::new(finding, bearing);
     }
     let mut nearest: Vec<&Candidate> = evidence.tier(Tier::Table).collect();
     if nearest.is_empty() {
@@ -95,14 +98,14 @@ fn claim(
     let agrees = |one: &Candidate| compare(quantity, one.value) >= Match::Near;
     if !clear
         || nearest.is_empty()
-        || points_elsewhere(sentence, quantity, relation)
+        || points_elsewhere(sentence, quantity, relation, pool)
         || evidence.best(Tier::Table) >= Match::Near
         || evidence.best(Tier::OtherMetric) >= Match::Near
         || pool.document(sentence, quantity, relation).iter().any(agrees)
     {
-        return not_checked(sentence, quantity);
+        return Judged::new(not_checked(sentence, quantity), Bearing::Loose);
     }
-    failed(sentence, quantity, relation, &nearest, Level::Doubtful)
+    Judged::new(failed(sentence, quantity, relation, &nearest, Level::Doubtful), Bearing::Loose)
 }
 
 /// The tier whose referents are clear and give something else, and how sure that is.
@@ -111,29 +114,31 @@ fn strict(
     sentence: &Sentence,
     quantity: &Quantity,
     relation: Relation,
-) -> Option<(Tier, Level)> {
+    pool: &Pool<'_>,
+) -> Option<(Tier, Level, Bearing)> {
     let comparison = relation.is_comparison();
     let other = comparison && evidence.best(Tier::OtherMetric) >= Match::Near;
     if evidence.has(Tier::Clause) && (comparison || relation == Relation::Value) && !other {
         let sure = comparison && !names_side(sentence, quantity);
-        return Some((Tier::Clause, if sure { Level::Contradicted } else { Level::Doubtful }));
+        return Some((Tier::Clause, if sure { Level::Contradicted } else { Level::Doubtful }, Bearing::Firm));
     }
-    if points_elsewhere(sentence, quantity, relation) || other {
+    if points_elsewhere(sentence, quantity, relation, pool) || other {
         return None;
     }
     // `12 % of its 25 Gbit/s link`: the only two numbers of one kind in the sentence.
     if relation == Relation::Share && evidence.sole_pair() && is_of_number(sentence, quantity) {
-        return Some((Tier::Sentence, Level::Doubtful));
+        return Some((Tier::Sentence, Level::Doubtful, Bearing::Firm));
     }
     let computed = comparison || matches!(relation, Relation::Value | Relation::Efficiency);
     let exact = quantity.bound.is_none() && !(quantity.in_words && relation != Relation::Times);
     if evidence.has(Tier::Named) && computed && exact {
-        return Some((Tier::Named, Level::Doubtful));
+        return Some((Tier::Named, Level::Doubtful, Bearing::Named));
     }
     // One row alone leaves the other side open, unless the words behind the number name it.
     let one_row = comparison && (evidence.reference || evidence.sole_row) || relation == Relation::Efficiency;
     if evidence.has(Tier::NamedRow) && one_row && exact && !quantity.in_words {
-        return Some((Tier::NamedRow, Level::Doubtful));
+        let bearing = if evidence.reference { Bearing::Named } else { Bearing::Loose };
+        return Some((Tier::NamedRow, Level::Doubtful, bearing));
     }
     None
 }
@@ -306,12 +311,23 @@ pub fn excused(sentence: &Sentence) -> bool {
 }
 
 /// `2.5 times that`, `five times the spread`: what is multiplied is named by the words behind, not by the rows.
-fn points_elsewhere(sentence: &Sentence, quantity: &Quantity, relation: Relation) -> bool {
+fn points_elsewhere(sentence: &Sentence, quantity: &Quantity, relation: Relation, pool: &Pool<'_>) -> bool {
     let after = sentence.words_after(quantity.end);
     let rates =
         ["speed", "rate", "throughput", "performance", "tokens", "time", "images", "samples", "requests"];
     match after.first().map(String::as_str) {
         Some("that" | "this" | "what" | "those") => true,
+        // `5 % of the traffic`: a whole that no table has.
+        Some("of") if relation == Relation::Share => {
+            let noun =
+                after.iter().skip(1).find(|word| !["the", "its", "our", "all", "a"].contains(&word.as_str()));
+            let noun = noun.map(|noun| crate::unit::singular(noun)).unwrap_or_default();
+            let known = |grid: &Grid| {
+                let column = grid.columns.iter().any(|column| column.words.contains(&noun));
+                column || grid.rows.iter().any(|row| row.words.contains(&noun))
+            };
+            !rates.contains(&noun.as_str()) && !pool.grids.iter().any(known)
+        }
         Some("the" | "its" | "our") if relation == Relation::Times => {
             !after.iter().skip(1).take(2).any(|word| rates.contains(&word.as_str()))
         }

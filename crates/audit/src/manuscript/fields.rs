@@ -48,6 +48,7 @@ pub(super) fn tables(blocks: &[Block]) -> Vec<(usize, RawTable)> {
                 for Line { number, text } in lines.iter().filter(|line| !line.text.trim().is_empty()) {
                     take(&mut group, line(text, *number), |group| end(group, index));
                 }
+                end(&mut group, index);
             }
             _ => end(&mut group, last),
         }
@@ -74,7 +75,9 @@ fn table(fields: Vec<Field>) -> RawTable {
         let line = field.line;
         [field.name, field.value].map(|text| RawCell { text, line }).to_vec()
     });
-    RawTable { caption: String::new(), header: vec![String::new(); 2], header_line, rows: rows.collect() }
+    // The values have a unit and no name; a table without any header would be read as one of metrics in rows.
+    let header = vec![String::new(), " ".to_owned()];
+    RawTable { caption: String::new(), header, header_line, rows: rows.collect() }
 }
 
 fn line(text: &str, number: u64) -> Option<Field> {
