@@ -15,6 +15,8 @@ pub enum Bearing {
     Firm,
     /// The sentence names both sides, or row and column.
     Named,
+    /// The table beside it has only two rows to compare.
+    Likely,
     /// The sentence names one side, or nothing.
     Loose,
 }
@@ -40,7 +42,7 @@ pub fn settle(judged: Vec<Judged>) -> Vec<Finding> {
     let keeps = |one: &Judged| match (one.bearing, one.finding.class) {
         (Bearing::Firm, _) => true,
         (Bearing::Named, Class::Comparison) => agreeing + 1 >= doubts,
-        (Bearing::Named, _) => agreeing >= doubts,
+        (Bearing::Named | Bearing::Likely, _) => agreeing >= doubts,
         (Bearing::Loose, _) => agreeing >= 2 * doubts,
     };
     let settled = judged

@@ -52,6 +52,10 @@ fn claim(
         candidates,
         reference: has_reference(sentence, quantity, pool),
         sole_row: has_sole_row(sentence, context, quantity, pool),
+        names_two: pool
+            .grids
+            .iter()
+            .any(|grid| named_rows(sentence, grid).len() > 1 || named_columns(sentence, grid).len() > 1),
     };
     let tiers = [Tier::Clause, Tier::Named, Tier::Sentence, Tier::Beside, Tier::NamedRow];
     // What a joining word compares in the sentence is not excused by numbers elsewhere.
@@ -132,7 +136,8 @@ fn strict(
     let computed = comparison || matches!(relation, Relation::Value | Relation::Efficiency);
     let exact = quantity.bound.is_none() && !(quantity.in_words && relation != Relation::Times);
     if evidence.has(Tier::Named) && computed && exact {
-        return Some((Tier::Named, Level::Doubtful, Bearing::Named));
+        let bearing = if evidence.names_two { Bearing::Named } else { Bearing::Likely };
+        return Some((Tier::Named, Level::Doubtful, bearing));
     }
     // One row alone leaves the other side open, unless the words behind the number name it.
     let one_row = comparison && (evidence.reference || evidence.sole_row) || relation == Relation::Efficiency;
@@ -151,6 +156,8 @@ struct Evidence<'a> {
     reference: bool,
     /// The clause names one row of one table, and its words say which metric is compared.
     sole_row: bool,
+    /// The sentence names two rows or two columns of a table.
+    names_two: bool,
 }
 
 fn has_sole_row(sentence: &Sentence, context: &Sentence, quantity: &Quantity, pool: &Pool<'_>) -> bool {
