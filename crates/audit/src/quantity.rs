@@ -130,7 +130,8 @@ fn number_at(text: &str, at: usize) -> (Option<Quantity>, usize) {
         // `16-bit`, `4-bit`, `8-GPU`: a property, not a measurement.
         return (None, word_end);
     }
-    if unit.is_none() && names_something(text, at) {
+    let metric = number.step < 1.0 && follows_metric(text, at);
+    if unit.is_none() && !metric && names_something(text, at) {
         return (None, end);
     }
     let prefix = currency_before(text, at);
@@ -139,6 +140,13 @@ fn number_at(text: &str, at: usize) -> (Option<Quantity>, usize) {
     if unit.is_count() && is_factor(text, at) {
         (unit, end) = (Unit { scale: 1.0, times: true, ..Unit::default() }, end);
         return (Some(Quantity::new(&number, unit, text.get(at..end).unwrap_or_default(), at, end)), end);
+    }
+    // `1,024 points` of a cloud are things, `1.5 points` a difference.
+    if unit.points
+        && number.value >= 100.0
+        && !text.get(end..).is_some_and(|rest| rest.trim_start().starts_with("percent"))
+    {
+        unit = leading_unit("dots").map_or(unit, |(unit, _)| unit);
     }
     if prefix && unit.is_count() {
         let scale = unit.scale;
@@ -152,6 +160,15 @@ fn number_at(text: &str, at: usize) -> (Option<Quantity>, usize) {
         quantity.written = -quantity.written;
     }
     (Some(quantity), end)
+}
+
+/// `F1 0.874`: a metric whose name looks like a product's.
+fn follows_metric(text: &str, at: usize) -> bool {
+    const METRICS: [&str; 12] =
+        ["f1", "auc", "auroc", "map", "bleu", "r2", "mse", "rmse", "mae", "wer", "accuracy", "loss"];
+    let word = text.get(..at).unwrap_or_default().split_whitespace().next_back().unwrap_or_default();
+    let word = word.trim_matches(|one: char| !one.is_alphanumeric()).to_lowercase();
+    METRICS.contains(&word.as_str())
 }
 
 /// `a factor of 159`, `a speed-up of 3.2`, `speed-up 1.86`; a real-time factor is a metric.

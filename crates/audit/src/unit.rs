@@ -306,11 +306,16 @@ fn capitalized(word: &str) -> Option<Unit> {
 }
 
 /// Words that follow a number without being what it counts.
-const NO_NOUNS: [&str; 44] = [
+const NO_NOUNS: [&str; 103] = [
     "is", "was", "has", "this", "its", "as", "us", "plus", "minus", "less", "versus", "vs", "across", "thus",
     "does", "always", "and", "or", "of", "to", "in", "on", "at", "with", "for", "from", "the", "a", "an",
     "by", "than", "per", "more", "faster", "slower", "lower", "higher", "it", "we", "that", "which", "so",
-    "but", "are",
+    "but", "are", "against", "instead", "while", "when", "where", "after", "before", "compared", "rather",
+    "down", "up", "out", "over", "under", "only", "about", "both", "not", "because", "if", "then", "below",
+    "above", "between", "within", "without", "using", "during", "until", "into", "onto", "through",
+    "whereas", "although", "though", "since", "yet", "now", "still", "even", "just", "also", "again", "here",
+    "there", "they", "be", "been", "were", "can", "will", "would", "had", "have", "do", "did", "no", "off",
+    "among",
 ];
 
 /// A counted thing: a noun in the plural, a short form in common use, or a thing that computes.

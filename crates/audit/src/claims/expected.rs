@@ -73,7 +73,7 @@ pub fn adds_condition(sentence: &Sentence, quantity: &Quantity, pool: &Pool<'_>)
 /// Whether a cell measures what a number measures; a number without a unit must look like the cell.
 fn is_alike(quantity: &Quantity, cell: &Cell) -> bool {
     if quantity.unit.is_none() {
-        return !quantity.is_integer() && decimals(&quantity.text) == decimals(&cell.text);
+        return !quantity.is_integer() && decimals(&quantity.text) <= decimals(&cell.text);
     }
     cell.unit.same_measure(&quantity.unit) && cell.unit.same_things(&quantity.unit)
 }

@@ -56,6 +56,11 @@ pub fn check(sentence: &Sentence, context: &Sentence, pool: &Pool<'_>) -> Vec<Ju
         }
         let facts = facts(sentence, context, quantity, pool);
         let finding = judge(sentence, quantity, &facts, &expected, &expectations, computed);
+        if finding.level == Level::NotChecked && computed && is_loose_orphan(sentence, quantity, &facts) {
+            let own: Vec<&Fact> = facts.iter().filter(|fact| fact.own).collect();
+            found.push(Judged::new(orphan(sentence, quantity, &own), Bearing::Loose));
+            continue;
+        }
         // What is only computed says nothing about how the author copies numbers.
         let bearing = match (expected.is_empty(), expectations.is_empty()) {
             (false, _) => Bearing::Named,
@@ -128,6 +133,22 @@ fn judge(
         return finding(sentence, quantity, Level::NotChecked, "");
     }
     orphan(sentence, quantity, &near)
+}
+
+/// A number that the text says was computed, beside at least two others of its sentence that do not give it. Three
+/// numbers from anywhere nearly always do, so that is no excuse here; the rest of the document decides.
+fn is_loose_orphan(sentence: &Sentence, quantity: &Quantity, facts: &[Fact]) -> bool {
+    let own: Vec<&Fact> = facts.iter().filter(|fact| fact.own && !fact.unit.is_relative()).collect();
+    let near: Vec<&Fact> = facts.iter().filter(|fact| fact.near).take(MOST_LOCAL).collect();
+    let local: Vec<&Fact> =
+        facts.iter().filter(|fact| fact.near || fact.local).take(2 * MOST_LOCAL).collect();
+    let measured = own.iter().filter(|fact| !fact.unit.is_none()).count();
+    own.len() >= 2
+        && measured >= 1
+        && !excused(sentence)
+        && restated(quantity, facts).is_none()
+        && combined(quantity, &near, &local).is_none()
+        && triple(quantity, &near).is_none()
 }
 
 /// The cells that a sentence points at by row and metric.

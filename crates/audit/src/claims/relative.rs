@@ -238,7 +238,13 @@ fn restatements(
     for grid in pool.grids {
         let named = named_rows(sentence, grid);
         let nearby = named_rows(context, grid);
-        let columns = named_columns(sentence, grid);
+        let mut columns = named_columns(sentence, grid);
+        // The only column of percentages needs no name.
+        let percents: Vec<usize> =
+            grid.measures().filter(|column| grid.columns[*column].unit.percent).collect();
+        if let [only] = percents.as_slice() {
+            columns.push(*only);
+        }
         for row in 0..grid.rows.len().min(MOST_PAIRED_ROWS) {
             for column in grid.measures() {
                 let Some(cell) = grid.cell(row, column) else { continue };
@@ -260,7 +266,9 @@ fn restatements(
                     operands: vec![operand.clone()],
                     derived,
                 };
-                found.push(make(value, operand.text.clone(), tier != Tier::Named));
+                // A percentage of another size is another thing.
+                let near = (1.0 / 1.8..=1.8).contains(&(quantity.value / cell.value));
+                found.push(make(value, operand.text.clone(), tier != Tier::Named || !near));
                 found.push(make(rest, format!("1 - {}", operand.text), true));
             }
         }
