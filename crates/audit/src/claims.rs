@@ -59,21 +59,55 @@ const MOST_LISTED: usize = 2000;
 /// Numbers of the text that are tried as constants of laws.
 const MOST_CONSTANTS: usize = 200;
 
+/// Sentences before and behind a claim that it may be about.
+const MOST_SENTENCES: usize = 100;
+/// Tables that a claim may be about: a document of thousands is a collection.
+const MOST_TABLES: usize = 40;
+
+/// The tables of all documents, those of one document in their order.
+struct Neighbors<'a> {
+    own: Vec<&'a Grid>,
+    others: Vec<&'a Grid>,
+}
+
+impl<'a> Neighbors<'a> {
+    fn new(grids: &'a [Grid], file: &str) -> Neighbors<'a> {
+        let (mut own, mut others): (Vec<&Grid>, Vec<&Grid>) =
+            grids.iter().partition(|grid| grid.file == file);
+        own.sort_by_key(|grid| grid.block);
+        others.truncate(MOST_TABLES);
+        Neighbors { own, others }
+    }
+
+    /// The tables around a block, and those of the other documents.
+    fn of(&self, block: usize) -> Vec<&'a Grid> {
+        let at = self.own.partition_point(|grid| grid.block < block);
+        let start = at.saturating_sub(MOST_TABLES / 2).min(self.own.len().saturating_sub(MOST_TABLES));
+        let end = (start + MOST_TABLES).min(self.own.len());
+        self.own[start..end].iter().chain(&self.others).copied().collect()
+    }
+}
+
 /// Checks the prose of a document against its tables, its listings and itself.
 pub fn check(manuscript: &Manuscript, grids: &[Grid], checks: &mut Checks) {
     let sentences = sentences(manuscript);
     let listed = listed(manuscript);
     let listed_words = listed_words(manuscript);
-    let pool = Pool { grids, sentences: &sentences, listed: &listed, listed_words: &listed_words };
+    let neighbors = Neighbors::new(grids, &manuscript.file);
+    let first = neighbors.of(0);
+    let whole = Pool { grids: &first, sentences: &sentences, listed: &listed, listed_words: &listed_words };
     let observed = Observed::new(manuscript);
     let own: Vec<Grid> = grids.iter().filter(|grid| grid.file == manuscript.file).cloned().collect();
     bound::tables(&own)
         .into_iter()
-        .chain(bound::answers(&own, &pool))
+        .chain(bound::answers(&own, &whole))
         .for_each(|finding| checks.push(finding));
     let mut judged = Vec::new();
     for (index, sentence) in sentences.iter().enumerate() {
         let context = context(&sentences, index);
+        let near = neighbors.of(sentence.block);
+        let around = index.saturating_sub(MOST_SENTENCES)..(index + MOST_SENTENCES).min(sentences.len());
+        let pool = Pool { grids: &near, sentences: &sentences[around], ..whole };
         judged.extend(relative::check(sentence, &context, &pool));
         judged.extend(level::check(sentence, &context, &pool));
         let found = bound::check(sentence, &pool).into_iter().chain(observed.check(sentence));

@@ -43,8 +43,9 @@ pub struct Candidate {
 }
 
 /// All that a document offers.
+#[derive(Clone, Copy)]
 pub struct Pool<'a> {
-    pub grids: &'a [Grid],
+    pub grids: &'a [&'a Grid],
     pub sentences: &'a [Sentence],
     /// The numbers of listings, by their line.
     pub listed: &'a [(u64, Vec<Quantity>)],
