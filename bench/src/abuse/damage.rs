@@ -25,6 +25,7 @@ pub fn damage(directory: &Path, times: usize, seed: u64) -> anyhow::Result<Group
         let what = record.spoil(&mut random)?;
         group.attempt(&format!("damage {number} ({what})"), record.examine(&what));
     }
+    record.rearrange(&mut group)?;
     Ok(group)
 }
 
@@ -75,11 +76,7 @@ impl Sample {
 
     /// Puts everything back, then damages something.
     fn spoil(&self, random: &mut Random) -> anyhow::Result<Targets> {
-        for (path, bytes) in &self.files {
-            if !fs::read(path).is_ok_and(|found| found == *bytes) {
-                fs::write(path, bytes)?;
-            }
-        }
+        self.put_back()?;
         let (journal, index, results) = random.pick([
             (true, false, false),
             (true, false, false),
@@ -117,6 +114,41 @@ impl Sample {
             spoil(&mut bytes, random);
         }
         Ok(fs::write(path, bytes)?)
+    }
+
+    /// Removes, repeats and swaps whole lines, which leaves the checksum of each right, and expects a report of each.
+    /// Lines cut off at the end look like a coordinator that was killed earlier.
+    fn rearrange(&self, group: &mut Group) -> anyhow::Result<()> {
+        let path = self.directory.join(JOURNAL);
+        let whole = self.files.get(&path).cloned().unwrap_or_default();
+        let lines: Vec<&[u8]> = whole.split_inclusive(|byte| *byte == b'\n').collect();
+        let what = Targets { journal: true, index: false, results: false };
+        for line in 1..lines.len().saturating_sub(1) {
+            let (mut removed, mut repeated, mut swapped) = (lines.clone(), lines.clone(), lines.clone());
+            removed.remove(line);
+            repeated.insert(line, lines[line]);
+            swapped.swap(line, line + 1);
+            for (name, changed) in [("removed", removed), ("repeated", repeated), ("swapped", swapped)] {
+                self.put_back()?;
+                fs::write(&path, changed.concat())?;
+                let noticed = || -> anyhow::Result<()> {
+                    let state = Record::open(&self.directory)?.state()?;
+                    ensure!(state.damage.is_worth_reporting(), "nothing reports it");
+                    self.examine(&what)
+                };
+                group.attempt(&format!("line {} {name}", line + 1), noticed());
+            }
+        }
+        Ok(())
+    }
+
+    fn put_back(&self) -> anyhow::Result<()> {
+        for (path, bytes) in &self.files {
+            if !fs::read(path).is_ok_and(|found| found == *bytes) {
+                fs::write(path, bytes)?;
+            }
+        }
+        Ok(())
     }
 
     /// Reads what is left in all ways.
@@ -264,7 +296,7 @@ mod tests {
     fn some_damage_is_reported_or_repaired() {
         let directory = tempfile::tempdir().unwrap();
         let group = damage(directory.path(), 100, 7).unwrap();
-        assert_eq!((group.tried, group.failures), (100, Vec::new()));
+        assert_eq!((group.tried > 100, group.failures), (true, Vec::new()));
     }
 
     #[test]

@@ -137,15 +137,15 @@ fn scrub(place: &Place) -> anyhow::Result<()> {
     scene.assay(&["run", "campaign.toml"])?.expect(&[0])?;
     let record = scene.path("records/quiet");
     let path = record.join("journal.jsonl");
-    let mut lines: Vec<String> = fs::read_to_string(&path)?.lines().map(str::to_owned).collect();
-    let session = lines.iter_mut().find(|line| line.contains("\"session\"")).context("no session")?;
-    let json = session.get(9..).unwrap_or_default().replacen(
-        "\"environment\":{",
-        &format!("\"environment\":{{\"DEPLOY_TOKEN\":\"{named}\","),
-        1,
-    );
-    *session = format!("{:08x} {json}", checksum(json.as_bytes()));
-    fs::write(&path, lines.join("\n") + "\n")?;
+    let stored = format!("\"environment\":{{\"DEPLOY_TOKEN\":\"{named}\",");
+    let mut old = String::new();
+    for line in fs::read_to_string(&path)?.lines() {
+        let json = line.get(line.find('{').context("a line without JSON")?..).unwrap_or_default();
+        let json = json.replacen("\"environment\":{", &stored, 1);
+        old += &format!("{:08x} {json}\n", checksum(json.as_bytes()));
+    }
+    ensure!(old.contains(named), "no session");
+    fs::write(&path, old)?;
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644))?;
     scene.assay(&["scrub", "records/quiet"])?.expect(&[0])?;
     for path in files(&record)?.iter().filter(|path| path.is_file() && !path.ends_with("stdout.log")) {

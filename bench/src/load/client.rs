@@ -163,8 +163,8 @@ pub struct Said {
     pub cpu_s: f64,
     /// Wall-clock seconds.
     pub wall_s: f64,
-    /// The largest resident memory in bytes of the process and its children together, looked at every few
-    /// milliseconds.
+    /// The largest memory in bytes of the process and its children at one time, looked at every few milliseconds.
+    /// Pages that several of them share, such as those of the program itself, count once.
     pub peak_bytes: f64,
     /// What it printed, where that is JSON.
     pub printed: Value,
@@ -198,10 +198,10 @@ pub fn run_all(command: &mut Command) -> anyhow::Result<Said> {
     let mut child = command.spawn().context("cannot start `taskset`, which binds programs to cores")?;
     let mut peak_bytes: f64 = 0.0;
     let status = loop {
-        peak_bytes = peak_bytes.max(peak_of(child.id()).unwrap_or(0.0));
+        peak_bytes = peak_bytes.max(memory_of(child.id()).unwrap_or(0.0));
         match child.try_wait()? {
             Some(status) => break status,
-            None => std::thread::sleep(Duration::from_millis(5)),
+            None => std::thread::sleep(Duration::from_millis(10)),
         }
     };
     let wall_s = began.elapsed().as_secs_f64();
@@ -213,17 +213,17 @@ pub fn run_all(command: &mut Command) -> anyhow::Result<Said> {
     Ok(Said { cpu_s: children_cpu_s()? - before, wall_s, peak_bytes, printed, ttft_s: None })
 }
 
-/// The peak of a process and of its children so far.
-fn peak_of(pid: u32) -> Option<f64> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+/// The memory of a process and its children now: their proportional set sizes.
+fn memory_of(pid: u32) -> Option<f64> {
+    let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;
     let own = line.split_whitespace().next()?.parse::<f64>().ok()? * 1024.0;
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let children = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
     let children: Vec<u32> = children
         .flat_map(|all| all.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>())
         .collect();
-    Some(own + children.into_iter().filter_map(peak_of).sum::<f64>())
+    Some(own + children.into_iter().filter_map(memory_of).sum::<f64>())
 }
 
 fn children_cpu_s() -> anyhow::Result<f64> {

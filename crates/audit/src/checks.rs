@@ -56,7 +56,7 @@ impl Checks {
         }
         if rows.is_empty() {
             if !held.is_empty() {
-                self.findings.push(table_holds(grid, held.len()));
+                self.findings.push(table_holds(grid, &held));
             }
             return;
         }
@@ -97,14 +97,24 @@ impl Checks {
     }
 }
 
-fn table_holds(grid: &Grid, cells: usize) -> Finding {
+/// Cells that are listed as operands of a finding about a whole table.
+const MOST_CELLS: usize = 400;
+
+fn table_holds(grid: &Grid, held: &std::collections::HashSet<(usize, usize)>) -> Finding {
+    let cells = held.len();
+    let mut places: Vec<(usize, usize)> = held.iter().copied().collect();
+    places.sort_unstable();
+    let operands = places.iter().take(MOST_CELLS).filter_map(|(row, column)| {
+        let cell = grid.cell(*row, *column)?;
+        Some(Operand { text: cell.text.clone(), value: cell.value, line: cell.line })
+    });
     Finding {
         class: Class::TableLaw,
         level: Level::Supported,
         summary: format!("{cells} cells of the table at line {} follow from other cells", grid.header_line),
         arithmetic: Vec::new(),
         sources: vec![Source::new(grid.file.clone(), grid.header_line)],
-        operands: Vec::new(),
+        operands: operands.collect(),
         advice: String::new(),
     }
 }

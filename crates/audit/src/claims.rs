@@ -24,6 +24,7 @@ use crate::interval::Interval;
 use crate::manuscript::{Block, Manuscript};
 use crate::quantity::{Quantity, count_word, quantities};
 use crate::unit::leading_unit;
+use bound::StatedLimits;
 use observed::Observed;
 use pairs::Pool;
 use sentence::{Sentence, sentences};
@@ -56,11 +57,12 @@ pub fn equations(manuscript: &Manuscript, checks: &mut Checks) {
 
 /// Numbers of listings that are kept as evidence.
 const MOST_LISTED: usize = 2000;
+/// Sentences on either side of a sentence that it is held against. More than most papers have; a document that
+/// has more is read in time that grows with its length and not with its square.
+const SENTENCES_AROUND: usize = 100;
 /// Numbers of the text that are tried as constants of laws.
 const MOST_CONSTANTS: usize = 200;
 
-/// Sentences before and behind a claim that it may be about.
-const MOST_SENTENCES: usize = 100;
 /// Tables that a claim may be about: a document of thousands is a collection.
 const MOST_TABLES: usize = 40;
 
@@ -93,21 +95,25 @@ pub fn check(manuscript: &Manuscript, grids: &[Grid], checks: &mut Checks) {
     let sentences = sentences(manuscript);
     let listed = listed(manuscript);
     let listed_words = listed_words(manuscript);
+    let limits = StatedLimits::of(&sentences);
     let neighbors = Neighbors::new(grids, &manuscript.file);
-    let first = neighbors.of(0);
-    let whole = Pool { grids: &first, sentences: &sentences, listed: &listed, listed_words: &listed_words };
     let observed = Observed::new(manuscript);
     let own: Vec<Grid> = grids.iter().filter(|grid| grid.file == manuscript.file).cloned().collect();
     bound::tables(&own)
         .into_iter()
-        .chain(bound::answers(&own, &whole))
+        .chain(bound::answers(&own, &limits))
         .for_each(|finding| checks.push(finding));
     let mut judged = Vec::new();
     for (index, sentence) in sentences.iter().enumerate() {
         let context = context(&sentences, index);
         let near = neighbors.of(sentence.block);
-        let around = index.saturating_sub(MOST_SENTENCES)..(index + MOST_SENTENCES).min(sentences.len());
-        let pool = Pool { grids: &near, sentences: &sentences[around], ..whole };
+        let pool = Pool {
+            grids: &near,
+            sentences: around(&sentences, index, SENTENCES_AROUND),
+            listed: &listed,
+            listed_words: &listed_words,
+            limits: &limits,
+        };
         judged.extend(relative::check(sentence, &context, &pool));
         judged.extend(level::check(sentence, &context, &pool));
         let found = bound::check(sentence, &pool).into_iter().chain(observed.check(sentence));
@@ -115,6 +121,11 @@ pub fn check(manuscript: &Manuscript, grids: &[Grid], checks: &mut Checks) {
         found.for_each(|finding| checks.push(finding));
     }
     prior::settle(judged).into_iter().for_each(|finding| checks.push(finding));
+}
+
+/// The items before and after a place.
+fn around<T>(all: &[T], at: usize, reach: usize) -> &[T] {
+    all.get(at.saturating_sub(reach)..at.saturating_add(reach).min(all.len())).unwrap_or_default()
 }
 
 /// The numbers of the text that a law of a table may contain.

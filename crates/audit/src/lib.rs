@@ -9,6 +9,7 @@
 //! | `claims.rs`, `claims/` | claims of prose and the evidence for them |
 //! | `checks.rs` | broken laws sorted out into findings |
 //! | `runs.rs`, `runs/` | checks of runs that `evidence` read |
+//! | `passages.rs` | a document with the places of its numbers, for showing |
 //! | `finding.rs` | the findings |
 
 mod algebra;
@@ -19,6 +20,7 @@ mod grid;
 mod interval;
 mod manuscript;
 mod number;
+mod passages;
 mod quantity;
 mod runs;
 mod unit;
@@ -31,6 +33,7 @@ use grid::Grid;
 use manuscript::{Block, Manuscript};
 
 pub use finding::{Class, Finding, Level, Operand};
+pub use passages::{NumberPlace, Passage, Prose, number_places, passages};
 pub use runs::Described;
 
 /// All that was found in some documents.

@@ -96,6 +96,11 @@ impl Text {
         })
     }
 
+    /// Where each line of the source begins in the text.
+    pub fn starts(&self) -> &[(usize, u64)] {
+        &self.starts
+    }
+
     /// How many lines of the source it runs over.
     pub fn lines(&self) -> usize {
         self.starts.len()

@@ -27,6 +27,7 @@ mod serving;
 pub mod sglang_bench;
 pub mod slurm;
 pub mod slurm_accounting;
+pub mod timers;
 pub mod torchrun;
 pub mod torchtitan;
 pub mod tqdm;
@@ -120,6 +121,7 @@ pub const DIALECTS: &[&Dialect] = &[
     &vllm_server::DIALECT,
     &llama_bench::DIALECT,
     &llama_cpp::DIALECT,
+    &timers::DIALECT,
     &usage::DIALECT,
     &tqdm::DIALECT,
     &metrics::DIALECT,

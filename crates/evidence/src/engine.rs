@@ -2,6 +2,7 @@
 
 use assay_model::ReadRun;
 
+use crate::bars::bar;
 use crate::collector::Place;
 use crate::dialects::{DialectReader, Taken};
 use crate::draft::Draft;
@@ -81,7 +82,10 @@ impl Engine {
     pub fn unclaimed(&mut self, file: u16, number: u64, bytes: &[u8]) -> Taken {
         let Some(reader) = self.generic.filter(|_| is_worth_reading(bytes)) else { return Taken::Nothing };
         let cleaned = clean(bytes);
-        let (rank, text) = without_rank(&cleaned);
+        let (rank, mut text) = without_rank(&cleaned);
+        while let Some(found) = bar(text).filter(|found| !found.cut) {
+            text = found.rest;
+        }
         let (line, place) = (Line { number, text, rank }, Place { file, line: number });
         let (state, mut facts) = self.facts(reader, text, place);
         let Some(state) = state else { return Taken::Nothing };
@@ -155,7 +159,9 @@ impl Engine {
             let (_, mut facts) = self.facts(usize::MAX, text, place);
             hints::look(text, &mut facts);
         }
-        Seen { taken, names_setting, leaves_rest: taken == Taken::Nothing }
+        let rest = || bar(text).is_some_and(|found| !found.cut && !found.rest.trim().is_empty());
+        let leaves_rest = taken == Taken::Nothing || taken == Taken::Part && rest();
+        Seen { taken, names_setting, leaves_rest }
     }
 
     fn offer(&mut self, mut wanted: u128, line: Line<'_>, place: Place) -> Taken {

@@ -90,6 +90,8 @@ struct KnownShape {
 #[derive(Default)]
 pub(crate) struct GenericReader {
     shapes: HashMap<u64, KnownShape>,
+    /// Of shapes with digits in their names, which runs of digits these are.
+    fixed: HashMap<u64, Vec<usize>>,
     runs: Vec<u32>,
     context: LineContext,
     context_hash: u64,
@@ -101,13 +103,16 @@ pub(crate) struct GenericReader {
     listed: (u32, u32),
     /// The epoch that a line alone announced.
     epoch: Option<f64>,
+    /// The first epoch seen: whether epochs are counted from 0 or from 1.
+    first_epoch: Option<f64>,
     rank: Option<u32>,
 }
 
 impl DialectReader for GenericReader {
     fn line(&mut self, line: Line<'_>, facts: &mut Facts<'_>) -> Taken {
         let Some(text) = self.own_rank(line) else { return Taken::Whole };
-        let key = self.key(text);
+        let shape = self.key(text);
+        let mut key = self.variant(shape, text);
         if let Some(known) = self.shapes.get(&key) {
             let plan = Arc::clone(&known.plan);
             return self.apply(key, &plan, text, facts);
@@ -116,6 +121,12 @@ impl DialectReader for GenericReader {
         // The plan may have set a context that the next line of this shape is read in.
         if self.shapes.len() >= MOST_SHAPES {
             self.shapes.clear();
+            self.fixed.clear();
+        }
+        if !plan.fixed.is_empty() {
+            let known = self.fixed.entry(shape).or_default();
+            known.extend(plan.fixed.iter().filter(|run| !known.contains(run)).copied().collect::<Vec<_>>());
+            key = self.variant(shape, text);
         }
         let known = KnownShape { plan: Arc::clone(&plan), first: None, varies: false, steps: None };
         self.shapes.insert(key, known);
@@ -124,7 +135,8 @@ impl DialectReader for GenericReader {
 
     fn again(&mut self, line: Line<'_>, facts: &mut Facts<'_>) -> bool {
         let Some(text) = self.own_rank(line) else { return true };
-        let key = self.key(text);
+        let shape = self.key(text);
+        let key = self.variant(shape, text);
         let Some(known) = self.shapes.get(&key).filter(|known| known.plan.is_known()) else { return false };
         let plan = Arc::clone(&known.plan);
         self.apply(key, &plan, text, facts) == Taken::Whole
@@ -154,6 +166,20 @@ impl GenericReader {
 
     fn key(&mut self, text: &str) -> u64 {
         shape::hash(text.as_bytes(), &mut self.runs) ^ self.context_hash
+    }
+
+    /// A shape with the digits in its names: `p50: 3 ms` and `p99: 5 ms` are of one shape and of two names.
+    fn variant(&self, shape: u64, text: &str) -> u64 {
+        let Some(fixed) = self.fixed.get(&shape) else { return shape };
+        let mut hasher = DefaultHasher::new();
+        shape.hash(&mut hasher);
+        for run in fixed {
+            let start = self.runs.get(*run).map_or(text.len(), |start| *start as usize);
+            let rest = text.get(start..).unwrap_or_default();
+            let end = rest.find(|letter: char| !(letter.is_ascii_digit() || letter == '.'));
+            rest.get(..end.unwrap_or(rest.len())).hash(&mut hasher);
+        }
+        hasher.finish()
     }
 
     fn set_context(&mut self) {
@@ -302,12 +328,14 @@ impl GenericReader {
         }
         if let Some((done, _)) = epoch {
             self.epoch = Some(done);
+            self.first_epoch.get_or_insert(done);
         }
+        let base = self.first_epoch.map_or(0.0, |first| first.clamp(0.0, 1.0));
         let complete = batch.is_none_or(|(done, total)| total.is_none_or(|total| done >= total));
         let epoch_now = epoch.map(|(done, _)| done).or(self.epoch);
         let of = match (step, batch, epoch_now) {
             (Some(step), _, _) => Some(step),
-            (None, Some((done, Some(total))), Some(epoch)) => Some(epoch * total + done),
+            (None, Some((done, Some(total))), Some(epoch)) => Some((epoch - base) * total + done),
             (None, Some((done, _)), None) => Some(done),
             (None, _, epoch) => epoch,
         };

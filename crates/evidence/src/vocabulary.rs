@@ -209,6 +209,10 @@ impl Vocabulary {
         if counted && behind.iter().any(|word| rest.qualifiers.contains(word)) {
             return None;
         }
+        // `Data 0.2s` is the time of the data, though the word says nothing of an accuracy.
+        if entry.is_none() && rest.qualifiers.is_empty() && spoken.iter().any(|word| word == "data") {
+            rest.qualifiers.push("data".to_owned());
+        }
         let noun = spoken.get(matched).unwrap_or_default();
         match unit {
             Some(unit) if unit.is_telling() && unit.unit != Unit::Fraction => {

@@ -5,9 +5,11 @@
 //! | `record/codec.rs`, `record/spool.rs` | the spool: compact, append-only, readable after a crash |
 //! | `record/columns.rs`, `record/tables.rs` | requests and chunks as Parquet tables |
 //! | `record/stored.rs` | a load on disk, in either form |
+//! | `record/file.rs` | files as private as their directory |
 
 mod codec;
 mod columns;
+mod file;
 mod spool;
 mod stored;
 mod tables;

@@ -4,10 +4,12 @@
 //! | file | holds |
 //! |---|---|
 //! | `run/schedule.rs` | what is to be sent when: warm-up, streams, rates, conversations, retries |
+//! | `run/sessions.rs` | requests of a trace that wait for the previous answer of their session |
 //! | `run/worker.rs`, `run/slot.rs` | one thread: connections and the requests on them |
 //! | `run/tally.rs` | how well the client itself does |
 
 mod schedule;
+mod sessions;
 mod slot;
 mod tally;
 mod worker;

@@ -10,7 +10,8 @@ use crate::{CellId, Gate, Layout, Machine, Metric, RunId, RunResult, Settings};
 ///
 /// 2: `accepted_damage` and `scrubbed` entries.
 /// 3: `submitting` and `submitted` entries.
-pub const SCHEMA_VERSION: u32 = 3;
+/// 4: every line names the checksum of the line before it.
+pub const SCHEMA_VERSION: u32 = 4;
 
 /// One line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

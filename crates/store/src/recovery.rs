@@ -181,13 +181,18 @@ impl std::fmt::Display for DamageReport {
                 .first_places
                 .iter()
                 .map(|(line, lines, offset)| match lines {
+                    0 => format!("lines missing or moved before line {line} (byte {offset})"),
                     1 => format!("line {line} (byte {offset})"),
                     _ => format!("lines {line}-{} (byte {offset})", line + lines - 1),
                 })
                 .collect();
             let more = if self.places > self.first_places.len() as u64 { ", …" } else { "" };
-            let noun = if self.lines == 1 { "line" } else { "lines" };
-            parts.push(format!("{} unreadable {noun}: {}{more}", self.lines, named.join(", ")));
+            let named = named.join(", ");
+            parts.push(match self.lines {
+                0 => format!("{named}{more}"),
+                1 => format!("1 unreadable line: {named}{more}"),
+                lines => format!("{lines} unreadable lines: {named}{more}"),
+            });
         }
         if self.converted_lines > 0 {
             parts.push(format!("{} lines with Windows line endings, read anyway", self.converted_lines));

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::journal::{decode, encode};
+use crate::journal::{decode, encode, encode_after};
 use crate::layout::{INDEX, INDEX_CHECK, JOURNAL, RESULT, RUNS};
 use crate::lock::{self, Holder};
 use crate::secrets::{Secrets, is_kept, is_secret_name, required};
@@ -111,9 +111,9 @@ fn rewrite_journal(
     let beside = path.with_extension("jsonl.new");
     let failed = |source: io::Error| StoreError::Open { path: beside.clone(), source };
     let mut out = BufWriter::new(permissions.create_file(&beside).map_err(failed)?);
-    let mut line = Vec::new();
+    let (mut line, mut last) = (Vec::new(), 0);
     let mut put = |out: &mut BufWriter<File>, entry: &Entry| -> Result<(), StoreError> {
-        encode(entry, &mut line).map_err(io::Error::from).map_err(failed)?;
+        last = encode_after(entry, last, &mut line).map_err(io::Error::from).map_err(failed)?;
         out.write_all(&line).map_err(failed)
     };
     for entry in record.entries()? {
@@ -178,9 +178,9 @@ fn scrub_run_directories(
             })?;
             rewrite(&run.path().join(RESULT), permissions, summary, |bytes| {
                 let entry = decode(bytes.strip_suffix(b"\n")?).ok()?;
-                let mut line = Vec::new();
-                encode(&masked(&entry, secrets, &mut 0).ok()?, &mut line).ok()?;
-                Some(line)
+                let (mut line, mut texts) = (Vec::new(), 0);
+                encode(&masked(&entry, secrets, &mut texts).ok()?, &mut line).ok()?;
+                (texts > 0).then_some(line)
             })?;
         }
     }

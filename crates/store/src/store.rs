@@ -89,7 +89,7 @@ impl Store {
         let mut options = permissions.options();
         let file =
             regular::open_with(options.read(true).append(true).create(true), &path).map_err(open_error)?;
-        let (mut state, bytes) = read(&path)?;
+        let (mut state, bytes, last) = read(&path)?;
         let found = unrecorded(directory, &mut |run| state.known(run));
         // A run that was launched and not acknowledged is no sign of damage: its coordinator was killed.
         let suspicious = state.troubles.damage.len() + usize::from(state.troubles.torn_tail.is_some()) > 0;
@@ -103,7 +103,7 @@ impl Store {
             return Err(StoreError::Damaged { path: directory.to_owned(), report: Box::new(state.damage) });
         }
         let torn = state.troubles.torn_tail.is_some();
-        let journal = Writer::new(wrap(file), &path, state.entries, torn);
+        let journal = Writer::new(wrap(file), &path, state.entries, last, torn);
         let mut store = Store { directory: directory.to_owned(), journal, state, lock, permissions };
         store.settle(identity)?;
         store.restore(&found, bytes, identity)?;
@@ -239,17 +239,17 @@ fn write_copy(
     }
 }
 
-/// Folds the journal, and gives its length.
-fn read(path: &Path) -> Result<(State, u64), StoreError> {
+/// Folds the journal, and gives its length and the checksum of its last good line.
+fn read(path: &Path) -> Result<(State, u64, u32), StoreError> {
     let file = regular::open(path).map_err(|source| StoreError::Open { path: path.to_owned(), source })?;
     let mut reader = Reader::new(file, path);
     let mut state = State::default();
     while let Some(located) = reader.next_entry()? {
         state.apply(&located.entry);
     }
-    let bytes = reader.offset();
+    let (bytes, last) = (reader.offset(), reader.last_checksum());
     state.troubles = reader.into_troubles();
-    Ok((state, bytes))
+    Ok((state, bytes, last))
 }
 
 /// Makes a directory and those above it, each durable in its parent.

@@ -53,9 +53,31 @@ pub fn check(sentence: &Sentence, pool: &Pool<'_>) -> Vec<Finding> {
     found
 }
 
+/// Limits that a document states in one place and that hold in all of it.
+#[derive(Debug, Default)]
+pub struct StatedLimits<'a> {
+    /// The limit on generated tokens, with its line.
+    tokens: Option<(f64, u64)>,
+    /// Sentences that state a peak.
+    peaks: Vec<&'a Sentence>,
+}
+
+/// Sentences about peaks that are looked at for every other sentence.
+const MOST_PEAKS: usize = 100;
+
+impl StatedLimits<'_> {
+    pub fn of(sentences: &[Sentence]) -> StatedLimits<'_> {
+        let stated = |other: &&Sentence| {
+            other.mentions("peak") && !other.text.contains(" each") && !other.text.contains(" per ")
+        };
+        let peaks = sentences.iter().filter(stated).take(MOST_PEAKS).collect();
+        StatedLimits { tokens: token_limit_of(sentences), peaks }
+    }
+}
+
 /// The limit on generated tokens that the document states, with its place.
-fn limit(pool: &Pool<'_>) -> Option<(f64, u64)> {
-    pool.sentences.iter().find_map(|sentence| {
+fn token_limit_of(sentences: &[Sentence]) -> Option<(f64, u64)> {
+    sentences.iter().find_map(|sentence| {
         let text = sentence.text.to_lowercase();
         let named =
             text.contains("max_tokens") || text.contains("max_new_tokens") || text.contains("new tokens");
@@ -72,7 +94,7 @@ fn limit(pool: &Pool<'_>) -> Option<(f64, u64)> {
 
 /// A mean length of answers above the limit.
 fn token_limit(sentence: &Sentence, pool: &Pool<'_>) -> Vec<Finding> {
-    let Some((most, line)) = limit(pool) else { return Vec::new() };
+    let Some((most, line)) = pool.limits.tokens else { return Vec::new() };
     let answers = ["answer", "response", "long", "length", "completion", "reply"];
     if !answers.iter().any(|word| sentence.mentions(word)) {
         return Vec::new();
@@ -97,8 +119,8 @@ fn token_limit(sentence: &Sentence, pool: &Pool<'_>) -> Vec<Finding> {
 }
 
 /// The cells of tokens per answer above the limit.
-pub fn answers(grids: &[Grid], pool: &Pool<'_>) -> Vec<Finding> {
-    let Some((most, line)) = limit(pool) else { return Vec::new() };
+pub fn answers(grids: &[Grid], limits: &StatedLimits<'_>) -> Vec<Finding> {
+    let Some((most, line)) = limits.tokens else { return Vec::new() };
     let mut found = Vec::new();
     for grid in grids {
         for column in grid.measures() {
@@ -121,11 +143,8 @@ pub fn answers(grids: &[Grid], pool: &Pool<'_>) -> Vec<Finding> {
 
 /// A rate above the peak that the same paragraph states.
 fn peak(sentence: &Sentence, pool: &Pool<'_>) -> Vec<Finding> {
-    let stated = |other: &&Sentence| {
-        other.mentions("peak") && !other.text.contains(" each") && !other.text.contains(" per ")
-    };
     let mut found = Vec::new();
-    for other in pool.sentences.iter().filter(stated) {
+    for other in &pool.limits.peaks {
         for top in other.quantities.iter().filter(|top| top.unit.is_rate() && !top.unit.is_count()) {
             let before = other.words_before(top.start);
             if !before.iter().rev().take(5).any(|word| word == "peak") {

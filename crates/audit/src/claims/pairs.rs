@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::bound::StatedLimits;
 use super::metric::Metric;
 use super::naming::{mentions_noun, named_columns, named_rows};
 use super::relation::Relation;
@@ -42,8 +43,7 @@ pub struct Candidate {
     pub derived: bool,
 }
 
-/// All that a document offers.
-#[derive(Clone, Copy)]
+/// What a sentence is held against: tables and sentences around it, and what the document says once for all.
 pub struct Pool<'a> {
     pub grids: &'a [&'a Grid],
     pub sentences: &'a [Sentence],
@@ -51,6 +51,7 @@ pub struct Pool<'a> {
     pub listed: &'a [(u64, Vec<Quantity>)],
     /// The words of the listings.
     pub listed_words: &'a HashSet<String>,
+    pub limits: &'a StatedLimits<'a>,
 }
 
 /// Words that join the two sides of one comparison and nothing else.

@@ -103,3 +103,28 @@ fn a_query_without_end_is_stopped() {
     let printed = place.run(&["query", endless, "records/hard", "--timeout", "200ms"]);
     assert!(printed.starts_with("exit code 2") && printed.contains("time limit"), "{printed}");
 }
+
+#[test]
+fn the_memory_plan_of_a_workload_covers_its_tasks_and_obeys_limits() {
+    let place = Bench::new();
+    let value = |text: &str, metric: &str| -> f64 {
+        let lines = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        let mut values =
+            lines.filter(|line| line["metric"] == metric).filter_map(|line| line["value"].as_f64());
+        values.next().unwrap_or_else(|| panic!("no {metric} in {text}"))
+    };
+    for workload in [["lm", "size=tiny", "phase=step"], ["bert", "size=tiny", "task=pretrain"]] {
+        let settings = ["tasks=6", "iterations=1", "warmup=0"];
+        let output = place.command(&["work"]).args(workload).args(settings).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        let (planned, peak) = (value(&text, "memory.planned"), value(&text, "memory.peak"));
+        assert!(peak <= planned && planned < 2.0 * peak, "{workload:?}: planned {planned}, peak {peak}");
+    }
+    let assay = place.command(&[]).get_program().to_owned();
+    for workload in ["lm size=tiny", "mnist batch_size=1", "bert size=tiny task=pretrain"] {
+        let script = format!("ulimit -v 2000000; exec \"$0\" work {workload} tasks=400");
+        let limited = std::process::Command::new("sh").args(["-c", &script]).arg(&assay).output().unwrap();
+        let text = String::from_utf8_lossy(&limited.stdout);
+        assert!(text.contains("does_not_fit") && text.contains("are free"), "{workload}: {text}");
+    }
+}

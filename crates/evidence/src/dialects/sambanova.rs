@@ -195,7 +195,9 @@ fn stated(reader: &mut SambanovaReader, text: &str, facts: &mut Facts<'_>) -> bo
             (Some(start), Some(end)) if end >= start => facts.spanned("compile", start, end),
             _ => facts.end("compile"),
         }
-    } else if let Some(seconds) = text.trim().strip_prefix("Duration:").and_then(number) {
+    } else if let Some(seconds) =
+        text.trim().strip_prefix("Duration:").and_then(number).filter(|(_, rest)| rest.is_empty())
+    {
         facts.value(Value::reported(names::DURATION_SCRIPT, seconds.0).over(Scope::Job));
     } else {
         return false;

@@ -9,7 +9,8 @@ use crate::collector::Value;
 use crate::facts::Facts;
 use crate::line::Line;
 use crate::text::number;
-use crate::vocabulary::{MetricKind, PrintedUnit, Split, Vocabulary};
+use crate::vocabulary::{MetricKind, PrintedUnit, Split, Vocabulary, words};
+use crate::writeup::vocabulary::setting_name;
 
 /// The registry's entry.
 pub const DIALECT: Dialect = Dialect {
@@ -194,8 +195,12 @@ fn postfix(found: &Bar<'_>, about: About, facts: &mut Facts<'_>) {
     while !rest.is_empty() {
         let (part, behind) = at_comma(rest);
         rest = behind;
-        let Some(sign) = memchr::memchr2(b'=', b':', part.as_bytes()) else { continue };
-        let (Some(name), Some(stated)) = (part.get(..sign), part.get(sign + 1..)) else { continue };
+        // `metrics={'acc': 0.61}`: the innermost name is the number's own.
+        let part = part.trim_end_matches(['}', ')']);
+        let inner = part.rfind('{').map_or(part, |open| part.get(open + 1..).unwrap_or_default());
+        let Some(sign) = memchr::memchr2(b'=', b':', inner.as_bytes()) else { continue };
+        let (Some(name), Some(stated)) = (inner.get(..sign), inner.get(sign + 1..)) else { continue };
+        let (name, stated) = (name.trim_matches(['\'', '"', ' ']), stated.trim_matches(['\'', '"', ' ']));
         match number(stated) {
             Some((value, unit)) => values.push((name.trim(), value, unit.trim())),
             None if ["stage", "phase", "mode", "split"].contains(&name.trim()) => {
@@ -209,7 +214,10 @@ fn postfix(found: &Bar<'_>, about: About, facts: &mut Facts<'_>) {
         if !unit.is_empty() && printed.is_none() {
             continue;
         }
-        let Some(mut named) = vocabulary.metric(name, printed.as_ref()) else { continue };
+        let Some(mut named) = vocabulary.metric(name, printed.as_ref()) else {
+            unknown(name, value, printed.as_ref(), found.done, facts);
+            continue;
+        };
         if matches!(named.kind, MetricKind::Ignore | MetricKind::Count) {
             continue;
         }
@@ -229,4 +237,19 @@ fn postfix(found: &Bar<'_>, about: About, facts: &mut Facts<'_>) {
         reported.scope = scope;
         facts.value(reported);
     }
+}
+
+/// A value whose name the vocabulary does not know is kept under its own words, unless they name a setting.
+fn unknown(name: &str, value: f64, printed: Option<&PrintedUnit>, step: f64, facts: &mut Facts<'_>) {
+    let spoken = words(name);
+    let counts = ["v", "epoch", "step", "batch", "iter", "id"];
+    let setting = setting_name(name).is_some()
+        || Vocabulary::built_in().is_budget(&spoken)
+        || spoken.first().is_none_or(|word| word.len() < 2 || counts.contains(&word.as_str()));
+    if setting || value.fract() == 0.0 {
+        return;
+    }
+    let unit = printed.map_or(Unit::One, |printed| printed.unit.clone());
+    let factor = printed.map_or(1.0, |printed| printed.factor);
+    facts.value(Value { unit: Some(&unit), ..Value::reported(&spoken.join("_"), value * factor) }.at(step));
 }

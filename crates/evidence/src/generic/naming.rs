@@ -15,6 +15,9 @@ use crate::vocabulary::{
     CounterKind, MetricKind, NamedMetric, PrintedUnit, Split, Vocabulary, split_unit, words,
 };
 
+/// A longer word with digits in it is an identifier.
+const LONGEST_NAME: usize = 40;
+
 /// What lines before say about this one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct LineContext {
@@ -34,7 +37,7 @@ pub(super) struct NumberedLine<'a> {
 }
 
 impl NumberedLine<'_> {
-    fn slice(&self, token: &Token) -> &str {
+    pub fn slice(&self, token: &Token) -> &str {
         self.text.get(token.start..token.end).unwrap_or_default()
     }
 
@@ -55,6 +58,25 @@ impl NumberedLine<'_> {
             _ => NumberForm::Plain,
         };
         Some(NumberPlace { run, negative, form })
+    }
+
+    /// The runs of digits inside some tokens, as far as they are short enough to be a part of a name.
+    pub fn runs_in(&self, from: usize, to: usize) -> impl Iterator<Item = usize> {
+        let tokens = self.tokens.get(from..to).unwrap_or_default();
+        tokens.iter().filter(|token| matches!(token.kind, TokenKind::Word | TokenKind::Opaque)).flat_map(
+            |token| {
+                let inside =
+                    |(_, start): &(usize, &u32)| (token.start..token.end).contains(&(**start as usize));
+                let conditions = self.slice(token).starts_with("@[");
+                let named = token.kind == TokenKind::Word && self.slice(token).len() <= LONGEST_NAME;
+                self.runs
+                    .iter()
+                    .enumerate()
+                    .filter(inside)
+                    .map(|(run, _)| run)
+                    .filter(move |_| conditions || named)
+            },
+        )
     }
 }
 
@@ -114,7 +136,7 @@ struct Namer<'a> {
     /// The class that a line of scores is about: `LOC: precision: 99.6%; recall: 98.1%`.
     class: Option<String>,
     /// Words of conditions in brackets, which part numbers of one name.
-    conditions: Vec<String>,
+    conditions: Vec<(String, String)>,
     /// The middle of three numbers in brackets, which is the estimate between its bounds.
     estimate: Option<usize>,
     /// Times that nothing names.
@@ -150,7 +172,7 @@ impl Namer<'_> {
                     }
                 }
                 TokenKind::Opaque if self.line.slice(token).starts_with("@[") => {
-                    self.conditions = words(self.line.slice(token));
+                    self.conditions = conditions(self.line.slice(token));
                 }
                 TokenKind::Opaque => self.boundary(index),
                 TokenKind::Sign(sign) => self.sign(index, *sign),
@@ -310,17 +332,29 @@ impl Namer<'_> {
         let named = self.name(index, token, &key, printed.as_ref());
         match named {
             Some(named) if named.kind != MetricKind::Ignore => {
-                self.push(index, token, named, printed.as_ref())
+                self.fix_names(index);
+                self.push(index, token, named, printed.as_ref());
             }
             Some(_) => {}
             None => {
                 if self.opening.is_none() && key.joined && self.plan.slots.is_empty() {
                     self.opening = Some(key.words.clone());
                 }
+                self.fix_names(index);
                 self.unknown(index, token, key, printed.as_ref());
             }
         }
         self.from = next;
+    }
+
+    /// The digits in the words around a number belong to its name.
+    fn fix_names(&mut self, index: usize) {
+        // The first words of a line may label all of its numbers.
+        let from = if self.plan.slots.is_empty() { 0 } else { self.from };
+        let behind =
+            self.line.tokens.iter().skip(index + 1).take_while(|token| token.kind == TokenKind::Word);
+        let to = index + 1 + behind.count().min(2);
+        self.plan.fix(self.line.runs_in(from, to));
     }
 
     /// `0.42 --> 0.41` and `from 0.42 to 0.41`: the second number is the value now. Whether it was one of these.
@@ -363,11 +397,7 @@ impl Namer<'_> {
             let own = (!named.qualifier.is_empty()).then(|| format!("{}_", named.qualifier));
             named.qualifier = own.unwrap_or_default() + class;
         }
-        if !self.conditions.is_empty() {
-            let own = (!named.qualifier.is_empty()).then_some(named.qualifier.as_str());
-            let parts = own.into_iter().chain(self.conditions.iter().map(String::as_str));
-            named.qualifier = parts.collect::<Vec<_>>().join("_");
-        }
+        self.add_conditions(&mut named);
         if named.kind == MetricKind::Share && named.unit == Unit::One && in_share(token) {
             named.unit = Unit::Fraction;
         }
@@ -389,6 +419,34 @@ impl Namer<'_> {
         self.last = Some(named);
         if let TokenKind::Number(number) = &token.kind {
             self.last_value = number.value;
+        }
+    }
+
+    /// Conditions part numbers of one name: `AP @[ IoU=0.50 ]` is not `AP @[ IoU=0.75 ]`.
+    fn add_conditions(&self, named: &mut NamedMetric) {
+        for (key, value) in &self.conditions {
+            let overlap = match (key.as_str(), named.base.as_str(), value.as_str()) {
+                ("iou", "map", "0.50:0.95") => Some("map50_95"),
+                ("iou", "map", "0.50") => Some("map50"),
+                ("iou", "map", "0.75") => Some("map75"),
+                ("iou", "average_recall", "0.50:0.95") => Some("average_recall"),
+                _ => None,
+            };
+            let usual = key == "area" && value == "all"
+                || key == "maxdets" && (named.base.starts_with("map") || value == "100");
+            match overlap {
+                Some(base) => base.clone_into(&mut named.base),
+                None if usual => {}
+                None => {
+                    let part = match key.as_str() {
+                        "area" => value.clone(),
+                        "maxdets" => format!("max{value}"),
+                        _ => words(&format!("{key} {value}")).join("_"),
+                    };
+                    let own = std::mem::take(&mut named.qualifier);
+                    named.qualifier = if own.is_empty() { part } else { format!("{own}_{part}") };
+                }
+            }
         }
     }
 
@@ -423,6 +481,13 @@ impl Namer<'_> {
         });
         self.plan
     }
+}
+
+/// The conditions in `@[ IoU=0.50:0.95 | area=all ]`, with their keys in lower case.
+fn conditions(text: &str) -> Vec<(String, String)> {
+    let inside = text.trim_start_matches(['@', '[']).trim_end_matches(']');
+    let pairs = inside.split('|').filter_map(|part| part.split_once('='));
+    pairs.map(|(key, value)| (key.trim().to_lowercase(), value.trim().to_owned())).collect()
 }
 
 /// `-->`, `->` or `=>`.

@@ -109,9 +109,20 @@ pub(super) struct Plan {
     pub header: Option<Arc<TableHeader>>,
     /// The line is a heading: what it says about the lines below it.
     pub heading: Option<LineContext>,
+    /// Runs of digits that belong to a name, such as the one in `p99`: lines that differ in them say different things.
+    pub fixed: Vec<usize>,
 }
 
 impl Plan {
+    /// Notes that the digits of a token belong to a name.
+    pub fn fix(&mut self, runs: impl Iterator<Item = usize>) {
+        for run in runs {
+            if !self.fixed.contains(&run) {
+                self.fixed.push(run);
+            }
+        }
+    }
+
     pub fn is_known(&self) -> bool {
         self.slots.iter().any(|slot| slot.known && slot.kind != MetricKind::Knob)
     }

@@ -21,6 +21,8 @@ pub(super) struct TableHeader {
 struct Column {
     text: String,
     counter: Option<CounterKind>,
+    /// Where its name begins in the header's line.
+    start: usize,
 }
 
 /// The fewest columns of a table.
@@ -41,7 +43,7 @@ impl TableHeader {
                         last.text.push(' ');
                         last.text.push_str(text);
                     } else {
-                        columns.push(Column { text: text.to_owned(), counter: None });
+                        columns.push(Column { text: text.to_owned(), counter: None, start: token.start });
                     }
                     open = true;
                 }
@@ -95,8 +97,13 @@ impl TableHeader {
         vocabulary: &Vocabulary,
     ) -> Option<Plan> {
         let cells = self.cells(line)?;
-        let label = match cells.first() {
-            Some(Cell::Words(label)) => label.clone(),
+        let numbered = self.row_number(&cells);
+        let first = cells.first().cloned();
+        let label = match &first {
+            Some(Cell::Words(label)) => without_average(label),
+            Some(Cell::Value(token)) if numbered == Some(RowNumber::Class) => {
+                vec!["class".to_owned(), line.slice(token).to_owned()]
+            }
             _ => Vec::new(),
         };
         let values = cells.iter().filter(|cell| matches!(cell, Cell::Value(_))).count();
@@ -105,6 +112,9 @@ impl TableHeader {
         }
         // A row may have a label that no column stands over, or lack one that a column stands over.
         let (columns, cells) = match (label.is_empty(), cells.len().cmp(&self.columns.len())) {
+            (_, std::cmp::Ordering::Greater) if numbered.is_some() => {
+                (self.columns.as_slice(), cells.get(1..)?)
+            }
             (_, std::cmp::Ordering::Equal) | (true, std::cmp::Ordering::Greater) => {
                 (self.columns.as_slice(), cells.as_slice())
             }
@@ -115,6 +125,20 @@ impl TableHeader {
             _ => return None,
         };
         let mut plan = Plan::default();
+        if let (Some(number), Some(Cell::Value(token))) = (numbered, &first)
+            && let Some(place) = line.place(token)
+        {
+            match number {
+                RowNumber::Class => plan.fix(std::iter::once(place.run)),
+                RowNumber::Step => {
+                    plan.counters.push(CounterSlot { kind: CounterKind::Step, place, within_epoch: false })
+                }
+                RowNumber::Index => {}
+            }
+        } else if !label.is_empty() {
+            let words = line.tokens.iter().take_while(|token| !matches!(token.kind, TokenKind::Number(_)));
+            plan.fix(line.runs_in(0, words.count()));
+        }
         let row = Row { line, label: label.join("_"), split, vocabulary };
         for (column, cell) in columns.iter().zip(cells) {
             if let Cell::Value(token) = cell {
@@ -129,6 +153,24 @@ impl TableHeader {
             fresh
         });
         plan.is_known().then_some(plan)
+    }
+
+    /// What the number before the first column is, if there is one.
+    fn row_number(&self, cells: &[Cell<'_>]) -> Option<RowNumber> {
+        let Some(Cell::Value(token)) = cells.first() else { return None };
+        let whole = matches!(&token.kind, TokenKind::Number(number) if number.whole);
+        let start = self.columns.first()?.start;
+        if !whole || token.end > start || cells.len() != self.columns.len() + 1 {
+            return None;
+        }
+        let named = |word: &str| self.columns.iter().any(|column| column.text.eq_ignore_ascii_case(word));
+        Some(if named("precision") && named("recall") {
+            RowNumber::Class
+        } else if self.columns.iter().any(|column| column.counter.is_some()) {
+            RowNumber::Index
+        } else {
+            RowNumber::Step
+        })
     }
 
     /// The cells of a line; none if it holds anything else before the last column.
@@ -159,7 +201,27 @@ impl TableHeader {
     }
 }
 
+/// A number before the first column, where no column name stands over it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum RowNumber {
+    /// The class that a row of scores is about.
+    Class,
+    /// Counts rows where no column does.
+    Step,
+    /// Counts rows beside a column that counts.
+    Index,
+}
+
+/// `macro avg` of a report of scores is the average by its name.
+fn without_average(label: &[String]) -> Vec<String> {
+    match label {
+        [kind, average] if average == "avg" || average == "average" => vec![kind.clone()],
+        other => other.to_vec(),
+    }
+}
+
 /// A cell of a row.
+#[derive(Clone)]
 enum Cell<'a> {
     Words(Vec<String>),
     Value(&'a Token),

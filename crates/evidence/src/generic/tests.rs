@@ -254,7 +254,7 @@ fn what_stands_in_brackets_or_below_a_line_is_no_value() {
     assert_eq!(names("Step: 50 char-loss: tensor(1.69, device='cuda:0')"), ["loss.char"]);
     assert_eq!(names("(trainer:338) loss=0.5"), ["loss"]);
     assert_eq!(value("Latency / 1K tokens: 250 ms", "latency"), Some(0.25));
-    assert_eq!(names("AP @[ IoU=0.50:0.95 | area=all ] = 0.374"), ["map.iou_0_50_0_95_area_all"]);
+    assert_eq!(names("AP @[ IoU=0.50:0.95 | area=all ] = 0.374"), ["map50_95"]);
     assert_eq!(names(" * Acc@1 76.130 (23.870)"), ["accuracy"]);
     assert_eq!(names("Model params : 299,392,704  (0.299B)"), ["parameters"]);
 }
@@ -277,4 +277,45 @@ fn classes_and_labels_part_numbers_of_one_name() {
         names("processed 74542 tokens with 5600 phrases; found: 16018 phrases; correct: 0"),
         Vec::<String>::new()
     );
+}
+
+#[test]
+fn digits_in_a_name_part_lines_of_one_shape() {
+    let text =
+        "Latency:\np50: 35ms\np99: 120ms\nacc@1: 0.71\nacc@5: 0.91\nTop 1 error: 0.06\nTop 5 error: 0.002\n";
+    for (metric, expected) in [
+        ("latency.p50", 0.035),
+        ("latency.p99", 0.12),
+        ("accuracy", 0.71),
+        ("accuracy.top5", 0.91),
+        ("error", 0.06),
+        ("error.top5", 0.002),
+    ] {
+        assert_eq!(value(text, metric), Some(expected), "{metric}");
+    }
+    let boxes = "AP @[ IoU=0.50 | area=all ] = 0.72\nAP @[ IoU=0.75 | area=all ] = 0.59\nAP @[ IoU=0.50:0.95 | area=small ] = 0.2";
+    assert_eq!(names(boxes), ["map50", "map50_95.small", "map75"]);
+}
+
+#[test]
+fn rows_of_numbered_classes_keep_their_columns() {
+    let report = "              precision    recall  f1-score   support\n\n           0       0.78      0.76      0.77       101\n           1       0.70      0.71      0.72        77\n\n    accuracy                           0.74       178\n   macro avg       0.73      0.75      0.79       178\n";
+    for (metric, expected) in
+        [("precision.class_0", 0.78), ("recall.class_1", 0.71), ("accuracy", 0.74), ("f1.macro", 0.79)]
+    {
+        assert_eq!(value(report, metric), Some(expected), "{metric}");
+    }
+}
+
+#[test]
+fn a_batch_counter_behind_an_epoch_counts_steps() {
+    let text = "Epoch: [0][50/100]\tTime 0.5s (0.9s)\tData 0.25s (0.3s)\tLoss 0.7 (0.8)\nEpoch: [1][50/100]\tTime 0.4s (0.6s)\tData 0.25s (0.3s)\tLoss 0.5 (0.7)\n";
+    assert_eq!(value(text, "duration.data"), Some(0.25));
+    assert_eq!(value(text, "epoch_s"), None);
+    assert_eq!(value("Total cost: $0.25 for 3 runs", "cost_usd.total"), Some(0.25));
+    assert_eq!(
+        value("1.5 ms ± 40 µs per loop (mean ± std. dev. of 7 runs, 10 loops each)", "latency.per_loop"),
+        Some(0.0015)
+    );
+    assert_eq!(value("wandb:   val/dice_2 0.75", "dice.eval.2"), Some(0.75));
 }

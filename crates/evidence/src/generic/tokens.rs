@@ -76,7 +76,27 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     while cutter.at < text.len() && cutter.found.len() < MOST_TOKENS {
         cutter.next();
     }
+    share_units(&mut cutter.found);
     cutter.found
+}
+
+/// `12.3 ± 0.4 ms` and `1.3 µs ± 4 ns per loop`: what is printed behind the spread holds for the number before it.
+fn share_units(found: &mut [Token]) {
+    for place in 0..found.len().saturating_sub(2) {
+        let Some([first, sign, second]) = found.get_mut(place..place + 3) else { continue };
+        let (TokenKind::Number(first), TokenKind::Sign(b'~'), TokenKind::Number(second)) =
+            (&mut first.kind, &sign.kind, &second.kind)
+        else {
+            continue;
+        };
+        match (&mut first.unit, &second.unit) {
+            (None, Some(unit)) => first.unit = Some(unit.clone()),
+            (Some(first), Some(second)) if first.per.is_none() && first.unit == second.unit => {
+                first.per.clone_from(&second.per);
+            }
+            _ => {}
+        }
+    }
 }
 
 struct Cutter<'a> {
@@ -216,6 +236,13 @@ impl Cutter<'_> {
             end += 1;
         }
         let word = self.text.get(at..end).unwrap_or_default();
+        // `Top 5 error`: the number belongs to the name.
+        if word.eq_ignore_ascii_case("top") && self.byte(end) == b' ' && self.byte(end + 1).is_ascii_digit() {
+            let digits = self.while_char(end + 1, |letter| letter.is_ascii_digit());
+            if digits <= end + 3 && matches!(self.byte(digits), b' ' | b':' | b'=' | b'-' | b')') {
+                return self.push(TokenKind::Word, digits, gap);
+            }
+        }
         // `(trainer:338)` is a place in a program.
         let parenthesis = at.checked_sub(1).is_some_and(|before| self.byte(before) == b'(');
         if parenthesis && self.byte(end) == b':' && self.byte(end + 1).is_ascii_digit() {

@@ -4,6 +4,7 @@ use assay_model::names::{self, setting};
 use assay_model::{Column, Role, Span, Table, TableCell, TableRow, Unit};
 
 mod captions;
+mod commas;
 mod own;
 mod splits;
 
@@ -16,7 +17,7 @@ use super::vocabulary::words::words;
 use super::vocabulary::{
     device, metric_name, metric_of, other_metric, platform, setting_name, specific_name, statistic,
 };
-use crate::vocabulary::{CounterKind, MetricKind, Vocabulary};
+use crate::vocabulary::{CounterKind, MetricKind, NamedMetric, Vocabulary};
 
 /// Words over a column that holds ratios of other columns.
 const RATIO_WORDS: [&str; 12] = [
@@ -38,7 +39,8 @@ const RATIO_WORDS: [&str; 12] = [
 const TEXT_SETTINGS: [&str; 4] = [setting::MODEL, setting::DEVICE, setting::PRECISION, setting::INPUT];
 
 /// Finds out what a table holds.
-pub fn interpret(raw: RawTable, context: &Context) -> Table {
+pub fn interpret(mut raw: RawTable, context: &Context) -> Table {
+    commas::to_points(&mut raw);
     let header: Vec<String> = raw.header.iter().map(|text| plain(text)).collect();
     let transposed = is_transposed(&header, &raw.rows);
     let mut table = Table {
@@ -80,7 +82,10 @@ fn is_transposed(header: &[String], rows: &[Vec<(String, u64)>]) -> bool {
     }
     let labels: Vec<String> =
         rows.iter().filter_map(|row| row.first()).map(|(text, _)| plain(text)).collect();
-    let metrics = labels.iter().filter(|label| metric_name(label).is_some()).count();
+    let named = labels.iter().filter(|label| metric_name(label).is_some()).count();
+    // `P50` and `P99` below `Mean latency` are statistics of it.
+    let statistics = labels.iter().filter(|label| named > 0 && statistic(label).is_some()).count();
+    let metrics = named + statistics;
     let settings = labels.iter().filter(|label| setting_name(label).is_some()).count();
     metrics >= 1 && (metrics + settings) * 2 >= labels.len()
 }
@@ -132,7 +137,11 @@ fn column_role(header: &str, cells: &[CellParts], index: usize) -> Role {
     let is_ratio = words(header).iter().any(|word| RATIO_WORDS.contains(&word.as_str()));
     let word = metric_of(header, unit.as_ref())
         .or_else(|| header.rsplit_once(" / ").and_then(|(_, last)| metric_of(last, unit.as_ref())));
-    let other = || other_metric(header).filter(|_| numbers * 2 >= cells.len());
+    let money = |named: NamedMetric| match cells.iter().any(|cell| cell.text.contains('$')) {
+        true if named.base == "loss" => NamedMetric { base: "cost_usd".to_owned(), ..named },
+        _ => named,
+    };
+    let other = || other_metric(header).filter(|_| numbers * 2 >= cells.len()).map(money);
     match word {
         Some(_) if is_ratio && unit.as_ref() == Some(&times()) => Role::Ratio,
         Some(word) if numbers + lists > 0 || cells.iter().any(|cell| cell.problem.is_some()) => {
@@ -163,6 +172,8 @@ fn setting_role(name: &'static str, numbers: usize, texts: usize, cells: &[CellP
         // `GPU` over names is the kind of device, over numbers it is how many.
         setting::DEVICES if texts > numbers => setting::DEVICE,
         setting::DEVICE if numbers > texts => setting::DEVICES,
+        // Beside a recall, precision is a share of answers, not a number format.
+        setting::PRECISION if numbers > texts => return Role::Metric("precision".to_owned()),
         // Sizes of data are no names of models.
         setting::MODEL if common_unit(cells) == Some(Unit::Bytes) || numbers > texts && numbers > 0 => {
             return Role::Unknown;
@@ -291,12 +302,21 @@ fn read_transposed(table: &mut Table, rows: &[Vec<(String, u64)>]) {
             _ => Role::Unknown,
         };
     }
+    let mut above: Option<String> = None;
     for row in rows {
         let Some((label, line)) = row.first() else { continue };
         let label = plain(label);
         let systems = table.columns.iter().zip(row).skip(1).filter(|(column, _)| column.role != Role::Ratio);
         let parts: Vec<CellParts> = systems.map(|(_, (text, _))| cell(text, None)).collect();
-        let role = row_role(&label, &parts);
+        let role = match (row_role(&label, &parts), statistic(&label), &above) {
+            (Role::Unknown, Some(statistic), Some(name)) => Role::Metric(
+                statistic.suffix().map_or_else(|| name.clone(), |suffix| format!("{name}.{suffix}")),
+            ),
+            (role, ..) => role,
+        };
+        if let (Role::Metric(_), Some(word)) = (&role, metric_of(&label, common_unit(&parts).as_ref())) {
+            above = Some(word.name.to_owned());
+        }
         let unit = bare_unit(&label, &role, &parts);
         let mut cells = Vec::with_capacity(table.columns.len());
         for (index, column) in table.columns.iter().enumerate() {

@@ -80,7 +80,7 @@ pub fn unit_of(text: &str) -> Option<(Unit, f64)> {
         "ips" | "inf/s" => return Some((Unit::PerSecond("inferences".to_owned()), 1.0)),
         "tps" | "t/s" => return Some((Unit::PerSecond("tokens".to_owned()), 1.0)),
         "rps" | "qps" => return Some((Unit::PerSecond("requests".to_owned()), 1.0)),
-        "fps" => return Some((Unit::PerSecond("images".to_owned()), 1.0)),
+        "fps" => return Some((Unit::PerSecond("frames".to_owned()), 1.0)),
         "%" | "percent" | "pct" | "per cent" => return Some((Unit::Fraction, 0.01)),
         _ => {}
     }

@@ -24,7 +24,15 @@ pub use settings::setting_name;
 /// The name of what a header measures. Where the words of tables only know that it is a quality, the vocabulary of logs
 /// knows which.
 pub(crate) fn specific_name(header: &str, word: &MetricWord) -> String {
-    let other = (word.name == names::QUALITY).then(|| other_metric(header)).flatten();
+    // `Acc@5` is no accuracy of the first answer.
+    let rank = |named: &NamedMetric| {
+        named.base != "accuracy" || named.qualifier.bytes().any(|byte| byte.is_ascii_digit())
+    };
+    let other = match word.name {
+        names::QUALITY => other_metric(header),
+        names::ACCURACY => other_metric(header).filter(rank),
+        _ => None,
+    };
     other.map_or_else(|| word.full_name(), |named| named.name())
 }
 

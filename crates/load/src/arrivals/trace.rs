@@ -3,26 +3,26 @@
 //! Two shapes are read, by what the first line looks like:
 //! - JSON lines with `timestamp` (milliseconds as in the Mooncake traces; seconds in traces with `chat_id`) or `at_s` in
 //!   seconds, and where known `input_length` or `prompt_tokens`, `output_length` or `output_tokens`, `hash_ids` (one for
-//!   each block of the prompt, the same for the same text) and `session_id`, `conversation_id` or `chat_id`;
+//!   each block of the prompt, the same for the same text), `session_id`, `conversation_id` or `chat_id`, and `delay` in
+//!   milliseconds after the previous answer of the session, in place of a time or beside it;
 //! - CSV with a header that has `Timestamp`, in seconds (as in BurstGPT) or as date and time (as in the Azure
 //!   traces), and where known `Request tokens` or `ContextTokens`, `Response tokens` or `GeneratedTokens`, `Session ID`.
 //!
 //! What would change a request and cannot be sent is refused; other columns are named in [`Trace::unused`].
 
+mod lines;
+
 use std::collections::{BTreeSet, HashMap};
 use std::io::{BufRead, BufReader};
 use std::sync::Arc;
 
-use jiff::Timestamp;
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
-use serde_json::{Map, Value};
+use lines::{Line, is_used, lines_of_csv, lines_of_json, plain};
 
 /// Sizes of the blocks that hashes of known traces stand for, the most usual first.
 const BLOCK_TOKENS: [u32; 8] = [512, 16, 64, 128, 256, 32, 1024, 8];
 
 /// What would change a request, and is not sent.
-const REFUSED: [(&str, &str); 10] = [
+const REFUSED: [(&str, &str); 8] = [
     ("messages", "its texts"),
     ("text_input", "its texts"),
     ("prompt", "its texts"),
@@ -31,8 +31,6 @@ const REFUSED: [(&str, &str); 10] = [
     ("image", "its images"),
     ("audio", "its audio"),
     ("tools", "its tools"),
-    ("delay", "delays after earlier answers"),
-    ("delay_ms", "delays after earlier answers"),
 ];
 
 /// A trace: requests in order of time, the first at 0.
@@ -56,6 +54,8 @@ pub struct TraceEntry {
     pub blocks: Vec<u64>,
     /// The session it belongs to, from 0, and its place in the session.
     pub session: Option<(u64, u32)>,
+    /// How long after the previous answer of its session it is sent at least, in seconds.
+    pub delay_s: Option<f64>,
 }
 
 /// Why a trace cannot be read.
@@ -86,12 +86,6 @@ pub enum TraceError {
     /// Hashes that do not fit the lengths.
     #[error("the trace has `hash_ids`, and no size of their blocks fits every `input_length`")]
     Blocks,
-}
-
-/// One line of a trace before sessions have numbers.
-struct Line {
-    entry: TraceEntry,
-    session: Option<String>,
 }
 
 impl Trace {
@@ -186,144 +180,6 @@ fn block_tokens(entries: &[TraceEntry]) -> Result<Option<u32>, TraceError> {
     BLOCK_TOKENS.into_iter().find(fits).map(Some).ok_or(TraceError::Blocks)
 }
 
-fn plain(name: &str) -> String {
-    name.trim().to_lowercase().replace([' ', '_'], "")
-}
-
-const TIME: [&str; 3] = ["timestamp", "ats", "arrivedat"];
-const PROMPT: [&str; 5] = ["requesttokens", "contexttokens", "prompttokens", "inputlength", "inputtokens"];
-const OUTPUT: [&str; 4] = ["responsetokens", "generatedtokens", "outputtokens", "outputlength"];
-const SESSION: [&str; 3] = ["sessionid", "conversationid", "chatid"];
-
-/// Whether a key is honored, or says nothing that the others do not say.
-fn is_used(key: &str) -> bool {
-    let key = plain(key);
-    let all = [&TIME[..], &PROMPT, &OUTPUT, &SESSION, &["hashids", "totaltokens", "turn", "parentchatid"]];
-    all.iter().any(|names| names.contains(&key.as_str()))
-}
-
-fn located(line: usize) -> impl Fn(String) -> TraceError {
-    move |problem| TraceError::Line { line, problem }
-}
-
-fn lines_of_json(input: impl BufRead, keys: &mut BTreeSet<String>) -> Result<Vec<Line>, TraceError> {
-    let (mut lines, mut roots) = (Vec::new(), HashMap::new());
-    for (index, text) in input.lines().enumerate() {
-        let text = text?;
-        if text.trim().is_empty() {
-            continue;
-        }
-        let located = located(index + 1);
-        let fields: Map<String, Value> =
-            serde_json::from_str(&text).map_err(|error| located(error.to_string()))?;
-        lines.push(line_of_json(&fields, &mut roots).map_err(located)?);
-        keys.extend(fields.into_iter().filter(|(_, value)| !value.is_null()).map(|(key, _)| key));
-    }
-    Ok(lines)
-}
-
-/// `roots` has the first chat of each chat that follows another one.
-fn line_of_json(fields: &Map<String, Value>, roots: &mut HashMap<i64, i64>) -> Result<Line, String> {
-    let find = |names: &[&str]| {
-        let mut pairs = fields.iter();
-        pairs.find(|(key, value)| names.contains(&plain(key).as_str()) && !value.is_null())
-    };
-    let count = |names: &[&str]| match find(names) {
-        None => Ok(None),
-        Some((key, value)) => {
-            let tokens = value.as_u64().and_then(|tokens| u32::try_from(tokens).ok());
-            tokens.map(Some).ok_or_else(|| format!("`{key}` is {value}, which is not a number of tokens"))
-        }
-    };
-    let at_s = match (find(&["ats"]), find(&["timestamp"])) {
-        (Some((_, at)), _) => at.as_f64(),
-        // Traces with `chat_id` count seconds, those of Mooncake milliseconds.
-        (None, Some((_, at))) if fields.contains_key("chat_id") => at.as_f64(),
-        (None, Some((_, Value::String(date)))) => seconds(date),
-        (None, Some((_, at))) => at.as_f64().map(|milliseconds| milliseconds / 1e3),
-        (None, None) => return Err("neither `timestamp` (milliseconds) nor `at_s` (seconds)".to_owned()),
-    };
-    let blocks = match fields.get("hash_ids") {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::Array(all)) => all
-            .iter()
-            .map(|one| {
-                one.as_u64().or(one.as_i64().map(|id| id as u64)).ok_or("`hash_ids` are not all numbers")
-            })
-            .collect::<Result<_, _>>()?,
-        Some(other) => return Err(format!("`hash_ids` is {other}, which is not a list of numbers")),
-    };
-    let chat = |key: &str| fields.get(key).and_then(Value::as_i64);
-    let session = match (chat("chat_id"), chat("parent_chat_id").filter(|parent| *parent >= 0)) {
-        (Some(chat), Some(parent)) => {
-            let root = roots.get(&parent).copied().unwrap_or(parent);
-            roots.insert(chat, root);
-            Some(root.to_string())
-        }
-        _ => find(&SESSION).map(|(_, value)| value.to_string()),
-    };
-    let entry = TraceEntry {
-        at_s: at_s.filter(|at_s| at_s.is_finite()).ok_or("the time is not a number")?,
-        prompt_tokens: count(&PROMPT)?,
-        output_tokens: count(&OUTPUT)?,
-        blocks,
-        session: None,
-    };
-    Ok(Line { entry, session })
-}
-
-fn lines_of_csv(input: impl BufRead, keys: &mut BTreeSet<String>) -> Result<Vec<Line>, TraceError> {
-    let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(input);
-    let unreadable =
-        |line: usize| move |error: csv::Error| TraceError::Line { line, problem: error.to_string() };
-    let header = reader.headers().map_err(unreadable(1))?.clone();
-    let header: Vec<&str> = header.iter().map(|name| name.trim_start_matches('\u{feff}')).collect();
-    let names: Vec<String> = header.iter().map(|name| plain(name)).collect();
-    let find = |wanted: &[&str]| names.iter().position(|name| wanted.contains(&name.as_str()));
-    let time = find(&TIME).ok_or_else(|| {
-        let header = header.join(",");
-        located(1)(format!("`{header}` is neither JSON nor the header of a table with a column `Timestamp`"))
-    })?;
-    let (prompt, output, session) = (find(&PROMPT), find(&OUTPUT), find(&SESSION));
-    keys.extend(header.iter().map(|name| (*name).to_owned()));
-    let mut lines = Vec::new();
-    for (index, fields) in reader.records().enumerate() {
-        let fields = fields.map_err(unreadable(index + 2))?;
-        let located = located(index + 2);
-        let field = |column: Option<usize>| {
-            column.and_then(|column| fields.get(column)).filter(|text| !text.is_empty())
-        };
-        let count = |column: Option<usize>| {
-            let tokens = |text: &str| text.parse().map_err(|_| format!("`{text}` is not a number of tokens"));
-            field(column).map(tokens).transpose()
-        };
-        let at = field(Some(time)).unwrap_or_default();
-        let at_s = seconds(at).ok_or_else(|| format!("`{at}` is neither seconds nor date and time"));
-        let entry = TraceEntry {
-            at_s: at_s.map_err(&located)?,
-            prompt_tokens: count(prompt).map_err(&located)?,
-            output_tokens: count(output).map_err(&located)?,
-            blocks: Vec::new(),
-            session: None,
-        };
-        lines.push(Line { entry, session: field(session).map(str::to_owned) });
-    }
-    Ok(lines)
-}
-
-/// Seconds of `123.4`, of `2023-11-16 18:17:03.97996` or of `2024-05-10T00:00:00.009930+00:00`.
-fn seconds(text: &str) -> Option<f64> {
-    if let Ok(seconds) = text.parse::<f64>() {
-        return seconds.is_finite().then_some(seconds);
-    }
-    let of = |stamp: Timestamp| stamp.as_nanosecond() as f64 * 1e-9;
-    if let Ok(stamp) = text.parse::<Timestamp>() {
-        return Some(of(stamp));
-    }
-    let local: DateTime = text.parse().ok()?;
-    local.to_zoned(TimeZone::UTC).ok().map(|zoned| of(zoned.timestamp()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -369,6 +225,21 @@ mod tests {
     }
 
     #[test]
+    fn a_delay_may_stand_in_place_of_a_time() {
+        let trace = read(concat!(
+            "{\"timestamp\": 1000, \"session_id\": \"a\"}\n{\"session_id\": \"a\", \"delay\": 250}\n",
+            "{\"timestamp\": 3000, \"session_id\": \"a\", \"delay_ms\": 500}\n"
+        ))
+        .unwrap();
+        let entries: Vec<_> =
+            trace.entries().iter().map(|entry| (entry.at_s, entry.session, entry.delay_s)).collect();
+        let expected =
+            [(0.0, Some((0, 0)), None), (0.0, Some((0, 1)), Some(0.25)), (2.0, Some((0, 2)), Some(0.5))];
+        assert_eq!(entries, expected);
+        assert_eq!(trace.unused(), [""; 0]);
+    }
+
+    #[test]
     fn tables_with_dates_cross_the_end_of_a_year_and_heed_offsets() {
         let trace = read(concat!(
             "TIMESTAMP,ContextTokens,GeneratedTokens\n",
@@ -395,7 +266,8 @@ mod tests {
     fn what_cannot_be_replayed_is_refused_with_the_reason() {
         let problem = |text: &str| read(text).unwrap_err().to_string();
         assert!(problem("{\"timestamp\": 1, \"messages\": []}").contains("`messages`: its texts cannot"));
-        assert!(problem("{\"timestamp\": 1, \"delay\": 3}").contains("delays"));
+        assert!(problem("{\"timestamp\": 1, \"delay\": -3}").contains("`delay` is -3"));
+        assert!(problem("{\"delay\": 3, \"session_id\": 1}").contains("an earlier request of its session"));
         let odd = "{\"timestamp\": 1, \"input_length\": 700, \"hash_ids\": [1, 2, 3, 4, 5]}";
         assert!(problem(odd).contains("no size of their blocks"));
         assert!(problem("{\"timestamp\": 1, \"input_length\": -4}").contains("`input_length` is -4"));

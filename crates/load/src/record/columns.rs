@@ -155,7 +155,7 @@ impl TableWriter {
         for (name, ..) in specs.iter().filter(|(_, kind, _)| *kind == ColumnType::Float) {
             properties = properties.set_column_dictionary_enabled(ColumnPath::from(*name), false);
         }
-        let out = BufWriter::with_capacity(64 << 10, File::create(path)?);
+        let out = BufWriter::with_capacity(64 << 10, super::file::create(path)?);
         let file = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties.build()))?;
         let columns = specs.iter().map(|spec| Column::new(*spec)).collect();
         Ok(TableWriter { file, columns, rows: 0, rows_in_group })

@@ -39,7 +39,7 @@ pub struct SpoolWriter {
 impl SpoolWriter {
     /// Makes a new file. One that exists is never replaced.
     pub fn create(path: &Path, settings: &Value) -> io::Result<SpoolWriter> {
-        let mut file = File::create_new(path)?;
+        let mut file = super::file::create_new(path)?;
         file.write_all(format!("{TITLE}{settings}\n").as_bytes())?;
         Ok(SpoolWriter { file, bytes: Vec::with_capacity(GATHERED_BYTES * 2), written: Instant::now() })
     }

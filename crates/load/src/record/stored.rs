@@ -128,7 +128,7 @@ pub fn finish_run(directory: &Path) -> Result<(), RecordError> {
     let described = parts.into_iter().next().ok_or(RecordError::NotARecord)?;
     // The summary appears at once and last: where it is, the tables are complete.
     let unfinished = summary.with_extension("json.part");
-    let mut file = fs::File::create(&unfinished)?;
+    let mut file = super::file::create(&unfinished)?;
     file.write_all(&serde_json::to_vec(&described).map_err(io::Error::from)?)?;
     file.sync_data()?;
     fs::rename(&unfinished, &summary)?;

@@ -7,7 +7,8 @@ use std::iter::Peekable;
 use std::sync::atomic::Ordering;
 
 use super::Common;
-use crate::arrivals::{Arrivals, Conversations, Times};
+use super::sessions::{Held, Sessions};
+use crate::arrivals::{Arrivals, Conversations, Times, TraceEntry};
 use crate::clock::nanoseconds;
 use crate::record::Exchange;
 use crate::request::{Content, Question};
@@ -39,6 +40,8 @@ pub(super) struct Job {
     pub(super) question: Question,
     pub(super) attempts: u32,
     pub(super) talk: Option<Talk>,
+    /// The session of a trace that it belongs to.
+    session: Option<u64>,
 }
 
 impl Job {
@@ -98,6 +101,7 @@ pub(super) struct Schedule<'a> {
     thread: u64,
     due: BinaryHeap<Reverse<Due>>,
     openings: Vec<Opening>,
+    sessions: Sessions,
     order: u64,
     has_begun: bool,
 }
@@ -106,7 +110,15 @@ impl<'a> Schedule<'a> {
     pub(super) fn new(common: &'a Common<'a>, thread: usize) -> Schedule<'a> {
         let due = BinaryHeap::new();
         let thread = thread as u64;
-        let mut schedule = Schedule { common, thread, due, openings: Vec::new(), order: 0, has_begun: false };
+        let mut schedule = Schedule {
+            common,
+            thread,
+            due,
+            openings: Vec::new(),
+            sessions: Sessions::default(),
+            order: 0,
+            has_begun: false,
+        };
         let load = common.load;
         let streams = u64::from(load.arrivals.streams().unwrap_or(WARM_UP_STREAMS)).min(load.warm_up);
         schedule.add_streams(streams, true, 0);
@@ -165,6 +177,9 @@ impl<'a> Schedule<'a> {
             }
         }
         let (endpoint, is_stream, is_warm_up) = (job.endpoint, job.is_stream, job.is_warm_up);
+        if let Some(session) = job.session {
+            self.release(endpoint, session, nanoseconds(exchange.end_at_s).min(now_ns));
+        }
         let is_unsent = exchange.fault.as_ref().is_some_and(|fault| fault.kind.is_unsent());
         let earliest_ns = if is_unsent { job.intended_ns + UNSENT_PAUSE_NS } else { 0 };
         let next =
@@ -192,6 +207,7 @@ impl<'a> Schedule<'a> {
     pub(super) fn clear(&mut self) {
         self.due.clear();
         self.openings.clear();
+        self.sessions = Sessions::default();
         self.has_begun = true;
     }
 
@@ -261,26 +277,67 @@ impl<'a> Schedule<'a> {
         let end_at_s = load.duration.map_or(f64::INFINITY, |duration| duration.as_secs_f64());
         let most = load.requests.unwrap_or(u64::MAX);
         let times = (0..most).zip(times).take_while(move |(_, at_s)| *at_s < end_at_s);
-        let times = times.filter(move |(index, _)| index % threads == thread);
+        // One thread sends all requests of a session, so that it knows when they end.
+        let sessions: Option<Vec<Option<u64>>> = self
+            .trace()
+            .map(|entries| entries.iter().map(|entry| entry.session.map(|(session, _)| session)).collect());
+        let times = times.filter(move |(index, _)| {
+            let session = sessions.as_ref().and_then(|all| *all.get(usize::try_from(*index).ok()?)?);
+            session.unwrap_or(*index) % threads == thread
+        });
         let times: Box<dyn Iterator<Item = (u64, f64)>> = Box::new(times);
         Some(Opening { endpoint, times: times.peekable() })
     }
 
     fn next_opening(&mut self, now_ns: i64) -> Option<Job> {
         let began = self.common.began_ns()?;
-        let mut due: Option<(usize, i64)> = None;
-        for (place, opening) in self.openings.iter_mut().enumerate() {
-            let Some((_, at_s)) = opening.times.peek() else { continue };
-            let at_ns = began + nanoseconds(*at_s);
-            if at_ns <= now_ns && due.is_none_or(|(_, first)| at_ns < first) {
-                due = Some((place, at_ns));
+        loop {
+            let mut due: Option<(usize, i64)> = None;
+            for (place, opening) in self.openings.iter_mut().enumerate() {
+                let Some((_, at_s)) = opening.times.peek() else { continue };
+                let at_ns = began + nanoseconds(*at_s);
+                if at_ns <= now_ns && due.is_none_or(|(_, first)| at_ns < first) {
+                    due = Some((place, at_ns));
+                }
+            }
+            let (place, at_ns) = due?;
+            let opening = self.openings.get_mut(place)?;
+            let (index, _) = opening.times.next()?;
+            let endpoint = opening.endpoint;
+            if !self.is_held(endpoint, index, at_ns) {
+                return self.job(endpoint, index, false, false, at_ns);
             }
         }
-        let (place, at_ns) = due?;
-        let opening = self.openings.get_mut(place)?;
-        let (index, _) = opening.times.next()?;
-        let endpoint = opening.endpoint;
-        self.job(endpoint, index, false, false, at_ns)
+    }
+
+    /// Puts a request of a trace aside while its session waits for an earlier answer.
+    fn is_held(&mut self, endpoint: usize, index: u64, recorded_ns: i64) -> bool {
+        let Some(entry) = self.entry(index) else { return false };
+        let Some((session, _)) = entry.session else { return false };
+        let delay_ns = nanoseconds(entry.delay_s.unwrap_or(0.0));
+        self.sessions.hold(endpoint, session, Held { index, recorded_ns, delay_ns })
+    }
+
+    /// An answer of a session has ended: its next request goes when the trace says, and not before its user has read.
+    fn release(&mut self, endpoint: usize, session: u64, ended_ns: i64) {
+        while let Some(next) = self.sessions.release(endpoint, session) {
+            let at_ns = next.recorded_ns.max(ended_ns + next.delay_ns);
+            if let Some(job) = self.job(endpoint, next.index, false, false, at_ns) {
+                return self.push(at_ns, What::Job(Box::new(job)));
+            }
+        }
+    }
+
+    /// The requests of a trace.
+    fn trace(&self) -> Option<&'a [TraceEntry]> {
+        match &self.common.load.arrivals {
+            Arrivals::Trace(trace) => Some(trace.entries()),
+            _ => None,
+        }
+    }
+
+    fn entry(&self, index: u64) -> Option<&'a TraceEntry> {
+        self.trace()?.get(usize::try_from(index).ok()?)
     }
 
     /// The next request of a stream, unless all have been made.
@@ -327,6 +384,11 @@ impl<'a> Schedule<'a> {
             question,
             attempts: 1,
             talk,
+            session: self
+                .entry(index)
+                .filter(|_| !is_warm_up)
+                .and_then(|entry| entry.session)
+                .map(|(session, _)| session),
         })
     }
 

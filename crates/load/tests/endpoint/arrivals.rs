@@ -47,6 +47,26 @@ fn waiting_for_a_free_stream_counts_from_the_intended_time() {
 }
 
 #[test]
+fn a_session_of_a_trace_waits_for_its_answers() {
+    // The trace has all three requests at once; answers take at least 60 ms.
+    let turn = |turn, delay_s| TraceEntry { session: Some((3, turn)), delay_s, ..TraceEntry::default() };
+    let entries = vec![turn(0, None), turn(1, None), TraceEntry::default(), turn(2, Some(0.1))];
+    let schedule = Schedule { first_token: Duration::from_millis(60), tokens: 1, ..Schedule::default() };
+    for threads in [1, 2] {
+        let seen = measure(schedule.clone(), |load| {
+            load.arrivals = Arrivals::Trace(Trace::new(entries.clone()));
+            load.requests = None;
+            load.threads = threads;
+        });
+        let [first, second, alone, third] = &seen.exchanges[..] else { panic!("four requests") };
+        assert_eq!((first.intended_at_s, alone.intended_at_s), (alone.intended_at_s, first.intended_at_s));
+        assert!(second.sent_at_s >= first.end_at_s && second.intended_at_s >= first.end_at_s, "{second:?}");
+        assert!(third.sent_at_s >= second.end_at_s + 0.1 - 1e-6, "{third:?}");
+        assert!(third.sent_at_s - third.intended_at_s < MARGIN_S, "{third:?}");
+    }
+}
+
+#[test]
 fn conversations_think_between_their_turns() {
     let think = Think::Constant(Duration::from_millis(120));
     let begin = Box::new(Arrivals::Closed { streams: 2 });

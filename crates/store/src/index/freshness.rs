@@ -24,6 +24,8 @@ pub(super) struct IndexedPart {
     pub(super) lines: u64,
     /// The checksum of all bytes before the offset.
     pub(super) checksum: u32,
+    /// The checksum of the last good line before the offset.
+    pub(super) last: u32,
     /// Whether the index holds results that only the run directories have. It is then not extended but rebuilt.
     pub(super) restored: bool,
 }
@@ -133,6 +135,7 @@ impl IndexedPart {
         put("journal_offset", self.offset)?;
         put("journal_lines", self.lines)?;
         put("journal_checksum", u64::from(self.checksum))?;
+        put("journal_last", u64::from(self.last))?;
         put("restored", u64::from(self.restored))
     }
 
@@ -148,6 +151,7 @@ impl IndexedPart {
             offset: number("journal_offset")?,
             lines: number("journal_lines")?,
             checksum: number("journal_checksum")? as u32,
+            last: number("journal_last")? as u32,
             restored: number("restored")? != 0,
         }))
     }

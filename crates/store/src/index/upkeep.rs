@@ -54,7 +54,7 @@ pub(crate) fn fresh(record: &Path) -> Option<Connection> {
 fn nothing_settled_after(part: &IndexedPart, journal: File, record: &Path) -> io::Result<bool> {
     let mut journal = journal;
     journal.seek(SeekFrom::Start(part.offset))?;
-    let mut reader = Reader::resume(journal, &record.join(JOURNAL), part.offset, part.lines);
+    let mut reader = Reader::resume(journal, &record.join(JOURNAL), part.offset, part.lines, part.last);
     let ended = matches!(reader.next_entry(), Ok(None));
     let settled = reader.settled().0;
     Ok(ended && settled == part.offset && !needs_a_look(reader.troubles()))
@@ -200,7 +200,7 @@ fn fill(connection: &mut Connection, record: &Path, mut part: IndexedPart) -> Re
     let from_start = part.offset == 0;
     let mut reader = match part.offset {
         0 => Reader::new(source, &path),
-        offset => Reader::resume(source, &path, offset, part.lines),
+        offset => Reader::resume(source, &path, offset, part.lines, part.last),
     };
     let transaction = connection.transaction()?;
     let mut filler = Filler::new(&transaction)?;
@@ -212,6 +212,7 @@ fn fill(connection: &mut Connection, record: &Path, mut part: IndexedPart) -> Re
     }
     let before = part.offset;
     (part.offset, part.lines) = reader.settled();
+    part.last = reader.last_checksum();
     let troubles = reader.into_troubles();
     if !from_start && needs_a_look(&troubles) {
         // What is wrong is reported for the journal as a whole.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use assay_model::{Entry, SCHEMA_VERSION};
 
-use super::line::{LONGEST_LINE, decode, is_converted, is_marked_torn, schema_of};
+use super::line::{LONGEST_LINE, checked, is_converted, is_marked_torn, schema_of};
 use super::renamed::rename_metrics;
 use crate::StoreError;
 
@@ -18,14 +18,16 @@ pub enum Flaw {
     Unfinished,
     /// It checks but does not parse, for this reason.
     NotAnEntry(String),
+    /// It is whole, but not where it was written: lines before it were removed, repeated or moved.
+    OutOfOrder,
 }
 
-/// Lines next to each other that do not count.
+/// Lines next to each other that do not count, or a place where lines are missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
     /// The first of the lines, from 1.
     pub line: u64,
-    /// How many lines.
+    /// How many lines; none where the line itself counts but is not where it was written.
     pub lines: u64,
     /// Where the first line starts, in bytes from the start of the journal.
     pub offset: u64,
@@ -75,6 +77,8 @@ pub struct Reader<R> {
     /// Where the last line ended that is good or marked as torn.
     settled: u64,
     settled_line: u64,
+    /// The checksum of the last good line; 0 before the first.
+    last: u32,
     /// Bad lines of which it is not known yet whether anything good follows.
     pending: Option<Damage>,
     /// Whether a line that must be the record line is still to come.
@@ -85,11 +89,12 @@ pub struct Reader<R> {
 impl<R: Read> Reader<R> {
     /// Reads from the start. The path is for messages.
     pub fn new(source: R, path: &Path) -> Reader<R> {
-        Reader { at_head: true, ..Reader::resume(source, path, 0, 0) }
+        Reader { at_head: true, ..Reader::resume(source, path, 0, 0, 0) }
     }
 
-    /// Reads on from a place where a line starts; `lines` lines are before it.
-    pub(crate) fn resume(source: R, path: &Path, offset: u64, lines: u64) -> Reader<R> {
+    /// Reads on from a place where a line starts; `lines` lines are before it, and `last` is the checksum of the last
+    /// good one.
+    pub(crate) fn resume(source: R, path: &Path, offset: u64, lines: u64, last: u32) -> Reader<R> {
         Reader {
             source: BufReader::with_capacity(1 << 17, source),
             path: path.to_owned(),
@@ -98,6 +103,7 @@ impl<R: Read> Reader<R> {
             line: lines,
             settled: offset,
             settled_line: lines,
+            last,
             pending: None,
             at_head: false,
             troubles: Troubles::default(),
@@ -116,8 +122,10 @@ impl<R: Read> Reader<R> {
             self.offset += bytes;
             self.line += 1;
             match self.decode_line(bytes) {
-                Ok(mut entry) => {
+                Ok((mut entry, checksum, previous)) => {
                     self.check_schema(&entry)?;
+                    self.check_order(offset, previous);
+                    self.last = checksum;
                     self.troubles.damage.extend(self.pending.take());
                     if let Entry::AcceptedDamage { before_byte, without_result, .. } = &entry {
                         self.accept_damage(*before_byte);
@@ -152,6 +160,11 @@ impl<R: Read> Reader<R> {
         (self.settled, self.settled_line)
     }
 
+    /// The checksum of the last good line; 0 if there was none.
+    pub(crate) fn last_checksum(&self) -> u32 {
+        self.last
+    }
+
     /// Reads up to the next newline and says how many bytes that were. The buffer keeps at most one byte more than
     /// the longest line, however long the line is.
     fn read_line(&mut self) -> io::Result<u64> {
@@ -176,13 +189,23 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    fn decode_line(&mut self, bytes: u64) -> Result<Entry, Flaw> {
+    /// The entry of the line that was read, the line's checksum, and that of the line before it where it is named.
+    fn decode_line(&mut self, bytes: u64) -> Result<(Entry, u32, Option<u32>), Flaw> {
         if bytes > LONGEST_LINE as u64 {
             return Err(Flaw::Checksum);
         }
         let line = self.buffer.strip_suffix(b"\n").ok_or(Flaw::Unfinished)?;
         self.troubles.converted_lines += u64::from(is_converted(line));
-        decode(line)
+        let line = checked(line)?;
+        Ok((line.entry()?, line.checksum, line.previous))
+    }
+
+    /// Notes a place where lines are missing. Next to lines that cannot be read nothing more is known.
+    fn check_order(&mut self, offset: u64, previous: Option<u32>) {
+        if self.pending.is_none() && previous.is_some_and(|previous| previous != self.last) {
+            let (line, flaw) = (self.line, Flaw::OutOfOrder);
+            self.pending = Some(Damage { line, lines: 0, offset, bytes: 0, flaw });
+        }
     }
 
     fn note_flaw(&mut self, offset: u64, bytes: u64, flaw: Flaw) -> Result<(), StoreError> {

@@ -14,9 +14,9 @@ fn path() -> &'static Path {
 
 fn lines(entries: &[Entry]) -> Vec<u8> {
     let mut all = Vec::new();
-    let mut line = Vec::new();
+    let (mut line, mut last) = (Vec::new(), 0);
     for entry in entries {
-        encode(entry, &mut line).unwrap();
+        last = encode_after(entry, last, &mut line).unwrap();
         all.extend_from_slice(&line);
     }
     all
@@ -32,9 +32,14 @@ fn read(bytes: &[u8]) -> (Vec<Entry>, Troubles) {
 }
 
 fn writer_after(bytes: &[u8]) -> (SimulatedDisk, Writer<SimulatedDisk>) {
-    let (entries, troubles) = read(bytes);
+    let mut reader = Reader::new(bytes, path());
+    let mut entries = 0;
+    while reader.next_entry().unwrap().is_some() {
+        entries += 1;
+    }
+    let (last, torn) = (reader.last_checksum(), reader.troubles().torn_tail.is_some());
     let disk = SimulatedDisk::holding(bytes.to_vec());
-    let writer = Writer::new(disk.clone(), path(), entries.len() as u64, troubles.torn_tail.is_some());
+    let writer = Writer::new(disk.clone(), path(), entries, last, torn);
     (disk, writer)
 }
 
@@ -80,6 +85,51 @@ fn damage_in_the_middle_is_located_and_costs_only_its_own_lines() {
     let (offset, bytes) = (starts[2] as u64, (starts[4] - starts[2]) as u64);
     assert_eq!(troubles.damage, [Damage { line: 3, lines: 2, offset, bytes, flaw: Flaw::Checksum }]);
     assert_eq!((troubles.torn_tail, troubles.interrupted.len()), (None, 0));
+}
+
+#[test]
+fn whole_lines_that_are_removed_repeated_or_moved_are_noticed() {
+    let entries = few();
+    let whole = lines(&entries);
+    let pieces: Vec<&[u8]> = whole.split_inclusive(|byte| *byte == b'\n').collect();
+    let found_in = |order: &[usize]| {
+        let bytes: Vec<u8> = order.iter().flat_map(|line| pieces[*line].iter().copied()).collect();
+        let (found, troubles) = read(&bytes);
+        assert_eq!(found.len(), order.len(), "every line counts");
+        let places: Vec<(u64, u64)> = troubles.damage.iter().map(|found| (found.line, found.lines)).collect();
+        assert!(troubles.damage.iter().all(|found| found.flaw == Flaw::OutOfOrder));
+        places
+    };
+    assert_eq!(found_in(&[0, 1, 2, 3, 4]), []);
+    assert_eq!(found_in(&[0, 2, 3, 4]), [(2, 0)]);
+    assert_eq!(found_in(&[0, 1, 4]), [(3, 0)]);
+    assert_eq!(found_in(&[0, 1, 2, 2, 3, 4]), [(4, 0)]);
+    assert_eq!(found_in(&[0, 2, 1, 3, 4]), [(2, 0), (3, 0), (4, 0)]);
+    // What is cut off at the end looks like a program that ended earlier.
+    assert_eq!(found_in(&[0, 1, 2]), []);
+}
+
+#[test]
+fn a_journal_of_an_older_schema_is_continued_with_lines_that_name_each_other() {
+    let mut old = Vec::new();
+    let mut line = Vec::new();
+    for entry in &few() {
+        encode(entry, &mut line).unwrap();
+        old.extend_from_slice(&line);
+    }
+    let (disk, mut writer) = writer_after(&old);
+    writer.commit(&session(3.0)).unwrap();
+    writer.commit(&session(4.0)).unwrap();
+    let (found, troubles) = read(&disk.bytes());
+    assert_eq!((found.len(), troubles), (few().len() + 2, Troubles::default()));
+    let without_last_old: Vec<u8> = disk
+        .bytes()
+        .split_inclusive(|byte| *byte == b'\n')
+        .enumerate()
+        .filter(|(number, _)| *number != few().len() - 1)
+        .flat_map(|(_, line)| line.to_vec())
+        .collect();
+    assert_eq!(read(&without_last_old).1.damage.len(), 1);
 }
 
 #[test]

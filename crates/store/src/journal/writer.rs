@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use assay_model::Entry;
 
 use super::finite::not_finite;
-use super::line::{LONGEST_LINE, TORN_MARK, encode};
+use super::line::{LONGEST_LINE, TORN_MARK, encode_after};
 use crate::StoreError;
 use crate::medium::Medium;
 
@@ -16,6 +16,8 @@ pub struct Writer<M> {
     medium: M,
     path: PathBuf,
     buffer: Vec<u8>,
+    /// The checksum of the last good line; 0 before the first.
+    last: u32,
     /// Whether the medium may end in a piece of a line, which must be marked before the next entry.
     torn: bool,
     /// Whether a sync failed, after which no sync can be trusted.
@@ -25,12 +27,14 @@ pub struct Writer<M> {
 }
 
 impl<M: Medium> Writer<M> {
-    /// Writes on after what the medium holds: its number of entries, and a torn line if `torn`. The path is for messages.
-    pub fn new(medium: M, path: &Path, entries: u64, torn: bool) -> Writer<M> {
+    /// Writes on after what the medium holds: its number of entries, the checksum of its last good line, and a torn line
+    /// if `torn`. The path is for messages.
+    pub fn new(medium: M, path: &Path, entries: u64, last: u32, torn: bool) -> Writer<M> {
         Writer {
             medium,
             path: path.to_owned(),
             buffer: Vec::new(),
+            last,
             torn,
             distrusted: false,
             written: entries,
@@ -55,7 +59,7 @@ impl<M: Medium> Writer<M> {
         if let Some(what) = not_finite(entry) {
             return Err(StoreError::NotFinite { what });
         }
-        encode(entry, &mut self.buffer)
+        let checksum = encode_after(entry, self.last, &mut self.buffer)
             .map_err(io::Error::from)
             .map_err(|source| self.write_error(source))?;
         if self.buffer.len() > LONGEST_LINE {
@@ -63,6 +67,7 @@ impl<M: Medium> Writer<M> {
         }
         copy(&self.buffer)?;
         self.write_buffer().map_err(|source| self.write_error(source))?;
+        self.last = checksum;
         self.written += 1;
         Ok(())
     }

@@ -1,18 +1,21 @@
 //! Settings to a load and its prompts. What can be checked without opening a file is checked when a campaign is
 //! planned; the rest when a run begins.
 
+mod checks;
+mod endpoint;
+mod prompts;
+
+pub use endpoint::endpoint_mistake;
+
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::Context;
 use assay_judge::load::Bounds;
 use assay_load::arrivals::{Arrivals, Conversations, Curve, Think, Trace};
 use assay_load::calibration::Schedule;
-use assay_load::metrics::models;
-use assay_load::prompts::{self, Length, Prompt, PromptError, Prompts, Synthetic, Tokenizer};
-use assay_load::request::{Api, Endpoint, EndpointError};
+use assay_load::prompts::Prompts;
+use assay_load::request::Endpoint;
 use assay_load::run::{Limits, Load};
-use assay_load::token::TokenSource;
 use assay_model::Settings;
 use assay_random::Random;
 use assay_workloads::settings::Checked;
@@ -20,13 +23,9 @@ use serde_json::{Map, Value, json};
 
 use super::mock;
 use crate::failure::Mistake;
+use checks::{check_combinations, check_headers, check_trace};
+use endpoint::from_environment;
 
-/// Tokens of made-up prompts and of their answers, unless something else is asked for.
-const USUAL_TOKENS: u32 = 128;
-/// Made-up prompts that are prepared where a tokenizer makes them exact and their number is not known.
-const PREPARED: u64 = 1000;
-/// The most made-up prompts that are prepared: counting tokens takes time and memory.
-const MOST_PREPARED: u64 = 20_000;
 /// Most warm-up requests unless their number is given.
 const WARM_UP: u64 = 16;
 /// Seconds of a rate unless its end is given.
@@ -83,58 +82,6 @@ impl ChatSettings {
     pub fn url(&self) -> Result<String, Mistake> {
         let url = self.checked.optional_text("url").unwrap_or_default();
         from_environment(url, "the URL", "https://host/v1")
-    }
-
-    /// The endpoint at a URL.
-    pub fn endpoint(&self, url: &str) -> Result<Endpoint, Mistake> {
-        let checked = &self.checked;
-        let api = match checked.text("api") {
-            "completions" => Api::Completions,
-            "embeddings" => Api::Embeddings,
-            _ => Api::Chat,
-        };
-        let token =
-            checked.optional_text("token_command").map(|command| TokenSource::Command(command.to_owned()));
-        let variable =
-            || checked.optional_text("token_env").map(|name| TokenSource::Environment(name.to_owned()));
-        let headers = self.headers.iter().map(|(name, value)| {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            Ok((name.clone(), from_environment(&text, "a header", "value")?))
-        });
-        // What came from the environment may be a secret, so a server that quotes it must not make it known.
-        let secrets = self.headers.values().filter_map(Value::as_str).filter(|text| text.starts_with('$'));
-        let secrets = secrets.filter_map(|text| from_environment(text, "a header", "value").ok()).collect();
-        Ok(Endpoint {
-            secrets,
-            insecure: checked.switch("insecure"),
-            api,
-            stream: !checked.switch("no_stream") && api != Api::Embeddings,
-            headers: headers.collect::<Result<_, Mistake>>()?,
-            fields: self.fields.clone(),
-            token: token.or_else(variable),
-            token_lifetime: checked.duration("token_lifetime"),
-            authority: checked.optional_text("ca").map(Into::into),
-            ..Endpoint::new(url, checked.optional_text("model").unwrap_or_default())
-        })
-    }
-
-    /// The endpoint with the model that it lists, unless one is given or it lists none.
-    pub fn with_model(&self, endpoint: Endpoint) -> Result<Endpoint, Mistake> {
-        if !endpoint.model.is_empty() || self.mock.is_some() {
-            return Ok(endpoint);
-        }
-        match models(&endpoint).unwrap_or_default().as_slice() {
-            [] => Ok(endpoint),
-            [only] => Ok(Endpoint { model: only.clone(), ..endpoint }),
-            several => {
-                let shown = several.iter().take(8).map(String::as_str).collect::<Vec<_>>().join(", ");
-                let more = if several.len() > 8 { ", …" } else { "" };
-                Err(Mistake::new(
-                    format!("the endpoint serves {} models: {shown}{more}", several.len()),
-                    "name one with --model",
-                ))
-            }
-        }
     }
 
     /// The load on the endpoint at `url`, for one repeat. Each repeat draws its own arrivals and prompts, and so does
@@ -250,78 +197,6 @@ impl ChatSettings {
         self.checked.optional_integer("warm_up").unwrap_or(usual)
     }
 
-    /// The prompts, and what they are.
-    fn prompts(&self, seed: u64, load: &Load) -> anyhow::Result<(Prompts, String)> {
-        let checked = &self.checked;
-        let tokenizer = checked.optional_text("tokenizer").map(open_tokenizer).transpose()?;
-        let small = |name: &str| {
-            checked.optional_integer(name).map(|tokens| u32::try_from(tokens).unwrap_or(u32::MAX))
-        };
-        let output_tokens = small("output_tokens");
-        let trace = match &load.arrivals {
-            Arrivals::Trace(trace) => Some(trace),
-            _ => None,
-        };
-        let (prompts, source) = match (checked.optional_text("prompts"), checked.optional_text("prompt")) {
-            (Some(path), _) => {
-                let all = prompts::read(Path::new(path)).map_err(no_prompts)?;
-                let source = format!("{} prompts of {path}", all.len());
-                (Prompts::new(all, seed), source)
-            }
-            (None, Some(text)) => (Prompts::new(vec![Prompt::text(text)], seed), "one prompt".to_owned()),
-            (None, None) => {
-                let tokens = small("prompt_tokens").unwrap_or(USUAL_TOKENS);
-                match trace.filter(|trace| trace.has_prompt_lengths() || trace.has_output_lengths()) {
-                    Some(trace) => {
-                        let made =
-                            Prompts::of_trace(trace, seed, tokens, load.requests, tokenizer.as_deref());
-                        (made, traced(trace))
-                    }
-                    None => {
-                        let synthetic = self.synthetic(tokens, load);
-                        let made = match &tokenizer {
-                            Some(tokenizer) => {
-                                synthetic.make(seed, Some(tokenizer)).and_then(|all| Prompts::new(all, seed))
-                            }
-                            None => Prompts::endless(synthetic, seed),
-                        };
-                        (made, format!("made-up prompts of {tokens} tokens"))
-                    }
-                }
-            }
-        };
-        let mut prompts = prompts.map_err(no_prompts)?.with_warm_up(load.warm_up);
-        if let Some(tokens) = output_tokens {
-            prompts = prompts.with_output_tokens(tokens);
-        }
-        if let Some(tokenizer) = tokenizer {
-            prompts = prompts.with_tokenizer(tokenizer);
-        }
-        let is_given = checked.get("prompts").or(checked.get("prompt")).is_some();
-        let limit = match output_tokens {
-            Some(tokens) => format!(", at most {tokens} output tokens"),
-            None if is_given || trace.is_some_and(Trace::has_output_lengths) => String::new(),
-            None => format!(", at most {USUAL_TOKENS} output tokens"),
-        };
-        Ok((prompts, format!("{source}{limit}")))
-    }
-
-    /// Made-up prompts that no trace describes.
-    fn synthetic(&self, tokens: u32, load: &Load) -> Synthetic {
-        let checked = &self.checked;
-        let small = |name: &str| {
-            checked.optional_integer(name).map(|tokens| u32::try_from(tokens).unwrap_or(u32::MAX))
-        };
-        let prepared = load.requests.unwrap_or(PREPARED).saturating_add(load.warm_up).min(MOST_PREPARED);
-        Synthetic {
-            count: usize::try_from(prepared).unwrap_or(usize::MAX),
-            prompt_tokens: Length::Exactly(tokens),
-            output_tokens: Length::Exactly(small("output_tokens").unwrap_or(USUAL_TOKENS)),
-            shared_tokens: small("shared_tokens").unwrap_or(0),
-            beginnings: 1,
-        }
-    }
-
     /// Every setting by its name. None is a secret: what looks like one is refused, or is the name of a variable.
     fn plain_settings(&self) -> Map<String, Value> {
         let known = super::description().settings;
@@ -383,100 +258,6 @@ fn trace_output_tokens(load: &Load) -> Option<f64> {
     Some(tokens.iter().sum::<f64>() / tokens.len() as f64)
 }
 
-/// Settings that exclude or need each other.
-fn check_combinations(checked: &Checked) -> Result<(), Mistake> {
-    let is_given = |name: &str| checked.get(name).is_some();
-    let mistake = |text: String, hint: &str| Err(Mistake::new(text, hint));
-    match (is_given("url"), is_given("mock")) {
-        (false, false) => {
-            return mistake(
-                "`chat` has no endpoint".to_owned(),
-                "give `url`, or `mock` for a calibration endpoint",
-            );
-        }
-        (true, true) => {
-            return mistake("`url` and `mock` are both given".to_owned(), "leave one of them out");
-        }
-        _ => {}
-    }
-    let exclusive = [
-        ("streams", "rate"),
-        ("streams", "trace"),
-        ("rate", "trace"),
-        ("prompts", "prompt"),
-        ("prompts", "prompt_tokens"),
-        ("prompt", "prompt_tokens"),
-        ("token_env", "token_command"),
-    ];
-    if let Some((one, other)) = exclusive.into_iter().find(|(one, other)| is_given(one) && is_given(other)) {
-        return mistake(format!("`{one}` and `{other}` cannot be used together"), "leave one of them out");
-    }
-    let needed = [
-        ("gaps", "rate"),
-        ("shape", "gaps"),
-        ("ramp_from", "rate"),
-        ("ramp_from", "ramp_over"),
-        ("ramp_over", "ramp_from"),
-        ("min_requests", "rate"),
-    ];
-    if let Some((one, other)) = needed.into_iter().find(|(one, other)| is_given(one) && !is_given(other)) {
-        return mistake(format!("`{one}` needs `{other}`"), "give both, or neither");
-    }
-    if is_given("trace") && checked.integer("turns") > 1 {
-        return mistake(
-            "`turns` and `trace` cannot be used together".to_owned(),
-            "a trace says itself which requests belong to a session",
-        );
-    }
-    if is_given("shared_tokens") && (is_given("prompts") || is_given("prompt")) {
-        return mistake(
-            "`shared_tokens` is for made-up prompts".to_owned(),
-            "leave out the prompts, or shared_tokens",
-        );
-    }
-    for name in ["rate", "ramp_from", "shape"] {
-        let is_possible = checked.optional_number(name).is_none_or(|number| {
-            number.is_finite() && (number > 0.0 || (name == "ramp_from" && number == 0.0))
-        });
-        if !is_possible {
-            return mistake(format!("`{name}` must be above 0"), "rates are requests per second");
-        }
-    }
-    Ok(())
-}
-
-/// A value that is a secret by its name must not be written down.
-fn check_headers(headers: &Map<String, Value>) -> Result<(), Mistake> {
-    const SECRET: [&str; 7] = ["auth", "key", "token", "secret", "cookie", "password", "credential"];
-    let is_secret = |name: &str| SECRET.iter().any(|word| name.to_ascii_lowercase().contains(word));
-    let is_literal = |value: &Value| !value.as_str().is_some_and(|text| text.starts_with('$'));
-    match headers.iter().find(|(name, value)| is_secret(name) && is_literal(value)) {
-        None => Ok(()),
-        Some((name, _)) => Err(Mistake::new(
-            format!("the header `{name}` looks like a secret, which a record would keep"),
-            format!("put it into an environment variable: {name}=$VARIABLE, or use token_env"),
-        )),
-    }
-}
-
-/// `$NAME` is the environment variable NAME.
-fn from_environment(text: &str, what: &str, example: &str) -> Result<String, Mistake> {
-    let Some(name) = text.strip_prefix('$') else { return Ok(text.to_owned()) };
-    std::env::var(name).ok().filter(|value| !value.is_empty()).ok_or_else(|| {
-        Mistake::new(
-            format!("the environment variable {name} for {what} is not set"),
-            format!("set it, for example: export {name}={example}"),
-        )
-    })
-}
-
-fn object(name: &str, checked: &Checked) -> Result<Map<String, Value>, Mistake> {
-    let Some(text) = checked.optional_text(name) else { return Ok(Map::new()) };
-    serde_json::from_str(text).map_err(|error| {
-        Mistake::new(format!("`{name}` is not a JSON object: {error}"), "for example {\"temperature\": 0}")
-    })
-}
-
 fn trace(path: &Path) -> anyhow::Result<Trace> {
     let file = std::fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
     let trace = Trace::read(std::io::BufReader::new(file));
@@ -488,63 +269,11 @@ fn trace(path: &Path) -> anyhow::Result<Trace> {
     })?)
 }
 
-/// What a trace says about its prompts.
-fn traced(trace: &Trace) -> String {
-    let entries = trace.entries();
-    let sessions = entries.iter().filter_map(|entry| entry.session).map(|(session, _)| session).max();
-    let parts = [
-        trace.has_prompt_lengths().then(|| "prompt lengths".to_owned()),
-        trace.has_output_lengths().then(|| "output limits".to_owned()),
-        trace.block_tokens().map(|tokens| format!("shared blocks of {tokens} tokens")),
-        sessions.map(|last| format!("{} sessions", last + 1)),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    let unused = match trace.unused() {
-        [] => String::new(),
-        columns => format!("; not used: {}", columns.join(", ")),
-    };
-    format!("made-up prompts with the trace's {}{unused}", parts.join(", "))
-}
-
-/// Settings that would change what a trace says.
-fn check_trace(checked: &Checked, trace: &Trace) -> Result<(), Mistake> {
-    let is_given = |name: &str| checked.get(name).is_some();
-    let lengths = [
-        ("prompts", trace.has_prompt_lengths(), "prompt lengths"),
-        ("prompt", trace.has_prompt_lengths(), "prompt lengths"),
-        ("prompt_tokens", trace.has_prompt_lengths(), "prompt lengths"),
-        ("shared_tokens", trace.has_prompt_lengths(), "prompt lengths"),
-        ("output_tokens", trace.has_output_lengths(), "output lengths"),
-    ];
-    match lengths.into_iter().find(|(name, has, _)| *has && is_given(name)) {
-        None => Ok(()),
-        Some((name, _, what)) => Err(Mistake::new(
-            format!("the trace has {what}, and `{name}` says otherwise"),
-            format!("leave out {name}, or remove that column from the trace"),
-        )),
-    }
-}
-
-fn open_tokenizer(path: &str) -> Result<Arc<Tokenizer>, Mistake> {
-    Tokenizer::open(Path::new(path)).map(Arc::new).map_err(|error| {
-        Mistake::new(format!("{path}: {error}"), "give a tokenizer.json or a file of tiktoken ranks")
+fn object(name: &str, checked: &Checked) -> Result<Map<String, Value>, Mistake> {
+    let Some(text) = checked.optional_text(name) else { return Ok(Map::new()) };
+    serde_json::from_str(text).map_err(|error| {
+        Mistake::new(format!("`{name}` is not a JSON object: {error}"), "for example {\"temperature\": 0}")
     })
-}
-
-fn no_prompts(error: PromptError) -> anyhow::Error {
-    use std::error::Error;
-    let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
-    Mistake::new(format!("{error}{cause}"), "prompts are SQuAD, ShareGPT, JSON lines or plain text").into()
-}
-
-/// An endpoint that cannot be used, with what to do about it.
-pub fn endpoint_mistake(error: EndpointError) -> Mistake {
-    let hint = match &error {
-        EndpointError::Dns { .. } => assay_load::FaultKind::Dns.hint(),
-        EndpointError::Token(_) => assay_load::FaultKind::Token.hint(),
-        _ => "a base URL looks like https://host:8000/v1",
-    };
-    Mistake::new(error.to_string(), hint)
 }
 
 #[cfg(test)]

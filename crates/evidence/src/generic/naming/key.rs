@@ -75,7 +75,23 @@ impl Namer<'_> {
             }
         }
         self.read_key(own, &mut key);
+        key.joined |= self.is_pair(index, &key);
         key
+    }
+
+    /// Whether a line is one key and one number, parted by blanks: `wandb: val_loss 0.69`, `real  0m11.8s`.
+    fn is_pair(&self, index: usize, key: &Key) -> bool {
+        let tokens = self.line.tokens;
+        let Some(token) = tokens.get(index).filter(|_| index + 1 == tokens.len()) else { return false };
+        let words = tokens.get(self.from..index).unwrap_or_default();
+        let numbers = tokens
+            .iter()
+            .filter(|token| matches!(token.kind, TokenKind::Number(_) | TokenKind::Counter { .. }));
+        let plain = words.iter().rev().take_while(|token| token.kind == TokenKind::Word).count();
+        let wide = token.gap >= 2 && plain <= 4;
+        let compound = |token: &Token| self.line.slice(token).contains(['_', '/']);
+        let one = plain == 1 && words.last().is_some_and(compound);
+        !key.words.is_empty() && numbers.count() <= 1 && plain > 0 && (wide || one)
     }
 
     /// Whether a word before a colon may name a class: capitals, and neither a metric nor the level of a log line.
@@ -146,6 +162,15 @@ impl Namer<'_> {
         }
     }
 
+    /// Whether a number is the total that one line of a box states: `|    total_timesteps | 2048 |`.
+    fn is_boxed_count(&self, key: &Key) -> bool {
+        let numbers =
+            self.line.tokens.iter().filter(|token| matches!(token.kind, TokenKind::Number(_))).count();
+        let boxed = self.line.tokens.first().is_some_and(|token| token.kind == TokenKind::Pipe);
+        let counted = self.vocabulary.metric_of_words(&key.words, None);
+        boxed && numbers == 1 && counted.is_some_and(|named| named.kind == MetricKind::Count)
+    }
+
     /// Whether a number is a counter: `Epoch 3/10`, `step 100`, `[12]` at the start.
     pub(super) fn counter(&mut self, index: usize, token: &Token, key: &Key) -> bool {
         let (whole, fraction) = match &token.kind {
@@ -156,7 +181,7 @@ impl Namer<'_> {
             TokenKind::Counter { .. } => (true, true),
             _ => return false,
         };
-        if !whole {
+        if !whole || self.is_boxed_count(key) {
             return false;
         }
         // `Generation: 100 tokens` counts tokens.
@@ -187,7 +212,7 @@ impl Namer<'_> {
             // `Test: [0/48]`.
             None if fraction && first && self.vocabulary.split(&text).is_some() => CounterKind::Step,
             None if bracketed && tokens.len() > 4 => CounterKind::Step,
-            None if fraction && first && key.words.is_empty() => CounterKind::Step,
+            None if fraction && key.words.is_empty() && self.plan.slots.is_empty() => CounterKind::Step,
             None if fraction && (self.bar || tokens.iter().any(|token| token.kind == TokenKind::Bar)) => {
                 CounterKind::Step
             }

@@ -86,6 +86,11 @@ impl Namer<'_> {
             }
         }
         let mut named = named?;
+        // `Total cost: $0.12` is money, not a loss.
+        if named.base == "loss" && self.opens(index, b'$') {
+            named.base = "cost_usd".to_owned();
+            named.unit = Unit::parse("USD").0;
+        }
         // `training speed: 998 iterations in 0:08:53`: a time beside a rate that is none.
         let beside_rate = self.label.as_ref().is_some_and(|(_, label)| {
             self.vocabulary.metric_of_words(label, None).is_some_and(|named| named.kind == MetricKind::Rate)
@@ -170,7 +175,9 @@ impl Namer<'_> {
         let decimal = matches!(&token.kind, TokenKind::Number(number) if !number.whole);
         let measured =
             |named: NamedMetric| matches!(named.kind, MetricKind::Share | MetricKind::Knob) && decimal;
+        let timed = printed.is_some_and(|printed| matches!(printed.unit, Unit::Seconds | Unit::PerSecond(_)));
         if setting_name(&key.text).is_some()
+            && !timed
             && !self.vocabulary.metric_of_words(&key.words, None).is_some_and(measured)
         {
             return None;
@@ -203,8 +210,12 @@ impl Namer<'_> {
             return Some(named);
         }
         let own = self.vocabulary.metric_of_words(&key.words, printed);
+        // `Epoch: [0][50/916] Time 0.5s Data 0.1s`: beside a counter, a word before a time names it.
+        let part = printed.is_some_and(|printed| printed.unit == Unit::Seconds)
+            && !self.plan.counters.is_empty()
+            && key.words.len() == 1;
         let own = own.filter(|named| {
-            key.joined || (named.kind != MetricKind::Count && ends_with_noun(key, named, printed))
+            key.joined || part || (named.kind != MetricKind::Count && ends_with_noun(key, named, printed))
         });
         own.or_else(|| {
             let whole: Vec<String> = self.about.iter().chain(&key.words).cloned().collect();
@@ -350,7 +361,8 @@ impl Namer<'_> {
             self.label = Some((usize::MAX, words(second)));
         }
         let TokenKind::Number(number) = &token.kind else { return };
-        if key.words.is_empty() {
+        // `Stage: [3]`: a whole number in brackets numbers something.
+        if key.words.is_empty() || number.whole && self.opens(index, b'[') {
             return;
         }
         if !key.joined {
@@ -452,7 +464,7 @@ fn is_plausible(number: &NumberToken, named: &NamedMetric) -> bool {
         MetricKind::Share => {
             let percent = unit == Some(&Unit::Fraction);
             let whole = number.whole && number.value > 1.0 && !percent && named.base != "accuracy";
-            (percent || (-1.0..=100.0).contains(&number.value)) && !whole
+            (percent || (0.0..=100.0).contains(&number.value)) && !whole
         }
         MetricKind::Value => !(number.whole && number.value >= 1e9),
         MetricKind::Time => number.value >= 0.0,

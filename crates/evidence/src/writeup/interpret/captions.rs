@@ -20,7 +20,13 @@ pub(super) fn name_columns(
         return;
     }
     let Some((name, unit)) = context.recent.last().and_then(|(_, text)| topic(text)) else { return };
-    let shares = Vocabulary::built_in().kind(&name) == Some(MetricKind::Share);
+    let kind = Vocabulary::built_in().kind(&name);
+    let shares = kind == Some(MetricKind::Share);
+    let percent = |(text, _): &(String, u64)| cell(text, None).unit == Some(Unit::Fraction);
+    // A `detection rate` in percent is no rate.
+    if kind == Some(MetricKind::Rate) && rows.iter().flatten().any(percent) {
+        return;
+    }
     let values =
         rows.iter().flat_map(|row| row.iter().skip(1)).filter_map(|(text, _)| cell(text, None).value);
     if shares && values.fold(0.0, f64::max) > 100.0 {

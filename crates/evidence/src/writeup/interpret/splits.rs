@@ -28,9 +28,15 @@ pub(super) fn name_columns(table: &mut Table) {
             continue;
         }
         if let Some(named) = other_metric(&column.header)
-            && (named.split.is_some() || !named.qualifier.is_empty() && progress)
+            && (named.split.is_some() || !named.qualifier.is_empty() && (progress || is_bucket(name)))
         {
             column.role = Role::Metric(named.name());
         }
     }
+}
+
+/// Whether a name says no more than that something is a time: several such columns keep the words of their headers.
+fn is_bucket(name: &str) -> bool {
+    let base = name.strip_suffix(".std").unwrap_or(name);
+    base == names::TIMING || base == names::DURATION_REPORTED
 }
