@@ -3,6 +3,7 @@
 mod bound;
 mod equation;
 mod expected;
+mod facts;
 mod level;
 mod method;
 mod metric;

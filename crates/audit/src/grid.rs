@@ -3,7 +3,7 @@
 mod cell;
 mod header;
 
-use crate::manuscript::{RawCell, RawTable};
+use crate::manuscript::{LIST_HEADER, RawCell, RawTable};
 use crate::unit::Unit;
 
 pub use cell::Cell;
@@ -77,6 +77,11 @@ impl Grid {
     pub fn numeric(&self) -> impl Iterator<Item = usize> {
         let columns = self.columns.iter().enumerate();
         columns.filter(|(_, column)| column.kind != ColumnKind::Label).map(|(index, _)| index)
+    }
+
+    /// Whether it is a list of names with one number each, which is prose as well.
+    pub fn is_list(&self) -> bool {
+        self.columns.len() == 2 && self.columns[1].header == LIST_HEADER
     }
 
     /// The columns that a law may relate: bars and numbers without a name or a unit mean nothing.

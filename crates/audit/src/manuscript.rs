@@ -25,6 +25,8 @@ mod notebook;
 mod records;
 mod separated;
 
+pub use fields::LIST_HEADER;
+
 /// The longest source that is read for claims.
 const LONGEST_SOURCE: usize = 16 << 20;
 

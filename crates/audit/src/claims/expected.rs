@@ -20,6 +20,9 @@ pub struct Expectation {
     pub operands: Vec<Operand>,
 }
 
+/// One way to expect something of a number.
+type Kind = fn(&Sentence, &Sentence, &Quantity, &Pool<'_>) -> Vec<Expectation>;
+
 /// A wrong copy is rarely off by more than this; what is further away is another thing.
 const NEAR: f64 = 1.8;
 
@@ -37,14 +40,9 @@ pub fn expectations(
     if adds_condition(sentence, quantity, pool) {
         return Vec::new();
     }
-    let kinds: [fn(&Sentence, &Sentence, &Quantity, &Pool<'_>) -> Vec<Expectation>; 4] =
-        [partners, totals, extremes, same_row];
-    // A list is a table too; its own line is no evidence for itself.
-    let line = sentence.line_of(quantity);
-    let other = |one: &Expectation| one.operands.iter().all(|operand| operand.line != line);
+    let kinds: [Kind; 4] = [partners, totals, extremes, same_row];
     let found = kinds.iter().map(|kind| kind(sentence, context, quantity, pool));
-    let mut found = found.map(|found| found.into_iter().filter(other).collect::<Vec<_>>());
-    found.find(|found| !found.is_empty()).unwrap_or_default()
+    found.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
 }
 
 /// Words behind which a condition stands.
@@ -74,6 +72,10 @@ pub fn adds_condition(sentence: &Sentence, quantity: &Quantity, pool: &Pool<'_>)
 fn is_alike(quantity: &Quantity, cell: &Cell) -> bool {
     if quantity.unit.is_none() {
         return !quantity.is_integer() && decimals(&quantity.text) <= decimals(&cell.text);
+    }
+    // What is counted must be the same thing.
+    if quantity.unit.is_count() {
+        return cell.unit.same_symbols(&quantity.unit);
     }
     cell.unit.same_measure(&quantity.unit) && cell.unit.same_things(&quantity.unit)
 }

@@ -146,7 +146,7 @@ impl Pool<'_> {
             let named = named_rows(sentence, grid);
             let own = named_rows(&clause, grid);
             let nearby = named_rows(context, grid);
-            let columns = Columns::of(grid, sentence, &metric);
+            let columns = Columns::of(grid, sentence, &clause, &metric);
             let paired = grid.rows.len().min(MOST_PAIRED_ROWS);
             for one in 0..paired {
                 for other in one + 1..paired {
@@ -406,9 +406,13 @@ pub struct Columns {
 }
 
 impl Columns {
-    fn of(grid: &Grid, sentence: &Sentence, metric: &Metric) -> Columns {
+    fn of(grid: &Grid, sentence: &Sentence, clause: &Sentence, metric: &Metric) -> Columns {
         let measures: Vec<usize> = grid.measures().collect();
-        let named = named_columns(sentence, grid);
+        // What another clause names says nothing where this one has a metric of its own.
+        let mut named = named_columns(clause, grid);
+        if named.is_empty() && !metric.is_named() {
+            named = named_columns(sentence, grid);
+        }
         let fits = |column: &usize| metric.fits(&grid.columns[*column]);
         let both = |column: &usize| fits(column) && named.contains(column);
         // The column that is named, then what the metric allows, then anything.
@@ -463,6 +467,9 @@ fn row_pair(
         if !efficiency {
             found.extend(candidates(tier, relation, &sides.0, &sides.1, operands.clone(), derived));
         }
+        if relation == Relation::Points {
+            found.extend(differences(grid, &[one, other], column, tier));
+        }
         if relation == Relation::Points || grid.columns[column].kind == ColumnKind::Setting {
             continue;
         }
@@ -486,6 +493,19 @@ fn row_pair(
     if relation != Relation::Points && columns.per {
         two_columns(grid, (one, other), weaker, relation, found);
     }
+}
+
+/// Cells that are differences themselves: `+1.1` of a column of gains.
+fn differences(grid: &Grid, rows: &[usize], column: usize, tier: Tier) -> Vec<Candidate> {
+    let signed = rows.iter().filter_map(|row| Some((*row, grid.cell(*row, column)?)));
+    let signed = signed.filter(|(_, cell)| cell.text.starts_with(['+', '-', '−']));
+    let candidates = signed.filter_map(|(row, cell)| {
+        let operand = cell_operand(grid, row, column)?;
+        let scale = if cell.unit.percent { 1.0 } else { 0.01 };
+        let value = cell.interval().times(Interval::exact(if cell.value < 0.0 { -scale } else { scale }));
+        Some(Candidate { tier, value, formula: operand.text.clone(), operands: vec![operand], derived: true })
+    });
+    candidates.collect()
 }
 
 /// Comparisons of products and quotients of two measures, such as the price of a token.

@@ -72,7 +72,8 @@ const LESS: [&str; 27] = [
     "shortened",
     "loss",
 ];
-const EITHER: [&str; 22] = [
+const EITHER: [&str; 23] = [
+    "sooner",
     "faster",
     "quicker",
     "slower",

@@ -19,7 +19,7 @@ use crate::{Class, Finding};
 /// Checks the relative numbers of a sentence. `context` is the sentence with those before it in its paragraph.
 pub fn check(sentence: &Sentence, context: &Sentence, pool: &Pool<'_>) -> Vec<Judged> {
     let claims = sentence.quantities.iter().filter_map(|quantity| {
-        let relation = relation(sentence, quantity)?;
+        let relation = relation(sentence, quantity).filter(|_| !is_quoted(sentence, quantity))?;
         let mut quantity = quantity.clone();
         // A sign says in which direction; the size is what is compared.
         if quantity.value < 0.0 {
@@ -29,6 +29,14 @@ pub fn check(sentence: &Sentence, context: &Sentence, pool: &Pool<'_>) -> Vec<Ju
         Some(claim(sentence, context, &quantity, relation, pool))
     });
     claims.collect()
+}
+
+/// Whether a number stands inside quotation marks: somebody else's words, or ones that the author takes back.
+fn is_quoted(sentence: &Sentence, quantity: &Quantity) -> bool {
+    let head = sentence.text.get(..quantity.start).unwrap_or_default();
+    let tail = sentence.text.get(quantity.end..).unwrap_or_default();
+    head.matches('"').count() % 2 == 1 && tail.contains('"')
+        || head.matches('“').count() > head.matches('”').count() && tail.contains('”')
 }
 
 fn claim(

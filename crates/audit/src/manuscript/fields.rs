@@ -3,6 +3,9 @@
 use super::{Block, Line, RawCell, RawTable};
 use crate::unit::{Unit, leading_unit};
 
+/// The header of the values, which have a unit and no name.
+pub const LIST_HEADER: &str = " ";
+
 /// The longest name and the longest line that are read as a field.
 const LONGEST_NAME: usize = 60;
 const LONGEST_LINE: usize = 200;
@@ -75,8 +78,8 @@ fn table(fields: Vec<Field>) -> RawTable {
         let line = field.line;
         [field.name, field.value].map(|text| RawCell { text, line }).to_vec()
     });
-    // The values have a unit and no name; a table without any header would be read as one of metrics in rows.
-    let header = vec![String::new(), " ".to_owned()];
+    // A table without any header would be read as one of metrics in rows.
+    let header = vec![String::new(), LIST_HEADER.to_owned()];
     RawTable { caption: String::new(), header, header_line, rows: rows.collect() }
 }
 
