@@ -49,8 +49,7 @@ impl Metric {
         let clause: Vec<&str> = before.iter().chain(&after).map(String::as_str).collect();
         let own = sentence.clause_at(claim.start).text.to_lowercase();
         let own: Vec<&str> = own.split(|one: char| !(one.is_alphanumeric() || one == '-')).collect();
-        let kinds =
-            Some(self::kinds(&own)).filter(|kinds| !kinds.is_empty()).unwrap_or_else(|| kinds(&clause));
+        let kinds = Some(kinds(&own)).filter(|kinds| !kinds.is_empty()).unwrap_or_else(|| kinds(&clause));
         let whole: Vec<String> = sentence.text.to_lowercase().split_whitespace().map(str::to_owned).collect();
         let whole: Vec<&str> =
             whole.iter().map(|word| word.trim_matches(|one: char| !one.is_alphanumeric())).collect();

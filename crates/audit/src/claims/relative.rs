@@ -349,7 +349,8 @@ fn points_elsewhere(sentence: &Sentence, quantity: &Quantity, relation: Relation
                 let column = grid.columns.iter().any(|column| column.words.contains(&noun));
                 column || grid.rows.iter().any(|row| row.words.contains(&noun))
             };
-            !rates.contains(&noun.as_str()) && !pool.grids.iter().copied().any(known)
+            let counted = noun.starts_with(|one: char| one.is_ascii_digit());
+            !counted && !rates.contains(&noun.as_str()) && !pool.grids.iter().copied().any(known)
         }
         Some("the" | "its" | "our") if relation == Relation::Times => {
             !after.iter().skip(1).take(2).any(|word| rates.contains(&word.as_str()))
