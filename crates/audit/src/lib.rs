@@ -124,7 +124,9 @@ fn grids(manuscript: &Manuscript) -> Vec<Grid> {
     });
     let records =
         manuscript.records().filter_map(|(block, table)| Grid::new(&table, &manuscript.file, block));
-    tables.chain(records).collect()
+    let fields = manuscript.fields();
+    let fields = fields.iter().filter_map(|(block, table)| Grid::new(table, &manuscript.file, *block));
+    tables.chain(records).chain(fields).collect()
 }
 
 /// The worst first, then by file and line.

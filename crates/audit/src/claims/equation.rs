@@ -28,7 +28,16 @@ pub fn check(text: &str, file: &str, line: impl Fn(usize) -> u64) -> Vec<Finding
         let Some((left, start)) = left_side(head) else { continue };
         let spelled = length > 1;
         // Without an operator only a conversion is an equation; a price is not one.
-        let converts = left.unit.same_measure(&right.unit)
+        // In `min = 14.6 s max = 17.5 s` a name stands before the sign, in `80 GB = 74.5 GiB` a unit.
+        let side = head.get(start..).unwrap_or_default().trim();
+        let number = leading_number(side).map_or(0, |number| number.length);
+        let bare = side
+            .get(number..)
+            .and_then(leading_unit)
+            .is_some_and(|(_, length)| number + length == side.len());
+        let converts = bare
+            && left.unit.scale != right.unit.scale
+            && left.unit.same_measure(&right.unit)
             && left.unit.same_things(&right.unit)
             && left.unit.counts_nothing()
             && !left.unit.has("money");
@@ -342,6 +351,7 @@ mod tests {
         for text in [
             "nodes=1   943.2 947.4",
             "lr = 0.1",
+            "avg = 15.2s min = 14.6451s max = 17.536s Errors = 0",
             "if epoch % 10 == 9",
             "n = 2048 and m = 3",
             "The year 2024 is 3 years ago",

@@ -142,6 +142,7 @@ fn spelled(text: &str, start: usize, end: usize, value: f64, slack: f64, unit: U
         in_words: true,
         hedged: false,
         bound: None,
+        range: false,
     }
 }
 

@@ -1,9 +1,9 @@
 //! Losses of unequal work.
 
+use super::laws::is_scaled_over;
 use super::words::label;
 use super::{Finding, finding};
 use crate::gather::{CellEvidence, Evidence};
-use super::laws::is_scaled_over;
 
 /// Amounts that say how much of the data a run saw.
 const SEEN: [&str; 3] = [assay_model::names::SAMPLES, assay_model::names::TOKENS, assay_model::names::STEPS];
