@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn a_cold_first_iteration_of_a_short_run_is_cut() {
         let cold = vec![1763.3, 139.6, 139.6, 139.4, 139.9, 139.3, 139.4, 139.6, 139.3, 139.7];
-        let found = study(empty(), &[cold.clone()], &[]).unwrap();
+        let found = study(empty(), std::slice::from_ref(&cold), &[]).unwrap();
         assert_eq!((found.warming_up, found.cut), (1, 1));
         assert!(found.mean_with > 300.0 && found.mean_without.unwrap() < 140.0);
         let warm = study(empty(), &[cold[1..].to_vec()], &[]).unwrap();

@@ -56,6 +56,9 @@ pub struct Share {
     pub ends: Option<(f64, f64)>,
 }
 
+/// Where a cell ran, or what it was read from.
+type PartOfCell = fn(&CellEvidence) -> &str;
+
 /// The cells of one combination of the other settings, each with its number of workers.
 type Study<'a> = (Settings, Vec<(f64, &'a CellEvidence)>);
 
@@ -79,12 +82,12 @@ pub fn scaling(evidence: &Evidence, over: &str, order: &[String]) -> Option<Scal
         .filter(|cell| !cell.values.is_empty())
         .filter_map(|cell| Some((cell.settings.get(over).and_then(assay_model::Value::number)?, cell)))
         .collect();
-    let different = |part: fn(&CellEvidence) -> &str| {
+    let different = |part: PartOfCell| {
         of_study.windows(2).any(|pair| matches!(pair, [(_, a), (_, b)] if part(a) != part(b)))
     };
     // What runs on another platform, or was read from another kind of file, is another study.
-    let apart: Vec<(&str, fn(&CellEvidence) -> &str)> = [
-        ("platform", (|cell| cell.cell.platform.as_str()) as fn(&CellEvidence) -> &str),
+    let apart: Vec<(&str, PartOfCell)> = [
+        ("platform", (|cell| cell.cell.platform.as_str()) as PartOfCell),
         ("workload", |cell| cell.workload.as_str()),
     ]
     .into_iter()

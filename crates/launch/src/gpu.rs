@@ -198,6 +198,9 @@ fn rocm_samples(text: &str) -> Vec<Sample> {
     cards.collect()
 }
 
+/// Makes one number of the values of a GPU and their times.
+type Fold<'a> = &'a dyn Fn(&[(f64, f64)]) -> f64;
+
 /// The samples of a run as its metrics: means over time and GPUs of power, utilization and clock, the peak of memory and
 /// the energy of all GPUs together. Power and memory are sums over the GPUs.
 fn summarized(samples: &[(f64, Sample)], seconds: f64) -> Vec<Observation> {
@@ -205,7 +208,7 @@ fn summarized(samples: &[(f64, Sample)], seconds: f64) -> Vec<Observation> {
     for (at, sample) in samples {
         by_gpu.entry(sample.gpu).or_default().push((*at, *sample));
     }
-    let of_each = |value: &dyn Fn(&Sample) -> Option<f64>, fold: &dyn Fn(&[(f64, f64)]) -> f64| {
+    let of_each = |value: fn(&Sample) -> Option<f64>, fold: Fold<'_>| {
         let gpus = by_gpu.values().filter_map(|samples| {
             let known: Vec<(f64, f64)> =
                 samples.iter().filter_map(|(at, sample)| Some((*at, value(sample)?))).collect();
@@ -215,10 +218,10 @@ fn summarized(samples: &[(f64, Sample)], seconds: f64) -> Vec<Observation> {
     };
     let mean = |known: &[(f64, f64)]| over_time(known, seconds) / seconds;
     let most = |known: &[(f64, f64)]| known.iter().map(|(_, value)| *value).fold(0.0, f64::max);
-    let power = of_each(&|sample| sample.power_w, &mean);
-    let usage = of_each(&|sample| sample.utilization, &mean);
-    let clock = of_each(&|sample| sample.clock_hz, &mean);
-    let memory = of_each(&|sample| sample.memory_bytes, &most);
+    let power = of_each(|sample| sample.power_w, &mean);
+    let usage = of_each(|sample| sample.utilization, &mean);
+    let clock = of_each(|sample| sample.clock_hz, &mean);
+    let memory = of_each(|sample| sample.memory_bytes, &most);
     let sum = |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>());
     let average = |values: &[f64]| sum(values).map(|total| total / values.len() as f64);
     if seconds <= 0.0 {

@@ -174,6 +174,7 @@ mod tests {
             grace: std::time::Duration::ZERO,
             pin: Vec::new(),
             group_memory: false,
+            compact: false,
             follow: Vec::new(),
             recording: None,
             prepare: None,

@@ -72,7 +72,7 @@ pub(super) struct View {
 }
 
 /// What people ask, for hints.
-pub(super) const VIEWS: [View; 8] = [
+pub(super) const VIEWS: [View; 9] = [
     View {
         name: "run",
         columns: &[

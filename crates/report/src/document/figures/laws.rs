@@ -19,7 +19,7 @@ pub fn over(evidence: &Evidence, name: &str) -> Option<Scaling> {
 
 /// The laws of a study that hold.
 fn held(study: &Scaling) -> impl Iterator<Item = &FittedLaw> {
-    study.laws.iter().filter_map(|(_, law)| law.as_ref().ok()).filter(|law| !law.is_rejected())
+    study.laws.iter().filter_map(|(_, law)| law.as_ref().ok()).filter(|law| law.rejected().is_none())
 }
 
 /// The laws of a study between its smallest and its largest place.
