@@ -11,7 +11,7 @@ use assay_campaign::{Campaign, Catalogue, Context, Registry};
 use assay_evidence::Readers;
 use assay_launch::batch::simulator::{Ledger, Simulation};
 use assay_launch::worker::OutputReader;
-use assay_launch::{Event, Interrupt, LAUNCHERS, Only, LaunchOptions, execute};
+use assay_launch::{Event, Interrupt, LAUNCHERS, LaunchOptions, Only, execute};
 use assay_model::Machine;
 use assay_store::{Identity, Store};
 

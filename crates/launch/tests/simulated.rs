@@ -1,5 +1,4 @@
 //! Many runs over a simulated cluster with faults: every run is made to its end once, and recorded once.
-#![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -9,7 +8,7 @@ use assay_campaign::{Campaign, Catalogue, Context, Registry};
 use assay_evidence::Readers;
 use assay_launch::batch::simulator::{Ledger, Simulation};
 use assay_launch::worker::OutputReader;
-use assay_launch::{Ending, Event, Interrupt, LAUNCHERS, Only, LaunchOptions, execute};
+use assay_launch::{Ending, Event, Interrupt, LAUNCHERS, LaunchOptions, Only, execute};
 use assay_model::Machine;
 use assay_store::{Identity, Store};
 

@@ -58,8 +58,7 @@ fn what_is_not_in_the_document_is_rejected() {
         ("we put at 20 %", "20 %", ["40 s", "3 MB"], "different units"),
         ("we put at 20 %", "20 %", ["20 %", "50 s"], "from itself"),
     ] {
-        let (audit, assisted) =
-            disposed(|id| claim(quote, &id(stated), "decrease", &operands.map(id)));
+        let (audit, assisted) = disposed(|id| claim(quote, &id(stated), "decrease", &operands.map(id)));
         assert!(audit.findings.is_empty(), "{audit:?}");
         assert!(assisted.rejected[0].contains(reason), "{:?}", assisted.rejected);
     }
