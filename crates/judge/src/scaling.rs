@@ -59,6 +59,9 @@ pub struct Share {
 /// The cells of one combination of the other settings, each with its number of workers.
 type Study<'a> = (Settings, Vec<(f64, &'a CellEvidence)>);
 
+/// What a cell is called by one of its parts.
+type Part = fn(&CellEvidence) -> &str;
+
 /// Looks at a record as a scaling study over a setting; none if the metric is no rate, or cells do not differ in the
 /// setting.
 pub fn scaling(evidence: &Evidence, over: &str, order: &[String]) -> Option<Scaling> {
@@ -78,12 +81,11 @@ pub fn scaling(evidence: &Evidence, over: &str, order: &[String]) -> Option<Scal
         .filter(|cell| !cell.values.is_empty())
         .filter_map(|cell| Some((cell.settings.get(over).and_then(assay_model::Value::number)?, cell)))
         .collect();
-    let different = |part: fn(&CellEvidence) -> &str| {
-        of_study.windows(2).any(|pair| matches!(pair, [(_, a), (_, b)] if part(a) != part(b)))
-    };
+    let different =
+        |part: Part| of_study.windows(2).any(|pair| matches!(pair, [(_, a), (_, b)] if part(a) != part(b)));
     // What runs on another platform, or was read from another kind of file, is another study.
-    let apart: Vec<(&str, fn(&CellEvidence) -> &str)> = [
-        ("platform", (|cell| cell.cell.platform.as_str()) as fn(&CellEvidence) -> &str),
+    let apart: Vec<(&str, Part)> = [
+        ("platform", (|cell| cell.cell.platform.as_str()) as Part),
         ("workload", |cell| cell.workload.as_str()),
     ]
     .into_iter()
