@@ -39,7 +39,7 @@ struct Arguments {
 fn main() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
     if let Some(steps) = arguments.r#loop {
-        live::run(steps, arguments.cell, arguments.planted, arguments.draw, arguments.drawn);
+        live::run(steps, arguments.cell, arguments.planted, arguments.draw, arguments.drawn)?;
         return Ok(ExitCode::SUCCESS);
     }
     let quick = arguments.options.quick;

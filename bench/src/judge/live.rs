@@ -13,6 +13,7 @@ use assay_stats::spread;
 use assay_stats::welch::welch;
 use assay_store::Record;
 
+use super::speed::timed;
 use super::time;
 use crate::figures::table;
 use crate::goal::{Bound, Goals};
@@ -149,17 +150,17 @@ fn write_campaign(
     Ok(std::fs::write(directory.join("live.toml"), text)?)
 }
 
-/// What a run of such a campaign does: a loop, and one line with the seconds it took.
-pub fn run(steps: u64, cell: u64, planted: f64, draw: u64, drawn: bool) {
+/// What a run of such a campaign does: a loop, and one line with the CPU seconds it took. Wall time on a shared machine is
+/// that of the neighbors.
+pub fn run(steps: u64, cell: u64, planted: f64, draw: u64, drawn: bool) -> anyhow::Result<()> {
     let factor = if cell == 0 { 1.0 + planted } else { 1.0 };
     let seconds = if drawn {
         time(&mut Random::stream(draw ^ (cell << 32), "judge live"), LOOP_S * factor)
     } else {
-        let began = Instant::now();
-        std::hint::black_box(work((steps as f64 * factor) as u64));
-        began.elapsed().as_secs_f64()
+        timed(|| std::hint::black_box(work((steps as f64 * factor) as u64)))?.0
     };
     println!("loop={seconds:.9}");
+    Ok(())
 }
 
 /// Arithmetic that depends on itself, so that it cannot be shortened.

@@ -56,11 +56,11 @@ pub struct Share {
     pub ends: Option<(f64, f64)>,
 }
 
-/// Where a cell ran, or what it was read from.
-type PartOfCell = fn(&CellEvidence) -> &str;
-
 /// The cells of one combination of the other settings, each with its number of workers.
 type Study<'a> = (Settings, Vec<(f64, &'a CellEvidence)>);
+
+/// What a cell is called by one of its parts.
+type Part = fn(&CellEvidence) -> &str;
 
 /// Looks at a record as a scaling study over a setting; none if the metric is no rate, or cells do not differ in the
 /// setting.
@@ -74,20 +74,18 @@ pub fn scaling(evidence: &Evidence, over: &str, order: &[String]) -> Option<Scal
     if !others.iter().any(|name| name == over) {
         return None;
     }
-    others.retain(|name| name != over);
-    drop_tied(&cells, over, &mut others);
+    others.retain(|name| name != over && !is_tied(&cells, over, name));
     others.sort_by_key(|name| order.iter().position(|known| known == name).unwrap_or(usize::MAX));
     let of_study: Vec<(f64, &CellEvidence)> = cells
         .into_iter()
         .filter(|cell| !cell.values.is_empty())
         .filter_map(|cell| Some((cell.settings.get(over).and_then(assay_model::Value::number)?, cell)))
         .collect();
-    let different = |part: PartOfCell| {
-        of_study.windows(2).any(|pair| matches!(pair, [(_, a), (_, b)] if part(a) != part(b)))
-    };
+    let different =
+        |part: Part| of_study.windows(2).any(|pair| matches!(pair, [(_, a), (_, b)] if part(a) != part(b)));
     // What runs on another platform, or was read from another kind of file, is another study.
-    let apart: Vec<(&str, PartOfCell)> = [
-        ("platform", (|cell| cell.cell.platform.as_str()) as PartOfCell),
+    let apart: Vec<(&str, Part)> = [
+        ("platform", (|cell| cell.cell.platform.as_str()) as Part),
         ("workload", |cell| cell.workload.as_str()),
     ]
     .into_iter()
@@ -118,30 +116,13 @@ pub fn scaling(evidence: &Evidence, over: &str, order: &[String]) -> Option<Scal
     Some(Scaling { name, metric, over: over.to_owned(), others, rows, laws, is_batch })
 }
 
-/// Leaves out settings that go with the number of workers, as their threads may: where the rest stays the same, each number
-/// has only one value of it. A batch that is divided among the workers is such a setting.
-fn drop_tied(cells: &[&CellEvidence], over: &str, others: &mut Vec<String>) {
-    let mut place = 0;
-    while let Some(name) = others.get(place) {
-        let rest: Vec<&str> = others.iter().filter(|other| *other != name).map(String::as_str).collect();
-        let with_workers: Vec<&str> = rest.iter().copied().chain([over]).collect();
-        // What the rest says already has nothing to do with the number of workers.
-        if decides(cells, &with_workers, name) && !decides(cells, &rest, name) {
-            others.remove(place);
-        } else {
-            place += 1;
-        }
-    }
-}
-
-/// Whether cells that agree in some settings agree in one more.
-fn decides(cells: &[&CellEvidence], names: &[&str], name: &str) -> bool {
-    let agree = |one: &CellEvidence, other: &CellEvidence, name: &str| {
-        one.settings.get(name) == other.settings.get(name)
-    };
-    cells.iter().all(|one| {
-        cells.iter().all(|other| !names.iter().all(|name| agree(one, other, name)) || agree(one, other, name))
-    })
+/// Whether a setting goes with the number of workers, as their threads may: each number has only one value of it.
+fn is_tied(cells: &[&CellEvidence], over: &str, name: &str) -> bool {
+    let pair = |cell: &CellEvidence| (cell.settings.get(over).cloned(), cell.settings.get(name).cloned());
+    let pairs: Vec<_> = cells.iter().map(|cell| pair(cell)).collect();
+    pairs
+        .iter()
+        .all(|(workers, value)| pairs.iter().all(|(other, another)| other != workers || another == value))
 }
 
 /// The rows of one combination of the other settings. The base is the smallest number of workers that has values.
@@ -214,22 +195,6 @@ mod tests {
     }
 
     #[test]
-    fn what_is_divided_among_the_workers_goes_with_them() {
-        let with = |tasks: i64, equal: &str, batch: i64| {
-            let mut cell = cell(tasks, &[1.0, 1.1, 1.2]);
-            cell.settings.insert("equal".to_owned(), equal.into());
-            cell.settings.insert("batch_size".to_owned(), batch.into());
-            cell
-        };
-        let all = [(1, "steps", 8), (2, "steps", 8), (1, "work", 8), (2, "work", 4)];
-        let cells: Vec<CellEvidence> = all.map(|(tasks, equal, batch)| with(tasks, equal, batch)).into();
-        let cells: Vec<&CellEvidence> = cells.iter().collect();
-        let mut others = ["equal", "batch_size", "seed"].map(str::to_owned).to_vec();
-        drop_tied(&cells, "tasks", &mut others);
-        assert_eq!(others, ["equal", "seed"]);
-    }
-
-    #[test]
     fn efficiency_is_the_speedup_by_how_many_times_the_workers_there_are() {
         let study = study(&[4, 1, 2], |tasks| if tasks > 2.0 { 200.0 } else { 100.0 * tasks });
         let workers: Vec<f64> = study.rows.iter().map(|row| row.workers).collect();
@@ -252,12 +217,8 @@ mod tests {
             })
             .into();
         let cells: Vec<&CellEvidence> = cells.iter().collect();
-        let left = |over: &str, other: &str| {
-            let mut others = vec![other.to_owned()];
-            drop_tied(&cells, over, &mut others);
-            others.len()
-        };
-        assert_eq!((left("tasks", "threads"), left("threads", "tasks")), (0, 1));
+        assert!(is_tied(&cells, "tasks", "threads"));
+        assert!(!is_tied(&cells, "threads", "tasks"));
     }
 
     #[test]
