@@ -73,8 +73,9 @@ fn claim(
     let tiers = if joined { &[Tier::Clause, Tier::Sentence][..] } else { &tiers[..] };
     for tier in tiers {
         if let Some(candidate) = evidence.agreeing(*tier) {
-            // Many values are above a bound; only what the sentence names says that this one is.
-            let clear = quantity.bound.is_none() || *tier <= Tier::Sentence && !candidate.derived;
+            // Many values are above a bound or within a range; only what the sentence names says that this one is.
+            let wide = quantity.bound.is_some() || quantity.range;
+            let clear = !wide || *tier <= Tier::Sentence && !candidate.derived && relation != Relation::Value;
             let finding = if clear {
                 supported(sentence, quantity, candidate)
             } else {
