@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use assay_campaign::Plan;
 use assay_launch::Event;
-use assay_model::{RunId, RunResult, Status};
+use assay_model::{Observation, Origin, RunId, RunResult, Status};
 use assay_report::Tone;
 use assay_report::number::{counted, duration, single};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -237,7 +237,7 @@ pub fn outcome(plan: &Plan, result: &RunResult) -> String {
             words.push(format!("{headline} {}", single(&found.unit, found.value)));
         }
         Some(_) => {}
-        None => words.push(paint(Tone::Doubt, &format!("no {headline}"))),
+        None => words.push(paint(Tone::Doubt, &missing_headline(headline, &result.observations))),
     }
     if matches!(result.status, Status::GateFailed { .. }) {
         words.push(paint(Tone::Doubt, &result.status.to_string()));
@@ -296,4 +296,31 @@ impl Lines {
 fn spinner_style() -> ProgressStyle {
     ProgressStyle::with_template("{spinner} {prefix}  {elapsed}  {msg}")
         .unwrap_or_else(|_| ProgressStyle::default_spinner())
+}
+
+/// Says that a run has no headline, and which metric of its output may be meant.
+fn missing_headline(headline: &str, observations: &[Observation]) -> String {
+    let own = |metric: &str| assay_model::names::METRICS.iter().any(|known| known.name == metric);
+    let found: Vec<&str> = observations
+        .iter()
+        .filter(|observation| observation.origin == Origin::Reported || own(&observation.metric))
+        .map(|observation| observation.metric.as_str())
+        .collect();
+    let words: Vec<&str> = headline.split(['.', '_']).filter(|word| word.len() > 2).collect();
+    let shared = |metric: &str| {
+        let parts: Vec<&str> = metric.split(['.', '_']).collect();
+        words.iter().filter(|word| parts.contains(*word)).count()
+    };
+    // Of metrics that share as many words, the shortest name is nearest.
+    let nearest = found
+        .iter()
+        .filter(|metric| shared(metric) > 0)
+        .max_by_key(|metric| (shared(metric), usize::MAX - metric.len()));
+    match nearest {
+        Some(metric) => format!("no {headline} (did you mean {metric}?)"),
+        None if found.is_empty() => format!("no {headline}"),
+        None => {
+            format!("no {headline} (found {})", found.iter().take(4).copied().collect::<Vec<_>>().join(", "))
+        }
+    }
 }
