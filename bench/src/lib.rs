@@ -8,7 +8,7 @@
 //! | `bin/crash.rs` | whether a killed coordinator or a loss of power costs anything |
 //! | `bin/abuse.rs` | whether deliberate abuse loses, leaks, hangs, swells or steers anything |
 //! | `bin/read.rs` | how fast logs are read, beside other programs that search text |
-//! | `bin/audit.rs` | how many planted errors the audit finds |
+//! | `bin/audit.rs` | how many planted errors and changed numbers the audit finds, and its false alarms |
 //! | `bin/lm.rs`, `bin/mnist.rs` | the native engine beside PyTorch |
 //! | `bin/load.rs` | the load client beside others, on one core each |
 //! | `bin/judge.rs` | error rates of verdicts, coverage of intervals, and their speed |
@@ -25,6 +25,7 @@
 //! | `random.rs` | a small generator that is the same everywhere |
 //! | `reading.rs` | large logs, what they hold, and programs that search them |
 //! | `planted.rs` | write-ups with planted errors, and how many of them an audit finds |
+//! | `written.rs`, `written/` | write-ups with known truth, and one number of them changed at a time |
 //! | `engines.rs` | peers that compute a built-in workload, and their contest |
 //! | `lm.rs`, `mnist.rs` | the cases of these workloads in which goals are set |
 //! | `load.rs`, `load/` | load clients and the endpoint that they ask |
@@ -54,3 +55,4 @@ pub mod random;
 pub mod reading;
 pub mod records;
 pub mod rivals;
+pub mod written;

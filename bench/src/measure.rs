@@ -80,7 +80,7 @@ fn name(command: &Command) -> String {
 }
 
 /// CPU seconds of all children that this process has waited for, and of theirs.
-fn children_cpu_s() -> anyhow::Result<f64> {
+pub fn children_cpu_s() -> anyhow::Result<f64> {
     let usage: Usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let microseconds = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
     Ok(microseconds as f64 * 1e-6)

@@ -8,8 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::place::Place;
 
@@ -138,7 +137,7 @@ fn wait(mut child: Child, deadline: Instant) -> anyhow::Result<(Option<std::proc
             return Ok((Some(status), peak));
         }
         if Instant::now() >= deadline {
-            killpg(Pid::from_raw(child.id().cast_signed()), Signal::SIGKILL)?;
+            kill_process_group(Pid::from_child(&child), Signal::KILL)?;
             child.wait()?;
             return Ok((None, peak));
         }

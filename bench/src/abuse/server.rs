@@ -6,8 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::ensure;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::attack::Scene;
 use super::trial::Group;
@@ -209,10 +208,10 @@ fn interrupt_twice(place: &Place) -> anyhow::Result<()> {
     let mut command = scene.command(&["load", &url, "-m", "model", "-n", "3", "--timeout", "5m"]);
     let mut child =
         command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn()?;
-    let pid = Pid::from_raw(child.id().cast_signed());
+    let pid = Pid::from_child(&child);
     thread::sleep(Duration::from_secs(2));
     for _ in 0..2 {
-        let _ = kill(pid, Signal::SIGINT);
+        let _ = kill_process(pid, Signal::INT);
         thread::sleep(Duration::from_millis(500));
     }
     for _ in 0..50 {
@@ -221,7 +220,7 @@ fn interrupt_twice(place: &Place) -> anyhow::Result<()> {
         }
         thread::sleep(Duration::from_millis(100));
     }
-    kill(pid, Signal::SIGKILL)?;
+    kill_process(pid, Signal::KILL)?;
     child.wait()?;
     anyhow::bail!("it goes on after two interrupts")
 }

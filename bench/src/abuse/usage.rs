@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use anyhow::ensure;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::attack::Scene;
 use super::trial::Group;
@@ -145,15 +144,15 @@ fn queries(place: &Place, group: &mut Group) -> anyhow::Result<()> {
 /// Interrupts a query that would never end.
 fn interrupted(scene: &Scene<'_>, sql: &str) -> anyhow::Result<()> {
     let mut child = scene.command(&["query", sql, "records/small"]).spawn()?;
-    let pid = Pid::from_raw(child.id().cast_signed());
+    let pid = Pid::from_child(&child);
     for _ in 0..100 {
         std::thread::sleep(Duration::from_millis(100));
         if child.try_wait()?.is_some() {
             return Ok(());
         }
-        kill(pid, Signal::SIGINT)?;
+        kill_process(pid, Signal::INT)?;
     }
-    kill(pid, Signal::SIGKILL)?;
+    kill_process(pid, Signal::KILL)?;
     child.wait()?;
     anyhow::bail!("it ignores Ctrl-C")
 }

@@ -10,8 +10,8 @@ use anyhow::{Context as _, anyhow};
 use assay_campaign::{Campaign, Catalogue, Context, Registry};
 use assay_evidence::Readers;
 use assay_launch::batch::simulator::{Ledger, Simulation};
-use assay_launch::worker::Reader;
-use assay_launch::{Event, Interrupt, LAUNCHERS, Only, Options, execute};
+use assay_launch::worker::OutputReader;
+use assay_launch::{Event, Interrupt, LAUNCHERS, LaunchOptions, Only, execute};
 use assay_model::Machine;
 use assay_store::{Identity, Store};
 
@@ -107,15 +107,15 @@ pub fn run(place: &Place, runs: usize, nodes: usize) -> anyhow::Result<Simulated
 /// Cells of the campaign.
 const CELLS: usize = 100;
 
-fn options(nodes: usize, ledger: Arc<Mutex<Ledger>>) -> anyhow::Result<Options> {
+fn options(nodes: usize, ledger: Arc<Mutex<Ledger>>) -> anyhow::Result<LaunchOptions> {
     let readers = Readers::new("auto", &[], &[]).context("there are no readers")?;
-    Ok(Options {
+    Ok(LaunchOptions {
         jobs: 1,
         only: Only::Missing,
         assay: PathBuf::from("assay"),
         machine: Machine::default(),
         program: "0".into(),
-        readers: [(PLATFORM.to_owned(), Arc::new(Reader { readers, hints: Vec::new() }))].into(),
+        readers: [(PLATFORM.to_owned(), Arc::new(OutputReader { readers, hints: Vec::new() }))].into(),
         write_sample: |_, _, _, _| Err("nothing is replayed".to_owned()),
         keep_environment: Vec::new(),
         interrupt: Interrupt::default(),

@@ -6,8 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use assay_model::RunId;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use rustix::process::{Pid, Signal, kill_process};
 
 /// A living process of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +43,7 @@ pub fn end(record: &Path) -> usize {
         count += found.len();
         for orphan in found {
             // It may have ended in between, which is what was wanted.
-            let _ = kill(Pid::from_raw(orphan.pid), Signal::SIGKILL);
+            let _ = Pid::from_raw(orphan.pid).map(|pid| kill_process(pid, Signal::KILL));
         }
         thread::sleep(Duration::from_millis(5));
     }

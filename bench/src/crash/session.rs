@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use anyhow::{Context, anyhow};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use rustix::process::{Pid, Signal, kill_process};
 use std::os::unix::process::ExitStatusExt;
 
 use super::audit::{Acknowledged, acknowledged};
@@ -156,7 +155,8 @@ impl Session {
             Some(Kill::Spawning(delay)) => {
                 self.sleep_until(delay)?;
                 let Some(coordinator) = only_child(self.child.id()) else { return Ok(false) };
-                let killed = kill(Pid::from_raw(coordinator), Signal::SIGKILL).is_ok();
+                let killed =
+                    Pid::from_raw(coordinator).is_some_and(|pid| kill_process(pid, Signal::KILL).is_ok());
                 wait_for_end(coordinator);
                 Ok(killed)
             }
@@ -194,7 +194,7 @@ impl Drop for Session {
 fn ending(status: ExitStatus, output: &SessionOutput) -> Ending {
     if status.success() {
         Ending::Complete
-    } else if status.signal() == Some(Signal::SIGKILL as i32) {
+    } else if status.signal() == Some(Signal::KILL.as_raw()) {
         Ending::Killed
     } else if output.rest.iter().any(|line| line.contains("is in use by")) {
         Ending::Refused

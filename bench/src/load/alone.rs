@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use assay_load::clock::monotonic_ns;
 use assay_load::record::StoredLoad;
-use nix::sched::{CpuSet, sched_setaffinity};
-use nix::unistd::Pid;
+use rustix::thread::{CpuSet, sched_setaffinity};
 use serde_json::Value;
 
 use super::CLIENT_CORE;
@@ -172,8 +171,8 @@ fn waiting(rate: u32) -> anyhow::Result<Option<f64>> {
 /// Binds the calling thread to a core.
 fn bind(core: usize) -> anyhow::Result<()> {
     let mut cores = CpuSet::new();
-    cores.set(core)?;
-    Ok(sched_setaffinity(Pid::from_raw(0), &cores)?)
+    cores.set(core);
+    Ok(sched_setaffinity(None, &cores)?)
 }
 
 /// From the start of the program to the arrival of its first request, in seconds.

@@ -6,12 +6,11 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeValLike;
 use serde_json::Value;
 
 use super::CLIENT_CORE;
 use super::server::pinned;
+use crate::measure::children_cpu_s;
 use crate::place::Place;
 use crate::rivals::find;
 
@@ -224,12 +223,6 @@ fn memory_of(pid: u32) -> Option<f64> {
         .flat_map(|all| all.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>())
         .collect();
     Some(own + children.into_iter().filter_map(memory_of).sum::<f64>())
-}
-
-fn children_cpu_s() -> anyhow::Result<f64> {
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
-    let microseconds = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
-    Ok(microseconds as f64 * 1e-6)
 }
 
 #[cfg(test)]

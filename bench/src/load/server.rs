@@ -6,8 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::Context;
 use assay_load::calibration::{StreamSends, read_sends};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::SERVER_CORE;
 use crate::place::Place;
@@ -52,7 +51,7 @@ impl Endpoint {
 
     fn end(&mut self) -> anyhow::Result<()> {
         if let Some(mut child) = self.child.take() {
-            kill(Pid::from_raw(i32::try_from(child.id())?), Signal::SIGTERM)?;
+            kill_process(Pid::from_child(&child), Signal::TERM)?;
             child.wait()?;
         }
         Ok(())

@@ -81,7 +81,7 @@ pub struct Campaign {
 
 /// Why a campaign file could not be loaded.
 #[derive(Debug, thiserror::Error)]
-pub enum LoadError {
+pub enum CampaignError {
     /// The file could not be read.
     #[error("the campaign file `{path}` cannot be read: {source}")]
     Read {
@@ -97,12 +97,12 @@ pub enum LoadError {
 
 impl Campaign {
     /// Reads and validates a campaign file.
-    pub fn load(path: &Path, registry: &Registry) -> Result<Campaign, LoadError> {
-        let failed = |source| LoadError::Read { path: path.to_owned(), source };
+    pub fn load(path: &Path, registry: &Registry) -> Result<Campaign, CampaignError> {
+        let failed = |source| CampaignError::Read { path: path.to_owned(), source };
         let text = std::fs::read_to_string(path).map_err(failed)?;
         let absolute = std::path::absolute(path).map_err(failed)?;
         let directory = absolute.parent().unwrap_or(Path::new("/"));
-        Campaign::parse(&path.to_string_lossy(), &text, directory, registry).map_err(LoadError::Problems)
+        Campaign::parse(&path.to_string_lossy(), &text, directory, registry).map_err(CampaignError::Problems)
     }
 
     /// Validates the text of a campaign file. `directory` is where its relative paths start.

@@ -35,7 +35,7 @@ mod suggest;
 pub mod template;
 
 pub use campaign::{
-    Campaign, CampaignBuilder, Fewer, GateRule, LoadError, OrderBy, Pattern, REPLAY, Repeats, Shell,
+    Campaign, CampaignBuilder, CampaignError, Fewer, GateRule, OrderBy, Pattern, REPLAY, Repeats, Shell,
 };
 pub use catalogue::Catalogue;
 pub use check::Resources;

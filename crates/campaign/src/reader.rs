@@ -333,7 +333,7 @@ impl<'a> Table<'a> {
 /// Where a key belongs that stands in the wrong table. TOML puts every key under the last header above it, so a key
 /// in the wrong place is the commonest mistake after a mistyped one.
 fn home(key: &str, here: &str) -> Option<&'static str> {
-    const HOMES: [(&str, &str); 50] = [
+    const HOMES: [(&str, &str); 51] = [
         ("name", ""),
         ("question", ""),
         ("command", "workload"),
@@ -361,6 +361,7 @@ fn home(key: &str, here: &str) -> Option<&'static str> {
         ("expected", "run"),
         ("pin", "run"),
         ("group_memory", "run"),
+        ("compact", "run"),
         ("nodes", "resources"),
         ("tasks", "resources"),
         ("tasks_per_node", "resources"),

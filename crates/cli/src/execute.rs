@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use assay_campaign::{Campaign, CampaignBuilder, Context, LoadError, Plan};
+use assay_campaign::{Campaign, CampaignBuilder, CampaignError, Context, Plan};
 use assay_judge::{GateResult, GateState};
-use assay_launch::worker::Reader;
-use assay_launch::{Ending, Options, Outcome};
+use assay_launch::worker::OutputReader;
+use assay_launch::{Ending, LaunchOptions, LaunchOutcome};
 use assay_model::{CellId, Machine, Status, metric};
 use assay_store::{Index, Record, RecordPermissions, State, Store, StoreError};
 
 use crate::answer::print;
 use crate::exit::Exit;
 use crate::failure::Mistake;
-use crate::options::{self, How};
+use crate::options::{self, RunFlags};
 use crate::registry::{self, Purpose};
 use crate::screen::{Progress, Screen};
 use crate::{build, records, signals, workloads};
@@ -34,7 +34,7 @@ pub struct Assembled {
     /// Platforms whose scheduler could not be asked for its limits, each with the reason.
     pub unasked: Vec<(String, String)>,
     /// How output is read, by platform.
-    pub readers: BTreeMap<String, Arc<Reader>>,
+    pub readers: BTreeMap<String, Arc<OutputReader>>,
 }
 
 /// Loads a campaign file and plans it.
@@ -56,7 +56,7 @@ pub fn assemble_file(
 pub fn assemble_built(builder: CampaignBuilder, record: &Path) -> anyhow::Result<Assembled> {
     let directory = std::env::current_dir().context("cannot find the current directory")?;
     let registry = registry::registry(&directory, Purpose::Run)?;
-    let campaign = builder.build(&directory, &registry).map_err(LoadError::Problems)?;
+    let campaign = builder.build(&directory, &registry).map_err(CampaignError::Problems)?;
     assemble(&campaign, record.to_owned())
 }
 
@@ -74,7 +74,7 @@ pub fn assemble(campaign: &Campaign, record: PathBuf) -> anyhow::Result<Assemble
             None => {}
         }
     }
-    let plan = campaign.plan(&Context { limits, earlier: &earlier }).map_err(LoadError::Problems)?;
+    let plan = campaign.plan(&Context { limits, earlier: &earlier }).map_err(CampaignError::Problems)?;
     check_settings(&plan)?;
     let readers = readers(&plan)?;
     let build = build::of_plan(&plan)?;
@@ -100,7 +100,7 @@ fn check_settings(plan: &Plan) -> anyhow::Result<()> {
 }
 
 /// How the output of runs is read on each platform. A pattern that cannot be used is found before anything runs.
-fn readers(plan: &Plan) -> anyhow::Result<BTreeMap<String, Arc<Reader>>> {
+fn readers(plan: &Plan) -> anyhow::Result<BTreeMap<String, Arc<OutputReader>>> {
     plan.platforms
         .iter()
         .map(|platform| Ok((platform.name.clone(), registry::reader(plan, platform)?)))
@@ -126,8 +126,9 @@ fn usual_seconds(state: &State, cell: &CellId) -> Option<f64> {
 }
 
 /// Runs a plan and prints the result.
-pub fn run_and_print(assembled: &Assembled, how: &How, screen: &mut Screen) -> anyhow::Result<Exit> {
+pub fn run_and_print(assembled: &Assembled, how: &RunFlags, screen: &mut Screen) -> anyhow::Result<Exit> {
     let (record, outcome) = execute(assembled, how, screen)?;
+    signals::end_at_once()?;
     let index = record.index()?;
     let gates = print_answer(assembled, &record, &index, &outcome, screen)?;
     Ok(exit(&outcome, failed_runs(&index)?, &gates))
@@ -137,7 +138,7 @@ fn print_answer(
     assembled: &Assembled,
     record: &Record,
     index: &Index,
-    outcome: &Outcome,
+    outcome: &LaunchOutcome,
     screen: &mut Screen,
 ) -> anyhow::Result<Vec<GateResult>> {
     print::print_table(record, index, None, false, screen)?;
@@ -175,7 +176,11 @@ pub fn warn_of_precision(precision: Option<f64>, cells: &[Vec<f64>], screen: &mu
 }
 
 /// Runs what is missing of a plan.
-pub fn execute(assembled: &Assembled, how: &How, screen: &mut Screen) -> anyhow::Result<(Record, Outcome)> {
+pub fn execute(
+    assembled: &Assembled,
+    how: &RunFlags,
+    screen: &mut Screen,
+) -> anyhow::Result<(Record, LaunchOutcome)> {
     let plan = &assembled.plan;
     screen.problems(&plan.warnings);
     if let Some((platform, reason)) = assembled.unasked.first() {
@@ -194,7 +199,7 @@ pub fn execute(assembled: &Assembled, how: &How, screen: &mut Screen) -> anyhow:
     let mut store = open_store(assembled, how)?;
     report_damage(&store, screen);
     let launch = launch_options(assembled, how)?;
-    let mut progress = Progress::new(plan, screen, how.quiet);
+    let mut progress = Progress::new(plan, screen, how.quiet, how.view);
     let outcome = assay_launch::execute(plan, &mut store, &launch, &mut |event| progress.show(event));
     progress.end();
     let outcome = outcome?;
@@ -202,7 +207,7 @@ pub fn execute(assembled: &Assembled, how: &How, screen: &mut Screen) -> anyhow:
     Ok((Record::open(&assembled.record)?, outcome))
 }
 
-fn open_store(assembled: &Assembled, how: &How) -> anyhow::Result<Store> {
+fn open_store(assembled: &Assembled, how: &RunFlags) -> anyhow::Result<Store> {
     let identity = records::writer(assembled.plan.name.clone(), assembled.machine.host.clone());
     let permissions =
         if how.group_readable { RecordPermissions::GROUP_READABLE } else { RecordPermissions::PRIVATE };
@@ -243,12 +248,12 @@ fn report_damage(store: &Store, screen: &mut Screen) {
     }
 }
 
-fn launch_options(assembled: &Assembled, how: &How) -> anyhow::Result<Options> {
+fn launch_options(assembled: &Assembled, how: &RunFlags) -> anyhow::Result<LaunchOptions> {
     let only = match how.only {
         Some(options::Only::Failed) => assay_launch::Only::Failed,
         None => assay_launch::Only::Missing,
     };
-    Ok(Options {
+    Ok(LaunchOptions {
         jobs: how.jobs,
         only,
         assay: std::env::current_exe().context("cannot find the path of this program")?,
@@ -271,7 +276,7 @@ fn move_aside(assembled: &Assembled, screen: &mut Screen) -> anyhow::Result<()> 
         return Ok(());
     }
     // Whoever writes the record now must not lose it; any other trouble with it is a reason to start over.
-    if let Err(error) = open_store(assembled, &How::default())
+    if let Err(error) = open_store(assembled, &RunFlags::default())
         && matches!(error.downcast_ref(), Some(StoreError::Held { .. } | StoreError::HeldByUnknown { .. }))
     {
         return Err(error);
@@ -293,7 +298,7 @@ pub fn failed_runs(index: &Index) -> anyhow::Result<u64> {
 
 /// The exit code of a finished campaign. A gate that has nothing to compare with is a mistake in the campaign or in the
 /// reference it names: it must not pass silently.
-pub fn exit(outcome: &Outcome, failed: u64, gates: &[GateResult]) -> Exit {
+pub fn exit(outcome: &LaunchOutcome, failed: u64, gates: &[GateResult]) -> Exit {
     let has = |state: GateState| gates.iter().any(|gate| gate.state == state);
     if outcome.ending == Ending::Interrupted {
         Exit::Interrupted

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use assay_campaign::LoadError;
+use assay_campaign::CampaignError;
 use assay_campaign::catalogue::CatalogueError;
 use assay_judge::JudgeError;
 use assay_launch::LaunchError;
@@ -44,7 +44,7 @@ impl std::error::Error for Mistake {}
 
 /// The exit code for an error.
 pub fn exit(error: &anyhow::Error) -> Exit {
-    if error.is::<Mistake>() || error.is::<LoadError>() || error.is::<CatalogueError>() {
+    if error.is::<Mistake>() || error.is::<CampaignError>() || error.is::<CatalogueError>() {
         return Exit::Usage;
     }
     match (store_error(error), error.downcast_ref::<JudgeError>()) {

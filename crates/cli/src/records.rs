@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use assay_campaign::{Campaign, LoadError};
+use assay_campaign::{Campaign, CampaignError};
 use assay_store::{DamageReport, Identity, Record, RecordSummary, list_records};
 
 use crate::failure::Mistake;
@@ -92,7 +92,7 @@ pub fn parse(file: &Path, text: &str) -> anyhow::Result<Campaign> {
     let directory = std::path::absolute(directory_of(file))?;
     let registry = registry::registry(&directory, Purpose::Run)?;
     let name = file.display().to_string();
-    Ok(Campaign::parse(&name, text, &directory, &registry).map_err(LoadError::Problems)?)
+    Ok(Campaign::parse(&name, text, &directory, &registry).map_err(CampaignError::Problems)?)
 }
 
 /// When a record was last written to, in seconds since 1970 UTC.

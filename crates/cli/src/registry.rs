@@ -9,8 +9,9 @@ use assay_campaign::catalogue::Catalogue;
 use assay_campaign::catalogue::CatalogueError;
 use assay_campaign::registry::Sample;
 use assay_campaign::{Plan, Registry};
+use assay_evidence::vocabulary::Vocabulary;
 use assay_evidence::{DIALECTS, Pattern, Readers};
-use assay_launch::worker::Reader;
+use assay_launch::worker::OutputReader;
 use assay_model::{Metric, Platform, metric, names};
 
 use crate::failure::Mistake;
@@ -42,6 +43,7 @@ pub fn registry(campaign_directory: &Path, purpose: Purpose) -> anyhow::Result<R
         platforms,
         samples: samples(),
         metrics: metrics(),
+        found: Vocabulary::current().metrics(),
     })
 }
 
@@ -107,7 +109,7 @@ pub fn can_start(platform: &Platform) -> bool {
 }
 
 /// How the output of a plan's runs on a platform is read.
-pub fn reader(plan: &Plan, platform: &Platform) -> anyhow::Result<Arc<Reader>> {
+pub fn reader(plan: &Plan, platform: &Platform) -> anyhow::Result<Arc<OutputReader>> {
     let patterns: Result<Vec<Pattern>, Mistake> = plan
         .patterns
         .iter()
@@ -123,5 +125,5 @@ pub fn reader(plan: &Plan, platform: &Platform) -> anyhow::Result<Arc<Reader>> {
     let readers = Readers::new(dialect, &patterns?, &users).with_context(|| {
         format!("no dialect is called `{dialect}`, which platform `{}` names", platform.name)
     })?;
-    Ok(Arc::new(Reader { readers, hints: platform.hints.clone() }))
+    Ok(Arc::new(OutputReader { readers, hints: platform.hints.clone() }))
 }

@@ -48,7 +48,7 @@ pub use prose::{Declared, declared};
 pub use raw::RawTable;
 pub use rows::runs;
 pub use sentences::statements;
-pub use vocabulary::{MetricWord, Statistic, metric_name, platform, setting_name};
+pub use vocabulary::{MetricWord, metric_name, platform, setting_name};
 
 /// What stands around a table.
 #[derive(Debug, Clone, Default, PartialEq)]

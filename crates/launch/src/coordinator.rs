@@ -17,11 +17,12 @@ use crate::interrupt::Interrupt;
 use crate::launcher::{Launcher, Report};
 use crate::replay::WriteSample;
 use crate::schedule::{Next, Only, Schedule};
-use crate::worker::{Job, Message, Reader, WorkError, now};
+use crate::unsynced::{UNSYNCED_AT_MOST, Unsynced};
+use crate::worker::{Job, Message, OutputReader, SYNCED_FROM_S, WorkError, now};
 use crate::{batch, environment, local, orphan, provenance, standing, worker_group};
 
 /// How a plan is to be run.
-pub struct Options {
+pub struct LaunchOptions {
     /// How many runs may go on at once.
     pub jobs: usize,
     /// Which runs are wanted.
@@ -33,7 +34,7 @@ pub struct Options {
     /// The version of this program.
     pub program: String,
     /// How output is read, by platform.
-    pub readers: BTreeMap<String, Arc<Reader>>,
+    pub readers: BTreeMap<String, Arc<OutputReader>>,
     /// Writes generated logs that are replayed.
     pub write_sample: WriteSample,
     /// Variables that are recorded beside those that always are.
@@ -96,7 +97,7 @@ pub enum Event<'a> {
     Warning(String),
 }
 
-/// How carrying out a plan ended.
+/// How the execution of a plan ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// Everything was run.
@@ -105,16 +106,16 @@ pub enum Ending {
     Interrupted,
 }
 
-/// What carrying out a plan came to.
+/// What the execution of a plan came to.
 #[derive(Debug, Clone, Copy)]
-pub struct Outcome {
+pub struct LaunchOutcome {
     /// How it ended.
     pub ending: Ending,
     /// Whether every cell is as precise as asked.
     pub precise: bool,
 }
 
-/// Why a plan could not be carried on.
+/// Why a plan could not be executed further.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
     /// The record could not be written.
@@ -137,6 +138,9 @@ pub enum LaunchError {
     /// A worker is gone.
     #[error("a worker thread ended unexpectedly")]
     Worker,
+    /// Workers need a thread each.
+    #[error("the system refused a thread for each of the jobs: {0}")]
+    NoThread(std::io::Error),
 }
 
 /// How often to show that time passes.
@@ -148,13 +152,13 @@ const ORPHAN_GRACE: Duration = Duration::from_secs(2);
 pub fn execute(
     plan: &Plan,
     store: &mut Store,
-    options: &Options,
+    options: &LaunchOptions,
     show: &mut dyn FnMut(Event<'_>),
-) -> Result<Outcome, LaunchError> {
+) -> Result<LaunchOutcome, LaunchError> {
     let secrets = Arc::new(environment::secrets(plan));
     open_session(plan, store, options, &secrets)?;
     let orphans = end_orphans(store, show)?;
-    standing::put_in_force(plan, store, &secrets)?;
+    standing::record_plan(plan, store, &secrets)?;
     let mut launchers = launchers(plan, store, options)?;
     let adopted = adopt(plan, store, options, &secrets, &mut launchers)?;
     let order = |round: u32| plan.round(round);
@@ -186,9 +190,10 @@ pub fn execute(
         running,
         certain: schedule.certain(),
         schedule,
-        outcome: Outcome { ending: Ending::Complete, precise: true },
+        outcome: LaunchOutcome { ending: Ending::Complete, precise: true },
         first_metrics_s: BTreeMap::new(),
         warmed: BTreeSet::new(),
+        unsynced: Unsynced::default(),
     };
     let result = coordinator.run_all(store, show);
     if result.is_err() {
@@ -201,7 +206,7 @@ pub fn execute(
 
 struct Coordinator<'a> {
     plan: &'a Plan,
-    options: &'a Options,
+    options: &'a LaunchOptions,
     secrets: Arc<Secrets>,
     /// What starts the runs of each platform.
     launchers: BTreeMap<String, Box<dyn Launcher>>,
@@ -211,11 +216,13 @@ struct Coordinator<'a> {
     running: BTreeMap<RunId, usize>,
     certain: usize,
     schedule: Schedule<'a>,
-    outcome: Outcome,
+    outcome: LaunchOutcome,
     /// When the first metric came in the runs of each cell.
     first_metrics_s: BTreeMap<usize, Vec<f64>>,
     /// Cells that were run since this program was started: the others are warmed up first.
     warmed: BTreeSet<usize>,
+    /// Runs that ended and are not acknowledged yet.
+    unsynced: Unsynced,
 }
 
 impl Coordinator<'_> {
@@ -223,7 +230,7 @@ impl Coordinator<'_> {
         &mut self,
         store: &mut Store,
         show: &mut dyn FnMut(Event<'_>),
-    ) -> Result<Outcome, LaunchError> {
+    ) -> Result<LaunchOutcome, LaunchError> {
         loop {
             let stopping = self.options.interrupt.stop().is_some();
             let exhausted = stopping || self.hand_out(store, show)?;
@@ -235,8 +242,10 @@ impl Coordinator<'_> {
             if exhausted && self.running.keys().all(|run| stopping && self.outlives_coordinator(run)) {
                 break;
             }
+            self.unsynced.acknowledge(store, show, UNSYNCED_AT_MOST)?;
             let mut quiet = true;
-            let patience = TICK / u32::try_from(self.launchers.len().max(1)).unwrap_or(1);
+            let patience = if self.unsynced.is_empty() { TICK } else { UNSYNCED_AT_MOST };
+            let patience = patience / u32::try_from(self.launchers.len().max(1)).unwrap_or(1);
             let platforms: Vec<String> = self.launchers.keys().cloned().collect();
             for platform in platforms {
                 let Some(launcher) = self.launchers.get_mut(&platform) else { continue };
@@ -249,6 +258,7 @@ impl Coordinator<'_> {
                 show(Event::Tick);
             }
         }
+        self.unsynced.acknowledge(store, show, Duration::ZERO)?;
         if self.options.interrupt.stop().is_some() {
             self.outcome.ending = Ending::Interrupted;
         }
@@ -319,7 +329,7 @@ impl Coordinator<'_> {
             show(Event::Added { runs: 1 });
         }
         self.certain = self.certain.saturating_sub(1);
-        show(Event::Started { run: &run, cell, first_metric_in_s });
+        self.unsynced.started(&run, cell, first_metric_in_s, show);
         self.running.insert(run, cell);
         Ok(())
     }
@@ -371,7 +381,7 @@ impl Coordinator<'_> {
         show: &mut dyn FnMut(Event<'_>),
     ) -> Result<(), LaunchError> {
         let entry = Entry::Finished { run, result: Box::new(result) };
-        store.commit(&entry)?;
+        store.keep(&entry)?;
         let Entry::Finished { run, result } = &entry else { return Ok(()) };
         self.first_metrics_s.entry(cell).or_default().extend(result.first_metric_s);
         match &result.status {
@@ -382,8 +392,10 @@ impl Coordinator<'_> {
                 self.schedule.ended(cell, run.repeat, value);
             }
         }
-        show(Event::Finished { run, cell, result });
-        Ok(())
+        let is_short = result.usage.as_ref().is_some_and(|usage| usage.wall_s < SYNCED_FROM_S);
+        self.unsynced.finished(cell, entry);
+        let waited = if is_short { UNSYNCED_AT_MOST } else { Duration::ZERO };
+        Ok(self.unsynced.acknowledge(store, show, waited)?)
     }
 }
 
@@ -391,7 +403,7 @@ fn headline_value(result: &RunResult, headline: &str) -> Option<f64> {
     result.observations.iter().find(|observation| observation.metric == headline).map(|found| found.value)
 }
 
-fn started(run: &RunId, pid: u32, options: &Options) -> Entry {
+fn started(run: &RunId, pid: u32, options: &LaunchOptions) -> Entry {
     Entry::Started {
         run: run.clone(),
         pid,
@@ -404,14 +416,14 @@ fn started(run: &RunId, pid: u32, options: &Options) -> Entry {
 fn launchers(
     plan: &Plan,
     store: &Store,
-    options: &Options,
+    options: &LaunchOptions,
 ) -> Result<BTreeMap<String, Box<dyn Launcher>>, LaunchError> {
     let mut launchers: BTreeMap<String, Box<dyn Launcher>> = BTreeMap::new();
     for platform in &plan.platforms {
         let launcher: Box<dyn Launcher> = match (&options.simulation, batch::launcher(platform, store)?) {
             (Some(simulation), _) => Box::new(batch::simulated(platform, store, simulation.clone())),
             (None, Some(launcher)) => Box::new(launcher),
-            (None, None) => Box::new(local::LocalLauncher::new(options.jobs, &options.interrupt)),
+            (None, None) => Box::new(local::LocalLauncher::new(options.jobs, &options.interrupt)?),
         };
         launchers.insert(platform.name.clone(), launcher);
     }
@@ -423,7 +435,7 @@ fn launchers(
 fn adopt(
     plan: &Plan,
     store: &mut Store,
-    options: &Options,
+    options: &LaunchOptions,
     secrets: &Arc<Secrets>,
     launchers: &mut BTreeMap<String, Box<dyn Launcher>>,
 ) -> Result<BTreeMap<RunId, usize>, LaunchError> {
@@ -464,7 +476,7 @@ fn close(store: &mut Store, run: RunId) -> Result<(), StoreError> {
 fn job(
     plan: &Plan,
     store: &Store,
-    options: &Options,
+    options: &LaunchOptions,
     secrets: &Arc<Secrets>,
     cell: usize,
     run: &RunId,
@@ -508,7 +520,7 @@ fn job(
 fn open_session(
     plan: &Plan,
     store: &mut Store,
-    options: &Options,
+    options: &LaunchOptions,
     secrets: &Secrets,
 ) -> Result<(), StoreError> {
     let mut environment = environment::recorded(secrets, &options.keep_environment);

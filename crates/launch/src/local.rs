@@ -1,5 +1,6 @@
 //! Runs on this machine: worker threads, each with one process at a time.
 
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -8,6 +9,7 @@ use assay_model::RunId;
 use assay_store::{Store, Submission};
 
 use crate::coordinator::LaunchError;
+use crate::gpu::GpuWatch;
 use crate::interrupt::Interrupt;
 use crate::launcher::{Launcher, Report};
 use crate::worker::{self, Job};
@@ -15,12 +17,12 @@ use crate::worker_group;
 
 /// Starts runs as processes of this machine, or plays their logs.
 pub struct LocalLauncher {
-    desks: Vec<Desk>,
+    workers: Vec<WorkerThread>,
     inbox: Receiver<(usize, Report)>,
 }
 
 /// A worker thread and what it works on.
-struct Desk {
+struct WorkerThread {
     jobs: Option<Sender<Job>>,
     run: Option<RunId>,
     thread: Option<JoinHandle<()>>,
@@ -28,29 +30,35 @@ struct Desk {
 
 impl LocalLauncher {
     /// Starts the worker threads.
-    pub fn new(jobs: usize, interrupt: &Interrupt) -> LocalLauncher {
+    pub fn new(jobs: usize, interrupt: &Interrupt) -> Result<LocalLauncher, LaunchError> {
         let (reports, inbox) = mpsc::channel();
         let is_one_of_many = jobs > 1;
-        let open_desk = |number: usize| {
-            let (desk, jobs) = mpsc::channel();
-            let (reports, interrupt) = (reports.clone(), interrupt.clone());
-            let thread =
-                std::thread::spawn(move || work_off(number, is_one_of_many, &jobs, &reports, &interrupt));
-            Desk { jobs: Some(desk), run: None, thread: Some(thread) }
+        let gpus = GpuWatch::begin().map(Arc::new);
+        let start_worker = |number: usize| {
+            let (worker, jobs) = mpsc::channel();
+            let (reports, interrupt, gpus) = (reports.clone(), interrupt.clone(), gpus.clone());
+            let work = move || {
+                let reports = move |report| reports.send((number, report)).is_ok();
+                work_off(is_one_of_many, gpus.as_deref(), &jobs, &reports, &interrupt);
+            };
+            let thread = std::thread::Builder::new().spawn(work).map_err(LaunchError::NoThread)?;
+            Ok(WorkerThread { jobs: Some(worker), run: None, thread: Some(thread) })
         };
-        LocalLauncher { desks: (0..jobs.max(1)).map(open_desk).collect(), inbox }
+        let workers = (0..jobs.max(1)).map(start_worker).collect::<Result<_, LaunchError>>()?;
+        Ok(LocalLauncher { workers, inbox })
     }
 }
 
 impl Launcher for LocalLauncher {
     fn has_room(&self) -> bool {
-        self.desks.iter().any(|desk| desk.run.is_none())
+        self.workers.iter().any(|worker| worker.run.is_none())
     }
 
     fn start(&mut self, job: Job) -> Result<(), LaunchError> {
-        let desk = self.desks.iter_mut().find(|desk| desk.run.is_none()).ok_or(LaunchError::Worker)?;
-        desk.run = Some(job.run.clone());
-        desk.jobs.as_ref().ok_or(LaunchError::Worker)?.send(job).map_err(|_| LaunchError::Worker)
+        let worker =
+            self.workers.iter_mut().find(|worker| worker.run.is_none()).ok_or(LaunchError::Worker)?;
+        worker.run = Some(job.run.clone());
+        worker.jobs.as_ref().ok_or(LaunchError::Worker)?.send(job).map_err(|_| LaunchError::Worker)
     }
 
     fn dispatch(&mut self, _store: &mut Store, _is_last: bool) -> Result<(), LaunchError> {
@@ -63,10 +71,10 @@ impl Launcher for LocalLauncher {
             Err(RecvTimeoutError::Timeout) => return Ok(None),
             Err(RecvTimeoutError::Disconnected) => return Err(LaunchError::Worker),
         };
-        let Some(desk) = self.desks.get_mut(number) else { return Ok(None) };
+        let Some(worker) = self.workers.get_mut(number) else { return Ok(None) };
         let run = match report {
-            Report::Done(_) => desk.run.take(),
-            Report::Message(_) => desk.run.clone(),
+            Report::Done(_) => worker.run.take(),
+            Report::Message(_) => worker.run.clone(),
         };
         Ok(run.map(|run| (run, report)))
     }
@@ -82,21 +90,22 @@ impl Launcher for LocalLauncher {
 
 impl Drop for LocalLauncher {
     fn drop(&mut self) {
-        for desk in &mut self.desks {
-            desk.jobs = None;
+        for worker in &mut self.workers {
+            worker.jobs = None;
         }
-        for thread in self.desks.iter_mut().filter_map(|desk| desk.thread.take()) {
+        for thread in self.workers.iter_mut().filter_map(|worker| worker.thread.take()) {
             // A worker that panicked has said so itself.
             let _ = thread.join();
         }
     }
 }
 
+/// Makes the runs that come, until none do or nobody listens to the reports any more.
 fn work_off(
-    number: usize,
     is_one_of_many: bool,
+    gpus: Option<&GpuWatch>,
     jobs: &Receiver<Job>,
-    reports: &Sender<(usize, Report)>,
+    report: &dyn Fn(Report) -> bool,
     interrupt: &Interrupt,
 ) {
     let mut group = None;
@@ -107,9 +116,11 @@ fn work_off(
             group = Some(worker_group::enter(&job.record));
         }
         // A coordinator that no longer listens has given up; the job's result then goes nowhere.
-        let mut show = |message| drop(reports.send((number, Report::Message(message))));
-        let result = worker::work(&job, interrupt, &mut show);
-        if reports.send((number, Report::Done(Box::new(result)))).is_err() {
+        let mut show = |message| {
+            report(Report::Message(message));
+        };
+        let result = worker::work(&job, gpus, interrupt, &mut show);
+        if !report(Report::Done(Box::new(result))) {
             return;
         }
     }

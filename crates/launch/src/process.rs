@@ -83,8 +83,8 @@ pub struct Ended {
     pub back_pressure_s: Option<f64>,
 }
 
-/// A process that ends before this is not described while it runs: telling takes longer than what there is to show.
-const WORTH_TELLING: Duration = Duration::from_millis(10);
+/// A process that ends before this is not reported while it runs: a report takes longer than what there is to show.
+const WORTH_REPORTING: Duration = Duration::from_millis(10);
 /// After the process has ended, others may still hold its output open. They get this long to finish writing.
 const DRAIN: Duration = Duration::from_millis(250);
 /// Bytes that are read of a pipe at once.
@@ -194,7 +194,7 @@ impl Running {
     fn see_through(&mut self, spec: &Spec, active: &ActiveRun, watch: &mut dyn Watch) -> Ended {
         let mut buffer = vec![0; READ_AT_ONCE];
         while !self.is_over() {
-            if !self.stated && self.exited.is_none() && self.began.elapsed() >= WORTH_TELLING {
+            if !self.stated && self.exited.is_none() && self.began.elapsed() >= WORTH_REPORTING {
                 watch.started(self.pid_number());
                 self.stated = true;
             }
@@ -300,7 +300,7 @@ impl Running {
             (None, Some((at, _))) => Some(until(*at + spec.grace)),
             (None, None) => spec.timeout.map(|timeout| until(self.began + timeout)),
         };
-        let look = if self.stated { LOOK } else { WORTH_TELLING };
+        let look = if self.stated { LOOK } else { WORTH_REPORTING };
         deadline.map_or(look, |left| left.min(look))
     }
 

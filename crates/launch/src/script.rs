@@ -7,23 +7,30 @@ use std::sync::Mutex;
 
 pub use assay_campaign::shell::quoted;
 use assay_campaign::{Invocation, Recording, RecordingSource, Shell};
+pub use assay_store::SCRIPT;
 use assay_store::secrets::{is_secret_name, required};
 
 use crate::worker::Job;
 use crate::{replay, tools};
 
-/// The file name of the script in a run directory.
-pub const SCRIPT: &str = "run.sh";
-
 /// The text of a run's script. Variables that hold secrets are not in it: the run gets them from its environment, and
 /// whoever runs the script by hand has to set them.
 pub fn text(job: &Job) -> String {
-    let Job { run, campaign, settings, invocation, secrets, .. } = job;
+    titled(job, &format!("Run {}", job.run))
+}
+
+/// The text of the script that the compact runs of a cell share.
+pub fn shared_text(job: &Job) -> String {
+    titled(job, &format!("Cell {}", job.run.cell))
+}
+
+fn titled(job: &Job, title: &str) -> String {
+    let Job { campaign, settings, invocation, secrets, .. } = job;
     let mut script = String::with_capacity(512);
     let interpreter = interpreter(invocation.shell);
     // Writing to a String cannot fail.
     let _ = writeln!(script, "#!/usr/bin/env {interpreter}");
-    let _ = writeln!(script, "# Run {run} of campaign {}.", one_line(campaign));
+    let _ = writeln!(script, "# {title} of campaign {}.", one_line(campaign));
     for (name, value) in settings {
         let _ = writeln!(script, "# {name} = {}", one_line(&secrets.mask(&value.to_string())));
     }

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use assay_campaign::Plan;
-use assay_model::{CellId, Entry, PlanInForce, PlannedCell, Status};
+use assay_model::{CellId, CurrentPlan, Entry, PlannedCell, Status};
 use assay_store::secrets::Secrets;
 use assay_store::{Store, StoreError};
 
 use crate::schedule::Progress;
 
 /// Writes the plan down if it is not the one in effect: new cells and cells that are no longer planned.
-pub fn put_in_force(plan: &Plan, store: &mut Store, secrets: &Secrets) -> Result<(), StoreError> {
+pub fn record_plan(plan: &Plan, store: &mut Store, secrets: &Secrets) -> Result<(), StoreError> {
     let text = secrets.mask(&plan.text);
     let state = store.state();
     let known = state.plan.as_ref();
@@ -30,7 +30,7 @@ pub fn put_in_force(plan: &Plan, store: &mut Store, secrets: &Secrets) -> Result
         .filter(|(cell, known)| known.planned && !wanted.contains(cell))
         .map(|(cell, _)| cell.clone())
         .collect();
-    let in_force = PlanInForce {
+    let current = CurrentPlan {
         hash: plan.hash.clone(),
         question: plan.question.clone(),
         headline: plan.headline.clone(),
@@ -43,7 +43,7 @@ pub fn put_in_force(plan: &Plan, store: &mut Store, secrets: &Secrets) -> Result
         gates: plan.gates.clone(),
         layout: plan.layout.clone(),
     };
-    store.commit(&Entry::Plan { plan: Box::new(in_force), add, drop })?;
+    store.commit(&Entry::Plan { plan: Box::new(current), add, drop })?;
     Ok(())
 }
 

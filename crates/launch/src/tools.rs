@@ -13,7 +13,7 @@ use crate::process::{self, Spec, Stop, Watch};
 #[derive(Debug, Clone)]
 pub struct Tool {
     /// What kind of thing it is.
-    pub kind: Kind,
+    pub kind: ToolKind,
     /// Its name.
     pub name: &'static str,
     /// What it is good for here.
@@ -26,7 +26,7 @@ pub struct Tool {
 
 /// Kinds of things that may be installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ToolKind {
     /// Starts runs.
     Launcher,
     /// Helps.
@@ -35,21 +35,21 @@ pub enum Kind {
     Data,
 }
 
-const PROGRAMS: [(Kind, &str, &str); 14] = [
-    (Kind::Launcher, "sh", "runs on this machine"),
-    (Kind::Launcher, "sbatch", "jobs through Slurm"),
-    (Kind::Launcher, "srun", "tasks through Slurm"),
-    (Kind::Launcher, "qsub", "jobs through PBS"),
-    (Kind::Launcher, "mpirun", "tasks through MPI"),
-    (Kind::Launcher, "ssh", "runs on other machines"),
-    (Kind::Tool, "python3", "scripts and other engines"),
-    (Kind::Tool, "taskset", "redoing a pinned run by hand"),
-    (Kind::Tool, "numactl", "memory placement"),
-    (Kind::Tool, "perf", "counters and profiles"),
-    (Kind::Tool, "nvidia-smi", "NVIDIA GPUs"),
-    (Kind::Tool, "rocm-smi", "AMD GPUs"),
-    (Kind::Tool, "gc-monitor", "Graphcore IPUs"),
-    (Kind::Tool, "csctl", "Cerebras clusters"),
+const PROGRAMS: [(ToolKind, &str, &str); 14] = [
+    (ToolKind::Launcher, "sh", "runs on this machine"),
+    (ToolKind::Launcher, "sbatch", "jobs through Slurm"),
+    (ToolKind::Launcher, "srun", "tasks through Slurm"),
+    (ToolKind::Launcher, "qsub", "jobs through PBS"),
+    (ToolKind::Launcher, "mpirun", "tasks through MPI"),
+    (ToolKind::Launcher, "ssh", "runs on other machines"),
+    (ToolKind::Tool, "python3", "scripts and other engines"),
+    (ToolKind::Tool, "taskset", "redoing a pinned run by hand"),
+    (ToolKind::Tool, "numactl", "memory placement"),
+    (ToolKind::Tool, "perf", "counters and profiles"),
+    (ToolKind::Tool, "nvidia-smi", "NVIDIA GPUs"),
+    (ToolKind::Tool, "rocm-smi", "AMD GPUs"),
+    (ToolKind::Tool, "gc-monitor", "Graphcore IPUs"),
+    (ToolKind::Tool, "csctl", "Cerebras clusters"),
 ];
 
 const DATA: [(&str, &str, &[&str]); 2] = [
@@ -65,7 +65,7 @@ pub fn find() -> Vec<Tool> {
         Tool { kind: *kind, name, purpose, path, version }
     });
     let data = DATA.iter().map(|(name, file, folders)| Tool {
-        kind: Kind::Data,
+        kind: ToolKind::Data,
         name,
         purpose: "images for training",
         path: data_set(file, folders),

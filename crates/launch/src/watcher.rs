@@ -7,17 +7,18 @@ use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 use assay_evidence::{Findings, Progress, Reading, Stream};
-use assay_model::{Settings, Value};
+use assay_model::{Settings, ShortOutput, Status, Value};
 
 use crate::capture::Capture;
 use crate::follow::Follower;
 use crate::followed::Followed;
 use crate::interrupt::Interrupt;
 use crate::process::{Stop, Watch};
-use crate::worker::{Job, Message};
+use crate::surroundings::CpuTimes;
+use crate::worker::{self, Job, Message, SYNCED_FROM_S};
 
 /// How often it is stated how far a run has come.
-const TELL: Duration = Duration::from_millis(250);
+const REPORT_EVERY: Duration = Duration::from_millis(250);
 /// How often followed files are looked at.
 const LOOK: Duration = Duration::from_millis(200);
 /// The most files that are followed for one run. More than this is not a log that goes elsewhere.
@@ -49,11 +50,13 @@ pub struct Watcher<'a> {
     tail: Vec<u8>,
     stated: Instant,
     /// Whether output came since then.
-    untold: bool,
+    has_unreported: bool,
     looked: Instant,
     first_metric_s: Option<f64>,
     /// When the first step was seen, and which it was.
     first_step: Option<(Instant, f64)>,
+    /// What the whole machine had done when the run was worth looking at.
+    machine_at_start: Option<CpuTimes>,
 }
 
 /// Output that is in its log file and was not read yet.
@@ -78,6 +81,10 @@ pub struct Seen {
     pub first_metric_s: Option<f64>,
     /// The end of the output.
     pub tail: Vec<u8>,
+    /// All output, where the run has no directory for it.
+    pub output: Option<ShortOutput>,
+    /// What the whole machine had done shortly after the run began; none for a run that was over by then.
+    pub machine_at_start: Option<CpuTimes>,
 }
 
 impl<'a> Watcher<'a> {
@@ -88,17 +95,21 @@ impl<'a> Watcher<'a> {
             interrupt,
             show,
             began: SystemTime::now(),
-            capture: Capture::new(&job.directory, job.permissions),
+            capture: match job.invocation.compact {
+                true => Capture::without_directory(&job.directory, job.permissions),
+                false => Capture::new(&job.directory, job.permissions),
+            },
             unread: VecDeque::new(),
             buffer: Vec::new(),
             reading: Reading::new(&job.reader.readers),
             followed: Vec::new(),
             tail: Vec::new(),
             stated: Instant::now(),
-            untold: false,
+            has_unreported: false,
             looked: Instant::now(),
             first_metric_s: None,
             first_step: None,
+            machine_at_start: None,
         };
         // The files of a replayed run are as old as its log.
         if job.invocation.recording.is_none() {
@@ -110,7 +121,7 @@ impl<'a> Watcher<'a> {
     }
 
     /// Ends the watching: takes a last look at followed files, writes out what is buffered and syncs it if asked.
-    pub fn finish(mut self, sync: bool) -> io::Result<Seen> {
+    pub fn finish(mut self, status: &Status, sync: bool) -> io::Result<Seen> {
         while !self.unread.is_empty() {
             self.read_back()?;
         }
@@ -119,18 +130,44 @@ impl<'a> Watcher<'a> {
         let (stdout_bytes, stderr_bytes) =
             (self.capture.bytes(Stream::Stdout), self.capture.bytes(Stream::Stderr));
         let first_output_s = self.capture.first_output_s();
+        let output = self.capture.short_output().filter(|output| {
+            let shows_secret =
+                [&output.stdout, &output.stderr].iter().any(|text| self.job.secrets.are_in(text));
+            *status == Status::Succeeded && !sync && self.followed.is_empty() && !shows_secret
+        });
+        if output.is_none() {
+            self.use_directory()?;
+        }
         self.capture.finish(sync)?;
         let findings = self.reading.finish();
         for followed in self.followed {
             followed.finish(sync)?;
         }
-        let Watcher { tail, first_metric_s, .. } = self;
-        Ok(Seen { findings, stdout_bytes, stderr_bytes, first_output_s, first_metric_s, tail })
+        let Watcher { tail, first_metric_s, machine_at_start, .. } = self;
+        Ok(Seen {
+            findings,
+            stdout_bytes,
+            stderr_bytes,
+            first_output_s,
+            first_metric_s,
+            tail,
+            output,
+            machine_at_start,
+        })
+    }
+
+    /// Gives a compact run a directory after all: it takes longer, prints more, or went wrong.
+    fn use_directory(&mut self) -> io::Result<()> {
+        if self.capture.is_held() {
+            worker::prepare(self.job).map_err(|error| error.source)?;
+            self.capture.write_held()?;
+        }
+        Ok(())
     }
 
     /// Takes note of what came and describes it, but not too often.
     fn heed(&mut self, at_s: f64) {
-        let due = self.stated.elapsed() >= TELL;
+        let due = self.stated.elapsed() >= REPORT_EVERY;
         if !due && self.first_metric_s.is_some() {
             return;
         }
@@ -146,7 +183,7 @@ impl<'a> Watcher<'a> {
             let first_metric_in_s = self.first_metric_in(&progress);
             (self.show)(Message::Progress { progress: Box::new(progress), first_metric_in_s });
             self.stated = Instant::now();
-            self.untold = false;
+            self.has_unreported = false;
         }
     }
 
@@ -199,16 +236,20 @@ impl<'a> Watcher<'a> {
 
 impl Watch for Watcher<'_> {
     fn started(&mut self, pid: u32) {
+        self.machine_at_start = CpuTimes::now();
         (self.show)(Message::Started { pid });
     }
 
     fn output(&mut self, stream: Stream, at_s: f64, bytes: &[u8]) -> io::Result<()> {
         let offset = self.capture.bytes(stream);
+        if !self.capture.has_room_for(bytes.len()) {
+            self.use_directory()?;
+        }
         self.capture.take(stream, at_s, bytes)?;
         if self.unread.is_empty() && bytes.len() < LIGHT {
             self.reading.feed(stream, bytes);
             keep_tail(&mut self.tail, bytes);
-            self.untold = true;
+            self.has_unreported = true;
             self.heed(at_s);
             return Ok(());
         }
@@ -245,17 +286,20 @@ impl Watch for Watcher<'_> {
         let bytes = self.buffer.get(..count).unwrap_or_default();
         self.reading.feed(stream, bytes);
         keep_tail(&mut self.tail, bytes);
-        self.untold = true;
+        self.has_unreported = true;
         self.heed(at_s);
         Ok(())
     }
 
     fn idle(&mut self, at_s: f64) -> io::Result<()> {
+        if at_s >= SYNCED_FROM_S {
+            self.use_directory()?;
+        }
         if !self.followed.is_empty() && self.looked.elapsed() >= LOOK {
             self.look()?;
-            self.untold = true;
+            self.has_unreported = true;
         }
-        if self.untold {
+        if self.has_unreported {
             self.heed(at_s);
         }
         Ok(())

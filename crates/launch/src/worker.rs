@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use assay_campaign::{Invocation, Resources};
 use assay_evidence::{Progress, Readers};
@@ -15,15 +15,17 @@ use assay_model::{
 use assay_store::RecordPermissions;
 use assay_store::secrets::Secrets;
 
+use crate::gpu::GpuWatch;
 use crate::interrupt::Interrupt;
 use crate::process::{self, Spec};
 use crate::replay::WriteSample;
 use crate::surroundings::CpuTimes;
+use crate::used_files::Files;
 use crate::watcher::Watcher;
 use crate::{orphan, replay, script, steps};
 
 /// What is the same for all runs of a platform.
-pub struct Reader {
+pub struct OutputReader {
     /// Who reads the output: the user's patterns and the dialects.
     pub readers: Readers,
     /// The hint for the user when an error text shows up.
@@ -59,7 +61,7 @@ pub struct Job {
     /// Values that are not written into the run directory.
     pub secrets: Arc<Secrets>,
     /// How its output is read.
-    pub reader: Arc<Reader>,
+    pub reader: Arc<OutputReader>,
 }
 
 /// What a worker shows while a run goes on.
@@ -92,10 +94,16 @@ pub struct WorkError {
 
 /// Output of runs that took at least this long is synced before they are acknowledged. Syncing the output of a shorter
 /// run would cost more than making it again; its observations are in the journal, which always is synced.
-const SYNCED_FROM_S: f64 = 0.02;
+pub(crate) const SYNCED_FROM_S: f64 = 0.02;
+
 /// Makes one run.
-pub fn work(job: &Job, interrupt: &Interrupt, show: &mut dyn FnMut(Message)) -> Result<RunResult, WorkError> {
-    let script = match prepare(job) {
+pub(crate) fn work(
+    job: &Job,
+    gpus: Option<&GpuWatch>,
+    interrupt: &Interrupt,
+    show: &mut dyn FnMut(Message),
+) -> Result<RunResult, WorkError> {
+    let script = match if job.invocation.compact { shared_script(job) } else { prepare(job) } {
         Ok(script) => script,
         Err(error) if error.source.kind() == io::ErrorKind::AlreadyExists => {
             let reason = format!("{} exists already; a run directory is never reused", error.path);
@@ -108,18 +116,20 @@ pub fn work(job: &Job, interrupt: &Interrupt, show: &mut dyn FnMut(Message)) -> 
         return Ok(RunResult::bare(status, now()));
     }
     let lost = |source| WorkError { path: job.directory.join("stdout.log").display().to_string(), source };
-    let started_at = now();
-    let cpu_before = CpuTimes::now();
-    let mut watcher = Watcher::new(job, interrupt, show);
     let recording = job.invocation.recording.as_ref();
+    let files = recording.is_none().then(|| Files::before(&job.invocation, &job.directory));
+    let started_at = now();
+    let began = Instant::now();
+    let mut watcher = Watcher::new(job, interrupt, show);
     let ended = match recording {
         Some(recording) => replay::play(recording, job.write_sample, job.invocation.timeout, &mut watcher),
         None => process::run(&spec(job, &script), &mut watcher),
     };
+    let gpu_use = gpus.filter(|_| recording.is_none()).map(|gpus| gpus.between(began, Instant::now()));
     let seconds = ended.usage.as_ref().map_or(0.0, |usage| usage.wall_s);
     let seen = match ended.lost_output {
         Some(source) => Err(source),
-        None => watcher.finish(seconds >= SYNCED_FROM_S),
+        None => watcher.finish(&ended.status, seconds >= SYNCED_FROM_S),
     };
     let seen = match seen {
         Ok(seen) => seen,
@@ -138,16 +148,16 @@ pub fn work(job: &Job, interrupt: &Interrupt, show: &mut dyn FnMut(Message)) -> 
     let cleaned = steps::cleanup(job, interrupt);
     let status = concluded(ended.status, seen.findings.status.as_ref());
     let mut observations = ended.usage.as_ref().map(measured).unwrap_or_default();
-    if recording.is_none()
-        && let (Some(before), Some(after), Some(usage)) = (cpu_before, CpuTimes::now(), &ended.usage)
-    {
-        observations.extend(before.others_since(&after, usage));
+    if let (Some(before), Some(usage)) = (seen.machine_at_start, &ended.usage) {
+        observations.extend(CpuTimes::now().and_then(|after| before.others_since(&after, usage)));
     }
+    observations.extend(gpu_use.into_iter().flatten());
     observations.extend(seen.findings.observations);
     let mut result = RunResult {
         usage: ended.usage,
         stdout_bytes: seen.stdout_bytes,
         stderr_bytes: seen.stderr_bytes,
+        output: seen.output,
         // When the playing began to give output says nothing about the job.
         first_output_s: seen.first_output_s.filter(|_| recording.is_none()),
         first_metric_s: seen.first_metric_s,
@@ -157,6 +167,7 @@ pub fn work(job: &Job, interrupt: &Interrupt, show: &mut dyn FnMut(Message)) -> 
         settings: seen.findings.settings.into_iter().filter(|fact| is_writable(&fact.value)).collect(),
         advice: seen.findings.hints,
         replayed: recording.map(replay::replayed),
+        files: files.map(|files| files.after(&job.secrets)).unwrap_or_default(),
         ..RunResult::bare(status, started_at)
     };
     result.hints = hints(&result.status, ended.left_processes, &seen.tail, &job.reader.hints);
@@ -172,9 +183,9 @@ pub fn work(job: &Job, interrupt: &Interrupt, show: &mut dyn FnMut(Message)) -> 
 
 /// Whether output is lost because of what the run did to its directory, which was fine when the run began.
 fn is_own_doing(job: &Job, error: &io::Error) -> bool {
-    use io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied};
+    use io::ErrorKind::{AlreadyExists, IsADirectory, NotADirectory, NotFound, PermissionDenied};
     !job.directory.is_dir()
-        || matches!(error.kind(), IsADirectory | NotADirectory | NotFound | PermissionDenied)
+        || matches!(error.kind(), AlreadyExists | IsADirectory | NotADirectory | NotFound | PermissionDenied)
 }
 
 /// From this share of its wall time on, waiting for its output to be stored is a doubt about a run's times.
@@ -264,6 +275,15 @@ pub(crate) fn prepare(job: &Job) -> Result<PathBuf, WorkError> {
         write(&file.name, &file.bytes)?;
     }
     write(script::SCRIPT, script::text(job).as_bytes())
+}
+
+/// The script that the compact runs of a cell share, in the directory of the cell. It is made by the first of them; later
+/// ones check that it is still what they would write.
+fn shared_script(job: &Job) -> Result<PathBuf, WorkError> {
+    let path = job.directory.parent().unwrap_or(&job.record).join(script::SCRIPT);
+    let failed = |source| WorkError { path: path.display().to_string(), source };
+    job.permissions.ensure_file(&path, script::shared_text(job).as_bytes()).map_err(failed)?;
+    Ok(path)
 }
 
 fn measured(usage: &Usage) -> Vec<Observation> {

@@ -10,8 +10,8 @@ use assay_campaign::registry::Sample;
 use assay_campaign::{Campaign, Catalogue, Context, Plan, Registry};
 use assay_evidence::Readers;
 use assay_judge::gather::gather;
-use assay_launch::worker::Reader;
-use assay_launch::{Ending, Event, Interrupt, LAUNCHERS, Only, Options, execute};
+use assay_launch::worker::OutputReader;
+use assay_launch::{Ending, Event, Interrupt, LAUNCHERS, LaunchOptions, Only, execute};
 use assay_model::{Machine, Metric, RunResult, Speed, Status, names};
 use assay_store::{Identity, Record, Store};
 
@@ -38,12 +38,12 @@ fn registry() -> Registry {
     }
 }
 
-fn options(plan: &Plan, interrupt: Interrupt) -> Options {
+fn options(plan: &Plan, interrupt: Interrupt) -> LaunchOptions {
     let reader = |platform: &assay_model::Platform| {
         let readers = Readers::new(plan.dialect_on(platform), &[], &[]).unwrap();
-        (platform.name.clone(), Arc::new(Reader { readers, hints: platform.hints.clone() }))
+        (platform.name.clone(), Arc::new(OutputReader { readers, hints: platform.hints.clone() }))
     };
-    Options {
+    LaunchOptions {
         jobs: 1,
         only: Only::Missing,
         assay: PathBuf::from("assay"),

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use assay_campaign::{Campaign, Catalogue, Context, Registry};
 use assay_evidence::Readers;
 use assay_launch::batch::simulator::{Ledger, Simulation};
-use assay_launch::worker::Reader;
-use assay_launch::{Ending, Event, Interrupt, LAUNCHERS, Only, Options, execute};
+use assay_launch::worker::OutputReader;
+use assay_launch::{Ending, Event, Interrupt, LAUNCHERS, LaunchOptions, Only, execute};
 use assay_model::Machine;
 use assay_store::{Identity, Store};
 
@@ -40,8 +40,8 @@ fn every_run_is_made_and_recorded_once_whatever_fails() {
     let mut store = Store::open_or_create(&record, &identity).unwrap();
     let ledger = Arc::new(Mutex::new(Ledger::default()));
     let readers = Readers::new("auto", &[], &[]).unwrap();
-    let reader = Arc::new(Reader { readers, hints: Vec::new() });
-    let options = Options {
+    let reader = Arc::new(OutputReader { readers, hints: Vec::new() });
+    let options = LaunchOptions {
         jobs: 1,
         only: Only::Missing,
         assay: PathBuf::from("assay"),

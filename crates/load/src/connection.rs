@@ -83,7 +83,7 @@ impl Body for Payload {
 }
 
 /// What happened on a connection.
-pub(crate) enum Happening<'a> {
+pub(crate) enum ConnectionEvent<'a> {
     /// It is established, and secure if it should be.
     Connected(i64),
     /// The head of an answer came.
@@ -105,7 +105,7 @@ fn without_pause() -> Fault {
 }
 
 /// Receives what happens.
-type Sink<'a> = &'a mut dyn FnMut(Happening<'_>);
+type Sink<'a> = &'a mut dyn FnMut(ConnectionEvent<'_>);
 
 /// How far a connection is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -197,7 +197,7 @@ impl Connection {
             self.stage = Stage::Dead;
             self.http = None;
             (self.answer, self.body) = (None, None);
-            sink(Happening::Failed(fault, self.now_ns()));
+            sink(ConnectionEvent::Failed(fault, self.now_ns()));
         }
     }
 
@@ -214,7 +214,7 @@ impl Connection {
             drop(scratch);
             self.speak_http()?;
             self.stage = Stage::Open;
-            sink(Happening::Connected(self.now_ns()));
+            sink(ConnectionEvent::Connected(self.now_ns()));
         }
         if self.stage == Stage::Open {
             if let (Some(http), Some(request)) = (&mut self.http, self.waiting.take()) {
@@ -280,7 +280,7 @@ impl Connection {
         let Poll::Ready(result) = answer.as_mut().poll(context) else { return Ok(false) };
         self.answer = None;
         let (parts, body) = result.map_err(|error| of_protocol(&error, false))?.into_parts();
-        sink(Happening::Head(parts, self.stamp_ns()));
+        sink(ConnectionEvent::Head(parts, self.stamp_ns()));
         self.body = Some(body);
         Ok(true)
     }
@@ -303,7 +303,7 @@ impl Connection {
             let pieces = state.chunks.take(&scratch[..count], &mut taken);
             if pieces > 0 {
                 let stamp = state.stamp_ns.unwrap_or_else(|| self.now_ns());
-                sink(Happening::Data(&taken, pieces, stamp));
+                sink(ConnectionEvent::Data(&taken, pieces, stamp));
             }
             if !state.chunks.are_read_here() {
                 break;
@@ -333,13 +333,13 @@ impl Connection {
             Poll::Pending => return Ok(false),
             Poll::Ready(Some(Ok(frame))) => {
                 if let Ok(data) = frame.into_data() {
-                    sink(Happening::Data(&data, 1, self.stamp_ns()));
+                    sink(ConnectionEvent::Data(&data, 1, self.stamp_ns()));
                 }
             }
             Poll::Ready(Some(Err(error))) => return Err(of_protocol(&error, true)),
             Poll::Ready(None) => {
                 self.body = None;
-                sink(Happening::End(self.stamp_ns()));
+                sink(ConnectionEvent::End(self.stamp_ns()));
             }
         }
         Ok(true)

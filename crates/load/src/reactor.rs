@@ -23,7 +23,7 @@ const LONGEST_TICK_NS: i64 = 1_500_000;
 /// The longest time of a thread that can hardly keep up.
 const STRETCHED_TICK_NS: i64 = 4_000_000;
 /// How often a thread looks at how much of its core it needs.
-const BURDEN_NS: i64 = 20_000_000;
+const CORE_USE_NS: i64 = 20_000_000;
 /// Below this, sleeping costs more than it saves.
 const SHORTEST_TICK_NS: i64 = 100_000;
 /// The longest that the loop waits, so that a request to stop is seen soon.
@@ -54,7 +54,7 @@ pub(crate) struct Reactor {
     /// What the timer is set to.
     armed_ns: Option<i64>,
     gap: Gap,
-    burden: Burden,
+    core_use: CoreUse,
     /// When the last round of reading began.
     round_ns: i64,
     /// Sockets that were ready in the last round.
@@ -75,7 +75,7 @@ impl Reactor {
             pacer,
             armed_ns: None,
             gap: Gap::default(),
-            burden: Burden::default(),
+            core_use: CoreUse::default(),
             round_ns: 0,
             busy: 0,
             spun_ns: 0,
@@ -107,7 +107,7 @@ impl Reactor {
         let now = monotonic_ns();
         let tick = match self.gap.is_long() {
             true => self.gap.tick_ns(),
-            false => self.burden.stretched(self.gap.tick_ns(), now),
+            false => self.core_use.stretched(self.gap.tick_ns(), now),
         };
         let due = due_ns.unwrap_or(i64::MAX).min(now + LONGEST_WAIT_NS);
         let gathers = self.busy >= 2 && tick > 0;
@@ -217,17 +217,17 @@ impl Gap {
 
 /// How much of its core the thread needs, and how much longer it gathers because of that.
 #[derive(Debug, Default)]
-struct Burden {
+struct CoreUse {
     since_ns: i64,
     used_ns: i64,
     /// The gathering time is doubled so often.
     doublings: u32,
 }
 
-impl Burden {
+impl CoreUse {
     /// A gathering time, made longer if the thread can hardly keep up.
     fn stretched(&mut self, tick_ns: i64, now_ns: i64) -> i64 {
-        if now_ns - self.since_ns >= BURDEN_NS {
+        if now_ns - self.since_ns >= CORE_USE_NS {
             // The time that the thread ran, and not the time that passed: another program on the same core is no reason.
             let used = thread_cpu_ns();
             self.weigh(used - self.used_ns, now_ns - self.since_ns);
@@ -273,16 +273,16 @@ mod tests {
 
     #[test]
     fn a_thread_that_can_hardly_keep_up_gathers_longer() {
-        let mut burden = Burden::default();
-        burden.weigh(80, 100);
-        burden.weigh(80, 100);
-        burden.since_ns = 1;
-        assert_eq!(burden.stretched(0, 2), 4 * SHORTEST_TICK_NS);
-        assert_eq!(burden.stretched(LONGEST_TICK_NS, 2), STRETCHED_TICK_NS);
-        burden.weigh(30, 100);
-        assert_eq!(burden.doublings, 2);
-        (0..5).for_each(|_| burden.weigh(10, 100));
-        assert_eq!(burden.stretched(0, 2), 0);
+        let mut core_use = CoreUse::default();
+        core_use.weigh(80, 100);
+        core_use.weigh(80, 100);
+        core_use.since_ns = 1;
+        assert_eq!(core_use.stretched(0, 2), 4 * SHORTEST_TICK_NS);
+        assert_eq!(core_use.stretched(LONGEST_TICK_NS, 2), STRETCHED_TICK_NS);
+        core_use.weigh(30, 100);
+        assert_eq!(core_use.doublings, 2);
+        (0..5).for_each(|_| core_use.weigh(10, 100));
+        assert_eq!(core_use.stretched(0, 2), 0);
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub enum Entry {
     },
     /// The plan from here on. Only what changed against the plan before is written.
     Plan {
-        plan: Box<PlanInForce>,
+        plan: Box<CurrentPlan>,
         /// Cells that this plan adds.
         add: Vec<PlannedCell>,
         /// Cells of earlier plans that are no longer planned. They stay in the record.
@@ -121,7 +121,7 @@ pub enum Entry {
 
 /// What a plan says beside its cells: all that judging a record needs without its campaign file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PlanInForce {
+pub struct CurrentPlan {
     /// The content hash of the plan.
     pub hash: String,
     /// The campaign's question.

@@ -179,6 +179,15 @@ impl fmt::Display for Speed {
     }
 }
 
+/// The output of a run that was short enough to be kept here instead of in files.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShortOutput {
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stdout: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stderr: String,
+}
+
 /// All that is known after a run ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
@@ -193,6 +202,9 @@ pub struct RunResult {
     pub stdout_bytes: u64,
     /// Bytes captured from standard error.
     pub stderr_bytes: u64,
+    /// The output itself, where the run has no directory of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<ShortOutput>,
     /// When the first output came, in seconds after the start; absent without output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_output_s: Option<f64>,
@@ -219,6 +231,18 @@ pub struct RunResult {
     /// Set where nothing was run: a recorded log was played instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replayed: Option<Replayed>,
+    /// The program that was started and the files its command names, as far as the launcher could see them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<UsedFile>,
+}
+
+/// A program or file that a run used, with what identifies its content.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct UsedFile {
+    /// As the command names it; a program on the search path by its whole path.
+    pub name: String,
+    /// The first 16 hexadecimal digits of the SHA-256 of its content, or size and time of change of a very large file.
+    pub content: String,
 }
 
 impl RunResult {
@@ -230,6 +254,7 @@ impl RunResult {
             usage: None,
             stdout_bytes: 0,
             stderr_bytes: 0,
+            output: None,
             first_output_s: None,
             first_metric_s: None,
             observations: Vec::new(),
@@ -239,6 +264,7 @@ impl RunResult {
             settings: Vec::new(),
             advice: Vec::new(),
             replayed: None,
+            files: Vec::new(),
         }
     }
 

@@ -1,19 +1,18 @@
 //! A record as a study: all that a write-up says about it, gathered once.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+mod roofline;
 
-use assay_judge::answer::UNEQUAL_WORK;
+use std::collections::BTreeMap;
+
 use assay_judge::course::course;
 use assay_judge::gather::gather;
-use assay_judge::{Evidence, GateResult, JudgeError, pivot, scaling};
-use assay_model::{
-    Bound, Caveat, CellId, Entry, PlanInForce, RunId, RunResult, Settings, Source, Status, metric, names,
-};
+use assay_judge::record::{JudgedRecord, rate_instead};
+use assay_judge::{Evidence, JudgeError, pivot, scaling};
+use assay_model::{Caveat, CellId, Entry, RunId, RunResult, Settings, Source, Status, names};
 use assay_report::study::{
     ExampleRun, FailedRuns, Judged, RunNumber, SeriesCourse, Studies, Study, StudyOrigin,
 };
-use assay_store::{Index, Record, RunFilter, RunRow, Summary, utc};
+use assay_store::{Index, IndexSummary, Record, RunFilter, RunRow, utc};
 
 /// Metrics of endpoints that belong beside each other where a record has them.
 const ENDPOINT_METRICS: [&str; 4] = ["output_throughput", "ttft.median", "tpot.median", "e2e.median"];
@@ -33,8 +32,9 @@ pub struct StudyOptions<'a> {
 /// Gathers what a write-up says about a record. `path` is its directory as the user would type it.
 pub fn study(record: &Record, path: &str, options: &StudyOptions<'_>) -> Result<Study, JudgeError> {
     let index = record.index()?;
-    let summary = index.summary()?;
-    let answers = answers(&index, &summary, options)?;
+    let judged = JudgedRecord::new(&index)?;
+    let answers = answers(&judged, &index, options)?;
+    let summary = &judged.summary;
     let headline = answers.first().map(|judged| judged.answer.metric.name.clone()).unwrap_or_default();
     let plan = summary.plan.as_ref();
     let results = results(record, &headline)?;
@@ -47,12 +47,13 @@ pub fn study(record: &Record, path: &str, options: &StudyOptions<'_>) -> Result<
         question: plan.map(|plan| plan.question.clone()).filter(|question| !question.is_empty()),
         pivot: pivoted,
         published: plan.map(|plan| plan.layout.published.clone()).unwrap_or_default(),
-        scaling: scaling_of(&index, &summary)?,
-        gates: gates(record, &index)?,
+        scaling: scaling_of(&index, summary)?,
+        roofline: roofline::roofline(&index, summary)?,
+        gates: judged.gates(record)?,
         failures: failures(&index)?,
         examples: examples(&answers, &results),
         numbers: numbers(&index, &headline, &results)?,
-        origin: origin(record, &summary)?,
+        origin: origin(record, summary)?,
         answers,
     })
 }
@@ -87,42 +88,30 @@ pub fn studies(records: Vec<Study>) -> Studies {
     all
 }
 
-fn answers(index: &Index, summary: &Summary, options: &StudyOptions<'_>) -> Result<Vec<Judged>, JudgeError> {
-    let plan = summary.plan.as_ref();
+fn answers(
+    record: &JudgedRecord<'_>,
+    index: &Index,
+    options: &StudyOptions<'_>,
+) -> Result<Vec<Judged>, JudgeError> {
     let mut wanted: Vec<String> = options.metrics.to_vec();
     if wanted.is_empty() {
         let known: Vec<String> = index.metrics()?.into_iter().map(|metric| metric.name).collect();
-        wanted.push(plan.map_or_else(|| metric::WALL.to_owned(), |plan| plan.headline.clone()));
+        // A time does not rank cells that do different amounts of work; the rate of the work does, so it comes first.
+        let evidence = record.evidence(record.headline())?;
+        wanted.extend(rate_instead(&evidence, &record.answer(&evidence, 0)));
+        let plan = record.summary.plan.as_ref();
         let columns = plan.map(|plan| plan.layout.columns.clone()).unwrap_or_default();
         let beside = columns.into_iter().chain(ENDPOINT_METRICS.map(str::to_owned));
-        for name in beside.filter(|name| known.contains(name)) {
+        let beside = beside.filter(|name| known.contains(name));
+        for name in [record.headline().to_owned()].into_iter().chain(beside) {
             if !wanted.contains(&name) {
                 wanted.push(name);
             }
         }
     }
-    let defaults = defaults(index, options)?;
-    let order = plan.map(|plan| plan.varied.clone()).unwrap_or_default();
-    if options.metrics.is_empty()
-        && let Some(headline) = wanted.first()
-    {
-        // A time does not rank cells that do different amounts of work; the rate of the work does, so it comes first.
-        let evidence = gather(index, &summary.name, plan, headline)?;
-        let caveats = assay_judge::answer(&evidence, &order, 0).caveats;
-        if let Some(rate) = evidence.rate.filter(|_| caveats.iter().any(|caveat| caveat.code == UNEQUAL_WORK))
-        {
-            wanted.retain(|name| *name != rate);
-            wanted.insert(0, rate);
-        }
-    }
-    let is_ranked = plan.is_none_or(|plan| plan.layout.against.is_none());
     let judged = wanted.iter().map(|name| {
-        let evidence = gather(index, &summary.name, plan, name)?;
-        let most = if is_ranked { MOST_COMPARED } else { 0 };
-        let mut answer = assay_judge::answer(&evidence, &order, most);
-        if !is_ranked {
-            (answer.best, answer.may_be_best) = (None, Vec::new());
-        }
+        let evidence = record.evidence(name)?;
+        let mut answer = record.answer_for_people(&evidence, MOST_COMPARED, options.defaults)?;
         if answer.rows.len() > MOST_COMPARED {
             answer.caveats.push(Caveat {
                 code: "not_all_compared".to_owned(),
@@ -130,21 +119,12 @@ fn answers(index: &Index, summary: &Summary, options: &StudyOptions<'_>) -> Resu
                 hint: "`assay show -o answer.json` compares all".to_owned(),
             });
         }
-        answer.common.retain(|name, value| defaults.get(name) != Some(value));
         Ok(Judged { answer, evidence })
     });
     judged.collect()
 }
 
-/// The defaults of the one workload of a record; none where there are several.
-fn defaults(index: &Index, options: &StudyOptions<'_>) -> Result<Settings, JudgeError> {
-    let cells = index.cells()?;
-    let first = cells.first().map_or("", |cell| cell.workload.as_str());
-    let same = cells.iter().all(|cell| cell.workload == first);
-    Ok(if same { (options.defaults)(first) } else { Settings::new() })
-}
-
-fn scaling_of(index: &Index, summary: &Summary) -> Result<Option<scaling::Scaling>, JudgeError> {
+fn scaling_of(index: &Index, summary: &IndexSummary) -> Result<Option<scaling::Scaling>, JudgeError> {
     let Some(plan) = &summary.plan else { return Ok(None) };
     let Some(study) = &plan.layout.scaling else { return Ok(None) };
     let evidence = gather(index, &summary.name, Some(plan), &study.metric)?;
@@ -159,37 +139,6 @@ fn failures(index: &Index) -> Result<Vec<FailedRuns>, JudgeError> {
         hints: failure.hints,
     });
     Ok(found.take(20).collect())
-}
-
-/// Checks a record against the gates of its campaign.
-pub fn gates(record: &Record, index: &Index) -> Result<Vec<GateResult>, JudgeError> {
-    let summary = index.summary()?;
-    let Some(plan) = &summary.plan else { return Ok(Vec::new()) };
-    let mut results = Vec::new();
-    for gate in &plan.gates {
-        let evidence = gather(index, &summary.name, Some(plan), &gate.metric)?;
-        let reference = match &gate.bound {
-            Bound::NearRecord { record: path, .. } => reference(record, path, plan, &gate.metric)?,
-            _ => None,
-        };
-        results.extend(assay_judge::gate::check(gate, &evidence, reference.as_ref()));
-    }
-    Ok(results)
-}
-
-/// The evidence of a reference record; none if it does not exist, which leaves its gates undecided.
-fn reference(
-    record: &Record,
-    path: &str,
-    plan: &PlanInForce,
-    metric: &str,
-) -> Result<Option<Evidence>, JudgeError> {
-    let path = Path::new(path);
-    if !path.is_dir() || path.canonicalize().ok() == record.directory().canonicalize().ok() {
-        return Ok(None);
-    }
-    let index = Record::open(path)?.index()?;
-    Ok(gather(&index, &path.display().to_string(), Some(plan), metric).ok())
 }
 
 /// What the journal knows that the index does not: where numbers stand, and what runs did over time.
@@ -264,7 +213,7 @@ fn number(row: &RunRow, value: Option<f64>, source: Option<Source>) -> RunNumber
     }
 }
 
-fn origin(record: &Record, summary: &Summary) -> Result<StudyOrigin, JudgeError> {
+fn origin(record: &Record, summary: &IndexSummary) -> Result<StudyOrigin, JudgeError> {
     // The first entry names the program; the journal need not be read again for that.
     let program = match record.entries()?.next().transpose()? {
         Some(Entry::Record { program, .. }) => Some(program),

@@ -16,6 +16,8 @@ pub(crate) const INDEX_LOCK: &str = "index.lock";
 pub(crate) const INDEX_CHECK: &str = "index.check";
 /// The result of a run in its run directory: the line of the journal that acknowledges it.
 pub(crate) const RESULT: &str = "result.jsonl";
+/// The script of a run, in its directory or in that of its cell.
+pub const SCRIPT: &str = "run.sh";
 /// The directory of run directories.
 pub(crate) const RUNS: &str = "runs";
 

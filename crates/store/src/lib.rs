@@ -69,10 +69,11 @@ mod time;
 pub use error::StoreError;
 pub use export::{Format, Kind, Rows, Table, export};
 pub use index::{
-    CellSummary, Datum, FailureReason, Index, MetricSummary, RunFilter, RunRow, RunValue, SqlRows, Summary,
+    CellSummary, Datum, FailureReason, Index, IndexSummary, MetricSummary, RunFilter, RunOrigin, RunRow,
+    RunValue, SessionFacts, SqlRows,
 };
 pub use journal::{Damage, Flaw, Troubles};
-pub use layout::{relative_run_directory, run_directory};
+pub use layout::{SCRIPT, relative_run_directory, run_directory};
 pub use list::{RecordContents, RecordSummary, list_records, record_paths, summarize};
 pub use lock::is_held;
 pub use medium::{FileMedium, Medium};

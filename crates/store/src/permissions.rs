@@ -2,11 +2,13 @@
 //! nobody else ever may.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use rustix::fs::OFlags;
+
+use crate::regular;
 
 /// What the group may do, by the permissions of the record's directory.
 const GROUP_READ: u32 = 0o040;
@@ -43,6 +45,20 @@ impl RecordPermissions {
             self.create_directory(parent)?;
         }
         fs::DirBuilder::new().mode(self.directory).create(path)
+    }
+
+    /// Makes sure that a file holds these bytes, and that its directory exists. Whoever reads it meanwhile finds the old
+    /// content or the new.
+    pub fn ensure_file(self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        if regular::read(path, bytes.len() as u64).is_ok_and(|found| found == bytes) {
+            return Ok(());
+        }
+        let directory = path.parent().unwrap_or(Path::new("."));
+        self.create_directory(directory)?;
+        let mut made = tempfile::Builder::new();
+        let mut made = made.permissions(fs::Permissions::from_mode(self.file)).tempfile_in(directory)?;
+        made.write_all(bytes)?;
+        made.persist(path).map_err(|error| error.error).map(drop)
     }
 
     /// Makes or empties a file for writing.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use assay_model::Entry;
 
 use crate::journal::{Reader, Troubles};
-use crate::layout::{JOURNAL, run_directory};
+use crate::layout::{JOURNAL, SCRIPT, run_directory};
 use crate::recovery::{restorable, unrecorded};
 use crate::regular;
 use crate::{Index, State, StoreError};
@@ -40,6 +40,15 @@ impl Record {
     /// The run directory inside this record.
     pub fn run_directory(&self, relative: &str) -> PathBuf {
         run_directory(&self.directory, relative)
+    }
+
+    /// The script of the run with this directory: its own, or the one that the compact runs of its cell share.
+    pub fn script(&self, relative: &str) -> PathBuf {
+        let own = self.run_directory(relative).join(SCRIPT);
+        match own.ancestors().nth(2) {
+            Some(cell) if !own.exists() && cell.join(SCRIPT).exists() => cell.join(SCRIPT),
+            _ => own,
+        }
     }
 
     /// The fold of the journal as it is now, with what only the run directories still have.

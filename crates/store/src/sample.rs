@@ -1,7 +1,7 @@
 //! Entries for tests.
 
 use assay_model::{
-    CellId, Entry, Failure, Layout, Machine, Observation, Origin, PlanInForce, PlannedCell, RunId, RunResult,
+    CellId, CurrentPlan, Entry, Failure, Layout, Machine, Observation, Origin, PlannedCell, RunId, RunResult,
     SCHEMA_VERSION, Scope, Series, Settings, Source, Status, Unit, Usage, Value,
 };
 use proptest::prelude::*;
@@ -36,7 +36,7 @@ pub(crate) fn plan(add: &[u32], drop: &[u32]) -> Entry {
         .into();
         PlannedCell { cell: cell(*number), workload: "lm".into(), settings }
     };
-    let plan = PlanInForce {
+    let plan = CurrentPlan {
         hash: "abc".into(),
         question: "which batch is fastest?".into(),
         headline: "rate.train".into(),

@@ -4,7 +4,7 @@ mod values;
 
 use std::collections::BTreeMap;
 
-use assay_model::{CellId, Entry, Machine, PlanInForce, PlannedCell, RunId, RunResult, Settings, Status};
+use assay_model::{CellId, CurrentPlan, Entry, Machine, PlannedCell, RunId, RunResult, Settings, Status};
 
 use crate::journal::Troubles;
 use crate::layout::relative_run_directory;
@@ -21,7 +21,7 @@ pub struct State {
     /// When the record was made, in seconds since 1970 UTC.
     pub created: f64,
     /// The current plan, if one was made.
-    pub plan: Option<PlanInForce>,
+    pub plan: Option<CurrentPlan>,
     /// All cells that any plan named or any run had.
     pub cells: BTreeMap<CellId, CellState>,
     /// Runs that were launched and did not finish: their processes may still exist.
@@ -182,7 +182,7 @@ impl State {
                 self.machine = Some(Machine::clone(machine));
             }
             Entry::Plan { plan, add, drop } => {
-                self.plan = Some(PlanInForce::clone(plan));
+                self.plan = Some(CurrentPlan::clone(plan));
                 self.change_cells(add, drop);
             }
             Entry::Launching { run, at, directory } => self.launch(run, *at, directory),

@@ -166,19 +166,29 @@ impl Store {
     }
 
     /// Writes an entry and syncs. When this returns, the entry and all before it are acknowledged: they survive the
-    /// loss of power. The result of a run is put into its run directory first, so that a journal that is damaged later
-    /// can be repaired.
+    /// loss of power.
     pub fn commit(&mut self, entry: &Entry) -> Result<(), StoreError> {
+        self.keep(entry)?;
+        self.sync()
+    }
+
+    /// Acknowledges all entries that were written so far.
+    pub fn sync(&mut self) -> Result<(), StoreError> {
+        self.journal.sync()
+    }
+
+    /// Like [`Store::append`], with the result of a run put into its run directory first, so that a journal that is
+    /// damaged later can be repaired. A run without a directory took less time than repairing would.
+    pub fn keep(&mut self, entry: &Entry) -> Result<(), StoreError> {
         let Store { journal, directory, permissions, .. } = self;
         journal.append_with_copy(entry, |line| match entry {
-            Entry::Finished { run, result } => {
+            Entry::Finished { run, result } if result.output.is_none() => {
                 let run_directory = crate::layout::run_directory(directory, &relative_run_directory(run));
                 let sync = result.usage.as_ref().is_some_and(|usage| usage.wall_s >= COPY_SYNCED_FROM_S);
                 write_copy(&run_directory, line, *permissions, sync)
             }
             _ => Ok(()),
         })?;
-        self.journal.sync()?;
         self.state.apply(entry);
         Ok(())
     }

@@ -30,7 +30,7 @@ const SYSTEM: &str = "/usr/share/datasets";
 
 /// How whole a data set is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum State {
+pub enum DataState {
     /// Every file is there and is the published one.
     Genuine,
     /// Every file is there and can be used, but some are not the published ones.
@@ -41,14 +41,14 @@ pub enum State {
     Absent,
 }
 
-impl State {
+impl DataState {
     /// The state in words.
     pub fn words(&self) -> &'static str {
         match self {
-            State::Genuine => "complete and genuine",
-            State::Other => "complete, not the published files",
-            State::Incomplete(_) => "incomplete",
-            State::Absent => "not there",
+            DataState::Genuine => "complete and genuine",
+            DataState::Other => "complete, not the published files",
+            DataState::Incomplete(_) => "incomplete",
+            DataState::Absent => "not there",
         }
     }
 }
@@ -59,7 +59,7 @@ pub struct Found {
     /// The folder, where there is one.
     pub folder: Option<PathBuf>,
     /// How whole it is there.
-    pub state: State,
+    pub state: DataState,
 }
 
 /// The data directories, in the order in which they are looked at.
@@ -91,16 +91,16 @@ impl DataSet {
     pub fn look(&self) -> Found {
         match self.folder() {
             Some(folder) => Found { state: self.state(&folder), folder: Some(folder) },
-            None => Found { folder: None, state: State::Absent },
+            None => Found { folder: None, state: DataState::Absent },
         }
     }
 
     /// How whole the files in a folder are.
-    pub fn state(&self, folder: &Path) -> State {
+    pub fn state(&self, folder: &Path) -> DataState {
         match (self.read)(folder) {
-            Ok(digests) if self.is_genuine(&digests) => State::Genuine,
-            Ok(_) => State::Other,
-            Err(error) => State::Incomplete(error.to_string()),
+            Ok(digests) if self.is_genuine(&digests) => DataState::Genuine,
+            Ok(_) => DataState::Other,
+            Err(error) => DataState::Incomplete(error.to_string()),
         }
     }
 
@@ -132,13 +132,13 @@ mod tests {
     fn a_folder_is_recognized_from_one_that_lacks_something() {
         let mnist = DataSet::named("mnist").unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let State::Incomplete(reason) = mnist.state(folder.path()) else { panic!("it is empty") };
+        let DataState::Incomplete(reason) = mnist.state(folder.path()) else { panic!("it is empty") };
         assert!(reason.contains("train-images-idx3-ubyte"), "{reason}");
         for (name, bytes) in images::tests::small_files() {
             std::fs::write(folder.path().join(name), bytes).unwrap();
         }
-        assert_eq!(mnist.state(folder.path()), State::Other);
+        assert_eq!(mnist.state(folder.path()), DataState::Other);
         std::fs::write(folder.path().join("t10k-labels-idx1-ubyte"), [0, 0, 8]).unwrap();
-        assert!(matches!(mnist.state(folder.path()), State::Incomplete(_)));
+        assert!(matches!(mnist.state(folder.path()), DataState::Incomplete(_)));
     }
 }

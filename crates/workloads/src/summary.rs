@@ -182,7 +182,9 @@ impl Summary {
             let samples = effort.samples_of(self.warmups..self.done());
             let whole = samples / effort.samples;
             emitter.emit(mean(names::TIME_ITERATION, seconds, count));
-            emitter.value_in(&format!("{}.median", names::TIME_ITERATION), self.median(), "s", None);
+            if let Some(median) = self.median() {
+                emitter.value_in(&format!("{}.median", names::TIME_ITERATION), median, "s", None);
+            }
             // Under the name that write-ups of such tables are read by, too.
             if effort.metric != names::TIME_ITERATION {
                 emitter.emit(mean(effort.metric, seconds, count));
@@ -205,15 +207,9 @@ impl Summary {
         }
     }
 
-    fn median(&self) -> f64 {
-        let mut seconds: Vec<f64> = self.counted.iter().map(|iteration| iteration.seconds).collect();
-        seconds.sort_by(f64::total_cmp);
-        let middle = seconds.len() / 2;
-        if seconds.len().is_multiple_of(2) {
-            (seconds[middle - 1] + seconds[middle]) / 2.0
-        } else {
-            seconds[middle]
-        }
+    fn median(&self) -> Option<f64> {
+        let seconds: Vec<f64> = self.counted.iter().map(|iteration| iteration.seconds).collect();
+        assay_stats::median(&seconds)
     }
 }
 

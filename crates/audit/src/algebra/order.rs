@@ -1,16 +1,9 @@
 //! What must be in order within a row: percentiles, minimum, mean, maximum, spread.
 
+use assay_model::Statistic;
+
 use crate::checks::Check;
 use crate::grid::{ColumnKind, Grid};
-
-/// What a column of statistics holds.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-enum Statistic {
-    Minimum,
-    Percentile(f64),
-    Mean,
-    Maximum,
-}
 
 pub(super) fn check(grid: &Grid, broken: &mut Vec<Check>) {
     let columns: Vec<(usize, Statistic, String)> = grid
@@ -52,6 +45,7 @@ fn pair(
         let law = format!("{} ≤ {}", grid.columns[small.0].header, grid.columns[large.0].header);
         broken.push(Check {
             row,
+            others: Vec::new(),
             columns: vec![large.0, small.0],
             expected: Vec::new(),
             law,
@@ -91,12 +85,11 @@ fn statistic(header: &str) -> Option<(Statistic, String)> {
             .or_else(|| word.strip_suffix("th").filter(|_| bare.contains("percentile")))
             .and_then(|digits| digits.parse::<f64>().ok())
             .filter(|value| (0.0..=100.0).contains(value));
-        let statistic = match word {
-            "min" | "minimum" | "best" if word != "best" => Some(Statistic::Minimum),
-            "max" | "maximum" => Some(Statistic::Maximum),
-            "mean" | "avg" | "average" => Some(Statistic::Mean),
-            "median" => Some(Statistic::Percentile(50.0)),
-            _ => {
+        let statistic = match Statistic::named(word) {
+            Some(Statistic::Median) => Some(Statistic::Percentile(50.0)),
+            Some(Statistic::Deviation) => None,
+            Some(other) => Some(other),
+            None => {
                 percentile.map(|value| Statistic::Percentile(if value < 1.0 { value * 100.0 } else { value }))
             }
         };

@@ -1,11 +1,11 @@
 //! Statistics of listed samples: a table of means beside the rows or lines that it summarizes.
 
-use assay_model::Source;
+use assay_model::{Source, Statistic};
+use assay_stats::{median, quantile};
 
-use super::sum::median;
 use crate::checks::Checks;
 use crate::finding::{Level, Operand};
-use crate::grid::{Cell, ColumnKind, Grid, words};
+use crate::grid::{Cell, ColumnKind, Grid, Row, words};
 use crate::number::shown;
 use crate::quantity::{Quantity, quantities};
 use crate::{Class, Finding};
@@ -28,54 +28,31 @@ struct Samples {
 const MOST_SAMPLES: usize = 5000;
 const MOST_SETS: usize = 200;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Statistic {
-    Mean,
-    Median,
-    Minimum,
-    Maximum,
-    Deviation,
-}
-
 const ALL: [Statistic; 5] =
     [Statistic::Mean, Statistic::Median, Statistic::Minimum, Statistic::Maximum, Statistic::Deviation];
 
-impl Statistic {
-    fn named(text: &str) -> Option<Statistic> {
-        words(text).iter().find_map(|word| {
-            Some(match word.as_str() {
-                "mean" | "average" | "avg" => Statistic::Mean,
-                "median" | "p50" => Statistic::Median,
-                "min" | "minimum" | "best" => Statistic::Minimum,
-                "max" | "maximum" | "worst" => Statistic::Maximum,
-                "std" | "stdev" | "sd" => Statistic::Deviation,
-                _ => return None,
-            })
-        })
-    }
+/// The statistic that a text names.
+fn named(text: &str) -> Option<Statistic> {
+    words(text).iter().find_map(|word| match word.as_str() {
+        "best" => Some(Statistic::Minimum),
+        "worst" => Some(Statistic::Maximum),
+        word => Statistic::named(word),
+    })
+}
 
-    fn name(self) -> &'static str {
-        match self {
-            Statistic::Mean => "mean",
-            Statistic::Median => "median",
-            Statistic::Minimum => "minimum",
-            Statistic::Maximum => "maximum",
-            Statistic::Deviation => "standard deviation",
-        }
-    }
-
-    /// The values that it may have; a standard deviation is divided by n or by n - 1.
-    fn of(self, values: &[f64]) -> Vec<f64> {
-        let count = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / count;
-        let square: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        match self {
-            Statistic::Mean => vec![mean],
-            Statistic::Median => vec![median(values)],
-            Statistic::Minimum => vec![values.iter().copied().fold(f64::INFINITY, f64::min)],
-            Statistic::Maximum => vec![values.iter().copied().fold(f64::NEG_INFINITY, f64::max)],
-            Statistic::Deviation => vec![(square / (count - 1.0)).sqrt(), (square / count).sqrt()],
-        }
+/// The values that a statistic may have; a standard deviation is divided by n or by n - 1.
+pub(super) fn values_of(statistic: Statistic, values: &[f64]) -> Vec<f64> {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let square: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let percentile = |percent: f64| quantile(values, percent / 100.0).into_iter().collect();
+    match statistic {
+        Statistic::Mean => vec![mean],
+        Statistic::Median => percentile(50.0),
+        Statistic::Percentile(percent) => percentile(percent),
+        Statistic::Minimum => vec![values.iter().copied().fold(f64::INFINITY, f64::min)],
+        Statistic::Maximum => vec![values.iter().copied().fold(f64::NEG_INFINITY, f64::max)],
+        Statistic::Deviation => vec![(square / (count - 1.0)).sqrt(), (square / count).sqrt()],
     }
 }
 
@@ -103,7 +80,7 @@ pub fn check_line(text: &str, file: &str, line: u64, checks: &mut Checks) {
         let head = text.get(..stated.start).unwrap_or_default();
         let word = head.split_whitespace().next_back().unwrap_or_default();
         let word = word.trim_matches(|one: char| !one.is_alphanumeric());
-        let Some(statistic) = Statistic::named(word).filter(|one| *one != Statistic::Deviation) else {
+        let Some(statistic) = named(word).filter(|one| *one != Statistic::Deviation) else {
             continue;
         };
         let decimals = |text: &str| {
@@ -120,7 +97,7 @@ pub fn check_line(text: &str, file: &str, line: u64, checks: &mut Checks) {
             continue;
         }
         let values: Vec<f64> = listed.iter().map(|one| one.written).collect();
-        let value = statistic.of(&values).first().copied().unwrap_or(f64::NAN);
+        let value = values_of(statistic, &values).first().copied().unwrap_or(f64::NAN);
         let half = 0.5 * (stated.high - stated.low) / stated.unit.factor();
         if (value - stated.written).abs() <= half.max(0.01 * value.abs()) {
             continue;
@@ -128,7 +105,7 @@ pub fn check_line(text: &str, file: &str, line: u64, checks: &mut Checks) {
         let low = values.iter().copied().fold(f64::INFINITY, f64::min);
         let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let outside = !(low..=high).contains(&stated.written);
-        let name = statistic.name();
+        let name = statistic.to_string();
         checks.push(Finding {
             class: Class::SampleStatistic,
             level: if outside { Level::Contradicted } else { Level::Doubtful },
@@ -228,10 +205,10 @@ fn against(grid: &Grid, families: &[Samples], checks: &mut Checks) {
         let own: Vec<&Samples> = families.iter().filter(|samples| names(grid, row, samples)).collect();
         for column in grid.measures() {
             let Some(cell) = grid.cell(row, column) else { continue };
-            let named = Statistic::named(&grid.columns[column].header);
+            let named = named(&grid.columns[column].header);
             // Of several columns of samples, the one whose values the cell could belong to.
             let size = |samples: &&&Samples| {
-                let middle = median(&samples.values);
+                let middle = median(&samples.values).unwrap_or(f64::NAN);
                 named == Some(Statistic::Deviation)
                     || middle > 0.0 && (0.3..3.0).contains(&(cell.written / middle))
             };
@@ -251,7 +228,9 @@ fn against(grid: &Grid, families: &[Samples], checks: &mut Checks) {
 fn names(grid: &Grid, row: usize, samples: &Samples) -> bool {
     let found = &grid.rows[row];
     if !samples.label.is_empty() {
-        return found.label.to_lowercase() == samples.label;
+        // A summary has one row for a name; a table that repeats it holds other settings of the same thing.
+        let is_named = |row: &Row| row.label.to_lowercase() == samples.label;
+        return is_named(found) && grid.rows.iter().filter(|row| is_named(row)).count() == 1;
     }
     let Some((header, value)) = &samples.setting else { return false };
     grid.settings().any(|column| {
@@ -262,8 +241,7 @@ fn names(grid: &Grid, row: usize, samples: &Samples) -> bool {
 
 fn agrees(cell: &Cell, statistic: Statistic, samples: &Samples) -> bool {
     let half = 0.5 * (cell.high - cell.low) / cell.unit.factor() + 0.5 * samples.step;
-    statistic
-        .of(&samples.values)
+    values_of(statistic, &samples.values)
         .iter()
         .any(|value| (value - cell.written).abs() <= half.max(1e-9 * value.abs()) * 1.01)
 }
@@ -271,7 +249,7 @@ fn agrees(cell: &Cell, statistic: Statistic, samples: &Samples) -> bool {
 /// Reports cells that break a statistic which at least twice as many others keep.
 fn report(grid: &Grid, found: &[Comparison<'_>], checks: &mut Checks) {
     for column in grid.measures() {
-        let named = Statistic::named(&grid.columns[column].header).is_some();
+        let named = named(&grid.columns[column].header).is_some();
         let kept_elsewhere = found.iter().filter(|one| one.agrees && one.column != column).count();
         for statistic in ALL {
             let of: Vec<&Comparison<'_>> =
@@ -301,14 +279,14 @@ fn follows(found: &[Comparison<'_>], row: usize, column: usize) -> bool {
 
 fn push(grid: &Grid, one: &Comparison<'_>, checks: &mut Checks) {
     let Some(cell) = grid.cell(one.row, one.column) else { return };
-    let value = one.statistic.of(&one.samples.values).first().copied().unwrap_or(f64::NAN);
+    let value = values_of(one.statistic, &one.samples.values).first().copied().unwrap_or(f64::NAN);
     if (value - cell.written).abs() <= 0.01 * value.abs() {
         return;
     }
     let mut sources = vec![Source::new(grid.file.clone(), cell.line)];
     sources
         .extend(one.samples.lines.iter().take(20).map(|line| Source::new(one.samples.file.clone(), *line)));
-    let name = one.statistic.name();
+    let name = one.statistic.to_string();
     checks.push(Finding {
         class: Class::SampleStatistic,
         level: Level::Contradicted,

@@ -1,6 +1,8 @@
 //! Columns and rows that are sums or statistics of others.
 
-use super::interval;
+use assay_model::Statistic;
+
+use super::{interval, samples};
 use crate::checks::Check;
 use crate::grid::{Grid, is_numbered};
 use crate::interval::Interval;
@@ -78,6 +80,7 @@ fn sum_of(
         let columns = std::iter::once(target).chain(set.iter().copied()).collect();
         broken.push(Check {
             row,
+            others: Vec::new(),
             columns,
             expected: expected.into_iter().collect(),
             law: law.clone(),
@@ -126,6 +129,7 @@ fn statistics(grid: &Grid, broken: &mut Vec<Check>, holds: &mut Vec<(usize, usiz
             let scale = grid.cell(row, target).map_or(1.0, |cell| cell.unit.scale);
             broken.push(Check {
                 row,
+                others: Vec::new(),
                 columns: std::iter::once(target).chain(group.iter().copied()).collect(),
                 expected: vec![(target, value / if scale == 0.0 { 1.0 } else { scale })],
                 law: format!(
@@ -141,31 +145,12 @@ fn statistics(grid: &Grid, broken: &mut Vec<Check>, holds: &mut Vec<(usize, usiz
     }
 }
 
-/// The values that a statistic of this name may have; a standard deviation is divided by n or by n - 1.
+/// The values that a statistic of this name may have.
 fn statistic(name: &str, values: &[f64]) -> Vec<f64> {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let square: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    match name {
-        "mean" | "average" | "avg" => vec![mean],
-        "median" => vec![median(values)],
-        "min" => vec![values.iter().copied().fold(f64::INFINITY, f64::min)],
-        "max" => vec![values.iter().copied().fold(f64::NEG_INFINITY, f64::max)],
-        "sum" | "total" => vec![values.iter().sum()],
-        _ => vec![(square / (count - 1.0)).sqrt(), (square / count).sqrt()],
-    }
-}
-
-pub(crate) fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    if sorted.is_empty() {
-        f64::NAN
-    } else if sorted.len().is_multiple_of(2) {
-        0.5 * (sorted[middle - 1] + sorted[middle])
-    } else {
-        sorted[middle]
+    match Statistic::named(name) {
+        Some(statistic) => samples::values_of(statistic, values),
+        // A sum or a total.
+        None => vec![values.iter().sum()],
     }
 }
 
@@ -185,11 +170,15 @@ fn total_row(grid: &Grid, broken: &mut Vec<Check>, holds: &mut Vec<(usize, usize
         let slack = cells.iter().map(|cell| 0.5 * (cell.high - cell.low)).sum::<f64>();
         let value = match name {
             "total" | "sum" => values.iter().sum::<f64>(),
-            "median" => median(&values),
+            "median" => assay_stats::median(&values).unwrap_or(f64::NAN),
             _ => values.iter().sum::<f64>() / values.len() as f64,
         };
+        // Every mean of equal values is that value.
+        let varied = values.iter().any(|value| *value != values[0]);
         if cell.low - slack <= value && value <= cell.high + slack {
-            kept.push(column);
+            if varied {
+                kept.push(column);
+            }
         } else if (value - cell.middle()).abs() > 0.015 * value.abs() {
             failed.push((column, value));
         }
@@ -198,6 +187,7 @@ fn total_row(grid: &Grid, broken: &mut Vec<Check>, holds: &mut Vec<(usize, usize
     // The only column, or one beside others that add up. A rate or a percentage does not add up.
     for (column, value) in failed {
         let adds = !grid.columns[column].unit.is_rate() && !grid.columns[column].unit.is_relative();
+        // A mean may be weighted; only means of other columns say that it is not.
         if kept.is_empty() && !(adds && matches!(name, "total" | "sum"))
             || !adds && matches!(name, "total" | "sum")
         {
@@ -206,12 +196,13 @@ fn total_row(grid: &Grid, broken: &mut Vec<Check>, holds: &mut Vec<(usize, usize
         let scale = grid.cell(last, column).map_or(1.0, |cell| cell.unit.scale);
         broken.push(Check {
             row: last,
+            others: (0..last).collect(),
             columns: vec![column],
             expected: vec![(column, value / if scale == 0.0 { 1.0 } else { scale })],
             law: format!("{} = {name} of the {last} rows above", grid.columns[column].header),
             kept: kept.len(),
             factor: 1.0,
-            certain: true,
+            certain: !kept.is_empty(),
         });
     }
 }

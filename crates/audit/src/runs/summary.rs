@@ -5,7 +5,7 @@ mod link;
 mod row;
 mod samples;
 
-use assay_model::{Document, Source, names};
+use assay_model::{Document, Source, Statistic, names};
 
 use super::facts::Facts;
 use super::written::Range;
@@ -216,13 +216,13 @@ fn relation(summary: &Summary, samples: &Samples<'_>, scale: f64) -> Option<Rela
     let (low, high) = (samples::smallest(all)?, samples::largest(all)?);
     let (is_mean, is_median) = (is(mean), is(median) || is(samples.median()?));
     let named = match (summary.statistic, is_mean, is_median) {
-        (Some(link::Statistic::Median) | None, false, true) | (Some(link::Statistic::Median), true, true) => {
+        (Some(Statistic::Median) | None, false, true) | (Some(Statistic::Median), true, true) => {
             Some(Relation::Follows("median"))
         }
-        (Some(link::Statistic::Mean) | None, true, _) => Some(Relation::Follows("mean")),
-        (Some(link::Statistic::Median), true, false) => Some(Relation::Misnamed("mean")),
-        (Some(link::Statistic::Mean), false, true) => Some(Relation::Misnamed("median")),
-        (_, false, false) => None,
+        (Some(Statistic::Mean) | None, true, _) => Some(Relation::Follows("mean")),
+        (Some(Statistic::Median), true, false) => Some(Relation::Misnamed("mean")),
+        (Some(Statistic::Mean), false, true) => Some(Relation::Misnamed("median")),
+        (_, false, false) | (Some(_), _, _) => None,
     };
     if named.is_some() {
         return named;

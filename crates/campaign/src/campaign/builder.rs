@@ -135,11 +135,13 @@ struct RunTable {
     timeout: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     warmup: Option<u32>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    compact: bool,
 }
 
 impl RunTable {
     fn is_empty(&self) -> bool {
-        self.timeout.is_none() && self.warmup.is_none()
+        self.timeout.is_none() && self.warmup.is_none() && !self.compact
     }
 }
 
@@ -247,6 +249,13 @@ impl CampaignBuilder {
     #[must_use]
     pub fn warmup(mut self, runs: u32) -> Self {
         self.run.warmup = Some(runs);
+        self
+    }
+
+    /// Keeps the output of short runs in the journal instead of a directory for each.
+    #[must_use]
+    pub fn compact(mut self) -> Self {
+        self.run.compact = true;
         self
     }
 
@@ -424,6 +433,7 @@ impl CampaignBuilder {
         let (mut run, platforms) = schedule::read_run(&mut top, "local", registry, &names, problems);
         run.timeout_s = self.run.timeout;
         run.warmup = self.run.warmup.unwrap_or(0);
+        run.compact = self.run.compact;
         let mut read = ReadPolicy::read(&mut top, described, registry, &names, problems);
         for metric in &self.read.metric {
             read.expect(&metric.name, metric.better);

@@ -116,6 +116,8 @@ pub struct RunPolicy {
     pub pin: Vec<usize>,
     /// Whether the memory of all processes of a run together is measured.
     pub group_memory: bool,
+    /// Whether short runs go without a run directory: their output is in the journal.
+    pub compact: bool,
     pub(crate) timeout_place: Option<Range<usize>>,
     pub(crate) expected_place: Option<Range<usize>>,
     pub(crate) pin_place: Option<Range<usize>>,
@@ -229,6 +231,7 @@ pub(super) fn read_run(
         warmup: 0,
         pin: Vec::new(),
         group_memory: false,
+        compact: false,
         timeout_place: None,
         expected_place: None,
         pin_place: None,
@@ -262,6 +265,7 @@ pub(super) fn read_run(
         policy.pin_place = Some(item.span);
     }
     policy.group_memory = table.get("group_memory").and_then(|item| item.switch()).unwrap_or(false);
+    policy.compact = table.get("compact").and_then(|item| item.switch()).unwrap_or(false);
     let platforms = read_platforms(table.get("platforms"), usual_platform, registry, problems);
     table.finish();
     (policy, platforms)

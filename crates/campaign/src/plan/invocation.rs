@@ -10,7 +10,7 @@ use assay_model::identity::hash_text;
 use assay_model::{Settings, Speed, Value};
 
 use super::Plan;
-use crate::campaign::{CommandTemplate, Replay, ReplaySource, Shell};
+use crate::campaign::{CommandTemplate, Replay, ReplaySource, Shell, Workload};
 use crate::problem::Problem;
 use crate::template::Template;
 
@@ -45,6 +45,9 @@ pub struct Invocation {
     pub pin: Vec<usize>,
     /// Whether to measure the memory of all processes together.
     pub group_memory: bool,
+    /// Whether a short run goes without a directory of its own: nothing is put there, and all repeats of its cell start
+    /// the same script.
+    pub compact: bool,
     /// Files that the run writes its log to, which are read like its output.
     pub follow: Vec<PathBuf>,
     /// The log to play instead of starting anything.
@@ -171,11 +174,29 @@ impl Plan {
             grace: Duration::from_secs_f64(self.run.grace_s),
             pin: self.run.pin.clone(),
             group_memory: self.run.group_memory,
+            compact: self.run.compact && self.is_same_for_repeats(workload, template),
             follow: follow.collect::<Result<_, _>>().map_err(missing)?,
             recording: self.recording(&run).map_err(missing)?,
             prepare: step(&workload.prepare)?,
             cleanup: step(&workload.cleanup)?,
         })
+    }
+
+    /// Whether every repeat of a cell starts the same command, with no files of its own around it.
+    fn is_same_for_repeats(&self, workload: &Workload, command: &CommandTemplate) -> bool {
+        let texts = workload
+            .environment
+            .iter()
+            .map(|(_, text)| text)
+            .chain([&command.template])
+            .chain(&command.words);
+        let mut placeholders = texts.flat_map(Template::placeholders);
+        workload.files.is_empty()
+            && workload.replay.is_none()
+            && workload.prepare.is_none()
+            && workload.cleanup.is_none()
+            && self.follow.is_empty()
+            && !placeholders.any(|(name, _)| ["run_directory", "repeat", "seed"].contains(&name))
     }
 
     /// The log that is played for a run, where one is.

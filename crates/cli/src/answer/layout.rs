@@ -1,7 +1,7 @@
 //! The additional tables of a campaign's `[report]`: metrics side by side, settings as columns, series.
 
 use assay_judge::{Answer, pivot, scaling};
-use assay_model::{PlanInForce, Status, names};
+use assay_model::{CurrentPlan, Status, names};
 use assay_report::number::Scale;
 use assay_report::{Cell, Column, Table};
 use assay_store::{Index, RunFilter};
@@ -48,7 +48,7 @@ pub fn without_repeated_titles(tables: &mut [Table]) {
 }
 
 /// A series of the first good run of every cell, value by value.
-fn series_table(index: &Index, plan: &PlanInForce, metric: &str) -> anyhow::Result<Table> {
+fn series_table(index: &Index, plan: &CurrentPlan, metric: &str) -> anyhow::Result<Table> {
     let mut table = Table {
         heading: vec![format!("{metric} over the first successful run of each cell")],
         ..Table::default()
@@ -72,7 +72,7 @@ fn series_table(index: &Index, plan: &PlanInForce, metric: &str) -> anyhow::Resu
 }
 
 /// The metrics that the campaign wants side by side, if it names any.
-fn columns_table(index: &Index, plan: &PlanInForce) -> anyhow::Result<Option<Table>> {
+fn columns_table(index: &Index, plan: &CurrentPlan) -> anyhow::Result<Option<Table>> {
     let has: Vec<String> = index.metrics()?.into_iter().map(|metric| metric.name).collect();
     let columns = plan.layout.columns.iter().filter(|column| has.contains(column));
     let answers: Vec<Answer> =

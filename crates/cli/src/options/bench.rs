@@ -119,7 +119,7 @@ pub struct MeasureOptions {
     /// Record to create or continue [default: a new one under records/].
     #[arg(long, value_name = "DIRECTORY", help_heading = "Results")]
     pub record: Option<PathBuf>,
-    /// Write the result to a file: .md, .csv or .json; repeat it for several files.
+    /// Write the result to a file: .html, .md, .tex, .csv or .json; repeat it for several files.
     #[arg(long, short, value_name = "FILE", help_heading = "Results")]
     pub output: Vec<PathBuf>,
     /// Print JSON (see docs/json.md).

@@ -28,13 +28,32 @@ Each load is a run of a record; `assay show RECORD` prints it again.";
 const SPECIAL: [&str; 5] = ["endpoint", "url", "model", "headers", "fields"];
 
 /// Flags of other clients, with ours.
-const FOREIGN: [(&str, &str); 6] = [
+const FOREIGN: [(&str, &str); 25] = [
+    ("base-url", "the URL itself: assay load http://host:8000/v1"),
+    ("target", "the URL itself: assay load http://host:8000/v1"),
+    ("endpoint-type", "--api"),
     ("concurrency", "--streams"),
     ("max-concurrency", "--streams, or --in-flight with --rate"),
     ("request-rate", "--rate"),
+    ("burstiness", "--gaps gamma --shape"),
     ("num-prompts", "--requests"),
     ("request-count", "--requests"),
+    ("max-requests", "--requests"),
+    ("max-seconds", "--duration"),
+    ("benchmark-duration", "--duration"),
+    ("num-warmups", "--warm-up"),
+    ("warmup-request-count", "--warm-up"),
+    ("random-input-len", "--prompt-tokens"),
+    ("isl", "--prompt-tokens"),
+    ("random-output-len", "--output-tokens"),
+    ("osl", "--output-tokens"),
+    ("random-prefix-len", "--shared-tokens"),
+    ("dataset-path", "--prompts"),
+    ("input-file", "--prompts, or --trace for recorded arrivals"),
+    ("data", "--prompts, or --prompt-tokens and --output-tokens"),
+    ("goodput", "--slo-ttft, --slo-tpot and --slo-e2e"),
     ("ignore-eos", "--field ignore_eos=true"),
+    ("save-result", "not needed: every load is kept; --format vllm -o FILE writes a result file"),
 ];
 
 /// Options of `load`.
@@ -48,13 +67,13 @@ pub struct Load {
     pub fields: Vec<(String, String)>,
     /// The settings given; several values of one are swept.
     pub settings: BTreeMap<String, Vec<Value>>,
-    pub how: LoadHow,
+    pub how: LoadFlags,
 }
 
 /// How a load is measured, and what is done with its results.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Measuring")]
-pub struct LoadHow {
+pub struct LoadFlags {
     /// Rounds of a sweep or comparison; 6 unless given, and 1 for a single load.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub rounds: Option<u32>,
@@ -89,12 +108,15 @@ pub struct LoadHow {
     /// Print JSON (see docs/json.md).
     #[arg(long)]
     pub json: bool,
+    /// Fill the terminal with progress: running loads, every result so far, failures. q closes the view.
+    #[arg(long, conflicts_with_all = ["quiet", "json", "find_capacity", "self_check"])]
+    pub view: bool,
     /// Print only the results.
     #[arg(long, short)]
     pub quiet: bool,
 }
 
-impl LoadHow {
+impl LoadFlags {
     /// The page to write, if one is named.
     pub fn html(&self) -> Option<PathBuf> {
         self.output.iter().find(|path| is_page(path)).cloned()
@@ -162,7 +184,7 @@ impl Args for Load {
             command =
                 command.arg(Arg::new(name).long(name).hide(true).num_args(0..=1).action(ArgAction::Append));
         }
-        LoadHow::augment_args(command)
+        LoadFlags::augment_args(command)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -202,7 +224,7 @@ impl FromArgMatches for Load {
             headers: pairs("header"),
             fields: pairs("field"),
             settings: given(&chat::description(), &SPECIAL, matches),
-            how: LoadHow::from_arg_matches(matches)?,
+            how: LoadFlags::from_arg_matches(matches)?,
         })
     }
 

@@ -18,13 +18,13 @@ use assay_model::{Status, names};
 use assay_report::number::single;
 use assay_store::{Index, Record, RunFilter};
 
-use crate::answer::{self, file, print};
+use crate::answer::{self, print};
 use crate::execute::{self, assemble_built};
 use crate::exit::Exit;
-use crate::options::How;
+use crate::options::RunFlags;
 use crate::options::bench::{Bench, MeasureOptions};
 use crate::screen::Screen;
-use crate::{peak, records};
+use crate::{peak, records, report_file};
 
 /// The most iteration times that are listed of an interrupted run.
 const MOST_TIMES: usize = 12;
@@ -46,10 +46,10 @@ pub fn bench(options: &Bench, screen: &mut Screen) -> anyhow::Result<Exit> {
             (commands::campaign(commands)?, &commands.measure, commands::NAME.to_owned())
         }
     };
-    measure.output.iter().try_for_each(|path| file::check(path))?;
+    measure.output.iter().try_for_each(|path| report_file::check(path))?;
     let record = measure.record.clone().unwrap_or_else(|| new_record(&name));
     let assembled = assemble_built(campaign, &record)?;
-    let how = How { jobs: 1, quiet: measure.quiet || measure.json, ..How::default() };
+    let how = RunFlags { jobs: 1, quiet: measure.quiet || measure.json, ..RunFlags::default() };
     let (record, outcome) = execute::execute(&assembled, &how, screen)?;
     let index = record.index()?;
     print(options, measure, &record, &index, screen)?;
@@ -59,9 +59,7 @@ pub fn bench(options: &Bench, screen: &mut Screen) -> anyhow::Result<Exit> {
         screen.warn("requested precision not reached");
         screen.hint("raise `--repeats`, or look for noise with `assay doctor`");
     }
-    for path in &measure.output {
-        file::write(&record, &index, &[None], path, screen)?;
-    }
+    report_file::write(&measure.output, std::slice::from_ref(&record), &[], screen)?;
     screen.say(&format!("record: {}", records::shown(record.directory())));
     Ok(execute::exit(&outcome, execute::failed_runs(&index)?, &[]))
 }

@@ -4,7 +4,7 @@ mod data;
 mod peak;
 
 use assay_launch::noise::{self, Jitter};
-use assay_launch::tools::{self, Kind};
+use assay_launch::tools::{self, ToolKind};
 use assay_launch::{group, probe};
 use assay_model::{Caveat, Machine, Unit};
 use assay_report::number::single;
@@ -132,9 +132,9 @@ fn tools_table() -> Table {
     };
     for tool in tools::find() {
         let kind = match tool.kind {
-            Kind::Launcher => "launcher",
-            Kind::Tool => "tool",
-            Kind::Data => "data set",
+            ToolKind::Launcher => "launcher",
+            ToolKind::Tool => "tool",
+            ToolKind::Data => "data set",
         };
         let found = match &tool.path {
             Some(path) => Cell::toned(path.display().to_string(), Tone::Good),

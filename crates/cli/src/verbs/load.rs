@@ -12,13 +12,13 @@ mod capacity;
 mod self_check;
 
 use assay_judge::load::Validity;
-use assay_launch::{Ending, Outcome};
+use assay_launch::{Ending, LaunchOutcome};
 
 use crate::answer::print;
 use crate::execute::{assemble_built, execute, failed_runs};
 use crate::exit::Exit;
-use crate::options::How;
-use crate::options::load::{Load, LoadHow};
+use crate::options::RunFlags;
+use crate::options::load::{Load, LoadFlags};
 use crate::records;
 use crate::screen::Screen;
 use crate::workloads::chat::report::{self, ReportOptions};
@@ -50,8 +50,8 @@ pub fn load(options: &Load, screen: &mut Screen) -> anyhow::Result<Exit> {
     Ok(exit(&outcome, report::validity(&loads), has_failures || failed_runs(&index)? > 0))
 }
 
-fn how(options: &LoadHow) -> How {
-    How { jobs: 1, quiet: options.quiet || options.json, ..How::default() }
+fn how(options: &LoadFlags) -> RunFlags {
+    RunFlags { jobs: 1, quiet: options.quiet || options.json, view: options.view, ..RunFlags::default() }
 }
 
 fn report_options(options: &Load) -> ReportOptions {
@@ -66,7 +66,7 @@ fn report_options(options: &Load) -> ReportOptions {
     }
 }
 
-fn exit(outcome: &Outcome, validity: Validity, has_failures: bool) -> Exit {
+fn exit(outcome: &LaunchOutcome, validity: Validity, has_failures: bool) -> Exit {
     match (outcome.ending, validity) {
         (Ending::Interrupted, _) => Exit::Interrupted,
         (_, Validity::Invalid) => Exit::Invalid,

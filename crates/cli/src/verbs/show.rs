@@ -1,6 +1,5 @@
 //! `show`: print what records answer, list their runs, or write a report.
 
-mod report;
 mod runs;
 
 use std::path::Path;
@@ -14,7 +13,7 @@ use crate::exit::Exit;
 use crate::options::Show;
 use crate::screen::Screen;
 use crate::workloads::chat::report::{self as loads, ReportOptions};
-use crate::{records, write_up};
+use crate::{records, report_file, write_up};
 
 /// Prints the answers of records.
 pub fn show(options: &Show, screen: &mut Screen) -> anyhow::Result<Exit> {
@@ -31,10 +30,11 @@ pub fn show(options: &Show, screen: &mut Screen) -> anyhow::Result<Exit> {
         named => named.iter().map(|path| records::open(Some(path))).collect::<Result<_, _>>()?,
     };
     if !options.output.is_empty() {
-        return report::write(&options.output, &opened, &options.metric, screen);
+        report_file::write(&options.output, &opened, &options.metric, screen)?;
+        return Ok(Exit::Fine);
     }
     if options.json {
-        screen.json_text(&report::json(&opened, &options.metric)?)?;
+        screen.json_text(&report_file::json(&opened, &options.metric)?)?;
         return Ok(Exit::Fine);
     }
     for (position, record) in opened.iter().enumerate() {

@@ -2,14 +2,13 @@
 
 mod words;
 
-use assay_model::names;
-use assay_model::{Quantity, Unit};
+use assay_model::{Quantity, Statistic, Unit, names};
 
 use self::words::{BETWEEN, LABELS, QUALIFIERS, STOPS};
 use super::number::scaled;
 use super::tokens::{Kind, Token, scale, tokens};
 use super::units::{leading_unit, times, unit_of};
-use super::vocabulary::{Statistic, is_telling, metric_of, settings, statistic};
+use super::vocabulary::{is_telling, metric_of, settings, statistic};
 
 /// How many quantities of one sentence are kept.
 const MOST: usize = 64;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use assay_evidence::{Findings, Progress, Reading, Stream};
 
-use crate::worker::{Job, Reader};
+use crate::worker::{Job, OutputReader};
 
 /// What is read of a file at once.
 const PIECE: usize = 64 * 1024;
@@ -93,7 +93,7 @@ impl RunLog {
         Ok(Found { findings: reading.finish(), stdout_bytes, stderr_bytes, tail: self.tail })
     }
 
-    fn read(&mut self, stream: Stream, directory: &Path, reader: &Reader, most: u64) -> io::Result<()> {
+    fn read(&mut self, stream: Stream, directory: &Path, reader: &OutputReader, most: u64) -> io::Result<()> {
         let offset = match stream {
             Stream::Stdout => self.stdout,
             Stream::Stderr => self.stderr,

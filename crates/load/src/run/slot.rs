@@ -1,7 +1,7 @@
 //! A connection with the request on it, and what happens there.
 
 use super::schedule::Job;
-use crate::connection::{Connection, Happening};
+use crate::connection::{Connection, ConnectionEvent};
 use crate::exchange::Flight;
 use crate::fault::Fault;
 
@@ -38,16 +38,16 @@ pub(super) struct Round {
 }
 
 /// Notes what happened on a connection.
-pub(super) fn note(happening: Happening<'_>, request: &mut Option<Request>, round: &mut Round) {
-    match happening {
-        Happening::Connected(at_ns) => round.connected_ns = Some(at_ns),
-        Happening::Head(head, at_ns) => {
+pub(super) fn note(event: ConnectionEvent<'_>, request: &mut Option<Request>, round: &mut Round) {
+    match event {
+        ConnectionEvent::Connected(at_ns) => round.connected_ns = Some(at_ns),
+        ConnectionEvent::Head(head, at_ns) => {
             round.last_ns = Some(at_ns);
             if let Some(request) = request {
                 request.flight.head(&head, at_ns);
             }
         }
-        Happening::Data(bytes, pieces, at_ns) => {
+        ConnectionEvent::Data(bytes, pieces, at_ns) => {
             round.pieces += pieces;
             round.last_ns = Some(at_ns);
             if let Some(request) = request
@@ -56,10 +56,10 @@ pub(super) fn note(happening: Happening<'_>, request: &mut Option<Request>, roun
                 round.ended.get_or_insert((Some(fault), at_ns));
             }
         }
-        Happening::End(at_ns) => {
+        ConnectionEvent::End(at_ns) => {
             round.ended.get_or_insert((None, at_ns));
         }
-        Happening::Failed(fault, at_ns) => {
+        ConnectionEvent::Failed(fault, at_ns) => {
             round.ended.get_or_insert((Some(fault), at_ns));
         }
     }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use assay_judge::estimate::estimate;
 use assay_judge::gather::gather;
-use assay_judge::verdict::{Sample, effect};
 use assay_model::{Metric, Settings, Unit, Verdict, metric};
 use assay_report::document::{Drawing, Figure, Part, Report, Section, body, label_of};
 use assay_report::figure::{Point, PointLine, Points};
@@ -20,7 +19,7 @@ const MOST: usize = 100;
 const MOST_CELLS: usize = 12;
 
 /// One cell over the records.
-struct Course {
+struct CellHistory {
     settings: Settings,
     /// Record and values, the oldest first.
     values: Vec<(usize, Vec<f64>)>,
@@ -43,7 +42,7 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
     let title = format!("History of {name}: {}", metric.name);
     Ok(shell(&title, &[], |page| {
         let parts = vec![Part::Figure(figure)];
-        let section = Section { id: "course".to_owned(), title: "Course".to_owned(), parts };
+        let section = Section { id: "course".to_owned(), title: "CellHistory".to_owned(), parts };
         body(page, &Report { sections: vec![section], ..Report::default() });
         let columns =
             [("record", true), ("made", false), ("directory", false), ("against the one before", false)];
@@ -67,9 +66,9 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
     }))
 }
 
-fn gathered(records: &[Arc<Listed>], wanted: Option<&str>) -> Result<(Metric, Vec<Course>), ViewError> {
+fn gathered(records: &[Arc<Listed>], wanted: Option<&str>) -> Result<(Metric, Vec<CellHistory>), ViewError> {
     let mut found: Option<Metric> = None;
-    let mut courses: Vec<Course> = Vec::new();
+    let mut courses: Vec<CellHistory> = Vec::new();
     for (index, listed) in records.iter().enumerate() {
         // A record that cannot be read has no place in a course; the list says why.
         let Ok(record) = Record::open(&listed.path) else { continue };
@@ -81,7 +80,9 @@ fn gathered(records: &[Arc<Listed>], wanted: Option<&str>) -> Result<(Metric, Ve
         for cell in evidence.cells.into_iter().filter(|cell| !cell.values.is_empty()) {
             match courses.iter_mut().find(|course| course.settings == cell.settings) {
                 Some(course) => course.values.push((index, cell.values)),
-                None => courses.push(Course { settings: cell.settings, values: vec![(index, cell.values)] }),
+                None => {
+                    courses.push(CellHistory { settings: cell.settings, values: vec![(index, cell.values)] })
+                }
             }
         }
         found = Some(evidence.metric);
@@ -91,7 +92,7 @@ fn gathered(records: &[Arc<Listed>], wanted: Option<&str>) -> Result<(Metric, Ve
 }
 
 /// The figure, and in which record something changed.
-fn drawn(metric: &Metric, courses: &[Course]) -> (Figure, Vec<(usize, String)>) {
+fn drawn(metric: &Metric, courses: &[CellHistory]) -> (Figure, Vec<(usize, String)>) {
     let (varied, _) = assay_judge::gather::split_settings(courses.iter().map(|course| &course.settings));
     let mut changes = Vec::new();
     let mut lines = Vec::new();
@@ -103,15 +104,9 @@ fn drawn(metric: &Metric, courses: &[Course]) -> (Figure, Vec<(usize, String)>) 
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
         let label = label_of(&settings);
-        for pair in course.values.windows(2) {
-            let [(_, before), (record, after)] = pair else { continue };
-            let found = effect(&Sample::new(before), &Sample::new(after), metric);
-            let Some(found) = found.filter(|found| matches!(found.verdict, Verdict::Better | Verdict::Worse))
-            else {
-                continue;
-            };
+        for (record, found) in assay_judge::history::changes(&course.values, metric) {
             let word = if found.verdict == Verdict::Better { "better" } else { "worse" };
-            changes.push((*record, format!("{label} {:.2}× {word}", found.ratio)));
+            changes.push((record, format!("{label} {:.2}× {word}", found.ratio)));
         }
         let points = course.values.iter().filter_map(|(record, values)| {
             let found = estimate(values)?;

@@ -1,9 +1,9 @@
 //! A file of a run, at a line. Only files that lie in the run directory itself can be named; links are not followed.
 
 use std::fs::File;
-use std::io::{BufReader, Read};
-use std::path::Path;
+use std::io::Read;
 
+use assay_model::Stream;
 use assay_store::{Record, RunRow};
 
 use super::{Query, ViewError, address, link, open, record_step, run, shell};
@@ -15,11 +15,26 @@ const AFTER: u64 = 400;
 /// Bytes of a line that are shown; a log may have lines of many megabytes.
 const MOST_OF_LINE: usize = 4096;
 
-/// The names of the files in a run directory: regular files only.
+/// The names of the files of a run: regular files of its directory only, and the output that is in the journal instead.
 pub fn files(record: &Record, row: &RunRow) -> Vec<String> {
-    let Ok(entries) = std::fs::read_dir(record.run_directory(&row.directory)) else { return Vec::new() };
-    let regular = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
-    regular.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+    let entries = std::fs::read_dir(record.run_directory(&row.directory)).into_iter().flatten().flatten();
+    let regular = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+    let mut names: Vec<String> = regular.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    for stream in [Stream::Stdout, Stream::Stderr] {
+        names.extend(in_journal(record, row, stream.file()).map(|_| stream.file().to_owned()));
+    }
+    names
+}
+
+/// Output of a run that the journal has.
+fn in_journal(record: &Record, row: &RunRow, file: &str) -> Option<String> {
+    let output = record.index().ok()?.short_output(&row.run).ok()??;
+    let text = match file {
+        _ if file == Stream::Stdout.file() => output.stdout,
+        _ if file == Stream::Stderr.file() => output.stderr,
+        _ => return None,
+    };
+    Some(text).filter(|text| !text.is_empty())
 }
 
 /// The page.
@@ -33,8 +48,11 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
     let line = query.number("line");
     let first = query.number("from").unwrap_or_else(|| line.unwrap_or(1).saturating_sub(BEFORE)).max(1);
     let path = record.run_directory(&row.directory).join(&file);
-    let window = window(&path, first, BEFORE + AFTER)
-        .map_err(|error| ViewError::Unreadable(format!("{file} cannot be read: {error}")))?;
+    let window = match in_journal(&record, &row, &file) {
+        Some(text) => window(text.as_bytes(), first, BEFORE + AFTER),
+        None => File::open(&path).and_then(|file| window(file, first, BEFORE + AFTER)),
+    };
+    let window = window.map_err(|error| ViewError::Unreadable(format!("{file} cannot be read: {error}")))?;
     let run = row.run.to_string();
     let to = |from: u64| {
         address("/log", &[("id", &listed.id), ("run", &run), ("file", &file), ("from", &from.to_string())])
@@ -91,9 +109,8 @@ struct Window {
     more: bool,
 }
 
-/// Reads lines of a file without keeping more than is shown.
-fn window(path: &Path, first: u64, count: u64) -> std::io::Result<Window> {
-    let mut reader = BufReader::with_capacity(1 << 16, File::open(path)?);
+/// Reads lines without keeping more than is shown.
+fn window(mut reader: impl Read, first: u64, count: u64) -> std::io::Result<Window> {
     let mut window = Window { lines: Vec::new(), more: false };
     let (mut number, mut line, mut length) = (1u64, Vec::new(), 0usize);
     let mut chunk = vec![0u8; 1 << 16];
@@ -146,17 +163,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_window_is_cut_out_of_any_file() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("a.log");
+    fn a_window_is_cut_out_of_any_text() {
         let mut text: String = (1..=1000).map(|line| format!("line {line}\n")).collect();
         text.push_str(&"x".repeat(10_000_000));
-        std::fs::write(&path, text).unwrap();
-        let part = window(&path, 10, 5).unwrap();
+        let part = window(text.as_bytes(), 10, 5).unwrap();
         assert_eq!(part.lines.first().unwrap(), &(10, "line 10".to_owned()));
         assert_eq!((part.lines.len(), part.more), (5, true));
-        let end = window(&path, 1001, 5).unwrap();
+        let end = window(text.as_bytes(), 1001, 5).unwrap();
         assert!(end.lines[0].1.len() < 5000 && end.lines[0].1.ends_with("more bytes") && !end.more);
-        assert!(window(&path, 5000, 5).unwrap().lines.is_empty());
+        assert!(window(text.as_bytes(), 5000, 5).unwrap().lines.is_empty());
     }
 }

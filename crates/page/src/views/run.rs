@@ -34,7 +34,7 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
         let mut facts = vec![
             ("status".to_owned(), row.status.as_ref().map_or_else(|| "open".to_owned(), ToString::to_string)),
             ("directory".to_owned(), row.directory.clone()),
-            ("redo".to_owned(), format!("sh {}/{}/run.sh", listed.path.display(), row.directory)),
+            ("redo".to_owned(), format!("sh {}", record.script(&row.directory).display())),
         ];
         facts.extend(row.started_at.map(|at| ("started".to_owned(), utc(at))));
         facts.extend(settings.iter().map(|(name, value)| (name.clone(), value.to_string())));

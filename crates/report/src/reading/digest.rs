@@ -218,9 +218,8 @@ fn pace(run: &ReadRun) -> Option<Block> {
 }
 
 fn median(series: &Series) -> Option<f64> {
-    let mut values: Vec<f64> = series.values.iter().copied().filter(|value| value.is_finite()).collect();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
+    let values: Vec<f64> = series.values.iter().copied().filter(|value| value.is_finite()).collect();
+    assay_stats::median(&values)
 }
 
 /// What looks wrong in the course of a loss or a quality.

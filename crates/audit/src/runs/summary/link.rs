@@ -1,6 +1,6 @@
 //! Which stated numbers may summarise which samples: the same metric, the same words around them, the same size.
 
-use assay_model::{Document, Source, Statement, Unit, Value, names};
+use assay_model::{Document, Source, Statement, Statistic, Unit, Value, names};
 
 use super::super::claims;
 use super::super::facts::{self, Facts, Run, equal};
@@ -12,13 +12,6 @@ const BY_WORDS: f64 = 2.5;
 const BY_SIZE: f64 = 1.25;
 /// Lines around samples in which a sentence may be about them.
 const NEAR: u64 = 25;
-
-/// A statistic that a summary is called by.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Statistic {
-    Mean,
-    Median,
-}
 
 /// A stated number that may summarise samples.
 pub(super) struct Summary {

@@ -1,6 +1,6 @@
 //! Means and medians that stand in the same row as the runs they summarise.
 
-use assay_model::{Document, Source, Table};
+use assay_model::{Document, Source, Statistic, Table};
 use assay_stats::median;
 
 use super::super::grid::{self, Entry, Field};
@@ -11,15 +11,6 @@ use super::samples;
 
 /// Runs of a row that it takes to summarise them.
 const RUNS: usize = 3;
-
-/// A statistic that a header names.
-#[derive(Clone, Copy, PartialEq)]
-enum Statistic {
-    Mean,
-    Median,
-    Smallest,
-    Largest,
-}
 
 /// A summary that its row does not give.
 struct Fault {
@@ -66,13 +57,7 @@ pub(super) fn check(document: &Document, table: &Table) -> Vec<Finding> {
 fn statistic(header: &str) -> Option<Statistic> {
     let lower = header.to_lowercase();
     let mut words = lower.split(|character: char| !character.is_alphanumeric());
-    words.find_map(|word| match word {
-        "mean" | "avg" | "average" | "averaged" => Some(Statistic::Mean),
-        "median" => Some(Statistic::Median),
-        "min" | "minimum" => Some(Statistic::Smallest),
-        "max" | "maximum" => Some(Statistic::Largest),
-        _ => None,
-    })
+    words.find_map(Statistic::named).filter(|found| *found != Statistic::Deviation)
 }
 
 /// The number of a field, in its base unit where that is stated.
@@ -103,8 +88,9 @@ fn of_field(
     let expected = match statistic {
         Statistic::Mean => samples::mean(&values)?,
         Statistic::Median => median(&values)?,
-        Statistic::Smallest => low,
-        Statistic::Largest => high,
+        Statistic::Minimum => low,
+        Statistic::Maximum => high,
+        Statistic::Percentile(_) | Statistic::Deviation => return None,
     };
     // Every statistic here moves by no more than the runs do.
     let room = runs.iter().map(|run| run.half()).fold(0.0, f64::max);

@@ -19,7 +19,7 @@ pub fn campaign(options: &CommandOptions) -> Result<CampaignBuilder, Mistake> {
     check(options)?;
     let varied: Vec<&str> = options.vary.iter().map(|(name, _)| name.as_str()).collect();
     let command = |text: &str| with_literal_braces(text, &varied);
-    let mut campaign = Campaign::for_commands(NAME);
+    let mut campaign = Campaign::for_commands(NAME).compact();
     campaign = match (options.commands.as_slice(), options.names.is_empty()) {
         ([only], true) => campaign.command(command(only)).question(only.clone()),
         (commands, _) => {

@@ -1,7 +1,7 @@
 //! `doctor data`: data sets and their download status.
 
 use assay_report::{Cell, Column, Table, Tone};
-use assay_workloads::data::{DATA_SETS, DataSet, Found, State, VARIABLE, digits, directories};
+use assay_workloads::data::{DATA_SETS, DataSet, DataState, Found, VARIABLE, digits, directories};
 use serde::Serialize;
 
 use crate::exit::Exit;
@@ -49,10 +49,10 @@ pub fn data(options: &DoctorData, screen: &mut Screen) -> anyhow::Result<Exit> {
 
 fn json(set: &DataSet, found: Found) -> SetJson {
     let state = match found.state {
-        State::Genuine => "genuine",
-        State::Other => "other",
-        State::Incomplete(_) => "incomplete",
-        State::Absent => "absent",
+        DataState::Genuine => "genuine",
+        DataState::Other => "other",
+        DataState::Incomplete(_) => "incomplete",
+        DataState::Absent => "absent",
     };
     let file = |file: &assay_workloads::data::KnownFile| FileJson {
         name: file.name,
@@ -64,7 +64,7 @@ fn json(set: &DataSet, found: Found) -> SetJson {
         summary: set.summary,
         state,
         reason: match found.state {
-            State::Incomplete(reason) => Some(reason),
+            DataState::Incomplete(reason) => Some(reason),
             _ => None,
         },
         folder: found.folder.map(|folder| folder.display().to_string()),
@@ -80,10 +80,10 @@ fn table(found: &[(&DataSet, Found)]) -> Table {
     };
     for (set, found) in found {
         let tone = match found.state {
-            State::Genuine => Tone::Good,
-            State::Other => Tone::Plain,
-            State::Incomplete(_) => Tone::Bad,
-            State::Absent => Tone::Faint,
+            DataState::Genuine => Tone::Good,
+            DataState::Other => Tone::Plain,
+            DataState::Incomplete(_) => Tone::Bad,
+            DataState::Absent => Tone::Faint,
         };
         let folder = found.folder.as_ref().map(|folder| folder.display().to_string());
         table.rows.push(vec![
@@ -115,9 +115,9 @@ fn table(found: &[(&DataSet, Found)]) -> Table {
 /// What a data set lacks, and how to download it.
 fn explain(set: &DataSet, found: &Found, notes: &mut Vec<String>) {
     match &found.state {
-        State::Genuine | State::Other => return,
-        State::Incomplete(reason) => notes.push(format!("{}: {reason}", set.name)),
-        State::Absent => {}
+        DataState::Genuine | DataState::Other => return,
+        DataState::Incomplete(reason) => notes.push(format!("{}: {reason}", set.name)),
+        DataState::Absent => {}
     }
     let folder = set.folders().first().map(|folder| folder.display().to_string()).unwrap_or_default();
     notes.push(format!("to download {}:", set.name));

@@ -8,7 +8,7 @@ use assay_model::{Settings, Value};
 use serde_json::Map;
 
 use crate::failure::Mistake;
-use crate::options::load::{Load, LoadHow};
+use crate::options::load::{Load, LoadFlags};
 use crate::workloads::chat;
 use crate::workloads::chat::settings::{ChatSettings, endpoint_mistake};
 
@@ -18,7 +18,7 @@ const ROUNDS: u32 = 6;
 const SWEEP_SECONDS: &str = "10s";
 
 /// The record of a load: the one that is named, or a new one.
-pub(super) fn record(options: &LoadHow) -> anyhow::Result<PathBuf> {
+pub(super) fn record(options: &LoadFlags) -> anyhow::Result<PathBuf> {
     if let Some(record) = &options.record {
         return Ok(record.clone());
     }

@@ -2,7 +2,7 @@
 //! arrivals and prompts of its own.
 
 use assay_judge::load::{Capacity, Probe, ProbePlan, Search, Validity};
-use assay_launch::Outcome;
+use assay_launch::LaunchOutcome;
 use assay_model::Value;
 use assay_report::number::percent;
 use assay_report::{Cell, Column, Table, Tone};
@@ -13,8 +13,8 @@ use super::{campaign, exit, how, report_options};
 use crate::execute::{assemble_built, execute};
 use crate::exit::Exit;
 use crate::failure::Mistake;
-use crate::options::How;
-use crate::options::load::{Load, LoadHow};
+use crate::options::RunFlags;
+use crate::options::load::{Load, LoadFlags};
 use crate::records;
 use crate::screen::{JSON_SCHEMA, Screen};
 use crate::workloads::chat::report::{self, ReportOptions};
@@ -39,7 +39,7 @@ pub(super) fn find(options: &Load, screen: &mut Screen) -> anyhow::Result<Exit> 
     let mut search = search(options)?;
     let record = campaign::record(&options.how)?;
     let mut made: Vec<Made> = Vec::new();
-    let mut last: Option<(Record, Outcome)> = None;
+    let mut last: Option<(Record, LaunchOutcome)> = None;
     while let Some(plan) = search.next_probe() {
         let is_same = |probe: &&Probe| probe.rate == plan.rate && probe.is_short == plan.is_short;
         let tries = search.probes().iter().filter(is_same).count();
@@ -101,8 +101,8 @@ fn with_all_rates(
 }
 
 /// Probes have lines of their own.
-fn quietly(options: &LoadHow) -> How {
-    How { quiet: true, ..how(options) }
+fn quietly(options: &LoadFlags) -> RunFlags {
+    RunFlags { quiet: true, ..how(options) }
 }
 
 /// Loads at these rates, as long as the plan says.

@@ -37,6 +37,7 @@ pub fn table(record: &Record, index: &Index, metric: Option<&str>, all: bool) ->
         table.columns.push(Column::right(values.scale.titled(&subject.metric)));
     }
     table.columns.extend([Column::right(wall_scale.titled("wall")).secondary(), Column::left("directory")]);
+    let has_directory = |row: &RunRow| record.run_directory(&row.directory).is_dir();
     for row in &rows {
         let setting = |name: &String| {
             let value = settings.get(&row.run.cell).and_then(|settings| settings.get(name));
@@ -50,7 +51,8 @@ pub fn table(record: &Record, index: &Index, metric: Option<&str>, all: bool) ->
         let wall = row.usage.as_ref().map(|usage| wall_scale.shown(usage.wall_s));
         let mark = if has_values { "" } else { values.mark(&row.run) };
         cells.push(Cell::new(wall.map(|wall| format!("{wall}{mark}")).unwrap_or_default()));
-        cells.push(Cell::toned(row.directory.clone(), Tone::Faint));
+        let directory = if has_directory(row) { row.directory.clone() } else { String::new() };
+        cells.push(Cell::toned(directory, Tone::Faint));
         table.rows.push(cells);
     }
     let total = subject.summary.runs.total();
@@ -62,7 +64,17 @@ pub fn table(record: &Record, index: &Index, metric: Option<&str>, all: bool) ->
             .notes
             .push("! outlier: more than 3 interquartile ranges outside the quartiles of its cell".to_owned());
     }
-    table.notes.push("each directory has the output of its run and run.sh, which repeats it".to_owned());
+    if rows.iter().any(has_directory) {
+        table.notes.push("each directory has the output of its run and run.sh, which repeats it".to_owned());
+    }
+    if let Some(row) = rows.iter().find(|row| record.script(&row.directory).is_file() && !has_directory(row))
+    {
+        let script = records::shown(&record.script(&row.directory));
+        table.notes.push(format!(
+            "runs under 20 ms have no directory: their output is in the table `output` of `assay query`, and \
+             scripts like {script} repeat them"
+        ));
+    }
     Ok(table)
 }
 

@@ -6,7 +6,7 @@ mod rules;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use assay_model::{Scope, Unit, names};
+use assay_model::{Scope, Statistic, Unit, names};
 
 use self::phrase::Phrase;
 use crate::writeup::units;
@@ -42,37 +42,6 @@ impl MetricWord {
     /// The unit and factor for bare numbers under this phrase, where the phrase shows them.
     pub fn stated(&self) -> Option<(Unit, f64)> {
         self.unit_told.then(|| (self.unit.clone(), self.factor))
-    }
-}
-
-/// A statistic that summarises several values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Statistic {
-    /// The mean.
-    Mean,
-    /// The median.
-    Median,
-    /// The smallest.
-    Minimum,
-    /// The largest.
-    Maximum,
-    /// A percentile, for example 99.
-    Percentile(u8),
-    /// The standard deviation.
-    Deviation,
-}
-
-impl Statistic {
-    /// What is added to the name of a metric; nothing for a mean.
-    pub fn suffix(self) -> Option<String> {
-        match self {
-            Statistic::Mean => None,
-            Statistic::Median => Some("median".to_owned()),
-            Statistic::Minimum => Some("min".to_owned()),
-            Statistic::Maximum => Some("max".to_owned()),
-            Statistic::Percentile(percent) => Some(format!("p{percent}")),
-            Statistic::Deviation => Some("std".to_owned()),
-        }
     }
 }
 
@@ -232,7 +201,7 @@ mod tests {
         ] {
             assert_eq!(full(text).as_deref(), Some(name), "{text}");
         }
-        assert_eq!(statistic("P99"), Some(Statistic::Percentile(99)));
+        assert_eq!(statistic("P99"), Some(Statistic::Percentile(99.0)));
         assert_eq!(statistic("Std (s)"), Some(Statistic::Deviation));
         assert_eq!(statistic("Mean latency"), None);
         for text in [

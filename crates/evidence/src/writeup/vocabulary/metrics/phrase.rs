@@ -3,9 +3,8 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 
-use assay_model::Unit;
+use assay_model::{Statistic, Unit};
 
-use super::Statistic;
 use crate::writeup::units::unit_of;
 use crate::writeup::vocabulary::words::words;
 
@@ -219,7 +218,7 @@ fn is_part(character: char) -> bool {
     character.is_alphanumeric() || "%µμ/'’".contains(character)
 }
 
-fn percentile(word: &str) -> Option<u8> {
+fn percentile(word: &str) -> Option<f64> {
     let digits = word.strip_prefix('p').or_else(|| word.strip_suffix("th"))?;
-    digits.parse().ok().filter(|percent| (1..=99).contains(percent))
+    digits.parse::<u8>().ok().filter(|percent| (1..=99).contains(percent)).map(f64::from)
 }

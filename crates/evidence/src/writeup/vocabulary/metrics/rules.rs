@@ -1,8 +1,7 @@
 //! The rules that lead from words to canonical names. The first rule that holds decides, so special ones come first.
 
-use assay_model::{Scope, Unit, names};
+use assay_model::{Scope, Statistic, Unit, names};
 
-use super::Statistic;
 use super::phrase::Phrase;
 
 type Named = (&'static str, Option<Scope>);

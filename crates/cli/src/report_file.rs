@@ -1,4 +1,4 @@
-//! `show -o FILE`: write-ups of records as HTML, Markdown and LaTeX, their answers as CSV and JSON.
+//! `-o FILE` of `show` and `bench`: write-ups of records as HTML, Markdown and LaTeX, their answers as CSV and JSON.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use assay_report::separated;
 use assay_store::{Index, Record};
 
 use crate::answer;
-use crate::exit::Exit;
+use crate::failure::Mistake;
 use crate::output::{self, ending};
 use crate::screen::Screen;
 use crate::write_up;
@@ -18,11 +18,8 @@ pub fn write(
     records: &[Record],
     metrics: &[String],
     screen: &mut Screen,
-) -> anyhow::Result<Exit> {
-    let known = ["html", "md", "tex", "csv", "json"];
-    if let Some(wrong) = files.iter().find(|file| !is_standard(file) && !known.contains(&ending(file))) {
-        return Err(write_up::unknown_format(ending(wrong)).into());
-    }
+) -> anyhow::Result<()> {
+    files.iter().try_for_each(|file| check(file))?;
     let is_table = |file: &&PathBuf| matches!(ending(file), "csv" | "json");
     let report = match files.iter().all(|file| is_table(&file)) {
         true => Report::default(),
@@ -40,7 +37,22 @@ pub fn write(
             }
         }
     }
-    Ok(Exit::Fine)
+    Ok(())
+}
+
+/// Refuses a file that cannot be written, before anything is measured for it.
+pub fn check(file: &Path) -> Result<(), Mistake> {
+    let known = ["html", "md", "tex", "csv", "json"];
+    if !is_standard(file) && !known.contains(&ending(file)) {
+        return Err(write_up::unknown_format(ending(file)));
+    }
+    match file.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.is_dir()) {
+        Some(parent) => {
+            let text = format!("cannot write {}: no directory {}", file.display(), parent.display());
+            Err(Mistake::new(text, "create the directory first"))
+        }
+        None => Ok(()),
+    }
 }
 
 fn is_standard(file: &Path) -> bool {
