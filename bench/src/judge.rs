@@ -3,16 +3,16 @@
 //! | file | holds |
 //! |---|---|
 //! | `judge/rates.rs` | how often tables name losers that are none, and find those that are |
+//! | `judge/live.rs` | the same of real campaigns |
 //! | `judge/coverage.rs` | whether intervals cover as often as they claim |
 //! | `judge/speed.rs` | how fast verdicts, change points and resamples are |
 
 pub mod coverage;
+pub mod live;
 pub mod rates;
 pub mod speed;
 
-use std::collections::BTreeMap;
-
-use assay_judge::{CellEvidence, Counts, Evidence};
+use assay_judge::{CellEvidence, Evidence};
 use assay_model::{CellId, Direction, Metric, PointId, Unit};
 use assay_random::Random;
 
@@ -31,19 +31,10 @@ pub fn times(random: &mut Random, level: f64, repeats: usize) -> Vec<f64> {
 
 /// A record of one metric, one cell for each list of values.
 pub fn record(name: &str, cells: Vec<Vec<f64>>) -> Evidence {
-    let cell = |(index, values): (usize, Vec<f64>)| CellEvidence {
-        cell: CellId { point: PointId(format!("{index:06}")), platform: "local".to_owned() },
-        workload: "command".to_owned(),
-        settings: [("cell".to_owned(), i64::try_from(index).unwrap_or_default().into())].into(),
-        planned: true,
-        counts: Counts { succeeded: values.len() as u64, ..Counts::default() },
-        values,
-        without: 0,
-        fewer: None,
-        replayed: None,
-        parity: BTreeMap::new(),
-        amounts: BTreeMap::new(),
-        busy_elsewhere: None,
+    let cell = |(index, values): (usize, Vec<f64>)| {
+        let id = CellId { point: PointId(format!("{index:06}")), platform: "local".to_owned() };
+        let settings = [("cell".to_owned(), i64::try_from(index).unwrap_or_default().into())].into();
+        CellEvidence::new(id, "command", settings, values)
     };
     Evidence {
         name: name.to_owned(),
@@ -54,5 +45,6 @@ pub fn record(name: &str, cells: Vec<Vec<f64>>) -> Evidence {
         },
         cells: cells.into_iter().enumerate().map(cell).collect(),
         rate: None,
+        of_other_studies: 0,
     }
 }

@@ -41,6 +41,24 @@ fn cost_into(command: &mut Command, out: Stdio, exits: &[i32]) -> anyhow::Result
     Ok(Cost { cpu_s: children_cpu_s()? - before, wall_s })
 }
 
+/// The same, with the CPU seconds of the command's own process alone, without its children; in steps of a hundredth of a
+/// second, and without what it does in its last tenth of a second.
+pub fn cost_with_own(command: &mut Command) -> anyhow::Result<(Cost, f64)> {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let before = children_cpu_s()?;
+    let began = Instant::now();
+    let mut child = command.spawn().with_context(|| format!("cannot start {}", name(command)))?;
+    let stat = format!("/proc/{}/stat", child.id());
+    let mut own_s = 0.0;
+    while child.try_wait()?.is_none() {
+        own_s = fs::read_to_string(&stat).ok().and_then(|stat| own_cpu_of_stat(&stat)).unwrap_or(own_s);
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    let wall_s = began.elapsed().as_secs_f64();
+    check(command, &child.wait_with_output()?, &[0])?;
+    Ok((Cost { cpu_s: children_cpu_s()? - before, wall_s }, own_s))
+}
+
 /// The largest resident memory in bytes that any child had that this process has waited for.
 pub fn peak_of_children() -> anyhow::Result<i64> {
     Ok(getrusage(UsageWho::RUSAGE_CHILDREN)?.max_rss() * 1024)
@@ -90,10 +108,19 @@ pub fn look(pid: u32) -> anyhow::Result<Look> {
 }
 
 fn cpu_of_stat(stat: &str) -> Option<f64> {
+    times_of_stat::<4>(stat)
+}
+
+fn own_cpu_of_stat(stat: &str) -> Option<f64> {
+    times_of_stat::<2>(stat)
+}
+
+/// The sum of the first times: user and system time of the process, then of its children.
+fn times_of_stat<const COUNT: usize>(stat: &str) -> Option<f64> {
     // The second field is a name in brackets and may hold anything; fields are counted after it.
     let fields = stat.rsplit_once(')')?.1.split_whitespace();
-    let times: Vec<f64> = fields.skip(11).take(4).flat_map(str::parse).collect();
-    (times.len() == 4).then(|| times.iter().sum::<f64>() / TICKS)
+    let times: Vec<f64> = fields.skip(11).take(COUNT).flat_map(str::parse).collect();
+    (times.len() == COUNT).then(|| times.iter().sum::<f64>() / TICKS)
 }
 
 fn resident_of_status(status: &str) -> Option<f64> {

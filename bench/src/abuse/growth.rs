@@ -124,6 +124,9 @@ const KINDS: &[Kind] = &[
             rows(parts, |row| format!("{:<5}  {}.5\n", row % 9999, row % 100))
         )
     }),
+    ("progress bars with equations, one line", "a.log", |parts| {
+        rows(parts, |row| format!("\r{row}%|###| {row}/100 [00:0{}<00:00, {row}it/s, loss={row}]", row % 10))
+    }),
     ("progress bars", "a.log", |parts| {
         rows(parts, |row| format!("\r {}%|####      | {row}/99999 [00:01<00:02, 12.{row}it/s]", row % 100))
     }),

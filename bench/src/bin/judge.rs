@@ -5,16 +5,32 @@
 use std::process::ExitCode;
 
 use assay_bench::goal::Goals;
-use assay_bench::judge::{coverage, rates, speed};
+use assay_bench::judge::{coverage, live, rates, speed};
+use assay_bench::place::{Options, Place};
 use clap::Parser;
 
-/// Simulates tables of equal and of different cells, and the coverage of intervals; measures speeds on one core.
+/// Simulates tables of equal and of different cells, and the coverage of intervals; runs real campaigns of such cells;
+/// measures speeds on one core.
 #[derive(Debug, Parser)]
 #[command(name = "judge")]
 struct Arguments {
-    /// Answer within a minute, with fewer simulations. Shows the direction, proves nothing.
-    #[arg(long)]
-    quick: bool,
+    #[command(flatten)]
+    options: Options,
+    /// Run a loop of this many steps and print its time: what the runs of the real campaigns do.
+    #[arg(long, value_name = "STEPS", hide = true)]
+    r#loop: Option<u64>,
+    /// The cell that the loop is of.
+    #[arg(long, default_value_t = 1, hide = true)]
+    cell: u64,
+    /// What cell 0 does more.
+    #[arg(long, default_value_t = 0.0, hide = true)]
+    planted: f64,
+    /// The seed of a time that is drawn.
+    #[arg(long, default_value_t = 0, hide = true)]
+    draw: u64,
+    /// Draw the time instead of measuring it.
+    #[arg(long, hide = true)]
+    drawn: bool,
     /// Python with scipy and ruptures to compare with; left out if it has not got them.
     #[arg(long, value_name = "FILE", default_value = "python3")]
     python: String,
@@ -22,9 +38,16 @@ struct Arguments {
 
 fn main() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
-    let tables = if arguments.quick { 300 } else { 1000 };
+    if let Some(steps) = arguments.r#loop {
+        live::run(steps, arguments.cell, arguments.planted, arguments.draw, arguments.drawn)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let quick = arguments.options.quick;
+    let place = Place::new(&arguments.options)?;
+    let tables = if quick { 300 } else { 1000 };
     let mut goals = Goals::default();
     rates::measure(tables, &mut goals);
+    live::measure(&place, quick, &mut goals)?;
     coverage::measure(tables, &mut goals);
     speed::measure(&arguments.python, &mut goals)?;
     println!("{goals}");

@@ -1,16 +1,19 @@
 //! Whether intervals cover the truth as often as they claim.
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
+use assay_judge::answer;
 use assay_random::Random;
 use assay_stats::bootstrap::Bootstrap;
+use assay_stats::extremes::{self, Extremes};
+use assay_stats::knee::load_law;
 use assay_stats::nested::nested_variance;
 use assay_stats::scaling::{Law, Level, bands, fit};
 use assay_stats::{
-    Decision, Interval, PrecisionRule, decide, mean_interval, median_interval, proportion, quantile_interval,
-    ratio_interval,
+    Decision, Family, Group, Interval, PrecisionRule, decide, hodges_lehmann_interval, mean_interval,
+    median_interval, proportion, quantile_interval, ratio_interval,
 };
 
-use super::{NOISE, time, times};
+use super::{NOISE, record, time, times};
 use crate::figures::table;
 use crate::goal::{Bound, Goals};
 
@@ -133,7 +136,149 @@ fn cases(random: &mut Random) -> Vec<Case<'static>> {
             }),
         ),
         scaling_case(random.fork()),
+        batch_case(random.fork()),
+        knee_case(random.fork()),
+        shift_case(random.fork()),
+        tail_case(random.fork()),
+        best_case(random.fork()),
+        efficiency_case(random.fork()),
+        medians_case(random.fork()),
+        means_case(random.fork()),
     ]
+}
+
+/// The limit r∞ of the half-performance law, with three runs at each of six batch sizes.
+fn batch_case(mut random: Random) -> Case<'static> {
+    let truth = |batch: f64| batch / (0.1 + batch / 1000.0);
+    (
+        "r∞ of rate(b) = b / (t₀ + b/r∞) (residual bootstrap)",
+        1000.0,
+        0.92,
+        Box::new(move || {
+            let mut levels = Vec::new();
+            for batch in [16.0, 32.0, 64.0, 128.0, 256.0, 512.0] {
+                for _ in 0..3 {
+                    let throughput = time(&mut random, truth(batch));
+                    levels.push(Level { workers: batch, throughput, weight: truth(batch).powi(-2) });
+                }
+            }
+            let law = fit(&levels, Law::HalfPerformance)?;
+            let bootstrap = Bootstrap { confidence: 0.95, resamples: 300, seed: 1 };
+            claim(bands(&levels, &law, &[512.0], &bootstrap)?.asymptote)
+        }),
+    )
+}
+
+/// The knee of latency over load, with three loads at each of eight sizes.
+fn knee_case(mut random: Random) -> Case<'static> {
+    (
+        "knee of latency over load (residual bootstrap)",
+        5.0,
+        0.9,
+        Box::new(move || {
+            let mut runs = Vec::new();
+            for load in [1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0_f64] {
+                for _ in 0..3 {
+                    runs.push((load, time(&mut random, (load / 5.0).max(1.0))));
+                }
+            }
+            let bootstrap = Bootstrap { confidence: 0.95, resamples: 200, seed: 1 };
+            claim(load_law(&runs, &bootstrap)?.knee)
+        }),
+    )
+}
+
+/// The difference of two cells in the metric's unit.
+fn shift_case(mut random: Random) -> Case<'static> {
+    (
+        "difference of 6 and 6 (Hodges-Lehmann)",
+        0.1,
+        0.95,
+        Box::new(move || {
+            // A shift proper: the other is the base plus a constant.
+            let other: Vec<f64> = times(&mut random, 1.0, 6).iter().map(|value| value + 0.1).collect();
+            let found = hodges_lehmann_interval(&times(&mut random, 1.0, 6), &other, 0.95)?;
+            Some((found.low, found.high, found.confidence))
+        }),
+    )
+}
+
+/// p99 of the requests of an endpoint.
+fn tail_case(mut random: Random) -> Case<'static> {
+    (
+        "p99 of 400 requests",
+        (NOISE * 2.326_347_874).exp(),
+        0.95,
+        Box::new(move || claim(quantile_interval(&times(&mut random, 1.0, 400), 0.99, 0.95))),
+    )
+}
+
+/// Whether the set of cells that may be the best holds the best one, of ten cells 1 % apart.
+fn best_case(mut random: Random) -> Case<'static> {
+    (
+        "the best of ten cells is among those that may be",
+        1.0,
+        0.95,
+        Box::new(move || {
+            let cells = (0..10).map(|cell| times(&mut random, 1.0 + 0.01 * f64::from(cell), 8)).collect();
+            let judged = answer(&record("graded", cells), &[], usize::MAX);
+            let is_among = f64::from(u8::from(judged.may_be_best.contains(&0)));
+            Some((is_among, is_among, 0.95))
+        }),
+    )
+}
+
+/// Efficiencies of a scaling study hold together: here that of the most workers.
+fn efficiency_case(mut random: Random) -> Case<'static> {
+    (
+        "efficiency at 8 of four counts (one family)",
+        0.8,
+        0.95,
+        Box::new(move || {
+            let base = times(&mut random, 100.0, 8);
+            let most = times(&mut random, 100.0 * 8.0 * 0.8, 8);
+            let family = Family::among(4, 0.95)?;
+            let (base, most) = (Group::new(&base).ok()?, Group::new(&most).ok()?);
+            let ratio = base.ratio_interval(&most, &family).ok()?;
+            Some((ratio.low / 8.0, ratio.high / 8.0, 0.95))
+        }),
+    )
+}
+
+fn extremes(values: &[f64]) -> Extremes {
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(0.0, f64::max);
+    Extremes { count: values.len(), low, high }
+}
+
+/// The ratio of two medians from the extremes of ten requests each.
+fn medians_case(mut random: Random) -> Case<'static> {
+    (
+        "ratio of medians from extremes of 10 and 10",
+        1.5,
+        0.99,
+        Box::new(move || {
+            let (base, other) = (times(&mut random, 1.0, 10), times(&mut random, 1.5, 10));
+            let ends = extremes::ratio_of_medians(&extremes(&base), &extremes(&other))?;
+            Some((ends.low, ends.high, ends.confidence))
+        }),
+    )
+}
+
+/// The ratio of two means from the ranges of ten requests each.
+fn means_case(mut random: Random) -> Case<'static> {
+    (
+        "ratio of means from ranges of 10 and 10",
+        1.5,
+        0.94,
+        Box::new(move || {
+            let (base, other) = (times(&mut random, 1.0, 10), times(&mut random, 1.5, 10));
+            let average = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+            let (a, b) = (extremes(&base), extremes(&other));
+            let ends = extremes::ratio_of_means((&a, average(&base)), (&b, average(&other)), 0.95)?;
+            Some((ends.low, ends.high, ends.confidence))
+        }),
+    )
 }
 
 /// The band of Amdahl's law at the largest measured count, with three runs at each of seven counts.

@@ -58,7 +58,7 @@ fn steps(random: &mut Random, count: usize, changes: usize) -> Vec<f64> {
 }
 
 /// CPU seconds of this process, user and system: other work on the machine does not count.
-fn timed<T>(work: impl FnOnce() -> T) -> anyhow::Result<(f64, T)> {
+pub(super) fn timed<T>(work: impl FnOnce() -> T) -> anyhow::Result<(f64, T)> {
     let before = cpu_seconds()?;
     let result = work();
     Ok((cpu_seconds()? - before, result))

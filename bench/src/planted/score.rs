@@ -92,7 +92,8 @@ pub struct Share {
 }
 
 impl Share {
-    fn count(&mut self, hit: bool) {
+    /// Counts one trial.
+    pub fn count(&mut self, hit: bool) {
         self.hits += usize::from(hit);
         self.trials += 1;
     }

@@ -17,11 +17,19 @@ mod sum;
 use crate::checks::{Check, Checks};
 use crate::grid::Grid;
 use crate::interval::Interval;
+use crate::unit::Unit;
 
 pub use samples::{check as check_samples, check_line};
 
+/// A number of the text that a law may contain.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Constant {
+    pub interval: Interval,
+    pub unit: Unit,
+}
+
 /// Checks one table. `constants` are the numbers of the text around it.
-pub fn check(grid: &Grid, constants: &[Interval], checks: &mut Checks) {
+pub fn check(grid: &Grid, constants: &[Constant], checks: &mut Checks) {
     let mut broken: Vec<Check> = Vec::new();
     let mut holds: Vec<(usize, usize)> = Vec::new();
     order::check(grid, &mut broken);

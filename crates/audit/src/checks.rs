@@ -11,6 +11,8 @@ use crate::{Class, Finding};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Check {
     pub row: usize,
+    /// Other rows that the law relates: those of a sum, the one that ratios are taken against.
+    pub others: Vec<usize>,
     /// The columns that the law relates.
     pub columns: Vec<usize>,
     /// What a column would have to hold, as written.
@@ -23,6 +25,9 @@ pub struct Check {
     /// Whether the text cannot mean something else.
     pub certain: bool,
 }
+
+/// The most other rows whose lines a finding lists.
+const MOST_SOURCES: usize = 60;
 
 /// Rows that break one law in more rows than this are reported together.
 const MOST_SINGLE: usize = 4;
@@ -158,6 +163,16 @@ fn row_finding(
         let place = source(grid, row, Some(*other));
         if !sources.contains(&place) {
             sources.push(place);
+        }
+    }
+    for check in checks.iter().filter(|check| check.others.len() <= MOST_SOURCES) {
+        for (other, column) in
+            check.others.iter().flat_map(|row| check.columns.iter().map(move |column| (row, column)))
+        {
+            let place = source(grid, *other, Some(*column));
+            if !sources.contains(&place) {
+                sources.push(place);
+            }
         }
     }
     let operands = check.into_iter().flat_map(|check| &check.columns).filter_map(|column| {

@@ -2,22 +2,29 @@
 
 mod bound;
 mod equation;
+mod expected;
+mod facts;
 mod level;
 mod method;
 mod metric;
 mod naming;
 mod observed;
+mod outsider;
 mod pairs;
+mod prior;
 mod relation;
 mod relative;
 mod sentence;
 
-use crate::algebra::check_line;
+use std::collections::HashSet;
+
+use crate::algebra::{Constant, check_line};
 use crate::checks::Checks;
-use crate::grid::Grid;
+use crate::grid::{Grid, words};
 use crate::interval::Interval;
 use crate::manuscript::{Block, Manuscript};
-use crate::quantity::{Quantity, quantities};
+use crate::quantity::{Quantity, count_word, quantities};
+use crate::unit::leading_unit;
 use bound::StatedLimits;
 use observed::Observed;
 use pairs::Pool;
@@ -51,53 +58,70 @@ pub fn equations(manuscript: &Manuscript, checks: &mut Checks) {
 
 /// Numbers of listings that are kept as evidence.
 const MOST_LISTED: usize = 2000;
-/// Sentences and tables on either side of a sentence that it is held against. More than a paper has; a document that
+/// Sentences on either side of a sentence that it is held against. More than most papers have; a document that
 /// has more is read in time that grows with its length and not with its square.
-const SENTENCES_AROUND: usize = 500;
-const GRIDS_AROUND: usize = 100;
+const SENTENCES_AROUND: usize = 100;
 /// Numbers of the text that are tried as constants of laws.
 const MOST_CONSTANTS: usize = 200;
+
+/// Tables that a claim may be about: a document of thousands is a collection.
+const MOST_TABLES: usize = 40;
+
+/// The tables of all documents, those of one document in their order.
+struct Neighbors<'a> {
+    own: Vec<&'a Grid>,
+    others: Vec<&'a Grid>,
+}
+
+impl<'a> Neighbors<'a> {
+    fn new(grids: &'a [Grid], file: &str) -> Neighbors<'a> {
+        let (mut own, mut others): (Vec<&Grid>, Vec<&Grid>) =
+            grids.iter().partition(|grid| grid.file == file);
+        own.sort_by_key(|grid| grid.block);
+        others.truncate(MOST_TABLES);
+        Neighbors { own, others }
+    }
+
+    /// The tables around a block, and those of the other documents.
+    fn of(&self, block: usize) -> Vec<&'a Grid> {
+        let at = self.own.partition_point(|grid| grid.block < block);
+        let start = at.saturating_sub(MOST_TABLES / 2).min(self.own.len().saturating_sub(MOST_TABLES));
+        let end = (start + MOST_TABLES).min(self.own.len());
+        self.own[start..end].iter().chain(&self.others).copied().collect()
+    }
+}
 
 /// Checks the prose of a document against its tables, its listings and itself.
 pub fn check(manuscript: &Manuscript, grids: &[Grid], checks: &mut Checks) {
     let sentences = sentences(manuscript);
     let listed = listed(manuscript);
+    let listed_words = listed_words(manuscript);
     let limits = StatedLimits::of(&sentences);
+    let neighbors = Neighbors::new(grids, &manuscript.file);
     let observed = Observed::new(manuscript);
     let own: Vec<Grid> = grids.iter().filter(|grid| grid.file == manuscript.file).cloned().collect();
     bound::tables(&own)
         .into_iter()
         .chain(bound::answers(&own, &limits))
         .for_each(|finding| checks.push(finding));
-    let places = places(grids, &manuscript.file);
+    let mut judged = Vec::new();
     for (index, sentence) in sentences.iter().enumerate() {
-        let at = places.partition_point(|(block, _)| *block < sentence.block);
-        let at = places.get(at).or(places.last()).map_or(0, |(_, grid)| *grid);
+        let context = context(&sentences, index);
+        let near = neighbors.of(sentence.block);
         let pool = Pool {
-            grids: around(grids, at, GRIDS_AROUND),
+            grids: &near,
             sentences: around(&sentences, index, SENTENCES_AROUND),
             listed: &listed,
+            listed_words: &listed_words,
             limits: &limits,
         };
-        let context = context(&sentences, index);
-        let found = relative::check(sentence, &context, &pool);
-        let found = found.into_iter().chain(level::check(sentence, &context, &pool));
-        let found = found.chain(bound::check(sentence, &pool)).chain(observed.check(sentence));
+        judged.extend(relative::check(sentence, &context, &pool));
+        judged.extend(level::check(sentence, &context, &pool));
+        let found = bound::check(sentence, &pool).into_iter().chain(observed.check(sentence));
         let found = found.chain(method::check(sentence, &pool));
         found.for_each(|finding| checks.push(finding));
     }
-}
-
-/// Where the tables of a file stand: their blocks, and their places among the tables of all files.
-fn places(grids: &[Grid], file: &str) -> Vec<(usize, usize)> {
-    let mut places: Vec<(usize, usize)> = grids
-        .iter()
-        .enumerate()
-        .filter(|(_, grid)| grid.file == file)
-        .map(|(place, grid)| (grid.block, place))
-        .collect();
-    places.sort_unstable();
-    places
+    prior::settle(judged).into_iter().for_each(|finding| checks.push(finding));
 }
 
 /// The items before and after a place.
@@ -106,18 +130,34 @@ fn around<T>(all: &[T], at: usize, reach: usize) -> &[T] {
 }
 
 /// The numbers of the text that a law of a table may contain.
-pub fn constants(manuscript: &Manuscript) -> Vec<Interval> {
-    let prose = sentences(manuscript).into_iter().flat_map(|sentence| sentence.quantities);
+pub fn constants(manuscript: &Manuscript) -> Vec<Constant> {
+    let sentences = sentences(manuscript);
+    let prose = sentences.iter().flat_map(|sentence| sentence.quantities.iter().cloned());
     let listed = listed(manuscript).into_iter().take(40).flat_map(|(_, quantities)| quantities);
-    let mut found: Vec<Interval> = prose
+    let is_usable = |quantity: &Quantity| {
+        let named = !quantity.unit.is_none() && quantity.value.abs() >= 2.0;
+        !quantity.unit.is_relative() && !quantity.in_words && (quantity.value.abs() >= 20.0 || named)
+    };
+    let written = prose
         .chain(listed)
-        .filter(|quantity| !quantity.unit.is_relative() && quantity.value.abs() >= 20.0)
-        .map(|quantity| Interval::new(quantity.low, quantity.high))
-        .collect();
-    found.sort_by(|one, other| one.low.total_cmp(&other.low));
+        .filter(is_usable)
+        .map(|quantity| Constant { interval: pairs::side(&quantity).interval, unit: quantity.unit });
+    let mut found: Vec<Constant> = written.chain(sentences.iter().flat_map(spelled_constants)).collect();
+    found.sort_by(|one, other| one.interval.low.total_cmp(&other.interval.low));
     found.dedup();
     found.truncate(MOST_CONSTANTS);
     found
+}
+
+/// Counts in words with what they count: `one node with eight GPUs`.
+fn spelled_constants(sentence: &Sentence) -> Vec<Constant> {
+    let words: Vec<&str> = sentence.text.split_whitespace().collect();
+    let counted = words.windows(2).filter_map(|pair| {
+        let count = count_word(pair[0]).filter(|count| *count >= 2.0)?;
+        let (unit, _) = leading_unit(pair[1]).filter(|(unit, _)| unit.is_count())?;
+        Some(Constant { interval: Interval::exact(count), unit })
+    });
+    counted.collect()
 }
 
 fn listed(manuscript: &Manuscript) -> Vec<(u64, Vec<Quantity>)> {
@@ -137,6 +177,16 @@ fn listed(manuscript: &Manuscript) -> Vec<(u64, Vec<Quantity>)> {
         }
     }
     found
+}
+
+/// The words of the lines whose numbers are kept.
+fn listed_words(manuscript: &Manuscript) -> HashSet<String> {
+    let lines = manuscript.blocks.iter().flat_map(|block| match block {
+        Block::Listing(lines) => lines.as_slice(),
+        _ => &[],
+    });
+    let lines = lines.take(MOST_LISTED).filter(|line| line.text.len() < 400);
+    lines.flat_map(|line| words(&line.text)).collect()
 }
 
 /// The sentence together with those before it in its paragraph, for what they name.

@@ -85,6 +85,8 @@ pub enum Class {
     Repeats,
     /// A jump in a ratio that points at swapping or another change of regime.
     Regime,
+    /// A claim that a language model proposed; the arithmetic is ours.
+    Assisted,
 }
 
 /// A number that went into a check.

@@ -3,7 +3,7 @@
 mod cell;
 mod header;
 
-use crate::manuscript::{RawCell, RawTable};
+use crate::manuscript::{LIST_HEADER, RawCell, RawTable};
 use crate::unit::Unit;
 
 pub use cell::Cell;
@@ -79,6 +79,18 @@ impl Grid {
         columns.filter(|(_, column)| column.kind != ColumnKind::Label).map(|(index, _)| index)
     }
 
+    /// Whether it is a list of names with one number each, which is prose as well.
+    pub fn is_list(&self) -> bool {
+        self.columns.len() == 2 && self.columns[1].header == LIST_HEADER
+    }
+
+    /// The columns that a law may relate: bars and numbers without a name or a unit mean nothing.
+    pub fn lawful(&self, column: usize) -> bool {
+        self.columns
+            .get(column)
+            .is_some_and(|column| !column.unit.is_none() || column.header.chars().any(char::is_alphanumeric))
+    }
+
     pub fn measures(&self) -> impl Iterator<Item = usize> {
         let columns = self.columns.iter().enumerate();
         columns.filter(|(_, column)| column.kind == ColumnKind::Measure).map(|(index, _)| index)
@@ -111,7 +123,10 @@ impl Grid {
 /// A header row of numbers is data: `GPUs | 4 | 8 | 16` over `h/epoch | 9.60 | 4.95 | 2.62`.
 fn header_is_data(raw: &mut RawTable) {
     let numbers = raw.header.iter().skip(1).filter(|text| cell::leads_with_number(text)).count();
-    if numbers * 2 > raw.header.len().saturating_sub(1) {
+    // A header without a name for its first column names things, such as versions.
+    let named = raw.header.first().is_some_and(|text| !text.trim().is_empty());
+    let versions = raw.header.iter().skip(1).any(|text| text.contains('.'));
+    if named && !versions && numbers * 2 > raw.header.len().saturating_sub(1) {
         let line = raw.header_line;
         let row = std::mem::take(&mut raw.header).into_iter().map(|text| RawCell { text, line });
         raw.rows.insert(0, row.collect());

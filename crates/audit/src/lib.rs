@@ -9,10 +9,12 @@
 //! | `claims.rs`, `claims/` | claims of prose and the evidence for them |
 //! | `checks.rs` | broken laws sorted out into findings |
 //! | `runs.rs`, `runs/` | checks of runs that `evidence` read |
+//! | `assist.rs`, `assist/` | claims that a language model proposes, checked by the same arithmetic |
 //! | `passages.rs` | a document with the places of its numbers, for showing |
 //! | `finding.rs` | the findings |
 
 mod algebra;
+pub mod assist;
 mod checks;
 mod claims;
 mod finding;
@@ -33,6 +35,7 @@ use grid::Grid;
 use manuscript::{Block, Manuscript};
 
 pub use finding::{Class, Finding, Level, Operand};
+pub use manuscript::LONGEST_SOURCE;
 pub use passages::{NumberPlace, Passage, Prose, number_places, passages};
 pub use runs::Described;
 
@@ -76,7 +79,10 @@ pub fn audit(documents: &[Document]) -> Audit {
     findings.extend(check(&manuscripts));
     name_cells(&mut findings, documents);
     findings.sort_by(|one, other| order(one).cmp(&order(other)));
-    findings.dedup_by(|later, earlier| later.class == earlier.class && later.summary == earlier.summary);
+    let file = |finding: &Finding| finding.sources.first().map(|source| source.file.clone());
+    findings.dedup_by(|later, earlier| {
+        later.class == earlier.class && later.summary == earlier.summary && file(later) == file(earlier)
+    });
     Audit { findings, groups }
 }
 
@@ -118,7 +124,9 @@ fn grids(manuscript: &Manuscript) -> Vec<Grid> {
     });
     let records =
         manuscript.records().filter_map(|(block, table)| Grid::new(&table, &manuscript.file, block));
-    tables.chain(records).collect()
+    let fields = manuscript.fields();
+    let fields = fields.iter().filter_map(|(block, table)| Grid::new(table, &manuscript.file, *block));
+    tables.chain(records).chain(fields).collect()
 }
 
 /// The worst first, then by file and line.

@@ -11,10 +11,12 @@
 //! | `html.rs` | HTML |
 //! | `latex.rs` | LaTeX |
 //! | `notebook.rs` | Jupyter notebooks |
+//! | `fields.rs` | lists of names with one number each, as tables |
 //! | `records.rs` | lines of one shape in listings, as tables |
 //! | `separated.rs` | CSV and TSV |
 
 mod aligned;
+mod fields;
 mod html;
 mod latex;
 mod markdown;
@@ -23,8 +25,10 @@ mod notebook;
 mod records;
 mod separated;
 
-/// The longest source that is read for claims.
-const LONGEST_SOURCE: usize = 16 << 20;
+pub use fields::LIST_HEADER;
+
+/// The longest source that is read for claims, in bytes; what is behind it is not audited.
+pub const LONGEST_SOURCE: usize = 16 << 20;
 
 /// A document in blocks, in the order of the file.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -85,6 +89,15 @@ impl Text {
         self.text.push_str(text);
     }
 
+    /// The pieces of the text that come from one line of the source each, with their lines.
+    pub fn source_lines(&self) -> impl Iterator<Item = (u64, &str)> {
+        let ends = self.starts.iter().skip(1).map(|(start, _)| *start).chain([self.text.len()]);
+        self.starts.iter().zip(ends).filter_map(|((start, line), end)| {
+            let text = self.text.get(*start..end)?.trim();
+            (!text.is_empty()).then_some((*line, text))
+        })
+    }
+
     /// Where each line of the source begins in the text.
     pub fn starts(&self) -> &[(usize, u64)] {
         &self.starts
@@ -112,9 +125,18 @@ impl Manuscript {
         })
     }
 
+    /// The tables that lists of names with one number each make, with the position of their block.
+    pub fn fields(&self) -> Vec<(usize, RawTable)> {
+        fields::tables(&self.blocks)
+    }
+
     /// Reads a source by its file name and, where that says nothing, by its content.
     pub fn read(file: &str, source: &str) -> Manuscript {
-        let source = source.get(..LONGEST_SOURCE).unwrap_or(source);
+        let mut end = source.len().min(LONGEST_SOURCE);
+        while !source.is_char_boundary(end) {
+            end -= 1;
+        }
+        let source = &source[..end];
         let name = file.to_ascii_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
         let start = source.trim_start().get(..200.min(source.trim_start().len())).unwrap_or_default();

@@ -82,6 +82,9 @@ impl Prose {
     }
 }
 
+/// Lines of a log that are given; nobody reads more of them on a page.
+const MOST_LINES: usize = 100_000;
+
 /// The passages of a document whose source was kept. A file that is no write-up is one listing.
 pub fn passages(document: &Document) -> Vec<Passage> {
     if document.text.is_empty() {
@@ -94,7 +97,7 @@ pub fn passages(document: &Document) -> Vec<Passage> {
     };
     if blocks.is_empty() {
         let lines = document.text.lines().zip(1..).map(|(text, line)| Prose::line(text, line));
-        return vec![Passage::Listing(lines.collect())];
+        return vec![Passage::Listing(lines.take(MOST_LINES).collect())];
     }
     let flows = flows(&document.file);
     blocks.iter().map(|block| passage(block, flows)).collect()

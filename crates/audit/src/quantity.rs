@@ -29,6 +29,8 @@ pub struct Quantity {
     pub hedged: bool,
     /// Bounded on one side only: `more than`, `below`.
     pub bound: Option<Bound>,
+    /// A range such as `22-40 %`: any value inside agrees.
+    pub range: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +56,7 @@ impl Quantity {
             in_words: false,
             hedged: false,
             bound: None,
+            range: false,
         }
     }
 
@@ -87,6 +90,7 @@ pub fn quantities(text: &str) -> Vec<Quantity> {
         at += character.len_utf8();
     }
     join_durations(&mut found, text);
+    join_ranges(&mut found, text);
     found.iter_mut().for_each(|quantity| words::hedge(quantity, text));
     found
 }
@@ -126,7 +130,8 @@ fn number_at(text: &str, at: usize) -> (Option<Quantity>, usize) {
         // `16-bit`, `4-bit`, `8-GPU`: a property, not a measurement.
         return (None, word_end);
     }
-    if unit.is_none() && names_something(text, at) {
+    let metric = number.step < 1.0 && follows_metric(text, at);
+    if unit.is_none() && !metric && names_something(text, at) {
         return (None, end);
     }
     let prefix = currency_before(text, at);
@@ -135,6 +140,13 @@ fn number_at(text: &str, at: usize) -> (Option<Quantity>, usize) {
     if unit.is_count() && is_factor(text, at) {
         (unit, end) = (Unit { scale: 1.0, times: true, ..Unit::default() }, end);
         return (Some(Quantity::new(&number, unit, text.get(at..end).unwrap_or_default(), at, end)), end);
+    }
+    // `1,024 points` of a cloud are things, `1.5 points` a difference.
+    if unit.points
+        && number.value >= 100.0
+        && !text.get(end..).is_some_and(|rest| rest.trim_start().starts_with("percent"))
+    {
+        unit = leading_unit("dots").map_or(unit, |(unit, _)| unit);
     }
     if prefix && unit.is_count() {
         let scale = unit.scale;
@@ -150,14 +162,33 @@ fn number_at(text: &str, at: usize) -> (Option<Quantity>, usize) {
     (Some(quantity), end)
 }
 
+/// `F1 0.874`: a metric whose name looks like a product's.
+fn follows_metric(text: &str, at: usize) -> bool {
+    const METRICS: [&str; 12] =
+        ["f1", "auc", "auroc", "map", "bleu", "r2", "mse", "rmse", "mae", "wer", "accuracy", "loss"];
+    let word = text.get(..at).unwrap_or_default().split_whitespace().next_back().unwrap_or_default();
+    let word = word.trim_matches(|one: char| !one.is_alphanumeric()).to_lowercase();
+    METRICS.contains(&word.as_str())
+}
+
 /// `a factor of 159`, `a speed-up of 3.2`, `speed-up 1.86`; a real-time factor is a metric.
 fn is_factor(text: &str, at: usize) -> bool {
-    let head = text.get(..at).unwrap_or_default().trim_end().to_lowercase();
+    let head = ending(text.get(..at).unwrap_or_default().trim_end(), WORDS_BEFORE).to_lowercase();
     let words = ["of", "about", "roughly", "nearly", "almost", "only", "="];
     let mut words_before = head.split_whitespace().rev().skip_while(|word| words.contains(word));
     let name = words_before.next().unwrap_or_default().trim_start_matches('(');
     let qualified = words_before.next().is_some_and(|word| word.ends_with("time"));
     matches!(name, "factor" | "speed-up" | "speedup") && !qualified
+}
+
+/// Bytes before a number in which the words are looked for that say what it is.
+const WORDS_BEFORE: usize = 120;
+
+/// The last part of a text, of at most this many bytes. Texts may be as long as a file, and are looked at from each of
+/// their numbers.
+pub(crate) fn ending(text: &str, bytes: usize) -> &str {
+    let from = text.len().saturating_sub(bytes);
+    (from..text.len()).find_map(|from| text.get(from..)).unwrap_or_default()
 }
 
 /// Whether the word that a number continues has letters.
@@ -319,6 +350,31 @@ fn names_something(text: &str, at: usize) -> bool {
         && !word.ends_with('.')
         && (named || !starts_sentence)
         && !word.chars().all(|one| one.is_ascii_digit() || ".,%".contains(one))
+}
+
+/// `22-40 %` and `40–80x` are one quantity whose value may be anything between.
+fn join_ranges(found: &mut Vec<Quantity>, text: &str) {
+    let mut index = 1;
+    while index < found.len() {
+        let (one, other) = (&found[index - 1], &found[index]);
+        let between = text.get(one.end..other.start).unwrap_or("?");
+        let dash = between.is_empty() && text.get(..other.start).is_some_and(|head| head.ends_with('-'))
+            || ["-", "–", " – "].contains(&between);
+        let bare = one.unit.is_none() || one.unit.same_measure(&other.unit);
+        if dash && bare && other.unit.is_relative() && one.written < other.written.abs() {
+            let one = found.remove(index - 1);
+            let other = &mut found[index - 1];
+            let scale = other.unit.factor();
+            (other.low, other.high) = (one.written * scale, other.high.abs());
+            other.written = other.written.abs();
+            other.value = 0.5 * (other.low + other.high);
+            other.start = one.start;
+            other.text = text.get(other.start..other.end).unwrap_or_default().to_owned();
+            other.range = true;
+        } else {
+            index += 1;
+        }
+    }
 }
 
 /// `1 h 55 min` and `3 hours and 20 minutes` are one quantity.

@@ -39,6 +39,32 @@ impl Unit {
         joined
     }
 
+    /// The unit of a product.
+    pub fn times(&self, other: &Unit) -> Unit {
+        self.joined(other, 1)
+    }
+
+    /// The unit of a quotient.
+    pub fn over(&self, other: &Unit) -> Unit {
+        self.joined(other, -1)
+    }
+
+    /// Whether a symbol is in both.
+    pub fn shares_symbol(&self, other: &Unit) -> bool {
+        self.exponents.keys().any(|symbol| other.exponents.contains_key(symbol))
+    }
+
+    /// Whether both count the same thing.
+    pub fn shares_thing(&self, other: &Unit) -> bool {
+        let mut things = self.exponents.iter().filter(|(symbol, _)| !MEASURES.contains(&symbol.as_str()));
+        things.any(|(symbol, exponent)| other.exponents.get(symbol) == Some(exponent))
+    }
+
+    /// Whether both are the same product of the same symbols, counted things included.
+    pub fn same_symbols(&self, other: &Unit) -> bool {
+        self.is_relative() == other.is_relative() && self.exponents == other.exponents
+    }
+
     pub fn is_none(&self) -> bool {
         self.exponents.is_empty() && !self.percent && !self.times && !self.points
     }
@@ -188,7 +214,10 @@ fn atom(text: &str) -> Option<(Unit, usize)> {
         }
         return None;
     }
-    known(&word).or_else(|| noun(&word)).map(|unit| (unit, skipped + word.len()))
+    known(&word)
+        .or_else(|| capitalized(&word))
+        .or_else(|| noun(&word))
+        .map(|unit| (unit, skipped + word.len()))
 }
 
 fn sign(symbol: char) -> Option<Unit> {
@@ -267,12 +296,26 @@ fn known(word: &str) -> Option<Unit> {
     }
 }
 
+/// Units that begin a header or a sentence: `Hours`, `Seconds`.
+fn capitalized(word: &str) -> Option<Unit> {
+    let lower = word.to_lowercase();
+    let names =
+        ["hour", "minute", "second", "day", "week", "byte", "bit", "watt", "joule", "millisecond", "percent"];
+    let named = names.contains(&lower.trim_end_matches('s'));
+    known(&lower).filter(|_| named && word.starts_with(char::is_uppercase))
+}
+
 /// Words that follow a number without being what it counts.
-const NO_NOUNS: [&str; 44] = [
+const NO_NOUNS: [&str; 103] = [
     "is", "was", "has", "this", "its", "as", "us", "plus", "minus", "less", "versus", "vs", "across", "thus",
     "does", "always", "and", "or", "of", "to", "in", "on", "at", "with", "for", "from", "the", "a", "an",
     "by", "than", "per", "more", "faster", "slower", "lower", "higher", "it", "we", "that", "which", "so",
-    "but", "are",
+    "but", "are", "against", "instead", "while", "when", "where", "after", "before", "compared", "rather",
+    "down", "up", "out", "over", "under", "only", "about", "both", "not", "because", "if", "then", "below",
+    "above", "between", "within", "without", "using", "during", "until", "into", "onto", "through",
+    "whereas", "although", "though", "since", "yet", "now", "still", "even", "just", "also", "again", "here",
+    "there", "they", "be", "been", "were", "can", "will", "would", "had", "have", "do", "did", "no", "off",
+    "among",
 ];
 
 /// A counted thing: a noun in the plural, a short form in common use, or a thing that computes.

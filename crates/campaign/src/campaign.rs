@@ -169,17 +169,30 @@ fn read<'a>(
         .flat_map(|workload| workload.settings.iter().map(|setting| setting.name.clone()))
         .collect();
     let commands = given.as_ref().and_then(workload::command_names);
-    let mut sweep = Sweep::read(top, &own, commands, problems);
+    let mut platform = on_platform::chosen(top, registry);
+    let mut sweep = Sweep::read(top, platform.as_ref(), &own, commands, problems);
     let settings = own.iter().chain(sweep.places.keys()).cloned().collect();
     let names = Names::new(settings, problems);
     sweep.read_conditions(top, &names);
     let has_workload = given.is_some();
     let usual_platform = if replay.is_some() && !has_workload { REPLAY } else { "local" };
     let (mut run, mut platforms) = schedule::read_run(top, usual_platform, registry, &names, problems);
+    if let Some(item) = platform.as_ref().and_then(|table| table.peek("timeout")) {
+        run.timeout_s = schedule::duration(&item);
+        run.timeout_place = Some(item.span);
+    }
     let replay = replay::read(replay, &mut platforms, has_workload, registry, &names, problems);
     let own_workloads =
         on_platform::read(on_platform::find(top), &mut platforms, directory, registry, &names, problems);
-    let resources = ResourceRequest::read(top, &names);
+    let of_platform = platform.as_mut().filter(|table| table.peek("resources").is_some());
+    let resources = match of_platform {
+        Some(table) => {
+            // Read for its problems, too.
+            ResourceRequest::read(top, &names);
+            ResourceRequest::read(table, &names)
+        }
+        None => ResourceRequest::read(top, &names),
+    };
     let policy = ReadPolicy::read(top, described, registry, &names, problems);
     if let (Some(place), true) = (&policy.follow_place, replay.is_some()) {
         let problem = Problem::warning("`follow` changes nothing where a log is played");

@@ -19,6 +19,8 @@ pub struct Registry {
     pub samples: Vec<Sample>,
     /// Metrics that dialects and workloads report. Those that the launcher measures are always known.
     pub metrics: Vec<Metric>,
+    /// Metrics that output without a dialect may show. A campaign may ask for them; it may also declare them otherwise.
+    pub found: Vec<Metric>,
 }
 
 /// A kind of log that can be generated, as campaigns name it.

@@ -46,6 +46,7 @@ fn registry() -> Registry {
             },
             Metric { name: "steps".into(), unit: Unit::One, better: None },
         ],
+        found: Vec::new(),
     }
 }
 

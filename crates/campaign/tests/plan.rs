@@ -35,6 +35,7 @@ fn registry() -> Registry {
         platforms: catalogue.platforms().to_vec(),
         samples: Vec::new(),
         metrics: Vec::new(),
+        found: Vec::new(),
     }
 }
 

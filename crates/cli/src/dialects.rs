@@ -2,15 +2,19 @@
 //! directory, and named on the command line.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::Context;
 use assay_evidence::user::{UserDialect, UserDialectFile};
+use assay_evidence::vocabulary::Vocabulary;
 
 use crate::failure::Mistake;
 
 /// The directory that dialect files stand in.
 const DIRECTORY: &str = "dialects";
+
+/// The file among them that extends the vocabulary.
+const VOCABULARY: &str = "vocabulary.toml";
 
 /// The user's dialects: those named, those beside `here`, and those of the configuration directory. Of several with one
 /// name the first counts.
@@ -26,6 +30,11 @@ pub fn find(here: &Path, named: &[PathBuf]) -> anyhow::Result<Vec<Arc<UserDialec
         found.sort();
         files.extend(found);
     }
+    let is_vocabulary = |file: &PathBuf| file.file_name().is_some_and(|name| name == VOCABULARY);
+    if let Some(file) = files.iter().find(|file| is_vocabulary(file)) {
+        extend_vocabulary(file)?;
+    }
+    files.retain(|file| !is_vocabulary(file));
     let mut dialects: Vec<Arc<UserDialect>> = Vec::new();
     for file in files {
         let dialect = load(&file)?;
@@ -34,6 +43,24 @@ pub fn find(here: &Path, named: &[PathBuf]) -> anyhow::Result<Vec<Arc<UserDialec
         }
     }
     Ok(dialects)
+}
+
+/// Adds the words of a file to the vocabulary, once for the process.
+fn extend_vocabulary(path: &Path) -> anyhow::Result<()> {
+    static DONE: OnceLock<PathBuf> = OnceLock::new();
+    if DONE.get().is_some_and(|done| done == path) {
+        return Ok(());
+    }
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read the vocabulary {}", path.display()))?;
+    Vocabulary::extend(&text).map_err(|error| {
+        Mistake::new(
+            format!("{} is not a vocabulary: {}", path.display(), error.to_string().trim()),
+            "docs/reading.md shows how a vocabulary is written",
+        )
+    })?;
+    DONE.get_or_init(|| path.to_owned());
+    Ok(())
 }
 
 fn load(path: &Path) -> anyhow::Result<UserDialect> {

@@ -87,8 +87,14 @@ pub fn assemble(campaign: &Campaign, record: PathBuf) -> anyhow::Result<Assemble
 
 /// Settings of built-in workloads that are each allowed may not go together, which is found before the first run.
 fn check_settings(plan: &Plan) -> anyhow::Result<()> {
+    let descriptions = workloads::descriptions();
     for cell in &plan.cells {
-        workloads::check(&cell.workload, &cell.settings)?;
+        let Some(described) = descriptions.iter().find(|known| known.name == cell.workload) else { continue };
+        let is_own = |name: &str| described.settings.iter().any(|setting| setting.name == name);
+        // Labels are none of the workload's settings; what is neither was found when the file was read.
+        let mut settings = cell.settings.clone();
+        settings.retain(|name, _| is_own(name));
+        workloads::check(&cell.workload, &settings)?;
     }
     Ok(())
 }
@@ -122,6 +128,7 @@ fn usual_seconds(state: &State, cell: &CellId) -> Option<f64> {
 /// Runs a plan and prints the result.
 pub fn run_and_print(assembled: &Assembled, how: &RunFlags, screen: &mut Screen) -> anyhow::Result<Exit> {
     let (record, outcome) = execute(assembled, how, screen)?;
+    signals::end_at_once()?;
     let index = record.index()?;
     let gates = print_answer(assembled, &record, &index, &outcome, screen)?;
     Ok(exit(&outcome, failed_runs(&index)?, &gates))
@@ -192,7 +199,7 @@ pub fn execute(
     let mut store = open_store(assembled, how)?;
     report_damage(&store, screen);
     let launch = launch_options(assembled, how)?;
-    let mut progress = Progress::new(plan, screen, how.quiet);
+    let mut progress = Progress::new(plan, screen, how.quiet, how.view);
     let outcome = assay_launch::execute(plan, &mut store, &launch, &mut |event| progress.show(event));
     progress.end();
     let outcome = outcome?;
@@ -258,6 +265,7 @@ fn launch_options(assembled: &Assembled, how: &RunFlags) -> anyhow::Result<Launc
         },
         keep_environment: how.keep_env.clone(),
         interrupt: signals::interrupts()?,
+        simulation: None,
     })
 }
 

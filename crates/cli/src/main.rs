@@ -22,6 +22,7 @@
 //! | `failure.rs` | errors with their hint and exit code |
 
 mod answer;
+mod assist;
 mod build;
 mod detach;
 mod dialects;
@@ -51,6 +52,7 @@ use crate::options::{Arguments, Color, Verb};
 use crate::screen::Screen;
 
 fn main() -> ExitCode {
+    signals::report_file_size_limit();
     let arguments = match options::retired::current(std::env::args_os()) {
         Ok(arguments) => Arguments::parse_from(arguments),
         Err(mistake) => {

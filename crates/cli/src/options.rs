@@ -209,6 +209,9 @@ pub struct RunFlags {
     /// Run only these.
     #[arg(long, value_name = "WHICH", conflicts_with = "fresh")]
     pub only: Option<Only>,
+    /// Fill the terminal with progress: running runs, every result so far, failures. q closes the view.
+    #[arg(long, conflicts_with = "quiet")]
+    pub view: bool,
     /// Print nothing but the answer.
     #[arg(long, short)]
     pub quiet: bool,
@@ -312,11 +315,15 @@ pub struct Read {
     /// Store the runs in a record, for `show`, `compare` and `query`.
     #[arg(long, value_name = "RECORD")]
     pub into: Option<PathBuf>,
+    /// Also write a report of the files, their experiments and the audit of what they say: .html, .md with figures beside it, or
+    /// .tex. Repeatable.
+    #[arg(long, short, value_name = "FILE", conflicts_with_all = ["json", "into"])]
+    pub output: Vec<PathBuf>,
     /// Show everything.
     #[arg(long)]
     pub full: bool,
     /// Print a dialect file for the lines whose numbers were found, to edit and keep in `dialects/`.
-    #[arg(long, conflicts_with_all = ["json", "into", "full"])]
+    #[arg(long, conflicts_with_all = ["json", "into", "full", "output"])]
     pub pattern: bool,
     /// Additional dialect, as a TOML file; those in `dialects/` are always used.
     #[arg(long, value_name = "FILE")]
@@ -341,6 +348,25 @@ pub struct Audit {
     /// Additional dialect, as a TOML file; those in `dialects/` are always used.
     #[arg(long, value_name = "FILE")]
     pub dialect: Vec<PathBuf>,
+    #[command(flatten)]
+    pub assist: Assist,
+}
+
+/// A language model that proposes claims; the arithmetic decides about them. Sends the text to the endpoint.
+#[derive(Debug, Args)]
+pub struct Assist {
+    /// OpenAI-compatible endpoint whose model proposes claims to check; the text is sent there (see docs/audit.md).
+    #[arg(long, value_name = "URL", requires = "model")]
+    pub assist: Option<String>,
+    /// Model of --assist.
+    #[arg(long, value_name = "NAME", requires = "assist")]
+    pub model: Option<String>,
+    /// Environment variable with the bearer token of --assist.
+    #[arg(long, value_name = "NAME", requires = "assist")]
+    pub token_env: Option<String>,
+    /// Time limit of --assist.
+    #[arg(long, value_name = "TIME", requires = "assist", default_value = "120s", value_parser = assay_model::duration::parse_duration)]
+    pub assist_timeout: f64,
 }
 
 /// Options of `sample`.
@@ -460,6 +486,9 @@ pub struct DoctorPeak {
     /// Print the cached result if there is one.
     #[arg(long)]
     pub cached: bool,
+    /// Also write the result with a roofline of the matrix products: .html, .md with the figure beside it, or .tex.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
     /// Print JSON (see docs/json.md).
     #[arg(long)]
     pub json: bool,

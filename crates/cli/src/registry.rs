@@ -9,6 +9,7 @@ use assay_campaign::catalogue::Catalogue;
 use assay_campaign::catalogue::CatalogueError;
 use assay_campaign::registry::Sample;
 use assay_campaign::{Plan, Registry};
+use assay_evidence::vocabulary::Vocabulary;
 use assay_evidence::{DIALECTS, Pattern, Readers};
 use assay_launch::worker::OutputReader;
 use assay_model::{Metric, Platform, metric, names};
@@ -42,6 +43,7 @@ pub fn registry(campaign_directory: &Path, purpose: Purpose) -> anyhow::Result<R
         platforms,
         samples: samples(),
         metrics: metrics(),
+        found: Vocabulary::current().metrics(),
     })
 }
 

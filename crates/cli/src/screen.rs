@@ -1,6 +1,8 @@
 //! Everything that is printed goes through here. Standard output is data, standard error is talk.
 
+mod letters;
 mod progress;
+mod view;
 
 use std::io::{IsTerminal, Write};
 
@@ -30,6 +32,8 @@ pub struct Screen {
     talk: anstream::AutoStream<std::io::Stderr>,
     /// Whether talk is kept back.
     silent: bool,
+    /// Whether data and talk go to a terminal that shows no UTF-8.
+    plain_letters: (bool, bool),
 }
 
 impl Screen {
@@ -41,10 +45,15 @@ impl Screen {
             Color::Never => ColorChoice::Never,
         };
         choice.write_global();
+        let plain = letters::is_plain_locale();
         Screen {
             out: anstream::AutoStream::new(std::io::stdout(), resolved(choice, &std::io::stdout())),
             talk: anstream::AutoStream::new(std::io::stderr(), resolved(choice, &std::io::stderr())),
             silent: false,
+            plain_letters: (
+                plain && std::io::stdout().is_terminal(),
+                plain && std::io::stderr().is_terminal(),
+            ),
         }
     }
 
@@ -70,7 +79,9 @@ impl Screen {
 
     /// Prints data.
     pub fn data(&mut self, text: &str) -> std::io::Result<()> {
-        self.out.write_all(untrusted::for_terminal(text).as_bytes())?;
+        let text = untrusted::for_terminal(text);
+        let text = if self.plain_letters.0 { letters::plain(&text) } else { text };
+        self.out.write_all(text.as_bytes())?;
         self.out.flush()
     }
 
@@ -110,8 +121,10 @@ impl Screen {
         if self.silent {
             return;
         }
+        let text = untrusted::for_terminal(text);
+        let text = if self.plain_letters.1 { letters::plain(&text) } else { text };
         // Talk that nobody can hear is no reason to stop.
-        let _ = writeln!(self.talk, "{}", untrusted::for_terminal(text));
+        let _ = writeln!(self.talk, "{text}");
     }
 
     /// Says that something is doubtful.

@@ -115,6 +115,73 @@ fn campaigns_through_a_simulated_pbs() {
     assert!(code == 3 && text.contains("exit code 3"), "{text}");
 }
 
+/// Copies a campaign of an accelerator into a place, with its configuration files and some changes.
+fn with_seed(place: &Place, name: &str, changes: &[(&str, &str)]) {
+    let folder = script("..").join("campaigns/seeds");
+    let mut text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).unwrap();
+    for (from, to) in changes {
+        assert!(text.contains(from), "{name}: no `{from}`");
+        text = text.replace(from, to);
+    }
+    std::fs::write(place.directory.path().join("seed.toml"), text).unwrap();
+    let copied = place.directory.path().join("cerebras");
+    std::fs::create_dir(&copied).unwrap();
+    for file in ["bert-large.yaml", "llama-7b.yaml"] {
+        std::fs::copy(folder.join("cerebras").join(file), copied.join(file)).unwrap();
+    }
+}
+
+/// A stand-in for a vendor's program: prints a generated log.
+fn printing(log: &str) -> String {
+    format!("#!/bin/sh\nexec '{}' sample {log} --seed $$\n", env!("CARGO_BIN_EXE_assay"))
+}
+
+#[test]
+#[ignore = "run by ./dev test"]
+fn the_groq_campaign_goes_through_a_simulated_pbs() {
+    let place = with_simulated_pbs("", COUNTED);
+    let changes = [
+        (". ~/miniconda3/etc/profile.d/conda.sh", "true"),
+        ("conda activate groqflow", "true"),
+        ("[platform.groqrack]\n", "[platform.groqrack]\npoll = \"100 ms\"\n"),
+        ("at_least = 10", "at_least = 2"),
+    ];
+    with_seed(&place, "groq-bert", &changes);
+    place.program("python", &printing("groq"));
+    let (code, text) = place.assay(&["run", "seed.toml", "--on", "groqrack"]);
+    assert!(code == 0 && text.contains("inferences_per_s"), "{text}");
+    let (code, text) = place.assay(&["run", "seed.toml", "--on", "replay"]);
+    assert!(code == 0 && text.contains("nobody measured these numbers"), "{text}");
+}
+
+/// The appliance has no scheduler: the campaign runs on its user node, with a configuration file for each run.
+#[test]
+#[ignore = "run by ./dev test"]
+fn the_cerebras_campaigns_run_on_a_user_node() {
+    for (name, program, log, batch) in [
+        ("cerebras-bert-batch", "python", "cerebras --set batch-size=$batch", "train_input:"),
+        (
+            "cerebras-llama-batch",
+            "cszoo",
+            "cerebras --set release=2.6 --set model=llama --set batch-size=$batch",
+            "trainer:",
+        ),
+    ] {
+        let place = Place::new("launcher = 'local'", COUNTED);
+        with_seed(&place, name, &[("at_least = 6", "at_least = 2")]);
+        // The batch size that the log shows is that of the configuration file.
+        let find = "for word; do case $word in *.yaml) file=$word ;; esac; done\n\
+                    batch=$(sed -n 's/^ *batch_size: //p' $file)\n";
+        let check = format!("grep -q '^{batch}' $file || exit 9\n");
+        let text = printing(log).replace("#!/bin/sh\n", &format!("#!/bin/sh\n{find}{check}"));
+        place.program(program, &text);
+        let (code, text) = place.assay(&["run", "seed.toml", "--on", "cerebras-cs3"]);
+        assert!(code == 0 && text.contains("samples_per_s.loop") && text.contains("2048"), "{name}: {text}");
+        let (code, text) = place.assay(&["run", "seed.toml", "--on", "replay"]);
+        assert!(code == 0 && text.contains("nobody measured these numbers"), "{name}: {text}");
+    }
+}
+
 /// A server that lives as long as the test.
 struct Server(Child);
 

@@ -194,7 +194,7 @@ impl GenericReader {
         let found = tokens(text);
         let dump = self.is_dump(text, &found);
         let line = NumberedLine { text, tokens: &found, runs: &self.runs };
-        let vocabulary = Vocabulary::built_in();
+        let vocabulary = Vocabulary::current();
         if let Some(row) =
             self.table.as_ref().and_then(|table| table.row(&line, self.context.split, vocabulary))
         {
@@ -268,6 +268,10 @@ impl GenericReader {
                 continue;
             }
             let Some((value, written)) = slot.place.read(text, &self.runs) else { continue };
+            // A step that took no time is one that the clock could not see.
+            if slot.metric == "step_s" && value == 0.0 {
+                continue;
+            }
             if slot.when_complete && self.is_time_left(plan, text, value * slot.factor) {
                 continue;
             }

@@ -9,15 +9,16 @@
 //! different numbers never share a name.
 
 mod file;
+mod names;
 mod units;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use assay_model::{Direction, Unit};
 
 pub use file::MetricKind;
-use file::{BUILT_IN, Better, MetricEntry, VocabularyFile};
+use file::{BUILT_IN, Better, MetricEntry, SettingEntry, VocabularyFile};
 pub use units::PrintedUnit;
 
 use crate::writeup::vocabulary::words::words as plain_words;
@@ -111,7 +112,10 @@ pub struct Vocabulary {
     fillers: HashSet<String>,
     budgets: HashSet<String>,
     longest: usize,
+    settings: Vec<SettingEntry>,
 }
+
+static EXTENDED: OnceLock<Vocabulary> = OnceLock::new();
 
 static BUILT_IN_WORDS: LazyLock<Vocabulary> = LazyLock::new(|| {
     let file = toml::from_str(BUILT_IN).unwrap_or_default();
@@ -119,9 +123,21 @@ static BUILT_IN_WORDS: LazyLock<Vocabulary> = LazyLock::new(|| {
 });
 
 impl Vocabulary {
-    /// The words of this program.
-    pub fn built_in() -> &'static Vocabulary {
-        &BUILT_IN_WORDS
+    /// The vocabulary that everything here reads with: that of this program, extended by the user's own if there is one.
+    pub fn current() -> &'static Vocabulary {
+        EXTENDED.get().unwrap_or(&BUILT_IN_WORDS)
+    }
+
+    /// Extends the vocabulary for the rest of the process. To be called before anything is read; a second file is
+    /// refused, because names must not change between two files that are compared.
+    pub fn extend(text: &str) -> Result<(), VocabularyError> {
+        let extended = Vocabulary::extended(text)?;
+        EXTENDED.set(extended).map_err(|_| VocabularyError("another vocabulary is in use already".to_owned()))
+    }
+
+    /// Canonical names of settings with the phrases for them, the user's own first.
+    pub fn settings(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.settings.iter().map(|entry| (entry.name.as_str(), entry.words.as_slice()))
     }
 
     /// The words of this program and those of a file of the same form, which are tried first.
@@ -141,6 +157,7 @@ impl Vocabulary {
             fillers: HashSet::new(),
             budgets: HashSet::new(),
             longest: 1,
+            settings: Vec::new(),
         };
         for file in files {
             made.add(file);
@@ -174,6 +191,7 @@ impl Vocabulary {
                 self.counters.entry(words(word).join(" ")).or_insert(kind);
             }
         }
+        self.settings.extend(file.setting.iter().cloned());
         self.fillers.extend(file.fillers.words.iter().map(|word| words(word).join(" ")));
         self.budgets.extend(file.budgets.words.iter().map(|word| words(word).join(" ")));
     }
@@ -253,10 +271,7 @@ impl Vocabulary {
             qualifier: rest.qualifiers.join("_"),
             statistic: rest.statistic,
             kind: entry.kind,
-            better: entry.better.map(|better| match better {
-                Better::Lower => Direction::Lower,
-                Better::Higher => Direction::Higher,
-            }),
+            better: entry.better.map(Better::direction),
             unit,
             factor,
             inferred: None,
@@ -369,15 +384,24 @@ impl Vocabulary {
     }
 
     fn longest_phrase(&self, spoken: &[String]) -> Option<FoundPhrase> {
+        let mut knob = None;
         for length in (1..=self.longest.min(spoken.len())).rev() {
             for start in (0..=spoken.len() - length).rev() {
                 let Some(phrase) = spoken.get(start..start + length) else { continue };
-                if let Some(metric) = self.phrases.get(&phrase.join(" ")) {
-                    return Some(FoundPhrase { metric: *metric, at: start..start + length });
+                let Some(metric) = self.phrases.get(&phrase.join(" ")) else { continue };
+                let found = FoundPhrase { metric: *metric, at: start..start + length };
+                // `loss_LR` is a loss: what a program sets names a number only where nothing else does.
+                let set = self.metrics.get(*metric).is_some_and(|entry| entry.kind == MetricKind::Knob);
+                if !set {
+                    return Some(found);
                 }
+                knob = knob.or(Some(found));
+            }
+            if knob.is_some() {
+                break;
             }
         }
-        None
+        knob
     }
 
     /// What the words around the phrase say.

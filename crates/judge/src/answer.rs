@@ -7,7 +7,7 @@ use assay_stats::Family;
 use assay_stats::ratio::MINIMUM_PER_SIDE;
 use serde::Serialize;
 
-use crate::estimate::{caveat, estimate, spread};
+use crate::estimate::{caveat, spread};
 use crate::gather::{CellEvidence, Counts, Evidence, split_settings};
 use crate::same_work;
 use crate::verdict::{Effect, Sample, effect_in};
@@ -145,35 +145,6 @@ fn unequal_work(evidence: &Evidence, cells: &[&CellEvidence]) -> Option<Caveat> 
 }
 
 fn row(cell: &CellEvidence, varied: &[String]) -> Row {
-    let estimate = estimate(&cell.values);
-    let mut caveats = estimate.as_ref().map(|estimate| estimate.caveats.clone()).unwrap_or_default();
-    if cell.counts.failed + cell.counts.timed_out > 0 {
-        let text = match estimate {
-            Some(_) => "some runs failed or timed out; the estimate rests on the others",
-            None => "its runs failed or timed out",
-        };
-        let hint = "`assay show --runs` lists the runs with their reasons";
-        caveats.push(caveat("failed_runs", text, hint));
-    }
-    if cell.without > 0 {
-        caveats.push(caveat(
-            "metric_not_seen",
-            "some runs succeeded without printing the metric",
-            "check the pattern or the dialect against the run's stdout.log",
-        ));
-    }
-    caveats.extend(cell.fewer.map(fewer_repeats));
-    if let Some(share) = cell.busy_elsewhere.filter(|share| *share > BUSY) {
-        let text = format!("others used up to {:.0} % of the machine's CPU time during a run", 100.0 * share);
-        caveats.push(caveat(
-            "busy_machine",
-            &text,
-            "run on an idle machine, or one run at a time (`--jobs 1`)",
-        ));
-    }
-    if let Some(replayed) = &cell.replayed {
-        caveats.push(caveat("replayed", replayed, "run the campaign on the machine itself to measure"));
-    }
     Row {
         cell: cell.cell.clone(),
         settings: varied
@@ -183,23 +154,10 @@ fn row(cell: &CellEvidence, varied: &[String]) -> Row {
         planned: cell.planned,
         counts: cell.counts,
         spread: spread(&cell.values),
-        estimate,
+        estimate: cell.estimate(),
         against_best: None,
-        caveats,
+        caveats: cell.caveats(),
     }
-}
-
-/// More of the machine than this used by others is a reason for doubt.
-const BUSY: f64 = 0.1;
-
-/// The doubt about a cell that was planned with fewer repeats than the others.
-pub(crate) fn fewer_repeats(repeats: u32) -> Caveat {
-    let repeats = if repeats == 1 { "1 repeat".to_owned() } else { format!("{repeats} repeats") };
-    caveat(
-        "fewer_repeats",
-        &format!("planned with {repeats}, fewer than the rest"),
-        "`[[repeats.fewer]]` asks for that; raise its `at_least` and run again: only the missing runs are made",
-    )
 }
 
 /// The code of the caveat of a table that is not ranked because its cells do different amounts of work.
@@ -282,6 +240,16 @@ fn table_caveats(evidence: &Evidence) -> Vec<Caveat> {
             "give the pattern `better = \"higher\"` or `better = \"lower\"`",
         ));
     }
+    if evidence.of_other_studies > 0 {
+        let cells = if evidence.of_other_studies == 1 { "cell has" } else { "cells have" };
+        let text =
+            format!("not shown: {} other {cells} no {}", evidence.of_other_studies, evidence.metric.name);
+        found.push(caveat(
+            "of_other_studies",
+            &text,
+            "`--metric NAME` shows them by a metric that they have",
+        ));
+    }
     if evidence.cells.iter().any(|cell| !cell.planned) {
         found.push(caveat(
             "no_longer_planned",
@@ -298,20 +266,9 @@ mod tests {
     use assay_model::{PointId, Unit};
 
     fn cell(name: &str, values: &[f64], fewer: Option<u32>) -> CellEvidence {
-        CellEvidence {
-            cell: CellId { point: PointId(name.to_owned()), platform: "local".to_owned() },
-            workload: "command".to_owned(),
-            settings: Settings::from([("size".to_owned(), Value::from(name))]),
-            planned: true,
-            counts: Counts { succeeded: values.len() as u64, ..Counts::default() },
-            values: values.to_vec(),
-            without: 0,
-            fewer,
-            replayed: None,
-            parity: BTreeMap::new(),
-            amounts: BTreeMap::new(),
-            busy_elsewhere: None,
-        }
+        let id = CellId { point: PointId(name.to_owned()), platform: "local".to_owned() };
+        let settings = Settings::from([("size".to_owned(), Value::from(name))]);
+        CellEvidence { fewer, ..CellEvidence::new(id, "command", settings, values.to_vec()) }
     }
 
     #[test]
@@ -319,7 +276,11 @@ mod tests {
         let metric = Metric { name: "time".to_owned(), unit: Unit::Seconds, better: Some(Direction::Lower) };
         let cells =
             vec![cell("large", &[9.0, 9.1], Some(2)), cell("small", &[1.0, 1.1, 1.2, 1.3, 1.4, 1.5], None)];
-        let answer = answer(&Evidence { name: "sizes".to_owned(), metric, cells, rate: None }, &[], 10);
+        let answer = answer(
+            &Evidence { name: "sizes".to_owned(), metric, cells, rate: None, of_other_studies: 0 },
+            &[],
+            10,
+        );
         let codes = |row: &Row| row.caveats.iter().map(|caveat| caveat.code.clone()).collect::<Vec<_>>();
         let [large, small] = answer.rows.as_slice() else { panic!("{:?}", answer.rows) };
         assert_eq!(codes(large), ["few_runs", "fewer_repeats"]);

@@ -5,7 +5,7 @@ use assay_stats as stats;
 use serde::Serialize;
 
 use crate::answer::not_compared;
-use crate::estimate::{caveat, estimate};
+use crate::estimate::caveat;
 use crate::gather::{CellEvidence, Evidence, JudgeError, by_key, split_settings, without};
 use crate::same_work;
 use crate::verdict::{Effect, Sample, correct, effect};
@@ -113,8 +113,8 @@ pub fn compare(base: &Evidence, other: &Evidence, ignored: &[String]) -> Result<
                 .filter_map(|name| Some((name.clone(), a.settings.get(name)?.clone())))
                 .collect(),
             platforms: (a.cell.platform.clone(), b.cell.platform.clone()),
-            base: estimate(&a.values),
-            other: estimate(&b.values),
+            base: a.estimate(),
+            other: b.estimate(),
             effect: match not_comparable(a, b, &base.metric) {
                 Some(why) => {
                     caveats.push(not_compared(&why));

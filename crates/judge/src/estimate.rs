@@ -26,7 +26,8 @@ pub fn spread(values: &[f64]) -> Option<f64> {
     (values.len() > 1 && median != 0.0).then(|| (high - low) / median.abs())
 }
 
-fn caveats(values: &[f64]) -> Vec<Caveat> {
+/// The doubts about values, in the order they were measured.
+pub(crate) fn caveats(values: &[f64]) -> Vec<Caveat> {
     let mut found = Vec::new();
     if values.len() == 1 {
         found.push(caveat(
@@ -34,7 +35,7 @@ fn caveats(values: &[f64]) -> Vec<Caveat> {
             "a single run: how far another run would differ is unknown",
             "at least 6 repeats give a 95 % interval",
         ));
-    } else if values.len() < 6 {
+    } else if (1..6).contains(&values.len()) {
         found.push(caveat(
             "few_runs",
             "fewer than 6 runs: the interval covers less than 95 %",

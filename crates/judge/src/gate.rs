@@ -56,7 +56,7 @@ pub fn check(gate: &Gate, evidence: &Evidence, reference: Option<&Evidence>) -> 
         .filter(asked)
         .map(|cell| {
             let found = bounds(&gate.bound, cell, &evidence.metric, reference);
-            let estimate = estimate(&cell.values);
+            let estimate = cell.estimate();
             let state = match (&estimate, &found) {
                 (Some(estimate), Some(found)) => state(estimate, found),
                 _ => GateState::Unknown,
@@ -169,25 +169,14 @@ mod tests {
     use assay_model::{Metric, PointId};
 
     fn evidence(values: &[f64]) -> Evidence {
-        let cell = CellEvidence {
-            replayed: None,
-            fewer: None,
-            cell: CellId { point: PointId("p".into()), platform: "local".into() },
-            workload: "command".into(),
-            settings: Settings::new(),
-            planned: true,
-            counts: Default::default(),
-            values: values.to_vec(),
-            without: 0,
-            parity: Default::default(),
-            amounts: Default::default(),
-            busy_elsewhere: None,
-        };
+        let id = CellId { point: PointId("p".into()), platform: "local".into() };
+        let cell = CellEvidence::new(id, "command", Settings::new(), values.to_vec());
         Evidence {
             name: "test".into(),
             metric: Metric { name: "rate".into(), unit: Unit::One, better: None },
             cells: vec![cell],
             rate: None,
+            of_other_studies: 0,
         }
     }
 

@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_model::metric::{BUSY_ELSEWHERE, usual_direction};
-use assay_model::{CellId, CurrentPlan, Metric, Settings, Status, Unit, names};
+use assay_model::{Caveat, CellId, CurrentPlan, Estimate, Metric, Settings, Status, Unit, names};
 use assay_store::{Index, StoreError};
 use serde::Serialize;
 
+use crate::estimate::{caveat, caveats as caveats_of_values, estimate};
+use crate::origin;
 use crate::same_work::Work;
 
 /// Why a record cannot be judged.
@@ -87,11 +89,69 @@ pub struct CellEvidence {
     pub parity: BTreeMap<String, f64>,
     /// How much the cell's runs did, by the metrics that count work.
     pub amounts: BTreeMap<String, f64>,
-    /// The largest share of the machine that others used during one of its runs, where it was measured.
-    pub busy_elsewhere: Option<f64>,
+    /// Doubts about how its runs were made: a busy machine, a changed program, mixed versions.
+    pub doubts: Vec<Caveat>,
 }
 
 impl CellEvidence {
+    /// A planned cell all of whose runs succeeded and have the metric.
+    pub fn new(cell: CellId, workload: &str, settings: Settings, values: Vec<f64>) -> CellEvidence {
+        CellEvidence {
+            cell,
+            workload: workload.to_owned(),
+            settings,
+            planned: true,
+            counts: Counts { succeeded: values.len() as u64, ..Counts::default() },
+            values,
+            without: 0,
+            fewer: None,
+            replayed: None,
+            parity: BTreeMap::new(),
+            amounts: BTreeMap::new(),
+            doubts: Vec::new(),
+        }
+    }
+
+    /// The estimate of its values with all doubts about them; none without a value.
+    pub fn estimate(&self) -> Option<Estimate> {
+        let mut estimate = estimate(&self.values)?;
+        estimate.caveats = self.caveats();
+        Some(estimate)
+    }
+
+    /// All doubts about its number: about the values, and about the runs that they are of.
+    pub fn caveats(&self) -> Vec<Caveat> {
+        let mut found = caveats_of_values(&self.values);
+        if self.counts.failed + self.counts.timed_out > 0 {
+            let text = match self.values.is_empty() {
+                false => "some runs failed or timed out; the estimate rests on the others",
+                true => "its runs failed or timed out",
+            };
+            let hint = "`assay show --runs` lists the runs with their reasons";
+            found.push(caveat("failed_runs", text, hint));
+        }
+        if self.without > 0 {
+            found.push(caveat(
+                "metric_not_seen",
+                "some runs succeeded without printing the metric",
+                "check the pattern or the dialect against the run's stdout.log",
+            ));
+        }
+        if let Some(repeats) = self.fewer {
+            let repeats = if repeats == 1 { "1 repeat".to_owned() } else { format!("{repeats} repeats") };
+            found.push(caveat(
+                "fewer_repeats",
+                &format!("planned with {repeats}, fewer than the rest"),
+                "`[[repeats.fewer]]` asks for that; raise its `at_least` and run again: only the missing runs are made",
+            ));
+        }
+        found.extend(self.doubts.iter().cloned());
+        if let Some(replayed) = &self.replayed {
+            found.push(caveat("replayed", replayed, "run the campaign on the machine itself to measure"));
+        }
+        found
+    }
+
     /// What the cell computed.
     pub fn work(&self) -> Work<'_> {
         Work { settings: &self.settings, parity: &self.parity, amounts: &self.amounts }
@@ -118,6 +178,8 @@ pub struct Evidence {
     pub cells: Vec<CellEvidence>,
     /// A rate that the record has, by which cells can be ranked whose amounts of work differ.
     pub rate: Option<String>,
+    /// Cells of files that were read which do not have the metric: they are of another study, and left out.
+    pub of_other_studies: usize,
 }
 
 /// The metrics of a record, with the directions that its campaign declares.
@@ -166,11 +228,18 @@ pub fn gather(
     let mut parities = of_first_runs(index, &metrics, &PARITY)?;
     let mut amounts = of_first_runs(index, &metrics, &AMOUNTS)?;
     let mut busy = busy_elsewhere(index, &metrics)?;
+    let mut origins = origin::doubts(index)?;
     let usual = plan.map_or(0, |plan| plan.repeats);
     let mut fewer: BTreeMap<&CellId, u32> =
         plan.iter().flat_map(|plan| &plan.fewer).map(|(cell, repeats)| (cell, *repeats)).collect();
-    let cells = index
-        .cells()?
+    // What was read from files follows no plan: not every file or table has every metric.
+    let is_read = plan.is_some_and(|plan| plan.hash.is_empty());
+    let (summaries, elsewhere): (Vec<_>, Vec<_>) = index.cells()?.into_iter().partition(|summary| {
+        let runs = &summary.runs;
+        let is_fine = runs.failed + runs.timed_out + runs.unfit + runs.interrupted == 0;
+        !(is_read && is_fine && !values.contains_key(&summary.cell))
+    });
+    let cells = summaries
         .into_iter()
         .map(|summary| {
             let of_cell = values.remove(&summary.cell).unwrap_or_default();
@@ -186,7 +255,11 @@ pub fn gather(
             let missing = if summary.planned { wanted.saturating_sub(done) } else { 0 };
             CellEvidence {
                 fewer: fewer.filter(|_| done < u64::from(usual)),
-                busy_elsewhere: busy.remove(&summary.cell),
+                doubts: busy
+                    .remove(&summary.cell)
+                    .into_iter()
+                    .chain(origins.remove(&summary.cell).unwrap_or_default())
+                    .collect(),
                 amounts: amounts.remove(&summary.cell).unwrap_or_default(),
                 parity: parities.remove(&summary.cell).unwrap_or_default(),
                 replayed: of_cell.iter().find_map(|run| run.replayed.clone()),
@@ -209,7 +282,7 @@ pub fn gather(
         .collect();
     let has = |name: &&&str| metrics.iter().any(|summary| summary.metric.name == ***name);
     let rate = RATES.iter().find(has).map(|rate| (*rate).to_owned());
-    Ok(Evidence { name: name.to_owned(), metric, cells, rate })
+    Ok(Evidence { name: name.to_owned(), metric, cells, rate, of_other_studies: elsewhere.len() })
 }
 
 /// The metrics by which engines are checked against each other.
@@ -229,14 +302,26 @@ const RATES: [&str; 9] = [
     names::STEPS_PER_S,
 ];
 
-/// By cell, the largest share of the machine that others used during a run.
-fn busy_elsewhere(index: &Index, metrics: &[MetricSummary]) -> Result<BTreeMap<CellId, f64>, JudgeError> {
+/// More of the machine than this used by others is a reason for doubt.
+const BUSY: f64 = 0.1;
+
+/// The doubt about cells during whose runs others used the machine.
+fn busy_elsewhere(index: &Index, metrics: &[MetricSummary]) -> Result<BTreeMap<CellId, Caveat>, JudgeError> {
     if metrics.iter().all(|summary| summary.metric.name != BUSY_ELSEWHERE) {
         return Ok(BTreeMap::new());
     }
-    let most = |runs: Vec<assay_store::RunValue>| runs.iter().map(|run| run.value).max_by(f64::total_cmp);
+    let doubt = |runs: Vec<assay_store::RunValue>| {
+        let is_disturbed = runs.iter().any(|run| run.value > BUSY);
+        let text = format!(
+            "others used more than {:.0} % of the machine's CPU time during some or all runs",
+            100.0 * BUSY
+        );
+        is_disturbed.then(|| {
+            caveat("busy_machine", &text, "run on an idle machine, or one run at a time (`--jobs 1`)")
+        })
+    };
     let values = index.values(BUSY_ELSEWHERE)?;
-    Ok(values.into_iter().filter_map(|(cell, runs)| Some((cell, most(runs)?))).collect())
+    Ok(values.into_iter().filter_map(|(cell, runs)| Some((cell, doubt(runs)?))).collect())
 }
 
 /// Some metrics of each cell's first usable run that has them, for what repeats have in common.

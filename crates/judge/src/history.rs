@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::comparison::same_units;
 use crate::estimate::estimate;
 use crate::gather::{Evidence, JudgeError, split_settings, without};
+use crate::verdict::{Effect, Sample, correct, effect};
 
 /// The fewest values of a segment between two change points.
 const SHORTEST_SEGMENT: usize = 3;
@@ -80,7 +81,7 @@ pub fn history(records: &[Evidence], ignored: &[String]) -> Result<History, Judg
             let of_cell: Vec<Option<f64>> = medians.iter().map(|record| record.get(&key).copied()).collect();
             let settings =
                 varied.iter().filter_map(|name| Some((name.clone(), cell.settings.get(name)?.clone())));
-            row(settings.collect(), estimate(&cell.values)?, of_cell, &newest.metric, &names)
+            row(settings.collect(), cell.estimate()?, of_cell, &newest.metric, &names)
         })
         .collect();
     if rows.is_empty() {
@@ -88,6 +89,23 @@ pub fn history(records: &[Evidence], ignored: &[String]) -> Result<History, Judg
         return Err(JudgeError::NothingInCommon { a: earliest, b: newest.name.clone() });
     }
     Ok(History { records: names, metric: newest.metric.clone(), varied, rows })
+}
+
+/// Where the course of a cell over records changed: the later record of each two neighbors that differ, and how. The
+/// comparisons of one course are a family (Holm), so that a long history of equal records names a change in at most one of
+/// twenty cases.
+pub fn changes(course: &[(usize, Vec<f64>)], metric: &Metric) -> Vec<(usize, Effect)> {
+    let mut found: Vec<(usize, Effect)> = course
+        .windows(2)
+        .filter_map(|pair| {
+            let [(_, before), (record, after)] = pair else { return None };
+            Some((*record, effect(&Sample::new(before), &Sample::new(after), metric)?))
+        })
+        .collect();
+    let mut effects: Vec<&mut Effect> = found.iter_mut().map(|(_, effect)| effect).collect();
+    correct(&mut effects);
+    found.retain(|(_, effect)| matches!(effect.verdict, Verdict::Better | Verdict::Worse));
+    found
 }
 
 fn row(
@@ -153,22 +171,12 @@ mod tests {
     use assay_model::{CellId, PointId, Unit};
 
     fn record(name: &str, median: f64) -> Evidence {
-        let cell = CellEvidence {
-            cell: CellId { point: PointId(name.to_owned()), platform: "local".to_owned() },
-            workload: "command".to_owned(),
-            settings: [("size".to_owned(), 1.into()), ("binary".to_owned(), name.into())].into(),
-            planned: true,
-            counts: Default::default(),
-            values: [0.99, 1.0, 1.01, 1.0, 0.995, 1.005].map(|noise| noise * median).to_vec(),
-            without: 0,
-            fewer: None,
-            replayed: None,
-            parity: BTreeMap::new(),
-            amounts: BTreeMap::new(),
-            busy_elsewhere: None,
-        };
+        let id = CellId { point: PointId(name.to_owned()), platform: "local".to_owned() };
+        let settings = Settings::from([("size".to_owned(), 1.into()), ("binary".to_owned(), name.into())]);
+        let values = [0.99, 1.0, 1.01, 1.0, 0.995, 1.005].map(|noise| noise * median).to_vec();
+        let cell = CellEvidence::new(id, "command", settings, values);
         let metric = Metric { name: "time".to_owned(), unit: Unit::Seconds, better: Some(Direction::Lower) };
-        Evidence { name: name.to_owned(), metric, cells: vec![cell], rate: None }
+        Evidence { name: name.to_owned(), metric, cells: vec![cell], rate: None, of_other_studies: 0 }
     }
 
     fn records(newest: f64) -> Vec<Evidence> {
@@ -196,6 +204,22 @@ mod tests {
         assert!(short.rows[0].reason.as_ref().unwrap().contains("12 records"));
         // Without ignoring the setting that always differs there is nothing to compare.
         assert!(history(&all, &[]).is_err());
+    }
+
+    #[test]
+    fn changes_between_neighbors_are_named_with_the_later_record() {
+        let values =
+            |level: f64| [0.99, 1.0, 1.01, 1.0, 0.995, 1.005, 1.002, 0.998].map(|noise| noise * level);
+        let course: Vec<(usize, Vec<f64>)> = [1.0, 1.0, 1.3, 1.3]
+            .iter()
+            .enumerate()
+            .map(|(place, level)| (place, values(*level).to_vec()))
+            .collect();
+        let metric = &record("r", 1.0).metric;
+        let found = changes(&course, metric);
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].0, found[0].1.verdict), (2, Verdict::Worse));
+        assert!(changes(&course[..2], metric).is_empty());
     }
 
     #[test]

@@ -3,25 +3,32 @@
 //! Iterations of one process share its memory, its placement and its neighbors. They are never counted as repeats: a run
 //! gives one value, and the interval of a cell is one over runs.
 
-use assay_model::{Settings, Status};
+use assay_model::{CellId, Settings, Status, Unit};
 use assay_stats::nested::nested_variance;
 use assay_stats::steady::{SeriesShape, steady_state};
+use assay_stats::{first_is_outlier, median};
 use assay_store::{Index, RunFilter};
 use serde::Serialize;
 
 use crate::CONFIDENCE;
 use crate::gather::JudgeError;
 
+/// The fewest iterations of a run whose first one may be cut.
+const FEWEST_TO_CUT: usize = 5;
 /// The most runs of a cell whose series are read.
 const MOST_RUNS: usize = 50;
 
 /// The iterations of one cell.
 #[derive(Debug, Clone, Serialize)]
 pub struct IterationStudy {
+    /// Which cell.
+    pub cell: CellId,
     /// The cell's settings.
     pub settings: Settings,
     /// The series' metric.
     pub metric: String,
+    /// The unit of its values, as the runs have it.
+    pub unit: Unit,
     /// How many runs have a series.
     pub runs: usize,
     /// How many iterations there are in all.
@@ -63,7 +70,7 @@ pub fn iterations(index: &Index, metric: &str) -> Result<Vec<IterationStudy>, Ju
     let mut studies = Vec::new();
     for cell in index.cells()?.into_iter().filter(|cell| cell.planned) {
         let filter = RunFilter { cell: Some(cell.cell.clone()), ..RunFilter::default() };
-        let (mut series, mut walls) = (Vec::new(), Vec::new());
+        let (mut series, mut walls, mut unit) = (Vec::new(), Vec::new(), None);
         for run in index.runs(&filter)?.iter().filter(|run| run.current) {
             if series.len() >= MOST_RUNS || !run.status.as_ref().is_some_and(Status::is_usable) {
                 continue;
@@ -71,34 +78,58 @@ pub fn iterations(index: &Index, metric: &str) -> Result<Vec<IterationStudy>, Ju
             let found = index.series(&run.run)?.into_iter().find(|series| series.metric == metric);
             if let Some(found) = found.filter(|found| found.values.len() > 1) {
                 walls.extend(run.usage.as_ref().map(|usage| usage.wall_s));
+                unit.get_or_insert(found.unit);
                 series.push(found.values);
             }
         }
-        studies.extend(study(cell.settings, metric, &series, &walls));
+        if let Some(unit) = unit {
+            let empty = IterationStudy::empty(cell.cell, cell.settings, metric, unit);
+            studies.extend(study(empty, &series, &walls));
+        }
     }
     Ok(studies)
 }
 
+impl IterationStudy {
+    /// A study that has seen no series so far.
+    pub fn empty(cell: CellId, settings: Settings, metric: &str, unit: Unit) -> IterationStudy {
+        IterationStudy {
+            cell,
+            settings,
+            metric: metric.to_owned(),
+            unit,
+            runs: 0,
+            iterations: 0,
+            warming_up: 0,
+            slowing_down: 0,
+            unsteady: 0,
+            cut: 0,
+            mean_with: 0.0,
+            mean_without: None,
+            levels: None,
+        }
+    }
+}
+
 /// Studies the series of the runs of one cell. `walls` are the seconds that the runs took in all, where known.
-pub fn study(settings: Settings, metric: &str, series: &[Vec<f64>], walls: &[f64]) -> Option<IterationStudy> {
+pub fn study(empty: IterationStudy, series: &[Vec<f64>], walls: &[f64]) -> Option<IterationStudy> {
     let mut study = IterationStudy {
-        settings,
-        metric: metric.to_owned(),
         runs: series.len(),
         iterations: series.iter().map(Vec::len).sum(),
-        warming_up: 0,
-        slowing_down: 0,
-        unsteady: 0,
-        cut: 0,
         mean_with: mean(series.iter().flatten().copied())?,
-        mean_without: None,
-        levels: None,
+        ..empty
     };
     let mut steady: Vec<&[f64]> = Vec::new();
     for values in series {
         let Some(state) = steady_state(values) else {
-            // Too short to classify: taken as it is.
-            steady.push(values);
+            // Too short to look for levels: only a first iteration that is far from the others is cut.
+            let start = usize::from(values.len() >= FEWEST_TO_CUT && first_is_outlier(values));
+            study.cut += start;
+            match values.first().zip(median(values)) {
+                Some((first, middle)) if start == 1 && *first > middle => study.warming_up += 1,
+                _ => study.slowing_down += start,
+            }
+            steady.push(values.get(start..).unwrap_or_default());
             continue;
         };
         match state.shape {
@@ -144,6 +175,22 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use assay_model::PointId;
+
+    fn empty() -> IterationStudy {
+        let cell = CellId { point: PointId("cell".to_owned()), platform: "local".to_owned() };
+        IterationStudy::empty(cell, Settings::new(), "time.iteration", Unit::Seconds)
+    }
+
+    #[test]
+    fn a_cold_first_iteration_of_a_short_run_is_cut() {
+        let cold = vec![1763.3, 139.6, 139.6, 139.4, 139.9, 139.3, 139.4, 139.6, 139.3, 139.7];
+        let found = study(empty(), std::slice::from_ref(&cold), &[]).unwrap();
+        assert_eq!((found.warming_up, found.cut), (1, 1));
+        assert!(found.mean_with > 300.0 && found.mean_without.unwrap() < 140.0);
+        let warm = study(empty(), &[cold[1..].to_vec()], &[]).unwrap();
+        assert_eq!((warm.warming_up, warm.cut), (0, 0));
+    }
 
     fn run(level: f64, cold: usize) -> Vec<f64> {
         let ripple = |index: usize| 0.002 * (index * 7 % 5) as f64;
@@ -152,7 +199,7 @@ mod tests {
 
     #[test]
     fn warm_up_is_cut_and_counted() {
-        let study = study(Settings::new(), "time.iteration", &[run(1.0, 10), run(1.0, 10)], &[]).unwrap();
+        let study = study(empty(), &[run(1.0, 10), run(1.0, 10)], &[]).unwrap();
         assert_eq!((study.warming_up, study.cut, study.iterations), (2, 20, 120));
         assert!(study.mean_with > 1.3 && study.mean_without.unwrap() < 1.01);
     }
@@ -160,7 +207,7 @@ mod tests {
     #[test]
     fn variance_between_runs_asks_for_more_runs() {
         let runs: Vec<Vec<f64>> = [1.0, 1.1, 0.95, 1.05, 0.9].map(|level| run(level, 0)).into();
-        let study = study(Settings::new(), "time.iteration", &runs, &[61.0; 5]).unwrap();
+        let study = study(empty(), &runs, &[61.0; 5]).unwrap();
         let levels = study.levels.unwrap();
         assert!(levels.share_between_runs > 0.95 && levels.half_width > 0.05, "{levels:?}");
         assert!(levels.runs_for_one_percent.unwrap() > 50);
@@ -170,8 +217,8 @@ mod tests {
 
     #[test]
     fn nothing_is_said_about_nothing() {
-        assert!(study(Settings::new(), "time.iteration", &[], &[]).is_none());
-        let one = study(Settings::new(), "time.iteration", &[run(1.0, 0)], &[]).unwrap();
+        assert!(study(empty(), &[], &[]).is_none());
+        let one = study(empty(), &[run(1.0, 0)], &[]).unwrap();
         assert_eq!(one.levels, None);
     }
 }

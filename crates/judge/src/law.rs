@@ -15,6 +15,8 @@ const SEED: u64 = 1;
 const SPARE_RUNS: usize = 3;
 /// A law is rejected by its repeats below this p.
 const REJECTION: f64 = 0.05;
+/// A law that typically misses its runs by more than this share does not describe them, whether repeats show it or not.
+const LARGEST_MISFIT: f64 = 0.1;
 /// The efficiency that is still worth its workers.
 pub const WORTHWHILE: f64 = 0.7;
 
@@ -97,9 +99,17 @@ pub struct LackOfFit {
 }
 
 impl FittedLaw {
-    /// Whether its own repeats reject it: then its parameters are no facts.
-    pub fn is_rejected(&self) -> bool {
-        self.lack_of_fit.is_some_and(|test| test.p < REJECTION)
+    /// Why it does not describe its runs, where that is so: then its parameters are no facts.
+    pub fn rejected(&self) -> Option<String> {
+        if let Some(test) = self.lack_of_fit.filter(|test| test.p < REJECTION) {
+            return Some(format!(
+                "repeats reject it (F({}, {}) = {:.0}, p = {:.1e})",
+                test.freedom, test.freedom_of_repeats, test.statistic, test.p
+            ));
+        }
+        let squares: f64 = self.residuals.iter().map(|(_, residual)| residual * residual).sum();
+        let typical = (squares / self.residuals.len().max(1) as f64).sqrt();
+        (typical > LARGEST_MISFIT).then(|| format!("its residuals are typically {:.0} %", 100.0 * typical))
     }
 
     /// The most workers before the efficiency falls below [`WORTHWHILE`]; none beyond twice the largest count.
@@ -153,7 +163,10 @@ fn described(levels: &[Level], places: &[f64], best: &scaling::Scaling) -> Fitte
     let bands = enough.then(|| bands(levels, best, &at, &bootstrap)).flatten();
     let ranged = |center: f64, interval: Option<&assay_stats::Interval>| Ranged {
         center,
-        ends: interval.map(|interval| (interval.low, interval.high)),
+        // Refits that ran elsewhere give no interval of this one.
+        ends: interval
+            .map(|interval| (interval.low, interval.high))
+            .filter(|(low, high)| (*low..=*high).contains(&center)),
     };
     let value = |place: f64| best.predict(place).unwrap_or(f64::NAN);
     let band = at.iter().enumerate().map(|(index, place)| BandPoint {

@@ -4,6 +4,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `gather.rs` | the runs of a record as samples by cell |
+//! | `origin.rs` | doubts about runs of changed programs and mixed versions |
 //! | `estimate.rs` | samples to an estimate with its caveats |
 //! | `verdict.rs` | two sets of samples to a verdict |
 //! | `answer.rs` | one record: the table of its cells, ranked where the evidence allows |
@@ -11,8 +12,9 @@
 //! | `pivot.rs` | one record with some settings as columns |
 //! | `scaling.rs` | one record as a scaling study: speed-up, efficiency |
 //! | `law.rs` | laws over batch sizes and workers, with bands and limits |
+//! | `knee.rs` | latency against load, and its knee |
 //! | `iterations.rs` | iterations within runs: warm-up, steady state, where the variance lives |
-//! | `findings.rs` | what all this says, as sentences |
+//! | `findings.rs`, `findings/` | what all this says, as sentences |
 //! | `same_work.rs` | whether two cells did the same work |
 //! | `comparison.rs` | two records, cell by cell |
 //! | `course.rs` | warm-up and changes of level in the values of one run |
@@ -30,8 +32,10 @@ pub mod gate;
 pub mod gather;
 pub mod history;
 pub mod iterations;
+pub mod knee;
 pub mod law;
 pub mod load;
+mod origin;
 pub mod pivot;
 pub mod record;
 pub mod same_work;

@@ -4,9 +4,8 @@
 use assay_model::{Against, Caveat, Estimate, Layout, Metric, Settings};
 use serde::Serialize;
 
-use crate::answer::{fewer_repeats, not_compared};
+use crate::answer::not_compared;
 use crate::comparison::not_comparable;
-use crate::estimate::estimate;
 use crate::gather::{CellEvidence, Counts, Evidence, split_settings};
 use crate::verdict::{Effect, Sample, correct, effect};
 
@@ -114,8 +113,8 @@ fn judged(evidence: &Evidence, of_row: &[&CellEvidence], index: usize, base: Opt
     let mut judged =
         PivotCell { estimate: None, counts: Counts::default(), against: None, caveats: Vec::new() };
     let Some(cell) = of_row.get(index) else { return judged };
-    (judged.estimate, judged.counts) = (estimate(&cell.values), cell.counts);
-    judged.caveats.extend(cell.fewer.map(fewer_repeats));
+    (judged.estimate, judged.counts) = (cell.estimate(), cell.counts);
+    judged.caveats = cell.caveats();
     if let Some(held) = base.and_then(|base| of_row.get(base)) {
         match not_comparable(held, cell, &evidence.metric) {
             Some(why) => judged.caveats.push(not_compared(&why)),
@@ -163,20 +162,9 @@ mod tests {
             ("size".to_owned(), Value::from(size)),
             ("engine".to_owned(), Value::from(engine)),
         ]);
-        CellEvidence {
-            cell: CellId { point: PointId(format!("{size}-{engine}")), platform: "local".into() },
-            workload: "lm".to_owned(),
-            settings,
-            planned: true,
-            counts: Counts { succeeded: values.len() as u64, ..Counts::default() },
-            values: values.to_vec(),
-            without: 0,
-            fewer: None,
-            replayed: None,
-            parity: BTreeMap::from([(assay_model::names::PARITY_LOSS.to_owned(), loss)]),
-            amounts: BTreeMap::new(),
-            busy_elsewhere: None,
-        }
+        let id = CellId { point: PointId(format!("{size}-{engine}")), platform: "local".into() };
+        let parity = BTreeMap::from([(assay_model::names::PARITY_LOSS.to_owned(), loss)]);
+        CellEvidence { parity, ..CellEvidence::new(id, "lm", settings, values.to_vec()) }
     }
 
     fn layout() -> Layout {
@@ -196,7 +184,7 @@ mod tests {
     fn evidence(cells: Vec<CellEvidence>) -> Evidence {
         let better = Some(Direction::Lower);
         let metric = Metric { name: "time.iteration".to_owned(), unit: Unit::Seconds, better };
-        Evidence { name: "table".to_owned(), metric, cells, rate: None }
+        Evidence { name: "table".to_owned(), metric, cells, rate: None, of_other_studies: 0 }
     }
 
     #[test]
@@ -230,7 +218,8 @@ mod tests {
         let pivot = pivot(&evidence(cells), &layout(), &[]).unwrap();
         let [native, torch] = pivot.rows[0].cells.as_slice() else { panic!("{:?}", pivot.rows) };
         let native = native.as_ref().unwrap();
-        assert_eq!((native.caveats.len(), native.caveats[0].code.as_str()), (1, "fewer_repeats"));
+        let codes: Vec<&str> = native.caveats.iter().map(|caveat| caveat.code.as_str()).collect();
+        assert_eq!(codes, ["few_runs", "fewer_repeats"]);
         assert!(native.against.is_some());
         assert!(torch.as_ref().unwrap().caveats.is_empty());
     }

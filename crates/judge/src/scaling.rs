@@ -1,12 +1,10 @@
 //! One record as a scaling study: how a rate grows with one setting, such as the number of tasks.
 
-use assay_model::{Caveat, Direction, Estimate, Metric, Settings};
+use assay_model::{Caveat, CellId, Direction, Estimate, Metric, Settings};
 use assay_stats::Family;
 use assay_stats::scaling::efficiency;
 use serde::Serialize;
 
-use crate::answer::fewer_repeats;
-use crate::estimate::estimate;
 use crate::gather::{CellEvidence, Evidence, split_settings};
 use crate::law::{self, FittedLaw};
 use crate::verdict::{Effect, Sample, effect_in};
@@ -33,6 +31,8 @@ pub struct Scaling {
 /// One number of workers.
 #[derive(Debug, Clone, Serialize)]
 pub struct ScalingRow {
+    /// Which cell.
+    pub cell: CellId,
     /// The other settings in which cells differ.
     pub settings: Settings,
     /// Workers.
@@ -56,8 +56,11 @@ pub struct Share {
     pub ends: Option<(f64, f64)>,
 }
 
-/// The cells of one combination of the other settings on one platform, each with its number of workers.
-type Study<'a> = (Settings, String, Vec<(f64, &'a CellEvidence)>);
+/// The cells of one combination of the other settings, each with its number of workers.
+type Study<'a> = (Settings, Vec<(f64, &'a CellEvidence)>);
+
+/// What a cell is called by one of its parts.
+type Part = fn(&CellEvidence) -> &str;
 
 /// Looks at a record as a scaling study over a setting; none if the metric is no rate, or cells do not differ in the
 /// setting.
@@ -73,25 +76,42 @@ pub fn scaling(evidence: &Evidence, over: &str, order: &[String]) -> Option<Scal
     }
     others.retain(|name| name != over && !is_tied(&cells, over, name));
     others.sort_by_key(|name| order.iter().position(|known| known == name).unwrap_or(usize::MAX));
+    let of_study: Vec<(f64, &CellEvidence)> = cells
+        .into_iter()
+        .filter(|cell| !cell.values.is_empty())
+        .filter_map(|cell| Some((cell.settings.get(over).and_then(assay_model::Value::number)?, cell)))
+        .collect();
+    let different =
+        |part: Part| of_study.windows(2).any(|pair| matches!(pair, [(_, a), (_, b)] if part(a) != part(b)));
+    // What runs on another platform, or was read from another kind of file, is another study.
+    let apart: Vec<(&str, Part)> = [
+        ("platform", (|cell| cell.cell.platform.as_str()) as Part),
+        ("workload", |cell| cell.workload.as_str()),
+    ]
+    .into_iter()
+    .filter(|(_, part)| different(*part))
+    .collect();
     let of_others = |cell: &CellEvidence| -> Settings {
-        others.iter().filter_map(|name| Some((name.clone(), cell.settings.get(name)?.clone()))).collect()
+        let named = others.iter().filter_map(|name| Some((name.clone(), cell.settings.get(name)?.clone())));
+        let apart = apart.iter().map(|(name, part)| ((*name).to_owned(), part(cell).into()));
+        apart.chain(named).collect()
     };
     let mut groups: Vec<Study<'_>> = Vec::new();
-    for cell in cells.into_iter().filter(|cell| !cell.values.is_empty()) {
-        let Some(workers) = cell.settings.get(over).and_then(assay_model::Value::number) else { continue };
+    for (workers, cell) in of_study.iter().copied() {
         let settings = of_others(cell);
-        let platform = &cell.cell.platform;
-        match groups.iter_mut().find(|(known, on, _)| *known == settings && on == platform) {
-            Some((.., group)) => group.push((workers, cell)),
-            None => groups.push((settings, platform.clone(), vec![(workers, cell)])),
+        match groups.iter_mut().find(|(known, _)| *known == settings) {
+            Some((_, group)) => group.push((workers, cell)),
+            None => groups.push((settings, vec![(workers, cell)])),
         }
     }
     let (mut rows, mut laws) = (Vec::new(), Vec::new());
-    for (settings, _, mut group) in groups {
+    for (settings, mut group) in groups {
         group.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         rows.extend(rows_of(&settings, &group, &evidence.metric, is_batch));
         laws.push((settings, law::fitted(&group, is_batch)));
     }
+    let names = apart.iter().map(|(name, _)| (*name).to_owned());
+    let others = names.filter(|name| !others.contains(name)).chain(others.iter().cloned()).collect();
     let (name, metric) = (evidence.name.clone(), evidence.metric.clone());
     Some(Scaling { name, metric, over: over.to_owned(), others, rows, laws, is_batch })
 }
@@ -127,12 +147,13 @@ fn rows_of(
             Some(Share { center: of(speedup.ratio)?, ends })
         });
         ScalingRow {
+            cell: cell.cell.clone(),
             settings: settings.clone(),
             workers: *workers,
-            estimate: estimate(&cell.values),
+            estimate: cell.estimate(),
             speedup,
             efficiency: share,
-            caveats: cell.fewer.map(fewer_repeats).into_iter().collect(),
+            caveats: cell.caveats(),
         }
     };
     group.iter().enumerate().map(row).collect()
@@ -150,25 +171,12 @@ pub fn is_batch(setting: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gather::Counts;
-    use assay_model::{CellId, PointId, Unit, Value};
-    use std::collections::BTreeMap;
+    use assay_model::{PointId, Unit, Value};
 
     fn cell(tasks: i64, values: &[f64]) -> CellEvidence {
-        CellEvidence {
-            cell: CellId { point: PointId(tasks.to_string()), platform: "local".to_owned() },
-            workload: "lm".to_owned(),
-            settings: [("tasks".to_owned(), Value::Integer(tasks)), ("seed".to_owned(), 1.into())].into(),
-            planned: true,
-            counts: Counts::default(),
-            values: values.to_vec(),
-            without: 0,
-            fewer: None,
-            replayed: None,
-            parity: BTreeMap::new(),
-            amounts: BTreeMap::new(),
-            busy_elsewhere: None,
-        }
+        let id = CellId { point: PointId(tasks.to_string()), platform: "local".to_owned() };
+        let settings = [("tasks".to_owned(), Value::Integer(tasks)), ("seed".to_owned(), 1.into())].into();
+        CellEvidence::new(id, "lm", settings, values.to_vec())
     }
 
     fn study(counts: &[i64], rate: impl Fn(f64) -> f64) -> Scaling {
@@ -182,7 +190,7 @@ mod tests {
             unit: Unit::parse("samples/s").0,
             better: Some(Direction::Higher),
         };
-        let evidence = Evidence { name: "study".to_owned(), metric, cells, rate: None };
+        let evidence = Evidence { name: "study".to_owned(), metric, cells, rate: None, of_other_studies: 0 };
         scaling(&evidence, "tasks", &[]).unwrap()
     }
 
@@ -230,6 +238,7 @@ mod tests {
             metric,
             cells: vec![cell(1, &[1.0]), cell(2, &[1.0])],
             rate: None,
+            of_other_studies: 0,
         };
         assert!(scaling(&evidence, "tasks", &[]).is_none());
     }

@@ -7,7 +7,10 @@
 //! | `scheduler.rs` | what a scheduler must be able to do |
 //! | `slurm.rs`, `pbs.rs`, `direct.rs` | Slurm; PBS; processes of a host without a scheduler |
 //! | `host.rs`, `mirror.rs` | commands on this host or through ssh; copies of files of other hosts |
-//! | `node_script.rs` | the script that makes a run inside a job |
+//! | `simulator.rs` | a simulated cluster, for tests and benches |
+//! | `job_script.rs`, `node_script.rs` | the script of a job; the script that makes a run inside a job |
+//! | `submit.rs` | which runs are submitted together, and the scheduler's answer |
+//! | `watch.rs` | jobs and runs under way, until they are concluded |
 //! | `adopt.rs` | jobs of an earlier coordinator, and submissions without an answer |
 //! | `task.rs` | a task of a job and its runs |
 //! | `run_log.rs`, `outcome.rs` | a run's output while it grows; what came of a run |
@@ -19,6 +22,7 @@ mod adopt;
 pub mod control;
 mod direct;
 pub mod host;
+mod job_script;
 pub mod limits;
 mod mirror;
 mod node_script;
@@ -27,9 +31,12 @@ mod pace;
 mod pbs;
 mod run_log;
 pub mod scheduler;
+pub mod simulator;
 mod slurm;
+mod submit;
 mod task;
 mod time;
+mod watch;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
@@ -38,17 +45,17 @@ use std::time::{Duration, Instant};
 
 use assay_model::identity::hash_text;
 use assay_model::platform::BatchSettings;
-use assay_model::{Entry, Failure, Platform, RunId, RunResult, Status};
+use assay_model::{Platform, RunId, RunResult};
 use assay_store::{RecordPermissions, State, Store, Submission};
 
 use crate::coordinator::LaunchError;
 use crate::launcher::{Launcher, Report};
-use crate::worker::{self, Job, Message, WorkError, now};
+use crate::worker::{self, Job, Message, WorkError};
 use host::Host;
-use outcome::RunMarks;
 use pace::PollPace;
-use scheduler::{JobRequest, Scheduler, Stage, SubmitError};
-use task::{Task, TaskKey, TaskRun};
+use scheduler::Scheduler;
+use simulator::{Simulation, Simulator};
+use task::{Task, TaskKey};
 
 /// The directory of submissions in a record.
 const JOBS: &str = "jobs";
@@ -65,6 +72,11 @@ const SETTLE: Duration = Duration::from_secs(2);
 pub fn launcher(platform: &Platform, store: &Store) -> Result<Option<BatchLauncher>, LaunchError> {
     let Some(scheduler) = scheduler_of(platform) else { return Ok(None) };
     Ok(Some(BatchLauncher::new(platform, store, scheduler)))
+}
+
+/// The launcher of a platform whose scheduler is simulated.
+pub fn simulated(platform: &Platform, store: &Store, simulation: Simulation) -> BatchLauncher {
+    BatchLauncher::new(platform, store, Box::new(Simulator::new(simulation)))
 }
 
 /// The scheduler of a platform.
@@ -156,122 +168,9 @@ impl BatchLauncher {
         if self.scheduler.is_direct() { 1 } else { self.settings.array.max(1) as usize }
     }
 
-    /// Takes the next runs that can go into one submission: those that ask for the same.
-    fn next_submission(&mut self) -> Vec<Vec<Job>> {
-        let mut tasks: Vec<Vec<Job>> = Vec::new();
-        let Some(first) = self.waiting.first() else { return tasks };
-        let (resources, timeout) = (first.resources, first.invocation.timeout);
-        let most_tasks = self.most_tasks();
-        let mut rest = Vec::new();
-        for job in std::mem::take(&mut self.waiting) {
-            let fits = job.resources == resources && job.invocation.timeout == timeout;
-            let joins = fits && tasks.last().is_some_and(|task| has_space(task, &job, &self.settings));
-            if let Some(task) = tasks.last_mut().filter(|_| joins) {
-                task.push(job);
-            } else if fits && tasks.len() < most_tasks {
-                tasks.push(vec![job]);
-            } else {
-                rest.push(job);
-            }
-        }
-        self.waiting = rest;
-        tasks
-    }
-
-    fn submit(&mut self, tasks: Vec<Vec<Job>>, store: &mut Store) -> Result<(), LaunchError> {
-        let failed = |path: &Path, source| WorkError { path: path.display().to_string(), source };
-        if self.submitted == 0 {
-            control::note_platform(&self.described, &self.record, self.permissions)
-                .map_err(|source| failed(&self.record, source))?;
-        }
-        self.submitted += 1;
-        let submission = format!("{:x}-{}", (now() * 1e3) as u64, self.submitted);
-        let relative = format!("{JOBS}/{submission}");
-        let directory = self.record.join(&relative);
-        self.permissions.create_directory(&directory).map_err(|source| failed(&directory, source))?;
-        let there = self.root.as_ref().map_or_else(|| directory.clone(), |root| root.join(&relative));
-        let scripts: Vec<Vec<PathBuf>> = tasks
-            .iter()
-            .map(|task| {
-                let place =
-                    |job: &Job| job.there.as_ref().unwrap_or(&job.directory).join(node_script::NODE_SCRIPT);
-                task.iter().map(place).collect()
-            })
-            .collect();
-        let resources = tasks.iter().flatten().next().map(|job| job.resources).unwrap_or_default();
-        let time_s =
-            tasks.iter().map(|task| outcome::time_limit(task, self.settings.time_s)).fold(None, longest);
-        let request = JobRequest {
-            name: &self.name,
-            submission: &submission,
-            settings: &self.settings,
-            resources,
-            time_s,
-            directory: &there,
-            tasks: &scripts,
-        };
-        let path = directory.join(JOB_SCRIPT);
-        let text = self.scheduler.script(&request);
-        let mut file = self.permissions.create_file(&path).map_err(|source| failed(&path, source))?;
-        file.write_all(text.as_bytes()).map_err(|source| failed(&path, source))?;
-        drop(file);
-        // Synced: a job may outlive not only this program but also its host.
-        let at = now();
-        store.commit(&Entry::Submitting {
-            submission: submission.clone(),
-            at,
-            platform: self.platform.clone(),
-            tasks: tasks.iter().map(|task| task.iter().map(|job| job.run.clone()).collect()).collect(),
-        })?;
-        let pushed = self.push(&relative, &tasks).map_err(SubmitError::Unclear);
-        let script_there = there.join(JOB_SCRIPT);
-        let submitted = pushed.and_then(|()| self.scheduler.submit(&self.host, &request, &script_there));
-        self.pace.wake();
-        match submitted {
-            Ok(job) => {
-                store.append(&Entry::Submitted { submission: submission.clone(), job: job.clone() })?;
-                self.retry = None;
-                self.follow(&submission, Some(job), at, tasks);
-            }
-            Err(SubmitError::Refused(reason)) => {
-                for job in tasks.into_iter().flatten() {
-                    let failure =
-                        Failure::Start { reason: format!("the scheduler refused the job: {reason}") };
-                    let mut result = RunResult::bare(Status::Failed { failure }, now());
-                    result.hints = worker::hints(&result.status, false, reason.as_bytes(), &job.reader.hints);
-                    self.done(job.run, Ok(result));
-                }
-            }
-            Err(SubmitError::Unclear(reason)) => {
-                let tries = self.retry.map_or(1, |(_, tries)| tries + 1);
-                let pause = Duration::from_secs(u64::from(2u32.saturating_pow(tries).min(60)));
-                self.retry = Some((Instant::now() + pause, tries));
-                let run = tasks.iter().flatten().next().map(|job| job.run.clone());
-                self.complain(run, &format!("a job could not be submitted and is tried again: {reason}"));
-                // It may have gone through all the same: it is looked for by its name before it is repeated.
-                self.follow(&submission, None, at, tasks);
-            }
-        }
-        Ok(())
-    }
-
-    fn push(&self, relative: &str, tasks: &[Vec<Job>]) -> Result<(), String> {
-        let Some(root) = &self.root else { return Ok(()) };
-        let runs = tasks.iter().flatten().filter_map(|job| self.relative(&job.directory));
-        let names: Vec<String> = std::iter::once(relative.to_owned()).chain(runs).collect();
-        self.host.push(&self.record, &names, root)
-    }
-
     /// A path relative to the record.
     fn relative(&self, path: &Path) -> Option<String> {
         Some(path.strip_prefix(&self.record).ok()?.to_str()?.to_owned())
-    }
-
-    fn follow(&mut self, submission: &str, job: Option<String>, at: f64, tasks: Vec<Vec<Job>>) {
-        for (runs, number) in tasks.into_iter().zip(1..) {
-            let key = TaskKey { submission: submission.to_owned(), task: number };
-            self.tasks.insert(key, Task::new(job.clone(), at, runs));
-        }
     }
 
     fn done(&mut self, run: RunId, result: Result<RunResult, WorkError>) {
@@ -286,248 +185,6 @@ impl BatchLauncher {
             self.ready.push_back((run, Report::Message(Message::Warning(text))));
         }
     }
-
-    /// Asks the scheduler about all jobs at once.
-    fn poll(&mut self) {
-        let known: Vec<String> = self.tasks.values().filter_map(|task| task.job.clone()).collect();
-        let states = match self.scheduler.tasks(&self.host, &self.name, &known) {
-            Ok(states) => states,
-            Err(reason) => {
-                // Runs go on without the scheduler's controller; their own marks are still looked at.
-                self.pace.polled(false);
-                let run = self.tasks.values().find_map(Task::current);
-                self.complain(run, &format!("the scheduler does not answer: {reason}"));
-                return;
-            }
-        };
-        let mut changed = false;
-        for task in self.tasks.values_mut() {
-            task.seen = false;
-        }
-        for state in states {
-            let key = TaskKey { submission: state.submission.clone(), task: state.task };
-            if let Some(task) = self.tasks.get_mut(&key) {
-                changed |= task.note(state);
-            }
-        }
-        for task in self.tasks.values_mut().filter(|task| !task.seen) {
-            task.missing = task.missing.saturating_add(1);
-            // Whether it is gone for good is to be known soon.
-            changed |= !task.is_gone();
-        }
-        self.account();
-        self.warn_of_stuck();
-        changed |= self.look(true);
-        self.pace.polled(changed);
-    }
-
-    /// Asks the accounting about tasks that are over, all at once. Several runs of one task share its numbers, which
-    /// then are of no use.
-    fn account(&mut self) {
-        let wanted = |task: &&mut Task| task.is_over() && task.accounted.is_none() && task.is_alone;
-        let mut jobs: Vec<String> =
-            self.tasks.values_mut().filter(wanted).filter_map(|task| task.job.clone()).collect();
-        jobs.sort();
-        jobs.dedup();
-        if jobs.is_empty() {
-            return;
-        }
-        let answers = self.scheduler.account(&self.host, &jobs);
-        for (key, task) in &mut self.tasks {
-            let is_its = |answer: &&scheduler::Accounted| {
-                Some(&answer.job) == task.job.as_ref() && answer.task == key.task
-            };
-            if let Some(answer) = answers.iter().find(is_its) {
-                task.accounted = Some(answer.clone());
-            }
-        }
-    }
-
-    /// Jobs that wait for something that will not come by itself.
-    fn warn_of_stuck(&mut self) {
-        let stuck = self.tasks.values().filter_map(|task| {
-            let state = task.state.as_ref().filter(|state| state.stage == Stage::Pending)?;
-            let is_stuck = STUCK.iter().any(|word| state.reason.contains(word));
-            is_stuck.then(|| (task.current(), state.job.clone(), state.reason.clone()))
-        });
-        for (run, job, reason) in stuck.collect::<Vec<_>>() {
-            let text =
-                format!("job {job} waits ({reason}) and cannot start as it is; `assay cancel` removes it");
-            self.complain(run, &text);
-        }
-    }
-
-    /// Looks at the files of runs that go on, and concludes those that are over. Gives whether any was.
-    fn look(&mut self, just_polled: bool) -> bool {
-        self.looked = Instant::now();
-        if let Err(reason) = self.mirror(just_polled) {
-            let run = self.tasks.values().find_map(Task::current);
-            self.complain(run, &reason);
-            return false;
-        }
-        let keys: Vec<TaskKey> = self.tasks.keys().cloned().collect();
-        let mut any = false;
-        for key in keys {
-            let Some(mut task) = self.tasks.remove(&key) else { continue };
-            any |= self.look_at(&key, &mut task, just_polled);
-            if !task.runs.is_empty() {
-                self.tasks.insert(key, task);
-            }
-        }
-        any
-    }
-
-    fn look_at(&mut self, key: &TaskKey, task: &mut Task, just_polled: bool) -> bool {
-        let mut any = false;
-        while let Some(directory) = task.runs.front().map(|run| run.job.directory.clone()) {
-            if !task.may_have_begun(&directory) && !task.is_gone() {
-                return any;
-            }
-            if RunMarks::has_ended(&directory) {
-                // The end of the job itself is the end of the teardown: it is waited for until the next answer.
-                let is_last = task.runs.len() == 1;
-                if is_last && !task.is_gone() && !task.end_was_seen {
-                    task.end_was_seen = true;
-                    self.pace.wake();
-                    return any;
-                }
-                if is_last && !task.is_gone() && !just_polled {
-                    return any;
-                }
-                any = true;
-                self.conclude(key, task);
-                continue;
-            }
-            if !task.is_gone() {
-                self.report_progress(task);
-                return any;
-            }
-            // The job is over without a word of the run. File systems of clusters may show it late.
-            let since = *task.over_since.get_or_insert_with(Instant::now);
-            if since.elapsed() < SETTLE && !self.host.is_remote() {
-                self.pace.wake();
-                return any;
-            }
-            any = true;
-            self.conclude_without_end(key, task);
-        }
-        any
-    }
-
-    fn report_progress(&mut self, task: &mut Task) {
-        let Some(TaskRun { job, log }) = task.runs.front_mut() else { return };
-        // A file that cannot be read now is read when the run has ended.
-        if let Ok(Some(progress)) = log.look(job, now()) {
-            let message = Message::Progress { progress: Box::new(progress), first_metric_in_s: None };
-            self.ready.push_back((job.run.clone(), Report::Message(message)));
-        }
-    }
-
-    /// Concludes the first run of a task.
-    fn conclude(&mut self, key: &TaskKey, task: &mut Task) {
-        let Some(TaskRun { job, log }) = task.runs.pop_front() else { return };
-        let (Some(root), Some(name)) = (&self.root, self.relative(&job.directory)) else {
-            return self.conclude_here(key, task, &job, log);
-        };
-        if let Err(reason) = self.host.pull(&self.record, &[name], root) {
-            // The run stays as it is there, and is looked at again.
-            self.complain(Some(job.run.clone()), &reason);
-            task.runs.push_front(TaskRun { job, log });
-            return;
-        }
-        self.conclude_here(key, task, &job, log);
-    }
-
-    fn conclude_here(&mut self, key: &TaskKey, task: &Task, job: &Job, log: run_log::RunLog) {
-        let over = outcome::Over {
-            job,
-            marks: RunMarks::read(&job.directory),
-            task: task.state.as_ref(),
-            submitted_at: task.submitted_at,
-            accounted: task.accounted.as_ref().filter(|_| task.is_alone),
-            is_spread: !self.scheduler.start_words(&self.settings, &job.resources).is_empty(),
-            is_alone: task.is_alone,
-            job_log: self.job_log(key),
-        };
-        let result = outcome::result(&over, log);
-        self.done(job.run.clone(), result);
-    }
-
-    /// The end of what the scheduler wrote about a task.
-    fn job_log(&self, key: &TaskKey) -> String {
-        let path = self.record.join(JOBS).join(&key.submission).join(format!("job-{}.log", key.task));
-        let bytes = std::fs::read(path).unwrap_or_default();
-        let tail = bytes.get(bytes.len().saturating_sub(JOB_LOG_TAIL)..).unwrap_or_default();
-        String::from_utf8_lossy(tail).into_owned()
-    }
-
-    /// What becomes of the first run of a task that is over without its end marker.
-    fn conclude_without_end(&mut self, key: &TaskKey, task: &mut Task) {
-        let has_begun = task.runs.front().is_some_and(|run| has_begun(&run.job.directory));
-        let stage = task.state.as_ref().map(|state| state.stage);
-        // A run that its job never came to is made by another one, unless somebody did not want the job.
-        if !has_begun && !matches!(stage, Some(Stage::Cancelled | Stage::Preempted)) {
-            let Some(run) = task.runs.pop_front() else { return };
-            let Some(run) = self.start_again(run) else { return };
-            task.runs.push_front(run);
-        }
-        self.conclude(key, task);
-    }
-
-    /// Hands a run that no job has begun to a later submission, unless that was done often already.
-    fn start_again(&mut self, run: TaskRun) -> Option<TaskRun> {
-        let tries = self.resubmitted.entry(run.job.run.clone()).or_default();
-        *tries += 1;
-        if *tries > MOST_TRIES {
-            return Some(run);
-        }
-        self.waiting.push(run.job);
-        None
-    }
-}
-
-/// What is looked at of a job's log.
-const JOB_LOG_TAIL: usize = 4096;
-/// A run that was never begun is submitted again this often.
-const MOST_TRIES: u32 = 3;
-
-/// Reasons of waiting that do not pass by themselves.
-const STUCK: [&str; 13] = [
-    "PartitionNodeLimit",
-    "PartitionTimeLimit",
-    "BadConstraints",
-    "AssocMaxNodePerJobLimit",
-    "PerJobLimit",
-    "AccountNotAllowed",
-    "QOSNotAllowed",
-    "InvalidAccount",
-    "InvalidQOS",
-    "PartitionDown",
-    "JobHeld",
-    "DependencyNeverSatisfied",
-    "requeued held",
-];
-
-/// Whether a task of several runs has space for one more.
-fn has_space(task: &[Job], job: &Job, settings: &BatchSettings) -> bool {
-    if let Some(most_s) = settings.pack_time_s {
-        let expected: Option<f64> = task.iter().chain([job]).map(|job| job.expected_s).sum();
-        return expected.is_some_and(|expected| expected <= most_s);
-    }
-    task.len() < settings.pack.max(1) as usize
-}
-
-fn longest(one: Option<f64>, other: Option<f64>) -> Option<f64> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.max(other)),
-        (one, other) => one.or(other),
-    }
-}
-
-/// Whether a job has begun a run.
-fn has_begun(directory: &Path) -> bool {
-    let claim = std::fs::read_link(directory.join(node_script::CLAIM));
-    claim.is_ok_and(|job| job.as_os_str() != node_script::GIVEN_UP)
 }
 
 impl Launcher for BatchLauncher {
@@ -555,28 +212,7 @@ impl Launcher for BatchLauncher {
     }
 
     fn dispatch(&mut self, store: &mut Store, is_last: bool) -> Result<(), LaunchError> {
-        if self.waiting.is_empty() || self.retry.is_some_and(|(at, _)| Instant::now() < at) {
-            return Ok(());
-        }
-        // Submissions are as far apart as looks at the queue, so that their rate does not grow with the number of runs.
-        if !(self.pace.may_submit() || is_last && self.tasks.is_empty()) {
-            return Ok(());
-        }
-        self.pace.submitted();
-        while !self.waiting.is_empty() && self.tasks.len() < self.most_queued() {
-            let free = self.most_queued().saturating_sub(self.tasks.len());
-            let mut tasks = self.next_submission();
-            let excess = tasks.split_off(tasks.len().min(free));
-            self.waiting.extend(excess.into_iter().flatten());
-            if tasks.is_empty() {
-                break;
-            }
-            self.submit(tasks, store)?;
-            if self.retry.is_some() {
-                break;
-            }
-        }
-        Ok(())
+        self.submit_waiting(store, is_last)
     }
 
     fn next(&mut self, patience: Duration) -> Result<Option<(RunId, Report)>, LaunchError> {

@@ -12,6 +12,7 @@ use assay_model::{Entry, Machine, RunId, RunResult, Speed, Status};
 use assay_store::secrets::Secrets;
 use assay_store::{OpenRun, Store, StoreError, Submission};
 
+use crate::batch::simulator::Simulation;
 use crate::interrupt::Interrupt;
 use crate::launcher::{Launcher, Report};
 use crate::replay::WriteSample;
@@ -40,6 +41,8 @@ pub struct LaunchOptions {
     pub keep_environment: Vec<String>,
     /// The user's wish to stop.
     pub interrupt: Interrupt,
+    /// A simulated cluster in place of the schedulers, for tests and benches.
+    pub simulation: Option<Simulation>,
 }
 
 /// Something that happened. What an event shows is already safe on disk.
@@ -135,6 +138,9 @@ pub enum LaunchError {
     /// A worker is gone.
     #[error("a worker thread ended unexpectedly")]
     Worker,
+    /// Workers need a thread each.
+    #[error("the system refused a thread for each of the jobs: {0}")]
+    NoThread(std::io::Error),
 }
 
 /// How often to show that time passes.
@@ -414,9 +420,10 @@ fn launchers(
 ) -> Result<BTreeMap<String, Box<dyn Launcher>>, LaunchError> {
     let mut launchers: BTreeMap<String, Box<dyn Launcher>> = BTreeMap::new();
     for platform in &plan.platforms {
-        let launcher: Box<dyn Launcher> = match batch::launcher(platform, store)? {
-            Some(launcher) => Box::new(launcher),
-            None => Box::new(local::LocalLauncher::new(options.jobs, &options.interrupt)),
+        let launcher: Box<dyn Launcher> = match (&options.simulation, batch::launcher(platform, store)?) {
+            (Some(simulation), _) => Box::new(batch::simulated(platform, store, simulation.clone())),
+            (None, Some(launcher)) => Box::new(launcher),
+            (None, None) => Box::new(local::LocalLauncher::new(options.jobs, &options.interrupt)?),
         };
         launchers.insert(platform.name.clone(), launcher);
     }

@@ -5,8 +5,9 @@
 //! | `coordinator.rs` | the one that hands out runs, writes the journal and shows what happens |
 //! | `standing.rs` | what a record already has of a plan |
 //! | `provenance.rs` | commit, driver, container and packages behind a session |
-//! | `surroundings.rs` | what else the machine did during a run |
+//! | `surroundings.rs`, `gpu.rs` | what else the machine and its GPUs did during a run |
 //! | `unsynced.rs` | results that are in the journal and not synced yet |
+//! | `used_files.rs` | the program and the files of a run, by their content |
 //! | `schedule.rs` | which run comes next: rounds, repeats, precision, budget |
 //! | `launcher.rs` | the one trait that starts runs |
 //! | `local.rs` | runs as processes of this machine |
@@ -31,6 +32,7 @@ pub mod coordinator;
 pub mod environment;
 pub mod follow;
 mod followed;
+mod gpu;
 pub mod group;
 pub mod interrupt;
 pub mod launcher;
@@ -52,6 +54,7 @@ mod surroundings;
 mod sys;
 pub mod tools;
 mod unsynced;
+mod used_files;
 mod watcher;
 pub mod worker;
 pub mod worker_group;

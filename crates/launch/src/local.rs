@@ -1,5 +1,6 @@
 //! Runs on this machine: worker threads, each with one process at a time.
 
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -8,6 +9,7 @@ use assay_model::RunId;
 use assay_store::{Store, Submission};
 
 use crate::coordinator::LaunchError;
+use crate::gpu::GpuWatch;
 use crate::interrupt::Interrupt;
 use crate::launcher::{Launcher, Report};
 use crate::worker::{self, Job};
@@ -28,17 +30,22 @@ struct WorkerThread {
 
 impl LocalLauncher {
     /// Starts the worker threads.
-    pub fn new(jobs: usize, interrupt: &Interrupt) -> LocalLauncher {
+    pub fn new(jobs: usize, interrupt: &Interrupt) -> Result<LocalLauncher, LaunchError> {
         let (reports, inbox) = mpsc::channel();
         let is_one_of_many = jobs > 1;
+        let gpus = GpuWatch::begin().map(Arc::new);
         let start_worker = |number: usize| {
             let (worker, jobs) = mpsc::channel();
-            let (reports, interrupt) = (reports.clone(), interrupt.clone());
-            let thread =
-                std::thread::spawn(move || work_off(number, is_one_of_many, &jobs, &reports, &interrupt));
-            WorkerThread { jobs: Some(worker), run: None, thread: Some(thread) }
+            let (reports, interrupt, gpus) = (reports.clone(), interrupt.clone(), gpus.clone());
+            let work = move || {
+                let reports = move |report| reports.send((number, report)).is_ok();
+                work_off(is_one_of_many, gpus.as_deref(), &jobs, &reports, &interrupt);
+            };
+            let thread = std::thread::Builder::new().spawn(work).map_err(LaunchError::NoThread)?;
+            Ok(WorkerThread { jobs: Some(worker), run: None, thread: Some(thread) })
         };
-        LocalLauncher { workers: (0..jobs.max(1)).map(start_worker).collect(), inbox }
+        let workers = (0..jobs.max(1)).map(start_worker).collect::<Result<_, LaunchError>>()?;
+        Ok(LocalLauncher { workers, inbox })
     }
 }
 
@@ -93,11 +100,12 @@ impl Drop for LocalLauncher {
     }
 }
 
+/// Makes the runs that come, until none do or nobody listens to the reports any more.
 fn work_off(
-    number: usize,
     is_one_of_many: bool,
+    gpus: Option<&GpuWatch>,
     jobs: &Receiver<Job>,
-    reports: &Sender<(usize, Report)>,
+    report: &dyn Fn(Report) -> bool,
     interrupt: &Interrupt,
 ) {
     let mut group = None;
@@ -108,9 +116,11 @@ fn work_off(
             group = Some(worker_group::enter(&job.record));
         }
         // A coordinator that no longer listens has given up; the job's result then goes nowhere.
-        let mut show = |message| drop(reports.send((number, Report::Message(message))));
-        let result = worker::work(&job, interrupt, &mut show);
-        if reports.send((number, Report::Done(Box::new(result)))).is_err() {
+        let mut show = |message| {
+            report(Report::Message(message));
+        };
+        let result = worker::work(&job, gpus, interrupt, &mut show);
+        if !report(Report::Done(Box::new(result))) {
             return;
         }
     }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use assay_campaign::{Invocation, Resources};
 use assay_evidence::{Progress, Readers};
@@ -15,10 +15,12 @@ use assay_model::{
 use assay_store::RecordPermissions;
 use assay_store::secrets::Secrets;
 
+use crate::gpu::GpuWatch;
 use crate::interrupt::Interrupt;
 use crate::process::{self, Spec};
 use crate::replay::WriteSample;
 use crate::surroundings::CpuTimes;
+use crate::used_files::Files;
 use crate::watcher::Watcher;
 use crate::{orphan, replay, script, steps};
 
@@ -95,7 +97,12 @@ pub struct WorkError {
 pub(crate) const SYNCED_FROM_S: f64 = 0.02;
 
 /// Makes one run.
-pub fn work(job: &Job, interrupt: &Interrupt, show: &mut dyn FnMut(Message)) -> Result<RunResult, WorkError> {
+pub(crate) fn work(
+    job: &Job,
+    gpus: Option<&GpuWatch>,
+    interrupt: &Interrupt,
+    show: &mut dyn FnMut(Message),
+) -> Result<RunResult, WorkError> {
     let script = match if job.invocation.compact { shared_script(job) } else { prepare(job) } {
         Ok(script) => script,
         Err(error) if error.source.kind() == io::ErrorKind::AlreadyExists => {
@@ -109,13 +116,16 @@ pub fn work(job: &Job, interrupt: &Interrupt, show: &mut dyn FnMut(Message)) -> 
         return Ok(RunResult::bare(status, now()));
     }
     let lost = |source| WorkError { path: job.directory.join("stdout.log").display().to_string(), source };
-    let started_at = now();
-    let mut watcher = Watcher::new(job, interrupt, show);
     let recording = job.invocation.recording.as_ref();
+    let files = recording.is_none().then(|| Files::before(&job.invocation, &job.directory));
+    let started_at = now();
+    let began = Instant::now();
+    let mut watcher = Watcher::new(job, interrupt, show);
     let ended = match recording {
         Some(recording) => replay::play(recording, job.write_sample, job.invocation.timeout, &mut watcher),
         None => process::run(&spec(job, &script), &mut watcher),
     };
+    let gpu_use = gpus.filter(|_| recording.is_none()).map(|gpus| gpus.between(began, Instant::now()));
     let seconds = ended.usage.as_ref().map_or(0.0, |usage| usage.wall_s);
     let seen = match ended.lost_output {
         Some(source) => Err(source),
@@ -141,6 +151,7 @@ pub fn work(job: &Job, interrupt: &Interrupt, show: &mut dyn FnMut(Message)) -> 
     if let (Some(before), Some(usage)) = (seen.machine_at_start, &ended.usage) {
         observations.extend(CpuTimes::now().and_then(|after| before.others_since(&after, usage)));
     }
+    observations.extend(gpu_use.into_iter().flatten());
     observations.extend(seen.findings.observations);
     let mut result = RunResult {
         usage: ended.usage,
@@ -156,6 +167,7 @@ pub fn work(job: &Job, interrupt: &Interrupt, show: &mut dyn FnMut(Message)) -> 
         settings: seen.findings.settings.into_iter().filter(|fact| is_writable(&fact.value)).collect(),
         advice: seen.findings.hints,
         replayed: recording.map(replay::replayed),
+        files: files.map(|files| files.after(&job.secrets)).unwrap_or_default(),
         ..RunResult::bare(status, started_at)
     };
     result.hints = hints(&result.status, ended.left_processes, &seen.tail, &job.reader.hints);

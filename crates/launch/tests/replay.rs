@@ -55,6 +55,7 @@ fn options(plan: &Plan, interrupt: Interrupt) -> LaunchOptions {
         },
         keep_environment: Vec::new(),
         interrupt,
+        simulation: None,
     }
 }
 

@@ -15,12 +15,14 @@
 //! | `sse.rs`, `answer.rs` | what the bytes say: events, chunks, usage, faults |
 //! | `hostile.rs` | the parts that read strangers' bytes, for fuzzing |
 //! | `fault.rs` | everything that can go wrong with a request, by kind, with its hint |
+//! | `ask.rs` | one question, answered whole, with bounds: nothing is measured by it |
 //! | `metrics.rs`, `metrics/` | what a server counts itself, before and after |
 //! | `record.rs`, `record/` | finished requests, and the file they are kept in |
 //! | `calibration.rs`, `calibration/` | an endpoint with an exact schedule, to measure this client against |
 
 mod answer;
 pub mod arrivals;
+pub mod ask;
 pub mod calibration;
 pub mod clock;
 mod connection;

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `metrics/fetch.rs` | getting the page, once and plainly: nothing is measured by it |
 
-mod fetch;
+pub(crate) mod fetch;
 
 use std::collections::BTreeMap;
 

@@ -361,14 +361,14 @@ pub fn run(
         targets,
     };
     let healths = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..load.threads.max(1))
-            .map(|thread| {
-                scope.spawn({
-                    let common = &common;
-                    move || worker::work(common, thread)
-                })
-            })
-            .collect();
+        let mut threads = Vec::new();
+        for thread in 0..load.threads.max(1) {
+            let common = &common;
+            let work = move || worker::work(common, thread);
+            let started = std::thread::Builder::new().spawn_scoped(scope, work);
+            // Those that were started already are not waited for until the end of the load.
+            threads.push(started.inspect_err(|_| stop.store(true, Ordering::Relaxed))?);
+        }
         threads
             .into_iter()
             .map(|thread| thread.join().map_err(|_| LoadError::Thread)?)

@@ -1,6 +1,7 @@
 //! Identities that follow from content, so that records made on different machines can be matched.
 
 use std::fmt;
+use std::io;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -24,13 +25,29 @@ pub fn hash_text(text: &str) -> String {
 
 /// SHA-256 of bytes, in hexadecimal.
 pub fn hash_bytes(bytes: &[u8]) -> String {
-    use fmt::Write;
-    let mut hexadecimal = String::with_capacity(64);
-    for byte in Sha256::digest(bytes) {
-        // Writing to a String cannot fail.
-        let _ = write!(hexadecimal, "{byte:02x}");
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+/// SHA-256 of all that a reader gives, in hexadecimal.
+pub fn hash_reader(mut reader: impl io::Read) -> io::Result<String> {
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match reader.read(&mut buffer)? {
+            0 => return Ok(hexadecimal(&hash.finalize())),
+            count => hash.update(buffer.get(..count).unwrap_or_default()),
+        }
     }
-    hexadecimal
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    use fmt::Write;
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }
 
 impl fmt::Display for PointId {

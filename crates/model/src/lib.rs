@@ -19,6 +19,7 @@
 //! | `workload.rs` | what is computed, as the registry describes it |
 //! | `metric.rs` | names, units and directions of metrics |
 //! | `gate.rs` | bounds that cells must meet |
+//! | `secret_name.rs` | names whose values are secrets |
 //! | `untrusted.rs` | cleaning text that strangers wrote, for every exit of the program |
 //! | `statistic.rs` | mean, median and other statistics, as write-ups name them |
 //! | `estimate.rs` | estimates, verdicts and caveats |
@@ -37,6 +38,7 @@ pub mod observation;
 pub mod output;
 pub mod platform;
 pub mod run;
+pub mod secret_name;
 pub mod statistic;
 pub mod unit;
 pub mod untrusted;
@@ -58,7 +60,8 @@ pub use metric::{Direction, Metric};
 pub use observation::{Observation, Origin, Scope, Series, Source};
 pub use output::{Keep, Stream};
 pub use platform::Platform;
-pub use run::{Failure, Replayed, RunResult, ShortOutput, Speed, Status, Usage};
+pub use run::{Failure, Replayed, RunResult, ShortOutput, Speed, Status, Usage, UsedFile};
+pub use secret_name::is_secret_name;
 pub use statistic::Statistic;
 pub use unit::Unit;
 pub use value::{Settings, Value};

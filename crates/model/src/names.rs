@@ -103,6 +103,11 @@ canonical! {
     POWER = "power", "W", LOWER, "Power drawn.";
     TEMPERATURE = "temperature", "°C", LOWER, "Temperature.";
     ENERGY = "energy", "J", LOWER, "Energy used.";
+    GPU_POWER = "gpu.power", "W", LOWER, "Mean power of all GPUs of the machine together during a run, measured by the launcher.";
+    GPU_ENERGY = "gpu.energy", "J", LOWER, "Energy of all GPUs of the machine during a run, measured by the launcher.";
+    GPU_UTILIZATION = "gpu.utilization", "fraction", HIGHER, "Mean utilization of the GPUs during a run, measured by the launcher.";
+    GPU_CLOCK = "gpu.clock", "Hz", None, "Mean clock of the GPUs' processors during a run, measured by the launcher.";
+    GPU_MEMORY = "gpu.memory", "B", LOWER, "Peak memory in use on all GPUs of the machine during a run, measured by the launcher.";
     PARITY_LOSS = "parity.loss", "", None, "Loss of the first iteration, by which engines are checked against each other.";
     PARITY_OUTPUT = "parity.output", "", None, "Root mean square of the outputs of the first iteration, likewise.";
     PARITY_GRADIENT = "parity.gradient", "", None, "Norm of all gradients of the first iteration, likewise.";

@@ -231,6 +231,18 @@ pub struct RunResult {
     /// Set where nothing was run: a recorded log was played instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replayed: Option<Replayed>,
+    /// The program that was started and the files its command names, as far as the launcher could see them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<UsedFile>,
+}
+
+/// A program or file that a run used, with what identifies its content.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct UsedFile {
+    /// As the command names it; a program on the search path by its whole path.
+    pub name: String,
+    /// The first 16 hexadecimal digits of the SHA-256 of its content, or size and time of change of a very large file.
+    pub content: String,
 }
 
 impl RunResult {
@@ -252,6 +264,7 @@ impl RunResult {
             settings: Vec::new(),
             advice: Vec::new(),
             replayed: None,
+            files: Vec::new(),
         }
     }
 

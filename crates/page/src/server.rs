@@ -34,6 +34,8 @@ pub enum PageError {
 const MOST_CONNECTIONS: usize = 256;
 /// Readers that follow records at once, each with a thread of its own.
 const MOST_FOLLOWERS: usize = 64;
+/// How often to look whether to stop.
+const STOP_PERIOD: Duration = Duration::from_millis(200);
 /// A request must have arrived after this time.
 const REQUEST_TIME: Duration = Duration::from_secs(10);
 
@@ -80,12 +82,18 @@ async fn serve(listener: std::net::TcpListener, site: Arc<Site>, stop: &AtomicBo
     let connections = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     let followers = Arc::new(Semaphore::new(MOST_FOLLOWERS));
     while !stop.load(Ordering::Relaxed) {
-        let Ok(accepted) = tokio::time::timeout(Duration::from_millis(200), listener.accept()).await else {
+        // Neither wait may outlast a request to stop.
+        let permit = tokio::time::timeout(STOP_PERIOD, Arc::clone(&connections).acquire_owned());
+        let Ok(Ok(permit)) = permit.await else { continue };
+        let Ok(accepted) = tokio::time::timeout(STOP_PERIOD, listener.accept()).await else {
             continue;
         };
-        // A connection that failed before it was accepted is no reason to stop.
-        let Ok((stream, _)) = accepted else { continue };
-        let Ok(permit) = Arc::clone(&connections).acquire_owned().await else { break };
+        let Ok((stream, _)) = accepted else {
+            // A connection that failed before it was accepted is no reason to stop, but without file descriptors every
+            // attempt fails at once.
+            tokio::time::sleep(STOP_PERIOD).await;
+            continue;
+        };
         let (site, followers) = (Arc::clone(&site), Arc::clone(&followers));
         tokio::spawn(async move {
             let service = service_fn(|request: Request<Incoming>| {

@@ -1,5 +1,7 @@
 //! A record as a study: all that a write-up says about it, gathered once.
 
+mod roofline;
+
 use std::collections::BTreeMap;
 
 use assay_judge::course::course;
@@ -46,6 +48,7 @@ pub fn study(record: &Record, path: &str, options: &StudyOptions<'_>) -> Result<
         pivot: pivoted,
         published: plan.map(|plan| plan.layout.published.clone()).unwrap_or_default(),
         scaling: scaling_of(&index, summary)?,
+        roofline: roofline::roofline(&index, summary)?,
         gates: judged.gates(record)?,
         failures: failures(&index)?,
         examples: examples(&answers, &results),

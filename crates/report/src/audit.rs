@@ -6,8 +6,8 @@ mod repeats;
 mod series;
 mod text;
 
-use assay_audit::{Audit, Class, Finding, Level};
-use assay_model::Document;
+use assay_audit::{Audit, Class, Finding, LONGEST_SOURCE, Level};
+use assay_model::{Document, Source};
 
 use crate::number::counted;
 use crate::table::{Cell, Column, Table, Tone};
@@ -28,6 +28,23 @@ const SECTIONS: [(Level, &str, &str, Tone); 4] = [
 /// The findings of one level, in the order the audit has them.
 fn findings(audit: &Audit, level: Level) -> Vec<&Finding> {
     audit.findings.iter().filter(|finding| finding.level == level).collect()
+}
+
+/// The lines of arithmetic that say more than the summary does.
+fn extra_arithmetic(finding: &Finding) -> Vec<&str> {
+    let lines = finding.arithmetic.iter().map(String::as_str);
+    lines.filter(|line| !finding.summary.contains(line)).collect()
+}
+
+/// The places of a finding, each once.
+fn distinct(sources: &[Source]) -> Vec<&Source> {
+    let mut found: Vec<&Source> = Vec::new();
+    for source in sources {
+        if !found.contains(&source) {
+            found.push(source);
+        }
+    }
+    found
 }
 
 /// What was audited.
@@ -59,6 +76,7 @@ fn coverage(audit: &Audit) -> String {
 fn verdict(audit: &Audit, documents: &[Document]) -> (String, Tone) {
     let total = audit.findings.len();
     let open = audit.count(Level::NotChecked);
+    let proposed = audit.findings.iter().filter(|finding| finding.class == Class::Assisted).count();
     let read = total > 0
         || documents.iter().any(|document| {
             !(document.runs.is_empty() && document.tables.is_empty() && document.statements.is_empty())
@@ -77,8 +95,20 @@ fn verdict(audit: &Audit, documents: &[Document]) -> (String, Tone) {
         );
     } else if total == 0 {
         return ("Nothing to check: no claim relates numbers of the document.".to_owned(), Tone::Doubt);
+    } else if open == total {
+        let text = "No claim can be checked: what they relate is not clear from the document.";
+        return (text.to_owned(), Tone::Doubt);
     } else if open > 0 {
         format!("Nothing wrong in the {} of {total} claims that can be checked.", total - open)
+    } else if documents.iter().any(|document| document.text.len() > LONGEST_SOURCE) {
+        let claims = counted(total as u64, "claim");
+        format!("Nothing wrong in {claims} of the part that was read; the rest is too long.")
+    } else if proposed > 0 {
+        // What a model chose to relate is not what the document says beyond doubt.
+        format!(
+            "Nothing wrong in {}, {proposed} of them proposed by a model.",
+            counted(total as u64, "claim")
+        )
     } else {
         "Sound: every claim was checked, and nothing is contradicted or doubtful.".to_owned()
     };

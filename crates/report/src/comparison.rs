@@ -2,6 +2,7 @@
 
 use assay_judge::Comparison;
 use assay_judge::comparison::Shift;
+use assay_model::Estimate;
 
 use crate::answer::{MORE_RUNS, effect_cell, equal_within, estimate_cells, estimators, metric_title, scale};
 use crate::number::Scale;
@@ -42,13 +43,15 @@ pub fn table(comparison: &Comparison) -> Table {
         if across {
             cells.push(Cell::new(format!("{} → {}", row.platforms.0, row.platforms.1)));
         }
-        cells.extend(estimate_cells(row.base.as_ref(), &scale));
-        cells.extend(estimate_cells(row.other.as_ref(), &scale));
+        for side in [&row.base, &row.other] {
+            let [center, interval] = estimate_cells(side.as_ref(), &scale);
+            cells.extend([marked(center, side.as_ref(), &mut table), interval]);
+        }
         let effect = row.effect.as_ref();
         cells.push(effect.map_or_else(Cell::default, |effect| effect_cell(effect, &comparison.metric)));
         cells.push(Cell::new(row.shift.map(|shift| difference(&shift, &scale)).unwrap_or_default()));
         cells.push(Cell::toned(row.adjusted_p.map(probability).unwrap_or_default(), Tone::Faint));
-        let runs = |side: &Option<assay_model::Estimate>| side.as_ref().map_or(0, |e| e.samples);
+        let runs = |side: &Option<Estimate>| side.as_ref().map_or(0, |e| e.samples);
         cells.push(Cell::new(format!("{} / {}", runs(&row.base), runs(&row.other))));
         if let Some(reason) = effect.and_then(|effect| effect.reason.as_ref())
             && let Some(cell) = cells.iter_mut().rfind(|cell| cell.text == "~" || cell.text == "?")
@@ -63,6 +66,15 @@ pub fn table(comparison: &Comparison) -> Table {
         table.footnote(&caveat.text, &caveat.hint);
     }
     table
+}
+
+/// A number with the marks of the doubts about it.
+fn marked(number: Cell, estimate: Option<&Estimate>, table: &mut Table) -> Cell {
+    let caveats = estimate.map(|estimate| estimate.caveats.as_slice()).unwrap_or_default();
+    let marks = caveats.iter().map(|caveat| table.footnote(&caveat.text, &caveat.hint));
+    let words: Vec<String> =
+        std::iter::once(number.text).chain(marks).filter(|word| !word.is_empty()).collect();
+    Cell { text: words.join(" "), tone: number.tone }
 }
 
 /// A difference in the metric's unit, with its interval.

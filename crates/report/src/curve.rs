@@ -148,6 +148,7 @@ pub fn plots(curve: &Curve) -> Vec<Points> {
         let slo = up.slo_s(&curve.bounds).map(|bound| figure::Curve {
             label: format!("SLO {}", crate::number::fact(&up.unit(), bound)),
             points: vec![(from, bound), (to, bound)],
+            ..figure::Curve::default()
         });
         Points {
             title: up.name().to_owned(),

@@ -3,6 +3,8 @@
 //! | file | holds |
 //! |---|---|
 //! | `document/audited.rs` | an audit as a section |
+//! | `document/files.rs` | files that were read and audited as a document |
+//! | `document/experiments.rs` | the runs of a file as experiments: tables and figures |
 //! | `document/write_up.rs` | studies to a document |
 //! | `document/figures.rs` | studies to figures |
 //! | `document/sentences.rs` | an answer in two or three sentences |
@@ -11,7 +13,9 @@
 //! | `document/latex.rs` | LaTeX with booktabs |
 
 mod audited;
+mod experiments;
 mod figures;
+mod files;
 mod html;
 mod latex;
 mod markdown;
@@ -20,13 +24,14 @@ mod write_up;
 
 pub use audited::audit_section;
 pub use figures::{figures, timelines as timeline_figure, trace};
+pub use files::files_report;
 pub use html::{body, html};
 pub use latex::latex;
 pub use markdown::markdown;
 pub use sentences::{label, label_of, sentences};
 pub use write_up::{comparison_section, record_sections, write_up};
 
-use crate::figure::{self, CellDots, Forest, Heat, Plot, Points, TimelineRow, Trace};
+use crate::figure::{self, Bars, CellDots, Forest, Heat, Plot, Points, Roofline, TimelineRow, Trace};
 use crate::markup::Markup;
 use crate::table::{Footnote, Table, Tone};
 
@@ -54,6 +59,8 @@ pub struct Section {
 /// A piece of a document.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Part {
+    /// A heading inside a section.
+    Heading(String),
     /// A paragraph; text between backticks is to be typed.
     Text(String),
     Table(DataTable),
@@ -105,9 +112,11 @@ pub struct Figure {
 /// What is drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Drawing {
+    Bars(Bars),
     Cells(CellDots),
     Forest(Forest),
     Points(Points),
+    Roofline(Roofline),
     Trace(Trace),
     Heat(Heat),
     Timelines(Vec<TimelineRow>),
@@ -118,9 +127,11 @@ impl Drawing {
     /// The figure as SVG, for a page that has the style sheet of figures.
     pub fn svg(&self) -> Markup {
         match self {
+            Drawing::Bars(bars) => figure::bars(bars),
             Drawing::Cells(cells) => figure::cell_dots(cells),
             Drawing::Forest(forest) => figure::forest(forest),
             Drawing::Points(points) => figure::points(points),
+            Drawing::Roofline(roofline) => figure::roofline(roofline),
             Drawing::Trace(trace) => figure::trace(trace),
             Drawing::Heat(heat) => figure::heat(heat),
             Drawing::Timelines(rows) => figure::timelines(rows),

@@ -2,6 +2,7 @@
 //! input gives the same bytes.
 
 mod axis;
+mod bars;
 mod cells;
 mod course;
 mod dots;
@@ -11,11 +12,13 @@ mod heat;
 mod palette;
 mod phases;
 mod points;
+mod roofline;
 mod thin;
 mod trace;
 
 use crate::markup::Markup;
 
+pub use bars::{Bar, BarGroup, Bars, bars};
 pub use cells::{CellDots, CellRow, cell_dots};
 pub use course::{Line, Plot, plot};
 pub use dots::{Dots, dots};
@@ -23,6 +26,7 @@ pub use forest::{Forest, Ratio, forest, numbers as ratio_words};
 pub use heat::{Heat, heat};
 pub use phases::{TimelineRow, timelines};
 pub use points::{Curve, Point, PointLine, Points, points};
+pub use roofline::{Roofline, RooflinePoint, roofline};
 pub use thin::thin;
 pub use trace::{Trace, trace};
 

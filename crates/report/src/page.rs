@@ -9,10 +9,20 @@ pub const STYLE: &str = include_str!("page.css");
 
 /// A whole page. The header stays in sight.
 pub fn page(title: &str, header: impl FnOnce(&mut Markup), body: impl FnOnce(&mut Markup)) -> String {
+    styled_page(title, "", header, body)
+}
+
+/// A whole page with a style sheet of its own behind the common one.
+pub fn styled_page(
+    title: &str,
+    style: &'static str,
+    header: impl FnOnce(&mut Markup),
+    body: impl FnOnce(&mut Markup),
+) -> String {
     let mut page = Markup::default();
     page.own("<!DOCTYPE html>\n");
     page.element("html", &[("lang", "en")], |page| {
-        page.element("head", &[], |page| head(page, title));
+        page.element("head", &[], |page| head(page, title, style));
         page.line();
         page.element("body", &[], |page| {
             page.element("header", &[], header);
@@ -24,7 +34,7 @@ pub fn page(title: &str, header: impl FnOnce(&mut Markup), body: impl FnOnce(&mu
     page.finish()
 }
 
-fn head(page: &mut Markup, title: &str) {
+fn head(page: &mut Markup, title: &str, style: &'static str) {
     page.empty("meta", &[("charset", "utf-8")]);
     page.empty("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
     page.empty("meta", &[("name", "color-scheme"), ("content", "light dark")]);
@@ -32,6 +42,7 @@ fn head(page: &mut Markup, title: &str) {
     page.element("style", &[], |page| {
         page.own(figure::STYLE);
         page.own(STYLE);
+        page.own(style);
     });
 }
 
@@ -64,7 +75,15 @@ pub fn table_head(page: &mut Markup, table: &Table) {
         page.element("tr", &[], |page| {
             for (index, column) in table.columns.iter().enumerate() {
                 let class = column_class(table, index);
-                page.leaf("th", &[("class", class), ("scope", "col")], &column.name);
+                page.element("th", &[("class", class), ("scope", "col")], |page| {
+                    // Names of metrics may be broken behind their dots.
+                    for piece in column.name.split_inclusive(['.', '_']) {
+                        page.text(piece);
+                        if piece.ends_with(['.', '_']) {
+                            page.empty("wbr", &[]);
+                        }
+                    }
+                });
             }
         });
     });

@@ -17,7 +17,9 @@ use crate::block::{Block, Options};
 use crate::number::counted;
 use crate::table::{Cell, Tone};
 
+pub(crate) use facts::lines as span_lines;
 pub use facts::place;
+pub(crate) use metrics::rank as metric_rank;
 pub use naming::names;
 pub use phases::lines as timeline_lines;
 pub(crate) use runs::table as runs_table;

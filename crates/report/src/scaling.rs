@@ -86,10 +86,10 @@ fn law_words(law: &Result<FittedLaw, String>, over: &str) -> String {
                     test.freedom, test.freedom_of_repeats, test.statistic, test.p
                 ),
             };
-            if law.is_rejected() {
-                let name = name(law.law);
+            if let Some(why) = law.rejected() {
                 return format!(
-                    "{name} does not describe these runs{tested}: its parameters are not printed"
+                    "{} does not describe these runs: {why}; its parameters are not printed",
+                    name(law.law)
                 );
             }
             let words = match law.law {
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
     use assay_judge::Effect;
     use assay_judge::verdict::{Estimator, RatioEnds, Tests};
-    use assay_model::{Direction, Estimate, Metric, Unit};
+    use assay_model::{CellId, Direction, Estimate, Metric, PointId, Unit};
 
     #[test]
     fn speedups_and_efficiencies_have_intervals_and_a_missing_law_says_why() {
@@ -163,6 +163,7 @@ mod tests {
             caveats: Vec::new(),
         };
         let row = |workers: f64, rate: f64, speedup, efficiency| ScalingRow {
+            cell: CellId { point: PointId(workers.to_string()), platform: "local".to_owned() },
             settings: Settings::new(),
             workers,
             estimate: Some(estimate(rate)),

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use assay_judge::{Answer, Comparison, Evidence, GateResult, pivot::Pivot, scaling::Scaling};
 use assay_model::{CellId, Machine, Phase, Published, Series, Source};
 
+use crate::figure::Roofline;
+
 /// One record.
 #[derive(Debug, Clone)]
 pub struct Study {
@@ -18,6 +20,8 @@ pub struct Study {
     /// Numbers that others published, to stand beside ours.
     pub published: Vec<Published>,
     pub scaling: Option<Scaling>,
+    /// Where cells stand below the machine's limits, where the record has both rates that takes.
+    pub roofline: Option<Roofline>,
     pub gates: Vec<GateResult>,
     pub failures: Vec<FailedRuns>,
     /// The first usable run of each cell, in the order of the cells.

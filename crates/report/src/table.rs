@@ -99,15 +99,23 @@ impl Cell {
 }
 
 impl Table {
-    /// The mark for a doubt: the number of its footnote, which is added if it is new.
+    /// The mark for a doubt: the number of its footnote, which is added if it is new. Doubts that differ in one number
+    /// share a footnote with the range of it.
     pub fn footnote(&mut self, text: &str, hint: &str) -> String {
-        let known = self.footnotes.iter().position(|note| note.text == text && note.hint == hint);
-        let index = known.unwrap_or_else(|| {
-            self.footnotes.push(Footnote { text: text.to_owned(), hint: hint.to_owned() });
-            self.footnotes.len() - 1
-        });
-        superscript(index + 1)
+        superscript(add_note(&mut self.footnotes, text, hint) + 1)
     }
+}
+
+/// Adds a doubt unless it is there already, and gives its place. Doubts that differ in one number become one with its range.
+pub fn add_note(notes: &mut Vec<Footnote>, text: &str, hint: &str) -> usize {
+    for (index, note) in notes.iter_mut().enumerate().filter(|(_, note)| note.hint == hint) {
+        if let Some(both) = crate::words::joined(&note.text, text) {
+            note.text = both;
+            return index;
+        }
+    }
+    notes.push(Footnote { text: text.to_owned(), hint: hint.to_owned() });
+    notes.len() - 1
 }
 
 /// A number in small raised digits.

@@ -69,6 +69,36 @@ pub fn squeeze(text: &str, width: usize) -> String {
     format!("{head}…{}", tail.unwrap_or_default().trim_start())
 }
 
+/// Two texts that differ in one number as one text with the range of both: `up to 68–73 % of the time`. None where they
+/// differ in anything else.
+pub fn joined(one: &str, other: &str) -> Option<String> {
+    // A change has a sign, and which row it belongs to matters.
+    let ends = |word: &str| -> Option<(f64, f64)> {
+        if word.starts_with(['+', '-']) {
+            return None;
+        }
+        let (low, high) = word.split_once('–').unwrap_or((word, word));
+        Some((low.parse().ok()?, high.parse().ok()?))
+    };
+    let (words, others): (Vec<&str>, Vec<&str>) = (one.split(' ').collect(), other.split(' ').collect());
+    if words.len() != others.len() {
+        return None;
+    }
+    let mut merged = Vec::with_capacity(words.len());
+    let mut ranges = 0;
+    for (word, other) in words.into_iter().zip(others) {
+        if word == other {
+            merged.push(word.to_owned());
+            continue;
+        }
+        let (ours, theirs) = (ends(word)?, ends(other)?);
+        let (low, high) = (ours.0.min(theirs.0), ours.1.max(theirs.1));
+        merged.push(if low < high { format!("{low}–{high}") } else { word.to_owned() });
+        ranges += 1;
+    }
+    (ranges <= 1).then(|| merged.join(" "))
+}
+
 /// Labels without the parts that all of them share: what is left distinguishes them.
 pub fn distinguishing(labels: &mut [&mut String]) {
     let shared = |part: &str, labels: &[&mut String]| {
@@ -259,6 +289,18 @@ mod tests {
     use super::*;
     use crate::table::Column;
     use crate::text::{plain, render};
+
+    #[test]
+    fn texts_that_differ_in_one_number_become_one() {
+        let text = |share: u32| format!("others used up to {share} % of the time");
+        let both = joined(&text(69), &text(73)).unwrap();
+        assert_eq!(both, "others used up to 69–73 % of the time");
+        assert_eq!(joined(&both, &text(68)).unwrap(), "others used up to 68–73 % of the time");
+        assert_eq!(joined(&both, &text(70)).unwrap(), both);
+        assert_eq!(joined("2 of 3 runs", "3 of 4 runs"), None, "which of them go together would be lost");
+        assert_eq!(joined("a run failed", "a run ended"), None);
+        assert_eq!(joined("drift: +3.9 %", "drift: +7.6 %"), None);
+    }
 
     #[test]
     fn words_are_written_for_people_and_shells() {

@@ -30,14 +30,20 @@
 //! | `multiple.rs` | corrections for many comparisons |
 //! | `history.rs` | thresholds learned from earlier records |
 //! | `scaling.rs` | Amdahl and the universal scalability law |
+//! | `knee.rs` | latency against load |
+//! | `lack_of_fit.rs` | whether repeats leave a law possible |
+//! | `extremes.rs` | intervals from the smallest and largest of some values |
 
 pub mod bootstrap;
 pub mod change_point;
 mod distribution;
 pub mod effect;
+pub mod extremes;
 pub mod group;
 pub mod history;
 pub mod interval;
+pub mod knee;
+pub mod lack_of_fit;
 pub mod multiple;
 pub mod nested;
 pub mod outlier;

@@ -1,8 +1,8 @@
 //! Scaling laws: how throughput grows with the number of workers.
 
 use crate::bootstrap::{Bootstrap, percentile_ends};
-use crate::distribution::f_upper;
 use crate::interval::Interval;
+use crate::lack_of_fit::{LackOfFit, Weighed};
 use crate::random::Indices;
 use crate::samples::{finite, mean, proper};
 
@@ -281,53 +281,18 @@ fn describe(levels: &[Level], law: Law, fit: &Fit) -> Option<Scaling> {
     })
 }
 
-/// Whether repeats of the same levels leave a law possible.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LackOfFit {
-    /// What the law misses over what repeats differ by, each by its degrees of freedom.
-    pub statistic: f64,
-    /// Different levels minus the law's parameters.
-    pub freedom: f64,
-    /// Repeats beyond the first of each level.
-    pub freedom_of_repeats: f64,
-    /// The chance of so large a statistic if the law were true.
-    pub p: f64,
-}
-
-/// The F test for lack of fit: SS(lack)/(m − p) over SS(pure error)/(n − m), weighted as the fit is.
-///
-/// `None` without repeats, with no more levels than parameters, or where repeats do not differ at all.
-///
-/// Source: Draper & Smith, "Applied Regression Analysis", 2.1. Oracle: numpy and `scipy.stats.f.sf`.
+/// The F test for lack of fit of a scaling law; see [`crate::lack_of_fit`].
 pub fn lack_of_fit(levels: &[Level], fit: &Scaling) -> Option<LackOfFit> {
-    let mut groups: Vec<(f64, Vec<&Level>)> = Vec::new();
-    for level in levels {
-        match groups.iter_mut().find(|(workers, _)| *workers == level.workers) {
-            Some((_, group)) => group.push(level),
-            None => groups.push((level.workers, vec![level])),
-        }
-    }
-    let (mut lack, mut pure) = (0.0, 0.0);
-    for (workers, group) in &groups {
-        let weight: f64 = group.iter().map(|level| level.weight).sum();
-        let mean = group.iter().map(|level| level.weight * level.throughput).sum::<f64>() / weight;
-        let law = fit.single * shape(*workers, fit.contention, fit.coherence);
-        lack += weight * (mean - law).powi(2);
-        pure += group.iter().map(|level| level.weight * (level.throughput - mean).powi(2)).sum::<f64>();
-    }
-    let parameters = if fit.law == Law::Universal { 3.0 } else { 2.0 };
-    let freedom = groups.len() as f64 - parameters;
-    let freedom_of_repeats = (levels.len() - groups.len()) as f64;
-    if freedom < 1.0 || freedom_of_repeats < 1.0 || pure <= 0.0 {
-        return None;
-    }
-    let statistic = (lack / freedom) / (pure / freedom_of_repeats);
-    Some(LackOfFit {
-        statistic,
-        freedom,
-        freedom_of_repeats,
-        p: f_upper(statistic, freedom, freedom_of_repeats)?,
-    })
+    let runs: Vec<Weighed> = levels
+        .iter()
+        .map(|level| Weighed { place: level.workers, value: level.throughput, weight: level.weight })
+        .collect();
+    let parameters = if fit.law == Law::Universal { 3 } else { 2 };
+    crate::lack_of_fit::lack_of_fit(
+        &runs,
+        |workers| fit.single * shape(workers, fit.contention, fit.coherence),
+        parameters,
+    )
 }
 
 /// How far a fitted law may be off, from refits to resampled residuals.

@@ -18,7 +18,10 @@ use rusqlite::{Connection, ErrorCode};
 use crate::StoreError;
 pub(crate) use decode::parse_json;
 pub use query::{Datum, SqlRows};
-pub use typed::{CellSummary, FailureReason, IndexSummary, MetricSummary, RunFilter, RunRow, RunValue};
+pub use typed::{
+    CellSummary, FailureReason, IndexSummary, MetricSummary, RunFilter, RunOrigin, RunRow, RunValue,
+    SessionFacts,
+};
 pub(crate) use upkeep::fresh;
 
 /// The index of a record.

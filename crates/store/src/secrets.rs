@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+pub use assay_model::is_secret_name;
+
 /// What is written in place of a secret.
 pub const MASK: &str = "(masked)";
 
@@ -64,44 +66,6 @@ const KEPT_PREFIXES: [&str; 29] = [
     "OMPI_",
     "ASSAY_",
 ];
-
-/// Parts of names whose values are secrets, whatever else the name says.
-const SECRET_PARTS: [&str; 19] = [
-    "JWT",
-    "TOKEN",
-    "SECRET",
-    "PASS",
-    "CREDENTIAL",
-    "APIKEY",
-    "PRIVATE",
-    "COOKIE",
-    "AUTH",
-    "PAT",
-    "SESSION",
-    "SIGNATURE",
-    "BEARER",
-    "LICENSE",
-    "KEY",
-    "PWD",
-    "DSN",
-    "WEBHOOK",
-    "CERT",
-];
-
-/// Whether the value of a variable of this name is taken for a secret. Parts count as whole words between underscores
-/// where they are short, so that `PATH` is not taken for a personal access token.
-pub fn is_secret_name(name: &str) -> bool {
-    let upper = name.to_uppercase();
-    let words: Vec<&str> = upper.split(|letter: char| !letter.is_ascii_alphanumeric()).collect();
-    SECRET_PARTS.iter().any(|part| match part.len() {
-        0..=3 => words.contains(part),
-        // `PASSES` and the like are settings of compilers and optimizers.
-        4 => words
-            .iter()
-            .any(|word| word.ends_with(part) || word.starts_with("PASSW") || word.starts_with("AUTH")),
-        _ => upper.contains(part) && !upper.contains("TOKENIZER"),
-    })
-}
 
 /// Whether a variable is kept in records without being asked for.
 pub fn is_kept(name: &str) -> bool {

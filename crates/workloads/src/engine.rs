@@ -3,6 +3,7 @@
 pub mod torch;
 
 use crate::WorkloadError;
+use crate::collective::processes;
 use crate::settings::{Checked, wrong};
 
 /// What computes a workload.
@@ -19,9 +20,14 @@ impl EngineKind {
     pub(crate) fn read(checked: &Checked) -> Result<EngineKind, WorkloadError> {
         let (tasks, device) = (checked.count("tasks"), checked.text("device"));
         match checked.text("engine") {
-            "torch" if tasks > 1 => {
-                let error = wrong("tasks", &tasks, "the engine `torch` runs as one task");
-                Err(error.or_hint("use engine = native"))
+            "torch" if processes::started().is_some() => {
+                let error = wrong("engine", &"torch", "it starts a process for every task itself");
+                Err(error.or_hint("start one process: without srun or mpirun"))
+            }
+            "torch" if tasks > 1 && device != "cpu" => {
+                let error =
+                    wrong("tasks", &tasks, "several tasks of the engine `torch` compute on the CPU only");
+                Err(error.or_hint("use device = cpu, or one task"))
             }
             "torch" => Ok(EngineKind::Torch),
             _ if device != "cpu" => {

@@ -59,7 +59,9 @@ pub mod weights;
 pub use emitter::{Emitter, Ended, Limits};
 pub use error::WorkloadError;
 
-use assay_model::{Settings, WorkloadDescription};
+use assay_model::{Settings, Value, WorkloadDescription};
+
+use crate::collective::processes;
 
 /// All built-in workloads with their settings.
 pub fn descriptions() -> Vec<WorkloadDescription> {
@@ -86,7 +88,33 @@ pub fn check(name: &str, settings: &Settings) -> Result<(), WorkloadError> {
 }
 
 /// Runs one workload to its end. What it measures is reported through `emitter`; an error is returned and not reported.
+/// Where a launcher started several processes, each is one task of the run, and only the first reports.
 pub fn run(
+    name: &str,
+    settings: &Settings,
+    machine: &Limits,
+    emitter: &mut Emitter<'_>,
+) -> Result<Ended, WorkloadError> {
+    let Some(started) = processes::started() else { return run_here(name, settings, machine, emitter) };
+    // What all processes find wrong is an error before any of them waits for the others.
+    check(name, settings)?;
+    let tasks = settings.get("tasks").and_then(Value::number).unwrap_or(1.0) as usize;
+    processes::check(started, tasks)?;
+    processes::join()?;
+    let machine = Limits { threads: started.threads(machine.threads), ..*machine };
+    let ended = if processes::with(|ranks| ranks.rank()) == 0 {
+        run_here(name, settings, &machine, emitter)
+    } else {
+        run_here(name, settings, &machine, &mut Emitter::new(&mut |_| {}, emitter.stop_flag()))
+    };
+    match &ended {
+        Ok(_) => processes::leave(),
+        Err(error) => processes::give_up(error, emitter),
+    }
+    ended
+}
+
+fn run_here(
     name: &str,
     settings: &Settings,
     machine: &Limits,

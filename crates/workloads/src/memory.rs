@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use crate::collective::processes;
+
 /// What is left alone, so that a workload that just fits does not push others into swap.
 const LEFT: f64 = 0.05;
 
@@ -10,9 +12,13 @@ const LEFT: f64 = 0.05;
 /// its part of the allocator. The first task's is in what the process takes.
 const TASK_BYTES: u128 = 8 << 20;
 
+/// What a task that is a process of its own takes besides: its code, its data, and what MPI sets up.
+const PROCESS_BYTES: u128 = 48 << 20;
+
 /// What several tasks take besides their buffers.
 pub(crate) fn of_tasks(tasks: u128) -> u128 {
-    tasks.saturating_sub(1) * TASK_BYTES
+    let process = if processes::started().is_some() { PROCESS_BYTES } else { 0 };
+    tasks.saturating_sub(1) * (TASK_BYTES + process)
 }
 
 /// Bytes that are free for a workload on this machine; none where the system does not say.

@@ -6,8 +6,9 @@ use std::time::Instant;
 
 use assay_model::{Settings, Value, WorkloadEvent, names};
 
+use crate::collective::processes;
 use crate::memory::bytes_in_words;
-use crate::process::{anonymous_memory, report_memory};
+use crate::process::{MemoryUse, anonymous_memory};
 use crate::session::{self, IterationSchedule, TimedWork};
 use crate::summary::{Summary, WorkAmount};
 use crate::{Emitter, Ended, Limits, WorkloadError, ranks};
@@ -17,6 +18,7 @@ pub(crate) fn report_settings(settings: Settings, elsewhere: &[&str], emitter: &
     const OF_TORCH: [&str; 2] = ["mode", "python"];
     // An empty text is a setting that is not in use.
     let unused = Value::from("");
+    let tasks = settings.get("tasks").and_then(Value::number).unwrap_or(1.0) as usize;
     for (name, value) in settings {
         match name.as_str() {
             name if OF_TORCH.contains(&name) || elsewhere.contains(&name) => {}
@@ -26,6 +28,10 @@ pub(crate) fn report_settings(settings: Settings, elsewhere: &[&str], emitter: &
         }
     }
     emitter.setting(names::setting::PRECISION, "float32");
+    if tasks > 1 {
+        let ranks = if processes::started().is_some() { "mpi" } else { "threads" };
+        emitter.setting("ranks", ranks);
+    }
     emitter.setting("instructions", assay_kernels::instructions().as_str());
 }
 
@@ -44,7 +50,14 @@ pub(crate) fn fits(
     hint: impl FnOnce(u64) -> String,
     emitter: &mut Emitter<'_>,
 ) -> bool {
-    match machine.memory_bytes.filter(|available| need.total > u128::from(*available)) {
+    let lacking = machine.memory_bytes.filter(|available| need.total > u128::from(*available));
+    let refused = processes::with(|ranks| ranks.any(lacking.is_some()));
+    match lacking {
+        None if refused => {
+            let reason = "it does not fit into the memory of another node".to_owned();
+            emitter.emit(WorkloadEvent::DoesNotFit { reason, hint: None });
+            false
+        }
         Some(available) => {
             let parts = if need.parts.is_empty() { String::new() } else { format!(" ({})", need.parts) };
             let (total, free) = (bytes_in_words(need.total), bytes_in_words(u128::from(available)));
@@ -78,9 +91,9 @@ impl RunStart {
         emitter.emit(WorkloadEvent::Phase { name: "stage".to_owned(), start_s: 0.0, end_s });
     }
 
-    /// Reports how much memory has been used since.
-    pub(crate) fn report_memory(&self, emitter: &mut Emitter<'_>) {
-        report_memory(self.memory, emitter);
+    /// How much memory this process has used since.
+    pub(crate) fn memory_use(&self) -> MemoryUse {
+        MemoryUse::of_this_process(self.memory)
     }
 }
 
@@ -112,8 +125,13 @@ impl NativeRun<'_> {
             summary.report_before(&self.effort, emitter);
             let began = self.began.at;
             let ended = session::iterate(&self.schedule, &mut work, ranks, began, &mut summary, emitter)?;
+            let memory = self.began.memory_use().of_all(ranks);
             if ranks.rank() == 0 {
                 self.finish(&mut work, ended, &summary, machine, emitter)?;
+                memory.report(emitter);
+                if matches!(ended, Ended::Done | Ended::Stopped) {
+                    emitter.emit(WorkloadEvent::Done { steps: work.steps(summary.done()) });
+                }
             }
             Ok(ended)
         })
@@ -130,13 +148,9 @@ impl NativeRun<'_> {
     ) -> Result<(), WorkloadError> {
         work.close(ended, summary.done(), self.began.at, emitter)?;
         summary.report_after(&self.effort, machine.peak_flops, emitter);
-        self.began.report_memory(emitter);
         if let Some(path) = self.profile {
             work.profile().report(machine.peak_flops, summary.counted(), emitter);
             work.profile().write(path)?;
-        }
-        if matches!(ended, Ended::Done | Ended::Stopped) {
-            emitter.emit(WorkloadEvent::Done { steps: work.steps(summary.done()) });
         }
         Ok(())
     }

@@ -33,6 +33,9 @@ pub struct SampleRange {
     pub low: f64,
     /// A tenth of the samples lies above.
     pub high: f64,
+    /// How many samples there were; 0 in files of versions that did not say.
+    #[serde(default)]
+    pub samples: usize,
 }
 
 /// A matrix product.
@@ -116,7 +119,7 @@ impl SampleRange {
             let last = samples.len().saturating_sub(1) as f64;
             samples.get((last * share).round() as usize).copied().unwrap_or(f64::NAN)
         };
-        SampleRange { median: at(0.5), low: at(0.1), high: at(0.9) }
+        SampleRange { median: at(0.5), low: at(0.1), high: at(0.9), samples: samples.len() }
     }
 }
 

@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::Emitter;
+use crate::collective::Collective;
 
 /// CPU time of all threads of this process so far, user and system.
 pub(crate) fn cpu_seconds() -> f64 {
@@ -16,14 +17,36 @@ pub(crate) fn cpu_seconds() -> f64 {
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32).as_secs_f64()
 }
 
-/// Reports the largest memory of this process so far, and which part of it any run costs: what there was before the model,
-/// and all code that was used since. `before` is the anonymous memory before the model.
-pub(crate) fn report_memory(before: Option<u64>, emitter: &mut Emitter<'_>) {
-    if let Some(bytes) = memory("VmHWM:") {
-        emitter.emit(WorkloadEvent::value(names::MEMORY_PEAK, bytes as f64));
+/// The memory that a run has used.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MemoryUse {
+    peak: Option<f64>,
+    /// The part that any run costs: what there was before the model, and all code that was used since.
+    interpreter: Option<f64>,
+}
+
+impl MemoryUse {
+    /// What this process has used so far. `before` is its anonymous memory before the model.
+    pub(crate) fn of_this_process(before: Option<u64>) -> MemoryUse {
+        let interpreter = before.zip(memory("RssFile:")).map(|(before, code)| (before + code) as f64);
+        MemoryUse { peak: memory("VmHWM:").map(|bytes| bytes as f64), interpreter }
     }
-    if let Some((before, code)) = before.zip(memory("RssFile:")) {
-        emitter.value_in("memory.interpreter", (before + code) as f64, "B", None);
+
+    /// The same of all processes of a run together.
+    pub(crate) fn of_all(self, ranks: &mut dyn Collective) -> MemoryUse {
+        MemoryUse {
+            peak: self.peak.map(|bytes| ranks.sum_of_processes(bytes)),
+            interpreter: self.interpreter.map(|bytes| ranks.sum_of_processes(bytes)),
+        }
+    }
+
+    pub(crate) fn report(&self, emitter: &mut Emitter<'_>) {
+        if let Some(bytes) = self.peak {
+            emitter.emit(WorkloadEvent::value(names::MEMORY_PEAK, bytes));
+        }
+        if let Some(bytes) = self.interpreter {
+            emitter.value_in("memory.interpreter", bytes, "B", None);
+        }
     }
 }
 

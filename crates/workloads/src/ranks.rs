@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::{Receiver, channel};
 
-use crate::collective::{Collective, Single, team};
+use crate::collective::{Collective, Single, processes, team};
 use crate::{Emitter, Ended, WorkloadError};
 
 /// Threads of one of several ranks that share this many.
@@ -10,8 +10,8 @@ pub(crate) fn threads_of_task(threads: usize, tasks: usize) -> usize {
     (threads / tasks.max(1)).max(1)
 }
 
-/// Runs `work` on this many ranks: the first on this thread with the emitter, the others on threads of their own, with
-/// nobody to listen to them. The answer is that of the first rank, or the first error of any. `work` must call the
+/// Runs `work` on this many ranks. Where a launcher started a process for each of them, this process is one. Otherwise the
+/// first is on this thread with the emitter, the others on threads of their own, with nobody to listen to them. The answer is that of the first rank, or the first error of any. `work` must call the
 /// collective operations in the same order on every rank.
 pub(crate) fn on_all(
     tasks: usize,
@@ -19,11 +19,14 @@ pub(crate) fn on_all(
     work: impl Fn(&mut dyn Collective, &mut Emitter<'_>) -> Result<Ended, WorkloadError> + Sync,
 ) -> Result<Ended, WorkloadError> {
     if tasks <= 1 {
-        return work(&mut Single, emitter);
+        return work(&mut Single::default(), emitter);
+    }
+    if processes::started().is_some() {
+        return processes::with(|ranks| work(ranks, emitter));
     }
     let stop = emitter.stop_flag();
     let mut members = team(tasks).into_iter();
-    let Some(mut first) = members.next() else { return work(&mut Single, emitter) };
+    let Some(mut first) = members.next() else { return work(&mut Single::default(), emitter) };
     std::thread::scope(|scope| {
         // A rank begins when all are there.
         let mut others = Vec::new();

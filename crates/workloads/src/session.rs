@@ -138,7 +138,7 @@ fn once(
     let seconds = start.elapsed().as_secs_f64();
     let iteration = Iteration {
         seconds,
-        cpu_seconds: cpu_seconds() - cpu,
+        cpu_seconds: ranks.sum_of_processes(cpu_seconds() - cpu),
         loss: outcome.loss,
         gradient_norm: outcome.gradient_norm,
     };

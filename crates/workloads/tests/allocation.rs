@@ -57,7 +57,7 @@ fn of_lm(phase: &str, checkpointing: bool) -> u64 {
     let (mut inputs, mut targets) = (vec![0; work.tokens()], vec![0; work.tokens()]);
     allocations(|| {
         source.fill(0, &mut inputs, &mut targets);
-        model.iterate(&inputs, &targets, &training, false, &mut Single);
+        model.iterate(&inputs, &targets, &training, false, &mut Single::default());
     })
 }
 
@@ -68,7 +68,7 @@ fn of_mnist() -> u64 {
     let (pixels, labels) = (vec![7; 16 * 784], vec![3; 16]);
     let batch = Batch { pixels: &pixels, labels: &labels, first: 0, total: 16, step: 0 };
     allocations(|| {
-        model.step(&batch, false, &mut Single);
+        model.step(&batch, false, &mut Single::default());
     })
 }
 

@@ -45,6 +45,7 @@ fn pair(
         let law = format!("{} ≤ {}", grid.columns[small.0].header, grid.columns[large.0].header);
         broken.push(Check {
             row,
+            others: Vec::new(),
             columns: vec![large.0, small.0],
             expected: Vec::new(),
             law,

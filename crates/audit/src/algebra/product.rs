@@ -1,10 +1,11 @@
 //! Product laws: a constant times columns with exponents -1 and 1 that holds in most rows.
 
-use super::interval;
+use super::{Constant, interval};
 use crate::checks::Check;
-use crate::grid::Grid;
+use crate::grid::{ColumnKind, Grid};
 use crate::interval::Interval;
 use crate::number::shown;
+use crate::unit::Unit;
 
 /// Columns that are combined; a table with more is searched in its first ones.
 const MOST_COLUMNS: usize = 12;
@@ -14,6 +15,8 @@ const SAMPLED_ROWS: usize = 64;
 const LEAST_ROWS_OF_FOUR: usize = 8;
 /// The chance at which a law in random numbers is taken for one.
 const CHANCE: f64 = 2e-3;
+/// The same for a law that the units make one expect.
+const UNIT_CHANCE: f64 = 0.02;
 /// The share of rows that may break a law.
 const MOST_BROKEN: f64 = 0.34;
 
@@ -30,11 +33,12 @@ struct Law {
 
 pub(super) fn check(
     grid: &Grid,
-    constants: &[Interval],
+    constants: &[Constant],
     broken: &mut Vec<Check>,
     holds: &mut Vec<(usize, usize)>,
 ) {
-    let columns: Vec<usize> = grid.numeric().take(MOST_COLUMNS).collect();
+    let columns: Vec<usize> =
+        grid.numeric().filter(|column| grid.lawful(*column)).take(MOST_COLUMNS).collect();
     for rows in groups(grid) {
         search(grid, &columns, &rows, constants, broken, holds);
     }
@@ -62,7 +66,7 @@ fn search(
     grid: &Grid,
     columns: &[usize],
     members: &[usize],
-    constants: &[Interval],
+    constants: &[Constant],
     broken: &mut Vec<Check>,
     holds: &mut Vec<(usize, usize)>,
 ) {
@@ -73,13 +77,22 @@ fn search(
     let mut combinations = combinations(columns.len());
     // A handful of rows does not show a law of four columns from chance.
     combinations.retain(|terms| terms.len() < 4 || rows.len() >= LEAST_ROWS_OF_FOUR);
+    // What was chosen follows no law.
+    let measured = |(column, _): &(usize, i32)| grid.columns[columns[*column]].kind == ColumnKind::Measure;
+    combinations.retain(|terms| terms.iter().any(measured));
     let tries = |terms: &[(usize, i32)]| {
         combinations.iter().filter(|other| (other.len() < 4) == (terms.len() < 4)).count() as f64
     };
     let tries = (tries(&[]), tries(&[(0, 1); 4]));
     let of = |terms: &Vec<(usize, i32)>| if terms.len() < 4 { tries.0 } else { tries.1 };
-    let mut laws: Vec<Law> =
-        combinations.iter().filter_map(|terms| law(&cells, terms, constants, of(terms))).collect();
+    let plain: Vec<Interval> =
+        constants.iter().map(|one| one.interval).filter(|one| one.middle().abs() >= 20.0).collect();
+    let typed = typed(grid, columns, &combinations, constants);
+    let laws = combinations.iter().zip(&typed).filter_map(|(terms, typed)| {
+        let by_units = law_of_units(&cells, terms, typed);
+        by_units.or_else(|| law(&cells, terms, &plain, of(terms)))
+    });
+    let mut laws: Vec<Law> = laws.collect();
     laws.sort_by(|one, other| one.chance.total_cmp(&other.chance));
     for law in &laws {
         apply(grid, columns, members, law, broken, holds);
@@ -116,6 +129,68 @@ fn combinations(columns: usize) -> Vec<Vec<(usize, i32)>> {
         }
     }
     found
+}
+
+/// The constants that the units of each combination allow: 1 where they cancel, numbers of the text in the unit that
+/// remains. Columns without a unit say nothing.
+fn typed(
+    grid: &Grid,
+    columns: &[usize],
+    combinations: &[Vec<(usize, i32)>],
+    constants: &[Constant],
+) -> Vec<Vec<Interval>> {
+    let of = |terms: &Vec<(usize, i32)>| {
+        let mut unit = Unit::none();
+        for (column, exponent) in terms {
+            let own = &grid.columns[columns[*column]].unit;
+            if own.is_none() || own.is_relative() {
+                return Vec::new();
+            }
+            unit = if *exponent > 0 { unit.times(own) } else { unit.over(own) };
+        }
+        if terms.len() > 3 {
+            return Vec::new();
+        }
+        let same: bool = terms.windows(2).all(|pair| {
+            let unit = |index: usize| &grid.columns[columns[pair[index].0]].unit;
+            unit(0).same_symbols(unit(1))
+        });
+        // Two times or two sizes are rarely equal; a rate and its inverse are.
+        if unit.is_none() && !same {
+            return vec![Interval::exact(1.0)];
+        }
+        let inverse = Unit::none().over(&unit);
+        let matching = constants.iter().filter(|one| !one.unit.is_none()).filter_map(|one| {
+            if one.unit.same_symbols(&unit) {
+                Some(one.interval)
+            } else if one.unit.same_symbols(&inverse) {
+                Interval::exact(1.0).over(one.interval)
+            } else {
+                None
+            }
+        });
+        matching.collect()
+    };
+    combinations.iter().map(of).collect()
+}
+
+/// The law that the units of the columns make one expect. Half of the rows may break it.
+fn law_of_units(cells: &[Vec<Option<Interval>>], terms: &[(usize, i32)], typed: &[Interval]) -> Option<Law> {
+    let rows = cells.first()?.len();
+    let products: Vec<Interval> = (0..rows).filter_map(|row| product(cells, terms, row)).collect();
+    let (constant, holding) = typed
+        .iter()
+        .map(|constant| (*constant, agreeing(&products, *constant)))
+        .max_by_key(|(_, holding)| *holding)?;
+    let total = products.len();
+    if total < 2 || holding == 0 || 2 * (total - holding) > total {
+        return None;
+    }
+    let width = products.iter().map(|product| product.relative_width()).fold(0.0, f64::max);
+    let agrees = (width / 2.3).clamp(1e-7, 1.0);
+    let tries = typed.len() as f64;
+    let chance = tries * binomial(total, holding) * agrees.powi(i32::try_from(holding).unwrap_or(i32::MAX));
+    (chance < UNIT_CHANCE).then(|| Law { terms: terms.to_vec(), constant, explained: true, chance })
 }
 
 /// The product of a row's cells.
@@ -269,12 +344,14 @@ fn apply(
         });
         broken.push(Check {
             row,
+            others: Vec::new(),
             expected: expected.collect(),
             columns: cells,
             law: formula(grid, columns, law),
             kept,
             factor,
-            certain: law.chance < 1e-5 && kept >= 2,
+            // A constant that only these rows share may be a coincidence of a model.
+            certain: law.chance < 1e-5 && (law.explained && kept >= 2 || kept >= 8),
         });
     }
 }

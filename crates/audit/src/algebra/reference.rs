@@ -1,4 +1,4 @@
-//! Columns of ratios or changes of another column: against one row, or against the row before.
+//! Columns of ratios or changes of another column: against one row, the row before, or a third column.
 
 use super::interval;
 use crate::checks::Check;
@@ -10,6 +10,8 @@ use crate::interval::Interval;
 enum Base {
     Row(usize),
     Before,
+    /// The same row of another column: `| 3.42 s | 2.08 s | -39 % |`.
+    Column(usize),
 }
 
 /// How a cell follows from its own value and the base's.
@@ -44,7 +46,7 @@ const FORMS: [Form; 6] =
 const MOST_ROWS: usize = 60;
 
 pub(super) fn check(grid: &Grid, broken: &mut Vec<Check>, holds: &mut Vec<(usize, usize)>) {
-    if grid.rows.len() > MOST_ROWS || grid.rows.len() < 3 {
+    if grid.rows.len() > MOST_ROWS || grid.rows.len() < 2 {
         return;
     }
     for target in grid.measures() {
@@ -52,7 +54,7 @@ pub(super) fn check(grid: &Grid, broken: &mut Vec<Check>, holds: &mut Vec<(usize
             continue;
         }
         let mut best: Option<Reading> = None;
-        for source in grid.measures().filter(|source| *source != target) {
+        for source in grid.measures().filter(|source| *source != target && grid.lawful(*source)) {
             if grid.columns[source].unit.is_relative() && !grid.columns[target].unit.is_relative() {
                 continue;
             }
@@ -60,8 +62,15 @@ pub(super) fn check(grid: &Grid, broken: &mut Vec<Check>, holds: &mut Vec<(usize
                 if form == Form::Difference && !is_signed(grid, target) {
                     continue;
                 }
-                let bases = (0..grid.rows.len()).map(Base::Row).chain([Base::Before]);
-                for base in bases {
+                let rows = (0..grid.rows.len()).map(Base::Row).chain([Base::Before]);
+                let rows = rows.filter(|_| grid.rows.len() >= 3);
+                let unit = &grid.columns[source].unit;
+                let columns = grid.measures().filter(|column| {
+                    *column != source && *column != target && grid.columns[*column].unit.same_symbols(unit)
+                });
+                // Ratios of two columns are products; only changes are looked for here.
+                let columns = columns.filter(|_| !matches!(form, Form::Ratio | Form::Inverse));
+                for base in rows.chain(columns.map(Base::Column)) {
                     let (kept, failed) = tally(grid, source, target, form, base);
                     let better = best.as_ref().is_none_or(|best| kept.len() > best.kept.len());
                     if kept.len() >= 2 && kept.len() > failed.len() && better {
@@ -88,7 +97,15 @@ pub(super) fn check(grid: &Grid, broken: &mut Vec<Check>, holds: &mut Vec<(usize
             let scale = grid.cell(row, target).map_or(scale, |cell| cell.unit.scale);
             broken.push(Check {
                 row,
-                columns: vec![target, source],
+                others: match base {
+                    Base::Row(base) => vec![base],
+                    Base::Before => row.checked_sub(1).into_iter().collect(),
+                    Base::Column(_) => Vec::new(),
+                },
+                columns: match base {
+                    Base::Column(other) => vec![target, source, other],
+                    _ => vec![target, source],
+                },
                 expected: value
                     .map(|value| (target, value / if scale == 0.0 { 1.0 } else { scale }))
                     .into_iter()
@@ -105,6 +122,11 @@ pub(super) fn check(grid: &Grid, broken: &mut Vec<Check>, holds: &mut Vec<(usize
 /// Whether a column holds ratios, percentages or differences.
 fn is_relative(grid: &Grid, column: usize) -> bool {
     let found = &grid.columns[column];
+    let cells = || grid.rows.iter().filter_map(|row| row.cells[column].as_ref());
+    // Whole numbers without a unit count something.
+    if found.unit.is_none() && cells().all(|cell| cell.is_plain_integer()) || !grid.lawful(column) {
+        return false;
+    }
     let small =
         grid.rows.iter().filter_map(|row| row.cells[column].as_ref()).all(|cell| cell.value.abs() < 2000.0);
     found.kind == ColumnKind::Measure && (found.unit.is_relative() || found.unit.is_count()) && small
@@ -142,6 +164,7 @@ fn wanted(grid: &Grid, source: usize, row: usize, form: Form, base: Base) -> Opt
     let against = match base {
         Base::Row(base) => interval(grid, base, source)?,
         Base::Before => interval(grid, row.checked_sub(1)?, source)?,
+        Base::Column(column) => interval(grid, row, column)?,
     };
     let one = Interval::exact(1.0);
     match form {
@@ -155,11 +178,22 @@ fn wanted(grid: &Grid, source: usize, row: usize, form: Form, base: Base) -> Opt
 }
 
 fn formula(grid: &Grid, source: usize, target: usize, form: Form, base: Base) -> String {
+    let (target, source) = (&grid.columns[target].header, &grid.columns[source].header);
     let base = match base {
         Base::Row(row) => grid.row_name(row),
         Base::Before => "the row before".to_owned(),
+        Base::Column(column) => {
+            let base = &grid.columns[column].header;
+            return match form {
+                Form::Ratio => format!("{target} = {source} / {base}"),
+                Form::Inverse => format!("{target} = {base} / {source}"),
+                Form::Change => format!("{target} = {source} / {base} - 1"),
+                Form::Saving => format!("{target} = 1 - {source} / {base}"),
+                Form::InverseChange => format!("{target} = {base} / {source} - 1"),
+                Form::Difference => format!("{target} = {source} - {base}"),
+            };
+        }
     };
-    let (target, source) = (&grid.columns[target].header, &grid.columns[source].header);
     match form {
         Form::Ratio => format!("{target} = {source} / {source} of {base}"),
         Form::Inverse => format!("{target} = {source} of {base} / {source}"),

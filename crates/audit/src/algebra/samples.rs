@@ -5,7 +5,7 @@ use assay_stats::{median, quantile};
 
 use crate::checks::Checks;
 use crate::finding::{Level, Operand};
-use crate::grid::{Cell, ColumnKind, Grid, words};
+use crate::grid::{Cell, ColumnKind, Grid, Row, words};
 use crate::number::shown;
 use crate::quantity::{Quantity, quantities};
 use crate::{Class, Finding};
@@ -228,7 +228,9 @@ fn against(grid: &Grid, families: &[Samples], checks: &mut Checks) {
 fn names(grid: &Grid, row: usize, samples: &Samples) -> bool {
     let found = &grid.rows[row];
     if !samples.label.is_empty() {
-        return found.label.to_lowercase() == samples.label;
+        // A summary has one row for a name; a table that repeats it holds other settings of the same thing.
+        let is_named = |row: &Row| row.label.to_lowercase() == samples.label;
+        return is_named(found) && grid.rows.iter().filter(|row| is_named(row)).count() == 1;
     }
     let Some((header, value)) = &samples.setting else { return false };
     grid.settings().any(|column| {

@@ -80,6 +80,7 @@ fn sum_of(
         let columns = std::iter::once(target).chain(set.iter().copied()).collect();
         broken.push(Check {
             row,
+            others: Vec::new(),
             columns,
             expected: expected.into_iter().collect(),
             law: law.clone(),
@@ -128,6 +129,7 @@ fn statistics(grid: &Grid, broken: &mut Vec<Check>, holds: &mut Vec<(usize, usiz
             let scale = grid.cell(row, target).map_or(1.0, |cell| cell.unit.scale);
             broken.push(Check {
                 row,
+                others: Vec::new(),
                 columns: std::iter::once(target).chain(group.iter().copied()).collect(),
                 expected: vec![(target, value / if scale == 0.0 { 1.0 } else { scale })],
                 law: format!(
@@ -171,8 +173,12 @@ fn total_row(grid: &Grid, broken: &mut Vec<Check>, holds: &mut Vec<(usize, usize
             "median" => assay_stats::median(&values).unwrap_or(f64::NAN),
             _ => values.iter().sum::<f64>() / values.len() as f64,
         };
+        // Every mean of equal values is that value.
+        let varied = values.iter().any(|value| *value != values[0]);
         if cell.low - slack <= value && value <= cell.high + slack {
-            kept.push(column);
+            if varied {
+                kept.push(column);
+            }
         } else if (value - cell.middle()).abs() > 0.015 * value.abs() {
             failed.push((column, value));
         }
@@ -181,6 +187,7 @@ fn total_row(grid: &Grid, broken: &mut Vec<Check>, holds: &mut Vec<(usize, usize
     // The only column, or one beside others that add up. A rate or a percentage does not add up.
     for (column, value) in failed {
         let adds = !grid.columns[column].unit.is_rate() && !grid.columns[column].unit.is_relative();
+        // A mean may be weighted; only means of other columns say that it is not.
         if kept.is_empty() && !(adds && matches!(name, "total" | "sum"))
             || !adds && matches!(name, "total" | "sum")
         {
@@ -189,12 +196,13 @@ fn total_row(grid: &Grid, broken: &mut Vec<Check>, holds: &mut Vec<(usize, usize
         let scale = grid.cell(last, column).map_or(1.0, |cell| cell.unit.scale);
         broken.push(Check {
             row: last,
+            others: (0..last).collect(),
             columns: vec![column],
             expected: vec![(column, value / if scale == 0.0 { 1.0 } else { scale })],
             law: format!("{} = {name} of the {last} rows above", grid.columns[column].header),
             kept: kept.len(),
             factor: 1.0,
-            certain: true,
+            certain: !kept.is_empty(),
         });
     }
 }

@@ -5,7 +5,7 @@ use assay_model::Source;
 use crate::finding::{Level, Operand};
 use crate::interval::Interval;
 use crate::number::shown;
-use crate::quantity::leading_number;
+use crate::quantity::{ending, leading_number};
 use crate::unit::{Unit, leading_unit};
 use crate::{Class, Finding};
 
@@ -28,7 +28,16 @@ pub fn check(text: &str, file: &str, line: impl Fn(usize) -> u64) -> Vec<Finding
         let Some((left, start)) = left_side(head) else { continue };
         let spelled = length > 1;
         // Without an operator only a conversion is an equation; a price is not one.
-        let converts = left.unit.same_measure(&right.unit)
+        // In `min = 14.6 s max = 17.5 s` a name stands before the sign, in `80 GB = 74.5 GiB` a unit.
+        let side = head.get(start..).unwrap_or_default().trim();
+        let number = leading_number(side).map_or(0, |number| number.length);
+        let bare = side
+            .get(number..)
+            .and_then(leading_unit)
+            .is_some_and(|(_, length)| number + length == side.len());
+        let converts = bare
+            && left.unit.scale != right.unit.scale
+            && left.unit.same_measure(&right.unit)
             && left.unit.same_things(&right.unit)
             && left.unit.counts_nothing()
             && !left.unit.has("money");
@@ -133,12 +142,13 @@ fn right_side(tail: &str) -> Option<(Value, String)> {
 
 /// The longest expression that a text ends with, and where it begins.
 fn left_side(head: &str) -> Option<(Value, usize)> {
-    let from = head.rfind(['=', ';', ':']).map_or(0, |at| at + 1);
-    let from = from.max(head.len().saturating_sub(160));
-    let starts = head.char_indices().filter(|(at, one)| {
+    // A line may be as long as a file, and has such a head for each of its equations.
+    let near = head.len() - ending(head, 160).len();
+    let from = head[near..].rfind(['=', ';', ':']).map_or(near, |at| near + at + 1);
+    let starts = head[from..].char_indices().map(|(at, one)| (from + at, one)).filter(|(at, one)| {
         let before = head[..*at].chars().next_back();
         let glued = before.is_some_and(|before| before.is_alphanumeric() || ".,_^-/".contains(before));
-        *at >= from && (one.is_ascii_digit() || *one == '(') && !glued
+        (one.is_ascii_digit() || *one == '(') && !glued
     });
     for (start, _) in starts {
         let mut parser = Parser { text: head.get(start..)?, at: 0 };
@@ -341,6 +351,7 @@ mod tests {
         for text in [
             "nodes=1   943.2 947.4",
             "lr = 0.1",
+            "avg = 15.2s min = 14.6451s max = 17.536s Errors = 0",
             "if epoch % 10 == 9",
             "n = 2048 and m = 3",
             "The year 2024 is 3 years ago",

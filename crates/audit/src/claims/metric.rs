@@ -3,6 +3,7 @@
 use super::sentence::Sentence;
 use crate::grid::Column;
 use crate::quantity::Quantity;
+use crate::unit::Unit;
 
 /// Kinds of metrics that words name and units show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +47,9 @@ impl Metric {
         let after = sentence.words_after(claim.end);
         let before = sentence.words_before(claim.start);
         let clause: Vec<&str> = before.iter().chain(&after).map(String::as_str).collect();
-        let kinds = kinds(&clause);
+        let own = sentence.clause_at(claim.start).text.to_lowercase();
+        let own: Vec<&str> = own.split(|one: char| !(one.is_alphanumeric() || one == '-')).collect();
+        let kinds = Some(kinds(&own)).filter(|kinds| !kinds.is_empty()).unwrap_or_else(|| kinds(&clause));
         let whole: Vec<String> = sentence.text.to_lowercase().split_whitespace().map(str::to_owned).collect();
         let whole: Vec<&str> =
             whole.iter().map(|word| word.trim_matches(|one: char| !one.is_alphanumeric())).collect();
@@ -101,9 +104,18 @@ impl Metric {
         }
     }
 
+    /// Whether the words say what the claim is about.
+    pub fn is_named(&self) -> bool {
+        !self.kinds.is_empty()
+    }
+
     /// Whether a column may hold this metric; one without a unit may hold anything.
     pub fn fits(&self, column: &Column) -> bool {
-        let unit = &column.unit;
+        self.fits_unit(&column.unit)
+    }
+
+    /// Whether a number of this unit may be a value of this metric.
+    pub fn fits_unit(&self, unit: &Unit) -> bool {
         if self.kinds.is_empty() || unit.is_none() {
             return true;
         }

@@ -32,6 +32,35 @@ pub fn named_rows(sentence: &Sentence, grid: &Grid) -> Vec<usize> {
     if named.is_empty() { by_shared_word(sentence, grid) } else { named }
 }
 
+/// The rows that the number at a position is about: those that its clause names, else those of the nearest clause
+/// before it, else those of the sentences before where this one goes on about them (`It finishes in 1.02 hours`).
+pub fn subject_rows(sentence: &Sentence, context: &Sentence, at: usize, grid: &Grid) -> Vec<usize> {
+    for (back, clause) in sentence.clauses_back(at).iter().enumerate() {
+        let rows = named_rows(clause, grid);
+        if !rows.is_empty() {
+            // A clause before is about what it names first.
+            return if back == 0 { rows } else { first_named(clause, grid, rows) };
+        }
+    }
+    let first = sentence.text.split_whitespace().next().unwrap_or_default();
+    let goes_on = ["It", "This", "That", "They", "Its", "Here"].contains(&first);
+    if goes_on { first_named(context, grid, named_rows(context, grid)) } else { Vec::new() }
+}
+
+/// The row whose label a text mentions first; all of them where labels do not say.
+fn first_named(sentence: &Sentence, grid: &Grid, rows: Vec<usize>) -> Vec<usize> {
+    let place = |row: &usize| {
+        let words = &grid.rows[*row].words;
+        sentence.words.iter().position(|word| words.contains(word))
+    };
+    let places: Option<Vec<usize>> = rows.iter().map(place).collect();
+    let Some(places) = places else { return rows };
+    let least = places.iter().min().copied();
+    let first: Vec<usize> =
+        rows.iter().zip(&places).filter(|(_, place)| Some(**place) == least).map(|(row, _)| *row).collect();
+    first
+}
+
 /// The rows that share a word of their labels which the sentence has and other rows have not: `on code`, where two
 /// rows are about code.
 fn by_shared_word(sentence: &Sentence, grid: &Grid) -> Vec<usize> {

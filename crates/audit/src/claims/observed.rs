@@ -25,17 +25,19 @@ const MOST: usize = 2000;
 impl Observed {
     pub fn new(manuscript: &Manuscript) -> Observed {
         let mut observed = Observed::default();
+        let mut stamps = Vec::new();
         for block in &manuscript.blocks {
-            let Block::Listing(lines) = block else { continue };
-            let mut stamps = Vec::new();
-            for line in lines.iter().filter(|line| line.text.len() < 400).take(MOST) {
-                observed
-                    .settings
-                    .extend(keys(&line.text).into_iter().map(|(key, value)| (key, value, line.number)));
-                stamps.extend(stamp(&line.text).map(|seconds| (seconds, line.number)));
+            let lines = lines(block);
+            // The text between two listings sets them apart.
+            if lines.is_empty() {
+                observed.stamps.extend(Some(std::mem::take(&mut stamps)).filter(|stamps| !stamps.is_empty()));
             }
-            observed.stamps.push(stamps);
+            for (number, text) in lines.iter().filter(|(_, text)| text.len() < 400).take(MOST) {
+                observed.settings.extend(keys(text).into_iter().map(|(key, value)| (key, value, *number)));
+                stamps.extend(stamp(text).map(|seconds| (seconds, *number)));
+            }
         }
+        observed.stamps.push(stamps);
         observed
     }
 
@@ -118,6 +120,24 @@ impl Observed {
                 last.1,
             )
         })
+    }
+}
+
+/// The lines of a listing; where some of them are aligned, they were read as a table with the time in its first cells.
+fn lines(block: &Block) -> Vec<(u64, String)> {
+    match block {
+        Block::Listing(lines) => lines.iter().map(|line| (line.number, line.text.clone())).collect(),
+        Block::Table(table) => {
+            let header = (table.header_line, table.header.join("  "));
+            let rows = table.rows.iter().take(MOST).filter_map(|row| {
+                let texts: Vec<&str> = row.iter().map(|cell| cell.text.as_str()).collect();
+                Some((row.first()?.line, texts.join("  ")))
+            });
+            let lines: Vec<(u64, String)> = std::iter::once(header).chain(rows).collect();
+            let stamped = lines.iter().filter(|(_, text)| stamp(text).is_some()).count();
+            if 2 * stamped > lines.len() { lines } else { Vec::new() }
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -1,5 +1,9 @@
 //! Numbers that a comparison may be about, from the clause outward.
 
+mod columns;
+
+use std::collections::HashSet;
+
 use super::bound::StatedLimits;
 use super::metric::Metric;
 use super::naming::{mentions_noun, named_columns, named_rows};
@@ -10,6 +14,7 @@ use crate::grid::{Cell, ColumnKind, Grid, MOST_PAIRED_ROWS};
 use crate::interval::Interval;
 use crate::quantity::Quantity;
 use crate::unit::Unit;
+use columns::within_rows;
 
 /// How close a pair is to the claim. A stronger tier is never excused by a weaker one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,15 +48,17 @@ pub struct Candidate {
 
 /// What a sentence is held against: tables and sentences around it, and what the document says once for all.
 pub struct Pool<'a> {
-    pub grids: &'a [Grid],
+    pub grids: &'a [&'a Grid],
     pub sentences: &'a [Sentence],
     /// The numbers of listings, by their line.
     pub listed: &'a [(u64, Vec<Quantity>)],
+    /// The words of the listings.
+    pub listed_words: &'a HashSet<String>,
     pub limits: &'a StatedLimits<'a>,
 }
 
 /// Words that join the two sides of one comparison and nothing else.
-const JOINTS: [&str; 15] = [
+pub const JOINTS: [&str; 15] = [
     "to",
     "vs",
     "vs.",
@@ -74,6 +81,7 @@ impl Pool<'_> {
     pub fn clause(&self, sentence: &Sentence, claim: &Quantity, relation: Relation) -> Vec<Candidate> {
         let mut found = Vec::new();
         let own = &sentence.quantities;
+        let metric = Metric::of(sentence, claim);
         for (one, other) in own.iter().zip(own.iter().skip(1)) {
             let is_claim = one.start == claim.start || other.start == claim.start;
             if is_claim || one.in_words || other.in_words || !is_nearest(own, claim, one.start, other.end) {
@@ -94,7 +102,10 @@ impl Pool<'_> {
                 Relation::Points => percent || a.unit.is_none(),
                 _ => !a.unit.is_relative() || percent && relation != Relation::Times,
             };
-            if !fits || !a.unit.same_measure(&b.unit) || self.are_settings(&a, &b) {
+            // `from 12 ms to 9 ms, and the throughput rises by 40 %`: the pair is about something else.
+            let other_metric =
+                relation.is_comparison() && !a.unit.is_relative() && !metric.fits_unit(&a.unit);
+            if !fits || other_metric || !a.unit.same_measure(&b.unit) || self.are_settings(&a, &b) {
                 continue;
             }
             let counts = a.unit.is_count() && a.is_integer() && b.is_integer();
@@ -138,7 +149,7 @@ impl Pool<'_> {
             let named = named_rows(sentence, grid);
             let own = named_rows(&clause, grid);
             let nearby = named_rows(context, grid);
-            let columns = Columns::of(grid, sentence, &metric);
+            let columns = Columns::of(grid, sentence, &clause, &metric);
             let paired = grid.rows.len().min(MOST_PAIRED_ROWS);
             for one in 0..paired {
                 for other in one + 1..paired {
@@ -293,7 +304,11 @@ pub fn cell_operand(grid: &Grid, row: usize, column: usize) -> Option<Operand> {
     let cell = grid.cell(row, column)?;
     let header = &grid.columns.get(column)?.header;
     Some(Operand {
-        text: format!("{} {header} {}", grid.row_name(row), cell.text),
+        text: [grid.row_name(row).as_str(), header.trim(), &cell.text]
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .collect::<Vec<&str>>()
+            .join(" "),
         value: cell.value,
         line: cell.line,
     })
@@ -394,9 +409,13 @@ pub struct Columns {
 }
 
 impl Columns {
-    fn of(grid: &Grid, sentence: &Sentence, metric: &Metric) -> Columns {
+    fn of(grid: &Grid, sentence: &Sentence, clause: &Sentence, metric: &Metric) -> Columns {
         let measures: Vec<usize> = grid.measures().collect();
-        let named = named_columns(sentence, grid);
+        // What another clause names says nothing where this one has a metric of its own.
+        let mut named = named_columns(clause, grid);
+        if named.is_empty() && !metric.is_named() {
+            named = named_columns(sentence, grid);
+        }
         let fits = |column: &usize| metric.fits(&grid.columns[*column]);
         let both = |column: &usize| fits(column) && named.contains(column);
         // The column that is named, then what the metric allows, then anything.
@@ -451,6 +470,9 @@ fn row_pair(
         if !efficiency {
             found.extend(candidates(tier, relation, &sides.0, &sides.1, operands.clone(), derived));
         }
+        if relation == Relation::Points {
+            found.extend(differences(grid, &[one, other], column, tier));
+        }
         if relation == Relation::Points || grid.columns[column].kind == ColumnKind::Setting {
             continue;
         }
@@ -459,8 +481,13 @@ fn row_pair(
             if n.value <= 0.0 || m.value <= 0.0 || n.value == m.value {
                 continue;
             }
-            // Per device, and as device-hours.
-            for exponent in [1, -1] {
+            // Per device, and as device-hours; the unit says which of the two an efficiency means.
+            let exponents: &[i32] = match (efficiency, a.unit.is_rate(), a.unit.is_time()) {
+                (true, true, _) => &[-1],
+                (true, _, true) => &[1],
+                _ => &[1, -1],
+            };
+            for exponent in exponents.iter().copied() {
                 let pair = (sides.0.scaled(n.value.powi(exponent)), sides.1.scaled(m.value.powi(exponent)));
                 found.extend(candidates(tier, relation, &pair.0, &pair.1, operands.clone(), !efficiency));
             }
@@ -469,6 +496,19 @@ fn row_pair(
     if relation != Relation::Points && columns.per {
         two_columns(grid, (one, other), weaker, relation, found);
     }
+}
+
+/// Cells that are differences themselves: `+1.1` of a column of gains.
+fn differences(grid: &Grid, rows: &[usize], column: usize, tier: Tier) -> Vec<Candidate> {
+    let signed = rows.iter().filter_map(|row| Some((*row, grid.cell(*row, column)?)));
+    let signed = signed.filter(|(_, cell)| cell.text.starts_with(['+', '-', '−']));
+    let candidates = signed.filter_map(|(row, cell)| {
+        let operand = cell_operand(grid, row, column)?;
+        let scale = if cell.unit.percent { 1.0 } else { 0.01 };
+        let value = cell.interval().times(Interval::exact(if cell.value < 0.0 { -scale } else { scale }));
+        Some(Candidate { tier, value, formula: operand.text.clone(), operands: vec![operand], derived: true })
+    });
+    candidates.collect()
 }
 
 /// Comparisons of products and quotients of two measures, such as the price of a token.
@@ -498,65 +538,5 @@ fn two_columns(
                 found.extend(candidates(tier, relation, &make(left), &make(right), operands, true));
             }
         }
-    }
-}
-
-/// Comparisons of two columns within a row.
-fn within_rows(
-    grid: &Grid,
-    named: &[usize],
-    sentence: &Sentence,
-    relation: Relation,
-    columns: &Columns,
-    found: &mut Vec<Candidate>,
-) {
-    let share = matches!(relation, Relation::Share | Relation::Value);
-    let mentioned = named_columns(sentence, grid);
-    let measures: Vec<usize> = columns.fitting.iter().chain(&columns.others).copied().collect();
-    for row in 0..grid.rows.len().min(MOST_PAIRED_ROWS) {
-        for (position, one) in measures.iter().enumerate() {
-            for other in &measures[position + 1..] {
-                let (Some(a), Some(b)) = (grid.cell(row, *one), grid.cell(row, *other)) else { continue };
-                if !a.unit.same_measure(&b.unit) {
-                    continue;
-                }
-                let both = mentioned.contains(one) && mentioned.contains(other);
-                let tier = match (named.contains(&row), both) {
-                    (true, true) => Tier::Named,
-                    (_, true) => Tier::NamedRow,
-                    (true, _) if share => Tier::NamedRow,
-                    _ => Tier::Table,
-                };
-                let operands: Vec<Operand> = [cell_operand(grid, row, *one), cell_operand(grid, row, *other)]
-                    .into_iter()
-                    .flatten()
-                    .collect();
-                found.extend(candidates(
-                    tier,
-                    relation,
-                    &Side::of_cell(a),
-                    &Side::of_cell(b),
-                    operands,
-                    relation != Relation::Share,
-                ));
-            }
-        }
-        if share {
-            let tier = if named.contains(&row) { Tier::NamedRow } else { Tier::Table };
-            slashed(grid, row, tier, relation, found);
-        }
-    }
-}
-
-/// A cell such as `19,112 / 26,548`.
-fn slashed(grid: &Grid, row: usize, tier: Tier, relation: Relation, found: &mut Vec<Candidate>) {
-    let Some(texts) = grid.rows.get(row).map(|row| &row.texts) else { return };
-    for text in texts {
-        let Some((one, other)) = text.split_once('/') else { continue };
-        let read = |text: &str| Cell::read(text, &Unit::none(), grid.rows[row].line);
-        let (Some(a), Some(b)) = (read(one), read(other)) else { continue };
-        let operand = |cell: &Cell| Operand { text: cell.text.clone(), value: cell.value, line: cell.line };
-        let operands = vec![operand(&a), operand(&b)];
-        found.extend(candidates(tier, relation, &Side::of_cell(&a), &Side::of_cell(&b), operands, false));
     }
 }

@@ -2,24 +2,41 @@
 
 use assay_model::Source;
 
-use super::naming::{named_columns, named_rows};
+use super::metric::Metric;
+use super::naming::{named_columns, named_rows, subject_rows};
+use super::outsider::{names_outsider, names_side};
 use super::pairs::{Candidate, Pool, Tier, cell_operand};
+use super::prior::{Bearing, Judged};
 use super::relation::{Match, Relation, compare, relation};
 use super::sentence::Sentence;
 use crate::finding::{Level, Operand};
-use crate::grid::{ColumnKind, MOST_PAIRED_ROWS};
+use crate::grid::{ColumnKind, Grid, MOST_PAIRED_ROWS};
 use crate::interval::Interval;
 use crate::number::shown;
 use crate::quantity::Quantity;
 use crate::{Class, Finding};
 
 /// Checks the relative numbers of a sentence. `context` is the sentence with those before it in its paragraph.
-pub fn check(sentence: &Sentence, context: &Sentence, pool: &Pool<'_>) -> Vec<Finding> {
+pub fn check(sentence: &Sentence, context: &Sentence, pool: &Pool<'_>) -> Vec<Judged> {
     let claims = sentence.quantities.iter().filter_map(|quantity| {
-        let relation = relation(sentence, quantity)?;
-        Some(claim(sentence, context, quantity, relation, pool))
+        let relation = relation(sentence, quantity).filter(|_| !is_quoted(sentence, quantity))?;
+        let mut quantity = quantity.clone();
+        // A sign says in which direction; the size is what is compared.
+        if quantity.value < 0.0 {
+            (quantity.value, quantity.written) = (-quantity.value, -quantity.written);
+            (quantity.low, quantity.high) = (-quantity.high, -quantity.low);
+        }
+        Some(claim(sentence, context, &quantity, relation, pool))
     });
     claims.collect()
+}
+
+/// Whether a number stands inside quotation marks: somebody else's words, or ones that the author takes back.
+fn is_quoted(sentence: &Sentence, quantity: &Quantity) -> bool {
+    let head = sentence.text.get(..quantity.start).unwrap_or_default();
+    let tail = sentence.text.get(quantity.end..).unwrap_or_default();
+    head.matches('"').count() % 2 == 1 && tail.contains('"')
+        || head.matches('“').count() > head.matches('”').count() && tail.contains('”')
 }
 
 fn claim(
@@ -28,9 +45,9 @@ fn claim(
     quantity: &Quantity,
     relation: Relation,
     pool: &Pool<'_>,
-) -> Finding {
+) -> Judged {
     if relation == Relation::Less && quantity.value > 1.0 {
-        return impossible(sentence, quantity);
+        return Judged::new(impossible(sentence, quantity), Bearing::Firm);
     }
     let mut candidates = pool.clause(sentence, quantity, relation);
     candidates.extend(pool.beside(sentence, quantity, relation));
@@ -38,21 +55,49 @@ fn claim(
     if matches!(relation, Relation::Value | Relation::Share | Relation::Efficiency) {
         candidates.extend(restatements(sentence, context, quantity, pool));
     }
-    let evidence = Evidence { quantity, candidates, reference: has_reference(sentence, quantity, pool) };
+    let evidence = Evidence {
+        quantity,
+        candidates,
+        reference: has_reference(sentence, quantity, pool),
+        sole_row: has_sole_row(sentence, context, quantity, pool),
+        names_two: pool
+            .grids
+            .iter()
+            .any(|grid| named_rows(sentence, grid).len() > 1 || named_columns(sentence, grid).len() > 1),
+    };
     let tiers = [Tier::Clause, Tier::Named, Tier::Sentence, Tier::Beside, Tier::NamedRow];
     // What a joining word compares in the sentence is not excused by numbers elsewhere.
-    let joined = evidence.has(Tier::Clause) && (relation.is_comparison() || relation == Relation::Value);
-    let tiers = if joined { &tiers[..3] } else { &tiers[..] };
+    let joined = evidence.has(Tier::Clause)
+        && (relation.is_comparison() || relation == Relation::Value)
+        && !names_side(sentence, quantity);
+    let tiers = if joined { &[Tier::Clause, Tier::Sentence][..] } else { &tiers[..] };
     for tier in tiers {
         if let Some(candidate) = evidence.agreeing(*tier) {
-            return supported(sentence, quantity, candidate);
+            // Many values are above a bound or within a range; only what the sentence names says that this one is.
+            let wide = quantity.bound.is_some() || quantity.range;
+            let clear = !wide || *tier <= Tier::Sentence && !candidate.derived && relation != Relation::Value;
+            let finding = if clear {
+                supported(sentence, quantity, candidate)
+            } else {
+                not_checked(sentence, quantity)
+            };
+            return Judged::new(finding, Bearing::Named);
         }
     }
-    if excused(sentence) || tiers.iter().any(|tier| evidence.best(*tier) >= Match::Near) {
-        return not_checked(sentence, quantity);
+    if excused(sentence)
+        || quantity.range
+        || names_outsider(sentence, quantity, pool)
+        || tiers.iter().any(|tier| evidence.best(*tier) >= Match::Near)
+    {
+        return Judged::new(not_checked(sentence, quantity), Bearing::Loose);
     }
-    if let Some((tier, level)) = strict(&evidence, sentence, quantity, relation) {
-        return failed(sentence, quantity, relation, &evidence.of(tier), level);
+    if let Some((tier, mut level, bearing)) = strict(&evidence, sentence, quantity, relation, pool) {
+        // `71 % faster` for 71 % less time is a confusion of words, not of numbers.
+        if relation == Relation::Faster && evidence.agrees_as(Relation::Less, tier) {
+            level = Level::Doubtful;
+        }
+        let finding = failed(sentence, quantity, relation, &evidence.of(tier), level);
+        return Judged::new(finding, bearing);
     }
     let mut nearest: Vec<&Candidate> = evidence.tier(Tier::Table).collect();
     if nearest.is_empty() {
@@ -66,14 +111,14 @@ fn claim(
     let agrees = |one: &Candidate| compare(quantity, one.value) >= Match::Near;
     if !clear
         || nearest.is_empty()
-        || points_elsewhere(sentence, quantity, relation)
+        || points_elsewhere(sentence, quantity, relation, pool)
         || evidence.best(Tier::Table) >= Match::Near
         || evidence.best(Tier::OtherMetric) >= Match::Near
         || pool.document(sentence, quantity, relation).iter().any(agrees)
     {
-        return not_checked(sentence, quantity);
+        return Judged::new(not_checked(sentence, quantity), Bearing::Loose);
     }
-    failed(sentence, quantity, relation, &nearest, Level::Doubtful)
+    Judged::new(failed(sentence, quantity, relation, &nearest, Level::Doubtful), Bearing::Loose)
 }
 
 /// The tier whose referents are clear and give something else, and how sure that is.
@@ -82,28 +127,32 @@ fn strict(
     sentence: &Sentence,
     quantity: &Quantity,
     relation: Relation,
-) -> Option<(Tier, Level)> {
+    pool: &Pool<'_>,
+) -> Option<(Tier, Level, Bearing)> {
     let comparison = relation.is_comparison();
     let other = comparison && evidence.best(Tier::OtherMetric) >= Match::Near;
     if evidence.has(Tier::Clause) && (comparison || relation == Relation::Value) && !other {
-        return Some((Tier::Clause, if comparison { Level::Contradicted } else { Level::Doubtful }));
+        let sure = comparison && !names_side(sentence, quantity);
+        return Some((Tier::Clause, if sure { Level::Contradicted } else { Level::Doubtful }, Bearing::Firm));
     }
-    if points_elsewhere(sentence, quantity, relation) || other {
+    if points_elsewhere(sentence, quantity, relation, pool) || other {
         return None;
     }
     // `12 % of its 25 Gbit/s link`: the only two numbers of one kind in the sentence.
     if relation == Relation::Share && evidence.sole_pair() && is_of_number(sentence, quantity) {
-        return Some((Tier::Sentence, Level::Doubtful));
+        return Some((Tier::Sentence, Level::Doubtful, Bearing::Firm));
     }
     let computed = comparison || matches!(relation, Relation::Value | Relation::Efficiency);
     let exact = quantity.bound.is_none() && !(quantity.in_words && relation != Relation::Times);
     if evidence.has(Tier::Named) && computed && exact {
-        return Some((Tier::Named, Level::Doubtful));
+        let bearing = if evidence.names_two { Bearing::Named } else { Bearing::Likely };
+        return Some((Tier::Named, Level::Doubtful, bearing));
     }
     // One row alone leaves the other side open, unless the words behind the number name it.
-    let one_row = comparison && evidence.reference || relation == Relation::Efficiency;
+    let one_row = comparison && (evidence.reference || evidence.sole_row) || relation == Relation::Efficiency;
     if evidence.has(Tier::NamedRow) && one_row && exact && !quantity.in_words {
-        return Some((Tier::NamedRow, Level::Doubtful));
+        let bearing = if evidence.reference { Bearing::Named } else { Bearing::Loose };
+        return Some((Tier::NamedRow, Level::Doubtful, bearing));
     }
     None
 }
@@ -114,6 +163,16 @@ struct Evidence<'a> {
     candidates: Vec<Candidate>,
     /// The words behind the claim name one row: `6 % longer than with AdamW`, `31 % of F16`.
     reference: bool,
+    /// The clause names one row of one table, and its words say which metric is compared.
+    sole_row: bool,
+    /// The sentence names two rows or two columns of a table.
+    names_two: bool,
+}
+
+fn has_sole_row(sentence: &Sentence, context: &Sentence, quantity: &Quantity, pool: &Pool<'_>) -> bool {
+    let rows = pool.grids.iter().map(|grid| subject_rows(sentence, context, quantity.start, grid).len());
+    let mut named = rows.filter(|rows| *rows > 0);
+    named.next() == Some(1) && named.next().is_none() && Metric::of(sentence, quantity).is_named()
 }
 
 fn has_reference(sentence: &Sentence, quantity: &Quantity, pool: &Pool<'_>) -> bool {
@@ -141,6 +200,16 @@ impl Evidence<'_> {
 
     fn best(&self, tier: Tier) -> Match {
         self.tier(tier).map(|candidate| compare(self.quantity, candidate.value)).max().unwrap_or(Match::Far)
+    }
+
+    /// Whether a candidate of a tier gives the number under another reading of its words.
+    fn agrees_as(&self, relation: Relation, tier: Tier) -> bool {
+        relation == Relation::Less
+            && self.tier(tier).any(|candidate| {
+                let ratio = candidate.value.middle();
+                let saved = ratio / (1.0 + ratio);
+                (self.quantity.low..=self.quantity.high).contains(&saved)
+            })
     }
 
     /// Whether the sentence has exactly one pair of numbers of one kind.
@@ -178,7 +247,13 @@ fn restatements(
     for grid in pool.grids {
         let named = named_rows(sentence, grid);
         let nearby = named_rows(context, grid);
-        let columns = named_columns(sentence, grid);
+        let mut columns = named_columns(sentence, grid);
+        // The only column of percentages needs no name.
+        let percents: Vec<usize> =
+            grid.measures().filter(|column| grid.columns[*column].unit.percent).collect();
+        if let [only] = percents.as_slice() {
+            columns.push(*only);
+        }
         for row in 0..grid.rows.len().min(MOST_PAIRED_ROWS) {
             for column in grid.measures() {
                 let Some(cell) = grid.cell(row, column) else { continue };
@@ -200,7 +275,9 @@ fn restatements(
                     operands: vec![operand.clone()],
                     derived,
                 };
-                found.push(make(value, operand.text.clone(), tier != Tier::Named));
+                // A percentage of another size is another thing.
+                let near = (1.0 / 1.8..=1.8).contains(&(quantity.value / cell.value));
+                found.push(make(value, operand.text.clone(), tier != Tier::Named || !near));
                 found.push(make(rest, format!("1 - {}", operand.text), true));
             }
         }
@@ -258,12 +335,24 @@ pub fn excused(sentence: &Sentence) -> bool {
 }
 
 /// `2.5 times that`, `five times the spread`: what is multiplied is named by the words behind, not by the rows.
-fn points_elsewhere(sentence: &Sentence, quantity: &Quantity, relation: Relation) -> bool {
+fn points_elsewhere(sentence: &Sentence, quantity: &Quantity, relation: Relation, pool: &Pool<'_>) -> bool {
     let after = sentence.words_after(quantity.end);
     let rates =
         ["speed", "rate", "throughput", "performance", "tokens", "time", "images", "samples", "requests"];
     match after.first().map(String::as_str) {
         Some("that" | "this" | "what" | "those") => true,
+        // `5 % of the traffic`: a whole that no table has.
+        Some("of") if relation == Relation::Share => {
+            let noun =
+                after.iter().skip(1).find(|word| !["the", "its", "our", "all", "a"].contains(&word.as_str()));
+            let noun = noun.map(|noun| crate::unit::singular(noun)).unwrap_or_default();
+            let known = |grid: &Grid| {
+                let column = grid.columns.iter().any(|column| column.words.contains(&noun));
+                column || grid.rows.iter().any(|row| row.words.contains(&noun))
+            };
+            let counted = noun.starts_with(|one: char| one.is_ascii_digit());
+            !counted && !rates.contains(&noun.as_str()) && !pool.grids.iter().copied().any(known)
+        }
         Some("the" | "its" | "our") if relation == Relation::Times => {
             !after.iter().skip(1).take(2).any(|word| rates.contains(&word.as_str()))
         }

@@ -45,6 +45,30 @@ impl Sentence {
 
     /// The part of the sentence around a position that a comma, a bracket or a conjunction sets apart.
     pub fn clause_at(&self, offset: usize) -> Sentence {
+        let (start, end) = self.clause_range(offset);
+        let text = self.text.get(start..end).unwrap_or_default().to_owned();
+        let quantities = self.quantities.iter().filter(|one| start <= one.start && one.end <= end).cloned();
+        Sentence { words: words(&text), quantities: quantities.collect(), text, ..self.clone() }
+    }
+
+    /// The clauses from the one around a position back to the first.
+    pub fn clauses_back(&self, offset: usize) -> Vec<Sentence> {
+        let mut found = vec![self.clause_at(offset)];
+        let mut at = self.clause_range(offset).0;
+        while at > 0 {
+            // Inside the mark before the clause.
+            at = (0..at).rev().find(|one| self.text.is_char_boundary(*one)).unwrap_or(0);
+            found.push(self.clause_at(at));
+            let start = self.clause_range(at).0;
+            if start >= at {
+                break;
+            }
+            at = start;
+        }
+        found
+    }
+
+    fn clause_range(&self, offset: usize) -> (usize, usize) {
         const MARKS: [&str; 10] = [", ", "; ", ": ", " (", ") ", " – ", " — ", " and ", " but ", " while "];
         let cuts = |range: &str| -> Vec<(usize, usize)> {
             MARKS
@@ -55,9 +79,7 @@ impl Sentence {
         let (head, tail) = self.text.split_at(offset.min(self.text.len()));
         let start = cuts(head).into_iter().map(|(_, end)| end).max().unwrap_or(0);
         let end = offset + cuts(tail).into_iter().map(|(at, _)| at).min().unwrap_or(tail.len());
-        let text = self.text.get(start..end).unwrap_or_default().to_owned();
-        let quantities = self.quantities.iter().filter(|one| start <= one.start && one.end <= end).cloned();
-        Sentence { words: words(&text), quantities: quantities.collect(), text, ..self.clone() }
+        (start, end.max(start))
     }
 
     /// Whether one of these words is in the sentence.
@@ -125,8 +147,10 @@ fn sentence(text: &Text, start: usize, end: usize, block: usize, file: &str) -> 
     Sentence { text: own, file: file.to_owned(), lines, block, quantities, words }
 }
 
-const ABBREVIATIONS: [&str; 13] =
-    ["vs", "e.g", "i.e", "approx", "fig", "eq", "cf", "al", "etc", "no", "avg", "resp", "ca"];
+const ABBREVIATIONS: [&str; 24] = [
+    "vs", "e.g", "i.e", "approx", "fig", "eq", "cf", "al", "etc", "no", "avg", "resp", "ca", "incl", "excl",
+    "max", "min", "std", "dev", "sec", "tab", "est", "nr", "temp",
+];
 
 /// Where the sentences of a text begin and end.
 fn split(text: &str) -> Vec<(usize, usize)> {
@@ -141,10 +165,19 @@ fn split(text: &str) -> Vec<(usize, usize)> {
         let closing: usize =
             after.chars().take_while(|next| "\")'”*".contains(*next)).map(char::len_utf8).sum();
         let behind = &after[closing..];
-        let word = text[start..at].rsplit([' ', '(']).next().unwrap_or_default().to_lowercase();
+        let mut before = text[start..at].rsplit([' ', '(']);
+        let word = before.next().unwrap_or_default().to_lowercase();
+        // `14.0 min.` ends a sentence, `min. 3` does not.
+        let unit = before.next().is_some_and(|word| word.starts_with(|one: char| one.is_ascii_digit()));
+        let short = ABBREVIATIONS.contains(&word.as_str()) && !(unit && word == "min");
+        let small = behind.trim_start().starts_with(char::is_lowercase);
+        // Notes begin sentences with small letters; abbreviations have few letters.
         let ends = behind.starts_with(' ')
-            && !behind.trim_start().starts_with(|next: char| next.is_lowercase())
-            && !ABBREVIATIONS.contains(&word.as_str());
+            && !short
+            && (!small
+                || word.len() > 3
+                || unit
+                || word.ends_with(|one: char| one.is_ascii_digit() || one == '%'));
         if ends {
             found.push((start, end + closing));
             start = end + closing + (behind.len() - behind.trim_start().len());

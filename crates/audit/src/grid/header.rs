@@ -85,12 +85,12 @@ const EMPTY_WORDS: [&str; 34] = [
 
 /// The words of a text that may name something, in lower case and in the singular.
 pub fn words(text: &str) -> Vec<String> {
-    text.split(|one: char| !(one.is_alphanumeric() || "._+-".contains(one)))
+    text.split(|one: char| !(one.is_alphanumeric() || "._+-=".contains(one)))
         .flat_map(|word| {
             let whole = word.trim_matches(|one: char| !one.is_alphanumeric() && one != '+');
             let mut pieces = vec![whole];
-            if whole.contains(['-', '_']) {
-                pieces.extend(whole.split(['-', '_']).filter(|piece| piece.len() > 1));
+            if whole.contains(['-', '_', '=']) {
+                pieces.extend(whole.split(['-', '_', '=']).filter(|piece| piece.len() > 1));
             }
             pieces
         })

@@ -30,15 +30,18 @@ pub(super) fn split(lines: Vec<Line>) -> Vec<Block> {
 
 /// The table that begins with the first line, and how many lines it takes.
 pub(super) fn table(lines: &[Line]) -> Option<(RawTable, usize)> {
-    let first = lines.first()?;
+    let is_rule = |text: &str| text.contains("==") && text.chars().all(|one| "= ".contains(one));
+    // A simple table of reStructuredText begins with a rule.
+    let ruled = usize::from(lines.first().is_some_and(|line| is_rule(&line.text)));
+    let first = lines.get(ruled)?;
     let mut header = columns(&first.text);
     if header.len() < 2 || header.iter().filter(|text| starts_as_number(text)).count() * 2 >= header.len() {
         return None;
     }
     let mut rows: Vec<Vec<RawCell>> = Vec::new();
-    let mut used = 1;
+    let mut used = 1 + ruled;
     let mut width = None;
-    for line in &lines[1..] {
+    for line in &lines[1 + ruled..] {
         let text = line.text.trim();
         let is_rule = !text.is_empty() && text.chars().all(|character| "-=+ ─━".contains(character));
         if is_rule {

@@ -46,9 +46,10 @@ impl Reader {
         if rest.starts_with('<')
             && rest[1..].starts_with(|next: char| next.is_ascii_alphabetic() || "/!".contains(next))
         {
-            let length = rest.find('>').map_or(rest.len(), |end| end + 1);
-            self.tag(&rest[1..length.saturating_sub(1).max(1)]);
-            return length;
+            // A tag that never ends takes the rest of the file.
+            let end = rest.find('>').unwrap_or(rest.len());
+            self.tag(&rest[1..end]);
+            return (end + 1).min(rest.len());
         }
         if rest.starts_with('&') {
             let (text, length) = entity(rest);

@@ -226,12 +226,18 @@ impl<'a> Reader<'a> {
         if !line.trim().contains("  ") {
             return false;
         }
-        let ahead = self.lines[self.at..].iter().take_while(|line| !line.trim().is_empty());
-        let lines: Vec<Line> = ahead
-            .enumerate()
-            .map(|(index, text)| Line { number: self.number() + index as u64, text: (*text).to_owned() })
-            .collect();
-        let Some((mut table, used)) = aligned::table(&lines) else { return false };
+        let lines = |most: usize| -> Vec<Line> {
+            let ahead = self.lines[self.at..].iter().take_while(|line| !line.trim().is_empty()).take(most);
+            let numbered = ahead.enumerate();
+            numbered
+                .map(|(index, text)| Line { number: self.number() + index as u64, text: (*text).to_owned() })
+                .collect()
+        };
+        // The first lines show whether it is one; only then are all of them looked at.
+        if aligned::table(&lines(6)).is_none() {
+            return false;
+        }
+        let Some((mut table, used)) = aligned::table(&lines(usize::MAX)) else { return false };
         self.end_paragraph();
         table.rows.iter_mut().flatten().for_each(|cell| cell.text = markup::plain(&cell.text));
         self.blocks.push(Block::Table(table));

@@ -1,6 +1,6 @@
 //! Numbers in words, and words that say how exact a number is.
 
-use super::{Bound, Quantity};
+use super::{Bound, Quantity, WORDS_BEFORE, ending};
 use crate::unit::Unit;
 
 const ONES: [&str; 21] = [
@@ -142,6 +142,7 @@ fn spelled(text: &str, start: usize, end: usize, value: f64, slack: f64, unit: U
         in_words: true,
         hedged: false,
         bound: None,
+        range: false,
     }
 }
 
@@ -154,7 +155,7 @@ fn spelled_exact(text: &str, start: usize, end: usize, value: f64, unit: Unit) -
 
 /// Widens the interval of a quantity by the words before it.
 pub(super) fn hedge(quantity: &mut Quantity, text: &str) {
-    let head = text.get(..quantity.start).unwrap_or_default().trim_end().to_lowercase();
+    let head = ending(text.get(..quantity.start).unwrap_or_default().trim_end(), WORDS_BEFORE).to_lowercase();
     let head =
         head.strip_suffix(" a").or(head.strip_suffix(" the")).or(head.strip_suffix(" an")).unwrap_or(&head);
     let ends = |words: &[&str]| {

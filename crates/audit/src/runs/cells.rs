@@ -43,10 +43,15 @@ fn in_table(document: &Document, table: &Table) -> Option<Finding> {
     let mut lines = Vec::new();
     let mut sources = Vec::new();
     let columns = numbers_of_columns(&entries);
+    let is_separated = [".csv", ".tsv"].iter().any(|ending| document.file.ends_with(ending));
     for entry in &entries {
         for field in &entry.fields {
             let numeric = is_numeric(columns.get(&field.index).copied().unwrap_or_default(), field);
             let Some(problem) = problem(field.cell, numeric) else { continue };
+            // Programs that write separated values leave a field empty where there is nothing to state.
+            if is_separated && field.cell.text.trim().is_empty() {
+                continue;
+            }
             let header = [field.group, field.header.trim()].join(" ");
             lines.push(format!("{}, {}: {problem}", entry.label, header.trim()));
             sources.push(document.source(field.cell.line));

@@ -122,9 +122,23 @@ const RANKING: [&str; 50] = [
     "helps",
 ];
 
+/// Words that explain how a table is to be read: the direction of a metric, a column of ratios, a set that holds the best.
+const LEGENDS: [&str; 8] = [
+    "higher is better",
+    "lower is better",
+    "larger is better",
+    "smaller is better",
+    "vs best",
+    "vs. best",
+    "may be the best",
+    "the best is one of",
+];
+
 /// What a sentence does, where it does any of it. A hedge counts before all, and likeness before ranking.
 pub(super) fn tone(text: &str) -> Option<Tone> {
+    // `higher is better` says which direction is good; it ranks nothing.
     let text = text.to_lowercase();
+    let text = LEGENDS.iter().fold(text, |text, words| text.replace(words, ""));
     if HEDGES.iter().any(|words| has_words(&text, words)) {
         return Some(Tone::Hedge);
     }

@@ -23,6 +23,10 @@ pub(super) struct Noise {
     pub(super) sources: Vec<Source>,
 }
 
+/// The largest deviation of true repeats: as a share of a time or a rate, and of an accuracy.
+const MOST_SHARE: f64 = 0.5;
+const MOST_POINTS: f64 = 0.05;
+
 /// Metrics that say the same about the speed of a loop: their relative spreads are one.
 const LOOP: [&str; 4] =
     [names::DURATION_LOOP, names::DURATION_REPORTED, names::SAMPLES_PER_S, names::SAMPLES_PER_S_LOOP];
@@ -66,6 +70,12 @@ pub(super) fn of(
     }
     sources.truncate(5);
     let pooled = pooled(values.iter().map(Vec::as_slice))?;
+    // Rows that differ by this much are different things that the table does not tell apart, no repeats.
+    let most = if is_share { MOST_SHARE } else { MOST_POINTS };
+    let shares = values.iter().flatten().all(|value| (0.0..=1.0).contains(value));
+    if pooled.deviation > most && (is_share || shares) {
+        return None;
+    }
     Some(Noise { pooled, is_share, sources })
 }
 

@@ -119,7 +119,9 @@ fn row(document: &Document, table: &Table, entry: &Entry<'_>) -> Option<Row> {
         inner_text: inner.cell.text.trim().to_owned(),
         whole_header: whole.header.trim().to_owned(),
         inner_header: inner.header.trim().to_owned(),
-        named: whole.metric() != Some(names::SAMPLES_PER_S),
+        // `samples_per_s.fit` names its scope even where its unit made the reader take it for a plain rate.
+        named: whole.metric() != Some(names::SAMPLES_PER_S)
+            || [".fit", ".job"].iter().any(|scope| whole.header.contains(scope)),
         seconds: seconds(document, table, entry, inner, whole_range),
         source: whole.source(document),
     })

@@ -19,13 +19,13 @@ fn contradicted(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
         .runs
         .iter()
         .enumerate()
-        .filter(|(_, run)| std::ptr::eq(run.document, document) && !run.disproved.is_empty())
+        .filter(|(_, run)| std::ptr::eq(run.document, document) && run.disproved.iter().any(is_setting))
         .collect();
     let (place, first) = wrong.first()?;
     let mut arithmetic = Vec::new();
     let mut sources = Vec::new();
     for (_, run) in &wrong {
-        for one in &run.disproved {
+        for one in run.disproved.iter().filter(|one| is_setting(one)) {
             arithmetic.push(describe(one));
             sources.extend([one.declared.source.clone(), one.observed.source.clone()]);
         }
@@ -37,7 +37,7 @@ fn contradicted(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
             same.label
         )
     });
-    let example = first.disproved.first()?;
+    let example = first.disproved.iter().find(|one| is_setting(one))?;
     let summary = format!(
         "Declared settings did not take effect in {}: {} {} declared, {} ran{}.",
         counted(wrong.len(), "run"),
@@ -60,6 +60,14 @@ fn contradicted(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
                  what really ran."
             .to_owned(),
     })
+}
+
+/// Nobody declares 41.94 devices: a number with decimals where a whole one ran was read from something else.
+fn is_setting(one: &Disproved<'_>) -> bool {
+    let number = |text: String| text.parse::<f64>().ok();
+    let declared = number(one.declared.value.to_string());
+    let observed = number(one.observed.value.to_string());
+    !matches!((declared, observed), (Some(declared), Some(observed)) if declared.fract() != 0.0 && observed.fract() == 0.0)
 }
 
 fn describe(one: &Disproved<'_>) -> String {

@@ -1,5 +1,6 @@
 //! `[platform.NAME]`: what a campaign changes for one of its platforms, so that one experiment is one file wherever it
-//! runs: the account that is charged, and the workload where the platform has its own program for it.
+//! runs: the account that is charged, the workload where the platform has its own program for it, and the settings,
+//! resources and timeout of the size that the platform is made for.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use assay_model::Platform;
 
 use super::names::Names;
+use super::replay::REPLAY;
 use super::workload::{self, Workload};
 use crate::platform_keys;
 use crate::problem::Problem;
@@ -21,6 +23,18 @@ pub(super) fn find<'a>(top: &mut Table<'a>) -> Vec<(Text, Table<'a>)> {
     let tables = top.get("platform").and_then(|item| item.table());
     let entries = tables.map(|tables| tables.entries()).unwrap_or_default();
     entries.into_iter().filter_map(|(name, item)| Some((name, item.table()?))).collect()
+}
+
+/// The table of the platform that the campaign is made for this time. Logs that are replayed stand for a platform, whose
+/// table counts.
+pub(super) fn chosen<'a>(top: &Table<'a>, registry: &Registry) -> Option<Table<'a>> {
+    let on = registry.on.as_deref()?;
+    let replays = |platform: &&Platform| platform.name == on && platform.launcher == REPLAY;
+    let name = match registry.platforms.iter().find(replays) {
+        Some(_) => top.peek("replay")?.table()?.peek("of")?.text()?.value,
+        None => on.to_owned(),
+    };
+    top.peek("platform")?.table()?.peek(&name)?.table()
 }
 
 /// Reads the tables: platforms of the campaign are changed, and workloads of their own are given back by platform.
@@ -54,6 +68,8 @@ pub(super) fn read(
                 workloads.insert(name.value.clone(), Arc::new(own));
             }
         }
+        // Those of the platform that was chosen are read where all settings are.
+        check_settings(&mut table, problems);
         table.finish();
         for (platform, _) in platforms.iter_mut().filter(|(platform, _)| platform.name == name.value) {
             platform.batch = batch.clone();
@@ -62,4 +78,15 @@ pub(super) fn read(
     }
     workloads.retain(|name, _| platforms.iter().any(|(platform, _)| platform.name == *name));
     workloads
+}
+
+/// Checks settings and resources of a platform that may not be in use this time.
+fn check_settings(table: &mut Table<'_>, problems: &Collector<'_>) {
+    table.get("timeout");
+    for key in ["fixed", "vary", "resources"] {
+        let Some(item) = table.get(key) else { continue };
+        if item.table().is_some_and(|table| table.entries().is_empty()) {
+            problems.add(Problem::warning(format!("[{}] changes nothing", item.name)).at(item.key_span));
+        }
+    }
 }

@@ -95,6 +95,12 @@ impl ReadPolicy {
         }
         // What the file declares comes first: it may give a direction where the registry knows none.
         policy.known.splice(0..0, policy.metrics.iter().cloned());
+        for metric in &registry.found {
+            match policy.known.iter_mut().find(|known| known.name == metric.name) {
+                Some(known) => known.better = known.better.or(metric.better),
+                None => policy.known.push(metric.clone()),
+            }
+        }
         if let Some(text) = headline {
             policy.read_headline(text, problems);
         }

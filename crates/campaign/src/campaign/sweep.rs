@@ -57,15 +57,18 @@ impl Sweep {
 
     /// Reads everything but the expressions, whose names can only be checked once all settings are known. `own` are
     /// the settings of a built-in workload, which may have names that are otherwise reserved.
-    /// `commands` are the names of several commands, which become an axis like any other.
+    /// `commands` are the names of several commands, which become an axis like any other. What the table of a platform
+    /// gives replaces settings of the same names, and every [[zip]] that has one of them.
     pub(super) fn read(
         top: &mut Table<'_>,
+        platform: Option<&Table<'_>>,
         own: &BTreeSet<String>,
         commands: Option<(Vec<String>, Range<usize>)>,
         problems: &Collector<'_>,
     ) -> Sweep {
         let mut sweep = Sweep::default();
-        let mut reader = SweepReader { sweep: &mut sweep, varied: Vec::new(), own, problems };
+        let mut reader =
+            SweepReader { sweep: &mut sweep, varied: Vec::new(), replaced: BTreeSet::new(), own, problems };
         if let Some((names, place)) = commands.filter(|(names, _)| !names.is_empty()) {
             let setting = Text { span: place, ..Text::given(COMMAND_SETTING) };
             if reader.claim_varied(&setting) {
@@ -74,18 +77,11 @@ impl Sweep {
                 reader.sweep.axes.push(axis);
             }
         }
-        if let Some(table) = top.get("fixed").and_then(|item| item.table()) {
-            for (name, item) in table.entries() {
-                if let (true, Some(value)) = (reader.claim(&name), item.scalar()) {
-                    reader.sweep.fixed.insert(name.value, value);
-                }
-            }
-        }
-        if let Some(table) = top.get("vary").and_then(|item| item.table()) {
-            for (name, item) in table.entries() {
-                reader.vary(name, &item);
-            }
-        }
+        let tables = |key: &str| platform.and_then(|table| table.peek(key)?.table());
+        reader.fixed_and_varied(tables("fixed"), tables("vary"));
+        reader.replaced = reader.sweep.places.keys().cloned().collect();
+        let [fixed, vary] = ["fixed", "vary"].map(|key| top.get(key).and_then(|item| item.table()));
+        reader.fixed_and_varied(fixed, vary);
         for table in top.get("zip").map(|item| item.tables()).unwrap_or_default() {
             reader.zip(&table);
         }
@@ -104,7 +100,8 @@ impl Sweep {
         problems: &Collector<'_>,
     ) -> Sweep {
         let mut sweep = Sweep::default();
-        let mut reader = SweepReader { sweep: &mut sweep, varied: Vec::new(), own, problems };
+        let mut reader =
+            SweepReader { sweep: &mut sweep, varied: Vec::new(), replaced: BTreeSet::new(), own, problems };
         for (name, value) in fixed {
             if reader.claim(&Text::given(&name)) {
                 reader.sweep.fixed.insert(name, value);
@@ -138,11 +135,29 @@ struct SweepReader<'a> {
     sweep: &'a mut Sweep,
     /// Names that are varied, even where their values are wrong: extra points must still give them.
     varied: Vec<String>,
+    /// Settings of the file that a platform replaces.
+    replaced: BTreeSet<String>,
     own: &'a BTreeSet<String>,
     problems: &'a Collector<'a>,
 }
 
 impl SweepReader<'_> {
+    fn fixed_and_varied(&mut self, fixed: Option<Table<'_>>, vary: Option<Table<'_>>) {
+        for (name, item) in fixed.iter().flat_map(Table::entries) {
+            if self.replaced.contains(&name.value) {
+                continue;
+            }
+            if let (true, Some(value)) = (self.claim(&name), item.scalar()) {
+                self.sweep.fixed.insert(name.value, value);
+            }
+        }
+        for (name, item) in vary.iter().flat_map(Table::entries) {
+            if !self.replaced.contains(&name.value) {
+                self.vary(name, &item);
+            }
+        }
+    }
+
     /// Takes a name for a setting; says whether it was free and fit to be one.
     fn claim(&mut self, name: &Text) -> bool {
         let problem = if RESERVED.contains(&name.value.as_str()) && !self.own.contains(&name.value) {
@@ -181,6 +196,9 @@ impl SweepReader<'_> {
     }
 
     fn zip(&mut self, table: &Table<'_>) {
+        if table.entries().iter().any(|(name, _)| self.replaced.contains(&name.value)) {
+            return;
+        }
         let mut columns: Vec<(Text, Vec<Value>)> = Vec::new();
         let mut sound = true;
         for (name, item) in table.entries() {

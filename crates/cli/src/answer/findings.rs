@@ -1,14 +1,23 @@
 //! What a record supports, in sentences.
 
-use assay_judge::findings::{Finding, of_answer, of_iterations, of_loss, of_scaling, of_size};
+use assay_judge::Evidence;
+use assay_judge::findings::{
+    Finding, of_answer, of_iterations, of_load, of_loss, of_requests, of_scaling, of_size,
+};
 use assay_judge::iterations::iterations;
 use assay_model::{Unit, names};
 use assay_store::Index;
 
 use super::{evidence, judged_for_people};
 
-/// The series that iterations are studied in, the first that a record has.
-const SERIES: [&str; 4] = [names::TIME_ITERATION, names::STEP_S, names::TIME_FORWARD, names::TIME_STEP];
+/// The series that iterations are studied in.
+const SERIES: [&str; 5] = [
+    names::TIME_ITERATION,
+    names::STEP_S,
+    names::TIME_FORWARD,
+    names::TIME_FORWARD_BACKWARD,
+    names::TIME_STEP,
+];
 /// Records with more cells get no study of their iterations: reading every series would take longer than the answer.
 const MOST_STUDIED: usize = 200;
 
@@ -26,14 +35,28 @@ pub fn findings(index: &Index, metric: Option<&str>) -> anyhow::Result<Vec<Findi
             found.extend(of_loss(&evidence));
         }
     }
+    let of = |name: &str| -> anyhow::Result<Option<Evidence>> {
+        let is_known = has.iter().any(|metric| metric.name == name);
+        Ok(is_known.then(|| evidence(index, Some(name))).transpose()?.map(|(evidence, _)| evidence))
+    };
+    let (flops, peak) = (of(names::FLOPS_PER_S)?, of(names::MFU)?);
     for other in has.iter().filter(|other| other.name.starts_with("time.")) {
-        found.extend(of_size(&evidence(index, Some(&other.name))?.0));
+        if let Some(time) = of(&other.name)? {
+            found.extend(of_size(&time, flops.as_ref(), peak.as_ref()));
+        }
     }
-    let series = SERIES.into_iter().find(|series| has.iter().any(|metric| metric.name == *series));
-    if let Some(series) = series
-        && index.cells()?.len() <= MOST_STUDIED
-    {
-        found.extend(of_iterations(&iterations(index, series)?));
+    found.extend(of_requests(index)?);
+    let mut latencies = vec![names::E2E, names::TTFT, names::LATENCY];
+    if !latencies.contains(&subject.metric.as_str()) {
+        latencies.push(&subject.metric);
+    }
+    for latency in latencies {
+        found.extend(of(latency)?.iter().flat_map(of_load));
+    }
+    if index.cells()?.len() <= MOST_STUDIED {
+        for series in SERIES.into_iter().filter(|series| has.iter().any(|metric| metric.name == *series)) {
+            found.extend(of_iterations(&iterations(index, series)?));
+        }
     }
     Ok(found)
 }

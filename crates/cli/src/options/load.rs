@@ -28,13 +28,32 @@ Each load is a run of a record; `assay show RECORD` prints it again.";
 const SPECIAL: [&str; 5] = ["endpoint", "url", "model", "headers", "fields"];
 
 /// Flags of other clients, with ours.
-const FOREIGN: [(&str, &str); 6] = [
+const FOREIGN: [(&str, &str); 25] = [
+    ("base-url", "the URL itself: assay load http://host:8000/v1"),
+    ("target", "the URL itself: assay load http://host:8000/v1"),
+    ("endpoint-type", "--api"),
     ("concurrency", "--streams"),
     ("max-concurrency", "--streams, or --in-flight with --rate"),
     ("request-rate", "--rate"),
+    ("burstiness", "--gaps gamma --shape"),
     ("num-prompts", "--requests"),
     ("request-count", "--requests"),
+    ("max-requests", "--requests"),
+    ("max-seconds", "--duration"),
+    ("benchmark-duration", "--duration"),
+    ("num-warmups", "--warm-up"),
+    ("warmup-request-count", "--warm-up"),
+    ("random-input-len", "--prompt-tokens"),
+    ("isl", "--prompt-tokens"),
+    ("random-output-len", "--output-tokens"),
+    ("osl", "--output-tokens"),
+    ("random-prefix-len", "--shared-tokens"),
+    ("dataset-path", "--prompts"),
+    ("input-file", "--prompts, or --trace for recorded arrivals"),
+    ("data", "--prompts, or --prompt-tokens and --output-tokens"),
+    ("goodput", "--slo-ttft, --slo-tpot and --slo-e2e"),
     ("ignore-eos", "--field ignore_eos=true"),
+    ("save-result", "not needed: every load is kept; --format vllm -o FILE writes a result file"),
 ];
 
 /// Options of `load`.
@@ -89,6 +108,9 @@ pub struct LoadFlags {
     /// Print JSON (see docs/json.md).
     #[arg(long)]
     pub json: bool,
+    /// Fill the terminal with progress: running loads, every result so far, failures. q closes the view.
+    #[arg(long, conflicts_with_all = ["quiet", "json", "find_capacity", "self_check"])]
+    pub view: bool,
     /// Print only the results.
     #[arg(long, short)]
     pub quiet: bool,

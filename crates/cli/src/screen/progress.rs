@@ -1,5 +1,5 @@
 //! Progress of a campaign: on a terminal one line a running run and a bar with the time left; elsewhere one line a
-//! finished run, and now and then the phase that a long one is in.
+//! finished run, and now and then the phase that a long one is in. With `--view` the same events fill the whole screen.
 
 mod live;
 
@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 
 use assay_campaign::Plan;
 use assay_launch::Event;
-use assay_model::{RunId, RunResult, Status};
+use assay_model::{Observation, Origin, RunId, RunResult, Status};
 use assay_report::Tone;
 use assay_report::number::{counted, duration, single};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use live::Live;
+pub use live::Live;
 
+use super::view::View;
 use super::{Screen, hint_line, paint};
 
 /// Nothing is drawn before this: what is over in a moment needs no bar.
@@ -31,6 +32,8 @@ pub struct Progress<'a> {
     screen: &'a mut Screen,
     /// The lines on a terminal; none where nobody watches.
     lines: Option<Lines>,
+    /// The whole screen, while it is wanted.
+    view: Option<View>,
     quiet: bool,
     began: Instant,
     total: usize,
@@ -58,14 +61,19 @@ struct Active {
 }
 
 impl<'a> Progress<'a> {
-    /// Starts a picture. A quiet one shows nothing but warnings.
-    pub fn new(plan: &'a Plan, screen: &'a mut Screen, quiet: bool) -> Progress<'a> {
+    /// Starts a picture. A quiet one shows nothing but warnings; a full one takes the whole screen.
+    pub fn new(plan: &'a Plan, screen: &'a mut Screen, quiet: bool, full: bool) -> Progress<'a> {
         let watched = screen.is_watched() && !quiet;
+        let view = if full && watched { View::open() } else { None };
+        if full && view.is_none() && !quiet {
+            screen.warn("--view needs a terminal; progress is printed as lines");
+        }
         let (began, failures_shown) = (Instant::now(), BTreeMap::new());
         Progress {
             plan,
             screen,
-            lines: watched.then(Lines::new),
+            lines: (watched && view.is_none()).then(Lines::new),
+            view,
             quiet,
             began,
             total: 0,
@@ -79,17 +87,22 @@ impl<'a> Progress<'a> {
 
     /// Takes in an event.
     pub fn show(&mut self, event: Event<'_>) {
+        let wants_lines = self.view.as_mut().is_some_and(|view| !view.show(self.plan, &event));
+        if wants_lines {
+            self.close_view();
+            self.lines = Some(Lines::new());
+        }
         match event {
             Event::Began { finished_before, certain, .. } => {
                 self.total = certain;
-                if finished_before > 0 && !self.quiet {
+                if finished_before > 0 && !self.quiet && self.view.is_none() {
                     let runs = counted(finished_before as u64, "run");
                     self.line(&format!("{runs} already in the record, {certain} to go"));
                 }
             }
             Event::Added { runs } => self.total += runs,
             Event::Started { run, cell, first_metric_in_s } => {
-                let (label, live) = (self.label(cell, run), Live::new(first_metric_in_s));
+                let (label, live) = (label(self.plan, cell, run), Live::new(first_metric_in_s));
                 self.running.insert(run.clone(), Active { label, live, line: None });
                 self.redraw();
             }
@@ -101,20 +114,33 @@ impl<'a> Progress<'a> {
             }
             Event::Finished { run, cell, result } => self.finished(run, cell, result),
             Event::Tick => self.redraw(),
+            Event::Warning(_) if self.view.is_some() => {}
             Event::Warning(text) => self.line(&format!("{} {text}", paint(Tone::Doubt, "warning:"))),
         }
     }
 
     /// Takes the picture away.
-    pub fn end(self) {
+    pub fn end(mut self) {
+        self.close_view();
         if let Some(lines) = self.lines {
             let _ = lines.all.clear();
         }
     }
 
+    /// Puts the terminal back; what was reported on the other screen is said again on the one that stays.
+    fn close_view(&mut self) {
+        let Some(view) = self.view.take() else { return };
+        let messages = view.messages().to_vec();
+        drop(view);
+        for message in messages {
+            self.screen.say(&message);
+        }
+    }
+
     /// Without a terminal, a run that waits or compiles for long should not look dead.
     fn report_phase(&mut self, run: &RunId) {
-        if self.lines.is_some() || self.quiet || self.phase_reported.elapsed() < PHASES {
+        if self.lines.is_some() || self.view.is_some() || self.quiet || self.phase_reported.elapsed() < PHASES
+        {
             return;
         }
         let Some(Active { label, live, .. }) = self.running.get(run) else { return };
@@ -134,13 +160,16 @@ impl<'a> Progress<'a> {
             line.finish_and_clear();
         }
         let failed = !result.status.is_usable() && result.status != Status::Interrupted;
+        if self.view.is_some() {
+            return;
+        }
         if self.lines.is_none() && !self.quiet {
             let text = format!(
                 "[{}/{}] {}  {}",
                 self.finished,
                 self.total,
-                self.label(cell, run),
-                self.outcome(result)
+                label(self.plan, cell, run),
+                outcome(self.plan, result)
             );
             self.line(&text);
         } else if failed && !self.quiet && self.failures_shown.len() < 5 {
@@ -157,46 +186,11 @@ impl<'a> Progress<'a> {
         if *seen > 1 {
             return;
         }
-        let label = self.label(cell, run);
+        let label = label(self.plan, cell, run);
         self.line(&format!("{} {label} {reason}", paint(Tone::Bad, "failed:")));
         for hint in result.all_hints() {
             self.line(&hint_line(hint));
         }
-    }
-
-    fn outcome(&self, result: &RunResult) -> String {
-        if !result.status.is_usable() {
-            return paint(Tone::Bad, &result.status.to_string());
-        }
-        let mut words: Vec<String> = result.usage.iter().map(|usage| duration(usage.wall_s)).collect();
-        let headline = &self.plan.headline;
-        match result.observations.iter().find(|observation| observation.metric == *headline) {
-            Some(found) if headline != assay_model::metric::WALL => {
-                words.push(format!("{headline} {}", single(&found.unit, found.value)));
-            }
-            Some(_) => {}
-            None => words.push(paint(Tone::Doubt, &format!("no {headline}"))),
-        }
-        if matches!(result.status, Status::GateFailed { .. }) {
-            words.push(paint(Tone::Doubt, &result.status.to_string()));
-        }
-        if result.replayed.is_some() {
-            words.push(paint(Tone::Doubt, "replayed"));
-        }
-        words.join("  ")
-    }
-
-    /// The settings that distinguish this cell, and the repeat.
-    fn label(&self, cell: usize, run: &RunId) -> String {
-        let settings = self.plan.cells.get(cell).map(|planned| &planned.settings);
-        let mut words: Vec<String> = self
-            .plan
-            .varied
-            .iter()
-            .filter_map(|name| Some(format!("{name}={}", settings?.get(name)?)))
-            .collect();
-        words.push(run.leaf());
-        words.join(" ")
     }
 
     fn redraw(&mut self) {
@@ -218,24 +212,9 @@ impl<'a> Progress<'a> {
         lines.bar.set_position(self.finished as u64);
         let unseen = self.running.len().saturating_sub(MOST_LINES);
         let unseen = if unseen > 0 { format!("  and {unseen} more running") } else { String::new() };
-        lines.bar.set_message(format!("{}{unseen}", self.time_left()));
+        let left = time_left(self.finished, self.total, self.last_finished, self.began.elapsed());
+        lines.bar.set_message(format!("{}{unseen}", left.unwrap_or_default()));
         lines.bar.tick();
-    }
-
-    fn time_left(&self) -> String {
-        let left = self.total.saturating_sub(self.finished);
-        match self.finished {
-            0 => String::new(),
-            finished => {
-                let each_s = self.last_finished.as_secs_f64() / finished as f64;
-                let since_s = self.began.elapsed().saturating_sub(self.last_finished).as_secs_f64();
-                match each_s * left as f64 - since_s {
-                    left_s if left_s >= 1.0 => format!("about {} left", duration(left_s)),
-                    // The runs under way take longer than those before: nothing is known any more.
-                    _ => String::new(),
-                }
-            }
-        }
     }
 
     fn line(&mut self, text: &str) {
@@ -244,6 +223,55 @@ impl<'a> Progress<'a> {
             None => self.screen.say(text),
         }
     }
+}
+
+/// How a run ended, in a few words.
+pub fn outcome(plan: &Plan, result: &RunResult) -> String {
+    if !result.status.is_usable() {
+        return paint(Tone::Bad, &result.status.to_string());
+    }
+    let mut words: Vec<String> = result.usage.iter().map(|usage| duration(usage.wall_s)).collect();
+    let headline = &plan.headline;
+    match result.observations.iter().find(|observation| observation.metric == *headline) {
+        Some(found) if headline != assay_model::metric::WALL => {
+            words.push(format!("{headline} {}", single(&found.unit, found.value)));
+        }
+        Some(_) => {}
+        None => words.push(paint(Tone::Doubt, &missing_headline(headline, &result.observations))),
+    }
+    if matches!(result.status, Status::GateFailed { .. }) {
+        words.push(paint(Tone::Doubt, &result.status.to_string()));
+    }
+    if result.replayed.is_some() {
+        words.push(paint(Tone::Doubt, "replayed"));
+    }
+    words.join("  ")
+}
+
+/// The settings that distinguish a cell.
+pub fn cell_label(plan: &Plan, cell: usize) -> String {
+    let settings = plan.cells.get(cell).map(|planned| &planned.settings);
+    let varied = plan.varied.iter();
+    let words: Vec<String> =
+        varied.filter_map(|name| Some(format!("{name}={}", settings?.get(name)?))).collect();
+    words.join(" ")
+}
+
+/// The settings that distinguish a run's cell, and the repeat.
+pub fn label(plan: &Plan, cell: usize, run: &RunId) -> String {
+    format!("{} {}", cell_label(plan, cell), run.leaf()).trim_start().to_owned()
+}
+
+/// What is left at the pace so far; none while nothing is known of it.
+pub fn time_left(finished: usize, total: usize, last: Duration, now: Duration) -> Option<String> {
+    if finished == 0 {
+        return None;
+    }
+    let each_s = last.as_secs_f64() / finished as f64;
+    let since_s = now.saturating_sub(last).as_secs_f64();
+    let left_s = each_s * total.saturating_sub(finished) as f64 - since_s;
+    // Where the runs under way take longer than those before, nothing is known any more.
+    (left_s >= 1.0).then(|| format!("about {} left", duration(left_s)))
 }
 
 impl Lines {
@@ -268,4 +296,31 @@ impl Lines {
 fn spinner_style() -> ProgressStyle {
     ProgressStyle::with_template("{spinner} {prefix}  {elapsed}  {msg}")
         .unwrap_or_else(|_| ProgressStyle::default_spinner())
+}
+
+/// Says that a run has no headline, and which metric of its output may be meant.
+fn missing_headline(headline: &str, observations: &[Observation]) -> String {
+    let own = |metric: &str| assay_model::names::METRICS.iter().any(|known| known.name == metric);
+    let found: Vec<&str> = observations
+        .iter()
+        .filter(|observation| observation.origin == Origin::Reported || own(&observation.metric))
+        .map(|observation| observation.metric.as_str())
+        .collect();
+    let words: Vec<&str> = headline.split(['.', '_']).filter(|word| word.len() > 2).collect();
+    let shared = |metric: &str| {
+        let parts: Vec<&str> = metric.split(['.', '_']).collect();
+        words.iter().filter(|word| parts.contains(*word)).count()
+    };
+    // Of metrics that share as many words, the shortest name is nearest.
+    let nearest = found
+        .iter()
+        .filter(|metric| shared(metric) > 0)
+        .max_by_key(|metric| (shared(metric), usize::MAX - metric.len()));
+    match nearest {
+        Some(metric) => format!("no {headline} (did you mean {metric}?)"),
+        None if found.is_empty() => format!("no {headline}"),
+        None => {
+            format!("no {headline} (found {})", found.iter().take(4).copied().collect::<Vec<_>>().join(", "))
+        }
+    }
 }

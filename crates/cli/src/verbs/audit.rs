@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use assay_audit::Audit as Findings;
+use assay_audit::{Audit as Findings, LONGEST_SOURCE};
 use assay_evidence::Readers;
 use assay_model::Document;
 
@@ -11,7 +11,7 @@ use crate::failure::Mistake;
 use crate::options::Audit;
 use crate::output::{ending, put};
 use crate::screen::Screen;
-use crate::{dialects, sources};
+use crate::{assist, dialects, sources};
 
 /// Audits files together and prints what was found.
 pub fn audit(options: &Audit, screen: &mut Screen) -> anyhow::Result<Exit> {
@@ -20,7 +20,12 @@ pub fn audit(options: &Audit, screen: &mut Screen) -> anyhow::Result<Exit> {
     for source in &sources::find(&options.files, screen)? {
         documents.extend(sources::read(source, &readers, screen)?);
     }
-    let found = assay_audit::audit(&documents);
+    for document in documents.iter().filter(|document| document.text.len() > LONGEST_SOURCE) {
+        let most = LONGEST_SOURCE >> 20;
+        screen.warn(&format!("{}: only the first {most} MiB are read for claims", document.file));
+    }
+    let mut found = assay_audit::audit(&documents);
+    let assisted = assist::assist(&options.assist, &mut found, &documents, screen)?;
     for path in &options.output {
         write(path, &found, &documents)?;
         screen.say(&format!("wrote {}", path.display()));
@@ -31,12 +36,18 @@ pub fn audit(options: &Audit, screen: &mut Screen) -> anyhow::Result<Exit> {
             text.push_str(&json_line(finding)?);
             text.push('\n');
         }
+        if let Some(assisted) = &assisted {
+            text.push_str(&assisted.json_line());
+        }
         screen.json_text(&text)?;
     } else {
         screen.blocks(|mut shape| {
             shape.full |= options.claims;
             assay_report::audit::text(&found, &documents, &shape)
         })?;
+        if let Some(assisted) = &assisted {
+            screen.data(&assisted.text())?;
+        }
     }
     Ok(if found.contradicts() { Exit::GateFailed } else { Exit::Fine })
 }

@@ -51,7 +51,7 @@ pub fn load(options: &Load, screen: &mut Screen) -> anyhow::Result<Exit> {
 }
 
 fn how(options: &LoadFlags) -> RunFlags {
-    RunFlags { jobs: 1, quiet: options.quiet || options.json, ..RunFlags::default() }
+    RunFlags { jobs: 1, quiet: options.quiet || options.json, view: options.view, ..RunFlags::default() }
 }
 
 fn report_options(options: &Load) -> ReportOptions {

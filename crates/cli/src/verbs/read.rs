@@ -3,18 +3,24 @@
 use assay_evidence::Readers;
 use assay_model::Document;
 use assay_report::block::Options;
+use assay_report::document;
 
 use crate::exit::Exit;
+use crate::failure::Mistake;
 use crate::options::Read;
+use crate::output::ending;
 use crate::screen::Screen;
-use crate::{dialects, sources};
+use crate::{dialects, sources, write_up};
 
 mod into;
 mod pattern;
 
 /// Reads files and prints what is in them, or stores it.
 pub fn read(options: &Read, screen: &mut Screen) -> anyhow::Result<Exit> {
+    check_output(options)?;
     let readers = Readers::all(&dialects::find(std::path::Path::new("."), &options.dialect)?);
+    // An audit reads the words around numbers.
+    let readers = if options.output.is_empty() { readers } else { readers.keeping_source() };
     let sources = sources::find(&options.files, screen)?;
     if options.json {
         // One file after the other, so that any number of them takes no more memory than the largest.
@@ -38,8 +44,44 @@ pub fn read(options: &Read, screen: &mut Screen) -> anyhow::Result<Exit> {
     if let Some(record) = &options.into {
         return into::store(record, &documents, screen);
     }
+    if !options.output.is_empty() {
+        return write_report(options, &documents, screen);
+    }
     screen.blocks(|shape| {
         assay_report::reading::summary(&documents, &Options { full: options.full, ..shape })
+    })?;
+    Ok(Exit::Fine)
+}
+
+/// An ending that no report has is found before anything is read.
+fn check_output(options: &Read) -> anyhow::Result<()> {
+    for file in &options.output {
+        if !matches!(ending(file), "html" | "md" | "tex") {
+            let text = format!("no report format for the ending `.{}`", ending(file));
+            return Err(Mistake::new(text, "use .html, .md or .tex; --json prints one run a line").into());
+        }
+    }
+    Ok(())
+}
+
+/// Writes what the files measured, what they say, and whether that follows.
+fn write_report(options: &Read, documents: &[Document], screen: &mut Screen) -> anyhow::Result<Exit> {
+    let audit = assay_audit::audit(documents);
+    let quoted = |path: &std::path::PathBuf| assay_campaign::shell::quoted(&path.display().to_string());
+    let files: Vec<String> = options.files.iter().map(quoted).collect();
+    let files = files.join(" ");
+    let outputs: Vec<String> = options.output.iter().map(|file| format!(" -o {}", quoted(file))).collect();
+    let command =
+        format!("assay read {files}{}\nassay audit {files}\nassay read {files} --full\n", outputs.concat());
+    let report = document::files_report(documents, &audit, &command);
+    for file in &options.output {
+        if let Some(rendered) = write_up::render(&report, file) {
+            write_up::write(file, &rendered, screen)?;
+        }
+    }
+    screen.blocks(|_| {
+        let sentences = report.summary.iter();
+        sentences.map(|sentence| assay_report::Block::plain(0, sentence)).collect()
     })?;
     Ok(Exit::Fine)
 }

@@ -49,6 +49,9 @@ fn what_cannot_be_is_told_before_anything_runs() {
         ("mock = \"itl=-1\"", "duration"),
         ("url = \"http://localhost/v1\"\nrate = 2", "`streams` and `rate`"),
         ("url = \"http://me:canary@localhost/v1\"", "user name or password"),
+        ("url = \"http://localhost/v1?api_key=canary\"", "a key or token"),
+        ("url = \"http://localhost/v1?v=2&sig=canary\"", "a key or token"),
+        ("url = \"http://localhost/v1#token=canary\"", "never sent"),
         ("url = \"http://localhost/v1\"\nduration = \"5\"", "no unit"),
         ("url = \"http://localhost/v1\"\nsteams = 2", "streams"),
     ] {

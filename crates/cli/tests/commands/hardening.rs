@@ -128,3 +128,20 @@ fn the_memory_plan_of_a_workload_covers_its_tasks_and_obeys_limits() {
         assert!(text.contains("does_not_fit") && text.contains("are free"), "{workload}: {text}");
     }
 }
+
+#[test]
+fn a_limit_of_file_sizes_is_an_error_with_a_reason_and_loses_nothing() {
+    let place = record(CAMPAIGN);
+    let assay = place.command(&[]).get_program().to_owned();
+    let limited = std::process::Command::new("sh")
+        .args(["-c", "ulimit -f 3; exec \"$0\" run campaign.toml"])
+        .arg(&assay)
+        .current_dir(place.path(""))
+        .output()
+        .unwrap();
+    let messages = String::from_utf8_lossy(&limited.stderr);
+    assert_eq!(limited.status.code(), Some(1), "{messages}");
+    assert!(messages.contains("File too large"), "{messages}");
+    let resumed = place.run(&["run", "campaign.toml"]);
+    assert!(resumed.starts_with("exit code 0"), "{resumed}");
+}

@@ -1,6 +1,7 @@
 //! Whole commands as a user types them.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod auditing;
 mod bench;
 mod chat;
 mod hardening;
@@ -9,7 +10,10 @@ mod json;
 mod load;
 mod load_files;
 mod measuring;
+mod origin;
+mod own_material;
 mod reading;
 mod refusals;
 mod verbs;
+mod view;
 mod workloads;

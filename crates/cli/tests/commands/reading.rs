@@ -215,3 +215,25 @@ fn steering_characters_of_a_log_reach_no_output() {
         }
     }
 }
+
+#[test]
+fn files_become_one_report_with_experiments_and_findings() {
+    let bench = Bench::new().file("tuning.md", TUNING).file("sound.md", SOUND);
+    let arguments =
+        ["read", "tuning.md", "sound.md", "-o", "report.html", "-o", "report.md", "-o", "report.tex"];
+    let output = bench.run(&arguments);
+    assert!(output.starts_with("exit code 0"), "{output}");
+    let page = bench.read("report.html");
+    for part in ["Logs of graphcore", "10 (declared 4)", "contradicted", "<svg", "4853", "How it was made"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    for external in ["http://", "https://", "<script", "src="] {
+        assert!(!page.contains(external), "{external}");
+    }
+    assert!(bench.read("report.md").contains("### Logs of graphcore"));
+    assert!(bench.read("report.tex").contains("\\begin{tabular}"));
+    bench.run(&arguments);
+    assert_eq!(page, bench.read("report.html"), "the same files give the same bytes");
+    let refused = bench.run(&["read", "sound.md", "-o", "report.docx"]);
+    assert!(refused.starts_with("exit code 2") && refused.contains("hint:"), "{refused}");
+}

@@ -120,18 +120,19 @@ fn the_campaigns_of_built_in_workloads_can_be_planned() {
     let names = [
         "seeds/cs336-table",
         "seeds/cs336-warmup",
-        "seeds/lm-llama-batch",
+        "seeds/cerebras-llama-batch",
         "seeds/endpoints",
         "endpoints-llama",
         "tour-serve",
-        "seeds/bert-latency",
-        "seeds/bert-tasks",
-        "seeds/bert-batch",
-        "seeds/mnist-batch",
-        "seeds/mnist-epochs",
+        "seeds/groq-bert",
+        "seeds/sambanova-tasks",
+        "seeds/cerebras-bert-batch",
+        "seeds/graphcore-batch",
+        "seeds/graphcore-epochs",
         "seeds/mnist-few-epochs",
         "seeds/mnist-long",
         "seeds/mnist-softmax",
+        "tasks-scaling",
         "tour-train",
         "tour-log",
     ];
@@ -139,6 +140,35 @@ fn the_campaigns_of_built_in_workloads_can_be_planned() {
         let file = folder.join(format!("{name}.toml"));
         let printed = place.run(&["plan", &file.display().to_string()]);
         assert!(printed.starts_with("exit code 0"), "{name}: {printed}");
+    }
+}
+
+/// Each accelerator experiment is one file: here, on its platform and replayed.
+#[test]
+fn the_seeds_are_planned_for_their_platforms_with_the_sizes_of_these() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../campaigns/seeds");
+    let place = Bench::new();
+    let plan = |name: &str, on: &str, more: &[&str]| {
+        let file = folder.join(format!("{name}.toml"));
+        place.run(&[&["plan", &file.display().to_string(), "--on", on], more].concat())
+    };
+    for (name, platform, part) in [
+        ("cerebras-bert-batch", "cerebras-cs3", "         512 "),
+        ("cerebras-llama-batch", "cerebras-cs3", "         256 "),
+        ("graphcore-batch", "graphcore-pod64", "#SBATCH --ipus=1"),
+        ("graphcore-epochs", "graphcore-pod64", "--epochs 40"),
+        ("sambanova-tasks", "sambanova-sn30", "#SBATCH --gres=rdu:8"),
+        ("groq-bert", "groqrack", "#PBS -l place=excl"),
+        ("endpoints", "sophia-endpoint", "12 runs"),
+        ("endpoints", "metis-endpoint", "12 runs"),
+    ] {
+        let has_scheduler = part.contains("--") || part.starts_with('#');
+        let printed = plan(name, platform, if has_scheduler { &["--scripts"] } else { &[] });
+        assert!(printed.starts_with("exit code 0") && printed.contains(part), "{name}: {printed}");
+        if !name.starts_with("endpoints") {
+            let printed = plan(name, "replay", &[]);
+            assert!(printed.starts_with("exit code 0"), "{name}: {printed}");
+        }
     }
 }
 

@@ -189,7 +189,7 @@ fn about(label: &str) -> About {
 
 /// Values that programs hang on their bars: `loss=0.63, accuracy=0.78, stage=train`.
 fn postfix(found: &Bar<'_>, about: About, facts: &mut Facts<'_>) {
-    let vocabulary = Vocabulary::built_in();
+    let vocabulary = Vocabulary::current();
     let (mut split, mut values) = ((about == About::Evaluation).then_some(Split::Eval), Vec::new());
     let mut rest = found.postfix;
     while !rest.is_empty() {
@@ -244,7 +244,7 @@ fn unknown(name: &str, value: f64, printed: Option<&PrintedUnit>, step: f64, fac
     let spoken = words(name);
     let counts = ["v", "epoch", "step", "batch", "iter", "id"];
     let setting = setting_name(name).is_some()
-        || Vocabulary::built_in().is_budget(&spoken)
+        || Vocabulary::current().is_budget(&spoken)
         || spoken.first().is_none_or(|word| word.len() < 2 || counts.contains(&word.as_str()));
     if setting || value.fract() == 0.0 {
         return;

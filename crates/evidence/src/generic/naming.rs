@@ -174,6 +174,7 @@ impl Namer<'_> {
                 TokenKind::Opaque if self.line.slice(token).starts_with("@[") => {
                     self.conditions = conditions(self.line.slice(token));
                 }
+                TokenKind::Opaque if self.in_remark(index) => {}
                 TokenKind::Opaque => self.boundary(index),
                 TokenKind::Sign(sign) => self.sign(index, *sign),
                 TokenKind::Number(_) | TokenKind::Counter { .. } | TokenKind::Clock { .. } => {
@@ -301,8 +302,26 @@ impl Namer<'_> {
         }
     }
 
+    /// Whether a token stands in parentheses that a colon or an equals sign follows: `MRR (bs=1,000): 0.6`.
+    fn in_remark(&self, index: usize) -> bool {
+        let tokens = self.line.tokens;
+        let signs = |token: &Token, wanted: u8| token.kind == TokenKind::Sign(wanted);
+        let before = tokens.get(self.from..index).unwrap_or_default();
+        let opened = before.iter().rposition(|token| signs(token, b'('));
+        let closed = before.iter().rposition(|token| signs(token, b')'));
+        let open = opened.is_some_and(|open| open > 0 && closed.is_none_or(|closed| closed < open));
+        let rest = tokens.get(index + 1..).unwrap_or_default();
+        let close = rest.iter().position(|token| signs(token, b')')).filter(|place| *place <= 3);
+        let joined = close.and_then(|place| rest.get(place + 1));
+        open && joined.is_some_and(|token| signs(token, b':') || signs(token, b'='))
+    }
+
     fn value(&mut self, index: usize) {
         let Some(token) = self.line.tokens.get(index) else { return };
+        let whole = matches!(&token.kind, TokenKind::Number(number) if number.whole && number.unit.is_none());
+        if whole && self.in_remark(index) {
+            return;
+        }
         let next = index + 1;
         match self.estimate {
             Some(middle) if index + 1 == middle => return,

@@ -365,6 +365,12 @@ impl Cutter<'_> {
     /// A unit one blank behind a number: `0.74 s`, `5.7 %`, `611 samples per second`.
     fn unit_behind(&self, from: usize) -> Option<(PrintedUnit, usize)> {
         let rest = self.text.get(from..)?.strip_prefix(' ')?;
+        // `27.3 [ms] (mean)`.
+        if let Some((inside, _)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'))
+            && let Some(unit) = PrintedUnit::parse(inside).filter(PrintedUnit::is_telling)
+        {
+            return Some((unit, inside.len() + 3));
+        }
         let word = |text: &str| {
             text.find(|letter: char| !(letter.is_alphabetic() || "/%µ".contains(letter)))
                 .unwrap_or(text.len())

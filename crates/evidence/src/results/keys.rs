@@ -158,7 +158,7 @@ pub(super) fn step_metric(key: &str, unit: Option<&str>, tool: Tool, summary: bo
     if tool != Tool::Unknown || exact && (summary || normal(key) != "train_loss") {
         return metric(&[key], unit, tool);
     }
-    let vocabulary = Vocabulary::built_in();
+    let vocabulary = Vocabulary::current();
     let spoken = words(key);
     // `num_loss_tokens` counts tokens.
     let counts = spoken.first().is_some_and(|word| ["num", "n", "number", "count"].contains(&word.as_str()));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use assay_model::Direction;
 use serde::Deserialize;
 
 /// The words of this program itself.
@@ -23,6 +24,16 @@ pub(super) struct VocabularyFile {
     pub budgets: WordList,
     #[serde(default)]
     pub metric: Vec<MetricEntry>,
+    #[serde(default)]
+    pub setting: Vec<SettingEntry>,
+}
+
+/// One setting and the phrases that mean it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SettingEntry {
+    pub name: String,
+    pub words: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -51,6 +62,15 @@ pub(super) struct MetricEntry {
 pub(super) enum Better {
     Lower,
     Higher,
+}
+
+impl Better {
+    pub fn direction(self) -> Direction {
+        match self {
+            Better::Lower => Direction::Lower,
+            Better::Higher => Direction::Higher,
+        }
+    }
 }
 
 /// What a metric's numbers are.

@@ -1,11 +1,11 @@
 use super::*;
 
 fn name(text: &str) -> Option<String> {
-    Vocabulary::built_in().header(text).map(|metric| metric.name())
+    Vocabulary::current().header(text).map(|metric| metric.name())
 }
 
 fn with_unit(text: &str, unit: &str) -> Option<String> {
-    Vocabulary::built_in().metric(text, PrintedUnit::parse(unit).as_ref()).map(|metric| metric.name())
+    Vocabulary::current().metric(text, PrintedUnit::parse(unit).as_ref()).map(|metric| metric.name())
 }
 
 #[test]
@@ -13,7 +13,7 @@ fn the_file_is_read_whole() {
     let parsed: VocabularyFile = toml::from_str(BUILT_IN).unwrap();
     let names: HashSet<&str> = parsed.metric.iter().map(|entry| entry.name.as_str()).collect();
     assert!(names.len() >= 80, "{}", names.len());
-    assert!(Vocabulary::built_in().phrases.len() >= 260);
+    assert!(Vocabulary::current().phrases.len() >= 260);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_file_of_ones_own_comes_first() {
 
 #[test]
 fn splits_and_counters() {
-    let words = Vocabulary::built_in();
+    let words = Vocabulary::current();
     assert_eq!(words.split("Test set"), Some(Split::Test));
     assert_eq!(words.split("testing in eval mode"), Some(Split::Test));
     assert_eq!(words.counter("Epoch"), Some(CounterKind::Epoch));

@@ -57,6 +57,11 @@ pub fn table(lines: &[(u64, String)]) -> Option<RawTable> {
     if !named || rows.len() < least || rows.iter().any(|row| row.cells.len() != width) {
         return None;
     }
+    // `load duration:   22 ms` over `eval count:   23`: keys with values, not rows of one header.
+    let keyed = rows.iter().filter(|row| row.cells.first().is_some_and(|cell| cell.ends_with(':'))).count();
+    if keyed * 2 > rows.len() {
+        return None;
+    }
     let has_number = |row: &&&AlignedLine<'_>| row.cells.iter().any(|cell| starts_with_number(cell));
     if rows.iter().filter(has_number).count() * 4 < rows.len() * 3 {
         return None;

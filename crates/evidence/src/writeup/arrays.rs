@@ -320,7 +320,7 @@ impl Open {
         // Weights are no measurements, and a printed tensor without a name may be anything.
         let spoken = words(&self.label);
         let unnamed = matches!(spoken.last().map(String::as_str), Some("array" | "tensor"));
-        if unnamed || meaning.is_none() && Vocabulary::built_in().is_budget(&spoken) {
+        if unnamed || meaning.is_none() && Vocabulary::current().is_budget(&spoken) {
             return None;
         }
         if self.values.is_empty() || setting_name(bare).is_some() || meaning.is_none() && is_doubtful {
@@ -381,7 +381,7 @@ fn meaning(label: &str) -> Option<(String, Option<(Unit, f64)>)> {
 }
 
 fn is_share(metric: &str) -> bool {
-    Vocabulary::built_in().kind(metric) == Some(MetricKind::Share)
+    Vocabulary::current().kind(metric) == Some(MetricKind::Share)
 }
 
 /// The label's own words; those of a system or of nothing are of times, the one thing that is printed without a name.

@@ -15,7 +15,8 @@ use super::raw::RawTable;
 use super::units::times;
 use super::vocabulary::words::words;
 use super::vocabulary::{
-    device, metric_name, metric_of, other_metric, platform, setting_name, specific_name, statistic,
+    counts_other, device, metric_name, metric_of, other_metric, platform, setting_name, specific_name,
+    statistic,
 };
 use crate::vocabulary::{CounterKind, MetricKind, NamedMetric, Vocabulary};
 
@@ -161,7 +162,7 @@ fn progress(header: &str) -> Option<&'static str> {
     if alone || !spoken.last().is_some_and(|word| counts.contains(&word.as_str())) {
         return None;
     }
-    Some(match Vocabulary::built_in().counter(&header.replace('/', " "))? {
+    Some(match Vocabulary::current().counter(&header.replace('/', " "))? {
         CounterKind::Epoch => names::EPOCH,
         CounterKind::Step => names::STEPS,
     })
@@ -206,7 +207,7 @@ fn bare_unit(header: &str, role: &Role, cells: &[CellParts]) -> Option<(Unit, f6
     if let Some(stated) = word.as_ref().and_then(|word| word.stated()) {
         return Some(stated);
     }
-    if word.as_ref().is_none_or(|word| word.name == names::QUALITY)
+    if word.as_ref().is_none_or(|word| word.name == names::QUALITY || counts_other(header, word))
         && let Some(other) = other_metric(header)
     {
         let mut bare = cells.iter().filter(|cell| !cell.unit_told).filter_map(|cell| cell.value);

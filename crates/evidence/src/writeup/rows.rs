@@ -111,7 +111,7 @@ impl Reader<'_> {
     fn column_run(&self, index: usize) -> Option<ReadRun> {
         let column = self.table.columns.get(index).filter(|column| column.role == Role::Unknown)?;
         let mut run = self.bare_run(self.table.span.first, self.table.span.last);
-        let split = Vocabulary::built_in().split(&column.header);
+        let split = Vocabulary::current().split(&column.header);
         for row in &self.table.rows {
             let (Some(label), Some(cell)) = (row.cells.first(), row.cells.get(index)) else { continue };
             match &row.role {
@@ -265,7 +265,7 @@ impl Reader<'_> {
     fn observations(&self, name: &str, header: &str, cell: &TableCell) -> Vec<Observation> {
         let Some(value) = cell.value.filter(|value| value.is_finite()) else { return Vec::new() };
         // A percentage in a column of times or counts is a ratio of its other rows.
-        let counted = matches!(Vocabulary::built_in().kind(name), Some(MetricKind::Count | MetricKind::Time));
+        let counted = matches!(Vocabulary::current().kind(name), Some(MetricKind::Count | MetricKind::Time));
         if counted && cell.unit == Some(Unit::Fraction) {
             return Vec::new();
         }
@@ -280,6 +280,14 @@ impl Reader<'_> {
         observation.written = Some(cell.text.clone());
         observation.count = parts.out_of;
         let mut found = vec![observation];
+        // `10/10` of a success rate counts the requests behind every other number of its row or column.
+        if let Some(requests) = parts.out_of.filter(|_| name == names::SUCCESS) {
+            let unit = names::unit(names::REQUESTS);
+            let mut counted = Observation::new(names::REQUESTS, requests, unit, origin);
+            counted.source = Some(self.source(cell.line));
+            counted.written = Some(cell.text.clone());
+            found.push(counted);
+        }
         if let Some(spread) = parts.spread.filter(|_| names_deviation(header)) {
             let mut deviation =
                 Observation::new(&format!("{name}.std"), spread, unit_of_cell(name, cell), origin);

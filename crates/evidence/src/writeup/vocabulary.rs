@@ -10,7 +10,7 @@
 
 use assay_model::names;
 
-use crate::vocabulary::{MetricKind, NamedMetric, Vocabulary};
+use crate::vocabulary::{MetricKind, NamedMetric, Vocabulary, split_unit};
 
 pub mod metrics;
 pub mod platforms;
@@ -31,14 +31,21 @@ pub(crate) fn specific_name(header: &str, word: &MetricWord) -> String {
     let other = match word.name {
         names::QUALITY => other_metric(header),
         names::ACCURACY => other_metric(header).filter(rank),
+        names::SAMPLES_PER_S if counts_other(header, word) => other_metric(header),
         _ => None,
     };
     other.map_or_else(|| word.full_name(), |named| named.name())
 }
 
+/// Whether a rate states that it counts something that tables have no name for: `Throughput (ops/sec)`.
+pub(crate) fn counts_other(header: &str, word: &MetricWord) -> bool {
+    word.name == names::SAMPLES_PER_S && !word.unit_told && header.contains("/s")
+}
+
 /// The metric that a header names in words that only the vocabulary of logs knows: `metrics/mAP50(B)`.
 pub(crate) fn other_metric(header: &str) -> Option<NamedMetric> {
-    let header = header.replace('/', " ");
-    let named = Vocabulary::built_in().header(&header)?;
+    let has_unit = split_unit(header).1.is_some();
+    let header = if has_unit { header.to_owned() } else { header.replace('/', " ") };
+    let named = Vocabulary::current().header(&header)?;
     (!matches!(named.kind, MetricKind::Ignore | MetricKind::Count | MetricKind::Knob)).then_some(named)
 }

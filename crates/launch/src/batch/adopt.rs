@@ -9,9 +9,9 @@ use assay_model::RunId;
 use assay_store::Submission;
 
 use super::host::shell;
-use super::node_script::{CLAIM, GIVEN_UP};
+use super::node_script::{CLAIM, GIVEN_UP, has_begun};
 use super::task::{Task, TaskKey, TaskRun};
-use super::{BatchLauncher, JOB_SCRIPT, JOBS, has_begun};
+use super::{BatchLauncher, JOB_SCRIPT, JOBS};
 use crate::coordinator::LaunchError;
 use crate::worker::{Job, now};
 

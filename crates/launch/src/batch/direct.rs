@@ -9,14 +9,18 @@ use assay_model::platform::BatchSettings;
 
 use super::host::{Host, shell};
 use super::scheduler::{JobRequest, Scheduler, Stage, SubmitError, TaskState};
-use super::{JOB_SCRIPT, JOBS, slurm};
+use super::{JOB_SCRIPT, JOBS, job_script};
 
 /// Starts scripts as processes.
 pub struct Direct;
 
 impl Scheduler for Direct {
     fn script(&self, request: &JobRequest<'_>) -> String {
-        format!("#!/bin/sh\nexport ASSAY_JOB={}\n{}", request.submission, slurm::body(request, "ASSAY_TASK"))
+        format!(
+            "#!/bin/sh\nexport ASSAY_JOB={}\n{}",
+            request.submission,
+            job_script::body(request, "ASSAY_TASK")
+        )
     }
 
     fn start_words(&self, settings: &BatchSettings, _resources: &Resources) -> String {

@@ -155,15 +155,16 @@ fn run_in_thread(mut command: Command, input: &[u8]) -> std::io::Result<Output> 
     let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     std::thread::scope(|scope| {
-        let run = scope.spawn(|| {
+        let run = std::thread::Builder::new().spawn_scoped(scope, || {
             let mut child = command.spawn()?;
             let pipe = child.stdin.take();
             std::thread::scope(|scope| {
                 // Written from beside, so that neither side waits for the other.
-                scope.spawn(|| pipe.map(|mut pipe| pipe.write_all(input)));
+                let write = || pipe.map(|mut pipe| pipe.write_all(input));
+                std::thread::Builder::new().spawn_scoped(scope, write)?;
                 child.wait_with_output()
             })
-        });
+        })?;
         run.join().unwrap_or_else(|_| Err(std::io::Error::other("the command's thread ended")))
     })
 }

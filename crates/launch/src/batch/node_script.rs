@@ -4,6 +4,7 @@
 //! if its own `end` says so.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use assay_campaign::shell::quoted;
 
@@ -59,6 +60,12 @@ case $code in 137 | 143) sleep 1 ;; esac
 [ "$code" = 0 ] || echo "code $code" >>trace
 printf '%s %s\n' "$code" "$ended" >end.new && mv end.new end
 "#;
+
+/// Whether a job has begun a run.
+pub fn has_begun(directory: &Path) -> bool {
+    let claim = std::fs::read_link(directory.join(CLAIM));
+    claim.is_ok_and(|job| job.as_os_str() != GIVEN_UP)
+}
 
 /// The text of the script. `start` is what starts the run's own script, for example `srun`.
 pub fn text(job: &Job, start: &str) -> String {

@@ -11,8 +11,7 @@ use serde_json::Value;
 
 use super::host::{Host, shell};
 use super::scheduler::{JobRequest, Scheduler, Stage, SubmitError, TaskState};
-use super::slurm::body;
-use super::time;
+use super::{job_script, time};
 
 /// PBS.
 pub struct Pbs;
@@ -32,13 +31,7 @@ const TRANSIENT: [&str; 6] = [
 
 impl Scheduler for Pbs {
     fn script(&self, request: &JobRequest<'_>) -> String {
-        let mut script = String::from("#!/bin/sh\n");
-        for option in options(request) {
-            // Writing to a String cannot fail.
-            let _ = writeln!(script, "#PBS {option}");
-        }
-        script.push_str(&body(request, "PBS_ARRAY_INDEX"));
-        script
+        job_script::text("#PBS", &options(request), request, "PBS_ARRAY_INDEX")
     }
 
     fn start_words(&self, settings: &BatchSettings, resources: &Resources) -> String {
@@ -59,16 +52,8 @@ impl Scheduler for Pbs {
     ) -> Result<String, SubmitError> {
         let words = ["qsub".to_owned(), script.display().to_string()];
         let answer = host.run(&words, &[]).map_err(SubmitError::Unclear)?;
-        let text = answer.text();
-        let id = text.lines().last().unwrap_or_default().trim();
-        if answer.is_success && id.starts_with(|first: char| first.is_ascii_digit()) {
-            return Ok(plain_id(id));
-        }
-        let reason = answer.reason();
-        match TRANSIENT.iter().any(|word| reason.contains(word)) {
-            true => Err(SubmitError::Unclear(reason)),
-            false => Err(SubmitError::Refused(reason)),
-        }
+        let id = |line: &str| line.starts_with(|first: char| first.is_ascii_digit()).then(|| plain_id(line));
+        job_script::submitted(&answer, id, &TRANSIENT)
     }
 
     fn tasks(&mut self, host: &Host, name: &str, _known: &[String]) -> Result<Vec<TaskState>, String> {
@@ -77,15 +62,7 @@ impl Scheduler for Pbs {
     }
 
     fn cancel(&mut self, host: &Host, jobs: &[String]) -> Result<(), String> {
-        if jobs.is_empty() {
-            return Ok(());
-        }
-        let words: Vec<String> = std::iter::once("qdel".to_owned()).chain(jobs.iter().cloned()).collect();
-        let answer = host.run(&words, &[])?;
-        let reason = answer.reason();
-        // A job that has ended in between cannot be deleted, which is what was wanted.
-        let is_gone = reason.contains("has finished") || reason.contains("Unknown Job");
-        if answer.is_success || is_gone { Ok(()) } else { Err(reason) }
+        job_script::cancel(host, "qdel", jobs, &["has finished", "Unknown Job"])
     }
 }
 
@@ -117,7 +94,8 @@ fn options(request: &JobRequest<'_>) -> Vec<String> {
     if settings.array > 1 && request.tasks.len() > 1 {
         options.push(format!("-J 1-{}", request.tasks.len()));
     }
-    options.push(format!("-j oe\n#PBS -o {}", request.directory.display()));
+    options.push("-j oe".to_owned());
+    options.push(format!("-o {}", request.directory.display()));
     options.extend(settings.account.as_ref().map(|account| format!("-A {account}")));
     options.extend(settings.partition.as_ref().map(|queue| format!("-q {queue}")));
     let (nodes, places) = places(resources);

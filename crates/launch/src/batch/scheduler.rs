@@ -55,6 +55,11 @@ pub trait Scheduler {
         Vec::new()
     }
 
+    /// Whether there may be an accounting, so that what it has of a task is worth a short wait.
+    fn has_accounting(&self) -> bool {
+        false
+    }
+
     /// Whether jobs start at once, because nothing hands out nodes.
     fn is_direct(&self) -> bool {
         false

@@ -2,22 +2,20 @@
 //! field, which every version of the last ten years answers alike; its JSON changes between versions and is many times
 //! as large.
 
-use std::fmt::Write;
 use std::path::Path;
 
 use assay_campaign::Resources;
-use assay_campaign::shell::quoted;
 use assay_model::platform::BatchSettings;
 
 use super::host::Host;
 use super::scheduler::{Accounted, JobRequest, Scheduler, Stage, SubmitError, TaskState};
-use super::time;
+use super::{job_script, time};
 
 /// Slurm.
 #[derive(Default)]
 pub struct Slurm {
-    /// Whether sacct was found to have nothing to say.
-    has_no_accounting: bool,
+    /// How often in a row sacct failed; more than a few times where there is no accounting.
+    accounting_failures: u32,
 }
 
 /// What squeue is asked for, in this order.
@@ -25,6 +23,9 @@ const FIELDS: &str = "JobArrayID:|,Comment:|,State:|,Reason:|,SubmitTime:|,Start
                       NumCPUs:|,RestartCnt:|";
 /// What sacct is asked for, in this order.
 const ACCOUNTED: &str = "JobID,State,TotalCPU,MaxRSS,AllocTRES";
+
+/// An accounting that fails this often in a row is not asked again.
+const MOST_FAILURES: u32 = 3;
 
 /// Words in refusals of submissions that may go through later.
 const TRANSIENT: [&str; 9] = [
@@ -41,13 +42,7 @@ const TRANSIENT: [&str; 9] = [
 
 impl Scheduler for Slurm {
     fn script(&self, request: &JobRequest<'_>) -> String {
-        let mut script = String::from("#!/bin/sh\n");
-        for option in options(request) {
-            // Writing to a String cannot fail.
-            let _ = writeln!(script, "#SBATCH {option}");
-        }
-        script.push_str(&body(request, "SLURM_ARRAY_TASK_ID"));
-        script
+        job_script::text("#SBATCH", &options(request), request, "SLURM_ARRAY_TASK_ID")
     }
 
     fn start_words(&self, settings: &BatchSettings, resources: &Resources) -> String {
@@ -63,17 +58,12 @@ impl Scheduler for Slurm {
     ) -> Result<String, SubmitError> {
         let words = ["sbatch", "--parsable", &script.display().to_string()].map(str::to_owned);
         let answer = host.run(&words, &[]).map_err(SubmitError::Unclear)?;
-        let text = answer.text();
         // `--parsable` gives the id, and the cluster's name behind a semicolon where there are several.
-        let id = text.lines().last().unwrap_or_default().split(';').next().unwrap_or_default().trim();
-        if answer.is_success && !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Ok(id.to_owned());
-        }
-        let reason = answer.reason();
-        match TRANSIENT.iter().any(|word| reason.contains(word)) {
-            true => Err(SubmitError::Unclear(reason)),
-            false => Err(SubmitError::Refused(reason)),
-        }
+        let id = |line: &str| {
+            let id = line.split(';').next().unwrap_or_default().trim();
+            (!id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit())).then(|| id.to_owned())
+        };
+        job_script::submitted(&answer, id, &TRANSIENT)
     }
 
     fn tasks(&mut self, host: &Host, name: &str, _known: &[String]) -> Result<Vec<TaskState>, String> {
@@ -99,34 +89,34 @@ impl Scheduler for Slurm {
     }
 
     fn account(&mut self, host: &Host, jobs: &[String]) -> Vec<Accounted> {
-        if self.has_no_accounting || jobs.is_empty() {
+        if !self.has_accounting() || jobs.is_empty() {
             return Vec::new();
         }
-        let words =
-            ["sacct", "--noheader", "--parsable2", "--array", "--units=K", "-j", &jobs.join(","), "-o"];
+        let words = ["sacct", "--noheader", "--parsable2", "--units=K", "-j", &jobs.join(","), "-o"];
         let mut words: Vec<String> = words.map(str::to_owned).to_vec();
         words.push(ACCOUNTED.to_owned());
         match host.run(&words, &[]) {
-            Ok(answer) if answer.is_success => accounted(&answer.text()),
+            Ok(answer) if answer.is_success => {
+                self.accounting_failures = 0;
+                accounted(&answer.text())
+            }
+            Ok(answer) if answer.reason().contains("disabled") => {
+                self.accounting_failures = MOST_FAILURES;
+                Vec::new()
+            }
             _ => {
-                self.has_no_accounting = true;
+                self.accounting_failures += 1;
                 Vec::new()
             }
         }
     }
 
+    fn has_accounting(&self) -> bool {
+        self.accounting_failures < MOST_FAILURES
+    }
+
     fn cancel(&mut self, host: &Host, jobs: &[String]) -> Result<(), String> {
-        if jobs.is_empty() {
-            return Ok(());
-        }
-        let words: Vec<String> = std::iter::once("scancel".to_owned()).chain(jobs.iter().cloned()).collect();
-        let answer = host.run(&words, &[])?;
-        // A job that has ended in between cannot be cancelled, which is what was wanted.
-        if answer.is_success || answer.reason().contains("Invalid job id") {
-            Ok(())
-        } else {
-            Err(answer.reason())
-        }
+        job_script::cancel(host, "scancel", jobs, &["Invalid job id"])
     }
 }
 
@@ -173,28 +163,6 @@ fn options(request: &JobRequest<'_>) -> Vec<String> {
     options.extend(request.time_s.map(|seconds| format!("--time={}", time::minutes(seconds))));
     options.extend(settings.options.iter().cloned());
     options
-}
-
-/// The lines of a job script after its options: what the platform sets up, then the runs of each task.
-pub fn body(request: &JobRequest<'_>, task_variable: &str) -> String {
-    let mut body = String::new();
-    for line in &request.settings.setup {
-        body.push_str(line);
-        body.push('\n');
-    }
-    let scripts = |runs: &[std::path::PathBuf]| {
-        runs.iter().map(|run| format!("sh {}\n", quoted(&run.display().to_string()))).collect::<String>()
-    };
-    if let [only] = request.tasks {
-        body.push_str(&scripts(only));
-        return body;
-    }
-    let _ = writeln!(body, "case ${task_variable} in");
-    for (runs, number) in request.tasks.iter().zip(1..) {
-        let _ = write!(body, "{number})\n{};;\n", scripts(runs));
-    }
-    body.push_str("esac\n");
-    body
 }
 
 /// One line of squeue.
@@ -287,6 +255,8 @@ fn accounted(text: &str) -> Vec<Accounted> {
             entry.allocated = (*allocated).to_owned();
         }
     }
+    // The database learns of the end of a job a little after the controller.
+    all.retain(|entry| entry.stage.is_some_and(Stage::is_over));
     all
 }
 

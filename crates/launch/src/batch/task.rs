@@ -85,8 +85,9 @@ impl Task {
         self.missing = 0;
         self.job = Some(state.job.clone());
         let changed = self.state.as_ref().map(|known| known.stage) != Some(state.stage);
-        if !state.stage.is_over() {
-            self.over_since = None;
+        match state.stage.is_over() {
+            true => drop(self.over_since.get_or_insert_with(Instant::now)),
+            false => self.over_since = None,
         }
         self.state = Some(state);
         changed

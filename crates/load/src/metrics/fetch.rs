@@ -1,7 +1,7 @@
 //! Getting a page, once and plainly: a connection of its own, which ends with the answer.
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use super::MetricsError;
@@ -35,24 +35,42 @@ pub(super) fn fetch(endpoint: &Endpoint, page: &Page) -> Result<String, MetricsE
 
 /// Sends the request and reads everything that comes back.
 fn ask(page: &Page, endpoint: &Endpoint) -> io::Result<Vec<u8>> {
-    let deadline = Instant::now() + PATIENCE;
-    let socket = TcpStream::connect_timeout(&page.address, PATIENCE)?;
-    let mut socket = WithDeadline { socket, deadline };
     let request = format!(
         "GET {} HTTP/1.1\r\nHost: {}\r\nAccept: */*\r\nUser-Agent: assay\r\n{}Connection: close\r\n\r\n",
         page.path,
         page.authority,
         page.authorization()
     );
-    if !page.is_secure {
-        socket.write_all(request.as_bytes())?;
-        return whole(socket);
-    }
-    let trust =
-        Trust::new(&page.host, endpoint.authority.as_deref(), endpoint.insecure).map_err(io::Error::other)?;
+    let trust = || Trust::new(&page.host, endpoint.authority.as_deref(), endpoint.insecure);
+    let trust = page.is_secure.then(trust).transpose().map_err(io::Error::other)?;
+    let limits = Limits { deadline: Instant::now() + PATIENCE, most_bytes: MOST_BYTES };
+    exchange(&page.address, trust.as_ref(), request.as_bytes(), &limits)
+}
+
+/// What one answer may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    pub(crate) deadline: Instant,
+    pub(crate) most_bytes: usize,
+}
+
+/// Sends a request over a connection of its own and reads what comes back, up to the limits.
+pub(crate) fn exchange(
+    address: &SocketAddr,
+    trust: Option<&Trust>,
+    request: &[u8],
+    limits: &Limits,
+) -> io::Result<Vec<u8>> {
+    let patience = limits.deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+    let socket = TcpStream::connect_timeout(address, patience)?;
+    let mut socket = WithDeadline { socket, deadline: limits.deadline };
+    let Some(trust) = trust else {
+        socket.write_all(request)?;
+        return whole(socket, limits.most_bytes);
+    };
     let mut channel = rustls::StreamOwned::new(trust.connection().map_err(io::Error::other)?, socket);
-    channel.write_all(request.as_bytes())?;
-    whole(channel)
+    channel.write_all(request)?;
+    whole(channel, limits.most_bytes)
 }
 
 /// A socket that is given up at a time, however often it brings a byte.
@@ -88,9 +106,9 @@ impl Write for WithDeadline {
 
 /// Reads until the answer is complete: some servers keep a connection open although they were asked to close it. A server
 /// that ends a secure channel without saying so has said everything all the same.
-fn whole(mut channel: impl Read) -> io::Result<Vec<u8>> {
+fn whole(mut channel: impl Read, most_bytes: usize) -> io::Result<Vec<u8>> {
     let (mut answer, mut piece) = (Vec::new(), [0; 16 << 10]);
-    while answer.len() < MOST_BYTES && !is_complete(&answer) {
+    while answer.len() < most_bytes && !is_complete(&answer) {
         match channel.read(&mut piece) {
             Ok(0) => break,
             Ok(count) => answer.extend_from_slice(&piece[..count]),
@@ -114,7 +132,7 @@ fn is_complete(answer: &[u8]) -> bool {
 }
 
 /// The body of a chunked answer; none if it breaks off.
-fn joined(mut rest: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn joined(mut rest: &[u8]) -> Option<Vec<u8>> {
     let mut body = Vec::new();
     loop {
         let line = rest.windows(2).position(|bytes| bytes == b"\r\n")?;
@@ -145,7 +163,7 @@ mod tests {
         });
         let deadline = Instant::now() + Duration::from_millis(200);
         let socket = WithDeadline { socket: TcpStream::connect(address).unwrap(), deadline };
-        assert!(whole(socket).is_err());
+        assert!(whole(socket, MOST_BYTES).is_err());
         assert!(Instant::now() < deadline + Duration::from_secs(5));
     }
 

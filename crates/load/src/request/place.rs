@@ -2,6 +2,7 @@
 
 use std::net::{SocketAddr, ToSocketAddrs};
 
+use assay_model::is_secret_name;
 use http::header::HeaderValue;
 
 use super::{Api, Endpoint, EndpointError};
@@ -34,6 +35,9 @@ impl Place {
     fn at(url: &str, path: impl FnOnce(&str) -> String) -> Result<Place, EndpointError> {
         let wrong =
             |reason: &str| EndpointError::Url { url: without_credentials(url), reason: reason.to_owned() };
+        if url.contains('#') {
+            return Err(wrong("what follows a # is never sent; leave it out"));
+        }
         let url: http::Uri = url.trim().parse().map_err(|_| wrong("it cannot be read"))?;
         let is_secure = match url.scheme_str() {
             Some("http") => false,
@@ -46,6 +50,10 @@ impl Place {
             return Err(wrong(
                 "a user name or password in it would be seen by others; use a token or a header",
             ));
+        }
+        let query = url.query().unwrap_or_default();
+        if query.split(['&', ';']).any(|pair| is_secret_name(pair.split('=').next().unwrap_or_default())) {
+            return Err(wrong("a key or token in it would be stored; use a token or a header"));
         }
         let path = path(url.path());
         let path = match url.query() {
@@ -62,7 +70,7 @@ impl Place {
     }
 }
 
-/// A URL without the user name and password in it.
+/// A URL without user name and password, and without its parameters, which may hold keys.
 pub fn without_credentials(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else {
         // Something that is not a URL may still have a password before an `@`.
@@ -70,6 +78,7 @@ pub fn without_credentials(url: &str) -> String {
     };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);
+    let path = path.split(['?', '#']).next().unwrap_or_default();
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     format!("{scheme}://{host}{path}")
 }

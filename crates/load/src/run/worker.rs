@@ -444,7 +444,8 @@ impl<'a> Worker<'a> {
         if target.token.as_ref().is_some_and(|token| token.is_due(was_refused)) {
             let target = Arc::clone(target);
             // A token that cannot be had shows itself in the next answers.
-            std::thread::spawn(move || target.token.as_ref().map(|token| token.renew()));
+            let renew = move || target.token.as_ref().map(|token| token.renew());
+            let _ = std::thread::Builder::new().spawn(renew);
         }
     }
 

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use assay_judge::estimate::estimate;
 use assay_judge::gather::gather;
-use assay_judge::verdict::{Sample, effect};
 use assay_model::{Metric, Settings, Unit, Verdict, metric};
 use assay_report::document::{Drawing, Figure, Part, Report, Section, body, label_of};
 use assay_report::figure::{Point, PointLine, Points};
@@ -105,15 +104,9 @@ fn drawn(metric: &Metric, courses: &[CellHistory]) -> (Figure, Vec<(usize, Strin
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
         let label = label_of(&settings);
-        for pair in course.values.windows(2) {
-            let [(_, before), (record, after)] = pair else { continue };
-            let found = effect(&Sample::new(before), &Sample::new(after), metric);
-            let Some(found) = found.filter(|found| matches!(found.verdict, Verdict::Better | Verdict::Worse))
-            else {
-                continue;
-            };
+        for (record, found) in assay_judge::history::changes(&course.values, metric) {
             let word = if found.verdict == Verdict::Better { "better" } else { "worse" };
-            changes.push((*record, format!("{label} {:.2}× {word}", found.ratio)));
+            changes.push((record, format!("{label} {:.2}× {word}", found.ratio)));
         }
         let points = course.values.iter().filter_map(|(record, values)| {
             let found = estimate(values)?;

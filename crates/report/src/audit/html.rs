@@ -1,23 +1,42 @@
 //! The audit as one HTML file: no network, no script, light and dark, fit for paper.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `marks.rs` | which finding is about which number |
+//! | `marked.rs`, `marked.css` | the documents, their numbers marked |
+//! | `figures.rs` | repeats, phases and series |
 
 mod figures;
+mod marked;
+mod marks;
 
 use assay_audit::{Audit, Finding, Level};
-use assay_model::Document;
+use assay_model::{Document, Source};
 
 use super::markdown::capital;
-use super::{SECTIONS, class_words, counts, documents_table, findings, read_counts, title, verdict};
+use super::{
+    SECTIONS, class_words, counts, distinct, documents_table, extra_arithmetic, read_counts, title, verdict,
+};
 use crate::markup::Markup;
 use crate::page::{self, table, tone_class};
 use crate::reading::{place, runs_table};
+use marks::MarkedDocument;
 
 /// Runs listed for one document.
 const MOST_RUNS: usize = 200;
 
+/// How marked documents look.
+const STYLE: &str = include_str!("html/marked.css");
+
 /// The whole page.
 pub fn html(audit: &Audit, documents: &[Document]) -> String {
     let title = title(documents);
-    page::page(&title, |page| header(page, audit, documents, &title), |page| body(page, audit, documents))
+    page::styled_page(
+        &title,
+        STYLE,
+        |page| header(page, audit, documents, &title),
+        |page| body(page, audit, documents),
+    )
 }
 
 /// What stays in sight: what was audited, the sentence, and the counts as links to their sections.
@@ -44,20 +63,25 @@ fn header(page: &mut Markup, audit: &Audit, documents: &[Document], title: &str)
                     }
                 }
             }
+            if documents.iter().any(|document| !document.text.is_empty()) {
+                page.leaf("a", &[("class", "count"), ("href", "#text")], "the text");
+            }
         });
     });
 }
 
 fn body(page: &mut Markup, audit: &Audit, documents: &[Document]) {
-    for (level, name, mark, _) in SECTIONS {
-        let findings = findings(audit, level);
-        if findings.is_empty() {
-            continue;
-        }
-        let id = section_id(level);
-        page.element("section", &[("id", id), ("class", id)], |page| {
-            page.leaf("h2", &[], &capital(name));
-            findings.iter().for_each(|finding| card(page, finding, mark));
+    let marked = marks::marked(audit, documents);
+    if marked.iter().all(|document| document.passages.is_empty()) {
+        sections(page, audit, documents, &marked);
+    } else {
+        marked::legend(page);
+        page.element("div", &[("class", "audited")], |page| {
+            page.element("div", &[("class", "findings")], |page| sections(page, audit, documents, &marked));
+            page.line();
+            page.element("div", &[("class", "texts"), ("id", "text")], |page| {
+                marked::documents(page, audit, documents, &marked);
+            });
         });
         page.line();
     }
@@ -67,15 +91,48 @@ fn body(page: &mut Markup, audit: &Audit, documents: &[Document]) {
     read(page, audit, documents);
 }
 
+/// The findings, level by level.
+fn sections(page: &mut Markup, audit: &Audit, documents: &[Document], marked: &[MarkedDocument]) {
+    for (level, name, mark, _) in SECTIONS {
+        let own: Vec<(usize, &Finding)> =
+            audit.findings.iter().enumerate().filter(|(_, finding)| finding.level == level).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let id = section_id(level);
+        page.element("section", &[("id", id), ("class", id)], |page| {
+            page.leaf("h2", &[], &capital(name));
+            for (index, finding) in own {
+                card(page, (index, finding), mark, |source| link_to(source, documents, marked));
+            }
+        });
+        page.line();
+    }
+}
+
+/// The address of a line, if the page shows it.
+fn link_to(source: &Source, documents: &[Document], marked: &[MarkedDocument]) -> Option<String> {
+    let index = documents.iter().position(|document| document.file == source.file)?;
+    let is_shown = marked.get(index).is_some_and(|document| document.has_line(source.line));
+    is_shown.then(|| format!("#{}", marked::line_id(index, source.line)))
+}
+
 /// One finding.
-fn card(page: &mut Markup, finding: &Finding, mark: &str) {
-    page.element("article", &[("class", "card")], |page| {
+fn card(
+    page: &mut Markup,
+    (index, finding): (usize, &Finding),
+    mark: &str,
+    link: impl Fn(&Source) -> Option<String>,
+) {
+    page.element("article", &[("class", "card"), ("id", &*marked::card_id(index))], |page| {
         page.element("h3", &[], |page| {
             page.leaf("span", &[("class", "mark"), ("aria-hidden", "true")], mark);
+            page.leaf("span", &[("class", "which")], &(index + 1).to_string());
             prose(page, &finding.summary);
         });
-        if !finding.arithmetic.is_empty() {
-            page.leaf("pre", &[("class", "arithmetic")], &finding.arithmetic.join("\n"));
+        let arithmetic = extra_arithmetic(finding);
+        if !arithmetic.is_empty() {
+            page.leaf("pre", &[("class", "arithmetic")], &arithmetic.join("\n"));
         }
         if !finding.advice.is_empty() {
             page.element("p", &[("class", "advice")], |page| {
@@ -85,9 +142,14 @@ fn card(page: &mut Markup, finding: &Finding, mark: &str) {
         }
         page.element("p", &[("class", "places")], |page| {
             page.leaf("span", &[("class", "kind")], &class_words(finding.class));
-            for source in &finding.sources {
+            for source in distinct(&finding.sources) {
                 page.text(" ");
-                page.leaf("code", &[], &place(source));
+                match link(source) {
+                    Some(target) => page.element("a", &[("href", &*target)], |page| {
+                        page.leaf("code", &[], &place(source));
+                    }),
+                    None => page.leaf("code", &[], &place(source)),
+                }
             }
         });
     });
@@ -143,3 +205,6 @@ fn section_id(level: Level) -> &'static str {
         Level::Supported => "supported",
     }
 }
+
+#[cfg(test)]
+mod tests;

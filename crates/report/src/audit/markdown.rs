@@ -36,11 +36,13 @@ pub fn markdown(audit: &Audit, documents: &[Document]) -> String {
 
 fn push_finding(out: &mut String, finding: &Finding) {
     let _ = writeln!(out, "\n### {}\n", escape(&finding.summary));
-    let places: Vec<String> = finding.sources.iter().map(|source| code(&place(source))).collect();
+    let places: Vec<String> =
+        super::distinct(&finding.sources).into_iter().map(|source| code(&place(source))).collect();
     let at = if places.is_empty() { String::new() } else { format!(" · {}", places.join(", ")) };
     let _ = writeln!(out, "*{}*{at}", class_words(finding.class));
-    if !finding.arithmetic.is_empty() {
-        let lines: Vec<String> = finding.arithmetic.iter().map(|line| crate::words::clean(line)).collect();
+    let arithmetic = super::extra_arithmetic(finding);
+    if !arithmetic.is_empty() {
+        let lines: Vec<String> = arithmetic.into_iter().map(crate::words::clean).collect();
         let _ = write!(out, "\n{}", code_block(&lines.join("\n")));
     }
     if !finding.advice.is_empty() {

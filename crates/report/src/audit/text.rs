@@ -3,7 +3,10 @@
 use assay_audit::{Audit, Finding, Level};
 use assay_model::{Document, Source};
 
-use super::{SECTIONS, coverage, documents_table, findings, read_counts, repeats, title, verdict};
+use super::{
+    SECTIONS, coverage, distinct, documents_table, extra_arithmetic, findings, read_counts, repeats, title,
+    verdict,
+};
 use crate::block::{Block, Options};
 use crate::reading::place;
 use crate::table::{Cell, Tone};
@@ -25,6 +28,12 @@ pub fn text(audit: &Audit, documents: &[Document], options: &Options) -> Vec<Blo
         for finding in findings {
             blocks.extend(finding_blocks(finding, mark, tone, options));
         }
+    }
+    let open = audit.count(Level::NotChecked);
+    if open > 0 && !options.full {
+        let text = "`--claims` lists every claim, also those that were not checked";
+        blocks.push(Block::Gap);
+        blocks.push(Block::labelled(0, Cell::new("hint:"), vec![Cell::new(text)]));
     }
     for (index, (label, table)) in repeats::by_label(audit).into_iter().enumerate() {
         blocks.push(Block::Gap);
@@ -67,7 +76,7 @@ fn head(audit: &Audit, documents: &[Document]) -> Vec<Block> {
 fn finding_blocks(finding: &Finding, mark: &str, tone: Tone, options: &Options) -> Vec<Block> {
     let summary = vec![Cell::new(finding.summary.clone())];
     let mut blocks = vec![Block::labelled(2, Cell::toned(mark, tone), summary)];
-    for line in &finding.arithmetic {
+    for line in extra_arithmetic(finding) {
         blocks.push(Block::plain(6, line));
     }
     let places = places(&finding.sources, options.full);
@@ -86,7 +95,8 @@ fn finding_blocks(finding: &Finding, mark: &str, tone: Tone, options: &Options) 
 
 fn places(sources: &[Source], full: bool) -> String {
     let most = if full { usize::MAX } else { FEW_PLACES };
-    let mut shown: Vec<String> = sources.iter().take(most).map(place).collect();
+    let sources = distinct(sources);
+    let mut shown: Vec<String> = sources.iter().take(most).map(|source| place(source)).collect();
     if let Some(more) = sources.len().checked_sub(most).filter(|more| *more > 0) {
         shown.push(format!("and {more} more"));
     }

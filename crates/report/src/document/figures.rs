@@ -1,12 +1,16 @@
 //! Studies to figures: which ones say something about a record, and with which words below them.
 
+mod latency;
+mod laws;
+
 use assay_judge::{Answer, Comparison};
 use assay_model::{ReadRun, Settings, Unit, Value};
 
-use super::sentences::{label, label_of};
+use super::sentences::label;
 use super::{Drawing, Figure};
 use crate::figure::{
-    CellDots, CellRow, Curve, Forest, Heat, Point, PointLine, Points, Ratio, TimelineRow, Trace,
+    Bar, BarGroup, Bars, CellDots, CellRow, Curve, Forest, Heat, Point, PointLine, Points, Ratio, Roofline,
+    TimelineRow, Trace,
 };
 use crate::number::percent;
 use crate::study::{ExampleRun, Judged, SeriesCourse, Study};
@@ -19,9 +23,6 @@ const MOST_RATIOS: usize = 40;
 const MOST_TIMELINES: usize = 16;
 /// Series that are drawn.
 const MOST_SERIES: usize = 8;
-
-/// Settings that say how much load an endpoint gets.
-const LOAD_SETTINGS: [&str; 3] = ["streams", "rate", "concurrency"];
 
 /// The figures of a record, in the order in which they answer its question.
 pub fn figures(study: &Study) -> Vec<Figure> {
@@ -37,7 +38,9 @@ pub fn figures(study: &Study) -> Vec<Figure> {
         let is_result = |judged: &&Judged| !matches!(judged.answer.metric.unit, Unit::Count(_));
         figures.extend(study.answers.iter().filter(is_result).filter_map(over_setting).take(4));
     }
-    figures.extend(latency(study));
+    figures.extend(study.answers.iter().filter_map(sizes).take(2));
+    figures.extend(study.roofline.clone().map(roofline));
+    figures.extend(latency::latency(study));
     figures.extend(timelines(&study.examples));
     figures.extend(series(&study.examples));
     figures
@@ -211,18 +214,81 @@ fn over_setting(judged: &Judged) -> Option<Figure> {
     }
     let positive = lines.iter().flat_map(|line| &line.points).all(|point| point.x > 0.0);
     let spread = spread(&lines);
+    let fitted = laws::over(&judged.evidence, over);
+    let curves = fitted.as_ref().map(laws::curves).unwrap_or_default();
+    let marks = fitted.as_ref().map(laws::half_performance).unwrap_or_default();
+    let law = match (curves.is_empty(), marks.is_empty()) {
+        (true, _) => "",
+        (false, true) => " Broken: the fitted law with its band.",
+        (false, false) => " Broken: the fitted law with its band, and where half of its limit is reached.",
+    };
     Some(Figure {
-        caption: format!("{} over {over}, with intervals.", answer.metric.name),
+        caption: format!("{} over {over}, with intervals.{law}", answer.metric.name),
         drawing: Drawing::Points(Points {
             title: format!("{} over {over}", answer.metric.name),
             up: (answer.metric.name.clone(), answer.metric.unit.clone()),
             across: (over.clone(), Unit::One),
             doubling: positive && spread >= 4.0,
-            marks: Vec::new(),
-            curves: Vec::new(),
+            marks,
+            curves,
             lines,
         }),
     })
+}
+
+/// Estimates as bars, where cells differ in a setting that is a word, such as the size of a model, and in others beside it.
+fn sizes(judged: &Judged) -> Option<Figure> {
+    let answer = &judged.answer;
+    let is_drawn = matches!(answer.metric.unit, Unit::Seconds | Unit::PerSecond(_) | Unit::Bytes);
+    let is_word = |name: &&String| {
+        let mut values = answer.rows.iter().filter_map(|row| row.settings.get(*name));
+        values.any(|value| value.number().is_none())
+    };
+    let size = answer.varied.iter().find(is_word).filter(|_| is_drawn && answer.varied.len() > 1)?;
+    let mut groups: Vec<BarGroup> = Vec::new();
+    for row in &answer.rows {
+        let Some(estimate) = &row.estimate else { continue };
+        let group = row.settings.get(size).map(ToString::to_string).unwrap_or_default();
+        let others: Vec<String> = row
+            .settings
+            .iter()
+            .filter(|(name, _)| *name != size)
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
+        let bar = Bar {
+            name: others.join(", "),
+            value: estimate.center,
+            ends: (estimate.samples > 1).then_some((estimate.low, estimate.high)),
+            samples: estimate.samples,
+        };
+        match groups.iter_mut().find(|known| known.label == group) {
+            Some(known) => known.bars.push(bar),
+            None => groups.push(BarGroup { label: group, bars: vec![bar] }),
+        }
+    }
+    let count: usize = groups.iter().map(|group| group.bars.len()).sum();
+    (groups.len() > 1 && count > groups.len()).then(|| Figure {
+        caption: format!("{} by {size}; lines through the ends of bars are intervals.", answer.metric.name),
+        drawing: Drawing::Bars(Bars {
+            title: format!("{} by {size}", answer.metric.name),
+            unit: answer.metric.unit.clone(),
+            groups,
+        }),
+    })
+}
+
+/// Where cells stand below the limits of the machine.
+fn roofline(roofline: Roofline) -> Figure {
+    let limits = match roofline.bandwidth {
+        Some(_) => "the slope is the memory, the ceiling the arithmetic",
+        None => "the ceiling is the arithmetic; the memory's limit is not known",
+    };
+    Figure {
+        caption: format!(
+            "Roofline: {limits}. A point near its limit can only gain by doing less or moving less."
+        ),
+        drawing: Drawing::Roofline(roofline),
+    }
 }
 
 /// How many times the smallest place on the axis the largest is.
@@ -256,10 +322,12 @@ fn scaling(study: &Study) -> Option<Figure> {
             .map(|step| first.x + (most - first.x) * f64::from(step) / 60.0)
             .map(|x| (x, first.center * x / first.x))
             .collect(),
+        ..Curve::default()
     });
+    let curves = ideal.into_iter().chain(laws::curves(scaling)).collect();
     (!lines.is_empty()).then(|| Figure {
         caption: format!(
-            "{} over {}; beside each point its parallel efficiency.",
+            "{} over {}; beside each point its parallel efficiency. Broken: perfect scaling, and the fitted law with its band.",
             scaling.metric.name, scaling.over
         ),
         drawing: Drawing::Points(Points {
@@ -268,56 +336,8 @@ fn scaling(study: &Study) -> Option<Figure> {
             across: (scaling.over.clone(), Unit::One),
             doubling: spread(&lines) >= 4.0,
             marks: Vec::new(),
-            curves: ideal.into_iter().collect(),
+            curves,
             lines,
-        }),
-    })
-}
-
-/// Latency over throughput, where a record has both.
-fn latency(study: &Study) -> Option<Figure> {
-    let named = |names: &[&str]| {
-        names.iter().find_map(|name| study.answers.iter().find(|judged| judged.answer.metric.name == *name))
-    };
-    let rate = named(&["output_throughput", "request_throughput"])?;
-    let delay = named(&["ttft.median", "e2e.median", "ttft.p99"])?;
-    let mut lines: Vec<PointLine> = Vec::new();
-    for row in &rate.answer.rows {
-        let other = delay.answer.rows.iter().find(|other| other.cell == row.cell);
-        let Some((across, up)) = row.estimate.as_ref().zip(other.and_then(|other| other.estimate.as_ref()))
-        else {
-            continue;
-        };
-        // A line is one endpoint; its points are loads, in their order.
-        let (load, endpoint): (Settings, Settings) =
-            row.settings.clone().into_iter().partition(|(name, _)| LOAD_SETTINGS.contains(&name.as_str()));
-        let label = if endpoint.is_empty() { study.name.clone() } else { label_of(&endpoint) };
-        let ends = (up.samples > 1).then_some((up.low, up.high));
-        let note = label_of(&load);
-        let point = Point { x: across.center, center: up.center, ends, samples: up.samples, note };
-        match lines.iter_mut().find(|line| line.label == label) {
-            Some(line) => line.points.push(point),
-            None => lines.push(PointLine { label, points: vec![point] }),
-        }
-    }
-    distinguishing(&mut lines.iter_mut().map(|line| &mut line.label).collect::<Vec<_>>());
-    if lines.iter().all(|line| line.points.len() < 2) {
-        return None;
-    }
-    let (across, up) = (&rate.answer.metric, &delay.answer.metric);
-    Some(Figure {
-        caption: format!(
-            "{} over {}: where more load only waits longer, the curve turns up.",
-            up.name, across.name
-        ),
-        drawing: Drawing::Points(Points {
-            title: "Latency over throughput".to_owned(),
-            up: (up.name.clone(), up.unit.clone()),
-            across: (across.name.clone(), across.unit.clone()),
-            doubling: false,
-            lines,
-            curves: Vec::new(),
-            marks: Vec::new(),
         }),
     })
 }

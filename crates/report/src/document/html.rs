@@ -82,7 +82,14 @@ fn write_section(page: &mut Markup, section: &Section, numbered: &mut Numbered) 
 fn write_parts(page: &mut Markup, parts: &[Part], numbered: &mut Numbered) {
     let is_small = |part: &Part| {
         let Part::Figure(figure) = part else { return false };
-        !matches!(figure.drawing, Drawing::Cells(_) | Drawing::Forest(_) | Drawing::Timelines(_))
+        !matches!(
+            figure.drawing,
+            Drawing::Bars(_)
+                | Drawing::Cells(_)
+                | Drawing::Forest(_)
+                | Drawing::Roofline(_)
+                | Drawing::Timelines(_)
+        )
     };
     for group in parts.chunk_by(|a, b| is_small(a) && is_small(b)) {
         match group {
@@ -96,6 +103,7 @@ fn write_parts(page: &mut Markup, parts: &[Part], numbered: &mut Numbered) {
 
 fn write_part(page: &mut Markup, part: &Part, numbered: &mut Numbered) {
     match part {
+        Part::Heading(text) => page.leaf("h3", &[("class", "part")], text),
         Part::Text(text) => page.element("p", &[], |page| prose(page, text)),
         Part::Table(table) => write_table(page, table, numbered),
         Part::Figure(figure) => write_figure(page, figure, numbered),

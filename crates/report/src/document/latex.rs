@@ -11,17 +11,23 @@ const PREAMBLE: &str = r"\documentclass[11pt]{article}
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
 \usepackage{textcomp}
+\IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}
 \usepackage[a4paper,margin=2.2cm]{geometry}
 \usepackage{booktabs}
 \usepackage{longtable}
 \usepackage{graphicx}
+% A table that is wider than the page is made smaller.
+\newcommand{\fitted}[1]{\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{#1}\par}
 \setlength{\parindent}{0pt}
+\emergencystretch=3em
 \setlength{\parskip}{0.6em}
 \begin{document}
 ";
 
 /// Runs in an appendix on paper; all are in the record.
 const MOST_ROWS: usize = 200;
+/// Longer tables are broken over pages. LaTeX has to run twice for those.
+const MOST_ON_A_PAGE: usize = 36;
 
 /// The document. `name` is what the names of its figures begin with.
 pub fn latex(report: &Report, name: &str) -> Rendered {
@@ -59,6 +65,9 @@ pub fn latex(report: &Report, name: &str) -> Rendered {
 fn push_part(rendered: &mut Rendered, part: &Part, name: &str) {
     let out = &mut rendered.text;
     match part {
+        Part::Heading(text) => {
+            let _ = writeln!(out, "\\subsubsection*{{{}}}", escape(text));
+        }
         Part::Text(text) => {
             let _ = writeln!(out, "{}\n", prose(text));
         }
@@ -76,11 +85,18 @@ fn push_part(rendered: &mut Rendered, part: &Part, name: &str) {
             rendered.files.push((ending, figure.drawing.svg_file()));
         }
         Part::Listing { title, text } => {
-            let _ =
-                writeln!(out, "\\paragraph{{{}}}\n{{\\footnotesize\\ttfamily\\raggedright", escape(title));
+            if !title.is_empty() {
+                let _ = writeln!(out, "\\paragraph{{{}}}", escape(title));
+            }
+            out.push_str("{\\footnotesize\\ttfamily\\raggedright\n");
             for line in text.lines() {
                 let indent = line.len() - line.trim_start().len();
-                let _ = writeln!(out, "{}{}\\\\", "~".repeat(indent), hidden(&escape(line.trim_start())));
+                let _ = writeln!(
+                    out,
+                    "{}{}\\\\",
+                    "~".repeat(indent),
+                    hidden(&breakable(&escape(line.trim_start())))
+                );
             }
             out.push_str("\\par}\n\n");
         }
@@ -92,7 +108,7 @@ fn push_part(rendered: &mut Rendered, part: &Part, name: &str) {
             out.push_str("\\end{tabular}\n\n");
         }
         Part::Finding { text, advice, .. } => {
-            let _ = writeln!(out, "\\textbf{{{}}} {}\n", prose(text), prose(advice));
+            let _ = writeln!(out, "\\smallskip\\textbf{{{}}} \\emph{{{}}}\n", prose(text), prose(advice));
         }
         Part::Folded { title, parts } => {
             let _ = writeln!(out, "\\paragraph{{{}}}", escape(title));
@@ -114,16 +130,27 @@ fn push_table(out: &mut String, table: &Table) {
         let shape: String =
             table.columns.iter().map(|column| if column.align == Align::Right { 'r' } else { 'l' }).collect();
         let names: Vec<String> = table.columns.iter().map(|column| escape(&column.name)).collect();
-        let _ = writeln!(
-            out,
-            "{{\\small\n\\begin{{longtable}}{{@{{}}{shape}@{{}}}}\n\\toprule\n{} \\\\\n\\midrule\n\\endhead",
-            names.join(" & ")
-        );
-        for row in table.rows.iter().take(MOST_ROWS) {
-            let cells: Vec<String> = row.iter().map(|cell| escape(&cell.text)).collect();
-            let _ = writeln!(out, "{} \\\\", cells.join(" & "));
-        }
-        out.push_str("\\bottomrule\n\\end{longtable}}\n");
+        let head = format!("\\toprule\n{} \\\\\n\\midrule\n", names.join(" & "));
+        let rows: String = table
+            .rows
+            .iter()
+            .take(MOST_ROWS)
+            .map(|row| {
+                let cells: Vec<String> = row.iter().map(|cell| escape(&cell.text)).collect();
+                format!("{} \\\\\n", cells.join(" & "))
+            })
+            .collect();
+        let _ = if table.rows.len() <= MOST_ON_A_PAGE {
+            writeln!(
+                out,
+                "{{\\small\\fitted{{%\n\\begin{{tabular}}{{@{{}}{shape}@{{}}}}\n{head}{rows}\\bottomrule\n\\end{{tabular}}}}}}"
+            )
+        } else {
+            writeln!(
+                out,
+                "{{\\scriptsize\n\\begin{{longtable}}{{@{{}}{shape}@{{}}}}\n{head}\\endhead\n{rows}\\bottomrule\n\\end{{longtable}}}}"
+            )
+        };
         if table.rows.len() > MOST_ROWS {
             let _ = writeln!(out, "\\dots{{}} and {} more rows\n", table.rows.len() - MOST_ROWS);
         }
@@ -147,10 +174,24 @@ fn push_table(out: &mut String, table: &Table) {
 fn prose(text: &str) -> String {
     code_pieces(text)
         .into_iter()
-        .map(
-            |(is_code, piece)| if is_code { format!("\\texttt{{{}}}", escape(piece)) } else { escape(piece) },
-        )
+        .map(|(is_code, piece)| {
+            let text = breakable(&escape(piece));
+            if is_code { format!("\\texttt{{{text}}}") } else { text }
+        })
         .collect()
+}
+
+/// Settings and paths may be broken behind their separators; as single words they would leave the page.
+fn breakable(escaped: &str) -> String {
+    let mut out = String::with_capacity(escaped.len());
+    let mut letters = escaped.chars().peekable();
+    while let Some(letter) = letters.next() {
+        out.push(letter);
+        if matches!(letter, ',' | '/' | '=' | ';') && letters.peek().is_some_and(|next| *next != ' ') {
+            out.push_str("\\allowbreak{}");
+        }
+    }
+    out
 }
 
 /// Text without any meaning to LaTeX. Letters beyond those that every installation has become a question mark in a box,
@@ -179,6 +220,11 @@ fn escape(text: &str) -> String {
             '±' => out.push_str("$\\pm$"),
             'µ' | 'μ' => out.push_str("$\\mu$"),
             '·' => out.push_str("$\\cdot$"),
+            '−' => out.push_str("$-$"),
+            '≈' => out.push_str("$\\approx$"),
+            '≠' => out.push_str("$\\ne$"),
+            '∞' => out.push_str("$\\infty$"),
+            '₀' => out.push_str("$_0$"),
             '≤' => out.push_str("$\\le$"),
             '≥' => out.push_str("$\\ge$"),
             '→' => out.push_str("$\\to$"),

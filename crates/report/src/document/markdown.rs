@@ -42,6 +42,9 @@ fn push_caveat(out: &mut String, caveat: &Footnote) {
 fn push_part(rendered: &mut Rendered, part: &Part, name: &str) {
     let out = &mut rendered.text;
     match part {
+        Part::Heading(text) => {
+            let _ = writeln!(out, "### {}\n", escape(text));
+        }
         Part::Text(text) => {
             let _ = writeln!(out, "{}\n", escape(text));
         }

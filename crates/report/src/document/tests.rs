@@ -1,7 +1,7 @@
 //! Whatever a stranger wrote stays text, in every format.
 
 use super::*;
-use crate::figure::{CellRow, Point, PointLine, Ratio};
+use crate::figure::{Bar, BarGroup, CellRow, Point, PointLine, Ratio, RooflinePoint};
 use crate::markup::check::well_formed;
 use crate::table::{Cell, Column};
 use assay_model::{Unit, Verdict};
@@ -33,7 +33,7 @@ fn nasty() -> Report {
         across: (NASTY.into(), Unit::One),
         doubling: true,
         lines: vec![PointLine { label: NASTY.into(), points: vec![point] }],
-        curves: vec![figure::Curve { label: NASTY.into(), points: vec![(1.0, 2.0)] }],
+        curves: vec![figure::Curve { label: NASTY.into(), points: vec![(1.0, 2.0)], ..Default::default() }],
         marks: vec![(1.0, NASTY.into())],
     };
     let trace = Trace {
@@ -51,6 +51,15 @@ fn nasty() -> Report {
         across: vec![NASTY.into(), "b".into()],
         cells: vec![Some((1.0, 3)), None],
     };
+    let bar = |name: &str| Bar { name: name.into(), value: 2.0, ends: Some((1.5, 2.5)), samples: 3 };
+    let bars = Bars {
+        title: NASTY.into(),
+        unit: Unit::Seconds,
+        groups: vec![BarGroup { label: NASTY.into(), bars: vec![bar(NASTY), bar("b")] }],
+    };
+    let position =
+        RooflinePoint { label: NASTY.into(), intensity: 3.0, rate: 1e9, ends: Some((9e8, 2e9)), samples: 3 };
+    let roofline = Roofline { title: NASTY.into(), peak: 1e10, bandwidth: Some(1e9), points: vec![position] };
     let mut table = Table {
         heading: vec![NASTY.into()],
         columns: vec![Column::left(NASTY), Column::right(format!("median {NASTY}"))],
@@ -65,10 +74,13 @@ fn nasty() -> Report {
         Drawing::Points(points),
         Drawing::Trace(trace),
         Drawing::Heat(heat),
+        Drawing::Bars(bars),
+        Drawing::Roofline(roofline),
     ];
     let mut parts: Vec<Part> =
         drawings.into_iter().map(|drawing| Part::Figure(Figure { caption: NASTY.into(), drawing })).collect();
     parts.extend([
+        Part::Heading(NASTY.into()),
         Part::Text(NASTY.into()),
         Part::Table(DataTable { table, abouts: vec![vec![NASTY.into()]], main: 1 }),
         Part::Listing { title: NASTY.into(), text: format!("{NASTY}\n```\n{NASTY}") },
@@ -130,6 +142,33 @@ fn markdown_and_latex_keep_strangers_text_as_text() {
     assert!(!text.contains("\\input{x}") && !text.contains("$\\alpha$"), "{text}");
     assert!(!text.contains(['\u{1b}', '\u{202e}']));
     assert_eq!(text.matches("\\begin{").count(), text.matches("\\end{").count());
+}
+
+/// Stands in for a compiler where none is installed: environments are closed in their order, braces balance, and every row
+/// has as many cells as its table has columns.
+#[test]
+fn latex_is_well_formed() {
+    let text = latex(&nasty(), "report").text;
+    let mut open: Vec<(&str, usize)> = Vec::new();
+    let mut depth = 0i64;
+    for line in text.lines().filter(|line| !line.starts_with('%')) {
+        let bare = line.replace("\\\\", "").replace("\\{", "").replace("\\}", "").replace("\\&", "");
+        depth += bare.matches('{').count() as i64 - bare.matches('}').count() as i64;
+        assert!(depth >= 0, "{line}");
+        if let Some(rest) = line.strip_prefix("\\begin{") {
+            let (name, shape) = rest.split_once('}').unwrap();
+            let columns =
+                shape.replace("@{}", "").replace("{0.7\\linewidth}", "").matches(['l', 'r', 'p']).count();
+            open.push((name, columns));
+        } else if let Some(rest) = line.trim_end_matches('}').strip_prefix("\\end{") {
+            assert_eq!(open.pop().map(|(name, _)| name), Some(rest), "{text}");
+        } else if let Some((name, columns)) = open.last().filter(|_| line.ends_with("\\\\"))
+            && matches!(*name, "tabular" | "longtable")
+        {
+            assert_eq!(bare.matches('&').count() + 1, *columns, "{line}");
+        }
+    }
+    assert!(open.is_empty() && depth == 0, "{open:?} {depth}");
 }
 
 #[test]

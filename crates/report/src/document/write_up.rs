@@ -1,13 +1,16 @@
 //! Studies to a document: the section of a paper or homework that they deserve.
 
-use assay_judge::{Comparison, Row};
+use std::collections::BTreeMap;
+
+use assay_judge::{CellEvidence, Comparison, Row};
+use assay_model::Caveat;
 
 use super::figures::{comparison as comparison_figure, figures};
 use super::sentences::{label, more_findings, sentences, shown};
 use super::{DataTable, Part, Report, Section};
 use crate::number::{counted, fact};
 use crate::study::{Judged, RunNumber, Studies, Study};
-use crate::table::{Cell, Column, Footnote, Table, Tone};
+use crate::table::{Cell, Column, Footnote, Table, Tone, add_note};
 
 /// Runs listed one by one in the appendix; all are in the record.
 const MOST_RUNS: usize = 2000;
@@ -34,10 +37,11 @@ pub fn write_up(studies: &Studies) -> Report {
             None => report.summary.push(format!("{}: {}", study.name, said.join(" "))),
         }
         for judged in study.answers.iter().take(1) {
-            report.caveats.extend(caveats(judged));
+            for caveat in caveats(judged) {
+                add_note(&mut report.caveats, &caveat.text, &caveat.hint);
+            }
         }
     }
-    dedup(&mut report.caveats);
     for comparison in &studies.comparisons {
         report.sections.push(comparison_section(comparison));
     }
@@ -56,22 +60,10 @@ pub fn write_up(studies: &Studies) -> Report {
     report
 }
 
-/// Doubts about an answer, each once.
-fn caveats(judged: &Judged) -> Vec<Footnote> {
+/// Doubts about an answer and about its rows.
+fn caveats(judged: &Judged) -> impl Iterator<Item = &Caveat> {
     let of_rows = judged.answer.rows.iter().flat_map(|row| &row.caveats);
-    let all = judged.answer.caveats.iter().chain(of_rows);
-    all.map(|caveat| Footnote { text: caveat.text.clone(), hint: caveat.hint.clone() }).collect()
-}
-
-fn dedup(notes: &mut Vec<Footnote>) {
-    let mut seen: Vec<Footnote> = Vec::new();
-    notes.retain(|note| {
-        let new = !seen.contains(note);
-        if new {
-            seen.push(note.clone());
-        }
-        new
-    });
+    judged.answer.caveats.iter().chain(of_rows)
 }
 
 /// What two records say, side by side.
@@ -160,13 +152,18 @@ fn columns_table(study: &Study) -> DataTable {
     let mut table = crate::columns::table(&answers, None, published);
     table.heading.drain(..1.min(table.heading.len()));
     let rows = study.answers.first().map_or(&[] as &[Row], |judged| &judged.answer.rows);
+    let by_cell = |judged| -> (&Judged, BTreeMap<_, _>) {
+        let judged: &Judged = judged;
+        (judged, judged.answer.rows.iter().map(|row| (&row.cell, row)).collect())
+    };
+    let answers: Vec<_> = study.answers.iter().map(by_cell).collect();
     let about = |row: &Row| {
-        let of = |judged: &Judged| {
-            let same = judged.answer.rows.iter().find(|other| other.cell == row.cell)?;
+        let of = |(judged, rows): &(&Judged, BTreeMap<_, &Row>)| {
+            let same = rows.get(&row.cell)?;
             Some(format!("{}: {}", judged.answer.metric.name, shown(&judged.answer, same)))
         };
         let mut lines = vec![label(row)];
-        lines.extend(study.answers.iter().filter_map(of));
+        lines.extend(answers.iter().filter_map(of));
         if let Some(first) = study.numbers.get(&row.cell).and_then(|numbers| numbers.first()) {
             lines.push(format!("redo: sh {}/{}/run.sh", study.path, first.directory));
         }
@@ -187,13 +184,21 @@ fn answer_table(study: &Study, judged: &Judged, is_headline: bool) -> DataTable 
     let numbers = |row: &Row| -> &[RunNumber] {
         if is_headline { study.numbers.get(&row.cell).map_or(&[], Vec::as_slice) } else { &[] }
     };
-    let abouts = judged.answer.rows.iter().map(|row| about(study, judged, row, numbers(row))).collect();
+    let cells: BTreeMap<_, _> = judged.evidence.cells.iter().map(|cell| (&cell.cell, cell)).collect();
+    let about = |row| about(study, judged, row, cells.get(&row.cell).copied(), numbers(row));
+    let abouts = judged.answer.rows.iter().map(about).collect();
     let main = table.columns.iter().position(|column| column.name.starts_with("median")).unwrap_or(0);
     DataTable { table, abouts, main }
 }
 
 /// What a row rests on.
-fn about(study: &Study, judged: &Judged, row: &Row, numbers: &[RunNumber]) -> Vec<String> {
+fn about(
+    study: &Study,
+    judged: &Judged,
+    row: &Row,
+    cell: Option<&CellEvidence>,
+    numbers: &[RunNumber],
+) -> Vec<String> {
     let mut lines =
         vec![format!("{}: {} is {}", label(row), judged.answer.metric.name, shown(&judged.answer, row))];
     if let Some(estimate) = row.estimate.as_ref().filter(|estimate| estimate.samples > 1) {
@@ -202,7 +207,6 @@ fn about(study: &Study, judged: &Judged, row: &Row, numbers: &[RunNumber]) -> Ve
             (estimate.confidence * 100.0).floor()
         ));
     }
-    let cell = judged.evidence.cells.iter().find(|cell| cell.cell == row.cell);
     if let Some(cell) = cell.filter(|cell| !cell.values.is_empty()) {
         let unit = &judged.answer.metric.unit;
         let shown: Vec<String> =

@@ -6,7 +6,7 @@ use super::axis::Axis;
 use super::{write_line, write_text};
 use crate::markup::Markup;
 use crate::number::Scale;
-use crate::words::{clean, shorten};
+use crate::words::{clean, shorten, squeeze};
 
 /// The smallest and the largest of the finite values.
 pub fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
@@ -27,8 +27,18 @@ pub fn from_zero((low, high): (f64, f64)) -> ((f64, f64), bool) {
 
 /// What an axis says of itself: its name, its unit, and that it does not start at zero.
 pub fn axis_title(name: &str, scale: &Scale, at_zero: bool) -> String {
-    let note = if at_zero { "" } else { " (axis does not start at zero)" };
-    format!("{}{note}", scale.titled(&clean(name)))
+    format!("{}{}", scale.titled(&clean(name)), start_note(at_zero))
+}
+
+/// The same within a width; a name that is too long is cut, what follows is not.
+pub fn short_axis_title(name: &str, scale: &Scale, at_zero: bool, width: usize) -> String {
+    let note = start_note(at_zero);
+    let room = width.saturating_sub(scale.titled("").chars().count() + note.len());
+    format!("{}{note}", scale.titled(&squeeze(&clean(name), room.max(8))))
+}
+
+fn start_note(at_zero: bool) -> &'static str {
+    if at_zero { "" } else { " (does not start at zero)" }
 }
 
 /// An axis that runs to the right, below the figure.

@@ -46,10 +46,12 @@ pub struct Point {
 }
 
 /// A curve that was computed and not measured.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Curve {
     pub label: String,
     pub points: Vec<(f64, f64)>,
+    /// Place, lower and upper end of its band, where it has one.
+    pub band: Vec<(f64, f64, f64)>,
 }
 
 const WIDTH: f64 = 500.0;
@@ -84,8 +86,8 @@ pub fn points(figure: &Points) -> Markup {
         let area = (LEFT, TOP, right, BOTTOM);
         let scale = super::frame::draw_left(markup, &vertical, &figure.up.1, area);
         draw_across(markup, figure, &horizontal, area);
-        let caption = super::frame::axis_title(&figure.up.0, &scale, at_zero);
-        write_text(markup, "caption", (8.0, BOTTOM + 38.0), "start", &format!("↑ {}", shorten(&caption, 42)));
+        let caption = super::frame::short_axis_title(&figure.up.0, &scale, at_zero, 46);
+        write_text(markup, "caption", (8.0, BOTTOM + 38.0), "start", &format!("↑ {caption}"));
         draw_marks(markup, figure, &horizontal, &turn);
         for (index, curve) in figure.curves.iter().enumerate() {
             draw_curve(markup, curve, (&horizontal, &vertical), &turn, (right, index));
@@ -130,14 +132,17 @@ fn draw_across(
         }
         name = scale.titled(&name);
     }
-    write_text(markup, "caption", (right, bottom + 38.0), "end", &format!("{} →", shorten(&name, 34)));
+    write_text(markup, "caption", (right, bottom + 38.0), "end", &format!("{} →", squeeze(&name, 26)));
 }
 
 fn draw_marks(markup: &mut Markup, figure: &Points, axis: &Axis, turn: &dyn Fn(f64) -> f64) {
     for (x, label) in &figure.marks {
         let place = axis.place(turn(*x));
         write_line(markup, "mark", (place, TOP), (place, BOTTOM));
-        write_text(markup, "mark-name", (place + 4.0, TOP + 10.0), "start", &shorten(&clean(label), 40));
+        let text = shorten(&clean(label), 40);
+        let is_left = place < (LEFT + WIDTH) / 2.0 - 60.0;
+        let (x, anchor) = if is_left { (place + 4.0, "start") } else { (place - 4.0, "end") };
+        write_text(markup, "mark-name", (x, BOTTOM - 8.0), anchor, &text);
     }
 }
 
@@ -160,6 +165,12 @@ fn draw_curve(
         curve.points.iter().filter(|(_, y)| axes.1.holds(*y)).map(|(x, y)| (turn(*x), *y)).collect();
     markup.element("g", &[("class", "curve")], |markup| {
         markup.leaf("title", &[], &clean(&curve.label));
+        if curve.band.len() > 1 {
+            let upper = curve.band.iter().map(|(x, _, high)| (turn(*x), *high));
+            let lower = curve.band.iter().rev().map(|(x, low, _)| (turn(*x), *low));
+            let around: Vec<(f64, f64)> = upper.chain(lower).collect();
+            markup.empty("polygon", &[("class", "band"), ("points", &*path(&around, axes))]);
+        }
         markup.empty("polyline", &[("points", &*path(&inside, axes))]);
         let y = BOTTOM - 14.0 * index as f64;
         write_text(

@@ -32,13 +32,18 @@ const TELLING: [&str; 20] = [
     names::DURATION_REPORTED,
 ];
 
+/// How important a metric is; 0 is the most important.
+pub(crate) fn rank(metric: &str) -> usize {
+    TELLING.iter().position(|name| *name == metric).unwrap_or(TELLING.len())
+}
+
 /// The metrics that say most of a run, at most this many, each of another kind.
 pub fn telling(run: &ReadRun, most: usize) -> Vec<&Observation> {
     let mut ranked: Vec<(usize, &Observation)> = run
         .observations
         .iter()
         .map(|observation| {
-            let rank = TELLING.iter().position(|name| *name == observation.metric).unwrap_or(TELLING.len());
+            let rank = rank(&observation.metric);
             // A prediction never takes the place of a measurement.
             (rank + if observation.origin == Origin::Prediction { 2 * TELLING.len() } else { 0 }, observation)
         })

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use assay_model::run::Replayed;
 use assay_model::{
-    CellId, Entry, Observation, Origin, Phase, PlannedCell, RunId, RunResult, Scope, Series, Status, Unit,
-    Value,
+    CellId, Entry, Machine, Observation, Origin, Phase, PlannedCell, RunId, RunResult, Scope, Series, Status,
+    Unit, Value,
 };
 use rusqlite::types::Value as SqlValue;
 use rusqlite::{Connection, OptionalExtension, Statement, params};
@@ -35,6 +35,8 @@ pub(super) struct Filler<'c> {
     metrics: HashMap<String, Vec<(Unit, i64)>>,
     launched: BTreeMap<RunId, Launch>,
     next_observation: i64,
+    /// The session that the entries are of; none before the first.
+    session: Option<i64>,
 }
 
 #[derive(Default)]
@@ -67,14 +69,14 @@ impl<'c> Filler<'c> {
             finish_run: connection.prepare(
                 "insert into run_data (cell_id, repeat, attempt, run, status, detail, reason, started_at,
                      wall_s, user_s, system_s, peak_resident_bytes, peak_group_bytes, stdout_bytes, stderr_bytes,
-                     directory, hints, current, first_observation, observations, replayed)
+                     directory, hints, current, first_observation, observations, replayed, session_id, files)
                  values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,
-                     coalesce(?16, ?17), ?18, ?19, ?20, ?21, ?22)
+                     coalesce(?16, ?17), ?18, ?19, ?20, ?21, ?22, ?23, ?24)
                  on conflict (cell_id, repeat, attempt) do update set
                      status = ?5, detail = ?6, reason = ?7, started_at = ?8, wall_s = ?9, user_s = ?10,
                      system_s = ?11, peak_resident_bytes = ?12, peak_group_bytes = ?13, stdout_bytes = ?14,
                      stderr_bytes = ?15, directory = coalesce(?16, directory), hints = ?18,
-                     first_observation = ?20, observations = ?21, replayed = ?22
+                     first_observation = ?20, observations = ?21, replayed = ?22, session_id = ?23, files = ?24
                  where status = 'open' returning id",
             )?,
             put_metric: connection
@@ -99,6 +101,7 @@ impl<'c> Filler<'c> {
                 [],
                 |row| row.get(0),
             )?,
+            session: connection.query_row("select max(id) from session_data", [], |row| row.get(0))?,
         })
     }
 
@@ -106,10 +109,11 @@ impl<'c> Filler<'c> {
     pub(super) fn take(&mut self, entry: &Entry) -> rusqlite::Result<()> {
         match entry {
             Entry::Record { schema, name, at, .. } => self.record(*schema, name, *at),
-            Entry::Session { at, machine, .. } => {
+            Entry::Session { at, machine, environment, program, .. } => {
                 self.count("sessions")?;
                 self.meta("last_session", *at)?;
-                self.meta("machine", json(machine)?)
+                self.meta("machine", json(machine)?)?;
+                self.session(*at, program, machine, environment)
             }
             Entry::Plan { plan, add, drop } => {
                 self.meta("plan", json(plan)?)?;
@@ -200,6 +204,34 @@ impl<'c> Filler<'c> {
         Ok(())
     }
 
+    /// Takes in who made the runs that follow, with the facts about it: those of the environment that have a dot in
+    /// their name, which no variable has, and what says which machine it was.
+    fn session(
+        &mut self,
+        at: f64,
+        program: &str,
+        machine: &Machine,
+        environment: &BTreeMap<String, String>,
+    ) -> rusqlite::Result<()> {
+        let of_environment = environment.iter().map(|(name, value)| (name.as_str(), Some(value)));
+        let of_machine = [
+            ("machine.host", Some(&machine.host)),
+            ("machine.cpu", machine.cpu.as_ref()),
+            ("machine.kernel", machine.kernel.as_ref()),
+        ];
+        let facts: BTreeMap<&str, &String> = of_environment
+            .filter(|(name, _)| name.contains('.'))
+            .chain(of_machine)
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect();
+        self.connection.execute(
+            "insert into session_data (at, program, facts) values (?1, ?2, ?3)",
+            params![at, program, json(&facts)?],
+        )?;
+        self.session = Some(self.connection.last_insert_rowid());
+        Ok(())
+    }
+
     fn plan(&mut self, add: &[PlannedCell], drop: &[CellId]) -> rusqlite::Result<()> {
         let mut describe = self
             .connection
@@ -257,6 +289,8 @@ impl<'c> Filler<'c> {
                     self.next_observation,
                     result.observations.len() as i64,
                     result.replayed.as_ref().map(Replayed::caveat),
+                    self.session,
+                    if result.files.is_empty() { None } else { Some(json(&result.files)?) },
                 ],
                 |row| row.get(0),
             )

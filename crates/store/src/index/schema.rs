@@ -18,8 +18,10 @@ create table run_data (
     run text not null, status text not null, detail text, reason text, started_at real,
     wall_s real, user_s real, system_s real, peak_resident_bytes integer, peak_group_bytes integer,
     stdout_bytes integer, stderr_bytes integer, directory text, hints text, replayed text, current integer not null,
-    first_observation integer, observations integer,
+    first_observation integer, observations integer, session_id integer, files text,
     unique (cell_id, repeat, attempt));
+create table session_data (
+    id integer primary key, at real not null, program text not null, facts text not null);
 create table metric_data (id integer primary key, name text not null, unit text not null, unique (name, unit));
 create table observation_data (
     id integer primary key, run_id integer not null, metric_id integer not null, value real not null,
@@ -41,7 +43,8 @@ create view setting as
     select cell, name, value from setting_data join cell_data on cell_data.id = cell_id;
 create view run as
     select run, cell, point, platform, workload, repeat, attempt, status, reason, started_at, wall_s, user_s,
-        system_s, peak_resident_bytes, peak_group_bytes, stdout_bytes, stderr_bytes, directory, replayed, current, planned
+        system_s, peak_resident_bytes, peak_group_bytes, stdout_bytes, stderr_bytes, directory, replayed, current, planned,
+        session_id as session, files
     from run_data join cell_data on cell_data.id = cell_id;
 create view observation as
     select run, name as metric, value, unit, scope, origin, file, line, counts
@@ -50,6 +53,9 @@ create view series as
     select run, name as metric, unit, each.key + 1 as step, each.value as value
     from series_data join run_data on run_data.id = run_id join metric_data on metric_data.id = metric_id
         join json_each(numbers) as each;
+create view session as
+    select session_data.id as session, at, program, each.key as fact, each.value as value
+    from session_data join json_each(facts) as each;
 create view phase as
     select run, name, start_s, end_s, seconds, known_by, file, line
     from phase_data join run_data on run_data.id = run_id order by phase_data.id;
@@ -66,7 +72,7 @@ pub(super) struct View {
 }
 
 /// What people ask, for hints.
-pub(super) const VIEWS: [View; 8] = [
+pub(super) const VIEWS: [View; 9] = [
     View {
         name: "run",
         columns: &[
@@ -91,6 +97,8 @@ pub(super) const VIEWS: [View; 8] = [
             "replayed",
             "current",
             "planned",
+            "session",
+            "files",
         ],
     },
     View {
@@ -103,6 +111,7 @@ pub(super) const VIEWS: [View; 8] = [
         columns: &["run", "name", "start_s", "end_s", "seconds", "known_by", "file", "line"],
     },
     View { name: "cell", columns: &["cell", "point", "platform", "workload", "planned", "runs"] },
+    View { name: "session", columns: &["session", "at", "program", "fact", "value"] },
     View { name: "setting", columns: &["cell", "name", "value"] },
     View { name: "output", columns: &["run", "stdout", "stderr"] },
     View { name: "meta", columns: &["key", "value"] },

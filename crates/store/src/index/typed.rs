@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use assay_model::{
     CellId, CurrentPlan, Machine, Observation, Origin, RunId, Scope, Series, Settings, ShortOutput, Source,
-    Status, Unit, Usage,
+    Status, Unit, Usage, UsedFile,
 };
 use rusqlite::{OptionalExtension, Row, ToSql};
 
@@ -129,6 +129,29 @@ pub struct RunFilter {
     pub last: Option<u32>,
 }
 
+/// A coordinator that made runs of a record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionFacts {
+    /// Its number within the record.
+    pub session: i64,
+    /// The version of the program that it was.
+    pub program: String,
+    /// Facts about what it measured and on what, such as the commit of the campaign's directory.
+    pub facts: BTreeMap<String, String>,
+}
+
+/// Usable runs of one cell that were made by one session and used the same files.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunOrigin {
+    pub cell: CellId,
+    /// The session; none where the journal has none.
+    pub session: Option<i64>,
+    /// What they used, as far as that is known.
+    pub files: Vec<UsedFile>,
+    /// The first and the last repeat of them.
+    pub repeats: (u32, u32),
+}
+
 /// A way in which runs failed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FailureReason {
@@ -177,6 +200,44 @@ impl Index {
                     settings: parse_json(&row.get::<_, String>(2)?)?,
                     planned: row.get(3)?,
                     runs: counts.remove(&row.get(4)?).unwrap_or_default(),
+                })
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// The sessions that made the record's runs, in their order.
+    pub fn sessions(&self) -> Result<Vec<SessionFacts>, StoreError> {
+        self.ask(|connection| {
+            let mut statement =
+                connection.prepare("select id, program, facts from session_data order by id")?;
+            let rows = statement.query_map([], |row| {
+                Ok(SessionFacts {
+                    session: row.get(0)?,
+                    program: row.get(1)?,
+                    facts: parse_json(&row.get::<_, String>(2)?)?,
+                })
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// Where the newest attempts that ended well come from: by cell, session and files, in the order of the repeats.
+    pub fn origins(&self) -> Result<Vec<RunOrigin>, StoreError> {
+        self.ask(|connection| {
+            let mut statement = connection.prepare(
+                "select cell, session_id, files, min(repeat), max(repeat)
+                 from run_data join cell_data on cell_data.id = cell_id
+                 where current and status in ('succeeded', 'gate_failed', 'unknown')
+                 group by cell_id, session_id, files order by cell_id, min(repeat)",
+            )?;
+            let rows = statement.query_map([], |row| {
+                let files: Option<String> = row.get(2)?;
+                Ok(RunOrigin {
+                    cell: parsed(row, 0)?,
+                    session: row.get(1)?,
+                    files: files.map(|json| parse_json(&json)).transpose()?.unwrap_or_default(),
+                    repeats: (row.get(3)?, row.get(4)?),
                 })
             })?;
             rows.collect()

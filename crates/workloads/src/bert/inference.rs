@@ -45,7 +45,7 @@ pub(super) fn run(
     );
     let ended = run.passes(began.at, emitter)?;
     run.finish(machine, emitter)?;
-    began.report_memory(emitter);
+    began.memory_use().report(emitter);
     if matches!(ended, Ended::Done | Ended::Stopped) {
         emitter.emit(WorkloadEvent::Done { steps: run.done });
     }

@@ -12,7 +12,7 @@ use super::options::Task;
 use super::parameters::Parameters;
 use super::shape::BertShape;
 use crate::WorkloadError;
-use crate::collective::Collective;
+use crate::collective::{Collective, hand_in, take_back};
 use crate::profile::Profile;
 use crate::tensors::zeros;
 use crate::training::Training;
@@ -112,20 +112,21 @@ impl Model {
         measure: bool,
         ranks: &mut dyn Collective,
     ) -> Outcome {
-        let (loss, output) = self.forward_backward(sequences, measure);
+        let (loss, output) = self.forward_backward(sequences, measure, ranks);
         let loss = ranks.mean_number(loss);
         let output = output.map(|output| ranks.mean_number(output * output).sqrt());
-        let Model { operations, gradients, .. } = self;
-        if ranks.size() > 1 {
-            operations.profile.timed("average", 0.0, || {
-                gradients.tensors_mut(Task::Pretrain).for_each(|tensor| ranks.mean(tensor));
-            });
-        }
+        take_back(&self.operations.profile, ranks, self.gradients.backwards_mut());
         Outcome { loss, output, gradient_norm: Some(self.update(training)) }
     }
 
-    /// The loss of some sequences and, where it is measured, the root mean square of all scores; sets all gradients.
-    pub fn forward_backward(&mut self, sequences: &Sequences, measure: bool) -> (f64, Option<f64>) {
+    /// The loss of some sequences and, where it is measured, the root mean square of all scores; sets all gradients, and
+    /// hands them in as they are completed.
+    pub fn forward_backward(
+        &mut self,
+        sequences: &Sequences,
+        measure: bool,
+        ranks: &mut dyn Collective,
+    ) -> (f64, Option<f64>) {
         let Model { operations, weights, gradients, streams, kept, head, scratch, .. } = self;
         let (embedded, moments) = (&mut self.embedded, &mut self.embedded_moments);
         embed(operations, weights, &sequences.ids, &self.places, embedded);
@@ -137,14 +138,17 @@ impl Model {
         let last = &streams[weights.layers.len()];
         let (loss, output) =
             head.forward_backward(operations, weights, gradients, last, sequences, scratch, measure);
+        hand_in(&operations.profile, ranks, gradients.head_mut());
         for (number, layer) in weights.layers.iter().enumerate().rev() {
             let gradient = &mut gradients.layers[number];
             layer::backward(operations, layer, gradient, &streams[number], &kept[number], scratch);
+            hand_in(&operations.profile, ranks, gradients.layers[number].vectors_mut());
         }
         let Scratch { dx, one, sums, .. } = scratch;
         let weight = &weights.norm.weight;
         operations.norm_backward(embedded, weight, moments, dx, one, &mut gradients.norm, sums);
         embed_backward(operations, gradients, &sequences.ids, &self.places, one, sums);
+        hand_in(&operations.profile, ranks, gradients.embedding_mut());
         (loss, output)
     }
 

@@ -305,7 +305,8 @@ mod tests {
         assert!(refused(&[("length", 513.into())]).contains("512 positions"));
         assert!(refused(&[("head", "a".into())]).contains("`model`"));
         assert!(refused(&[("device", "cuda".into())]).contains("torch"));
-        assert!(refused(&[pretrain(), ("tasks", 2.into()), ("engine", "torch".into())]).contains("native"));
+        let torch = [pretrain(), ("tasks", 2.into()), ("engine", "torch".into()), ("device", "cuda".into())];
+        assert!(refused(&torch).contains("on the CPU only"));
         assert!(refused(&[("clip", Value::Float(-1.0))]).contains("negative"));
         assert!(refused(&[("epsilon", Value::Float(-1.0))]).contains("negative"));
     }

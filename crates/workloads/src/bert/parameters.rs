@@ -63,7 +63,8 @@ impl Affine {
 }
 
 impl Layer {
-    fn vectors_mut(&mut self) -> impl Iterator<Item = &mut Vec<f32>> {
+    /// All of them.
+    pub fn vectors_mut(&mut self) -> impl Iterator<Item = &mut Vec<f32>> {
         let Layer { qkv, out, attention_norm, up, down, output_norm } = self;
         [qkv, out, attention_norm, up, down, output_norm].into_iter().flat_map(Affine::vectors_mut)
     }
@@ -106,6 +107,29 @@ impl Parameters {
     /// All tensors of a task, in the order of [`BertShape::tensors`].
     pub fn tensors_mut(&mut self, task: Task) -> impl Iterator<Item = &mut [f32]> {
         self.vectors_mut(task).into_iter().map(Vec::as_mut_slice)
+    }
+
+    /// The tensors of the head of pre-training. Its scores come from the embedding, whose gradient is completed last.
+    pub fn head_mut(&mut self) -> impl Iterator<Item = &mut Vec<f32>> {
+        let Parameters { transform, transform_norm, decoder_bias, .. } = self;
+        transform.vectors_mut().into_iter().chain(transform_norm.vectors_mut()).chain([decoder_bias])
+    }
+
+    /// The tensors of the embedding.
+    pub fn embedding_mut(&mut self) -> impl Iterator<Item = &mut Vec<f32>> {
+        let Parameters { word, position, kind, norm, .. } = self;
+        [word, position, kind].into_iter().chain(norm.vectors_mut())
+    }
+
+    /// All tensors of pre-training, in the order in which a backward pass completes their gradients.
+    pub fn backwards_mut(&mut self) -> impl Iterator<Item = &mut Vec<f32>> {
+        let Parameters {
+            word, position, kind, norm, layers, transform, transform_norm, decoder_bias, ..
+        } = self;
+        let head =
+            transform.vectors_mut().into_iter().chain(transform_norm.vectors_mut()).chain([decoder_bias]);
+        let layers = layers.iter_mut().rev().flat_map(Layer::vectors_mut);
+        head.chain(layers).chain([word, position, kind]).chain(norm.vectors_mut())
     }
 
     fn vectors_mut(&mut self, task: Task) -> Vec<&mut Vec<f32>> {

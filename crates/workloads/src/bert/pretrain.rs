@@ -11,7 +11,7 @@ use super::folder::Folder;
 use super::model::{Model, numbers};
 use super::options::{BertOptions, Task};
 use super::parameters::Parameters;
-use crate::collective::Collective;
+use crate::collective::{Collective, processes};
 use crate::memory::{self, bytes_in_words};
 use crate::native::{self, MemoryNeed, NativeRun, RunStart};
 use crate::profile::Profile;
@@ -73,13 +73,11 @@ pub(super) fn effort(options: &BertOptions) -> WorkAmount {
 /// Whether the memory suffices.
 fn fits(options: &BertOptions, machine: &Limits, emitter: &mut Emitter<'_>) -> bool {
     let threads = Threads::new(options.threads_of_task());
-    let tasks = options.tasks as u128;
+    let tasks = processes::tasks_on_this_node(options.tasks) as u128;
     let parameters = options.shape.parameters(Task::Pretrain);
     let state = 16 * tasks * parameters;
     let activations = 4 * tasks * numbers(&threads, &options.shape, options.batch, options.context);
-    // Every rank hands in one tensor after the other, and a share of the mean comes back from each.
-    let largest = options.shape.vocabulary as u128 * options.shape.width as u128;
-    let averages = if tasks > 1 { 4 * (tasks + 1) * largest } else { 0 };
+    let averages = processes::averaging_bytes(options.tasks, parameters);
     let need = MemoryNeed {
         total: state + activations + averages + memory::of_tasks(tasks) + super::PROCESS_BYTES,
         parts: format!(

@@ -9,7 +9,8 @@ import os
 import time
 
 from assay_adapter import Checkpoint, Ended, EXIT_DIVERGED, draw, draws, fill_uniform, key_of, main, make_optimizer, mix
-from assay_adapter import norm_of, root_mean_square, shifted, synchronise, emit
+from assay_adapter import RANK, averaged, emit, mean_of_tasks, norm_of, root_mean_of_tasks, root_mean_square, shifted
+from assay_adapter import synchronise
 import torch
 import torch.nn.functional as F
 
@@ -324,7 +325,7 @@ class Data:
     def draws(self, kind, step):
         batch, context = self.settings["batch_size"], self.settings["context"]
         key = mix(key_of(kind, self.settings["seed"]), step)
-        return draws(key, 0, batch * context).view(batch, context)
+        return draws(key, RANK * batch * context, batch * context).view(batch, context)
 
     def ordinary(self, kind, step):
         first, vocabulary = self.settings["first"], self.settings["vocabulary"]
@@ -337,7 +338,8 @@ class Data:
             ids = self.ordinary("tokens", step)
         else:
             key, inside = mix(key_of("windows", settings["seed"]), step), context - 2
-            begins = [draw(key, b) % (self.text.numel() - inside + 1) for b in range(settings["batch_size"])]
+            indexes = range(RANK * settings["batch_size"], (RANK + 1) * settings["batch_size"])
+            begins = [draw(key, index) % (self.text.numel() - inside + 1) for index in indexes]
             ids = torch.stack([F.pad(self.text[begin : begin + inside], (1, 1)) for begin in begins])
         ids[:, 0], ids[:, -1] = settings["begin"], settings["end"]
         order = shifted(self.draws("masks", step), 1)[:, 1:-1].sort(dim=1, stable=True).indices
@@ -362,7 +364,8 @@ class Trainer:
         self.data = Data(settings)
         self.parameters = list(self.model.parameters())
         self.optimizer = make_optimizer(self.parameters, settings)
-        self.compute = torch.compile(self.model) if settings["mode"] == "compile" else self.model
+        model = averaged(self.model)
+        self.compute = torch.compile(model) if settings["mode"] == "compile" else model
 
     def prepare(self, number):
         self.batch = self.data.at(number, self.device)
@@ -371,10 +374,10 @@ class Trainer:
         for parameter in self.parameters:
             parameter.grad = None
         loss, scores = self.compute(*self.batch)
-        output = root_mean_square(scores) if look else None
+        output = root_mean_of_tasks(root_mean_square(scores)) if look else None
         del scores
         loss.backward()
-        return loss.detach(), output
+        return mean_of_tasks(loss.detach()), output
 
     def iterate(self, look):
         loss, output = self.backward(look)

@@ -19,6 +19,7 @@ use assay_model::{Settings, Value, WorkloadEvent, names};
 use self::directory::Directory;
 use self::relay::Relay;
 use crate::memory::bytes_in_words;
+use crate::ranks::threads_of_task;
 use crate::settings::wrong;
 use crate::summary::WorkAmount;
 use crate::{Emitter, Ended, Limits, WorkloadError};
@@ -73,12 +74,25 @@ pub(crate) fn run(job: Job<'_>, machine: &Limits, emitter: &mut Emitter<'_>) -> 
     let request = directory.write("settings.json", [request])?;
     let python = word(settings, "python");
     let mut command = Command::new(&python);
+    if job.effort.tasks > 1 {
+        start_tasks(&mut command, &job);
+    }
     command.arg(&script).arg(&request);
     let paced = settings.get("paced") == Some(&Value::Switch(true));
     command.stdin(if paced { Stdio::inherit() } else { Stdio::piped() });
     // The measured peak is that of this machine's CPU.
     let peak_flops = machine.peak_flops.filter(|_| word(settings, "device") == "cpu");
     Relay::new(&job.effort, job.planned, peak_flops, emitter).run(&python, &mut command)
+}
+
+/// Has torchrun start a process for every task, connected over loopback.
+fn start_tasks(command: &mut Command, job: &Job<'_>) {
+    let tasks = job.effort.tasks;
+    let threads = job.settings.get("threads").and_then(Value::number).unwrap_or(1.0) as usize;
+    command.args(["-m", "torch.distributed.run", "--standalone", "--local-addr=127.0.0.1", "--nnodes=1"]);
+    command.arg(format!("--nproc-per-node={tasks}"));
+    command.env("OMP_NUM_THREADS", threads_of_task(threads, tasks).to_string());
+    command.env("GLOO_SOCKET_IFNAME", "lo");
 }
 
 fn report_settings(settings: &Settings, emitter: &mut Emitter<'_>) {
@@ -89,6 +103,9 @@ fn report_settings(settings: &Settings, emitter: &mut Emitter<'_>) {
         }
     }
     emitter.setting(names::setting::PRECISION, "float32");
+    if settings.get("tasks").and_then(Value::number).is_some_and(|tasks| tasks > 1.0) {
+        emitter.setting("ranks", "torchrun");
+    }
 }
 
 fn missing(reason: String) -> WorkloadError {

@@ -9,7 +9,7 @@ use super::options::{LmWork, Phase};
 use super::parameters::Parameters;
 use super::shape::LmShape;
 use crate::WorkloadError;
-use crate::collective::Collective;
+use crate::collective::{Collective, hand_in, take_back};
 use crate::profile::Profile;
 use crate::training::Training;
 
@@ -97,22 +97,15 @@ impl Model {
     ) -> Outcome {
         let (loss, output) = match self.work.phase {
             Phase::Forward => self.forward(inputs, targets, measure),
-            Phase::ForwardBackward | Phase::Step => self.forward_backward(inputs, targets, measure),
+            Phase::ForwardBackward | Phase::Step => self.forward_backward(inputs, targets, measure, ranks),
         };
         let loss = ranks.mean_number(loss);
         let output = output.map(|output| ranks.mean_number(output * output).sqrt());
-        self.average_gradients(ranks);
+        if let Some(gradients) = &mut self.gradients {
+            take_back(&self.operations.profile, ranks, gradients.backwards_mut());
+        }
         let gradient_norm = (self.work.phase == Phase::Step).then(|| self.update(training));
         Outcome { loss, output, gradient_norm }
-    }
-
-    fn average_gradients(&mut self, ranks: &mut dyn Collective) {
-        let Model { operations, gradients: Some(gradients), .. } = self else { return };
-        if ranks.size() > 1 {
-            operations.profile.timed("average", 0.0, || {
-                gradients.tensors_mut().for_each(|tensor| ranks.mean(tensor));
-            });
-        }
     }
 
     /// The norm of all gradients of the last iteration; none for phase forward.
@@ -134,7 +127,14 @@ impl Model {
         (loss, head.output(targets.len()))
     }
 
-    fn forward_backward(&mut self, inputs: &[u32], targets: &[u32], measure: bool) -> (f64, Option<f64>) {
+    /// Hands in the gradients as they are completed.
+    fn forward_backward(
+        &mut self,
+        inputs: &[u32],
+        targets: &[u32],
+        measure: bool,
+        ranks: &mut dyn Collective,
+    ) -> (f64, Option<f64>) {
         let Model { operations, weights, gradients: Some(gradients), buffers, work, .. } = self else {
             return (f64::NAN, None);
         };
@@ -149,6 +149,7 @@ impl Model {
         let mut head = Head { operations, weights, rows: *rows, measure, squares: 0.0 };
         let loss = head.forward_backward(&streams[weights.layers.len()], targets, scratch, gradients);
         let output = head.output(targets.len());
+        hand_in(&operations.profile, ranks, [&mut gradients.head, &mut gradients.norm]);
         for (number, layer) in weights.layers.iter().enumerate().rev() {
             let x0 = &streams[number];
             let (before, mine) = gradients.layers.split_at_mut(number);
@@ -163,8 +164,10 @@ impl Model {
                 }
             }
             layer::backward(operations, layer, &mut mine[0], x0, &mut kept, scratch);
+            hand_in(&operations.profile, ranks, mine[0].tensors_mut());
         }
         operations.embed_backward(inputs, &scratch.dx, &mut gradients.embedding);
+        hand_in(&operations.profile, ranks, [&mut gradients.embedding]);
         (loss, output)
     }
 

@@ -9,9 +9,9 @@ use assay_model::WorkloadEvent;
 use super::checkpoint::{self, About, Checkpoint};
 use super::data::{Source, Text};
 use super::model::Model;
-use super::options::{LmOptions, Phase};
+use super::options::{LmOptions, LmWork, Phase};
 use super::plan::{MemoryPlan, what_fits};
-use crate::collective::Collective;
+use crate::collective::{Collective, processes};
 use crate::native::{self, MemoryNeed, NativeRun, RunStart};
 use crate::profile::Profile;
 use crate::session::{IterationSchedule, TimedWork};
@@ -49,6 +49,7 @@ pub(super) fn run(
 fn fits(options: &LmOptions, data_bytes: u64, machine: &Limits, emitter: &mut Emitter<'_>) -> bool {
     let LmOptions { shape, work, .. } = options;
     let threads = Threads::new(options.threads_of_task());
+    let work = &LmWork { tasks: processes::tasks_on_this_node(work.tasks), ..*work };
     let plan = MemoryPlan::new(&threads, shape, work, data_bytes);
     let need = MemoryNeed { total: plan.total(), parts: plan.words() };
     let hint = |available| {

@@ -342,8 +342,9 @@ mod tests {
             read(&[("threads", threads.into()), ("tasks", tasks.into())]).unwrap().threads_of_task()
         };
         assert_eq!([each(8, 2), each(8, 3), each(2, 4)], [4, 2, 1]);
-        let torch = read(&[("engine", "torch".into()), ("tasks", 2.into())]).unwrap_err();
-        assert!(torch.to_string().contains("one task"));
+        let torch =
+            read(&[("engine", "torch".into()), ("tasks", 2.into()), ("device", "cuda".into())]).unwrap_err();
+        assert!(torch.to_string().contains("on the CPU only"));
     }
 
     #[test]

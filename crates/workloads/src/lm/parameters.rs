@@ -33,7 +33,8 @@ impl Layer {
         ]
     }
 
-    fn tensors_mut(&mut self) -> [&mut Vec<f32>; 6] {
+    /// All of them.
+    pub fn tensors_mut(&mut self) -> [&mut Vec<f32>; 6] {
         [
             &mut self.attention_norm,
             &mut self.qkv,
@@ -93,6 +94,12 @@ impl Parameters {
     /// All tensors, in the order of [`LmShape::tensors`].
     pub fn tensors_mut(&mut self) -> impl Iterator<Item = &mut [f32]> {
         self.vectors_mut().map(Vec::as_mut_slice)
+    }
+
+    /// All tensors, in the order in which a backward pass completes their gradients.
+    pub fn backwards_mut(&mut self) -> impl Iterator<Item = &mut Vec<f32>> {
+        let layers = self.layers.iter_mut().rev().flat_map(Layer::tensors_mut);
+        [&mut self.head, &mut self.norm].into_iter().chain(layers).chain([&mut self.embedding])
     }
 
     fn vectors_mut(&mut self) -> impl Iterator<Item = &mut Vec<f32>> {

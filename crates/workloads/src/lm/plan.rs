@@ -5,6 +5,7 @@ use assay_kernels::{Threads, attention, rms_norm};
 use super::operations::attention_shape;
 use super::options::{LmWork, Phase};
 use super::shape::LmShape;
+use crate::collective::processes;
 use crate::memory::{self, bytes_in_words};
 
 /// The most numbers that the logits of one piece of rows take, unless other scratch is larger anyway: 32 MB. Fewer and
@@ -177,9 +178,7 @@ impl MemoryPlan {
         ];
         let tasks = work.tasks.max(1) as u128;
         let items = numbers.map(|(name, numbers)| MemoryItem { name, bytes: 4 * tasks * numbers });
-        // Every rank hands in one tensor after the other, and a share of the mean comes back from each.
-        let largest = shape.tensors_largest();
-        let averages = if tasks > 1 && backward { 4 * (tasks + 1) * largest } else { 0 };
+        let averages = if backward { processes::averaging_bytes(work.tasks, parameters) } else { 0 };
         let others = [
             ("averages", averages),
             ("tasks", memory::of_tasks(tasks)),

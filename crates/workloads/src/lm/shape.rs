@@ -106,12 +106,6 @@ impl LmShape {
         layers * layer + vocabulary * width + width
     }
 
-    /// Numbers of the largest tensor.
-    pub(super) fn tensors_largest(&self) -> u128 {
-        let [width, hidden, vocabulary] = [self.width, self.hidden, self.vocabulary].map(|size| size as u128);
-        width * vocabulary.max(2 * hidden).max(3 * width)
-    }
-
     /// Floating-point operations of the forward pass: for each token 2 a parameter of each matrix that it is
     /// multiplied with, and `4 · context · width` a layer for attention. Attention is counted in full, as a plain
     /// implementation computes it, although masked blocks are skipped. Left out are norms, rotations, activations,

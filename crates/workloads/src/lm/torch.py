@@ -8,8 +8,8 @@ import json
 import math
 import os
 
-from assay_adapter import Checkpoint, draw, draws, fill_uniform, key_of, main, make_optimizer, mix
-from assay_adapter import norm_of, root_mean_square, shifted
+from assay_adapter import Checkpoint, averaged, draw, draws, fill_uniform, key_of, main, make_optimizer, mean_of_tasks
+from assay_adapter import RANK, mix, norm_of, root_mean_of_tasks, root_mean_square, shifted
 import torch
 import torch.nn.functional as F
 from torch.utils.checkpoint import checkpoint as recomputed
@@ -128,14 +128,15 @@ class Data:
             self.text = torch.from_file(settings["tokens"], shared=False, size=count, dtype=torch.int32)
 
     def at(self, step, device):
-        """Inputs and targets of the iteration with this number, from 0."""
+        """Inputs and targets of the iteration with this number, from 0. The sequences of all tasks are numbered through."""
         if self.text is None:
             key = mix(key_of("tokens", self.seed), step)
-            tokens = shifted(draws(key, 0, self.batch * self.length), 32) % self.vocabulary
+            tokens = shifted(draws(key, RANK * self.batch * self.length, self.batch * self.length), 32) % self.vocabulary
             tokens = tokens.view(self.batch, self.length)
         else:
             key = mix(key_of("windows", self.seed), step)
-            begins = [draw(key, index) % (self.text.numel() - self.length + 1) for index in range(self.batch)]
+            indexes = range(RANK * self.batch, (RANK + 1) * self.batch)
+            begins = [draw(key, index) % (self.text.numel() - self.length + 1) for index in indexes]
             tokens = torch.stack([self.text[begin : begin + self.length] for begin in begins]).long()
         tokens = tokens.to(device)
         return tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous()
@@ -166,7 +167,8 @@ class Trainer:
             self.optimizer = make_optimizer(self.parameters, settings)
             if self.done:
                 self.resume(checkpoint)
-        self.compute = torch.compile(self.model) if settings["mode"] == "compile" else self.model
+        model = self.model if self.phase == "forward" else averaged(self.model)
+        self.compute = torch.compile(model) if settings["mode"] == "compile" else model
 
     def resume(self, checkpoint):
         """Goes on with the moments of the optimizer."""
@@ -190,19 +192,20 @@ class Trainer:
         if self.phase == "forward":
             with torch.inference_mode():
                 loss, logits = self.compute(tokens, targets)
-                return loss, root_mean_square(logits) if look else None, None
+                output = root_mean_of_tasks(root_mean_square(logits)) if look else None
+                return mean_of_tasks(loss), output, None
         # Gradients are computed anew: without old ones there is nothing to add to and nothing to set to zero.
         for parameter in self.parameters:
             parameter.grad = None
         loss, logits = self.compute(tokens, targets)
-        output = root_mean_square(logits) if look else None
+        output = root_mean_of_tasks(root_mean_square(logits)) if look else None
         del logits
         loss.backward()
         norm = None
         if self.phase == "step":
             norm = torch.nn.utils.clip_grad_norm_(self.parameters, self.clip)
             self.optimizer.step()
-        return loss.detach(), output, norm
+        return mean_of_tasks(loss.detach()), output, norm
 
     def gradient_norm(self):
         if self.phase == "forward":

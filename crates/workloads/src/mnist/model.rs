@@ -14,7 +14,7 @@ use self::convolutions::Convolutions;
 use self::head::Head;
 use super::network::{CLASSES, Parameters};
 use crate::WorkloadError;
-use crate::collective::Collective;
+use crate::collective::{Collective, hand_in, take_back};
 use crate::data::idx::PIXELS;
 use crate::profile::Profile;
 
@@ -122,27 +122,31 @@ impl Model {
         // A rank's own sums times this, in the mean over the ranks, are means over all samples, also where ranks have
         // different numbers of them.
         let scale = ranks.size() as f64 / batch.total.max(1) as f64;
-        let (loss, squares) = self.gradients_of(batch, scale, look);
+        let (loss, squares) = self.gradients_of(batch, scale, look, ranks);
         let loss = ranks.mean_number(loss * scale);
         let output = squares.map(|squares| ranks.mean_number(squares * scale / CLASSES as f64).sqrt());
-        if ranks.size() > 1 {
-            let gradients = &mut self.gradients;
-            self.profile.timed("average", 0.0, || {
-                gradients.tensors.iter_mut().for_each(|tensor| ranks.mean(tensor));
-            });
-        }
+        let (convolutions, head) = self.gradients.tensors.split_at_mut(4);
+        take_back(&self.profile, ranks, head.iter_mut().chain(convolutions));
         let gradient_norm = look.then(|| self.gradient_norm());
         self.update();
         Outcome { loss, output, gradient_norm }
     }
 
-    /// Sets the gradients to those of a batch. Gives the sum of its losses and, where asked for, of the squares of its
+    /// Sets the gradients to those of a batch, and hands them in. Gives the sum of its losses and, where asked for, of the squares of its
     /// outputs.
-    fn gradients_of(&mut self, batch: &Batch<'_>, scale: f64, look: bool) -> (f64, Option<f64>) {
+    fn gradients_of(
+        &mut self,
+        batch: &Batch<'_>,
+        scale: f64,
+        look: bool,
+        ranks: &mut dyn Collective,
+    ) -> (f64, Option<f64>) {
         let Model { threads, profile, weights, gradients, convolutions, head, training, .. } = self;
         let rows = batch.labels.len();
         if rows == 0 {
             gradients.tensors.iter_mut().for_each(|tensor| tensor.fill(0.0));
+            let (convolutions, head) = gradients.tensors.split_at_mut(4);
+            hand_in(profile, ranks, head.iter_mut().chain(convolutions));
             return (0.0, look.then_some(0.0));
         }
         convolutions.forward(threads, profile, weights, batch.pixels, head.features_mut(rows));
@@ -151,7 +155,9 @@ impl Model {
         let squares = look.then(|| head.sum_of_squares(threads, rows));
         let loss = head.loss(threads, profile, training.softmax, batch.labels, scale as f32);
         head.backward(threads, profile, weights, gradients, rows);
+        hand_in(profile, ranks, &mut gradients.tensors[4..]);
         convolutions.backward(threads, profile, weights, gradients, head.feature_gradients(rows));
+        hand_in(profile, ranks, &mut gradients.tensors[..4]);
         (loss, squares)
     }
 

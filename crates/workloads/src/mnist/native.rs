@@ -8,7 +8,7 @@ use assay_model::{WorkloadEvent, names};
 use super::model::{self, Batch, Model, Tested};
 use super::options::MnistOptions;
 use super::samples::Samples;
-use crate::collective::Collective;
+use crate::collective::{Collective, processes};
 use crate::data::idx::PIXELS;
 use crate::native::{self, MemoryNeed, NativeRun, RunStart};
 use crate::profile::Profile;
@@ -51,7 +51,7 @@ fn fits(options: &MnistOptions, schedule: &Schedule, machine: &Limits, emitter: 
     let model = model::planned_bytes(threads, options.batch, options.test_batch, momentum);
     // Pixels and labels of an iteration, in order.
     let iteration = u128::from(schedule.samples_of_iteration()) * (PIXELS + size_of::<u32>()) as u128;
-    let tasks = options.tasks as u128;
+    let tasks = processes::tasks_on_this_node(options.tasks) as u128;
     let need =
         MemoryNeed { total: tasks * model + memory::of_tasks(tasks) + iteration, parts: String::new() };
     let hint = |_| "lower batch_size, test_batch_size, steps_per_iteration or tasks".to_owned();

@@ -284,6 +284,8 @@ mod tests {
         let synthetic: (&str, Value) = ("data_set", "synthetic".into());
         assert!(refused(&[synthetic, ("data", "x".into())], 9).contains("no file"));
         assert!(refused(&[("device", "cuda".into())], 9).contains("torch"));
-        assert!(refused(&[("engine", "torch".into()), ("tasks", 2.into())], 9).contains("one task"));
+        let cuda: [(&str, Value); 3] =
+            [("engine", "torch".into()), ("tasks", 2.into()), ("device", "cuda".into())];
+        assert!(refused(&cuda, 9).contains("on the CPU only"));
     }
 }

@@ -9,7 +9,7 @@ import math
 import os
 
 from assay_adapter import draws, fill_uniform, finalize_all, key_of, main, mix, norm_of, root_mean_square, shifted, signed
-from assay_adapter import GOLDEN, emit
+from assay_adapter import GOLDEN, RANK, SIZE, averaged, emit, mean_of_tasks, root_mean_of_tasks
 import torch
 import torch.nn.functional as F
 
@@ -113,7 +113,8 @@ class Trainer:
 
     def __init__(self, settings, device):
         self.device, self.seed, self.dropout = device, settings["seed"], settings["dropout"]
-        self.batch, self.test_batch = settings["batch_size"], settings["test_batch_size"]
+        # Steps are those of all tasks together.
+        self.batch, self.test_batch = SIZE * settings["batch_size"], settings["test_batch_size"]
         self.done = 0  # iterations before this run
         self.steps_done, self.step_limit = 0, settings["steps"]
         self.train, self.test = Images(settings, "train"), Images(settings, "test")
@@ -128,7 +129,8 @@ class Trainer:
         self.model.to(device, memory_format=self.memory_format)
         self.parameters = list(self.model.parameters())
         self.optimizer = make_optimizer(self.parameters, settings)
-        self.compute = torch.compile(self.model) if settings["mode"] == "compile" else self.model
+        model = averaged(self.model)
+        self.compute = torch.compile(model) if settings["mode"] == "compile" else model
         self.first = None
 
     def prepare(self, number):
@@ -144,26 +146,32 @@ class Trainer:
         self.ready = []
         for step in range(begin, end):
             numbers = self.order[step * self.batch : (step + 1) * self.batch]
-            images, labels = self.train.take(numbers, self.device, self.memory_format)
-            mask = masks_of(self.seed, epoch * self.steps_of_epoch + step, labels.numel(), self.dropout)
-            self.ready.append((images, labels, mask.to(self.device)))
+            total = len(numbers)
+            mine = slice(total * RANK // SIZE, total * (RANK + 1) // SIZE)
+            images, labels = self.train.take(numbers[mine], self.device, self.memory_format)
+            mask = masks_of(self.seed, epoch * self.steps_of_epoch + step, total, self.dropout)[mine]
+            self.ready.append((images, labels, mask.to(self.device), total))
 
-    def step(self, images, labels, mask, look):
+    def step(self, images, labels, mask, total, look):
         for parameter in self.parameters:
             parameter.grad = None
         loss, outputs = self.compute(images, labels, mask)
+        if SIZE > 1:
+            # The mean over the tasks is the mean over all samples, also where tasks have different numbers of them.
+            loss = loss * (SIZE * labels.numel() / total)
         loss.backward()
+        loss = mean_of_tasks(loss.detach())
         if look:
-            self.first = loss.detach(), root_mean_square(outputs), self.gradient_norm()
+            self.first = loss, root_mean_of_tasks(root_mean_square(outputs)), self.gradient_norm()
         self.optimizer.step()
-        return loss.detach()
+        return loss
 
     def iterate(self, look):
         """All steps of an iteration. Gives the mean loss of its samples, or the first that is not a finite number."""
         losses, samples = [], []
-        for number, (images, labels, mask) in enumerate(self.ready):
-            losses.append(self.step(images, labels, mask, look and number == 0))
-            samples.append(labels.numel())
+        for number, (images, labels, mask, total) in enumerate(self.ready):
+            losses.append(self.step(images, labels, mask, total, look and number == 0))
+            samples.append(total)
         losses = torch.stack(losses)
         samples = torch.tensor(samples, device=self.device)
         mean = (losses * samples).sum() / samples.sum()

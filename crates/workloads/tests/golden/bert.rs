@@ -97,8 +97,8 @@ fn every_gradient_is_that_of_pytorch() {
         let options = options(&case, "pretrain");
         let mut model = model(&options);
         // Other data before prove that gradients are set and not added to.
-        model.forward_backward(&sequences(&options, 1), false);
-        let (loss, output) = model.forward_backward(&sequences(&options, 0), true);
+        model.forward_backward(&sequences(&options, 1), false, &mut Single::default());
+        let (loss, output) = model.forward_backward(&sequences(&options, 0), true, &mut Single::default());
         case.close("loss", loss, 1e-6);
         case.close("output", output.unwrap(), 1e-5);
         case.close("gradient_norm", model.gradient_norm(), 1e-5);
@@ -114,7 +114,8 @@ fn training_steps_are_those_of_pytorch() {
         let mut model = model(&options);
         let steps: Vec<serde_json::Value> = case.expected("steps");
         for (number, step) in (0..).zip(&steps) {
-            let outcome = model.step(&sequences(&options, number), &options.training, false, &mut Single);
+            let outcome =
+                model.step(&sequences(&options, number), &options.training, false, &mut Single::default());
             case.near("loss", outcome.loss, step["loss"].as_f64().unwrap(), 5e-6);
             case.near("norm", outcome.gradient_norm.unwrap(), step["gradient_norm"].as_f64().unwrap(), 1e-4);
         }

@@ -39,7 +39,13 @@ fn iterate(options: &LmOptions, numbers: impl IntoIterator<Item = u64>) -> (Mode
     let mut outcomes = Vec::new();
     for number in numbers {
         source.fill(number, &mut inputs, &mut targets);
-        outcomes.push(model.iterate(&inputs, &targets, &options.training, outcomes.is_empty(), &mut Single));
+        outcomes.push(model.iterate(
+            &inputs,
+            &targets,
+            &options.training,
+            outcomes.is_empty(),
+            &mut Single::default(),
+        ));
     }
     (model, outcomes)
 }

@@ -55,7 +55,7 @@ fn train(case: &Case, model: &mut Model, mut after: impl FnMut(&Model, u64, u64,
                 .collect();
             let labels: Vec<u32> = mine.iter().map(|number| u32::from(labels[*number as usize])).collect();
             let batch = Batch { pixels: &pixels, labels: &labels, first: 0, total: labels.len(), step };
-            let outcome = model.step(&batch, step == 0, &mut Single);
+            let outcome = model.step(&batch, step == 0, &mut Single::default());
             after(model, iteration, samples.end - samples.start, &outcome);
             step += 1;
         }

@@ -7,3 +7,4 @@ mod bert;
 mod lm;
 mod mnist;
 mod support;
+mod tasks;

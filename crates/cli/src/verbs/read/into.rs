@@ -38,12 +38,22 @@ pub fn store(path: &Path, documents: &[Document], screen: &mut Screen) -> anyhow
     plan(&mut store, &runs)?;
     let known = stored(path)?;
     let mut repeats: BTreeMap<CellId, u32> = BTreeMap::new();
-    let (mut added, mut left_out) = (0, 0);
+    let (mut added, mut left_out, mut shown_again) = (0, 0, 0);
+    let mut rows: BTreeMap<String, Option<u64>> = BTreeMap::new();
     for (planned, run) in &runs {
         let result = result(run);
         if known.contains(&fingerprint(&planned.cell, &result)) {
             left_out += 1;
             continue;
+        }
+        // A row of another table with the same settings and the same digits is the same trial shown again. Within one
+        // table it is a repeat.
+        if is_row(run) {
+            let table = table_of(documents, run);
+            if *rows.entry(row_fingerprint(&planned.cell, run)).or_insert(table) != table {
+                shown_again += 1;
+                continue;
+            }
         }
         let before = store
             .state()
@@ -59,7 +69,12 @@ pub fn store(path: &Path, documents: &[Document], screen: &mut Screen) -> anyhow
         added += 1;
     }
     let again = if left_out > 0 { format!("; {left_out} were there already") } else { String::new() };
-    screen.say(&format!("stored {added} runs in {}{again}", records::shown(path)));
+    let twice = match shown_again {
+        0 => String::new(),
+        1 => "; 1 row shows a run of another row again and is stored once".to_owned(),
+        rows => format!("; {rows} rows show runs of other rows again and are stored once"),
+    };
+    screen.say(&format!("stored {added} runs in {}{again}{twice}", records::shown(path)));
     screen.hint(&format!("`assay show {}` shows them", records::shown(path)));
     Ok(Exit::Fine)
 }
@@ -89,8 +104,15 @@ fn plan(store: &mut Store, runs: &[(PlannedCell, &ReadRun)]) -> anyhow::Result<(
     let has = |metric: &str| {
         runs.iter().filter(|(_, run)| run.observations.iter().any(|o| o.metric == metric)).count()
     };
-    let headline =
-        HEADLINES.iter().rev().max_by_key(|metric| has(metric)).copied().unwrap_or(names::DURATION_REPORTED);
+    // What no list knows is judged by what most runs have.
+    let mut others: BTreeMap<&str, usize> = BTreeMap::new();
+    for observation in runs.iter().flat_map(|(_, run)| &run.observations) {
+        *others.entry(observation.metric.as_str()).or_default() += 1;
+    }
+    let most = others.into_iter().rev().max_by_key(|(_, count)| *count).map(|(metric, _)| metric);
+    let listed =
+        HEADLINES.into_iter().rev().filter(|metric| has(metric) > 0).max_by_key(|metric| has(metric));
+    let headline = listed.or(most).unwrap_or(names::DURATION_REPORTED);
     let files: BTreeSet<&str> = runs.iter().map(|(_, run)| run.span.file.as_str()).collect();
     let question = format!("What do {} say?", files.into_iter().collect::<Vec<_>>().join(", "));
     let plan = CurrentPlan {
@@ -130,6 +152,24 @@ fn stored(path: &Path) -> anyhow::Result<BTreeSet<String>> {
         }
     }
     Ok(known)
+}
+
+/// Whether a run was read from a row of a table, which has no series and no output of its own.
+fn is_row(run: &ReadRun) -> bool {
+    run.series.is_empty() && run.dialects.iter().any(|dialect| dialect == "table")
+}
+
+/// The first line of the table that a row stands in.
+fn table_of(documents: &[Document], run: &ReadRun) -> Option<u64> {
+    let tables = documents.iter().flat_map(|document| &document.tables).map(|table| &table.span);
+    let mut holding = tables.filter(|span| span.file == run.span.file && span.cell == run.span.cell);
+    holding.find(|span| (span.first..=span.last).contains(&run.span.first)).map(|span| span.first)
+}
+
+/// What says that two rows of a file show the same run: cell, metrics and values.
+fn row_fingerprint(cell: &CellId, run: &ReadRun) -> String {
+    let values = run.observations.iter().map(|one| format!("{}={:?}", one.metric, one.value));
+    format!("{} {cell} {}", run.span.file, values.collect::<Vec<_>>().join(" "))
 }
 
 fn fingerprint(cell: &CellId, result: &RunResult) -> String {

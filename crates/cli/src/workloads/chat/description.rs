@@ -153,7 +153,10 @@ fn connections() -> Vec<SettingDescription> {
         count("error_budget", "Stop after more than this many failed requests"),
         duration("gone_after", "10s", "Stop when nobody has listened at the endpoint for this long"),
         integer("threads", 1, 256, 1, "Client threads"),
-        positive("max_header_bytes", "Size limit of an answer's head; 32 KiB unless given"),
+        positive(
+            "max_header_bytes",
+            "Size limit of an answer's head; 32 KiB unless given, 8 KiB beyond 512 streams",
+        ),
         integer("max_event_bytes", 1, MOST, 4 << 20, "Size limit of one event of a stream"),
         integer(
             "max_body_bytes",
@@ -183,6 +186,7 @@ pub fn mock() -> WorkloadDescription {
         time("jitter", "Tokens come earlier or later by up to this time"),
         integer("tokens", 1, 1 << 24, 100, "Tokens of an answer"),
         integer("tokens_per_chunk", 1, 1 << 24, 1, "Tokens of a chunk"),
+        words("text", "Answer with these words instead of made-up ones; each word is a token"),
         count("reasoning", "Tokens at the beginning that are reasoning"),
         switch("no_role", "Send no role chunk"),
         switch("no_usage", "Never report token counts"),

@@ -61,6 +61,7 @@ pub fn schedule(settings: &Settings) -> Result<Schedule, Mistake> {
         gap_jitter: time("jitter"),
         tokens,
         tokens_per_chunk: small("tokens_per_chunk"),
+        text: checked.optional_text("text").map(str::to_owned),
         role_chunk: !checked.switch("no_role"),
         reasoning_tokens: small("reasoning"),
         usage: if checked.switch("no_usage") { UsageReport::Never } else { UsageReport::WhenAsked },

@@ -44,7 +44,7 @@ pub fn record(
     };
     let outcome = reporting(setup, &live, report, || {
         run(&setup.load, &setup.prompts, &live, stop, &finished).map_err(mistake)
-    })?;
+    })??;
     let (mut writer, failed) = writer.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(error) = failed {
         return Err(error).with_context(cannot_write);
@@ -73,16 +73,19 @@ fn reporting<T: Send>(
     live: &Live,
     report: &mut dyn FnMut(WorkloadEvent),
     work: impl FnOnce() -> T + Send,
-) -> T {
+) -> anyhow::Result<T> {
     let planned = setup.load.requests.map(|requests| requests.saturating_add(setup.load.warm_up));
     let (is_over, here) = (AtomicBool::new(false), std::thread::current());
     std::thread::scope(|scope| {
-        let worker = scope.spawn(|| {
+        let worker = || {
             let result = work();
             is_over.store(true, Ordering::Release);
             here.unpark();
             result
-        });
+        };
+        let worker = std::thread::Builder::new()
+            .spawn_scoped(scope, worker)
+            .context("the system refused a thread for the load")?;
         let mut last = 0;
         while !is_over.load(Ordering::Acquire) {
             std::thread::park_timeout(BEAT);
@@ -93,7 +96,7 @@ fn reporting<T: Send>(
             }
         }
         match worker.join() {
-            Ok(result) => result,
+            Ok(result) => Ok(result),
             Err(panic) => std::panic::resume_unwind(panic),
         }
     })

@@ -67,7 +67,13 @@ impl Namer<'_> {
             groups.into_iter().map(|(from, to)| self.text_of(from, to).to_owned()).collect();
         for text in earlier.into_iter().filter(|text| !text.is_empty()) {
             match self.vocabulary.split(&text) {
-                Some(split) => self.split = Some(split),
+                Some(split) => {
+                    self.split = Some(split);
+                    // `val: N=177 | AUROC=0.51`: before all numbers it holds for the line.
+                    if self.plan.slots.is_empty() {
+                        self.line_split = Some(split);
+                    }
+                }
                 None if self.plan.slots.is_empty() && self.is_class(&text) => {
                     self.class = Some(text.to_lowercase());
                 }
@@ -103,11 +109,31 @@ impl Namer<'_> {
             && self.vocabulary.counter(text).is_none()
     }
 
+    /// The token behind a remark in parentheses that opens here; 0 where none does.
+    fn end_of_remark(&self, open: usize, to: usize) -> usize {
+        let tokens = self.line.tokens;
+        if tokens.get(open).map(|token| &token.kind) != Some(&TokenKind::Sign(b'(')) {
+            return 0;
+        }
+        let rest = tokens.get(open + 1..to).unwrap_or_default();
+        let Some(close) = rest.iter().position(|token| token.kind == TokenKind::Sign(b')')) else { return 0 };
+        let digits = rest.iter().take(close).any(|token| {
+            matches!(token.kind, TokenKind::Number(_) | TokenKind::Opaque | TokenKind::Counter { .. })
+        });
+        if digits { open + close + 2 } else { 0 }
+    }
+
     pub(super) fn read_key(&self, (from, to): (usize, usize), key: &mut Key) {
         let tokens = self.line.tokens.get(from..to).unwrap_or_default();
         let single = tokens.iter().filter(|token| token.kind == TokenKind::Word).count() == 1;
         let mut inside: Option<usize> = None;
+        let mut aside = 0;
         for (offset, token) in tokens.iter().enumerate() {
+            // `Accuracy (4-digits)`, `MRR (bs=1,000)`: what holds digits in parentheses is a remark.
+            aside = aside.max(self.end_of_remark(from + offset, to));
+            if from + offset < aside {
+                continue;
+            }
             match token.kind {
                 TokenKind::Sign(b'(') => inside = Some(from + offset + 1),
                 TokenKind::Sign(b')') => {

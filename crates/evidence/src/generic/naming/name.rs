@@ -13,6 +13,10 @@ use crate::writeup::vocabulary::setting_name;
 const PREPOSITIONS: [&str; 13] =
     ["over", "at", "after", "for", "on", "with", "from", "within", "per", "every", "in", "across", "the"];
 
+/// Words between an epoch's number and its time.
+const EPOCH_TIME_WORDS: [&str; 9] =
+    ["took", "time", "duration", "in", "completed", "finished", "done", "elapsed", "complete"];
+
 impl Namer<'_> {
     pub(super) fn name(
         &mut self,
@@ -215,7 +219,10 @@ impl Namer<'_> {
             && !self.plan.counters.is_empty()
             && key.words.len() == 1;
         let own = own.filter(|named| {
-            key.joined || part || (named.kind != MetricKind::Count && ends_with_noun(key, named, printed))
+            key.joined
+                || part
+                || self.is_labeled(key, printed, token)
+                || (named.kind != MetricKind::Count && ends_with_noun(key, named, printed))
         });
         own.or_else(|| {
             let whole: Vec<String> = self.about.iter().chain(&key.words).cloned().collect();
@@ -233,9 +240,16 @@ impl Namer<'_> {
             && named.qualifier.is_empty()
             && named.statistic.is_none()
             && named.split.is_none()
-            && key.words.iter().all(|word| ["took", "time", "duration", "in"].contains(&word.as_str()))
+            && key.words.iter().all(|word| EPOCH_TIME_WORDS.contains(&word.as_str()))
             && counters.iter().any(|counter| counter.kind == CounterKind::Epoch)
             && !counters.iter().any(|counter| counter.kind == CounterKind::Step)
+    }
+
+    /// `sort_small      124 ns/iter`: a label, a wide gap, and a number whose unit says what it is.
+    fn is_labeled(&self, key: &Key, printed: Option<&PrintedUnit>, token: &Token) -> bool {
+        let measured =
+            printed.is_some_and(|printed| matches!(printed.unit, Unit::Seconds | Unit::PerSecond(_)));
+        measured && self.from == 0 && token.gap >= 3 && key.words.len() <= 4 && self.plan.counters.is_empty()
     }
 
     /// The words at the start of a line that a wide gap parts from its first number or key: `sort/1000     time: …`.
@@ -244,8 +258,11 @@ impl Namer<'_> {
         if !tokens.first().is_some_and(|token| token.kind == TokenKind::Word) {
             return String::new();
         }
+        // `test sort ... bench:  40 ns/iter`: dots lead from the label to what was measured.
+        let dots = tokens.iter().take(index).position(|token| token.kind == TokenKind::Bar);
         let wide = tokens.iter().take(index + 1).skip(1).position(|token| token.gap >= 2);
-        let Some(end) = wide.map(|place| place + 1).filter(|end| *end <= 4) else { return String::new() };
+        let end = dots.or(wide.map(|place| place + 1));
+        let Some(end) = end.filter(|end| *end <= 4) else { return String::new() };
         let label = self.text_of(0, end);
         let plain =
             tokens.iter().take(end).all(|token| matches!(token.kind, TokenKind::Word | TokenKind::Number(_)));

@@ -20,7 +20,7 @@ pub(super) fn name_columns(
         return;
     }
     let Some((name, unit)) = context.recent.last().and_then(|(_, text)| topic(text)) else { return };
-    let kind = Vocabulary::built_in().kind(&name);
+    let kind = Vocabulary::current().kind(&name);
     let shares = kind == Some(MetricKind::Share);
     let percent = |(text, _): &(String, u64)| cell(text, None).unit == Some(Unit::Fraction);
     // A `detection rate` in percent is no rate.
@@ -51,7 +51,7 @@ fn topic(caption: &str) -> Option<(String, (Unit, f64))> {
     if caption.split_whitespace().count() > LONGEST_CAPTION {
         return None;
     }
-    let vocabulary = Vocabulary::built_in();
+    let vocabulary = Vocabulary::current();
     let (mut head, mut unit) = (caption, None);
     for (open, _) in caption.match_indices('(') {
         let inside = caption.get(open + 1..).and_then(|rest| rest.split(')').next()).unwrap_or_default();

@@ -41,7 +41,7 @@ fn sequences(options: &BertOptions, rank: usize, iteration: u64) -> Sequences {
 fn gradients_of_every_tensor_are_those_of_finite_differences() {
     let data = sequences(&options(3), 0, 0);
     let mut model = model(2, 3);
-    model.forward_backward(&data, false);
+    model.forward_backward(&data, false, &mut Single::default());
     let gradients = model.gradients_mut().clone();
     let names: Vec<String> = little().tensors(Task::Pretrain).into_iter().map(|tensor| tensor.name).collect();
     for (index, name) in names.iter().enumerate() {
@@ -54,7 +54,7 @@ fn gradients_of_every_tensor_are_those_of_finite_differences() {
                 weights.iter_mut().zip(&direction).for_each(|(weight, way)| *weight += by * way);
             };
             move_by(&mut model, by);
-            let loss = model.forward_backward(&data, false).0;
+            let loss = model.forward_backward(&data, false, &mut Single::default()).0;
             move_by(&mut model, -by);
             loss
         };
@@ -77,7 +77,9 @@ fn several_tasks_train_as_one_on_the_joined_batch() {
     let training = options(1).training;
     let mut joined = model(1, 4);
     let expected: Vec<Outcome> = (0..3)
-        .map(|number| joined.step(&sequences(&options(4), 0, number), &training, number == 0, &mut Single))
+        .map(|number| {
+            joined.step(&sequences(&options(4), 0, number), &training, number == 0, &mut Single::default())
+        })
         .collect();
     let outcomes: Vec<Vec<Outcome>> = std::thread::scope(|scope| {
         let ranks: Vec<_> = team(2)
@@ -111,7 +113,7 @@ fn training_is_the_same_again_and_lowers_the_loss() {
     let run = || {
         let mut model = model(2, 2);
         let data = sequences(&options(2), 0, 0);
-        (0..20).map(|_| model.step(&data, &training, false, &mut Single).loss).collect::<Vec<_>>()
+        (0..20).map(|_| model.step(&data, &training, false, &mut Single::default()).loss).collect::<Vec<_>>()
     };
     let losses = run();
     assert_eq!(losses, run());
@@ -123,7 +125,8 @@ fn a_gradient_that_is_no_number_changes_no_weight() {
     let mut model = model(1, 1);
     model.weights_mut().decoder_bias[0] = f32::NAN;
     let before = model.weights_mut().layers[0].up.weight.clone();
-    let outcome = model.step(&sequences(&options(1), 0, 0), &options(1).training, true, &mut Single);
+    let outcome =
+        model.step(&sequences(&options(1), 0, 0), &options(1).training, true, &mut Single::default());
     assert!(!outcome.loss.is_finite() || !outcome.gradient_norm.unwrap().is_finite());
     assert_eq!(model.weights_mut().layers[0].up.weight, before);
 }

@@ -6,7 +6,8 @@ ready, from 0), `iterate(look)` (computes it; gives the loss or None, the root m
 asked to look, and the norm of the gradient or None), `gradient_norm()` (None without gradients) and
 `follow(index, last)` (what comes after an iteration outside its time). Where an iteration is several steps, it also has
 `steps(iterations)` (how many steps were done), `parity()` (loss, output and norm of the first step) and
-`timed(seconds)`. Needs Python 3.9 and PyTorch 1.13 or later, and nothing else; modes `sdpa`
+`timed(seconds)`. With several tasks, each has the part of the data that its rank says, losses and outputs are those of all
+together, and gradients are averaged by DistributedDataParallel over gloo. Needs Python 3.9 and PyTorch 1.13 or later, and nothing else; modes `sdpa`
 and `compile` need PyTorch 2.
 """
 
@@ -22,10 +23,15 @@ BEGAN = time.perf_counter()
 EXIT_FAILED = 3
 EXIT_MISSING = 4  # PyTorch is not there, too old, or has no such device or mode
 EXIT_DIVERGED = 5
+# Several tasks are processes that torchrun started.
+RANK, SIZE = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def emit(kind, **fields):
-    """Says one thing on standard output; fields that are None are left out."""
+    """Says one thing on standard output; fields that are None are left out. Of several tasks only the first speaks, unless
+    another one fails."""
+    if RANK and kind not in ("failed", "does_not_fit"):
+        return
     line = {"assay": kind, **{name: value for name, value in fields.items() if value is not None}}
     sys.stdout.write(json.dumps(line, allow_nan=False) + "\n")
     sys.stdout.flush()
@@ -199,6 +205,50 @@ def tell_environment(device):
     emit("note", text="; ".join([f"PyTorch {torch.__version__}", threads, *libraries]))
 
 
+# Several tasks.
+
+
+def join_tasks():
+    """Joins the other tasks. Gloo connects processes on the CPU."""
+    if SIZE > 1:
+        import torch.distributed
+
+        torch.distributed.init_process_group("gloo")
+
+
+def leave_tasks():
+    if SIZE > 1:
+        torch.distributed.destroy_process_group()
+
+
+def averaged(model):
+    """The model, with gradients that are means over all tasks; they are averaged while the backward pass goes on."""
+    return torch.nn.parallel.DistributedDataParallel(model) if SIZE > 1 else model
+
+
+def sum_of_tasks(number):
+    """The sum of a number over all tasks."""
+    if SIZE == 1:
+        return number
+    total = torch.tensor(float(number), dtype=torch.float64)
+    torch.distributed.all_reduce(total)
+    return total.item()
+
+
+def mean_of_tasks(x):
+    """The mean of a tensor over all tasks; None stays None."""
+    if SIZE == 1 or x is None:
+        return x
+    x = x.detach().double()
+    torch.distributed.all_reduce(x)
+    return x / SIZE
+
+
+def root_mean_of_tasks(x):
+    """The root mean square over all tasks, of their root mean squares."""
+    return x if SIZE == 1 or x is None else mean_of_tasks(x.double().square()).sqrt()
+
+
 # The run.
 
 
@@ -234,8 +284,9 @@ def check_version(mode):
 
 
 def next_line():
-    """Waits for a line on standard input; false when there will be none."""
-    return bool(sys.stdin.readline())
+    """Waits for a line on standard input; false when there will be none. The first task waits for all."""
+    is_there = RANK == 0 and bool(sys.stdin.readline())
+    return sum_of_tasks(is_there) > 0
 
 
 def leave_with_parent():
@@ -264,7 +315,7 @@ def measure(settings, trainer, device):
         cpu, began = time.process_time(), time.perf_counter()
         loss, output, norm = trainer.iterate(look=index == 0)
         synchronise(device)
-        seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
+        seconds, cpu = time.perf_counter() - began, sum_of_tasks(time.process_time() - cpu)
         step = trainer.steps(index + 1) if hasattr(trainer, "steps") else first + index + 1
         if hasattr(trainer, "timed"):
             trainer.timed(seconds)
@@ -316,7 +367,8 @@ def run(settings, workload):
         leave_with_parent()
     check_version(settings["mode"])
     device = open_device(settings["device"])
-    torch.set_num_threads(settings["threads"])
+    torch.set_num_threads(max(settings["threads"] // SIZE, 1))
+    join_tasks()
     torch.set_float32_matmul_precision("highest")
     tell_environment(device)
     own = resident("RssAnon:")
@@ -324,10 +376,12 @@ def run(settings, workload):
     trainer = workload(settings, device)
     tell_phase("stage", began)
     steps = measure(settings, trainer, device)
-    tell_memory("memory.peak", peak_memory(device))
+    peak = peak_memory(device)
+    tell_memory("memory.peak", None if peak is None else sum_of_tasks(peak))
     if device.type == "cpu" and own is not None:
         # What there was before the model, and all code that was used since.
-        tell_memory("memory.interpreter", own + resident("RssFile:"))
+        tell_memory("memory.interpreter", sum_of_tasks(own + resident("RssFile:")))
+    leave_tasks()
     emit("done", steps=steps)
 
 

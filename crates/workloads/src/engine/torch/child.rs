@@ -55,16 +55,20 @@ pub(super) fn watch(
     let mut guard = Guard(command.spawn()?);
     let (sender, lines) = channel();
     if let Some(output) = guard.0.stdout.take() {
-        read(output, sender.clone(), Line::Output);
+        read(output, sender.clone(), Line::Output)?;
     }
     if let Some(errors) = guard.0.stderr.take() {
-        read(errors, sender, Line::Error);
+        read(errors, sender, Line::Error)?;
     }
     listen(&mut guard.0, &lines, stopped, hear)
 }
 
-fn read(from: impl Read + Send + 'static, sender: Sender<Line>, make: fn(String) -> Line) {
-    std::thread::spawn(move || {
+fn read(
+    from: impl Read + Send + 'static,
+    sender: Sender<Line>,
+    make: fn(String) -> Line,
+) -> std::io::Result<()> {
+    let read = move || {
         let mut reader = BufReader::new(from);
         let mut line = Vec::new();
         while matches!(reader.read_until(b'\n', &mut line), Ok(count) if count > 0) {
@@ -74,7 +78,8 @@ fn read(from: impl Read + Send + 'static, sender: Sender<Line>, make: fn(String)
             }
             line.clear();
         }
-    });
+    };
+    std::thread::Builder::new().spawn(read).map(drop)
 }
 
 fn listen(

@@ -36,7 +36,7 @@ fn loss_with(
     };
     let before = weight(model, None);
     weight(model, Some(before + change));
-    let loss = model.iterate(&data.0, &data.1, &TRAINING, false, &mut Single).loss;
+    let loss = model.iterate(&data.0, &data.1, &TRAINING, false, &mut Single::default()).loss;
     weight(model, Some(before));
     loss
 }
@@ -55,7 +55,7 @@ fn gradients_agree_with_finite_differences_in_every_tensor() {
             let above = loss_with(&mut model, tensor, element, step, &data);
             let below = loss_with(&mut model, tensor, element, -step, &data);
             let expected = (above - below) / (2.0 * f64::from(step));
-            model.iterate(&data.0, &data.1, &TRAINING, false, &mut Single);
+            model.iterate(&data.0, &data.1, &TRAINING, false, &mut Single::default());
             let gradient = f64::from(model.gradients().unwrap().tensors().nth(tensor).unwrap()[element]);
             let tolerance = 2e-4 + 5e-3 * expected.abs();
             assert!(
@@ -73,8 +73,13 @@ fn gradients_agree_with_finite_differences_in_every_tensor() {
 fn the_loss_is_the_same_in_every_phase_and_near_chance() {
     let data = tokens(&SHAPE, &work(Phase::Forward, false), 0);
     let losses = [Phase::Forward, Phase::ForwardBackward, Phase::Step].map(|phase| {
-        let outcome =
-            model(&SHAPE, &work(phase, false), 2).iterate(&data.0, &data.1, &TRAINING, true, &mut Single);
+        let outcome = model(&SHAPE, &work(phase, false), 2).iterate(
+            &data.0,
+            &data.1,
+            &TRAINING,
+            true,
+            &mut Single::default(),
+        );
         (outcome.loss, outcome.output)
     });
     assert!(losses.iter().all(|loss| *loss == losses[0]), "{losses:?}");
@@ -94,7 +99,7 @@ fn checkpointing_gives_the_same_gradients_bit_for_bit() {
             let mut model = model(&shape, &work, 2);
             // Twice, so that what the first time left in the gradients is there the second time.
             for _ in 0..2 {
-                model.iterate(&inputs, &targets, &TRAINING, false, &mut Single);
+                model.iterate(&inputs, &targets, &TRAINING, false, &mut Single::default());
             }
             model
         });
@@ -109,7 +114,7 @@ fn logits_in_pieces_give_the_same_as_all_at_once() {
     let outcomes = [10, 3].map(|rows| {
         let mut model = model(&SHAPE, &work, 1);
         model.buffers.rows = rows;
-        let outcome = model.iterate(&data.0, &data.1, &TRAINING, true, &mut Single);
+        let outcome = model.iterate(&data.0, &data.1, &TRAINING, true, &mut Single::default());
         (outcome, model)
     });
     let [(whole, whole_model), (pieces, pieces_model)] = &outcomes;
@@ -131,7 +136,7 @@ fn training_is_the_same_bit_for_bit_every_time() {
         let losses: Vec<u64> = (0..6)
             .map(|iteration| {
                 let data = tokens(&shape, &work, iteration);
-                model.iterate(&data.0, &data.1, &TRAINING, false, &mut Single).loss.to_bits()
+                model.iterate(&data.0, &data.1, &TRAINING, false, &mut Single::default()).loss.to_bits()
             })
             .collect();
         (losses, model.weights.tensors().flatten().map(|weight| weight.to_bits()).collect::<Vec<u32>>())
@@ -144,8 +149,9 @@ fn repeated_data_are_learned() {
     let work = work(Phase::Step, false);
     let data = tokens(&SHAPE, &work, 0);
     let mut model = model(&SHAPE, &work, 1);
-    let losses: Vec<f64> =
-        (0..150).map(|_| model.iterate(&data.0, &data.1, &TRAINING, false, &mut Single).loss).collect();
+    let losses: Vec<f64> = (0..150)
+        .map(|_| model.iterate(&data.0, &data.1, &TRAINING, false, &mut Single::default()).loss)
+        .collect();
     assert!(losses[149] < 0.3 * losses[0], "{} to {}", losses[0], losses[149]);
 }
 
@@ -156,7 +162,7 @@ fn an_infinite_weight_shows_in_the_loss_and_leaves_the_others_alone() {
     let mut model = model(&SHAPE, &work, 1);
     model.weights.head[0] = f32::INFINITY;
     let before = model.weights.layers[0].down.clone();
-    let outcome = model.iterate(&data.0, &data.1, &TRAINING, false, &mut Single);
+    let outcome = model.iterate(&data.0, &data.1, &TRAINING, false, &mut Single::default());
     assert!(!outcome.loss.is_finite() || !outcome.gradient_norm.unwrap().is_finite());
     assert_eq!(model.weights.layers[0].down, before);
 }
@@ -180,11 +186,11 @@ fn several_tasks_train_as_one_on_the_joined_batch() {
             .collect();
         (outcomes, model.weights().tensors().flatten().copied().collect::<Vec<f32>>())
     };
-    let (expected, weights) = train(6, 1, &mut Single);
+    let (expected, weights) = train(6, 1, &mut Single::default());
     for tasks in [2, 3] {
         let results: Vec<_> = std::thread::scope(|scope| {
             let train = &train;
-            let start = |mut member: Box<dyn Collective>| {
+            let start = |mut member: Box<dyn Collective + Send>| {
                 scope.spawn(move || train(6 / tasks, tasks, member.as_mut()))
             };
             let threads: Vec<_> = team(tasks).into_iter().map(start).collect();

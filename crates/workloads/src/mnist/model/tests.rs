@@ -32,13 +32,13 @@ fn gradients_agree_with_finite_differences_in_every_tensor() {
             for element in (0..description.len()).step_by(description.len().div_ceil(30)) {
                 let mut loss_with = |change: f32| {
                     model.weights.tensors[tensor][element] += change;
-                    let loss = model.step(&batch(&data, 0), false, &mut Single).loss;
+                    let loss = model.step(&batch(&data, 0), false, &mut Single::default()).loss;
                     model.weights.tensors[tensor][element] -= change;
                     loss
                 };
                 let step = 1e-3;
                 let expected = (loss_with(step) - loss_with(-step)) / (2.0 * f64::from(step));
-                model.step(&batch(&data, 0), false, &mut Single);
+                model.step(&batch(&data, 0), false, &mut Single::default());
                 let gradient = f64::from(model.gradients.tensors[tensor][element]);
                 if (gradient - expected).abs() > 3e-4 + 0.08 * expected.abs() {
                     apart.push((element, gradient, expected));
@@ -58,8 +58,9 @@ fn training_is_the_same_bit_for_bit_every_time() {
     let data = digits(9);
     let train = || {
         let mut model = model(Training { momentum: 0.9, learning_rate: 0.01, ..TRAINING }, 9, 2);
-        let losses: Vec<u64> =
-            (0..5).map(|step| model.step(&batch(&data, step), false, &mut Single).loss.to_bits()).collect();
+        let losses: Vec<u64> = (0..5)
+            .map(|step| model.step(&batch(&data, step), false, &mut Single::default()).loss.to_bits())
+            .collect();
         let weights = model.weights.tensors.iter().flatten().map(|weight| weight.to_bits());
         (losses, weights.collect::<Vec<u32>>())
     };
@@ -75,7 +76,7 @@ fn repeated_digits_are_learned_and_a_test_reports_so() {
     assert!((before.loss / 20.0 - 10f64.ln()).abs() < 0.3, "{before:?}");
     assert_eq!(before.images, 20);
     for step in 0..300 {
-        model.step(&batch(&data, step), false, &mut Single);
+        model.step(&batch(&data, step), false, &mut Single::default());
     }
     let after = model.test(&data.0, &labels);
     assert_eq!(after.right, 20, "{after:?}");
@@ -88,7 +89,7 @@ fn an_infinite_weight_shows_in_the_loss() {
     for tensor in 0..8 {
         let mut model = model(Training { dropout: 0.0, ..TRAINING }, 4, 2);
         model.weights.tensors[tensor].fill(f32::NAN);
-        assert!(model.step(&batch(&data, 0), false, &mut Single).loss.is_nan(), "tensor {tensor}");
+        assert!(model.step(&batch(&data, 0), false, &mut Single::default()).loss.is_nan(), "tensor {tensor}");
     }
 }
 
@@ -109,11 +110,11 @@ fn several_tasks_train_as_one_on_the_joined_batch() {
             .collect();
         (outcomes, model.weights.tensors.concat())
     };
-    let (expected, weights) = train(&mut Single);
+    let (expected, weights) = train(&mut Single::default());
     for tasks in [2, 3, 9] {
         let results: Vec<_> = std::thread::scope(|scope| {
             let train = &train;
-            let start = |mut member: Box<dyn Collective>| scope.spawn(move || train(member.as_mut()));
+            let start = |mut member: Box<dyn Collective + Send>| scope.spawn(move || train(member.as_mut()));
             let threads: Vec<_> = team(tasks).into_iter().map(start).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });

@@ -124,8 +124,14 @@ fn detailed(endpoint: &EndpointResult, results: &LoadResults) -> Table {
     if !about.is_empty() {
         table.heading.push(about.join("; "));
     }
-    table.notes = notes(summary, results);
-    table.notes.extend(counters_line(endpoint));
+    if summary.success.all == 0 {
+        // A head without rows, and rates of nothing, would only be in the way of the reason.
+        table.columns.clear();
+        table.notes = vec!["no request was measured".to_owned()];
+    } else {
+        table.notes = notes(summary, results);
+        table.notes.extend(counters_line(endpoint));
+    }
     table.notes.push(format!("result: {}", endpoint.verdict.validity.name()));
     for reason in &endpoint.verdict.reasons {
         let mark = table.footnote(&format!("{}: {}", reason.validity.name(), reason.text), reason.hint);

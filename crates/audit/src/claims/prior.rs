@@ -1,0 +1,73 @@
+//! What the rest of a document says about a doubt.
+//!
+//! Prose repeats and compares the numbers of its tables, or it adds to them. Where nearly every other number that could
+//! be checked agrees, one that does not is suspicious; where several do not, the author reports things that no table
+//! has, and the words were linked to the wrong rows. (AggChecker, SIGMOD 2019, learns such a prior by iteration; counting
+//! is enough here.)
+
+use crate::finding::Level;
+use crate::{Class, Finding};
+
+/// How surely the words of a sentence point at the numbers that a finding compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bearing {
+    /// The numbers stand in the sentence itself.
+    Firm,
+    /// The sentence names both sides, or row and column.
+    Named,
+    /// The table beside it has only two rows to compare.
+    Likely,
+    /// The sentence names one side, or nothing.
+    Loose,
+}
+
+/// A finding about a number of the prose.
+#[derive(Debug, Clone)]
+pub struct Judged {
+    pub finding: Finding,
+    pub bearing: Bearing,
+}
+
+impl Judged {
+    pub fn new(finding: Finding, bearing: Bearing) -> Judged {
+        Judged { finding, bearing }
+    }
+}
+
+/// Keeps the doubts that the other claims make likely; what the others doubt was not checked.
+pub fn settle(judged: Vec<Judged>) -> Vec<Finding> {
+    let agreeing = judged.iter().filter(|one| one.finding.level == Level::Supported).count();
+    let is_doubt = |one: &Judged| one.bearing != Bearing::Firm && one.finding.level <= Level::Doubtful;
+    let doubts = judged.iter().filter(|one| is_doubt(one)).count();
+    let keeps = |one: &Judged| match (one.bearing, one.finding.class) {
+        (Bearing::Firm, _) => true,
+        (Bearing::Named, Class::Comparison) => agreeing + 1 >= doubts,
+        (Bearing::Named | Bearing::Likely, _) => agreeing >= doubts,
+        (Bearing::Loose, _) => agreeing >= 2 * doubts,
+    };
+    let settled = judged
+        .into_iter()
+        .map(|one| if is_doubt(&one) && !keeps(&one) { not_checked(one.finding) } else { one.finding });
+    settled.collect()
+}
+
+/// The claim of a finding as one that was not checked.
+fn not_checked(finding: Finding) -> Finding {
+    let text = finding.summary.split('`').nth(1).unwrap_or_default();
+    let (summary, advice) = match finding.class {
+        Class::Comparison => (
+            format!("what `{text}` compares is not clear from the document"),
+            "name the two numbers that are compared",
+        ),
+        _ => (format!("where `{text}` comes from is not clear from the document"), ""),
+    };
+    let sources = finding.sources.into_iter().take(1).collect();
+    Finding {
+        level: Level::NotChecked,
+        summary,
+        arithmetic: Vec::new(),
+        sources,
+        advice: advice.to_owned(),
+        ..finding
+    }
+}

@@ -1,0 +1,55 @@
+//! What the iterations within runs say.
+
+use super::words::{counted, label, shown};
+use super::{Finding, finding};
+use crate::iterations::IterationStudy;
+
+/// What the iterations within runs say.
+pub fn of_iterations(studies: &[IterationStudy]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for study in studies {
+        let unit = &study.unit;
+        let place =
+            if study.settings.is_empty() { String::new() } else { format!("{}: ", label(&study.settings)) };
+        if study.unsteady > 0 {
+            let text = format!(
+                "{place}{} of {} never reach a steady {}",
+                study.unsteady,
+                counted(study.runs, "run"),
+                study.metric
+            );
+            found.push(finding("unsteady", text, vec![study.cell.clone()]));
+        }
+        if let Some(without) = study.mean_without.filter(|_| study.cut > 0) {
+            let text = format!(
+                "{place}{} of {} iterations come before the steady state; the mean {} is {} with them and {} without",
+                study.cut,
+                study.iterations,
+                study.metric,
+                shown(study.mean_with, unit),
+                shown(without, unit)
+            );
+            found.push(finding("warm_up", text, vec![study.cell.clone()]));
+        }
+        if let Some(levels) = study.levels {
+            let share = 100.0 * levels.share_between_runs;
+            let advice = match (levels.share_between_runs >= 0.5, levels.runs_for_one_percent) {
+                (true, Some(runs)) => format!("repeat runs, not iterations: {runs} runs give ± 1 %"),
+                (true, None) => "repeat runs, not iterations".to_owned(),
+                (false, _) => match levels.best_iterations {
+                    Some(best) => format!("{best} iterations a run are the best buy"),
+                    None => "more iterations a run are the better buy".to_owned(),
+                },
+            };
+            let text = format!(
+                "{place}{share:.0} % of the variance of {} lies between runs; {} of {:.0} iterations give ± {:.1} %; {advice}",
+                study.metric,
+                counted(study.runs, "run"),
+                levels.iterations,
+                100.0 * levels.half_width
+            );
+            found.push(finding("variance_levels", text, vec![study.cell.clone()]));
+        }
+    }
+    found
+}

@@ -1,0 +1,86 @@
+//! How many repeats it would take to separate cells.
+
+use assay_model::Metric;
+use assay_stats as stats;
+
+use super::words::{counted, difference_shown, shown};
+use super::{Finding, finding};
+use crate::answer::Answer;
+use crate::gather::Evidence;
+
+/// The fewest cells whose own spread stands in for that of repeats.
+const FEWEST_FOR_SPREAD: usize = 4;
+/// Cells that spread more than this share differ by more than noise, whatever makes them differ.
+const PLAUSIBLE_NOISE: f64 = 0.05;
+/// The power with which a difference is to be found when repeats are counted: 80 %.
+const POWER_QUANTILE: f64 = 0.841_621_233_572_914_3;
+/// The two-sided 95 % quantile of the normal distribution.
+const LEVEL_QUANTILE: f64 = 1.959_963_984_540_054;
+
+/// How many repeats would separate cells at the noise that the repeats show: n = 2·((z₀.₉₇₅ + z₀.₈)·s/δ)² a cell.
+///
+/// With repeats δ is the largest difference that the cells show, or 0.3 points of an accuracy. Without repeats the
+/// cells' own spread stands in for the noise, which is an upper bound of it; then δ must not come from the same numbers,
+/// and is what the metric's margin calls a difference.
+pub(super) fn repeats_needed(answer: &Answer, evidence: &Evidence) -> Option<Finding> {
+    let metric = &answer.metric;
+    let (deviation, source, difference) =
+        with_repeats(answer, evidence).or_else(|| without_repeats(answer))?;
+    if difference <= 0.0 || deviation <= 0.0 {
+        return None;
+    }
+    let needed = 2.0 * ((LEVEL_QUANTILE + POWER_QUANTILE) * deviation / difference).powi(2);
+    let text = format!(
+        "{source}; to find a difference of {} in four of five cases takes about {} runs a cell",
+        difference_shown(difference, &metric.unit),
+        needed.ceil().max(4.0)
+    );
+    Some(finding("repeats_needed", text, Vec::new()))
+}
+
+/// Noise, where it is known from, and the difference to find.
+type Noise = (f64, String, f64);
+
+fn with_repeats(answer: &Answer, evidence: &Evidence) -> Option<Noise> {
+    let spread = stats::pooled(evidence.cells.iter().map(|cell| cell.values.as_slice()))
+        .filter(|spread| spread.deviation > 0.0)?;
+    let centers = centers(answer);
+    let low = centers.iter().copied().min_by(f64::total_cmp)?;
+    let largest = centers.iter().copied().max_by(f64::total_cmp)? - low;
+    let text = format!(
+        "Repeats differ by a standard deviation of {} ({} runs in {})",
+        difference_shown(spread.deviation, &answer.metric.unit),
+        spread.samples,
+        counted(spread.groups, "cell")
+    );
+    Some((spread.deviation, text, points(&answer.metric).unwrap_or(largest)))
+}
+
+fn without_repeats(answer: &Answer) -> Option<Noise> {
+    let (centers, metric) = (centers(answer), &answer.metric);
+    if centers.len() < FEWEST_FOR_SPREAD {
+        return None;
+    }
+    let deviation = stats::pooled([centers.as_slice()])?.deviation;
+    let middle = stats::median(&centers)?;
+    if deviation > PLAUSIBLE_NOISE * middle.abs() {
+        return None;
+    }
+    let text = format!(
+        "Without repeats the noise is unknown; if no setting made a difference, it would be the standard deviation of \
+         the {} cells, {}, around {}",
+        centers.len(),
+        difference_shown(deviation, &metric.unit),
+        shown(middle, &metric.unit)
+    );
+    Some((deviation, text, points(metric).unwrap_or(metric.margin() * middle.abs())))
+}
+
+fn centers(answer: &Answer) -> Vec<f64> {
+    answer.rows.iter().filter_map(|row| Some(row.estimate.as_ref()?.center)).collect()
+}
+
+/// What is worth finding of an accuracy: 0.3 points.
+fn points(metric: &Metric) -> Option<f64> {
+    metric.name.starts_with("accuracy").then_some(0.003)
+}

@@ -1,0 +1,77 @@
+//! What all schedulers have in common: the text of a job script, and what their answers to a submission and to a
+//! cancellation mean.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use assay_campaign::shell::quoted;
+
+use super::host::{Answer, Host};
+use super::scheduler::{JobRequest, SubmitError};
+
+/// A job script: its options, each on a line that begins with `mark`, then what the platform sets up, then the runs of
+/// each task. `task_variable` says which task of an array it is.
+pub fn text(mark: &str, options: &[String], request: &JobRequest<'_>, task_variable: &str) -> String {
+    let mut script = String::from("#!/bin/sh\n");
+    for option in options {
+        // Writing to a String cannot fail.
+        let _ = writeln!(script, "{mark} {option}");
+    }
+    script.push_str(&body(request, task_variable));
+    script
+}
+
+/// The lines of a job script after its options.
+pub fn body(request: &JobRequest<'_>, task_variable: &str) -> String {
+    let mut body = String::new();
+    for line in &request.settings.setup {
+        body.push_str(line);
+        body.push('\n');
+    }
+    let scripts = |runs: &[PathBuf]| {
+        runs.iter().map(|run| format!("sh {}\n", quoted(&run.display().to_string()))).collect::<String>()
+    };
+    if let [only] = request.tasks {
+        body.push_str(&scripts(only));
+        return body;
+    }
+    let _ = writeln!(body, "case ${task_variable} in");
+    for (runs, number) in request.tasks.iter().zip(1..) {
+        let _ = write!(body, "{number})\n{};;\n", scripts(runs));
+    }
+    body.push_str("esac\n");
+    body
+}
+
+/// The name of the job that a submission gave, as `id` finds it in the last line of the answer. A refusal that has one of
+/// the words of `transient` may go through later.
+pub fn submitted(
+    answer: &Answer,
+    id: impl FnOnce(&str) -> Option<String>,
+    transient: &[&str],
+) -> Result<String, SubmitError> {
+    let text = answer.text();
+    let found = id(text.lines().last().unwrap_or_default().trim()).filter(|_| answer.is_success);
+    found.ok_or_else(|| {
+        let reason = answer.reason();
+        match transient.iter().any(|word| reason.contains(word)) {
+            true => SubmitError::Unclear(reason),
+            false => SubmitError::Refused(reason),
+        }
+    })
+}
+
+/// Ends jobs by a command that takes their names. A job that has ended in between cannot be ended, which is what was
+/// wanted: then the answer has one of the words of `gone`.
+pub fn cancel(host: &Host, command: &str, jobs: &[String], gone: &[&str]) -> Result<(), String> {
+    if jobs.is_empty() {
+        return Ok(());
+    }
+    let words: Vec<String> = std::iter::once(command.to_owned()).chain(jobs.iter().cloned()).collect();
+    let answer = host.run(&words, &[])?;
+    let reason = answer.reason();
+    match answer.is_success || gone.iter().any(|word| reason.contains(word)) {
+        true => Ok(()),
+        false => Err(reason),
+    }
+}
