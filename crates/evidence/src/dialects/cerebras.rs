@@ -323,7 +323,7 @@ fn result(reader: &mut CerebrasReader, text: &str, facts: &mut Facts<'_>) -> boo
         facts.report(names::LOSS_EVAL, loss);
     } else if let Some((before, rest)) = text.split_once("eval/") {
         // Behind another number it is a part of somebody's own line.
-        let own = !before.contains([',', '|', ';', '=', '\t']) && !before.contains("loss");
+        let own = !before.contains([',', '|', ';', '=', '\t']) && !before.to_lowercase().contains("loss");
         return own && evaluation(rest, facts);
     } else {
         return failure(text, facts);
