@@ -321,8 +321,10 @@ fn result(reader: &mut CerebrasReader, text: &str, facts: &mut Facts<'_>) -> boo
     } else if let Some(loss) = number_after(text, "Avg Eval Loss") {
         facts.end("eval");
         facts.report(names::LOSS_EVAL, loss);
-    } else if let Some(rest) = after(text, "eval/") {
-        return evaluation(rest, facts);
+    } else if let Some((before, rest)) = text.split_once("eval/") {
+        // Behind another number it is a part of somebody's own line.
+        let own = !before.contains([',', '|', ';', '=', '\t']) && !before.to_lowercase().contains("loss");
+        return own && evaluation(rest, facts);
     } else {
         return failure(text, facts);
     }
