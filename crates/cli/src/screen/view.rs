@@ -97,7 +97,7 @@ mod tests {
 
     const CAMPAIGN: &str = "name = \"view\"\nquestion = \"Which?\"\n[workload]\ncommand = \"echo rate={n}\"\n\
         [vary]\nn = [1, 2]\n[repeats]\nat_least = 3\n[read]\nheadline = \"rate\"\n\
-        [read.metrics.rate]\nunit = \"samples/s\"\npattern = \"rate=(?<value>\\\\S+)\"\n";
+        [[read.metric]]\nname = \"rate\"\nunit = \"samples/s\"\n";
 
     fn plan() -> Plan {
         let campaign = crate::records::parse(&PathBuf::from("view.toml"), CAMPAIGN).unwrap();
