@@ -264,6 +264,13 @@ fn a_job_that_writes_elsewhere_is_followed() {
     assert_eq!(std::fs::read_to_string(find(&carried.record, "follow-2.log")).unwrap(), "loss=3\nloss=4\n");
 }
 
+/// Columns that the native engine fills and the logs of the vendor's script do not.
+const HERE_ONLY: [&str; 3] = ["loss.test", "samples_per_s.loop", "epoch_s"];
+
+fn is_graphcore(file: &Path) -> bool {
+    file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("graphcore-"))
+}
+
 #[test]
 fn the_campaigns_of_the_accelerators_give_every_number_of_their_tables() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../campaigns/seeds");
@@ -281,7 +288,8 @@ fn the_campaigns_of_the_accelerators_give_every_number_of_their_tables() {
         assert!(!carried.columns.is_empty() && carried.results.len() >= 5, "{}", file.display());
         for result in &carried.results {
             assert!(result.status.is_usable(), "{}: {}", file.display(), result.status);
-            for column in &carried.columns {
+            let is_shown = |column: &&String| !(is_graphcore(&file) && HERE_ONLY.contains(&column.as_str()));
+            for column in carried.columns.iter().filter(is_shown) {
                 let found = result.observations.iter().any(|found| found.metric == *column);
                 assert!(found, "{}: no {column} in {:?}", file.display(), result.replayed);
             }
