@@ -243,10 +243,27 @@ fn markup(scene: &Scene<'_>, file: &str, live: &str) -> anyhow::Result<()> {
         return Ok(());
     }
     ended.expect(&[0])?;
-    // A backslash in front takes its meaning away in Markdown.
-    let text = fs::read_to_string(scene.path(file))?.replace("\\<", "");
+    let text = fs::read_to_string(scene.path(file))?;
+    // A backslash in front takes its meaning away in Markdown, and so does a block of code.
+    let text = if file.ends_with(".md") { outside_code(&text).replace("\\<", "") } else { text };
     ensure!(!text.contains(live), "`{live}` is live in it");
     let found = text.chars().find(|letter| TERMINAL.contains(letter));
     ensure!(found.is_none(), "{found:?} is in it");
     Ok(())
+}
+
+/// Markdown without its fenced blocks. A fence ends a block that began with one at most as long.
+fn outside_code(text: &str) -> String {
+    let mut fence = 0;
+    let mut kept = String::new();
+    for line in text.lines() {
+        let ticks = line.trim_start().chars().take_while(|letter| *letter == '`').count();
+        match fence {
+            0 if ticks >= 3 => fence = ticks,
+            0 => kept.extend([line, "\n"]),
+            open if ticks >= open && line.trim().len() == ticks => fence = 0,
+            _ => {}
+        }
+    }
+    kept
 }

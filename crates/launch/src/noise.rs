@@ -72,7 +72,7 @@ pub fn causes(machine: &Machine, jitter: &Jitter) -> Vec<Caveat> {
         );
     }
     if let Some(kind) = &machine.virtualisation {
-        let text = format!("this is a {kind}: neighbours may take CPU time that this machine cannot see");
+        let text = format!("this is a {kind}: neighbors may take CPU time that this machine cannot see");
         add(
             "virtualisation",
             text,

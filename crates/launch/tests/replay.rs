@@ -263,36 +263,3 @@ fn a_job_that_writes_elsewhere_is_followed() {
     assert_eq!(value("loss"), (4.0, "follow-2.log".to_owned(), 2));
     assert_eq!(std::fs::read_to_string(find(&carried.record, "follow-2.log")).unwrap(), "loss=3\nloss=4\n");
 }
-
-/// Columns that the native engine fills and the logs of the vendor's script do not.
-const HERE_ONLY: [&str; 3] = ["loss.test", "samples_per_s.loop", "epoch_s"];
-
-fn is_graphcore(file: &Path) -> bool {
-    file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("graphcore-"))
-}
-
-#[test]
-fn the_campaigns_of_the_accelerators_give_every_number_of_their_tables() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../campaigns/seeds");
-    let mut files: Vec<PathBuf> =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    // Campaigns of built-in workloads stand there too; these are run by the tests of the whole program.
-    let replays = |path: &PathBuf| std::fs::read_to_string(path).unwrap().contains("[replay]");
-    files.retain(|path| path.extension().is_some_and(|ending| ending == "toml") && replays(path));
-    assert!(files.len() >= 6, "{files:?}");
-    for file in files {
-        // This room knows no built-in workloads. Without one, a campaign is replayed, as by `--on replay`.
-        let text = std::fs::read_to_string(&file).unwrap().replace("[workload]\nkind = \"mnist\"\n", "");
-        let directory = tempfile::tempdir().unwrap();
-        let carried = run_all(&text, directory.path());
-        assert!(!carried.columns.is_empty() && carried.results.len() >= 5, "{}", file.display());
-        for result in &carried.results {
-            assert!(result.status.is_usable(), "{}: {}", file.display(), result.status);
-            let is_shown = |column: &&String| !(is_graphcore(&file) && HERE_ONLY.contains(&column.as_str()));
-            for column in carried.columns.iter().filter(is_shown) {
-                let found = result.observations.iter().any(|found| found.metric == *column);
-                assert!(found, "{}: no {column} in {:?}", file.display(), result.replayed);
-            }
-        }
-    }
-}

@@ -10,6 +10,9 @@ use crate::number::shown;
 use crate::quantity::Quantity;
 use crate::{Class, Finding};
 
+/// Words that give a setting to another part of the data than the training.
+const SPLITS: [&str; 5] = ["test", "eval", "evaluation", "validation", "val"];
+
 /// What the listings of a document show.
 #[derive(Debug, Default)]
 pub struct Observed {
@@ -63,7 +66,11 @@ impl Observed {
         let noun = after.first().or(None);
         let fits = |key: &[String]| match key {
             [only] => noun == Some(only) && quantity.unit.counts(only),
-            [.., one, two] => names.len() == 2 && names[0] == two && names[1] == one,
+            // `test_batch_size` is another thing than the batch size that a sentence about training names.
+            [more @ .., one, two] => {
+                let is_other = |word: &String| SPLITS.contains(&word.as_str()) && !before.contains(word);
+                names.len() == 2 && names[0] == two && names[1] == one && !more.iter().any(is_other)
+            }
             [] => false,
         };
         let same: Vec<&(Vec<String>, f64, u64)> =

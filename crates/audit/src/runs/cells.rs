@@ -9,8 +9,8 @@ use super::grid::{self, Entry, Field};
 use super::same::numbers_repeats;
 use super::{Class, Finding, Level, wording};
 
-/// Texts by which an author says that there is nothing to state.
-const DELIBERATE: [&str; 18] = [
+/// Texts by which an author says that there is nothing to state, or that the others are relative to this one.
+const DELIBERATE: [&str; 23] = [
     "-",
     "--",
     "---",
@@ -29,6 +29,11 @@ const DELIBERATE: [&str; 18] = [
     "not applicable",
     "not available",
     "not supported",
+    "base",
+    "baseline",
+    "reference",
+    "ref.",
+    "best",
 ];
 
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Finding> {

@@ -14,13 +14,12 @@ pub(super) enum Tone {
     Hedge,
 }
 
-const HEDGES: [&str; 29] = [
+const HEDGES: [&str; 28] = [
     "single run",
     "one run of each",
     "from one run",
     "spread is not known",
     "can be called",
-    "not compared",
     "cannot be ranked",
     "more repeat",
     "more runs are needed",
@@ -136,9 +135,7 @@ const LEGENDS: [&str; 8] = [
 
 /// What a sentence does, where it does any of it. A hedge counts before all, and likeness before ranking.
 pub(super) fn tone(text: &str) -> Option<Tone> {
-    // `higher is better` says which direction is good; it ranks nothing.
-    let text = text.to_lowercase();
-    let text = LEGENDS.iter().fold(text, |text, words| text.replace(words, ""));
+    let text = without_legends(text);
     if HEDGES.iter().any(|words| has_words(&text, words)) {
         return Some(Tone::Hedge);
     }
@@ -148,6 +145,11 @@ pub(super) fn tone(text: &str) -> Option<Tone> {
         return Some(Tone::Ranking);
     }
     ALIKE.iter().any(|words| has_words(&text, words)).then_some(Tone::Alike)
+}
+
+/// A text in small letters without its legends: `higher is better` says which direction is good; it ranks nothing.
+fn without_legends(text: &str) -> String {
+    LEGENDS.iter().fold(text.to_lowercase(), |text, words| text.replace(words, ""))
 }
 
 /// Words that pick one thing out of many.
@@ -168,7 +170,7 @@ const PICKING: [&str; 12] = [
 
 /// Whether a sentence picks one thing out of many.
 pub(super) fn picks(text: &str) -> bool {
-    let text = text.to_lowercase();
+    let text = without_legends(text);
     PICKING.iter().any(|words| has_words(&text, words))
 }
 

@@ -65,6 +65,48 @@ fn own_campaign_audits_clean(campaign: &str, more: &[&str], clean: Clean) {
     assert_eq!(alarms(&place, &all, clean), Vec::<String>::new(), "{record} with its reports");
 }
 
+/// Every replayed run of a campaign has every number of its table, but those that only the engine here measures.
+fn has_every_number(campaign: &str) {
+    const HERE_ONLY: [(&str, &[&str]); 4] = [
+        ("sambanova-tasks", &["samples", "duration.loop"]),
+        ("graphcore-epochs", &["loss.test", "samples_per_s.loop", "epoch_s"]),
+        ("graphcore-batch", &["loss.test", "samples_per_s.loop", "epoch_s"]),
+        ("cerebras-llama-batch", &["duration.wall", "tokens_per_s"]),
+    ];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../campaigns/seeds");
+    let file = folder.join(format!("{campaign}.toml"));
+    let text = std::fs::read_to_string(&file).unwrap();
+    let columns = text.lines().find_map(|line| line.strip_prefix("columns = [")).unwrap();
+    let here = HERE_ONLY.iter().find(|(name, _)| *name == campaign).map_or(&[][..], |(_, columns)| columns);
+    let place = Bench::new();
+    let output = place
+        .command(&["run", file.to_str().unwrap(), "--on", "replay", "--record", "r", "--quiet"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let count = |sql: &str| place.run(&["query", sql, "r", "--csv"]);
+    let runs = count("select count(*) as n from run");
+    for column in columns.trim_end_matches(']').split(',').map(|name| name.trim().trim_matches('"')) {
+        let with =
+            count(&format!("select count(distinct run) as n from observation where metric = '{column}'"));
+        assert!(here.contains(&column) || with == runs, "{campaign}: {column} in {with} of {runs}");
+    }
+}
+
+#[test]
+fn replayed_campaigns_give_every_number_of_their_tables() {
+    for campaign in [
+        "cerebras-bert-batch",
+        "cerebras-llama-batch",
+        "sambanova-tasks",
+        "groq-bert",
+        "graphcore-epochs",
+        "graphcore-batch",
+    ] {
+        has_every_number(campaign);
+    }
+}
+
 #[test]
 fn replayed_campaigns_audit_clean() {
     for campaign in ["cerebras-bert-batch", "cerebras-llama-batch", "sambanova-tasks"] {

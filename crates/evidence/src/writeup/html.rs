@@ -27,6 +27,8 @@ pub struct HtmlTable {
     header_rows: Vec<Vec<String>>,
     caption: Option<(u64, String)>,
     in_caption: bool,
+    /// Inside a part that only pops up: it explains the cell, and is not part of it.
+    in_popover: bool,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -133,6 +135,9 @@ impl HtmlTable {
     }
 
     fn add_text(&mut self, text: &str) {
+        if self.in_popover {
+            return;
+        }
         if let Some((_, caption)) = self.caption.as_mut().filter(|_| self.in_caption) {
             if caption.len() + text.len() <= LONGEST_CELL {
                 caption.push_str(&with_entities(text));
@@ -210,6 +215,8 @@ impl HtmlTable {
                 });
             }
             ("/td" | "/th", 1) => self.close_cell(),
+            ("div", _) if tag.contains(" popover") || tag.contains(" hidden") => self.in_popover = true,
+            ("/div", _) => self.in_popover = false,
             ("br" | "p" | "/p" | "li" | "div", _) => self.add_text(" "),
             _ => {}
         }
