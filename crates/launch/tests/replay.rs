@@ -61,7 +61,6 @@ fn options(plan: &Plan, interrupt: Interrupt) -> LaunchOptions {
 
 struct Carried {
     results: Vec<RunResult>,
-    columns: Vec<String>,
     ending: Ending,
     took: Duration,
     record: PathBuf,
@@ -76,7 +75,6 @@ fn run_all(text: &str, directory: &Path) -> Carried {
 fn run_all_until(text: &str, directory: &Path, interrupt: &Interrupt, started: &dyn Fn()) -> Carried {
     let campaign = Campaign::parse("c.toml", text, directory, &registry()).unwrap();
     let plan = campaign.plan(&Context::default()).unwrap();
-    let columns = plan.layout.columns.clone();
     let record = directory.join("record");
     let identity =
         Identity { name: plan.name.clone(), now: 0.0, program: "0".into(), host: "here".into(), pid: 1 };
@@ -89,7 +87,7 @@ fn run_all_until(text: &str, directory: &Path, interrupt: &Interrupt, started: &
         Event::Finished { result, .. } => results.push(result.clone()),
         _ => {}
     });
-    Carried { results, columns, ending: outcome.unwrap().ending, took: began.elapsed(), record }
+    Carried { results, ending: outcome.unwrap().ending, took: began.elapsed(), record }
 }
 
 /// The files of a name below a directory.

@@ -10,9 +10,6 @@ use crate::number::shown;
 use crate::quantity::Quantity;
 use crate::{Class, Finding};
 
-/// Words that give a setting to another part of the data than the training.
-const SPLITS: [&str; 5] = ["test", "eval", "evaluation", "validation", "val"];
-
 /// What the listings of a document show.
 #[derive(Debug, Default)]
 pub struct Observed {
@@ -66,10 +63,12 @@ impl Observed {
         let noun = after.first().or(None);
         let fits = |key: &[String]| match key {
             [only] => noun == Some(only) && quantity.unit.counts(only),
-            // `test_batch_size` is another thing than the batch size that a sentence about training names.
-            [more @ .., one, two] => {
-                let is_other = |word: &String| SPLITS.contains(&word.as_str()) && !before.contains(word);
-                names.len() == 2 && names[0] == two && names[1] == one && !more.iter().any(is_other)
+            // `test_batch_size` is another setting than `batch_size`, unless the text says `test` too.
+            [rest @ .., one, two] => {
+                names.len() == 2
+                    && names[0] == two
+                    && names[1] == one
+                    && rest.iter().all(|word| before.contains(word))
             }
             [] => false,
         };

@@ -9,8 +9,8 @@ use super::grid::{self, Entry, Field};
 use super::same::numbers_repeats;
 use super::{Class, Finding, Level, wording};
 
-/// Texts by which an author says that there is nothing to state, or that the others are relative to this one.
-const DELIBERATE: [&str; 23] = [
+/// Texts by which an author says that there is nothing to state.
+const DELIBERATE: [&str; 18] = [
     "-",
     "--",
     "---",
@@ -29,12 +29,10 @@ const DELIBERATE: [&str; 23] = [
     "not applicable",
     "not available",
     "not supported",
-    "base",
-    "baseline",
-    "reference",
-    "ref.",
-    "best",
 ];
+
+/// Texts of the row that others are compared with; it has no ratio to itself.
+const REFERENCE: [&str; 6] = ["base", "baseline", "reference", "ref", "best", "fastest"];
 
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Finding> {
     let documents = facts.documents.iter();
@@ -50,11 +48,14 @@ fn in_table(document: &Document, table: &Table) -> Option<Finding> {
     let columns = numbers_of_columns(&entries);
     let is_separated = [".csv", ".tsv"].iter().any(|ending| document.file.ends_with(ending));
     for entry in &entries {
+        let refers = |field: &Field<'_>| REFERENCE.contains(&field.cell.text.trim().to_lowercase().as_str());
+        let is_reference = entry.fields.iter().any(refers);
         for field in &entry.fields {
             let numeric = is_numeric(columns.get(&field.index).copied().unwrap_or_default(), field);
             let Some(problem) = problem(field.cell, numeric) else { continue };
             // Programs that write separated values leave a field empty where there is nothing to state.
-            if is_separated && field.cell.text.trim().is_empty() {
+            let is_empty = field.cell.text.trim().is_empty();
+            if (is_separated || is_reference) && is_empty || refers(field) {
                 continue;
             }
             let header = [field.group, field.header.trim()].join(" ");

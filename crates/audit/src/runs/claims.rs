@@ -14,12 +14,13 @@ pub(super) enum Tone {
     Hedge,
 }
 
-const HEDGES: [&str; 28] = [
+const HEDGES: [&str; 29] = [
     "single run",
     "one run of each",
     "from one run",
     "spread is not known",
     "can be called",
+    "not compared",
     "cannot be ranked",
     "more repeat",
     "more runs are needed",
@@ -121,21 +122,21 @@ const RANKING: [&str; 50] = [
     "helps",
 ];
 
-/// Words that explain how a table is to be read: the direction of a metric, a column of ratios, a set that holds the best.
-const LEGENDS: [&str; 8] = [
-    "higher is better",
-    "lower is better",
-    "larger is better",
-    "smaller is better",
-    "vs best",
-    "vs. best",
-    "may be the best",
-    "the best is one of",
-];
+/// Words that explain how a table is to be read: the direction of a metric, a column of ratios.
+const LEGENDS: [&str; 6] =
+    ["higher is better", "lower is better", "larger is better", "smaller is better", "vs best", "vs. best"];
+
+/// A sentence in lower case without such words; none where it says which rows may be the best, and so picks no one.
+fn without_legends(text: &str) -> Option<String> {
+    let text = text.to_lowercase();
+    let names_several = ["may be the best", "the best is one of"].iter().any(|words| text.contains(words));
+    (!names_several).then(|| LEGENDS.iter().fold(text, |text, words| text.replace(words, "")))
+}
 
 /// What a sentence does, where it does any of it. A hedge counts before all, and likeness before ranking.
 pub(super) fn tone(text: &str) -> Option<Tone> {
-    let text = without_legends(text);
+    // `higher is better` says which direction is good; it ranks nothing.
+    let text = without_legends(text)?;
     if HEDGES.iter().any(|words| has_words(&text, words)) {
         return Some(Tone::Hedge);
     }
@@ -145,11 +146,6 @@ pub(super) fn tone(text: &str) -> Option<Tone> {
         return Some(Tone::Ranking);
     }
     ALIKE.iter().any(|words| has_words(&text, words)).then_some(Tone::Alike)
-}
-
-/// A text in small letters without its legends: `higher is better` says which direction is good; it ranks nothing.
-fn without_legends(text: &str) -> String {
-    LEGENDS.iter().fold(text.to_lowercase(), |text, words| text.replace(words, ""))
 }
 
 /// Words that pick one thing out of many.
@@ -170,8 +166,7 @@ const PICKING: [&str; 12] = [
 
 /// Whether a sentence picks one thing out of many.
 pub(super) fn picks(text: &str) -> bool {
-    let text = without_legends(text);
-    PICKING.iter().any(|words| has_words(&text, words))
+    without_legends(text).is_some_and(|text| PICKING.iter().any(|words| has_words(&text, words)))
 }
 
 /// An end of a ranking.

@@ -192,16 +192,10 @@ fn an_endpoint_that_fails_costs_its_proposals_only() {
         );
         assert_eq!(lines(&output), plain, "{reason}");
     }
-    // Words without end: whichever bound is reached first.
+    // Words without end: whichever bound is reached first, that of tokens, of time or of size.
     let server = answering(&"endless ".repeat(400_000));
     let output = assisted(&place, server.url(), &["--assist-timeout", "20s"]);
-    assert!(
-        ["size limit", "not complete", "its limit of tokens"]
-            .iter()
-            .any(|reason| said(&output).contains(reason)),
-        "{}",
-        said(&output)
-    );
+    assert!(said(&output).contains("warning: no claims"), "{}", said(&output));
     assert_eq!(lines(&output), plain);
     let output = assisted(&place, "http://127.0.0.1:1", &[]);
     assert!(said(&output).contains("refused") && said(&output).contains("hint:"), "{}", said(&output));

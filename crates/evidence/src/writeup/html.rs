@@ -27,8 +27,8 @@ pub struct HtmlTable {
     header_rows: Vec<Vec<String>>,
     caption: Option<(u64, String)>,
     in_caption: bool,
-    /// Inside a part that only pops up: it explains the cell, and is not part of it.
-    in_popover: bool,
+    /// Inside of what pops up or is hidden: it explains the cell and is no part of its value.
+    in_note: bool,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -135,7 +135,7 @@ impl HtmlTable {
     }
 
     fn add_text(&mut self, text: &str) {
-        if self.in_popover {
+        if self.in_note {
             return;
         }
         if let Some((_, caption)) = self.caption.as_mut().filter(|_| self.in_caption) {
@@ -215,14 +215,15 @@ impl HtmlTable {
                 });
             }
             ("/td" | "/th", 1) => self.close_cell(),
-            ("div", _) if tag.contains(" popover") || tag.contains(" hidden") => self.in_popover = true,
-            ("/div", _) => self.in_popover = false,
+            ("div", _) if tag.contains(" popover") || tag.contains(" hidden") => self.in_note = true,
+            ("/div", _) => self.in_note = false,
             ("br" | "p" | "/p" | "li" | "div", _) => self.add_text(" "),
             _ => {}
         }
     }
 
     fn close_cell(&mut self) {
+        self.in_note = false;
         if let Some(mut cell) = self.cell.take() {
             let text = with_entities(&cell.text);
             cell.text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -341,6 +342,14 @@ mod tests {
         assert_eq!(table.rest(), "<table>");
         assert!(!table.push(4, "<table>"));
         assert_eq!(table.finish().unwrap().header, ["a"]);
+    }
+
+    #[test]
+    fn what_pops_up_is_no_part_of_a_cell() {
+        let row =
+            "<tr><td>97.64<div id=n popover=auto><ul><li>epochs = 40</li></ul></div></td><td>9.3</td></tr>";
+        let table = read(&format!("<table><tr><th>a</th><th>b</th></tr>{row}</table>")).unwrap();
+        assert_eq!(table.rows, [[("97.64".to_owned(), 1), ("9.3".to_owned(), 1)]]);
     }
 
     #[test]

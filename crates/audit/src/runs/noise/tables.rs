@@ -149,10 +149,11 @@ fn all_rows(parts: &[Part<'_>], hedge: Option<&Statement>) -> Option<Finding> {
     let claim = |wanted: Tone| stated(part, wanted).and_then(|index| part.claims.get(index)).copied();
     let (ranking, alike) = (claim(Tone::Ranking), claim(Tone::Alike));
     let standing = match (ranking, hedge, alike) {
+        (Some(_), Some(_), _) => Level::Doubtful,
         (Some(_), None, _) => Level::Contradicted,
+        // Nobody ranks the rows: that they are alike is no mistake of the text, hedged or not.
         (None, _, Some(_)) => Level::Supported,
-        (_, Some(_), _) => Level::Doubtful,
-        (None, None, None) => Level::NotChecked,
+        (None, _, None) => Level::NotChecked,
     };
     Some(finding(part, &pair, ranking.or(alike).or(hedge), standing))
 }
