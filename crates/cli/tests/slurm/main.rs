@@ -284,11 +284,14 @@ fn bad_ends_are_distinguished(slurm: &Slurm) {
     let coordinator = place.begin();
     place.wait_for("the start of the run", || place.has_started());
     std::fs::write(place.directory.path().join("again"), "").unwrap();
-    let job = slurm.ask("squeue", &["--noheader", "--states=RUNNING", "-o", "%A"]).trim().to_owned();
+    // Jobs of earlier parts may still be on their way out.
+    let running = || slurm.ask("squeue", &["--noheader", "--states=RUNNING", "-o", "%A"]).trim().to_owned();
+    place.wait_for("the end of all other jobs", || running().lines().count() == 1);
+    let job = running();
     slurm.ask("scontrol", &["requeue", &job]);
     // Slurm holds a requeued job back for two minutes, unless its start time is changed.
-    let pending = || slurm.ask("squeue", &["--noheader", "--states=PENDING", "-o", "%r"]);
-    place.wait_for("the requeue", || pending().contains("BeginTime"));
+    let pending = || slurm.ask("squeue", &["--noheader", "--states=PENDING", "-o", "%A"]);
+    place.wait_for("the requeue", || pending().contains(&job));
     // Within the same second, the node would take the new start for the one that was revoked.
     std::thread::sleep(Duration::from_secs(2));
     slurm.ask("scontrol", &["update", &format!("JobId={job}"), "StartTime=now"]);
