@@ -27,7 +27,7 @@ const REPEATS: usize = 12;
 const LOOP_S: f64 = 0.004;
 
 /// One line of the table: how many cells, how many campaigns, and whether the runs print times that are drawn instead of
-/// measured, because so many real ones would take too long.
+/// measured, because that many real runs would take too long.
 struct Size {
     cells: usize,
     campaigns: usize,

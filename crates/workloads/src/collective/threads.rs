@@ -106,7 +106,7 @@ impl Board {
     }
 }
 
-/// The share of a rank of so many numbers.
+/// The part of a vector that one rank averages, by the length of the vector.
 fn share(rank: usize, size: usize, length: usize) -> Range<usize> {
     let each = length.div_ceil(size).max(1);
     (rank * each).min(length)..((rank + 1) * each).min(length)
