@@ -196,7 +196,10 @@ impl Launcher for BatchLauncher {
         };
         let free = self.most_queued().saturating_sub(self.tasks.len());
         let most = free.saturating_mul(pack).min(self.most_tasks().saturating_mul(pack).min(10_000));
-        self.waiting.len() < most && self.retry.is_none()
+        // After the pause, further runs are taken: the submission without an answer may have gone through, and then
+        // nothing of it is left to try again.
+        let pauses = self.retry.is_some_and(|(at, _)| Instant::now() < at);
+        self.waiting.len() < most && !pauses
     }
 
     fn start(&mut self, job: Job) -> Result<(), LaunchError> {

@@ -73,6 +73,8 @@ const REMEMBERED: u64 = 3;
 pub(super) struct Simulator {
     simulation: Simulation,
     random: Random,
+    /// Decides about silences alone, so that they do not depend on how often a busy machine asks in between.
+    silences: Random,
     clock_s: f64,
     began_at: f64,
     jobs: u64,
@@ -99,6 +101,7 @@ impl Simulator {
     pub(super) fn new(simulation: Simulation) -> Simulator {
         Simulator {
             random: Random::new(simulation.seed),
+            silences: Random::new(simulation.seed),
             free: simulation.nodes,
             simulation,
             clock_s: 0.0,
@@ -294,7 +297,7 @@ impl Scheduler for Simulator {
             ledger.most_tasks = ledger.most_tasks.max(known);
         });
         self.advance();
-        if self.happens(self.simulation.silence) {
+        if self.silences.chance(self.simulation.silence) {
             self.note(|ledger| ledger.silences += 1);
             return Err("simulated: no answer".to_owned());
         }
@@ -310,7 +313,11 @@ impl Scheduler for Simulator {
             .map(|(number, _)| *number)
             .collect();
         for number in wanted {
-            self.pending.retain(|pending| *pending != number);
+            match self.pending.iter().position(|pending| *pending == number) {
+                Some(place) => drop(self.pending.remove(place)),
+                None => self.free += 1,
+            }
+            self.events.retain(|Reverse((_, running))| *running != number);
             self.end(number, Stage::Cancelled);
         }
         Ok(())
