@@ -1,4 +1,5 @@
 //! Many runs over a simulated cluster with faults: every run is made to its end once, and recorded once.
+#![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
