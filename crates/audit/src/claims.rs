@@ -4,6 +4,7 @@ mod bound;
 mod equation;
 mod expected;
 mod facts;
+mod gloss;
 mod level;
 mod method;
 mod metric;
@@ -118,7 +119,7 @@ pub fn check(manuscript: &Manuscript, grids: &[Grid], checks: &mut Checks) {
         judged.extend(relative::check(sentence, &context, &pool));
         judged.extend(level::check(sentence, &context, &pool));
         let found = bound::check(sentence, &pool).into_iter().chain(observed.check(sentence));
-        let found = found.chain(method::check(sentence, &pool));
+        let found = found.chain(method::check(sentence, &pool)).chain(gloss::check(sentence));
         found.for_each(|finding| checks.push(finding));
     }
     prior::settle(judged).into_iter().for_each(|finding| checks.push(finding));

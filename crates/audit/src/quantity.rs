@@ -377,12 +377,25 @@ fn join_ranges(found: &mut Vec<Quantity>, text: &str) {
     }
 }
 
+/// The unit of a second.
+fn other_time() -> Unit {
+    leading_unit("s").map_or_else(Unit::none, |(unit, _)| unit)
+}
+
 /// `1 h 55 min` and `3 hours and 20 minutes` are one quantity.
 fn join_durations(found: &mut Vec<Quantity>, text: &str) {
     let mut index = 1;
     while index < found.len() {
         let (one, other) = (&found[index - 1], &found[index]);
         let between = text.get(one.end..other.start).unwrap_or("?").trim();
+        // `3 m 05 s`: a letter that is a minute only before seconds.
+        let minutes = one.text.ends_with('m') && one.unit.counts("m") && other.unit.is_time();
+        if minutes && between.is_empty() && other.unit.scale == 1.0 && other.written < 60.0 {
+            let one = &mut found[index - 1];
+            one.unit = Unit { scale: 60.0, ..other_time() };
+            (one.value, one.low, one.high) = (60.0 * one.written, 60.0 * one.low, 60.0 * one.high);
+        }
+        let (one, other) = (&found[index - 1], &found[index]);
         let joins = one.unit.is_time()
             && other.unit.is_time()
             && other.unit.scale < one.unit.scale

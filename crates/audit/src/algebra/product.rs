@@ -246,16 +246,22 @@ fn law(
         options.push((shared, holding, false, 1.0));
     }
     let width = products.iter().map(|product| product.relative_width()).fold(0.0, f64::max);
-    // How likely one more row agrees by chance: its width against a factor of ten.
-    let agrees = (width / 2.3).clamp(1e-7, 1.0);
+    // How likely a row agrees by chance: its width against a factor of ten.
     let mut best: Option<Law> = None;
     for (constant, holding, explained, more) in options {
         let (least, free, change) = if explained { (2, 0, 0.005) } else { (3, 1, 0.03) };
         if holding < least || (total - holding) as f64 > MOST_BROKEN * total as f64 {
             continue;
         }
-        let agreements = i32::try_from(holding - free).unwrap_or(i32::MAX);
-        let chance = tries * more * binomial(total, holding) * agrees.powi(agreements);
+        let agreements = holding - free;
+        let mut widths: Vec<f64> = products
+            .iter()
+            .filter(|product| product.meets(constant))
+            .map(|product| (product.relative_width() / 2.3).clamp(1e-7, 1.0))
+            .collect();
+        widths.sort_by(|one, other| other.total_cmp(one));
+        let agree: f64 = widths.iter().take(agreements).product();
+        let chance = tries * more * binomial(total, holding) * agree;
         let better = best.as_ref().is_none_or(|law: &Law| chance < law.chance);
         if chance < CHANCE && better && varies(width, cells, terms, change) {
             best = Some(Law { terms: terms.to_vec(), constant, explained, chance });

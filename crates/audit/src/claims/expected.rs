@@ -81,7 +81,7 @@ fn is_alike(quantity: &Quantity, cell: &Cell) -> bool {
 }
 
 /// The decimals of the first number of a text.
-fn decimals(text: &str) -> usize {
+pub fn decimals(text: &str) -> usize {
     let number: String = text
         .chars()
         .skip_while(|one| !one.is_ascii_digit())

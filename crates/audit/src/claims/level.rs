@@ -6,7 +6,7 @@
 
 use assay_model::Source;
 
-use super::expected::{Expectation, adds_condition, expectations};
+use super::expected::{Expectation, adds_condition, decimals, expectations};
 use super::facts::{Fact, MOST_LOCAL, combined, combined_any, facts, is_statistic, restated, stated, triple};
 use super::naming::{named_columns, subject_rows};
 use super::pairs::{Pool, cell_operand, operand};
@@ -100,13 +100,20 @@ fn judge(
         return disagrees(sentence, quantity, expected);
     }
     let inputs = local.iter().filter(|fact| fact.unit.is_none() || !fact.unit.is_relative()).count();
-    let all: Vec<&Fact> = facts.iter().filter(|fact| written < 2 || fact.near || fact.local).collect();
+    let all: Vec<&Fact> = facts.iter().collect();
     let somehow = || {
         combined_any(quantity, &local, &all)
             || triple(quantity, &local).is_some()
             || is_statistic(quantity, facts)
     };
     if !computed || unclear || inputs < 2 || somehow() {
+        return finding(sentence, quantity, Level::NotChecked, "");
+    }
+    // Small counts and what stands beside fewer than two numbers may come from anywhere.
+    let own = facts.iter().filter(|fact| fact.own && !fact.unit.is_relative());
+    let measured = own.clone().filter(|fact| !fact.unit.is_none()).count();
+    let digits = quantity.text.chars().filter(char::is_ascii_digit).count();
+    if own.count() < 2 || measured == 0 || quantity.unit.is_count() && digits < 3 {
         return finding(sentence, quantity, Level::NotChecked, "");
     }
     orphan(sentence, quantity, &near)
@@ -162,7 +169,11 @@ fn expected_cells(
             // The only column of a rate such as tokens/s needs no name; times and sizes are of many things.
             let rate = quantity.unit.is_rate() && alike == 1 && !quantity.unit.counts_nothing();
             if columns.contains(&column) || rate {
-                let cells = rows.iter().filter_map(|row| cell_operand(grid, *row, column));
+                let alike = |row: &&usize| {
+                    let cell = grid.cell(**row, column);
+                    !bare || cell.is_some_and(|cell| decimals(&quantity.text) <= decimals(&cell.text))
+                };
+                let cells = rows.iter().filter(alike).filter_map(|row| cell_operand(grid, *row, column));
                 // A value of another size is another thing, not a wrong copy.
                 let most = if bare { 1.8 } else { 4.0 };
                 let close = |cell: &Operand| {
@@ -264,6 +275,15 @@ pub fn is_computed(sentence: &Sentence, quantity: &Quantity) -> bool {
     let from =
         sentence.quantities.iter().filter(|other| other.end <= quantity.start).map(|other| other.end).max();
     let clause = head.get(from.unwrap_or(0)..).unwrap_or_default().to_lowercase();
+    // `12 checkpoints, 4.9 GB each = 58.8 GB`.
+    if from.is_some()
+        && clause.ends_with("= ")
+        && clause.len() <= 30
+        && !clause.contains([',', ';', '(', ':'])
+    {
+        let head = clause.trim_end_matches("= ").trim();
+        return head.is_empty() || head == "each" || head.starts_with("each ");
+    }
     let mark = CONNECTIVES.iter().filter_map(|mark| {
         let at = clause.rfind(mark)?;
         let starts = at == 0 || clause[..at].ends_with([' ', '(', ',']);
@@ -285,7 +305,9 @@ fn is_apposition(sentence: &Sentence, quantity: &Quantity) -> bool {
     before.is_some_and(|other| {
         let between = sentence.text.get(other.end..quantity.start).unwrap_or_default();
         let measured = |one: &Quantity| !one.unit.is_count() && !one.unit.is_relative();
-        between == ", " && measured(other) && measured(quantity) && !other.unit.same_measure(&quantity.unit)
+        // Work and time, or a time and a rate; other neighbors are a list of inputs.
+        let related = other.unit.is_time() && quantity.unit.is_rate();
+        between == ", " && related && measured(other) && measured(quantity)
     })
 }
 

@@ -56,6 +56,7 @@ fn claim(
         candidates.extend(restatements(sentence, context, quantity, pool));
     }
     let evidence = Evidence {
+        beside_pair: is_beside_pair(sentence, quantity),
         quantity,
         candidates,
         reference: has_reference(sentence, quantity, pool),
@@ -131,7 +132,8 @@ fn strict(
 ) -> Option<(Tier, Level, Bearing)> {
     let comparison = relation.is_comparison();
     let other = comparison && evidence.best(Tier::OtherMetric) >= Match::Near;
-    if evidence.has(Tier::Clause) && (comparison || relation == Relation::Value) && !other {
+    let excused = other && !evidence.beside_pair;
+    if evidence.has(Tier::Clause) && (comparison || relation == Relation::Value) && !excused {
         let sure = comparison && !names_side(sentence, quantity);
         return Some((Tier::Clause, if sure { Level::Contradicted } else { Level::Doubtful }, Bearing::Firm));
     }
@@ -143,13 +145,17 @@ fn strict(
         return Some((Tier::Sentence, Level::Doubtful, Bearing::Firm));
     }
     let computed = comparison || matches!(relation, Relation::Value | Relation::Efficiency);
-    let exact = quantity.bound.is_none() && !(quantity.in_words && relation != Relation::Times);
-    if evidence.has(Tier::Named) && computed && exact {
+    let vague = quantity.in_words && (relation != Relation::Times || quantity.hedged);
+    let exact = quantity.bound.is_none() && !vague;
+    let against_base = relation == Relation::Efficiency && evidence.best(Tier::Table) >= Match::Near;
+    if evidence.has(Tier::Named) && computed && exact && !against_base {
         let bearing = if evidence.names_two { Bearing::Named } else { Bearing::Likely };
         return Some((Tier::Named, Level::Doubtful, bearing));
     }
     // One row alone leaves the other side open, unless the words behind the number name it.
-    let one_row = comparison && (evidence.reference || evidence.sole_row) || relation == Relation::Efficiency;
+    // An efficiency is against the smallest system, whatever else the sentence names.
+    let efficiency = relation == Relation::Efficiency && evidence.best(Tier::Table) == Match::Far;
+    let one_row = comparison && (evidence.reference || evidence.sole_row) || efficiency;
     if evidence.has(Tier::NamedRow) && one_row && exact && !quantity.in_words {
         let bearing = if evidence.reference { Bearing::Named } else { Bearing::Loose };
         return Some((Tier::NamedRow, Level::Doubtful, bearing));
@@ -167,6 +173,18 @@ struct Evidence<'a> {
     sole_row: bool,
     /// The sentence names two rows or two columns of a table.
     names_two: bool,
+    /// The joined pair stands right before the claim: `71.5 → 86.0 %, so 14.5 points`.
+    beside_pair: bool,
+}
+
+/// Whether the last two numbers before a claim stand close to it and are of one unit.
+fn is_beside_pair(sentence: &Sentence, quantity: &Quantity) -> bool {
+    let before: Vec<&Quantity> =
+        sentence.quantities.iter().filter(|other| other.end <= quantity.start).collect();
+    let [.., _, last] = before.as_slice() else { return false };
+    let gap = sentence.text.get(last.end..quantity.start).unwrap_or_default();
+    let follows = [" so ", "i.e.", "that is", "that's", "which is", "(", "thus", "hence"];
+    gap.len() <= 24 && follows.iter().any(|mark| gap.contains(mark))
 }
 
 fn has_sole_row(sentence: &Sentence, context: &Sentence, quantity: &Quantity, pool: &Pool<'_>) -> bool {
