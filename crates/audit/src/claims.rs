@@ -1,6 +1,7 @@
 //! Claims of prose, and the evidence for them in the same documents.
 
 mod bound;
+mod chance;
 mod equation;
 mod expected;
 mod facts;
@@ -165,15 +166,22 @@ fn listed(manuscript: &Manuscript) -> Vec<(u64, Vec<Quantity>)> {
     let mut found = Vec::new();
     let mut count = 0;
     for block in &manuscript.blocks {
-        let Block::Listing(lines) = block else { continue };
-        for line in lines.iter().filter(|line| line.text.len() < 400) {
-            let numbers = quantities(&line.text);
+        // Settings and logs that stand in the text without a mark are listed too.
+        let lines: Vec<(u64, &str)> = match block {
+            Block::Listing(lines) => lines.iter().map(|line| (line.number, line.text.as_str())).collect(),
+            Block::Paragraph(text) if text.lines() > 1 => {
+                text.source_lines().filter(|(_, line)| line.contains('=')).collect()
+            }
+            _ => continue,
+        };
+        for (number, text) in lines.into_iter().filter(|(_, text)| text.len() < 400) {
+            let numbers = quantities(text);
             count += numbers.len();
             if count > MOST_LISTED {
                 return found;
             }
             if !numbers.is_empty() {
-                found.push((line.number, numbers));
+                found.push((number, numbers));
             }
         }
     }

@@ -120,7 +120,11 @@ fn number_at(text: &str, at: usize) -> (Option<Quantity>, usize) {
         return (None, word_end);
     }
     let negative = previous == Some('-') || previous == Some('−');
-    let (unit, length) = unit_behind(after);
+    let (mut unit, mut length) = unit_behind(after);
+    // `seq_len=2048 steps=9600`: the next word is the name of another number.
+    if after.get(length..).is_some_and(|rest| rest.starts_with('=')) && unit.is_count() {
+        (unit, length) = (Unit::none(), 0);
+    }
     // Letters glued to the number that are no unit make a name: `5950X`, `128k-token`.
     let next = after.chars().next();
     if next.is_some_and(char::is_alphabetic) && !glued_unit(after) {

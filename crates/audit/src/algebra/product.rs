@@ -29,6 +29,8 @@ struct Law {
     explained: bool,
     /// How likely random numbers would look like it.
     chance: f64,
+    /// The units of the columns make one expect it.
+    typed: bool,
 }
 
 pub(super) fn check(
@@ -190,7 +192,13 @@ fn law_of_units(cells: &[Vec<Option<Interval>>], terms: &[(usize, i32)], typed: 
     let agrees = (width / 2.3).clamp(1e-7, 1.0);
     let tries = typed.len() as f64;
     let chance = tries * binomial(total, holding) * agrees.powi(i32::try_from(holding).unwrap_or(i32::MAX));
-    (chance < UNIT_CHANCE).then(|| Law { terms: terms.to_vec(), constant, explained: true, chance })
+    (chance < UNIT_CHANCE).then(|| Law {
+        terms: terms.to_vec(),
+        constant,
+        explained: true,
+        chance,
+        typed: true,
+    })
 }
 
 /// The product of a row's cells.
@@ -264,7 +272,7 @@ fn law(
         let chance = tries * more * binomial(total, holding) * agree;
         let better = best.as_ref().is_none_or(|law: &Law| chance < law.chance);
         if chance < CHANCE && better && varies(width, cells, terms, change) {
-            best = Some(Law { terms: terms.to_vec(), constant, explained, chance });
+            best = Some(Law { terms: terms.to_vec(), constant, explained, chance, typed: false });
         }
     }
     best
@@ -339,7 +347,10 @@ fn apply(
     }
     // Where all rows that keep the law have one name, a row of another name is another thing.
     labels.dedup();
-    if let [label] = labels.as_slice() {
+    let sure = law.typed && law.chance < UNIT_CHANCE / 4.0;
+    if let [label] = labels.as_slice()
+        && !sure
+    {
         breaking.retain(|(row, _)| grid.rows[*row].label == *label);
     }
     for (row, factor) in breaking {

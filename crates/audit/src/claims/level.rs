@@ -16,7 +16,7 @@ use super::sentence::Sentence;
 use crate::finding::{Level, Operand};
 use crate::grid::Grid;
 use crate::number::shown;
-use crate::quantity::Quantity;
+use crate::quantity::{Quantity, ending};
 use crate::{Class, Finding};
 
 /// Checks the absolute numbers of a sentence.
@@ -282,7 +282,10 @@ pub fn is_computed(sentence: &Sentence, quantity: &Quantity) -> bool {
         && !clause.contains([',', ';', '(', ':'])
     {
         let head = clause.trim_end_matches("= ").trim();
-        return head.is_empty() || head == "each" || head.starts_with("each ");
+        let before = ending(sentence.text.get(..quantity.start).unwrap_or_default(), 48);
+        let written_out =
+            before.contains(['×', '*', '/', '^', '·', '+', '(', '$', '{']) || before.contains(" x ");
+        return !written_out && (head.is_empty() || head == "each" || head.starts_with("each "));
     }
     let mark = CONNECTIVES.iter().filter_map(|mark| {
         let at = clause.rfind(mark)?;

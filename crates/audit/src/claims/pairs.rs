@@ -169,6 +169,8 @@ impl Pool<'_> {
                 }
             }
             within_rows(grid, &named, sentence, relation, &columns, &mut found);
+            let about: Vec<usize> = if grid.rows.len() <= 3 { (0..grid.rows.len()).collect() } else { named };
+            against_cells(grid, &about, sentence, claim, relation, &columns, &mut found);
         }
         found
     }
@@ -507,6 +509,41 @@ fn row_pair(
     }
     if relation != Relation::Points && columns.per {
         two_columns(grid, (one, other), weaker, relation, found);
+    }
+}
+
+/// A number of the sentence against the cells of the rows that it names: `clang 5.88 s, so ours is 1.36x faster`.
+fn against_cells(
+    grid: &Grid,
+    rows: &[usize],
+    sentence: &Sentence,
+    claim: &Quantity,
+    relation: Relation,
+    columns: &Columns,
+    found: &mut Vec<Candidate>,
+) {
+    let measured = |one: &&Quantity| {
+        one.start != claim.start && !(one.in_words || one.unit.is_count() || one.unit.is_relative())
+    };
+    for own in sentence.quantities.iter().filter(measured).take(8) {
+        for row in rows.iter().take(8) {
+            for column in &columns.fitting {
+                let Some(cell) = grid.cell(*row, *column).filter(|cell| cell.unit.same_measure(&own.unit))
+                else {
+                    continue;
+                };
+                let Some(other) = cell_operand(grid, *row, *column) else { continue };
+                let operands = vec![operand(sentence, own), other];
+                found.extend(candidates(
+                    Tier::NamedRow,
+                    relation,
+                    &side(own),
+                    &Side::of_cell(cell),
+                    operands,
+                    true,
+                ));
+            }
+        }
     }
 }
 

@@ -19,6 +19,8 @@ pub enum Bearing {
     Likely,
     /// The sentence names one side, or nothing.
     Loose,
+    /// The sentence names one side, and some pair elsewhere in the document agrees.
+    Guess,
 }
 
 /// A finding about a number of the prose.
@@ -44,6 +46,7 @@ pub fn settle(judged: Vec<Judged>) -> Vec<Finding> {
         (Bearing::Named, Class::Comparison) => agreeing + 1 >= doubts,
         (Bearing::Named | Bearing::Likely, _) => agreeing >= doubts,
         (Bearing::Loose, _) => agreeing >= 2 * doubts,
+        (Bearing::Guess, _) => agreeing >= 4 * doubts,
     };
     let settled = judged
         .into_iter()

@@ -2,6 +2,7 @@
 
 use assay_model::Source;
 
+use super::chance::coverage;
 use super::metric::Metric;
 use super::naming::{named_columns, named_rows, subject_rows};
 use super::outsider::{names_outsider, names_side};
@@ -38,6 +39,9 @@ fn is_quoted(sentence: &Sentence, quantity: &Quantity) -> bool {
     head.matches('"').count() % 2 == 1 && tail.contains('"')
         || head.matches('“').count() > head.matches('”').count() && tail.contains('”')
 }
+
+/// The share of numbers that would agree from which on an agreement excuses nothing.
+const WEAK: f64 = 0.5;
 
 fn claim(
     sentence: &Sentence,
@@ -100,7 +104,7 @@ fn claim(
         let finding = failed(sentence, quantity, relation, &evidence.of(tier), level);
         return Judged::new(finding, bearing);
     }
-    let mut nearest: Vec<&Candidate> = evidence.tier(Tier::Table).collect();
+    let mut nearest: Vec<&Candidate> = evidence.of(Tier::Table);
     if nearest.is_empty() {
         nearest = evidence.of(Tier::Beside);
     }
@@ -115,11 +119,18 @@ fn claim(
         || points_elsewhere(sentence, quantity, relation, pool)
         || evidence.best(Tier::Table) >= Match::Near
         || evidence.best(Tier::OtherMetric) >= Match::Near
-        || pool.document(sentence, quantity, relation).iter().any(agrees)
     {
         return Judged::new(not_checked(sentence, quantity), Bearing::Loose);
     }
-    Judged::new(failed(sentence, quantity, relation, &nearest, Level::Doubtful), Bearing::Loose)
+    // Where the document has a value for nearly any number, that one agrees is a weak excuse.
+    let anywhere = pool.document(sentence, quantity, relation);
+    let named = evidence.has(Tier::Named) || evidence.has(Tier::NamedRow);
+    let bearing = match anywhere.iter().any(agrees) {
+        false => Bearing::Loose,
+        true if named && coverage(quantity, anywhere.iter().map(|one| one.value)) > WEAK => Bearing::Guess,
+        true => return Judged::new(not_checked(sentence, quantity), Bearing::Loose),
+    };
+    Judged::new(failed(sentence, quantity, relation, &nearest, Level::Doubtful), bearing)
 }
 
 /// The tier whose referents are clear and give something else, and how sure that is.

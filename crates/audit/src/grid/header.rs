@@ -62,6 +62,7 @@ fn tail_unit(header: &str) -> Option<Unit> {
     );
     for start in starts {
         let tail = header.get(start..)?;
+        let tail = spelled_right(tail);
         let Some((unit, length)) = leading_unit(tail) else { continue };
         let spelled = tail.get(..length).unwrap_or_default();
         let is_whole = length == tail.len();
@@ -108,11 +109,28 @@ pub(super) fn price_of(header: &str) -> Option<Unit> {
         .map(|(unit, _)| unit)
 }
 
+/// Names of columns are often in small letters: `kwh`, `peak_gib`.
+fn spelled_right(unit: &str) -> &str {
+    match unit {
+        "kwh" => "kWh",
+        "wh" => "Wh",
+        "kb" => "kB",
+        "mb" => "MB",
+        "gb" => "GB",
+        "tb" => "TB",
+        "mib" => "MiB",
+        "gib" => "GiB",
+        "gflops" => "GFLOPS",
+        "tflops" => "TFLOPS",
+        other => other,
+    }
+}
+
 /// Words that name nothing.
-const EMPTY_WORDS: [&str; 34] = [
-    "the", "a", "an", "of", "in", "on", "at", "for", "and", "or", "with", "to", "per", "by", "is", "vs",
-    "from", "as", "we", "it", "its", "than", "was", "are", "be", "that", "this", "our", "only", "one", "no",
-    "not", "so", "all",
+const EMPTY_WORDS: [&str; 35] = [
+    "same", "the", "a", "an", "of", "in", "on", "at", "for", "and", "or", "with", "to", "per", "by", "is",
+    "vs", "from", "as", "we", "it", "its", "than", "was", "are", "be", "that", "this", "our", "only", "one",
+    "no", "not", "so", "all",
 ];
 
 /// The words of a text that may name something, in lower case and in the singular.

@@ -40,7 +40,8 @@ pub(super) fn table(lines: &[Line]) -> Option<(RawTable, usize)> {
     };
     let first = lines.get(ruled)?;
     let mut header = columns(&first.text);
-    if header.len() < 2 || header.iter().filter(|text| starts_as_number(text)).count() * 2 >= header.len() {
+    let numbers = header.iter().filter(|text| starts_as_number(text)).count();
+    if header.len() < 2 || spans.len() < 2 && numbers * 2 >= header.len() {
         return None;
     }
     let mut rows: Vec<Vec<RawCell>> = Vec::new();
