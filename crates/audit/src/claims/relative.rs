@@ -125,10 +125,12 @@ fn claim(
     // Where the document has a value for nearly any number, that one agrees is a weak excuse.
     let anywhere = pool.document(sentence, quantity, relation);
     let named = evidence.has(Tier::Named) || evidence.has(Tier::NamedRow);
-    let bearing = match anywhere.iter().any(agrees) {
-        false => Bearing::Loose,
-        true if named && coverage(quantity, anywhere.iter().map(|one| one.value)) > WEAK => Bearing::Guess,
-        true => return Judged::new(not_checked(sentence, quantity), Bearing::Loose),
+    let bearing = if !anywhere.iter().any(agrees) {
+        Bearing::Loose
+    } else if named && coverage(quantity, anywhere.iter().map(|one| one.value)) > WEAK {
+        Bearing::Guess
+    } else {
+        return Judged::new(not_checked(sentence, quantity), Bearing::Loose);
     };
     Judged::new(failed(sentence, quantity, relation, &nearest, Level::Doubtful), bearing)
 }
