@@ -1,7 +1,6 @@
 //! Claims of prose, and the evidence for them in the same documents.
 
 mod bound;
-mod chance;
 mod equation;
 mod expected;
 mod facts;
@@ -140,10 +139,11 @@ pub fn constants(manuscript: &Manuscript) -> Vec<Constant> {
         let named = !quantity.unit.is_none() && quantity.value.abs() >= 2.0;
         !quantity.unit.is_relative() && !quantity.in_words && (quantity.value.abs() >= 20.0 || named)
     };
-    let written = prose
-        .chain(listed)
-        .filter(is_usable)
-        .map(|quantity| Constant { interval: pairs::side(&quantity).interval, unit: quantity.unit });
+    let written = prose.chain(listed).filter(is_usable).map(|quantity| Constant {
+        interval: pairs::side(&quantity).interval,
+        telling: quantity.written.abs() >= 20.0,
+        unit: quantity.unit,
+    });
     let mut found: Vec<Constant> = written.chain(sentences.iter().flat_map(spelled_constants)).collect();
     found.sort_by(|one, other| one.interval.low.total_cmp(&other.interval.low));
     found.dedup();
@@ -157,7 +157,7 @@ fn spelled_constants(sentence: &Sentence) -> Vec<Constant> {
     let counted = words.windows(2).filter_map(|pair| {
         let count = count_word(pair[0]).filter(|count| *count >= 2.0)?;
         let (unit, _) = leading_unit(pair[1]).filter(|(unit, _)| unit.is_count())?;
-        Some(Constant { interval: Interval::exact(count), unit })
+        Some(Constant { interval: Interval::exact(count), telling: count >= 20.0, unit })
     });
     counted.collect()
 }

@@ -87,18 +87,26 @@ fn search(
     };
     let tries = (tries(&[]), tries(&[(0, 1); 4]));
     let of = |terms: &Vec<(usize, i32)>| if terms.len() < 4 { tries.0 } else { tries.1 };
-    let plain: Vec<Interval> =
-        constants.iter().map(|one| one.interval).filter(|one| one.middle().abs() >= 20.0).collect();
+    let plain: Vec<Interval> = constants.iter().filter(|one| one.telling).map(|one| one.interval).collect();
     let typed = typed(grid, columns, &combinations, constants);
     let laws = combinations.iter().zip(&typed).filter_map(|(terms, typed)| {
         let by_units = law_of_units(&cells, terms, typed);
-        by_units.or_else(|| law(&cells, terms, &plain, of(terms)))
+        by_units
+            .or_else(|| law(&cells, terms, &plain, of(terms)))
+            .filter(|law| !is_equality(grid, columns, law))
     });
     let mut laws: Vec<Law> = laws.collect();
     laws.sort_by(|one, other| one.chance.total_cmp(&other.chance));
     for law in &laws {
         apply(grid, columns, members, law, broken, holds);
     }
+}
+
+/// Whether a law says that two columns of one unit are equal: a target and what was reached are, until they are not.
+fn is_equality(grid: &Grid, columns: &[usize], law: &Law) -> bool {
+    let [(one, first), (other, second)] = law.terms.as_slice() else { return false };
+    let unit = |column: usize| &grid.columns[columns[column]].unit;
+    first != second && law.constant.meets(Interval::exact(1.0)) && unit(*one).same_symbols(unit(*other))
 }
 
 /// Rows spread evenly over a table.
@@ -352,6 +360,17 @@ fn apply(
         && !sure
     {
         breaking.retain(|(row, _)| grid.rows[*row].label == *label);
+    }
+    // One row that differs from two is more often another thing than an error, and three columns with a constant of
+    // their own fit a few rows by chance.
+    let is_one = law.constant.low == 1.0 && law.constant.high == 1.0;
+    let (least, most) = match (law.explained, law.terms.len()) {
+        (true, _) if is_one => (2, usize::MAX),
+        (false, 3..) => (5, 1),
+        _ => (3, usize::MAX),
+    };
+    if kept < least || breaking.len() > most {
+        return;
     }
     for (row, factor) in breaking {
         let cells: Vec<usize> = law.terms.iter().map(|(column, _)| columns[*column]).collect();

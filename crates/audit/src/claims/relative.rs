@@ -2,7 +2,6 @@
 
 use assay_model::Source;
 
-use super::chance::coverage;
 use super::metric::Metric;
 use super::naming::{named_columns, named_rows, subject_rows};
 use super::outsider::{names_outsider, names_side};
@@ -39,9 +38,6 @@ fn is_quoted(sentence: &Sentence, quantity: &Quantity) -> bool {
     head.matches('"').count() % 2 == 1 && tail.contains('"')
         || head.matches('“').count() > head.matches('”').count() && tail.contains('”')
 }
-
-/// The share of numbers that would agree from which on an agreement excuses nothing.
-const WEAK: f64 = 0.5;
 
 fn claim(
     sentence: &Sentence,
@@ -101,6 +97,11 @@ fn claim(
         if relation == Relation::Faster && evidence.agrees_as(Relation::Less, tier) {
             level = Level::Doubtful;
         }
+        let bearing = match (bearing, agrees_anywhere(sentence, quantity, relation, pool)) {
+            (bearing, false) => bearing,
+            (Bearing::Named, true) => Bearing::Guess,
+            (_, true) => return Judged::new(not_checked(sentence, quantity), Bearing::Loose),
+        };
         let finding = failed(sentence, quantity, relation, &evidence.of(tier), level);
         return Judged::new(finding, bearing);
     }
@@ -113,26 +114,23 @@ fn claim(
         && !quantity.in_words
         && quantity.bound.is_none();
     // Searching the whole document costs the most, so it comes last.
-    let agrees = |one: &Candidate| compare(quantity, one.value) >= Match::Near;
     if !clear
         || nearest.is_empty()
         || points_elsewhere(sentence, quantity, relation, pool)
         || evidence.best(Tier::Table) >= Match::Near
         || evidence.best(Tier::OtherMetric) >= Match::Near
+        || agrees_anywhere(sentence, quantity, relation, pool)
     {
         return Judged::new(not_checked(sentence, quantity), Bearing::Loose);
     }
-    // Where the document has a value for nearly any number, that one agrees is a weak excuse.
-    let anywhere = pool.document(sentence, quantity, relation);
-    let named = evidence.has(Tier::Named) || evidence.has(Tier::NamedRow);
-    let bearing = if !anywhere.iter().any(agrees) {
-        Bearing::Loose
-    } else if named && coverage(quantity, anywhere.iter().map(|one| one.value)) > WEAK {
-        Bearing::Guess
-    } else {
-        return Judged::new(not_checked(sentence, quantity), Bearing::Loose);
-    };
-    Judged::new(failed(sentence, quantity, relation, &nearest, Level::Doubtful), bearing)
+    Judged::new(failed(sentence, quantity, relation, &nearest, Level::Doubtful), Bearing::Loose)
+}
+
+/// Whether any two numbers of the document give a relative number: its author may mean them. On documents that nobody
+/// had tuned for, doubts about such numbers were wrong as often as right.
+fn agrees_anywhere(sentence: &Sentence, quantity: &Quantity, relation: Relation, pool: &Pool<'_>) -> bool {
+    let pairs = pool.document(sentence, quantity, relation);
+    pairs.iter().any(|pair| compare(quantity, pair.value) >= Match::Near)
 }
 
 /// The tier whose referents are clear and give something else, and how sure that is.
