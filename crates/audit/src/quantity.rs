@@ -139,7 +139,6 @@ fn number_at(text: &str, at: usize) -> (Option<Quantity>, usize) {
         return (None, end);
     }
     let prefix = currency_before(text, at);
-    let mut unit = unit;
     // The noun behind `a factor of 12 in speed` is not what is counted.
     if unit.is_count() && is_factor(text, at) {
         (unit, end) = (Unit { scale: 1.0, times: true, ..Unit::default() }, end);
