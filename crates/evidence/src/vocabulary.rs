@@ -232,6 +232,15 @@ impl Vocabulary {
             rest.qualifiers.push("data".to_owned());
         }
         let noun = spoken.get(matched).unwrap_or_default();
+        // A bare `power` is an exponent as often as a draw of watts.
+        let physical = entry.is_some_and(|entry| matches!(entry.kind, MetricKind::Power | MetricKind::Energy));
+        if physical && unit.is_none() && spoken.len() == 1 {
+            return None;
+        }
+        // `documents_per_second`: words that are a rate, of whatever it is.
+        if let (None, None, Some(rate)) = (entry, unit, rate_in_words(spoken)) {
+            return self.by_unit(None, noun, Remaining::default(), &rate);
+        }
         match unit {
             Some(unit) if unit.is_telling() && unit.unit != Unit::Fraction => {
                 self.by_unit(entry, noun, rest, unit)
@@ -316,6 +325,8 @@ impl Vocabulary {
             (Unit::PerSecond(thing), _) => (rate_name(thing, noun, &mut rest), false),
             _ => match entry {
                 Some(entry) if entry.kind == kind => (entry.name.clone(), false),
+                // `GPU 296.2 MB`.
+                None if kind == MetricKind::Memory && rest.qualifiers == ["gpu"] => ("memory".to_owned(), false),
                 Some(_) if kind == MetricKind::Memory => return None,
                 _ if kind == MetricKind::Memory => return None,
                 _ => ("duration".to_owned(), true),
@@ -492,6 +503,13 @@ struct Remaining {
     split: Option<Split>,
     statistic: Option<String>,
     qualifiers: Vec<String>,
+}
+
+/// The rate that words name: `document per second`.
+fn rate_in_words(spoken: &[String]) -> Option<PrintedUnit> {
+    let [thing, per, second] = spoken else { return None };
+    let is_rate = per == "per" && matches!(second.as_str(), "second" | "sec" | "s");
+    is_rate.then(|| PrintedUnit::parse(&format!("{}s/s", thing.trim_end_matches('s')))).flatten()
 }
 
 /// `p99`, `99th percentile`.

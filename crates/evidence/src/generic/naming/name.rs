@@ -10,8 +10,9 @@ use crate::vocabulary::{CounterKind, MetricKind, NamedMetric, PrintedUnit, words
 use crate::writeup::vocabulary::setting_name;
 
 /// Words that introduce another number than the one that the words before them name: `reward over 100 runs`.
-const PREPOSITIONS: [&str; 13] =
-    ["over", "at", "after", "for", "on", "with", "from", "within", "per", "every", "in", "across", "the"];
+const PREPOSITIONS: [&str; 14] = [
+    "over", "at", "after", "for", "on", "with", "from", "within", "per", "every", "in", "across", "the", "by",
+];
 
 /// Words between an epoch's number and its time.
 const EPOCH_TIME_WORDS: [&str; 9] =
@@ -86,10 +87,25 @@ impl Namer<'_> {
                     && (!timed || named.kind == MetricKind::Time)
             });
             if fits && (!timed || self.right_ends(index)) {
+                // `Cold: 5.1ms GPU`: the key tells this line from the one that begins with `Batch:`.
+                let key = named.filter(|named| key.joined && !named.qualifier.is_empty());
+                self.part = key.map(|named| named.qualifier).or_else(|| self.part.take());
                 named = from_right;
+                if let (Some(named), Some(part)) = (&mut named, &self.part) {
+                    let own = (!named.qualifier.is_empty()).then(|| format!("{}_", named.qualifier));
+                    named.qualifier = own.unwrap_or_default() + part;
+                }
             }
         }
         let mut named = named?;
+        // `Metric val_loss improved. New best score: 0.032`: the first words say what the score is.
+        if named.base == "score"
+            && let [first, second, ..] = self.line.tokens
+            && self.line.slice(first) == "Metric"
+            && let Some(monitored) = self.vocabulary.metric(self.line.slice(second), printed)
+        {
+            named = NamedMetric { statistic: named.statistic.or(monitored.statistic.clone()), ..monitored };
+        }
         // `Total cost: $0.12` is money, not a loss.
         if named.base == "loss" && self.opens(index, b'$') {
             named.base = "cost_usd".to_owned();
@@ -189,7 +205,9 @@ impl Namer<'_> {
         if self.vocabulary.is_statistic(&key.text)
             && self.vocabulary.metric_of_words(&key.words, None).is_none()
         {
-            for noun in [&self.noun, &self.about, &self.context.section] {
+            // `forward=3ms backward=8ms total=11ms`: a total is not that of the last part.
+            let sums = key.words.last().is_some_and(|word| word == "total") && !self.plan.slots.is_empty();
+            for noun in [&self.noun, &self.about, &self.context.section].into_iter().skip(usize::from(sums)) {
                 // `Early stopping, best iteration is:` is about an iteration, not about the times below it.
                 let counts = noun.iter().any(|word| self.vocabulary.counter(word).is_some());
                 if counts && noun == &self.context.section {
@@ -201,6 +219,9 @@ impl Namer<'_> {
                 {
                     return Some(named);
                 }
+            }
+            if let Some(named) = self.of_episodes(key, printed) {
+                return Some(named);
             }
         }
         // `Accuracy on the 10000 test images: 53 %`: the noun stands before another number, the split behind it.
@@ -230,6 +251,21 @@ impl Namer<'_> {
                 .then(|| self.vocabulary.metric_of_words(&whole, printed))
                 .flatten()
         })
+    }
+
+    /// `Episode 100  Avg: 21.3  Best: 45.0`: what episodes are averaged by is their reward.
+    fn of_episodes(&self, key: &Key, printed: Option<&PrintedUnit>) -> Option<NamedMetric> {
+        let episodes = |token: &Token| {
+            token.kind == TokenKind::Word
+                && self.line.slice(token).trim_end_matches('s').eq_ignore_ascii_case("episode")
+        };
+        if !key.joined || self.plan.counters.is_empty() || !self.line.tokens.iter().take(3).any(episodes) {
+            return None;
+        }
+        let whole: Vec<String> =
+            std::iter::once("reward".to_owned()).chain(key.words.iter().cloned()).collect();
+        let named = self.vocabulary.metric_of_words(&whole, printed)?;
+        Some(NamedMetric { inferred: Some("a statistic alone on a line that counts episodes"), ..named })
     }
 
     /// `Epoch 3 took 12.5 s`, `| end of epoch 3 | time: 143 s`.
@@ -373,6 +409,30 @@ impl Namer<'_> {
         Some(named)
     }
 
+    /// `fwd_ms=4.47 total_mb=2744.0`: a key that ends in a unit of memory, beside measurements.
+    fn memory_behind_times(
+        &mut self,
+        index: usize,
+        token: &Token,
+        key: &Key,
+        printed: Option<&PrintedUnit>,
+    ) -> bool {
+        let stated = key.unit.as_ref().is_some_and(|unit| unit.unit == Unit::Bytes);
+        let beside = self
+            .plan
+            .slots
+            .iter()
+            .any(|slot| slot.known && matches!(slot.kind, MetricKind::Time | MetricKind::Rate));
+        if !stated || !beside || key.words.len() > 3 {
+            return false;
+        }
+        let mut spoken = key.words.clone();
+        spoken.push("memory".to_owned());
+        let Some(named) = self.vocabulary.metric_of_words(&spoken, printed) else { return false };
+        self.push(index, token, named, printed);
+        true
+    }
+
     pub(super) fn unknown(&mut self, index: usize, token: &Token, key: Key, printed: Option<&PrintedUnit>) {
         if let Some(second) = &key.second {
             self.label = Some((usize::MAX, words(second)));
@@ -385,7 +445,19 @@ impl Namer<'_> {
         if !key.joined {
             // `Run 1: 3.5s`: the words before a whole number name what it numbers.
             let improved = key.words.last().is_some_and(|word| word == "from");
+            // `Test net output #0: loss = 2.65`: a numbered part of the data.
+            let split = key.words.first().and_then(|word| self.vocabulary.split(word));
+            if let Some(split) = split.filter(|_| number.whole && self.opens(index, b'#')) {
+                (self.split, self.line_split) = (Some(split), Some(split));
+            }
             self.label = (number.whole || improved).then_some((index, key.words));
+            return;
+        }
+        // `bal Iter: 15300`: what counts is no measurement, whatever stands before it.
+        if number.whole && key.words.last().is_some_and(|word| self.vocabulary.counter(word).is_some()) {
+            return;
+        }
+        if self.memory_behind_times(index, token, &key, printed) {
             return;
         }
         // The size of a file that is downloaded at some rate.
@@ -412,6 +484,17 @@ impl Namer<'_> {
         if let Some(named) = self.letter(&key, printed) {
             self.push(index, token, named, printed);
             return;
+        }
+        // `learn: 0.5648  test: 0.5632  best: 0.5632 (12)`: boosting prints its loss without a word for it.
+        let learns = self.line.tokens.iter().any(|token| self.line.slice(token) == "learn");
+        if learns && !number.whole && self.vocabulary.split(&key.text).is_some() {
+            let spoken = vec![key.text.clone(), "loss".to_owned()];
+            if let Some(named) = self.vocabulary.metric_of_words(&spoken, printed) {
+                self.noun = spoken;
+                let inferred = Some("the number of a split beside `learn` is the loss");
+                self.push(index, token, NamedMetric { inferred, ..named }, printed);
+                return;
+            }
         }
         // A letter alone is a variable: `C=0.1, score=0.87`.
         if key.text.len() == 1 {
