@@ -21,7 +21,7 @@ mod shape;
 mod table;
 mod tokens;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -106,6 +106,12 @@ pub(crate) struct GenericReader {
     /// Of each shape, the steps of its first and its last line.
     steps: HashMap<u64, (Place, Place)>,
     sections: Sections,
+    /// Shares that were printed with a percent sign.
+    percent: HashSet<String>,
+    /// Metrics that were read with a step.
+    counted: HashSet<String>,
+    /// Whether the line before is a heading.
+    headed: bool,
     table: Option<Arc<TableHeader>>,
     tables: u64,
     /// Whether a heading announced an evaluation.
@@ -259,6 +265,12 @@ impl GenericReader {
             }
             self.set_context();
         }
+        // `Results on test set` above a rule stands over a block, too.
+        if plan.rule && self.headed && self.context.split.is_some() {
+            self.context.titled = true;
+            self.set_context();
+        }
+        self.headed = plan.heading.is_some();
         self.sections.next(plan);
         if plan.configuration {
             for (name, value) in settings::listed(text) {
@@ -304,16 +316,28 @@ impl GenericReader {
             if slot.when_complete && self.is_time_left(plan, text, value * slot.factor) {
                 continue;
             }
+            // `mean acc: 0.915` behind the folds that it is the mean of.
+            let mean = slot.averaged && step.is_none() && self.counted.contains(&slot.metric);
+            let metric = if mean { format!("{}.mean", slot.metric) } else { slot.metric.clone() };
+            if step.is_some() && self.counted.len() < MOST_SHAPES && !self.counted.contains(&slot.metric) {
+                self.counted.insert(slot.metric.clone());
+            }
             // A share that exceeds 1 without a percent sign is on a scale that nothing prints.
-            let unit = if slot.unit == Unit::Fraction && slot.factor == 1.0 && value > 1.0 {
-                &Unit::One
-            } else {
-                &slot.unit
+            let bare = slot.kind == MetricKind::Share && slot.factor == 1.0 && value > 1.0;
+            let percent = bare && self.percent.contains(&slot.metric);
+            if slot.unit == Unit::Fraction && slot.factor != 1.0 && !self.percent.contains(&slot.metric) {
+                self.percent.insert(slot.metric.clone());
+            }
+            let unit = match (percent, bare && slot.unit == Unit::Fraction) {
+                (true, _) => &Unit::Fraction,
+                (false, true) => &Unit::One,
+                (false, false) => &slot.unit,
             };
-            let mut found = Value { unit: Some(unit), ..Value::reported(&slot.metric, value * slot.factor) }
+            let value = if percent { value / 100.0 } else { value };
+            let mut found = Value { unit: Some(unit), ..Value::reported(&metric, value * slot.factor) }
                 .written(written);
             found.step = step;
-            found.inferred = slot.inferred;
+            found.inferred = if percent { Some("a percentage, as where it has its sign") } else { slot.inferred };
             facts.value(found);
         }
         self.expire(plan);
@@ -438,7 +462,8 @@ fn heading(
         || found.first().is_some_and(|token| matches!(token.kind, TokenKind::Bar | TokenKind::Sign(b'[')))
             || text.trim_end().ends_with(':');
     let section = if titled { crate::vocabulary::words(text) } else { Vec::new() };
-    (split.is_some() || titled).then_some(LineContext { split, section, titled })
+    let key = text.trim_end().strip_suffix(':').filter(|_| words <= 4).map(str::to_owned);
+    (split.is_some() || titled).then_some(LineContext { split, section, key, titled })
 }
 
 /// Splits off `(Worker pid=123) ` and the task number that `srun --label` puts before a line.

@@ -76,6 +76,8 @@ pub struct NamedMetric {
     pub unit: Unit,
     /// From the printed scale to the base unit.
     pub factor: f64,
+    /// Whether the words call it a mean, which its name leaves out: every loss is one.
+    pub averaged: bool,
     /// How the name or unit was inferred, where the words beside the number do not state it.
     pub inferred: Option<&'static str>,
 }
@@ -283,12 +285,14 @@ impl Vocabulary {
             better: entry.better.map(Better::direction),
             unit,
             factor,
+            averaged: false,
             inferred: None,
         };
         let mean = metric.statistic.as_deref() == Some("mean");
         // Every loss and every accuracy that is printed is a mean over something.
         if mean && matches!(entry.kind, MetricKind::Value | MetricKind::Share) {
             metric.statistic = None;
+            metric.averaged = true;
         }
         if metric.base == "memory" && metric.statistic.as_deref() == Some("max") {
             metric.statistic = Some("peak".to_owned());
@@ -435,6 +439,11 @@ impl Vocabulary {
                 index += 2;
                 continue;
             }
+            if let Some(split) = pair.as_deref().and_then(|pair| self.splits.get(pair)) {
+                rest.split = rest.split.or(Some(*split));
+                index += 2;
+                continue;
+            }
             if let Some(split) = self.splits.get(word) {
                 rest.split = rest.split.or(Some(*split));
             } else if let Some(found) = statistic(word) {
@@ -478,8 +487,24 @@ impl Vocabulary {
     }
 }
 
+/// `P@1` and `R@5` are precision and recall among the first answers.
+fn spelled_out(text: &str) -> Option<String> {
+    let (head, tail) = text.split_once('@')?;
+    let (before, letter) = head.split_at_checked(head.len().checked_sub(1)?)?;
+    let word = match letter {
+        "P" | "p" => "precision",
+        "R" | "r" => "recall",
+        _ => return None,
+    };
+    let alone = !before.ends_with(|letter: char| letter.is_alphanumeric());
+    (alone && tail.starts_with(|digit: char| digit.is_ascii_digit())).then(|| format!("{before}{word} {tail}"))
+}
+
 /// The words of a phrase. Abbreviations with a small letter in front are one word.
 pub fn words(text: &str) -> Vec<String> {
+    if let Some(text) = text.contains('@').then(|| spelled_out(text)).flatten() {
+        return plain_words(&text);
+    }
     // LightGBM prints `valid_0's auc`.
     if text.contains("'s ") || text.ends_with("'s") {
         return words(&text.replace("'s ", " ").trim_end_matches("'s").replace('\'', " "));

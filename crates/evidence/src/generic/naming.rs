@@ -25,6 +25,8 @@ pub(super) struct LineContext {
     pub split: Option<Split>,
     /// Words of the heading above, for keys that are a statistic alone.
     pub section: Vec<String>,
+    /// The heading as written, where it ends with a colon: it may name the number below it.
+    pub key: Option<String>,
     /// Whether the heading stands over a block: a banner, or a line that ends with a colon.
     pub titled: bool,
 }
@@ -68,7 +70,8 @@ impl NumberedLine<'_> {
                 let inside =
                     |(_, start): &(usize, &u32)| (token.start..token.end).contains(&(**start as usize));
                 let conditions = self.slice(token).starts_with("@[");
-                let named = token.kind == TokenKind::Word && self.slice(token).len() <= LONGEST_NAME;
+                let named = token.kind == TokenKind::Word && self.slice(token).len() <= LONGEST_NAME
+                    || is_ordinal(self.slice(token));
                 self.runs
                     .iter()
                     .enumerate()
@@ -78,6 +81,12 @@ impl NumberedLine<'_> {
             },
         )
     }
+}
+
+/// `95th`.
+fn is_ordinal(text: &str) -> bool {
+    let digits = text.strip_suffix("th").unwrap_or_default();
+    (1..=4).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
 /// Names the numbers of a line.
@@ -180,7 +189,7 @@ impl Namer<'_> {
                 TokenKind::Opaque if self.line.slice(token).starts_with("@[") => {
                     self.conditions = conditions(self.line.slice(token));
                 }
-                TokenKind::Opaque if self.in_remark(index) => {}
+                TokenKind::Opaque if self.in_remark(index) || self.is_ordinal(index) => {}
                 TokenKind::Opaque => self.boundary(index),
                 TokenKind::Sign(sign) => self.sign(index, *sign),
                 TokenKind::Number(_) | TokenKind::Counter { .. } | TokenKind::Clock { .. } => {
@@ -188,6 +197,13 @@ impl Namer<'_> {
                 }
             }
         }
+    }
+
+    /// `95th percentile`.
+    fn is_ordinal(&self, index: usize) -> bool {
+        let Some([ordinal, noun]) = self.line.tokens.get(index..index + 2) else { return false };
+        let noun = self.line.slice(noun).to_ascii_lowercase();
+        is_ordinal(self.line.slice(ordinal)) && (noun.starts_with("percentile") || noun == "pct" || noun == "%ile")
     }
 
     fn sign(&mut self, index: usize, sign: u8) {
@@ -200,7 +216,7 @@ impl Namer<'_> {
             b',' if self.joins_pair(index) => {}
             b'(' if self.joins_pair(index + 2) => self.open_pair(index),
             b'[' if self.is_interval(index) => self.estimate = Some(index + 2),
-            b',' | b';' | b']' | b'<' => self.boundary(index),
+            b',' | b';' | b']' | b'<' | b'!' => self.boundary(index),
             b'-' | b'>' | b'@'
                 if !self
                     .region(index)
@@ -488,6 +504,7 @@ impl Namer<'_> {
             factor: named.factor,
             kind: named.kind,
             known: true,
+            averaged: named.averaged,
             when_complete: false,
             inferred: named.inferred,
         });

@@ -84,6 +84,8 @@ pub(super) struct Slot {
     pub kind: MetricKind,
     /// Whether the vocabulary knows it.
     pub known: bool,
+    /// Whether the words beside it call it a mean.
+    pub averaged: bool,
     /// Read only where the line's counter is complete.
     pub when_complete: bool,
     pub inferred: Option<&'static str>,

@@ -291,6 +291,7 @@ impl Row<'_> {
             factor: named.factor,
             kind: named.kind,
             known: true,
+            averaged: false,
             when_complete: false,
             inferred: Some("named by the column header"),
         }
@@ -315,6 +316,7 @@ impl Row<'_> {
             factor,
             kind: MetricKind::Value,
             known: false,
+            averaged: false,
             when_complete: false,
             inferred: None,
         })

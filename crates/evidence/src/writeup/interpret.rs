@@ -182,6 +182,9 @@ fn column_role(header: &str, cells: &[CellParts], index: usize) -> Role {
 
 /// The name of a column that counts epochs or steps. `Epochs` and `Steps` alone are how many there were to be.
 fn progress(header: &str) -> Option<&'static str> {
+    if header == "#" {
+        return Some(names::STEPS);
+    }
     let spoken = words(header);
     let alone = spoken.len() == 1 && header.to_lowercase().ends_with('s');
     let counts = ["epoch", "step", "iteration", "iter", "timestep", "update", "episode"];
@@ -290,6 +293,11 @@ fn name_repeats(table: &mut Table, rows: &[Vec<(String, u64)>], units: &mut [Opt
         let has_number =
             rows.iter().any(|row| row.get(index).is_some_and(|(text, _)| cell(text, None).value.is_some()));
         if !matches!(column.role, Role::Unknown | Role::Metric(_)) || !has_number {
+            continue;
+        }
+        // `+/- Stdev` is the share of values within one deviation.
+        if column.header.starts_with("+/-") || column.header.starts_with('±') {
+            column.role = Role::Unknown;
             continue;
         }
         let left = named.iter().rev().find(|(other, ..)| *other < index);

@@ -103,7 +103,7 @@ impl Reader<'_> {
         let named = index > first
             && bare.starts_with(char::is_alphabetic)
             && (1..=3).contains(&spoken.len())
-            && spoken.iter().all(|word| word.chars().count() > 1)
+            && (spoken.len() > 1 || spoken.iter().all(|word| word.chars().count() > 1))
             && numbers * 3 >= self.table.rows.len() * 2
             && !vocabulary.is_budget(&spoken)
             && vocabulary.counter(bare).is_none()
@@ -213,6 +213,10 @@ impl Reader<'_> {
         for row in &self.table.rows {
             let (Some(label), Role::Metric(name)) = (row.cells.first(), &row.role) else { continue };
             for (column, cell) in self.table.columns.iter().zip(&row.cells).skip(1) {
+                // `+/- Stdev` is the share of values within one deviation.
+                if column.header.starts_with("+/-") {
+                    continue;
+                }
                 let Some(statistic) = statistic(&column.header) else { continue };
                 let name =
                     statistic.suffix().map_or_else(|| name.clone(), |suffix| format!("{name}.{suffix}"));

@@ -170,6 +170,9 @@ impl Namer<'_> {
                         key.words.truncate(key.words.len().saturating_sub(words(text).len()));
                     }
                 }
+                TokenKind::Opaque if self.is_ordinal(from + offset) => {
+                    key.words.push(self.line.slice(token).to_owned());
+                }
                 TokenKind::Word => {
                     let text = self.line.slice(token);
                     if ["INFO", "WARNING", "DEBUG", "ERROR", "WARN"].contains(&text) {

@@ -6,7 +6,7 @@ use super::Namer;
 use super::key::Key;
 use crate::generic::plan::Slot;
 use crate::generic::tokens::{NumberToken, Token, TokenKind};
-use crate::vocabulary::{CounterKind, MetricKind, NamedMetric, PrintedUnit, words};
+use crate::vocabulary::{CounterKind, MetricKind, NamedMetric, PrintedUnit, Split, split_unit, words};
 use crate::writeup::vocabulary::setting_name;
 
 /// Words that introduce another number than the one that the words before them name: `reward over 100 runs`.
@@ -35,6 +35,18 @@ impl Namer<'_> {
             matches!(self.line.tokens.get(index + 1).map(|token| &token.kind), Some(TokenKind::Sign(b')')));
         if key.words.is_empty() && closed && self.opens(index, b'(') && !key.joined && self.from + 1 == index
         {
+            // `val_acc 0.75 (12.3 sec)`: a time in parentheses is no second accuracy.
+            let timed = numeric.and_then(|number| number.unit.as_ref());
+            let timed = timed.filter(|unit| unit.unit == Unit::Seconds && unit.per.is_none());
+            let other = self.last.as_ref().is_none_or(|last| last.kind != MetricKind::Time);
+            if let Some(mut named) = timed
+                .filter(|_| other)
+                .and_then(|unit| self.vocabulary.metric_of_words(&["time".to_owned()], Some(unit)))
+            {
+                self.bare_time(token, &named);
+                named.kind = MetricKind::Ignore;
+                return Some(named);
+            }
             return self.second(index);
         }
         if key.words.is_empty() && self.opens(index, b'~') && index > 0 {
@@ -51,6 +63,17 @@ impl Namer<'_> {
         });
         if index == 0 && spread && !self.context.section.is_empty() {
             return self.vocabulary.metric_of_words(&self.context.section, printed);
+        }
+        // A number alone below `Training time (s):`.
+        if let (0, 1, Some(key)) = (index, self.line.tokens.len(), &self.context.key) {
+            let (phrase, unit) = split_unit(key);
+            let named = self.vocabulary.metric(&phrase, printed.or(unit.as_ref()));
+            let fits = |named: &NamedMetric| {
+                !matches!(named.kind, MetricKind::Count | MetricKind::Ignore | MetricKind::Knob)
+                    && numeric.is_none_or(|number| is_plausible(number, named))
+            };
+            let inferred = Some("named by the line above");
+            return named.filter(fits).map(|named| NamedMetric { inferred, ..named });
         }
         let stated = printed.is_some_and(PrintedUnit::is_telling);
         if !key.joined
@@ -82,13 +105,17 @@ impl Namer<'_> {
                     self.vocabulary.metric_of_words(opening, unit.as_ref())
                 });
             let from_right = opened.or(from_right);
+            // `0.000 rate` may be a rate of learning as well.
+            let vague = |named: &NamedMetric| named.base == "throughput" && printed.is_none();
             let fits = from_right.as_ref().is_some_and(|named| {
                 !matches!(named.kind, MetricKind::Count | MetricKind::Knob)
+                    && !vague(named)
                     && (!timed || named.kind == MetricKind::Time)
             });
             if fits && (!timed || self.right_ends(index)) {
                 // `Cold: 5.1ms GPU`: the key tells this line from the one that begins with `Batch:`.
-                let key = named.filter(|named| key.joined && !named.qualifier.is_empty());
+                let plain = self.vocabulary.metric_of_words(&key.words, None).is_none();
+                let key = named.filter(|named| key.joined && plain && !named.qualifier.is_empty());
                 self.part = key.map(|named| named.qualifier).or_else(|| self.part.take());
                 named = from_right;
                 if let (Some(named), Some(part)) = (&mut named, &self.part) {
@@ -159,6 +186,12 @@ impl Namer<'_> {
         if self.is_epoch_time(key, &named) {
             named.base = "epoch_s".to_owned();
             named.inferred = Some("the time on a line that counts epochs");
+        }
+        // `[Valid] loss=0.41 time=2.3`: the time of an evaluation is not one of training.
+        if matches!(named.kind, MetricKind::Time | MetricKind::Rate)
+            && self.line_split.is_some_and(|split| split != Split::Train)
+        {
+            named.split = named.split.or(self.line_split);
         }
         if named.qualifier.is_empty() && matches!(named.kind, MetricKind::Time | MetricKind::Rate) {
             named.qualifier = self.row_label(index);
@@ -317,7 +350,8 @@ impl Namer<'_> {
         }
         let TokenKind::Number(number) = &self.line.tokens.get(index)?.kind else { return None };
         // `0:08:53 (0.5349 s / it)`: a unit of its own names a number.
-        if let Some(unit) = number.unit.as_ref().filter(|unit| unit.per.is_some()) {
+        let named = |unit: &&PrintedUnit| unit.per.is_some() || matches!(unit.unit, Unit::PerSecond(_));
+        if let Some(unit) = number.unit.as_ref().filter(named) {
             return self.vocabulary.metric_of_words(&[], Some(unit));
         }
         let last = self.last.clone()?;
@@ -386,6 +420,7 @@ impl Namer<'_> {
                 factor: named.factor,
                 kind: MetricKind::Time,
                 known: true,
+                averaged: false,
                 when_complete: false,
                 inferred: Some("the only time on a line that counts epochs"),
             });
@@ -517,6 +552,7 @@ impl Namer<'_> {
             factor,
             kind: MetricKind::Value,
             known: false,
+            averaged: false,
             when_complete: false,
             inferred: None,
         });
