@@ -334,10 +334,11 @@ impl GenericReader {
                 (false, false) => &slot.unit,
             };
             let value = if percent { value / 100.0 } else { value };
-            let mut found = Value { unit: Some(unit), ..Value::reported(&metric, value * slot.factor) }
-                .written(written);
+            let mut found =
+                Value { unit: Some(unit), ..Value::reported(&metric, value * slot.factor) }.written(written);
             found.step = step;
-            found.inferred = if percent { Some("a percentage, as where it has its sign") } else { slot.inferred };
+            found.inferred =
+                if percent { Some("a percentage, as where it has its sign") } else { slot.inferred };
             facts.value(found);
         }
         self.expire(plan);
@@ -460,7 +461,7 @@ fn heading(
     let split = vocabulary.split(text).or_else(banner);
     let titled = below_rule
         || found.first().is_some_and(|token| matches!(token.kind, TokenKind::Bar | TokenKind::Sign(b'[')))
-            || text.trim_end().ends_with(':');
+        || text.trim_end().ends_with(':');
     let section = if titled { crate::vocabulary::words(text) } else { Vec::new() };
     let key = text.trim_end().strip_suffix(':').filter(|_| words <= 4).map(str::to_owned);
     (split.is_some() || titled).then_some(LineContext { split, section, key, titled })

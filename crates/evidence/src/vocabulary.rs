@@ -235,7 +235,8 @@ impl Vocabulary {
         }
         let noun = spoken.get(matched).unwrap_or_default();
         // A bare `power` is an exponent as often as a draw of watts.
-        let physical = entry.is_some_and(|entry| matches!(entry.kind, MetricKind::Power | MetricKind::Energy));
+        let physical =
+            entry.is_some_and(|entry| matches!(entry.kind, MetricKind::Power | MetricKind::Energy));
         if physical && unit.is_none() && spoken.len() == 1 {
             return None;
         }
@@ -330,7 +331,9 @@ impl Vocabulary {
             _ => match entry {
                 Some(entry) if entry.kind == kind => (entry.name.clone(), false),
                 // `GPU 296.2 MB`.
-                None if kind == MetricKind::Memory && rest.qualifiers == ["gpu"] => ("memory".to_owned(), false),
+                None if kind == MetricKind::Memory && rest.qualifiers == ["gpu"] => {
+                    ("memory".to_owned(), false)
+                }
                 Some(_) if kind == MetricKind::Memory => return None,
                 _ if kind == MetricKind::Memory => return None,
                 _ => ("duration".to_owned(), true),
@@ -497,7 +500,8 @@ fn spelled_out(text: &str) -> Option<String> {
         _ => return None,
     };
     let alone = !before.ends_with(|letter: char| letter.is_alphanumeric());
-    (alone && tail.starts_with(|digit: char| digit.is_ascii_digit())).then(|| format!("{before}{word} {tail}"))
+    (alone && tail.starts_with(|digit: char| digit.is_ascii_digit()))
+        .then(|| format!("{before}{word} {tail}"))
 }
 
 /// The words of a phrase. Abbreviations with a small letter in front are one word.

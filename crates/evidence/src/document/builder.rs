@@ -437,7 +437,8 @@ impl DocumentBuilder {
     pub fn is_log(&mut self, text: &str) -> bool {
         let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
         let lines: Vec<(u64, &str)> = lines.take(LINES_OF_LOG).collect();
-        let marked = |line: &str| line.starts_with(['#', '`', '|', '<', '-', '*', '>']) || line.contains("](");
+        let marked =
+            |line: &str| line.starts_with(['#', '`', '|', '<', '-', '*', '>']) || line.contains("](");
         !lines.iter().any(|(_, line)| marked(line)) && self.is_output(&lines)
     }
 

@@ -203,7 +203,8 @@ impl Namer<'_> {
     fn is_ordinal(&self, index: usize) -> bool {
         let Some([ordinal, noun]) = self.line.tokens.get(index..index + 2) else { return false };
         let noun = self.line.slice(noun).to_ascii_lowercase();
-        is_ordinal(self.line.slice(ordinal)) && (noun.starts_with("percentile") || noun == "pct" || noun == "%ile")
+        is_ordinal(self.line.slice(ordinal))
+            && (noun.starts_with("percentile") || noun == "pct" || noun == "%ile")
     }
 
     fn sign(&mut self, index: usize, sign: u8) {

@@ -138,6 +138,8 @@ impl Reader<'_> {
         let plain = |word: &&String| word.bytes().all(|byte| byte.is_ascii_alphanumeric());
         let parts: Vec<String> =
             own.iter().filter(|word| !others.contains(word)).filter(plain).cloned().collect();
+        let said = Vocabulary::current();
+        let parts: Vec<String> = parts.into_iter().filter(|word| !said.is_statistic(word)).collect();
         let repeat = self.table.columns.get(index).is_some_and(|column| is_repeat(&column.header));
         if parts.is_empty() || parts.len() > 3 || repeat {
             return name.to_owned();

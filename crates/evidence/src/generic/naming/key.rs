@@ -19,6 +19,8 @@ pub(super) struct Key {
     pub(super) unit: Option<PrintedUnit>,
     /// Whether a colon or an equals sign joins them to the number.
     pub(super) joined: bool,
+    /// Whether the line is nothing but the key and the number, with blanks between them.
+    pub(super) pair: bool,
     /// A split that is a word of its own: it holds for the numbers behind it too.
     pub(super) spoken_split: Option<Split>,
     /// A second metric in parentheses: `Accuracy (Loss): 0.9 (0.3)`.
@@ -87,7 +89,8 @@ impl Namer<'_> {
             }
         }
         self.read_key(own, &mut key);
-        key.joined |= self.is_pair(index, &key);
+        key.pair = !key.joined && self.is_pair(index, &key);
+        key.joined |= key.pair;
         key
     }
 

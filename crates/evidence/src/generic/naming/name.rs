@@ -173,6 +173,10 @@ impl Namer<'_> {
         {
             return None;
         }
+        // `underwriting_score   1976` is how often a name occurs, in a listing of names.
+        if key.pair && bare && matches!(named.kind, MetricKind::Value | MetricKind::Share) {
+            return None;
+        }
         // `training speed: 998 iterations in 0:08:53`: the number counts what stands behind it.
         if bare && named.kind == MetricKind::Rate && !right.is_empty() {
             return None;
@@ -192,6 +196,14 @@ impl Namer<'_> {
             && self.line_split.is_some_and(|split| split != Split::Train)
         {
             named.split = named.split.or(self.line_split);
+        }
+        // `Execution time: 6131.6 cycles`: the words behind the number are its unit.
+        if named.kind == MetricKind::Time
+            && printed.is_none()
+            && let [unit] = right.as_slice()
+            && ["cycle", "tick"].contains(&unit.as_str())
+        {
+            named.unit = Unit::parse(&format!("{unit}s")).0;
         }
         if named.qualifier.is_empty() && matches!(named.kind, MetricKind::Time | MetricKind::Rate) {
             named.qualifier = self.row_label(index);
@@ -243,7 +255,8 @@ impl Namer<'_> {
             for noun in [&self.noun, &self.about, &self.context.section].into_iter().skip(usize::from(sums)) {
                 // `Early stopping, best iteration is:` is about an iteration, not about the times below it.
                 let counts = noun.iter().any(|word| self.vocabulary.counter(word).is_some());
-                if counts && noun == &self.context.section {
+                let long = noun.len() > 3 && self.vocabulary.metric_of_words(noun, None).is_none();
+                if (counts || long) && noun == &self.context.section {
                     continue;
                 }
                 let whole: Vec<String> = noun.iter().chain(&key.words).cloned().collect();
