@@ -501,6 +501,14 @@ impl Namer<'_> {
             self.label = (number.whole || improved).then_some((index, key.words));
             return;
         }
+        // `Loading checkpoint shards: 100% 2/2`: a share beside a counter says how much of it is done.
+        let next = self.line.tokens.get(index + 1).map(|token| &token.kind);
+        if printed.is_some_and(|printed| printed.unit == Unit::Fraction)
+            && matches!(next, Some(TokenKind::Counter { .. } | TokenKind::Bar | TokenKind::Pipe))
+            && self.line.tokens.iter().any(|token| matches!(token.kind, TokenKind::Counter { .. }))
+        {
+            return;
+        }
         // `bal Iter: 15300`: what counts is no measurement, whatever stands before it.
         if number.whole && key.words.last().is_some_and(|word| self.vocabulary.counter(word).is_some()) {
             return;
