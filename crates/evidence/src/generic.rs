@@ -21,6 +21,7 @@ mod shape;
 mod table;
 mod tokens;
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -146,6 +147,7 @@ impl DialectReader for GenericReader {
             known.extend(plan.fixed.iter().filter(|run| !known.contains(run)).copied().collect::<Vec<_>>());
             key = self.variant(shape, text);
         }
+        self.note_metrics(&plan);
         let known = KnownShape { plan: Arc::clone(&plan), first: None, varies: false };
         self.shapes.insert(key, known);
         self.apply(key, &plan, text, facts)
@@ -166,6 +168,19 @@ impl DialectReader for GenericReader {
 }
 
 impl GenericReader {
+    /// Notes which metrics a new shape counts along a step, and which it prints with a percent sign.
+    fn note_metrics(&mut self, plan: &Plan) {
+        let counts = !plan.counters.is_empty() || self.epoch.is_some();
+        for slot in &plan.slots {
+            if counts && self.counted.len() < MOST_SHAPES {
+                self.counted.insert(slot.metric.clone());
+            }
+            if slot.unit == Unit::Fraction && slot.factor != 1.0 && self.percent.len() < MOST_SHAPES {
+                self.percent.insert(slot.metric.clone());
+            }
+        }
+    }
+
     /// The line's text, if it is of the rank that is read: the first one seen speaks for all.
     fn own_rank<'a>(&mut self, line: Line<'a>) -> Option<&'a str> {
         let (rank, text) = match line.rank {
@@ -318,16 +333,14 @@ impl GenericReader {
             }
             // `mean acc: 0.915` behind the folds that it is the mean of.
             let mean = slot.averaged && step.is_none() && self.counted.contains(&slot.metric);
-            let metric = if mean { format!("{}.mean", slot.metric) } else { slot.metric.clone() };
-            if step.is_some() && self.counted.len() < MOST_SHAPES && !self.counted.contains(&slot.metric) {
-                self.counted.insert(slot.metric.clone());
-            }
+            let metric = if mean {
+                Cow::Owned(format!("{}.mean", slot.metric))
+            } else {
+                Cow::Borrowed(slot.metric.as_str())
+            };
             // A share that exceeds 1 without a percent sign is on a scale that nothing prints.
             let bare = slot.kind == MetricKind::Share && slot.factor == 1.0 && value > 1.0;
             let percent = bare && self.percent.contains(&slot.metric);
-            if slot.unit == Unit::Fraction && slot.factor != 1.0 && !self.percent.contains(&slot.metric) {
-                self.percent.insert(slot.metric.clone());
-            }
             let unit = match (percent, bare && slot.unit == Unit::Fraction) {
                 (true, _) => &Unit::Fraction,
                 (false, true) => &Unit::One,
