@@ -244,7 +244,7 @@ fn report_damage(store: &Store, screen: &mut Screen) {
     let damage = &store.state().damage;
     if damage.is_worth_reporting() {
         let directory = records::shown(store.directory());
-        screen.warn(&format!("the journal of {directory} was damaged: {damage}"));
+        screen.warn(&format!("the journal of {directory} is damaged: {damage}"));
     }
 }
 

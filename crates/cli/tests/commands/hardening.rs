@@ -145,3 +145,28 @@ fn a_limit_of_file_sizes_is_an_error_with_a_reason_and_loses_nothing() {
     let resumed = place.run(&["run", "campaign.toml"]);
     assert!(resumed.starts_with("exit code 0"), "{resumed}");
 }
+
+#[test]
+fn a_missing_journal_is_named_and_made_again() {
+    let place = record(CAMPAIGN);
+    place.run(&["run", "campaign.toml"]);
+    fs::remove_file(place.path("records/hard/journal.jsonl")).unwrap();
+    let shown = place.run(&["show", "campaign.toml"]);
+    assert!(shown.starts_with("exit code 2") && shown.contains("its journal is missing"), "{shown}");
+    let accepted = place.run(&["run", "campaign.toml", "--accept-damage"]);
+    assert!(accepted.contains("4 finished runs restored"), "{accepted}");
+    assert_eq!(place.count("records/hard/runs", "run.sh"), 4);
+}
+
+#[test]
+fn pipes_and_links_in_the_place_of_output_are_neither_waited_for_nor_shown() {
+    let secret = "canary-elsewhere";
+    for command in ["mkfifo {run_directory}/stderr.log", "ln -s $PWD/secret {run_directory}/stderr.log"] {
+        let failing = CAMPAIGN.replace("echo metric=1", &format!("{command}; sleep 0.03; exit 3"));
+        let place = record(&failing).file("secret", secret);
+        let printed = place.run(&["run", "campaign.toml"]);
+        assert!(printed.starts_with("exit code 3"), "{printed}");
+        assert!(printed.contains("4 runs failed: exit code 3"), "{printed}");
+        assert!(!printed.contains(secret), "{printed}");
+    }
+}
