@@ -24,7 +24,7 @@ pub use order::TimeEstimate;
 
 /// What is known about the world when a plan is made.
 pub struct Context<'a> {
-    /// Probed limits by platform, for what the catalogue leaves open.
+    /// Probed limits by platform, for what the catalog leaves open.
     pub limits: BTreeMap<String, Limits>,
     /// Seconds that a run of a cell took in an earlier record.
     pub earlier: &'a dyn Fn(&CellId) -> Option<f64>,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use assay_campaign::CampaignError;
-use assay_campaign::catalogue::CatalogueError;
+use assay_campaign::catalog::CatalogError;
 use assay_judge::JudgeError;
 use assay_launch::LaunchError;
 use assay_store::StoreError;
@@ -44,7 +44,7 @@ impl std::error::Error for Mistake {}
 
 /// The exit code for an error.
 pub fn exit(error: &anyhow::Error) -> Exit {
-    if error.is::<Mistake>() || error.is::<CampaignError>() || error.is::<CatalogueError>() {
+    if error.is::<Mistake>() || error.is::<CampaignError>() || error.is::<CatalogError>() {
         return Exit::Usage;
     }
     match (store_error(error), error.downcast_ref::<JudgeError>()) {

@@ -407,7 +407,7 @@ pub struct List {
 pub enum Listed {
     /// Records below a directory.
     Records,
-    /// Platforms of the catalogue.
+    /// Platforms of the catalog.
     Platforms,
     /// Log dialects.
     Dialects,

@@ -69,8 +69,8 @@ mod time;
 pub use error::StoreError;
 pub use export::{Format, Kind, Rows, Table, export};
 pub use index::{
-    CellSummary, Datum, FailureReason, Index, IndexSummary, MetricSummary, RunFilter, RunOrigin, RunRow,
-    RunValue, SessionFacts, SqlRows,
+    CellSummary, Datum, FailureReason, Index, IndexSummary, MetricSummary, RunDoubt, RunFilter, RunOrigin,
+    RunRow, RunValue, SessionFacts, SqlRows,
 };
 pub use journal::{Damage, Flaw, Troubles};
 pub use layout::{SCRIPT, belongs_to_record, relative_run_directory, run_directory};

@@ -71,7 +71,8 @@ pub fn print_gates(record: &Record, index: &Index, screen: &mut Screen) -> anyho
     Ok(results)
 }
 
-/// Prints why runs failed, each reason once, with the last line that an example of it printed.
+/// Prints why runs failed, each reason once, with the last line that an example of it printed; then what was noticed about
+/// runs that succeeded.
 pub fn print_failures(record: &Record, index: &Index, screen: &mut Screen) -> anyhow::Result<()> {
     for failure in index.failures()?.iter().take(MOST_FAILURES) {
         let runs = counted(failure.runs, "run");
@@ -95,6 +96,11 @@ pub fn print_failures(record: &Record, index: &Index, screen: &mut Screen) -> an
         for hint in &failure.hints {
             screen.hint(hint);
         }
+    }
+    for doubt in index.doubts()?.iter().take(MOST_FAILURES) {
+        let (runs, example) = (counted(doubt.runs, "run"), run_label(index, &doubt.example)?);
+        let such = if doubt.runs > 1 { "for example " } else { "" };
+        screen.warn(&format!("{runs} ({such}{example}): {}", doubt.text));
     }
     Ok(())
 }
