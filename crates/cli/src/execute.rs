@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use assay_campaign::{Campaign, CampaignBuilder, CampaignError, Context, Plan};
+use assay_judge::estimate::estimate;
 use assay_judge::{GateResult, GateState};
 use assay_launch::worker::OutputReader;
 use assay_launch::{Ending, LaunchOptions, LaunchOutcome};
@@ -116,13 +117,12 @@ fn earlier_state(record: &Path) -> anyhow::Result<Option<State>> {
     }
 }
 
-/// The middle of the times that a cell took before.
+/// The median of the times that a cell took before.
 fn usual_seconds(state: &State, cell: &CellId) -> Option<f64> {
     let values = state.values(cell, metric::WALL).into_iter();
-    let mut times: Vec<f64> =
+    let times: Vec<f64> =
         values.filter(|(run, _)| run.status == Some(Status::Succeeded)).map(|(_, seconds)| seconds).collect();
-    times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied()
+    estimate(&times).map(|times| times.center)
 }
 
 /// Runs a plan and prints the result.
