@@ -68,7 +68,9 @@ impl Catalog {
         let mut files: Vec<PathBuf> = Vec::new();
         for entry in std::fs::read_dir(path).map_err(failed(path))? {
             let file = entry.map_err(failed(path))?.path();
-            if file.extension().is_some_and(|extension| extension == "toml") {
+            // A pipe would be waited for.
+            let is_other = std::fs::metadata(&file).is_ok_and(|found| !found.is_file());
+            if !is_other && file.extension().is_some_and(|extension| extension == "toml") {
                 files.push(file);
             }
         }

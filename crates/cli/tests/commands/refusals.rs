@@ -176,3 +176,21 @@ fn a_link_to_a_record_is_not_removed_through() {
     refused(&place.run(&["rm", "link", "--yes"]), "is a link");
     assert!(place.path("records/small/journal.jsonl").is_file());
 }
+
+#[test]
+fn pipes_among_campaigns_platforms_and_dialects_are_not_waited_for() {
+    let config = "[[workload.config]]\nbase = \"base.json\"\nwrite = \"a.json\"\n";
+    let place =
+        Bench::new().file("campaign.toml", &format!("{CAMPAIGN}{config}")).file("a.log", "loss: 1.5\n");
+    for path in ["base.json", "pipe.toml", "dialects/x.toml", "platforms/x.toml"] {
+        let path = place.path(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    }
+    refused(&place.run(&["plan", "campaign.toml"]), "`base.json` is not a regular file");
+    refused(&place.run(&["plan", "pipe.toml"]), "no campaign file");
+    for arguments in [&["read", "a.log"][..], &["list", "platforms"], &["list", "dialects"]] {
+        let text = place.run(arguments);
+        assert!(text.starts_with("exit code 0"), "{text}");
+    }
+}
