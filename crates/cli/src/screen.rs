@@ -153,7 +153,7 @@ impl Screen {
         if let Some(CatalogError::Problems(files)) = error.downcast_ref() {
             return files.iter().for_each(|problems| self.problems(problems));
         }
-        self.say(&format!("{} {error:#}", paint(Tone::Bad, "error:")));
+        self.say(&format!("{} {}", paint(Tone::Bad, "error:"), failure::text(error)));
         if let Some(hint) = failure::hint(error) {
             self.hint(&hint);
         }
