@@ -187,6 +187,7 @@ pub fn execute(
         let text = format!("the scheduler of platform `{platform}` cannot be asked: {reason}");
         return Err(Mistake::new(text, "run on a login node, or name one by `host` of the platform").into());
     }
+    refuse_secrets(plan)?;
     if how.fresh {
         move_aside(assembled, screen)?;
     }
@@ -223,6 +224,21 @@ fn open_store(assembled: &Assembled, how: &RunFlags) -> anyhow::Result<Store> {
     } else {
         Store::open_or_create(&record, &identity)?
     })
+}
+
+/// Refuses commands that hold the value of a secret: the journal and the scripts of runs would keep it.
+fn refuse_secrets(plan: &Plan) -> Result<(), Mistake> {
+    match assay_launch::environment::expanded_secret(&plan.texts()) {
+        None => Ok(()),
+        Some(name) => Err(Mistake::new(
+            format!(
+                "a command or setting holds the value of the environment variable `{name}`, which is a secret"
+            ),
+            format!(
+                "write ${name} instead, on the command line in single quotes: the shell of the run fills it in"
+            ),
+        )),
+    }
 }
 
 /// Refuses a record whose run directories could not be named in scripts, before anything of it is created.

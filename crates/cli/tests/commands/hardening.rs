@@ -170,3 +170,29 @@ fn pipes_and_links_in_the_place_of_output_are_neither_waited_for_nor_shown() {
         assert!(!printed.contains(secret), "{printed}");
     }
 }
+
+#[test]
+fn a_secret_in_a_command_is_refused_and_its_variable_is_not() {
+    let secret = "canary-0123456789";
+    let place = Bench::new();
+    let run = |command: &str| {
+        let arguments = ["bench", command, "--repeats", "1"];
+        let output = place.command(&arguments).env("API_TOKEN", secret).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, text) = run("true canary-0123456789");
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("`API_TOKEN`") && !text.contains(secret), "{text}");
+    assert!(!place.path("records").exists());
+    let (code, text) = run("test \"$API_TOKEN\" = canary-\"$((123456789))\" || test -n \"$API_TOKEN\"");
+    assert_eq!(code, Some(0), "{text}");
+}
+
+#[test]
+fn a_field_that_looks_like_a_secret_is_refused() {
+    let place = Bench::new();
+    let load = |field: &str| place.run(&["load", "--mock", "ttft=1ms", "-n", "1", "--field", field]);
+    let refused = load("api_key=\"canary\"");
+    assert!(refused.starts_with("exit code 2") && refused.contains("looks like a secret"), "{refused}");
+    assert!(load("max_tokens=5").starts_with("exit code 0"));
+}
