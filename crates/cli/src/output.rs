@@ -20,8 +20,8 @@ pub fn protect(outputs: &[PathBuf], inputs: &[&Path]) -> Result<(), Mistake> {
     let identity = |path: &Path| path.metadata().ok().map(|metadata| (metadata.dev(), metadata.ino()));
     for output in outputs {
         refuse_record(output)?;
-        let same = |input: &&Path| identity(output).is_some_and(|output| identity(input) == Some(output));
-        if inputs.iter().any(|input| same(&input)) {
+        let same = |input: &Path| identity(output).is_some_and(|output| identity(input) == Some(output));
+        if inputs.iter().any(|input| same(input)) {
             let text = format!("cannot write {}: it is one of the files to read", output.display());
             return Err(Mistake::new(text, "name another file with `-o`"));
         }
