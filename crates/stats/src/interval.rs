@@ -4,7 +4,7 @@ use crate::distribution::{binomial_cdf, binomial_quantile, student_quantile};
 use crate::quantile::of_sorted;
 use crate::samples::{mean_and_variance, proper, sorted};
 
-/// A centre with its interval.
+/// A center with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// The estimate itself.
@@ -21,7 +21,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Half the interval's length as a fraction of the centre's size; `None` if the centre is zero.
+    /// Half the interval's length as a fraction of the center's size; `None` if the center is zero.
     pub fn relative_half_width(&self) -> Option<f64> {
         let width = (self.high - self.low) / 2.0 / self.center.abs();
         width.is_finite().then_some(width)
@@ -66,7 +66,7 @@ fn rank_coverage(low: usize, high: usize, samples: usize, probability: f64) -> O
     Some(below(high)? - below(low)?)
 }
 
-/// The interval of the quantile at `probability`, between two order statistics. The centre is the sample quantile,
+/// The interval of the quantile at `probability`, between two order statistics. The center is the sample quantile,
 /// and `confidence` the true coverage, which is at least what was asked for.
 ///
 /// `None` if there are too few samples for a finite interval (see [`samples_needed`]), if a sample is not finite, or
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn relative_half_width_is_a_fraction_of_the_centre() {
+    fn relative_half_width_is_a_fraction_of_the_center() {
         let interval = Interval { center: -10.0, low: -11.0, high: -9.0, confidence: 0.95, samples: 9 };
         assert_eq!(interval.relative_half_width(), Some(0.1));
         assert_eq!(Interval { center: 0.0, ..interval }.relative_half_width(), None);

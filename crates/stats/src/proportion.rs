@@ -8,7 +8,7 @@ use crate::samples::proper;
 const LARGEST_SEARCH: u64 = 1 << 40;
 
 /// Wilson's score interval of a proportion: (p̂ + z²/2n ± z·√(p̂(1−p̂)/n + z²/4n²)) / (1 + z²/n). It stays between 0
-/// and 1, also when none or all succeed. The centre is p̂ itself.
+/// and 1, also when none or all succeed. The center is p̂ itself.
 ///
 /// `None` without trials, with more successes than trials, or if the confidence is not between 0 and 1. The coverage
 /// is nominal. Source: Wilson, 1927. Oracle: statsmodels `proportion_confint(method='wilson')`.

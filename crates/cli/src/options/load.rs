@@ -177,9 +177,13 @@ impl Args for Load {
             .arg(pair(
                 "header",
                 "NAME=VALUE",
-                "Header of every request; `$VARIABLE` as value keeps a secret secret",
+                "Header of every request; `$VARIABLE` as value keeps a secret out of the record. Repeatable",
             ))
-            .arg(pair("field", "NAME=JSON", "Field of every request's body; `null` removes a field"));
+            .arg(pair(
+                "field",
+                "NAME=JSON",
+                "Field of every request's body; `null` removes a field. Repeatable",
+            ));
         for (name, _) in FOREIGN {
             command =
                 command.arg(Arg::new(name).long(name).hide(true).num_args(0..=1).action(ArgAction::Append));

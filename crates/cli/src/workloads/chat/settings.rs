@@ -23,7 +23,7 @@ use serde_json::{Map, Value, json};
 
 use super::mock;
 use crate::failure::Mistake;
-use checks::{check_combinations, check_headers, check_trace};
+use checks::{check_combinations, check_fields, check_headers, check_trace};
 use endpoint::from_environment;
 
 /// Most warm-up requests unless their number is given.
@@ -60,6 +60,7 @@ impl ChatSettings {
         let mock = checked.optional_text("mock").map(mock::listed).transpose()?;
         let (headers, fields) = (object("headers", &checked)?, object("fields", &checked)?);
         check_headers(&headers)?;
+        check_fields(&fields)?;
         let settings = ChatSettings { checked, mock, headers, fields };
         if let Some(url) = settings.checked.optional_text("url").filter(|url| !url.starts_with('$')) {
             Endpoint::new(url, "").check().map_err(endpoint_mistake)?;
