@@ -84,7 +84,7 @@ pub fn print_failures(record: &Record, index: &Index, screen: &mut Screen) -> an
             let directory = record.run_directory(&row.directory);
             let last = ["stderr.log", "stdout.log"].iter().find_map(|file| {
                 let path = directory.join(file);
-                Some((last_line(&path)?, path))
+                Some((last_line(&path, &failure.hints)?, path))
             });
             if let Some((line, path)) = last {
                 screen.say(&format!("  last line of {}: {line}", records::shown(&path)));
@@ -97,8 +97,9 @@ pub fn print_failures(record: &Record, index: &Index, screen: &mut Screen) -> an
     Ok(())
 }
 
-/// The last line of a log that is meant for people, without control characters.
-fn last_line(path: &Path) -> Option<String> {
+/// The last line of a log that is meant for people, without control characters; none of the hints, which are printed
+/// anyway.
+fn last_line(path: &Path, hints: &[String]) -> Option<String> {
     const END: u64 = 4096;
     let mut file = File::open(path).ok()?;
     let length = file.metadata().ok()?.len();
@@ -106,8 +107,13 @@ fn last_line(path: &Path) -> Option<String> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
+    // Nobody knows how a line begins whose beginning was not read, unless it is the only one.
+    let whole = text.split_once(['\n', '\r']).filter(|(_, rest)| length > END && !rest.trim().is_empty());
+    let text = whole.map_or(text.as_str(), |(_, rest)| rest);
     // Lines of built-in workloads are for programs; the reason of a failure is printed above.
-    let for_people = |line: &&str| !line.is_empty() && !line.starts_with("{\"assay\":");
+    let is_hint =
+        |line: &str| line.strip_prefix("hint: ").is_some_and(|hint| hints.iter().any(|one| one == hint));
+    let for_people = |line: &&str| !line.is_empty() && !line.starts_with("{\"assay\":") && !is_hint(line);
     let line = text.lines().rev().map(str::trim).find(for_people)?;
     Some(line.chars().filter(|letter| !letter.is_control()).take(200).collect())
 }

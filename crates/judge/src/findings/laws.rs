@@ -120,7 +120,7 @@ fn law_sentence(law: &FittedLaw, study: &Scaling) -> String {
                     )
                 },
             );
-            let half = law.half_performance.map(|half| format!(", half of it at {} {half:.0}", study.over));
+            let half = law.half_performance.map(|half| half_of_it(half, law, &study.over));
             format!(
                 "{name}: every step costs {}{} beside its samples, and the rate {limit}{}",
                 seconds(law.overhead.center),
@@ -141,4 +141,16 @@ fn law_sentence(law: &FittedLaw, study: &Scaling) -> String {
         }
     };
     format!("{text}; {tested}; nothing is said beyond {} {}", study.over, 2.0 * law.largest)
+}
+
+/// Where half of the limit is reached, as far as the measured places say.
+fn half_of_it(half: f64, law: &FittedLaw, over: &str) -> String {
+    let smallest = law.band.iter().map(|point| point.at).fold(law.largest, f64::min);
+    match half {
+        half if half < 0.5 * smallest => {
+            format!(", half of it below {over} {smallest}, the smallest measured")
+        }
+        half if half > 2.0 * law.largest => ", half of it beyond that".to_owned(),
+        half => format!(", half of it at {over} {half:.0}"),
+    }
 }

@@ -21,7 +21,7 @@ pub fn of(loads: &[Load]) -> Curve {
         endpoint: name,
         level: *level,
         summary: &endpoint.summary,
-        validity: endpoint.verdict.validity,
+        verdict: &endpoint.verdict,
     });
     let bounds = loads.first().map(|load| load.results.bounds).unwrap_or_default();
     Curve::new(&readings.collect::<Vec<_>>(), bounds)
@@ -115,7 +115,7 @@ pub(super) fn print(loads: &[Load], options: &ReportOptions, screen: &mut Screen
     if options.json {
         return screen.json(&as_json(&curve, loads, options));
     }
-    for table in curve::tables(&curve) {
+    for table in curve::tables(&curve).into_iter().filter(|table| !table.rows.is_empty()) {
         screen.table(&table)?;
         screen.data("\n")?;
     }
@@ -137,6 +137,7 @@ fn as_json(curve: &Curve, loads: &[Load], options: &ReportOptions) -> Value {
             fields.insert("loads".to_owned(), point.loads.into());
             fields.insert("invalid".to_owned(), point.invalid.into());
             fields.insert("suspect".to_owned(), point.suspect.into());
+            fields.insert("doubt".to_owned(), point.doubt.clone().into());
             fields.extend(Metric::ALL.map(|metric| (key(metric).to_owned(), estimate(point, metric))));
         }
         fields

@@ -202,6 +202,10 @@ fn notes(summary: &Summary, results: &LoadResults) -> Vec<String> {
         let text = counted(summary.unfinished, "request");
         notes.push(format!("{text} unfinished when the load was stopped; left out"));
     }
+    if results.tried_after_gone > 0 {
+        let text = counted(results.tried_after_gone, "connection");
+        notes.push(format!("{text} tried after the endpoint was gone; left out"));
+    }
     if results.insecure {
         notes.push("certificates were not checked (--insecure)".to_owned());
     }
