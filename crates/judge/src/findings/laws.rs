@@ -15,10 +15,9 @@ pub fn is_scaled_over(name: &str) -> bool {
 
 /// What rates say over settings that count workers or samples of a batch.
 pub fn of_scaling(evidence: &Evidence) -> Vec<Finding> {
-    if !matches!(evidence.metric.unit, Unit::PerSecond(_)) {
-        return Vec::new();
-    }
-    let known = |name: &&String| is_scaled_over(name);
+    let Unit::PerSecond(work) = &evidence.metric.unit else { return Vec::new() };
+    // Arithmetic is in proportion to samples, whose rate says the same in words that people use.
+    let known = |name: &&String| is_scaled_over(name) && !(work == "FLOP" && is_batch(name));
     let mut names: Vec<&String> =
         evidence.cells.iter().flat_map(|cell| cell.settings.keys()).filter(known).collect();
     names.sort();
@@ -121,12 +120,16 @@ fn law_sentence(law: &FittedLaw, study: &Scaling) -> String {
                 },
             );
             let half = law.half_performance.map(|half| half_of_it(half, law, &study.over));
-            format!(
-                "{name}: every step costs {}{} beside its samples, and the rate {limit}{}",
-                seconds(law.overhead.center),
-                ends(law.overhead.ends, &seconds),
-                half.unwrap_or_default()
-            )
+            let half = half.unwrap_or_default();
+            // What a batch size counts are samples: only their rate gives the seconds of a step.
+            match unit {
+                Unit::PerSecond(work) if work == "samples" => format!(
+                    "{name}: every step costs {}{} beside its samples, and the rate {limit}{half}",
+                    seconds(law.overhead.center),
+                    ends(law.overhead.ends, &seconds),
+                ),
+                _ => format!("{name}: the rate {limit}{half}"),
+            }
         }
         LawKind::Amdahl | LawKind::Universal => {
             let percent = |value: f64| format!("{:.2} %", 100.0 * value);

@@ -64,6 +64,7 @@ fn verdict(contrast: &Contrast) -> Table {
         let (word, tone) = match contrast.standing(*metric) {
             Some(Standing::Better) => ("better", Tone::Good),
             Some(Standing::Worse) => ("worse", Tone::Bad),
+            Some(Standing::Same) => ("=", Tone::Plain),
             Some(Standing::Indistinguishable) => ("~", Tone::Plain),
             _ => ("too few rounds", Tone::Doubt),
         };
@@ -89,6 +90,7 @@ fn sentence(contrast: &Contrast) -> String {
     match contrast.standing(*metric) {
         Some(Standing::Better) => format!("verdict: {endpoint} is faster than {base}: {factor}"),
         Some(Standing::Worse) => format!("verdict: {endpoint} is slower than {base}: {factor}"),
+        Some(Standing::Same) => format!("verdict: {endpoint} and {base} are equal within 1 %: {factor}"),
         Some(Standing::Indistinguishable) => {
             format!("verdict: {endpoint} is indistinguishable from {base}: {factor}")
         }
