@@ -1,7 +1,11 @@
 //! The values of a batch of requests. A load keeps hundreds of batches, each of which has used few of the buckets between its
-//! least and its largest value, so only the used ones are kept.
+//! least and its largest value, so only the used ones are kept. A batch that uses many of them puts neighbors together: where
+//! values are spread that far, their shares are known as well from wider buckets.
 
 use super::distribution::{bucket, value};
+
+/// More used buckets than this are put together in pairs.
+const MOST_BUCKETS: usize = 512;
 
 /// Counted values of a batch.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -10,6 +14,8 @@ pub struct Batch {
     buckets: Vec<u16>,
     /// How often each was used.
     counts: Vec<u32>,
+    /// How often neighbors were put together: a bucket here is this power of two of those of a distribution.
+    halvings: u32,
     count: u64,
     sum: f64,
 }
@@ -21,8 +27,12 @@ impl Batch {
             let value = value.max(0.0);
             self.count += 1;
             self.sum += value;
-            self.count_in(u16::try_from(bucket(value)).unwrap_or(u16::MAX), 1);
+            self.count_in(self.bucket(value), 1);
         }
+    }
+
+    fn bucket(&self, value: f64) -> u16 {
+        u16::try_from(bucket(value) >> self.halvings).unwrap_or(u16::MAX)
     }
 
     fn count_in(&mut self, bucket: u16, more: u32) {
@@ -33,13 +43,38 @@ impl Batch {
                 self.counts.insert(place, more);
             }
         }
+        if self.buckets.len() > MOST_BUCKETS {
+            self.halve();
+        }
+    }
+
+    /// Puts neighbors together.
+    fn halve(&mut self) {
+        let (mut buckets, mut counts) = (Vec::new(), Vec::new());
+        for (bucket, count) in self.buckets.iter().map(|bucket| bucket >> 1).zip(&self.counts) {
+            match counts.last_mut() {
+                Some(last) if buckets.last() == Some(&bucket) => *last = u32::saturating_add(*last, *count),
+                _ => {
+                    buckets.push(bucket);
+                    counts.push(*count);
+                }
+            }
+        }
+        (self.buckets, self.counts) = (buckets, counts);
+        self.halvings += 1;
     }
 
     /// Neighbors as one batch.
     pub fn merged(batches: &[Batch]) -> Batch {
         let mut all = batches.first().cloned().unwrap_or_default();
         for batch in batches.iter().skip(1) {
-            batch.buckets.iter().zip(&batch.counts).for_each(|(bucket, count)| all.count_in(*bucket, *count));
+            while all.halvings < batch.halvings {
+                all.halve();
+            }
+            for (bucket, count) in batch.buckets.iter().zip(&batch.counts) {
+                // Counting may widen the buckets meanwhile.
+                all.count_in(bucket >> (all.halvings - batch.halvings), *count);
+            }
             all.count += batch.count;
             all.sum += batch.sum;
         }
@@ -58,14 +93,15 @@ impl Batch {
         if self.count == 0 {
             return None;
         }
-        let last = u16::try_from(bucket(limit)).unwrap_or(u16::MAX);
+        let last = self.bucket(limit);
         let place = self.buckets.partition_point(|bucket| *bucket < last);
         let below: u64 = self.counts[..place].iter().map(|count| u64::from(*count)).sum();
         let inside = match self.buckets.get(place) {
             Some(bucket) if *bucket == last => f64::from(self.counts[place]),
             _ => 0.0,
         };
-        let (low, high) = (value(usize::from(last), 0.0), value(usize::from(last), 1.0));
+        let first = usize::from(last) << self.halvings;
+        let (low, high) = (value(first, 0.0), value(first + (1 << self.halvings) - 1, 1.0));
         let part = if high > low { ((limit - low) / (high - low)).clamp(0.0, 1.0) } else { 1.0 };
         Some((below as f64 + inside * part) / self.count as f64)
     }
@@ -88,6 +124,25 @@ mod tests {
         assert!((whole.share_up_to(1.0).unwrap() - 0.5).abs() < 1e-12);
         assert_eq!((whole.share_up_to(0.001), whole.share_up_to(9.0)), (Some(0.0), Some(1.0)));
         assert_eq!(Batch::default().share_up_to(1.0), None);
+    }
+
+    #[test]
+    fn widely_spread_values_take_little_memory_and_have_the_same_shares() {
+        let values = |part: u32| (0..20_000).map(move |step| 0.001 * f64::from(1 + step * 2 + part).sqrt());
+        let mut batches = [Batch::default(), Batch::default()];
+        batches[0].add(5.0);
+        for (part, batch) in (0..).zip(&mut batches) {
+            values(part).for_each(|value| batch.add(value));
+            assert!(batch.buckets.len() <= MOST_BUCKETS && batch.halvings > 0, "{}", batch.buckets.len());
+        }
+        batches[1].halve();
+        let together = Batch::merged(&batches);
+        assert_eq!(together.counts.iter().map(|count| u64::from(*count)).sum::<u64>(), 40_001);
+        for limit in [0.01, 0.05, 0.1, 0.19] {
+            let share = f64::powi(limit / 0.001, 2) / 40_000.0;
+            let found = together.share_up_to(limit).unwrap();
+            assert!((found - share).abs() < 0.001, "{limit} {found} {share}");
+        }
     }
 
     #[test]
