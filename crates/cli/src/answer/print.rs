@@ -87,7 +87,7 @@ pub fn print_failures(record: &Record, index: &Index, screen: &mut Screen) -> an
             let directory = record.run_directory(&row.directory);
             let last = ["stderr.log", "stdout.log"].iter().find_map(|file| {
                 let path = directory.join(file);
-                Some((last_line(&path)?, path))
+                Some((last_line(&path, &failure.hints)?, path))
             });
             if let Some((line, path)) = last {
                 screen.say(&format!("  last line of {}: {line}", records::shown(&path)));
@@ -114,8 +114,9 @@ fn run_label(index: &Index, run: &RunId) -> anyhow::Result<String> {
     Ok(words.chain([run.leaf()]).collect::<Vec<_>>().join(" "))
 }
 
-/// The last line of a log that is meant for people, without control characters.
-fn last_line(path: &Path) -> Option<String> {
+/// The last line of a log that is meant for people, without control characters; none of the hints, which are printed
+/// anyway.
+fn last_line(path: &Path, hints: &[String]) -> Option<String> {
     const END: u64 = 4096;
     // A run may have left a pipe in its place, which would be waited for, or a link to somebody's file.
     let mut file = open_unlinked(path).ok()?;
@@ -124,8 +125,13 @@ fn last_line(path: &Path) -> Option<String> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
+    // Nobody knows how a line begins whose beginning was not read, unless it is the only one.
+    let whole = text.split_once(['\n', '\r']).filter(|(_, rest)| length > END && !rest.trim().is_empty());
+    let text = whole.map_or(text.as_str(), |(_, rest)| rest);
     // Lines of built-in workloads are for programs; the reason of a failure is printed above.
-    let for_people = |line: &&str| !line.is_empty() && !line.starts_with("{\"assay\":");
+    let is_hint =
+        |line: &str| line.strip_prefix("hint: ").is_some_and(|hint| hints.iter().any(|one| one == hint));
+    let for_people = |line: &&str| !line.is_empty() && !line.starts_with("{\"assay\":") && !is_hint(line);
     let line = text.lines().rev().map(str::trim).find(for_people)?;
     Some(line.chars().filter(|letter| !letter.is_control()).take(200).collect())
 }

@@ -9,7 +9,6 @@ pub use endpoint::endpoint_mistake;
 
 use std::path::Path;
 
-use anyhow::Context;
 use assay_judge::load::Bounds;
 use assay_load::arrivals::{Arrivals, Conversations, Curve, Think, Trace};
 use assay_load::calibration::Schedule;
@@ -66,6 +65,24 @@ impl ChatSettings {
             Endpoint::new(url, "").check().map_err(endpoint_mistake)?;
         }
         Ok(settings)
+    }
+
+    /// Settings that name files.
+    pub const FILES: [&str; 4] = ["trace", "prompts", "tokenizer", "ca"];
+
+    /// Reads the files that the settings name, so that a mistake in one is found before anything runs.
+    pub fn check_files(&self) -> anyhow::Result<()> {
+        if let Arrivals::Trace(trace) = self.arrivals()? {
+            check_trace(&self.checked, &trace)?;
+        }
+        self.check_prompts()?;
+        if let Some(path) = self.checked.optional_text("ca") {
+            std::fs::File::open(path).map_err(|error| {
+                let hint = "give a file with certificates in the PEM format";
+                Mistake::new(format!("cannot read the certificates in {path}: {error}"), hint)
+            })?;
+        }
+        Ok(())
     }
 
     /// How long requests are sent, where that is given.
@@ -260,7 +277,9 @@ fn trace_output_tokens(load: &Load) -> Option<f64> {
 }
 
 fn trace(path: &Path) -> anyhow::Result<Trace> {
-    let file = std::fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let file = std::fs::File::open(path).map_err(|error| {
+        Mistake::new(format!("cannot read the trace {}: {error}", path.display()), "check the path")
+    })?;
     let trace = Trace::read(std::io::BufReader::new(file));
     Ok(trace.map_err(|error| {
         Mistake::new(
