@@ -56,8 +56,8 @@ pub struct Curve {
 
 const WIDTH: f64 = 500.0;
 const LEFT: f64 = 58.0;
-const TOP: f64 = 30.0;
-const BOTTOM: f64 = 236.0;
+const TOP: f64 = 48.0;
+const BOTTOM: f64 = 250.0;
 /// The most room for names to the right.
 const NAMES: f64 = 190.0;
 /// Up to this many points have their notes written beside them.
@@ -86,8 +86,8 @@ pub fn points(figure: &Points) -> Markup {
         let area = (LEFT, TOP, right, BOTTOM);
         let scale = super::frame::draw_left(markup, &vertical, &figure.up.1, area);
         draw_across(markup, figure, &horizontal, area);
-        let caption = super::frame::short_axis_title(&figure.up.0, &scale, at_zero, 46);
-        write_text(markup, "caption", (8.0, BOTTOM + 38.0), "start", &format!("↑ {caption}"));
+        let caption = super::frame::short_axis_title(&figure.up.0, &scale, at_zero, 72);
+        write_text(markup, "caption", (8.0, 32.0), "start", &format!("↑ {caption}"));
         draw_marks(markup, figure, &horizontal, &turn);
         for (index, curve) in figure.curves.iter().enumerate() {
             draw_curve(markup, curve, (&horizontal, &vertical), &turn, (right, index));
@@ -132,7 +132,7 @@ fn draw_across(
         }
         name = scale.titled(&name);
     }
-    write_text(markup, "caption", (right, bottom + 38.0), "end", &format!("{} →", squeeze(&name, 26)));
+    write_text(markup, "caption", (right, bottom + 38.0), "end", &format!("{} →", squeeze(&name, 44)));
 }
 
 fn draw_marks(markup: &mut Markup, figure: &Points, axis: &Axis, turn: &dyn Fn(f64) -> f64) {
