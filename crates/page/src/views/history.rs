@@ -42,7 +42,7 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
     let title = format!("History of {name}: {}", metric.name);
     Ok(shell(&title, &[], |page| {
         let parts = vec![Part::Figure(figure)];
-        let section = Section { id: "course".to_owned(), title: "CellHistory".to_owned(), parts };
+        let section = Section { id: "course".to_owned(), title: "From record to record".to_owned(), parts };
         body(page, &Report { sections: vec![section], ..Report::default() });
         let columns =
             [("record", true), ("made", false), ("directory", false), ("against the one before", false)];

@@ -115,16 +115,19 @@ fn draw_across(
         write_text(markup, "tick", (x, bottom + 16.0), "middle", text);
     };
     let mut name = clean(&figure.across.0);
+    let mut values: Vec<f64> =
+        figure.lines.iter().flat_map(|line| &line.points).map(|point| point.x).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
     if figure.doubling {
-        let mut values: Vec<f64> =
-            figure.lines.iter().flat_map(|line| &line.points).map(|point| point.x).collect();
-        values.sort_by(f64::total_cmp);
-        values.dedup();
         let step = values.len().div_ceil(12).max(1);
         for value in values.into_iter().step_by(step) {
             tick(axis.place(value.max(f64::MIN_POSITIVE).log2()), &fact(&Unit::One, value));
         }
         name.push_str(" (log scale)");
+    } else if figure.across.1 == Unit::One && are_few(&values, axis) {
+        // Counts of things, such as records, have nothing between them.
+        values.iter().for_each(|value| tick(axis.place(*value), &fact(&Unit::One, *value)));
     } else {
         let (scale, labels) = axis.labels(&figure.across.1, 6);
         for (value, text) in labels {
@@ -133,6 +136,15 @@ fn draw_across(
         name = scale.titled(&name);
     }
     write_text(markup, "caption", (right, bottom + 38.0), "end", &format!("{} →", squeeze(&name, 44)));
+}
+
+/// Whether the axis has room for a tick at each of these values, which are whole numbers.
+fn are_few(values: &[f64], axis: &Axis) -> bool {
+    let is_apart = |pair: &[f64]| {
+        let [one, other] = pair else { return true };
+        axis.place(*other) - axis.place(*one) >= 28.0
+    };
+    values.iter().all(|value| value.fract() == 0.0 && value.abs() < 1e5) && values.windows(2).all(is_apart)
 }
 
 fn draw_marks(markup: &mut Markup, figure: &Points, axis: &Axis, turn: &dyn Fn(f64) -> f64) {
