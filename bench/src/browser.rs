@@ -28,16 +28,19 @@ impl Browser {
         command.arg("--port=0").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let Ok(mut driver) = command.spawn() else { return Ok(None) };
         let lines = BufReader::new(driver.stdout.take().context("no output")?).lines();
-        let port = lines.map_while(Result::ok).find_map(|line| {
-            line.split_once("successfully on port ")?.1.trim_end_matches('.').parse().ok()
-        });
+        let port = lines
+            .map_while(Result::ok)
+            .find_map(|line| line.split_once("successfully on port ")?.1.trim_end_matches('.').parse().ok());
         let mut browser = Browser { driver, port: port.unwrap_or_default(), session: String::new() };
         ensure!(browser.port != 0, "chromedriver names no port");
         let arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
         let options = json!({"browserName": "chrome", "goog:chromeOptions": {"args": arguments}});
         let wanted = json!({"capabilities": {"alwaysMatch": options}});
         let made = browser.request("POST", "/session", &wanted)?;
-        made["sessionId"].as_str().context("chromedriver starts no browser")?.clone_into(&mut browser.session);
+        made["sessionId"]
+            .as_str()
+            .context("chromedriver starts no browser")?
+            .clone_into(&mut browser.session);
         Ok(Some(browser))
     }
 

@@ -147,17 +147,21 @@ fn paint(place: &Place, [records, directory]: [&Path; 2], goals: &mut Goals) -> 
         goals.add("first paint in Chromium", None, "ms", Bound::Below(500.0));
         return Ok(());
     };
-    for (what, root, address) in [
-        ("the list", records, "/"),
-        ("a record of many cells", directory, "/record?id=records%2Flarge"),
-    ] {
+    for (what, root, address) in
+        [("the list", records, "/"), ("a record of many cells", directory, "/record?id=records%2Flarge")]
+    {
         let page = Page::start(place, root)?;
         // The first request reads the records.
         page.get(address)?;
         let url = format!("http://127.0.0.1:{}{address}", page.port);
         let mut times = (0..5).map(|_| browser.first_paint_ms(&url)).collect::<anyhow::Result<Vec<_>>>()?;
         times.sort_by(f64::total_cmp);
-        goals.add(format!("first paint of {what} in Chromium"), times.get(2).copied(), "ms", Bound::Below(500.0));
+        goals.add(
+            format!("first paint of {what} in Chromium"),
+            times.get(2).copied(),
+            "ms",
+            Bound::Below(500.0),
+        );
     }
     Ok(())
 }

@@ -88,7 +88,9 @@ pub fn labels(index: &Index) -> Result<BTreeMap<CellId, String>, StoreError> {
         .collect();
     distinguishing(&mut labels.iter_mut().collect::<Vec<_>>());
     let named = cells.into_iter().zip(labels);
-    Ok(named.map(|(cell, label)| if label.is_empty() { (cell.cell, cell.workload) } else { (cell.cell, label) }).collect())
+    Ok(named
+        .map(|(cell, label)| if label.is_empty() { (cell.cell, cell.workload) } else { (cell.cell, label) })
+        .collect())
 }
 
 fn values(index: &Index, headline: &str) -> Result<BTreeMap<RunId, String>, StoreError> {

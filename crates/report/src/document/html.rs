@@ -205,7 +205,9 @@ fn write_row(
                     write_about(page, &cell.text, lines, numbered.abouts);
                 }),
                 None => {
-                    page.element("td", &[("class", &*class)], |page| page::cell_text(page, right, &cell.text));
+                    page.element("td", &[("class", &*class)], |page| {
+                        page::cell_text(page, right, &cell.text)
+                    });
                 }
             }
         }

@@ -180,14 +180,20 @@ fn column_name(table: &Table, index: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     for piece in column.name.split_inclusive(['.', '_', ' ']) {
         match lines.last_mut() {
-            Some(line) if line.chars().count() + piece.trim_end().chars().count() <= width => line.push_str(piece),
+            Some(line) if line.chars().count() + piece.trim_end().chars().count() <= width => {
+                line.push_str(piece)
+            }
             _ => lines.push(piece.to_owned()),
         }
     }
     let lines: Vec<String> = lines.iter().map(|line| escape(line.trim_end())).collect();
     match lines.as_slice() {
         [] | [_] => lines.concat(),
-        _ => format!("\\shortstack[{}]{{{}}}", if column.align == Align::Right { 'r' } else { 'l' }, lines.join("\\\\{}")),
+        _ => format!(
+            "\\shortstack[{}]{{{}}}",
+            if column.align == Align::Right { 'r' } else { 'l' },
+            lines.join("\\\\{}")
+        ),
     }
 }
 

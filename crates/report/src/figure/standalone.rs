@@ -53,9 +53,14 @@ mod tests {
     fn every_color_is_written_out() {
         let style = plain_style();
         assert!(!style.contains("var(") && !style.contains("inherit"), "{style}");
-        assert!(style.contains(".ph-queue { fill: #e3bd4f; }") && style.contains(".ph-queue { fill: #d9ae3c; }"));
+        assert!(
+            style.contains(".ph-queue { fill: #e3bd4f; }") && style.contains(".ph-queue { fill: #d9ae3c; }")
+        );
         assert_eq!(style.matches('{').count(), style.matches('}').count());
         let file = alone("<svg class=\"figure\"><title>a</title></svg>");
-        assert!(file.starts_with("<svg xmlns=") && file.ends_with("</style><title>a</title></svg>"), "{file}");
+        assert!(
+            file.starts_with("<svg xmlns=") && file.ends_with("</style><title>a</title></svg>"),
+            "{file}"
+        );
     }
 }
