@@ -14,6 +14,7 @@
 //! | `bin/judge.rs` | error rates of verdicts, coverage of intervals, and their speed |
 //! | `bin/bert.rs` | the native engine beside PyTorch for single sentences |
 //! | `bin/page.rs` | whether reports and the page stay fast and small |
+//! | `browser.rs` | when a browser paints a page first |
 //! | `place.rs` | where a bench works, and the binary it measures |
 //! | `measure.rs` | CPU and wall-clock time of commands, and what `/proc` reports of a process |
 //! | `figures.rs` | medians, ranges and tables |
@@ -37,6 +38,7 @@
 
 pub mod abuse;
 pub mod bert;
+pub mod browser;
 pub mod campaign;
 pub mod cluster;
 pub mod crash;

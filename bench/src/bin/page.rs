@@ -4,11 +4,12 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
+use assay_bench::browser::Browser;
 use assay_bench::figures::number;
 use assay_bench::goal::{Bound, Goals};
 use assay_bench::measure::cost;
@@ -53,9 +54,9 @@ fn main() -> anyhow::Result<ExitCode> {
     let size = if arguments.common.quick { QUICK } else { FULL };
     let record = large_record_in(&place, &directory, size.report)?;
     report(&place, &directory, &record, &size, &mut goals)?;
-    list(&place, &size, &mut goals)?;
+    let records = list(&place, &size, &mut goals)?;
     series(&place, &directory, &record, &mut goals)?;
-    println!("first paint in a browser is not measured here");
+    paint(&place, [&records, &directory], &mut goals)?;
     println!("{goals}");
     Ok(goals.exit())
 }
@@ -79,7 +80,8 @@ fn report(
     Ok(())
 }
 
-fn list(place: &Place, size: &Size, goals: &mut Goals) -> anyhow::Result<()> {
+/// Gives the directory of the many records.
+fn list(place: &Place, size: &Size, goals: &mut Goals) -> anyhow::Result<PathBuf> {
     let root = place.fresh("records")?;
     let small = place.fresh("small")?;
     large_record_in(place, &small, (20, 2))?;
@@ -112,7 +114,7 @@ fn list(place: &Place, size: &Size, goals: &mut Goals) -> anyhow::Result<()> {
     goals.add(format!("list of {} records", size.records), alone, "ms", Bound::Below(200.0));
     let name = format!("list of {} records, {READERS} readers at once, p95", size.records);
     goals.add(name, late, "ms", Bound::Below(200.0));
-    Ok(())
+    Ok(root)
 }
 
 fn series(place: &Place, directory: &Path, record: &Path, goals: &mut Goals) -> anyhow::Result<()> {
@@ -135,6 +137,32 @@ fn series(place: &Place, directory: &Path, record: &Path, goals: &mut Goals) -> 
     let times = (0..3).map(|_| page.get(&address)).collect::<anyhow::Result<Vec<_>>>()?;
     let best = times.into_iter().min().unwrap_or_default();
     goals.add(format!("view of a run with {POINTS} points"), best.as_secs_f64(), "s", Bound::Below(1.0));
+    Ok(())
+}
+
+/// When a browser shows something of each view: the median of five times each.
+fn paint(place: &Place, [records, directory]: [&Path; 2], goals: &mut Goals) -> anyhow::Result<()> {
+    let Some(browser) = Browser::start()? else {
+        println!("first paint is not measured: chromedriver is missing (`./dev setup` installs it)");
+        goals.add("first paint in Chromium", None, "ms", Bound::Below(500.0));
+        return Ok(());
+    };
+    for (what, root, address) in
+        [("the list", records, "/"), ("a record of many cells", directory, "/record?id=records%2Flarge")]
+    {
+        let page = Page::start(place, root)?;
+        // The first request reads the records.
+        page.get(address)?;
+        let url = format!("http://127.0.0.1:{}{address}", page.port);
+        let mut times = (0..5).map(|_| browser.first_paint_ms(&url)).collect::<anyhow::Result<Vec<_>>>()?;
+        times.sort_by(f64::total_cmp);
+        goals.add(
+            format!("first paint of {what} in Chromium"),
+            times.get(2).copied(),
+            "ms",
+            Bound::Below(500.0),
+        );
+    }
     Ok(())
 }
 

@@ -24,7 +24,7 @@ pub const JSON_SCHEMA: u32 = 1;
 /// Paragraphs wider than this are hard to read.
 const WIDEST: usize = 120;
 /// Nothing is fitted to fewer columns than this.
-const NARROWEST: usize = 60;
+const NARROWEST: usize = 40;
 
 /// Where everything is printed.
 pub struct Screen {

@@ -16,6 +16,8 @@ pub struct Listed {
     pub path: PathBuf,
     /// What is known of it, or why it cannot be read.
     pub contents: Result<RecordContents, String>,
+    /// What a filter looks at, in small letters: name, id and question.
+    pub words: String,
 }
 
 impl Listed {
@@ -42,36 +44,36 @@ pub struct Catalog {
 struct State {
     known: BTreeMap<PathBuf, (Stamp, Arc<Listed>)>,
     /// When all records were last looked at, and what was found.
-    latest: Option<(Instant, Vec<Arc<Listed>>)>,
+    latest: Option<(Instant, Arc<Vec<Arc<Listed>>>)>,
 }
 
 /// For so long many readers share one look at the disk.
 const SHARED: Duration = Duration::from_secs(1);
 
 impl Catalog {
-    /// The records below a directory, by path; what is shown may be a second old.
-    pub fn list(&self, root: &Path) -> Result<Vec<Arc<Listed>>, StoreError> {
+    /// The records below a directory, the last written first; what is shown may be a second old.
+    pub fn list(&self, root: &Path) -> Result<Arc<Vec<Arc<Listed>>>, StoreError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match &state.latest {
-            Some((at, listed)) if at.elapsed() < SHARED => Ok(listed.clone()),
+            Some((at, listed)) if at.elapsed() < SHARED => Ok(Arc::clone(listed)),
             _ => state.look_again(root),
         }
     }
 
     /// The record of an id. Only what the list has can be found, so that no request names a path of its own.
     pub fn find(&self, root: &Path, id: &str) -> Result<Option<Arc<Listed>>, StoreError> {
-        let named = |listed: Vec<Arc<Listed>>| listed.into_iter().find(|record| record.id == id);
-        if let Some(found) = named(self.list(root)?) {
+        let named = |listed: &[Arc<Listed>]| listed.iter().find(|record| record.id == id).cloned();
+        if let Some(found) = named(&self.list(root)?) {
             return Ok(Some(found));
         }
         // It may be younger than the last look.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(named(state.look_again(root)?))
+        Ok(named(&state.look_again(root)?))
     }
 }
 
 impl State {
-    fn look_again(&mut self, root: &Path) -> Result<Vec<Arc<Listed>>, StoreError> {
+    fn look_again(&mut self, root: &Path) -> Result<Arc<Vec<Arc<Listed>>>, StoreError> {
         let paths = record_paths(root)?;
         let mut known = BTreeMap::new();
         let mut listed = Vec::with_capacity(paths.len());
@@ -85,7 +87,11 @@ impl State {
             known.insert(path, (stamp, record));
         }
         self.known = known;
-        self.latest = Some((Instant::now(), listed.clone()));
+        listed.sort_by(|a: &Arc<Listed>, b| {
+            b.last_used().total_cmp(&a.last_used()).then_with(|| a.id.cmp(&b.id))
+        });
+        let listed = Arc::new(listed);
+        self.latest = Some((Instant::now(), Arc::clone(&listed)));
         Ok(listed)
     }
 }
@@ -93,9 +99,10 @@ impl State {
 fn look(root: &Path, path: &Path) -> Listed {
     let below = path.strip_prefix(root).unwrap_or(path).display().to_string();
     let id = if below.is_empty() { ".".to_owned() } else { below };
-    Listed {
-        id,
-        path: path.to_owned(),
-        contents: summarize(path).contents.map_err(|error| error.to_string()),
-    }
+    let contents = summarize(path).contents.map_err(|error| error.to_string());
+    let known = contents.as_ref().ok();
+    let name = known.map_or("", |contents| contents.name.as_str());
+    let question = known.and_then(|contents| contents.question.as_deref()).unwrap_or_default();
+    let words = format!("{name}\n{id}\n{question}").to_lowercase();
+    Listed { id, path: path.to_owned(), contents, words }
 }

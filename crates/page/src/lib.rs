@@ -8,12 +8,14 @@
 //! | `guard.rs` | which requests are answered at all: host, token, method |
 //! | `respond.rs` | a request to a reply, without a socket |
 //! | `views.rs`, `views/` | the pages |
+//! | `made.rs` | reports that were made lately |
 //! | `live.rs` | a record while it runs, as server-sent events |
 //! | `server.rs` | sockets |
 
 mod catalog;
 mod guard;
 mod live;
+mod made;
 mod respond;
 mod server;
 mod site;

@@ -7,6 +7,7 @@ use assay_model::{Document, Settings};
 
 use crate::catalog::Catalog;
 use crate::guard::Token;
+use crate::made::Made;
 
 /// The settings that a workload has unless a campaign says otherwise.
 pub type DefaultsOf = Box<dyn Fn(&str) -> Settings + Send + Sync>;
@@ -27,6 +28,7 @@ pub struct Site {
     pub(crate) audit: AuditOf,
     pub(crate) token: Option<Token>,
     pub(crate) catalog: Catalog,
+    pub(crate) made: Made,
 }
 
 impl Site {
@@ -38,6 +40,6 @@ impl Site {
         defaults: DefaultsOf,
         audit: AuditOf,
     ) -> Site {
-        Site { root, write_ups, defaults, audit, token, catalog: Catalog::default() }
+        Site { root, write_ups, defaults, audit, token, catalog: Catalog::default(), made: Made::default() }
     }
 }

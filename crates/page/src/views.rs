@@ -170,6 +170,11 @@ pub fn record_step(listed: &Listed) -> Step {
     (listed.name().to_owned(), address("/record", &[("id", &listed.id)]))
 }
 
+/// The step to the runs of a record.
+pub fn runs_step(listed: &Listed) -> Step {
+    ("runs".to_owned(), address("/runs", &[("id", &listed.id)]))
+}
+
 /// A table that is written row by row.
 pub fn table(page: &mut Markup, columns: &[(&str, bool)], rows: impl FnOnce(&mut Markup)) {
     page.element(

@@ -12,6 +12,7 @@ pub fn table(answer: &Answer, question: Option<&str>, most_rows: usize) -> Table
     let mut table = Table { heading: heading(answer, question), ..Table::default() };
     let scale = scale(&answer.metric, answer.rows.iter().filter_map(|row| row.estimate.as_ref()));
     table.columns = columns(answer, &scale);
+    table.keys = answer.varied.len();
     for (index, row) in answer.rows.iter().enumerate().take(most_rows) {
         let cells = row_cells(answer, row, index, &scale, &mut table);
         table.rows.push(cells);

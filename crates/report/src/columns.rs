@@ -16,10 +16,15 @@ pub fn table(answers: &[Answer], question: Option<&str>, published: &[Published]
     table
         .heading
         .push(title.map_or_else(|| first.name.clone(), |question| format!("{}: {question}", first.name)));
-    table.columns = first.varied.iter().map(Column::right).collect();
+    let is_number = |name: &String| {
+        first.rows.iter().all(|row| row.settings.get(name).is_none_or(|value| value.number().is_some()))
+    };
+    let column = |name| if is_number(name) { Column::right(name) } else { Column::left(name) };
+    table.columns = first.varied.iter().map(column).collect();
     if first.several_platforms || first.varied.is_empty() {
         table.columns.push(Column::left("platform"));
     }
+    table.keys = table.columns.len();
     let scales: Vec<Scale> = answers
         .iter()
         .map(|answer| scale(&answer.metric, answer.rows.iter().filter_map(|row| row.estimate.as_ref())))

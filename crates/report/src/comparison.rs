@@ -21,6 +21,7 @@ pub fn table(comparison: &Comparison) -> Table {
         ..Table::default()
     };
     table.columns = comparison.varied.iter().map(Column::right).collect();
+    table.keys = comparison.varied.len();
     if across {
         table.columns.push(Column::left("platforms"));
     }

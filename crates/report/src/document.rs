@@ -24,7 +24,7 @@ mod write_up;
 
 pub use audited::audit_section;
 pub use figures::{figures, timelines as timeline_figure, trace};
-pub use files::files_report;
+pub use files::{claims, files_report};
 pub use html::{body, html};
 pub use latex::latex;
 pub use markdown::markdown;
@@ -137,6 +137,11 @@ impl Drawing {
             Drawing::Timelines(rows) => figure::timelines(rows),
             Drawing::Plot(plot) => figure::plot(plot),
         }
+    }
+
+    /// Whether two of them fit side by side.
+    pub fn is_small(&self) -> bool {
+        matches!(self, Drawing::Points(_) | Drawing::Trace(_) | Drawing::Heat(_) | Drawing::Plot(_))
     }
 
     /// The figure as a file of its own.

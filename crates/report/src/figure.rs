@@ -13,6 +13,7 @@ mod palette;
 mod phases;
 mod points;
 mod roofline;
+mod standalone;
 mod thin;
 mod trace;
 
@@ -27,6 +28,7 @@ pub use heat::{Heat, heat};
 pub use phases::{TimelineRow, timelines};
 pub use points::{Curve, Point, PointLine, Points, points};
 pub use roofline::{Roofline, RooflinePoint, roofline};
+pub use standalone::alone;
 pub use thin::thin;
 pub use trace::{Trace, trace};
 
@@ -44,16 +46,6 @@ fn svg(markup: &mut Markup, class: &str, size: (f64, f64), title: &str, inside: 
         inside(markup);
     });
     markup.line();
-}
-
-/// A figure as a file of its own, with its style sheet.
-pub fn alone(svg: &str) -> String {
-    let rest = svg.strip_prefix("<svg ").unwrap_or_default();
-    let (attributes, inside) = rest.split_once('>').unwrap_or_default();
-    // A file of its own has no page behind it, so it brings the surface along.
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" {attributes}><style>{STYLE}svg {{ background: var(--surface); }}</style>{inside}"
-    )
 }
 
 /// A coordinate with as many digits as a screen can show.

@@ -37,7 +37,11 @@ impl Scale {
 
     /// A column's name with its unit.
     pub fn titled(&self, name: &str) -> String {
-        if self.name.is_empty() { name.to_owned() } else { format!("{name} [{}]", self.name) }
+        match self.name.as_str() {
+            "" => name.to_owned(),
+            "unknown" => format!("{name} [unit not stated]"),
+            unit => format!("{name} [{unit}]"),
+        }
     }
 
     /// A bare value in this scale, with four significant digits.

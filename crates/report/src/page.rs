@@ -1,8 +1,10 @@
 //! HTML pages of one file each: no network, no script, light and dark, fit for paper.
 
+use unicode_width::UnicodeWidthStr;
+
 use crate::figure;
 use crate::markup::Markup;
-use crate::table::{Align, Table, Tone};
+use crate::table::{Align, Cell, Table, Tone};
 
 /// The style sheet of pages.
 pub const STYLE: &str = include_str!("page.css");
@@ -52,21 +54,70 @@ pub fn table(page: &mut Markup, table: &Table) {
         page.leaf("p", &[("class", "note")], line);
     }
     page.element("div", &[("class", "scroll")], |page| {
-        page.element("table", &[], |page| {
-            let class = |index: usize| column_class(table, index);
+        page.element("table", table_width(table), |page| {
             table_head(page, table);
             page.element("tbody", &[], |page| {
                 for row in &table.rows {
                     page.element("tr", &[], |page| {
                         for (index, cell) in row.iter().enumerate() {
-                            let class = format!("{} {}", class(index), tone_class(cell.tone));
-                            page.leaf("td", &[("class", class.trim_end())], &cell.text);
+                            let right = column_class(table, index) == "number";
+                            let class = cell_class(right, cell);
+                            page.element("td", &[("class", &*class)], |page| {
+                                cell_text(page, right, &cell.text);
+                            });
                         }
                     });
                 }
             });
         });
     });
+}
+
+/// The attributes of a table: one that is wide has smaller letters, above all on paper, where nothing scrolls.
+pub fn table_width(table: &Table) -> &'static [(&'static str, &'static str)] {
+    let widest = |index: usize| {
+        let cells = table.rows.iter().filter_map(|row| row.get(index)).map(|cell| cell.text.width());
+        let name = table.columns.get(index).map_or("", |column| column.name.as_str());
+        let pieces = name.split(['.', '_', ' ']).map(UnicodeWidthStr::width);
+        cells.chain(pieces).max().unwrap_or(0).min(32) + 2
+    };
+    match (0..table.columns.len()).map(widest).sum::<usize>() {
+        0..=100 => &[],
+        101..=145 => &[("class", "wide")],
+        _ => &[("class", "wider")],
+    }
+}
+
+/// The longest piece of a text in a cell that is not broken.
+const LONGEST_PIECE: usize = 26;
+
+/// Where texts in cells may be broken beside their spaces.
+const BREAKS: [char; 5] = [',', ';', '/', '=', '_'];
+
+/// The class of a cell.
+pub fn cell_class(is_number: bool, cell: &Cell) -> String {
+    let pieces = cell.text.split(|letter: char| letter.is_whitespace() || BREAKS.contains(&letter));
+    let is_long = !is_number && pieces.map(UnicodeWidthStr::width).any(|width| width > LONGEST_PIECE);
+    let shape = match (is_number, is_long) {
+        (true, _) => "number",
+        (false, false) => "words",
+        (false, true) => "words long",
+    };
+    format!("{shape} {}", tone_class(cell.tone)).trim_end().to_owned()
+}
+
+/// The text of a cell; words may be broken behind what separates them, numbers nowhere.
+pub fn cell_text(page: &mut Markup, is_number: bool, text: &str) {
+    if is_number {
+        return page.text(text);
+    }
+    let mut pieces = text.split_inclusive(BREAKS).peekable();
+    while let Some(piece) = pieces.next() {
+        page.text(piece);
+        if pieces.peek().is_some() {
+            page.empty("wbr", &[]);
+        }
+    }
 }
 
 /// The names of a table's columns.

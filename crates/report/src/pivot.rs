@@ -15,6 +15,7 @@ pub fn table(pivot: &Pivot, question: Option<&str>) -> Table {
     let cells = pivot.rows.iter().flat_map(|row| row.cells.iter().flatten());
     let scale = scale(&pivot.metric, cells.filter_map(|cell| cell.estimate.as_ref()));
     table.columns = columns(pivot, &scale);
+    table.keys = pivot.down.len();
     for row in &pivot.rows {
         let cells = row_cells(pivot, row, &scale, &mut table);
         table.rows.push(cells);

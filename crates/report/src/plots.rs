@@ -8,6 +8,11 @@ use unicode_width::UnicodeWidthStr;
 /// The most rows that a text plot has.
 const MOST_ROWS: usize = 24;
 
+/// How wide labels may be: names of cells that are cut may look alike, and a plot needs no more than half of the width.
+fn label_room(width: usize) -> usize {
+    width.saturating_sub(40).clamp(width / 3, 60)
+}
+
 /// Every repeat of every cell: one line a cell, a letter where runs lie, more of it where they lie together.
 pub fn cells(figure: &CellDots, width: usize) -> Vec<String> {
     let rows: Vec<_> = figure.rows.iter().filter(|row| !row.values.is_empty()).take(MOST_ROWS).collect();
@@ -15,7 +20,7 @@ pub fn cells(figure: &CellDots, width: usize) -> Vec<String> {
     let (low, high) =
         all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
     let most_label =
-        rows.iter().map(|row| clean(&row.label).width()).max().unwrap_or(0).min(width / 3).max(6);
+        rows.iter().map(|row| clean(&row.label).width()).max().unwrap_or(0).min(label_room(width)).max(6);
     let room = width.saturating_sub(most_label + 14);
     if !(low.is_finite() && high > low) || room < 20 {
         return Vec::new();

@@ -1,5 +1,7 @@
 //! The table that every format is made from.
 
+use unicode_width::UnicodeWidthStr;
+
 /// A table with its heading and its footnotes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
@@ -7,6 +9,8 @@ pub struct Table {
     pub heading: Vec<String>,
     /// The columns.
     pub columns: Vec<Column>,
+    /// How many columns at the beginning name a row. A table that is too wide is printed in parts, each with these.
+    pub keys: usize,
     /// The rows; each has one cell a column.
     pub rows: Vec<Vec<Cell>>,
     /// Lines below the table that say what the numbers mean.
@@ -78,6 +82,11 @@ impl Column {
     /// A column of numbers.
     pub fn right(name: impl Into<String>) -> Column {
         Column { name: name.into(), align: Align::Right, secondary: false }
+    }
+
+    /// How wide the name is; on a narrow terminal it may stand on several lines.
+    pub fn name_width(&self) -> usize {
+        self.name.split('\n').map(UnicodeWidthStr::width).max().unwrap_or(0)
     }
 
     /// The same column, left out where the table is too wide.

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::table::{Align, Cell, Table, Tone, superscript};
+use crate::table::{Align, Cell, Column, Table, Tone, superscript};
 use crate::words::{can_fit, fit, wrap};
 
 /// Paints a piece of text in its tone.
@@ -27,10 +27,96 @@ pub fn render_within(table: &Table, width: usize, paint: Paint<'_>) -> String {
         table.notes.retain(|note| !is_about(note));
         table.notes.push(format!("not shown at this width: {}", dropped.join(", ")));
     }
-    if can_fit(&table, &widths(&table), width) {
-        table = fit(&table, width);
+    break_names(&mut table, width);
+    let mut out = String::new();
+    for (index, part) in parts(table, width).into_iter().enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
+        let fitted = can_fit(&part, &widths(&part), width).then(|| fit(&part, width));
+        out.push_str(&lines(fitted.as_ref().unwrap_or(&part), width, paint));
     }
-    lines(&table, width, paint)
+    out
+}
+
+fn is_too_wide(table: &Table, width: usize) -> bool {
+    widths(table).iter().map(|column| column + 2).sum::<usize>() > width
+}
+
+/// Writes names of columns that are wider than what stands below them on several lines, the widest first, until the table
+/// fits.
+fn break_names(table: &mut Table, width: usize) {
+    let below = |table: &Table, index: usize| {
+        let cells = table.rows.iter().filter_map(|row| row.get(index));
+        cells.map(|cell| cell.text.width()).max().unwrap_or(0)
+    };
+    let mut tried = vec![false; table.columns.len()];
+    while is_too_wide(table, width) {
+        let excess = |index: usize, column: &Column| column.name_width().saturating_sub(below(table, index));
+        let found = table.columns.iter().enumerate().filter(|(index, _)| !tried.get(*index).unwrap_or(&true));
+        let Some((index, most)) =
+            found.map(|(index, column)| (index, excess(index, column))).max_by_key(|one| one.1)
+        else {
+            return;
+        };
+        if most == 0 {
+            return;
+        }
+        let room = below(table, index).max(6);
+        if let (Some(column), Some(tried)) = (table.columns.get_mut(index), tried.get_mut(index)) {
+            column.name = broken(&column.name, room);
+            *tried = true;
+        }
+    }
+}
+
+/// A name on lines of about this width, broken behind dots, underscores and spaces.
+fn broken(name: &str, width: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for piece in name.split_inclusive(['.', '_', ' ']) {
+        match lines.last_mut() {
+            Some(line) if line.width() + piece.trim_end().width() <= width => line.push_str(piece),
+            _ => lines.push(piece.to_owned()),
+        }
+    }
+    lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n")
+}
+
+/// A table that cannot be made narrow enough as several, each with the columns that name its rows.
+fn parts(table: Table, width: usize) -> Vec<Table> {
+    let natural = widths(&table);
+    if table.keys == 0 || table.keys >= table.columns.len() || can_fit(&table, &natural, width) {
+        return vec![table];
+    }
+    let keys: usize = natural.iter().take(table.keys).map(|column| column + 2).sum();
+    let mut chunks: Vec<Vec<usize>> = Vec::new();
+    let mut used = 0;
+    for (index, column) in natural.iter().enumerate().skip(table.keys) {
+        match chunks.last_mut() {
+            Some(chunk) if keys + used + column + 2 <= width => chunk.push(index),
+            _ => {
+                chunks.push(vec![index]);
+                used = 0;
+            }
+        }
+        used += column + 2;
+    }
+    let last = chunks.len().saturating_sub(1);
+    let part = |(number, chunk): (usize, Vec<usize>)| {
+        let indices: Vec<usize> = (0..table.keys).chain(chunk).collect();
+        let row = |row: &Vec<Cell>| {
+            indices.iter().map(|index| row.get(*index).cloned().unwrap_or_default()).collect()
+        };
+        Table {
+            heading: if number == 0 { table.heading.clone() } else { Vec::new() },
+            columns: indices.iter().filter_map(|index| table.columns.get(*index).cloned()).collect(),
+            keys: table.keys,
+            rows: table.rows.iter().map(row).collect(),
+            notes: if number == last { table.notes.clone() } else { Vec::new() },
+            footnotes: if number == last { table.footnotes.clone() } else { Vec::new() },
+        }
+    };
+    chunks.into_iter().enumerate().map(part).collect()
 }
 
 /// Removes secondary columns, the last first, until the table fits; returns their names.
@@ -65,10 +151,19 @@ fn lines(table: &Table, width: usize, paint: Paint<'_>) -> String {
     }
     if !table.columns.is_empty() {
         let widths = widths(table);
-        let header: Vec<Cell> =
-            table.columns.iter().map(|column| Cell::toned(column.name.clone(), Tone::Faint)).collect();
-        if table.columns.iter().any(|column| !column.name.is_empty()) {
-            push_row(&mut out, table, &header, &widths, paint);
+        let names: Vec<Vec<&str>> =
+            table.columns.iter().map(|column| column.name.split('\n').collect()).collect();
+        let height = names.iter().map(Vec::len).max().unwrap_or(1);
+        for line in 0..height {
+            // Names on fewer lines stand right above their columns.
+            let piece = |name: &Vec<&str>| {
+                let own = (line + name.len()).checked_sub(height);
+                own.and_then(|own| name.get(own)).copied().unwrap_or_default().to_owned()
+            };
+            let header: Vec<Cell> = names.iter().map(|name| Cell::toned(piece(name), Tone::Faint)).collect();
+            if header.iter().any(|cell| !cell.text.is_empty()) {
+                push_row(&mut out, table, &header, &widths, paint);
+            }
         }
         for row in &table.rows {
             push_row(&mut out, table, row, &widths, paint);
@@ -102,7 +197,7 @@ fn push_wrapped(out: &mut String, lead: &str, text: &Cell, width: usize, paint: 
 }
 
 fn widths(table: &Table) -> Vec<usize> {
-    let mut widths: Vec<usize> = table.columns.iter().map(|column| column.name.width()).collect();
+    let mut widths: Vec<usize> = table.columns.iter().map(Column::name_width).collect();
     for row in &table.rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(cell.text.width());
@@ -133,7 +228,6 @@ fn push_line(out: &mut String, line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::Column;
 
     #[test]
     fn a_narrow_terminal_gets_fewer_columns_and_wrapped_notes() {
@@ -150,6 +244,28 @@ mod tests {
         assert!(text.contains("not shown at this width:\n  spread"), "{text}");
         assert!(!text.contains("11 %"), "{text}");
         assert_eq!(render_within(&table, 80, &plain), render(&table, &plain));
+    }
+
+    #[test]
+    fn what_is_too_wide_is_printed_in_parts() {
+        let cells = |words: &[&str]| words.iter().map(|word| Cell::new(*word)).collect::<Vec<_>>();
+        let table = Table {
+            columns: ["batch_size", "samples_per_s.loop [samples/s]", "accuracy [%]"]
+                .map(Column::right)
+                .into(),
+            keys: 1,
+            rows: vec![cells(&["8", "2984 (2051 – 4388)", "56.6 (51.2 – 59.8)"])],
+            notes: vec!["a note".into()],
+            ..Table::default()
+        };
+        let broken = render_within(&table, 60, &plain);
+        assert!(broken.lines().all(|line| line.width() <= 60), "{broken}");
+        assert_eq!(broken.matches("batch_size").count(), 1, "{broken}");
+        let text = render_within(&table, 36, &plain);
+        assert!(text.lines().all(|line| line.width() <= 36), "{text}");
+        assert_eq!(text.matches("batch_size").count(), 2, "{text}");
+        assert_eq!(text.matches("a note").count(), 1, "{text}");
+        assert!(text.contains("samples_per_s.loop\n"), "{text}");
     }
 
     #[test]

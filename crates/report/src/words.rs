@@ -210,13 +210,14 @@ pub fn fit(table: &Table, width: usize) -> Table {
         .enumerate()
         .map(|(index, column)| {
             let cells = table.rows.iter().filter_map(|row| row.get(index)).map(|cell| cell.text.width());
-            cells.fold(column.name.width(), usize::max)
+            cells.fold(column.name_width(), usize::max)
         })
         .collect();
     let narrowed = narrow(table, natural, width);
     let mut fitted = Table { rows: Vec::new(), ..table.clone() };
     for (column, width) in fitted.columns.iter_mut().zip(&narrowed) {
-        column.name = shorten(&column.name, *width);
+        let lines: Vec<String> = column.name.split('\n').map(|line| shorten(line, *width)).collect();
+        column.name = lines.join("\n");
     }
     for row in &table.rows {
         fitted.rows.extend(split(row, &narrowed));

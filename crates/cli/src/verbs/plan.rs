@@ -65,7 +65,11 @@ fn print_scripts(plan: &Plan, screen: &mut Screen) -> anyhow::Result<Exit> {
             any = true;
         }
     }
-    if !any {
+    if any {
+        screen.say(
+            "each script is that of one run; runs with the same request are submitted together, as tasks of one array where the platform has arrays",
+        );
+    } else {
         screen.say("no job scripts: no platform of this campaign has a scheduler");
         screen.hint("`--on PLATFORM` plans for another one; `assay list platforms` shows all");
     }

@@ -66,7 +66,7 @@ pub fn tour(options: &Tour, screen: &mut Screen) -> anyhow::Result<Exit> {
     let audited = sources::audited(std::slice::from_ref(&file), &mut Screen::silent())?;
     let section = document::audit_section(&audited.audit, &audited.documents);
     screen.blocks(|_| findings(&audited.audit))?;
-    let report = report(&made, section, &file)?;
+    let report = report(&made, section, &audited.audit, &file)?;
     let page = named(&base, "report.html");
     output::put(&page, &document::html(&report))?;
     screen.data(&format!("report: {}\n", records::shown(&page)))?;
@@ -102,24 +102,26 @@ fn findings(audit: &Audit) -> Vec<Block> {
 }
 
 /// One document over all parts.
-fn report(made: &[Record], audit: Section, file: &Path) -> anyhow::Result<Report> {
+fn report(made: &[Record], section: Section, audit: &Audit, file: &Path) -> anyhow::Result<Report> {
     let studies = write_up::gather(made, &[])?.studies;
     let mut report = document::write_up(&Studies { studies, ..Studies::default() });
     report.title = "A tour of assay".to_owned();
     report.question = Some(
         "Training, serving, an accelerator's log and a write-up: what do the numbers support?".to_owned(),
     );
-    let mut audit = Section { title: "A write-up: does it follow from its own numbers?".to_owned(), ..audit };
+    let written = records::shown(file);
+    report.summary.extend(document::claims(audit).map(|claims| format!("{written}: {claims}")));
+    let mut section =
+        Section { title: "A write-up: does it follow from its own numbers?".to_owned(), ..section };
     let text = format!(
-        "The write-up {} has three errors on purpose. Nobody said where: the audit holds every claim against the numbers beside it.",
-        records::shown(file)
+        "The write-up {written} has three errors on purpose. Nobody said where: the audit holds every claim against the numbers beside it."
     );
-    audit.parts.insert(0, Part::Text(text));
-    audit.parts.push(Part::Folded {
+    section.parts.insert(0, Part::Text(text));
+    section.parts.push(Part::Folded {
         title: "The write-up".to_owned(),
-        parts: vec![Part::Listing { title: records::shown(file), text: WRITE_UP.to_owned() }],
+        parts: vec![Part::Listing { title: written, text: WRITE_UP.to_owned() }],
     });
-    report.sections.push(audit);
+    report.sections.push(section);
     Ok(report)
 }
 

@@ -48,7 +48,7 @@ fn every_view_is_an_address() {
     for (address, part) in [
         ("/".to_owned(), "records/one"),
         ("/record?id=records%2Fone".to_owned(), "Evidence"),
-        ("/runs?id=records%2Fone".to_owned(), "0123456789abcdef@local/r1"),
+        ("/runs?id=records%2Fone".to_owned(), "run=0123456789abcdef%40local%2Fr1"),
         (format!("/run?{RUN}"), "stdout.log:1"),
         (format!("/log?{RUN}&file=stdout.log&line=1"), "row target"),
         ("/history?name=one".to_owned(), "History of one"),

@@ -30,19 +30,19 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
     let name =
         query.get("name").ok_or_else(|| ViewError::Wrong("The address names no campaign.".to_owned()))?;
     let mut records: Vec<Arc<Listed>> =
-        site.catalog.list(&site.root)?.into_iter().filter(|record| record.name() == name).collect();
+        site.catalog.list(&site.root)?.iter().filter(|record| record.name() == name).cloned().collect();
     if records.is_empty() {
         return Err(ViewError::Missing(format!("There is no record of the campaign {name}.")));
     }
     let created = |record: &Listed| record.contents.as_ref().map_or(0.0, |contents| contents.created);
-    records.sort_by(|a, b| created(a).total_cmp(&created(b)));
+    records.sort_by(|a, b| created(a).total_cmp(&created(b)).then_with(|| a.id.cmp(&b.id)));
     let records = records.split_off(records.len().saturating_sub(MOST));
     let (metric, courses) = gathered(&records, query.get("metric"))?;
     let (figure, changes) = drawn(&metric, &courses);
     let title = format!("History of {name}: {}", metric.name);
     Ok(shell(&title, &[], |page| {
         let parts = vec![Part::Figure(figure)];
-        let section = Section { id: "course".to_owned(), title: "CellHistory".to_owned(), parts };
+        let section = Section { id: "course".to_owned(), title: "From record to record".to_owned(), parts };
         body(page, &Report { sections: vec![section], ..Report::default() });
         let columns =
             [("record", true), ("made", false), ("directory", false), ("against the one before", false)];

@@ -1,11 +1,14 @@
 //! One record: its answer, live while it runs.
 
+use std::sync::Arc;
+
 use assay_report::document::{Report, body, html, write_up};
 use assay_report::markup::Markup;
 use assay_store::Record;
 
 use super::{Query, ViewError, address, link, open, shell};
 use crate::catalog::Listed;
+use crate::made::MadeFrom;
 use crate::site::Site;
 use crate::study::{StudyOptions, studies, study};
 
@@ -43,12 +46,16 @@ pub fn live(site: &Site, listed: &Listed) -> Result<String, ViewError> {
 /// The report as one file, to keep or to send.
 pub fn report(site: &Site, query: &Query) -> Result<String, ViewError> {
     let (listed, record) = open(site, query)?;
-    Ok(html(&made(site, &listed, &record, &[])?))
+    let report = made(site, &listed, &record, &[])?;
+    Ok(html(&report))
 }
 
-fn made(site: &Site, listed: &Listed, record: &Record, metrics: &[String]) -> Result<Report, ViewError> {
+fn made(site: &Site, listed: &Listed, record: &Record, metrics: &[String]) -> Result<Arc<Report>, ViewError> {
     let options = StudyOptions { metrics, defaults: &site.defaults };
-    Ok(write_up(&studies(vec![study(record, &listed.id, &options)?])))
+    // Taken before anything is read: at worst a report is made once too often.
+    let stamp = Record::stamp(&listed.path);
+    let from = stamp.map(|stamp| MadeFrom { record: listed.path.clone(), stamp, metrics: metrics.to_vec() });
+    site.made.report(from, || Ok(write_up(&studies(vec![study(record, &listed.id, &options)?]))))
 }
 
 fn fragment(listed: &Listed, record: &Record, report: &Report) -> Result<Markup, ViewError> {

@@ -17,9 +17,8 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
     let all = site.catalog.list(&site.root)?;
     let words = query.get("q").unwrap_or_default().to_lowercase();
     let state = query.get("state").unwrap_or_default();
-    let mut found: Vec<&Arc<Listed>> =
+    let found: Vec<&Arc<Listed>> =
         all.iter().filter(|record| has_words(record, &words) && has_state(record, state)).collect();
-    found.sort_by(|a, b| b.last_used().total_cmp(&a.last_used()).then_with(|| a.id.cmp(&b.id)));
     let start = usize::try_from(query.number("from").unwrap_or(0)).unwrap_or(0).min(found.len());
     let shown = found.get(start..(start + PAGE).min(found.len())).unwrap_or_default();
     Ok(shell("Records", &[], |page| {
@@ -49,12 +48,7 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
 }
 
 fn has_words(record: &Listed, words: &str) -> bool {
-    let question = record.contents.as_ref().ok().and_then(|contents| contents.question.as_deref());
-    words.split_whitespace().all(|word| {
-        [record.name(), &record.id, question.unwrap_or_default()]
-            .iter()
-            .any(|text| text.to_lowercase().contains(word))
-    })
+    words.split_whitespace().all(|word| record.words.contains(word))
 }
 
 fn has_state(record: &Listed, state: &str) -> bool {

@@ -6,7 +6,7 @@ use assay_report::markup::Markup;
 use assay_report::number::fact;
 use assay_store::{Record, RunFilter, RunRow, utc};
 
-use super::{Query, ViewError, address, link, open, record_step, shell, table};
+use super::{Query, ViewError, address, link, open, record_step, runs_step, shell, table};
 use crate::catalog::Listed;
 use crate::site::Site;
 use crate::study::example;
@@ -24,14 +24,18 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
     let (listed, record) = open(site, query)?;
     let row = find(&record, query)?;
     let result = result(&record, &row.run)?;
-    let cells = record.index()?.cells()?;
+    let index = record.index()?;
+    let label = super::runs::labels(&index)?.remove(&row.run.cell).unwrap_or_default();
+    let title = format!("{label} · repeat {}", row.run.repeat);
+    let cells = index.cells()?;
     let settings = cells.into_iter().find(|cell| cell.cell == row.run.cell).map(|cell| cell.settings);
     let settings = settings.unwrap_or_default();
     let name = row.run.to_string();
     let mut files = super::log::files(&record, &row);
     files.sort();
-    Ok(shell(&format!("Run {name}"), &[record_step(&listed)], |page| {
+    Ok(shell(&title, &[record_step(&listed), runs_step(&listed)], |page| {
         let mut facts = vec![
+            ("run".to_owned(), name.clone()),
             ("status".to_owned(), row.status.as_ref().map_or_else(|| "open".to_owned(), ToString::to_string)),
             ("directory".to_owned(), row.directory.clone()),
             ("redo".to_owned(), format!("sh {}", record.script(&row.directory).display())),

@@ -41,7 +41,7 @@ pub fn figures(study: &Study) -> Vec<Figure> {
     figures.extend(study.answers.iter().filter_map(sizes).take(2));
     figures.extend(study.roofline.clone().map(roofline));
     figures.extend(latency::latency(study));
-    figures.extend(timelines(&study.examples));
+    figures.extend(compared_timelines(&study.examples));
     figures.extend(series(&study.examples));
     figures
 }
@@ -342,9 +342,16 @@ fn scaling(study: &Study) -> Option<Figure> {
     })
 }
 
+/// Where the time of several runs went. One phase alone, such as the warm-up of a load, says nothing of the others.
+fn compared_timelines(examples: &[ExampleRun]) -> Option<Figure> {
+    let phases = || examples.iter().flat_map(|example| &example.phases);
+    let is_compared = phases().any(|phase| phases().any(|other| other.name != phase.name));
+    is_compared.then(|| timelines(examples)).flatten()
+}
+
 /// Where the time of runs went; none where no run has phases.
 pub fn timelines(examples: &[ExampleRun]) -> Option<Figure> {
-    let rows: Vec<TimelineRow> = examples
+    let mut rows: Vec<TimelineRow> = examples
         .iter()
         .filter_map(|example| {
             let run = ReadRun { phases: example.phases.clone(), ..ReadRun::default() };
@@ -355,6 +362,7 @@ pub fn timelines(examples: &[ExampleRun]) -> Option<Figure> {
         })
         .take(MOST_TIMELINES)
         .collect();
+    distinguishing(&mut rows.iter_mut().map(|row| &mut row.label).collect::<Vec<_>>());
     (!rows.is_empty()).then(|| Figure {
         caption: "Where the time of one run of each cell went: waiting, compiling and the work itself."
             .to_owned(),

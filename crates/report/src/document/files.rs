@@ -71,27 +71,30 @@ fn summary(
         counted(runs as u64, "run"),
         counted(count as u64, "experiment")
     )];
-    let all = audit.findings.len();
-    if all > 0 {
-        let parts: Vec<String> = [
-            (Level::Contradicted, "contradicted by the numbers beside them"),
-            (Level::Doubtful, "doubtful"),
-            (Level::Supported, "supported"),
-            (Level::NotChecked, "not decidable from what is here"),
-        ]
-        .iter()
-        .map(|(level, words)| (audit.count(*level), words))
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, words)| format!("{count} {words}"))
-        .collect();
-        said.push(format!("{}: {}.", counted(all as u64, "claim"), parts.join(", ")));
-    }
+    said.extend(claims(audit));
     let wrong = audit.findings.iter().filter(|finding| finding.level == Level::Contradicted);
     said.extend(wrong.take(MOST_SAID).map(|finding| {
         let at = finding.sources.first().map(|source| format!(" ({})", place(source))).unwrap_or_default();
         format!("Contradicted: {}{at}", finding.summary.trim_end_matches('.'))
     }));
     said
+}
+
+/// How many claims there are, and how they stand.
+pub fn claims(audit: &Audit) -> Option<String> {
+    let all = audit.findings.len();
+    let parts: Vec<String> = [
+        (Level::Contradicted, "contradicted by the numbers beside them"),
+        (Level::Doubtful, "doubtful"),
+        (Level::Supported, "supported"),
+        (Level::NotChecked, "not decidable from what is here"),
+    ]
+    .iter()
+    .map(|(level, words)| (audit.count(*level), words))
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, words)| format!("{count} {words}"))
+    .collect();
+    (all > 0).then(|| format!("{}: {}.", counted(all as u64, "claim"), parts.join(", ")))
 }
 
 fn caveats(found: &[Vec<Experiment<'_>>]) -> Vec<Footnote> {

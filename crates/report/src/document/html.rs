@@ -1,7 +1,7 @@
 //! A document as one HTML file: no network, no script, light and dark, fit for paper. A number opens what it rests on:
 //! with the mouse over its row, and with click, Enter or Space on the number itself.
 
-use super::{DataTable, Drawing, Figure, Part, Report, Section};
+use super::{DataTable, Figure, Part, Report, Section};
 use crate::markup::Markup;
 use crate::page::{self, tone_class};
 use crate::table::{Align, Footnote, superscript};
@@ -80,19 +80,12 @@ fn write_section(page: &mut Markup, section: &Section, numbered: &mut Numbered) 
 
 /// Small figures that follow each other stand side by side.
 fn write_parts(page: &mut Markup, parts: &[Part], numbered: &mut Numbered) {
-    let is_small = |part: &Part| {
-        let Part::Figure(figure) = part else { return false };
-        !matches!(
-            figure.drawing,
-            Drawing::Bars(_)
-                | Drawing::Cells(_)
-                | Drawing::Forest(_)
-                | Drawing::Roofline(_)
-                | Drawing::Timelines(_)
-        )
-    };
+    let is_small = |part: &Part| matches!(part, Part::Figure(figure) if figure.drawing.is_small());
     for group in parts.chunk_by(|a, b| is_small(a) && is_small(b)) {
         match group {
+            [one] if is_small(one) => {
+                page.element("div", &[("class", "plots one")], |page| write_part(page, one, numbered));
+            }
             [one] => write_part(page, one, numbered),
             several => page.element("div", &[("class", "plots")], |page| {
                 several.iter().for_each(|part| write_part(page, part, numbered));
@@ -166,7 +159,7 @@ fn write_table(page: &mut Markup, data: &DataTable, numbered: &mut Numbered) {
             "div",
             &[("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", "table")],
             |page| {
-                page.element("table", &[], |page| {
+                page.element("table", page::table_width(table), |page| {
                     page::table_head(page, table);
                     page.element("tbody", &[], |page| {
                         for (index, row) in table.rows.iter().enumerate() {
@@ -205,14 +198,17 @@ fn write_row(
     page.element("tr", attributes, |page| {
         for (index, cell) in row.iter().enumerate() {
             let right = data.table.columns.get(index).is_some_and(|column| column.align == Align::Right);
-            let class = format!("{} {}", if right { "number" } else { "words" }, tone_class(cell.tone));
-            let class = class.trim_end();
+            let class = page::cell_class(right, cell);
             match about.filter(|_| data.main == index) {
-                Some(lines) => page.element("td", &[("class", class)], |page| {
+                Some(lines) => page.element("td", &[("class", &*class)], |page| {
                     numbered.abouts += 1;
                     write_about(page, &cell.text, lines, numbered.abouts);
                 }),
-                None => page.leaf("td", &[("class", class)], &cell.text),
+                None => {
+                    page.element("td", &[("class", &*class)], |page| {
+                        page::cell_text(page, right, &cell.text)
+                    });
+                }
             }
         }
     });

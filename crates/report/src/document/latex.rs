@@ -76,9 +76,11 @@ fn push_part(rendered: &mut Rendered, part: &Part, name: &str) {
             let number = rendered.files.len() + 1;
             let ending = format!("-figure-{number}.svg");
             let stem = format!("{name}-figure-{number}");
+            // Those that stand side by side on a page are half as wide here, so that letters are of one size.
+            let width = if figure.drawing.is_small() { "0.62" } else { "" };
             let _ = writeln!(
                 out,
-                "\\IfFileExists{{{stem}.pdf}}{{\\includegraphics[width=\\linewidth]{{{stem}.pdf}}\\par}}{{}}\n\
+                "\\IfFileExists{{{stem}.pdf}}{{\\includegraphics[width={width}\\linewidth]{{{stem}.pdf}}\\par}}{{}}\n\
                  \\textbf{{Figure {number}.}} {}\n% rsvg-convert -f pdf -o {stem}.pdf {stem}.svg\n",
                 escape(&figure.caption)
             );
@@ -129,7 +131,7 @@ fn push_table(out: &mut String, table: &Table) {
     if !table.columns.is_empty() {
         let shape: String =
             table.columns.iter().map(|column| if column.align == Align::Right { 'r' } else { 'l' }).collect();
-        let names: Vec<String> = table.columns.iter().map(|column| escape(&column.name)).collect();
+        let names: Vec<String> = (0..table.columns.len()).map(|index| column_name(table, index)).collect();
         let head = format!("\\toprule\n{} \\\\\n\\midrule\n", names.join(" & "));
         let rows: String = table
             .rows
@@ -168,6 +170,31 @@ fn push_table(out: &mut String, table: &Table) {
         );
     }
     out.push('\n');
+}
+
+/// The name of a column over several lines, where it is wider than what stands below it.
+fn column_name(table: &Table, index: usize) -> String {
+    let Some(column) = table.columns.get(index) else { return String::new() };
+    let cells = table.rows.iter().filter_map(|row| row.get(index)).map(|cell| cell.text.chars().count());
+    let width = cells.max().unwrap_or(0).max(9);
+    let mut lines: Vec<String> = Vec::new();
+    for piece in column.name.split_inclusive(['.', '_', ' ']) {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + piece.trim_end().chars().count() <= width => {
+                line.push_str(piece)
+            }
+            _ => lines.push(piece.to_owned()),
+        }
+    }
+    let lines: Vec<String> = lines.iter().map(|line| escape(line.trim_end())).collect();
+    match lines.as_slice() {
+        [] | [_] => lines.concat(),
+        _ => format!(
+            "\\shortstack[{}]{{{}}}",
+            if column.align == Align::Right { 'r' } else { 'l' },
+            lines.join("\\\\{}")
+        ),
+    }
 }
 
 /// A sentence in which backticks mark what is to be typed.

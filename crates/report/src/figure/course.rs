@@ -3,6 +3,7 @@
 use assay_model::Unit;
 
 use super::axis::Axis;
+use super::frame::{axis_title, from_zero, range};
 use super::thin::thin;
 use super::{coordinate, palette, svg, text_width, write_line, write_text};
 use crate::markup::Markup;
@@ -55,15 +56,16 @@ pub fn plot(plot: &Plot) -> Markup {
     else {
         return markup;
     };
+    let (up, at_zero) = from_zero(up);
     let marked = all().count() <= FEW_POINTS;
     let single = plot.lines.len() == 1;
     let right = WIDTH - if single { 16.0 } else { NAMES };
     let inside = (PITCH * lines.len() as f64).max(190.0);
     let bottom = TOP + inside;
     let horizontal = Axis::new(across, (LEFT, right));
-    let vertical = Axis::new(up, (bottom, TOP)).padded(0.05);
+    let vertical = Axis::new(up, (bottom, TOP));
     svg(&mut markup, "figure plot", (WIDTH, bottom + 38.0), &plot.title, |markup| {
-        draw_axes(markup, plot, (&horizontal, &vertical), (right, bottom));
+        draw_axes(markup, plot, (&horizontal, &vertical), (right, bottom), at_zero);
         for (index, points) in &lines {
             let label = plot.lines.get(*index).map(|line| line.label.as_str()).unwrap_or_default();
             draw_line(markup, (*index, label), points, (&horizontal, &vertical), marked);
@@ -75,13 +77,13 @@ pub fn plot(plot: &Plot) -> Markup {
     markup
 }
 
-fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
-    values.fold(None, |range: Option<(f64, f64)>, value| {
-        Some(range.map_or((value, value), |(low, high)| (low.min(value), high.max(value))))
-    })
-}
-
-fn draw_axes(markup: &mut Markup, plot: &Plot, axes: (&Axis, &Axis), (right, bottom): (f64, f64)) {
+fn draw_axes(
+    markup: &mut Markup,
+    plot: &Plot,
+    axes: (&Axis, &Axis),
+    (right, bottom): (f64, f64),
+    at_zero: bool,
+) {
     let (scale, labels) = axes.1.labels(&plot.unit, 6);
     for (tick, text) in labels {
         let y = axes.1.place(tick);
@@ -97,7 +99,13 @@ fn draw_axes(markup: &mut Markup, plot: &Plot, axes: (&Axis, &Axis), (right, bot
     let unit = if scale.name.is_empty() { String::new() } else { format!(" [{}]", scale.name) };
     let heading = shorten(&clean(&format!("{}{unit}", plot.title)), 58);
     write_text(markup, "heading", (8.0, 15.0), "start", &heading);
-    write_text(markup, "caption", (right, bottom + 32.0), "end", &shorten(&clean(&plot.across), 50));
+    // Where the axis begins at zero, the heading has said all of it.
+    let room = if at_zero { 50 } else { 20 };
+    if !at_zero {
+        let caption = format!("↑{}", axis_title("", &scale, at_zero));
+        write_text(markup, "caption", (8.0, bottom + 32.0), "start", &caption);
+    }
+    write_text(markup, "caption", (right, bottom + 32.0), "end", &shorten(&clean(&plot.across), room));
 }
 
 fn draw_line(

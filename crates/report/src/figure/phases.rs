@@ -7,7 +7,7 @@ use super::{coordinate, palette, svg, text_width, write_line, write_text};
 use crate::markup::Markup;
 use crate::number::{percent, seconds};
 use crate::timeline::{Lane, Timeline};
-use crate::words::{clean, shorten};
+use crate::words::{clean, shorten, squeeze};
 
 /// One run in the figure.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,7 +64,7 @@ fn draw_axis(markup: &mut Markup, axis: &Axis, top: f64, bottom: f64) {
 
 fn draw_row(markup: &mut Markup, row: &TimelineRow, axis: &Axis, top: f64) {
     let timeline = &row.timeline;
-    write_text(markup, "name", (LEFT - 12.0, top + 13.0), "end", &shorten(&clean(&row.label), 28));
+    write_text(markup, "name", (LEFT - 12.0, top + 13.0), "end", &squeeze(&clean(&row.label), 28));
     let total = format!("{} s", seconds(timeline.total_s));
     let total = if timeline.clocked { total } else { format!("{total}, phases end to end") };
     write_text(markup, "minor", (LEFT - 12.0, top + 27.0), "end", &total);

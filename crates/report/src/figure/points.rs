@@ -56,8 +56,8 @@ pub struct Curve {
 
 const WIDTH: f64 = 500.0;
 const LEFT: f64 = 58.0;
-const TOP: f64 = 30.0;
-const BOTTOM: f64 = 236.0;
+const TOP: f64 = 48.0;
+const BOTTOM: f64 = 250.0;
 /// The most room for names to the right.
 const NAMES: f64 = 190.0;
 /// Up to this many points have their notes written beside them.
@@ -86,8 +86,8 @@ pub fn points(figure: &Points) -> Markup {
         let area = (LEFT, TOP, right, BOTTOM);
         let scale = super::frame::draw_left(markup, &vertical, &figure.up.1, area);
         draw_across(markup, figure, &horizontal, area);
-        let caption = super::frame::short_axis_title(&figure.up.0, &scale, at_zero, 46);
-        write_text(markup, "caption", (8.0, BOTTOM + 38.0), "start", &format!("↑ {caption}"));
+        let caption = super::frame::short_axis_title(&figure.up.0, &scale, at_zero, 72);
+        write_text(markup, "caption", (8.0, 32.0), "start", &format!("↑ {caption}"));
         draw_marks(markup, figure, &horizontal, &turn);
         for (index, curve) in figure.curves.iter().enumerate() {
             draw_curve(markup, curve, (&horizontal, &vertical), &turn, (right, index));
@@ -115,16 +115,19 @@ fn draw_across(
         write_text(markup, "tick", (x, bottom + 16.0), "middle", text);
     };
     let mut name = clean(&figure.across.0);
+    let mut values: Vec<f64> =
+        figure.lines.iter().flat_map(|line| &line.points).map(|point| point.x).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
     if figure.doubling {
-        let mut values: Vec<f64> =
-            figure.lines.iter().flat_map(|line| &line.points).map(|point| point.x).collect();
-        values.sort_by(f64::total_cmp);
-        values.dedup();
         let step = values.len().div_ceil(12).max(1);
         for value in values.into_iter().step_by(step) {
             tick(axis.place(value.max(f64::MIN_POSITIVE).log2()), &fact(&Unit::One, value));
         }
         name.push_str(" (log scale)");
+    } else if figure.across.1 == Unit::One && are_few(&values, axis) {
+        // Counts of things, such as records, have nothing between them.
+        values.iter().for_each(|value| tick(axis.place(*value), &fact(&Unit::One, *value)));
     } else {
         let (scale, labels) = axis.labels(&figure.across.1, 6);
         for (value, text) in labels {
@@ -132,7 +135,16 @@ fn draw_across(
         }
         name = scale.titled(&name);
     }
-    write_text(markup, "caption", (right, bottom + 38.0), "end", &format!("{} →", squeeze(&name, 26)));
+    write_text(markup, "caption", (right, bottom + 38.0), "end", &format!("{} →", squeeze(&name, 44)));
+}
+
+/// Whether the axis has room for a tick at each of these values, which are whole numbers.
+fn are_few(values: &[f64], axis: &Axis) -> bool {
+    let is_apart = |pair: &[f64]| {
+        let [one, other] = pair else { return true };
+        axis.place(*other) - axis.place(*one) >= 28.0
+    };
+    values.iter().all(|value| value.fract() == 0.0 && value.abs() < 1e5) && values.windows(2).all(is_apart)
 }
 
 fn draw_marks(markup: &mut Markup, figure: &Points, axis: &Axis, turn: &dyn Fn(f64) -> f64) {
