@@ -86,6 +86,12 @@ pub fn children_cpu_s() -> anyhow::Result<f64> {
     Ok(microseconds as f64 * 1e-6)
 }
 
+/// The seconds of those that the kernel worked for them.
+pub fn children_kernel_s() -> anyhow::Result<f64> {
+    let usage: Usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    Ok(usage.system_time().num_microseconds() as f64 * 1e-6)
+}
+
 /// A look at a running process.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Look {

@@ -35,6 +35,11 @@ pub fn misbehave(place: &Place) -> anyhow::Result<Group> {
         ("a run that makes its result a pipe", "mkfifo {run_directory}/result.jsonl", &[0]),
         ("a run that makes its result a link", "ln -s /dev/full {run_directory}/result.jsonl", &[0]),
         ("a run that makes its output a pipe", "mkfifo {run_directory}/stdout.log; echo x", &[0]),
+        (
+            "a run that makes its output a pipe and fails",
+            "mkfifo {run_directory}/stderr.log; sleep 0.1; exit 1",
+            &[3],
+        ),
         ("a run that makes its output a directory", "mkdir {run_directory}/stdout.log; echo x", &[0, 1, 3]),
         ("a run that makes its directory read-only", "chmod 500 {run_directory}", &[0]),
     ];

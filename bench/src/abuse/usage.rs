@@ -132,6 +132,30 @@ fn queries(place: &Place, group: &mut Group) -> anyhow::Result<()> {
     let large = "with recursive n(i) as (select 1 union all select i + 1 from n) select i, hex(zeroblob(100000)) from n";
     let outcome = scene.assay(&["query", large, "records/small", "--timeout", "1s", "-o", "rows.csv"]);
     group.attempt("rows without end", outcome.and_then(|ended| ended.expect(&[2]).map(drop)));
+    let stuck = "select instr(printf('%.*c', 40000000, 'a'), printf('%.*c', 20000000, 'a') || 'b')";
+    let outcome = scene.assay(&["query", stuck, "records/small", "--timeout", "300ms"]);
+    group.attempt(
+        "a query that never leaves one function",
+        outcome.and_then(|ended| ended.expect(&[2])?.says("time limit").map(drop)),
+    );
+    for file in ["journal.jsonl", "runs/x.jsonl"] {
+        let outcome = || -> anyhow::Result<()> {
+            let file = format!("records/small/{file}");
+            scene.assay(&["query", "runs", "records/small", "-o", &file])?.expect(&[2])?;
+            let now = std::fs::read(scene.path("records/small/journal.jsonl"))?;
+            ensure!(now == journal, "it changed the journal");
+            Ok(())
+        };
+        group.attempt(&format!("an export over {file}"), outcome());
+    }
+    scene.file("said.md", "# Results\n\nModel a takes 5 ms.\n")?;
+    for verb in ["read", "audit"] {
+        let outcome = scene.assay(&[verb, "said.md", "-o", "said.md"]);
+        group.attempt(
+            &format!("{verb}: output over input"),
+            outcome.and_then(|ended| ended.expect(&[2]).map(drop)),
+        );
+    }
     let outcome = scene.assay(&["query", "runs", "records/small", "-o", "no/such/directory/runs.csv"]);
     group.attempt(
         "an export path that cannot be written",

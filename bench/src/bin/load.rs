@@ -52,7 +52,7 @@ fn paced(quick: bool, place: &Place, goals: &mut Goals) -> anyhow::Result<()> {
     let outcome = contest(case, rounds, place)?;
     println!("{}", outcome.text());
     let cpu = outcome.cpu_per_million(Client::Assay).map(|spread| spread.median);
-    goals.add("CPU for a million tokens, 64 x 500 tokens/s", cpu, "s", Bound::AtMost(8.0));
+    goals.add("CPU for a million tokens, 64 x 500 tokens/s", cpu, "s", Bound::AtMost(7.0));
     Ok(())
 }
 

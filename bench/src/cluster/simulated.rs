@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::{Context as _, anyhow};
-use assay_campaign::{Campaign, Catalogue, Context, Registry};
+use assay_campaign::{Campaign, Catalog, Context, Registry};
 use assay_evidence::Readers;
 use assay_launch::batch::simulator::{Ledger, Simulation};
 use assay_launch::worker::OutputReader;
@@ -56,7 +56,7 @@ pub fn run(place: &Place, runs: usize, nodes: usize) -> anyhow::Result<Simulated
     let directory = place.fresh("simulated")?;
     let registry = Registry {
         launchers: LAUNCHERS.iter().map(|name| (*name).to_owned()).collect(),
-        platforms: Catalogue::embedded().platforms().to_vec(),
+        platforms: Catalog::embedded().platforms().to_vec(),
         ..Registry::default()
     };
     let text = format!(

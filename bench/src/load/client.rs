@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::CLIENT_CORE;
 use super::server::pinned;
-use crate::measure::children_cpu_s;
+use crate::measure::{children_cpu_s, children_kernel_s};
 use crate::place::Place;
 use crate::rivals::find;
 
@@ -160,6 +160,8 @@ fn tokenizer() -> Result<PathBuf, String> {
 pub struct Said {
     /// CPU seconds.
     pub cpu_s: f64,
+    /// Those of them that the kernel worked.
+    pub kernel_s: f64,
     /// Wall-clock seconds.
     pub wall_s: f64,
     /// The largest memory in bytes of the process and its children at one time, looked at every few milliseconds.
@@ -193,7 +195,7 @@ pub fn run_all(command: &mut Command) -> anyhow::Result<Said> {
     let directory = command.get_current_dir().unwrap_or(Path::new(".")).to_owned();
     let (out, errors) = (directory.join("stdout"), directory.join("stderr"));
     command.stdin(Stdio::null()).stdout(fs::File::create(&out)?).stderr(fs::File::create(&errors)?);
-    let (before, began) = (children_cpu_s()?, Instant::now());
+    let (before, kernel_before, began) = (children_cpu_s()?, children_kernel_s()?, Instant::now());
     let mut child = command.spawn().context("cannot start `taskset`, which binds programs to cores")?;
     let mut peak_bytes: f64 = 0.0;
     let status = loop {
@@ -209,7 +211,8 @@ pub fn run_all(command: &mut Command) -> anyhow::Result<Said> {
         bail!("it ended with {status}: {}", printed.lines().last().unwrap_or("no reason given"));
     }
     let printed = serde_json::from_slice(&fs::read(&out)?).unwrap_or(Value::Null);
-    Ok(Said { cpu_s: children_cpu_s()? - before, wall_s, peak_bytes, printed, ttft_s: None })
+    let kernel_s = children_kernel_s()? - kernel_before;
+    Ok(Said { cpu_s: children_cpu_s()? - before, kernel_s, wall_s, peak_bytes, printed, ttft_s: None })
 }
 
 /// The memory of a process and its children now: their proportional set sizes.

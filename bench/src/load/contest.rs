@@ -86,6 +86,11 @@ impl Outcome {
         self.of(client, |turn| Some(turn.said.cpu_s / turn.work.all_tokens() * 1e6))
     }
 
+    /// The share of its CPU time that the kernel worked, most of it to receive and acknowledge tokens.
+    pub fn kernel_share(&self, client: Client) -> Option<Spread> {
+        self.of(client, |turn| Some(turn.said.kernel_s / turn.said.cpu_s))
+    }
+
     /// Tokens for a CPU second.
     pub fn tokens_per_cpu_s(&self, client: Client) -> Option<Spread> {
         self.of(client, |turn| Some(turn.work.all_tokens() / turn.said.cpu_s))
@@ -93,7 +98,8 @@ impl Outcome {
 
     /// What all clients did, as a table.
     pub fn text(&self) -> String {
-        let mut header = vec!["client", "1000 tokens", "CPU s / 1 M tokens", "range", "1000 tokens / CPU s"];
+        let mut header =
+            vec!["client", "1000 tokens", "CPU s / 1 M tokens", "range", "kernel %", "1000 tokens / CPU s"];
         header.extend(["requests/s", "TTFT p50 ms", "truth", "p99 ms", "truth", "peak MB", "turns"]);
         let rows: Vec<Vec<String>> = Client::ALL.into_iter().filter_map(|client| self.row(client)).collect();
         let ideal = self.case.ideal.map(|rate| format!("; the schedule allows {} requests/s", number(rate)));
@@ -109,6 +115,7 @@ impl Outcome {
             shown(self.of(client, |turn| Some(turn.work.all_tokens() * 1e-3))),
             number(cpu.median),
             cpu.range(),
+            shown(self.kernel_share(client).map(|spread| spread.scaled(100.0))),
             shown(self.tokens_per_cpu_s(client).map(|spread| spread.scaled(1e-3))),
             shown(self.of(client, |turn| Some(f64::from(turn.work.requests) / turn.said.wall_s))),
             shown(self.of(client, |turn| Some(turn.said.ttft_s?.0 * 1e3))),

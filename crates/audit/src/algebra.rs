@@ -25,6 +25,8 @@ pub use samples::{check as check_samples, check_line};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Constant {
     pub interval: Interval,
+    /// Written as 20 or more: smaller numbers are the constant of too many laws.
+    pub telling: bool,
     pub unit: Unit,
 }
 

@@ -4,6 +4,7 @@ mod bound;
 mod equation;
 mod expected;
 mod facts;
+mod gloss;
 mod level;
 mod method;
 mod metric;
@@ -118,7 +119,7 @@ pub fn check(manuscript: &Manuscript, grids: &[Grid], checks: &mut Checks) {
         judged.extend(relative::check(sentence, &context, &pool));
         judged.extend(level::check(sentence, &context, &pool));
         let found = bound::check(sentence, &pool).into_iter().chain(observed.check(sentence));
-        let found = found.chain(method::check(sentence, &pool));
+        let found = found.chain(method::check(sentence, &pool)).chain(gloss::check(sentence));
         found.for_each(|finding| checks.push(finding));
     }
     prior::settle(judged).into_iter().for_each(|finding| checks.push(finding));
@@ -138,10 +139,11 @@ pub fn constants(manuscript: &Manuscript) -> Vec<Constant> {
         let named = !quantity.unit.is_none() && quantity.value.abs() >= 2.0;
         !quantity.unit.is_relative() && !quantity.in_words && (quantity.value.abs() >= 20.0 || named)
     };
-    let written = prose
-        .chain(listed)
-        .filter(is_usable)
-        .map(|quantity| Constant { interval: pairs::side(&quantity).interval, unit: quantity.unit });
+    let written = prose.chain(listed).filter(is_usable).map(|quantity| Constant {
+        interval: pairs::side(&quantity).interval,
+        telling: quantity.written.abs() >= 20.0,
+        unit: quantity.unit,
+    });
     let mut found: Vec<Constant> = written.chain(sentences.iter().flat_map(spelled_constants)).collect();
     found.sort_by(|one, other| one.interval.low.total_cmp(&other.interval.low));
     found.dedup();
@@ -155,7 +157,7 @@ fn spelled_constants(sentence: &Sentence) -> Vec<Constant> {
     let counted = words.windows(2).filter_map(|pair| {
         let count = count_word(pair[0]).filter(|count| *count >= 2.0)?;
         let (unit, _) = leading_unit(pair[1]).filter(|(unit, _)| unit.is_count())?;
-        Some(Constant { interval: Interval::exact(count), unit })
+        Some(Constant { interval: Interval::exact(count), telling: count >= 20.0, unit })
     });
     counted.collect()
 }
@@ -164,15 +166,22 @@ fn listed(manuscript: &Manuscript) -> Vec<(u64, Vec<Quantity>)> {
     let mut found = Vec::new();
     let mut count = 0;
     for block in &manuscript.blocks {
-        let Block::Listing(lines) = block else { continue };
-        for line in lines.iter().filter(|line| line.text.len() < 400) {
-            let numbers = quantities(&line.text);
+        // Settings and logs that stand in the text without a mark are listed too.
+        let lines: Vec<(u64, &str)> = match block {
+            Block::Listing(lines) => lines.iter().map(|line| (line.number, line.text.as_str())).collect(),
+            Block::Paragraph(text) if text.lines() > 1 => {
+                text.source_lines().filter(|(_, line)| line.contains('=')).collect()
+            }
+            _ => continue,
+        };
+        for (number, text) in lines.into_iter().filter(|(_, text)| text.len() < 400) {
+            let numbers = quantities(text);
             count += numbers.len();
             if count > MOST_LISTED {
                 return found;
             }
             if !numbers.is_empty() {
-                found.push((line.number, numbers));
+                found.push((number, numbers));
             }
         }
     }

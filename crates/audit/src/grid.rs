@@ -1,12 +1,14 @@
 //! A table of typed cells: every column has a unit and a kind, every number its interval, every row what names it.
 
 mod cell;
+mod groups;
 mod header;
 
 use crate::manuscript::{LIST_HEADER, RawCell, RawTable};
 use crate::unit::Unit;
 
 pub use cell::Cell;
+pub use groups::groups;
 pub use header::{header_unit, is_numbered, words};
 
 /// Cells with numbers beyond this count are read, but only the first rows are compared pairwise.
@@ -21,6 +23,8 @@ pub struct Grid {
     pub header_line: u64,
     /// The position of its block in the manuscript.
     pub block: usize,
+    /// Its rows repeat one another, and another table has their means.
+    pub repeats: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -203,14 +207,19 @@ fn typed(raw: &RawTable, file: &str, block: usize) -> Grid {
             .filter(|(_, named)| *named)
             .for_each(|(unit, _)| *unit = caption.clone());
     }
+    header::count_things(&raw.header, &mut units);
     let mut columns = Vec::new();
     let mut cells: Vec<Vec<Option<Cell>>> = vec![Vec::new(); raw.rows.len()];
     let mut measured = false;
     for (index, unit) in units.iter().enumerate() {
         let mut numbers = 0;
         let mut filled = 0;
+        let per = header::price_of(&raw.header[index]);
         for (row, kept) in raw.rows.iter().zip(&mut cells) {
-            let cell = Cell::read(&row[index].text, unit, row[index].line);
+            let mut cell = Cell::read(&row[index].text, unit, row[index].line);
+            if let (Some(cell), Some(per)) = (&mut cell, &per) {
+                cell.divide(per);
+            }
             numbers += usize::from(cell.is_some());
             filled += usize::from(!cell::is_empty(&row[index].text));
             kept.push(cell);
@@ -259,5 +268,6 @@ fn typed(raw: &RawTable, file: &str, block: usize) -> Grid {
         rows,
         header_line: raw.header_line,
         block,
+        repeats: false,
     }
 }

@@ -108,7 +108,16 @@ fn check(manuscripts: &[Manuscript]) -> Vec<Finding> {
     }
     algebra::check_samples(&grids.iter().flatten().cloned().collect::<Vec<Grid>>(), &mut checks);
     // The tables of the other documents may be what a write-up is about.
-    let all: Vec<Grid> = grids.iter().flatten().filter(|grid| grid.rows.len() <= 1000).cloned().collect();
+    let mut all: Vec<Grid> = grids.iter().flatten().filter(|grid| grid.rows.len() <= 1000).cloned().collect();
+    let means: Vec<Grid> = all
+        .iter_mut()
+        .flat_map(|grid| {
+            let means = grid::groups(grid);
+            grid.repeats = !means.is_empty();
+            means
+        })
+        .collect();
+    all.extend(means);
     for manuscript in manuscripts {
         claims::equations(manuscript, &mut checks);
         claims::check(manuscript, &all, &mut checks);

@@ -120,7 +120,11 @@ fn number_at(text: &str, at: usize) -> (Option<Quantity>, usize) {
         return (None, word_end);
     }
     let negative = previous == Some('-') || previous == Some('−');
-    let (unit, length) = unit_behind(after);
+    let (mut unit, mut length) = unit_behind(after);
+    // `seq_len=2048 steps=9600`: the next word is the name of another number.
+    if after.get(length..).is_some_and(|rest| rest.starts_with('=')) && unit.is_count() {
+        (unit, length) = (Unit::none(), 0);
+    }
     // Letters glued to the number that are no unit make a name: `5950X`, `128k-token`.
     let next = after.chars().next();
     if next.is_some_and(char::is_alphabetic) && !glued_unit(after) {
@@ -135,7 +139,6 @@ fn number_at(text: &str, at: usize) -> (Option<Quantity>, usize) {
         return (None, end);
     }
     let prefix = currency_before(text, at);
-    let mut unit = unit;
     // The noun behind `a factor of 12 in speed` is not what is counted.
     if unit.is_count() && is_factor(text, at) {
         (unit, end) = (Unit { scale: 1.0, times: true, ..Unit::default() }, end);
@@ -377,12 +380,25 @@ fn join_ranges(found: &mut Vec<Quantity>, text: &str) {
     }
 }
 
+/// The unit of a second.
+fn other_time() -> Unit {
+    leading_unit("s").map_or_else(Unit::none, |(unit, _)| unit)
+}
+
 /// `1 h 55 min` and `3 hours and 20 minutes` are one quantity.
 fn join_durations(found: &mut Vec<Quantity>, text: &str) {
     let mut index = 1;
     while index < found.len() {
         let (one, other) = (&found[index - 1], &found[index]);
         let between = text.get(one.end..other.start).unwrap_or("?").trim();
+        // `3 m 05 s`: a letter that is a minute only before seconds.
+        let minutes = one.text.ends_with('m') && one.unit.counts("m") && other.unit.is_time();
+        if minutes && between.is_empty() && other.unit.scale == 1.0 && other.written < 60.0 {
+            let one = &mut found[index - 1];
+            one.unit = Unit { scale: 60.0, ..other_time() };
+            (one.value, one.low, one.high) = (60.0 * one.written, 60.0 * one.low, 60.0 * one.high);
+        }
+        let (one, other) = (&found[index - 1], &found[index]);
         let joins = one.unit.is_time()
             && other.unit.is_time()
             && other.unit.scale < one.unit.scale

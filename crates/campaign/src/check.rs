@@ -67,7 +67,7 @@ pub(crate) fn check(
     checked
 }
 
-/// The limits of the catalogue and of the probe, the smaller one where both have one.
+/// The limits of the catalog and of the probe, the smaller one where both have one.
 fn filled(limits: &Limits, probed: Option<&Limits>) -> Limits {
     let Some(probed) = probed else { return limits.clone() };
     let least = |file: Option<u64>, probed: Option<u64>| file.into_iter().chain(probed).min();

@@ -1,6 +1,6 @@
 //! The small expression language of `where`, `resources`, `expected` and `gate.where`.
 //!
-//! It is our own because the crates on offer are heavy or under licences that do not fit, and because an error must
+//! It is our own because the crates on offer are heavy or under licenses that do not fit, and because an error must
 //! point into the user's line. `or and not`, comparisons, `in [..]`, `+ - * / %`, `min max abs`, numbers, texts,
 //! switches and setting names; nothing else, no loops and no side effects.
 

@@ -15,11 +15,11 @@
 //! | `expand.rs` | sweeps turned into points |
 //! | `check.rs` | what is checked cell by cell before anything starts |
 //! | `plan.rs` | the plan: cells, order, estimate, invocations |
-//! | `catalogue.rs` | platform files |
+//! | `catalog.rs` | platform files |
 //! | `registry.rs` | what workloads, dialects, launchers, platforms and metrics exist, as the caller describes them |
 
 pub mod campaign;
-pub mod catalogue;
+pub mod catalog;
 mod check;
 pub mod configuration;
 mod expand;
@@ -37,7 +37,7 @@ pub mod template;
 pub use campaign::{
     Campaign, CampaignBuilder, CampaignError, Fewer, GateRule, OrderBy, Pattern, REPLAY, Repeats, Shell,
 };
-pub use catalogue::Catalogue;
+pub use catalog::Catalog;
 pub use check::Resources;
 pub use plan::{
     Context, Invocation, InvocationError, Plan, Recording, RecordingSource, RenderedFile, RunPaths,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use assay_model::entry::PlannedCell;
 use assay_model::identity::hash_text;
 use assay_model::platform::Limits;
-use assay_model::{CellId, Gate, Layout, Metric, Platform, PointId};
+use assay_model::{CellId, Gate, Layout, Metric, Platform, PointId, Value};
 
 use crate::campaign::{Campaign, Order, Pattern, Repeats, RunPolicy, Workload};
 use crate::check::{self, Resources};
@@ -24,7 +24,7 @@ pub use order::TimeEstimate;
 
 /// What is known about the world when a plan is made.
 pub struct Context<'a> {
-    /// Probed limits by platform, for what the catalogue leaves open.
+    /// Probed limits by platform, for what the catalog leaves open.
     pub limits: BTreeMap<String, Limits>,
     /// Seconds that a run of a cell took in an earlier record.
     pub earlier: &'a dyn Fn(&CellId) -> Option<f64>,
@@ -137,6 +137,21 @@ impl Plan {
     /// The directory of the campaign file.
     pub fn directory(&self) -> &Path {
         &self.directory
+    }
+
+    /// The commands, what is run around them, and the texts of settings: what a record keeps word for word.
+    pub fn texts(&self) -> Vec<&str> {
+        let workloads = self.own_workloads.values().chain([&self.workload]);
+        let commands = workloads.flat_map(|workload| {
+            let steps = workload.prepare.iter().chain(&workload.cleanup);
+            workload.commands.iter().map(|command| &command.template).chain(steps).map(|text| text.text())
+        });
+        let settings = self.cells.iter().flat_map(|cell| cell.settings.values());
+        let settings = settings.filter_map(|value| match value {
+            Value::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        commands.chain(settings).collect()
     }
 
     /// How many seconds a run of a cell is expected to take, where that is known.

@@ -11,7 +11,7 @@ pub struct Registry {
     pub dialects: Vec<String>,
     /// Ways to start runs that this program supports.
     pub launchers: Vec<String>,
-    /// Platforms of the catalogue.
+    /// Platforms of the catalog.
     pub platforms: Vec<Platform>,
     /// The platform to run on instead of those that the campaign names.
     pub on: Option<String>,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use assay_campaign::{Campaign, CampaignBuilder, Catalogue, Context, OrderBy, Registry};
+use assay_campaign::{Campaign, CampaignBuilder, Catalog, Context, OrderBy, Registry};
 use assay_model::{SettingDescription, SettingKind, Value, WorkloadDescription};
 
 fn registry() -> Registry {
@@ -22,7 +22,7 @@ fn registry() -> Registry {
             headline: "duration.wall".to_owned(),
         }],
         launchers: vec!["local".to_owned()],
-        platforms: Catalogue::embedded().platforms().to_vec(),
+        platforms: Catalog::embedded().platforms().to_vec(),
         ..Registry::default()
     }
 }

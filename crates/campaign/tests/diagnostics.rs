@@ -3,14 +3,14 @@
 
 use std::path::Path;
 
-use assay_campaign::{Campaign, Catalogue, Context, Problems, Registry};
+use assay_campaign::{Campaign, Catalog, Context, Problems, Registry};
 use assay_model::{Metric, SettingDescription, SettingKind, Unit, Value, WorkloadDescription};
 use insta::assert_snapshot;
 
 fn registry() -> Registry {
-    let mut catalogue = Catalogue::embedded();
+    let mut catalog = Catalog::embedded();
     let small = "name = 'small'\nlauncher = 'local'\n[limits]\nnodes = 4\ncpus_per_node = 128\nmemory_per_node = '64 GiB'\ndevices_per_node = 8\ndevice = 'RDU'\ntime = '15 min'\n";
-    catalogue.add(Catalogue::parse("small.toml", small).unwrap());
+    catalog.add(Catalog::parse("small.toml", small).unwrap());
     let setting = |name: &str, kind, default| SettingDescription {
         name: name.into(),
         summary: format!("the {name} of the model"),
@@ -36,7 +36,7 @@ fn registry() -> Registry {
         }],
         dialects: vec!["cerebras".into(), "poptorch".into()],
         launchers: vec!["local".into()],
-        platforms: catalogue.platforms().to_vec(),
+        platforms: catalog.platforms().to_vec(),
         samples: Vec::new(),
         metrics: vec![
             Metric {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use assay_campaign::{Campaign, Catalogue, Context, OrderBy, Plan, Registry, RunPaths, Shell};
+use assay_campaign::{Campaign, Catalog, Context, OrderBy, Plan, Registry, RunPaths, Shell};
 use assay_model::{Bound, CellId, SettingDescription, SettingKind, Value, WorkloadDescription};
 
 fn setting(name: &str, default: i64) -> SettingDescription {
@@ -18,9 +18,9 @@ fn setting(name: &str, default: i64) -> SettingDescription {
 }
 
 fn registry() -> Registry {
-    let mut catalogue = Catalogue::embedded();
+    let mut catalog = Catalog::embedded();
     let second = "name = 'second'\nlauncher = 'local'\n[environment]\nPLACE = 'there'\nLC_ALL = 'x'\n[log]\ndialect = 'poptorch'\n";
-    catalogue.add(Catalogue::parse("second.toml", second).unwrap());
+    catalog.add(Catalog::parse("second.toml", second).unwrap());
     Registry {
         on: None,
         workloads: vec![WorkloadDescription {
@@ -32,7 +32,7 @@ fn registry() -> Registry {
         }],
         dialects: vec!["poptorch".into()],
         launchers: vec!["local".into()],
-        platforms: catalogue.platforms().to_vec(),
+        platforms: catalog.platforms().to_vec(),
         samples: Vec::new(),
         metrics: Vec::new(),
         found: Vec::new(),
@@ -319,7 +319,7 @@ fn earlier_records_give_times_and_only_warn() {
 }
 
 #[test]
-fn probed_limits_fill_what_the_catalogue_leaves_open() {
+fn probed_limits_fill_what_the_catalog_leaves_open() {
     let text = format!("{SMALL}[resources]\ntasks_per_node = 'batch'\n");
     let campaign = Campaign::parse("c.toml", &text, Path::new("."), &registry()).unwrap();
     let mut context = Context::default();

@@ -4,14 +4,14 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use assay_campaign::{Campaign, Catalogue, Context, Plan, Registry};
+use assay_campaign::{Campaign, Catalog, Context, Plan, Registry};
 use assay_model::Value;
 use proptest::prelude::*;
 
 fn registry() -> Registry {
     Registry {
         launchers: vec!["local".into()],
-        platforms: Catalogue::embedded().platforms().to_vec(),
+        platforms: Catalog::embedded().platforms().to_vec(),
         ..Registry::default()
     }
 }
@@ -93,7 +93,7 @@ proptest! {
                 problems.render(true);
                 serde_json::to_string(&problems).unwrap();
             }
-            if let Err(problems) = Catalogue::parse("c.toml", text) {
+            if let Err(problems) = Catalog::parse("c.toml", text) {
                 problems.render(false);
             }
         }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use assay_campaign::registry::Sample;
-use assay_campaign::{Campaign, Catalogue, Context, Plan, Problems, RecordingSource, Registry, RunPaths};
+use assay_campaign::{Campaign, Catalog, Context, Plan, Problems, RecordingSource, Registry, RunPaths};
 use assay_model::{Metric, Speed, Unit};
 use insta::assert_snapshot;
 
@@ -12,7 +12,7 @@ fn registry() -> Registry {
     let metric = |name: &str, unit| Metric { name: name.into(), unit, better: None };
     Registry {
         launchers: vec!["local".into(), "replay".into()],
-        platforms: Catalogue::embedded().platforms().to_vec(),
+        platforms: Catalog::embedded().platforms().to_vec(),
         samples: vec![Sample {
             name: "cerebras".into(),
             options: vec!["batch-size".into(), "steps".into(), "cache".into()],

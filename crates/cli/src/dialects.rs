@@ -26,7 +26,9 @@ pub fn find(here: &Path, named: &[PathBuf]) -> anyhow::Result<Vec<Arc<UserDialec
     {
         let Ok(listed) = std::fs::read_dir(&directory) else { continue };
         let mut found: Vec<PathBuf> = listed.filter_map(|entry| Some(entry.ok()?.path())).collect();
-        found.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
+        // A pipe would be waited for.
+        let is_other = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|found| !found.is_file());
+        found.retain(|path| path.extension().is_some_and(|ending| ending == "toml") && !is_other(path));
         found.sort();
         files.extend(found);
     }

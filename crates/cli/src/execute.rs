@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use assay_campaign::{Campaign, CampaignBuilder, CampaignError, Context, Plan};
+use assay_judge::estimate::estimate;
 use assay_judge::{GateResult, GateState};
 use assay_launch::worker::OutputReader;
 use assay_launch::{Ending, LaunchOptions, LaunchOutcome};
@@ -116,13 +117,12 @@ fn earlier_state(record: &Path) -> anyhow::Result<Option<State>> {
     }
 }
 
-/// The middle of the times that a cell took before.
+/// The median of the times that a cell took before.
 fn usual_seconds(state: &State, cell: &CellId) -> Option<f64> {
     let values = state.values(cell, metric::WALL).into_iter();
-    let mut times: Vec<f64> =
+    let times: Vec<f64> =
         values.filter(|(run, _)| run.status == Some(Status::Succeeded)).map(|(_, seconds)| seconds).collect();
-    times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied()
+    estimate(&times).map(|times| times.center)
 }
 
 /// Runs a plan and prints the result.
@@ -187,6 +187,7 @@ pub fn execute(
         let text = format!("the scheduler of platform `{platform}` cannot be asked: {reason}");
         return Err(Mistake::new(text, "run on a login node, or name one by `host` of the platform").into());
     }
+    refuse_secrets(plan)?;
     if how.fresh {
         move_aside(assembled, screen)?;
     }
@@ -225,6 +226,21 @@ fn open_store(assembled: &Assembled, how: &RunFlags) -> anyhow::Result<Store> {
     })
 }
 
+/// Refuses commands that hold the value of a secret: the journal and the scripts of runs would keep it.
+fn refuse_secrets(plan: &Plan) -> Result<(), Mistake> {
+    match assay_launch::environment::expanded_secret(&plan.texts()) {
+        None => Ok(()),
+        Some(name) => Err(Mistake::new(
+            format!(
+                "a command or setting holds the value of the environment variable `{name}`, which is a secret"
+            ),
+            format!(
+                "write ${name} instead, on the command line in single quotes: the shell of the run fills it in"
+            ),
+        )),
+    }
+}
+
 /// Refuses a record whose run directories could not be named in scripts, before anything of it is created.
 fn check_path(record: &Path) -> Result<(), Mistake> {
     let absolute = std::path::absolute(record).unwrap_or_else(|_| record.to_owned());
@@ -244,7 +260,7 @@ fn report_damage(store: &Store, screen: &mut Screen) {
     let damage = &store.state().damage;
     if damage.is_worth_reporting() {
         let directory = records::shown(store.directory());
-        screen.warn(&format!("the journal of {directory} was damaged: {damage}"));
+        screen.warn(&format!("the journal of {directory} is damaged: {damage}"));
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use assay_campaign::CampaignError;
-use assay_campaign::catalogue::CatalogueError;
+use assay_campaign::catalog::CatalogError;
 use assay_judge::JudgeError;
 use assay_launch::LaunchError;
 use assay_store::StoreError;
@@ -44,7 +44,7 @@ impl std::error::Error for Mistake {}
 
 /// The exit code for an error.
 pub fn exit(error: &anyhow::Error) -> Exit {
-    if error.is::<Mistake>() || error.is::<CampaignError>() || error.is::<CatalogueError>() {
+    if error.is::<Mistake>() || error.is::<CampaignError>() || error.is::<CatalogError>() {
         return Exit::Usage;
     }
     match (store_error(error), error.downcast_ref::<JudgeError>()) {
@@ -116,4 +116,33 @@ pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
     })
+}
+
+/// An error with its causes. One that the text before it repeats already is left out.
+pub fn text(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string).filter(|cause| !cause.is_empty()) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.ends_with(&cause) {
+            text.push_str(": ");
+            text.push_str(&cause);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context;
+
+    #[test]
+    fn a_cause_is_named_once() {
+        let source = io::Error::new(io::ErrorKind::InvalidInput, "not a regular file");
+        let error = StoreError::Open { path: "a".into(), source };
+        assert_eq!(text(&error.into()), "cannot open a: not a regular file");
+        let error = Err::<(), _>(io::Error::other("disk on fire")).context("cannot write b").unwrap_err();
+        assert_eq!(text(&error), "cannot write b: disk on fire");
+    }
 }

@@ -203,7 +203,7 @@ pub struct RunFlags {
     /// Let the group read a new record; by default only its owner may.
     #[arg(long)]
     pub group_readable: bool,
-    /// Record this environment variable too. May be repeated; values of secrets are masked.
+    /// Record this environment variable too; values of secrets are masked. Repeatable.
     #[arg(long, value_name = "NAME")]
     pub keep_env: Vec<String>,
     /// Run only these.
@@ -230,7 +230,7 @@ pub struct Show {
     /// Record names or directories, or campaign files [default: the newest record].
     #[arg(value_name = "RECORD")]
     pub records: Vec<PathBuf>,
-    /// Metric to show; repeatable [default: the campaign's headline].
+    /// Metric to show. Repeatable [default: the campaign's headline].
     #[arg(long, short, value_name = "NAME")]
     pub metric: Vec<String>,
     /// List the runs with their settings, status and directory; outliers are marked.
@@ -407,7 +407,7 @@ pub struct List {
 pub enum Listed {
     /// Records below a directory.
     Records,
-    /// Platforms of the catalogue.
+    /// Platforms of the catalog.
     Platforms,
     /// Log dialects.
     Dialects,

@@ -2,7 +2,8 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
@@ -14,8 +15,32 @@ pub fn ending(path: &Path) -> &str {
     path.extension().and_then(|ending| ending.to_str()).unwrap_or("")
 }
 
+/// Refuses to write over what a command reads, and over the files of records. To be asked before anything is done.
+pub fn protect(outputs: &[PathBuf], inputs: &[&Path]) -> Result<(), Mistake> {
+    let identity = |path: &Path| path.metadata().ok().map(|metadata| (metadata.dev(), metadata.ino()));
+    for output in outputs {
+        refuse_record(output)?;
+        let same = |input: &Path| identity(output).is_some_and(|output| identity(input) == Some(output));
+        if inputs.iter().any(|input| same(input)) {
+            let text = format!("cannot write {}: it is one of the files to read", output.display());
+            return Err(Mistake::new(text, "name another file with `-o`"));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a file that a record consists of.
+pub fn refuse_record(path: &Path) -> Result<(), Mistake> {
+    if assay_store::belongs_to_record(path) {
+        let text = format!("cannot write {}: the file belongs to a record", path.display());
+        return Err(Mistake::new(text, "name another file with `-o`"));
+    }
+    Ok(())
+}
+
 /// Opens a file for output. A path that cannot be opened is a usage error, unlike a disk that fills up later.
 pub fn create(path: &Path) -> Result<File, Mistake> {
+    refuse_record(path)?;
     File::create(path).map_err(|error| unwritable(path, &error))
 }
 

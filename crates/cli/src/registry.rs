@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
-use assay_campaign::catalogue::Catalogue;
-use assay_campaign::catalogue::CatalogueError;
+use assay_campaign::catalog::Catalog;
+use assay_campaign::catalog::CatalogError;
 use assay_campaign::registry::Sample;
 use assay_campaign::{Plan, Registry};
 use assay_evidence::vocabulary::Vocabulary;
@@ -20,7 +20,7 @@ use crate::{dialects, workloads};
 /// What a campaign is loaded for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// To look at it: any platform of the catalogue will do.
+    /// To look at it: any platform of the catalog will do.
     Look,
     /// To run it: its platforms must be ones that this version can start runs on.
     Run,
@@ -66,15 +66,15 @@ fn samples() -> Vec<Sample> {
     assay_samples::KINDS.iter().map(sample).collect()
 }
 
-/// The catalogue: in the binary, then the user's directory, then the project's; later ones override.
-pub fn platforms(campaign_directory: &Path) -> Result<Vec<Platform>, CatalogueError> {
-    let mut catalogue = Catalogue::embedded();
+/// The catalog: in the binary, then the user's directory, then the project's; later ones override.
+pub fn platforms(campaign_directory: &Path) -> Result<Vec<Platform>, CatalogError> {
+    let mut catalog = Catalog::embedded();
     for directory in platform_directories(campaign_directory) {
         if directory.is_dir() {
-            catalogue.add_directory(&directory)?;
+            catalog.add_directory(&directory)?;
         }
     }
-    Ok(catalogue.platforms().to_vec())
+    Ok(catalog.platforms().to_vec())
 }
 
 /// Where platform files are looked for beside the binary, in the order in which they override.

@@ -46,6 +46,7 @@ pub fn check(file: &Path) -> Result<(), Mistake> {
     if !is_standard(file) && !known.contains(&ending(file)) {
         return Err(write_up::unknown_format(ending(file)));
     }
+    output::refuse_record(file)?;
     match file.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.is_dir()) {
         Some(parent) => {
             let text = format!("cannot write {}: no directory {}", file.display(), parent.display());

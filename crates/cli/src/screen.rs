@@ -8,7 +8,7 @@ use std::io::{IsTerminal, Write};
 
 use anstream::ColorChoice;
 use anstyle::{AnsiColor, Style};
-use assay_campaign::catalogue::CatalogueError;
+use assay_campaign::catalog::CatalogError;
 use assay_campaign::{CampaignError, Problems};
 use assay_model::untrusted;
 use assay_report::block::{self, Block};
@@ -150,10 +150,10 @@ impl Screen {
         if let Some(CampaignError::Problems(problems)) = error.downcast_ref() {
             return self.problems(problems);
         }
-        if let Some(CatalogueError::Problems(files)) = error.downcast_ref() {
+        if let Some(CatalogError::Problems(files)) = error.downcast_ref() {
             return files.iter().for_each(|problems| self.problems(problems));
         }
-        self.say(&format!("{} {error:#}", paint(Tone::Bad, "error:")));
+        self.say(&format!("{} {}", paint(Tone::Bad, "error:"), failure::text(error)));
         if let Some(hint) = failure::hint(error) {
             self.hint(&hint);
         }

@@ -75,6 +75,15 @@ pub fn find(arguments: &[PathBuf], screen: &mut Screen) -> anyhow::Result<Vec<Re
     Ok(search.found)
 }
 
+/// The files and records among what is to be read.
+pub fn paths(sources: &[Readable]) -> Vec<&Path> {
+    let named = sources.iter().filter_map(|source| match source {
+        Readable::File(path) | Readable::Listed(path) | Readable::Record(path) => Some(path.as_path()),
+        Readable::Stdin => None,
+    });
+    named.collect()
+}
+
 /// A file or directory, whatever its name: device and inode.
 type FileIdentity = (u64, u64);
 

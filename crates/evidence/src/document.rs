@@ -181,6 +181,8 @@ impl Input {
         match format {
             Format::Text => return 0,
             Format::Json => return self.json(held, &text),
+            // Some people keep their logs in files that are called Markdown.
+            Format::Markdown if builder.is_log(&text) => return 0,
             Format::Markdown => markdown::read(&text, &LineIndex::from(&text, 1), builder),
             Format::Html => html::read(&text, 0, &LineIndex::from(&text, 1), builder),
             Format::Latex => latex::read(&text, builder),

@@ -82,6 +82,13 @@ impl Facts<'_> {
         self.draft.ended()
     }
 
+    /// What the run is called, unless that is known.
+    pub(crate) fn title(&mut self, title: &str) {
+        if !title.is_empty() {
+            self.draft.title = Some(shortened(title));
+        }
+    }
+
     /// The run is on this make of machine.
     pub fn platform(&mut self, name: &str) {
         self.draft.platform = Some(name.to_owned());

@@ -7,17 +7,22 @@
 //! | `generic/naming.rs` | from tokens to a plan: which number is what |
 //! | `generic/table.rs` | rows under column names |
 //! | `generic/plan.rs` | the plan of a shape, used for every line of it |
+//! | `generic/sections.rs` | banners between the results of several runs |
+//! | `generic/settings.rs` | settings in dumps of arguments |
 //!
 //! A line's shape is hashed; the plan made for the first line of a shape reads all others, so that repeated lines cost
 //! little more than parsing their numbers.
 
 mod naming;
 mod plan;
+mod sections;
+mod settings;
 mod shape;
 mod table;
 mod tokens;
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -31,6 +36,7 @@ use crate::line::Line;
 use crate::vocabulary::{CounterKind, MetricKind, Split, Vocabulary};
 use naming::{LineContext, NumberedLine};
 use plan::Plan;
+use sections::Sections;
 use table::TableHeader;
 use tokens::{TokenKind, tokens};
 
@@ -76,14 +82,15 @@ pub const DIALECT: Dialect = Dialect {
 /// More shapes than this are not remembered.
 const MOST_SHAPES: usize = 2048;
 
+/// How far a line says that the run is: its epoch, and its step.
+type Place = (f64, f64);
+
 /// A shape and its plan.
 struct KnownShape {
     plan: Arc<Plan>,
     /// The numbers of the first line whose keys nobody knows, until another line shows whether they vary.
     first: Option<Vec<f64>>,
     varies: bool,
-    /// Steps of the first and the last line.
-    steps: Option<(f64, f64)>,
 }
 
 /// Reads lines that no dialect knows.
@@ -95,6 +102,17 @@ pub(crate) struct GenericReader {
     runs: Vec<u32>,
     context: LineContext,
     context_hash: u64,
+    /// The shape of the line as it is, whatever stands above it.
+    bare: u64,
+    /// Of each shape, the steps of its first and its last line.
+    steps: HashMap<u64, (Place, Place)>,
+    sections: Sections,
+    /// Shares that were printed with a percent sign.
+    percent: HashSet<String>,
+    /// Metrics that were read with a step.
+    counted: HashSet<String>,
+    /// Whether the line before is a heading.
+    headed: bool,
     table: Option<Arc<TableHeader>>,
     tables: u64,
     /// Whether a heading announced an evaluation.
@@ -122,13 +140,15 @@ impl DialectReader for GenericReader {
         if self.shapes.len() >= MOST_SHAPES {
             self.shapes.clear();
             self.fixed.clear();
+            self.steps.clear();
         }
         if !plan.fixed.is_empty() {
             let known = self.fixed.entry(shape).or_default();
             known.extend(plan.fixed.iter().filter(|run| !known.contains(run)).copied().collect::<Vec<_>>());
             key = self.variant(shape, text);
         }
-        let known = KnownShape { plan: Arc::clone(&plan), first: None, varies: false, steps: None };
+        self.note_metrics(&plan);
+        let known = KnownShape { plan: Arc::clone(&plan), first: None, varies: false };
         self.shapes.insert(key, known);
         self.apply(key, &plan, text, facts)
     }
@@ -148,6 +168,19 @@ impl DialectReader for GenericReader {
 }
 
 impl GenericReader {
+    /// Notes which metrics a new shape counts along a step, and which it prints with a percent sign.
+    fn note_metrics(&mut self, plan: &Plan) {
+        let counts = !plan.counters.is_empty() || self.epoch.is_some();
+        for slot in &plan.slots {
+            if counts && self.counted.len() < MOST_SHAPES {
+                self.counted.insert(slot.metric.clone());
+            }
+            if slot.unit == Unit::Fraction && slot.factor != 1.0 && self.percent.len() < MOST_SHAPES {
+                self.percent.insert(slot.metric.clone());
+            }
+        }
+    }
+
     /// The line's text, if it is of the rank that is read: the first one seen speaks for all.
     fn own_rank<'a>(&mut self, line: Line<'a>) -> Option<&'a str> {
         let (rank, text) = match line.rank {
@@ -165,7 +198,8 @@ impl GenericReader {
     }
 
     fn key(&mut self, text: &str) -> u64 {
-        shape::hash(text.as_bytes(), &mut self.runs) ^ self.context_hash
+        self.bare = shape::hash(text.as_bytes(), &mut self.runs);
+        self.bare ^ self.context_hash
     }
 
     /// A shape with the digits in its names: `p50: 3 ms` and `p99: 5 ms` are of one shape and of two names.
@@ -212,8 +246,10 @@ impl GenericReader {
         let numbers =
             found.iter().any(|token| matches!(token.kind, TokenKind::Number(_) | TokenKind::Counter { .. }));
         if !numbers {
-            plan.heading = heading(text, &found, vocabulary);
+            plan.heading = heading(text, &found, vocabulary, self.sections.is_below_rule());
+            plan.banner = sections::banner(text, &found, self.sections.is_below_rule());
         }
+        plan.rule = matches!(found.as_slice(), [only] if only.kind == TokenKind::Bar);
         plan
     }
 
@@ -244,6 +280,18 @@ impl GenericReader {
             }
             self.set_context();
         }
+        // `Results on test set` above a rule stands over a block, too.
+        if plan.rule && self.headed && self.context.split.is_some() {
+            self.context.titled = true;
+            self.set_context();
+        }
+        self.headed = plan.heading.is_some();
+        self.sections.next(plan);
+        if plan.configuration {
+            for (name, value) in settings::listed(text) {
+                facts.declare(&name, value, "configuration");
+            }
+        }
         if plan.diverged {
             facts.diverged();
         }
@@ -258,8 +306,16 @@ impl GenericReader {
             return Taken::Nothing;
         }
         if let Some(step) = step.filter(|_| plan.counters.iter().any(|counter| !counter.within_epoch)) {
-            self.restart(key, plan, step, facts);
+            // Steps that begin again in the next epoch are those of the epoch.
+            let epoch = plan.counters.iter().find(|counter| counter.kind == CounterKind::Epoch);
+            let epoch = epoch.and_then(|epoch| epoch.place.above(text, &self.runs));
+            self.restart(plan, (epoch.unwrap_or(0.0), step), epoch, facts);
         }
+        if step.is_none() && self.sections.repeats(self.bare) {
+            facts.begin();
+            facts.title(self.sections.title());
+        }
+        self.sections.holds_values();
         if memchr::memchr(b':', text.as_bytes()).is_none_or(|place| place < 2) {
             facts.without_clock();
         }
@@ -275,16 +331,27 @@ impl GenericReader {
             if slot.when_complete && self.is_time_left(plan, text, value * slot.factor) {
                 continue;
             }
-            // A share that exceeds 1 without a percent sign is on a scale that nothing prints.
-            let unit = if slot.unit == Unit::Fraction && slot.factor == 1.0 && value > 1.0 {
-                &Unit::One
+            // `mean acc: 0.915` behind the folds that it is the mean of.
+            let mean = slot.averaged && step.is_none() && self.counted.contains(&slot.metric);
+            let metric = if mean {
+                Cow::Owned(format!("{}.mean", slot.metric))
             } else {
-                &slot.unit
+                Cow::Borrowed(slot.metric.as_str())
             };
-            let mut found = Value { unit: Some(unit), ..Value::reported(&slot.metric, value * slot.factor) }
-                .written(written);
+            // A share that exceeds 1 without a percent sign is on a scale that nothing prints.
+            let bare = slot.kind == MetricKind::Share && slot.factor == 1.0 && value > 1.0;
+            let percent = bare && self.percent.contains(&slot.metric);
+            let unit = match (percent, bare && slot.unit == Unit::Fraction) {
+                (true, _) => &Unit::Fraction,
+                (false, true) => &Unit::One,
+                (false, false) => &slot.unit,
+            };
+            let value = if percent { value / 100.0 } else { value };
+            let mut found =
+                Value { unit: Some(unit), ..Value::reported(&metric, value * slot.factor) }.written(written);
             found.step = step;
-            found.inferred = slot.inferred;
+            found.inferred =
+                if percent { Some("a percentage, as where it has its sign") } else { slot.inferred };
             facts.value(found);
         }
         self.expire(plan);
@@ -305,7 +372,8 @@ impl GenericReader {
     /// A heading's split holds for the line below it: the one after that may be of the next part. Over a block of
     /// `key: value` lines it holds for all of them.
     fn expire(&mut self, plan: &Plan) {
-        let listed = plan.slots.len() == 1 && plan.counters.is_empty();
+        let one = plan.slots.len() == 1 || self.table.is_some();
+        let listed = one && plan.counters.is_empty();
         if self.context.split.is_none() || self.context.titled && listed {
             return;
         }
@@ -347,20 +415,20 @@ impl GenericReader {
     }
 
     /// Steps that begin again are another run.
-    fn restart(&mut self, key: u64, plan: &Plan, step: f64, facts: &mut Facts<'_>) {
-        let Some(known) = self.shapes.get_mut(&key) else { return };
-        let again = known.steps.is_some_and(|(first, last)| step < last && step <= first);
+    fn restart(&mut self, plan: &Plan, step: Place, epoch: Option<f64>, facts: &mut Facts<'_>) {
+        let known = self.steps.get(&self.bare).copied();
+        let again = known.is_some_and(|(first, last)| step < last && step <= first);
         let evidence = plan.slots.first().is_some_and(|slot| facts.has(&slot.metric));
-        if again && evidence {
+        // The first epoch below a banner that was not seen before.
+        let below = self.sections.is_new_run() && facts.has_evidence();
+        let below = below && epoch.is_some() && epoch <= self.first_epoch;
+        if again && evidence || below {
             facts.begin();
-            for other in self.shapes.values_mut() {
-                other.steps = None;
-            }
+            facts.title(self.sections.title());
+            self.steps.clear();
         }
-        if let Some(known) = self.shapes.get_mut(&key) {
-            let first = known.steps.map_or(step, |(first, _)| first);
-            known.steps = Some((first, step));
-        }
+        let first = self.steps.get(&self.bare).map_or(step, |(first, _)| *first);
+        self.steps.insert(self.bare, (first, step));
     }
 
     /// Whether numbers with unknown keys vary from line to line. Those that never do are settings or chatter.
@@ -384,17 +452,32 @@ impl GenericReader {
 }
 
 /// What a line without numbers says about the ones below it.
-fn heading(text: &str, found: &[tokens::Token], vocabulary: &Vocabulary) -> Option<LineContext> {
+fn heading(
+    text: &str,
+    found: &[tokens::Token],
+    vocabulary: &Vocabulary,
+    below_rule: bool,
+) -> Option<LineContext> {
     let words = found.iter().filter(|token| token.kind == TokenKind::Word).count();
     if words == 0 || words > 6 || text.len() > 80 {
         return None;
     }
-    let split = vocabulary.split(text);
-    let titled =
-        found.first().is_some_and(|token| matches!(token.kind, TokenKind::Bar | TokenKind::Sign(b'[')))
-            || text.trim_end().ends_with(':');
+    // `HOLDOUT TEST - DEFAULT ARGMAX` below a rule names one split among other words.
+    let banner = || {
+        let mut named = found
+            .iter()
+            .filter(|token| token.kind == TokenKind::Word)
+            .filter_map(|token| vocabulary.split(text.get(token.start..token.end)?));
+        let split = named.next().filter(|split| below_rule && *split != Split::Train)?;
+        named.all(|other| other == split).then_some(split)
+    };
+    let split = vocabulary.split(text).or_else(banner);
+    let titled = below_rule
+        || found.first().is_some_and(|token| matches!(token.kind, TokenKind::Bar | TokenKind::Sign(b'[')))
+        || text.trim_end().ends_with(':');
     let section = if titled { crate::vocabulary::words(text) } else { Vec::new() };
-    (split.is_some() || titled).then_some(LineContext { split, section, titled })
+    let key = text.trim_end().strip_suffix(':').filter(|_| words <= 4).map(str::to_owned);
+    (split.is_some() || titled).then_some(LineContext { split, section, key, titled })
 }
 
 /// Splits off `(Worker pid=123) ` and the task number that `srun --label` puts before a line.

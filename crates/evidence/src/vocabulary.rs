@@ -76,6 +76,8 @@ pub struct NamedMetric {
     pub unit: Unit,
     /// From the printed scale to the base unit.
     pub factor: f64,
+    /// Whether the words call it a mean, which its name leaves out: every loss is one.
+    pub averaged: bool,
     /// How the name or unit was inferred, where the words beside the number do not state it.
     pub inferred: Option<&'static str>,
 }
@@ -232,6 +234,16 @@ impl Vocabulary {
             rest.qualifiers.push("data".to_owned());
         }
         let noun = spoken.get(matched).unwrap_or_default();
+        // A bare `power` is an exponent as often as a draw of watts.
+        let physical =
+            entry.is_some_and(|entry| matches!(entry.kind, MetricKind::Power | MetricKind::Energy));
+        if physical && unit.is_none() && spoken.len() == 1 {
+            return None;
+        }
+        // `documents_per_second`: words that are a rate, of whatever it is.
+        if let (None, None, Some(rate)) = (entry, unit, rate_in_words(spoken)) {
+            return self.by_unit(None, noun, Remaining::default(), &rate);
+        }
         match unit {
             Some(unit) if unit.is_telling() && unit.unit != Unit::Fraction => {
                 self.by_unit(entry, noun, rest, unit)
@@ -274,12 +286,14 @@ impl Vocabulary {
             better: entry.better.map(Better::direction),
             unit,
             factor,
+            averaged: false,
             inferred: None,
         };
         let mean = metric.statistic.as_deref() == Some("mean");
         // Every loss and every accuracy that is printed is a mean over something.
         if mean && matches!(entry.kind, MetricKind::Value | MetricKind::Share) {
             metric.statistic = None;
+            metric.averaged = true;
         }
         if metric.base == "memory" && metric.statistic.as_deref() == Some("max") {
             metric.statistic = Some("peak".to_owned());
@@ -316,6 +330,10 @@ impl Vocabulary {
             (Unit::PerSecond(thing), _) => (rate_name(thing, noun, &mut rest), false),
             _ => match entry {
                 Some(entry) if entry.kind == kind => (entry.name.clone(), false),
+                // `GPU 296.2 MB`.
+                None if kind == MetricKind::Memory && rest.qualifiers == ["gpu"] => {
+                    ("memory".to_owned(), false)
+                }
                 Some(_) if kind == MetricKind::Memory => return None,
                 _ if kind == MetricKind::Memory => return None,
                 _ => ("duration".to_owned(), true),
@@ -424,6 +442,11 @@ impl Vocabulary {
                 index += 2;
                 continue;
             }
+            if let Some(split) = pair.as_deref().and_then(|pair| self.splits.get(pair)) {
+                rest.split = rest.split.or(Some(*split));
+                index += 2;
+                continue;
+            }
             if let Some(split) = self.splits.get(word) {
                 rest.split = rest.split.or(Some(*split));
             } else if let Some(found) = statistic(word) {
@@ -467,8 +490,25 @@ impl Vocabulary {
     }
 }
 
+/// `P@1` and `R@5` are precision and recall among the first answers.
+fn spelled_out(text: &str) -> Option<String> {
+    let (head, tail) = text.split_once('@')?;
+    let (before, letter) = head.split_at_checked(head.len().checked_sub(1)?)?;
+    let word = match letter {
+        "P" | "p" => "precision",
+        "R" | "r" => "recall",
+        _ => return None,
+    };
+    let alone = !before.ends_with(|letter: char| letter.is_alphanumeric());
+    (alone && tail.starts_with(|digit: char| digit.is_ascii_digit()))
+        .then(|| format!("{before}{word} {tail}"))
+}
+
 /// The words of a phrase. Abbreviations with a small letter in front are one word.
 pub fn words(text: &str) -> Vec<String> {
+    if let Some(text) = text.contains('@').then(|| spelled_out(text)).flatten() {
+        return plain_words(&text);
+    }
     // LightGBM prints `valid_0's auc`.
     if text.contains("'s ") || text.ends_with("'s") {
         return words(&text.replace("'s ", " ").trim_end_matches("'s").replace('\'', " "));
@@ -492,6 +532,13 @@ struct Remaining {
     split: Option<Split>,
     statistic: Option<String>,
     qualifiers: Vec<String>,
+}
+
+/// The rate that words name: `document per second`.
+fn rate_in_words(spoken: &[String]) -> Option<PrintedUnit> {
+    let [thing, per, second] = spoken else { return None };
+    let is_rate = per == "per" && matches!(second.as_str(), "second" | "sec" | "s");
+    is_rate.then(|| PrintedUnit::parse(&format!("{}s/s", thing.trim_end_matches('s')))).flatten()
 }
 
 /// `p99`, `99th percentile`.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use assay_campaign::{Campaign, Catalogue, Registry};
+use assay_campaign::{Campaign, Catalog, Registry};
 use assay_evidence::{DocumentReader, Readers, Reading, Stream};
 use assay_load::metrics::Counters;
 use assay_store::journal::Reader;
@@ -132,7 +132,7 @@ fn campaign(bytes: &[u8]) {
 /// A platform file is understood, or every problem has a text.
 fn platform(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    if let Err(problems) = Catalogue::parse("p.toml", &text) {
+    if let Err(problems) = Catalog::parse("p.toml", &text) {
         assert!(!problems.to_string().is_empty());
     }
 }

@@ -3,6 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `load/distribution.rs` | many values in little memory, with their quantiles |
+//! | `load/batch.rs` | the values of one batch |
 //! | `load/batches.rs` | intervals of what one load says, from batches of its requests |
 //! | `load/window.rs` | the measured window |
 //! | `load/summary.rs` | requests to metrics |
@@ -31,6 +32,7 @@
 //! busy until the last request is sent, in an open loop from the first to the last intended send time. Latencies are those
 //! of all requests but the warm-up.
 
+mod batch;
 mod batches;
 mod capacity;
 mod contrast;

@@ -10,7 +10,7 @@ pub struct Repeats {
     pub at_least: u32,
     /// Never more than this.
     pub at_most: u32,
-    /// Stop between the two when the interval's half-width is below this share of the centre.
+    /// Stop between the two when the interval's half-width is below this share of the center.
     pub precision: Option<f64>,
 }
 

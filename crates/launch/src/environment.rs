@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use assay_campaign::Plan;
-use assay_store::secrets::{Secrets, kept_environment};
+use assay_store::secrets::{Secrets, is_secret_name, kept_environment};
 
 /// The variables of this process, as text.
 fn variables() -> impl Iterator<Item = (String, String)> {
@@ -26,6 +26,23 @@ pub fn secrets(plan: &Plan) -> Secrets {
     Secrets::among(all.iter().map(|(name, value)| (name.as_str(), value.as_str())), &named)
 }
 
+/// Shorter values may be words that a command has anyway, such as the name of a desktop session.
+const SHORTEST_CERTAIN: usize = 16;
+
+/// The variable whose secret value one of these texts holds, where there is one: a shell that expanded `"$TOKEN"` before
+/// this program saw it leaves no variable to ask for.
+pub fn expanded_secret(texts: &[&str]) -> Option<String> {
+    expanded(variables(), texts)
+}
+
+fn expanded(mut variables: impl Iterator<Item = (String, String)>, texts: &[&str]) -> Option<String> {
+    let is_certain = |value: &str| value.len() >= SHORTEST_CERTAIN && !value.starts_with('/');
+    let found = variables.find(|(name, value)| {
+        is_secret_name(name) && is_certain(value) && texts.iter().any(|text| text.contains(value.as_str()))
+    });
+    found.map(|(name, _)| name)
+}
+
 /// The variable that a line of a campaign file sets to a text, where the line sets one.
 fn assigned(line: &str) -> Option<(String, String)> {
     let (name, value) = line.split_once('=')?;
@@ -46,6 +63,24 @@ pub fn recorded(secrets: &Secrets, more: &[String]) -> BTreeMap<String, String> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn secrets_that_a_shell_expanded_are_found() {
+        let variables = || {
+            let all = [
+                ("API_TOKEN", "sk-0123456789abcdef"),
+                ("DESKTOP_SESSION", "plain"),
+                ("MODE", "0123456789abcdefgh"),
+            ];
+            all.map(|(name, value)| (name.to_owned(), value.to_owned())).into_iter()
+        };
+        let found = |text: &str| expanded(variables(), &[text]);
+        assert_eq!(
+            found("curl -H 'Authorization: Bearer sk-0123456789abcdef'"),
+            Some("API_TOKEN".to_owned())
+        );
+        assert_eq!(found("curl -H \"Authorization: Bearer $API_TOKEN\" plain 0123456789abcdefgh"), None);
+    }
 
     #[test]
     fn variables_of_campaign_files_are_found() {

@@ -71,10 +71,10 @@ pub fn causes(machine: &Machine, jitter: &Jitter) -> Vec<Caveat> {
             "stop other programs, or wait; interleaved rounds spread what remains over all cells",
         );
     }
-    if let Some(kind) = &machine.virtualisation {
+    if let Some(kind) = &machine.virtualization {
         let text = format!("this is a {kind}: neighbors may take CPU time that this machine cannot see");
         add(
-            "virtualisation",
+            "virtualization",
             text,
             "prefer CPU time over wall time, more repeats, and comparisons within one campaign",
         );

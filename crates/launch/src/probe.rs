@@ -30,7 +30,7 @@ pub fn machine() -> Machine {
         governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         turbo: turbo(),
         load: read("/proc/loadavg").and_then(|text| text.split_whitespace().next()?.parse().ok()),
-        virtualisation: virtualisation(&cpuinfo),
+        virtualization: virtualization(&cpuinfo),
         accelerators: accelerators(),
         boot: read("/proc/sys/kernel/random/boot_id"),
     }
@@ -94,7 +94,7 @@ fn turbo() -> Option<bool> {
     intel.or_else(|| read("/sys/devices/system/cpu/cpufreq/boost").map(|text| text == "1"))
 }
 
-fn virtualisation(cpuinfo: &str) -> Option<String> {
+fn virtualization(cpuinfo: &str) -> Option<String> {
     let marks = ["/.dockerenv", "/run/.containerenv"];
     let container = marks.iter().any(|mark| Path::new(mark).exists()).then_some("container");
     let flags = cpu_field(cpuinfo, "flags").unwrap_or_default();

@@ -2,10 +2,12 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use assay_evidence::Stream;
 use assay_model::{Failure, Status};
+use rustix::fs::OFlags;
 
 use crate::interrupt::Interrupt;
 use crate::process::{self, Spec, Stop, Watch};
@@ -38,7 +40,10 @@ pub fn cleanup(job: &Job, interrupt: &Interrupt) -> Result<(), Status> {
 
 fn step(name: &str, command: Option<&str>, job: &Job, interrupt: &Interrupt) -> Result<(), Status> {
     let Some(command) = command else { return Ok(()) };
-    let log = OpenOptions::new().create(true).append(true).open(job.directory.join(LOG)).ok();
+    let mut options = OpenOptions::new();
+    // A pipe that somebody put in its place must not be waited for.
+    let options = options.create(true).append(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+    let log = options.open(job.directory.join(LOG)).ok();
     let words = ["sh", "-c", command].map(str::to_owned).to_vec();
     let step = Spec { words, group_memory: false, ..spec(job, Path::new("")) };
     match process::run(&step, &mut Silent { interrupt, log }).status {

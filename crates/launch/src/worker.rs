@@ -176,7 +176,11 @@ pub(crate) fn work(
         result.hints.push(doubt);
     }
     if let Err(status) = cleaned {
-        result.hints.push(format!("after the run, {status}"));
+        let reason = match status {
+            Status::Failed { failure: Failure::Reported { reason } } => reason,
+            other => other.to_string(),
+        };
+        result.hints.push(format!("after the run, {reason}"));
     }
     Ok(result)
 }

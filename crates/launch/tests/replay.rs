@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use assay_campaign::registry::Sample;
-use assay_campaign::{Campaign, Catalogue, Context, Plan, Registry};
+use assay_campaign::{Campaign, Catalog, Context, Plan, Registry};
 use assay_evidence::Readers;
 use assay_judge::gather::gather;
 use assay_launch::worker::OutputReader;
@@ -18,7 +18,7 @@ use assay_store::{Identity, Record, Store};
 fn registry() -> Registry {
     Registry {
         launchers: LAUNCHERS.iter().map(|name| (*name).to_owned()).collect(),
-        platforms: Catalogue::embedded().platforms().to_vec(),
+        platforms: Catalog::embedded().platforms().to_vec(),
         samples: assay_samples::KINDS
             .iter()
             .map(|kind| Sample {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use assay_campaign::{Campaign, Catalogue, Context, Registry};
+use assay_campaign::{Campaign, Catalog, Context, Registry};
 use assay_evidence::Readers;
 use assay_launch::batch::simulator::{Ledger, Simulation};
 use assay_launch::worker::OutputReader;
@@ -46,7 +46,7 @@ fn make(runs: usize, settings: &str, simulation: Simulation) -> Ledger {
     let directory = tempfile::tempdir().unwrap();
     let registry = Registry {
         launchers: LAUNCHERS.iter().map(|name| (*name).to_owned()).collect(),
-        platforms: Catalogue::embedded().platforms().to_vec(),
+        platforms: Catalog::embedded().platforms().to_vec(),
         ..Registry::default()
     };
     let campaign = Campaign::parse("c.toml", &text(runs, settings), directory.path(), &registry).unwrap();

@@ -89,6 +89,12 @@ impl Endpoint {
         address.map(|_| ()).map_err(|reason| EndpointError::Dns { host: place.host.clone(), reason })
     }
 
+    /// Whether everything that a request needs is there: a token, headers that can be sent, certificates that can be
+    /// read. A token command is run for it.
+    pub fn prepare(&self) -> Result<(), EndpointError> {
+        Target::new(self).map(|_| ())
+    }
+
     /// An endpoint that streams chat completions.
     pub fn new(url: impl Into<String>, model: impl Into<String>) -> Endpoint {
         Endpoint {
@@ -112,7 +118,7 @@ impl Endpoint {
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointError {
     /// The URL is none, or not one that can be used.
-    #[error("`{url}` is no URL of an endpoint: {reason}")]
+    #[error("invalid endpoint URL `{url}`: {reason}")]
     Url {
         /// The URL.
         url: String,

@@ -16,16 +16,16 @@ pub struct Score {
 
 /// Scores an answer. None without a reference: nothing to score is not a score of 0.
 pub fn score<Reference: AsRef<str>>(answer: &str, references: &[Reference]) -> Option<Score> {
-    let answer = normalise(answer);
+    let answer = normalize(answer);
     let scores = references.iter().map(|reference| {
-        let reference = normalise(reference.as_ref());
+        let reference = normalize(reference.as_ref());
         Score { exact: answer == reference, f1: f1(&answer, &reference) }
     });
     scores.reduce(|best, next| Score { exact: best.exact || next.exact, f1: best.f1.max(next.f1) })
 }
 
 /// The words that count: lower case, without punctuation (of ASCII, as there) and without articles.
-fn normalise(text: &str) -> Vec<String> {
+fn normalize(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
     let kept: String = lower.chars().filter(|character| !character.is_ascii_punctuation()).collect();
     let words = kept.split_whitespace().filter(|word| !matches!(*word, "a" | "an" | "the"));

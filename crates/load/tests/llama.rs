@@ -85,6 +85,25 @@ fn a_real_server_is_measured() {
     several_streams(&llama, &asked);
     exact_prompts(&llama, &asked);
     conversations(&llama);
+    prompt_cache(&llama);
+}
+
+/// The server says how much of a prompt it had seen before, with its cache on and off.
+fn prompt_cache(llama: &Llama) {
+    let asked = Prompts::new(vec![Prompt::text("gold ore fire iron ".repeat(12))], 1).unwrap();
+    let asked = asked.with_output_tokens(8);
+    let cached = |is_on: bool| {
+        let exchanges = llama.ask(&asked, |load| {
+            load.endpoints[0].fields.insert("cache_prompt".to_owned(), is_on.into());
+            load.requests = Some(6);
+        });
+        let usage = exchanges.iter().skip(1).filter_map(|exchange| exchange.usage);
+        let shares = usage.map(|usage| usage.cached.unwrap_or(0) as f64 / usage.prompt.unwrap() as f64);
+        shares.collect::<Vec<f64>>()
+    };
+    let (on, off) = (cached(true), cached(false));
+    assert!(!on.is_empty() && on.iter().all(|share| *share > 0.5), "{on:?}");
+    assert!(!off.is_empty() && off.iter().all(|share| *share == 0.0), "{off:?}");
 }
 
 fn several_streams(llama: &Llama, asked: &Prompts) {

@@ -14,7 +14,7 @@
 //! | `layout.rs` | how a campaign wants its answer laid out |
 //! | `machine.rs` | what a probe of a machine found |
 //! | `output.rs` | the streams of a run, and which of several values counts |
-//! | `platform.rs` | catalogue entries: where runs happen |
+//! | `platform.rs` | catalog entries: where runs happen |
 //! | `duration.rs` | lengths of time as people write them |
 //! | `workload.rs` | what is computed, as the registry describes it |
 //! | `metric.rs` | names, units and directions of metrics |

@@ -31,7 +31,8 @@ pub struct Machine {
     /// Runnable tasks over the last minute.
     pub load: Option<f64>,
     /// The hypervisor or container the machine is in.
-    pub virtualisation: Option<String>,
+    #[serde(alias = "virtualisation")]
+    pub virtualization: Option<String>,
     /// Accelerators found, one line each.
     pub accelerators: Vec<String>,
     /// Identifies one boot of the machine.

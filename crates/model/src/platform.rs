@@ -1,10 +1,10 @@
-//! Platforms: where runs happen. One catalogue file each.
+//! Platforms: where runs happen. One catalog file each.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// One platform of the catalogue.
+/// One platform of the catalog.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Platform {
     /// Its name, as campaigns use it.

@@ -108,7 +108,8 @@ fn agreeing_rate(rate: &Estimate, time: Option<&Estimate>) -> f64 {
     if (work - other).abs() <= 0.01 * work { work / time.center } else { rate.center }
 }
 
-/// Several cells side by side: their rates, memory and accuracy, as far as they are known. None without any.
+/// Several cells side by side: their rates, memory and accuracy with their intervals in a row of their own, as far as they
+/// are known. None without any.
 pub fn overview(answers: &[Answer]) -> Option<Table> {
     let first = answers.first()?;
     let known = |metric: &&str| answers.iter().any(|answer| answer.metric.name == *metric);
@@ -125,6 +126,7 @@ pub fn overview(answers: &[Answer]) -> Option<Table> {
         names::INFERENCES_PER_S => Column::right("inferences"),
         _ => Column::right("samples"),
     }));
+    let mut confidences: Vec<f64> = Vec::new();
     for row in first.rows.iter().filter(|row| row.planned) {
         let estimate = |metric: &str| {
             let answer = answers.iter().find(|answer| answer.metric.name == metric)?;
@@ -143,8 +145,36 @@ pub fn overview(answers: &[Answer]) -> Option<Table> {
             })
         });
         table.rows.push(values.chain(figures).map(|text| Cell::new(text.unwrap_or_default())).collect());
+        let several = |metric: &&str| estimate(metric).filter(|(found, _)| found.samples > 1);
+        let ends =
+            metrics.iter().map(|metric| several(metric).map(|(found, unit)| ends(metric, found, unit)));
+        let below: Vec<String> = ends.map(Option::unwrap_or_default).collect();
+        confidences.extend(metrics.iter().filter_map(several).map(|(found, _)| found.confidence));
+        if below.iter().any(|text| !text.is_empty()) {
+            let names = settings.iter().map(|_| String::new());
+            table.rows.push(names.chain(below).map(Cell::new).collect());
+        }
     }
+    table.notes.push(match confidences.into_iter().min_by(f64::total_cmp) {
+        Some(least) => {
+            format!("medians over runs; below them, intervals of at least {} confidence", percent(least))
+        }
+        None => "one run each: no intervals".to_owned(),
+    });
     (!metrics.is_empty()).then_some(table)
+}
+
+/// The interval of a figure, in the scale of its center.
+fn ends(metric: &str, found: &Estimate, unit: &Unit) -> String {
+    match metric {
+        names::MFU => format!("{} – {}", percent(found.low), percent(found.high)),
+        names::ACCURACY => format!("{:.2} – {:.2}", 100.0 * found.low, 100.0 * found.high),
+        _ => {
+            let scale = Scale::for_value(unit, found.center);
+            let decimals = scale.decimals(found.center, found.low, found.high);
+            format!("{} – {}", scale.show(found.low, decimals), scale.show(found.high, decimals))
+        }
+    }
 }
 
 fn without_value(row: &Row) -> String {

@@ -16,15 +16,17 @@ const AMOUNTS: [Metric; 4] =
     [Metric::OutputThroughput, Metric::RequestThroughput, Metric::Goodput, Metric::GoodShare];
 const LATENCIES: [Metric; 5] = [Metric::Ttft, Metric::TtftP99, Metric::Tpot, Metric::E2e, Metric::E2eP99];
 
-/// Throughput and latency of each point, with the intervals in a row of their own.
-pub fn tables(curve: &Curve) -> [Table; 2] {
+/// Throughput and latency of each point, with the intervals in a row of their own. A table of metrics that nothing is known
+/// of is left out, unless nothing is known at all.
+pub fn tables(curve: &Curve) -> Vec<Table> {
     let mut amounts = table(curve, &AMOUNTS);
     let mut latencies = table(curve, &LATENCIES);
-    amounts.notes.push(
-        "output_throughput in tokens/s; request_throughput and goodput in requests/s, inside the measured window"
-            .to_owned(),
-    );
-    amounts.notes.extend(curve.points.iter().filter_map(|point| doubts(curve, point)));
+    if has_metrics(curve, &AMOUNTS) {
+        amounts.notes.push(
+            "output_throughput in tokens/s; request_throughput and goodput in requests/s, inside the measured window"
+                .to_owned(),
+        );
+    }
     let estimates = curve.points.iter().flat_map(|point| &point.estimates).filter(|(_, one)| one.samples > 1);
     if let Some(least) = estimates.map(|(_, estimate)| estimate.confidence).min_by(f64::total_cmp) {
         latencies.notes.push(format!(
@@ -32,7 +34,12 @@ pub fn tables(curve: &Curve) -> [Table; 2] {
             percent(least)
         ));
     }
-    [amounts, latencies]
+    amounts.notes.extend(curve.points.iter().filter_map(|point| doubts(curve, point)));
+    if has_metrics(curve, &LATENCIES) { vec![amounts, latencies] } else { vec![amounts] }
+}
+
+fn has_metrics(curve: &Curve, metrics: &[Metric]) -> bool {
+    metrics.iter().any(|metric| curve.points.iter().any(|point| point.estimate(*metric).is_some()))
 }
 
 fn table(curve: &Curve, metrics: &[Metric]) -> Table {
@@ -114,9 +121,11 @@ fn doubts(curve: &Curve, point: &Point) -> Option<String> {
     let what = match (point.invalid, point.suspect) {
         (0, 0) => return None,
         (0, suspect) => format!("{loads}, {suspect} suspect"),
+        (invalid, _) if point.loads == 0 => format!("{} invalid, none left", counted(invalid as u64, "load")),
         (invalid, _) => format!("{loads}; {} invalid, left out", counted(invalid as u64, "load")),
     };
-    Some(format!("{}{of}: {what}", point.level))
+    let why = point.doubt.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+    Some(format!("{}{of}: {what}{why}", point.level))
 }
 
 /// Latencies over output throughput, a line for each endpoint; over requests where tokens are not known. Points have their
@@ -213,6 +222,7 @@ mod tests {
             loads: 6,
             invalid: usize::from(streams > 1),
             suspect: 0,
+            doubt: None,
         }
     }
 

@@ -66,7 +66,7 @@ pub(crate) fn binomial_quantile(level: f64, trials: usize, probability: f64) -> 
     Some(low)
 }
 
-/// The regularised incomplete beta function I_x(a, b), by the continued fraction of Numerical Recipes 6.4 (Lentz's
+/// The regularized incomplete beta function I_x(a, b), by the continued fraction of Numerical Recipes 6.4 (Lentz's
 /// method). `None` outside its domain and where the fraction does not converge.
 pub(crate) fn incomplete_beta(a: f64, b: f64, x: f64) -> Option<f64> {
     if !(a > 0.0 && b > 0.0 && (0.0..=1.0).contains(&x)) {

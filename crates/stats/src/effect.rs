@@ -197,7 +197,7 @@ mod tests {
         }
 
         #[test]
-        fn interval_holds_its_centre(
+        fn interval_holds_its_center(
             base in prop::collection::vec(-1e3..1e3_f64, 4..12),
             other in prop::collection::vec(-1e3..1e3_f64, 4..12),
         ) {

@@ -4,7 +4,7 @@ use crate::distribution::{binomial_cdf, binomial_quantile, student_quantile};
 use crate::quantile::of_sorted;
 use crate::samples::{mean_and_variance, proper, sorted};
 
-/// A centre with its interval.
+/// A center with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// The estimate itself.
@@ -21,7 +21,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Half the interval's length as a fraction of the centre's size; `None` if the centre is zero.
+    /// Half the interval's length as a fraction of the center's size; `None` if the center is zero.
     pub fn relative_half_width(&self) -> Option<f64> {
         let width = (self.high - self.low) / 2.0 / self.center.abs();
         width.is_finite().then_some(width)
@@ -66,7 +66,7 @@ fn rank_coverage(low: usize, high: usize, samples: usize, probability: f64) -> O
     Some(below(high)? - below(low)?)
 }
 
-/// The interval of the quantile at `probability`, between two order statistics. The centre is the sample quantile,
+/// The interval of the quantile at `probability`, between two order statistics. The center is the sample quantile,
 /// and `confidence` the true coverage, which is at least what was asked for.
 ///
 /// `None` if there are too few samples for a finite interval (see [`samples_needed`]), if a sample is not finite, or
@@ -118,12 +118,6 @@ pub fn samples_needed(probability: f64, confidence: f64) -> Option<usize> {
     samples_until(rarer, tail)
 }
 
-/// How many samples are needed until the largest is an upper bound of the quantile at `probability`: 29, 59, 299 and
-/// 2,995 for p90, p95, p99 and p99.9, all at 95 %. `None` if an argument is out of range.
-pub fn samples_needed_for_upper_bound(probability: f64, confidence: f64) -> Option<usize> {
-    samples_until(probability, 1.0 - proper(confidence)?)
-}
-
 /// The smallest n with pⁿ < `tail`.
 fn samples_until(probability: f64, tail: f64) -> Option<usize> {
     if !(probability > 0.0 && probability < 1.0) {
@@ -162,11 +156,8 @@ mod tests {
 
     #[test]
     fn finite_intervals_need_what_the_table_says() {
-        for (probability, two_sided, upper) in
-            [(0.5, 6, 5), (0.9, 36, 29), (0.95, 72, 59), (0.99, 368, 299), (0.999, 3688, 2995)]
-        {
+        for (probability, two_sided) in [(0.5, 6), (0.9, 36), (0.95, 72), (0.99, 368), (0.999, 3688)] {
             assert_eq!(samples_needed(probability, 0.95), Some(two_sided));
-            assert_eq!(samples_needed_for_upper_bound(probability, 0.95), Some(upper));
             assert!(quantile_ranks(two_sided, probability, 0.95).is_some());
             assert_eq!(quantile_ranks(two_sided - 1, probability, 0.95), None);
         }
@@ -184,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn relative_half_width_is_a_fraction_of_the_centre() {
+    fn relative_half_width_is_a_fraction_of_the_center() {
         let interval = Interval { center: -10.0, low: -11.0, high: -9.0, confidence: 0.95, samples: 9 };
         assert_eq!(interval.relative_half_width(), Some(0.1));
         assert_eq!(Interval { center: 0.0, ..interval }.relative_half_width(), None);

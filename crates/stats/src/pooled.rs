@@ -3,7 +3,7 @@
 use crate::distribution::student_quantile;
 use crate::samples::{mean_and_variance, proper};
 
-/// The spread within groups, whatever their centres are.
+/// The spread within groups, whatever their centers are.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pooled {
     /// The standard deviation: √(Σ(nᵢ − 1)·sᵢ² / Σ(nᵢ − 1)).
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn centres_do_not_matter() {
+    fn centers_do_not_matter() {
         let far: Vec<f64> = FIVE.iter().map(|value| value + 1000.0).collect();
         let both = pooled([FIVE.as_slice(), far.as_slice(), &[5.0]]).unwrap();
         let one = pooled([FIVE.as_slice()]).unwrap();

@@ -112,7 +112,7 @@ fn minimum(levels: &[Level], law: Law) -> Option<Scaling> {
         Law::Amdahl | Law::HalfPerformance => &[[true, false], [false, false]],
         Law::Universal => &[[true, true], [true, false], [false, true], [false, false]],
     };
-    let fits = free.iter().filter_map(|free| minimise(levels, *free));
+    let fits = free.iter().filter_map(|free| minimize(levels, *free));
     let best = fits
         .filter(|fit| fit.parameters.iter().all(|value| *value >= 0.0))
         .min_by(|a, b| a.residual.total_cmp(&b.residual))?;
@@ -163,7 +163,7 @@ fn project(levels: &[Level], parameters: [f64; 2]) -> Option<Fit> {
 }
 
 /// Levenberg and Marquardt's method on σ and κ, those not `free` held at zero.
-fn minimise(levels: &[Level], free: [bool; 2]) -> Option<Fit> {
+fn minimize(levels: &[Level], free: [bool; 2]) -> Option<Fit> {
     let mut fit = start(levels, free)?;
     let mut damping = 1e-3;
     for _ in 0..STEPS {

@@ -100,9 +100,9 @@ pub fn effective_samples(samples: &[f64]) -> Option<f64> {
         return None;
     }
     let center = mean(finite(samples)?)?;
-    let centred: Vec<f64> = samples.iter().map(|value| value - center).collect();
+    let centerd: Vec<f64> = samples.iter().map(|value| value - center).collect();
     let covariance =
-        |lag: usize| -> f64 { centred.iter().zip(centred.iter().skip(lag)).map(|(a, b)| a * b).sum() };
+        |lag: usize| -> f64 { centerd.iter().zip(centerd.iter().skip(lag)).map(|(a, b)| a * b).sum() };
     let variance = covariance(0);
     if variance <= 0.0 {
         return Some(count as f64);

@@ -10,7 +10,7 @@ pub const MINIMUM_REPEATS: usize = 10;
 /// Repeat until the median is known to a relative precision, or the budget is spent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PrecisionRule {
-    /// The half-width of the interval that is precise enough, as a fraction of the centre: 0.02 for ± 2 %.
+    /// The half-width of the interval that is precise enough, as a fraction of the center: 0.02 for ± 2 %.
     pub relative_half_width: f64,
     /// The fewest repeats after which precision is judged.
     pub minimum: usize,
@@ -32,12 +32,12 @@ impl PrecisionRule {
 pub enum Decision {
     /// Precise enough: stop.
     Reached {
-        /// The half-width as a fraction of the centre.
+        /// The half-width as a fraction of the center.
         relative_half_width: f64,
     },
     /// The budget is spent without the precision: stop, and say so.
     Spent {
-        /// The half-width as a fraction of the centre, where there is one at the rule's confidence.
+        /// The half-width as a fraction of the center, where there is one at the rule's confidence.
         relative_half_width: Option<f64>,
     },
     /// Repeat until there are this many in all, then ask again.

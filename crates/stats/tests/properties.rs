@@ -29,7 +29,7 @@ proptest! {
     }
 
     #[test]
-    fn intervals_hold_their_centre(values in samples(1..120), confidence in 0.5..0.999_f64) {
+    fn intervals_hold_their_center(values in samples(1..120), confidence in 0.5..0.999_f64) {
         let interval = median_interval(&values, confidence).unwrap();
         prop_assert!(interval.low <= interval.center && interval.center <= interval.high);
         for probability in [0.1, 0.25, 0.75, 0.9] {

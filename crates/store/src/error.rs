@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use assay_model::SCHEMA_VERSION;
 
+use crate::layout::RUNS;
 use crate::time::utc;
 
 /// What went wrong with a record.
@@ -168,6 +169,10 @@ impl StoreError {
                 "keep the record on a file system with locks, such as a local disk"
             }
             StoreError::Newer { .. } => "update assay; an older version must not write here",
+            StoreError::Missing { path } if path.join(RUNS).is_dir() => {
+                "its journal is missing: restore it from a backup, or make it again from the run directories with `assay \
+                 run --accept-damage`"
+            }
             StoreError::Missing { .. } => "`assay list` shows the records there are",
             StoreError::NotAJournal { .. } => "choose another directory for the record",
             StoreError::Damaged { .. } => {

@@ -19,8 +19,8 @@ use crate::StoreError;
 pub(crate) use decode::parse_json;
 pub use query::{Datum, SqlRows};
 pub use typed::{
-    CellSummary, FailureReason, IndexSummary, MetricSummary, RunFilter, RunOrigin, RunRow, RunValue,
-    SessionFacts,
+    CellSummary, FailureReason, IndexSummary, MetricSummary, RunDoubt, RunFilter, RunOrigin, RunRow,
+    RunValue, SessionFacts,
 };
 pub(crate) use upkeep::fresh;
 

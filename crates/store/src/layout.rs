@@ -21,6 +21,30 @@ pub const SCRIPT: &str = "run.sh";
 /// The directory of run directories.
 pub(crate) const RUNS: &str = "runs";
 
+/// The directory of a scheduler's submissions.
+pub(crate) const JOBS: &str = "jobs";
+
+/// Whether a file is one that a record consists of, so that nothing else may be written in its place: the journal and
+/// what belongs to it, and everything of runs and submissions. Links are followed.
+pub fn belongs_to_record(path: &Path) -> bool {
+    let Some(real) = real(path) else { return false };
+    let is_record = |directory: &Path| directory.join(JOURNAL).is_file();
+    let named = |names: &[&str], path: &Path| {
+        path.file_name().is_some_and(|file| names.iter().any(|name| file == *name))
+            && path.parent().is_some_and(is_record)
+    };
+    named(&[JOURNAL, LOCK, INDEX, INDEX_LOCK, INDEX_CHECK], &real)
+        || real.ancestors().skip(1).any(|directory| named(&[RUNS, JOBS], directory))
+}
+
+/// The place of a file behind all links, whether the file exists or not.
+fn real(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok().or_else(|| {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        Some(parent.unwrap_or(Path::new(".")).canonicalize().ok()?.join(path.file_name()?))
+    })
+}
+
 /// Where the run directory of a run belongs, relative to its record: `runs/3f2a91c04b1d77e2@local/r3`.
 /// Characters that could leave the directory or trouble a shell are written as `%` and their hexadecimal code, so
 /// different cells never share a directory.
@@ -69,6 +93,23 @@ pub fn run_directory(record: &Path, relative: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_of_records_are_known_also_behind_links() {
+        let place = tempfile::tempdir().unwrap();
+        let record = place.path().join("record");
+        std::fs::create_dir_all(record.join("runs/a/r1")).unwrap();
+        std::fs::write(record.join(JOURNAL), "").unwrap();
+        std::os::unix::fs::symlink("record/journal.jsonl", place.path().join("link.jsonl")).unwrap();
+        let belongs = |name: &str| belongs_to_record(&place.path().join(name));
+        for name in ["record/journal.jsonl", "record/runs/a/r1/new.csv", "record/index.sqlite", "link.jsonl"]
+        {
+            assert!(belongs(name), "{name}");
+        }
+        for name in ["record/report.html", "journal.jsonl", "runs/a.csv", "nowhere/a.csv"] {
+            assert!(!belongs(name), "{name}");
+        }
+    }
 
     #[test]
     fn run_directories_stay_inside_the_record() {

@@ -69,17 +69,18 @@ mod time;
 pub use error::StoreError;
 pub use export::{Format, Kind, Rows, Table, export};
 pub use index::{
-    CellSummary, Datum, FailureReason, Index, IndexSummary, MetricSummary, RunFilter, RunOrigin, RunRow,
-    RunValue, SessionFacts, SqlRows,
+    CellSummary, Datum, FailureReason, Index, IndexSummary, MetricSummary, RunDoubt, RunFilter, RunOrigin,
+    RunRow, RunValue, SessionFacts, SqlRows,
 };
 pub use journal::{Damage, Flaw, Troubles};
-pub use layout::{SCRIPT, relative_run_directory, run_directory};
+pub use layout::{SCRIPT, belongs_to_record, relative_run_directory, run_directory};
 pub use list::{RecordContents, RecordSummary, list_records, record_paths, summarize};
 pub use lock::is_held;
 pub use medium::{FileMedium, Medium};
 pub use permissions::RecordPermissions;
 pub use record::{Entries, Record};
 pub use recovery::DamageReport;
+pub use regular::open_unlinked;
 pub use remove::remove_record;
 pub use scrub::{ScrubSummary, scrub};
 pub use state::{CellState, OpenRun, Process, RunState, SessionSummary, State, StatusCounts, Submission};

@@ -8,6 +8,12 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
+/// Opens a file of a record for reading if it is a regular one, and no link to a file elsewhere.
+pub fn open_unlinked(path: &Path) -> io::Result<File> {
+    let found = fs::symlink_metadata(path)?;
+    if found.is_file() { open(path) } else { Err(not_regular()) }
+}
+
 /// Opens a file for reading if it is a regular one.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     open_with(OpenOptions::new().read(true), path)

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::layout::{INDEX, INDEX_CHECK, INDEX_LOCK, JOURNAL, LOCK, RUNS};
+use crate::layout::{INDEX, INDEX_CHECK, INDEX_LOCK, JOBS, JOURNAL, LOCK, RUNS};
 use crate::lock::{self, Holder};
 use crate::{Identity, Record, StoreError};
 
@@ -20,7 +20,9 @@ pub fn remove_record(directory: &Path, identity: &Identity) -> Result<bool, Stor
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
     };
-    absent(fs::remove_dir_all(directory.join(RUNS))).map_err(failed)?;
+    for name in [RUNS, JOBS] {
+        absent(fs::remove_dir_all(directory.join(name))).map_err(failed)?;
+    }
     let index = ["", "-wal", "-shm", "-journal"].map(|suffix| format!("{INDEX}{suffix}"));
     // The journal goes after everything else: a removal that was interrupted leaves a record that can be removed again.
     let files = index.iter().map(String::as_str).chain([INDEX_CHECK, INDEX_LOCK, JOURNAL, LOCK]);
@@ -46,6 +48,7 @@ mod tests {
         let (alone, shared) = (place.path().join("alone"), place.path().join("shared"));
         for path in [&alone, &shared] {
             fs::create_dir_all(path.join("runs/a/r1")).unwrap();
+            fs::create_dir_all(path.join("jobs/1")).unwrap();
             append_all(path, &[record()]);
             Record::open(path).unwrap().index().unwrap();
         }

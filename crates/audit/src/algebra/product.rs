@@ -29,6 +29,8 @@ struct Law {
     explained: bool,
     /// How likely random numbers would look like it.
     chance: f64,
+    /// The units of the columns make one expect it.
+    typed: bool,
 }
 
 pub(super) fn check(
@@ -85,18 +87,26 @@ fn search(
     };
     let tries = (tries(&[]), tries(&[(0, 1); 4]));
     let of = |terms: &Vec<(usize, i32)>| if terms.len() < 4 { tries.0 } else { tries.1 };
-    let plain: Vec<Interval> =
-        constants.iter().map(|one| one.interval).filter(|one| one.middle().abs() >= 20.0).collect();
+    let plain: Vec<Interval> = constants.iter().filter(|one| one.telling).map(|one| one.interval).collect();
     let typed = typed(grid, columns, &combinations, constants);
     let laws = combinations.iter().zip(&typed).filter_map(|(terms, typed)| {
         let by_units = law_of_units(&cells, terms, typed);
-        by_units.or_else(|| law(&cells, terms, &plain, of(terms)))
+        by_units
+            .or_else(|| law(&cells, terms, &plain, of(terms)))
+            .filter(|law| !is_equality(grid, columns, law))
     });
     let mut laws: Vec<Law> = laws.collect();
     laws.sort_by(|one, other| one.chance.total_cmp(&other.chance));
     for law in &laws {
         apply(grid, columns, members, law, broken, holds);
     }
+}
+
+/// Whether a law says that two columns of one unit are equal: a target and what was reached are, until they are not.
+fn is_equality(grid: &Grid, columns: &[usize], law: &Law) -> bool {
+    let [(one, first), (other, second)] = law.terms.as_slice() else { return false };
+    let unit = |column: usize| &grid.columns[columns[column]].unit;
+    first != second && law.constant.meets(Interval::exact(1.0)) && unit(*one).same_symbols(unit(*other))
 }
 
 /// Rows spread evenly over a table.
@@ -190,7 +200,13 @@ fn law_of_units(cells: &[Vec<Option<Interval>>], terms: &[(usize, i32)], typed: 
     let agrees = (width / 2.3).clamp(1e-7, 1.0);
     let tries = typed.len() as f64;
     let chance = tries * binomial(total, holding) * agrees.powi(i32::try_from(holding).unwrap_or(i32::MAX));
-    (chance < UNIT_CHANCE).then(|| Law { terms: terms.to_vec(), constant, explained: true, chance })
+    (chance < UNIT_CHANCE).then(|| Law {
+        terms: terms.to_vec(),
+        constant,
+        explained: true,
+        chance,
+        typed: true,
+    })
 }
 
 /// The product of a row's cells.
@@ -246,19 +262,25 @@ fn law(
         options.push((shared, holding, false, 1.0));
     }
     let width = products.iter().map(|product| product.relative_width()).fold(0.0, f64::max);
-    // How likely one more row agrees by chance: its width against a factor of ten.
-    let agrees = (width / 2.3).clamp(1e-7, 1.0);
+    // How likely a row agrees by chance: its width against a factor of ten.
     let mut best: Option<Law> = None;
     for (constant, holding, explained, more) in options {
         let (least, free, change) = if explained { (2, 0, 0.005) } else { (3, 1, 0.03) };
         if holding < least || (total - holding) as f64 > MOST_BROKEN * total as f64 {
             continue;
         }
-        let agreements = i32::try_from(holding - free).unwrap_or(i32::MAX);
-        let chance = tries * more * binomial(total, holding) * agrees.powi(agreements);
+        let agreements = holding - free;
+        let mut widths: Vec<f64> = products
+            .iter()
+            .filter(|product| product.meets(constant))
+            .map(|product| (product.relative_width() / 2.3).clamp(1e-7, 1.0))
+            .collect();
+        widths.sort_by(|one, other| other.total_cmp(one));
+        let agree: f64 = widths.iter().take(agreements).product();
+        let chance = tries * more * binomial(total, holding) * agree;
         let better = best.as_ref().is_none_or(|law: &Law| chance < law.chance);
         if chance < CHANCE && better && varies(width, cells, terms, change) {
-            best = Some(Law { terms: terms.to_vec(), constant, explained, chance });
+            best = Some(Law { terms: terms.to_vec(), constant, explained, chance, typed: false });
         }
     }
     best
@@ -333,8 +355,22 @@ fn apply(
     }
     // Where all rows that keep the law have one name, a row of another name is another thing.
     labels.dedup();
-    if let [label] = labels.as_slice() {
+    let sure = law.typed && law.chance < UNIT_CHANCE / 4.0;
+    if let [label] = labels.as_slice()
+        && !sure
+    {
         breaking.retain(|(row, _)| grid.rows[*row].label == *label);
+    }
+    // One row that differs from two is more often another thing than an error, and three columns with a constant of
+    // their own fit a few rows by chance.
+    let is_one = law.constant.low == 1.0 && law.constant.high == 1.0;
+    let (least, most) = match (law.explained, law.terms.len()) {
+        (true, _) if is_one => (2, usize::MAX),
+        (false, 3..) => (5, 1),
+        _ => (3, usize::MAX),
+    };
+    if kept < least || breaking.len() > most {
+        return;
     }
     for (row, factor) in breaking {
         let cells: Vec<usize> = law.terms.iter().map(|(column, _)| columns[*column]).collect();

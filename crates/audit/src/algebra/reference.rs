@@ -91,7 +91,11 @@ pub(super) fn check(grid: &Grid, broken: &mut Vec<Check>, holds: &mut Vec<(usize
             continue;
         }
         holds.extend(kept.iter().flat_map(|row| [(*row, target), (*row, source)]));
-        for row in failed {
+        // `+7.5 pp` among changes in percent is a difference.
+        let other = |row: &usize| {
+            form != Form::Difference && grid.cell(*row, target).is_some_and(|cell| cell.unit.points)
+        };
+        for row in failed.into_iter().filter(|row| !other(row)) {
             let value = wanted(grid, source, row, form, base).map(Interval::middle);
             let scale = grid.columns[target].unit.scale.max(f64::MIN_POSITIVE);
             let scale = grid.cell(row, target).map_or(scale, |cell| cell.unit.scale);

@@ -154,6 +154,17 @@ fn statistic(name: &str, values: &[f64]) -> Vec<f64> {
     }
 }
 
+/// Whether a header names a quantile or an extreme, which neither add up nor average.
+fn is_quantile(header: &str) -> bool {
+    let header = header.to_lowercase();
+    let mut words = header.split(|one: char| !one.is_alphanumeric());
+    words.any(|word| {
+        let digits = word.strip_prefix('p').unwrap_or_default();
+        matches!(word, "median" | "max" | "min" | "maximum" | "minimum" | "peak")
+            || !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
 /// A last row that is called a sum or a mean of the rows above it.
 fn total_row(grid: &Grid, broken: &mut Vec<Check>, holds: &mut Vec<(usize, usize)>) {
     let Some(last) = grid.rows.len().checked_sub(1).filter(|last| (2..200).contains(last)) else { return };
@@ -163,7 +174,7 @@ fn total_row(grid: &Grid, broken: &mut Vec<Check>, holds: &mut Vec<(usize, usize
         .find(|name| label.split(|one: char| !one.is_alphanumeric()).any(|word| word == *name));
     let Some(name) = name else { return };
     let (mut kept, mut failed) = (Vec::new(), Vec::new());
-    for column in grid.numeric() {
+    for column in grid.numeric().filter(|column| !is_quantile(&grid.columns[*column].header)) {
         let cells: Option<Vec<Interval>> = (0..last).map(|row| interval(grid, row, column)).collect();
         let (Some(cells), Some(cell)) = (cells, interval(grid, last, column)) else { continue };
         let values: Vec<f64> = cells.iter().map(|cell| cell.middle()).collect();

@@ -48,9 +48,33 @@ pub fn check(sentence: &Sentence, pool: &Pool<'_>) -> Vec<Finding> {
             found.push(above(&sentence.file, operand(sentence, quantity), &near[0], reason, Vec::new()));
         }
     }
+    found.extend(sentence.quantities.iter().filter_map(|quantity| {
+        let name = part_of_whole(sentence, quantity)?;
+        let reason = "a part cannot exceed the whole";
+        Some(above(&sentence.file, operand(sentence, quantity), name, reason, Vec::new()))
+    }));
     found.extend(token_limit(sentence, pool));
     found.extend(peak(sentence, pool));
     found
+}
+
+/// What a percentage above 100 is a part of: `106 % of all tokens`, `a hit rate of 104 %`, `idle 128 % of the time`.
+fn part_of_whole(sentence: &Sentence, quantity: &Quantity) -> Option<&'static str> {
+    if !quantity.unit.percent || quantity.low <= 1.0 || quantity.in_words {
+        return None;
+    }
+    let after = sentence.words_after(quantity.end);
+    let behind: Vec<&str> = after.iter().take(3).map(String::as_str).collect();
+    match behind.as_slice() {
+        ["of", "all" | "them" | "these" | "those", ..] | ["of", "the", "time"] => return Some("a share of"),
+        _ => {}
+    }
+    let before = sentence.words_before(quantity.start);
+    let near: Vec<&str> = before.iter().rev().take(5).map(String::as_str).collect();
+    let rates = ["hit", "acceptance", "success", "cache", "error", "failure", "miss", "pass", "survival"];
+    let at = near.iter().position(|word| *word == "rate")?;
+    let spoken = near[..at].iter().all(|word| ["is", "of", "was", "the", "a", "about"].contains(word));
+    near.get(at + 1).filter(|word| spoken && rates.contains(word)).map(|_| "a rate of")
 }
 
 /// Limits that a document states in one place and that hold in all of it.

@@ -81,7 +81,7 @@ fn is_alike(quantity: &Quantity, cell: &Cell) -> bool {
 }
 
 /// The decimals of the first number of a text.
-fn decimals(text: &str) -> usize {
+pub fn decimals(text: &str) -> usize {
     let number: String = text
         .chars()
         .skip_while(|one| !one.is_ascii_digit())
@@ -190,7 +190,7 @@ fn totals(sentence: &Sentence, _: &Sentence, quantity: &Quantity, pool: &Pool<'_
     if !adds || !says.iter().any(|word| text.contains(word)) {
         return Vec::new();
     }
-    let mut found = Vec::new();
+    let mut found = listed_total(sentence, quantity);
     for grid in pool.grids.iter().filter(|grid| (2..MOST_PAIRED_ROWS).contains(&grid.rows.len())) {
         for column in grid.measures() {
             let cells: Vec<&Cell> = (0..grid.rows.len()).filter_map(|row| grid.cell(row, column)).collect();
@@ -211,6 +211,20 @@ fn totals(sentence: &Sentence, _: &Sentence, quantity: &Quantity, pool: &Pool<'_
         }
     }
     found
+}
+
+/// `$642, $104 and $250, together $996`: the numbers of one unit before a total in its sentence.
+fn listed_total(sentence: &Sentence, quantity: &Quantity) -> Vec<Expectation> {
+    let before = sentence.quantities.iter().filter(|other| other.end <= quantity.start);
+    let terms: Vec<&Quantity> = before.filter(|other| other.unit.same_symbols(&quantity.unit)).collect();
+    let sum = terms.iter().fold(Interval::exact(0.0), |sum, term| sum.plus(side(term).interval));
+    let ratio = quantity.value / sum.middle();
+    if terms.len() < 2 || !(1.0 / NEAR..=NEAR).contains(&ratio) {
+        return Vec::new();
+    }
+    let operands: Vec<Operand> = terms.iter().map(|term| operand(sentence, term)).collect();
+    let formula = terms.iter().map(|term| term.text.as_str()).collect::<Vec<&str>>().join(" + ");
+    vec![Expectation { interval: sum, formula, operands }]
 }
 
 const SUPERLATIVES: [&str; 18] = [

@@ -122,13 +122,14 @@ fn spelled(sentence: &Sentence) -> Vec<Fact> {
 
 /// What turns an hour, a day or a month into a longer time, where the sentence speaks of one.
 fn calendar(sentence: &Sentence) -> Vec<Fact> {
-    const TIMES: [(&str, &[f64]); 6] = [
+    const TIMES: [(&str, &[f64]); 7] = [
         ("year", &[12.0, 52.0, 365.0, 8760.0]),
         ("month", &[12.0, 30.0, 720.0, 730.0]),
         ("week", &[7.0, 52.0, 168.0]),
-        ("day", &[7.0, 24.0, 365.0]),
+        ("day", &[7.0, 24.0, 365.0, 86_400.0]),
         ("night", &[7.0, 30.0, 365.0]),
-        ("hour", &[24.0]),
+        ("hour", &[24.0, 60.0, 3600.0]),
+        ("minute", &[60.0]),
     ];
     let named = TIMES.iter().filter(|(word, _)| sentence.mentions(word));
     let fact = |count: &f64| Fact {

@@ -6,7 +6,7 @@
 
 use assay_model::Source;
 
-use super::expected::{Expectation, adds_condition, expectations};
+use super::expected::{Expectation, adds_condition, decimals, expectations};
 use super::facts::{Fact, MOST_LOCAL, combined, combined_any, facts, is_statistic, restated, stated, triple};
 use super::naming::{named_columns, subject_rows};
 use super::pairs::{Pool, cell_operand, operand};
@@ -16,7 +16,7 @@ use super::sentence::Sentence;
 use crate::finding::{Level, Operand};
 use crate::grid::Grid;
 use crate::number::shown;
-use crate::quantity::Quantity;
+use crate::quantity::{Quantity, ending};
 use crate::{Class, Finding};
 
 /// Checks the absolute numbers of a sentence.
@@ -35,18 +35,20 @@ pub fn check(sentence: &Sentence, context: &Sentence, pool: &Pool<'_>) -> Vec<Ju
         }
         let facts = facts(sentence, context, quantity, pool);
         let finding = judge(sentence, quantity, &facts, &expected, &expectations, computed);
-        if finding.level == Level::NotChecked && computed && is_loose_orphan(sentence, quantity, &facts) {
-            let own: Vec<&Fact> = facts.iter().filter(|fact| fact.own).collect();
-            found.push(Judged::new(orphan(sentence, quantity, &own), Bearing::Loose));
-            continue;
-        }
         // What is only computed says nothing about how the author copies numbers.
-        let bearing = match (expected.is_empty(), expectations.is_empty()) {
-            (false, _) => Bearing::Named,
-            (_, false) => Bearing::Loose,
-            _ => Bearing::Firm,
+        let bearing = match finding.level {
+            _ if !expected.is_empty() => Bearing::Named,
+            Level::Contradicted | Level::Doubtful => Bearing::Guess,
+            _ => Bearing::Loose,
         };
         found.push(Judged::new(finding, bearing));
+    }
+    // Two numbers of a sentence that both differ from the row it seems to name are about another one.
+    let differs = |one: &Judged| one.bearing == Bearing::Named && one.finding.level <= Level::Doubtful;
+    if found.iter().filter(|one| differs(one)).count() > 1 {
+        for one in found.iter_mut().filter(|one| differs(one)) {
+            one.finding = super::prior::not_checked(one.finding.clone());
+        }
     }
     found
 }
@@ -70,7 +72,9 @@ fn judge(
 ) -> Finding {
     let agrees = |one: &&Expectation| stated(quantity).meets(one.interval.widened(0.004));
     if let Some(expectation) = expectations.iter().find(agrees) {
-        return finding(sentence, quantity, Level::Supported, &expectation.formula);
+        let mut found = finding(sentence, quantity, Level::Supported, &expectation.formula);
+        found.operands.extend(expectation.operands.iter().cloned());
+        return found;
     }
     if let Some(formula) = restated(quantity, facts) {
         return finding(sentence, quantity, Level::Supported, &formula);
@@ -86,21 +90,15 @@ fn judge(
         return finding(sentence, quantity, Level::Supported, &formula);
     }
     let unclear = excused(sentence) || quantity.hedged && quantity.value < 20.0;
-    if !unclear
-        && !expectations.is_empty()
-        && !speaks_of_others(sentence, quantity)
-        && triple(quantity, &near).is_none()
-    {
-        return fails(sentence, quantity, expectations);
-    }
     if expected.is_empty() && triple(quantity, &near).is_some() {
         return finding(sentence, quantity, Level::NotChecked, "");
     }
-    if !unclear && !expected.is_empty() && !speaks_of_others(sentence, quantity) {
+    // Where two cells are meant, as a mean and a median of one thing, a third value may be meant as well.
+    if !unclear && expected.len() == 1 && !speaks_of_others(sentence, quantity) {
         return disagrees(sentence, quantity, expected);
     }
     let inputs = local.iter().filter(|fact| fact.unit.is_none() || !fact.unit.is_relative()).count();
-    let all: Vec<&Fact> = facts.iter().filter(|fact| written < 2 || fact.near || fact.local).collect();
+    let all: Vec<&Fact> = facts.iter().collect();
     let somehow = || {
         combined_any(quantity, &local, &all)
             || triple(quantity, &local).is_some()
@@ -109,23 +107,14 @@ fn judge(
     if !computed || unclear || inputs < 2 || somehow() {
         return finding(sentence, quantity, Level::NotChecked, "");
     }
+    // Small counts and what stands beside fewer than two numbers may come from anywhere.
+    let own = facts.iter().filter(|fact| fact.own && !fact.unit.is_relative());
+    let measured = own.clone().filter(|fact| !fact.unit.is_none()).count();
+    let digits = quantity.text.chars().filter(char::is_ascii_digit).count();
+    if own.count() < 2 || measured == 0 || quantity.unit.is_count() && digits < 3 {
+        return finding(sentence, quantity, Level::NotChecked, "");
+    }
     orphan(sentence, quantity, &near)
-}
-
-/// A number that the text says was computed, beside at least two others of its sentence that do not give it. Three
-/// numbers from anywhere nearly always do, so that is no excuse here; the rest of the document decides.
-fn is_loose_orphan(sentence: &Sentence, quantity: &Quantity, facts: &[Fact]) -> bool {
-    let own: Vec<&Fact> = facts.iter().filter(|fact| fact.own && !fact.unit.is_relative()).collect();
-    let near: Vec<&Fact> = facts.iter().filter(|fact| fact.near).take(MOST_LOCAL).collect();
-    let local: Vec<&Fact> =
-        facts.iter().filter(|fact| fact.near || fact.local).take(2 * MOST_LOCAL).collect();
-    let measured = own.iter().filter(|fact| !fact.unit.is_none()).count();
-    own.len() >= 2
-        && measured >= 1
-        && !excused(sentence)
-        && restated(quantity, facts).is_none()
-        && combined(quantity, &near, &local).is_none()
-        && triple(quantity, &near).is_none()
 }
 
 /// The cells that a sentence points at by row and metric.
@@ -162,7 +151,11 @@ fn expected_cells(
             // The only column of a rate such as tokens/s needs no name; times and sizes are of many things.
             let rate = quantity.unit.is_rate() && alike == 1 && !quantity.unit.counts_nothing();
             if columns.contains(&column) || rate {
-                let cells = rows.iter().filter_map(|row| cell_operand(grid, *row, column));
+                let alike = |row: &&usize| {
+                    let cell = grid.cell(**row, column);
+                    !bare || cell.is_some_and(|cell| decimals(&quantity.text) <= decimals(&cell.text))
+                };
+                let cells = rows.iter().filter(alike).filter_map(|row| cell_operand(grid, *row, column));
                 // A value of another size is another thing, not a wrong copy.
                 let most = if bare { 1.8 } else { 4.0 };
                 let close = |cell: &Operand| {
@@ -264,6 +257,18 @@ pub fn is_computed(sentence: &Sentence, quantity: &Quantity) -> bool {
     let from =
         sentence.quantities.iter().filter(|other| other.end <= quantity.start).map(|other| other.end).max();
     let clause = head.get(from.unwrap_or(0)..).unwrap_or_default().to_lowercase();
+    // `12 checkpoints, 4.9 GB each = 58.8 GB`.
+    if from.is_some()
+        && clause.ends_with("= ")
+        && clause.len() <= 30
+        && !clause.contains([',', ';', '(', ':'])
+    {
+        let head = clause.trim_end_matches("= ").trim();
+        let before = ending(sentence.text.get(..quantity.start).unwrap_or_default(), 48);
+        let written_out =
+            before.contains(['×', '*', '/', '^', '·', '+', '(', '$', '{']) || before.contains(" x ");
+        return !written_out && (head.is_empty() || head == "each" || head.starts_with("each "));
+    }
     let mark = CONNECTIVES.iter().filter_map(|mark| {
         let at = clause.rfind(mark)?;
         let starts = at == 0 || clause[..at].ends_with([' ', '(', ',']);
@@ -285,7 +290,9 @@ fn is_apposition(sentence: &Sentence, quantity: &Quantity) -> bool {
     before.is_some_and(|other| {
         let between = sentence.text.get(other.end..quantity.start).unwrap_or_default();
         let measured = |one: &Quantity| !one.unit.is_count() && !one.unit.is_relative();
-        between == ", " && measured(other) && measured(quantity) && !other.unit.same_measure(&quantity.unit)
+        // Work and time, or a time and a rate; other neighbors are a list of inputs.
+        let related = other.unit.is_time() && quantity.unit.is_rate();
+        between == ", " && related && measured(other) && measured(quantity)
     })
 }
 
@@ -317,31 +324,6 @@ fn disagrees(sentence: &Sentence, quantity: &Quantity, expected: &[Operand]) -> 
         }
     }
     found.operands.extend(expected.iter().cloned());
-    found.advice = "correct one of the two, or say what is different".to_owned();
-    found
-}
-
-/// The words make one expect other values, and the number is found nowhere else.
-fn fails(sentence: &Sentence, quantity: &Quantity, expectations: &[Expectation]) -> Finding {
-    let distance = |one: &Expectation| (one.interval.middle() / quantity.value).ln().abs();
-    let mut nearest: Vec<&Expectation> = expectations.iter().collect();
-    nearest.sort_by(|one, other| distance(one).total_cmp(&distance(other)));
-    let value = |one: &Expectation| match one.operands.as_slice() {
-        [_] => one.formula.clone(),
-        _ => format!("{} = {}", one.formula, shown(one.interval.middle() / quantity.unit.factor())),
-    };
-    let given: Vec<String> = nearest.iter().take(3).map(|one| value(one)).collect();
-    let mut found = finding(sentence, quantity, Level::Doubtful, "");
-    found.summary =
-        format!("`{}` is found nowhere else; the document gives {}", quantity.text, given.join("; "));
-    found.arithmetic = given;
-    for operand in nearest.iter().flat_map(|one| &one.operands).take(12) {
-        let place = Source::new(sentence.file.clone(), operand.line);
-        if !found.sources.contains(&place) {
-            found.sources.push(place);
-        }
-        found.operands.push(operand.clone());
-    }
     found.advice = "correct one of the two, or say what is different".to_owned();
     found
 }

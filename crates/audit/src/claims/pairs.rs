@@ -92,7 +92,7 @@ impl Pool<'_> {
             let gap = if claim.end <= one.start { claim.end..one.start } else { other.end..claim.start };
             let gap = sentence.text.get(gap).unwrap_or("...;");
             let close = gap.len() <= 40 && !gap.contains(';');
-            let part = relation == Relation::Value && between.trim() == "of" && claim.unit.percent && close;
+            let part = relation == Relation::Value && is_part(between) && claim.unit.percent && close;
             if !part && (relation == Relation::Value || !joins(between)) {
                 continue;
             }
@@ -109,7 +109,7 @@ impl Pool<'_> {
                 continue;
             }
             let counts = a.unit.is_count() && a.is_integer() && b.is_integer();
-            let share = matches!(relation, Relation::Share | Relation::Value) && between.trim() == "of";
+            let share = matches!(relation, Relation::Share | Relation::Value) && is_part(between);
             if counts && !strong_joint(between) && !share {
                 continue;
             }
@@ -160,7 +160,7 @@ impl Pool<'_> {
                         || grid.rows.len() == 2 && grid.file == sentence.file && nearest == Some(grid.block);
                     let either = fits && is_there(&named);
                     let beside = nearby.contains(&one) && nearby.contains(&other) && nearby.len() <= 3;
-                    let tier = match (both, either || beside) {
+                    let tier = match (both && !grid.repeats, either || beside) {
                         (true, _) => Tier::Named,
                         (_, true) => Tier::NamedRow,
                         _ => Tier::Table,
@@ -169,6 +169,8 @@ impl Pool<'_> {
                 }
             }
             within_rows(grid, &named, sentence, relation, &columns, &mut found);
+            let about: Vec<usize> = if grid.rows.len() <= 3 { (0..grid.rows.len()).collect() } else { named };
+            against_cells(grid, &about, sentence, claim, relation, &columns, &mut found);
         }
         found
     }
@@ -337,6 +339,12 @@ fn joins(between: &str) -> bool {
     })
 }
 
+/// `471 of 515`, `3,150 of the 5,000 EUR`.
+fn is_part(between: &str) -> bool {
+    let words: Vec<&str> = between.split_whitespace().collect();
+    matches!(words.as_slice(), ["of"] | ["of", "the" | "our" | "its" | "all" | "their" | "his" | "these"])
+}
+
 /// Whether a text joins two plain counts, which often stand beside each other without being compared.
 fn strong_joint(between: &str) -> bool {
     let text = between.to_lowercase();
@@ -419,8 +427,10 @@ impl Columns {
         let fits = |column: &usize| metric.fits(&grid.columns[*column]);
         let both = |column: &usize| fits(column) && named.contains(column);
         // The column that is named, then what the metric allows, then anything.
+        // Where the words name a metric that no column has, what they compare is not in this table.
+        let any = !metric.is_named();
         let choices: [&dyn Fn(&usize) -> bool; 4] =
-            [&both, &fits, &|column| named.contains(column), &|_| true];
+            [&both, &fits, &|column| named.contains(column), &|_| any];
         let mut fitting = Vec::new();
         for choice in choices {
             if fitting.is_empty() {
@@ -456,6 +466,10 @@ fn row_pair(
         // A percentage that is no comparison may be a ratio of these, but need not.
         let derived = derived || relation == Relation::Value;
         let (Some(a), Some(b)) = (grid.cell(one, column), grid.cell(other, column)) else { continue };
+        // A column may hold several metrics.
+        if !a.unit.same_measure(&b.unit) {
+            continue;
+        }
         let plain = a.unit.percent || a.unit.is_none();
         if relation == Relation::Points && !plain || relation == Relation::Efficiency && a.unit.is_relative()
         {
@@ -495,6 +509,41 @@ fn row_pair(
     }
     if relation != Relation::Points && columns.per {
         two_columns(grid, (one, other), weaker, relation, found);
+    }
+}
+
+/// A number of the sentence against the cells of the rows that it names: `clang 5.88 s, so ours is 1.36x faster`.
+fn against_cells(
+    grid: &Grid,
+    rows: &[usize],
+    sentence: &Sentence,
+    claim: &Quantity,
+    relation: Relation,
+    columns: &Columns,
+    found: &mut Vec<Candidate>,
+) {
+    let measured = |one: &&Quantity| {
+        one.start != claim.start && !(one.in_words || one.unit.is_count() || one.unit.is_relative())
+    };
+    for own in sentence.quantities.iter().filter(measured).take(8) {
+        for row in rows.iter().take(8) {
+            for column in &columns.fitting {
+                let Some(cell) = grid.cell(*row, *column).filter(|cell| cell.unit.same_measure(&own.unit))
+                else {
+                    continue;
+                };
+                let Some(other) = cell_operand(grid, *row, *column) else { continue };
+                let operands = vec![operand(sentence, own), other];
+                found.extend(candidates(
+                    Tier::NamedRow,
+                    relation,
+                    &side(own),
+                    &Side::of_cell(cell),
+                    operands,
+                    true,
+                ));
+            }
+        }
     }
 }
 

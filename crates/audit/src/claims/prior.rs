@@ -19,6 +19,9 @@ pub enum Bearing {
     Likely,
     /// The sentence names one side, or nothing.
     Loose,
+    /// The sentence names both sides, but some pair elsewhere in the document agrees; or nothing gives a number that
+    /// reads as computed.
+    Guess,
 }
 
 /// A finding about a number of the prose.
@@ -43,7 +46,9 @@ pub fn settle(judged: Vec<Judged>) -> Vec<Finding> {
         (Bearing::Firm, _) => true,
         (Bearing::Named, Class::Comparison) => agreeing + 1 >= doubts,
         (Bearing::Named | Bearing::Likely, _) => agreeing >= doubts,
-        (Bearing::Loose, _) => agreeing >= 2 * doubts,
+        (Bearing::Loose, _) => agreeing >= 5 * doubts,
+        // Only the one number of a document that stands out.
+        (Bearing::Guess, _) => doubts == 1,
     };
     let settled = judged
         .into_iter()
@@ -52,7 +57,7 @@ pub fn settle(judged: Vec<Judged>) -> Vec<Finding> {
 }
 
 /// The claim of a finding as one that was not checked.
-fn not_checked(finding: Finding) -> Finding {
+pub fn not_checked(finding: Finding) -> Finding {
     let text = finding.summary.split('`').nth(1).unwrap_or_default();
     let (summary, advice) = match finding.class {
         Class::Comparison => (

@@ -43,7 +43,8 @@ const MORE: [&str; 14] = [
     "rises",
     "additional",
 ];
-const LESS: [&str; 27] = [
+const LESS: [&str; 28] = [
+    "off",
     "less",
     "lower",
     "shorter",
@@ -199,6 +200,12 @@ fn factor(sentence: &Sentence, quantity: &Quantity) -> Option<Relation> {
         || ["as", "the", "that", "of", "what", "its", "faster", "his", "their", "our"].contains(&next);
     if of_factor {
         return Some(Relation::Times);
+    }
+    // `I ran it twice`: only what is compared is a factor.
+    if quantity.text.eq_ignore_ascii_case("twice") && !compares {
+        let bare =
+            after.is_empty() && near.iter().any(|word| ["over", "than", "nearly", "almost"].contains(word));
+        return bare.then_some(Relation::Times);
     }
     let glued = quantity.text.ends_with(['x', '×']);
     let spelled = quantity.in_words && !quantity.text.ends_with("times") && !quantity.text.ends_with("fold");

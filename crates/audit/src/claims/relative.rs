@@ -56,6 +56,7 @@ fn claim(
         candidates.extend(restatements(sentence, context, quantity, pool));
     }
     let evidence = Evidence {
+        beside_pair: is_beside_pair(sentence, quantity),
         quantity,
         candidates,
         reference: has_reference(sentence, quantity, pool),
@@ -96,10 +97,15 @@ fn claim(
         if relation == Relation::Faster && evidence.agrees_as(Relation::Less, tier) {
             level = Level::Doubtful;
         }
+        let bearing = match (bearing, agrees_anywhere(sentence, quantity, relation, pool)) {
+            (bearing, false) => bearing,
+            (Bearing::Named, true) => Bearing::Guess,
+            (_, true) => return Judged::new(not_checked(sentence, quantity), Bearing::Loose),
+        };
         let finding = failed(sentence, quantity, relation, &evidence.of(tier), level);
         return Judged::new(finding, bearing);
     }
-    let mut nearest: Vec<&Candidate> = evidence.tier(Tier::Table).collect();
+    let mut nearest: Vec<&Candidate> = evidence.of(Tier::Table);
     if nearest.is_empty() {
         nearest = evidence.of(Tier::Beside);
     }
@@ -108,17 +114,23 @@ fn claim(
         && !quantity.in_words
         && quantity.bound.is_none();
     // Searching the whole document costs the most, so it comes last.
-    let agrees = |one: &Candidate| compare(quantity, one.value) >= Match::Near;
     if !clear
         || nearest.is_empty()
         || points_elsewhere(sentence, quantity, relation, pool)
         || evidence.best(Tier::Table) >= Match::Near
         || evidence.best(Tier::OtherMetric) >= Match::Near
-        || pool.document(sentence, quantity, relation).iter().any(agrees)
+        || agrees_anywhere(sentence, quantity, relation, pool)
     {
         return Judged::new(not_checked(sentence, quantity), Bearing::Loose);
     }
     Judged::new(failed(sentence, quantity, relation, &nearest, Level::Doubtful), Bearing::Loose)
+}
+
+/// Whether any two numbers of the document give a relative number: its author may mean them. On documents that nobody
+/// had tuned for, doubts about such numbers were wrong as often as right.
+fn agrees_anywhere(sentence: &Sentence, quantity: &Quantity, relation: Relation, pool: &Pool<'_>) -> bool {
+    let pairs = pool.document(sentence, quantity, relation);
+    pairs.iter().any(|pair| compare(quantity, pair.value) >= Match::Near)
 }
 
 /// The tier whose referents are clear and give something else, and how sure that is.
@@ -131,7 +143,8 @@ fn strict(
 ) -> Option<(Tier, Level, Bearing)> {
     let comparison = relation.is_comparison();
     let other = comparison && evidence.best(Tier::OtherMetric) >= Match::Near;
-    if evidence.has(Tier::Clause) && (comparison || relation == Relation::Value) && !other {
+    let excused = other && !evidence.beside_pair;
+    if evidence.has(Tier::Clause) && (comparison || relation == Relation::Value) && !excused {
         let sure = comparison && !names_side(sentence, quantity);
         return Some((Tier::Clause, if sure { Level::Contradicted } else { Level::Doubtful }, Bearing::Firm));
     }
@@ -143,13 +156,17 @@ fn strict(
         return Some((Tier::Sentence, Level::Doubtful, Bearing::Firm));
     }
     let computed = comparison || matches!(relation, Relation::Value | Relation::Efficiency);
-    let exact = quantity.bound.is_none() && !(quantity.in_words && relation != Relation::Times);
-    if evidence.has(Tier::Named) && computed && exact {
+    let vague = quantity.in_words && (relation != Relation::Times || quantity.hedged);
+    let exact = quantity.bound.is_none() && !vague;
+    let against_base = relation == Relation::Efficiency && evidence.best(Tier::Table) >= Match::Near;
+    if evidence.has(Tier::Named) && computed && exact && !against_base {
         let bearing = if evidence.names_two { Bearing::Named } else { Bearing::Likely };
         return Some((Tier::Named, Level::Doubtful, bearing));
     }
     // One row alone leaves the other side open, unless the words behind the number name it.
-    let one_row = comparison && (evidence.reference || evidence.sole_row) || relation == Relation::Efficiency;
+    // An efficiency is against the smallest system, whatever else the sentence names.
+    let efficiency = relation == Relation::Efficiency && evidence.best(Tier::Table) == Match::Far;
+    let one_row = comparison && (evidence.reference || evidence.sole_row) || efficiency;
     if evidence.has(Tier::NamedRow) && one_row && exact && !quantity.in_words {
         let bearing = if evidence.reference { Bearing::Named } else { Bearing::Loose };
         return Some((Tier::NamedRow, Level::Doubtful, bearing));
@@ -167,6 +184,18 @@ struct Evidence<'a> {
     sole_row: bool,
     /// The sentence names two rows or two columns of a table.
     names_two: bool,
+    /// The joined pair stands right before the claim: `71.5 → 86.0 %, so 14.5 points`.
+    beside_pair: bool,
+}
+
+/// Whether the last two numbers before a claim stand close to it and are of one unit.
+fn is_beside_pair(sentence: &Sentence, quantity: &Quantity) -> bool {
+    let before: Vec<&Quantity> =
+        sentence.quantities.iter().filter(|other| other.end <= quantity.start).collect();
+    let [.., _, last] = before.as_slice() else { return false };
+    let gap = sentence.text.get(last.end..quantity.start).unwrap_or_default();
+    let follows = [" so ", "i.e.", "that is", "that's", "which is", "(", "thus", "hence"];
+    gap.len() <= 24 && follows.iter().any(|mark| gap.contains(mark))
 }
 
 fn has_sole_row(sentence: &Sentence, context: &Sentence, quantity: &Quantity, pool: &Pool<'_>) -> bool {

@@ -25,6 +25,13 @@ impl Cell {
         let body = text.trim().trim_end_matches(['*', '†', '‡', '!']).trim();
         let (body, currency) = strip_currency(body);
         let (body, sign) = strip_sign(body);
+        if let Some((seconds, half)) = clocked(body) {
+            let unit = leading_unit("s").map(|(unit, _)| unit)?;
+            let value = sign * seconds;
+            let text = text.trim().to_owned();
+            let (low, high) = (value - half, value + half);
+            return Some(Cell { value, low, high, written: value, unit, text, line, spread: None });
+        }
         let number = leading_number(body)?;
         let rest = body.get(number.length..).unwrap_or_default();
         let glued = rest.starts_with(char::is_alphabetic);
@@ -89,6 +96,16 @@ impl Cell {
         self.written <= 32.0 || rest(self.written, 2.0) <= 15.0 || rest(self.written, 10.0) <= 15.0
     }
 
+    /// Makes an amount of money one for each of a unit: `$0.978` under `price per hour`.
+    pub fn divide(&mut self, by: &Unit) {
+        if !(self.unit.has("money") && self.unit.counts_nothing() && !self.unit.has("s")) {
+            return;
+        }
+        let factor = 1.0 / by.factor();
+        self.unit = self.unit.over(by);
+        (self.value, self.low, self.high) = (self.value * factor, self.low * factor, self.high * factor);
+    }
+
     pub fn make_exact(&mut self) {
         (self.low, self.high) = (self.value, self.value);
     }
@@ -103,6 +120,33 @@ impl Cell {
             && !self.unit.is_relative()
             && self.spread.is_none()
     }
+}
+
+/// A duration of several parts, `1 h 05 min` or `3 m 05 s`, in seconds, with half of what its last part resolves.
+fn clocked(text: &str) -> Option<(f64, f64)> {
+    let mut rest = text;
+    let (mut seconds, mut parts, mut last) = (0.0, 0, f64::INFINITY);
+    let mut half = 0.0;
+    while !rest.is_empty() {
+        let number = leading_number(rest)?;
+        let tail = rest.get(number.length..)?.trim_start();
+        let name: &str = tail.split(|one: char| !one.is_alphabetic()).next()?;
+        let scale = match name {
+            "d" | "day" | "days" => 86_400.0,
+            "h" | "hr" | "hrs" | "hour" | "hours" => 3600.0,
+            "m" | "min" | "mins" | "minute" | "minutes" => 60.0,
+            "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
+            _ => return None,
+        };
+        if scale >= last || parts > 0 && number.value * scale >= last {
+            return None;
+        }
+        seconds += number.value * scale;
+        half = 0.5 * number.step * scale;
+        (last, parts) = (scale, parts + 1);
+        rest = tail.get(name.len()..)?.trim_start();
+    }
+    (parts >= 2).then_some((seconds, half))
 }
 
 /// Whether a cell says that there is nothing.

@@ -62,6 +62,7 @@ fn tail_unit(header: &str) -> Option<Unit> {
     );
     for start in starts {
         let tail = header.get(start..)?;
+        let tail = spelled_right(tail);
         let Some((unit, length)) = leading_unit(tail) else { continue };
         let spelled = tail.get(..length).unwrap_or_default();
         let is_whole = length == tail.len();
@@ -76,11 +77,60 @@ fn tail_unit(header: &str) -> Option<Unit> {
     None
 }
 
+/// Gives the columns of counts a unit where another column has a rate or a price of the same things: `output tokens`
+/// beside `output tokens/s`.
+pub(super) fn count_things(headers: &[String], units: &mut [Unit]) {
+    let prices: Vec<Unit> = headers.iter().filter_map(|header| price_of(header)).collect();
+    let rated: Vec<Unit> = units.iter().filter(|unit| unit.is_rate()).cloned().chain(prices).collect();
+    for (header, unit) in headers.iter().zip(units.iter_mut()).filter(|(_, unit)| unit.is_none()) {
+        let plain = header.split(['(', '[', ',']).next().unwrap_or_default();
+        let counted = plain.split_whitespace().filter(|word| word.len() > 3 && word.ends_with('s'));
+        let mut counted = counted.map(|word| singular(&word.to_lowercase()));
+        let noun = counted.find(|noun| rated.iter().any(|rate| rate.counts(noun)));
+        if let Some((thing, _)) = noun.as_deref().and_then(leading_unit).filter(|(thing, _)| thing.is_count())
+        {
+            *unit = Unit { scale: unit.scale, ..thing };
+        }
+    }
+}
+
+/// What a column of prices is for each of: `price per instance hour`, `per million abstracts`.
+pub(super) fn price_of(header: &str) -> Option<Unit> {
+    let lower = header.to_lowercase();
+    let at = if lower.starts_with("per ") { 4 } else { lower.find(" per ")? + 5 };
+    let tail = header.get(at..)?.trim();
+    let words = tail.match_indices(' ').map(|(at, _)| at + 1);
+    std::iter::once(0)
+        .chain(words)
+        .find_map(|from| {
+            let text = tail.get(from..)?;
+            leading_unit(text).filter(|(unit, length)| *length == text.len() && !unit.is_relative())
+        })
+        .map(|(unit, _)| unit)
+}
+
+/// Names of columns are often in small letters: `kwh`, `peak_gib`.
+fn spelled_right(unit: &str) -> &str {
+    match unit {
+        "kwh" => "kWh",
+        "wh" => "Wh",
+        "kb" => "kB",
+        "mb" => "MB",
+        "gb" => "GB",
+        "tb" => "TB",
+        "mib" => "MiB",
+        "gib" => "GiB",
+        "gflops" => "GFLOPS",
+        "tflops" => "TFLOPS",
+        other => other,
+    }
+}
+
 /// Words that name nothing.
-const EMPTY_WORDS: [&str; 34] = [
-    "the", "a", "an", "of", "in", "on", "at", "for", "and", "or", "with", "to", "per", "by", "is", "vs",
-    "from", "as", "we", "it", "its", "than", "was", "are", "be", "that", "this", "our", "only", "one", "no",
-    "not", "so", "all",
+const EMPTY_WORDS: [&str; 35] = [
+    "same", "the", "a", "an", "of", "in", "on", "at", "for", "and", "or", "with", "to", "per", "by", "is",
+    "vs", "from", "as", "we", "it", "its", "than", "was", "are", "be", "that", "this", "our", "only", "one",
+    "no", "not", "so", "all",
 ];
 
 /// The words of a text that may name something, in lower case and in the singular.

@@ -31,11 +31,17 @@ pub(super) fn split(lines: Vec<Line>) -> Vec<Block> {
 /// The table that begins with the first line, and how many lines it takes.
 pub(super) fn table(lines: &[Line]) -> Option<(RawTable, usize)> {
     let is_rule = |text: &str| text.contains("==") && text.chars().all(|one| "= ".contains(one));
-    // A simple table of reStructuredText begins with a rule.
-    let ruled = usize::from(lines.first().is_some_and(|line| is_rule(&line.text)));
+    // A simple table of reStructuredText begins with a rule, which says where its columns are.
+    let rule = lines.first().map(|line| line.text.as_str()).filter(|text| is_rule(text));
+    let ruled = usize::from(rule.is_some());
+    let spans = rule.map(spans).unwrap_or_default();
+    let columns = |text: &str| {
+        if spans.len() < 2 { columns(text) } else { cut(text, &spans).unwrap_or_else(|| columns(text)) }
+    };
     let first = lines.get(ruled)?;
     let mut header = columns(&first.text);
-    if header.len() < 2 || header.iter().filter(|text| starts_as_number(text)).count() * 2 >= header.len() {
+    let numbers = header.iter().filter(|text| starts_as_number(text)).count();
+    if header.len() < 2 || spans.len() < 2 && numbers * 2 >= header.len() {
         return None;
     }
     let mut rows: Vec<Vec<RawCell>> = Vec::new();
@@ -68,6 +74,38 @@ pub(super) fn table(lines: &[Line]) -> Option<(RawTable, usize)> {
         header.insert(0, String::new());
     }
     Some((RawTable { caption: String::new(), header, header_line: first.number, rows }, used))
+}
+
+/// Where the columns of a rule begin and end, in characters: `===== ====  ===`.
+fn spans(rule: &str) -> Vec<(usize, usize)> {
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    let mut open = false;
+    for (at, sign) in rule.chars().enumerate() {
+        match found.last_mut() {
+            Some(last) if open && sign == '=' => last.1 = at + 1,
+            _ if sign == '=' => found.push((at, at + 1)),
+            _ => {}
+        }
+        open = sign == '=';
+    }
+    found
+}
+
+/// The cells of a line under a rule; none where text stands between the columns, or in only one of them.
+fn cut(line: &str, spans: &[(usize, usize)]) -> Option<Vec<String>> {
+    let signs: Vec<char> = line.chars().collect();
+    let between = spans.windows(2).flat_map(|pair| pair[0].1..pair[1].0);
+    if between.filter_map(|at| signs.get(at)).any(|sign| !sign.is_whitespace()) {
+        return None;
+    }
+    let last = spans.len() - 1;
+    let cell = |(index, (from, to)): (usize, &(usize, usize))| {
+        let to = if index == last { signs.len() } else { *to };
+        let text: String = signs.iter().take(to).skip(*from).collect();
+        text.trim().to_owned()
+    };
+    let cells: Vec<String> = spans.iter().enumerate().map(cell).collect();
+    (cells.iter().filter(|text| !text.is_empty()).count() >= 2).then_some(cells)
 }
 
 /// The columns of a line: pieces with two or more spaces between them.

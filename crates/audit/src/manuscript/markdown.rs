@@ -193,26 +193,27 @@ impl<'a> Reader<'a> {
     fn grid_table(&mut self) -> bool {
         self.end_paragraph();
         let mut table = RawTable { header_line: self.number(), ..RawTable::default() };
-        let mut open = true;
+        // The lines between two rules.
+        let mut sections: Vec<Vec<Vec<RawCell>>> = vec![Vec::new()];
         while self.line().trim().starts_with(['+', '|']) {
             let text = self.line().trim();
             let line = self.number();
             if text.starts_with('+') {
-                open = true;
-            } else {
-                let cells: Vec<RawCell> =
-                    pipe_cells(text).into_iter().map(|text| RawCell { text, line }).collect();
-                match table.rows.last_mut().filter(|_| !open) {
-                    Some(last) => last.iter_mut().zip(cells).for_each(|(cell, more)| {
-                        if !more.text.is_empty() {
-                            cell.text = format!("{} {}", cell.text, more.text).trim().to_owned();
-                        }
-                    }),
-                    None => table.rows.push(cells),
-                }
-                open = false;
+                sections.push(Vec::new());
+            } else if let Some(last) = sections.last_mut() {
+                last.push(pipe_cells(text).into_iter().map(|text| RawCell { text, line }).collect());
             }
             self.at += 1;
+        }
+        sections.retain(|section| !section.is_empty());
+        // A header and one section: its lines are rows. Rules between all rows: the lines of a section are one row.
+        let plain = sections.len() == 2;
+        for (index, section) in sections.into_iter().enumerate() {
+            if plain && index == 1 {
+                table.rows.extend(section);
+            } else {
+                table.rows.extend(joined_lines(section));
+            }
         }
         if !table.rows.is_empty() {
             table.header = table.rows.remove(0).into_iter().map(|cell| cell.text).collect();
@@ -223,7 +224,8 @@ impl<'a> Reader<'a> {
 
     /// A table aligned with spaces, which plain text writes without a fence.
     fn aligned_table(&mut self, line: &str) -> bool {
-        if !line.trim().contains("  ") {
+        let ruled = line.trim().contains("== =") && line.trim().chars().all(|one| "= ".contains(one));
+        if !line.trim().contains("  ") && !ruled {
             return false;
         }
         let lines = |most: usize| -> Vec<Line> {
@@ -234,7 +236,7 @@ impl<'a> Reader<'a> {
                 .collect()
         };
         // The first lines show whether it is one; only then are all of them looked at.
-        if aligned::table(&lines(6)).is_none() {
+        if aligned::table(&lines(if ruled { 8 } else { 6 })).is_none() {
             return false;
         }
         let Some((mut table, used)) = aligned::table(&lines(usize::MAX)) else { return false };
@@ -353,6 +355,21 @@ fn list_table(body: &[Line], title: &str) -> Option<Block> {
     let caption = title.split("::").nth(1).unwrap_or_default().trim().to_owned();
     let header = header.into_iter().map(|cell| cell.text).collect();
     Some(Block::Table(RawTable { caption, header, header_line, rows }))
+}
+
+/// The lines of a row, each cell with the texts of all of them.
+fn joined_lines(lines: Vec<Vec<RawCell>>) -> Option<Vec<RawCell>> {
+    let mut lines = lines.into_iter();
+    let mut row = lines.next()?;
+    for cells in lines {
+        for (cell, more) in row.iter_mut().zip(cells).filter(|(_, more)| !more.text.is_empty()) {
+            if !cell.text.is_empty() {
+                cell.text.push(' ');
+            }
+            cell.text.push_str(&more.text);
+        }
+    }
+    Some(row)
 }
 
 fn csv_table(body: &[Line]) -> Option<Block> {

@@ -65,12 +65,15 @@ fn edge_of_word(before: &str, rest: &str) -> bool {
     if rest.starts_with("__") { !after_word } else { !(after_word && word(rest.chars().nth(1))) }
 }
 
+/// The longest label and the longest target of a link. Every opening bracket looks this far for its end.
+const LONGEST_LINK: usize = 600;
+
 /// The label and the length of a link.
 fn link(text: &str) -> Option<(&str, usize)> {
-    let close = text.find(']')?;
+    let close = find_near(text, ']', LONGEST_LINK)?;
     let behind = text.get(close + 1..)?;
     let target = behind.strip_prefix('(')?;
-    let end = target.find(')')?;
+    let end = find_near(target, ')', LONGEST_LINK)?;
     Some((text.get(1..close)?, close + 1 + 1 + end + 1))
 }
 
@@ -80,8 +83,13 @@ fn tag(text: &str) -> Option<usize> {
     if !(next.is_ascii_alphabetic() || next == '/' || next == '!') {
         return None;
     }
-    let end = text.find('>')?;
-    (end < 200).then_some(end + 1)
+    find_near(text, '>', 200).map(|end| end + 1)
+}
+
+/// Where a sign stands in the first bytes of a text.
+fn find_near(text: &str, sign: char, bytes: usize) -> Option<usize> {
+    let near = text.as_bytes().get(..bytes.min(text.len()))?;
+    near.iter().position(|byte| char::from(*byte) == sign)
 }
 
 #[cfg(test)]

@@ -89,7 +89,14 @@ pub(super) fn quantity_at(text: &str, at: usize) -> Option<Quantity> {
         "quadrupled" | "quadruples" => return spelled(4.0, 0.08, 0),
         "halved" | "halves" => return spelled(0.5, 0.08, 0),
         "tenfold" => return spelled(10.0, 0.1, 0),
-        "half" if adjacent(0) && ["the", "of", "as", "a"].contains(&word(1)) && word(2) != "times" => {
+        "half" if adjacent(0) && word(1) == "a" && ["percent", "per"].contains(&word(2)) => {
+            let unit = Unit { scale: 0.01, percent: true, ..Unit::default() };
+            let last = if word(2) == "per" { 3 } else { 2 };
+            let mut half = spelled_exact(text, at, end(last), 0.5, unit);
+            (half.low, half.high) = (0.0035, 0.0065);
+            return Some(half);
+        }
+        "half" if adjacent(0) && ["the", "of", "as"].contains(&word(1)) && word(2) != "times" => {
             return spelled(0.5, 0.06, 0);
         }
         "an" if rest.starts_with("an order of magnitude") => return spelled(10.0, 0.5, 3),

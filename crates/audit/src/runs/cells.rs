@@ -53,6 +53,14 @@ fn in_table(document: &Document, table: &Table) -> Option<Finding> {
         for field in &entry.fields {
             let numeric = is_numeric(columns.get(&field.index).copied().unwrap_or_default(), field);
             let Some(problem) = problem(field.cell, numeric) else { continue };
+            // A total has no value where nothing adds up; a note that spans the row is no value.
+            let text = field.cell.text.trim();
+            let shared = entry.fields.iter().filter(|other| other.cell.text.trim() == text).count();
+            if text.is_empty() && is_total(&entry.label)
+                || !text.is_empty() && shared > 1 && text.contains(' ')
+            {
+                continue;
+            }
             // Programs that write separated values leave a field empty where there is nothing to state.
             let is_empty = field.cell.text.trim().is_empty();
             if (is_separated || is_reference) && is_empty || refers(field) {
@@ -117,10 +125,20 @@ fn is_one_of_repeats(header: &str) -> bool {
     numbers_repeats(header) && header.bytes().any(|byte| byte.is_ascii_digit())
 }
 
+/// Whether a row is labelled as a total of others.
+fn is_total(label: &str) -> bool {
+    let label = label.to_lowercase();
+    label
+        .split(|one: char| !one.is_alphanumeric())
+        .any(|word| matches!(word, "total" | "sum" | "mean" | "average"))
+}
+
 /// What is wrong with a cell, where a number is due.
 fn problem(cell: &TableCell, numeric: bool) -> Option<String> {
     let text = cell.text.trim();
-    let deliberate = DELIBERATE.contains(&text.to_lowercase().as_str());
+    // A dash with a footnote's mark is a dash.
+    let is_dash = text.starts_with(['-', '–', '—']) && !text.bytes().any(|byte| byte.is_ascii_digit());
+    let deliberate = is_dash || DELIBERATE.contains(&text.to_lowercase().as_str());
     if cell.value.is_some() || deliberate {
         return None;
     }

@@ -96,7 +96,13 @@ fn read_assignments(
 }
 
 fn read_base(item: &Item<'_>, name: &Text, directory: &Path) -> Option<String> {
-    match std::fs::read(directory.join(&name.value)).map(String::from_utf8) {
+    let path = directory.join(&name.value);
+    // A pipe would be waited for, and a device may have no end.
+    if std::fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+        item.problem(format!("the base `{}` is not a regular file", name.value));
+        return None;
+    }
+    match std::fs::read(path).map(String::from_utf8) {
         Ok(Ok(content)) => Some(content),
         Ok(Err(_)) => {
             item.problem(format!("the base file `{}` is not UTF-8 text", name.value));

@@ -49,14 +49,14 @@ pub(super) fn read(
     let mut workloads = BTreeMap::new();
     for (name, mut table) in tables {
         // A table for a platform that is not used this time is read all the same: it may be wrong.
-        let catalogued = registry.platforms.iter().find(|platform| platform.name == name.value);
-        let Some(catalogued) = catalogued else {
+        let catalogd = registry.platforms.iter().find(|platform| platform.name == name.value);
+        let Some(catalogd) = catalogd else {
             let known = registry.platforms.iter().map(|platform| platform.name.as_str());
             let problem = Problem::error(format!("unknown platform `{}`", name.value)).at(name.span.clone());
             problems.add(problem.label("not a platform").maybe_hint(suggest::hint(&name.value, known)));
             continue;
         };
-        let mut batch = catalogued.batch.clone();
+        let mut batch = catalogd.batch.clone();
         platform_keys::read(&mut table, &mut batch);
         let host = table.get("host").and_then(|item| item.text()).map(|text| text.value);
         let item = table.get("workload");

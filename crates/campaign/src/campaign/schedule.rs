@@ -19,7 +19,7 @@ pub struct Repeats {
     pub at_least: u32,
     /// No cell is run more often than this.
     pub at_most: u32,
-    /// Repeats are added until the half-width of the headline's interval is below this share of its centre.
+    /// Repeats are added until the half-width of the headline's interval is below this share of its center.
     pub precision: Option<f64>,
     /// Once the campaign has taken this long, no repeats beyond `at_least` are added.
     pub budget_s: Option<f64>,

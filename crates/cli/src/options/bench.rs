@@ -44,10 +44,10 @@ pub struct CommandOptions {
     /// Commands to measure and compare, each in quotes. `{name}` stands for a value of `--vary`.
     #[arg(value_name = "COMMAND")]
     pub commands: Vec<String>,
-    /// Name of a command in tables; repeat it for each command, in their order.
+    /// Name of a command in tables. Repeatable, in the order of the commands.
     #[arg(long = "name", short = 'n', value_name = "NAME")]
     pub names: Vec<String>,
-    /// Measure with each of these values, e.g. `threads=1,2,4`; repeat it for more settings.
+    /// Measure with each of these values, e.g. `threads=1,2,4`. Repeatable.
     #[arg(long, value_name = "NAME=VALUES", value_parser = vary)]
     pub vary: Vec<(String, Vec<Value>)>,
     /// Unmeasured runs of each command before its first measured run.
@@ -119,7 +119,7 @@ pub struct MeasureOptions {
     /// Record to create or continue [default: a new one under records/].
     #[arg(long, value_name = "DIRECTORY", help_heading = "Results")]
     pub record: Option<PathBuf>,
-    /// Write the result to a file: .html, .md, .tex, .csv or .json; repeat it for several files.
+    /// Write the result to a file: .html, .md, .tex, .csv or .json. Repeatable.
     #[arg(long, short, value_name = "FILE", help_heading = "Results")]
     pub output: Vec<PathBuf>,
     /// Print JSON (see docs/json.md).
@@ -239,7 +239,7 @@ pub(super) fn flag(setting: &SettingDescription) -> Arg {
             .value_parser(PossibleValuesParser::new(words))
             .value_delimiter(',')
             .action(ArgAction::Append)
-            .value_name("WORD")
+            .value_name(setting.name.to_uppercase())
             .hide_possible_values(false),
         SettingKind::Integer { min, max } => flag
             .value_parser(value_parser!(i64).range(*min..=*max))
@@ -250,7 +250,7 @@ pub(super) fn flag(setting: &SettingDescription) -> Arg {
             .value_parser(value_parser!(f64))
             .value_delimiter(',')
             .action(ArgAction::Append)
-            .value_name("X"),
+            .value_name("NUMBER"),
         SettingKind::Duration => flag
             .value_parser(|text: &str| match text {
                 "0" => Ok(text.to_owned()),
@@ -259,7 +259,20 @@ pub(super) fn flag(setting: &SettingDescription) -> Arg {
             .value_delimiter(',')
             .action(ArgAction::Append)
             .value_name("DURATION"),
-        SettingKind::Text => flag.value_name("TEXT"),
+        SettingKind::Text => flag.value_name(text_name(&setting.name)),
+    }
+}
+
+/// What the text of a setting is, for its flag.
+fn text_name(setting: &str) -> &'static str {
+    match setting {
+        "ca" | "head" | "profile" | "prompts" | "resume" | "save" | "tokenizer" | "trace" => "FILE",
+        "data" => "PATH",
+        "endpoint" | "token_env" => "NAME",
+        "metrics_url" | "url" => "URL",
+        "python" => "PROGRAM",
+        "token_command" => "COMMAND",
+        _ => "TEXT",
     }
 }
 

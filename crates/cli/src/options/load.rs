@@ -27,33 +27,85 @@ Each load is a run of a record; `assay show RECORD` prints it again.";
 /// Settings that are not flags of their own: URLs and models are given per endpoint, headers and fields one by one.
 const SPECIAL: [&str; 5] = ["endpoint", "url", "model", "headers", "fields"];
 
-/// Flags of other clients, with ours.
-const FOREIGN: [(&str, &str); 25] = [
+/// Flags of other clients, with ours; in the order of their names.
+const FOREIGN: [(&str, &str); 77] = [
+    ("api-key", "--token-env VARIABLE"),
+    ("artifact-dir", "--record"),
+    ("backend", "--api"),
+    ("backend-type", "--api"),
     ("base-url", "the URL itself: assay load http://host:8000/v1"),
-    ("target", "the URL itself: assay load http://host:8000/v1"),
-    ("endpoint-type", "--api"),
-    ("concurrency", "--streams"),
-    ("max-concurrency", "--streams, or --in-flight with --rate"),
-    ("request-rate", "--rate"),
+    ("benchmark-duration", "--duration"),
     ("burstiness", "--gaps gamma --shape"),
-    ("num-prompts", "--requests"),
-    ("request-count", "--requests"),
+    ("concurrency", "--streams"),
+    ("connections", "--streams"),
+    ("conversation-num", "--turns N --requests"),
+    ("conversation-turn-mean", "--turns"),
+    ("data", "--prompts, or --prompt-tokens and --output-tokens"),
+    ("dataset-name", "--prompts FILE: its format is recognized"),
+    ("dataset-path", "--prompts"),
+    ("endpoint", "part of the URL, or --api"),
+    ("endpoint-type", "--api"),
+    ("extra-body", "--field NAME=JSON, once for each field"),
+    ("extra-inputs", "--field NAME=JSON, once for each field"),
+    ("fixed-schedule", "--trace FILE"),
+    ("goodput", "--slo-ttft, --slo-tpot and --slo-e2e"),
+    ("host", "the URL itself: assay load http://host:8000/v1"),
+    ("ignore-eos", "--field ignore_eos=true"),
+    ("input-file", "--prompts, or --trace for recorded arrivals"),
+    ("input-len", "--prompt-tokens"),
+    ("isl", "--prompt-tokens"),
+    ("max-concurrency", "--streams, or --in-flight with --rate"),
+    ("max-error-rate", "--error-budget, a number of requests"),
+    ("max-errors", "--error-budget"),
+    ("max-num-completed-requests", "--requests"),
     ("max-requests", "--requests"),
     ("max-seconds", "--duration"),
-    ("benchmark-duration", "--duration"),
+    ("mean-input-tokens", "--prompt-tokens"),
+    ("mean-output-tokens", "--output-tokens"),
+    ("metric-percentiles", "not needed: p50, p90, p95 and p99 are always printed"),
+    ("model-name", "--model"),
+    ("num-concurrent-requests", "--streams"),
+    ("num-prompts", "--requests"),
+    ("num-requests", "--requests"),
+    ("num-users", "--streams"),
     ("num-warmups", "--warm-up"),
-    ("warmup-request-count", "--warm-up"),
-    ("random-input-len", "--prompt-tokens"),
-    ("isl", "--prompt-tokens"),
-    ("random-output-len", "--output-tokens"),
     ("osl", "--output-tokens"),
+    ("output-len", "--output-tokens"),
+    ("output-path", "--output"),
+    ("output-tokens-mean", "--output-tokens"),
+    ("percentile-metrics", "not needed: p50, p90, p95 and p99 are always printed"),
+    ("port", "part of the URL: assay load http://host:8000/v1"),
+    ("prefix-prompt-length", "--shared-tokens"),
+    ("processor", "--tokenizer"),
+    ("profile", "--streams or --rate with several values for a sweep, or --find-capacity"),
+    ("prompt-input-tokens-mean", "--prompt-tokens"),
+    ("prompt-output-tokens-mean", "--output-tokens"),
+    ("ramp-up-end-rps", "--rate"),
+    ("ramp-up-start-rps", "--ramp-from"),
+    ("ramp-up-strategy", "--ramp-from and --ramp-over"),
+    ("random-input-len", "--prompt-tokens"),
+    ("random-output-len", "--output-tokens"),
     ("random-prefix-len", "--shared-tokens"),
-    ("dataset-path", "--prompts"),
-    ("input-file", "--prompts, or --trace for recorded arrivals"),
-    ("data", "--prompts, or --prompt-tokens and --output-tokens"),
-    ("goodput", "--slo-ttft, --slo-tpot and --slo-e2e"),
-    ("ignore-eos", "--field ignore_eos=true"),
+    ("random-range-ratio", "a file of prompts, or a trace with lengths"),
+    ("random-seed", "--seed"),
+    ("rate-type", "--streams, --rate with --gaps, or --find-capacity"),
+    ("request-count", "--requests"),
+    ("request-rate", "--rate"),
+    ("request-timeout-seconds", "--timeout"),
+    ("result-dir", "--record"),
+    ("result-filename", "--output"),
+    ("results-dir", "--record"),
+    ("save-detailed", "not needed: every load is kept; --format vllm -o FILE writes a result file"),
     ("save-result", "not needed: every load is kept; --format vllm -o FILE writes a result file"),
+    ("served-model-name", "--model"),
+    ("streaming", "not needed: answers are streamed unless --no-stream"),
+    ("synthetic-input-tokens-mean", "--prompt-tokens"),
+    ("target", "the URL itself: assay load http://host:8000/v1"),
+    ("temperature", "--field temperature=0"),
+    ("url", "the URL itself: assay load http://host:8000/v1"),
+    ("virtual-users", "--streams"),
+    ("vus", "--streams"),
+    ("warmup-request-count", "--warm-up"),
 ];
 
 /// Options of `load`.
@@ -177,9 +229,13 @@ impl Args for Load {
             .arg(pair(
                 "header",
                 "NAME=VALUE",
-                "Header of every request; `$VARIABLE` as value keeps a secret secret",
+                "Header of every request; `$VARIABLE` as value keeps a secret out of the record. Repeatable",
             ))
-            .arg(pair("field", "NAME=JSON", "Field of every request's body; `null` removes a field"));
+            .arg(pair(
+                "field",
+                "NAME=JSON",
+                "Field of every request's body; `null` removes a field. Repeatable",
+            ));
         for (name, _) in FOREIGN {
             command =
                 command.arg(Arg::new(name).long(name).hide(true).num_args(0..=1).action(ArgAction::Append));
@@ -212,7 +268,11 @@ impl FromArgMatches for Load {
         let is_given =
             |name: &str| matches.value_source(name) == Some(clap::parser::ValueSource::CommandLine);
         if let Some((name, ours)) = FOREIGN.iter().find(|(name, _)| is_given(name)) {
-            let text = format!("unexpected argument '--{name}'\n\nhint: here this is {ours}\n");
+            let hint = match ours.strip_prefix("not needed") {
+                Some(_) => format!("this is {ours}"),
+                None => format!("here this is {ours}"),
+            };
+            let text = format!("unexpected argument '--{name}'\n\nhint: {hint}\n");
             return Err(Error::raw(ErrorKind::UnknownArgument, text));
         }
         let texts = |name: &str| matches.get_many::<String>(name).into_iter().flatten().cloned().collect();

@@ -9,7 +9,7 @@ use assay_model::Document;
 use crate::exit::Exit;
 use crate::failure::Mistake;
 use crate::options::Audit;
-use crate::output::{ending, put};
+use crate::output::{ending, protect, put};
 use crate::screen::Screen;
 use crate::{assist, dialects, sources};
 
@@ -17,7 +17,9 @@ use crate::{assist, dialects, sources};
 pub fn audit(options: &Audit, screen: &mut Screen) -> anyhow::Result<Exit> {
     let readers = Readers::all(&dialects::find(Path::new("."), &options.dialect)?).keeping_source();
     let mut documents: Vec<Document> = Vec::new();
-    for source in &sources::find(&options.files, screen)? {
+    let sources = sources::find(&options.files, screen)?;
+    protect(&options.output, &sources::paths(&sources))?;
+    for source in &sources {
         documents.extend(sources::read(source, &readers, screen)?);
     }
     for document in documents.iter().filter(|document| document.text.len() > LONGEST_SOURCE) {

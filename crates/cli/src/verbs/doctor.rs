@@ -82,7 +82,7 @@ fn machine_table(machine: &Machine, set: &InstructionSet, jitter: &Jitter) -> Ta
             "load",
             machine.load.map_or_else(|| "?".to_owned(), |load| format!("{load:.2} over the last minute")),
         ),
-        ("virtualization", machine.virtualisation.clone().unwrap_or_else(|| "none detected".to_owned())),
+        ("virtualization", machine.virtualization.clone().unwrap_or_else(|| "none detected".to_owned())),
         (
             "run memory",
             group::Group::availability().map_or_else(

@@ -32,7 +32,7 @@ pub fn load(options: &Load, screen: &mut Screen) -> anyhow::Result<Exit> {
     if options.how.self_check {
         return self_check::self_check(options, screen);
     }
-    campaign::check_endpoints(options)?;
+    campaign::check_before(options)?;
     if options.how.find_capacity {
         return capacity::find(options, screen);
     }

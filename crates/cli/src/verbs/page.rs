@@ -6,7 +6,7 @@ use anyhow::Context;
 use assay_page::{PageError, Server, Site, Token};
 
 use crate::exit::Exit;
-use crate::failure::Mistake;
+use crate::failure::{self, Mistake};
 use crate::options::Page;
 use crate::screen::Screen;
 use crate::signals::stop_flag;
@@ -36,7 +36,7 @@ pub fn page(options: &Page, screen: &mut Screen) -> anyhow::Result<Exit> {
         Box::new(|path| {
             // Nobody is watching, so nothing is said on the way.
             let audited = sources::audited(&[path.to_owned()], &mut Screen::silent());
-            audited.map_err(|error| format!("{error:#}"))
+            audited.map_err(|error| failure::text(&error))
         }),
     );
     let server = Server::bind(address, site).map_err(|error| match error {

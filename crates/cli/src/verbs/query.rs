@@ -3,8 +3,9 @@
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use assay_report::{Cell, Column, Table};
@@ -13,14 +14,20 @@ use assay_store::{Datum, Format, Index, Kind, Rows, SqlRows};
 use crate::exit::Exit;
 use crate::failure::Mistake;
 use crate::options::Query;
-use crate::output::{create, ending};
+use crate::output::{create, ending, protect};
 use crate::records;
 use crate::screen::Screen;
 use crate::signals::stop_flag;
 
+/// How long a query may go on after its time limit or Ctrl-C. SQLite looks at neither inside one of its functions.
+const GRACE: Duration = Duration::from_secs(1);
+/// Time between two looks at a query.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// Prints the rows, or writes them to files.
 pub fn query(options: &Query, screen: &mut Screen) -> anyhow::Result<Exit> {
     let formats: Vec<Format> = options.output.iter().map(|file| format(file)).collect::<Result<_, _>>()?;
+    protect(&options.output, &[])?;
     let record = records::open(options.record.as_deref())?;
     let index = record.index()?;
     records::warn_of_damage(&record, &index.summary()?.damage, screen);
@@ -30,7 +37,8 @@ pub fn query(options: &Query, screen: &mut Screen) -> anyhow::Result<Exit> {
     let stop = stop_flag()?;
     let limit = Duration::try_from_secs_f64(limit).unwrap_or(Duration::MAX);
     index.limit_queries(limit, Arc::clone(&stop))?;
-    match answer(options, &formats, &index, screen) {
+    let limits = QueryLimits { limit, stop: Arc::clone(&stop) };
+    match answer(options, &formats, index, &limits, screen) {
         Err(_) if stop.load(Ordering::Relaxed) => {
             screen.say("query interrupted");
             Ok(Exit::Interrupted)
@@ -39,15 +47,55 @@ pub fn query(options: &Query, screen: &mut Screen) -> anyhow::Result<Exit> {
     }
 }
 
-fn answer(options: &Query, formats: &[Format], index: &Index, screen: &mut Screen) -> anyhow::Result<()> {
-    for (file, format) in options.output.iter().zip(formats) {
-        export(index, &options.sql, *format, file)?;
-        screen.say(&format!("wrote {}", file.display()));
+/// What ends a query.
+struct QueryLimits {
+    limit: Duration,
+    stop: Arc<AtomicBool>,
+}
+
+impl QueryLimits {
+    /// The rows of a query. One that cannot be stopped is left alone: it ends with the program.
+    fn rows(&self, index: Index, sql: String) -> anyhow::Result<SqlRows> {
+        let (sender, receiver) = mpsc::channel();
+        std::thread::Builder::new()
+            .spawn(move || sender.send(index.query(&sql)))
+            .context("the system refused a thread for the query")?;
+        let began = Instant::now();
+        let mut stopped: Option<Instant> = None;
+        loop {
+            match receiver.recv_timeout(LOOK) {
+                Ok(rows) => return Ok(rows?),
+                Err(RecvTimeoutError::Disconnected) => anyhow::bail!("the query ended without an answer"),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if stopped.is_none() && (self.stop.load(Ordering::Relaxed) || began.elapsed() >= self.limit) {
+                stopped = Some(Instant::now());
+            }
+            if stopped.is_some_and(|stopped| stopped.elapsed() >= GRACE) {
+                let text = "query failed: it took longer than its time limit";
+                return Err(Mistake::new(text, "`--timeout` sets another limit").into());
+            }
+        }
     }
+}
+
+fn answer(
+    options: &Query,
+    formats: &[Format],
+    index: Index,
+    limits: &QueryLimits,
+    screen: &mut Screen,
+) -> anyhow::Result<()> {
+    // Whole tables are exported row by row, so that their size does not matter.
+    if let Some(table) = named(&options.sql).filter(|_| !options.output.is_empty()) {
+        return write_each(options, formats, screen, &mut |format, writer| {
+            Ok(assay_store::export(&index, table, format, writer)?)
+        });
+    }
+    let rows = limits.rows(index, sql(&options.sql))?;
     if !options.output.is_empty() {
-        return Ok(());
+        return write_each(options, formats, screen, &mut |format, writer| write_rows(&rows, format, writer));
     }
-    let rows = index.query(&sql(&options.sql))?;
     if options.json {
         screen.json_text(&json_lines(&rows)?)?;
     } else if options.csv {
@@ -82,21 +130,20 @@ fn format(file: &Path) -> Result<Format, Mistake> {
     })
 }
 
-/// Writes a table, or the rows that SQL gives, to a file.
-fn export(index: &Index, text: &str, format: Format, file: &Path) -> anyhow::Result<()> {
-    let failed = || format!("cannot write {}", file.display());
-    // A wrong query must not leave an empty file behind.
-    let rows = match named(text) {
-        Some(_) => None,
-        None => Some(index.query(text)?),
-    };
-    let mut writer = BufWriter::new(create(file)?);
-    match (named(text), rows) {
-        (Some(table), _) => assay_store::export(index, table, format, &mut writer)?,
-        (None, Some(rows)) => write_rows(&rows, format, &mut writer)?,
-        (None, None) => {}
+/// Writes every file that was asked for.
+fn write_each(
+    options: &Query,
+    formats: &[Format],
+    screen: &mut Screen,
+    write: &mut dyn FnMut(Format, &mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    for (file, format) in options.output.iter().zip(formats) {
+        let mut writer = BufWriter::new(create(file)?);
+        write(*format, &mut writer)?;
+        writer.flush().with_context(|| format!("cannot write {}", file.display()))?;
+        screen.say(&format!("wrote {}", file.display()));
     }
-    writer.flush().with_context(failed)
+    Ok(())
 }
 
 fn write_rows(rows: &SqlRows, format: Format, out: &mut dyn Write) -> anyhow::Result<()> {

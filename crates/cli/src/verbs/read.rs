@@ -8,7 +8,7 @@ use assay_report::document;
 use crate::exit::Exit;
 use crate::failure::Mistake;
 use crate::options::Read;
-use crate::output::ending;
+use crate::output::{ending, protect};
 use crate::screen::Screen;
 use crate::{dialects, sources, write_up};
 
@@ -22,6 +22,7 @@ pub fn read(options: &Read, screen: &mut Screen) -> anyhow::Result<Exit> {
     // An audit reads the words around numbers.
     let readers = if options.output.is_empty() { readers } else { readers.keeping_source() };
     let sources = sources::find(&options.files, screen)?;
+    protect(&options.output, &sources::paths(&sources))?;
     if options.json {
         // One file after the other, so that any number of them takes no more memory than the largest.
         for source in &sources {

@@ -52,6 +52,10 @@ fn named(names: &[PathBuf]) -> anyhow::Result<Vec<RecordSummary>> {
     let mut chosen: Vec<RecordSummary> = Vec::new();
     for name in names {
         let record = records::open(Some(name))?;
+        if record.directory().is_symlink() {
+            let text = format!("{} is a link", shown(record.directory()));
+            return Err(Mistake::new(text, "name the record that it leads to").into());
+        }
         let found = list_records(record.directory())?;
         let new = |summary: &RecordSummary| !chosen.iter().any(|other| other.path == summary.path);
         let found: Vec<RecordSummary> = found.into_iter().filter(new).collect();

@@ -145,3 +145,54 @@ fn a_limit_of_file_sizes_is_an_error_with_a_reason_and_loses_nothing() {
     let resumed = place.run(&["run", "campaign.toml"]);
     assert!(resumed.starts_with("exit code 0"), "{resumed}");
 }
+
+#[test]
+fn a_missing_journal_is_named_and_made_again() {
+    let place = record(CAMPAIGN);
+    place.run(&["run", "campaign.toml"]);
+    fs::remove_file(place.path("records/hard/journal.jsonl")).unwrap();
+    let shown = place.run(&["show", "campaign.toml"]);
+    assert!(shown.starts_with("exit code 2") && shown.contains("its journal is missing"), "{shown}");
+    let accepted = place.run(&["run", "campaign.toml", "--accept-damage"]);
+    assert!(accepted.contains("4 finished runs restored"), "{accepted}");
+    assert_eq!(place.count("records/hard/runs", "run.sh"), 4);
+}
+
+#[test]
+fn pipes_and_links_in_the_place_of_output_are_neither_waited_for_nor_shown() {
+    let secret = "canary-elsewhere";
+    for command in ["mkfifo {run_directory}/stderr.log", "ln -s $PWD/secret {run_directory}/stderr.log"] {
+        let failing = CAMPAIGN.replace("echo metric=1", &format!("{command}; sleep 0.03; exit 3"));
+        let place = record(&failing).file("secret", secret);
+        let printed = place.run(&["run", "campaign.toml"]);
+        assert!(printed.starts_with("exit code 3"), "{printed}");
+        assert!(printed.contains("4 runs failed: exit code 3"), "{printed}");
+        assert!(!printed.contains(secret), "{printed}");
+    }
+}
+
+#[test]
+fn a_secret_in_a_command_is_refused_and_its_variable_is_not() {
+    let secret = "canary-0123456789";
+    let place = Bench::new();
+    let run = |command: &str| {
+        let arguments = ["bench", command, "--repeats", "1"];
+        let output = place.command(&arguments).env("API_TOKEN", secret).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, text) = run("true canary-0123456789");
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("`API_TOKEN`") && !text.contains(secret), "{text}");
+    assert!(!place.path("records").exists());
+    let (code, text) = run("test \"$API_TOKEN\" = canary-\"$((123456789))\" || test -n \"$API_TOKEN\"");
+    assert_eq!(code, Some(0), "{text}");
+}
+
+#[test]
+fn a_field_that_looks_like_a_secret_is_refused() {
+    let place = Bench::new();
+    let load = |field: &str| place.run(&["load", "--mock", "ttft=1ms", "-n", "1", "--field", field]);
+    let refused = load("api_key=\"canary\"");
+    assert!(refused.starts_with("exit code 2") && refused.contains("looks like a secret"), "{refused}");
+    assert!(load("max_tokens=5").starts_with("exit code 0"));
+}

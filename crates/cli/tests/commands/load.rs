@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -233,7 +234,7 @@ fn arguments_of_processes_have_no_secret() {
             works += usize::from(line.contains("work chat") && line.contains("token_env=SERVICE_ACCESS"));
             seen += &line;
         }
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        std::thread::sleep(Duration::from_millis(50));
     }
     assert!(works > 0, "the process of the run was not seen");
     assert!(!seen.contains("sk-canary-list"));
@@ -257,7 +258,7 @@ fn an_interrupted_load_keeps_what_was_measured_and_counts_the_rest_apart() {
     let mut command = place.command(&["load", "--mock", "ttft=60ms,itl=0,tokens=2", "--requests", "100000"]);
     let child =
         command.args(["--streams", "4"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(2500));
+    std::thread::sleep(Duration::from_millis(2500));
     let id = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
@@ -382,8 +383,49 @@ fn mistakes_are_reported_before_anything_is_sent() {
         (&["http://127.0.0.1:9/v1", "--metrics-url", "http://127.0.0.1:9/metrics"][..], "Prometheus"),
         (&["http://127.0.0.1:9/v1", "--duration", "60"][..], "60"),
         (&["http://127.0.0.1:9/v1", "--streams", "1,0"][..], "0"),
+        (&["http://127.0.0.1:99999/v1"][..], "port"),
+        (&["http://127.0.0.1:9/v1", "--token-env", "NO_SUCH_TOKEN_IS_SET"][..], "NO_SUCH_TOKEN_IS_SET"),
+        (&["http://127.0.0.1:9/v1", "--token-command", "exit 3"][..], "exit status: 3"),
+        (&["http://127.0.0.1:9/v1", "--tokenizer", "nosuch.json"][..], "nosuch.json"),
+        (&["http://127.0.0.1:9/v1", "--prompts", "nosuch.json"][..], "nosuch.json"),
+        (&["http://127.0.0.1:9/v1", "--trace", "nosuch.csv"][..], "nosuch.csv"),
+        (&["http://127.0.0.1:9/v1", "--ca", "nosuch.pem"][..], "nosuch.pem"),
+        (&["--mock", "itl=0", "--trace", "nosuch.csv"][..], "nosuch.csv"),
     ] {
         let stated = place.run(&[&["load"][..], arguments].concat());
         assert!(stated.contains("exit code 2") && stated.contains(part), "{part}: {stated}");
+        assert!(!place.path("records").exists(), "{part}: nothing was run");
     }
+}
+
+#[test]
+fn a_sweep_without_a_valid_load_says_why_and_shows_no_empty_table() {
+    let place = Bench::new();
+    let stated =
+        place.run(&["load", "--mock", "busy=1", "--requests", "4", "--streams", "1,2", "--rounds", "2"]);
+    assert!(stated.contains("exit code 6"), "{stated}");
+    assert!(stated.contains("1 stream: 2 loads invalid, none left (no request succeeded"), "{stated}");
+    assert_eq!(stated.matches("  load").count(), 1, "{stated}");
+    assert!(!stated.contains("{\"") && !stated.contains("\"metric\""), "{stated}");
+}
+
+#[test]
+fn a_server_that_vanishes_leaves_what_was_measured_before() {
+    let place = Bench::new();
+    let mut endpoint = Endpoint::start(&place, &["--ttft", "20ms", "--itl", "0", "--tokens", "2"]);
+    let arguments = ["load", &endpoint.url, "--streams", "2", "--duration", "60s", "--gone-after", "1s"];
+    let load = place.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(3));
+    endpoint.child.kill().unwrap();
+    endpoint.child.wait().unwrap();
+    let output = load.wait_with_output().unwrap();
+    let stated = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
+    assert!(
+        stated.contains("the endpoint stopped listening") && stated.contains(" s into the load"),
+        "{stated}"
+    );
+    assert!(stated.contains("tried after the endpoint was gone; left out"), "{stated}");
+    assert!(stated.contains("requests succeeded: 9"), "{stated}");
+    // The run is a failed one, which is never ranked; on a busy machine the client's own lag may make it invalid.
+    assert!([Some(3), Some(6)].contains(&output.status.code()), "{stated}");
 }

@@ -128,6 +128,16 @@ fn a_failing_preparation_says_so() {
 }
 
 #[test]
+fn what_was_noticed_about_runs_that_succeeded_is_said() {
+    let bench = Bench::new();
+    let shown = bench.run(&["bench", "--vary", "n=1,2", "true {n}", "--cleanup", "exit 3", "--repeats", "2"]);
+    let doubt = "4 runs (for example n=";
+    assert!(shown.starts_with("exit code 0") && shown.contains(doubt), "{shown}");
+    assert!(shown.contains("after the run, the cleanup command: failed: exit code 3"), "{shown}");
+    assert!(bench.run(&["show"]).contains(doubt));
+}
+
+#[test]
 fn mistakes_are_found_before_anything_runs() {
     let bench = Bench::new();
     for (arguments, part) in [

@@ -128,3 +128,69 @@ fn a_query_ends_at_its_time_limit_and_at_an_interrupt() {
     assert_eq!(output.status.code(), Some(130), "{text}");
     assert!(text.contains("query interrupted"), "{text}");
 }
+
+#[test]
+fn a_query_that_sqlite_cannot_stop_ends_at_its_time_limit_too() {
+    let place = with_record();
+    let long = "select instr(printf('%.*c', 40000000, 'a'), printf('%.*c', 20000000, 'a') || 'b')";
+    let began = Instant::now();
+    refused(&place.run(&["query", long, "records/small", "--timeout", "100ms"]), "time limit");
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+}
+
+#[test]
+fn a_quoted_name_that_no_column_has_is_no_text() {
+    let place = with_record();
+    refused(&place.run(&["query", "select \"metric.nope\" from runs", "records/small"]), "no such column");
+}
+
+#[test]
+fn no_output_is_written_over_what_is_read_or_over_a_record() {
+    let place = with_record().file("a.md", "# Results\n\nModel a takes 5 ms.\n");
+    let before = [place.path("a.md"), place.path("records/small/journal.jsonl")].map(std::fs::read);
+    for arguments in [
+        &["audit", "a.md", "-o", "a.md"][..],
+        &["audit", ".", "-o", "./a.md"],
+        &["read", "a.md", "-o", "a.md"],
+    ] {
+        refused(&place.run(arguments), "one of the files to read");
+    }
+    for arguments in [
+        &["query", "runs", "records/small", "-o", "records/small/journal.jsonl"][..],
+        &["query", "select 1", "records/small", "-o", "records/small/journal.jsonl"],
+        &["show", "records/small", "-o", "records/small/runs/a.csv"],
+        &["sample", "-o", "records/small/lock", "poptorch"],
+    ] {
+        refused(&place.run(arguments), "belongs to a record");
+    }
+    let after = [place.path("a.md"), place.path("records/small/journal.jsonl")].map(std::fs::read);
+    assert_eq!(before.map(Result::unwrap), after.map(Result::unwrap));
+    let beside = place.run(&["show", "records/small", "-o", "records/small/report.html"]);
+    assert!(beside.starts_with("exit code 0"), "{beside}");
+}
+
+#[test]
+fn a_link_to_a_record_is_not_removed_through() {
+    let place = with_record();
+    std::os::unix::fs::symlink(place.path("records/small"), place.path("link")).unwrap();
+    refused(&place.run(&["rm", "link", "--yes"]), "is a link");
+    assert!(place.path("records/small/journal.jsonl").is_file());
+}
+
+#[test]
+fn pipes_among_campaigns_platforms_and_dialects_are_not_waited_for() {
+    let config = "[[workload.config]]\nbase = \"base.json\"\nwrite = \"a.json\"\n";
+    let place =
+        Bench::new().file("campaign.toml", &format!("{CAMPAIGN}{config}")).file("a.log", "loss: 1.5\n");
+    for path in ["base.json", "pipe.toml", "dialects/x.toml", "platforms/x.toml"] {
+        let path = place.path(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    }
+    refused(&place.run(&["plan", "campaign.toml"]), "`base.json` is not a regular file");
+    refused(&place.run(&["plan", "pipe.toml"]), "no campaign file");
+    for arguments in [&["read", "a.log"][..], &["list", "platforms"], &["list", "dialects"]] {
+        let text = place.run(arguments);
+        assert!(text.starts_with("exit code 0"), "{text}");
+    }
+}

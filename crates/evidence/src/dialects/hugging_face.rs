@@ -224,7 +224,13 @@ impl TrainerReader {
     fn summary(&mut self, text: &str, facts: &mut Facts<'_>) -> Option<()> {
         let seconds = number_after(text, "'train_runtime': ")?;
         if std::mem::replace(&mut self.state.finished, true) && facts.has(names::DURATION_LOOP) {
-            return Some(());
+            // Ranks of one run agree on the loss; another loss is that of another run.
+            let loss = number_after(text, "'train_loss': ");
+            let known = facts.latest(names::LOSS_MEAN);
+            if loss.is_none() || known.is_none() || loss == known {
+                return Some(());
+            }
+            facts.begin();
         }
         facts.value(Value::reported(names::DURATION_LOOP, seconds).over(Scope::Loop));
         if facts.draft.phase_seconds("train").is_none() && facts.open_phase() != Some("train") {

@@ -39,6 +39,10 @@ struct HeldLine {
     seen: Seen,
 }
 
+/// Fewer lines than this may be anything.
+const LEAST_OUTPUT: usize = 3;
+/// Lines that show whether a file is a log.
+const LINES_OF_LOG: usize = 200;
 /// More aligned lines than this are output of a program.
 const MOST_HELD: usize = 2_000;
 
@@ -112,6 +116,10 @@ impl DocumentBuilder {
 
     /// A fence opens or closes. What stands behind it on its line is content unless it is one word.
     fn fence(&mut self, number: u64, bytes: &[u8]) -> bool {
+        // Lines that were held back belong to the listing that may end here.
+        if self.outline.in_fence() {
+            self.release_columns();
+        }
         let text = clean(bytes);
         let Some(rest) = self.outline.fence(&text) else { return false };
         if self.outline.in_fence() {
@@ -152,6 +160,7 @@ impl DocumentBuilder {
     /// Preformatted text ends.
     pub fn close_listing(&mut self, number: u64) {
         self.number = self.number.max(number);
+        self.release_columns();
         self.outline.close_listing();
         self.end_listing(number);
     }
@@ -402,6 +411,35 @@ impl DocumentBuilder {
         let scratch =
             self.scratch.get_or_insert_with(|| Box::new(Engine::new(&self.readers, vec![String::new()])));
         lines.iter().any(|(number, line)| scratch.line(0, *number, line.as_bytes()).taken == Taken::Whole)
+    }
+
+    /// Whether lines of a write-up are what a program printed, pasted without a fence: readers take most of them, and
+    /// none is a sentence, a heading or an item of a list.
+    pub fn is_output(&mut self, lines: &[(u64, &str)]) -> bool {
+        let written = lines.iter().filter(|(_, line)| !line.trim().is_empty());
+        let most = |count: usize| count * 5 >= lines.len() * 3;
+        if lines.len() < LEAST_OUTPUT
+            || lines.iter().any(|(_, line)| aligned::is_written(line))
+            || !most(written.filter(|(_, line)| line.bytes().any(|byte| byte.is_ascii_digit())).count())
+        {
+            return false;
+        }
+        let mut scratch = Engine::new(&self.readers, vec![String::new()]);
+        let taken = lines.iter().filter(|(number, line)| {
+            let seen = scratch.line(0, *number, line.as_bytes());
+            seen.taken == Taken::Whole
+                || seen.leaves_rest && scratch.unclaimed(0, *number, line.as_bytes()) == Taken::Whole
+        });
+        most(taken.count())
+    }
+
+    /// Whether a whole file is nothing but what a program printed; its start decides.
+    pub fn is_log(&mut self, text: &str) -> bool {
+        let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+        let lines: Vec<(u64, &str)> = lines.take(LINES_OF_LOG).collect();
+        let marked =
+            |line: &str| line.starts_with(['#', '`', '|', '<', '-', '*', '>']) || line.contains("](");
+        !lines.iter().any(|(_, line)| marked(line)) && self.is_output(&lines)
     }
 
     /// A table.

@@ -230,6 +230,16 @@ impl MarkdownReader<'_> {
         if lines.is_empty() {
             return;
         }
+        let text: Vec<(u64, &str)> = lines.iter().map(|(number, line)| (*number, line.as_str())).collect();
+        if let (Some((first, _)), Some((last, _))) = (lines.first(), lines.last())
+            && self.builder.is_output(&text)
+        {
+            self.builder.open_listing(*first);
+            for (number, line) in &text {
+                self.builder.listing_line(*number, line.as_bytes());
+            }
+            return self.builder.close_listing(*last);
+        }
         for (number, line) in lines {
             self.builder.prose(number, line.as_bytes());
         }

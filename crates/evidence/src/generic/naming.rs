@@ -25,6 +25,8 @@ pub(super) struct LineContext {
     pub split: Option<Split>,
     /// Words of the heading above, for keys that are a statistic alone.
     pub section: Vec<String>,
+    /// The heading as written, where it ends with a colon: it may name the number below it.
+    pub key: Option<String>,
     /// Whether the heading stands over a block: a banner, or a line that ends with a colon.
     pub titled: bool,
 }
@@ -68,7 +70,8 @@ impl NumberedLine<'_> {
                 let inside =
                     |(_, start): &(usize, &u32)| (token.start..token.end).contains(&(**start as usize));
                 let conditions = self.slice(token).starts_with("@[");
-                let named = token.kind == TokenKind::Word && self.slice(token).len() <= LONGEST_NAME;
+                let named = token.kind == TokenKind::Word && self.slice(token).len() <= LONGEST_NAME
+                    || is_ordinal(self.slice(token));
                 self.runs
                     .iter()
                     .enumerate()
@@ -78,6 +81,12 @@ impl NumberedLine<'_> {
             },
         )
     }
+}
+
+/// `95th`.
+fn is_ordinal(text: &str) -> bool {
+    let digits = text.strip_suffix("th").unwrap_or_default();
+    (1..=4).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
 /// Names the numbers of a line.
@@ -102,6 +111,8 @@ pub(super) fn plan(line: &NumberedLine<'_>, context: &LineContext, vocabulary: &
         conditions: Vec::new(),
         estimate: None,
         bare: Vec::new(),
+        nested: Vec::new(),
+        part: None,
     };
     if !is_sentence(line) && !is_configuration(line) {
         namer.run();
@@ -141,6 +152,10 @@ struct Namer<'a> {
     estimate: Option<usize>,
     /// Times that nothing names.
     bare: Vec<Slot>,
+    /// The names of the dictionaries that are open: `{'cpu': {'time': 3.1}, 'gpu': {'time': 1.2}}`.
+    nested: Vec<Option<String>>,
+    /// A word before a colon that tells the numbers of a line from those of another: `Cold: 5.1ms GPU, 13.2ms CPU`.
+    part: Option<String>,
 }
 
 impl Namer<'_> {
@@ -174,7 +189,7 @@ impl Namer<'_> {
                 TokenKind::Opaque if self.line.slice(token).starts_with("@[") => {
                     self.conditions = conditions(self.line.slice(token));
                 }
-                TokenKind::Opaque if self.in_remark(index) => {}
+                TokenKind::Opaque if self.in_remark(index) || self.is_ordinal(index) => {}
                 TokenKind::Opaque => self.boundary(index),
                 TokenKind::Sign(sign) => self.sign(index, *sign),
                 TokenKind::Number(_) | TokenKind::Counter { .. } | TokenKind::Clock { .. } => {
@@ -184,6 +199,14 @@ impl Namer<'_> {
         }
     }
 
+    /// `95th percentile`.
+    fn is_ordinal(&self, index: usize) -> bool {
+        let Some([ordinal, noun]) = self.line.tokens.get(index..index + 2) else { return false };
+        let noun = self.line.slice(noun).to_ascii_lowercase();
+        is_ordinal(self.line.slice(ordinal))
+            && (noun.starts_with("percentile") || noun == "pct" || noun == "%ile")
+    }
+
     fn sign(&mut self, index: usize, sign: u8) {
         // What a noun says of a number ends with its part of the line.
         if matches!(sign, b',' | b';') {
@@ -191,8 +214,10 @@ impl Namer<'_> {
         }
         match sign {
             b'-' | b'=' | b'>' if self.in_arrow(index) => {}
+            b',' if self.joins_pair(index) => {}
+            b'(' if self.joins_pair(index + 2) => self.open_pair(index),
             b'[' if self.is_interval(index) => self.estimate = Some(index + 2),
-            b',' | b';' | b']' | b'<' => self.boundary(index),
+            b',' | b';' | b']' | b'<' | b'!' => self.boundary(index),
             b'-' | b'>' | b'@'
                 if !self
                     .region(index)
@@ -203,6 +228,7 @@ impl Namer<'_> {
             }
             b'{' => {
                 let region = words(self.text_of(self.from, index));
+                self.nested.push(self.name_of_dictionary(&region));
                 if !region.is_empty() {
                     self.split = self.vocabulary.split(&region.join(" ")).or(self.context.split);
                     self.about = region;
@@ -210,12 +236,55 @@ impl Namer<'_> {
                 self.from = index + 1;
             }
             b'}' => {
+                self.nested.pop();
                 self.boundary(index);
                 self.split = self.context.split;
                 self.about.clear();
             }
             _ => {}
         }
+    }
+
+    /// Whether a comma joins a quoted name to a number: `('recall@20', 0.2535)`.
+    fn joins_pair(&self, comma: usize) -> bool {
+        let Some([open, name, comma, number, close]) =
+            comma.checked_sub(2).and_then(|from| self.line.tokens.get(from..from + 5))
+        else {
+            return false;
+        };
+        let quoted = |place: usize| matches!(self.line.text.as_bytes().get(place), Some(b'\'' | b'"'));
+        open.kind == TokenKind::Sign(b'(')
+            && name.kind == TokenKind::Word
+            && comma.kind == TokenKind::Sign(b',')
+            && matches!(number.kind, TokenKind::Number(_))
+            && close.kind == TokenKind::Sign(b')')
+            && name.start.checked_sub(1).is_some_and(quoted)
+            && quoted(name.end)
+    }
+
+    /// A pair of a name and its number opens: what stands before it is about all pairs of the list.
+    fn open_pair(&mut self, index: usize) {
+        let before = self.text_of(self.from, index);
+        let title = before.rsplit_once(':').map_or(before, |(title, _)| title);
+        let title = words(title);
+        if !title.is_empty() {
+            self.split = self.vocabulary.split(&title.join(" ")).or(self.context.split);
+            self.line_split = self.line_split.or(self.split);
+            self.about = title;
+        }
+        self.from = index + 1;
+    }
+
+    /// What a dictionary inside another is called, as far as it tells its numbers from those of the next one.
+    fn name_of_dictionary(&self, region: &[String]) -> Option<String> {
+        if self.nested.is_empty() || region.is_empty() || region.len() > 3 {
+            return None;
+        }
+        let known = self.vocabulary.metric_of_words(region, None).is_some();
+        let mut spoken = region.to_vec();
+        spoken.push("loss".to_owned());
+        let named = self.vocabulary.metric_of_words(&spoken, None).filter(|_| !known)?;
+        (!named.qualifier.is_empty()).then_some(named.qualifier)
     }
 
     /// Whether a sign is a part of `-->`, `->` or `=>` behind a number.
@@ -417,6 +486,10 @@ impl Namer<'_> {
             named.qualifier = own.unwrap_or_default() + class;
         }
         self.add_conditions(&mut named);
+        for part in self.nested.iter().flatten() {
+            let own = std::mem::take(&mut named.qualifier);
+            named.qualifier = if own.is_empty() { part.clone() } else { format!("{own}_{part}") };
+        }
         if named.kind == MetricKind::Share && named.unit == Unit::One && in_share(token) {
             named.unit = Unit::Fraction;
         }
@@ -432,6 +505,7 @@ impl Namer<'_> {
             factor: named.factor,
             kind: named.kind,
             known: true,
+            averaged: named.averaged,
             when_complete: false,
             inferred: named.inferred,
         });
@@ -475,10 +549,11 @@ impl Namer<'_> {
         let steps = self.plan.slots.iter().any(|slot| slot.metric == "step_s");
         if let [time] = self.bare.as_slice()
             && !self.plan.slots.iter().any(|slot| slot.metric == "epoch_s")
-            && (epochs && !batches || batches && steps && self.bar)
+            && (epochs && !batches || batches && (steps && self.bar || self.is_epoch_summary()))
         {
             self.plan.slots.push(Slot { when_complete: batches, ..time.clone() });
         }
+        self.plan.configuration = is_configuration(self.line);
         let known = self.plan.is_known();
         let counted = !self.plan.counters.is_empty();
         // Sizes and counts say nothing of the unknown words beside them: `cc: [6.1]; Total memory: [4294967296]`.
@@ -499,6 +574,22 @@ impl Namer<'_> {
             fresh
         });
         self.plan
+    }
+}
+
+impl Namer<'_> {
+    /// `19/19 - 12s - loss: 0.35`: a time between dashes behind the batches of an epoch is that of the epoch.
+    fn is_epoch_summary(&self) -> bool {
+        let kinds: Vec<_> = self.line.tokens.iter().take(4).map(|token| &token.kind).collect();
+        matches!(
+            kinds.as_slice(),
+            [
+                TokenKind::Counter { .. },
+                TokenKind::Sign(b'-'),
+                TokenKind::Number(_) | TokenKind::Clock { .. },
+                TokenKind::Sign(b'-')
+            ]
+        )
     }
 }
 

@@ -84,6 +84,8 @@ pub(super) struct Slot {
     pub kind: MetricKind,
     /// Whether the vocabulary knows it.
     pub known: bool,
+    /// Whether the words beside it call it a mean.
+    pub averaged: bool,
     /// Read only where the line's counter is complete.
     pub when_complete: bool,
     pub inferred: Option<&'static str>,
@@ -105,6 +107,12 @@ pub(super) struct Plan {
     pub counters: Vec<CounterSlot>,
     /// The line states a loss that is not a number.
     pub diverged: bool,
+    /// The line lists settings.
+    pub configuration: bool,
+    /// The line is a rule of signs.
+    pub rule: bool,
+    /// The line is a banner: what it says.
+    pub banner: Option<String>,
     /// The line is a header: what stands below it are its rows.
     pub header: Option<Arc<TableHeader>>,
     /// The line is a heading: what it says about the lines below it.

@@ -33,6 +33,7 @@ impl TableHeader {
     pub fn read(line: &NumberedLine<'_>, vocabulary: &Vocabulary) -> Option<TableHeader> {
         let mut columns: Vec<Column> = Vec::new();
         let mut open = false;
+        let has_bar = line.tokens.iter().any(|token| token.kind == TokenKind::Bar);
         for token in line.tokens {
             match token.kind {
                 TokenKind::Word => {
@@ -50,7 +51,7 @@ impl TableHeader {
                 TokenKind::Pipe => open = false,
                 TokenKind::Sign(b'#') => open = false,
                 TokenKind::Sign(b'(' | b')' | b'/' | b'%' | b'@') => {}
-                TokenKind::Sign(b':') if columns.len() >= FEWEST => break,
+                TokenKind::Sign(b':') if columns.len() >= FEWEST && has_bar => break,
                 TokenKind::Bar if columns.is_empty() => {}
                 _ => return None,
             }
@@ -290,6 +291,7 @@ impl Row<'_> {
             factor: named.factor,
             kind: named.kind,
             known: true,
+            averaged: false,
             when_complete: false,
             inferred: Some("named by the column header"),
         }
@@ -314,6 +316,7 @@ impl Row<'_> {
             factor,
             kind: MetricKind::Value,
             known: false,
+            averaged: false,
             when_complete: false,
             inferred: None,
         })

@@ -319,3 +319,99 @@ fn a_batch_counter_behind_an_epoch_counts_steps() {
     );
     assert_eq!(value("wandb:   val/dice_2 0.75", "dice.eval.2"), Some(0.75));
 }
+
+#[test]
+fn pairs_and_dictionaries_inside_dictionaries() {
+    let text = "INFO  test result: OrderedDict([('recall@20', 0.2485), ('mrr@20', 0.0716)])";
+    assert_eq!(names(text), ["mrr.test.20", "recall.test.20"]);
+    let text = "{'cpu': {'time': 15.4, 'accuracy': 67.62}, 'gpu': {'time': 1.3, 'accuracy': 63.66}}";
+    assert_eq!(value(text, "accuracy.gpu"), Some(63.66));
+    assert_eq!(value(text, "duration.cpu"), Some(15.4));
+}
+
+#[test]
+fn keys_of_words_and_sums() {
+    let text = "type=lean layers=4 seqlen=1024 fwd_ms=3.858 bwd_ms=8.097 total_ms=11.956 total_mb=2824.406";
+    assert_eq!(names(text), ["duration.bwd", "duration.fwd", "duration.total", "memory.total"]);
+    assert_eq!(value("documents_per_second: 470.1", "documents_per_s"), Some(470.1));
+    assert_eq!(value("Avg epoch time: 7.25 s", "epoch_s.mean"), Some(7.25));
+}
+
+#[test]
+fn splits_of_numbered_parts_and_of_times() {
+    let text = "    Test net output #0: loss = 2.654 (* 1 = 2.654 loss)\n    Train net output #0: loss = 2.64 (* 1 = 2.64 loss)";
+    assert_eq!(names(text), ["loss.test", "loss.train"]);
+    let text = "[Train] epoch=1 loss=0.51 time=12.3\n[Valid] epoch=1 loss=0.41 time=2.3";
+    assert_eq!(value(text, "duration"), Some(12.3));
+    assert_eq!(value(text, "duration.eval"), Some(2.3));
+    assert_eq!(value("Best cross-validation score: 0.95", "score.eval.best"), Some(0.95));
+}
+
+#[test]
+fn names_that_stand_above_or_in_words() {
+    let text = "Loss:\n0.3456\nTraining time (min):\n2.5";
+    assert_eq!(value(text, "loss"), Some(0.3456));
+    assert_eq!(value(text, "duration.train"), Some(150.0));
+    assert_eq!(value("95th percentile: 13.2 ms", "duration.p95"), Some(0.0132));
+    assert_eq!(
+        value("Episode 10\tAvg: 21.5\tBest: 45.5\nEpisode 20\tAvg: 22.5\tBest: 46.5", "reward.best"),
+        Some(46.5)
+    );
+    assert_eq!(
+        value(
+            "Metric val_loss improved by 0.004 >= min_delta = 0.0. New best score: 0.028",
+            "loss.eval.best"
+        ),
+        Some(0.028)
+    );
+    assert_eq!(value("19/19 - 12s - loss: 0.35 - accuracy: 0.45", "epoch_s"), Some(12.0));
+}
+
+#[test]
+fn a_block_below_an_underlined_heading_is_of_its_split() {
+    let text = "Results on test set\n-------------------\nAccuracy  : 0.92\nRecall    : 0.89\n";
+    assert_eq!(names(text), ["accuracy.test", "recall.test"]);
+}
+
+#[test]
+fn banners_part_runs_that_print_the_same_lines() {
+    let text = "*** <class 'tuner.Tree'> ***\nTest RMSE: 0.36\nTest MAE: 0.17\n*** <class 'tuner.Linear'> ***\nTest RMSE: 2.02\nTest MAE: 1.43\n";
+    let runs = read(text).runs;
+    assert_eq!(runs.len(), 2);
+    assert!(runs.iter().all(|run| run.observations.len() == 2), "{runs:?}");
+    // A banner that comes again with every epoch parts nothing.
+    let text = "*** results ***\nloss: 0.36\n*** results ***\nloss: 0.26\n*** results ***\nloss: 0.16\n";
+    assert_eq!(read(text).runs.len(), 1);
+    let text =
+        "[SGD]\nEpoch 1/2 loss: 2.5\nEpoch 2/2 loss: 1.5\n[Adam]\nEpoch 1/2 loss: 2.0\nEpoch 2/2 loss: 1.0\n";
+    assert_eq!(read(text).runs.len(), 2);
+    // Steps that begin again in the next epoch are not another run.
+    let text = "Epoch 0 | Step 0 | Loss 6.1\nEpoch 0 | Step 20 | Loss 2.6\nEpoch 1 | Step 0 | Loss 2.0\nEpoch 1 | Step 20 | Loss 1.6\n";
+    assert_eq!(read(text).runs.len(), 1);
+}
+
+#[test]
+fn a_mean_behind_what_it_is_the_mean_of_has_a_name_of_its_own() {
+    let text = "fold 1: acc=0.91\nfold 2: acc=0.92\nmean acc: 0.915\n";
+    assert_eq!(value(text, "accuracy"), Some(0.92));
+    assert_eq!(value(text, "accuracy.mean"), Some(0.915));
+    assert_eq!(series("Top-1: 76.13%\nTop-1: 76.2\n", "accuracy"), [0.7613, 0.762]);
+}
+
+#[test]
+fn what_looks_like_a_metric_and_is_none() {
+    for text in
+        ["power: 0.75", " 1: 686.41, 686.41 avg, 0.000000 rate, 64 images", "underwriting_score     1976"]
+    {
+        assert_eq!(names(text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn dumps_of_arguments_are_settings() {
+    let run = run("Namespace(batch_size=128, lr=0.0002, cuda=True, eval_only=False)\nEpoch 1 loss 0.5\n");
+    let setting =
+        |name: &str| run.settings.iter().find(|fact| fact.name == name).map(|fact| fact.value.to_string());
+    assert_eq!(setting("batch_size").as_deref(), Some("128"));
+    assert_eq!(setting("learning_rate").as_deref(), Some("0.0002"));
+}

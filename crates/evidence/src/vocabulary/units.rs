@@ -27,6 +27,14 @@ impl PrintedUnit {
         {
             return None;
         }
+        // `Kbytes/sec`, `MBytes`.
+        let lower = text.to_ascii_lowercase();
+        if let Some((prefix, rest)) = lower.split_once("byte")
+            && matches!(prefix, "k" | "m" | "g" | "t")
+        {
+            let rest = rest.strip_prefix('s').unwrap_or(rest);
+            return PrintedUnit::parse(&format!("{}B{rest}", prefix.to_ascii_uppercase()));
+        }
         // `Melem/s`: a prefix before the thing that is counted.
         if let Some((prefix, thing)) = text.split_at_checked(1)
             && let Some(factor) = match prefix {

@@ -30,6 +30,13 @@ pub fn is_output(text: &str) -> bool {
     joints.count() >= 2 && ["loss", "acc"].iter().any(|word| lower.contains(word))
 }
 
+/// Whether a line was written by hand: it ends like a sentence and has the length of one.
+pub fn is_written(text: &str) -> bool {
+    let text = text.trim();
+    let ends = text.ends_with(['!', '?', ';']) || text.ends_with('.') && !text.ends_with("..");
+    ends && text.split_whitespace().count() >= 6
+}
+
 /// Whether a line has at least two columns.
 pub fn has_columns(line: &[u8]) -> bool {
     let line = line.trim_ascii();
@@ -54,6 +61,12 @@ pub fn table(lines: &[(u64, String)]) -> Option<RawTable> {
     let width = header.cells.len();
     let least = if has_rule { 1 } else { 2 };
     let named = width >= 2 && header.cells.iter().all(|cell| !starts_with_number(cell));
+    // `Avg: -12.5` and `loss=0.3` are keys with their numbers, not names of columns.
+    let holds_number = |cell: &&&str| {
+        let behind = cell.rsplit_once([':', '=']).map(|(_, behind)| behind.trim_start());
+        behind.is_some_and(starts_with_number)
+    };
+    let named = named && header.cells.iter().filter(holds_number).count() < 2;
     if !named || rows.len() < least || rows.iter().any(|row| row.cells.len() != width) {
         return None;
     }

@@ -106,6 +106,7 @@ fn read_upright(table: &mut Table, rows: &[Vec<(String, u64)>], context: &Contex
         taken.push(column.role.clone());
         units.push(bare_unit(&column.header, &column.role, &cells));
     }
+    name_errors_of_speech(table, &mut units);
     captions::name_columns(table, rows, context, &mut units);
     own::name_settings(table, rows);
     splits::name_columns(table);
@@ -120,6 +121,31 @@ fn read_upright(table: &mut Table, rows: &[Vec<(String, u64)>], context: &Contex
             cells.push(table_cell(text, line, &column.role, unit));
         }
         table.rows.push(TableRow { line, cells, role: Role::Unknown });
+    }
+}
+
+/// Scores of speech recognition count correct, substituted, deleted and inserted words: `Corr` is no correlation there,
+/// and `Err` is the error rate that a heading names.
+fn name_errors_of_speech(table: &mut Table, units: &mut [Option<(Unit, f64)>]) {
+    let position = |wanted: &[&str]| {
+        table.columns.iter().position(|column| wanted.contains(&column.header.to_lowercase().as_str()))
+    };
+    if [&["sub", "subs"], &["del", "dels"], &["ins", "inss"]].iter().any(|names| position(*names).is_none()) {
+        return;
+    }
+    let heading = table.headings.last().and_then(|heading| Vocabulary::current().metric(heading, None));
+    let rate = heading.map(|named| named.base).filter(|base| base == "wer" || base == "cer");
+    let named = [
+        (position(&["corr", "cor", "correct"]), Some("accuracy.correct".to_owned())),
+        (position(&["err"]), rate),
+    ];
+    for (index, name) in named {
+        let (Some(index), Some(name)) = (index, name) else { continue };
+        if let (Some(column), Some(unit)) = (table.columns.get_mut(index), units.get_mut(index)) {
+            column.role = Role::Metric(name);
+            // Such tables print percentages without the sign.
+            *unit = Some((Unit::Fraction, 0.01));
+        }
     }
 }
 
@@ -156,6 +182,9 @@ fn column_role(header: &str, cells: &[CellParts], index: usize) -> Role {
 
 /// The name of a column that counts epochs or steps. `Epochs` and `Steps` alone are how many there were to be.
 fn progress(header: &str) -> Option<&'static str> {
+    if header == "#" {
+        return Some(names::STEPS);
+    }
     let spoken = words(header);
     let alone = spoken.len() == 1 && header.to_lowercase().ends_with('s');
     let counts = ["epoch", "step", "iteration", "iter", "timestep", "update", "episode"];
@@ -264,6 +293,11 @@ fn name_repeats(table: &mut Table, rows: &[Vec<(String, u64)>], units: &mut [Opt
         let has_number =
             rows.iter().any(|row| row.get(index).is_some_and(|(text, _)| cell(text, None).value.is_some()));
         if !matches!(column.role, Role::Unknown | Role::Metric(_)) || !has_number {
+            continue;
+        }
+        // `+/- Stdev` is the share of values within one deviation.
+        if column.header.starts_with("+/-") || column.header.starts_with('±') {
+            column.role = Role::Unknown;
             continue;
         }
         let left = named.iter().rev().find(|(other, ..)| *other < index);

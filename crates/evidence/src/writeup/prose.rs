@@ -59,9 +59,45 @@ const SUPPOSING: [&str; 11] =
 const SIZES: [&str; 10] = ["tiny", "small", "medium", "base", "large", "xl", "xxl", "huge", "mini", "nano"];
 
 /// Words before `model` that are no names, though a sentence may begin with them.
-const COMMON: [&str; 15] = [
-    "the", "this", "that", "a", "an", "my", "our", "your", "each", "both", "trained", "pytorch", "language",
-    "every", "one",
+const COMMON: [&str; 38] = [
+    "the",
+    "this",
+    "that",
+    "a",
+    "an",
+    "my",
+    "our",
+    "your",
+    "each",
+    "both",
+    "trained",
+    "pytorch",
+    "language",
+    "every",
+    "one",
+    "load",
+    "loading",
+    "loaded",
+    "save",
+    "saving",
+    "saved",
+    "train",
+    "training",
+    "test",
+    "testing",
+    "evaluate",
+    "evaluating",
+    "create",
+    "creating",
+    "build",
+    "building",
+    "compile",
+    "compiling",
+    "best",
+    "new",
+    "final",
+    "initialize",
+    "initializing",
 ];
 
 /// The settings that a paragraph, a line or a heading declares, each once.
@@ -197,7 +233,9 @@ impl Reader<'_> {
             || ["context", "users", "labels", "cards", "workers"].iter().any(|weak| phrase.starts_with(weak));
         let is_text = value.kind == Kind::Word
             && is_assigned
-            && matches!(name, setting::MODEL | setting::DEVICE | setting::PRECISION);
+            && matches!(name, setting::MODEL | setting::DEVICE | setting::PRECISION)
+            // `Model: d_model=32` describes one.
+            && !self.token(end + 1).is_some_and(|next| next.is_sign('='));
         // `Task 1` and `GPU 0` number one of them; `tasks 16` and `--nodes 1` say how many.
         let directly = self.setting(at).is_some_and(|(_, behind)| behind == end);
         let name_end = self.token(end.saturating_sub(1)).map_or(0, |token| token.end);

@@ -6,16 +6,17 @@ mod group;
 use assay_model::document::READ_VERSION;
 use assay_model::names::{self, setting};
 use assay_model::{
-    Observation, Origin, ReadRun, Role, Series, SettingFact, Source, Span, Standing, Status, Table,
+    Column, Observation, Origin, ReadRun, Role, Series, SettingFact, Source, Span, Standing, Status, Table,
     TableCell, TableRow, Unit, Value,
 };
 
 use self::group::Group;
 use super::Context;
 use super::cell::{CellParts, cell, list};
-use super::interpret::is_text_setting;
+use super::interpret::{is_repeat, is_text_setting};
 use super::prose::{declared, number_value};
 use super::units::unknown;
+use super::vocabulary::words::words;
 use super::vocabulary::{MetricWord, device, metric_of, other_metric, platform, statistic};
 use crate::vocabulary::{MetricKind, NamedMetric, Split, Vocabulary};
 
@@ -38,6 +39,11 @@ pub fn runs(table: &Table, context: &Context) -> Vec<ReadRun> {
         .collect()
 }
 
+/// Words over columns that number, count or date rows.
+const NUMBERING: [&str; 14] = [
+    "id", "index", "row", "rank", "place", "job", "date", "day", "year", "count", "run", "seed", "fold", "no",
+];
+
 struct Reader<'a> {
     table: &'a Table,
     prose: Vec<SettingFact>,
@@ -57,12 +63,16 @@ impl Reader<'_> {
                 Role::Setting(name) => run.settings.extend(self.setting(name, cell)),
                 Role::Metric(name) if group.holds(index) => {
                     has_own_number |= cell.value.is_some() && !group.shares(index);
+                    let name = &self.distinct(index, name, group);
                     run.observations.extend(self.observations(name, &column.header, cell));
                     let listed = self.listed(name, &column.header, cell);
                     has_own_number |= listed.is_some() && !group.shares(index);
                     run.series.extend(listed);
                 }
                 Role::Unknown if counts_repeats(&column.header) => repeats = cell.value,
+                Role::Unknown if group.name.is_none() => {
+                    run.observations.extend(self.unnamed(index, cell));
+                }
                 Role::Label if label.is_none() && !cell.text.is_empty() => label = Some(cell.text.clone()),
                 _ => {}
             }
@@ -78,6 +88,63 @@ impl Reader<'_> {
         let label = label.or_else(|| model.map(|fact| fact.value.to_string()));
         self.name_row(&mut run, label.as_deref(), group);
         Some(self.finished(run))
+    }
+
+    /// The name of a column of numbers that no dictionary knows: its own words. Columns left of the first result are
+    /// settings, and what a ratio or a rank says is no result.
+    fn own_name(&self, index: usize) -> Option<String> {
+        let is_metric = |column: &Column| matches!(column.role, Role::Metric(_));
+        let first = self.table.columns.iter().position(is_metric)?;
+        let header = &self.table.columns.get(index)?.header;
+        let bare = header.split(['(', '[']).next().unwrap_or_default();
+        let spoken = words(bare);
+        let vocabulary = Vocabulary::current();
+        let numbers = self.values(index).count();
+        let named = index > first
+            && bare.starts_with(char::is_alphabetic)
+            && (1..=3).contains(&spoken.len())
+            && (spoken.len() > 1 || spoken.iter().all(|word| word.chars().count() > 1))
+            && numbers * 3 >= self.table.rows.len() * 2
+            && !vocabulary.is_budget(&spoken)
+            && vocabulary.counter(bare).is_none()
+            && statistic(header).is_none()
+            && !NUMBERING.contains(&spoken.last()?.as_str());
+        named.then(|| spoken.join("_"))
+    }
+
+    /// A number under a header that no dictionary knows.
+    fn unnamed(&self, index: usize, cell: &TableCell) -> Option<Observation> {
+        let name = self.own_name(index)?;
+        let value = cell.value.filter(|value| value.is_finite())?;
+        let unit = cell.unit.clone().unwrap_or(Unit::One);
+        let mut observation = Observation::new(&name, value, unit, Origin::Reported);
+        observation.source = Some(self.source(cell.line));
+        observation.written = Some(cell.text.clone());
+        Some(observation)
+    }
+
+    /// The name of a column's metric. Where another column of the run has the same one (`Base Accuracy` and `New
+    /// Accuracy`), the words that only one of their headers holds are part of it.
+    fn distinct(&self, index: usize, name: &str, group: &Group) -> String {
+        let header =
+            |at: usize| self.table.columns.get(at).map(|column| words(&column.header)).unwrap_or_default();
+        let same = |other: &usize| {
+            let role = self.table.columns.get(*other).map(|column| &column.role);
+            *other != index && matches!(role, Some(Role::Metric(metric)) if metric == name)
+        };
+        let own = header(index);
+        let Some(other) = group.columns.iter().copied().find(same) else { return name.to_owned() };
+        let others = header(other);
+        let plain = |word: &&String| word.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let parts: Vec<String> =
+            own.iter().filter(|word| !others.contains(word)).filter(plain).cloned().collect();
+        let said = Vocabulary::current();
+        let parts: Vec<String> = parts.into_iter().filter(|word| !said.is_statistic(word)).collect();
+        let repeat = self.table.columns.get(index).is_some_and(|column| is_repeat(&column.header));
+        if parts.is_empty() || parts.len() > 3 || repeat {
+            return name.to_owned();
+        }
+        format!("{name}.{}", parts.join("_"))
     }
 
     /// Gives the run its title, its platform and its device, by the label of the row and the name of the group.
@@ -148,6 +215,10 @@ impl Reader<'_> {
         for row in &self.table.rows {
             let (Some(label), Role::Metric(name)) = (row.cells.first(), &row.role) else { continue };
             for (column, cell) in self.table.columns.iter().zip(&row.cells).skip(1) {
+                // `+/- Stdev` is the share of values within one deviation.
+                if column.header.starts_with("+/-") {
+                    continue;
+                }
                 let Some(statistic) = statistic(&column.header) else { continue };
                 let name =
                     statistic.suffix().map_or_else(|| name.clone(), |suffix| format!("{name}.{suffix}"));
@@ -180,8 +251,17 @@ impl Reader<'_> {
 
     fn progress_run(&self, progress: usize) -> Option<ReadRun> {
         let mut run = self.bare_run(self.table.span.first, self.table.span.last);
+        let all = Group { columns: (0..self.table.columns.len()).collect(), ..Group::default() };
         for (index, column) in self.table.columns.iter().enumerate() {
-            let Role::Metric(name) = &column.role else { continue };
+            let name = match &column.role {
+                Role::Metric(name) => self.distinct(index, name, &all),
+                Role::Unknown => match self.own_name(index) {
+                    Some(name) => name,
+                    None => continue,
+                },
+                _ => continue,
+            };
+            let name = &name;
             if index == progress {
                 continue;
             }
@@ -319,8 +399,7 @@ fn counts_repeats(header: &str) -> bool {
 }
 
 fn names_deviation(header: &str) -> bool {
-    let words = super::vocabulary::words::words(header);
-    words.iter().any(|word| matches!(word.as_str(), "std" | "stdev" | "stddev" | "sd" | "deviation"))
+    words(header).iter().any(|word| matches!(word.as_str(), "std" | "stdev" | "stddev" | "sd" | "deviation"))
 }
 
 /// The unit of a number in a cell. A number whose metric has a dimension, but whose unit nobody shows, has an unknown

@@ -1,5 +1,7 @@
 //! What the iterations within runs say.
 
+use assay_model::Settings;
+
 use super::words::{counted, label, shown};
 use super::{Finding, finding};
 use crate::iterations::IterationStudy;
@@ -7,10 +9,18 @@ use crate::iterations::IterationStudy;
 /// What the iterations within runs say.
 pub fn of_iterations(studies: &[IterationStudy]) -> Vec<Finding> {
     let mut found = Vec::new();
+    let differs = |name: &String| {
+        studies.windows(2).any(|pair| match pair {
+            [one, other] => one.settings.get(name) != other.settings.get(name),
+            _ => false,
+        })
+    };
     for study in studies {
         let unit = &study.unit;
-        let place =
-            if study.settings.is_empty() { String::new() } else { format!("{}: ", label(&study.settings)) };
+        // What all cells have in common distinguishes none of them.
+        let own = study.settings.iter().filter(|(name, _)| differs(name));
+        let own: Settings = own.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let place = if own.is_empty() { String::new() } else { format!("{}: ", label(&own)) };
         if study.unsteady > 0 {
             let text = format!(
                 "{place}{} of {} never reach a steady {}",

@@ -15,10 +15,9 @@ pub fn is_scaled_over(name: &str) -> bool {
 
 /// What rates say over settings that count workers or samples of a batch.
 pub fn of_scaling(evidence: &Evidence) -> Vec<Finding> {
-    if !matches!(evidence.metric.unit, Unit::PerSecond(_)) {
-        return Vec::new();
-    }
-    let known = |name: &&String| is_scaled_over(name);
+    let Unit::PerSecond(work) = &evidence.metric.unit else { return Vec::new() };
+    // Arithmetic is in proportion to samples, whose rate says the same in words that people use.
+    let known = |name: &&String| is_scaled_over(name) && !(work == "FLOP" && is_batch(name));
     let mut names: Vec<&String> =
         evidence.cells.iter().flat_map(|cell| cell.settings.keys()).filter(known).collect();
     names.sort();
@@ -120,13 +119,17 @@ fn law_sentence(law: &FittedLaw, study: &Scaling) -> String {
                     )
                 },
             );
-            let half = law.half_performance.map(|half| format!(", half of it at {} {half:.0}", study.over));
-            format!(
-                "{name}: every step costs {}{} beside its samples, and the rate {limit}{}",
-                seconds(law.overhead.center),
-                ends(law.overhead.ends, &seconds),
-                half.unwrap_or_default()
-            )
+            let half = law.half_performance.map(|half| half_of_it(half, law, &study.over));
+            let half = half.unwrap_or_default();
+            // What a batch size counts are samples: only their rate gives the seconds of a step.
+            match unit {
+                Unit::PerSecond(work) if work == "samples" => format!(
+                    "{name}: every step costs {}{} beside its samples, and the rate {limit}{half}",
+                    seconds(law.overhead.center),
+                    ends(law.overhead.ends, &seconds),
+                ),
+                _ => format!("{name}: the rate {limit}{half}"),
+            }
         }
         LawKind::Amdahl | LawKind::Universal => {
             let percent = |value: f64| format!("{:.2} %", 100.0 * value);
@@ -141,4 +144,16 @@ fn law_sentence(law: &FittedLaw, study: &Scaling) -> String {
         }
     };
     format!("{text}; {tested}; nothing is said beyond {} {}", study.over, 2.0 * law.largest)
+}
+
+/// Where half of the limit is reached, as far as the measured places say.
+fn half_of_it(half: f64, law: &FittedLaw, over: &str) -> String {
+    let smallest = law.band.iter().map(|point| point.at).fold(law.largest, f64::min);
+    match half {
+        half if half < 0.5 * smallest => {
+            format!(", half of it below {over} {smallest}, the smallest measured")
+        }
+        half if half > 2.0 * law.largest => ", half of it beyond that".to_owned(),
+        half => format!(", half of it at {over} {half:.0}"),
+    }
 }

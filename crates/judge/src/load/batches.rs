@@ -9,6 +9,7 @@
 use assay_stats::interval::mean_interval;
 use assay_stats::proportion::wilson;
 
+use super::batch::Batch;
 use super::{Distribution, Window};
 use crate::CONFIDENCE;
 
@@ -23,7 +24,7 @@ const LEAST_REQUESTS: f64 = 5.0;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Batched {
     total: Distribution,
-    batches: Vec<Distribution>,
+    batches: Vec<Batch>,
     requests_per_batch: u64,
     in_last: u64,
 }
@@ -47,10 +48,10 @@ impl Batched {
     pub fn add_all(&mut self, values: impl Iterator<Item = f64>) {
         if self.batches.is_empty() || self.in_last == self.requests_per_batch {
             if self.batches.len() == MOST_BATCHES {
-                self.batches = self.batches.chunks(2).map(merged).collect();
+                self.batches = self.batches.chunks(2).map(Batch::merged).collect();
                 self.requests_per_batch *= 2;
             }
-            self.batches.push(Distribution::default());
+            self.batches.push(Batch::default());
             (self.requests_per_batch, self.in_last) = (self.requests_per_batch.max(1), 0);
         }
         self.in_last += 1;
@@ -64,7 +65,7 @@ impl Batched {
 
     /// The interval of the mean.
     pub fn mean_interval(&self) -> Option<(f64, f64)> {
-        let means: Vec<f64> = self.whole().iter().filter_map(Distribution::mean).collect();
+        let means: Vec<f64> = self.whole().iter().filter_map(Batch::mean).collect();
         let half = half_width(&means, self.requests_per_batch as f64)?;
         let mean = self.mean()?;
         Some(((mean - half).max(0.0), mean + half))
@@ -85,17 +86,11 @@ impl Batched {
     }
 
     /// The batches that are full, or nearly.
-    fn whole(&self) -> &[Distribution] {
+    fn whole(&self) -> &[Batch] {
         let is_short = self.in_last * 2 < self.requests_per_batch;
         let count = self.batches.len() - usize::from(is_short && !self.batches.is_empty());
         &self.batches[..count]
     }
-}
-
-fn merged(batches: &[Distribution]) -> Distribution {
-    let mut all = Distribution::default();
-    batches.iter().for_each(|batch| all.merge(batch));
-    all
 }
 
 /// The half-width of the interval of a mean over batches, after as many were put together as independence needs.

@@ -29,9 +29,11 @@ const PROBES: (usize, usize) = (10, 24);
 const BRACKET: f64 = 2.0;
 /// How far apart short probes are while all of them hold, or none.
 const STEP: f64 = 4.0;
-/// Client-limited rates after which the search is given up: the client would not keep up with less either, and lower
+/// Client-limited probes after which the search is given up: the client would not keep up with less either, and lower
 /// rates take ever longer.
-const MOST_CLIENT_LIMITED: usize = 4;
+const MOST_CLIENT_LIMITED: usize = 8;
+/// Once may be an accident of the machine: a rate is too much for the client when it was client-limited this often.
+const CONFIRMED: usize = 2;
 /// Rates below this one take minutes a probe, and are not tried.
 const LOWEST_RATE: f64 = 0.05;
 /// More requests are not asked of a probe.
@@ -140,7 +142,7 @@ impl Search {
             return None;
         }
         match self.bracket() {
-            (None, None) => Some(self.short(self.begin)),
+            (None, None) => Some(self.short(self.begin.min(self.highest()))),
             (Some(low), None) if low >= self.highest() => {
                 let tries = self.full().filter(|probe| probe.rate >= self.highest()).count();
                 // The highest rate counts when full probes hold there.
@@ -191,7 +193,7 @@ impl Search {
 
     /// Whether the client and not the endpoint sets the highest rate.
     pub fn is_limited_by_client(&self) -> bool {
-        !self.limited().is_empty()
+        self.highest() < self.most || self.limited().len() >= MOST_CLIENT_LIMITED
     }
 
     fn short(&self, rate: f64) -> ProbePlan {
@@ -235,9 +237,18 @@ impl Search {
         limited.map(|probe| probe.rate).collect()
     }
 
-    /// The highest rate that can be tried: below every one at which the client could not keep up.
+    /// The highest rate that can be tried: below every one at which the client could not keep up, unless it did as often
+    /// at that rate or a higher one.
     fn highest(&self) -> f64 {
-        self.limited().into_iter().map(|rate| rounded(rate * 0.7)).fold(self.most, f64::min)
+        let limited = self.limited();
+        let is_too_much = |rate: &f64| {
+            let failed = limited.iter().filter(|other| *other <= rate).count();
+            let kept_up =
+                |probe: &&Probe| probe.rate >= *rate && self.outcome(probe) != ProbeOutcome::ClientLimited;
+            failed >= CONFIRMED && failed > self.probes.iter().filter(kept_up).count()
+        };
+        let ceilings = limited.iter().filter(|rate| is_too_much(rate)).map(|rate| rounded(rate * 0.7));
+        ceilings.fold(self.most, f64::min)
     }
 
     /// The highest rate that held and the lowest above it that did not, of all probes; those the other way round are noise.

@@ -33,25 +33,35 @@ pub struct Contrast {
 pub enum Standing {
     Better,
     Worse,
-    /// The interval includes 1.
+    /// The interval lies inside the margin around 1.
+    Same,
+    /// The interval includes 1, or the difference may be below the margin.
     Indistinguishable,
     /// There are too few rounds for an interval.
     Undecided,
 }
 
+/// A ratio nearer to 1 than this is not worth naming.
+const MARGIN: f64 = 0.01;
 /// Fewer rounds give the median no interval of 95 %.
 const LEAST_ROUNDS: usize = 6;
+
+impl Standing {
+    fn of_larger(is_better: bool) -> Standing {
+        if is_better { Standing::Better } else { Standing::Worse }
+    }
+}
 
 impl Contrast {
     /// What the ratio of a metric says of the endpoint.
     pub fn standing(&self, metric: Metric) -> Option<Standing> {
         let (_, ratio) = self.ratios.iter().find(|(known, _)| *known == metric)?;
+        let (low, high) = (1.0 - MARGIN, 1.0 + MARGIN);
         Some(match ratio {
             ratio if ratio.samples < LEAST_ROUNDS => Standing::Undecided,
-            ratio if ratio.low > 1.0 && metric.is_rate() => Standing::Better,
-            ratio if ratio.high < 1.0 && metric.is_rate() => Standing::Worse,
-            ratio if ratio.low > 1.0 => Standing::Worse,
-            ratio if ratio.high < 1.0 => Standing::Better,
+            ratio if ratio.low >= low && ratio.high <= high => Standing::Same,
+            ratio if ratio.low > 1.0 && ratio.center > high => Standing::of_larger(metric.is_rate()),
+            ratio if ratio.high < 1.0 && ratio.center < low => Standing::of_larger(!metric.is_rate()),
             _ => Standing::Indistinguishable,
         })
     }
@@ -125,6 +135,14 @@ mod tests {
         let (_, ratio) = contrast.ratios.iter().find(|(metric, _)| *metric == Metric::E2e).unwrap();
         assert!((ratio.center - 1.1).abs() < 0.01 && ratio.low > 1.05 && ratio.high < 1.15, "{ratio:?}");
         assert_eq!(contrast.standing(Metric::E2e), Some(Standing::Worse));
+        // An interval that excludes 1 by less than anybody would notice is no difference.
+        let (near, far): (Vec<Summary>, Vec<Summary>) =
+            times.iter().map(|time| (summary(*time), summary(time * 1.004))).unzip();
+        let readings_near: Vec<_> = (1..=6)
+            .zip(near.iter().zip(&far))
+            .flat_map(|(round, (base, other))| [reading("a", round, base), reading("b", round, other)])
+            .collect();
+        assert_eq!(contrasts(&readings_near)[0].standing(Metric::E2e), Some(Standing::Same));
         let few = contrasts(&readings[..4]);
         assert_eq!((few[0].rounds, few[0].standing(Metric::E2e)), (2, Some(Standing::Undecided)));
         assert_eq!(contrasts(&[]).len(), 0);

@@ -3,7 +3,7 @@
 
 use assay_model::{Estimate, Unit};
 
-use super::{Bounds, Summary, Validity};
+use super::{Bounds, Summary, Validity, Verdict};
 use crate::estimate::estimate;
 
 /// How large a load was.
@@ -130,7 +130,7 @@ pub struct Reading<'a> {
     /// The metrics.
     pub summary: &'a Summary,
     /// What they are worth.
-    pub validity: Validity,
+    pub verdict: &'a Verdict,
 }
 
 /// All loads of one size on one endpoint.
@@ -148,6 +148,8 @@ pub struct Point {
     pub invalid: usize,
     /// Suspect loads; these count.
     pub suspect: usize,
+    /// What was seen in the first invalid load, or else in the first suspect one.
+    pub doubt: Option<String>,
 }
 
 impl Point {
@@ -198,7 +200,13 @@ impl Curve {
 
 fn point(endpoint: &str, level: Level, readings: Vec<Reading<'_>>) -> Point {
     let counting: Vec<&Reading<'_>> =
-        readings.iter().filter(|reading| reading.validity != Validity::Invalid).collect();
+        readings.iter().filter(|reading| reading.verdict.validity != Validity::Invalid).collect();
+    let worst = readings.iter().map(|reading| reading.verdict.validity).max();
+    let doubtful = readings.iter().map(|reading| reading.verdict).find(|one| Some(one.validity) == worst);
+    let doubt = doubtful.and_then(|verdict| {
+        let weighty = verdict.worst().or(verdict.reasons.first());
+        weighty.map(|reason| reason.text.clone())
+    });
     let estimates = Metric::ALL.into_iter().filter_map(|metric| {
         let values: Vec<f64> = counting.iter().filter_map(|reading| metric.of(reading.summary)).collect();
         Some((metric, estimate(&values)?))
@@ -209,14 +217,15 @@ fn point(endpoint: &str, level: Level, readings: Vec<Reading<'_>>) -> Point {
         estimates: estimates.collect(),
         loads: counting.len(),
         invalid: readings.len() - counting.len(),
-        suspect: counting.iter().filter(|reading| reading.validity == Validity::Suspect).count(),
+        suspect: counting.iter().filter(|reading| reading.verdict.validity == Validity::Suspect).count(),
+        doubt,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::{Collector, Request, Window};
+    use crate::load::{Collector, Reason, Request, Window};
 
     fn summary(first_token_at_s: f64) -> Summary {
         let window = Window { begin_s: 0.0, end_at_s: 10.0, is_whole: false };
@@ -229,11 +238,19 @@ mod tests {
     #[test]
     fn loads_of_one_size_are_one_point_and_invalid_ones_do_not_count() {
         let summaries: Vec<Summary> = [0.1, 0.2, 0.3, 9.0, 0.5].into_iter().map(summary).collect();
-        let reading = |index: usize, streams, validity| Reading {
+        let text = "schedule lag".to_owned();
+        let verdicts = [Validity::Valid, Validity::Suspect, Validity::Invalid].map(|validity| {
+            let reason = Reason { validity, metric: None, text: text.clone(), hint: "" };
+            Verdict {
+                validity,
+                reasons: [reason].into_iter().filter(|_| validity > Validity::Valid).collect(),
+            }
+        });
+        let reading = |index: usize, streams, validity: Validity| Reading {
             endpoint: "a",
             level: Level::Streams(streams),
             summary: &summaries[index],
-            validity,
+            verdict: &verdicts[validity as usize],
         };
         let readings = [
             reading(4, 8, Validity::Suspect),
@@ -248,6 +265,7 @@ mod tests {
         let first = one.estimate(Metric::Ttft).unwrap();
         assert!((first.center - 0.2).abs() < 0.001, "{first:?}");
         assert_eq!((eight.loads, eight.suspect), (1, 1));
+        assert_eq!((&one.doubt, &eight.doubt), (&Some(text.clone()), &Some(text.clone())));
         assert!(eight.estimate(Metric::OutputThroughput).is_none(), "unknown tokens stay unknown");
         assert_eq!(curve.endpoints(), ["a"]);
     }

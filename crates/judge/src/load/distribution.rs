@@ -11,6 +11,9 @@ const STEPS: f64 = 768.0;
 /// The smallest value that has a bucket of its own: a tenth of a microsecond, if values are seconds.
 const SMALLEST: f64 = 1e-7;
 
+/// The last bucket, which begins at some hundred billion years: buckets fit into 16 bits.
+const LAST: f64 = 65_535.0;
+
 /// Counted values.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Distribution {
@@ -52,42 +55,6 @@ impl Distribution {
             self.counts.resize(place + 1, 0);
         }
         self.counts[place] += 1;
-    }
-
-    /// Adds all values of another distribution.
-    pub fn merge(&mut self, other: &Distribution) {
-        if other.count == 0 {
-            return;
-        }
-        if self.count == 0 {
-            *self = other.clone();
-            return;
-        }
-        let first = self.first.min(other.first);
-        let end = (self.first + self.counts.len()).max(other.first + other.counts.len());
-        let mut counts = vec![0; end - first];
-        for from in [&*self, other] {
-            let places = counts[from.first - first..].iter_mut().zip(&from.counts);
-            places.for_each(|(sum, count)| *sum += count);
-        }
-        (self.counts, self.first) = (counts, first);
-        self.count += other.count;
-        self.sum += other.sum;
-        self.sum_of_squares += other.sum_of_squares;
-        (self.least, self.most) = (self.least.min(other.least), self.most.max(other.most));
-    }
-
-    /// The share of values up to `limit`; values of its bucket count in proportion.
-    pub fn share_up_to(&self, limit: f64) -> Option<f64> {
-        if self.count == 0 {
-            return None;
-        }
-        let last = bucket(limit);
-        let below = self.counts.iter().take(last.saturating_sub(self.first)).sum::<u64>() as f64;
-        let (low, high) = (value(last, 0.0), value(last, 1.0));
-        let part = if high > low { ((limit - low) / (high - low)).clamp(0.0, 1.0) } else { 1.0 };
-        let inside = last.checked_sub(self.first).and_then(|place| self.counts.get(place)).copied();
-        Some((below + inside.unwrap_or(0) as f64 * part) / self.count as f64)
     }
 
     /// How many values there are.
@@ -143,11 +110,13 @@ impl Distribution {
     }
 }
 
-fn bucket(value: f64) -> usize {
-    if value <= SMALLEST { 0 } else { 1 + ((value / SMALLEST).log2() * STEPS) as usize }
+/// The bucket of a value. Servers may report any number, so what lies beyond every sensible time shares the last one.
+pub(super) fn bucket(value: f64) -> usize {
+    if value <= SMALLEST { 0 } else { ((value / SMALLEST).log2() * STEPS + 1.0).min(LAST) as usize }
 }
 
-fn value(bucket: usize, inside: f64) -> f64 {
+/// The value at a share of a bucket's width.
+pub(super) fn value(bucket: usize, inside: f64) -> f64 {
     match bucket {
         0 => 0.0,
         bucket => SMALLEST * ((bucket as f64 - 1.0 + inside) / STEPS).exp2(),
@@ -186,21 +155,6 @@ mod tests {
     }
 
     #[test]
-    fn parts_together_are_the_whole() {
-        let values = [0.5, 3.0, 0.02, 7.0, 7.0, 0.9];
-        let mut whole = Distribution::default();
-        values.into_iter().for_each(|value| whole.add(value));
-        let mut parts = [Distribution::default(), Distribution::default(), Distribution::default()];
-        values.into_iter().enumerate().for_each(|(place, value)| parts[place % 2].add(value));
-        let [mut together, other, empty] = parts;
-        [other, empty].iter().for_each(|part| together.merge(part));
-        assert_eq!((together.count(), together.min(), together.max()), (6, Some(0.02), Some(7.0)));
-        assert_eq!(together.quantile(0.5), whole.quantile(0.5));
-        assert!((whole.share_up_to(1.0).unwrap() - 0.5).abs() < 1e-12);
-        assert_eq!((whole.share_up_to(0.001), whole.share_up_to(9.0)), (Some(0.0), Some(1.0)));
-    }
-
-    #[test]
     fn nothing_has_no_quantile_and_zero_is_a_value() {
         let mut distribution = Distribution::default();
         assert_eq!((distribution.quantile(0.5), distribution.mean()), (None, None));
@@ -208,5 +162,8 @@ mod tests {
         assert_eq!(distribution.count(), 0);
         distribution.add(-1.0);
         assert_eq!((distribution.quantile(0.99), distribution.mean()), (Some(0.0), Some(0.0)));
+        // A hostile server may claim to have worked for ever.
+        distribution.add(f64::MAX);
+        assert_eq!((distribution.count(), distribution.quantile(1.0)), (2, Some(f64::MAX)));
     }
 }

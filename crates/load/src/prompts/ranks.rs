@@ -64,7 +64,7 @@ impl Ranks {
         Some(tokens)
     }
 
-    /// Counts the tokens of a word: the pair of neighbours with the lowest rank is merged until none has a rank. Of
+    /// Counts the tokens of a word: the pair of neighbors with the lowest rank is merged until none has a rank. Of
     /// equal ranks the left one goes first.
     fn count_word(&self, word: &[u8]) -> u64 {
         if self.ranks.contains_key(word) {
@@ -142,7 +142,7 @@ mod tests {
     const FILE: &str =
         "YQ== 0\nYg== 1\nYw== 2\nZA== 3\nYWI= 4\nYmM= 5\nYWJj 6\nY2Q= 7\nYWJhYg== 8\nIA== 9\nIGE= 10\n";
 
-    /// Making the pattern takes long without optimisation.
+    /// Making the pattern takes long without optimization.
     static RANKS: LazyLock<Ranks> = LazyLock::new(|| Ranks::parse(FILE.as_bytes()).unwrap());
 
     /// The same, as one would write it down: look for the lowest rank again and again.

@@ -241,6 +241,9 @@ impl ReadColumn {
 impl TableReader {
     /// Opens a table. Columns that it does not have are empty.
     pub(super) fn open(path: &Path, specs: &[ColumnSpec]) -> Result<TableReader, ParquetError> {
+        if !std::fs::metadata(path)?.is_file() {
+            return Err(ParquetError::General("not a regular file".to_owned()));
+        }
         let file = SerializedFileReader::new(File::open(path)?)?;
         let schema = file.metadata().file_metadata().schema_descr();
         let place = |name: &str| schema.columns().iter().position(|column| column.name() == name);

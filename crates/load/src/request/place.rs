@@ -51,6 +51,11 @@ impl Place {
                 "a user name or password in it would be seen by others; use a token or a header",
             ));
         }
+        let port = authority.port_u16().filter(|port| *port > 0);
+        let has_port = authority.as_str().len() > authority.host().len();
+        if has_port && port.is_none() {
+            return Err(wrong("its port is not a number from 1 to 65535"));
+        }
         let query = url.query().unwrap_or_default();
         if query.split(['&', ';']).any(|pair| is_secret_name(pair.split('=').next().unwrap_or_default())) {
             return Err(wrong("a key or token in it would be stored; use a token or a header"));
@@ -63,7 +68,7 @@ impl Place {
         Ok(Place {
             is_secure,
             host: authority.host().to_owned(),
-            port: authority.port_u16().unwrap_or(if is_secure { 443 } else { 80 }),
+            port: port.unwrap_or(if is_secure { 443 } else { 80 }),
             authority: authority.as_str().to_owned(),
             path: path.parse().map_err(|_| wrong("its path cannot be read"))?,
         })
@@ -184,6 +189,9 @@ mod tests {
         assert_eq!(place("http://a/v1/completions", Api::Completions).unwrap(), "a:80 /v1/completions");
         assert_eq!(place("http://a/v1", Api::Embeddings).unwrap(), "a:80 /v1/embeddings");
         assert!(place("localhost:8000", Api::Chat).unwrap_err().contains("http://"));
+        for port in ["http://a:99999/v1", "http://a:0/v1", "http://[::1]:x/v1", "http://a:/v1"] {
+            assert!(place(port, Api::Chat).is_err(), "{port}");
+        }
         assert!(place("ftp://a", Api::Chat).unwrap_err().contains("http and https"));
         assert!(place("http://me:secret@a/v1", Api::Chat).unwrap_err().contains("token"));
     }

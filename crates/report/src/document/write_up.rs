@@ -244,7 +244,7 @@ fn how(study: &Study) -> Section {
         fact("system", machine.system.clone());
         fact("kernel", machine.kernel.clone());
         fact("governor", machine.governor.clone());
-        fact("virtualization", machine.virtualisation.clone());
+        fact("virtualization", machine.virtualization.clone());
         fact("accelerators", (!machine.accelerators.is_empty()).then(|| machine.accelerators.join("; ")));
     }
     fact("seed of the order", origin.seed.map(|seed| seed.to_string()));

@@ -270,14 +270,7 @@ def proportions():
         }
         for k, n, c in ((482, 500, 0.95), (0, 10, 0.95), (10, 10, 0.95), (1, 3, 0.9), (99_990, 100_000, 0.99))
     ]
-    tails = []
-    for p in (0.9, 0.95, 0.99, 0.999):
-        for late in (0, 1, 5, 10, 100):
-            h = 1
-            while scipy.special.betainc(h, late + 1, p) > 0.01:
-                h += 1
-            tails.append({"quantile": p, "confidence": 0.99, "late": late, "needed": h + late})
-    write("proportions", {"wilson": wilson, "tail_bound": tails})
+    write("proportions", {"wilson": wilson})
 
 
 def corrections():

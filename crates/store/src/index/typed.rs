@@ -165,6 +165,17 @@ pub struct FailureReason {
     pub hints: Vec<String>,
 }
 
+/// A doubt about runs that succeeded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunDoubt {
+    /// What was noticed, as the example has it: other runs may differ in its numbers.
+    pub text: String,
+    /// About how many of the newest attempts.
+    pub runs: u64,
+    /// The first of them.
+    pub example: RunId,
+}
+
 impl Index {
     /// What is known of the record as a whole.
     pub fn summary(&self) -> Result<IndexSummary, StoreError> {
@@ -416,5 +427,31 @@ impl Index {
             })?;
             rows.collect()
         })
+    }
+
+    /// What was noticed about newest attempts that succeeded, each kind of doubt once, the most frequent first.
+    pub fn doubts(&self) -> Result<Vec<RunDoubt>, StoreError> {
+        let rows = self.ask(|connection| {
+            let mut statement = connection.prepare(
+                "select run, hints from run_data
+                 where status = 'succeeded' and current and hints is not null order by id",
+            )?;
+            let rows = statement.query_map([], |row| Ok((parsed::<RunId>(row, 0)?, hints(row, 1)?)))?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
+        })?;
+        let kind = |text: &str| text.chars().filter(|letter| !letter.is_ascii_digit()).collect::<String>();
+        let mut found: Vec<(String, RunDoubt)> = Vec::new();
+        for (run, hints) in rows {
+            for text in hints {
+                let kind = kind(&text);
+                match found.iter_mut().find(|(known, _)| *known == kind) {
+                    Some((_, doubt)) => doubt.runs += 1,
+                    None => found.push((kind, RunDoubt { text, runs: 1, example: run.clone() })),
+                }
+            }
+        }
+        let mut doubts: Vec<RunDoubt> = found.into_iter().map(|(_, doubt)| doubt).collect();
+        doubts.sort_by_key(|doubt| std::cmp::Reverse(doubt.runs));
+        Ok(doubts)
     }
 }

@@ -106,6 +106,12 @@ fn of_field(
     if Range::around(expected, room).meets(stated) {
         return Some(Ok(line));
     }
+    // A header such as `mean (ms)` beside runs without a unit: the unit was misread, not the mean.
+    let scale = (stated.value() / expected).abs().log10().round();
+    let scaled = Range::around(expected * 10_f64.powf(scale), (room * 10_f64.powf(scale)).abs());
+    if scale != 0.0 && scaled.meets(stated) {
+        return None;
+    }
     let outside = !Range::between(low - room, high + room).meets(stated);
     Some(Err(Fault { outside, line, source: field.source(document) }))
 }

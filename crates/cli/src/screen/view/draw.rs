@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use assay_campaign::Plan;
+use assay_judge::estimate::estimate;
 use assay_model::{Unit, names};
 use assay_report::figure::{CellDots, CellRow};
 use assay_report::number::{counted, duration, single};
@@ -177,9 +178,6 @@ fn cells(plan: &Plan, state: &State, first: usize, width: usize, room: usize) ->
 }
 
 fn median(values: &[f64], unit: &Unit) -> String {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len().saturating_sub(1) / 2;
-    let pair = sorted.get(middle).zip(sorted.get(sorted.len() / 2));
-    pair.map(|(low, high)| format!("median {}", single(unit, (low + high) / 2.0))).unwrap_or_default()
+    let found = estimate(values);
+    found.map(|found| format!("median {}", single(unit, found.center))).unwrap_or_default()
 }

@@ -35,7 +35,7 @@ pub fn work(options: &Work, screen: &mut Screen) -> anyhow::Result<Exit> {
         Ok(ended) => exit(ended),
         Err(error) => {
             // The reason is what people see of a failed run, whoever is to blame.
-            emit(WorkloadEvent::Failed { reason: format!("{error:#}"), hint: failure::hint(&error) });
+            emit(WorkloadEvent::Failed { reason: failure::text(&error), hint: failure::hint(&error) });
             if failure::exit(&error) == Exit::Usage {
                 return Err(error);
             }

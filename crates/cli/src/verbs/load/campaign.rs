@@ -94,24 +94,16 @@ fn objects(options: &Load) -> Vec<(&'static str, String)> {
     given.map(|(name, all)| (name, serde_json::Value::Object(all).to_string())).collect()
 }
 
-/// Finds mistakes about endpoints before a record is made: a host that is not there, a metrics page that is none.
-pub(super) fn check_endpoints(options: &Load) -> anyhow::Result<()> {
+/// Finds mistakes before a record is made: a host or a token that is not there, a metrics page that is none, files that
+/// cannot be read.
+pub(super) fn check_before(options: &Load) -> anyhow::Result<()> {
     for url in &options.urls {
-        let mut settings: Settings = options
-            .settings
-            .iter()
-            .filter_map(|(name, values)| Some((name.clone(), values.first()?.clone())))
-            .collect();
+        let mut settings = settings(options, 0);
         settings.insert("url".to_owned(), url.as_str().into());
-        settings.extend(
-            objects(options).into_iter().map(|(name, value)| (name.to_owned(), value.as_str().into())),
-        );
-        if options.how.find_capacity && !settings.contains_key("streams") && !settings.contains_key("trace") {
-            settings.entry("rate".to_owned()).or_insert(Value::Float(1.0));
-        }
         let chat = ChatSettings::new(&settings)?;
         let endpoint = chat.endpoint(&chat.url()?)?;
         endpoint.find().map_err(endpoint_mistake)?;
+        endpoint.prepare().map_err(endpoint_mistake)?;
         if options.models.is_empty() {
             chat.with_model(endpoint.clone())?;
         }
@@ -121,5 +113,27 @@ pub(super) fn check_endpoints(options: &Load) -> anyhow::Result<()> {
             })?;
         }
     }
+    let files = ChatSettings::FILES.iter().filter_map(|name| options.settings.get(*name).map(Vec::len));
+    for position in 0..files.max().unwrap_or(0) {
+        let mut settings = settings(options, position);
+        if let Some(url) = options.urls.first() {
+            settings.insert("url".to_owned(), url.as_str().into());
+        }
+        ChatSettings::new(&settings)?.check_files()?;
+    }
     Ok(())
+}
+
+/// The settings of one load: the values at a position, or the last ones.
+fn settings(options: &Load, position: usize) -> Settings {
+    let given = options.settings.iter();
+    let value = |values: &Vec<Value>| values.get(position).or(values.last()).cloned();
+    let mut settings: Settings =
+        given.filter_map(|(name, values)| Some((name.clone(), value(values)?))).collect();
+    settings
+        .extend(objects(options).into_iter().map(|(name, value)| (name.to_owned(), value.as_str().into())));
+    if options.how.find_capacity && !settings.contains_key("streams") && !settings.contains_key("trace") {
+        settings.entry("rate".to_owned()).or_insert(Value::Float(1.0));
+    }
+    settings
 }

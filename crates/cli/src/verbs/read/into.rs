@@ -38,7 +38,7 @@ pub fn store(path: &Path, documents: &[Document], screen: &mut Screen) -> anyhow
     plan(&mut store, &runs)?;
     let known = stored(path)?;
     let mut repeats: BTreeMap<CellId, u32> = BTreeMap::new();
-    let (mut added, mut left_out, mut shown_again) = (0, 0, 0);
+    let (mut added, mut left_out, mut shown_again) = (0_u64, 0, 0);
     let mut rows: BTreeMap<String, Option<u64>> = BTreeMap::new();
     for (planned, run) in &runs {
         let result = result(run);
@@ -74,7 +74,8 @@ pub fn store(path: &Path, documents: &[Document], screen: &mut Screen) -> anyhow
         1 => "; 1 row shows a run of another row again and is stored once".to_owned(),
         rows => format!("; {rows} rows show runs of other rows again and are stored once"),
     };
-    screen.say(&format!("stored {added} runs in {}{again}{twice}", records::shown(path)));
+    let stored = assay_report::number::counted(added, "run");
+    screen.say(&format!("stored {stored} in {}{again}{twice}", records::shown(path)));
     screen.hint(&format!("`assay show {}` shows them", records::shown(path)));
     Ok(Exit::Fine)
 }
@@ -114,7 +115,8 @@ fn plan(store: &mut Store, runs: &[(PlannedCell, &ReadRun)]) -> anyhow::Result<(
         HEADLINES.into_iter().rev().filter(|metric| has(metric) > 0).max_by_key(|metric| has(metric));
     let headline = listed.or(most).unwrap_or(names::DURATION_REPORTED);
     let files: BTreeSet<&str> = runs.iter().map(|(_, run)| run.span.file.as_str()).collect();
-    let question = format!("What do {} say?", files.into_iter().collect::<Vec<_>>().join(", "));
+    let verb = if files.len() == 1 { "does" } else { "do" };
+    let question = format!("What {verb} {} say?", files.into_iter().collect::<Vec<_>>().join(", "));
     let plan = CurrentPlan {
         hash: String::new(),
         question,

@@ -6,6 +6,7 @@ mod foreign;
 mod json;
 mod tables;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use assay_judge::load::Validity;
@@ -97,7 +98,7 @@ pub fn print(
     }
     if !options.json {
         for load in loads {
-            say_ending(&load.results, screen);
+            say_ending(load, screen);
         }
     }
     Ok(())
@@ -116,20 +117,33 @@ pub fn print_record(record: &Record, index: &Index, screen: &mut Screen) -> anyh
     print(&loads, &ReportOptions::default(), &record.directory().display().to_string(), screen)
 }
 
-/// The worst verdict on any endpoint of any load.
+/// The worst verdict on any endpoint at any size of the load. Where several loads are of the same, one that is invalid is
+/// left out, so only all of them make the result invalid.
 pub fn validity(loads: &[Load]) -> Validity {
-    let verdicts = loads.iter().flat_map(|load| &load.results.endpoints);
-    verdicts.map(|endpoint| endpoint.verdict.validity).max().unwrap_or(Validity::Invalid)
+    let mut best: BTreeMap<String, Validity> = BTreeMap::new();
+    for load in loads {
+        let size = load.results.level().map(|level| level.to_string()).unwrap_or_default();
+        for endpoint in &load.results.endpoints {
+            let known = best.entry(format!("{} {size}", endpoint.name())).or_insert(Validity::Invalid);
+            *known = endpoint.verdict.validity.min(*known);
+        }
+    }
+    best.into_values().max().unwrap_or(Validity::Invalid)
 }
 
-fn say_ending(results: &LoadResults, screen: &mut Screen) {
+fn say_ending(load: &Load, screen: &mut Screen) {
+    let results = &load.results;
+    let is_empty = results.endpoints.iter().all(|endpoint| endpoint.summary.success.all == 0);
     match results.ended.as_deref() {
         Some("complete") => {}
         Some("the server is gone") => {
-            let since = results.gone_since_s.map(|at| format!(" since {at:.1} s")).unwrap_or_default();
-            screen.warn(&format!("the load ended early: nobody listens at the endpoint{since}"));
+            let since =
+                results.gone_since_s.map(|at| format!(" {at:.1} s into the load")).unwrap_or_default();
+            screen.warn(&format!("the load ended early: the endpoint stopped listening{since}"));
         }
         Some(other) => screen.warn(&format!("the load ended early: {other}")),
+        // A run that failed before its first request has said why.
+        None if load.run.is_some() && is_empty => {}
         None => screen.warn("the program that made this load was killed; what it had kept is shown"),
     }
 }

@@ -75,6 +75,8 @@ pub struct LoadResults {
     pub took_s: Option<f64>,
     /// Since when nobody listened at the end, in seconds since the load began.
     pub gone_since_s: Option<f64>,
+    /// Connections that were tried after that, and are no requests of the load.
+    pub tried_after_gone: u64,
     /// How the client did.
     pub client: Client,
     /// What a good request is.
@@ -132,11 +134,19 @@ impl LoadResults {
     pub fn read_with(load: &StoredLoad, look: &mut dyn FnMut(&Exchange)) -> anyhow::Result<LoadResults> {
         let settings: LoadSettings = serde_json::from_value(load.summary.settings.clone())
             .context("the settings of the load cannot be read")?;
+        let ending: Option<Ending> =
+            load.summary.ending.clone().and_then(|ending| serde_json::from_value(ending).ok());
+        let gone_since_s = ending.as_ref().and_then(|ending| ending.gone_since_s);
+        let mut tried_after_gone = 0;
         let streams = settings.streams.and_then(|streams| usize::try_from(streams).ok());
         let mut finders: Vec<WindowFinder> =
             settings.endpoints.iter().map(|_| WindowFinder::new(streams)).collect();
         for exchange in load.requests()? {
             let exchange = exchange?;
+            if is_after_gone(&exchange, gone_since_s) {
+                tried_after_gone += 1;
+                continue;
+            }
             if let Some(finder) = finders.get_mut(usize::from(exchange.endpoint)) {
                 finder.add(&moments(&exchange));
             }
@@ -156,12 +166,15 @@ impl LoadResults {
         for exchange in load.requests()? {
             let exchange = exchange?;
             look(&exchange);
+            if is_after_gone(&exchange, gone_since_s) {
+                continue;
+            }
             if let Some(Some(one)) = gathered.get_mut(usize::from(exchange.endpoint)) {
                 one.add(&exchange);
             }
         }
-        let ending = load.summary.ending.clone().and_then(|ending| serde_json::from_value(ending).ok());
         let mut results = finish(settings, gathered, ending, bounds);
+        results.tried_after_gone = tried_after_gone;
         results.settings = load.summary.settings.clone();
         Ok(results)
     }
@@ -207,6 +220,7 @@ fn finish(
         prompts: settings.prompts.as_str().map(str::to_owned),
         took_s: ending.as_ref().map(|ending| ending.took_s),
         gone_since_s: ending.as_ref().and_then(|ending| ending.gone_since_s),
+        tried_after_gone: 0,
         began_s: ending.as_ref().map(|ending| ending.began_s),
         ended: ending.map(|ending| ending.ended),
         client,
@@ -228,6 +242,12 @@ impl Gathered {
             *count += 1;
         }
     }
+}
+
+/// Whether a request only found out that the server was gone: the load had ended by then. How a warm-up failed is kept.
+fn is_after_gone(exchange: &Exchange, gone_since_s: Option<f64>) -> bool {
+    let is_absent = exchange.fault.as_ref().is_some_and(|fault| fault.kind.is_absence());
+    !exchange.warm_up && is_absent && gone_since_s.is_some_and(|since_s| exchange.end_at_s >= since_s)
 }
 
 /// Only what the measured window depends on, which saves a look at every chunk.

@@ -9,7 +9,6 @@ pub use endpoint::endpoint_mistake;
 
 use std::path::Path;
 
-use anyhow::Context;
 use assay_judge::load::Bounds;
 use assay_load::arrivals::{Arrivals, Conversations, Curve, Think, Trace};
 use assay_load::calibration::Schedule;
@@ -23,7 +22,7 @@ use serde_json::{Map, Value, json};
 
 use super::mock;
 use crate::failure::Mistake;
-use checks::{check_combinations, check_headers, check_trace};
+use checks::{check_combinations, check_fields, check_headers, check_trace};
 use endpoint::from_environment;
 
 /// Most warm-up requests unless their number is given.
@@ -60,11 +59,30 @@ impl ChatSettings {
         let mock = checked.optional_text("mock").map(mock::listed).transpose()?;
         let (headers, fields) = (object("headers", &checked)?, object("fields", &checked)?);
         check_headers(&headers)?;
+        check_fields(&fields)?;
         let settings = ChatSettings { checked, mock, headers, fields };
         if let Some(url) = settings.checked.optional_text("url").filter(|url| !url.starts_with('$')) {
             Endpoint::new(url, "").check().map_err(endpoint_mistake)?;
         }
         Ok(settings)
+    }
+
+    /// Settings that name files.
+    pub const FILES: [&str; 4] = ["trace", "prompts", "tokenizer", "ca"];
+
+    /// Reads the files that the settings name, so that a mistake in one is found before anything runs.
+    pub fn check_files(&self) -> anyhow::Result<()> {
+        if let Arrivals::Trace(trace) = self.arrivals()? {
+            check_trace(&self.checked, &trace)?;
+        }
+        self.check_prompts()?;
+        if let Some(path) = self.checked.optional_text("ca") {
+            std::fs::File::open(path).map_err(|error| {
+                let hint = "give a file with certificates in the PEM format";
+                Mistake::new(format!("cannot read the certificates in {path}: {error}"), hint)
+            })?;
+        }
+        Ok(())
     }
 
     /// How long requests are sent, where that is given.
@@ -259,7 +277,9 @@ fn trace_output_tokens(load: &Load) -> Option<f64> {
 }
 
 fn trace(path: &Path) -> anyhow::Result<Trace> {
-    let file = std::fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let file = std::fs::File::open(path).map_err(|error| {
+        Mistake::new(format!("cannot read the trace {}: {error}", path.display()), "check the path")
+    })?;
     let trace = Trace::read(std::io::BufReader::new(file));
     Ok(trace.map_err(|error| {
         Mistake::new(

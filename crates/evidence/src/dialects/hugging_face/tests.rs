@@ -122,3 +122,16 @@ fn a_script_with_a_loop_of_its_own_is_not_taken_for_one_that_broke_off() {
     let trainer = format!("{header}  Number of trainable parameters = 124,439,808\n");
     assert_eq!(runs(&trainer)[0].status.word(), "truncated");
 }
+
+#[test]
+fn summaries_with_other_losses_are_other_runs() {
+    let line = |seconds: f64, loss: f64| {
+        format!(
+            "{{'train_runtime': {seconds}, 'train_samples_per_second': 0.7, 'train_steps_per_second': 0.7, 'train_loss': {loss}, 'epoch': 1.0}}\n"
+        )
+    };
+    let runs = |text: String| crate::read_document("a.log", text.as_bytes()).runs.len();
+    assert_eq!(runs(line(11.2, 1.527) + &line(9.3, 1.505)), 2);
+    // Two ranks of one run.
+    assert_eq!(runs(line(11.2, 1.527) + &line(11.3, 1.527)), 1);
+}

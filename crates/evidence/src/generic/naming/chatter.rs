@@ -4,9 +4,10 @@ use super::NumberedLine;
 use crate::generic::tokens::{Token, TokenKind};
 
 /// Words of prose: a line with several of them and few numbers is a sentence.
-const PROSE_WORDS: [&str; 18] = [
+const PROSE_WORDS: [&str; 29] = [
     "the", "we", "our", "this", "that", "these", "are", "were", "has", "have", "which", "they", "you", "can",
-    "will", "a", "an", "be",
+    "will", "a", "an", "be", "it", "when", "if", "than", "not", "there", "because", "but", "i", "how",
+    "would",
 ];
 
 /// Whether a line is prose rather than output.

@@ -1,5 +1,7 @@
 //! The words on the left of a number, and the counters among the numbers.
 
+use assay_model::Unit;
+
 use super::Namer;
 use crate::generic::plan::CounterSlot;
 use crate::generic::tokens::{Token, TokenKind};
@@ -17,6 +19,8 @@ pub(super) struct Key {
     pub(super) unit: Option<PrintedUnit>,
     /// Whether a colon or an equals sign joins them to the number.
     pub(super) joined: bool,
+    /// Whether the line is nothing but the key and the number, with blanks between them.
+    pub(super) pair: bool,
     /// A split that is a word of its own: it holds for the numbers behind it too.
     pub(super) spoken_split: Option<Split>,
     /// A second metric in parentheses: `Accuracy (Loss): 0.9 (0.3)`.
@@ -36,9 +40,13 @@ impl Namer<'_> {
         for (offset, token) in region.iter().enumerate() {
             let at = self.from + offset;
             match token.kind {
-                TokenKind::Sign(b':' | b'=') => {
-                    groups.push((start, at));
-                    start = at + 1;
+                // A comma here stands in a pair; others end the region.
+                TokenKind::Sign(b':' | b'=' | b',') => {
+                    let word = self.joins_word(at, index);
+                    if !word {
+                        groups.push((start, at));
+                    }
+                    start = at + if word { 2 } else { 1 };
                 }
                 TokenKind::Word if token.gap >= 2 && at > start => start = at,
                 TokenKind::Pipe => {
@@ -81,8 +89,21 @@ impl Namer<'_> {
             }
         }
         self.read_key(own, &mut key);
-        key.joined |= self.is_pair(index, &key);
+        key.pair = !key.joined && self.is_pair(index, &key);
+        key.joined |= key.pair;
         key
+    }
+
+    /// Whether a sign joins a key to a word, and another key follows: `type=native layers=4`.
+    fn joins_word(&self, sign: usize, to: usize) -> bool {
+        let Some([joint, value, next]) = self.line.tokens.get(sign..sign + 3) else { return false };
+        sign + 2 < to
+            && joint.kind == TokenKind::Sign(b'=')
+            && joint.gap == 0
+            && value.gap == 0
+            && matches!(value.kind, TokenKind::Word | TokenKind::Opaque)
+            && next.kind == TokenKind::Word
+            && next.gap >= 1
     }
 
     /// Whether a line is one key and one number, parted by blanks: `wandb: val_loss 0.69`, `real  0m11.8s`.
@@ -152,6 +173,9 @@ impl Namer<'_> {
                         key.words.truncate(key.words.len().saturating_sub(words(text).len()));
                     }
                 }
+                TokenKind::Opaque if self.is_ordinal(from + offset) => {
+                    key.words.push(self.line.slice(token).to_owned());
+                }
                 TokenKind::Word => {
                     let text = self.line.slice(token);
                     if ["INFO", "WARNING", "DEBUG", "ERROR", "WARN"].contains(&text) {
@@ -172,10 +196,18 @@ impl Namer<'_> {
         let written = self.text_of(from, to);
         if key.unit.is_none()
             && let Some(unit) = PrintedUnit::parse(written.trim_end_matches([':', '=', ' ']))
-            && unit.per.is_some()
+            && (unit.per.is_some() || matches!(unit.unit, Unit::PerSecond(_)))
         {
             key.unit = Some(unit);
             key.words.clear();
+        }
+        // `Secs: 132`: a key that is a unit of time is a time.
+        if let [word] = key.words.as_slice()
+            && key.unit.is_none()
+            && ["sec", "second", "msec"].contains(&word.as_str())
+        {
+            key.unit = PrintedUnit::parse(if word == "msec" { "ms" } else { "s" });
+            key.words = vec!["time".to_owned()];
         }
         // `Score at iteration 100 is 1.39`: a verb joins a number to its key as a colon does.
         if key.words.last().is_some_and(|word| LINKING_VERBS.contains(&word.as_str())) {

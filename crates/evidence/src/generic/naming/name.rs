@@ -6,12 +6,13 @@ use super::Namer;
 use super::key::Key;
 use crate::generic::plan::Slot;
 use crate::generic::tokens::{NumberToken, Token, TokenKind};
-use crate::vocabulary::{CounterKind, MetricKind, NamedMetric, PrintedUnit, words};
+use crate::vocabulary::{CounterKind, MetricKind, NamedMetric, PrintedUnit, Split, split_unit, words};
 use crate::writeup::vocabulary::setting_name;
 
 /// Words that introduce another number than the one that the words before them name: `reward over 100 runs`.
-const PREPOSITIONS: [&str; 13] =
-    ["over", "at", "after", "for", "on", "with", "from", "within", "per", "every", "in", "across", "the"];
+const PREPOSITIONS: [&str; 14] = [
+    "over", "at", "after", "for", "on", "with", "from", "within", "per", "every", "in", "across", "the", "by",
+];
 
 /// Words between an epoch's number and its time.
 const EPOCH_TIME_WORDS: [&str; 9] =
@@ -34,6 +35,18 @@ impl Namer<'_> {
             matches!(self.line.tokens.get(index + 1).map(|token| &token.kind), Some(TokenKind::Sign(b')')));
         if key.words.is_empty() && closed && self.opens(index, b'(') && !key.joined && self.from + 1 == index
         {
+            // `val_acc 0.75 (12.3 sec)`: a time in parentheses is no second accuracy.
+            let timed = numeric.and_then(|number| number.unit.as_ref());
+            let timed = timed.filter(|unit| unit.unit == Unit::Seconds && unit.per.is_none());
+            let other = self.last.as_ref().is_none_or(|last| last.kind != MetricKind::Time);
+            if let Some(mut named) = timed
+                .filter(|_| other)
+                .and_then(|unit| self.vocabulary.metric_of_words(&["time".to_owned()], Some(unit)))
+            {
+                self.bare_time(token, &named);
+                named.kind = MetricKind::Ignore;
+                return Some(named);
+            }
             return self.second(index);
         }
         if key.words.is_empty() && self.opens(index, b'~') && index > 0 {
@@ -50,6 +63,17 @@ impl Namer<'_> {
         });
         if index == 0 && spread && !self.context.section.is_empty() {
             return self.vocabulary.metric_of_words(&self.context.section, printed);
+        }
+        // A number alone below `Training time (s):`.
+        if let (0, 1, Some(key)) = (index, self.line.tokens.len(), &self.context.key) {
+            let (phrase, unit) = split_unit(key);
+            let named = self.vocabulary.metric(&phrase, printed.or(unit.as_ref()));
+            let fits = |named: &NamedMetric| {
+                !matches!(named.kind, MetricKind::Count | MetricKind::Ignore | MetricKind::Knob)
+                    && numeric.is_none_or(|number| is_plausible(number, named))
+            };
+            let inferred = Some("named by the line above");
+            return named.filter(fits).map(|named| NamedMetric { inferred, ..named });
         }
         let stated = printed.is_some_and(PrintedUnit::is_telling);
         if !key.joined
@@ -81,15 +105,34 @@ impl Namer<'_> {
                     self.vocabulary.metric_of_words(opening, unit.as_ref())
                 });
             let from_right = opened.or(from_right);
+            // `0.000 rate` may be a rate of learning as well.
+            let vague = |named: &NamedMetric| named.base == "throughput" && printed.is_none();
             let fits = from_right.as_ref().is_some_and(|named| {
                 !matches!(named.kind, MetricKind::Count | MetricKind::Knob)
+                    && !vague(named)
                     && (!timed || named.kind == MetricKind::Time)
             });
             if fits && (!timed || self.right_ends(index)) {
+                // `Cold: 5.1ms GPU`: the key tells this line from the one that begins with `Batch:`.
+                let plain = self.vocabulary.metric_of_words(&key.words, None).is_none();
+                let key = named.filter(|named| key.joined && plain && !named.qualifier.is_empty());
+                self.part = key.map(|named| named.qualifier).or_else(|| self.part.take());
                 named = from_right;
+                if let (Some(named), Some(part)) = (&mut named, &self.part) {
+                    let own = (!named.qualifier.is_empty()).then(|| format!("{}_", named.qualifier));
+                    named.qualifier = own.unwrap_or_default() + part;
+                }
             }
         }
         let mut named = named?;
+        // `Metric val_loss improved. New best score: 0.032`: the first words say what the score is.
+        if named.base == "score"
+            && let [first, second, ..] = self.line.tokens
+            && self.line.slice(first) == "Metric"
+            && let Some(monitored) = self.vocabulary.metric(self.line.slice(second), printed)
+        {
+            named = NamedMetric { statistic: named.statistic.or(monitored.statistic.clone()), ..monitored };
+        }
         // `Total cost: $0.12` is money, not a loss.
         if named.base == "loss" && self.opens(index, b'$') {
             named.base = "cost_usd".to_owned();
@@ -130,6 +173,10 @@ impl Namer<'_> {
         {
             return None;
         }
+        // `underwriting_score   1976` is how often a name occurs, in a listing of names.
+        if key.pair && bare && matches!(named.kind, MetricKind::Value | MetricKind::Share) {
+            return None;
+        }
         // `training speed: 998 iterations in 0:08:53`: the number counts what stands behind it.
         if bare && named.kind == MetricKind::Rate && !right.is_empty() {
             return None;
@@ -143,6 +190,20 @@ impl Namer<'_> {
         if self.is_epoch_time(key, &named) {
             named.base = "epoch_s".to_owned();
             named.inferred = Some("the time on a line that counts epochs");
+        }
+        // `[Valid] loss=0.41 time=2.3`: the time of an evaluation is not one of training.
+        if matches!(named.kind, MetricKind::Time | MetricKind::Rate)
+            && self.line_split.is_some_and(|split| split != Split::Train)
+        {
+            named.split = named.split.or(self.line_split);
+        }
+        // `Execution time: 6131.6 cycles`: the words behind the number are its unit.
+        if named.kind == MetricKind::Time
+            && printed.is_none()
+            && let [unit] = right.as_slice()
+            && ["cycle", "tick"].contains(&unit.as_str())
+        {
+            named.unit = Unit::parse(&format!("{unit}s")).0;
         }
         if named.qualifier.is_empty() && matches!(named.kind, MetricKind::Time | MetricKind::Rate) {
             named.qualifier = self.row_label(index);
@@ -189,10 +250,13 @@ impl Namer<'_> {
         if self.vocabulary.is_statistic(&key.text)
             && self.vocabulary.metric_of_words(&key.words, None).is_none()
         {
-            for noun in [&self.noun, &self.about, &self.context.section] {
+            // `forward=3ms backward=8ms total=11ms`: a total is not that of the last part.
+            let sums = key.words.last().is_some_and(|word| word == "total") && !self.plan.slots.is_empty();
+            for noun in [&self.noun, &self.about, &self.context.section].into_iter().skip(usize::from(sums)) {
                 // `Early stopping, best iteration is:` is about an iteration, not about the times below it.
                 let counts = noun.iter().any(|word| self.vocabulary.counter(word).is_some());
-                if counts && noun == &self.context.section {
+                let long = noun.len() > 3 && self.vocabulary.metric_of_words(noun, None).is_none();
+                if (counts || long) && noun == &self.context.section {
                     continue;
                 }
                 let whole: Vec<String> = noun.iter().chain(&key.words).cloned().collect();
@@ -201,6 +265,9 @@ impl Namer<'_> {
                 {
                     return Some(named);
                 }
+            }
+            if let Some(named) = self.of_episodes(key, printed) {
+                return Some(named);
             }
         }
         // `Accuracy on the 10000 test images: 53 %`: the noun stands before another number, the split behind it.
@@ -230,6 +297,21 @@ impl Namer<'_> {
                 .then(|| self.vocabulary.metric_of_words(&whole, printed))
                 .flatten()
         })
+    }
+
+    /// `Episode 100  Avg: 21.3  Best: 45.0`: what episodes are averaged by is their reward.
+    fn of_episodes(&self, key: &Key, printed: Option<&PrintedUnit>) -> Option<NamedMetric> {
+        let episodes = |token: &Token| {
+            token.kind == TokenKind::Word
+                && self.line.slice(token).trim_end_matches('s').eq_ignore_ascii_case("episode")
+        };
+        if !key.joined || self.plan.counters.is_empty() || !self.line.tokens.iter().take(3).any(episodes) {
+            return None;
+        }
+        let whole: Vec<String> =
+            std::iter::once("reward".to_owned()).chain(key.words.iter().cloned()).collect();
+        let named = self.vocabulary.metric_of_words(&whole, printed)?;
+        Some(NamedMetric { inferred: Some("a statistic alone on a line that counts episodes"), ..named })
     }
 
     /// `Epoch 3 took 12.5 s`, `| end of epoch 3 | time: 143 s`.
@@ -281,7 +363,8 @@ impl Namer<'_> {
         }
         let TokenKind::Number(number) = &self.line.tokens.get(index)?.kind else { return None };
         // `0:08:53 (0.5349 s / it)`: a unit of its own names a number.
-        if let Some(unit) = number.unit.as_ref().filter(|unit| unit.per.is_some()) {
+        let named = |unit: &&PrintedUnit| unit.per.is_some() || matches!(unit.unit, Unit::PerSecond(_));
+        if let Some(unit) = number.unit.as_ref().filter(named) {
             return self.vocabulary.metric_of_words(&[], Some(unit));
         }
         let last = self.last.clone()?;
@@ -350,6 +433,7 @@ impl Namer<'_> {
                 factor: named.factor,
                 kind: MetricKind::Time,
                 known: true,
+                averaged: false,
                 when_complete: false,
                 inferred: Some("the only time on a line that counts epochs"),
             });
@@ -373,6 +457,30 @@ impl Namer<'_> {
         Some(named)
     }
 
+    /// `fwd_ms=4.47 total_mb=2744.0`: a key that ends in a unit of memory, beside measurements.
+    fn memory_behind_times(
+        &mut self,
+        index: usize,
+        token: &Token,
+        key: &Key,
+        printed: Option<&PrintedUnit>,
+    ) -> bool {
+        let stated = key.unit.as_ref().is_some_and(|unit| unit.unit == Unit::Bytes);
+        let beside = self
+            .plan
+            .slots
+            .iter()
+            .any(|slot| slot.known && matches!(slot.kind, MetricKind::Time | MetricKind::Rate));
+        if !stated || !beside || key.words.len() > 3 {
+            return false;
+        }
+        let mut spoken = key.words.clone();
+        spoken.push("memory".to_owned());
+        let Some(named) = self.vocabulary.metric_of_words(&spoken, printed) else { return false };
+        self.push(index, token, named, printed);
+        true
+    }
+
     pub(super) fn unknown(&mut self, index: usize, token: &Token, key: Key, printed: Option<&PrintedUnit>) {
         if let Some(second) = &key.second {
             self.label = Some((usize::MAX, words(second)));
@@ -385,7 +493,27 @@ impl Namer<'_> {
         if !key.joined {
             // `Run 1: 3.5s`: the words before a whole number name what it numbers.
             let improved = key.words.last().is_some_and(|word| word == "from");
+            // `Test net output #0: loss = 2.65`: a numbered part of the data.
+            let split = key.words.first().and_then(|word| self.vocabulary.split(word));
+            if let Some(split) = split.filter(|_| number.whole && self.opens(index, b'#')) {
+                (self.split, self.line_split) = (Some(split), Some(split));
+            }
             self.label = (number.whole || improved).then_some((index, key.words));
+            return;
+        }
+        // `Loading checkpoint shards: 100% 2/2`: a share beside a counter says how much of it is done.
+        let next = self.line.tokens.get(index + 1).map(|token| &token.kind);
+        if printed.is_some_and(|printed| printed.unit == Unit::Fraction)
+            && matches!(next, Some(TokenKind::Counter { .. } | TokenKind::Bar | TokenKind::Pipe))
+            && self.line.tokens.iter().any(|token| matches!(token.kind, TokenKind::Counter { .. }))
+        {
+            return;
+        }
+        // `bal Iter: 15300`: what counts is no measurement, whatever stands before it.
+        if number.whole && key.words.last().is_some_and(|word| self.vocabulary.counter(word).is_some()) {
+            return;
+        }
+        if self.memory_behind_times(index, token, &key, printed) {
             return;
         }
         // The size of a file that is downloaded at some rate.
@@ -413,6 +541,17 @@ impl Namer<'_> {
             self.push(index, token, named, printed);
             return;
         }
+        // `learn: 0.5648  test: 0.5632  best: 0.5632 (12)`: boosting prints its loss without a word for it.
+        let learns = self.line.tokens.iter().any(|token| self.line.slice(token) == "learn");
+        if learns && !number.whole && self.vocabulary.split(&key.text).is_some() {
+            let spoken = vec![key.text.clone(), "loss".to_owned()];
+            if let Some(named) = self.vocabulary.metric_of_words(&spoken, printed) {
+                self.noun = spoken;
+                let inferred = Some("the number of a split beside `learn` is the loss");
+                self.push(index, token, NamedMetric { inferred, ..named }, printed);
+                return;
+            }
+        }
         // A letter alone is a variable: `C=0.1, score=0.87`.
         if key.text.len() == 1 {
             return;
@@ -434,6 +573,7 @@ impl Namer<'_> {
             factor,
             kind: MetricKind::Value,
             known: false,
+            averaged: false,
             when_complete: false,
             inferred: None,
         });

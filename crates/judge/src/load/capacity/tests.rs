@@ -164,3 +164,19 @@ fn a_client_that_spoils_everything_is_given_up() {
     }
     assert_eq!((search.probes().len(), search.capacity()), (MOST_CLIENT_LIMITED, Capacity::Unknown));
 }
+
+#[test]
+fn an_accident_of_the_client_does_not_hold_the_search_down() {
+    let mut search = Search::new(4.0, 10_000.0, 0.95, 0.2, 2.0);
+    let mut count = 0;
+    while let Some(plan) = search.next_probe() {
+        count += 1;
+        // The machine stands still now and then, at whatever rate.
+        let fine = probe(50.0, plan);
+        let disturbed = Probe { validity: Validity::Invalid, ..probe(0.0, plan) };
+        search.add(if count % 5 == 0 { disturbed } else { fine });
+    }
+    let Capacity::Between { low, high, .. } = search.capacity() else { panic!("{:?}", search.capacity()) };
+    assert!(low < 50.0 && high > 50.0 && high < 75.0, "{low} {high}");
+    assert!(!search.is_limited_by_client());
+}

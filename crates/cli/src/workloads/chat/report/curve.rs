@@ -21,7 +21,7 @@ pub fn of(loads: &[Load]) -> Curve {
         endpoint: name,
         level: *level,
         summary: &endpoint.summary,
-        validity: endpoint.verdict.validity,
+        verdict: &endpoint.verdict,
     });
     let bounds = loads.first().map(|load| load.results.bounds).unwrap_or_default();
     Curve::new(&readings.collect::<Vec<_>>(), bounds)
@@ -64,6 +64,7 @@ fn verdict(contrast: &Contrast) -> Table {
         let (word, tone) = match contrast.standing(*metric) {
             Some(Standing::Better) => ("better", Tone::Good),
             Some(Standing::Worse) => ("worse", Tone::Bad),
+            Some(Standing::Same) => ("=", Tone::Plain),
             Some(Standing::Indistinguishable) => ("~", Tone::Plain),
             _ => ("too few rounds", Tone::Doubt),
         };
@@ -89,6 +90,7 @@ fn sentence(contrast: &Contrast) -> String {
     match contrast.standing(*metric) {
         Some(Standing::Better) => format!("verdict: {endpoint} is faster than {base}: {factor}"),
         Some(Standing::Worse) => format!("verdict: {endpoint} is slower than {base}: {factor}"),
+        Some(Standing::Same) => format!("verdict: {endpoint} and {base} are equal within 1 %: {factor}"),
         Some(Standing::Indistinguishable) => {
             format!("verdict: {endpoint} is indistinguishable from {base}: {factor}")
         }
@@ -115,7 +117,7 @@ pub(super) fn print(loads: &[Load], options: &ReportOptions, screen: &mut Screen
     if options.json {
         return screen.json(&as_json(&curve, loads, options));
     }
-    for table in curve::tables(&curve) {
+    for table in curve::tables(&curve).into_iter().filter(|table| !table.rows.is_empty()) {
         screen.table(&table)?;
         screen.data("\n")?;
     }
@@ -137,6 +139,7 @@ fn as_json(curve: &Curve, loads: &[Load], options: &ReportOptions) -> Value {
             fields.insert("loads".to_owned(), point.loads.into());
             fields.insert("invalid".to_owned(), point.invalid.into());
             fields.insert("suspect".to_owned(), point.suspect.into());
+            fields.insert("doubt".to_owned(), point.doubt.clone().into());
             fields.extend(Metric::ALL.map(|metric| (key(metric).to_owned(), estimate(point, metric))));
         }
         fields

@@ -18,6 +18,7 @@ pub(super) fn as_json(results: &LoadResults) -> Value {
         "ended": results.ended,
         "took_s": results.took_s,
         "gone_since_s": results.gone_since_s,
+        "tried_after_gone": results.tried_after_gone,
         "insecure": results.insecure,
         "date": results.settings.get("date"),
         "machine": results.settings.get("machine"),

@@ -202,6 +202,10 @@ fn notes(summary: &Summary, results: &LoadResults) -> Vec<String> {
         let text = counted(summary.unfinished, "request");
         notes.push(format!("{text} unfinished when the load was stopped; left out"));
     }
+    if results.tried_after_gone > 0 {
+        let text = counted(results.tried_after_gone, "connection");
+        notes.push(format!("{text} tried after the endpoint was gone; left out"));
+    }
     if results.insecure {
         notes.push("certificates were not checked (--insecure)".to_owned());
     }
@@ -216,9 +220,12 @@ fn notes(summary: &Summary, results: &LoadResults) -> Vec<String> {
     let window = summary.window;
     let kind = if window.is_whole { "the whole load, with ramp and drain" } else { "without ramp and drain" };
     notes.push(format!(
-        "request_throughput {} requests/s, over {:.1} s ({kind})",
+        "request_throughput {} requests/s, over {} ({kind})",
         with_interval(summary.request_throughput(), summary.ended_inside.interval()),
-        window.length_s()
+        match window.length_s() {
+            length_s if length_s < 1.0 => format!("{:.0} ms", length_s * 1e3),
+            length_s => format!("{length_s:.1} s"),
+        }
     ));
     if let Some(output) = summary.output_throughput() {
         let mut line = format!(
@@ -271,7 +278,12 @@ fn answers_line(summary: &Summary) -> Option<String> {
 fn counters_line(endpoint: &EndpointResult) -> Option<String> {
     let is_shown = |name: &str| name.contains("token") || name.contains("request") || name.contains("prompt");
     let shown = endpoint.counters.iter().filter(|(name, _)| is_shown(name)).take(MOST_COUNTERS);
-    let shown: Vec<String> = shown.map(|(name, growth)| format!("{name} +{growth}")).collect();
+    // Counts are whole; seconds are sums of many small numbers, of which nobody wants the last digits.
+    let amount = |growth: f64| match growth.fract() == 0.0 {
+        true => format!("{growth}"),
+        false => format!("{}", (growth * 1e6).round() / 1e6),
+    };
+    let shown: Vec<String> = shown.map(|(name, growth)| format!("{name} +{}", amount(*growth))).collect();
     (!shown.is_empty()).then(|| format!("server counters, for all its clients: {}", shown.join(", ")))
 }
 

@@ -1,6 +1,7 @@
 //! Settings that exclude or need each other.
 
 use assay_load::arrivals::Trace;
+use assay_model::is_secret_name;
 use assay_workloads::settings::Checked;
 use serde_json::{Map, Value};
 
@@ -78,6 +79,17 @@ pub(super) fn check_headers(headers: &Map<String, Value>) -> Result<(), Mistake>
         Some((name, _)) => Err(Mistake::new(
             format!("the header `{name}` looks like a secret, which a record would keep"),
             format!("put it into an environment variable: {name}=$VARIABLE, or use token_env"),
+        )),
+    }
+}
+
+/// A field that is a secret by its name and holds a text, unlike `max_tokens`.
+pub(super) fn check_fields(fields: &Map<String, Value>) -> Result<(), Mistake> {
+    match fields.iter().find(|(name, value)| value.is_string() && is_secret_name(name)) {
+        None => Ok(()),
+        Some((name, _)) => Err(Mistake::new(
+            format!("the field `{name}` looks like a secret, which a record would keep"),
+            "send secrets by `token_env`, or as a header with $VARIABLE",
         )),
     }
 }

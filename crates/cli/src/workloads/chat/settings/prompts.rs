@@ -16,7 +16,19 @@ const USUAL_TOKENS: u32 = 128;
 const PREPARED: u64 = 1000;
 /// The most made-up prompts that are prepared: counting tokens takes time and memory.
 const MOST_PREPARED: u64 = 20_000;
+
 impl ChatSettings {
+    /// Reads the files with prompts and tokens, if there are any.
+    pub(super) fn check_prompts(&self) -> anyhow::Result<()> {
+        if let Some(path) = self.checked.optional_text("tokenizer") {
+            open_tokenizer(path)?;
+        }
+        if let Some(path) = self.checked.optional_text("prompts") {
+            prompts::read(Path::new(path)).map_err(no_prompts)?;
+        }
+        Ok(())
+    }
+
     /// The prompts, and what they are.
     pub(super) fn prompts(&self, seed: u64, load: &Load) -> anyhow::Result<(Prompts, String)> {
         let checked = &self.checked;
@@ -110,7 +122,9 @@ fn traced(trace: &Trace) -> String {
 
 fn open_tokenizer(path: &str) -> Result<Arc<Tokenizer>, Mistake> {
     Tokenizer::open(Path::new(path)).map(Arc::new).map_err(|error| {
-        Mistake::new(format!("{path}: {error}"), "give a tokenizer.json or a file of tiktoken ranks")
+        use std::error::Error;
+        let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+        Mistake::new(format!("{error}{cause}"), "give a tokenizer.json or a file of tiktoken ranks")
     })
 }
 

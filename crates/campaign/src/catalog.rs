@@ -1,4 +1,4 @@
-//! The platform catalogue: one file each, some of them built in, others added or overridden by the user.
+//! The platform catalog: one file each, some of them built in, others added or overridden by the user.
 
 use std::path::{Path, PathBuf};
 
@@ -12,15 +12,15 @@ use crate::reader::{self, Collector, Item, Table};
 
 /// All platforms that are known.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Catalogue {
+pub struct Catalog {
     platforms: Vec<Platform>,
 }
 
 /// Why platform files could not be added.
 #[derive(Debug, thiserror::Error)]
-pub enum CatalogueError {
+pub enum CatalogError {
     /// A file or directory could not be read.
-    #[error("the platform catalogue `{path}` cannot be read: {source}")]
+    #[error("the platform catalog `{path}` cannot be read: {source}")]
     Read {
         /// The file or directory.
         path: PathBuf,
@@ -34,55 +34,57 @@ pub enum CatalogueError {
 
 /// The files that are part of the program.
 const EMBEDDED: [(&str, &str); 11] = [
-    ("local.toml", include_str!("../catalogue/local.toml")),
-    ("cerebras-cs3.toml", include_str!("../catalogue/cerebras-cs3.toml")),
-    ("graphcore-pod64.toml", include_str!("../catalogue/graphcore-pod64.toml")),
-    ("groqrack.toml", include_str!("../catalogue/groqrack.toml")),
-    ("sambanova-sn30.toml", include_str!("../catalogue/sambanova-sn30.toml")),
-    ("polaris.toml", include_str!("../catalogue/polaris.toml")),
-    ("aurora.toml", include_str!("../catalogue/aurora.toml")),
-    ("slurm-gpu.toml", include_str!("../catalogue/slurm-gpu.toml")),
-    ("sophia-endpoint.toml", include_str!("../catalogue/sophia-endpoint.toml")),
-    ("metis-endpoint.toml", include_str!("../catalogue/metis-endpoint.toml")),
-    ("replay.toml", include_str!("../catalogue/replay.toml")),
+    ("local.toml", include_str!("../catalog/local.toml")),
+    ("cerebras-cs3.toml", include_str!("../catalog/cerebras-cs3.toml")),
+    ("graphcore-pod64.toml", include_str!("../catalog/graphcore-pod64.toml")),
+    ("groqrack.toml", include_str!("../catalog/groqrack.toml")),
+    ("sambanova-sn30.toml", include_str!("../catalog/sambanova-sn30.toml")),
+    ("polaris.toml", include_str!("../catalog/polaris.toml")),
+    ("aurora.toml", include_str!("../catalog/aurora.toml")),
+    ("slurm-gpu.toml", include_str!("../catalog/slurm-gpu.toml")),
+    ("sophia-endpoint.toml", include_str!("../catalog/sophia-endpoint.toml")),
+    ("metis-endpoint.toml", include_str!("../catalog/metis-endpoint.toml")),
+    ("replay.toml", include_str!("../catalog/replay.toml")),
 ];
 
-impl Catalogue {
+impl Catalog {
     /// The platforms that are part of the program. A test makes sure that all of them can be read.
-    pub fn embedded() -> Catalogue {
-        let mut catalogue = Catalogue::default();
+    pub fn embedded() -> Catalog {
+        let mut catalog = Catalog::default();
         for (file, text) in EMBEDDED {
-            if let Ok(platform) = Catalogue::parse(file, text) {
-                catalogue.add(platform);
+            if let Ok(platform) = Catalog::parse(file, text) {
+                catalog.add(platform);
             }
         }
-        catalogue
+        catalog
     }
 
     /// Adds every `<name>.toml` of a directory; a platform that is known by name is replaced.
-    pub fn add_directory(&mut self, path: &Path) -> Result<(), CatalogueError> {
+    pub fn add_directory(&mut self, path: &Path) -> Result<(), CatalogError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
-            move |source| CatalogueError::Read { path, source }
+            move |source| CatalogError::Read { path, source }
         };
         let mut files: Vec<PathBuf> = Vec::new();
         for entry in std::fs::read_dir(path).map_err(failed(path))? {
             let file = entry.map_err(failed(path))?.path();
-            if file.extension().is_some_and(|extension| extension == "toml") {
+            // A pipe would be waited for.
+            let is_other = std::fs::metadata(&file).is_ok_and(|found| !found.is_file());
+            if !is_other && file.extension().is_some_and(|extension| extension == "toml") {
                 files.push(file);
             }
         }
-        // Directories list their files in any order; the catalogue must not depend on it.
+        // Directories list their files in any order; the catalog must not depend on it.
         files.sort();
         let mut wrong = Vec::new();
         for file in files {
             let text = std::fs::read_to_string(&file).map_err(failed(&file))?;
-            match Catalogue::parse(&file.to_string_lossy(), &text) {
+            match Catalog::parse(&file.to_string_lossy(), &text) {
                 Ok(platform) => self.add(platform),
                 Err(problems) => wrong.push(problems),
             }
         }
-        if wrong.is_empty() { Ok(()) } else { Err(CatalogueError::Problems(wrong)) }
+        if wrong.is_empty() { Ok(()) } else { Err(CatalogError::Problems(wrong)) }
     }
 
     /// Adds a platform, or replaces the one of that name.
@@ -218,15 +220,15 @@ mod tests {
     #[test]
     fn every_embedded_platform_can_be_read() {
         for (file, text) in EMBEDDED {
-            if let Err(problems) = Catalogue::parse(file, text) {
+            if let Err(problems) = Catalog::parse(file, text) {
                 panic!("{problems}");
             }
         }
-        let catalogue = Catalogue::embedded();
-        assert_eq!(catalogue.platforms().len(), EMBEDDED.len());
-        assert_eq!(catalogue.get("local").unwrap().launcher, "local");
-        assert_eq!(catalogue.get("local").unwrap().limits, Limits::default());
-        assert_eq!(catalogue.get("sambanova-sn30").unwrap().limits.cpus_per_node, Some(128));
+        let catalog = Catalog::embedded();
+        assert_eq!(catalog.platforms().len(), EMBEDDED.len());
+        assert_eq!(catalog.get("local").unwrap().launcher, "local");
+        assert_eq!(catalog.get("local").unwrap().limits, Limits::default());
+        assert_eq!(catalog.get("sambanova-sn30").unwrap().limits.cpus_per_node, Some(128));
     }
 
     #[test]
@@ -239,13 +241,13 @@ mod tests {
         );
         write("mine.toml", "name = 'mine'\nsummary = 'x'\nlauncher = 'slurm'\n[environment]\nA = 1\n");
         write("notes.txt", "not a platform");
-        let mut catalogue = Catalogue::embedded();
-        catalogue.add_directory(directory.path()).unwrap();
-        assert_eq!(catalogue.get("local").unwrap().limits.cpus_per_node, Some(3));
-        assert_eq!(catalogue.get("mine").unwrap().environment["A"], "1");
+        let mut catalog = Catalog::embedded();
+        catalog.add_directory(directory.path()).unwrap();
+        assert_eq!(catalog.get("local").unwrap().limits.cpus_per_node, Some(3));
+        assert_eq!(catalog.get("mine").unwrap().environment["A"], "1");
         write("bad.toml", "name = 'other'\nlaucher = 'slurm'\n");
-        let error = catalogue.add_directory(directory.path()).unwrap_err().to_string();
+        let error = catalog.add_directory(directory.path()).unwrap_err().to_string();
         assert!(error.contains("did you mean `launcher`?") && error.contains("another name"), "{error}");
-        assert!(catalogue.add_directory(Path::new("/no/such/directory")).is_err());
+        assert!(catalog.add_directory(Path::new("/no/such/directory")).is_err());
     }
 }
