@@ -46,7 +46,8 @@ pub fn live(site: &Site, listed: &Listed) -> Result<String, ViewError> {
 /// The report as one file, to keep or to send.
 pub fn report(site: &Site, query: &Query) -> Result<String, ViewError> {
     let (listed, record) = open(site, query)?;
-    Ok(html(&made(site, &listed, &record, &[])?))
+    let report = made(site, &listed, &record, &[])?;
+    Ok(html(&report))
 }
 
 fn made(site: &Site, listed: &Listed, record: &Record, metrics: &[String]) -> Result<Arc<Report>, ViewError> {
