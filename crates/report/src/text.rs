@@ -27,9 +27,10 @@ pub fn render_within(table: &Table, width: usize, paint: Paint<'_>) -> String {
         table.notes.retain(|note| !is_about(note));
         table.notes.push(format!("not shown at this width: {}", dropped.join(", ")));
     }
+    let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
     break_names(&mut table, width);
     let mut out = String::new();
-    for (index, part) in parts(table, width).into_iter().enumerate() {
+    for (index, part) in parts(table, &names, width).into_iter().enumerate() {
         if index > 0 {
             out.push('\n');
         }
@@ -82,8 +83,9 @@ fn broken(name: &str, width: usize) -> String {
     lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n")
 }
 
-/// A table that cannot be made narrow enough as several, each with the columns that name its rows.
-fn parts(table: Table, width: usize) -> Vec<Table> {
+/// A table that cannot be made narrow enough as several, each with the columns that name its rows. There is more room in a
+/// part, so that the full names of its columns may fit.
+fn parts(table: Table, names: &[String], width: usize) -> Vec<Table> {
     let natural = widths(&table);
     if table.keys == 0 || table.keys >= table.columns.len() || can_fit(&table, &natural, width) {
         return vec![table];
@@ -107,14 +109,20 @@ fn parts(table: Table, width: usize) -> Vec<Table> {
         let row = |row: &Vec<Cell>| {
             indices.iter().map(|index| row.get(*index).cloned().unwrap_or_default()).collect()
         };
-        Table {
+        let column = |index: &usize| {
+            let (column, name) = (table.columns.get(*index)?, names.get(*index)?);
+            Some(Column { name: name.clone(), ..column.clone() })
+        };
+        let mut part = Table {
             heading: if number == 0 { table.heading.clone() } else { Vec::new() },
-            columns: indices.iter().filter_map(|index| table.columns.get(*index).cloned()).collect(),
+            columns: indices.iter().filter_map(column).collect(),
             keys: table.keys,
             rows: table.rows.iter().map(row).collect(),
             notes: if number == last { table.notes.clone() } else { Vec::new() },
             footnotes: if number == last { table.footnotes.clone() } else { Vec::new() },
-        }
+        };
+        break_names(&mut part, width);
+        part
     };
     chunks.into_iter().enumerate().map(part).collect()
 }

@@ -112,7 +112,7 @@ impl Reader {
             return;
         }
         let mut rest = line;
-        while let Some(at) = rest.find("\\\\") {
+        while let Some(at) = end_of_row(rest) {
             self.add(&rest[..at], number);
             self.end_row();
             rest = &rest[at + 2..];
@@ -161,6 +161,25 @@ impl Reader {
             self.blocks.push(Block::Paragraph(text));
         }
     }
+}
+
+/// Where a row ends: at a `\\` outside of braces. Inside of them it breaks a line within a cell (`\shortstack`, `\makecell`).
+fn end_of_row(text: &str) -> Option<usize> {
+    let (mut depth, mut escaped) = (0_usize, false);
+    for (at, character) in text.char_indices() {
+        match character {
+            '\\' if escaped && depth == 0 => return Some(at - 1),
+            '\\' => {
+                escaped = !escaped;
+                continue;
+            }
+            '{' if !escaped => depth += 1,
+            '}' if !escaped => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        escaped = false;
+    }
+    None
 }
 
 fn without_comment(line: &str) -> &str {
@@ -245,6 +264,12 @@ fn command(text: &str) -> (&'static str, usize) {
         let skipped = if rest.starts_with('{') { rest.find('}').map_or(0, |end| end + 1) } else { 0 };
         return ("", length + skipped);
     }
+    // How lines of a cell are aligned is no text.
+    if ["shortstack", "makecell", "thead"].contains(&name.as_str()) {
+        let rest = text.get(length..).unwrap_or_default();
+        let skipped = if rest.starts_with('[') { rest.find(']').map_or(0, |end| end + 1) } else { 0 };
+        return ("", length + skipped);
+    }
     let shown = match name.as_str() {
         "times" | "cdot" => "×",
         "approx" | "sim" => "≈",
@@ -259,4 +284,25 @@ fn command(text: &str) -> (&'static str, usize) {
         _ => "",
     };
     (shown, length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Block, Manuscript};
+
+    #[test]
+    fn a_line_break_within_a_cell_ends_no_row() {
+        let text = "\\begin{tabular}{lr}\n\\toprule\nt & \\shortstack[r]{median\\\\(ms)} \\\\\n\\midrule\n\
+                    one & 12.3 \\\\\ntwo & \\makecell{22.5} \\\\\n\\end{tabular}\n";
+        let manuscript = Manuscript::read("a.tex", text);
+        let table = manuscript.blocks.iter().find_map(|block| match block {
+            Block::Table(table) => Some(table),
+            _ => None,
+        });
+        let Some(table) = table else { panic!("no table") };
+        assert_eq!(table.header, ["t", "median (ms)"]);
+        let cells: Vec<Vec<&str>> =
+            table.rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect()).collect();
+        assert_eq!(cells, [["one", "12.3"], ["two", "22.5"]]);
+    }
 }

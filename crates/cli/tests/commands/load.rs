@@ -61,7 +61,7 @@ fn several_sizes_make_a_curve_with_intervals_and_a_page() {
         "all.csv",
     ]);
     assert!(stated.starts_with("exit code 0"), "{stated}");
-    for part in ["1 stream ", "8 streams", "output_throughput", "ttft p50 [ms]", "confidence", "[12/12]"] {
+    for part in ["1 stream ", "8 streams", "output_throughput", "ttft p50", "[ms]", "confidence", "[12/12]"] {
         assert!(stated.contains(part), "{part}: {stated}");
     }
     let page = place.read("curve.html");
