@@ -77,7 +77,7 @@ fn several_sizes_make_a_curve_with_intervals_and_a_page() {
     assert!(!names.contains("first_token_s"), "{names}");
     // The record says the same again, and rounds are independent: their arrivals and prompts differ.
     let again = place.run(&["show", "records/load-1"]);
-    for part in ["1 stream ", "8 streams", "ttft p50 [ms]"] {
+    for part in ["1 stream ", "8 streams", "ttft p50"] {
         assert!(again.contains(part), "{part}: {again}");
     }
     let seeds: std::collections::BTreeSet<String> = place
