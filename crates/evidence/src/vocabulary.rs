@@ -240,6 +240,15 @@ impl Vocabulary {
         if physical && unit.is_none() && spoken.len() == 1 {
             return None;
         }
+        // `truncation_rate=0.17` is a share of something; only what flows has a speed.
+        let is_speed = |word: &String| FLOWS.contains(&word.as_str());
+        if unit.is_none()
+            && noun == ["rate"]
+            && !rest.qualifiers.is_empty()
+            && !rest.qualifiers.iter().any(is_speed)
+        {
+            return None;
+        }
         // `documents_per_second`: words that are a rate, of whatever it is.
         if let (None, None, Some(rate)) = (entry, unit, rate_in_words(spoken)) {
             return self.by_unit(None, noun, Remaining::default(), &rate);
@@ -535,6 +544,26 @@ struct Remaining {
 }
 
 /// The rate that words name: `document per second`.
+/// What has a rate over time although no unit says so: `token rate`.
+const FLOWS: [&str; 16] = [
+    "token",
+    "sample",
+    "image",
+    "frame",
+    "request",
+    "record",
+    "sequence",
+    "event",
+    "message",
+    "iteration",
+    "step",
+    "data",
+    "transfer",
+    "processing",
+    "generation",
+    "training",
+];
+
 fn rate_in_words(spoken: &[String]) -> Option<PrintedUnit> {
     let [thing, per, second] = spoken else { return None };
     let is_rate = per == "per" && matches!(second.as_str(), "second" | "sec" | "s");

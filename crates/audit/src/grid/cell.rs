@@ -122,8 +122,22 @@ impl Cell {
     }
 }
 
-/// A duration of several parts, `1 h 05 min` or `3 m 05 s`, in seconds, with half of what its last part resolves.
+/// `4:51:05` in seconds, with half of what its seconds resolve.
+fn stopwatch(text: &str) -> Option<(f64, f64)> {
+    let [hours, minutes, seconds] = *text.split(':').collect::<Vec<_>>().as_slice() else { return None };
+    let whole = |part: &str| part.parse::<u32>().ok().map(f64::from);
+    let sixtieth = |part: &&str| part.as_bytes().get(..2).is_some_and(|digits| digits[0] < b'6');
+    let number = leading_number(seconds).filter(|number| number.length == seconds.len())?;
+    let parts = [minutes, seconds].iter().all(sixtieth) && minutes.len() == 2;
+    parts.then_some(())?;
+    Some((whole(hours)? * 3600.0 + whole(minutes)? * 60.0 + number.value, 0.5 * number.step))
+}
+
+/// A duration of several parts, `1 h 05 min`, `3 m 05 s` or `4:51:05`, in seconds, with half of what its last part resolves.
 fn clocked(text: &str) -> Option<(f64, f64)> {
+    if let Some(found) = stopwatch(text) {
+        return Some(found);
+    }
     let mut rest = text;
     let (mut seconds, mut parts, mut last) = (0.0, 0, f64::INFINITY);
     let mut half = 0.0;
@@ -192,4 +206,18 @@ fn spread(text: &str) -> Option<(f64, usize)> {
     let number = leading_number(inner)?;
     let closes = inner.get(number.length..)?.starts_with(')');
     closes.then_some((number.value, 1 + number.length + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_of_several_parts_are_seconds() {
+        let read = |text: &str| Cell::read(text, &Unit::none(), 1).map(|cell| cell.value);
+        assert_eq!(read("4:51:05"), Some(17_465.0));
+        assert_eq!(read("3 m 05 s"), Some(185.0));
+        assert_eq!(read("4:61:05"), None);
+        assert_eq!(read("4:51"), None);
+    }
 }

@@ -98,7 +98,11 @@ impl DialectReader for UsageReader {
     fn line(&mut self, line: Line<'_>, facts: &mut Facts<'_>) -> Taken {
         let found = values(line.text);
         let counts_tokens = |metric: &str| metric.starts_with("tokens.");
-        if !found.iter().any(|(metric, _)| counts_tokens(metric)) {
+        // Other programs count a total, too: the tokens of a training step.
+        let is_usage = |metric: &str| {
+            counts_tokens(metric) && (metric != names::TOKENS_TOTAL || line.text.contains("usage"))
+        };
+        if !found.iter().any(|(metric, _)| is_usage(metric)) {
             return Taken::Nothing;
         }
         for (metric, value) in &found {

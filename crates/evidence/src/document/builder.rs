@@ -437,8 +437,15 @@ impl DocumentBuilder {
     pub fn is_log(&mut self, text: &str) -> bool {
         let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
         let lines: Vec<(u64, &str)> = lines.take(LINES_OF_LOG).collect();
-        let marked =
-            |line: &str| line.starts_with(['#', '`', '|', '<', '-', '*', '>']) || line.contains("](");
+        // Boxes that programs draw have rules of dashes alone; a table of Markdown has a row of them between its bars.
+        let dashes = |line: &str| line.len() >= 12 && line.bytes().all(|byte| byte == b'-');
+        let delimits = |line: &str| line.starts_with('|') && line.bytes().all(|byte| b"|-: ".contains(&byte));
+        let boxed = lines.first().is_some_and(|(_, line)| dashes(line.trim_end()))
+            && !lines.iter().any(|(_, line)| delimits(line));
+        let marked = |line: &str| {
+            let drawn = boxed && (dashes(line.trim_end()) || line.starts_with('|'));
+            !drawn && line.starts_with(['#', '`', '|', '<', '-', '*', '>']) || line.contains("](")
+        };
         !lines.iter().any(|(_, line)| marked(line)) && self.is_output(&lines)
     }
 

@@ -321,6 +321,15 @@ fn a_batch_counter_behind_an_epoch_counts_steps() {
 }
 
 #[test]
+fn a_time_with_its_spread_is_measured_and_names_the_statistics_behind_it() {
+    let text = "  Grid 64x64: 0.25 ± 0.05 ms (min=0.125, median=0.5)\n";
+    for (metric, seconds) in [("duration", 0.25e-3), ("duration.min", 0.125e-3), ("duration.median", 0.5e-3)]
+    {
+        assert_eq!(value(text, metric), Some(seconds), "{metric}");
+    }
+}
+
+#[test]
 fn pairs_and_dictionaries_inside_dictionaries() {
     let text = "INFO  test result: OrderedDict([('recall@20', 0.2485), ('mrr@20', 0.0716)])";
     assert_eq!(names(text), ["mrr.test.20", "recall.test.20"]);

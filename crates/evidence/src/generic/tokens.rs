@@ -54,8 +54,10 @@ pub(super) struct Token {
 const MOST_TOKENS: usize = 400;
 
 /// Functions around a number that printing a tensor leaves behind.
-const WRAPPERS: [&str; 9] = [
+const WRAPPERS: [&str; 11] = [
     "tensor",
+    "tf.Tensor",
+    "jnp.array",
     "array",
     "float32",
     "float64",

@@ -42,9 +42,17 @@ fn many_words_for_one_metric() {
 
 #[test]
 fn settings_and_sentences_are_no_metrics() {
-    for text in
-        ["batch size", "loss weight", "hidden size", "model", "num_workers", "the quick brown fox", "epochs"]
-    {
+    for text in [
+        "answer rate",
+        "truncation_rate",
+        "batch size",
+        "loss weight",
+        "hidden size",
+        "model",
+        "num_workers",
+        "the quick brown fox",
+        "epochs",
+    ] {
         assert_eq!(name(text), None, "{text}");
     }
 }

@@ -145,11 +145,15 @@ impl Namer<'_> {
         if timed && beside_rate && named.base == "duration" {
             return None;
         }
+        // `Size 256x256: 0.086 ± 0.020 ms`: a time with its spread was measured, whatever stands before it.
+        let spread =
+            matches!(self.line.tokens.get(index + 1).map(|token| &token.kind), Some(TokenKind::Sign(b'~')));
         if timed
             && key.words.is_empty()
             && right.is_empty()
             && named.base == "duration"
             && named.qualifier.is_empty()
+            && !spread
         {
             if matches!(token.kind, TokenKind::Number(_)) || self.line.text.len() > token.end {
                 self.bare_time(token, &named);
@@ -250,6 +254,9 @@ impl Namer<'_> {
         if self.vocabulary.is_statistic(&key.text)
             && self.vocabulary.metric_of_words(&key.words, None).is_none()
         {
+            if let Some(named) = self.of_last(key, printed, token) {
+                return Some(named);
+            }
             // `forward=3ms backward=8ms total=11ms`: a total is not that of the last part.
             let sums = key.words.last().is_some_and(|word| word == "total") && !self.plan.slots.is_empty();
             for noun in [&self.noun, &self.about, &self.context.section].into_iter().skip(usize::from(sums)) {
@@ -297,6 +304,18 @@ impl Namer<'_> {
                 .then(|| self.vocabulary.metric_of_words(&whole, printed))
                 .flatten()
         })
+    }
+
+    /// `0.086 ± 0.020 ms (min=0.072, median=0.083)`: statistics in parentheses are of the number before them, in its unit.
+    fn of_last(&self, key: &Key, printed: Option<&PrintedUnit>, token: &Token) -> Option<NamedMetric> {
+        let last = self.last.as_ref().filter(|_| key.joined && printed.is_none() && self.noun.is_empty())?;
+        let head = self.line.text.get(..token.start)?;
+        let inside = head.rfind('(').is_some_and(|open| head.rfind(')').is_none_or(|close| close < open));
+        let measured = matches!(last.kind, MetricKind::Time | MetricKind::Rate) && last.unit != Unit::One;
+        let mut spoken = vec!["time".to_owned()];
+        spoken.extend(key.words.iter().cloned());
+        let statistic = self.vocabulary.metric_of_words(&spoken, None)?.statistic?;
+        (inside && measured).then(|| NamedMetric { statistic: Some(statistic), ..last.clone() })
     }
 
     /// `Episode 100  Avg: 21.3  Best: 45.0`: what episodes are averaged by is their reward.
