@@ -126,6 +126,12 @@ pub(crate) struct GenericReader {
     rank: Option<u32>,
 }
 
+/// Whether a line is a piece of a file that is no text, such as an archive on standard output.
+fn is_binary(text: &str) -> bool {
+    let control = |one: char| one.is_control() && !matches!(one, '\t' | '\r' | '\u{8}' | '\u{c}');
+    text.chars().any(|one| one == '\u{fffd}' || control(one))
+}
+
 impl DialectReader for GenericReader {
     fn line(&mut self, line: Line<'_>, facts: &mut Facts<'_>) -> Taken {
         let Some(text) = self.own_rank(line) else { return Taken::Whole };
@@ -134,6 +140,9 @@ impl DialectReader for GenericReader {
         if let Some(known) = self.shapes.get(&key) {
             let plan = Arc::clone(&known.plan);
             return self.apply(key, &plan, text, facts);
+        }
+        if is_binary(text) {
+            return Taken::Nothing;
         }
         let plan = Arc::new(self.plan(text));
         // The plan may have set a context that the next line of this shape is read in.

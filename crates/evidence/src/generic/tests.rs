@@ -321,6 +321,12 @@ fn a_batch_counter_behind_an_epoch_counts_steps() {
 }
 
 #[test]
+fn what_is_no_text_has_no_metrics() {
+    assert_eq!(value("loss\u{1}\u{fffd}: 0.25 acc 0.5\n", "loss"), None);
+    assert_eq!(value("loss: 0.25\n", "loss"), Some(0.25));
+}
+
+#[test]
 fn a_time_with_its_spread_is_measured_and_names_the_statistics_behind_it() {
     let text = "  Grid 64x64: 0.25 ± 0.05 ms (min=0.125, median=0.5)\n";
     for (metric, seconds) in [("duration", 0.25e-3), ("duration.min", 0.125e-3), ("duration.median", 0.5e-3)]
