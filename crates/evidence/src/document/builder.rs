@@ -446,7 +446,7 @@ impl DocumentBuilder {
             let drawn = boxed && (dashes(line.trim_end()) || line.starts_with('|'));
             !drawn && line.starts_with(['#', '`', '|', '<', '-', '*', '>']) || line.contains("](")
         };
-        !lines.iter().any(|(_, line)| marked(line)) && self.is_output(&lines)
+        !lines.iter().any(|(_, line)| marked(line)) && (boxed || self.is_output(&lines))
     }
 
     /// A table.

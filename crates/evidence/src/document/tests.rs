@@ -28,6 +28,24 @@ fn a_heading_without_a_blank_line_takes_nothing_of_what_stands_before_it() {
 }
 
 #[test]
+fn a_markdown_file_of_drawn_boxes_is_a_log() {
+    let rule = "-".repeat(28);
+    let row = |reward: f64, steps: u32| {
+        format!(
+            "{rule}\n| rollout/       |         |\n|    ep_rew_mean | {reward:<7} |\n| time/          |         |\n|    total_steps | {steps:<7} |\n{rule}\n"
+        )
+    };
+    let text = row(1.5, 100) + &row(2.5, 200);
+    let document = read(&[text.as_bytes()]);
+    let run =
+        document.runs.first().map(|run| run.series.iter().map(|series| series.metric.as_str()).collect());
+    assert_eq!(run, Some(vec!["reward"]));
+    // A table of Markdown stays one.
+    let table = "| batch | loss |\n|---|---|\n| 1 | 0.5 |\n| 2 | 0.25 |\n";
+    assert_eq!(read(&[table.as_bytes()]).tables.len(), 1);
+}
+
+#[test]
 fn a_table_parts_two_paragraphs() {
     let table = "<table>\n<tr><th>Block</th><th>Seconds</th></tr>\n<tr><td>16</td><td>2</td></tr>\n</table>";
     let text = format!("<p>\nI ran it once\n</p>\n{table}\n<p>\nBlock 16 is the slowest.\n</p>\n");
