@@ -543,7 +543,6 @@ struct Remaining {
     qualifiers: Vec<String>,
 }
 
-/// The rate that words name: `document per second`.
 /// What has a rate over time although no unit says so: `token rate`.
 const FLOWS: [&str; 16] = [
     "token",
@@ -564,6 +563,7 @@ const FLOWS: [&str; 16] = [
     "training",
 ];
 
+/// The rate that words name: `document per second`.
 fn rate_in_words(spoken: &[String]) -> Option<PrintedUnit> {
     let [thing, per, second] = spoken else { return None };
     let is_rate = per == "per" && matches!(second.as_str(), "second" | "sec" | "s");

@@ -25,7 +25,7 @@ pub struct Made {
 }
 
 impl Made {
-    /// The report, made anew unless it is known. What cannot be told apart later, because the journal has no stamp, is
+    /// The report, made anew unless it is known. What cannot be recognized later, because the journal has no stamp, is
     /// not kept.
     pub fn report<E>(
         &self,

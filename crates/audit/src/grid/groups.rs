@@ -27,7 +27,7 @@ pub fn groups(grid: &Grid) -> Vec<Grid> {
     summaries.iter().map(|summary| summarized(grid, &members, *summary)).collect()
 }
 
-/// The rows of each group with its name. Groups are told apart by the label columns whose texts repeat.
+/// The rows of each group with its name. Groups are distinguished by the label columns whose texts repeat.
 fn members(grid: &Grid) -> Option<Vec<(String, Vec<usize>)>> {
     let rows = grid.rows.len();
     if !(4..=MOST_ROWS).contains(&rows) || grid.is_list() {

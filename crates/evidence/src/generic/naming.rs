@@ -154,7 +154,7 @@ struct Namer<'a> {
     bare: Vec<Slot>,
     /// The names of the dictionaries that are open: `{'cpu': {'time': 3.1}, 'gpu': {'time': 1.2}}`.
     nested: Vec<Option<String>>,
-    /// A word before a colon that tells the numbers of a line from those of another: `Cold: 5.1ms GPU, 13.2ms CPU`.
+    /// A word before a colon that distinguishes the numbers of a line from those of another: `Cold: 5.1ms GPU, 13.2ms CPU`.
     part: Option<String>,
 }
 
@@ -275,7 +275,7 @@ impl Namer<'_> {
         self.from = index + 1;
     }
 
-    /// What a dictionary inside another is called, as far as it tells its numbers from those of the next one.
+    /// What a dictionary inside another is called, as far as it distinguishes its numbers from those of the next one.
     fn name_of_dictionary(&self, region: &[String]) -> Option<String> {
         if self.nested.is_empty() || region.is_empty() || region.len() > 3 {
             return None;

@@ -113,7 +113,7 @@ impl Namer<'_> {
                     && (!timed || named.kind == MetricKind::Time)
             });
             if fits && (!timed || self.right_ends(index)) {
-                // `Cold: 5.1ms GPU`: the key tells this line from the one that begins with `Batch:`.
+                // `Cold: 5.1ms GPU`: the key distinguishes this line from the one that begins with `Batch:`.
                 let plain = self.vocabulary.metric_of_words(&key.words, None).is_none();
                 let key = named.filter(|named| key.joined && plain && !named.qualifier.is_empty());
                 self.part = key.map(|named| named.qualifier).or_else(|| self.part.take());
