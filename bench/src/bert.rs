@@ -11,7 +11,7 @@ use crate::goal::{Bound, Goals};
 pub const SENTENCES: usize = 200;
 /// The tokens that PyTorch pads sentences to.
 const PADDED: usize = 128;
-/// The largest share of PyTorch's time for made-up sentences that fill the padded length.
+/// The largest share of PyTorch's time for synthetic sentences that fill the padded length.
 const MOST_TIME_PADDED: f64 = 0.70;
 /// The same for real sentences, ours at their own length.
 pub const MOST_TIME_REAL: f64 = 0.18;

@@ -18,7 +18,7 @@ impl Random {
         self.0.unit()
     }
 
-    /// A whole number below a bound; 0 if the bound is 0.
+    /// An integer below a bound; 0 if the bound is 0.
     pub fn below(&mut self, bound: usize) -> usize {
         self.next_number().checked_rem(bound as u64).unwrap_or(0) as usize
     }
@@ -41,7 +41,7 @@ impl Random {
         }
     }
 
-    /// A whole number from 1 to a bound, every order of magnitude alike likely.
+    /// An integer from 1 to a bound, every order of magnitude alike likely.
     pub fn magnitude(&mut self, most: u32) -> u32 {
         f64::from(most.max(1)).powf(self.share()).floor() as u32
     }

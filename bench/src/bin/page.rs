@@ -29,7 +29,7 @@ struct Arguments {
 
 /// How much work the bench does.
 struct Size {
-    /// Cells and runs a cell of the report.
+    /// Cells and runs per cell of the report.
     report: (usize, u32),
     /// Records in the list.
     records: usize,

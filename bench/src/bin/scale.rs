@@ -39,7 +39,7 @@ const QUICK: Size = Size { cells: 500, repeats: 4, window: 500, times: 3 };
 
 /// Cells of the large plan: a matrix of 100 by 1000.
 const PLAN: (usize, usize) = (100, 1000);
-/// Cells and runs a cell of the large record.
+/// Cells and runs per cell of the large record.
 const RECORD: (usize, u32) = (1000, 100);
 /// A command that costs next to nothing, so that the coordinator's own cost shows.
 const COMMAND: &str = ":";

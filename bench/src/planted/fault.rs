@@ -15,7 +15,7 @@ pub enum Fault {
     Identity,
     /// Queue or compile time is inside a time taken for work.
     WaitingInside,
-    /// A compiled program came from a cache, and the time saved is taken for a speed-up.
+    /// A compiled program came from a cache, and the time saved is taken for a speedup.
     CacheHit,
     /// The first, slow iteration is inside a mean.
     WarmUp,

@@ -52,7 +52,7 @@ pub fn with_commas(blocks: &mut [Block]) {
     }
 }
 
-/// A cell with commas between the thousands of every whole number, or whole part of one, of five digits and more.
+/// A cell with commas between the thousands of every integer, or whole part of one, of five digits and more.
 fn grouped(cell: &str) -> String {
     let mut text = String::new();
     let mut rest = cell;

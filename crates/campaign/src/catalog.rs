@@ -179,7 +179,7 @@ fn check_name(name: &reader::Text, file: &str, problems: &Collector<'_>) {
     let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     if stem.as_deref() != Some(name.value.as_str()) {
         let problem =
-            Problem::error(format!("the platform `{}` stands in a file of another name", name.value));
+            Problem::error(format!("the platform `{}` is defined in a file with another name", name.value));
         problems.add(problem.at(name.span.clone()).hint(format!("rename the file to `{}.toml`", name.value)));
     }
 }

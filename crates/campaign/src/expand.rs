@@ -25,7 +25,7 @@ pub(crate) fn expand(campaign: &Campaign, problems: &mut Vec<Problem>) -> Expans
         let place = sweep.axes.last().map_or(0..0, |axis| axis.place.clone());
         let shown = if size == usize::MAX { "far too many".to_owned() } else { cells.to_string() };
         let problem = Problem::error(format!("the campaign has {shown} cells, more than {MOST_POINTS}"));
-        problems.push(problem.at(place).hint("vary less at once, or give the points you need by [[point]]"));
+        problems.push(problem.at(place).hint("vary fewer settings, or list single cells with [[point]]"));
         return expansion;
     }
     let mut builder = Builder::new(&campaign.workload);

@@ -142,10 +142,10 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// A whole number in a range.
+    /// An integer in a range.
     pub(crate) fn whole(&self, range: std::ops::RangeInclusive<i64>) -> Option<i64> {
         let DeValue::Integer(_) = self.value else {
-            self.wrong("a whole number");
+            self.wrong("an integer");
             return None;
         };
         let Value::Integer(number) = self.scalar()? else { return None };
@@ -164,7 +164,7 @@ impl<'a> Item<'a> {
             DeValue::Integer(digits) => match i64::from_str_radix(digits.as_str(), digits.radix()) {
                 Ok(number) => Some(Value::Integer(number)),
                 Err(_) => {
-                    self.problem(format!("`{}`: the whole number does not fit in 64 bits", self.name));
+                    self.problem(format!("`{}`: the integer does not fit in 64 bits", self.name));
                     None
                 }
             },
@@ -230,9 +230,9 @@ impl<'a> Item<'a> {
 pub(crate) fn kind(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "text",
-        DeValue::Integer(_) => "a whole number",
+        DeValue::Integer(_) => "an integer",
         DeValue::Float(_) => "a number with a fraction",
-        DeValue::Boolean(_) => "a switch",
+        DeValue::Boolean(_) => "a boolean",
         DeValue::Datetime(_) => "a date",
         DeValue::Array(_) => "a list",
         DeValue::Table(_) => "a table",

@@ -31,7 +31,7 @@ fn file(name: &str, directory: &Path) -> Option<PathBuf> {
     if name.contains('/') { Some(directory.join(name)) } else { tools::program(name) }
 }
 
-/// Size and time stamp change with every build, and reading them costs nothing.
+/// Size and timestamp change with every build, and reading them costs nothing.
 fn fingerprint(path: &Path) -> Option<String> {
     let metadata = std::fs::metadata(path).ok()?;
     Some(format!("{} {} {}.{:09}", path.display(), metadata.size(), metadata.mtime(), metadata.mtime_nsec()))

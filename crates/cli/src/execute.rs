@@ -185,7 +185,7 @@ pub fn execute(
     screen.problems(&plan.warnings);
     if let Some((platform, reason)) = assembled.unasked.first() {
         let text = format!("the scheduler of platform `{platform}` cannot be asked: {reason}");
-        return Err(Mistake::new(text, "run on a login node, or name one by `host` of the platform").into());
+        return Err(Mistake::new(text, "run on a login node, or set `host` on the platform").into());
     }
     refuse_secrets(plan)?;
     if how.fresh {

@@ -60,9 +60,9 @@ pub enum Verb {
     Init(Init),
     /// Check a campaign and print its runs, their order and the expected time.
     Plan(Plan),
-    /// Run or resume a campaign and print the answer.
+    /// Run or resume a campaign and print the results.
     Run(Run),
-    /// Take the built-in tour: train, load endpoints, read a log, audit a write-up; ends with one HTML report.
+    /// Take a two-minute tour: train, load endpoints, read a log and audit a write-up; ends with an HTML report.
     Tour(Tour),
     /// Measure commands or a built-in workload without a campaign file.
     Bench(Box<bench::Bench>),
@@ -70,11 +70,11 @@ pub enum Verb {
     Status(Status),
     /// Stop a campaign and cancel its jobs; finished runs are kept.
     Cancel(Cancel),
-    /// Print the answer of a record, list its runs, or write a report (-o).
+    /// Print the results of a record, list its runs, or write a report (-o).
     Show(Show),
     /// Compare two records, cell by cell.
     Compare(Compare),
-    /// Serve a read-only web page over records: live, with logs, comparisons, history and audits.
+    /// Serve a read-only web page with live results, logs, comparisons, history and audits.
     Page(Page),
     /// Query a record with SQL, or export its tables (-o).
     Query(Query),
@@ -92,7 +92,7 @@ pub enum Verb {
     ServeMock(load::ServeMock),
     /// Remove secrets from a record and make it private.
     Scrub(Scrub),
-    /// Inspect this machine: hardware, noise, installed tools; measure its peak; check data sets.
+    /// Check this machine: hardware, noise, installed tools, peak performance, data sets.
     Doctor(Doctor),
     /// Generate a sample log or write-up.
     Sample(Sample),
@@ -100,7 +100,7 @@ pub enum Verb {
     Completions(Completions),
     /// Print the manual page.
     Man(Man),
-    /// What runs and tests call.
+    /// Commands that runs and tests call.
     #[command(hide = true)]
     Internal(Internal),
 }
@@ -125,16 +125,16 @@ pub struct Plan {
     /// Record directory [default: `records/NAME` beside the campaign file].
     #[arg(long, value_name = "DIRECTORY")]
     pub record: Option<PathBuf>,
-    /// Number of runs at once.
+    /// Concurrent runs.
     #[arg(long, short, default_value_t = 1, value_name = "N", value_parser = jobs)]
     pub jobs: usize,
-    /// Plan for this platform instead of those that the campaign names.
+    /// Plan for this platform instead of the campaign's.
     #[arg(long, value_name = "PLATFORM")]
     pub on: Option<String>,
-    /// Print the job scripts that would be submitted, one for each cell.
+    /// Print the job scripts that would be submitted, one per cell.
     #[arg(long, conflicts_with = "json")]
     pub scripts: bool,
-    /// Print all cells and the order of all runs.
+    /// Print all cells and the full run order.
     #[arg(long)]
     pub all: bool,
     /// Print JSON (see docs/json.md).
@@ -148,10 +148,10 @@ pub struct Run {
     /// The campaign file.
     #[arg(default_value = "campaign.toml")]
     pub campaign: PathBuf,
-    /// Run on this platform instead of those that the campaign names; its record is `records/NAME-PLATFORM`.
+    /// Run on this platform instead of the campaign's; the record is `records/NAME-PLATFORM`.
     #[arg(long, value_name = "PLATFORM")]
     pub on: Option<String>,
-    /// Go on in the background, also when the terminal is closed.
+    /// Run in the background; closing the terminal does not stop it.
     #[arg(long)]
     pub detach: bool,
     #[command(flatten)]
@@ -191,28 +191,28 @@ pub struct RunFlags {
     /// Record directory [default: `records/NAME` beside the campaign file].
     #[arg(long, value_name = "DIRECTORY")]
     pub record: Option<PathBuf>,
-    /// Number of runs at once. Runs that share a machine disturb each other.
+    /// Concurrent runs. Runs on the same machine disturb each other.
     #[arg(long, short, default_value_t = 1, value_name = "N", value_parser = jobs)]
     pub jobs: usize,
     /// Start a new record; the old one is renamed.
     #[arg(long)]
     pub fresh: bool,
-    /// Continue a record whose journal is damaged: keep what can be restored, run again what is lost.
+    /// Continue a record whose journal is damaged: restore what can be restored, rerun what is lost.
     #[arg(long)]
     pub accept_damage: bool,
-    /// Let the group read a new record; by default only its owner may.
+    /// Make a new record readable by the group [default: only by its owner].
     #[arg(long)]
     pub group_readable: bool,
-    /// Record this environment variable too; values of secrets are masked. Repeatable.
+    /// Also record this environment variable; secrets are masked. Repeatable.
     #[arg(long, value_name = "NAME")]
     pub keep_env: Vec<String>,
     /// Run only these.
     #[arg(long, value_name = "WHICH", conflicts_with = "fresh")]
     pub only: Option<Only>,
-    /// Fill the terminal with progress: running runs, every result so far, failures. q closes the view.
+    /// Show a full-screen view of active runs, results so far and failures; q closes it.
     #[arg(long, conflicts_with = "quiet")]
     pub view: bool,
-    /// Print nothing but the answer.
+    /// Print only the results.
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -220,7 +220,7 @@ pub struct RunFlags {
 /// Which runs to make.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Only {
-    /// Repeat runs that failed or timed out.
+    /// Rerun runs that failed or timed out.
     Failed,
 }
 
@@ -233,17 +233,17 @@ pub struct Show {
     /// Metric to show. Repeatable [default: the campaign's headline].
     #[arg(long, short, value_name = "NAME")]
     pub metric: Vec<String>,
-    /// List the runs with their settings, status and directory; outliers are marked.
+    /// List all runs with settings, status and directory; marks outliers.
     #[arg(long, conflicts_with_all = ["json", "output"])]
     pub runs: bool,
     /// Show all rows.
     #[arg(long)]
     pub all: bool,
-    /// Draw every run as a dot, and ratios with their intervals, also where the output is no terminal.
+    /// Plot every run as a dot, and ratios with intervals, even if the output is not a terminal.
     #[arg(long, conflicts_with_all = ["json", "output", "runs"])]
     pub plot: bool,
-    /// Write a report instead; the ending chooses the format: .html, .md (figures beside it as SVG), .tex, .csv or .json,
-    /// `-` is Markdown on standard output. Several records are compared with the first. Repeatable.
+    /// Write a report; the format follows the extension: .html, .md (with SVG figures beside it), .tex, .csv or
+    /// .json; `-` writes Markdown to standard output. Several records are compared with the first. Repeatable.
     #[arg(long, short, value_name = "FILE", conflicts_with = "json")]
     pub output: Vec<PathBuf>,
     /// Print JSON (see docs/json.md).
@@ -254,16 +254,16 @@ pub struct Show {
 /// Options of `page`.
 #[derive(Debug, Args)]
 pub struct Page {
-    /// Directory whose records are shown.
+    /// Directory with records.
     #[arg(default_value = ".", value_name = "DIRECTORY")]
     pub root: PathBuf,
     /// Write-ups and logs to audit on the page.
     #[arg(value_name = "WRITE-UP")]
     pub write_ups: Vec<PathBuf>,
-    /// Address and port; port 0 takes a free one.
+    /// Address and port to listen on; port 0 picks a free one.
     #[arg(long, default_value = "127.0.0.1:8123", value_name = "ADDRESS:PORT")]
     pub listen: String,
-    /// Only who has the printed address, with its token, can read; required for addresses of other machines.
+    /// Require the token in the printed URL; mandatory unless listening on loopback.
     #[arg(long)]
     pub token: bool,
 }
@@ -271,24 +271,24 @@ pub struct Page {
 /// Options of `compare`.
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// Baseline and the record to compare with it: names, directories or campaign files. With more than two, oldest
-    /// first, the last one is held against the noise that those before it show.
+    /// Baseline record and the record to compare: names, directories or campaign files. With more than two, oldest
+    /// first, the last is compared with the noise of all earlier ones.
     #[arg(required = true, num_args = 2.., value_name = "RECORD")]
     pub records: Vec<PathBuf>,
     /// Metric to compare [default: the headline of the baseline].
     #[arg(long, short, value_name = "NAME")]
     pub metric: Option<String>,
-    /// Exit with code 4 if a cell is worse, and with 5 if there are too few runs or records to judge one.
+    /// Exit with code 4 if any cell is worse, or 5 if there are too few runs or records to tell.
     #[arg(long, value_enum, value_name = "WHAT")]
     pub fail_on: Option<FailOn>,
-    /// Setting that does not distinguish cells, such as a binary's path. Repeatable.
+    /// Ignore this setting when matching cells, e.g. the path of a binary. Repeatable.
     #[arg(long, value_name = "SETTING")]
     pub ignore: Vec<String>,
-    /// Take the records as versions in their order and name the one to measure next, or the first that is worse. Records
-    /// that do not exist are versions without a measurement.
+    /// Treat the records as versions, oldest first, and print which to measure next, or the first that is worse.
+    /// Records that do not exist yet are unmeasured versions.
     #[arg(long, conflicts_with = "fail_on")]
     pub bisect: bool,
-    /// Write the comparison to a file; the ending chooses the format: .md, .csv or .json. Repeatable.
+    /// Write the comparison to a file; the format follows the extension: .md, .csv or .json. Repeatable.
     #[arg(long, short, value_name = "FILE")]
     pub output: Vec<PathBuf>,
     /// Print JSON (see docs/json.md).
@@ -306,23 +306,24 @@ pub enum FailOn {
 /// Options of `read`.
 #[derive(Debug, Args)]
 pub struct Read {
-    /// Logs, write-ups (Markdown, HTML, text), CSV, JSON, directories, records, patterns in quotes, or - for standard input.
+    /// Logs, write-ups (Markdown, HTML, text), CSV, JSON, directories, records, patterns in quotes, or - for standard
+    /// input.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
-    /// Print JSON: one run a line (see docs/json.md).
+    /// Print JSON, one run per line (see docs/json.md).
     #[arg(long, conflicts_with = "into")]
     pub json: bool,
-    /// Store the runs in a record, for `show`, `compare` and `query`.
+    /// Save the runs as a record, for `show`, `compare` and `query`.
     #[arg(long, value_name = "RECORD")]
     pub into: Option<PathBuf>,
-    /// Also write a report of the files, their experiments and the audit of what they say: .html, .md with figures beside it, or
+    /// Also write a report with the results and the audit of the files: .html, .md (with SVG figures beside it) or
     /// .tex. Repeatable.
     #[arg(long, short, value_name = "FILE", conflicts_with_all = ["json", "into"])]
     pub output: Vec<PathBuf>,
     /// Show everything.
     #[arg(long)]
     pub full: bool,
-    /// Print a dialect file for the lines whose numbers were found, to edit and keep in `dialects/`.
+    /// Print a dialect file that matches the lines with results, to edit and keep in `dialects/`.
     #[arg(long, conflicts_with_all = ["json", "into", "full", "output"])]
     pub pattern: bool,
     /// Additional dialect, as a TOML file; those in `dialects/` are always used.
@@ -333,13 +334,13 @@ pub struct Read {
 /// Options of `audit`.
 #[derive(Debug, Args)]
 pub struct Audit {
-    /// Write-ups, logs, directories or records; tables of one are evidence for the others.
+    /// Write-ups, logs, directories or records; each is evidence for the others.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
-    /// Also write the audit to a file; the ending chooses the format: .md or .html. Repeatable.
+    /// Also write the audit to a file; the format follows the extension: .md or .html. Repeatable.
     #[arg(long, short, value_name = "FILE")]
     pub output: Vec<PathBuf>,
-    /// List every claim with its formula and lines, not only what is wrong.
+    /// List every claim with its formula and lines, not only problems.
     #[arg(long)]
     pub claims: bool,
     /// Print JSON, one claim or finding per line (see docs/json.md).
@@ -355,7 +356,8 @@ pub struct Audit {
 /// A language model that proposes claims; the arithmetic decides about them. Sends the text to the endpoint.
 #[derive(Debug, Args)]
 pub struct Assist {
-    /// OpenAI-compatible endpoint whose model proposes claims to check; the text is sent there (see docs/audit.md).
+    /// Let a model behind this OpenAI-compatible endpoint propose claims to check; sends it the text (see
+    /// docs/audit.md).
     #[arg(long, value_name = "URL", requires = "model")]
     pub assist: Option<String>,
     /// Model of --assist.
@@ -372,15 +374,15 @@ pub struct Assist {
 /// Options of `sample`.
 #[derive(Debug, Args)]
 pub struct Sample {
-    /// Kind of sample; without one, lists all kinds and their options.
+    /// Kind of sample [default: list all kinds and their options].
     pub kind: Option<String>,
-    /// Option of the kind: name=value. Repeatable.
+    /// Set an option of the kind. Repeatable.
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
-    /// Seed; the same seed gives the same bytes.
+    /// Random seed; the same seed gives the same bytes.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Approximate size in bytes [default: the natural length of the kind].
+    /// Approximate size in bytes [default: depends on the kind].
     #[arg(long, value_name = "BYTES")]
     pub size: Option<u64>,
     /// File to write [default: standard output].
@@ -425,16 +427,16 @@ pub struct Scrub {
 /// Options of `query`.
 #[derive(Debug, Args)]
 pub struct Query {
-    /// SQL, or the name of a table: runs, observations or series. Views: runs (one row per run, with all settings and
+    /// SQL, or a table to print: runs, observations or series. Tables: runs (one row per run, with all settings and
     /// metrics), run, cell, setting, observation, series, phase, output, meta.
     #[arg(value_name = "SQL|TABLE")]
     pub sql: String,
     /// Record name or directory, or campaign file [default: the newest record].
     pub record: Option<PathBuf>,
-    /// Stop a query that takes longer, e.g. `90s`.
+    /// Time limit, e.g. `90s`.
     #[arg(long, value_name = "DURATION", default_value = "5m")]
     pub timeout: String,
-    /// Write the rows to a file; the ending chooses the format: .csv, .jsonl or .parquet. Repeatable.
+    /// Write the rows to a file; the format follows the extension: .csv, .jsonl or .parquet. Repeatable.
     #[arg(long, short, value_name = "FILE", conflicts_with_all = ["json", "csv"])]
     pub output: Vec<PathBuf>,
     /// Print JSON lines.
@@ -451,7 +453,7 @@ pub struct Rm {
     /// Record names or directories, or campaign files.
     #[arg(value_name = "RECORD", required_unless_present = "older_than")]
     pub records: Vec<PathBuf>,
-    /// Remove all records below the current directory that were last used longer ago than this, e.g. `30d`.
+    /// Remove all records under the current directory not used for this long, e.g. `30d`.
     #[arg(long, value_name = "DURATION", conflicts_with = "records", value_parser = parse_duration)]
     pub older_than: Option<f64>,
     /// Remove without asking.
@@ -472,7 +474,7 @@ pub struct Doctor {
 
 #[derive(Debug, Subcommand)]
 pub enum DoctorPart {
-    /// Measure the peak of this machine: arithmetic, memory bandwidth, matrix products.
+    /// Measure peak performance: arithmetic, memory bandwidth, matrix multiplication.
     Peak(DoctorPeak),
     /// List data sets and their download status.
     Data(DoctorData),
@@ -486,7 +488,7 @@ pub struct DoctorPeak {
     /// Print the cached result if there is one.
     #[arg(long)]
     pub cached: bool,
-    /// Also write the result with a roofline of the matrix products: .html, .md with the figure beside it, or .tex.
+    /// Also write the result with a roofline plot: .html, .md (with an SVG figure beside it) or .tex.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Print JSON (see docs/json.md).
@@ -511,7 +513,7 @@ pub struct Completions {
 /// Options of `man`.
 #[derive(Debug, Args)]
 pub struct Man {
-    /// The verb [default: the page of `assay` itself].
+    /// Subcommand [default: `assay` itself].
     pub verb: Option<String>,
 }
 
@@ -562,6 +564,6 @@ fn jobs(text: &str) -> Result<usize, String> {
         Ok(0) => Err("must be at least 1".to_owned()),
         Ok(jobs) if jobs <= 4096 => Ok(jobs),
         Ok(_) => Err("must be at most 4096".to_owned()),
-        Err(_) => Err("not a whole number".to_owned()),
+        Err(_) => Err("not an integer".to_owned()),
     }
 }

@@ -71,7 +71,7 @@ pub fn of_answer(answer: &Answer, evidence: &Evidence) -> Vec<Finding> {
         let runs = answer.rows.iter().filter_map(|row| row.estimate.as_ref()).map(|e| e.samples).max();
         let text = format!(
             "The cells are not ranked by {}: with at most {} each nothing separates a difference from noise; 4 or more \
-             runs a cell would",
+             runs per cell would",
             metric.name,
             counted(runs.unwrap_or(0), "run")
         );
@@ -191,7 +191,7 @@ mod tests {
         let found = of_answer(&crate::answer(&evidence, &[], 10), &evidence);
         assert_eq!(found[0].code, "may_be_best");
         assert_eq!(found[1].code, "repeats_needed");
-        assert!(found[1].text.contains("runs a cell"), "{}", found[1].text);
+        assert!(found[1].text.contains("runs per cell"), "{}", found[1].text);
     }
 
     #[test]

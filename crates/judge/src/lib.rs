@@ -10,7 +10,7 @@
 //! | `answer.rs` | one record: the table of its cells, ranked where the evidence allows |
 //! | `record.rs` | one record as it is judged everywhere: by which metric, which cells, which gates |
 //! | `pivot.rs` | one record with some settings as columns |
-//! | `scaling.rs` | one record as a scaling study: speed-up, efficiency |
+//! | `scaling.rs` | one record as a scaling study: speedup, efficiency |
 //! | `law.rs` | laws over batch sizes and workers, with bands and limits |
 //! | `knee.rs` | latency against load, and its knee |
 //! | `iterations.rs` | iterations within runs: warm-up, steady state, where the variance lives |

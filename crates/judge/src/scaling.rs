@@ -41,7 +41,7 @@ pub struct ScalingRow {
     pub estimate: Option<Estimate>,
     /// The rate by that of the fewest workers; none for those themselves.
     pub speedup: Option<Effect>,
-    /// The share of perfect scaling: the speed-up by how many times the workers there are, with its interval.
+    /// The share of perfect scaling: the speedup by how many times the workers there are, with its interval.
     pub efficiency: Option<Share>,
     /// Doubts.
     pub caveats: Vec<Caveat>,

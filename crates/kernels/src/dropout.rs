@@ -46,7 +46,7 @@ fn key(seed: u64, block: u64) -> u64 {
     assay_random::draw(seed, block)
 }
 
-/// Spreads every bit over the whole number.
+/// Spreads every bit over the integer.
 #[inline(always)]
 fn mix(number: u32) -> u32 {
     let number = (number ^ (number >> 16)).wrapping_mul(0x7feb_352d);

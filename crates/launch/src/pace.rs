@@ -1,4 +1,4 @@
-//! When each line of a recorded log came, by the log's own clock: by the time stamp in it, or by the time that a
+//! When each line of a recorded log came, by the log's own clock: by the timestamp in it, or by the time that a
 //! progress bar shows as elapsed. A line with neither came with the line before it.
 
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@
 //! no usage, comments, events broken inside a character, streams that end too early. It keeps the true times of
 //! everything it sends.
 //!
-//! One thread serves all streams. Moments are absolute and count from the kernel's time stamp of the request, so that
+//! One thread serves all streams. Moments are absolute and count from the kernel's timestamp of the request, so that
 //! being late once makes nothing else late. Bytes are made before they are needed; timers stand in a wheel; a stream
 //! that has something due makes one write.
 //!

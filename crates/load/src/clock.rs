@@ -1,4 +1,4 @@
-//! The one clock of a load: seconds since it began, on the monotonic clock. Kernel time stamps are on the real-time
+//! The one clock of a load: seconds since it began, on the monotonic clock. Kernel timestamps are on the real-time
 //! clock and are converted by an offset that is sampled before every batch of reads, so that a step of the real-time
 //! clock affects one batch at most.
 

@@ -37,7 +37,7 @@ pub(crate) struct Shared {
     read_bytes: usize,
     /// Reads that gave bytes.
     pub reads: Cell<u64>,
-    /// Reads whose bytes had no time stamp.
+    /// Reads whose bytes had no timestamp.
     pub unstamped: Cell<u64>,
 }
 
@@ -242,7 +242,7 @@ impl Connection {
     }
 
     /// Lets hyper read at most once between two looks at what it has made of it, so that every piece of an answer can
-    /// be given the time stamp of the read that completed it.
+    /// be given the timestamp of the read that completed it.
     fn exchange(&mut self, is_writable: bool, sink: Sink<'_>) -> Result<(), Fault> {
         let mut context = Context::from_waker(Waker::noop());
         // Whoever could not write all of a request has something left to write.

@@ -9,7 +9,7 @@
 //! | `pacer.rs` | waking at an intended time |
 //! | `request.rs`, `token.rs` | one request as bytes; where its bearer token comes from |
 //! | `reactor.rs` | the single-threaded loop that reads ready sockets in batches |
-//! | `socket.rs`, `clock.rs` | TCP with kernel time stamps, and their clock |
+//! | `socket.rs`, `clock.rs` | TCP with kernel timestamps, and their clock |
 //! | `tls.rs`, `connection.rs` | TLS and HTTP/1.1 over such a socket |
 //! | `exchange.rs` | one request while it goes on: bytes and stamps |
 //! | `sse.rs`, `answer.rs` | what the bytes say: events, chunks, usage, faults |

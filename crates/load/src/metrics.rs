@@ -103,7 +103,7 @@ impl Counters {
     }
 }
 
-/// A line of a page: a name with labels, a value, and perhaps a time stamp. Labels may hold spaces.
+/// A line of a page: a name with labels, a value, and perhaps a timestamp. Labels may hold spaces.
 fn sample(line: &str) -> Option<(&str, f64)> {
     let end = match line.rfind('}') {
         Some(brace) => brace + 1,

@@ -1,9 +1,9 @@
-//! What is asked: prompts from files or made up, in an order that a seed decides.
+//! What is asked: prompts from files or synthetic, in an order that a seed decides.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `prompts/files.rs` | SQuAD, ShareGPT, JSON lines and plain text |
-//! | `prompts/synthetic.rs` | made-up prompts with exact numbers of tokens and shared prefixes |
+//! | `prompts/synthetic.rs` | synthetic prompts with exact numbers of tokens and shared prefixes |
 //! | `prompts/traced.rs` | the prompts of a trace, with its lengths and what they share |
 //! | `prompts/tokenizer.rs`, `prompts/ranks.rs` | counting tokens, with a `tokenizer.json` or tiktoken's ranks |
 //! | `prompts/order.rs` | the order in which prompts are asked |
@@ -74,7 +74,7 @@ pub enum PromptError {
     /// Nothing to ask.
     #[error("there are no prompts")]
     Empty,
-    /// No made-up prompt has this many tokens.
+    /// No synthetic prompt has this many tokens.
     #[error("no text with exactly {wanted} tokens was found with this tokenizer; the nearest has {found}")]
     Length {
         /// How many were wanted.
@@ -103,7 +103,7 @@ pub struct Prompts {
     seed: u64,
 }
 
-/// Prompts that are made up when they are needed.
+/// Synthetic prompts, generated on demand.
 #[derive(Debug, Clone)]
 struct Endless {
     synthetic: Synthetic,

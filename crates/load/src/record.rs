@@ -84,7 +84,7 @@ pub struct Exchange {
     /// How good the answer is, where right answers are known.
     #[serde(default)]
     pub score: Option<Score>,
-    /// Events that share their time stamp with an earlier one, because both waited when the socket was read or because the
+    /// Events that share their timestamp with an earlier one, because both waited when the socket was read or because the
     /// server sent them together.
     pub merged_stamps: u32,
     /// The longest time that bytes of it waited in the system until they were read.
@@ -101,7 +101,7 @@ impl Exchange {
 /// What arrived at one time and is of one kind: usually one event.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Chunk {
-    /// When it arrived, by the kernel's time stamp.
+    /// When it arrived, by the kernel's timestamp.
     pub at_s: f64,
     /// How many events it was.
     pub events: u32,
@@ -216,9 +216,9 @@ pub struct Health {
     pub sent_again: u64,
     /// Events that arrived in streams.
     pub events: u64,
-    /// Events that share their time stamp with an earlier one.
+    /// Events that share their timestamp with an earlier one.
     pub merged: u64,
-    /// Reads that the kernel gave no time stamp for; the user's clock was taken instead.
+    /// Reads that the kernel gave no timestamp for; the user's clock was taken instead.
     pub unstamped: u64,
     /// Reads from sockets.
     pub reads: u64,

@@ -9,7 +9,7 @@ use nix::sys::socket::sockopt::ReceiveTimestampns;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 
-/// Room for one control message with a time stamp.
+/// Room for one control message with a timestamp.
 const CONTROL_BYTES: usize = 64;
 
 /// A connection to a server, or an attempt at one.

@@ -81,7 +81,7 @@ pub struct ReadRun {
     /// The line that reports how it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_source: Option<Source>,
-    /// The time of the first time stamp in seconds since 1970, or since midnight where the log has no dates.
+    /// The time of the first timestamp in seconds since 1970, or since midnight where the log has no dates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began_at: Option<f64>,
     /// What the log's clock lacks, where there is one.
@@ -140,7 +140,7 @@ pub enum ClockKind {
     NoZone,
     /// Time of day alone.
     NoDate,
-    /// Time stamps of both kinds are mixed; they agree only up to a whole number of hours.
+    /// Timestamps of both kinds are mixed; they agree only up to an integer of hours.
     Mixed,
 }
 
@@ -192,7 +192,7 @@ pub const PHASES: [&str; 13] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KnownBy {
-    /// Time stamps at both ends.
+    /// Timestamps at both ends.
     Timestamp,
     /// A progress bar's own clock.
     Bar,
@@ -219,7 +219,7 @@ impl KnownBy {
 pub struct Phase {
     /// One of [`PHASES`].
     pub name: String,
-    /// Start in seconds after the run's first time stamp, where the log has a clock.
+    /// Start in seconds after the run's first timestamp, where the log has a clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_s: Option<f64>,
     /// End, likewise; absent for a phase that never ended.

@@ -125,7 +125,7 @@ pub struct Series {
     /// The step of each value kept; empty where steps are not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<f64>,
-    /// Seconds after the run's first time stamp for each value kept; empty without a clock.
+    /// Seconds after the run's first timestamp for each value kept; empty without a clock.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub at_s: Vec<f64>,
     /// Where the first value was found.

@@ -12,7 +12,7 @@ pub type Settings = BTreeMap<String, Value>;
 /// One value of a setting.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// A whole number.
+    /// An integer.
     Integer(i64),
     /// A number with a fraction; always finite.
     Float(f64),
@@ -114,7 +114,7 @@ impl Visitor<'_> for ValueVisitor {
     }
 
     fn visit_u64<E: de::Error>(self, number: u64) -> Result<Value, E> {
-        i64::try_from(number).map(Value::Integer).map_err(|_| E::custom("whole number too large"))
+        i64::try_from(number).map(Value::Integer).map_err(|_| E::custom("integer too large"))
     }
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<Value, E> {

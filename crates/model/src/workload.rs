@@ -39,7 +39,7 @@ pub struct SettingDescription {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SettingKind {
-    /// Whole numbers in a range, both ends included.
+    /// Integers in a range, both ends included.
     Integer {
         /// The smallest.
         min: i64,

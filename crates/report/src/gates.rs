@@ -15,7 +15,7 @@ pub fn table(results: &[GateResult]) -> Table {
         return table;
     }
     table.columns =
-        vec![Column::left("gate"), Column::left("cell"), Column::right("measured"), Column::left("stands")];
+        vec![Column::left("gate"), Column::left("cell"), Column::right("measured"), Column::left("state")];
     for result in results.iter().filter(|result| result.state != GateState::Met) {
         let settings: Vec<String> =
             result.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();

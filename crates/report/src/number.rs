@@ -123,7 +123,7 @@ pub fn single(unit: &Unit, value: f64) -> String {
     if scale.name.is_empty() { text } else { format!("{text} {}", scale.name) }
 }
 
-/// A single value as a list of facts shows it: counts as whole numbers, very large and very small bare numbers with
+/// A single value as a list of facts shows it: counts as integers, very large and very small bare numbers with
 /// an exponent, all else in its own best scale.
 pub fn fact(unit: &Unit, value: f64) -> String {
     let size = value.abs();

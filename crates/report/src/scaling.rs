@@ -8,7 +8,7 @@ use crate::answer::{estimate_cells, metric_title, scale};
 use crate::number::{Scale, percent, single};
 use crate::table::{Cell, Column, Table, Tone};
 
-/// One row for each number of workers: the rate, the speed-up and the efficiency, each with its interval.
+/// One row for each number of workers: the rate, the speedup and the efficiency, each with its interval.
 pub fn table(scaling: &Scaling) -> Table {
     let title = format!("{}: scaling over {}", scaling.name, scaling.over);
     let mut table = Table { heading: vec![title, metric_title(&scaling.metric)], ..Table::default() };
@@ -16,14 +16,14 @@ pub fn table(scaling: &Scaling) -> Table {
     table.columns = scaling.others.iter().map(Column::left).collect();
     table.columns.push(Column::right(&scaling.over));
     table.columns.push(Column::right(scale.titled("median")));
-    table.columns.extend(["interval", "speed-up", "efficiency", ""].map(Column::left));
+    table.columns.extend(["interval", "speedup", "efficiency", ""].map(Column::left));
     for row in &scaling.rows {
         let cells = row_cells(scaling, row, &scale, &mut table);
         table.rows.push(cells);
     }
     table.notes.push(format!(
-        "speed-up: over the fewest {}; efficiency: speed-up by how many times as many there are; both with their \
-         intervals; ~ indistinguishable from no speedup",
+        "speedup: relative to the smallest {0}; efficiency: speedup / increase of {0}; both with intervals; \
+         ~ indistinguishable from no speedup",
         scaling.over
     ));
     for (settings, law) in &scaling.laws {

@@ -38,7 +38,7 @@ pub struct Choice {
 pub enum Values {
     /// One of these words.
     Words(&'static [&'static str]),
-    /// A whole number within these bounds, both included.
+    /// An integer within these bounds, both included.
     Whole(u64, u64),
     /// A number within these bounds, both included.
     Number(f64, f64),
@@ -65,7 +65,7 @@ impl fmt::Display for Values {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Words(words) => write!(formatter, "one of {}", words.join(", ")),
-            Self::Whole(least, most) => write!(formatter, "a whole number from {least} to {most}"),
+            Self::Whole(least, most) => write!(formatter, "an integer from {least} to {most}"),
             Self::Number(least, most) => write!(formatter, "a number from {least} to {most}"),
         }
     }
@@ -176,7 +176,7 @@ impl Settings {
         self.given.get(name).map_or_else(default, String::as_str)
     }
 
-    /// The value of an option as a whole number, where there is one.
+    /// The value of an option as an integer, where there is one.
     pub(crate) fn whole_if_given(&self, name: &str) -> Option<u64> {
         self.word(name).parse().ok()
     }
@@ -186,7 +186,7 @@ impl Settings {
         self.word(name).parse().ok()
     }
 
-    /// The value of an option that has a default, as a whole number.
+    /// The value of an option that has a default, as an integer.
     pub(crate) fn whole(&self, name: &str) -> u64 {
         self.whole_if_given(name).unwrap_or_default()
     }

@@ -3,7 +3,7 @@
 //! A reader of logs needs logs: of every tool, right and wrong, whole and cut, of any size. Strangers' logs cannot be
 //! shipped, so this room writes its own. What a tool prints is kept to the letter where a reader depends on it; hosts,
 //! jobs, people and prose are made up and look so. Numbers hang together as in a real log: rate × seconds = count,
-//! time stamps increase, losses fall.
+//! timestamps increase, losses fall.
 //!
 //! - [`KINDS`] lists what can be written and what can be chosen about it.
 //! - [`write()`] writes one sample. The same kind, options, seed and size give the same bytes.

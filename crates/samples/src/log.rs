@@ -121,7 +121,7 @@ pub(crate) struct Log<'out> {
     line: Vec<u8>,
     pending: Vec<u8>,
     handed_on: u64,
-    /// The day of the last time stamp and its text, because most lines are of the same day.
+    /// The day of the last timestamp and its text, because most lines are of the same day.
     date: (u64, Vec<u8>),
 }
 
@@ -165,7 +165,7 @@ impl<'out> Log<'out> {
         self
     }
 
-    /// Appends a whole number.
+    /// Appends an integer.
     pub(crate) fn whole(&mut self, value: u64) -> &mut Self {
         number::whole(self.target(), value, 1);
         self

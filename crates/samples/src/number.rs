@@ -3,7 +3,7 @@
 /// Powers of ten for the decimals that logs use.
 const SCALES: [f64; 13] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12];
 
-/// Appends a whole number with at least `digits` digits.
+/// Appends an integer with at least `digits` digits.
 pub(crate) fn whole(target: &mut Vec<u8>, mut value: u64, digits: usize) {
     let mut text = [b'0'; 20];
     let mut used = 0;
@@ -24,7 +24,7 @@ pub(crate) fn fixed(target: &mut Vec<u8>, value: f64, decimals: usize) {
 
     let scale = SCALES.get(decimals).copied().unwrap_or(1e12);
     let scaled = (value.abs() * scale).round_ties_even();
-    // NaN and what does not fit a whole number take the long way; a vector never refuses bytes.
+    // NaN and what does not fit an integer take the long way; a vector never refuses bytes.
     if scaled.is_nan() || scaled >= 1e18 {
         let _ = write!(target, "{value:.decimals$}");
         return;
@@ -40,7 +40,7 @@ pub(crate) fn fixed(target: &mut Vec<u8>, value: f64, decimals: usize) {
     }
 }
 
-/// A whole number with commas between thousands.
+/// An integer with commas between thousands.
 pub(crate) fn with_commas(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);

@@ -126,7 +126,7 @@ fn mistakes_are_told_with_what_was_meant() {
     let error = write("tqdm", &options(&[("steps", "many")]), 1, None, &mut out).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "option `steps` of sample kind `tqdm` cannot be `many`: it takes a whole number from 1 to 1073741824"
+        "option `steps` of sample kind `tqdm` cannot be `many`: it takes an integer from 1 to 1073741824"
     );
     assert!(matches!(
         write("cerebras", &options(&[("fail", "often")]), 1, None, &mut out),

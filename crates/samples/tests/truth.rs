@@ -35,7 +35,7 @@ fn near(left: f64, right: f64, share: f64) {
     assert!((left - right).abs() <= share * right.abs(), "{left} is not {right}");
 }
 
-/// Time stamps at the start of lines, as text that sorts like time.
+/// Timestamps at the start of lines, as text that sorts like time.
 fn stamps(text: &str) -> Vec<&str> {
     text.lines().filter(|line| line.starts_with("20")).filter_map(|line| line.get(..23)).collect()
 }

@@ -41,7 +41,7 @@ fn pairs_up_to(limit: f64, base: &[f64], other: &[f64], combine: fn(f64, f64) ->
 
 const SIGN: u64 = 1 << 63;
 
-/// Maps floating-point numbers to whole numbers of the same order.
+/// Maps floating-point numbers to integers of the same order.
 fn key(value: f64) -> u64 {
     // Both zeros must get one key, since they compare as equal.
     let bits = (value + 0.0).to_bits();

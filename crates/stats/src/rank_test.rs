@@ -87,7 +87,7 @@ pub fn samples_needed(confidence: f64) -> Option<usize> {
     (1..=1_000).find(|samples| smallest_p(*samples, *samples).is_some_and(|smallest| smallest <= level))
 }
 
-/// Both groups ranked together. Ranks are doubled so that the mid-ranks of ties stay whole numbers.
+/// Both groups ranked together. Ranks are doubled so that the mid-ranks of ties stay integers.
 struct Ranking {
     /// The doubled rank of every pooled value, ascending.
     doubled: Vec<usize>,

@@ -4,7 +4,7 @@ use assay_stats::*;
 use proptest::prelude::*;
 
 fn samples(range: std::ops::Range<usize>) -> impl Strategy<Value = Vec<f64>> {
-    // Whole numbers, so that shifting and scaling by whole numbers does not round; they tie often, as timers do.
+    // Integers, so that shifting and scaling by integers does not round; they tie often, as timers do.
     prop::collection::vec((-1000_i32..1000).prop_map(f64::from), range)
 }
 

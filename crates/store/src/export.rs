@@ -135,7 +135,7 @@ struct Column {
 pub enum Kind {
     /// Texts.
     Text,
-    /// Whole numbers.
+    /// Integers.
     Integer,
     /// Numbers.
     Float,

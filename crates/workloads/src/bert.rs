@@ -14,7 +14,7 @@
 //! ```
 //!
 //! All matrices have biases; norms are layer norms; attention looks both ways, with the scale `1 / sqrt(head size)`;
-//! there is no dropout. How everything begins is described in [`shape`], made-up sentences in [`sentences`], masks in [`data`].
+//! there is no dropout. How everything begins is described in [`shape`], synthetic sentences in [`sentences`], masks in [`data`].
 //!
 //! # What an iteration is
 //!
@@ -161,7 +161,7 @@ impl Opened {
                 options.context
             ));
         } else if self.tokens.are_made_up() {
-            emitter.note("there is no vocabulary: token ids are made up from the words");
+            emitter.note("no vocabulary: token ids are hashes of the words");
         }
     }
 }

@@ -15,38 +15,38 @@ pub(crate) fn command(name: &str, settings: &[SettingDescription]) -> String {
 
 /// Tasks that train together.
 pub fn tasks() -> SettingDescription {
-    integer("tasks", 1, 4096, 1, "Tasks that train on their own data and average their gradients")
+    integer("tasks", 1, 4096, 1, "Data-parallel tasks, which average their gradients")
 }
 
 pub fn threads() -> SettingDescription {
-    positive("threads", 4096, "Threads of all tasks together; as many as there are cores unless given")
+    positive("threads", 4096, "Threads of all tasks together [default: all cores]")
 }
 
 pub fn profile() -> SettingDescription {
-    optional_text("profile", "File to write a Chrome trace of every operation to")
+    optional_text("profile", "Write a Chrome trace of every operation to this file")
 }
 
 pub fn paced() -> SettingDescription {
-    switch("paced", "Wait for one line on standard input before each iteration")
+    switch("paced", "Wait for a line on standard input before each iteration")
 }
 
 pub fn seed() -> SettingDescription {
-    integer("seed", 0, i64::MAX, 1, "Seed of the initial weights and of the data")
+    integer("seed", 0, i64::MAX, 1, "Random seed for weights and data")
 }
 
 /// The dimensions of a transformer, where the size does not say them.
 pub fn dimensions() -> [SettingDescription; 4] {
     [
-        positive("width", MOST, "Width of the model; that of `size` unless given"),
-        positive("hidden", MOST, "Width of the feed-forward layers; that of `size` unless given"),
-        positive("layers", 1 << 16, "Layers; that of `size` unless given"),
-        positive("heads", MOST, "Attention heads; that of `size` unless given"),
+        positive("width", MOST, "Model dimension [default: from `size`]"),
+        positive("hidden", MOST, "Feed-forward dimension [default: from `size`]"),
+        positive("layers", 1 << 16, "Number of layers [default: from `size`]"),
+        positive("heads", MOST, "Number of attention heads [default: from `size`]"),
     ]
 }
 
 /// How AdamW trains; `only` says when.
 pub fn adam_w(learning_rate: f64, only: &str) -> [SettingDescription; 3] {
-    let limit = "Largest norm of the gradient, larger ones are scaled down; 0 = off";
+    let limit = "Clip gradients to this norm; 0 disables clipping";
     [
         number("learning_rate", learning_rate, &format!("Learning rate of AdamW; only for {only}")),
         number("weight_decay", 0.01, &format!("Weight decay of AdamW; only for {only}")),
@@ -57,25 +57,15 @@ pub fn adam_w(learning_rate: f64, only: &str) -> [SettingDescription; 3] {
 /// What computes it.
 pub(crate) fn engine_settings() -> Vec<SettingDescription> {
     vec![
-        choice(
-            "engine",
-            &["native", "torch"],
-            "native",
-            "What computes it: this program, or an installed PyTorch",
-        ),
+        choice("engine", &["native", "torch"], "native", "Engine: built in, or an installed PyTorch"),
         choice(
             "device",
             &["cpu", "cuda", "mps", "xpu"],
             "cpu",
-            "Where PyTorch computes; `native` knows only `cpu`",
+            "PyTorch device; `native` supports only `cpu`",
         ),
-        choice(
-            "mode",
-            &["eager", "sdpa", "compile"],
-            "sdpa",
-            "How PyTorch computes; no meaning for `native`",
-        ),
-        text("python", "python3", "The Python that has PyTorch; no meaning for `native`"),
+        choice("mode", &["eager", "sdpa", "compile"], "sdpa", "PyTorch execution mode; ignored by `native`"),
+        text("python", "python3", "Python interpreter with PyTorch; ignored by `native`"),
     ]
 }
 
@@ -83,7 +73,7 @@ fn setting(name: &str, kind: SettingKind, default: Value, summary: &str) -> Sett
     SettingDescription { default: Some(default), optional: false, ..optional(name, kind, summary) }
 }
 
-/// A whole number from 1 to `max` that may be left out.
+/// An integer from 1 to `max` that may be left out.
 pub fn positive(name: &str, max: i64, summary: &str) -> SettingDescription {
     optional(name, SettingKind::Integer { min: 1, max }, summary)
 }
@@ -104,7 +94,7 @@ pub fn optional(name: &str, kind: SettingKind, summary: &str) -> SettingDescript
     }
 }
 
-/// A whole number from `min` to `max`.
+/// An integer from `min` to `max`.
 pub fn integer(name: &str, min: i64, max: i64, default: i64, summary: &str) -> SettingDescription {
     setting(name, SettingKind::Integer { min, max }, Value::Integer(default), summary)
 }

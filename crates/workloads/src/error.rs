@@ -37,7 +37,7 @@ pub enum WorkloadError {
         hint: Option<String>,
     },
     /// An engine is not installed here.
-    #[error("engine `{engine}` is not there: {reason}")]
+    #[error("engine `{engine}` is not available: {reason}")]
     EngineMissing {
         /// Its name.
         engine: &'static str,

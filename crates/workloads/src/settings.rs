@@ -44,7 +44,7 @@ impl Checked {
         Ok(Checked { values })
     }
 
-    /// A whole number that is not negative.
+    /// An integer that is not negative.
     pub fn integer(&self, name: &str) -> u64 {
         match self.values.get(name) {
             Some(Value::Integer(number)) => u64::try_from(*number).unwrap_or(0),
@@ -78,7 +78,7 @@ impl Checked {
         self.values.get(name)
     }
 
-    /// A whole number, where it was given.
+    /// An integer, where it was given.
     pub fn optional_integer(&self, name: &str) -> Option<u64> {
         self.get(name).map(|_| self.integer(name))
     }
@@ -127,11 +127,11 @@ fn conform(setting: &SettingDescription, value: &Value) -> Result<Value, Workloa
             if (min..=max).contains(&number) {
                 Ok(value.clone())
             } else {
-                bad(format!("it must be a whole number from {min} to {max}"))
+                bad(format!("it must be an integer from {min} to {max}"))
             }
         }
         (SettingKind::Integer { min, max }, _) => {
-            bad(format!("it must be a whole number from {min} to {max}"))
+            bad(format!("it must be an integer from {min} to {max}"))
         }
         (SettingKind::Number, Value::Integer(_) | Value::Float(_)) => match value.number() {
             Some(number) if number.is_finite() => Ok(Value::Float(number)),
@@ -232,7 +232,7 @@ mod tests {
         assert!(message(check(&[])).contains("`size`"));
         assert!(message(check(&[("size", "huge".into())])).contains("one of 1, big"));
         assert!(
-            message(check(&[("size", "big".into()), ("layers", Value::Float(1.5))])).contains("whole number")
+            message(check(&[("size", "big".into()), ("layers", Value::Float(1.5))])).contains("integer")
         );
         assert!(message(check(&[("size", "big".into()), ("layers", Value::Integer(10))])).contains("0 to 9"));
         assert!(message(check(&[("size", "big".into()), ("rate", "x".into())])).contains("a number"));

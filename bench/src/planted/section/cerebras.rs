@@ -93,7 +93,7 @@ fn waiting(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
     Ok(vec![Block::Text(format!("One run with a batch size of {batch}.")), Block::Output(run.log), stated])
 }
 
-/// Seconds from the first time stamp of a log to the last: the time that somebody with a watch would give.
+/// Seconds from the first timestamp of a log to the last: the time that somebody with a watch would give.
 fn whole_seconds(log: &str) -> Option<f64> {
     let mut stamps = log.lines().filter_map(|line| seconds_of_day(line.get(11..19)?));
     let first = stamps.next()?;

@@ -100,7 +100,7 @@ fn speed_up(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
     let cells = cells(scene);
     let runs = cells.first().context("no cells")?.rates.len();
     let mut table =
-        Table::new(&["Block (bytes)", "Runs", "Mean rate (MB/s)", "95 % interval (MB/s)", "Speed-up"]);
+        Table::new(&["Block (bytes)", "Runs", "Mean rate (MB/s)", "95 % interval (MB/s)", "Speedup"]);
     let base = rounded(summary(&cells.first().context("no cells")?.rates).0, 1);
     for cell in &cells {
         let (mean, half) = summary(&cell.rates);
@@ -119,7 +119,7 @@ fn speed_up(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
     {
         *cell = format!("{:.2}x", cell.trim_end_matches('x').parse::<f64>().unwrap_or_default() * factor);
     }
-    let words = text("Speed-up is the mean rate over that of the first row; the interval is Student's.");
+    let words = text("Speedup is the mean rate over that of the first row; the interval is Student's.");
     Ok(vec![introduction, Block::Table(table), words])
 }
 

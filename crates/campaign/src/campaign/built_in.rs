@@ -72,7 +72,7 @@ fn unfit(value: &Value, kind: &SettingKind) -> Option<String> {
             false if number < min => Some(format!("is {number}, but the smallest allowed is {min}")),
             false => Some(format!("is {number}, but the largest allowed is {max}")),
         },
-        (SettingKind::Integer { .. }, other) => Some(format!("must be a whole number, not {other}")),
+        (SettingKind::Integer { .. }, other) => Some(format!("must be an integer, not {other}")),
         (SettingKind::Number, Value::Integer(_) | Value::Float(_))
         | (SettingKind::Text, Value::Text(_))
         | (SettingKind::Switch, Value::Switch(_)) => None,

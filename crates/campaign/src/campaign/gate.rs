@@ -118,7 +118,7 @@ fn bound(
     }
     if ranged {
         if given.within_given {
-            table.problem(Problem::error("`within` has no meaning beside `min` and `max`").hint(shape));
+            table.problem(Problem::error("`within` cannot be combined with `min` and `max`").hint(shape));
         }
         let (min, max) = (number(&given.min), number(&given.max));
         if let (Some(low), Some(high)) = (min, max)
@@ -130,7 +130,7 @@ fn bound(
     }
     if !given.within_given {
         table.problem(
-            Problem::error("the gate does not say how near is near enough").hint("add `within = \"5%\"`"),
+            Problem::error("the gate needs `within`").hint("add `within = \"5%\"`"),
         );
     }
     let within = given.within?;
@@ -139,7 +139,7 @@ fn bound(
             let record = directory.join(item.text()?.value);
             if !record.is_dir() {
                 let problem = Problem::warning("there is no record here yet: the gate cannot be checked");
-                problems.add(problem.at(item.span.clone()).hint("make it by a run into that directory"));
+                problems.add(problem.at(item.span.clone()).hint("create it by running into that directory"));
             }
             Some(Bound::NearRecord { record: record.display().to_string(), within })
         }

@@ -112,7 +112,7 @@ impl ReadPolicy {
             Some(metric) if metric.better.is_none() => {
                 let message = format!("it is not known whether more or less of `{}` is better", text.value);
                 let problem = Problem::error(message).at(text.span.clone());
-                problems.add(problem.hint("declare it by [[read.metric]] with `better`"));
+                problems.add(problem.hint("declare it in [[read.metric]] with `better`"));
             }
             Some(_) => {}
             None if problems.is_file() => problems.add(self.unknown(&text)),
@@ -214,7 +214,7 @@ impl ReadPolicy {
     fn declare(&mut self, name: &Text, unit: Unit, better: Direction, problems: &Collector<'_>) {
         if metric::launcher_metrics().iter().any(|metric| metric.name == name.value) {
             let problem = Problem::error(format!("`{}` is measured for every run already", name.value));
-            problems.add(problem.at(name.span.clone()).hint("give what you read another name"));
+            problems.add(problem.at(name.span.clone()).hint("choose another name for the metric"));
             return;
         }
         if let Some(known) = self.metric(&name.value).filter(|known| known.unit != unit) {
@@ -286,8 +286,8 @@ fn capture_group(regex: &Text, problems: &Collector<'_>) -> Option<u32> {
     match (named, groups.as_slice()) {
         (Some((index, _)), _) | (None, [(index, _)]) => Some(*index),
         (None, []) => {
-            let problem = Problem::error("the pattern has no group: it is not clear which part is the value");
-            problems.add(problem.at(regex.span.clone()).hint("put the number in brackets: `rate=([0-9.]+)`"));
+            let problem = Problem::error("the pattern has no capture group for the value");
+            problems.add(problem.at(regex.span.clone()).hint("put the number in parentheses: `rate=([0-9.]+)`"));
             None
         }
         _ => {

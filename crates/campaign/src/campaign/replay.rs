@@ -92,7 +92,7 @@ pub(super) fn read(
         (Some(log), None) => {
             if let Some(options) = options {
                 let problem =
-                    Problem::error("`replay.options` has no meaning for a recorded log").at(options.key_span);
+                    Problem::error("`replay.options` cannot be used with a recorded log").at(options.key_span);
                 problems.add(problem.hint("options are for `sample`"));
             }
             log.text().and_then(|text| names.template(&text)).map(ReplaySource::Log)
@@ -105,7 +105,7 @@ pub(super) fn read(
             None
         }
         (None, None) => {
-            let problem = Problem::error("[replay] does not say what to play").at(key);
+            let problem = Problem::error("[replay] needs `log` or `sample`").at(key);
             problems
                 .add(problem.hint("add `log = \"…\"` with a file, or `sample = \"…\"` with a kind of log"));
             None
@@ -130,7 +130,7 @@ fn check_platforms(
                 "`{}` replays logs and `{}` does not: their numbers must not stand side by side",
                 replayed.name, real.name
             );
-            problems.add(Problem::error(message).at(place.clone()).hint("make two campaigns of it"));
+            problems.add(Problem::error(message).at(place.clone()).hint("split it into two campaigns"));
         }
         (None, Some((platform, place)), None) => {
             let message = format!("`{}` replays logs, but the campaign has no [replay]", platform.name);

@@ -66,7 +66,7 @@ fn against(item: &Item<'_>, across: &[String], problems: &Collector<'_>) -> Opti
     };
     if !across.contains(&name.value) {
         let problem = Problem::error(format!("`{}` is not in `across`", name.value)).at(name.span.clone());
-        problems.add(problem.hint("what is compared must be among the settings that become columns"));
+        problems.add(problem.hint("settings in `against` must also be listed in `across`"));
         return None;
     }
     Some(Against { setting: name.value.clone(), value: value.scalar()? })
@@ -106,7 +106,7 @@ fn read_published(
     let by = table.get("by").and_then(|item| item.texts()).unwrap_or_default();
     let rows = table.get("values").and_then(|item| item.list("a list of lists")).unwrap_or_default();
     if label.is_none() {
-        table.problem(Problem::error("`label` is missing").hint("say whose numbers they are"));
+        table.problem(Problem::error("`label` is missing").hint("name the source of the numbers"));
     }
     table.finish();
     if let Some(text) = metric.as_ref().filter(|text| policy.metric(&text.value).is_none()) {

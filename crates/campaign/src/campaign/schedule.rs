@@ -305,7 +305,7 @@ fn read_platforms(
         let found = registry.platforms.iter().find(|platform| platform.name == usual);
         if found.is_none() {
             let problem = Problem::error(format!("there is no platform `{usual}` to run on"));
-            problems.add(problem.hint("name one by `platforms = [\"…\"]` under [run]"));
+            problems.add(problem.hint("name one with `platforms = [\"…\"]` under [run]"));
         }
         return found.map(|platform| (platform.clone(), 0..0)).into_iter().collect();
     }

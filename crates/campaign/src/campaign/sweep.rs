@@ -165,7 +165,7 @@ impl SweepReader<'_> {
             problem.label("reserved").hint("this placeholder is filled in for every run without a setting")
         } else if WORDS.contains(&name.value.as_str()) || !is_name(&name.value) {
             let problem = Problem::error(format!("`{}` cannot be the name of a setting", name.value));
-            problem.hint("names are letters, digits and `_`, and no word of the expressions")
+            problem.hint("use letters, digits and `_`; operators of the expression language are reserved")
         } else if self.sweep.places.contains_key(&name.value) {
             let problem = Problem::error(format!("the setting `{}` is given twice", name.value));
             problem.label("given before").hint("keep it in one of [fixed], [vary] and [[zip]]")
@@ -224,7 +224,7 @@ impl SweepReader<'_> {
                     first.value
                 );
                 let problem = Problem::error(message).at(name.span.clone());
-                self.problems.add(problem.hint("settings that move together need equally many values"));
+                self.problems.add(problem.hint("settings of one [[zip]] need the same number of values"));
                 sound = false;
             }
         }
@@ -288,7 +288,7 @@ impl SweepReader<'_> {
         if let (true, Some(names)) = (sound, suggest::list(&missing)) {
             table.problem(
                 Problem::error(format!("the extra point does not give {names}"))
-                    .hint("a point gives every varied setting"),
+                    .hint("each [[point]] must set every varied setting"),
             );
         } else if sound {
             self.sweep.points.push((settings, table.span.clone()));

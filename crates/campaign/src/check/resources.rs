@@ -102,7 +102,7 @@ pub(super) fn check(
 /// The number a request comes to for one cell.
 fn evaluate(amount: &Amount, settings: &Settings, platform: &str, least: u64) -> Result<u64, Box<Problem>> {
     let wrong = |shown: String| {
-        let problem = Problem::error(format!("a whole number of at least {least} is needed, not {shown}"));
+        let problem = Problem::error(format!("an integer of at least {least} is needed, not {shown}"));
         Box::new(problem.at(amount.place.clone()))
     };
     match &amount.quantity {

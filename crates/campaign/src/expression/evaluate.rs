@@ -50,7 +50,7 @@ impl<'a> Operand<'a> {
             Operand::Integer(_) => "an integer",
             Operand::Float(_) => "a number",
             Operand::Text(_) => "text",
-            Operand::Switch(_) => "a switch",
+            Operand::Switch(_) => "a boolean",
         }
     }
 

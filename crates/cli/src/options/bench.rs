@@ -44,13 +44,13 @@ pub struct CommandOptions {
     /// Commands to measure and compare, each in quotes. `{name}` stands for a value of `--vary`.
     #[arg(value_name = "COMMAND")]
     pub commands: Vec<String>,
-    /// Name of a command in tables. Repeatable, in the order of the commands.
+    /// Name of a command in results. Repeatable, in the order of the commands.
     #[arg(long = "name", short = 'n', value_name = "NAME")]
     pub names: Vec<String>,
-    /// Measure with each of these values, e.g. `threads=1,2,4`. Repeatable.
+    /// Measure with each of these values of `{NAME}` in the command, e.g. `threads=1,2,4`. Repeatable.
     #[arg(long, value_name = "NAME=VALUES", value_parser = vary)]
     pub vary: Vec<(String, Vec<Value>)>,
-    /// Unmeasured runs of each command before its first measured run.
+    /// Warm-up runs of each command, excluded from results.
     #[arg(long, short, value_name = "N", value_parser = value_parser!(u32).range(0..=10_000))]
     pub warmup: Option<u32>,
     /// Command to run before each run, untimed.
@@ -59,19 +59,19 @@ pub struct CommandOptions {
     /// Command to run after each run, untimed.
     #[arg(long, short, value_name = "COMMAND")]
     pub cleanup: Option<String>,
-    /// Shell that runs the commands; `none` starts the program itself.
+    /// Shell that runs the commands; `none` starts programs directly.
     #[arg(long, short = 'S', value_name = "SHELL", default_value = "sh")]
     pub shell: ShellName,
     /// Start programs without a shell; the same as `--shell none`.
     #[arg(short = 'N', conflicts_with = "shell")]
     pub no_shell: bool,
-    /// Metric to compare by, instead of the wall time: one that the commands print as `name=value`, or duration.cpu, memory.peak.
+    /// Metric to compare instead of wall time: any that the commands print, duration.cpu or memory.peak.
     #[arg(long, short, value_name = "NAME")]
     pub metric: Option<String>,
-    /// Which values of `--metric` are better.
+    /// Whether higher or lower values of --metric are better.
     #[arg(long, value_name = "DIRECTION", requires = "metric")]
     pub better: Option<Better>,
-    /// Stop a run after this time, e.g. `90s`; it counts as failed.
+    /// Time limit per run, e.g. `90s`; a run that exceeds it fails.
     #[arg(long, value_name = "DURATION", value_parser = duration::parse_duration, help_heading = "Measuring")]
     pub timeout: Option<f64>,
     #[command(flatten)]
@@ -110,10 +110,10 @@ pub struct Target {
 /// How often and how long runs are made, and where results go.
 #[derive(Debug, Args)]
 pub struct MeasureOptions {
-    /// Runs of each command or cell; with `--precision` the fewest.
+    /// Runs of each command or cell; the minimum with --precision.
     #[arg(long, short, alias = "runs", value_name = "N", value_parser = value_parser!(u32).range(1..=1_000_000), help_heading = "Measuring")]
     pub repeats: Option<u32>,
-    /// Repeat until the interval is at most this far from the median on each side, e.g. `2%`.
+    /// Repeat until the confidence interval is within this share of the median on each side, e.g. `2%`.
     #[arg(long, value_name = "SHARE", value_parser = quantity::parse_share, help_heading = "Measuring")]
     pub precision: Option<f64>,
     /// Record to create or continue [default: a new one under records/].
@@ -199,14 +199,16 @@ fn workload(description: &WorkloadDescription) -> Command {
         .long(RUN_TIMEOUT)
         .value_name("DURATION")
         .value_parser(duration::parse_duration)
-        .help("Stop a run after this time, e.g. `90s`; it counts as failed")
+        .help("Time limit per run, e.g. `90s`; a run that exceeds it fails")
         .help_heading("Measuring");
     let command = Command::new(&description.name).args(settings).arg(timeout);
     let mut command = MeasureOptions::augment_args(command);
     if description.settings.iter().any(|setting| setting.name == names::setting::ENGINE) {
         let compare = Arg::new(COMPARE).long(COMPARE).value_name("ENGINE").value_parser(["torch"]);
         command = command.arg(
-            compare.help("Compare with another engine: the same work, in turns").help_heading("Measuring"),
+            compare
+                .help("Compare with another engine on the same work, interleaved")
+                .help_heading("Measuring"),
         );
     }
     // The one workload whose model has a part that is trained first.
@@ -216,10 +218,10 @@ fn workload(description: &WorkloadDescription) -> Command {
         command = command.subcommand(train_head).args_conflicts_with_subcommands(true);
     }
     // Set last: the options that were added bring a description of their own.
-    command.about(&description.summary).long_about(None).after_help(
-        "Settings take several values separated by commas, and every combination is measured:\n  \
-         --batch-size 1,8,32",
-    )
+    command
+        .about(&description.summary)
+        .long_about(None)
+        .after_help("Comma-separated values make a sweep over all combinations:\n  --batch-size 1,8,32")
 }
 
 /// The flag of a setting: `batch_size` is `--batch-size`. Values separated by commas are swept.

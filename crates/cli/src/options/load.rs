@@ -21,7 +21,7 @@ Examples:
   assay load http://localhost:8000/v1 --model llama --streams 1,2,4,8 -o curve.html
   assay load http://localhost:8000/v1 --model llama --find-capacity --slo-ttft 500ms
 
-Several numbers, separated by commas, make a sweep: each is measured in every round, and rounds are interleaved.
+Comma-separated values make a sweep: every round measures each value once, in random order.
 Each load is a run of a record; `assay show RECORD` prints it again.";
 
 /// Settings that are not flags of their own: URLs and models are given per endpoint, headers and fields one by one.
@@ -126,41 +126,41 @@ pub struct Load {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Measuring")]
 pub struct LoadFlags {
-    /// Rounds of a sweep or comparison; 6 unless given, and 1 for a single load.
+    /// Rounds of a sweep or comparison [default: 6; 1 for a single load].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub rounds: Option<u32>,
-    /// The record to keep everything in; the default is a new `records/load-N`.
+    /// Record to create or continue [default: a new `records/load-N`].
     #[arg(long, value_name = "DIRECTORY")]
     pub record: Option<PathBuf>,
-    /// Find the highest rate at which requests meet the SLOs, starting from --rate or 4.
+    /// Find the highest request rate that meets the SLOs, starting at --rate or 4.
     #[arg(long, conflicts_with = "self_check")]
     pub find_capacity: bool,
-    /// Share of requests that must meet every SLO.
+    /// Fraction of requests that must meet every SLO.
     #[arg(long, value_name = "SHARE", default_value_t = 0.95)]
     pub slo_share: f64,
     /// Highest rate to try.
     #[arg(long, value_name = "PER_SECOND", default_value_t = 10_000.0)]
     pub max_rate: f64,
-    /// Width of the capacity's interval, relative to the capacity.
+    /// Stop the search when the capacity's interval is this narrow, relative to the capacity.
     #[arg(long, value_name = "SHARE", default_value_t = 0.2)]
     pub precision: f64,
-    /// Measure the client itself against a built-in endpoint whose true times are known.
+    /// Measure the client's own error against a mock endpoint with known timings.
     #[arg(long, conflicts_with = "urls")]
     pub self_check: bool,
-    /// Write every request as a line of JSON, chunks included.
+    /// Write every request with its chunks to this file, as JSON lines.
     #[arg(long, value_name = "FILE")]
     pub lines: Option<PathBuf>,
-    /// File to write: requests as a table (.csv, .jsonl or .parquet; chunks as another one beside it), or a page with the
-    /// curve of latency over throughput (.html). Repeatable.
+    /// Write requests (.csv, .jsonl or .parquet, with chunks in a second file), or a page with the latency-throughput
+    /// curve (.html). Repeatable.
     #[arg(long, short, value_name = "FILE")]
     pub output: Vec<PathBuf>,
-    /// Write the result file of another client to the file that -o names.
+    /// Write the -o file in the result format of another client.
     #[arg(long, value_name = "CLIENT", value_enum, requires = "output")]
     pub format: Option<ForeignFormat>,
     /// Print JSON (see docs/json.md).
     #[arg(long)]
     pub json: bool,
-    /// Fill the terminal with progress: running loads, every result so far, failures. q closes the view.
+    /// Show a full-screen view of running loads, results so far and failures; q closes it.
     #[arg(long, conflicts_with_all = ["quiet", "json", "find_capacity", "self_check"])]
     pub view: bool,
     /// Print only the results.
@@ -207,9 +207,7 @@ impl Args for Load {
                     .value_name("URL")
                     .action(ArgAction::Append)
                     .required_unless_present_any(["self_check", "mock"])
-                    .help(
-                        "Base URLs of endpoints, for example https://host/v1; several are compared in turns",
-                    ),
+                    .help("Base URL of an endpoint, e.g. https://host/v1; several are compared, interleaved"),
             )
             .arg(
                 Arg::new("model")
@@ -217,7 +215,7 @@ impl Args for Load {
                     .short('m')
                     .value_name("NAME")
                     .action(ArgAction::Append)
-                    .help("Model name: one for all endpoints, or one for each in their order")
+                    .help("Model name; one for all endpoints, or one per endpoint in order")
                     .help_heading("Endpoint"),
             );
         for (heading, settings) in chat::groups() {
@@ -229,12 +227,12 @@ impl Args for Load {
             .arg(pair(
                 "header",
                 "NAME=VALUE",
-                "Header of every request; `$VARIABLE` as value keeps a secret out of the record. Repeatable",
+                "Add a header to every request; `$VARIABLE` as its value keeps a secret out of the record. Repeatable",
             ))
             .arg(pair(
                 "field",
                 "NAME=JSON",
-                "Field of every request's body; `null` removes a field. Repeatable",
+                "Set a field of every request body; `null` removes a field. Repeatable",
             ));
         for (name, _) in FOREIGN {
             command =
@@ -332,7 +330,7 @@ impl Args for ServeMock {
                     .long("sends")
                     .value_name("FILE")
                     .value_parser(clap::value_parser!(PathBuf))
-                    .help("Write the true send times to a file"),
+                    .help("Write the true send times to this file"),
             );
         chat::mock_description().settings.iter().fold(command, |command, setting| command.arg(flag(setting)))
     }

@@ -59,7 +59,7 @@ fn check_output(options: &Read) -> anyhow::Result<()> {
     for file in &options.output {
         if !matches!(ending(file), "html" | "md" | "tex") {
             let text = format!("no report format for the ending `.{}`", ending(file));
-            return Err(Mistake::new(text, "use .html, .md or .tex; --json prints one run a line").into());
+            return Err(Mistake::new(text, "use .html, .md or .tex; --json prints one run per line").into());
         }
     }
     Ok(())

@@ -31,7 +31,7 @@ pub(super) fn repeats_needed(answer: &Answer, evidence: &Evidence) -> Option<Fin
     }
     let needed = 2.0 * ((LEVEL_QUANTILE + POWER_QUANTILE) * deviation / difference).powi(2);
     let text = format!(
-        "{source}; to find a difference of {} in four of five cases takes about {} runs a cell",
+        "{source}; to find a difference of {} in four of five cases takes about {} runs per cell",
         difference_shown(difference, &metric.unit),
         needed.ceil().max(4.0)
     );

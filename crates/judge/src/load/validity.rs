@@ -64,9 +64,9 @@ pub struct Client {
     pub sent_again: u64,
     /// Connections that should have been enough; none if every request was to have its own.
     pub connections_expected: Option<u64>,
-    /// The share of token events that have no time stamp of their own.
+    /// The share of token events that have no timestamp of their own.
     pub merged: Option<f64>,
-    /// The share of reads without a time stamp of the kernel.
+    /// The share of reads without a timestamp of the kernel.
     pub unstamped: Option<f64>,
     /// Output tokens that a trace asks for, as a mean over requests.
     pub trace_output_tokens: Option<f64>,
@@ -117,7 +117,7 @@ fn lag(client: &Client, summary: &Summary) -> Option<Reason> {
         return None;
     }
     let text = format!(
-        "itl is not valid: {:.1} % of the tokens share a time stamp (read lag p99 {:.1} ms, a chunk every {:.1} ms); \
+        "itl is not valid: {:.1} % of the tokens share a timestamp (read lag p99 {:.1} ms, a chunk every {:.1} ms); \
          ttft, e2e and throughput are not affected",
         merged * 100.0,
         lag * 1e3,
@@ -181,7 +181,7 @@ fn connections(client: &Client, summary: &Summary) -> Option<Reason> {
 fn unstamped(client: &Client, _: &Summary) -> Option<Reason> {
     let share = client.unstamped?;
     let validity = graded(share, 0.02, 2.0)?;
-    let text = format!("{:.1} % of the reads have no kernel time stamp", share * 100.0);
+    let text = format!("{:.1} % of the reads have no kernel timestamp", share * 100.0);
     Some(Reason {
         metric: None,
         validity,

@@ -316,7 +316,7 @@ fn measured(over: &Over<'_>) -> Vec<Observation> {
     all
 }
 
-/// Queue, run and teardown, each by time stamps; times count from the submission.
+/// Queue, run and teardown, each by timestamps; times count from the submission.
 fn phases(over: &Over<'_>) -> Vec<Phase> {
     let zero = over.submitted_at;
     let phase = |name: &str, from: f64, to: f64| Phase {

@@ -45,7 +45,7 @@ pub struct Schedule {
     /// How many requests are worked on at a time; more wait in the order of their arrival, and their times count from
     /// when their turn has come. Without it, all are.
     pub slots: Option<u32>,
-    /// What is answered, word by word as tokens; made-up words without it.
+    /// What is answered, word by word as tokens; synthetic words without it.
     pub text: Option<String>,
     /// Bearer tokens that are accepted; without any, every request is.
     pub bearers: Vec<String>,

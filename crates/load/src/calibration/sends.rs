@@ -1,6 +1,6 @@
 //! When the endpoint really sent what: every write of every stream, to hold a client's numbers against.
 //!
-//! In a file a stream is a few bytes more than three per write: whole numbers of variable length, times as differences
+//! In a file a stream is a few bytes more than three per write: integers of variable length, times as differences
 //! from the time before.
 
 use std::fs::File;

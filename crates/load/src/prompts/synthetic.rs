@@ -126,7 +126,7 @@ impl Synthetic {
     }
 }
 
-/// A made-up prompt of some words.
+/// A synthetic prompt of some words.
 pub(super) fn plain(seed: u64, purpose: &str, index: u64, words: u32) -> Result<Prompt, PromptError> {
     let mut random = Random::item(seed, purpose, index);
     Ok(Prompt::text(Maker::without_tokenizer().extend("", words, &mut random)?))

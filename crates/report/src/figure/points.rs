@@ -138,7 +138,7 @@ fn draw_across(
     write_text(markup, "caption", (right, bottom + 38.0), "end", &format!("{} →", squeeze(&name, 44)));
 }
 
-/// Whether the axis has room for a tick at each of these values, which are whole numbers.
+/// Whether the axis has room for a tick at each of these values, which are integers.
 fn are_few(values: &[f64], axis: &Axis) -> bool {
     let is_apart = |pair: &[f64]| {
         let [one, other] = pair else { return true };

@@ -112,7 +112,7 @@ fn name(lane: &Lane) -> String {
 
 fn known_by(known_by: KnownBy) -> &'static str {
     match known_by {
-        KnownBy::Timestamp => "time stamps",
+        KnownBy::Timestamp => "timestamps",
         KnownBy::Bar => "bar",
         KnownBy::Script => "script",
         KnownBy::Derived => "derived",

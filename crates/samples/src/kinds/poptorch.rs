@@ -162,7 +162,7 @@ impl WorkloadEvent<'_, '_> {
         say!(self.log, "srun: job {job} has been allocated resources");
     }
 
-    /// A time stamp of the library, in UTC, with what it warns of.
+    /// A timestamp of the library, in UTC, with what it warns of.
     fn warn(&mut self, who: &str, text: &str) {
         let process = self.process;
         say!(self.log, "{} {who} {process}.{process} W: {text}", self.clock.iso());

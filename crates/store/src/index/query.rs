@@ -27,7 +27,7 @@ const LONGEST_VALUE: i32 = 256 << 20;
 pub enum Datum {
     /// Nothing: it was not observed.
     Null,
-    /// A whole number.
+    /// An integer.
     Integer(i64),
     /// A number with a fraction.
     Float(f64),
@@ -107,7 +107,7 @@ impl Index {
         take: &mut dyn FnMut(Vec<Datum>) -> bool,
     ) -> Result<Vec<String>, StoreError> {
         if sql.trim().is_empty() {
-            return Err(StoreError::Query { reason: "nothing was asked".to_owned(), tables: described() });
+            return Err(StoreError::Query { reason: "empty query".to_owned(), tables: described() });
         }
         let mut given = false;
         let first = self.each_row(sql, &mut |row| {

@@ -246,7 +246,7 @@ fn queries_read_and_never_write() {
     assert!(error.hint().unwrap().contains("observation(run, metric, value"));
     let error = index.query("select \"colour\" from run").unwrap_err();
     assert!(error.to_string().contains("no such column"), "{error}");
-    assert_eq!(index.query(" \n").unwrap_err().to_string(), "query failed: nothing was asked");
+    assert_eq!(index.query(" \n").unwrap_err().to_string(), "query failed: empty query");
     assert!(index.query("-- only a remark").is_err());
     let mut first = None;
     index

@@ -20,7 +20,7 @@ pub fn description() -> WorkloadDescription {
             .collect();
     WorkloadDescription {
         name: NAME.to_owned(),
-        summary: "BERT: sentences classified or embedded, and pre-training as a masked language model"
+        summary: "BERT: sentence classification, sentence embedding, or masked language model pre-training"
             .to_owned(),
         command: command(NAME, &settings),
         settings,
@@ -30,31 +30,23 @@ pub fn description() -> WorkloadDescription {
 
 fn task_settings() -> Vec<SettingDescription> {
     vec![
-        choice("task", &TASKS, "classify", "What is computed; `pretrain` trains"),
-        optional_text("text", "A sentence to classify or embed; those of `data` unless given"),
+        choice("task", &TASKS, "classify", "What to compute; `pretrain` trains"),
+        optional_text("text", "A sentence to classify or embed [default: those of `data`]"),
         optional_text(
             "data",
             "Sentences (CSV with text and label, or plain lines), or a text to pre-train on; random tokens from \
              the seed unless given",
         ),
-        positive(
-            "sentences",
-            MOST,
-            "Sentences that one iteration goes through; unless given, all of `data`, or 100 without",
-        ),
+        positive("sentences", MOST, "Sentences per iteration [default: all of `data`, or 100 without it]"),
+        integer("batch_size", 1, MOST, 1, "Sentences per batch; in pre-training, per task"),
+        positive("length", MOST, "Pad every sentence to this many tokens [default: no padding]"),
         integer(
-            "batch_size",
-            1,
+            "context",
+            3,
             MOST,
-            1,
-            "Sentences that are computed at once; in pre-training those of one task",
+            128,
+            "Sequence length for synthetic sentences and pre-training, in tokens",
         ),
-        positive(
-            "length",
-            MOST,
-            "Pad sentences to this many tokens, as other systems do; each at its own length unless given",
-        ),
-        integer("context", 3, MOST, 128, "Tokens of a sequence that is made up or pre-trained on"),
     ]
 }
 
@@ -64,40 +56,31 @@ fn model_settings() -> Vec<SettingDescription> {
     vec![
         optional_text(
             "model",
-            "Folder with config.json, model.safetensors and vocab.txt or tokenizer.json; random weights unless given",
+            "Directory with config.json, model.safetensors, and vocab.txt or tokenizer.json [default: random weights]",
         ),
         optional_text(
             "head",
-            "Head that `assay bench bert train-head` wrote; that of the model unless given",
+            "Classification head written by `assay bench bert train-head` [default: that of the model]",
         ),
         optional_text(
             "tokenizer",
-            "vocab.txt or tokenizer.json; unless given, that of the model, and without one ids are made up",
+            "vocab.txt or tokenizer.json [default: that of the model; random token ids without one]",
         ),
-        choice(
-            "size",
-            &sizes,
-            "tiny",
-            "Size of the model: width, layers and heads in one word; no meaning with `model`",
-        ),
+        choice("size", &sizes, "tiny", "Model size: sets width, layers and heads; ignored with `model`"),
         width,
         hidden,
         layers,
         heads,
-        positive(
-            "vocabulary",
-            MOST,
-            "Tokens in the vocabulary; unless given, as many as `tokenizer` has, or 30522",
-        ),
-        positive("positions", MOST, "Most tokens of a sentence; 512 unless given"),
-        integer("classes", 2, 1 << 16, 2, "Classes to choose from; no meaning with `model`"),
+        positive("vocabulary", MOST, "Vocabulary size [default: that of `tokenizer`, or 30522]"),
+        positive("positions", MOST, "Maximum tokens per sentence [default: 512]"),
+        integer("classes", 2, 1 << 16, 2, "Number of classes; ignored with `model`"),
         choice(
             "activation",
             &["gelu", "gelu_tanh"],
             "gelu",
-            "Activation, exact or by its usual approximation",
+            "Activation function; `gelu_tanh` is the tanh approximation",
         ),
-        number("epsilon", 1e-12, "What keeps the norms from a division by zero"),
+        number("epsilon", 1e-12, "Epsilon of layer normalization"),
     ]
 }
 
@@ -108,9 +91,9 @@ fn run_settings() -> Vec<SettingDescription> {
             1,
             1 << 40,
             10,
-            "Iterations that count: passes over the sentences, or training steps",
+            "Measured iterations: passes over the sentences, or training steps",
         ),
-        integer("warmup", 0, 1 << 40, 1, "Iterations before those that count"),
+        integer("warmup", 0, 1 << 40, 1, "Warm-up iterations, excluded from timing"),
         describe::tasks(),
         describe::threads(),
         describe::seed(),

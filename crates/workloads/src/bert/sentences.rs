@@ -1,4 +1,4 @@
-//! Sentences to classify or embed: one from the settings, those of a file, or made-up ones; and batches of them.
+//! Sentences to classify or embed: one from the settings, those of a file, or synthetic ones; and batches of them.
 //!
 //! *Made-up sentences* have `context` tokens each: the beginning, ordinary tokens, the end. Their kind in the rule of
 //! [`crate::initial`] is `sentences`; the token `t` of sentence `b` is `first + (draw >> 32) mod (vocabulary - first)`

@@ -180,7 +180,7 @@ impl Source {
         Source { text, vocabulary: u32::try_from(vocabulary).unwrap_or(u32::MAX), key, context, first }
     }
 
-    /// The tokens of an iteration: `inputs` and `targets` hold a whole number of sequences.
+    /// The tokens of an iteration: `inputs` and `targets` hold an integer of sequences.
     pub fn fill(&self, iteration: u64, inputs: &mut [u32], targets: &mut [u32]) {
         let key = self.key.at(iteration);
         let sequences = inputs.chunks_mut(self.context).zip(targets.chunks_mut(self.context));

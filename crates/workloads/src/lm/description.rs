@@ -31,12 +31,7 @@ fn model_settings() -> Vec<SettingDescription> {
     let sizes: Vec<&str> = SIZES.iter().map(|size| size.name).chain(["custom"]).collect();
     let [width, hidden, layers, heads] = describe::dimensions();
     vec![
-        choice(
-            "size",
-            &sizes,
-            "small",
-            "Size of the model: width, hidden width, layers and heads in one word",
-        ),
+        choice("size", &sizes, "small", "Model size: sets width, hidden, layers and heads"),
         width,
         hidden,
         layers,
@@ -44,23 +39,28 @@ fn model_settings() -> Vec<SettingDescription> {
         positive(
             "vocabulary",
             MOST,
-            "Tokens in the vocabulary; unless given 10000, 32000 for llama-7b, and with a text 256 or as many as the tokenizer has",
+            "Vocabulary size [default: 10000; 32000 for llama-7b; with `text`, that of the tokenizer, or 256]",
         ),
         integer("context", 1, MOST, 128, "Tokens of a sequence"),
-        integer("batch_size", 1, MOST, 4, "Sequences in one iteration of one task"),
+        integer("batch_size", 1, MOST, 4, "Sequences per iteration and task"),
     ]
 }
 
 fn run_settings() -> Vec<SettingDescription> {
     vec![
-        choice("phase", &PHASES, "forward_backward", "What one iteration computes; `step` trains"),
-        integer("iterations", 1, 1 << 40, 10, "Iterations that count"),
-        integer("warmup", 0, 1 << 40, 3, "Iterations before those that count"),
+        choice(
+            "phase",
+            &PHASES,
+            "forward_backward",
+            "What an iteration computes; `step` is a full training step",
+        ),
+        integer("iterations", 1, 1 << 40, 10, "Measured iterations"),
+        integer("warmup", 0, 1 << 40, 3, "Warm-up iterations, excluded from timing"),
         describe::tasks(),
         describe::threads(),
         switch(
             "checkpointing",
-            "Keep only the input of each layer and compute the rest again in the backward pass",
+            "Activation checkpointing: keep only the input of each layer and recompute the rest in the backward pass",
         ),
         describe::seed(),
         describe::profile(),
@@ -74,10 +74,10 @@ fn training_settings() -> Vec<SettingDescription> {
         learning_rate,
         weight_decay,
         clip,
-        optional_text("text", "Text file to train on; random tokens from the seed unless given"),
-        optional_text("tokenizer", "tokenizer.json to read the text with; bytes unless given"),
-        optional_text("save", "File to write a checkpoint to (safetensors)"),
-        positive("save_every", 1 << 40, "Steps between checkpoints; only at the end unless given"),
+        optional_text("text", "Text file to train on [default: random tokens]"),
+        optional_text("tokenizer", "tokenizer.json for the text [default: bytes]"),
+        optional_text("save", "Write a checkpoint to this file (safetensors)"),
+        positive("save_every", 1 << 40, "Steps between checkpoints [default: only at the end]"),
         optional_text("resume", "Checkpoint to resume from"),
     ]
 }

@@ -176,7 +176,7 @@ pub(super) fn note_resume(options: &LmOptions, checkpoint: &Checkpoint, emitter:
         emitter.emit(WorkloadEvent::Note {
             text: format!("settings differ from those of the checkpoint: {words}"),
             hint: Some(
-                "with the same settings the losses are those of a run that was never interrupted".to_owned(),
+                "with the same settings, losses are identical to an uninterrupted run".to_owned(),
             ),
         });
     }

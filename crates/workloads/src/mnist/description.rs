@@ -21,8 +21,7 @@ pub fn description() -> WorkloadDescription {
         [training_settings(), data_settings(), run_settings(), engine].into_iter().flatten().collect();
     WorkloadDescription {
         name: NAME.to_owned(),
-        summary: "Convolutional network that learns digits: training, with a test after every epoch"
-            .to_owned(),
+        summary: "Train an MNIST convolutional network, with a test after every epoch".to_owned(),
         // Repeats with the same seed would give the same accuracy, and hide how much chance is in it.
         command: format!("{} {REPEAT}={{{REPEAT}}}", command(NAME, &settings)),
         settings,
@@ -36,7 +35,7 @@ fn mode() -> SettingDescription {
         "mode",
         &["eager", "channels_last", "compile"],
         "eager",
-        "How PyTorch computes; no meaning for `native`",
+        "PyTorch execution mode; ignored by `native`",
     )
 }
 
@@ -44,18 +43,21 @@ fn training_settings() -> Vec<SettingDescription> {
     vec![
         number("learning_rate", 0.03, "Learning rate"),
         number("momentum", 0.0, "Momentum"),
-        integer("epochs", 1, 1 << 24, 10, "Times that all samples are gone through"),
-        positive("steps", 1 << 40, "Steps to train, instead of `epochs`"),
-        integer("batch_size", 1, MOST, 8, "Images in one step of one task"),
-        integer("test_batch_size", 1, MOST, 80, "Images that a test takes at once"),
-        number("dropout", 0.5, "Share of the hidden layer that is dropped in training"),
-        switch("softmax", "Put a softmax before the loss, which has one of its own"),
+        integer("epochs", 1, 1 << 24, 10, "Passes over the training samples"),
+        positive("steps", 1 << 40, "Training steps, instead of `epochs`"),
+        integer("batch_size", 1, MOST, 8, "Images per step and task"),
+        integer("test_batch_size", 1, MOST, 80, "Images per batch in testing"),
+        number("dropout", 0.5, "Dropout probability of the hidden layer"),
+        switch(
+            "softmax",
+            "Apply softmax before the cross-entropy loss, which applies it again (a common mistake, to measure its cost)",
+        ),
         integer(
             "seed",
             0,
             1 << 62,
             1,
-            "Seed of initial weights, order, dropout and synthetic digits; each further repeat adds 1",
+            "Random seed for weights, shuffling, dropout and synthetic digits; each repeat adds 1",
         ),
     ]
 }
@@ -66,18 +68,18 @@ fn data_settings() -> Vec<SettingDescription> {
             "data_set",
             &DATA_SETS,
             "auto",
-            "Data set; auto = MNIST if downloaded, else synthetic digits (see `assay doctor data`)",
+            "Data set; `auto` is MNIST if downloaded, otherwise synthetic digits (see `assay doctor data`)",
         ),
-        optional_text("data", "Folder with the four files of the data set; the data directory unless given"),
-        positive("train_samples", MOST, "Images to train on, the first ones; all unless given"),
-        positive("test_samples", MOST, "Images to test with, the first ones; all unless given"),
+        optional_text("data", "Directory with the four files of the data set [default: the data directory]"),
+        positive("train_samples", MOST, "Train on the first N images [default: all]"),
+        positive("test_samples", MOST, "Test on the first N images [default: all]"),
     ]
 }
 
 fn run_settings() -> Vec<SettingDescription> {
     vec![
-        integer("steps_per_iteration", 1, MOST, 125, "Steps that are timed together; at most an epoch"),
-        integer("warmup", 0, 1 << 40, 1, "Iterations before those whose time counts"),
+        integer("steps_per_iteration", 1, MOST, 125, "Steps per timed iteration; at most one epoch"),
+        integer("warmup", 0, 1 << 40, 1, "Warm-up iterations, excluded from timing"),
         describe::tasks(),
         describe::threads(),
         describe::profile(),

@@ -193,7 +193,7 @@ fn without_repeat(settings: &Settings) -> Result<(Settings, u64), WorkloadError>
         None => 0,
         Some(repeat) => match repeat.to_string().parse::<u32>() {
             Ok(number) if number > 0 => u64::from(number - 1),
-            _ => return Err(wrong(REPEAT, &repeat, "it must be a whole number from 1")),
+            _ => return Err(wrong(REPEAT, &repeat, "it must be an integer from 1")),
         },
     };
     Ok((settings, further))

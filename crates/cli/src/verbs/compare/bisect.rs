@@ -35,7 +35,7 @@ pub fn bisect(options: &Compare, screen: &mut Screen) -> anyhow::Result<Exit> {
     let versions = &options.records;
     let Some(first) = versions.first().filter(|first| records::open(Some(first)).is_ok()) else {
         let text = "the first version has no record";
-        return Err(Mistake::new(text, "measure it first: all others are held against it").into());
+        return Err(Mistake::new(text, "measure it first: all others are compared with it").into());
     };
     let mut standings = vec![Standing::Good];
     for version in &versions[1..] {

@@ -16,7 +16,7 @@ pub fn description() -> WorkloadDescription {
         settings.iter().map(|setting| format!("{0}={{{0}}}", setting.name)).collect();
     WorkloadDescription {
         name: NAME.to_owned(),
-        summary: "Load on an OpenAI-compatible endpoint, or on a calibration endpoint".to_owned(),
+        summary: "Load an OpenAI-compatible endpoint, or the built-in mock endpoint".to_owned(),
         settings,
         command: format!(
             "{{assay}} work {NAME} {RECORD}={{run_directory}} {REPEAT}={{repeat}} {}",
@@ -72,12 +72,11 @@ fn endpoint() -> Vec<SettingDescription> {
         words("url", "Base URL, for example https://host/v1; `$NAME` is the environment variable NAME"),
         words(
             "mock",
-            "Calibration endpoint inside the run instead of a URL: settings of `assay serve-mock`, for example \
-             ttft=20ms,itl=2ms",
+            "Load a mock endpoint instead of a URL; takes the settings of `assay serve-mock`, e.g. ttft=20ms,itl=2ms",
         ),
         words("model", "Model name"),
-        choice("api", &["chat", "completions", "embeddings"], "chat", "Interface of the endpoint"),
-        switch("no_stream", "Request whole answers instead of streams"),
+        choice("api", &["chat", "completions", "embeddings"], "chat", "API of the endpoint"),
+        switch("no_stream", "Request responses without streaming"),
     ]
 }
 
@@ -86,50 +85,55 @@ fn arrivals() -> Vec<SettingDescription> {
         optional(
             "streams",
             SettingKind::Integer { min: 1, max: 1_000_000 },
-            "Closed loop: concurrent requests, each stream sends its next one when the last has ended; 1 unless a \
-             rate or a trace is given",
+            "Closed loop: number of concurrent requests; a stream sends its next request when the previous one ends [default: 1, unless a rate or trace is given]",
         ),
-        number("rate", "Open loop: requests per second, whatever the endpoint does"),
+        number("rate", "Open loop: requests per second, independent of response times"),
         optional(
             "gaps",
             SettingKind::Choice(["constant", "poisson", "gamma"].map(str::to_owned).to_vec()),
-            "Distribution of the gaps between requests of a rate; poisson unless given",
+            "Distribution of inter-arrival times at a rate [default: poisson]",
         ),
-        number("shape", "Shape of gamma gaps: 1 is Poisson, less is burstier, more is smoother"),
-        number("ramp_from", "Start with this rate and change it linearly to `rate`"),
-        time("ramp_over", "How long the rate changes"),
-        words("trace", "File with the times of requests: JSON lines or CSV with time stamps"),
+        number("shape", "Shape of gamma inter-arrival times: 1 is Poisson, below 1 is burstier"),
+        number("ramp_from", "Start at this rate and ramp linearly to `rate`"),
+        time("ramp_over", "Duration of the ramp"),
+        words("trace", "Replay arrivals from a trace: JSON lines or CSV with timestamps"),
         integer(
             "turns",
             1,
             1_000_000,
             1,
-            "Turns of a conversation; each stream or arrival is then a conversation",
+            "Turns per conversation; each stream or arrival is then a conversation",
         ),
-        time("think", "Pause of the user between turns"),
+        time("think", "Think time between turns"),
         positive(
             "requests",
-            "Requests without the warm-up, or conversations with `turns`; 10 per stream or 30 s of a rate unless given",
+            "Number of requests after warm-up, or of conversations with `turns` [default: 10 per stream, or 30 s at a rate]",
         ),
-        time("duration", "How long requests are sent"),
-        positive("min_requests", "Send on after `duration` until a rate has sent this many requests"),
-        count("warm_up", "Requests before the measurement; one per stream unless given, at most 16"),
-        integer("in_flight", 1, 1_000_000, 10_000, "Most concurrent requests of a rate or trace; more wait"),
-        integer("seed", 0, i64::MAX, 1, "Seed of arrivals and prompts; every repeat derives its own"),
+        time("duration", "Send requests for this long"),
+        positive("min_requests", "Minimum number of requests at a rate, even if that exceeds `duration`"),
+        count("warm_up", "Warm-up requests, excluded from results [default: one per stream, at most 16]"),
+        integer(
+            "in_flight",
+            1,
+            1_000_000,
+            10_000,
+            "Maximum concurrent requests of a rate or trace; further requests wait",
+        ),
+        integer("seed", 0, i64::MAX, 1, "Random seed for arrivals and prompts; every repeat derives its own"),
     ]
 }
 
 fn prompts() -> Vec<SettingDescription> {
     vec![
-        words("prompts", "File with prompts: SQuAD, ShareGPT, JSON lines or plain text"),
-        words("prompt", "One prompt for all requests; prefix caches will see it again"),
+        words("prompts", "Prompts from a file: SQuAD, ShareGPT, JSON lines or plain text"),
+        words("prompt", "Use this prompt for every request; note that prefix caches will hit"),
         positive(
             "prompt_tokens",
-            "Tokens of made-up prompts, exact with `tokenizer`; 128 unless prompts are given",
+            "Length of synthetic prompts in tokens, exact with `tokenizer` [default: 128, unless prompts are given]",
         ),
-        count("shared_tokens", "Tokens at the beginning that all made-up prompts share"),
-        positive("output_tokens", "Most tokens of an answer; 128 for made-up prompts unless given"),
-        words("tokenizer", "tokenizer.json or tiktoken ranks, to count tokens with"),
+        count("shared_tokens", "Length of a prefix that all synthetic prompts share, in tokens"),
+        positive("output_tokens", "Maximum output tokens per request [default: 128 for synthetic prompts]"),
+        words("tokenizer", "Tokenizer to count tokens with: tokenizer.json or tiktoken ranks"),
     ]
 }
 
@@ -138,43 +142,46 @@ fn connections() -> Vec<SettingDescription> {
         words("token_env", "Environment variable with the bearer token"),
         words(
             "token_command",
-            "Command that prints the bearer token; run again when a token is refused or old",
+            "Command that prints the bearer token; rerun when the token is rejected or expires",
         ),
         time("token_lifetime", "Renew the token after this time"),
-        words("headers", "More headers as a JSON object; a value `$NAME` is the environment variable NAME"),
-        words("fields", "More fields of every request as a JSON object; null removes a field"),
-        words("ca", "File with certificates to trust in addition to the system's"),
-        switch("insecure", "Accept any certificate of the server"),
-        words("metrics_url", "Prometheus metrics of the server; /metrics of its host unless given"),
+        words(
+            "headers",
+            "Additional headers as a JSON object; a value `$NAME` is the environment variable NAME",
+        ),
+        words("fields", "Additional request fields as a JSON object; null removes a field"),
+        words("ca", "Additional CA certificates (PEM file)"),
+        switch("insecure", "Do not verify the server's certificate"),
+        words("metrics_url", "Prometheus metrics of the server [default: /metrics on its host]"),
         switch("new_connections", "Use a new connection for every request"),
-        duration("timeout", "600s", "Time limit of a request"),
-        duration("connect_timeout", "10s", "Time limit of connecting"),
-        integer("retries", 0, 1000, 0, "Send a request again up to this many times after a transient fault"),
+        duration("timeout", "600s", "Time limit per request"),
+        duration("connect_timeout", "10s", "Time limit for connecting"),
+        integer("retries", 0, 1000, 0, "Retries per request after transient errors"),
         count("error_budget", "Stop after more than this many failed requests"),
-        duration("gone_after", "10s", "Stop when nobody has listened at the endpoint for this long"),
+        duration("gone_after", "10s", "Stop when the endpoint has been unreachable for this long"),
         integer("threads", 1, 256, 1, "Client threads"),
         positive(
             "max_header_bytes",
-            "Size limit of an answer's head; 32 KiB unless given, 8 KiB beyond 512 streams",
+            "Size limit for response headers [default: 32 KiB; 8 KiB above 512 streams]",
         ),
-        integer("max_event_bytes", 1, MOST, 4 << 20, "Size limit of one event of a stream"),
+        integer("max_event_bytes", 1, MOST, 4 << 20, "Size limit per streamed event"),
         integer(
             "max_body_bytes",
             1,
             MOST,
             16 << 20,
-            "Size limit of an answer that is not a stream, errors included",
+            "Size limit for responses without streaming and for error bodies",
         ),
-        integer("max_answer_bytes", 1, MOST, 64 << 20, "Size limit of a whole stream"),
+        integer("max_answer_bytes", 1, MOST, 64 << 20, "Size limit for a whole streamed response"),
     ]
 }
 
 fn results() -> Vec<SettingDescription> {
     vec![
-        time("slo_ttft", "SLO: time to first token of a good request"),
-        time("slo_tpot", "SLO: time per output token of a good request"),
-        time("slo_e2e", "SLO: end-to-end latency of a good request"),
-        switch("keep_answers", "Keep the text of answers"),
+        time("slo_ttft", "TTFT SLO: longest time to first token of a good request"),
+        time("slo_tpot", "TPOT SLO: longest time per output token of a good request"),
+        time("slo_e2e", "E2E SLO: longest end-to-end latency of a good request"),
+        switch("keep_answers", "Store the generated text"),
     ]
 }
 
@@ -183,27 +190,27 @@ pub fn mock() -> WorkloadDescription {
     let settings = vec![
         duration("ttft", "20ms", "Time to first token"),
         duration("itl", "2ms", "Time between tokens"),
-        time("jitter", "Tokens come earlier or later by up to this time"),
-        integer("tokens", 1, 1 << 24, 100, "Tokens of an answer"),
-        integer("tokens_per_chunk", 1, 1 << 24, 1, "Tokens of a chunk"),
-        words("text", "Answer with these words instead of made-up ones; each word is a token"),
-        count("reasoning", "Tokens at the beginning that are reasoning"),
-        switch("no_role", "Send no role chunk"),
-        switch("no_usage", "Never report token counts"),
-        time("pings", "Send a comment this often"),
+        time("jitter", "Random deviation of token times, up to this much either way"),
+        integer("tokens", 1, 1 << 24, 100, "Output tokens per response"),
+        integer("tokens_per_chunk", 1, 1 << 24, 1, "Tokens per chunk"),
+        words("text", "Respond with this text instead of synthetic words; each word is a token"),
+        count("reasoning", "Reasoning tokens before the answer"),
+        switch("no_role", "Omit the initial role chunk"),
+        switch("no_usage", "Omit token usage from responses"),
+        time("pings", "Send keep-alive comments at this interval"),
         switch("crlf", "End lines with CRLF"),
-        switch("split", "Send events in two pieces, split inside a character"),
+        switch("split", "Split each event into two writes, inside a UTF-8 character"),
         switch("instant", "Send everything at once, one event per write"),
-        switch("spread", "Spread the tokens of concurrent streams evenly over the gap"),
-        positive("slots", "Requests that are processed at a time; more wait"),
-        number("busy", "Share of requests answered with status 429"),
-        number("cut", "Share of streams that are cut in the middle"),
-        number("error", "Share of streams with an error event inside"),
-        integer("seed", 0, i64::MAX, 1, "Seed of jitter and shares"),
+        switch("spread", "Stagger concurrent streams evenly between tokens"),
+        positive("slots", "Requests processed concurrently; further requests wait"),
+        number("busy", "Fraction of requests that get status 429"),
+        number("cut", "Fraction of streams cut off midway"),
+        number("error", "Fraction of streams with an error event"),
+        integer("seed", 0, i64::MAX, 1, "Random seed"),
     ];
     WorkloadDescription {
         name: "mock".to_owned(),
-        summary: "An endpoint with an exact schedule".to_owned(),
+        summary: "A mock endpoint with an exact schedule".to_owned(),
         settings,
         command: String::new(),
         headline: String::new(),

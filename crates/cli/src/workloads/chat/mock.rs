@@ -39,7 +39,7 @@ pub fn schedule(settings: &Settings) -> Result<Schedule, Mistake> {
     let share = |name: &str, kind| -> Result<Option<Failure>, Mistake> {
         let share = checked.optional_number(name);
         if share.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
-            return Err(Mistake::new(format!("`{name}` must be a share from 0 to 1"), "for example 0.1"));
+            return Err(Mistake::new(format!("`{name}` must be between 0 and 1"), "for example 0.1"));
         }
         Ok(share.filter(|share| *share > 0.0).map(|share| Failure { when: When::Share(share), kind }))
     };

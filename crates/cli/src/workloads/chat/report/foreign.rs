@@ -102,7 +102,7 @@ pub(super) fn write(loads: &[Load], format: ForeignFormat, path: &Path) -> anyho
     }
     if foreign.is_empty() {
         return Err(
-            Mistake::new("no request was measured, so there is nothing to write", "see above why").into()
+            Mistake::new("no request was measured; nothing to write", "the messages above say why").into()
         );
     }
     let pretty = |value: &Value| serde_json::to_string_pretty(value).map(|text| text + "\n");

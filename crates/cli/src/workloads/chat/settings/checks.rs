@@ -54,7 +54,7 @@ pub(super) fn check_combinations(checked: &Checked) -> Result<(), Mistake> {
     }
     if is_given("shared_tokens") && (is_given("prompts") || is_given("prompt")) {
         return mistake(
-            "`shared_tokens` is for made-up prompts".to_owned(),
+            "`shared_tokens` is for synthetic prompts".to_owned(),
             "leave out the prompts, or shared_tokens",
         );
     }
@@ -89,7 +89,7 @@ pub(super) fn check_fields(fields: &Map<String, Value>) -> Result<(), Mistake> {
         None => Ok(()),
         Some((name, _)) => Err(Mistake::new(
             format!("the field `{name}` looks like a secret, which a record would keep"),
-            "send secrets by `token_env`, or as a header with $VARIABLE",
+            "send secrets with `token_env`, or as a header with $VARIABLE",
         )),
     }
 }

@@ -1,4 +1,4 @@
-//! What a load sends: prompts of a file, one prompt, those of a trace, or made-up ones.
+//! What a load sends: prompts of a file, one prompt, those of a trace, or synthetic ones.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use assay_load::run::Load;
 use super::ChatSettings;
 use crate::failure::Mistake;
 
-/// Tokens of made-up prompts and of their answers, unless something else is asked for.
+/// Tokens of synthetic prompts and of their answers, unless something else is asked for.
 const USUAL_TOKENS: u32 = 128;
 /// Made-up prompts that are prepared where a tokenizer makes them exact and their number is not known.
 const PREPARED: u64 = 1000;
-/// The most made-up prompts that are prepared: counting tokens takes time and memory.
+/// The most synthetic prompts that are prepared: counting tokens takes time and memory.
 const MOST_PREPARED: u64 = 20_000;
 
 impl ChatSettings {
@@ -64,7 +64,7 @@ impl ChatSettings {
                             }
                             None => Prompts::endless(synthetic, seed),
                         };
-                        (made, format!("made-up prompts of {tokens} tokens"))
+                        (made, format!("synthetic prompts of {tokens} tokens"))
                     }
                 }
             }
@@ -117,7 +117,7 @@ fn traced(trace: &Trace) -> String {
         [] => String::new(),
         columns => format!("; not used: {}", columns.join(", ")),
     };
-    format!("made-up prompts with the trace's {}{unused}", parts.join(", "))
+    format!("synthetic prompts with the trace's {}{unused}", parts.join(", "))
 }
 
 fn open_tokenizer(path: &str) -> Result<Arc<Tokenizer>, Mistake> {
