@@ -9,21 +9,34 @@ use assay_campaign::Plan;
 use assay_launch::tools;
 use assay_model::identity::hash_text;
 
-/// The version of this program and a fingerprint of the files that runs execute: `0.1.0 build 3f9a12c04d5e6b71`.
+/// The version of this program, which files the runs execute, and their fingerprint:
+/// `0.1.0 build 3f9a12c0.4d5e6b71c04d5e6b`.
 pub fn of_plan(plan: &Plan) -> anyhow::Result<String> {
     let files: Vec<PathBuf> = match plan.is_built_in() {
         true => vec![std::env::current_exe().context("cannot find the path of this program")?],
         false => plan.programs().iter().filter_map(|name| file(name, plan.directory())).collect(),
     };
     let prints: Vec<String> = files.iter().filter_map(|path| fingerprint(path)).collect();
+    let names: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
     let version = env!("CARGO_PKG_VERSION");
-    let hash = hash_text(&prints.join("\n"));
-    Ok(format!("{version} build {}", hash.get(..16).unwrap_or(&hash)))
+    Ok(format!("{version} build {}.{}", short(&names, 8), short(&prints, 16)))
 }
 
-/// Whether two records of a build are of different builds. Records of earlier versions hold the version alone.
+fn short(lines: &[String], digits: usize) -> String {
+    let mut hash = hash_text(&lines.join("\n"));
+    hash.truncate(digits);
+    hash
+}
+
+/// Whether the same programs were built again between two records of a build. An edited command that starts other
+/// programs is no rebuild. Records of earlier versions hold the version alone.
 pub fn differs(earlier: &str, now: &str) -> bool {
-    earlier.contains(" build ") && earlier != now
+    let Some((_, before)) = earlier.split_once(" build ") else { return false };
+    let other_files = match (before.split_once('.'), now.rsplit_once('.')) {
+        (Some((names, _)), Some((rest, _))) => !rest.ends_with(names),
+        _ => false,
+    };
+    earlier != now && !other_files
 }
 
 /// The file that a command's first word starts.
@@ -50,6 +63,10 @@ mod tests {
         std::fs::write(&path, "ab").unwrap();
         assert!(before.is_some() && before != fingerprint(&path));
         assert!(differs("0.1.0 build a", "0.1.0 build b") && !differs("0.1.0", "0.1.0 build b"));
+        assert!(
+            differs("0.1.0 build a.1", "0.1.0 build a.2") && !differs("0.1.0 build a.1", "0.1.0 build a.1")
+        );
+        assert!(!differs("0.1.0 build a.1", "0.1.0 build b.2"), "another command is no rebuild");
         assert_eq!(fingerprint(Path::new("/nonexistent")), None);
     }
 }

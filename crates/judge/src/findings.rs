@@ -70,8 +70,7 @@ pub fn of_answer(answer: &Answer, evidence: &Evidence) -> Vec<Finding> {
     if compared.iter().filter(has_interval).count() == 0 {
         let runs = answer.rows.iter().filter_map(|row| row.estimate.as_ref()).map(|e| e.samples).max();
         let text = format!(
-            "The cells are not ranked by {}: with at most {} each nothing separates a difference from noise; 4 or more \
-             runs per cell would",
+            "The cells are not ranked by {}: {} per cell cannot separate a difference from noise; 4 or more are needed",
             metric.name,
             counted(runs.unwrap_or(0), "run")
         );

@@ -211,7 +211,11 @@ fn cell_lines(answers: &[Answer], cell: &CellId) -> Vec<String> {
     }
     let time = estimate(names::TIME_ITERATION).map(|(time, _)| time);
     let rate = |metric: &str| estimate(metric).map(|(rate, unit)| (agreeing_rate(rate, time), unit));
-    let peak = rate(names::MFU).map(|(share, _)| format!("{} of peak", percent(share)));
+    let peak = rate(names::MFU).map(|(share, _)| match share > 1.0 {
+        // The machine was busy when its peak was measured.
+        true => "above the cached peak: measure it again with `assay doctor peak`".to_owned(),
+        false => format!("{} of peak", percent(share)),
+    });
     let rates = RATES.iter().chain([&names::FLOPS_PER_S]).filter_map(|metric| rate(metric));
     let rates: Vec<String> = rates.map(|(rate, unit)| single(unit, rate)).chain(peak).collect();
     if !rates.is_empty() {

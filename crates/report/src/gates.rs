@@ -1,5 +1,7 @@
 //! How cells stand at their gates, as a table.
 
+use std::path::Path;
+
 use assay_judge::{GateResult, GateState};
 use assay_model::{Bound, Estimate, Unit};
 
@@ -64,7 +66,10 @@ fn bound(result: &GateResult) -> String {
         Bound::Range { max: None, .. } => format!("{metric} ≥ {}", show(result.low)),
         Bound::Range { min: None, .. } => format!("{metric} ≤ {}", show(result.high)),
         Bound::Range { .. } | Bound::Near { .. } => near(result, ""),
-        Bound::NearRecord { record, .. } => near(result, &format!(" (from {record})")),
+        Bound::NearRecord { record, .. } => {
+            let name = Path::new(record).file_name().map_or(record.as_str().into(), |name| name.to_string_lossy());
+            near(result, &format!(" (from {name})"))
+        }
     }
 }
 

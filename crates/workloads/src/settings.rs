@@ -130,9 +130,7 @@ fn conform(setting: &SettingDescription, value: &Value) -> Result<Value, Workloa
                 bad(format!("it must be an integer from {min} to {max}"))
             }
         }
-        (SettingKind::Integer { min, max }, _) => {
-            bad(format!("it must be an integer from {min} to {max}"))
-        }
+        (SettingKind::Integer { min, max }, _) => bad(format!("it must be an integer from {min} to {max}")),
         (SettingKind::Number, Value::Integer(_) | Value::Float(_)) => match value.number() {
             Some(number) if number.is_finite() => Ok(Value::Float(number)),
             _ => bad("it must be a finite number".to_owned()),
@@ -231,9 +229,7 @@ mod tests {
         assert_eq!(hint(check(&[("size", "bigg".into())])), "did you mean `big`?");
         assert!(message(check(&[])).contains("`size`"));
         assert!(message(check(&[("size", "huge".into())])).contains("one of 1, big"));
-        assert!(
-            message(check(&[("size", "big".into()), ("layers", Value::Float(1.5))])).contains("integer")
-        );
+        assert!(message(check(&[("size", "big".into()), ("layers", Value::Float(1.5))])).contains("integer"));
         assert!(message(check(&[("size", "big".into()), ("layers", Value::Integer(10))])).contains("0 to 9"));
         assert!(message(check(&[("size", "big".into()), ("rate", "x".into())])).contains("a number"));
     }

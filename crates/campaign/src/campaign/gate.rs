@@ -129,9 +129,7 @@ fn bound(
         return (min.is_some() || max.is_some()).then_some(Bound::Range { min, max });
     }
     if !given.within_given {
-        table.problem(
-            Problem::error("the gate needs `within`").hint("add `within = \"5%\"`"),
-        );
+        table.problem(Problem::error("the gate needs `within`").hint("add `within = \"5%\"`"));
     }
     let within = given.within?;
     match &given.reference {

@@ -287,7 +287,8 @@ fn capture_group(regex: &Text, problems: &Collector<'_>) -> Option<u32> {
         (Some((index, _)), _) | (None, [(index, _)]) => Some(*index),
         (None, []) => {
             let problem = Problem::error("the pattern has no capture group for the value");
-            problems.add(problem.at(regex.span.clone()).hint("put the number in parentheses: `rate=([0-9.]+)`"));
+            problems
+                .add(problem.at(regex.span.clone()).hint("put the number in parentheses: `rate=([0-9.]+)`"));
             None
         }
         _ => {

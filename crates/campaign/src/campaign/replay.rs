@@ -91,8 +91,8 @@ pub(super) fn read(
     let source = match (log, sample) {
         (Some(log), None) => {
             if let Some(options) = options {
-                let problem =
-                    Problem::error("`replay.options` cannot be used with a recorded log").at(options.key_span);
+                let problem = Problem::error("`replay.options` cannot be used with a recorded log")
+                    .at(options.key_span);
                 problems.add(problem.hint("options are for `sample`"));
             }
             log.text().and_then(|text| names.template(&text)).map(ReplaySource::Log)

@@ -286,7 +286,8 @@ fn read_command(
             if workload.files.iter().any(|other| other.name == file.name) {
                 let problem =
                     Problem::error(format!("two configuration files are written to `{}`", file.name));
-                problems.add(problem.at(file.place.clone()).hint("give one of them another name with `write`"));
+                problems
+                    .add(problem.at(file.place.clone()).hint("give one of them another name with `write`"));
             }
             workload.files.push(file);
         }

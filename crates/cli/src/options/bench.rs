@@ -134,6 +134,9 @@ pub struct MeasureOptions {
 fn vary(text: &str) -> Result<(String, Vec<Value>), String> {
     let (name, values) =
         text.split_once('=').ok_or_else(|| "expected NAME=VALUE,VALUE,…, e.g. `threads=1,2,4`".to_owned())?;
+    if values.split(',').any(|value| value.trim().is_empty()) {
+        return Err("a value is empty; expected NAME=VALUE,VALUE,…, e.g. `threads=1,2,4`".to_owned());
+    }
     let value = |text: &str| {
         let whole = text.parse().ok().map(Value::Integer);
         let number = || text.parse().ok().filter(|number: &f64| number.is_finite()).map(Value::Float);
@@ -318,5 +321,7 @@ mod tests {
         let values = vec![Value::Integer(1), Value::Float(2.5), Value::from("x")];
         assert_eq!(vary("n=1, 2.5,x"), Ok(("n".to_owned(), values)));
         assert!(vary("n").is_err());
+        assert!(vary("n=").is_err());
+        assert!(vary("n=1,,2").is_err());
     }
 }

@@ -19,7 +19,7 @@ pub fn man(options: &Man, screen: &mut Screen) -> anyhow::Result<Exit> {
         }
     };
     let mut text = Vec::new();
-    clap_mangen::Man::new(command).render(&mut text)?;
+    clap_mangen::Man::new(command).source(concat!("assay ", env!("CARGO_PKG_VERSION"))).render(&mut text)?;
     screen.data(&String::from_utf8_lossy(&text))?;
     Ok(Exit::Fine)
 }

@@ -175,9 +175,7 @@ pub(super) fn note_resume(options: &LmOptions, checkpoint: &Checkpoint, emitter:
     if let Some(words) = about.differences(&About::new(options, about.updates)) {
         emitter.emit(WorkloadEvent::Note {
             text: format!("settings differ from those of the checkpoint: {words}"),
-            hint: Some(
-                "with the same settings, losses are identical to an uninterrupted run".to_owned(),
-            ),
+            hint: Some("with the same settings, losses are identical to an uninterrupted run".to_owned()),
         });
     }
 }

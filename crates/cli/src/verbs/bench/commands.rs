@@ -1,5 +1,8 @@
 //! Commands as a campaign: what hyperfine does, with a record.
 
+use std::path::Path;
+use std::process::Command;
+
 use assay_campaign::{Campaign, CampaignBuilder, Shell, template};
 use assay_launch::tools;
 use assay_model::metric::Direction;
@@ -68,7 +71,40 @@ fn check(options: &CommandOptions) -> Result<(), Mistake> {
         let text = format!("{commands} commands, but {names} names");
         return Err(Mistake::new(text, "give `--name` once for each command, in their order"));
     }
-    options.commands.iter().try_for_each(|command| refuse_workload(command))
+    options.commands.iter().try_for_each(|command| refuse_workload(command))?;
+    // What `--prepare` runs may create the program.
+    if options.prepare.is_none() {
+        options.commands.iter().try_for_each(|command| refuse_missing(command, options))?;
+    }
+    Ok(())
+}
+
+/// A command whose program is nowhere would fail in every run. The shell is asked only about names that are no file,
+/// which may be its own commands.
+fn refuse_missing(command: &str, options: &CommandOptions) -> Result<(), Mistake> {
+    let Some(program) = command.split_whitespace().next() else { return Ok(()) };
+    let is_plain = program.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-+./".contains(letter));
+    if !is_plain || tools::program(program).is_some() || Path::new(program).is_file() {
+        return Ok(());
+    }
+    let shell = match options.shell {
+        _ if options.no_shell => None,
+        ShellName::None => None,
+        ShellName::Sh => Some("sh"),
+        ShellName::Bash => Some("bash"),
+    };
+    let knows = |shell: &str| {
+        let ask = Command::new(shell).args(["-c", "command -v -- \"$1\"", shell, program]).output();
+        ask.is_ok_and(|answer| answer.status.success())
+    };
+    if shell.is_some_and(knows) {
+        return Ok(());
+    }
+    let hint = match program.contains('/') {
+        true => "check the path",
+        false => "check the spelling, or add its directory to PATH",
+    };
+    Err(Mistake::new(format!("no program `{program}`"), hint))
 }
 
 /// A word that is a workload, or nearly one, and no program: `lm` after other options, or `lmm`.
