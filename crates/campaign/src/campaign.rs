@@ -24,7 +24,7 @@ use assay_model::{Layout, Platform};
 
 use crate::plan::{Context, Plan};
 use crate::problem::{Problem, Problems};
-use crate::reader::{self, Collector, Table, Text};
+use crate::reader::{self, Collector, SpannedText, Table};
 use crate::registry::Registry;
 pub use builder::CampaignBuilder;
 pub use fewer::Fewer;
@@ -240,7 +240,7 @@ fn read<'a>(
 /// The name is also a directory's, with room for what is added when a record is moved aside.
 const LONGEST_NAME: usize = 200;
 
-fn read_name(given: Option<&Text>, problems: &Collector<'_>) -> Option<String> {
+fn read_name(given: Option<&SpannedText>, problems: &Collector<'_>) -> Option<String> {
     let Some(text) = given else {
         problems.add(
             Problem::error("the campaign has no name").hint("add `name = \"…\"` at the top of the file"),

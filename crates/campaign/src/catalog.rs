@@ -169,7 +169,7 @@ fn read(top: &mut Table<'_>, file: &str, problems: &Collector<'_>) -> Option<Pla
     })
 }
 
-fn check_name(name: &reader::Text, file: &str, problems: &Collector<'_>) {
+fn check_name(name: &reader::SpannedText, file: &str, problems: &Collector<'_>) {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     if name.value.is_empty() || !name.value.chars().all(fits) {
         let problem = Problem::error(format!("`{}` cannot be the name of a platform", name.value));

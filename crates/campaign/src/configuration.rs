@@ -12,7 +12,7 @@ use std::ops::Range;
 use assay_model::Value;
 
 use crate::template::{Lookup, Template};
-use document::{Document, Kind, Node};
+use document::{Document, Node, ValueKind};
 pub use path::KeyPath;
 
 /// How a configuration file is written.
@@ -142,16 +142,16 @@ impl Filled {
     }
 
     /// The tree that reading the written value gives.
-    fn tree(&self, format: Format) -> Kind {
+    fn tree(&self, format: Format) -> ValueKind {
         let node = |value: &Filled| Node { kind: value.tree(format), place: Err(""), anchor: 0 };
         match self {
-            Filled::Scalar(Value::Text(text)) => Kind::Text(text.clone()),
+            Filled::Scalar(Value::Text(text)) => ValueKind::Text(text.clone()),
             Filled::Scalar(_) => {
                 let mut text = String::new();
                 self.write(format, &mut text);
-                Kind::Literal(text)
+                ValueKind::Literal(text)
             }
-            Filled::List(list) => Kind::List(list.iter().map(node).collect()),
+            Filled::List(list) => ValueKind::List(list.iter().map(node).collect()),
             Filled::Table(table) => {
                 let mut entries: Vec<_> =
                     table.iter().map(|(key, value)| (Some(key.clone()), node(value))).collect();
@@ -159,7 +159,7 @@ impl Filled {
                 if format == Format::Toml {
                     entries.sort_by(|a, b| a.0.cmp(&b.0));
                 }
-                Kind::Map(entries)
+                ValueKind::Map(entries)
             }
         }
     }
@@ -281,10 +281,10 @@ impl Skeleton {
 impl Node {
     fn find_mut(&mut self, path: &KeyPath) -> Option<&mut Node> {
         path.0.iter().try_fold(self, |node, step| match (&mut node.kind, step) {
-            (Kind::Map(entries), path::Step::Key(key)) => {
+            (ValueKind::Map(entries), path::PathStep::Key(key)) => {
                 entries.iter_mut().find(|(name, _)| name.as_ref() == Some(key)).map(|(_, value)| value)
             }
-            (Kind::List(items), path::Step::Index(index)) => items.get_mut(*index),
+            (ValueKind::List(items), path::PathStep::Index(index)) => items.get_mut(*index),
             _ => None,
         })
     }

@@ -61,12 +61,12 @@ impl<'a> Scope<'a> {
 /// A part of an expression with its place.
 #[derive(Debug, Clone, PartialEq)]
 struct Node {
-    kind: Kind,
+    kind: NodeKind,
     span: Range<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Kind {
+enum NodeKind {
     Constant(Value),
     Name(String),
     Not(Box<Node>),
@@ -137,7 +137,7 @@ impl Expression {
     pub fn names(&self) -> Vec<(&str, Range<usize>)> {
         let mut names = Vec::new();
         self.root.visit(&mut |node| {
-            if let Kind::Name(name) = &node.kind {
+            if let NodeKind::Name(name) = &node.kind {
                 names.push((name.as_str(), node.span.clone()));
             }
         });
@@ -160,10 +160,10 @@ impl Expression {
 
     /// The two sides of `a % b == 0` where both are plain names: the check people write for divisibility.
     pub(crate) fn as_divisibility(&self) -> Option<(&str, &str)> {
-        let Kind::Binary(Operator::Equal, left, right) = &self.root.kind else { return None };
-        let Kind::Binary(Operator::Remainder, number, divisor) = &left.kind else { return None };
+        let NodeKind::Binary(Operator::Equal, left, right) = &self.root.kind else { return None };
+        let NodeKind::Binary(Operator::Remainder, number, divisor) = &left.kind else { return None };
         match (&number.kind, &divisor.kind, &right.kind) {
-            (Kind::Name(number), Kind::Name(divisor), Kind::Constant(Value::Integer(0))) => {
+            (NodeKind::Name(number), NodeKind::Name(divisor), NodeKind::Constant(Value::Integer(0))) => {
                 Some((number, divisor))
             }
             _ => None,
@@ -175,17 +175,17 @@ impl Node {
     fn visit<'a>(&'a self, see: &mut dyn FnMut(&'a Node)) {
         see(self);
         match &self.kind {
-            Kind::Constant(_) | Kind::Name(_) => {}
-            Kind::Not(inner) | Kind::Negate(inner) => inner.visit(see),
-            Kind::Binary(_, left, right) => {
+            NodeKind::Constant(_) | NodeKind::Name(_) => {}
+            NodeKind::Not(inner) | NodeKind::Negate(inner) => inner.visit(see),
+            NodeKind::Binary(_, left, right) => {
                 left.visit(see);
                 right.visit(see);
             }
-            Kind::In(item, list) => {
+            NodeKind::In(item, list) => {
                 item.visit(see);
                 list.iter().for_each(|node| node.visit(see));
             }
-            Kind::Call(_, list) => list.iter().for_each(|node| node.visit(see)),
+            NodeKind::Call(_, list) => list.iter().for_each(|node| node.visit(see)),
         }
     }
 }

@@ -165,7 +165,7 @@ impl Problems {
     }
 
     /// The line that holds a byte position.
-    fn line_at(&self, position: usize) -> Line {
+    fn line_at(&self, position: usize) -> SourceLine {
         let bytes = self.text.as_bytes();
         let position = position.min(bytes.len());
         let before = bytes.get(..position).unwrap_or_default();
@@ -175,12 +175,12 @@ impl Problems {
         let number = 1 + before.iter().filter(|byte| **byte == b'\n').count();
         // A carriage return before the line feed is no part of the line.
         let end = if end > start && bytes.get(end - 1) == Some(&b'\r') { end - 1 } else { end };
-        Line { start, end, number }
+        SourceLine { start, end, number }
     }
 }
 
 /// One line of a text: its bytes and its number from 1.
-struct Line {
+struct SourceLine {
     start: usize,
     end: usize,
     number: usize,

@@ -53,7 +53,7 @@ pub(crate) fn parse<'a>(text: &'a str, problems: &Collector<'_>) -> toml::Spanne
 
 /// Text from the file, with the place it came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Text {
+pub(crate) struct SpannedText {
     /// The text, escapes resolved.
     pub(crate) value: String,
     /// The whole place, quotes included.
@@ -62,8 +62,8 @@ pub(crate) struct Text {
     pub(crate) inner: Option<usize>,
 }
 
-impl Text {
-    fn new(value: &str, span: Range<usize>, source: &str) -> Text {
+impl SpannedText {
+    fn new(value: &str, span: Range<usize>, source: &str) -> SpannedText {
         let raw = source.get(span.clone()).unwrap_or_default();
         // The text begins one or three quotes into the place (and after a line break in the longer form).
         let inner = [1, 3, 4, 5].into_iter().find(|skip| {
@@ -71,12 +71,12 @@ impl Text {
                 rest.starts_with(value) && rest.len() - value.len() == if *skip == 1 { 1 } else { 3 }
             })
         });
-        Text { value: value.to_owned(), inner: inner.map(|skip| span.start + skip), span }
+        SpannedText { value: value.to_owned(), inner: inner.map(|skip| span.start + skip), span }
     }
 
     /// Text that does not come from a file.
-    pub(crate) fn given(value: &str) -> Text {
-        Text { value: value.to_owned(), span: 0..0, inner: None }
+    pub(crate) fn given(value: &str) -> SpannedText {
+        SpannedText { value: value.to_owned(), span: 0..0, inner: None }
     }
 
     /// The place in the file of a part of the text.
@@ -113,9 +113,11 @@ impl<'a> Item<'a> {
         self.problems.add(Problem::error(message).at(self.span.clone()));
     }
 
-    pub(crate) fn text(&self) -> Option<Text> {
+    pub(crate) fn text(&self) -> Option<SpannedText> {
         match self.value.as_str() {
-            Some(text) => Some(Text::new(text, self.span.clone(), self.problems.text.unwrap_or_default())),
+            Some(text) => {
+                Some(SpannedText::new(text, self.span.clone(), self.problems.text.unwrap_or_default()))
+            }
             None => {
                 self.wrong("text");
                 None
@@ -205,7 +207,7 @@ impl<'a> Item<'a> {
     }
 
     /// The texts of a list of texts.
-    pub(crate) fn texts(&self) -> Option<Vec<Text>> {
+    pub(crate) fn texts(&self) -> Option<Vec<SpannedText>> {
         Some(self.list("a list of texts")?.iter().filter_map(Item::text).collect())
     }
 
@@ -287,12 +289,13 @@ impl<'a> Table<'a> {
     }
 
     /// All entries in the order of the file: for tables whose keys the user chooses.
-    pub(crate) fn entries(&self) -> Vec<(Text, Item<'a>)> {
-        let mut entries: Vec<(Text, Item<'a>)> = self
+    pub(crate) fn entries(&self) -> Vec<(SpannedText, Item<'a>)> {
+        let mut entries: Vec<(SpannedText, Item<'a>)> = self
             .entries
             .iter()
             .map(|(key, value)| {
-                let name = Text { value: key.get_ref().clone().into_owned(), span: key.span(), inner: None };
+                let name =
+                    SpannedText { value: key.get_ref().clone().into_owned(), span: key.span(), inner: None };
                 (name, self.item(key, value))
             })
             .collect();

@@ -16,7 +16,7 @@ pub struct Registry {
     /// The platform to run on instead of those that the campaign names.
     pub on: Option<String>,
     /// Kinds of logs that can be generated.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<SampleKind>,
     /// Metrics that dialects and workloads report. Those that the launcher measures are always known.
     pub metrics: Vec<Metric>,
     /// Metrics that output without a dialect may show. A campaign may ask for them; it may also declare them otherwise.
@@ -25,7 +25,7 @@ pub struct Registry {
 
 /// A kind of log that can be generated, as campaigns name it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Sample {
+pub struct SampleKind {
     pub name: String,
     /// The names of its options.
     pub options: Vec<String>,

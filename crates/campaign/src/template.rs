@@ -24,12 +24,12 @@ const PATHS: [&str; 3] = ["run_directory", "campaign_directory", "assay"];
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Template {
     text: String,
-    parts: Vec<Part>,
+    parts: Vec<TemplatePart>,
 }
 
 /// A piece of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
+pub enum TemplatePart {
     /// Text that stays as it is.
     Literal(String),
     /// A placeholder, with its place in the template's text.
@@ -38,12 +38,12 @@ pub enum Part {
     Quoted(String, Range<usize>),
 }
 
-impl Part {
-    fn placeholder(name: &str, span: Range<usize>) -> Part {
+impl TemplatePart {
+    fn placeholder(name: &str, span: Range<usize>) -> TemplatePart {
         match name.strip_suffix(":q") {
-            Some(name) => Part::Quoted(name.to_owned(), span),
-            None if PATHS.contains(&name) => Part::Quoted(name.to_owned(), span),
-            None => Part::Placeholder(name.to_owned(), span),
+            Some(name) => TemplatePart::Quoted(name.to_owned(), span),
+            None if PATHS.contains(&name) => TemplatePart::Quoted(name.to_owned(), span),
+            None => TemplatePart::Placeholder(name.to_owned(), span),
         }
     }
 }
@@ -99,22 +99,24 @@ impl Template {
     }
 
     /// Its pieces.
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[TemplatePart] {
         &self.parts
     }
 
     /// The placeholders with their places, in order.
     pub fn placeholders(&self) -> impl Iterator<Item = (&str, Range<usize>)> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Placeholder(name, span) | Part::Quoted(name, span) => Some((name.as_str(), span.clone())),
-            Part::Literal(_) => None,
+            TemplatePart::Placeholder(name, span) | TemplatePart::Quoted(name, span) => {
+                Some((name.as_str(), span.clone()))
+            }
+            TemplatePart::Literal(_) => None,
         })
     }
 
     /// The name, if the whole template is one placeholder: then the value keeps its type.
     pub fn single(&self) -> Option<&str> {
         match self.parts.as_slice() {
-            [Part::Placeholder(name, _) | Part::Quoted(name, _)] => Some(name),
+            [TemplatePart::Placeholder(name, _) | TemplatePart::Quoted(name, _)] => Some(name),
             _ => None,
         }
     }
@@ -124,8 +126,8 @@ impl Template {
         let mut text = String::with_capacity(self.text.len() + 32);
         for part in &self.parts {
             match part {
-                Part::Literal(literal) => text.push_str(literal),
-                Part::Placeholder(name, _) | Part::Quoted(name, _) => {
+                TemplatePart::Literal(literal) => text.push_str(literal),
+                TemplatePart::Placeholder(name, _) | TemplatePart::Quoted(name, _) => {
                     let value = lookup(name).ok_or_else(|| name.clone())?;
                     // Writing to a String cannot fail.
                     let _ = write!(text, "{value}");
@@ -142,9 +144,9 @@ impl Template {
         let mut quotes = QuoteTracker::new();
         for part in &self.parts {
             let piece = match part {
-                Part::Literal(literal) => literal.clone(),
-                Part::Placeholder(name, _) => lookup(name).ok_or_else(|| missing(name))?.to_string(),
-                Part::Quoted(name, _) => {
+                TemplatePart::Literal(literal) => literal.clone(),
+                TemplatePart::Placeholder(name, _) => lookup(name).ok_or_else(|| missing(name))?.to_string(),
+                TemplatePart::Quoted(name, _) => {
                     let value = lookup(name).ok_or_else(|| missing(name))?.to_string();
                     let unquotable =
                         || InvocationError::Unquotable { name: name.clone(), value: value.clone() };
@@ -163,8 +165,10 @@ impl Template {
         let mut words = Words::default();
         for part in &self.parts {
             match part {
-                Part::Placeholder(name, span) | Part::Quoted(name, span) => words.placeholder(name, span),
-                Part::Literal(literal) => literal.chars().for_each(|c| words.character(c)),
+                TemplatePart::Placeholder(name, span) | TemplatePart::Quoted(name, span) => {
+                    words.placeholder(name, span)
+                }
+                TemplatePart::Literal(literal) => literal.chars().for_each(|c| words.character(c)),
             }
         }
         words.finish()
@@ -173,14 +177,14 @@ impl Template {
 
 #[derive(Default)]
 struct Builder {
-    parts: Vec<Part>,
+    parts: Vec<TemplatePart>,
 }
 
 impl Builder {
     fn literal(&mut self, text: &str) {
         match self.parts.last_mut() {
-            Some(Part::Literal(last)) => last.push_str(text),
-            _ => self.parts.push(Part::Literal(text.to_owned())),
+            Some(TemplatePart::Literal(last)) => last.push_str(text),
+            _ => self.parts.push(TemplatePart::Literal(text.to_owned())),
         }
     }
 
@@ -193,7 +197,7 @@ impl Builder {
         };
         let name = rest.get(1..length - 1).unwrap_or_default();
         if is_name(name.strip_suffix(":q").unwrap_or(name)) {
-            self.parts.push(Part::placeholder(name, at..at + length));
+            self.parts.push(TemplatePart::placeholder(name, at..at + length));
             return length;
         }
         // Only the opening is marked: what is between the braces may be anything, for example a whole awk program.
@@ -230,7 +234,7 @@ impl Words {
     fn placeholder(&mut self, name: &str, span: &Range<usize>) {
         self.begun = true;
         self.escaped = false;
-        self.word.parts.push(Part::Placeholder(name.to_owned(), span.clone()));
+        self.word.parts.push(TemplatePart::Placeholder(name.to_owned(), span.clone()));
     }
 
     fn character(&mut self, c: char) {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use assay_campaign::registry::Sample;
+use assay_campaign::registry::SampleKind;
 use assay_campaign::{Campaign, Catalog, Context, Plan, Problems, RecordingSource, Registry, RunPaths};
 use assay_model::{Metric, Speed, Unit};
 use insta::assert_snapshot;
@@ -13,7 +13,7 @@ fn registry() -> Registry {
     Registry {
         launchers: vec!["local".into(), "replay".into()],
         platforms: Catalog::embedded().platforms().to_vec(),
-        samples: vec![Sample {
+        samples: vec![SampleKind {
             name: "cerebras".into(),
             options: vec!["batch-size".into(), "steps".into(), "cache".into()],
         }],

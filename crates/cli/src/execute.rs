@@ -12,7 +12,7 @@ use assay_judge::{GateResult, GateState};
 use assay_launch::worker::OutputReader;
 use assay_launch::{Ending, LaunchOptions, LaunchOutcome};
 use assay_model::{CellId, Machine, Status, metric};
-use assay_store::{Index, Record, RecordPermissions, State, Store, StoreError};
+use assay_store::{Index, JournalState, Record, RecordPermissions, Store, StoreError};
 
 use crate::answer::print;
 use crate::exit::Exit;
@@ -109,7 +109,7 @@ fn readers(plan: &Plan) -> anyhow::Result<BTreeMap<String, Arc<OutputReader>>> {
 }
 
 /// The state of a record that exists already.
-fn earlier_state(record: &Path) -> anyhow::Result<Option<State>> {
+fn earlier_state(record: &Path) -> anyhow::Result<Option<JournalState>> {
     match Record::open(record) {
         // A directory without a journal becomes a record when it is written to.
         Err(StoreError::Missing { .. }) => Ok(None),
@@ -118,7 +118,7 @@ fn earlier_state(record: &Path) -> anyhow::Result<Option<State>> {
 }
 
 /// The median of the times that a cell took before.
-fn usual_seconds(state: &State, cell: &CellId) -> Option<f64> {
+fn usual_seconds(state: &JournalState, cell: &CellId) -> Option<f64> {
     let values = state.values(cell, metric::WALL).into_iter();
     let times: Vec<f64> =
         values.filter(|(run, _)| run.status == Some(Status::Succeeded)).map(|(_, seconds)| seconds).collect();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use assay_campaign::catalog::Catalog;
 use assay_campaign::catalog::CatalogError;
-use assay_campaign::registry::Sample;
+use assay_campaign::registry::SampleKind;
 use assay_campaign::{Plan, Registry};
 use assay_evidence::vocabulary::Vocabulary;
 use assay_evidence::{DIALECTS, Pattern, Readers};
@@ -58,8 +58,8 @@ fn metrics() -> Vec<Metric> {
 }
 
 /// Logs that can be generated.
-fn samples() -> Vec<Sample> {
-    let sample = |kind: &assay_samples::SampleKind| Sample {
+fn samples() -> Vec<SampleKind> {
+    let sample = |kind: &assay_samples::SampleKind| SampleKind {
         name: kind.name.to_owned(),
         options: kind.options.iter().map(|option| option.name.to_owned()).collect(),
     };

@@ -11,7 +11,7 @@ use anstyle::{AnsiColor, Style};
 use assay_campaign::catalog::CatalogError;
 use assay_campaign::{CampaignError, Problems};
 use assay_model::untrusted;
-use assay_report::block::{self, Block};
+use assay_report::block::{self, TerminalBlock};
 use assay_report::{Table, Tone, text};
 
 use crate::failure;
@@ -110,7 +110,7 @@ impl Screen {
     }
 
     /// Prints blocks of text and tables, as wide as the terminal allows.
-    pub fn blocks(&mut self, make: impl FnOnce(block::Options) -> Vec<Block>) -> std::io::Result<()> {
+    pub fn blocks(&mut self, make: impl FnOnce(block::Options) -> Vec<TerminalBlock>) -> std::io::Result<()> {
         let width = width().min(WIDEST);
         let blocks = make(block::Options { width, ..block::Options::default() });
         self.data(&block::text(&blocks, width, &paint))

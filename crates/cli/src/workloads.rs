@@ -4,7 +4,7 @@
 pub mod chat;
 
 use assay_model::{Metric, Settings, WorkloadDescription};
-use assay_workloads::{Emitter, Ended, Limits, WorkloadError};
+use assay_workloads::{Emitter, SeriesLimits, WorkloadEnd, WorkloadError};
 
 use crate::failure::Mistake;
 
@@ -44,9 +44,9 @@ pub fn check(name: &str, settings: &Settings) -> Result<(), Mistake> {
 pub fn run(
     name: &str,
     settings: Settings,
-    machine: &Limits,
+    machine: &SeriesLimits,
     emitter: &mut Emitter<'_>,
-) -> anyhow::Result<Ended> {
+) -> anyhow::Result<WorkloadEnd> {
     match name {
         chat::NAME => chat::run(settings, emitter),
         _ => {

@@ -12,13 +12,13 @@ const RUNS: u32 = 3;
 const FILES: [&str; 3] = ["journal.jsonl", "index.sqlite", "index.check"];
 
 /// The record of this thread, and its files as they were.
-struct Sample {
+struct SampleRecord {
     directory: TempDir,
     files: Vec<(PathBuf, Vec<u8>)>,
 }
 
 thread_local! {
-    static SAMPLE: RefCell<Option<Sample>> = const { RefCell::new(None) };
+    static SAMPLE: RefCell<Option<SampleRecord>> = const { RefCell::new(None) };
 }
 
 /// Each 4 bytes are one change: which file, what is done, and where. No run may be lost without a report.
@@ -46,7 +46,7 @@ pub(crate) fn journal() -> Vec<u8> {
     make().ok().and_then(|sample| sample.files.into_iter().next()).map(|(_, bytes)| bytes).unwrap_or_default()
 }
 
-fn make() -> Result<Sample, StoreError> {
+fn make() -> Result<SampleRecord, StoreError> {
     let memory = Path::new("/dev/shm");
     let place = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
     let directory = place.map_err(|source| StoreError::Open { path: memory.to_owned(), source })?;
@@ -64,10 +64,10 @@ fn make() -> Result<Sample, StoreError> {
     drop(store);
     Record::open(directory.path())?.index()?;
     let files = paths.into_iter().map(|path| (path.clone(), fs::read(&path).unwrap_or_default())).collect();
-    Ok(Sample { directory, files })
+    Ok(SampleRecord { directory, files })
 }
 
-impl Sample {
+impl SampleRecord {
     fn damage(&self, bytes: &[u8]) {
         let mut contents: Vec<Vec<u8>> = self.files.iter().map(|(_, bytes)| bytes.clone()).collect();
         let mut results_are_whole = true;

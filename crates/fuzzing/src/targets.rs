@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use assay_campaign::{Campaign, Catalog, Registry};
 use assay_evidence::{DocumentReader, Readers, Reading, Stream};
 use assay_load::metrics::Counters;
-use assay_store::journal::Reader;
+use assay_store::journal::JournalReader;
 use assay_workloads::bert::config;
 use assay_workloads::bert::sentences::csv_rows;
 use assay_workloads::bert::tokens::{from_json, from_vocabulary};
@@ -149,7 +149,7 @@ fn journal(bytes: &[u8]) {
 }
 
 fn read_journal(bytes: &[u8]) {
-    let mut reader = Reader::new(bytes, Path::new("journal.jsonl"));
+    let mut reader = JournalReader::new(bytes, Path::new("journal.jsonl"));
     let mut entries = 0;
     let is_refused = loop {
         match reader.next_entry() {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::estimate::{caveat, spread};
 use crate::gather::{CellEvidence, Counts, Evidence, split_settings};
 use crate::same_work;
-use crate::verdict::{Effect, Sample, effect_in};
+use crate::verdict::{CellSample, Effect, effect_in};
 
 /// What a record says about one metric.
 #[derive(Debug, Clone, Serialize)]
@@ -26,7 +26,7 @@ pub struct Answer {
     /// Whether cells are on more than one platform.
     pub several_platforms: bool,
     /// The cells.
-    pub rows: Vec<Row>,
+    pub rows: Vec<AnswerRow>,
     /// The row that others are compared with: the best median of the rows with enough runs.
     pub best: Option<usize>,
     /// The rows that may be the best: all that are not shown to be worse than [`Answer::best`]. The truly best one of
@@ -38,7 +38,7 @@ pub struct Answer {
 
 /// One cell.
 #[derive(Debug, Clone, Serialize)]
-pub struct Row {
+pub struct AnswerRow {
     /// Which cell.
     pub cell: CellId,
     /// The settings in which cells differ.
@@ -68,7 +68,7 @@ pub fn answer(evidence: &Evidence, order: &[String], most_compared: usize) -> An
     let mut cells: Vec<&CellEvidence> = evidence.cells.iter().collect();
     let places: Vec<Places<'_>> = varied.iter().map(|name| places(&evidence.cells, name)).collect();
     cells.sort_by(|a, b| (!a.planned).cmp(&!b.planned).then_with(|| order_of(a, b, &varied, &places)));
-    let mut rows: Vec<Row> = cells.iter().map(|cell| row(cell, &varied)).collect();
+    let mut rows: Vec<AnswerRow> = cells.iter().map(|cell| row(cell, &varied)).collect();
     let mut caveats = table_caveats(evidence);
     let not_ranked = unequal_work(evidence, &cells);
     let best = if not_ranked.is_none() { best_row(&rows, evidence.metric.better) } else { None };
@@ -76,7 +76,8 @@ pub fn answer(evidence: &Evidence, order: &[String], most_compared: usize) -> An
     if let Some(best) = best.filter(|_| most_compared > 0) {
         compare_with(best, &mut rows, &cells, &evidence.metric, most_compared);
     }
-    let worse = |row: &Row| row.against_best.as_ref().is_some_and(|effect| effect.verdict == Verdict::Worse);
+    let worse =
+        |row: &AnswerRow| row.against_best.as_ref().is_some_and(|effect| effect.verdict == Verdict::Worse);
     let may_be_best = match best {
         Some(_) => {
             let ranked = rows.iter().enumerate().filter(|(_, row)| row.planned && row.estimate.is_some());
@@ -103,31 +104,31 @@ pub fn answer(evidence: &Evidence, order: &[String], most_compared: usize) -> An
 /// Compares the first `most_compared` planned rows with the best one, as one family.
 fn compare_with(
     best: usize,
-    rows: &mut [Row],
+    rows: &mut [AnswerRow],
     cells: &[&CellEvidence],
     metric: &Metric,
     most_compared: usize,
 ) {
     let Some(best_cell) = cells.get(best) else { return };
-    let taking_part = |(index, row): &(usize, &Row)| {
+    let taking_part = |(index, row): &(usize, &AnswerRow)| {
         row.planned && row.estimate.is_some() && (*index < most_compared || *index == best)
     };
     let groups = rows.iter().enumerate().filter(taking_part).count();
     let Some(family) = Family::among(groups, crate::CONFIDENCE) else { return };
-    let base = Sample::new(&best_cell.values);
+    let base = CellSample::new(&best_cell.values);
     for (index, (row, cell)) in rows.iter_mut().zip(cells).enumerate().take(most_compared) {
         if index == best || !row.planned {
             continue;
         }
         match same_work::difference(&best_cell.work(), &cell.work()) {
             Some(why) => row.caveats.push(not_compared(&why)),
-            None => row.against_best = effect_in(&base, &Sample::new(&cell.values), metric, &family),
+            None => row.against_best = effect_in(&base, &CellSample::new(&cell.values), metric, &family),
         }
     }
 }
 
 /// Whether a row must not be compared with the best one at all.
-fn is_refused(row: &Row) -> bool {
+fn is_refused(row: &AnswerRow) -> bool {
     row.caveats.iter().any(|caveat| caveat.code == NOT_THE_SAME_WORK)
 }
 
@@ -144,8 +145,8 @@ fn unequal_work(evidence: &Evidence, cells: &[&CellEvidence]) -> Option<Caveat> 
     Some(caveat(UNEQUAL_WORK, &format!("not ranked by {}: {why}", evidence.metric.name), &hint))
 }
 
-fn row(cell: &CellEvidence, varied: &[String]) -> Row {
-    Row {
+fn row(cell: &CellEvidence, varied: &[String]) -> AnswerRow {
+    AnswerRow {
         cell: cell.cell.clone(),
         settings: varied
             .iter()
@@ -210,7 +211,7 @@ fn order_of(
 
 /// The planned row with the best median, if the metric has a direction and there are two rows to choose from. Rows
 /// with enough runs to be compared come first: a lucky single run must not keep all others from being judged.
-fn best_row(rows: &[Row], better: Option<Direction>) -> Option<usize> {
+fn best_row(rows: &[AnswerRow], better: Option<Direction>) -> Option<usize> {
     let better = better?;
     let candidates: Vec<(usize, &Estimate)> = rows
         .iter()
@@ -281,7 +282,8 @@ mod tests {
             &[],
             10,
         );
-        let codes = |row: &Row| row.caveats.iter().map(|caveat| caveat.code.clone()).collect::<Vec<_>>();
+        let codes =
+            |row: &AnswerRow| row.caveats.iter().map(|caveat| caveat.code.clone()).collect::<Vec<_>>();
         let [large, small] = answer.rows.as_slice() else { panic!("{:?}", answer.rows) };
         assert_eq!(codes(large), ["few_runs", "fewer_repeats"]);
         assert!(large.caveats[1].text.contains("2 repeats, fewer than the rest"));

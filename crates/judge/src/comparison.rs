@@ -8,7 +8,7 @@ use crate::answer::not_compared;
 use crate::estimate::caveat;
 use crate::gather::{CellEvidence, Evidence, JudgeError, by_key, split_settings, without};
 use crate::same_work;
-use crate::verdict::{Effect, Sample, correct, effect};
+use crate::verdict::{CellSample, Effect, correct, effect};
 
 /// How a record compares with a base.
 #[derive(Debug, Clone, Serialize)]
@@ -120,7 +120,7 @@ pub fn compare(base: &Evidence, other: &Evidence, ignored: &[String]) -> Result<
                     caveats.push(not_compared(&why));
                     None
                 }
-                None => effect(&Sample::new(&a.values), &Sample::new(&b.values), &base.metric),
+                None => effect(&CellSample::new(&a.values), &CellSample::new(&b.values), &base.metric),
             },
             shift: stats::hodges_lehmann_interval(&a.values, &b.values, crate::CONFIDENCE)
                 .map(|found| Shift { center: found.center, low: found.low, high: found.high }),

@@ -24,7 +24,7 @@ mod words;
 use assay_model::{CellId, Direction, Verdict};
 use serde::Serialize;
 
-use crate::answer::{Answer, Row, UNEQUAL_WORK};
+use crate::answer::{Answer, AnswerRow, UNEQUAL_WORK};
 use crate::gather::Evidence;
 pub use iterations::of_iterations;
 pub use knee::of_load;
@@ -61,11 +61,11 @@ pub fn of_answer(answer: &Answer, evidence: &Evidence) -> Vec<Finding> {
         .map(|caveat| finding(UNEQUAL_WORK, capitalized(&caveat.text), Vec::new()))
         .collect();
     let Some(best) = answer.best.and_then(|best| answer.rows.get(best)) else { return found };
-    let compared: Vec<&Row> = answer.rows.iter().filter(|row| row.against_best.is_some()).collect();
+    let compared: Vec<&AnswerRow> = answer.rows.iter().filter(|row| row.against_best.is_some()).collect();
     let has_interval =
-        |row: &&&Row| row.against_best.as_ref().is_some_and(|effect| effect.interval.is_some());
+        |row: &&&AnswerRow| row.against_best.as_ref().is_some_and(|effect| effect.interval.is_some());
     let metric = &answer.metric;
-    let cells = |rows: &[&Row]| rows.iter().map(|row| row.cell.clone()).collect();
+    let cells = |rows: &[&AnswerRow]| rows.iter().map(|row| row.cell.clone()).collect();
     let level = best.estimate.as_ref().map(|estimate| with_interval(estimate, metric)).unwrap_or_default();
     if compared.iter().filter(has_interval).count() == 0 {
         let runs = answer.rows.iter().filter_map(|row| row.estimate.as_ref()).map(|e| e.samples).max();
@@ -78,7 +78,7 @@ pub fn of_answer(answer: &Answer, evidence: &Evidence) -> Vec<Finding> {
         found.extend(repeats_needed(answer, evidence));
         return found;
     }
-    let candidates: Vec<&Row> =
+    let candidates: Vec<&AnswerRow> =
         answer.may_be_best.iter().filter_map(|index| answer.rows.get(*index)).collect();
     match candidates.as_slice() {
         [only] => {

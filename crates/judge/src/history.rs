@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::comparison::same_units;
 use crate::estimate::estimate;
 use crate::gather::{Evidence, JudgeError, split_settings, without};
-use crate::verdict::{Effect, Sample, correct, effect};
+use crate::verdict::{CellSample, Effect, correct, effect};
 
 /// The fewest values of a segment between two change points.
 const SHORTEST_SEGMENT: usize = 3;
@@ -99,7 +99,7 @@ pub fn changes(course: &[(usize, Vec<f64>)], metric: &Metric) -> Vec<(usize, Eff
         .windows(2)
         .filter_map(|pair| {
             let [(_, before), (record, after)] = pair else { return None };
-            Some((*record, effect(&Sample::new(before), &Sample::new(after), metric)?))
+            Some((*record, effect(&CellSample::new(before), &CellSample::new(after), metric)?))
         })
         .collect();
     let mut effects: Vec<&mut Effect> = found.iter_mut().map(|(_, effect)| effect).collect();

@@ -43,7 +43,7 @@ pub mod scaling;
 pub mod stopping;
 pub mod verdict;
 
-pub use answer::{Answer, Row, answer};
+pub use answer::{Answer, AnswerRow, answer};
 pub use comparison::{Comparison, ComparisonRow, compare};
 pub use gate::{GateResult, GateState};
 pub use gather::{CellEvidence, Counts, Evidence, JudgeError, MetricSummary};

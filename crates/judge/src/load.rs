@@ -46,15 +46,15 @@ pub use assay_stats::quantile::quantile as exact_quantile;
 pub use batches::{Batched, BatchedShare, Slices};
 pub use capacity::{Capacity, Probe, ProbeOutcome, ProbePlan, Search};
 pub use contrast::{Contrast, RoundReading, Standing, contrasts};
-pub use curve::{Curve, Level, Metric, Point, Reading};
+pub use curve::{Level, LoadCurve, LoadReading, Metric, Point};
 pub use distribution::Distribution;
-pub use summary::{Bounds, Collector, Share, Summary, Tokens};
+pub use summary::{Bounds, Collector, EndpointSummary, Share, Tokens};
 pub use validity::{Client, Reason, Validity, Verdict, verdict};
 pub use window::{Window, WindowFinder};
 
 /// One request as numbers: times in seconds since the load began.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Request {
+pub struct RequestResult {
     /// Whether it only warmed the endpoint up.
     pub warm_up: bool,
     /// When it was meant to be sent.
@@ -97,7 +97,7 @@ pub struct Request {
     pub server_output_s: Option<f64>,
 }
 
-impl Request {
+impl RequestResult {
     /// Output tokens: as the server counts them, else by the tokenizer, else unknown.
     pub fn tokens(&self) -> Option<u64> {
         self.output_tokens.or(self.counted_tokens)

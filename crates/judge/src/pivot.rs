@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::answer::not_compared;
 use crate::comparison::not_comparable;
 use crate::gather::{CellEvidence, Counts, Evidence, split_settings};
-use crate::verdict::{Effect, Sample, correct, effect};
+use crate::verdict::{CellSample, Effect, correct, effect};
 
 /// A record with some settings as columns.
 #[derive(Debug, Clone, Serialize)]
@@ -119,7 +119,7 @@ fn judged(evidence: &Evidence, of_row: &[&CellEvidence], index: usize, base: Opt
         match not_comparable(held, cell, &evidence.metric) {
             Some(why) => judged.caveats.push(not_compared(&why)),
             None => {
-                let (old, new) = (Sample::new(&held.values), Sample::new(&cell.values));
+                let (old, new) = (CellSample::new(&held.values), CellSample::new(&cell.values));
                 judged.against = effect(&old, &new, &evidence.metric);
             }
         }

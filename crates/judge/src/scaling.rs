@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::gather::{CellEvidence, Evidence, split_settings};
 use crate::law::{self, FittedLaw};
-use crate::verdict::{Effect, Sample, effect_in};
+use crate::verdict::{CellSample, Effect, effect_in};
 
 /// A record as a scaling study.
 #[derive(Debug, Clone, Serialize)]
@@ -137,8 +137,8 @@ fn rows_of(
     let base = group.iter().position(|(_, cell)| !cell.values.is_empty());
     let row = |(place, (workers, cell)): (usize, &(f64, &CellEvidence))| {
         let speedup = base.filter(|base| *base != place).and_then(|base| {
-            let old = Sample::new(&group[base].1.values);
-            let new = Sample::new(&cell.values);
+            let old = CellSample::new(&group[base].1.values);
+            let new = CellSample::new(&cell.values);
             effect_in(&old, &new, metric, family.as_ref()?)
         });
         let share = speedup.as_ref().zip(base).filter(|_| !is_batch).and_then(|(speedup, base)| {

@@ -37,7 +37,7 @@ pub struct Tests {
 }
 
 impl Tests {
-    fn new(base: &Sample<'_>, other: &Sample<'_>) -> Tests {
+    fn new(base: &CellSample<'_>, other: &CellSample<'_>) -> Tests {
         let logarithms = |values: &[f64]| values.iter().map(|value| value.ln()).collect::<Vec<f64>>();
         Tests {
             ranks: stats::mann_whitney(base.values, other.values).map(|test| test.p),
@@ -107,12 +107,12 @@ impl From<RatioMethod> for Estimator {
 
 /// The values of one cell, prepared for any number of comparisons.
 #[derive(Debug)]
-pub struct Sample<'a> {
+pub struct CellSample<'a> {
     values: &'a [f64],
     group: Result<Group, Flaw>,
 }
 
-impl<'a> Sample<'a> {
+impl<'a> CellSample<'a> {
     /// Prepares values.
     pub fn new(values: &'a [f64]) -> Self {
         Self { values, group: Group::new(values) }
@@ -125,12 +125,17 @@ impl<'a> Sample<'a> {
 
 /// Compares a sample of a metric with a base, alone. Without a direction nothing is better or worse, only same or
 /// unclear.
-pub fn effect(base: &Sample<'_>, other: &Sample<'_>, metric: &Metric) -> Option<Effect> {
+pub fn effect(base: &CellSample<'_>, other: &CellSample<'_>, metric: &Metric) -> Option<Effect> {
     effect_in(base, other, metric, &Family::single(CONFIDENCE)?)
 }
 
 /// The same as one of a family of comparisons, whose intervals hold together.
-pub fn effect_in(base: &Sample<'_>, other: &Sample<'_>, metric: &Metric, family: &Family) -> Option<Effect> {
+pub fn effect_in(
+    base: &CellSample<'_>,
+    other: &CellSample<'_>,
+    metric: &Metric,
+    family: &Family,
+) -> Option<Effect> {
     let tests = Tests::new(base, other);
     let p = tests.ranks;
     let interval =
@@ -188,7 +193,7 @@ mod tests {
     const NEW: [f64; 10] = [1423., 1416., 1411., 1413., 1412., 1426., 1422., 1424., 1447., 1425.];
 
     fn between(base: &[f64], other: &[f64], better: Option<Direction>) -> Option<Effect> {
-        effect(&Sample::new(base), &Sample::new(other), &metric("time", better))
+        effect(&CellSample::new(base), &CellSample::new(other), &metric("time", better))
     }
 
     fn metric(name: &str, better: Option<Direction>) -> Metric {
@@ -199,8 +204,9 @@ mod tests {
     fn half_a_hundredth_is_much_for_an_accuracy_and_nothing_for_a_time() {
         let (good, poor) =
             ([99.16, 99.15, 99.25, 99.24, 99.1, 99.29], [98.69, 98.87, 98.75, 98.82, 98.79, 98.79]);
-        let of =
-            |name| effect(&Sample::new(&good), &Sample::new(&poor), &metric(name, Some(Direction::Higher)));
+        let of = |name| {
+            effect(&CellSample::new(&good), &CellSample::new(&poor), &metric(name, Some(Direction::Higher)))
+        };
         assert_eq!(of("accuracy").unwrap().verdict, Verdict::Worse);
         assert_eq!(of("samples").unwrap().verdict, Verdict::Same);
     }

@@ -9,7 +9,7 @@ mod span;
 
 use span::{SPAN, Span};
 
-use crate::math::product::{Left, Right, Size, padded, product};
+use crate::math::product::{Left, ProductSize, Right, padded, product};
 use crate::rms_norm::add_rows;
 use crate::threads::Chunks;
 use crate::{Threads, Write};
@@ -144,7 +144,7 @@ pub fn forward(
         for (x, y) in inputs.zip(y.chunks_exact_mut(shape.output_image())) {
             for span in shape.spans() {
                 span.see(x, seen);
-                let size = Size { rows: shape.filters, columns: SPAN, depth: taps };
+                let size = ProductSize { rows: shape.filters, columns: SPAN, depth: taps };
                 let left = Left { data: weight, row: taps, step: 1 };
                 product(size, left, Right { data: seen, row: SPAN }, result, SPAN, Write::Set);
                 span.write(result, bias, y);
@@ -177,7 +177,7 @@ pub fn backward_input(
         for (dx, dy) in dx.chunks_exact_mut(shape.image()).zip(gradients) {
             for span in shape.spans() {
                 span.read(dy, gradient);
-                let size = Size { rows: taps, columns: SPAN, depth: shape.filters };
+                let size = ProductSize { rows: taps, columns: SPAN, depth: shape.filters };
                 let left = Left { data: weight, row: 1, step: taps };
                 product(size, left, Right { data: gradient, row: SPAN }, seen, SPAN, Write::Set);
                 span.add_seen(seen, dx);
@@ -229,7 +229,7 @@ pub fn backward_weight(
                 span.see(x, seen);
                 span.read(dy, gradient);
                 span::transpose(gradient, filters, transposed);
-                let size = Size { rows: taps, columns: filters, depth: SPAN };
+                let size = ProductSize { rows: taps, columns: filters, depth: SPAN };
                 let left = Left { data: seen, row: SPAN, step: 1 };
                 let right = Right { data: transposed, row: filters };
                 product(size, left, right, weight_sums, filters, Write::Add);

@@ -10,7 +10,7 @@
 use crate::Write;
 use crate::dispatch::dispatch;
 use crate::gelu::{self, GeluFormula};
-use crate::math::product::{COLUMNS, Left, Right, Size, product};
+use crate::math::product::{COLUMNS, Left, ProductSize, Right, product};
 use crate::math::tanh;
 
 /// A matrix of `outputs` rows of `inputs` numbers with a bias, in the order in which the product reads it.
@@ -102,7 +102,7 @@ impl Packed {
 
     fn product(&self, panel: usize, rows: usize, x: &[f32], y: &mut [f32], stride: usize, write: Write) {
         let weights = &self.panels[panel * COLUMNS * self.inputs..][..COLUMNS * self.inputs];
-        let size = Size { rows, columns: COLUMNS, depth: self.inputs };
+        let size = ProductSize { rows, columns: COLUMNS, depth: self.inputs };
         let left = Left { data: x, row: self.inputs, step: 1 };
         product(size, left, Right { data: weights, row: COLUMNS }, y, stride, write);
     }

@@ -25,7 +25,7 @@ use combine::Term;
 
 use crate::Write;
 use crate::dispatch::dispatch;
-use crate::math::product::{COLUMNS, Left, Right, Size, padded, product};
+use crate::math::product::{COLUMNS, Left, ProductSize, Right, padded, product};
 
 /// The place of a window that the rectifier closed.
 const CLOSED: u8 = 4;
@@ -217,7 +217,7 @@ pub fn forward(
 /// One row of the convolution, as far as windows reach, for the filters of one panel.
 fn convolve_row(shape: &PooledConvolutionShape, panel: &[f32], x: &[f32], row: usize, result: &mut [f32]) {
     let line = shape.line();
-    let size = Size { rows: 2 * shape.output_width(), columns: COLUMNS, depth: line };
+    let size = ProductSize { rows: 2 * shape.output_width(), columns: COLUMNS, depth: line };
     for (tap_row, right) in panel.chunks_exact(line * COLUMNS).enumerate() {
         let data = &x[(row + tap_row) * shape.input_line()..];
         let write = if tap_row == 0 { Write::Set } else { Write::Add };

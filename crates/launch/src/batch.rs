@@ -46,11 +46,11 @@ use std::time::{Duration, Instant};
 use assay_model::identity::hash_text;
 use assay_model::platform::BatchSettings;
 use assay_model::{Platform, RunId, RunResult};
-use assay_store::{RecordPermissions, State, Store, Submission};
+use assay_store::{JournalState, RecordPermissions, Store, Submission};
 
 use crate::coordinator::LaunchError;
 use crate::launcher::{Launcher, Report};
-use crate::worker::{self, Job, Message, WorkError};
+use crate::worker::{self, Message, RunJob, WorkError};
 use host::Host;
 use pace::PollPace;
 use scheduler::Scheduler;
@@ -90,13 +90,13 @@ fn scheduler_of(platform: &Platform) -> Option<Box<dyn Scheduler>> {
 }
 
 /// The name that all jobs of a record have.
-pub fn job_name(state: &State) -> String {
+pub fn job_name(state: &JournalState) -> String {
     let hash = hash_text(&format!("{}/{}", state.name, state.created));
     format!("assay-{}", hash.get(..8).unwrap_or(&hash))
 }
 
 /// Where a record's files are on the platform's host, if that is another one.
-fn root_there(platform: &Platform, state: &State) -> Option<PathBuf> {
+fn root_there(platform: &Platform, state: &JournalState) -> Option<PathBuf> {
     platform.host.as_ref()?;
     let directory = platform.batch.directory.as_deref().unwrap_or(".assay");
     Some(Path::new(directory).join(job_name(state)))
@@ -122,7 +122,7 @@ pub struct BatchLauncher {
     /// Where the record's files are on another host.
     root: Option<PathBuf>,
     /// Runs that wait for others to be submitted with.
-    waiting: Vec<Job>,
+    waiting: Vec<RunJob>,
     tasks: BTreeMap<TaskKey, Task>,
     ready: VecDeque<(RunId, Report)>,
     pace: PollPace,
@@ -202,7 +202,7 @@ impl Launcher for BatchLauncher {
         self.waiting.len() < most && !pauses
     }
 
-    fn start(&mut self, job: Job) -> Result<(), LaunchError> {
+    fn start(&mut self, job: RunJob) -> Result<(), LaunchError> {
         let script = worker::prepare(&job)?;
         let path = script.with_file_name(node_script::NODE_SCRIPT);
         let start = self.scheduler.start_words(&self.settings, &job.resources);
@@ -233,7 +233,7 @@ impl Launcher for BatchLauncher {
         Ok(self.ready.pop_front())
     }
 
-    fn adopt(&mut self, runs: Vec<(Job, Submission)>) -> Result<Vec<RunId>, LaunchError> {
+    fn adopt(&mut self, runs: Vec<(RunJob, Submission)>) -> Result<Vec<RunId>, LaunchError> {
         self.adopt_runs(runs)
     }
 

@@ -20,7 +20,7 @@ pub struct Capture {
     permissions: RecordPermissions,
     stdout: Option<Log>,
     stderr: Option<Log>,
-    first: Option<Piece>,
+    first: Option<OutputChunk>,
     arrival: Option<BufWriter<File>>,
     /// Output that is in no file so far, because there is no directory for it.
     held: Option<Vec<(Stream, f64, Vec<u8>)>>,
@@ -36,7 +36,7 @@ struct Log {
 
 /// One piece of output.
 #[derive(Clone, Copy)]
-struct Piece {
+struct OutputChunk {
     at_s: f64,
     stream: Stream,
     offset: u64,
@@ -109,13 +109,13 @@ impl Capture {
                 slot.insert(Log { file, bytes: 0 })
             }
         };
-        let piece = Piece { at_s, stream, offset: log.bytes, bytes: bytes.len() };
+        let piece = OutputChunk { at_s, stream, offset: log.bytes, bytes: bytes.len() };
         log.file.write_all(bytes)?;
         log.bytes += bytes.len() as u64;
         self.note(piece)
     }
 
-    fn note(&mut self, piece: Piece) -> io::Result<()> {
+    fn note(&mut self, piece: OutputChunk) -> io::Result<()> {
         let Some(first) = self.first else {
             self.first = Some(piece);
             return Ok(());
@@ -161,7 +161,7 @@ impl Capture {
     }
 }
 
-impl Piece {
+impl OutputChunk {
     fn write(self, out: &mut impl Write) -> io::Result<()> {
         let word = match self.stream {
             Stream::Stdout => "stdout",

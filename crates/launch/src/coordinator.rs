@@ -16,9 +16,9 @@ use crate::batch::simulator::Simulation;
 use crate::interrupt::Interrupt;
 use crate::launcher::{Launcher, Report};
 use crate::replay::WriteSample;
-use crate::schedule::{Next, Only, Schedule};
+use crate::schedule::{Next, Only, RunSchedule};
 use crate::unsynced::{UNSYNCED_AT_MOST, Unsynced};
-use crate::worker::{Job, Message, OutputReader, SYNCED_FROM_S, WorkError, now};
+use crate::worker::{Message, OutputReader, RunJob, SYNCED_FROM_S, WorkError, now};
 use crate::{batch, environment, local, orphan, provenance, standing, worker_group};
 
 /// How a plan is to be run.
@@ -171,7 +171,7 @@ pub fn execute(
     let progress = standing::progress(plan, store);
     let finished_before = progress.iter().map(|cell| cell.done.len()).sum();
     let mut schedule =
-        Schedule::new(progress, &order, plan.order.by == OrderBy::Cells, repeats, budget, options.only);
+        RunSchedule::new(progress, &order, plan.order.by == OrderBy::Cells, repeats, budget, options.only);
     let mut running = BTreeMap::new();
     for (run, cell) in adopted {
         schedule.adopt(cell, run.repeat);
@@ -215,7 +215,7 @@ struct Coordinator<'a> {
     /// Runs that go on, with the index of their cell.
     running: BTreeMap<RunId, usize>,
     certain: usize,
-    schedule: Schedule<'a>,
+    schedule: RunSchedule<'a>,
     outcome: LaunchOutcome,
     /// When the first metric came in the runs of each cell.
     first_metrics_s: BTreeMap<usize, Vec<f64>>,
@@ -442,7 +442,7 @@ fn adopt(
     let submitted = store.state().open_runs.iter();
     let submitted: Vec<(RunId, OpenRun)> = submitted.map(|(run, open)| (run.clone(), open.clone())).collect();
     let mut adopted = BTreeMap::new();
-    let mut by_platform: BTreeMap<String, Vec<(Job, Submission)>> = BTreeMap::new();
+    let mut by_platform: BTreeMap<String, Vec<(RunJob, Submission)>> = BTreeMap::new();
     for (run, open) in submitted {
         let Some(submission) = open.submission else { continue };
         let cell = plan.cells.iter().position(|planned| planned.cell == run.cell);
@@ -482,7 +482,7 @@ fn job(
     run: &RunId,
     relative: &str,
     warmup: u32,
-) -> Result<Job, LaunchError> {
+) -> Result<RunJob, LaunchError> {
     let prepare = |what: String| LaunchError::Prepare(what);
     let planned = plan.cells.get(cell).ok_or_else(|| prepare("no such cell".to_owned()))?;
     let directory = store.run_directory(relative);
@@ -499,7 +499,7 @@ fn job(
     }
     let reader = options.readers.get(&run.cell.platform).cloned();
     let reader = reader.ok_or_else(|| prepare(format!("platform `{}` has no reader", run.cell.platform)))?;
-    Ok(Job {
+    Ok(RunJob {
         run: run.clone(),
         campaign: plan.name.clone(),
         settings: planned.settings.clone(),

@@ -11,7 +11,7 @@ use std::time::SystemTime;
 #[derive(Debug)]
 pub struct Follower {
     path: PathBuf,
-    open: Option<Open>,
+    open: Option<OpenFile>,
     /// What stood in the file before the run began, which is none of this run's.
     before: Option<(Identity, u64)>,
     /// Whether the last byte read ended a line.
@@ -19,7 +19,7 @@ pub struct Follower {
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenFile {
     file: File,
     identity: Identity,
     offset: u64,
@@ -70,13 +70,13 @@ impl Follower {
         }
     }
 
-    fn open_file(&mut self) -> Option<Open> {
+    fn open_file(&mut self) -> Option<OpenFile> {
         // Only regular files: opening a pipe would wait, and a device has no end.
         regular(&self.path)?;
         let file = File::open(&self.path).ok()?;
         let identity = identity(&file.metadata().ok()?);
         let before = self.before.take().filter(|(known, _)| *known == identity);
-        Some(Open { file, identity, offset: before.map_or(0, |(_, length)| length) })
+        Some(OpenFile { file, identity, offset: before.map_or(0, |(_, length)| length) })
     }
 
     fn read(&mut self, take: &mut dyn FnMut(&[u8]) -> io::Result<()>, most: u64) -> io::Result<u64> {

@@ -21,7 +21,7 @@ const MOST_SAMPLES: usize = 400_000;
 
 /// One GPU at one moment. What the tool does not show is absent.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Sample {
+struct GpuSample {
     gpu: u32,
     power_w: Option<f64>,
     utilization: Option<f64>,
@@ -47,7 +47,7 @@ pub(crate) struct GpuWatch {
 
 #[derive(Debug, Default)]
 struct Shared {
-    seen: Mutex<Vec<(Instant, Sample)>>,
+    seen: Mutex<Vec<(Instant, GpuSample)>>,
     tool: Mutex<Option<Child>>,
     is_over: AtomicBool,
 }
@@ -71,7 +71,7 @@ impl GpuWatch {
     pub(crate) fn between(&self, began: Instant, ended: Instant) -> Vec<Observation> {
         let seen = locked(&self.shared.seen);
         let during = seen.iter().filter(|(at, _)| (began..=ended).contains(at));
-        let of_run: Vec<(f64, Sample)> =
+        let of_run: Vec<(f64, GpuSample)> =
             during.map(|(at, sample)| (at.duration_since(began).as_secs_f64(), *sample)).collect();
         summarized(&of_run, ended.saturating_duration_since(began).as_secs_f64())
     }
@@ -120,7 +120,7 @@ impl Shared {
         }
     }
 
-    fn keep(&self, samples: impl IntoIterator<Item = Sample>) {
+    fn keep(&self, samples: impl IntoIterator<Item = GpuSample>) {
         let now = Instant::now();
         let mut seen = locked(&self.seen);
         seen.extend(samples.into_iter().map(|sample| (now, sample)));
@@ -156,12 +156,12 @@ fn nvidia_words() -> Vec<String> {
 }
 
 /// One line of `nvidia-smi`: index, W, %, MHz, MiB. What is `[N/A]` is absent.
-fn nvidia_sample(line: &str) -> Option<Sample> {
+fn nvidia_sample(line: &str) -> Option<GpuSample> {
     let mut fields = line.split(',').map(str::trim);
     let gpu = fields.next()?.parse().ok()?;
     let mut number = || fields.next()?.parse::<f64>().ok().filter(|value| value.is_finite());
     let (power_w, utilization, clock, memory) = (number(), number(), number(), number());
-    Some(Sample {
+    Some(GpuSample {
         gpu,
         power_w,
         utilization: utilization.map(|percent| percent / 100.0),
@@ -173,7 +173,7 @@ fn nvidia_sample(line: &str) -> Option<Sample> {
 const ROCM_WORDS: [&str; 5] = ["--showpower", "--showuse", "--showclocks", "--showmeminfo=vram", "--csv"];
 
 /// The answer of `rocm-smi`: a header that names the columns, which differ between versions, then a line a card.
-fn rocm_samples(text: &str) -> Vec<Sample> {
+fn rocm_samples(text: &str) -> Vec<GpuSample> {
     let mut lines = text.lines().filter(|line| line.contains(','));
     let Some(header) = lines.next() else { return Vec::new() };
     let names: Vec<String> = header.split(',').map(|name| name.trim().to_lowercase()).collect();
@@ -187,7 +187,7 @@ fn rocm_samples(text: &str) -> Vec<Sample> {
             let digits = fields.get(place?)?.trim_matches(|letter: char| !letter.is_ascii_digit());
             digits.parse::<f64>().ok()
         };
-        Some(Sample {
+        Some(GpuSample {
             gpu,
             power_w: number(power),
             utilization: number(usage).map(|percent| percent / 100.0),
@@ -203,12 +203,12 @@ type Fold<'a> = &'a dyn Fn(&[(f64, f64)]) -> f64;
 
 /// The samples of a run as its metrics: means over time and GPUs of power, utilization and clock, the peak of memory and
 /// the energy of all GPUs together. Power and memory are sums over the GPUs.
-fn summarized(samples: &[(f64, Sample)], seconds: f64) -> Vec<Observation> {
-    let mut by_gpu: BTreeMap<u32, Vec<(f64, Sample)>> = BTreeMap::new();
+fn summarized(samples: &[(f64, GpuSample)], seconds: f64) -> Vec<Observation> {
+    let mut by_gpu: BTreeMap<u32, Vec<(f64, GpuSample)>> = BTreeMap::new();
     for (at, sample) in samples {
         by_gpu.entry(sample.gpu).or_default().push((*at, *sample));
     }
-    let of_each = |value: fn(&Sample) -> Option<f64>, fold: Fold<'_>| {
+    let of_each = |value: fn(&GpuSample) -> Option<f64>, fold: Fold<'_>| {
         let gpus = by_gpu.values().filter_map(|samples| {
             let known: Vec<(f64, f64)> =
                 samples.iter().filter_map(|(at, sample)| Some((*at, value(sample)?))).collect();
@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn energy_is_power_over_time_and_summed_over_gpus() {
         let at = |at: f64, gpu: u32, power: f64| {
-            (at, Sample { gpu, power_w: Some(power), utilization: Some(0.5), ..Sample::default() })
+            (at, GpuSample { gpu, power_w: Some(power), utilization: Some(0.5), ..GpuSample::default() })
         };
         // One GPU rises from 100 to 300 W over 2 s, the other stays at 50 W.
         let samples = [at(0.0, 0, 100.0), at(2.0, 0, 300.0), at(1.0, 1, 50.0)];

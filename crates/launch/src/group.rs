@@ -20,7 +20,7 @@ pub struct Group {
 
 /// Where groups can be made, and which file shows the peak.
 #[derive(Debug, Clone)]
-struct Place {
+struct GroupRoot {
     parent: PathBuf,
     peak_file: &'static str,
 }
@@ -82,8 +82,8 @@ impl Drop for Group {
 }
 
 /// The place for groups, looked for once: two threads that try at the same time would be in each other's way.
-fn place() -> Option<&'static Place> {
-    static PLACE: OnceLock<Option<Place>> = OnceLock::new();
+fn place() -> Option<&'static GroupRoot> {
+    static PLACE: OnceLock<Option<GroupRoot>> = OnceLock::new();
     let found = || find_place().inspect(|place| clear(&place.parent));
     PLACE.get_or_init(found).as_ref()
 }
@@ -104,15 +104,15 @@ fn owner(name: &str) -> Option<u32> {
 }
 
 /// Looks for a place where a group can really be made, by making one.
-fn find_place() -> Option<Place> {
+fn find_place() -> Option<GroupRoot> {
     let own = fs::read_to_string("/proc/self/cgroup").ok()?;
     own.lines().find_map(|line| {
         let mut fields = line.splitn(3, ':');
         let (_, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
         let path = path.trim_start_matches('/');
         let place = match controllers {
-            "" => Place { parent: Path::new("/sys/fs/cgroup").join(path), peak_file: "memory.peak" },
-            list if list.split(',').any(|name| name == "memory") => Place {
+            "" => GroupRoot { parent: Path::new("/sys/fs/cgroup").join(path), peak_file: "memory.peak" },
+            list if list.split(',').any(|name| name == "memory") => GroupRoot {
                 parent: Path::new("/sys/fs/cgroup/memory").join(path),
                 peak_file: "memory.max_usage_in_bytes",
             },

@@ -6,7 +6,7 @@ use assay_model::{RunId, RunResult};
 use assay_store::{Store, Submission};
 
 use crate::coordinator::LaunchError;
-use crate::worker::{Job, Message, WorkError};
+use crate::worker::{Message, RunJob, WorkError};
 
 /// Starts runs and reports what becomes of them. Runs are announced in the journal before they are handed over.
 pub trait Launcher {
@@ -14,7 +14,7 @@ pub trait Launcher {
     fn has_room(&self) -> bool;
 
     /// Takes a run over. It may wait for others to be submitted with.
-    fn start(&mut self, job: Job) -> Result<(), LaunchError>;
+    fn start(&mut self, job: RunJob) -> Result<(), LaunchError>;
 
     /// Sends off what waits. `is_last` where no further run will come before one of these has ended.
     fn dispatch(&mut self, store: &mut Store, is_last: bool) -> Result<(), LaunchError>;
@@ -24,7 +24,7 @@ pub trait Launcher {
 
     /// Takes up runs that an earlier coordinator submitted. Gives those that are still to be made: no job has begun
     /// them, and from here on none will.
-    fn adopt(&mut self, runs: Vec<(Job, Submission)>) -> Result<Vec<RunId>, LaunchError>;
+    fn adopt(&mut self, runs: Vec<(RunJob, Submission)>) -> Result<Vec<RunId>, LaunchError>;
 
     /// Whether its runs go on when this program ends.
     fn outlives_coordinator(&self) -> bool;

@@ -12,7 +12,7 @@ use crate::coordinator::LaunchError;
 use crate::gpu::GpuWatch;
 use crate::interrupt::Interrupt;
 use crate::launcher::{Launcher, Report};
-use crate::worker::{self, Job};
+use crate::worker::{self, RunJob};
 use crate::worker_group;
 
 /// Starts runs as processes of this machine, or plays their logs.
@@ -23,7 +23,7 @@ pub struct LocalLauncher {
 
 /// A worker thread and what it works on.
 struct WorkerThread {
-    jobs: Option<Sender<Job>>,
+    jobs: Option<Sender<RunJob>>,
     run: Option<RunId>,
     thread: Option<JoinHandle<()>>,
 }
@@ -54,7 +54,7 @@ impl Launcher for LocalLauncher {
         self.workers.iter().any(|worker| worker.run.is_none())
     }
 
-    fn start(&mut self, job: Job) -> Result<(), LaunchError> {
+    fn start(&mut self, job: RunJob) -> Result<(), LaunchError> {
         let worker =
             self.workers.iter_mut().find(|worker| worker.run.is_none()).ok_or(LaunchError::Worker)?;
         worker.run = Some(job.run.clone());
@@ -79,7 +79,7 @@ impl Launcher for LocalLauncher {
         Ok(run.map(|run| (run, report)))
     }
 
-    fn adopt(&mut self, runs: Vec<(Job, Submission)>) -> Result<Vec<RunId>, LaunchError> {
+    fn adopt(&mut self, runs: Vec<(RunJob, Submission)>) -> Result<Vec<RunId>, LaunchError> {
         Ok(runs.into_iter().map(|(job, _)| job.run).collect())
     }
 
@@ -104,7 +104,7 @@ impl Drop for LocalLauncher {
 fn work_off(
     is_one_of_many: bool,
     gpus: Option<&GpuWatch>,
-    jobs: &Receiver<Job>,
+    jobs: &Receiver<RunJob>,
     report: &dyn Fn(Report) -> bool,
     interrupt: &Interrupt,
 ) {

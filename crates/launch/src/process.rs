@@ -70,7 +70,7 @@ pub enum Stop {
 
 /// How a process went.
 #[derive(Debug)]
-pub struct Ended {
+pub struct ProcessEnd {
     /// Its status.
     pub status: Status,
     /// What it used.
@@ -93,13 +93,13 @@ const READ_AT_ONCE: usize = 64 * 1024;
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Runs a process to its end.
-pub fn run(spec: &Spec, watch: &mut dyn Watch) -> Ended {
+pub fn run(spec: &Spec, watch: &mut dyn Watch) -> ProcessEnd {
     leftover::adopt();
     let active = ActiveRun::begin();
     let began = Instant::now();
     match Running::start(spec, began) {
         Ok(mut running) => running.see_through(spec, &active, watch),
-        Err(error) => Ended {
+        Err(error) => ProcessEnd {
             status: Status::Failed { failure: Failure::Start { reason: start_reason(spec, &error) } },
             usage: None,
             left_processes: false,
@@ -191,7 +191,7 @@ impl Running {
         self.pid.as_raw_nonzero().get().unsigned_abs()
     }
 
-    fn see_through(&mut self, spec: &Spec, active: &ActiveRun, watch: &mut dyn Watch) -> Ended {
+    fn see_through(&mut self, spec: &Spec, active: &ActiveRun, watch: &mut dyn Watch) -> ProcessEnd {
         let mut buffer = vec![0; READ_AT_ONCE];
         while !self.is_over() {
             if !self.stated && self.exited.is_none() && self.began.elapsed() >= WORTH_REPORTING {
@@ -232,7 +232,7 @@ impl Running {
         ended
     }
 
-    fn conclude(&mut self, left_processes: bool) -> Ended {
+    fn conclude(&mut self, left_processes: bool) -> ProcessEnd {
         let wall_s = self.exited.map_or_else(|| self.began.elapsed(), |at| at - self.began).as_secs_f64();
         let (status, usage) = match sys::wait(self.pid_number()) {
             Ok(ended) => {
@@ -251,7 +251,7 @@ impl Running {
         };
         let status = self.asked.as_ref().map_or(status, |(_, asked)| asked.clone());
         let back_pressure_s = Some(self.full.as_secs_f64()).filter(|seconds| *seconds > 0.0);
-        Ended { status, usage, left_processes, lost_output: self.lost_output.take(), back_pressure_s }
+        ProcessEnd { status, usage, left_processes, lost_output: self.lost_output.take(), back_pressure_s }
     }
 
     /// The run is over when the process has ended and its output is closed, or the time to close it has passed.
@@ -385,7 +385,7 @@ struct Ready {
     pipes: [bool; 2],
 }
 
-fn own_status(ended: &sys::Ended) -> Status {
+fn own_status(ended: &sys::ChildEnd) -> Status {
     match (ended.code, ended.signal) {
         (Some(0), _) => Status::Succeeded,
         (Some(code), _) => Status::Failed { failure: Failure::Exit { code } },

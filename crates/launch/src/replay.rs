@@ -10,7 +10,7 @@ use assay_evidence::Stream;
 use assay_model::{Failure, Replayed, Speed, Status};
 
 use crate::pace::Pace;
-use crate::process::{Ended, Watch};
+use crate::process::{ProcessEnd, Watch};
 
 /// How often a stop request is looked for while the next line is waited for.
 const LOOK: Duration = Duration::from_millis(50);
@@ -29,7 +29,7 @@ pub fn play(
     write_sample: WriteSample,
     timeout: Option<Duration>,
     watch: &mut dyn Watch,
-) -> Ended {
+) -> ProcessEnd {
     let mut player = Player::new(recording.speed, timeout, watch);
     let result = match &recording.source {
         RecordingSource::Log { path, .. } => File::open(path)
@@ -47,7 +47,7 @@ pub fn play(
             Status::Failed { failure: Failure::Start { reason: format!("{}: {reason}", name(recording)) } }
         }
     };
-    Ended {
+    ProcessEnd {
         status,
         usage: None,
         left_processes: false,

@@ -47,7 +47,7 @@ pub enum Next {
 }
 
 /// The schedule of one campaign.
-pub struct Schedule<'a> {
+pub struct RunSchedule<'a> {
     /// The order of cells in a round.
     order: &'a dyn Fn(u32) -> Vec<usize>,
     repeats: Repeats,
@@ -62,7 +62,7 @@ pub struct Schedule<'a> {
     running: usize,
 }
 
-impl<'a> Schedule<'a> {
+impl<'a> RunSchedule<'a> {
     /// Makes the schedule. `by_cells` finishes one cell before the next starts.
     pub fn new(
         cells: Vec<Progress>,
@@ -71,7 +71,7 @@ impl<'a> Schedule<'a> {
         repeats: Repeats,
         budget: Option<Duration>,
         only: Only,
-    ) -> Schedule<'a> {
+    ) -> RunSchedule<'a> {
         let blocks = match by_cells {
             true => order(1).into_iter().map(|cell| BTreeSet::from([cell])).collect(),
             false => VecDeque::from([(0..cells.len()).collect()]),
@@ -80,7 +80,7 @@ impl<'a> Schedule<'a> {
         let (round, running) = (0, 0);
         let queue = VecDeque::new();
         let mut schedule =
-            Schedule { order, repeats, budget, began, cells, only, blocks, round, queue, running };
+            RunSchedule { order, repeats, budget, began, cells, only, blocks, round, queue, running };
         if only == Only::Failed {
             schedule.blocks.clear();
             schedule.queue = schedule.failed_runs();
@@ -197,7 +197,7 @@ mod tests {
     }
 
     /// Runs the schedule to its end; every run gives the value that `value` says.
-    fn run_all(schedule: &mut Schedule<'_>, value: impl Fn(usize, u32) -> f64) -> Vec<(usize, u32)> {
+    fn run_all(schedule: &mut RunSchedule<'_>, value: impl Fn(usize, u32) -> f64) -> Vec<(usize, u32)> {
         let mut runs = Vec::new();
         loop {
             match schedule.take_next() {
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn rounds_interleave_all_cells() {
         let cells = vec![Progress::default(); 3];
-        let mut schedule = Schedule::new(cells, &order, false, fixed(2), None, Only::Missing);
+        let mut schedule = RunSchedule::new(cells, &order, false, fixed(2), None, Only::Missing);
         assert_eq!(schedule.certain(), 6);
         let runs = run_all(&mut schedule, |_, _| 1.0);
         assert_eq!(runs, [(1, 1), (0, 1), (2, 1), (1, 2), (0, 2), (2, 2)]);
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn by_cells_finishes_one_cell_first() {
         let cells = vec![Progress::default(); 3];
-        let mut schedule = Schedule::new(cells, &order, true, fixed(2), None, Only::Missing);
+        let mut schedule = RunSchedule::new(cells, &order, true, fixed(2), None, Only::Missing);
         let runs = run_all(&mut schedule, |_, _| 1.0);
         assert_eq!(runs, [(1, 1), (1, 2), (0, 1), (0, 2), (2, 1), (2, 2)]);
     }
@@ -233,7 +233,7 @@ mod tests {
         let mut cells = vec![Progress::default(); 3];
         cells[1].done = BTreeSet::from([1, 2]);
         cells[0].done = BTreeSet::from([2]);
-        let mut schedule = Schedule::new(cells, &order, false, fixed(2), None, Only::Missing);
+        let mut schedule = RunSchedule::new(cells, &order, false, fixed(2), None, Only::Missing);
         assert_eq!(schedule.certain(), 3);
         assert_eq!(run_all(&mut schedule, |_, _| 1.0), [(0, 1), (2, 1), (2, 2)]);
     }
@@ -243,7 +243,7 @@ mod tests {
         let repeats = Repeats { at_least: 10, at_most: 14, precision: Some(0.02) };
         let noisy = |cell: usize, repeat: u32| if cell == 2 { f64::from(repeat % 5) + 1.0 } else { 1.0 };
         let cells = vec![Progress::default(); 3];
-        let mut schedule = Schedule::new(cells, &order, false, repeats, None, Only::Missing);
+        let mut schedule = RunSchedule::new(cells, &order, false, repeats, None, Only::Missing);
         let runs = run_all(&mut schedule, noisy);
         assert_eq!(runs.len(), 34);
         assert!(runs[30..].iter().all(|(cell, _)| *cell == 2));
@@ -255,7 +255,7 @@ mod tests {
         let repeats = Repeats { at_least: 2, at_most: 50, precision: Some(0.0) };
         let cells = vec![Progress::default(); 3];
         let budget = Some(Duration::ZERO);
-        let mut schedule = Schedule::new(cells, &order, false, repeats, budget, Only::Missing);
+        let mut schedule = RunSchedule::new(cells, &order, false, repeats, budget, Only::Missing);
         assert_eq!(run_all(&mut schedule, |_, repeat| f64::from(repeat)).len(), 6);
     }
 
@@ -266,7 +266,7 @@ mod tests {
         for by_cells in [false, true] {
             let mut cells = vec![Progress::default(); 3];
             cells[1].fewer = Some(2);
-            let mut schedule = Schedule::new(cells, &order, by_cells, repeats, None, Only::Missing);
+            let mut schedule = RunSchedule::new(cells, &order, by_cells, repeats, None, Only::Missing);
             assert_eq!(schedule.certain(), 22);
             let runs = run_all(&mut schedule, noisy);
             let of_cell = |cell: usize| runs.iter().filter(|(found, _)| *found == cell).count();
@@ -282,7 +282,7 @@ mod tests {
         let noisy = |cell: usize, repeat: u32| if cell == 1 { f64::from(repeat) } else { 1.0 };
         let mut cells = vec![Progress::default(); 3];
         cells[1] = Progress { fewer: Some(3), done: BTreeSet::from([1, 7]), ..Progress::default() };
-        let mut schedule = Schedule::new(cells, &order, false, repeats, None, Only::Missing);
+        let mut schedule = RunSchedule::new(cells, &order, false, repeats, None, Only::Missing);
         assert_eq!(schedule.certain(), 22);
         let runs = run_all(&mut schedule, noisy);
         let of_cell: Vec<u32> = runs.iter().filter(|run| run.0 == 1).map(|run| run.1).collect();
@@ -295,7 +295,7 @@ mod tests {
         let mut cells = vec![Progress::default(); 3];
         cells[2].failed = BTreeSet::from([1]);
         cells[0].failed = BTreeSet::from([1, 2]);
-        let mut schedule = Schedule::new(cells, &order, false, fixed(3), None, Only::Failed);
+        let mut schedule = RunSchedule::new(cells, &order, false, fixed(3), None, Only::Failed);
         assert_eq!(run_all(&mut schedule, |_, _| 1.0), [(0, 1), (2, 1), (0, 2)]);
     }
 
@@ -303,7 +303,7 @@ mod tests {
     fn precision_waits_for_running_runs() {
         let repeats = Repeats { at_least: 1, at_most: 2, precision: Some(0.02) };
         let mut schedule =
-            Schedule::new(vec![Progress::default()], &|_| vec![0], false, repeats, None, Only::Missing);
+            RunSchedule::new(vec![Progress::default()], &|_| vec![0], false, repeats, None, Only::Missing);
         assert_eq!(schedule.take_next(), Next::Run { cell: 0, repeat: 1 });
         assert_eq!(schedule.take_next(), Next::Wait);
         schedule.ended(0, 1, Some(1.0));

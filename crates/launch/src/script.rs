@@ -10,22 +10,22 @@ use assay_campaign::{Invocation, Recording, RecordingSource, Shell};
 pub use assay_store::SCRIPT;
 use assay_store::secrets::{is_secret_name, required};
 
-use crate::worker::Job;
+use crate::worker::RunJob;
 use crate::{replay, tools};
 
 /// The text of a run's script. Variables that hold secrets are not in it: the run gets them from its environment, and
 /// whoever runs the script by hand has to set them.
-pub fn text(job: &Job) -> String {
+pub fn text(job: &RunJob) -> String {
     titled(job, &format!("Run {}", job.run))
 }
 
 /// The text of the script that the compact runs of a cell share.
-pub fn shared_text(job: &Job) -> String {
+pub fn shared_text(job: &RunJob) -> String {
     titled(job, &format!("Cell {}", job.run.cell))
 }
 
-fn titled(job: &Job, title: &str) -> String {
-    let Job { campaign, settings, invocation, secrets, .. } = job;
+fn titled(job: &RunJob, title: &str) -> String {
+    let RunJob { campaign, settings, invocation, secrets, .. } = job;
     let mut script = String::with_capacity(512);
     let interpreter = interpreter(invocation.shell);
     // Writing to a String cannot fail.

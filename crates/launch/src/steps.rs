@@ -11,13 +11,13 @@ use rustix::fs::OFlags;
 
 use crate::interrupt::Interrupt;
 use crate::process::{self, Spec, Stop, Watch};
-use crate::worker::{Job, spec};
+use crate::worker::{RunJob, spec};
 
 /// The file in the run directory that holds what `prepare` and `cleanup` printed.
 const LOG: &str = "steps.log";
 
 /// Warms up and prepares one run. The error is the status of a run that cannot be made.
-pub fn before(job: &Job, script: &Path, interrupt: &Interrupt) -> Result<(), Status> {
+pub fn before(job: &RunJob, script: &Path, interrupt: &Interrupt) -> Result<(), Status> {
     for _ in 0..job.warmup {
         prepare(job, interrupt)?;
         let status = process::run(&spec(job, script), &mut Silent { interrupt, log: None }).status;
@@ -29,16 +29,16 @@ pub fn before(job: &Job, script: &Path, interrupt: &Interrupt) -> Result<(), Sta
     prepare(job, interrupt)
 }
 
-fn prepare(job: &Job, interrupt: &Interrupt) -> Result<(), Status> {
+fn prepare(job: &RunJob, interrupt: &Interrupt) -> Result<(), Status> {
     step("prepare", job.invocation.prepare.as_deref(), job, interrupt)
 }
 
 /// Cleans up after one run.
-pub fn cleanup(job: &Job, interrupt: &Interrupt) -> Result<(), Status> {
+pub fn cleanup(job: &RunJob, interrupt: &Interrupt) -> Result<(), Status> {
     step("cleanup", job.invocation.cleanup.as_deref(), job, interrupt)
 }
 
-fn step(name: &str, command: Option<&str>, job: &Job, interrupt: &Interrupt) -> Result<(), Status> {
+fn step(name: &str, command: Option<&str>, job: &RunJob, interrupt: &Interrupt) -> Result<(), Status> {
     let Some(command) = command else { return Ok(()) };
     let mut options = OpenOptions::new();
     // A pipe that somebody put in its place must not be waited for.

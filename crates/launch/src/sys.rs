@@ -6,7 +6,7 @@ use std::io;
 
 /// How a child ended, and what it used.
 #[derive(Debug, Clone, Copy)]
-pub struct Ended {
+pub struct ChildEnd {
     /// The exit code, if it exited.
     pub code: Option<i32>,
     /// The signal, if one ended it.
@@ -20,7 +20,7 @@ pub struct Ended {
 }
 
 /// Waits for a child of this process and takes it off the process table.
-pub fn wait(pid: u32) -> io::Result<Ended> {
+pub fn wait(pid: u32) -> io::Result<ChildEnd> {
     let pid = libc::pid_t::try_from(pid).map_err(|_| io::ErrorKind::InvalidInput)?;
     let mut status: libc::c_int = 0;
     loop {
@@ -29,7 +29,7 @@ pub fn wait(pid: u32) -> io::Result<Ended> {
         // SAFETY: both pointers are to live, writable values of the right types for the whole call.
         let answer = unsafe { libc::wait4(pid, &mut status, 0, &mut usage) };
         if answer == pid {
-            return Ok(Ended {
+            return Ok(ChildEnd {
                 code: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),
                 signal: libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status)),
                 user_s: seconds(usage.ru_utime),

@@ -15,7 +15,7 @@ use crate::followed::Followed;
 use crate::interrupt::Interrupt;
 use crate::process::{Stop, Watch};
 use crate::surroundings::CpuTimes;
-use crate::worker::{self, Job, Message, SYNCED_FROM_S};
+use crate::worker::{self, Message, RunJob, SYNCED_FROM_S};
 
 /// How often it is stated how far a run has come.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
@@ -37,7 +37,7 @@ const INTERVALS: [&str; 5] = ["log_every", "log_steps", "log_interval", "logging
 
 /// Watches one run.
 pub struct Watcher<'a> {
-    job: &'a Job,
+    job: &'a RunJob,
     interrupt: &'a Interrupt,
     show: &'a mut dyn FnMut(Message),
     began: SystemTime,
@@ -89,7 +89,7 @@ pub struct Seen {
 
 impl<'a> Watcher<'a> {
     /// Starts to watch a run that is about to begin.
-    pub fn new(job: &'a Job, interrupt: &'a Interrupt, show: &'a mut dyn FnMut(Message)) -> Watcher<'a> {
+    pub fn new(job: &'a RunJob, interrupt: &'a Interrupt, show: &'a mut dyn FnMut(Message)) -> Watcher<'a> {
         let mut watcher = Watcher {
             job,
             interrupt,

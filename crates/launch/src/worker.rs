@@ -33,7 +33,7 @@ pub struct OutputReader {
 }
 
 /// One run to be made.
-pub struct Job {
+pub struct RunJob {
     /// Which run.
     pub run: RunId,
     /// The campaign's name.
@@ -98,7 +98,7 @@ pub(crate) const SYNCED_FROM_S: f64 = 0.02;
 
 /// Makes one run.
 pub(crate) fn work(
-    job: &Job,
+    job: &RunJob,
     gpus: Option<&GpuWatch>,
     interrupt: &Interrupt,
     show: &mut dyn FnMut(Message),
@@ -186,7 +186,7 @@ pub(crate) fn work(
 }
 
 /// Whether output is lost because of what the run did to its directory, which was fine when the run began.
-fn is_own_doing(job: &Job, error: &io::Error) -> bool {
+fn is_own_doing(job: &RunJob, error: &io::Error) -> bool {
     use io::ErrorKind::{AlreadyExists, IsADirectory, NotADirectory, NotFound, PermissionDenied};
     !job.directory.is_dir()
         || matches!(error.kind(), AlreadyExists | IsADirectory | NotADirectory | NotFound | PermissionDenied)
@@ -213,7 +213,7 @@ pub(crate) fn is_writable(value: &Value) -> bool {
     !matches!(value, Value::Float(number) if !number.is_finite())
 }
 
-pub(crate) fn spec(job: &Job, script: &Path) -> Spec {
+pub(crate) fn spec(job: &RunJob, script: &Path) -> Spec {
     let invocation = &job.invocation;
     let environment = invocation.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
     Spec {
@@ -260,7 +260,7 @@ pub fn now() -> f64 {
 }
 
 /// Makes the run directory with all that is needed to redo the run by hand. Gives the script's path.
-pub(crate) fn prepare(job: &Job) -> Result<PathBuf, WorkError> {
+pub(crate) fn prepare(job: &RunJob) -> Result<PathBuf, WorkError> {
     let failed = |path: &Path| {
         let path = path.display().to_string();
         move |source| WorkError { path, source }
@@ -283,7 +283,7 @@ pub(crate) fn prepare(job: &Job) -> Result<PathBuf, WorkError> {
 
 /// The script that the compact runs of a cell share, in the directory of the cell. It is made by the first of them; later
 /// ones check that it is still what they would write.
-fn shared_script(job: &Job) -> Result<PathBuf, WorkError> {
+fn shared_script(job: &RunJob) -> Result<PathBuf, WorkError> {
     let path = job.directory.parent().unwrap_or(&job.record).join(script::SCRIPT);
     let failed = |source| WorkError { path: path.display().to_string(), source };
     job.permissions.ensure_file(&path, script::shared_text(job).as_bytes()).map_err(failed)?;

@@ -4,7 +4,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use assay_evidence::Stream;
-use assay_launch::process::{Ended, Spec, Stop, Watch, run};
+use assay_launch::process::{ProcessEnd, Spec, Stop, Watch, run};
 use assay_model::{Failure, Status};
 
 /// Keeps all that a process writes.
@@ -45,7 +45,7 @@ fn spec(command: &str) -> Spec {
     }
 }
 
-fn run_all(spec: &Spec) -> (Ended, Keeper) {
+fn run_all(spec: &Spec) -> (ProcessEnd, Keeper) {
     let mut keeper = Keeper::default();
     let ended = run(spec, &mut keeper);
     (ended, keeper)

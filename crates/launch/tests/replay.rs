@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use assay_campaign::registry::Sample;
+use assay_campaign::registry::SampleKind;
 use assay_campaign::{Campaign, Catalog, Context, Plan, Registry};
 use assay_evidence::Readers;
 use assay_judge::gather::gather;
@@ -21,7 +21,7 @@ fn registry() -> Registry {
         platforms: Catalog::embedded().platforms().to_vec(),
         samples: assay_samples::KINDS
             .iter()
-            .map(|kind| Sample {
+            .map(|kind| SampleKind {
                 name: kind.name.to_owned(),
                 options: kind.options.iter().map(|option| option.name.to_owned()).collect(),
             })

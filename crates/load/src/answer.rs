@@ -18,7 +18,7 @@ const SHOWN_BYTES: usize = 200;
 
 /// What is known of an answer so far.
 #[derive(Debug, Default)]
-pub(crate) struct Answer {
+pub(crate) struct PartialAnswer {
     chunks: Vec<Chunk>,
     first_token_at_s: Option<f64>,
     first_output_at_s: Option<f64>,
@@ -56,10 +56,10 @@ impl Texts {
     }
 }
 
-impl Answer {
+impl PartialAnswer {
     /// An answer of which nothing has come. `keep` keeps its text.
-    pub(crate) fn new(keep: bool) -> Answer {
-        Answer { text: keep.then(Texts::default), ..Answer::default() }
+    pub(crate) fn new(keep: bool) -> PartialAnswer {
+        PartialAnswer { text: keep.then(Texts::default), ..PartialAnswer::default() }
     }
 
     /// Events that came.

@@ -48,7 +48,7 @@ pub enum Arrivals {
         /// How long the rate changes.
         over: Duration,
         /// How it changes.
-        curve: Curve,
+        curve: RampCurve,
     },
     /// The times of a recorded trace.
     Trace(Trace),
@@ -58,7 +58,7 @@ pub enum Arrivals {
 
 /// How the rate of a ramp changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Curve {
+pub enum RampCurve {
     /// By the same amount each second.
     Linear,
     /// By the same factor each second.
@@ -102,7 +102,7 @@ impl Arrivals {
             Self::Gamma { rate, .. } => check_rate(*rate),
             Self::Ramp { over, .. } if over.is_zero() => Err(ArrivalError::NoRamp),
             // A linear ramp may begin at nothing; an exponential one would stay there for ever.
-            Self::Ramp { from, to, curve: Curve::Linear, .. } if *from == 0.0 => check_rate(*to),
+            Self::Ramp { from, to, curve: RampCurve::Linear, .. } if *from == 0.0 => check_rate(*to),
             Self::Ramp { from, to, .. } => check_rate(*from).and_then(|()| check_rate(*to)),
             Self::Trace(trace) if trace.entries().is_empty() => Err(ArrivalError::EmptyTrace),
             Self::Trace(_) => Ok(()),
@@ -159,8 +159,8 @@ mod tests {
         assert!(matches!(Arrivals::Constant { rate: f64::NAN }.check(), Err(ArrivalError::Rate(_))));
         assert_eq!(Arrivals::Gamma { rate: 1.0, shape: 0.0 }.check(), Err(ArrivalError::Shape(0.0)));
         let ramp = |from, curve| Arrivals::Ramp { from, to: 5.0, over: Duration::from_secs(1), curve };
-        assert_eq!(ramp(0.0, Curve::Linear).check(), Ok(()));
-        assert_eq!(ramp(0.0, Curve::Exponential).check(), Err(ArrivalError::Rate(0.0)));
+        assert_eq!(ramp(0.0, RampCurve::Linear).check(), Ok(()));
+        assert_eq!(ramp(0.0, RampCurve::Exponential).check(), Err(ArrivalError::Rate(0.0)));
     }
 
     #[test]

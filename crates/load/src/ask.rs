@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::fault::{Fault, FaultKind};
-use crate::metrics::fetch::{Limits, exchange, joined};
+use crate::metrics::fetch::{FetchLimits, exchange, joined};
 use crate::request::{Endpoint, EndpointError, Question, Target};
 use crate::token::redact;
 
@@ -21,7 +21,7 @@ pub struct Bounds {
 
 /// What a model said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct ModelAnswer {
     pub text: String,
     /// Whether the model stopped because it reached its limit of tokens.
     pub is_cut: bool,
@@ -49,7 +49,7 @@ impl AskError {
 }
 
 /// Asks an endpoint one question.
-pub fn ask(endpoint: &Endpoint, question: &Question, bounds: &Bounds) -> Result<Answer, AskError> {
+pub fn ask(endpoint: &Endpoint, question: &Question, bounds: &Bounds) -> Result<ModelAnswer, AskError> {
     let target = Target::new(&Endpoint { stream: false, ..endpoint.clone() })?;
     answered(&target, question, bounds).map_err(|mut fault| {
         // Some servers quote the token that they refuse.
@@ -61,9 +61,9 @@ pub fn ask(endpoint: &Endpoint, question: &Question, bounds: &Bounds) -> Result<
     })
 }
 
-fn answered(target: &Target, question: &Question, bounds: &Bounds) -> Result<Answer, Fault> {
+fn answered(target: &Target, question: &Question, bounds: &Bounds) -> Result<ModelAnswer, Fault> {
     let address = target.address()?;
-    let limits = Limits { deadline: Instant::now() + bounds.deadline, most_bytes: bounds.most_bytes };
+    let limits = FetchLimits { deadline: Instant::now() + bounds.deadline, most_bytes: bounds.most_bytes };
     let request = request(target, question);
     let bytes = exchange(&address, target.trust.as_ref(), &request, &limits).map_err(|error| {
         let late = matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock);
@@ -103,7 +103,7 @@ fn request(target: &Target, question: &Question) -> Vec<u8> {
 }
 
 /// Reads an answer: its status, and what the model said.
-fn read(bytes: &[u8]) -> Result<Answer, Fault> {
+fn read(bytes: &[u8]) -> Result<ModelAnswer, Fault> {
     let malformed = |why: &str| Fault::new(FaultKind::Malformed, why.to_owned());
     let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").ok_or_else(|| malformed("no HTTP"))?;
     let head = String::from_utf8_lossy(&bytes[..end]).to_ascii_lowercase();
@@ -137,19 +137,19 @@ fn read(bytes: &[u8]) -> Result<Answer, Fault> {
         return Err(Fault::new(FaultKind::Empty, String::new()));
     }
     let is_cut = choice.get("finish_reason").and_then(Value::as_str) == Some("length");
-    Ok(Answer { text: text.to_owned(), is_cut })
+    Ok(ModelAnswer { text: text.to_owned(), is_cut })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calibration::{Close, Failure, Schedule, Server, When};
+    use crate::calibration::{Close, Failure, MockSchedule, Server, When};
     use crate::request::Content;
     use crate::token::TokenSource;
 
     const BOUNDS: Bounds = Bounds { deadline: Duration::from_secs(5), most_bytes: 1 << 20 };
 
-    fn asked(schedule: Schedule, bounds: &Bounds, token: Option<&str>) -> Result<Answer, AskError> {
+    fn asked(schedule: MockSchedule, bounds: &Bounds, token: Option<&str>) -> Result<ModelAnswer, AskError> {
         let server = Server::bind("127.0.0.1:0", schedule).unwrap();
         let mut endpoint = Endpoint::new(server.url(), "m");
         endpoint.token = token.map(|token| TokenSource::Command(format!("echo {token}")));
@@ -162,7 +162,7 @@ mod tests {
 
     fn failing(kind: crate::calibration::FailureKind) -> FaultKind {
         let failures = vec![Failure { when: When::Every(1), kind }];
-        let schedule = Schedule { failures, ..Schedule::instant() };
+        let schedule = MockSchedule { failures, ..MockSchedule::instant() };
         let bounds = Bounds { deadline: Duration::from_millis(300), ..BOUNDS };
         match asked(schedule, &bounds, None) {
             Err(AskError::Fault(fault)) => fault.kind,
@@ -174,7 +174,7 @@ mod tests {
     fn a_text_is_answered() {
         let text = Some("{\"claims\": [1]}".to_owned());
         for close in [Close::Never, Close::Announced] {
-            let schedule = Schedule { text: text.clone(), close, ..Schedule::instant() };
+            let schedule = MockSchedule { text: text.clone(), close, ..MockSchedule::instant() };
             let answer = asked(schedule, &BOUNDS, None).unwrap();
             assert_eq!((answer.text.trim(), answer.is_cut), ("{\"claims\": [1]}", false));
         }
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn answers_beyond_their_size_are_refused() {
-        let schedule = Schedule { text: Some("word ".repeat(20_000)), ..Schedule::instant() };
+        let schedule = MockSchedule { text: Some("word ".repeat(20_000)), ..MockSchedule::instant() };
         let bounds = Bounds { most_bytes: 10_000, ..BOUNDS };
         let question = Question { content: Content::Text("hi".to_owned()), output_tokens: None };
         let server = Server::bind("127.0.0.1:0", schedule).unwrap();
@@ -205,9 +205,9 @@ mod tests {
 
     #[test]
     fn a_refused_token_is_not_shown() {
-        let schedule = Schedule { bearers: vec!["right".to_owned()], ..Schedule::instant() };
+        let schedule = MockSchedule { bearers: vec!["right".to_owned()], ..MockSchedule::instant() };
         let error = asked(schedule.clone(), &BOUNDS, Some("sk-canary-77")).unwrap_err();
         assert!(!format!("{error} {error:?}").contains("canary"), "{error:?}");
-        assert!(asked(Schedule { text: Some("ok".into()), ..schedule }, &BOUNDS, Some("right")).is_ok());
+        assert!(asked(MockSchedule { text: Some("ok".into()), ..schedule }, &BOUNDS, Some("right")).is_ok());
     }
 }

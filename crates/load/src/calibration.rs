@@ -33,9 +33,9 @@ mod summary;
 mod transport;
 mod wheel;
 
-pub use schedule::{Close, Failure, FailureKind, Schedule, UsageReport, When};
+pub use schedule::{Close, Failure, FailureKind, MockSchedule, UsageReport, When};
 pub use sends::{Sent, StreamSends, read_sends};
-pub use summary::Summary;
+pub use summary::CalibrationSummary;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
@@ -61,7 +61,7 @@ const SPIN: Duration = Duration::from_micros(50);
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
-    schedule: Schedule,
+    schedule: MockSchedule,
     tls: Option<Arc<rustls::ServerConfig>>,
     book: Book,
     spin: Duration,
@@ -72,12 +72,12 @@ pub struct Server {
 pub struct Running {
     url: String,
     stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<io::Result<Summary>>>,
+    thread: Option<JoinHandle<io::Result<CalibrationSummary>>>,
 }
 
 impl Server {
     /// Binds an endpoint; port 0 takes any free port.
-    pub fn bind(address: impl ToSocketAddrs, schedule: Schedule) -> io::Result<Self> {
+    pub fn bind(address: impl ToSocketAddrs, schedule: MockSchedule) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         // Listening again only makes the queue longer.
         rustix::net::listen(&listener, BACKLOG)?;
@@ -121,7 +121,7 @@ impl Server {
     }
 
     /// Serves until `stop` is set, which is noticed within a fiftieth of a second.
-    pub fn run(self, stop: &AtomicBool) -> io::Result<Summary> {
+    pub fn run(self, stop: &AtomicBool) -> io::Result<CalibrationSummary> {
         allow_files();
         let spin = i64::try_from(self.spin.as_nanos()).unwrap_or(0);
         Serve::new(self.listener, self.schedule, self.tls, self.book, spin)?.run(stop)
@@ -152,7 +152,7 @@ impl Running {
     }
 
     /// Stops, and returns what the endpoint did.
-    pub fn stop(mut self) -> io::Result<Summary> {
+    pub fn stop(mut self) -> io::Result<CalibrationSummary> {
         self.stop.store(true, Ordering::Relaxed);
         match self.thread.take().map(JoinHandle::join) {
             Some(Ok(result)) => result,

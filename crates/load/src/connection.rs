@@ -22,7 +22,7 @@ use crate::clock::Clock;
 use crate::fault::{Fault, FaultKind};
 use crate::reactor::Ready;
 use crate::tls::Trust;
-use line::{Line, State};
+use line::{SocketLine, SocketState};
 
 /// What all connections of a thread share.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ type Answer = Pin<Box<dyn Future<Output = hyper::Result<http::Response<Incoming>
 
 /// One connection and the request on it.
 pub(crate) struct Connection {
-    state: Rc<RefCell<State>>,
+    state: Rc<RefCell<SocketState>>,
     shared: Rc<Shared>,
     stage: Stage,
     http: Option<Protocol>,
@@ -131,7 +131,7 @@ pub(crate) struct Connection {
 
 struct Protocol {
     sender: http1::SendRequest<Payload>,
-    driver: Pin<Box<http1::Connection<Line, Payload>>>,
+    driver: Pin<Box<http1::Connection<SocketLine, Payload>>>,
 }
 
 impl Connection {
@@ -141,7 +141,7 @@ impl Connection {
         address: SocketAddr,
         trust: Option<&Trust>,
     ) -> Result<Connection, Fault> {
-        let state = State::connect(address, trust)?;
+        let state = SocketState::connect(address, trust)?;
         Ok(Connection {
             state: Rc::new(RefCell::new(state)),
             shared: Rc::clone(shared),
@@ -227,7 +227,7 @@ impl Connection {
 
     /// Hands the socket to hyper. Its handshake is complete as soon as it is asked for.
     fn speak_http(&mut self) -> Result<(), Fault> {
-        let line = Line::new(Rc::clone(&self.state), Rc::clone(&self.shared));
+        let line = SocketLine::new(Rc::clone(&self.state), Rc::clone(&self.shared));
         let mut builder = http1::Builder::new();
         builder.read_buf_exact_size(Some(self.shared.read_bytes)).writev(false);
         let handshake = std::pin::pin!(builder.handshake(line));

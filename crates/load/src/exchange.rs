@@ -1,11 +1,11 @@
 //! One request while it goes on. In the hot path there are only bytes and stamps; what they mean is found out when the
 //! answer has ended, or when more than a few kibibytes have gathered, so that memory stays small.
 
-use crate::answer::Answer;
+use crate::answer::PartialAnswer;
 use crate::clock::seconds;
 use crate::fault::{Fault, FaultKind};
 use crate::record::Exchange;
-use crate::run::Limits;
+use crate::run::LoadLimits;
 use crate::sse;
 
 /// Bytes up to a place in the buffer came at a time.
@@ -32,7 +32,7 @@ pub(crate) struct Keeping {
     /// Bytes that may gather before they are looked at.
     pub gathered: usize,
     /// How much of an answer is taken.
-    pub limits: Limits,
+    pub limits: LoadLimits,
 }
 
 /// Events of one stream: far more than any answer has tokens. Each takes a few dozen bytes until the answer has ended.
@@ -43,7 +43,7 @@ const MOST_EVENTS: u32 = 1_000_000;
 pub(crate) struct Flight {
     /// What is known so far.
     pub exchange: Exchange,
-    answer: Answer,
+    answer: PartialAnswer,
     buffers: Buffers,
     keeping: Keeping,
     is_stream: bool,
@@ -62,7 +62,7 @@ impl Flight {
     pub(crate) fn new(exchange: Exchange, buffers: Buffers, keeping: Keeping) -> Flight {
         Flight {
             exchange,
-            answer: Answer::new(keeping.text || keeping.answers),
+            answer: PartialAnswer::new(keeping.text || keeping.answers),
             buffers,
             keeping,
             is_stream: false,
@@ -142,7 +142,7 @@ impl Flight {
     }
 
     /// The answer has ended, well or with a fault.
-    pub(crate) fn end(mut self, fault: Option<Fault>, at_ns: i64) -> Ended {
+    pub(crate) fn end(mut self, fault: Option<Fault>, at_ns: i64) -> RequestEnd {
         let status = self.exchange.status.unwrap_or(0);
         let refused = self.exchange.status.and_then(FaultKind::of_status);
         match (refused, &fault) {
@@ -183,7 +183,7 @@ impl Flight {
         self.buffers.bytes.clear();
         self.buffers.marks.clear();
         self.buffers.bytes.shrink_to(self.keeping.gathered);
-        Ended { exchange, buffers: self.buffers, events, text }
+        RequestEnd { exchange, buffers: self.buffers, events, text }
     }
 }
 
@@ -193,7 +193,7 @@ fn too_large(what: &str, bytes: u64) -> Fault {
 
 /// What is left of a request.
 #[derive(Debug)]
-pub(crate) struct Ended {
+pub(crate) struct RequestEnd {
     pub exchange: Exchange,
     /// Memory for the next one.
     pub buffers: Buffers,
@@ -207,8 +207,8 @@ pub(crate) struct Ended {
 mod tests {
     use super::*;
 
-    const LIMITS: Limits =
-        Limits { header_bytes: None, event_bytes: 2000, body_bytes: 3000, answer_bytes: 40_000 };
+    const LIMITS: LoadLimits =
+        LoadLimits { header_bytes: None, event_bytes: 2000, body_bytes: 3000, answer_bytes: 40_000 };
     const KEEPING: Keeping = Keeping { answers: true, text: false, gathered: 256, limits: LIMITS };
 
     fn flight(kind: &str, status: u16) -> Flight {

@@ -1,7 +1,7 @@
 //! The parts that read a server's or a client's bytes, for the fuzz targets. Each panics if the bytes make it do what it
 //! must never do.
 
-use crate::answer::Answer;
+use crate::answer::PartialAnswer;
 use crate::calibration;
 use crate::connection::chunks::Chunks;
 use crate::fault::FaultKind;
@@ -15,7 +15,7 @@ type Found = (Vec<u8>, bool);
 pub fn stream(bytes: &[u8], cut: usize) {
     let (first, second) = bytes.split_at(cut.min(bytes.len()));
     let mut whole: Vec<Found> = Vec::new();
-    let mut answer = Answer::new(true);
+    let mut answer = PartialAnswer::new(true);
     let done = scan(bytes, true, |event| {
         answer.event(&event, whole.len() as i64);
         whole.push((event.data.to_vec(), event.is_error));
@@ -32,15 +32,15 @@ pub fn stream(bytes: &[u8], cut: usize) {
 
 /// A whole answer, as a success and as a refusal.
 pub fn answer(bytes: &[u8]) {
-    let mut success = Answer::new(true);
+    let mut success = PartialAnswer::new(true);
     success.whole(bytes, 1);
     conclude(success);
-    let mut refusal = Answer::new(false);
+    let mut refusal = PartialAnswer::new(false);
     refusal.refused(FaultKind::TooLarge, 500, bytes, None);
     conclude(refusal);
 }
 
-fn conclude(answer: Answer) {
+fn conclude(answer: PartialAnswer) {
     let mut exchange = Exchange::default();
     answer.finish(&mut exchange, true);
     let times = [exchange.first_token_at_s, exchange.first_output_at_s, exchange.last_token_at_s];

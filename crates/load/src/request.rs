@@ -19,7 +19,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::record::Exchange;
 use crate::tls::{TlsError, Trust, other_protocol};
 use crate::token::{Token, TokenError, TokenSource, redact};
-use place::Place;
+use place::EndpointAddress;
 
 pub(crate) use place::Page;
 pub use place::without_credentials;
@@ -79,12 +79,12 @@ pub struct Endpoint {
 impl Endpoint {
     /// Whether its URL can be used, as far as that is known without asking anybody.
     pub fn check(&self) -> Result<(), EndpointError> {
-        Place::of(self).map(|_| ())
+        EndpointAddress::of(self).map(|_| ())
     }
 
     /// Whether its URL can be used and its host has an address.
     pub fn find(&self) -> Result<(), EndpointError> {
-        let place = Place::of(self)?;
+        let place = EndpointAddress::of(self)?;
         let address = place.address();
         address.map(|_| ()).map_err(|reason| EndpointError::Dns { host: place.host.clone(), reason })
     }
@@ -180,7 +180,7 @@ pub(crate) struct Target {
 impl Target {
     /// Finds the address and the token, once and beforehand.
     pub(crate) fn new(endpoint: &Endpoint) -> Result<Target, EndpointError> {
-        let place = Place::of(endpoint)?;
+        let place = EndpointAddress::of(endpoint)?;
         let address = place.address();
         let trust = || Trust::new(&place.host, endpoint.authority.as_deref(), endpoint.insecure);
         let trust = place.is_secure.then(trust).transpose()?;

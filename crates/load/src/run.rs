@@ -65,7 +65,7 @@ pub struct Load {
     /// Whether the text of answers is kept.
     pub keep_answers: bool,
     /// How much of an answer is taken.
-    pub limits: Limits,
+    pub limits: LoadLimits,
     /// The seed of everything random.
     pub seed: u64,
 }
@@ -73,7 +73,7 @@ pub struct Load {
 /// Size limits of answers. An answer beyond one of them fails with [`crate::FaultKind::TooLarge`], so that a server
 /// that never stops sending cannot fill the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct LoadLimits {
     /// Bytes of an answer's head; by default what the read buffer of a connection holds.
     pub header_bytes: Option<usize>,
     /// Bytes of one event of a stream.
@@ -84,9 +84,9 @@ pub struct Limits {
     pub answer_bytes: u64,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { header_bytes: None, event_bytes: 4 << 20, body_bytes: 16 << 20, answer_bytes: 64 << 20 }
+impl Default for LoadLimits {
+    fn default() -> LoadLimits {
+        LoadLimits { header_bytes: None, event_bytes: 4 << 20, body_bytes: 16 << 20, answer_bytes: 64 << 20 }
     }
 }
 
@@ -108,7 +108,7 @@ impl Load {
             error_budget: None,
             gone_after: Duration::from_secs(10),
             keep_answers: false,
-            limits: Limits::default(),
+            limits: LoadLimits::default(),
             seed: 1,
         }
     }
@@ -179,7 +179,7 @@ pub struct Outcome {
     /// How well the client did.
     pub health: Health,
     /// Why it ended early, if it did.
-    pub ended: Ended,
+    pub ended: LoadEnd,
     /// When the measured part began, in seconds since the load began.
     pub began_s: f64,
     /// When the load ended, in seconds since it began.
@@ -192,7 +192,7 @@ pub struct Outcome {
 
 /// Why a load ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum LoadEnd {
     /// Everything was done.
     Complete,
     /// Somebody asked to stop.
@@ -271,7 +271,7 @@ struct Common<'a> {
     /// Warm-up requests that failed in a way that does not pass.
     warm_up_failed: AtomicU64,
     /// Why nothing more is sent before everything is done.
-    early: OnceLock<Ended>,
+    early: OnceLock<LoadEnd>,
     absence: Absence,
 }
 
@@ -376,8 +376,8 @@ pub fn run(
     })?;
     let ended = match (common.early.into_inner(), stop.load(Ordering::Relaxed)) {
         (Some(early), _) => early,
-        (None, true) => Ended::Interrupted,
-        (None, false) => Ended::Complete,
+        (None, true) => LoadEnd::Interrupted,
+        (None, false) => LoadEnd::Complete,
     };
     let gone_since_ns = common.absence.since_ns.into_inner();
     let began = live.began_ns.load(Ordering::Acquire).max(0);

@@ -40,12 +40,12 @@ pub(crate) fn scan<'a>(bytes: &'a [u8], is_all: bool, mut take: impl FnMut(Event
 }
 
 /// A line and where the next one begins.
-struct Line<'a> {
+struct StreamLine<'a> {
     text: &'a [u8],
     next: usize,
 }
 
-fn line(bytes: &[u8], from: usize, is_all: bool) -> Option<Line<'_>> {
+fn line(bytes: &[u8], from: usize, is_all: bool) -> Option<StreamLine<'_>> {
     let rest = bytes.get(from..)?;
     // Nearly all streams end their lines with LF, and the search for one byte is the faster one; a CR is then the last
     // byte of the line. Only a CR inside the line asks for the slow way.
@@ -53,11 +53,11 @@ fn line(bytes: &[u8], from: usize, is_all: bool) -> Option<Line<'_>> {
         let text = &rest[..length];
         let inside = text.strip_suffix(b"\r").unwrap_or(text);
         if memchr(b'\r', inside).is_none() {
-            return Some(Line { text: inside, next: from + length + 1 });
+            return Some(StreamLine { text: inside, next: from + length + 1 });
         }
     }
     let Some(length) = memchr2(b'\n', b'\r', rest) else {
-        return (is_all && !rest.is_empty()).then_some(Line { text: rest, next: bytes.len() });
+        return (is_all && !rest.is_empty()).then_some(StreamLine { text: rest, next: bytes.len() });
     };
     let ending = match &rest[length..] {
         [b'\r', b'\n', ..] => 2,
@@ -65,7 +65,7 @@ fn line(bytes: &[u8], from: usize, is_all: bool) -> Option<Line<'_>> {
         [b'\r'] if !is_all => return None,
         _ => 1,
     };
-    Some(Line { text: &rest[..length], next: from + length + ending })
+    Some(StreamLine { text: &rest[..length], next: from + length + ending })
 }
 
 /// An event while its lines come.

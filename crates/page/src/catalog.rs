@@ -37,11 +37,11 @@ type Stamp = Option<(u64, SystemTime)>;
 /// All records, as they were when last looked at.
 #[derive(Debug, Default)]
 pub struct Catalog {
-    state: Mutex<State>,
+    state: Mutex<CatalogState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct CatalogState {
     known: BTreeMap<PathBuf, (Stamp, Arc<Listed>)>,
     /// When all records were last looked at, and what was found.
     latest: Option<(Instant, Arc<Vec<Arc<Listed>>>)>,
@@ -72,7 +72,7 @@ impl Catalog {
     }
 }
 
-impl State {
+impl CatalogState {
     fn look_again(&mut self, root: &Path) -> Result<Arc<Vec<Arc<Listed>>>, StoreError> {
         let paths = record_paths(root)?;
         let mut known = BTreeMap::new();

@@ -164,7 +164,7 @@ fn results(record: &Record, headline: &str) -> Result<Results, JudgeError> {
 }
 
 fn examples(answers: &[Judged], results: &Results) -> Vec<ExampleRun> {
-    let rows = answers.first().map_or(&[] as &[assay_judge::Row], |judged| &judged.answer.rows);
+    let rows = answers.first().map_or(&[] as &[assay_judge::AnswerRow], |judged| &judged.answer.rows);
     let found = rows.iter().filter_map(|row| {
         let (run, result) = results.first.get(&row.cell)?;
         Some(example(assay_report::document::label(row), run, result))

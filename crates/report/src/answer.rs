@@ -1,7 +1,7 @@
 //! What a record says, as a table.
 
 use assay_judge::verdict::Estimator;
-use assay_judge::{Answer, Effect, Row};
+use assay_judge::{Answer, AnswerRow, Effect};
 use assay_model::{Direction, Estimate, Metric, Unit, Verdict};
 
 use crate::number::{Scale, percent};
@@ -85,7 +85,7 @@ fn columns(answer: &Answer, scale: &Scale) -> Vec<Column> {
     columns
 }
 
-fn row_cells(answer: &Answer, row: &Row, index: usize, scale: &Scale, table: &mut Table) -> Vec<Cell> {
+fn row_cells(answer: &Answer, row: &AnswerRow, index: usize, scale: &Scale, table: &mut Table) -> Vec<Cell> {
     let mut cells: Vec<Cell> = answer
         .varied
         .iter()
@@ -167,7 +167,7 @@ fn difference(effect: &Effect, metric: &Metric) -> String {
     }
 }
 
-fn remarks(row: &Row, table: &mut Table) -> Cell {
+fn remarks(row: &AnswerRow, table: &mut Table) -> Cell {
     let mut words: Vec<String> = Vec::new();
     for (count, word) in
         [(row.counts.failed, "failed"), (row.counts.timed_out, "timed out"), (row.counts.missing, "missing")]

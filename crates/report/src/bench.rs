@@ -1,6 +1,6 @@
 //! What a one-off measurement of a workload says, in a few lines for each cell.
 
-use assay_judge::{Answer, Row};
+use assay_judge::{Answer, AnswerRow};
 use assay_model::{CellId, Estimate, Series, Settings, Unit, names};
 
 use crate::number::{Scale, percent, single};
@@ -177,7 +177,7 @@ fn ends(metric: &str, found: &Estimate, unit: &Unit) -> String {
     }
 }
 
-fn without_value(row: &Row) -> String {
+fn without_value(row: &AnswerRow) -> String {
     let counts = row.counts;
     if counts.unfit > 0 {
         "does not fit".to_owned()

@@ -26,7 +26,7 @@ impl Default for Options {
 
 /// A piece of what is printed.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Block {
+pub enum TerminalBlock {
     /// Text that is wrapped; further lines begin below the text and not below what leads it in.
     Paragraph {
         /// Columns left free before it.
@@ -47,15 +47,15 @@ pub enum Block {
     Gap,
 }
 
-impl Block {
+impl TerminalBlock {
     /// Plain text, indented.
-    pub fn plain(indent: usize, text: impl AsRef<str>) -> Block {
-        Block::toned(indent, text, Tone::Plain)
+    pub fn plain(indent: usize, text: impl AsRef<str>) -> TerminalBlock {
+        TerminalBlock::toned(indent, text, Tone::Plain)
     }
 
     /// Text with a tone, indented.
-    pub fn toned(indent: usize, text: impl AsRef<str>, tone: Tone) -> Block {
-        Block::Paragraph {
+    pub fn toned(indent: usize, text: impl AsRef<str>, tone: Tone) -> TerminalBlock {
+        TerminalBlock::Paragraph {
             indent,
             lead: Cell::default(),
             pieces: vec![Cell::toned(clean(text.as_ref()), tone)],
@@ -63,27 +63,27 @@ impl Block {
     }
 
     /// Pieces of text behind a label.
-    pub fn labelled(indent: usize, lead: Cell, pieces: Vec<Cell>) -> Block {
+    pub fn labelled(indent: usize, lead: Cell, pieces: Vec<Cell>) -> TerminalBlock {
         let pieces = pieces.into_iter().map(|piece| Cell::toned(clean(&piece.text), piece.tone)).collect();
-        Block::Paragraph { indent, lead: Cell::toned(clean(&lead.text), lead.tone), pieces }
+        TerminalBlock::Paragraph { indent, lead: Cell::toned(clean(&lead.text), lead.tone), pieces }
     }
 }
 
 /// The blocks as lines that fit the width.
-pub fn text(blocks: &[Block], width: usize, paint: Paint<'_>) -> String {
+pub fn text(blocks: &[TerminalBlock], width: usize, paint: Paint<'_>) -> String {
     let mut out = String::new();
     for block in blocks {
         match block {
-            Block::Paragraph { indent, lead, pieces } => {
+            TerminalBlock::Paragraph { indent, lead, pieces } => {
                 push_paragraph(&mut out, *indent, lead, pieces, width, paint);
             }
-            Block::Table { indent, table } => {
+            TerminalBlock::Table { indent, table } => {
                 let rendered = render(&fit(table, width.saturating_sub(*indent)), paint);
                 for line in rendered.lines() {
                     push_line(&mut out, &format!("{}{line}", " ".repeat(*indent)));
                 }
             }
-            Block::Gap => out.push('\n'),
+            TerminalBlock::Gap => out.push('\n'),
         }
     }
     out
@@ -122,10 +122,13 @@ mod tests {
 
     #[test]
     fn a_paragraph_hangs_below_its_text() {
-        let block =
-            Block::labelled(2, Cell::new("hint:"), vec![Cell::new("one two three"), Cell::new("four")]);
+        let block = TerminalBlock::labelled(
+            2,
+            Cell::new("hint:"),
+            vec![Cell::new("one two three"), Cell::new("four")],
+        );
         assert_eq!(
-            text(&[block, Block::Gap], 16, &plain),
+            text(&[block, TerminalBlock::Gap], 16, &plain),
             "  hint: one two\n        three\n        four\n\n"
         );
     }

@@ -1,6 +1,6 @@
 //! The curve of latency over throughput, as a table and as an HTML page with plots.
 
-use assay_judge::load::{Curve, Metric, Point};
+use assay_judge::load::{LoadCurve, Metric, Point};
 
 use crate::figure::{self, PointLine, Points, points};
 use crate::markup::Markup;
@@ -18,7 +18,7 @@ const LATENCIES: [Metric; 5] = [Metric::Ttft, Metric::TtftP99, Metric::Tpot, Met
 
 /// Throughput and latency of each point, with the intervals in a row of their own. A table of metrics that nothing is known
 /// of is left out, unless nothing is known at all.
-pub fn tables(curve: &Curve) -> Vec<Table> {
+pub fn tables(curve: &LoadCurve) -> Vec<Table> {
     let mut amounts = table(curve, &AMOUNTS);
     let mut latencies = table(curve, &LATENCIES);
     if has_metrics(curve, &AMOUNTS) {
@@ -38,11 +38,11 @@ pub fn tables(curve: &Curve) -> Vec<Table> {
     if has_metrics(curve, &LATENCIES) { vec![amounts, latencies] } else { vec![amounts] }
 }
 
-fn has_metrics(curve: &Curve, metrics: &[Metric]) -> bool {
+fn has_metrics(curve: &LoadCurve, metrics: &[Metric]) -> bool {
     metrics.iter().any(|metric| curve.points.iter().any(|point| point.estimate(*metric).is_some()))
 }
 
-fn table(curve: &Curve, metrics: &[Metric]) -> Table {
+fn table(curve: &LoadCurve, metrics: &[Metric]) -> Table {
     let mut table = Table::default();
     let several = curve.endpoints().len() > 1;
     if several {
@@ -85,7 +85,7 @@ fn titled(metric: Metric, scale: &Scale) -> String {
 }
 
 /// The scale of a column: that of its largest value.
-fn scale(curve: &Curve, metric: Metric) -> Option<(Metric, Scale)> {
+fn scale(curve: &LoadCurve, metric: Metric) -> Option<(Metric, Scale)> {
     let centers = curve.points.iter().filter_map(|point| Some(point.estimate(metric)?.center));
     let largest = centers.max_by(f64::total_cmp)?;
     // A prefix would have to be said in the head of the column, which has only its name.
@@ -115,7 +115,7 @@ fn ends(point: &Point, metric: Metric, scale: &Scale) -> String {
 }
 
 /// Doubts about a point.
-fn doubts(curve: &Curve, point: &Point) -> Option<String> {
+fn doubts(curve: &LoadCurve, point: &Point) -> Option<String> {
     let of = if curve.endpoints().len() > 1 { format!(" on {}", point.endpoint) } else { String::new() };
     let loads = counted(point.loads as u64, "load");
     let what = match (point.invalid, point.suspect) {
@@ -131,7 +131,7 @@ fn doubts(curve: &Curve, point: &Point) -> Option<String> {
 /// Latencies over output throughput, a line for each endpoint; over requests where tokens are not known. Points have their
 /// load beside them and their interval through them; a broken line is the SLO. Axes begin at zero where that is near, so that
 /// noise does not look like a difference.
-pub fn plots(curve: &Curve) -> Vec<Points> {
+pub fn plots(curve: &LoadCurve) -> Vec<Points> {
     let is_known = |metric| curve.points.iter().any(|point| point.estimate(metric).is_some());
     let across =
         if is_known(Metric::OutputThroughput) { Metric::OutputThroughput } else { Metric::RequestThroughput };
@@ -154,10 +154,10 @@ pub fn plots(curve: &Curve) -> Vec<Points> {
             curve.endpoints().into_iter().map(|endpoint| line(endpoint, up)).collect();
         let x = || lines.iter().flat_map(|line| &line.points).map(|point| point.x);
         let (from, to) = (x().fold(f64::INFINITY, f64::min), x().fold(f64::NEG_INFINITY, f64::max));
-        let slo = up.slo_s(&curve.bounds).map(|bound| figure::Curve {
+        let slo = up.slo_s(&curve.bounds).map(|bound| figure::ComputedCurve {
             label: format!("SLO {}", crate::number::fact(&up.unit(), bound)),
             points: vec![(from, bound), (to, bound)],
-            ..figure::Curve::default()
+            ..figure::ComputedCurve::default()
         });
         Points {
             title: up.name().to_owned(),
@@ -173,7 +173,7 @@ pub fn plots(curve: &Curve) -> Vec<Points> {
 }
 
 /// A page with the table and the plots; `lines` say what was done.
-pub fn html(curve: &Curve, title: &str, lines: &[String]) -> String {
+pub fn html(curve: &LoadCurve, title: &str, lines: &[String]) -> String {
     let header = |page: &mut Markup| {
         page.element("div", &[("class", "bar")], |page| {
             page.element("div", &[("class", "what")], |page| page.leaf("h1", &[], title));
@@ -226,9 +226,9 @@ mod tests {
         }
     }
 
-    fn curve() -> Curve {
+    fn curve() -> LoadCurve {
         let bounds = Bounds { ttft_s: Some(0.05), ..Bounds::default() };
-        Curve { points: vec![point(1, 300.0, 0.020), point(8, 1200.0, 0.060)], bounds }
+        LoadCurve { points: vec![point(1, 300.0, 0.020), point(8, 1200.0, 0.060)], bounds }
     }
 
     #[test]

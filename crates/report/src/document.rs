@@ -53,12 +53,12 @@ pub struct Section {
     /// A name for links; letters, digits and hyphens.
     pub id: String,
     pub title: String,
-    pub parts: Vec<Part>,
+    pub parts: Vec<DocumentPart>,
 }
 
 /// A piece of a document.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Part {
+pub enum DocumentPart {
     /// A heading inside a section.
     Heading(String),
     /// A paragraph; text between backticks is to be typed.
@@ -81,7 +81,7 @@ pub enum Part {
     /// What only some readers want to see.
     Folded {
         title: String,
-        parts: Vec<Part>,
+        parts: Vec<DocumentPart>,
     },
 }
 

@@ -21,12 +21,12 @@ use crate::markup::Markup;
 
 pub use bars::{Bar, BarGroup, Bars, bars};
 pub use cells::{CellDots, CellRow, cell_dots};
-pub use course::{Line, Plot, plot};
+pub use course::{Plot, PlotLine, plot};
 pub use dots::{Dots, dots};
 pub use forest::{Forest, Ratio, forest, numbers as ratio_words};
 pub use heat::{Heat, heat};
 pub use phases::{TimelineRow, timelines};
-pub use points::{Curve, Point, PointLine, Points, points};
+pub use points::{ComputedCurve, Point, PointLine, Points, points};
 pub use roofline::{Roofline, RooflinePoint, roofline};
 pub use standalone::alone;
 pub use thin::thin;

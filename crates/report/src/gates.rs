@@ -67,7 +67,8 @@ fn bound(result: &GateResult) -> String {
         Bound::Range { min: None, .. } => format!("{metric} ≤ {}", show(result.high)),
         Bound::Range { .. } | Bound::Near { .. } => near(result, ""),
         Bound::NearRecord { record, .. } => {
-            let name = Path::new(record).file_name().map_or(record.as_str().into(), |name| name.to_string_lossy());
+            let name =
+                Path::new(record).file_name().map_or(record.as_str().into(), |name| name.to_string_lossy());
             near(result, &format!(" (from {name})"))
         }
     }

@@ -54,7 +54,7 @@ pub mod text;
 pub mod timeline;
 pub mod words;
 
-pub use block::Block;
+pub use block::TerminalBlock;
 pub use table::{Align, Cell, Column, Table, Tone};
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ mod writing;
 
 use assay_model::Document;
 
-use crate::block::{Block, Options};
+use crate::block::{Options, TerminalBlock};
 use crate::number::counted;
 use crate::table::{Cell, Tone};
 
@@ -44,7 +44,7 @@ enum Detail {
 }
 
 /// All that was read, document by document.
-pub fn summary(documents: &[Document], options: &Options) -> Vec<Block> {
+pub fn summary(documents: &[Document], options: &Options) -> Vec<TerminalBlock> {
     let runs: usize = documents.iter().map(|document| document.runs.len()).sum();
     let detail = match runs {
         _ if options.full => Detail::Full,
@@ -55,13 +55,13 @@ pub fn summary(documents: &[Document], options: &Options) -> Vec<Block> {
     let mut blocks = Vec::new();
     for document in documents {
         if !blocks.is_empty() {
-            blocks.push(Block::Gap);
+            blocks.push(TerminalBlock::Gap);
         }
         blocks.push(heading(document));
         if !document.runs.is_empty() {
-            blocks.push(Block::Gap);
+            blocks.push(TerminalBlock::Gap);
             let full = matches!(detail, Detail::Full | Detail::Screen);
-            blocks.push(Block::Table { indent: 0, table: runs::table(document, full) });
+            blocks.push(TerminalBlock::Table { indent: 0, table: runs::table(document, full) });
         }
         for (index, run) in document.runs.iter().enumerate() {
             blocks.extend(run::blocks(run, index + 1, detail, options.width));
@@ -73,7 +73,7 @@ pub fn summary(documents: &[Document], options: &Options) -> Vec<Block> {
     blocks
 }
 
-fn heading(document: &Document) -> Block {
+fn heading(document: &Document) -> TerminalBlock {
     let found = [
         (document.runs.len(), "run"),
         (document.tables.len(), "table"),
@@ -86,7 +86,7 @@ fn heading(document: &Document) -> Block {
         .collect();
     let found = if parts.is_empty() { "nothing that looks like a run".to_owned() } else { parts.join(", ") };
     let lines = counted(document.lines, "line");
-    Block::labelled(
+    TerminalBlock::labelled(
         0,
         Cell::default(),
         vec![Cell::toned(document.file.clone(), Tone::Strong), Cell::new(format!("· {lines}: {found}"))],

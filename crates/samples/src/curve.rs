@@ -4,7 +4,7 @@ use assay_random::Random;
 
 /// A training loss: falls from `start` towards `floor`, with noise.
 #[derive(Debug, Clone)]
-pub(crate) struct Curve {
+pub(crate) struct LossCurve {
     /// The loss before the first step.
     pub(crate) start: f64,
     /// Where it ends up.
@@ -15,7 +15,7 @@ pub(crate) struct Curve {
     pub(crate) noise: f64,
 }
 
-impl Curve {
+impl LossCurve {
     /// The loss at a step.
     pub(crate) fn at(&self, step: f64, random: &mut Random) -> f64 {
         self.smooth(step) + self.noise * random.bounded_normal()
@@ -34,7 +34,7 @@ mod tests {
 
     #[test]
     fn it_falls_from_start_to_floor() {
-        let curve = Curve { start: 10.0, floor: 7.0, steps: 100.0, noise: 0.01 };
+        let curve = LossCurve { start: 10.0, floor: 7.0, steps: 100.0, noise: 0.01 };
         let mut random = Random::stream(3, "curve");
         assert!((curve.at(0.0, &mut random) - 10.0).abs() < 0.05);
         assert!((curve.at(1e6, &mut random) - 7.0).abs() < 0.05);

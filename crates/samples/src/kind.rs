@@ -17,7 +17,7 @@ pub struct SampleKind {
     /// What can be chosen about it.
     pub options: &'static [Choice],
     /// Writes it.
-    pub(crate) compose: fn(&mut Job<'_, '_>),
+    pub(crate) compose: fn(&mut SampleJob<'_, '_>),
 }
 
 /// Something that can be chosen about a sample.
@@ -203,7 +203,7 @@ impl Settings {
 }
 
 /// One sample being written.
-pub(crate) struct Job<'a, 'out> {
+pub(crate) struct SampleJob<'a, 'out> {
     /// What was chosen.
     pub(crate) settings: &'a Settings,
     /// Where all variation comes from.

@@ -28,7 +28,7 @@ pub use error::SampleError;
 pub use kind::{Choice, KINDS, SampleKind, Values};
 
 use assay_random::Random;
-use kind::{Job, Settings};
+use kind::{SampleJob, Settings};
 use log::{Dress, Log};
 
 /// Writes one sample.
@@ -60,6 +60,6 @@ fn compose(
 ) -> (u64, Option<io::Error>) {
     let mut log = Log::new(out, Dress::of(settings, seed));
     let random = Random::stream(seed, kind.name);
-    (kind.compose)(&mut Job { settings, random, units, log: &mut log });
+    (kind.compose)(&mut SampleJob { settings, random, units, log: &mut log });
     log.finish()
 }

@@ -77,7 +77,7 @@ pub fn export(index: &Index, table: Table, format: Format, out: &mut dyn Write) 
 }
 
 fn sink<'o>(
-    columns: &[Column],
+    columns: &[ExportColumn],
     format: Format,
     out: &'o mut dyn Write,
 ) -> Result<Box<dyn Sink + 'o>, Obstacle> {
@@ -99,11 +99,11 @@ impl<'o> Rows<'o> {
     /// Begins a table with these columns.
     pub fn new(
         table: &'static str,
-        columns: &[(&str, Kind)],
+        columns: &[(&str, ColumnKind)],
         format: Format,
         out: &'o mut dyn Write,
     ) -> Result<Rows<'o>, StoreError> {
-        let named = columns.iter().map(|(name, kind)| Column { name: (*name).to_owned(), kind: *kind });
+        let named = columns.iter().map(|(name, kind)| ExportColumn { name: (*name).to_owned(), kind: *kind });
         let sink = sink(&named.collect::<Vec<_>>(), format, out).map_err(failed(table, format))?;
         Ok(Rows { table, format, sink })
     }
@@ -125,14 +125,14 @@ fn failed(table: &'static str, format: Format) -> impl Fn(Obstacle) -> StoreErro
 
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Column {
+struct ExportColumn {
     name: String,
-    kind: Kind,
+    kind: ColumnKind,
 }
 
 /// What a column holds, apart from nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     /// Texts.
     Text,
     /// Integers.

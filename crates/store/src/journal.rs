@@ -13,7 +13,7 @@ mod renamed;
 mod writer;
 
 pub use line::{LONGEST_LINE, decode, encode, encode_after};
-pub use reader::{Damage, Flaw, Located, Reader, Troubles};
+pub use reader::{Damage, Flaw, JournalReader, Located, Troubles};
 pub use writer::Writer;
 
 #[cfg(test)]

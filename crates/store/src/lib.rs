@@ -67,7 +67,7 @@ mod store;
 mod time;
 
 pub use error::StoreError;
-pub use export::{Format, Kind, Rows, Table, export};
+pub use export::{ColumnKind, Format, Rows, Table, export};
 pub use index::{
     CellSummary, Datum, FailureReason, Index, IndexSummary, MetricSummary, RunDoubt, RunFilter, RunOrigin,
     RunRow, RunValue, SessionFacts, SqlRows,
@@ -83,6 +83,8 @@ pub use recovery::DamageReport;
 pub use regular::open_unlinked;
 pub use remove::remove_record;
 pub use scrub::{ScrubSummary, scrub};
-pub use state::{CellState, OpenRun, Process, RunState, SessionSummary, State, StatusCounts, Submission};
+pub use state::{
+    CellState, JournalState, OpenRun, Process, RunState, SessionSummary, StatusCounts, Submission,
+};
 pub use store::{Identity, Store};
 pub use time::utc;

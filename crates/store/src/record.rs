@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use assay_model::Entry;
 
-use crate::journal::{Reader, Troubles};
+use crate::journal::{JournalReader, Troubles};
 use crate::layout::{JOURNAL, SCRIPT, run_directory};
 use crate::recovery::{restorable, unrecorded};
 use crate::regular;
-use crate::{Index, State, StoreError};
+use crate::{Index, JournalState, StoreError};
 
 /// A record opened for reading.
 #[derive(Debug, Clone)]
@@ -52,9 +52,9 @@ impl Record {
     }
 
     /// The fold of the journal as it is now, with what only the run directories still have.
-    pub fn state(&self) -> Result<State, StoreError> {
+    pub fn state(&self) -> Result<JournalState, StoreError> {
         let mut entries = self.entries()?;
-        let mut state = State::default();
+        let mut state = JournalState::default();
         for entry in entries.by_ref() {
             state.apply(&entry?);
         }
@@ -77,7 +77,7 @@ impl Record {
             }
             _ => StoreError::Open { path: path.clone(), source },
         })?;
-        Ok(Entries { reader: Reader::new(file, &path), ended: false })
+        Ok(Entries { reader: JournalReader::new(file, &path), ended: false })
     }
 
     /// The index, brought up to date with the journal.
@@ -89,7 +89,7 @@ impl Record {
 /// The entries of a journal, one after the other.
 #[derive(Debug)]
 pub struct Entries {
-    reader: Reader<File>,
+    reader: JournalReader<File>,
     ended: bool,
 }
 

@@ -13,7 +13,7 @@ use values::{Shapes, ValueList};
 
 /// What the entries of a journal add up to. A pure fold: the same entries give the same state.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct State {
+pub struct JournalState {
     /// The campaign's name.
     pub name: String,
     /// The schema of the newest record line; 0 until one was seen.
@@ -163,7 +163,7 @@ impl StatusCounts {
     }
 }
 
-impl State {
+impl JournalState {
     /// Takes in the next entry.
     pub fn apply(&mut self, entry: &Entry) {
         self.entries += 1;

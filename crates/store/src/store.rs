@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use assay_model::{Entry, SCHEMA_VERSION};
 
-use crate::journal::{Reader, Writer};
+use crate::journal::{JournalReader, Writer};
 use crate::layout::{JOURNAL, RESULT, relative_run_directory};
 use crate::lock::{self, Holder};
 use crate::medium::{FileMedium, Medium};
 use crate::recovery::{DamageReport, Unrecorded, unrecorded};
-use crate::{RecordPermissions, State, StoreError, regular};
+use crate::{JournalState, RecordPermissions, StoreError, regular};
 
 /// A file without one good line may be a record that a crash kept from being made, if it is no longer than this.
 /// Anything longer was something else before.
@@ -36,7 +36,7 @@ pub struct Identity {
 pub struct Store {
     directory: PathBuf,
     journal: Writer<Box<dyn Medium + Send>>,
-    state: State,
+    state: JournalState,
     /// The lock lasts until this file is unlocked or closed in every process that has it.
     lock: File,
     permissions: RecordPermissions,
@@ -149,7 +149,7 @@ impl Store {
     }
 
     /// What the journal adds up to, with everything written since.
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &JournalState {
         &self.state
     }
 
@@ -250,10 +250,10 @@ fn write_copy(
 }
 
 /// Folds the journal, and gives its length and the checksum of its last good line.
-fn read(path: &Path) -> Result<(State, u64, u32), StoreError> {
+fn read(path: &Path) -> Result<(JournalState, u64, u32), StoreError> {
     let file = regular::open(path).map_err(|source| StoreError::Open { path: path.to_owned(), source })?;
-    let mut reader = Reader::new(file, path);
-    let mut state = State::default();
+    let mut reader = JournalReader::new(file, path);
+    let mut state = JournalState::default();
     while let Some(located) = reader.next_entry()? {
         state.apply(&located.entry);
     }

@@ -68,14 +68,14 @@ pub use options::BertOptions;
 
 use assay_model::Settings;
 
-use self::data::Text;
+use self::data::TokenizedText;
 use self::folder::Folder;
 use self::head::Trained;
 use self::options::Task;
 use self::sentences::Sentences;
 use self::tokens::Tokens;
 use crate::engine::EngineKind;
-use crate::{Emitter, Ended, Limits, WorkloadError};
+use crate::{Emitter, SeriesLimits, WorkloadEnd, WorkloadError};
 
 /// What the process itself needs besides all buffers.
 const PROCESS_BYTES: u128 = 48 << 20;
@@ -84,11 +84,15 @@ const PROCESS_BYTES: u128 = 48 << 20;
 pub const NAME: &str = "bert";
 
 /// Runs it with the engine that the settings name.
-pub fn run(settings: &Settings, machine: &Limits, emitter: &mut Emitter<'_>) -> Result<Ended, WorkloadError> {
+pub fn run(
+    settings: &Settings,
+    machine: &SeriesLimits,
+    emitter: &mut Emitter<'_>,
+) -> Result<WorkloadEnd, WorkloadError> {
     let mut options = BertOptions::read(settings, machine.threads)?;
     let opened = Opened::open(&mut options)?;
     if options.task == Task::Pretrain {
-        let text = Text::open(&options, &opened.tokens)?;
+        let text = TokenizedText::open(&options, &opened.tokens)?;
         return if options.engine == EngineKind::Torch {
             torch::pretrain(&options, opened, text, machine, emitter)
         } else {

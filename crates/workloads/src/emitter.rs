@@ -59,7 +59,7 @@ impl<'a> Emitter<'a> {
 
 /// What the machine allows, as far as the caller knows it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limits {
+pub struct SeriesLimits {
     /// Bytes of memory that are free for the workload; without them nothing is refused.
     pub memory_bytes: Option<u64>,
     /// The measured peak of the threads in use, in floating-point operations per second.
@@ -70,7 +70,7 @@ pub struct Limits {
 
 /// How a run that could be begun came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum WorkloadEnd {
     Done,
     /// It needs more memory than there is, and was not begun.
     DoesNotFit,

@@ -56,7 +56,7 @@ pub mod tensors;
 pub mod training;
 pub mod weights;
 
-pub use emitter::{Emitter, Ended, Limits};
+pub use emitter::{Emitter, SeriesLimits, WorkloadEnd};
 pub use error::WorkloadError;
 
 use assay_model::{Settings, Value, WorkloadDescription};
@@ -92,16 +92,16 @@ pub fn check(name: &str, settings: &Settings) -> Result<(), WorkloadError> {
 pub fn run(
     name: &str,
     settings: &Settings,
-    machine: &Limits,
+    machine: &SeriesLimits,
     emitter: &mut Emitter<'_>,
-) -> Result<Ended, WorkloadError> {
+) -> Result<WorkloadEnd, WorkloadError> {
     let Some(started) = processes::started() else { return run_here(name, settings, machine, emitter) };
     // What all processes find wrong is an error before any of them waits for the others.
     check(name, settings)?;
     let tasks = settings.get("tasks").and_then(Value::number).unwrap_or(1.0) as usize;
     processes::check(started, tasks)?;
     processes::join()?;
-    let machine = Limits { threads: started.threads(machine.threads), ..*machine };
+    let machine = SeriesLimits { threads: started.threads(machine.threads), ..*machine };
     let ended = if processes::with(|ranks| ranks.rank()) == 0 {
         run_here(name, settings, &machine, emitter)
     } else {
@@ -117,9 +117,9 @@ pub fn run(
 fn run_here(
     name: &str,
     settings: &Settings,
-    machine: &Limits,
+    machine: &SeriesLimits,
     emitter: &mut Emitter<'_>,
-) -> Result<Ended, WorkloadError> {
+) -> Result<WorkloadEnd, WorkloadError> {
     match name {
         lm::NAME => lm::run(settings, machine, emitter),
         bert::NAME => bert::run(settings, machine, emitter),

@@ -63,24 +63,28 @@ pub use options::LmOptions;
 
 use assay_model::Settings;
 
-use self::data::Text;
+use self::data::TokenizedText;
 use crate::engine::EngineKind;
-use crate::{Emitter, Ended, Limits, WorkloadError};
+use crate::{Emitter, SeriesLimits, WorkloadEnd, WorkloadError};
 
 /// The name of the workload.
 pub const NAME: &str = "lm";
 
 /// Runs it with the engine that the settings name.
-pub fn run(settings: &Settings, machine: &Limits, emitter: &mut Emitter<'_>) -> Result<Ended, WorkloadError> {
+pub fn run(
+    settings: &Settings,
+    machine: &SeriesLimits,
+    emitter: &mut Emitter<'_>,
+) -> Result<WorkloadEnd, WorkloadError> {
     let mut options = LmOptions::read(settings, machine.threads)?;
-    let text = Text::open(&options, machine.memory_bytes)?;
+    let text = TokenizedText::open(&options, machine.memory_bytes)?;
     if let Some(text) = &text {
         options.settle_vocabulary(text.vocabulary)?;
     }
     match options.engine {
         EngineKind::Native => native::run(&options, text, machine, emitter),
         EngineKind::Torch => {
-            let tokens = text.as_ref().map(Text::numbers);
+            let tokens = text.as_ref().map(TokenizedText::numbers);
             torch::run(&options, machine, tokens.as_deref(), emitter)
         }
     }

@@ -63,13 +63,17 @@ use assay_model::Settings;
 
 use self::samples::Samples;
 use crate::engine::EngineKind;
-use crate::{Emitter, Ended, Limits, WorkloadError};
+use crate::{Emitter, SeriesLimits, WorkloadEnd, WorkloadError};
 
 /// The name of the workload.
 pub const NAME: &str = "mnist";
 
 /// Runs it with the engine that the settings name.
-pub fn run(settings: &Settings, machine: &Limits, emitter: &mut Emitter<'_>) -> Result<Ended, WorkloadError> {
+pub fn run(
+    settings: &Settings,
+    machine: &SeriesLimits,
+    emitter: &mut Emitter<'_>,
+) -> Result<WorkloadEnd, WorkloadError> {
     let mut options = MnistOptions::read(settings, machine.threads)?;
     let samples = Samples::open(&Threads::new(options.threads), &options)?;
     let schedule = options.settle(&samples)?;

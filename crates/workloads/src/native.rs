@@ -10,8 +10,8 @@ use crate::collective::processes;
 use crate::memory::bytes_in_words;
 use crate::process::{MemoryUse, anonymous_memory};
 use crate::session::{self, IterationSchedule, TimedWork};
-use crate::summary::{Summary, WorkAmount};
-use crate::{Emitter, Ended, Limits, WorkloadError, ranks};
+use crate::summary::{IterationSummary, WorkAmount};
+use crate::{Emitter, SeriesLimits, WorkloadEnd, WorkloadError, ranks};
 
 /// Reports every setting that is in effect, but those that mean nothing here.
 pub(crate) fn report_settings(settings: Settings, elsewhere: &[&str], emitter: &mut Emitter<'_>) {
@@ -46,7 +46,7 @@ pub(crate) struct MemoryNeed {
 /// Whether the memory suffices; reports what is needed either way, and where it does not, what to do about it.
 pub(crate) fn fits(
     need: &MemoryNeed,
-    machine: &Limits,
+    machine: &SeriesLimits,
     hint: impl FnOnce(u64) -> String,
     emitter: &mut Emitter<'_>,
 ) -> bool {
@@ -110,18 +110,18 @@ impl NativeRun<'_> {
     /// Does the work of all ranks to its end. `prepare` makes the work of one of them, and reports how long that took.
     pub(crate) fn on_all<W: TimedWork>(
         &self,
-        machine: &Limits,
+        machine: &SeriesLimits,
         emitter: &mut Emitter<'_>,
         prepare: impl Fn(usize, &mut Emitter<'_>) -> Result<W, WorkloadError> + Sync,
-    ) -> Result<Ended, WorkloadError> {
+    ) -> Result<WorkloadEnd, WorkloadError> {
         ranks::on_all(self.effort.tasks, emitter, |ranks, emitter| {
             let work = prepare(ranks.rank(), emitter);
             let refused = ranks.any(work.is_err());
             let mut work = work?;
             if refused {
-                return Ok(Ended::Stopped);
+                return Ok(WorkloadEnd::Stopped);
             }
-            let mut summary = Summary::default();
+            let mut summary = IterationSummary::default();
             summary.report_before(&self.effort, emitter);
             let began = self.began.at;
             let ended = session::iterate(&self.schedule, &mut work, ranks, began, &mut summary, emitter)?;
@@ -129,7 +129,7 @@ impl NativeRun<'_> {
             if ranks.rank() == 0 {
                 self.finish(&mut work, ended, &summary, machine, emitter)?;
                 memory.report(emitter);
-                if matches!(ended, Ended::Done | Ended::Stopped) {
+                if matches!(ended, WorkloadEnd::Done | WorkloadEnd::Stopped) {
                     emitter.emit(WorkloadEvent::Done { steps: work.steps(summary.done()) });
                 }
             }
@@ -141,9 +141,9 @@ impl NativeRun<'_> {
     fn finish(
         &self,
         work: &mut impl TimedWork,
-        ended: Ended,
-        summary: &Summary,
-        machine: &Limits,
+        ended: WorkloadEnd,
+        summary: &IterationSummary,
+        machine: &SeriesLimits,
         emitter: &mut Emitter<'_>,
     ) -> Result<(), WorkloadError> {
         work.close(ended, summary.done(), self.began.at, emitter)?;

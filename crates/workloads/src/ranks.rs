@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, channel};
 
 use crate::collective::{Collective, Single, processes, team};
-use crate::{Emitter, Ended, WorkloadError};
+use crate::{Emitter, WorkloadEnd, WorkloadError};
 
 /// Threads of one of several ranks that share this many.
 pub(crate) fn threads_of_task(threads: usize, tasks: usize) -> usize {
@@ -16,8 +16,8 @@ pub(crate) fn threads_of_task(threads: usize, tasks: usize) -> usize {
 pub(crate) fn on_all(
     tasks: usize,
     emitter: &mut Emitter<'_>,
-    work: impl Fn(&mut dyn Collective, &mut Emitter<'_>) -> Result<Ended, WorkloadError> + Sync,
-) -> Result<Ended, WorkloadError> {
+    work: impl Fn(&mut dyn Collective, &mut Emitter<'_>) -> Result<WorkloadEnd, WorkloadError> + Sync,
+) -> Result<WorkloadEnd, WorkloadError> {
     if tasks <= 1 {
         return work(&mut Single::default(), emitter);
     }
@@ -35,7 +35,7 @@ pub(crate) fn on_all(
             let work = &work;
             let silent = move || {
                 if !start_signal(&begin) {
-                    return Ok(Ended::Stopped);
+                    return Ok(WorkloadEnd::Stopped);
                 }
                 work(member.as_mut(), &mut Emitter::new(&mut |_| {}, stop))
             };
@@ -82,8 +82,8 @@ mod tests {
 
     fn run(
         tasks: usize,
-        work: impl Fn(&mut dyn Collective, &mut Emitter<'_>) -> Result<Ended, WorkloadError> + Sync,
-    ) -> (Result<Ended, WorkloadError>, Vec<String>) {
+        work: impl Fn(&mut dyn Collective, &mut Emitter<'_>) -> Result<WorkloadEnd, WorkloadError> + Sync,
+    ) -> (Result<WorkloadEnd, WorkloadError>, Vec<String>) {
         let (mut notes, stop) = (Vec::new(), AtomicBool::new(false));
         let mut emit = |events| {
             if let assay_model::WorkloadEvent::Note { text, .. } = events {
@@ -101,12 +101,12 @@ mod tests {
             let (ended, notes) = run(tasks, |ranks_of, emitter| {
                 ranks.lock().unwrap().push(ranks_of.rank());
                 emitter.note(format!("rank {} of {}", ranks_of.rank(), ranks_of.size()));
-                Ok(Ended::Done)
+                Ok(WorkloadEnd::Done)
             });
             let mut ranks = ranks.into_inner().unwrap();
             ranks.sort_unstable();
             assert_eq!(ranks, (0..tasks).collect::<Vec<_>>());
-            assert_eq!(ended.unwrap(), Ended::Done);
+            assert_eq!(ended.unwrap(), WorkloadEnd::Done);
             assert_eq!(notes, [format!("rank 0 of {tasks}")]);
         }
     }
@@ -116,7 +116,11 @@ mod tests {
         let (ended, _) = run(3, |ranks, _| {
             let wrong = ranks.rank() == 2;
             ranks.any(wrong);
-            if wrong { Err(WorkloadError::Memory { what: "weights", bytes: 7 }) } else { Ok(Ended::Stopped) }
+            if wrong {
+                Err(WorkloadError::Memory { what: "weights", bytes: 7 })
+            } else {
+                Ok(WorkloadEnd::Stopped)
+            }
         });
         assert!(ended.unwrap_err().to_string().contains("weights"));
     }

@@ -10,7 +10,7 @@ use crate::initial::Key;
 
 /// How a data set is gone through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Schedule {
+pub struct StepSchedule {
     /// Samples of an epoch.
     samples: u64,
     /// Samples of a step, of all ranks together.
@@ -23,7 +23,7 @@ pub struct Schedule {
 
 /// The steps of one iteration.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
+pub struct IterationSteps {
     /// The epoch, from 0.
     pub epoch: u64,
     /// The number of its first step in the run, from 0.
@@ -34,12 +34,12 @@ pub struct Block {
     pub ends_epoch: bool,
 }
 
-impl Schedule {
+impl StepSchedule {
     /// A schedule. No number may be zero.
-    pub fn new(samples: u64, batch: u64, steps: u64, steps_per_iteration: u64) -> Schedule {
+    pub fn new(samples: u64, batch: u64, steps: u64, steps_per_iteration: u64) -> StepSchedule {
         let (samples, batch) = (samples.max(1), batch.max(1));
         let steps_per_iteration = steps_per_iteration.clamp(1, samples.div_ceil(batch));
-        Schedule { samples, batch, steps: steps.max(1), steps_per_iteration }
+        StepSchedule { samples, batch, steps: steps.max(1), steps_per_iteration }
     }
 
     pub fn steps_of_epoch(&self) -> u64 {
@@ -67,7 +67,7 @@ impl Schedule {
     }
 
     /// The iteration with a number, from 0.
-    pub fn block(&self, iteration: u64) -> Block {
+    pub fn block(&self, iteration: u64) -> IterationSteps {
         let (epoch, within) =
             (iteration / self.iterations_of_epoch(), iteration % self.iterations_of_epoch());
         let before = epoch.saturating_mul(self.steps_of_epoch());
@@ -75,7 +75,7 @@ impl Schedule {
         let left = self.steps.saturating_sub(before);
         let end = (begin + self.steps_per_iteration).min(self.steps_of_epoch()).min(left).max(begin);
         let place = |step: u64| step.saturating_mul(self.batch).min(self.samples);
-        Block {
+        IterationSteps {
             epoch,
             first_step: before.saturating_add(begin),
             samples: place(begin)..place(end),
@@ -95,7 +95,7 @@ impl Schedule {
     }
 
     /// The samples of each step of a block, in its order.
-    pub fn batches(&self, block: &Block) -> impl Iterator<Item = Range<u64>> + use<> {
+    pub fn batches(&self, block: &IterationSteps) -> impl Iterator<Item = Range<u64>> + use<> {
         let (batch, end) = (self.batch, block.samples.end);
         let mut begin = block.samples.start;
         std::iter::from_fn(move || {
@@ -122,9 +122,9 @@ mod tests {
 
     #[test]
     fn an_epoch_sees_every_sample_once_and_its_last_steps_may_be_smaller() {
-        let schedule = Schedule::new(103, 10, 2 * 11, 4);
+        let schedule = StepSchedule::new(103, 10, 2 * 11, 4);
         assert_eq!((schedule.steps_of_epoch(), schedule.iterations()), (11, 6));
-        let blocks: Vec<Block> = (0..6).map(|number| schedule.block(number)).collect();
+        let blocks: Vec<IterationSteps> = (0..6).map(|number| schedule.block(number)).collect();
         assert_eq!(blocks.iter().map(|block| block.epoch).collect::<Vec<_>>(), [0, 0, 0, 1, 1, 1]);
         assert_eq!(blocks[2].samples, 80..103);
         assert_eq!(blocks[4].first_step, 15);
@@ -140,14 +140,14 @@ mod tests {
 
     #[test]
     fn a_run_may_end_within_an_epoch() {
-        let schedule = Schedule::new(100, 10, 13, 5);
+        let schedule = StepSchedule::new(100, 10, 13, 5);
         assert_eq!(schedule.iterations(), 3);
         assert_eq!(schedule.block(2).samples, 0..30);
         assert!(!schedule.block(2).ends_epoch);
         assert_eq!(schedule.samples_of(2), 30);
-        assert_eq!(Schedule::new(100, 100, 1, 9).iterations(), 1);
+        assert_eq!(StepSchedule::new(100, 100, 1, 9).iterations(), 1);
         // An iteration is at most an epoch.
-        assert_eq!(Schedule::new(100, 50, 7, 1000).samples_of_iteration(), 100);
+        assert_eq!(StepSchedule::new(100, 50, 7, 1000).samples_of_iteration(), 100);
     }
 
     #[test]

@@ -7,8 +7,8 @@ use assay_model::WorkloadEvent;
 use crate::collective::Collective;
 use crate::process::{cpu_seconds, wait_for_line};
 use crate::profile::Profile;
-use crate::summary::{Iteration, Outcome, Summary};
-use crate::{Emitter, Ended, WorkloadError};
+use crate::summary::{Iteration, IterationSummary, Outcome};
+use crate::{Emitter, WorkloadEnd, WorkloadError};
 
 /// What one rank computes.
 pub(crate) trait TimedWork {
@@ -56,7 +56,7 @@ pub(crate) trait TimedWork {
     /// What is left to do and to say when `done` iterations have come to an end. Only the first rank is asked.
     fn close(
         &mut self,
-        _ended: Ended,
+        _ended: WorkloadEnd,
         _done: u64,
         _began: Instant,
         _outlet: &mut Emitter<'_>,
@@ -84,9 +84,9 @@ pub(crate) fn iterate(
     work: &mut dyn TimedWork,
     ranks: &mut dyn Collective,
     began: Instant,
-    summary: &mut Summary,
+    summary: &mut IterationSummary,
     emitter: &mut Emitter<'_>,
-) -> Result<Ended, WorkloadError> {
+) -> Result<WorkloadEnd, WorkloadError> {
     let IterationSchedule { warmup, iterations, paced, .. } = *schedule;
     let first = work.first();
     let of = warmup.saturating_add(iterations);
@@ -95,7 +95,7 @@ pub(crate) fn iterate(
     for number in 0..of {
         let stop = emitter.stopped() || (leads && paced && !wait_for_line(std::io::stdin(), emitter));
         if ranks.any(stop) {
-            return Ok(Ended::Stopped);
+            return Ok(WorkloadEnd::Stopped);
         }
         if number == warmup {
             // The profile is of the iterations that count.
@@ -119,10 +119,10 @@ pub(crate) fn iterate(
         }
         let followed = if leads { work.follow(step, number + 1 == of, began, emitter) } else { Ok(()) };
         if ranks.any(followed.is_err()) {
-            return followed.map(|()| Ended::Stopped);
+            return followed.map(|()| WorkloadEnd::Stopped);
         }
     }
-    Ok(Ended::Done)
+    Ok(WorkloadEnd::Done)
 }
 
 /// One iteration, timed.
@@ -146,7 +146,7 @@ fn once(
 }
 
 /// The ending of a run whose loss or gradient is not a finite number.
-fn diverged(step: u64, outcome: &Outcome, calmer: &str, emitter: &mut Emitter<'_>) -> Option<Ended> {
+fn diverged(step: u64, outcome: &Outcome, calmer: &str, emitter: &mut Emitter<'_>) -> Option<WorkloadEnd> {
     let what = if !outcome.loss.is_finite() {
         format!("the loss is {}", outcome.loss)
     } else if outcome.gradient_norm.is_some_and(|norm| !norm.is_finite()) {
@@ -158,5 +158,5 @@ fn diverged(step: u64, outcome: &Outcome, calmer: &str, emitter: &mut Emitter<'_
         reason: format!("{what} at step {step}"),
         hint: Some(calmer.to_owned()),
     });
-    Some(Ended::Diverged)
+    Some(WorkloadEnd::Diverged)
 }

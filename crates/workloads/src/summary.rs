@@ -5,7 +5,7 @@ use std::ops::Range;
 use assay_model::{Scope, WorkloadEvent, names};
 
 use crate::Emitter;
-use crate::schedule::Schedule;
+use crate::schedule::StepSchedule;
 
 /// The metric for the CPU time of an iteration, all threads together.
 pub(crate) const CPU: &str = "cpu.iteration";
@@ -40,7 +40,7 @@ pub(crate) struct WorkAmount {
     /// Ranks.
     pub(crate) tasks: usize,
     /// Where iterations differ in size: what each of them does. The numbers above are those of a whole one.
-    pub(crate) schedule: Option<Schedule>,
+    pub(crate) schedule: Option<StepSchedule>,
 }
 
 impl WorkAmount {
@@ -72,7 +72,7 @@ pub(crate) struct Iteration {
 
 /// The iterations so far.
 #[derive(Debug, Default)]
-pub(crate) struct Summary {
+pub(crate) struct IterationSummary {
     /// Those that count.
     counted: Vec<Iteration>,
     warmups: u64,
@@ -82,7 +82,7 @@ pub(crate) struct Summary {
     last_loss: Option<f64>,
 }
 
-impl Summary {
+impl IterationSummary {
     /// How many iterations count so far.
     pub(crate) fn counted(&self) -> u64 {
         self.counted.len() as u64

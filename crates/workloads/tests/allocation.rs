@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use assay_kernels::Threads;
 use assay_model::{Settings, Value};
 use assay_workloads::collective::Single;
-use assay_workloads::lm::data::Source;
+use assay_workloads::lm::data::BatchSource;
 use assay_workloads::profile::Profile;
 use assay_workloads::{lm, mnist};
 
@@ -53,7 +53,7 @@ fn of_lm(phase: &str, checkpointing: bool) -> u64 {
     settings.insert("checkpointing".to_owned(), Value::Switch(checkpointing));
     let lm::LmOptions { shape, work, seed, training, .. } = lm::LmOptions::read(&settings, 2).unwrap();
     let mut model = lm::model::Model::new(Threads::new(2), &shape, &work, seed, Profile::off()).unwrap();
-    let source = Source::new(None, shape.vocabulary, work.context, seed, 0);
+    let source = BatchSource::new(None, shape.vocabulary, work.context, seed, 0);
     let (mut inputs, mut targets) = (vec![0; work.tokens()], vec![0; work.tokens()]);
     allocations(|| {
         source.fill(0, &mut inputs, &mut targets);

@@ -16,7 +16,7 @@ use super::{Campaign, Order, OrderBy, ReadPolicy, ResourceRequest, read_name, re
 use super::{built_in, names::Names};
 use crate::problem::{Problem, Problems};
 use crate::quantity;
-use crate::reader::{Collector, Table, Text};
+use crate::reader::{Collector, SpannedText, Table};
 use crate::registry::Registry;
 
 /// A campaign in the making. Serialized, it is the campaign file that would give the same campaign.
@@ -63,9 +63,10 @@ struct WorkloadTable {
 }
 
 impl WorkloadTable {
-    fn commands(&self) -> Vec<(Option<String>, Text)> {
-        let one = self.command.iter().map(|text| (None, Text::given(text)));
-        let several = self.commands.0.iter().map(|(name, text)| (Some(name.clone()), Text::given(text)));
+    fn commands(&self) -> Vec<(Option<String>, SpannedText)> {
+        let one = self.command.iter().map(|text| (None, SpannedText::given(text)));
+        let several =
+            self.commands.0.iter().map(|(name, text)| (Some(name.clone()), SpannedText::given(text)));
         one.chain(several).collect()
     }
 }
@@ -405,8 +406,8 @@ impl CampaignBuilder {
         problems: &Collector<'_>,
     ) -> Option<Campaign> {
         self.check_amounts(problems);
-        let name = read_name(Some(&Text::given(&self.name)), problems);
-        let kind = Text::given(&self.workload.kind);
+        let name = read_name(Some(&SpannedText::given(&self.name)), problems);
+        let kind = SpannedText::given(&self.workload.kind);
         let described = match self.workload.kind.as_str() {
             COMMAND => None,
             _ => Some(workload::find_built_in(&kind, registry, problems)?),
@@ -423,9 +424,9 @@ impl CampaignBuilder {
         let mut sweep = Sweep::given(self.fixed, vary, &own, problems);
         let names = Names::new(own.iter().chain(sweep.places.keys()).cloned().collect(), problems);
         for label in &self.workload.labels {
-            names.label(&Text::given(label));
+            names.label(&SpannedText::given(label));
         }
-        let exclude = self.conditions.exclude.iter().map(|text| Text::given(text));
+        let exclude = self.conditions.exclude.iter().map(|text| SpannedText::given(text));
         sweep.exclude = exclude.filter_map(|text| names.condition(&text, false)).collect();
         // What cannot be given in code is what an empty file has.
         let nothing = toml::de::DeTable::new();
@@ -439,7 +440,7 @@ impl CampaignBuilder {
             read.expect(&metric.name, metric.better);
         }
         if let Some(headline) = &self.read.headline {
-            read.read_headline(Text::given(headline), problems);
+            read.read_headline(SpannedText::given(headline), problems);
         }
         let mut layout = report::read(&mut top, &read, &names, problems);
         layout.across = self.report.across;
@@ -453,7 +454,8 @@ impl CampaignBuilder {
             }
         };
         if let Some(workload) = &mut workload {
-            let step = |step: Option<String>| step.and_then(|text| names.template(&Text::given(&text)));
+            let step =
+                |step: Option<String>| step.and_then(|text| names.template(&SpannedText::given(&text)));
             workload.prepare = step(self.workload.prepare);
             workload.cleanup = step(self.workload.cleanup);
         }

@@ -9,7 +9,7 @@ use toml::de::DeValue;
 use super::names::Names;
 use crate::configuration::{Assignment, Format, KeyPath, Skeleton};
 use crate::problem::Problem;
-use crate::reader::{Collector, Item, Table, Text};
+use crate::reader::{Collector, Item, SpannedText, Table};
 
 /// A configuration file made for every run.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,7 +95,7 @@ fn read_assignments(
     assignments
 }
 
-fn read_base(item: &Item<'_>, name: &Text, directory: &Path) -> Option<String> {
+fn read_base(item: &Item<'_>, name: &SpannedText, directory: &Path) -> Option<String> {
     let path = directory.join(&name.value);
     // A pipe would be waited for, and a device may have no end.
     if std::fs::metadata(&path).is_ok_and(|found| !found.is_file()) {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::expression::{Expression, ExpressionError};
 use crate::problem::Problem;
-use crate::reader::{Collector, Text};
+use crate::reader::{Collector, SpannedText};
 use crate::suggest;
 use crate::template::{RESERVED, Template};
 
@@ -13,7 +13,7 @@ use crate::template::{RESERVED, Template};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condition {
     pub expression: Expression,
-    place: Text,
+    place: SpannedText,
 }
 
 impl Condition {
@@ -28,7 +28,7 @@ impl Condition {
     }
 }
 
-fn located(error: ExpressionError, place: &Text) -> Problem {
+fn located(error: ExpressionError, place: &SpannedText) -> Problem {
     let span = place.part(error.span);
     // A place at the very end of a text still needs something to point at.
     let span = if span.is_empty() { place.span.clone() } else { span };
@@ -61,7 +61,7 @@ impl<'a> Names<'a> {
     }
 
     /// Whether a text names a setting; a problem if it does not.
-    pub(super) fn is_setting(&self, text: &Text, place: &str) -> bool {
+    pub(super) fn is_setting(&self, text: &SpannedText, place: &str) -> bool {
         let known = self.settings.contains(&text.value);
         if !known {
             let problem = Problem::error(format!("[{place}] names `{}`, which is not a setting", text.value));
@@ -72,7 +72,7 @@ impl<'a> Names<'a> {
     }
 
     /// Marks a setting as a label that nothing needs to use.
-    pub(super) fn label(&self, text: &Text) {
+    pub(super) fn label(&self, text: &SpannedText) {
         if self.settings.contains(&text.value) {
             self.used.borrow_mut().insert(text.value.clone());
             self.labels.borrow_mut().insert(text.value.clone());
@@ -84,7 +84,7 @@ impl<'a> Names<'a> {
     }
 
     /// Reads a template and checks its placeholders.
-    pub(super) fn template(&self, text: &Text) -> Option<Template> {
+    pub(super) fn template(&self, text: &SpannedText) -> Option<Template> {
         let (template, problems) = Template::parse_recoverable(&text.value);
         self.check_template(&template, text);
         let mut sound = problems.is_empty();
@@ -100,7 +100,7 @@ impl<'a> Names<'a> {
         sound.then_some(template)
     }
 
-    fn check_template(&self, template: &Template, text: &Text) {
+    fn check_template(&self, template: &Template, text: &SpannedText) {
         for (name, span) in template.placeholders() {
             if RESERVED.contains(&name) {
                 continue;
@@ -135,7 +135,7 @@ impl<'a> Names<'a> {
     }
 
     /// Reads an expression and checks its names. `platform` is a name only where cells, not points, are looked at.
-    pub(super) fn condition(&self, text: &Text, platform: bool) -> Option<Condition> {
+    pub(super) fn condition(&self, text: &SpannedText, platform: bool) -> Option<Condition> {
         let expression = match Expression::parse(&text.value) {
             Ok(expression) => expression,
             Err(error) => {

@@ -14,12 +14,12 @@ use super::replay::REPLAY;
 use super::workload::{self, Workload};
 use crate::platform_keys;
 use crate::problem::Problem;
-use crate::reader::{Collector, Table, Text};
+use crate::reader::{Collector, SpannedText, Table};
 use crate::registry::Registry;
 use crate::suggest;
 
 /// The tables as the file gives them.
-pub(super) fn find<'a>(top: &mut Table<'a>) -> Vec<(Text, Table<'a>)> {
+pub(super) fn find<'a>(top: &mut Table<'a>) -> Vec<(SpannedText, Table<'a>)> {
     let tables = top.get("platform").and_then(|item| item.table());
     let entries = tables.map(|tables| tables.entries()).unwrap_or_default();
     entries.into_iter().filter_map(|(name, item)| Some((name, item.table()?))).collect()
@@ -39,7 +39,7 @@ pub(super) fn chosen<'a>(top: &Table<'a>, registry: &Registry) -> Option<Table<'
 
 /// Reads the tables: platforms of the campaign are changed, and workloads of their own are given back by platform.
 pub(super) fn read(
-    tables: Vec<(Text, Table<'_>)>,
+    tables: Vec<(SpannedText, Table<'_>)>,
     platforms: &mut [(Platform, Range<usize>)],
     directory: &Path,
     registry: &Registry,

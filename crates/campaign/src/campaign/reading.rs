@@ -5,7 +5,7 @@ use assay_model::{Keep, Stream, Unit, WorkloadDescription};
 
 use super::names::Names;
 use crate::problem::Problem;
-use crate::reader::{Collector, Item, Table, Text};
+use crate::reader::{Collector, Item, SpannedText, Table};
 use crate::registry::Registry;
 use crate::suggest;
 use crate::template::Template;
@@ -107,7 +107,7 @@ impl ReadPolicy {
         policy
     }
 
-    pub(super) fn read_headline(&mut self, text: Text, problems: &Collector<'_>) {
+    pub(super) fn read_headline(&mut self, text: SpannedText, problems: &Collector<'_>) {
         match self.metric(&text.value) {
             Some(metric) if metric.better.is_none() => {
                 let message = format!("it is not known whether more or less of `{}` is better", text.value);
@@ -138,7 +138,7 @@ impl ReadPolicy {
         self.known.iter().find(|metric| metric.name == name)
     }
 
-    pub(super) fn unknown(&self, text: &Text) -> Problem {
+    pub(super) fn unknown(&self, text: &SpannedText) -> Problem {
         let hint = match suggest::nearest(&text.value, self.known.iter().map(|metric| metric.name.as_str())) {
             Some(name) => format!("did you mean `{name}`?"),
             None => {
@@ -211,7 +211,7 @@ impl ReadPolicy {
     }
 
     /// Adds a metric. Several patterns may find one metric, but they must agree on what it is.
-    fn declare(&mut self, name: &Text, unit: Unit, better: Direction, problems: &Collector<'_>) {
+    fn declare(&mut self, name: &SpannedText, unit: Unit, better: Direction, problems: &Collector<'_>) {
         if metric::launcher_metrics().iter().any(|metric| metric.name == name.value) {
             let problem = Problem::error(format!("`{}` is measured for every run already", name.value));
             problems.add(problem.at(name.span.clone()).hint("choose another name for the metric"));
@@ -264,7 +264,7 @@ fn choice<T: Copy>(item: Option<Item<'_>>, words: &[(&str, T)], problems: &Colle
 }
 
 /// The group that holds the value: the one named `value`, or the only one.
-fn capture_group(regex: &Text, problems: &Collector<'_>) -> Option<u32> {
+fn capture_group(regex: &SpannedText, problems: &Collector<'_>) -> Option<u32> {
     let parsed = match regex_syntax::Parser::new().parse(&regex.value) {
         Ok(parsed) => parsed,
         Err(error) => {

@@ -8,7 +8,7 @@ use toml::de::DeValue;
 
 use super::names::Names;
 use crate::problem::Problem;
-use crate::reader::{Collector, Item, Table, Text};
+use crate::reader::{Collector, Item, SpannedText, Table};
 use crate::registry::Registry;
 use crate::suggest;
 use crate::template::Template;
@@ -181,7 +181,7 @@ fn read_sample(
     let mut filled = BTreeMap::new();
     let table = options.and_then(|item| item.table());
     for (name, item) in table.iter().flat_map(|table| table.entries()) {
-        let option = |known: &&crate::registry::Sample| known.options.contains(&name.value);
+        let option = |known: &&crate::registry::SampleKind| known.options.contains(&name.value);
         if let Some(sample) = known
             && !known.iter().any(option)
         {
@@ -201,7 +201,7 @@ fn read_sample(
 
 /// Gives platforms that replay the limits, the dialect and the hints of the platform whose logs are played.
 fn stand_for(
-    text: &Text,
+    text: &SpannedText,
     platforms: &mut [(Platform, Range<usize>)],
     registry: &Registry,
     problems: &Collector<'_>,

@@ -5,7 +5,7 @@ use assay_model::{Against, Layout, Published, ScalingStudy, Settings, Unit};
 use super::names::Names;
 use super::reading::ReadPolicy;
 use crate::problem::Problem;
-use crate::reader::{Collector, Item, Table, Text};
+use crate::reader::{Collector, Item, SpannedText, Table};
 
 /// Reads the layout that a campaign asks for.
 pub(super) fn read(
@@ -15,14 +15,14 @@ pub(super) fn read(
     problems: &Collector<'_>,
 ) -> Layout {
     let Some(mut table) = top.get("report").and_then(|item| item.table()) else { return Layout::default() };
-    let metric = |text: &Text| {
+    let metric = |text: &SpannedText| {
         let known = policy.metric(&text.value).is_some();
         if !known {
             problems.add(policy.unknown(text));
         }
         known
     };
-    let setting = |text: &Text| names.is_setting(text, "report");
+    let setting = |text: &SpannedText| names.is_setting(text, "report");
     let mut layout = Layout::default();
     if let Some(item) = table.get("columns") {
         layout.columns = distinct(item.texts().unwrap_or_default(), metric, problems);
@@ -43,7 +43,11 @@ pub(super) fn read(
 }
 
 /// The texts that pass the check, each once.
-fn distinct(texts: Vec<Text>, check: impl Fn(&Text) -> bool, problems: &Collector<'_>) -> Vec<String> {
+fn distinct(
+    texts: Vec<SpannedText>,
+    check: impl Fn(&SpannedText) -> bool,
+    problems: &Collector<'_>,
+) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     for text in texts {
         if kept.contains(&text.value) {
@@ -75,8 +79,8 @@ fn against(item: &Item<'_>, across: &[String], problems: &Collector<'_>) -> Opti
 /// `scaling = { over = "tasks", metric = "samples_per_s.loop" }`: the metric is the headline where it is left out.
 fn scaling(
     item: &Item<'_>,
-    metric: impl Fn(&Text) -> bool,
-    setting: impl Fn(&Text) -> bool,
+    metric: impl Fn(&SpannedText) -> bool,
+    setting: impl Fn(&SpannedText) -> bool,
     policy: &ReadPolicy,
 ) -> Option<ScalingStudy> {
     let mut table = item.table()?;

@@ -8,7 +8,7 @@ use super::fewer::{self, Fewer};
 use super::names::{Condition, Names};
 use crate::problem::Problem;
 use crate::quantity;
-use crate::reader::{Collector, Item, Table, Text};
+use crate::reader::{Collector, Item, SpannedText, Table};
 use crate::registry::Registry;
 use crate::suggest;
 
@@ -300,7 +300,7 @@ fn read_platforms(
     registry: &Registry,
     problems: &Collector<'_>,
 ) -> Vec<(Platform, Range<usize>)> {
-    let chosen = registry.on.as_deref().map(Text::given);
+    let chosen = registry.on.as_deref().map(SpannedText::given);
     if item.is_none() && chosen.is_none() {
         let found = registry.platforms.iter().find(|platform| platform.name == usual);
         if found.is_none() {

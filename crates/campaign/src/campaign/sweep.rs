@@ -9,7 +9,7 @@ use super::names::{Condition, Names};
 use super::workload::COMMAND_SETTING;
 use crate::expression::WORDS;
 use crate::problem::Problem;
-use crate::reader::{Collector, Item, Table, Text};
+use crate::reader::{Collector, Item, SpannedText, Table};
 use crate::suggest;
 use crate::template::{RESERVED, is_name};
 
@@ -70,7 +70,7 @@ impl Sweep {
         let mut reader =
             SweepReader { sweep: &mut sweep, varied: Vec::new(), replaced: BTreeSet::new(), own, problems };
         if let Some((names, place)) = commands.filter(|(names, _)| !names.is_empty()) {
-            let setting = Text { span: place, ..Text::given(COMMAND_SETTING) };
+            let setting = SpannedText { span: place, ..SpannedText::given(COMMAND_SETTING) };
             if reader.claim_varied(&setting) {
                 let rows = names.into_iter().map(|name| vec![Value::Text(name)]).collect();
                 let axis = Axis { names: vec![setting.value], rows, place: setting.span };
@@ -103,12 +103,12 @@ impl Sweep {
         let mut reader =
             SweepReader { sweep: &mut sweep, varied: Vec::new(), replaced: BTreeSet::new(), own, problems };
         for (name, value) in fixed {
-            if reader.claim(&Text::given(&name)) {
+            if reader.claim(&SpannedText::given(&name)) {
                 reader.sweep.fixed.insert(name, value);
             }
         }
         for (name, values) in vary {
-            let text = Text::given(&name);
+            let text = SpannedText::given(&name);
             if values.is_empty() {
                 problems.add(Problem::error(format!("`{name}` has no values: there is nothing to run")));
             } else if reader.claim_varied(&text) {
@@ -159,7 +159,7 @@ impl SweepReader<'_> {
     }
 
     /// Takes a name for a setting; says whether it was free and fit to be one.
-    fn claim(&mut self, name: &Text) -> bool {
+    fn claim(&mut self, name: &SpannedText) -> bool {
         let problem = if RESERVED.contains(&name.value.as_str()) && !self.own.contains(&name.value) {
             let problem = Problem::error(format!("`{}` cannot be the name of a setting", name.value));
             problem.label("reserved").hint("this placeholder is filled in for every run without a setting")
@@ -178,7 +178,7 @@ impl SweepReader<'_> {
     }
 
     /// Takes a name for a setting that is varied.
-    fn claim_varied(&mut self, name: &Text) -> bool {
+    fn claim_varied(&mut self, name: &SpannedText) -> bool {
         let free = self.claim(name);
         if free {
             self.varied.push(name.value.clone());
@@ -186,7 +186,7 @@ impl SweepReader<'_> {
         free
     }
 
-    fn vary(&mut self, name: Text, item: &Item<'_>) {
+    fn vary(&mut self, name: SpannedText, item: &Item<'_>) {
         let free = self.claim_varied(&name);
         let values = self.values(item);
         if let (true, Some(values)) = (free, values) {
@@ -199,7 +199,7 @@ impl SweepReader<'_> {
         if table.entries().iter().any(|(name, _)| self.replaced.contains(&name.value)) {
             return;
         }
-        let mut columns: Vec<(Text, Vec<Value>)> = Vec::new();
+        let mut columns: Vec<(SpannedText, Vec<Value>)> = Vec::new();
         let mut sound = true;
         for (name, item) in table.entries() {
             let free = self.claim_varied(&name);
@@ -295,7 +295,7 @@ impl SweepReader<'_> {
         }
     }
 
-    fn unexpected(&self, name: &Text, names: &[String]) {
+    fn unexpected(&self, name: &SpannedText, names: &[String]) {
         let problem = match self.sweep.fixed.get(&name.value) {
             Some(value) => {
                 Problem::error(format!("`{}` is fixed at {value}: a point cannot change it", name.value))

@@ -10,7 +10,7 @@ use super::file::{self, ConfigurationFile};
 use super::names::Names;
 use super::replay::{REPLAY, Replay};
 use crate::problem::Problem;
-use crate::reader::{Collector, Item, Table, Text};
+use crate::reader::{Collector, Item, SpannedText, Table};
 use crate::registry::Registry;
 use crate::suggest;
 use crate::template::Template;
@@ -91,7 +91,7 @@ impl Workload {
 
     /// Commands of the user, each with its name where there are several.
     pub(super) fn of_commands(
-        commands: &[(Option<String>, Text)],
+        commands: &[(Option<String>, SpannedText)],
         shell: Shell,
         directory: &Path,
         names: &Names<'_>,
@@ -158,8 +158,8 @@ impl Shell {
 
 /// The workload's table or, in the short form, its name.
 pub(super) enum Given<'a> {
-    Name(Text),
-    Table(Table<'a>, Option<Text>),
+    Name(SpannedText),
+    Table(Table<'a>, Option<SpannedText>),
 }
 
 /// Reads which workload is meant, before settings are known. Where a log is played, none is needed.
@@ -206,7 +206,7 @@ impl Given<'_> {
 
 /// The built-in workload of a name. An unknown name is reported.
 pub(super) fn find_built_in<'r>(
-    name: &Text,
+    name: &SpannedText,
     registry: &'r Registry,
     problems: &Collector<'_>,
 ) -> Option<&'r WorkloadDescription> {
@@ -296,7 +296,7 @@ fn read_command(
         *step = table.get(key).and_then(|item| item.text()).and_then(|text| names.template(&text));
     }
     let several = table.get("commands").and_then(|item| item.table());
-    let commands: Vec<(Option<String>, Text)> = match (table.get("command"), &several) {
+    let commands: Vec<(Option<String>, SpannedText)> = match (table.get("command"), &several) {
         (Some(item), None) => item.text().map(|text| (None, text)).into_iter().collect(),
         (None, Some(several)) => {
             let texts = several.entries().into_iter().filter_map(|(name, item)| Some((name, item.text()?)));
@@ -335,7 +335,7 @@ pub(super) fn command_names(given: &Given<'_>) -> Option<(Vec<String>, Range<usi
 
 fn command_template(
     name: Option<String>,
-    text: &Text,
+    text: &SpannedText,
     shell: Shell,
     names: &Names<'_>,
     problems: &Collector<'_>,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::path::{KeyPath, Step};
+use super::path::{KeyPath, PathStep};
 use crate::suggest;
 
 /// A whole file.
@@ -17,23 +17,23 @@ pub(super) struct Document {
 /// One value and where it stands.
 #[derive(Debug, Clone)]
 pub(super) struct Node {
-    pub(super) kind: Kind,
+    pub(super) kind: ValueKind,
     /// What to replace to set the value; or why it cannot be replaced.
-    pub(super) place: Result<Place, &'static str>,
+    pub(super) place: Result<ValueSpan, &'static str>,
     /// The anchor it has; 0 for none.
     pub(super) anchor: usize,
 }
 
 /// The bytes that make up a value.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct ValueSpan {
     pub(super) range: Range<usize>,
     /// What must stand before a new value, where the old place has no room for one.
     pub(super) before: &'static str,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     /// A number, a switch or nothing, as written.
     Literal(String),
     Text(String),
@@ -44,16 +44,18 @@ pub(super) enum Kind {
     Alias(usize),
 }
 
-impl Kind {
+impl ValueKind {
     /// Whether two values are the same, wherever they stand.
-    pub(super) fn same(&self, other: &Kind) -> bool {
+    pub(super) fn same(&self, other: &ValueKind) -> bool {
         match (self, other) {
-            (Kind::Literal(a), Kind::Literal(b)) | (Kind::Text(a), Kind::Text(b)) => a == b,
-            (Kind::Alias(a), Kind::Alias(b)) => a == b,
-            (Kind::List(a), Kind::List(b)) => {
+            (ValueKind::Literal(a), ValueKind::Literal(b)) | (ValueKind::Text(a), ValueKind::Text(b)) => {
+                a == b
+            }
+            (ValueKind::Alias(a), ValueKind::Alias(b)) => a == b,
+            (ValueKind::List(a), ValueKind::List(b)) => {
                 a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.kind.same(&b.kind))
             }
-            (Kind::Map(a), Kind::Map(b)) => {
+            (ValueKind::Map(a), ValueKind::Map(b)) => {
                 a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0 && a.1.kind.same(&b.1.kind))
             }
             _ => false,
@@ -97,14 +99,14 @@ impl Document {
     fn step<'a>(
         &self,
         node: &'a Node,
-        step: &Step,
+        step: &PathStep,
         walked: &KeyPath,
         path: &KeyPath,
     ) -> Result<&'a Node, Lost> {
         let lost = |message: String, hint| Err(Lost { message, hint });
         let shown = if walked.0.is_empty() { "the file".to_owned() } else { format!("`{walked}`") };
         match (&node.kind, step) {
-            (Kind::Map(entries), Step::Key(key)) => {
+            (ValueKind::Map(entries), PathStep::Key(key)) => {
                 let mut found = entries.iter().filter(|(name, _)| name.as_ref() == Some(key));
                 match (found.next(), found.next()) {
                     (Some((_, value)), None) => Ok(value),
@@ -124,23 +126,23 @@ impl Document {
                     }
                 }
             }
-            (Kind::List(items), Step::Index(index)) => match items.get(*index) {
+            (ValueKind::List(items), PathStep::Index(index)) => match items.get(*index) {
                 Some(item) => Ok(item),
                 None => lost(
                     format!("{shown} has no element [{index}]"),
                     Some(format!("it has {} elements, counted from 0", items.len())),
                 ),
             },
-            (Kind::Alias(_), _) => lost(
+            (ValueKind::Alias(_), _) => lost(
                 format!("{shown} is an alias: what it refers to stands elsewhere"),
                 Some(
                     "write the value out in place of the alias, or set it where the anchor stands".to_owned(),
                 ),
             ),
-            (Kind::List(_), Step::Key(_)) => {
+            (ValueKind::List(_), PathStep::Key(_)) => {
                 lost(format!("{shown} is a list"), Some("write the place as [0], [1], …".to_owned()))
             }
-            (Kind::Map(_), Step::Index(_)) => lost(format!("{shown} is a table, not a list"), None),
+            (ValueKind::Map(_), PathStep::Index(_)) => lost(format!("{shown} is a table, not a list"), None),
             _ => lost(format!("{shown} is a single value and has nothing below it"), self.nearest_path(path)),
         }
     }
@@ -177,7 +179,7 @@ impl Document {
 
 impl Node {
     fn paths(&self, here: &KeyPath, limit: usize, into: &mut Vec<KeyPath>) {
-        let mut visit = |step: Step, node: &Node| {
+        let mut visit = |step: PathStep, node: &Node| {
             if into.len() < limit {
                 let path = here.child(step);
                 into.push(path.clone());
@@ -185,19 +187,19 @@ impl Node {
             }
         };
         match &self.kind {
-            Kind::Map(entries) => {
+            ValueKind::Map(entries) => {
                 for (key, value) in entries {
                     if let Some(key) = key {
-                        visit(Step::Key(key.clone()), value);
+                        visit(PathStep::Key(key.clone()), value);
                     }
                 }
             }
-            Kind::List(items) => {
+            ValueKind::List(items) => {
                 for (index, item) in items.iter().enumerate() {
-                    visit(Step::Index(index), item);
+                    visit(PathStep::Index(index), item);
                 }
             }
-            Kind::Literal(_) | Kind::Text(_) | Kind::Alias(_) => {}
+            ValueKind::Literal(_) | ValueKind::Text(_) | ValueKind::Alias(_) => {}
         }
     }
 }

@@ -1,7 +1,7 @@
 //! JSON files as trees with places. The text is checked by `serde_json` first; this scanner only finds the places,
 //! so that everything that is not set keeps its spelling.
 
-use super::document::{Document, Kind, Node, Place};
+use super::document::{Document, Node, ValueKind, ValueSpan};
 
 pub(super) fn read(text: &str) -> Result<Document, String> {
     serde_json::from_str::<serde::de::IgnoredAny>(text).map_err(|error| error.to_string())?;
@@ -37,18 +37,18 @@ impl<'a> Scanner<'a> {
         } else if self.take('[') {
             self.list()?
         } else if self.rest().starts_with('"') {
-            Kind::Text(self.string()?)
+            ValueKind::Text(self.string()?)
         } else {
             let length =
                 self.rest().find([',', ']', '}', ' ', '\t', '\r', '\n']).unwrap_or(self.rest().len());
             let literal = self.rest().get(..length)?;
             self.at += length;
-            Kind::Literal(literal.to_owned())
+            ValueKind::Literal(literal.to_owned())
         };
-        Some(Node { kind, place: Ok(Place { range: start..self.at, before: "" }), anchor: 0 })
+        Some(Node { kind, place: Ok(ValueSpan { range: start..self.at, before: "" }), anchor: 0 })
     }
 
-    fn map(&mut self) -> Option<Kind> {
+    fn map(&mut self) -> Option<ValueKind> {
         let mut entries = Vec::new();
         while !self.take('}') {
             self.take(',');
@@ -57,16 +57,16 @@ impl<'a> Scanner<'a> {
             self.take(':').then_some(())?;
             entries.push((Some(key), self.value()?));
         }
-        Some(Kind::Map(entries))
+        Some(ValueKind::Map(entries))
     }
 
-    fn list(&mut self) -> Option<Kind> {
+    fn list(&mut self) -> Option<ValueKind> {
         let mut items = Vec::new();
         while !self.take(']') {
             self.take(',');
             items.push(self.value()?);
         }
-        Some(Kind::List(items))
+        Some(ValueKind::List(items))
     }
 
     /// A string at the current place, escapes resolved.

@@ -4,11 +4,11 @@ use std::fmt;
 
 /// The way from the top of a file to one of its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeyPath(pub(super) Vec<Step>);
+pub struct KeyPath(pub(super) Vec<PathStep>);
 
 /// One step of a key path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum PathStep {
     Key(String),
     Index(usize),
 }
@@ -22,7 +22,7 @@ impl KeyPath {
                 let (digits, tail) = tail.split_once(']').ok_or("`[` is never closed")?;
                 let index =
                     digits.trim().parse().map_err(|_| format!("`[{digits}]` is not a place in a list"))?;
-                steps.push(Step::Index(index));
+                steps.push(PathStep::Index(index));
                 rest = tail;
             } else {
                 let tail = match (steps.is_empty(), rest.strip_prefix('.')) {
@@ -31,7 +31,7 @@ impl KeyPath {
                     (false, None) => return Err(format!("a `.` is missing before `{rest}`")),
                 };
                 let (key, tail) = key(tail)?;
-                steps.push(Step::Key(key));
+                steps.push(PathStep::Key(key));
                 rest = tail;
             }
         }
@@ -43,7 +43,7 @@ impl KeyPath {
         self.0.iter().zip(&other.0).all(|(a, b)| a == b)
     }
 
-    pub(super) fn child(&self, step: Step) -> KeyPath {
+    pub(super) fn child(&self, step: PathStep) -> KeyPath {
         KeyPath(self.0.iter().cloned().chain([step]).collect())
     }
 }
@@ -67,12 +67,12 @@ impl fmt::Display for KeyPath {
         for (index, step) in self.0.iter().enumerate() {
             let dot = if index == 0 { "" } else { "." };
             match step {
-                Step::Index(index) => write!(f, "[{index}]")?,
-                Step::Key(key) if key.is_empty() || key.contains(['.', '[', '"', '\'']) => {
+                PathStep::Index(index) => write!(f, "[{index}]")?,
+                PathStep::Key(key) if key.is_empty() || key.contains(['.', '[', '"', '\'']) => {
                     let quote = if key.contains('"') { '\'' } else { '"' };
                     write!(f, "{dot}{quote}{key}{quote}")?;
                 }
-                Step::Key(key) => write!(f, "{dot}{key}")?,
+                PathStep::Key(key) => write!(f, "{dot}{key}")?,
             }
         }
         Ok(())

@@ -5,7 +5,7 @@
 
 use toml::de::{DeTable, DeValue};
 
-use super::document::{Document, Kind, Node, Place};
+use super::document::{Document, Node, ValueKind, ValueSpan};
 
 pub(super) fn read(text: &str) -> Result<Document, String> {
     let table = DeTable::parse(text).map_err(|error| {
@@ -19,27 +19,29 @@ pub(super) fn read(text: &str) -> Result<Document, String> {
 
 const HEADER: &str = "is a table with a header: set the keys below it instead";
 
-fn map(table: &DeTable<'_>, text: &str) -> Kind {
-    Kind::Map(table.iter().map(|(key, value)| (Some(key.get_ref().to_string()), node(value, text))).collect())
+fn map(table: &DeTable<'_>, text: &str) -> ValueKind {
+    ValueKind::Map(
+        table.iter().map(|(key, value)| (Some(key.get_ref().to_string()), node(value, text))).collect(),
+    )
 }
 
 fn node(value: &toml::Spanned<DeValue<'_>>, text: &str) -> Node {
     let range = value.span();
     let begins = |symbol: char| text.get(range.clone()).is_some_and(|raw| raw.starts_with(symbol));
     let (kind, replaceable) = match value.get_ref() {
-        DeValue::String(text) => (Kind::Text(text.to_string()), true),
-        DeValue::Integer(number) => (Kind::Literal(number.to_string()), true),
-        DeValue::Float(number) => (Kind::Literal(number.to_string()), true),
-        DeValue::Boolean(state) => (Kind::Literal(state.to_string()), true),
-        DeValue::Datetime(date) => (Kind::Literal(date.to_string()), true),
+        DeValue::String(text) => (ValueKind::Text(text.to_string()), true),
+        DeValue::Integer(number) => (ValueKind::Literal(number.to_string()), true),
+        DeValue::Float(number) => (ValueKind::Literal(number.to_string()), true),
+        DeValue::Boolean(state) => (ValueKind::Literal(state.to_string()), true),
+        DeValue::Datetime(date) => (ValueKind::Literal(date.to_string()), true),
         DeValue::Array(items) => {
             let nodes: Vec<Node> = items.iter().map(|item| node(item, text)).collect();
             // `[[name]]` headers make lists too; their tables stand on lines of their own.
             let inline = begins('[') && !nodes.iter().any(|node| node.place.is_err());
-            (Kind::List(nodes), inline)
+            (ValueKind::List(nodes), inline)
         }
         DeValue::Table(table) => (map(table, text), begins('{')),
     };
-    let place = if replaceable { Ok(Place { range, before: "" }) } else { Err(HEADER) };
+    let place = if replaceable { Ok(ValueSpan { range, before: "" }) } else { Err(HEADER) };
     Node { kind, place, anchor: 0 }
 }

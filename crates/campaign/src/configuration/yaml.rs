@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
-use super::document::{Document, Kind, Node, Place};
+use super::document::{Document, Node, ValueKind, ValueSpan};
 
 /// Deeper files are refused, so that a hostile one cannot exhaust the stack when its tree is walked.
 const DEEPEST: usize = 200;
@@ -29,14 +29,14 @@ struct Builder<'a> {
     text: &'a str,
     /// Byte positions by character, for files that are not plain ASCII: the parser counts characters.
     bytes: Option<Vec<usize>>,
-    open: Vec<Open>,
+    open: Vec<OpenNode>,
     root: Option<Node>,
     aliased: BTreeSet<usize>,
     documents: usize,
 }
 
 /// A list or map that is not finished.
-struct Open {
+struct OpenNode {
     kind: OpenKind,
     start: usize,
     anchor: usize,
@@ -57,7 +57,7 @@ struct Key {
 
 /// A value that an event finished.
 struct Finished {
-    kind: Kind,
+    kind: ValueKind,
     start: usize,
     end: usize,
     anchor: usize,
@@ -91,21 +91,21 @@ impl<'a> Builder<'a> {
             Event::Alias(anchor) => {
                 self.aliased.insert(anchor);
                 let end = self.end(start, end);
-                self.finish(Finished { kind: Kind::Alias(anchor), start, end, anchor: 0, block: false });
+                self.finish(Finished { kind: ValueKind::Alias(anchor), start, end, anchor: 0, block: false });
             }
             Event::Scalar(value, style, anchor, _) => {
                 let block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
                 let kind = match style {
-                    ScalarStyle::Plain if !is_plain_text(&value) => Kind::Literal(value.into_owned()),
-                    _ => Kind::Text(value.into_owned()),
+                    ScalarStyle::Plain if !is_plain_text(&value) => ValueKind::Literal(value.into_owned()),
+                    _ => ValueKind::Text(value.into_owned()),
                 };
                 self.finish(Finished { kind, start, end: self.end(start, end), anchor, block });
             }
             Event::SequenceStart(anchor, _) => {
-                self.begin(Open { kind: OpenKind::List(Vec::new()), start, anchor, end })?;
+                self.begin(OpenNode { kind: OpenKind::List(Vec::new()), start, anchor, end })?;
             }
             Event::MappingStart(anchor, _) => {
-                self.begin(Open { kind: OpenKind::Map(Vec::new(), None), start, anchor, end })?;
+                self.begin(OpenNode { kind: OpenKind::Map(Vec::new(), None), start, anchor, end })?;
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(start, end),
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
@@ -113,7 +113,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn begin(&mut self, open: Open) -> Result<(), String> {
+    fn begin(&mut self, open: OpenNode) -> Result<(), String> {
         self.open.push(open);
         if self.open.len() > DEEPEST {
             return Err(format!("the file is nested more than {DEEPEST} levels deep"));
@@ -126,8 +126,8 @@ impl<'a> Builder<'a> {
         // Only `]` and `}` take up room; a block ends where its last value ends.
         let block = start == end;
         let kind = match open.kind {
-            OpenKind::List(items) => Kind::List(items),
-            OpenKind::Map(entries, _) => Kind::Map(entries),
+            OpenKind::List(items) => ValueKind::List(items),
+            OpenKind::Map(entries, _) => ValueKind::Map(entries),
         };
         let end = if block { self.end(open.start, open.end) } else { end };
         self.finish(Finished { kind, start: open.start, end, anchor: open.anchor, block });
@@ -136,7 +136,7 @@ impl<'a> Builder<'a> {
     /// Hands a finished value to the list or map around it.
     fn finish(&mut self, value: Finished) {
         let key_end = match self.open.last() {
-            Some(Open { kind: OpenKind::Map(_, Some(key)), .. }) => Some(key.end),
+            Some(OpenNode { kind: OpenKind::Map(_, Some(key)), .. }) => Some(key.end),
             _ => None,
         };
         let place = self.place(&value, key_end);
@@ -154,7 +154,7 @@ impl<'a> Builder<'a> {
             }
             OpenKind::Map(_, key @ None) => {
                 let name = match node.kind {
-                    Kind::Literal(text) | Kind::Text(text) => Some(text),
+                    ValueKind::Literal(text) | ValueKind::Text(text) => Some(text),
                     _ => None,
                 };
                 *key = Some(Key { name, end: value.end });
@@ -163,10 +163,10 @@ impl<'a> Builder<'a> {
     }
 
     /// What has to be replaced to set the value.
-    fn place(&self, value: &Finished, key_end: Option<usize>) -> Result<Place, &'static str> {
+    fn place(&self, value: &Finished, key_end: Option<usize>) -> Result<ValueSpan, &'static str> {
         let empty = value.start >= value.end;
         if !value.block && !empty {
-            return Ok(Place { range: value.start..value.end, before: "" });
+            return Ok(ValueSpan { range: value.start..value.end, before: "" });
         }
         // Blocks and absent values have no bounds of their own: they begin behind the colon of their key.
         if let Some(key_end) = key_end {
@@ -175,12 +175,12 @@ impl<'a> Builder<'a> {
             if self.text.get(colon..).is_some_and(|rest| rest.starts_with(':')) {
                 let start = colon + 1;
                 let end = if empty && !value.block { start } else { self.end(start, value.end.max(start)) };
-                return Ok(Place { range: start..end, before: " " });
+                return Ok(ValueSpan { range: start..end, before: " " });
             }
         }
         match value.kind {
-            Kind::Map(_) if key_end.is_none() && !empty => {
-                Ok(Place { range: value.start..value.end, before: "" })
+            ValueKind::Map(_) if key_end.is_none() && !empty => {
+                Ok(ValueSpan { range: value.start..value.end, before: "" })
             }
             _ => Err(
                 "is written in a way that cannot be replaced in place: write it on one line in the base file",

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use assay_model::Value;
 
-use super::{ExpressionError, Function, Kind, Node, Operator, Scope};
+use super::{ExpressionError, Function, Node, NodeKind, Operator, Scope};
 use crate::suggest;
 
 /// A value while it is computed with.
@@ -65,27 +65,27 @@ impl<'a> Operand<'a> {
 
 pub(super) fn value<'a>(node: &'a Node, scope: Scope<'a>) -> Result<Operand<'a>, ExpressionError> {
     match &node.kind {
-        Kind::Constant(value) => Ok(Operand::of(value)),
-        Kind::Name(name) => lookup(name, node, scope),
-        Kind::Not(inner) => match value(inner, scope)? {
+        NodeKind::Constant(value) => Ok(Operand::of(value)),
+        NodeKind::Name(name) => lookup(name, node, scope),
+        NodeKind::Not(inner) => match value(inner, scope)? {
             Operand::Switch(state) => Ok(Operand::Switch(!state)),
             other => Err(needs("`not` needs true or false", other, inner)),
         },
-        Kind::Negate(inner) => match value(inner, scope)? {
+        NodeKind::Negate(inner) => match value(inner, scope)? {
             Operand::Integer(number) => {
                 number.checked_neg().map(Operand::Integer).ok_or_else(|| too_large(node))
             }
             Operand::Float(number) => Ok(Operand::Float(-number)),
             other => Err(needs("`-` needs a number", other, inner)),
         },
-        Kind::Binary(operator @ (Operator::And | Operator::Or), left, right) => {
+        NodeKind::Binary(operator @ (Operator::And | Operator::Or), left, right) => {
             let stop = *operator == Operator::Or;
             if logical(left, *operator, scope)? == stop {
                 return Ok(Operand::Switch(stop));
             }
             logical(right, *operator, scope).map(Operand::Switch)
         }
-        Kind::Binary(operator, left, right) => {
+        NodeKind::Binary(operator, left, right) => {
             let (a, b) = (value(left, scope)?, value(right, scope)?);
             match operator {
                 Operator::Add
@@ -96,7 +96,7 @@ pub(super) fn value<'a>(node: &'a Node, scope: Scope<'a>) -> Result<Operand<'a>,
                 _ => compare(*operator, a, b, node).map(Operand::Switch),
             }
         }
-        Kind::In(item, list) => {
+        NodeKind::In(item, list) => {
             let wanted = value(item, scope)?;
             for candidate in list {
                 let found = value(candidate, scope)?;
@@ -106,7 +106,7 @@ pub(super) fn value<'a>(node: &'a Node, scope: Scope<'a>) -> Result<Operand<'a>,
             }
             Ok(Operand::Switch(false))
         }
-        Kind::Call(function, list) => call(*function, list, node, scope),
+        NodeKind::Call(function, list) => call(*function, list, node, scope),
     }
 }
 

@@ -1,7 +1,7 @@
 //! A Pratt parser: each operator has a strength, and a loop takes operators while they bind strongly enough.
 
 use super::lexer::{self, Token, TokenKind};
-use super::{ExpressionError, Function, Kind, Node, Operator};
+use super::{ExpressionError, Function, Node, NodeKind, Operator};
 use crate::suggest;
 
 /// Nesting that no person writes. The bound keeps both parsing and evaluation off the end of the stack.
@@ -73,14 +73,15 @@ impl<'a> Parser<'a> {
                 Infix::Operator(operator) => {
                     self.next += 1;
                     let (right, other) = self.expression(bind + 1, depth + 1)?;
-                    (Kind::Binary(operator, Box::new(left), Box::new(right)), height.max(other))
+                    (NodeKind::Binary(operator, Box::new(left), Box::new(right)), height.max(other))
                 }
                 Infix::In { negated } => {
                     self.next += 1 + usize::from(negated);
                     let (list, other) = self.list(depth)?;
-                    let node = Kind::In(Box::new(left), list);
+                    let node = NodeKind::In(Box::new(left), list);
                     let span = start..self.last_end();
-                    let kind = if negated { Kind::Not(Box::new(Node { kind: node, span })) } else { node };
+                    let kind =
+                        if negated { NodeKind::Not(Box::new(Node { kind: node, span })) } else { node };
                     (kind, height.max(other) + 1)
                 }
             };
@@ -137,11 +138,11 @@ impl<'a> Parser<'a> {
         self.next += 1;
         match &token.kind {
             TokenKind::Constant(value) => {
-                Ok((Node { kind: Kind::Constant(value.clone()), span: token.span.clone() }, 0))
+                Ok((Node { kind: NodeKind::Constant(value.clone()), span: token.span.clone() }, 0))
             }
             TokenKind::Name(word) if word == "not" => {
                 let (inner, height) = self.expression(NOT, depth + 1)?;
-                Ok((Node { span: start..inner.span.end, kind: Kind::Not(Box::new(inner)) }, height + 1))
+                Ok((Node { span: start..inner.span.end, kind: NodeKind::Not(Box::new(inner)) }, height + 1))
             }
             TokenKind::Name(word) if matches!(word.as_str(), "and" | "or" | "in") => {
                 Err(ExpressionError::new(format!("a value is missing before `{word}`"), token.span.clone()))
@@ -149,7 +150,10 @@ impl<'a> Parser<'a> {
             TokenKind::Name(word) => self.name_or_call(word, token, depth),
             TokenKind::Symbol("-") => {
                 let (inner, height) = self.expression(NEGATE, depth + 1)?;
-                Ok((Node { span: start..inner.span.end, kind: Kind::Negate(Box::new(inner)) }, height + 1))
+                Ok((
+                    Node { span: start..inner.span.end, kind: NodeKind::Negate(Box::new(inner)) },
+                    height + 1,
+                ))
             }
             TokenKind::Symbol("(") => {
                 let (inner, height) = self.expression(0, depth + 1)?;
@@ -167,7 +171,7 @@ impl<'a> Parser<'a> {
 
     fn name_or_call(&mut self, word: &str, token: &'a Token, depth: usize) -> Result<Tall, ExpressionError> {
         let Some(bracket) = self.peek().filter(|next| next.kind == TokenKind::Symbol("(")) else {
-            return Ok((Node { kind: Kind::Name(word.to_owned()), span: token.span.clone() }, 0));
+            return Ok((Node { kind: NodeKind::Name(word.to_owned()), span: token.span.clone() }, 0));
         };
         let function = match word {
             "min" => Function::Min,
@@ -184,7 +188,7 @@ impl<'a> Parser<'a> {
         let span = token.span.start..self.last_end();
         match (function, values.len()) {
             (Function::Abs, 1) | (Function::Min | Function::Max, 1..) => {
-                Ok((Node { kind: Kind::Call(function, values), span }, height + 1))
+                Ok((Node { kind: NodeKind::Call(function, values), span }, height + 1))
             }
             (Function::Abs, _) => Err(ExpressionError::new("`abs` takes one value", span)),
             _ => Err(ExpressionError::new(format!("`{word}` takes at least one value"), span)),
@@ -256,6 +260,7 @@ fn is_comparison(node: &Node) -> bool {
     use Operator::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
     matches!(
         node.kind,
-        Kind::Binary(Equal | NotEqual | Less | LessOrEqual | Greater | GreaterOrEqual, ..) | Kind::In(..)
+        NodeKind::Binary(Equal | NotEqual | Less | LessOrEqual | Greater | GreaterOrEqual, ..)
+            | NodeKind::In(..)
     )
 }

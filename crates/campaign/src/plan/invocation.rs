@@ -129,7 +129,7 @@ impl Plan {
         paths: &RunPaths<'_>,
     ) -> Result<Invocation, InvocationError> {
         let planned = self.cells.get(cell).ok_or(InvocationError::Cell(cell))?;
-        let run = Run { plan: self, settings: &planned.settings, cell, repeat, paths };
+        let run = RunPlaceholders { plan: self, settings: &planned.settings, cell, repeat, paths };
         let lookup = |name: &str| run.value(name);
         let missing = InvocationError::Placeholder;
         let workload = self.workload_of(cell);
@@ -200,7 +200,7 @@ impl Plan {
     }
 
     /// The log that is played for a run, where one is.
-    fn recording(&self, run: &Run<'_>) -> Result<Option<Recording>, String> {
+    fn recording(&self, run: &RunPlaceholders<'_>) -> Result<Option<Recording>, String> {
         let Some(replay) = &self.workload.replay else { return Ok(None) };
         let lookup = |name: &str| run.value(name);
         let source = match &replay.source {
@@ -231,7 +231,8 @@ impl Plan {
         for (cell, planned) in self.cells.iter().enumerate() {
             let mut different = BTreeSet::new();
             for repeat in 1..=self.most_of(cell) {
-                let run = Run { plan: self, settings: &planned.settings, cell, repeat, paths: &paths };
+                let run =
+                    RunPlaceholders { plan: self, settings: &planned.settings, cell, repeat, paths: &paths };
                 let Ok(Some(Recording { source: RecordingSource::Log { path, name }, .. })) =
                     self.recording(&run)
                 else {
@@ -286,7 +287,7 @@ impl Plan {
 
     fn verify_files_of(&self, cell: usize, settings: &Settings) -> Vec<Problem> {
         let paths = RunPaths { assay: Path::new("assay"), run_directory: Path::new("run") };
-        let run = Run { plan: self, settings, cell, repeat: 1, paths: &paths };
+        let run = RunPlaceholders { plan: self, settings, cell, repeat: 1, paths: &paths };
         let verify = |file: &crate::campaign::ConfigurationFile| {
             let reason = file.skeleton.verify(&|name| run.value(name)).err()?;
             Some(
@@ -311,7 +312,7 @@ fn logs_missing(missing: &[String], place: &Range<usize>) -> Option<Problem> {
 }
 
 /// What placeholders mean in one run.
-struct Run<'a> {
+struct RunPlaceholders<'a> {
     plan: &'a Plan,
     settings: &'a Settings,
     cell: usize,
@@ -319,7 +320,7 @@ struct Run<'a> {
     paths: &'a RunPaths<'a>,
 }
 
-impl Run<'_> {
+impl RunPlaceholders<'_> {
     fn value(&self, name: &str) -> Option<Value> {
         let path = |path: &Path| Value::Text(path.to_string_lossy().into_owned());
         if let Some(value) = self.settings.get(name) {

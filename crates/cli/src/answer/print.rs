@@ -8,7 +8,7 @@ use assay_judge::findings::Finding;
 use assay_judge::gather::split_settings;
 use assay_model::RunId;
 use assay_report::number::counted;
-use assay_report::{Block, Cell};
+use assay_report::{Cell, TerminalBlock};
 use assay_store::{Index, Record, RunFilter, open_unlinked};
 
 use super::findings::findings;
@@ -51,11 +51,13 @@ fn print_findings(found: &[Finding], all: bool, screen: &mut Screen) -> anyhow::
         return Ok(());
     }
     let most = if all { usize::MAX } else { MOST_FINDINGS };
-    let mut blocks = vec![Block::Gap, Block::plain(0, "Findings")];
-    let item = |finding: &Finding| Block::labelled(0, Cell::new("-"), vec![Cell::new(finding.text.clone())]);
+    let mut blocks = vec![TerminalBlock::Gap, TerminalBlock::plain(0, "Findings")];
+    let item =
+        |finding: &Finding| TerminalBlock::labelled(0, Cell::new("-"), vec![Cell::new(finding.text.clone())]);
     blocks.extend(found.iter().take(most).map(item));
     if found.len() > most {
-        blocks.push(Block::plain(2, format!("… and {} more: `assay show --all`", found.len() - most)));
+        blocks
+            .push(TerminalBlock::plain(2, format!("… and {} more: `assay show --all`", found.len() - most)));
     }
     screen.blocks(|_| blocks)?;
     Ok(())

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use assay_campaign::Plan;
 use assay_launch::Event;
 
-use self::state::State;
+use self::state::ViewState;
 use self::terminal::{Key, Terminal};
 use super::{letters, paint};
 
@@ -25,7 +25,7 @@ const APART: Duration = Duration::from_millis(200);
 
 /// The view while it is open.
 pub struct View {
-    state: State,
+    state: ViewState,
     terminal: Terminal<std::io::Stderr>,
     began: Instant,
     drawn: Option<Instant>,
@@ -40,7 +40,7 @@ impl View {
         let colored = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
         let terminal = Terminal::enter(std::io::stderr()).ok()?;
         Some(View {
-            state: State::default(),
+            state: ViewState::default(),
             terminal,
             began: Instant::now(),
             drawn: None,
@@ -124,7 +124,7 @@ mod tests {
     fn the_same_events_give_the_same_lines_and_they_fit() {
         let plan = plan();
         let draw = |size: (usize, usize)| -> Vec<String> {
-            let mut state = State::default();
+            let mut state = ViewState::default();
             let at = Duration::from_secs;
             state.take(&plan, &Event::Began { finished_before: 0, certain: 6, orphans: 0 }, at(0));
             for (index, cell) in plan.cells.iter().enumerate() {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use assay_report::{Cell, Column, Table};
-use assay_store::{Datum, Format, Index, Kind, Rows, SqlRows};
+use assay_store::{ColumnKind, Datum, Format, Index, Rows, SqlRows};
 
 use crate::exit::Exit;
 use crate::failure::Mistake;
@@ -147,8 +147,8 @@ fn write_each(
 }
 
 fn write_rows(rows: &SqlRows, format: Format, out: &mut dyn Write) -> anyhow::Result<()> {
-    let kinds: Vec<Kind> = (0..rows.columns.len()).map(|column| kind(rows, column)).collect();
-    let columns: Vec<(&str, Kind)> = rows.columns.iter().map(String::as_str).zip(kinds).collect();
+    let kinds: Vec<ColumnKind> = (0..rows.columns.len()).map(|column| kind(rows, column)).collect();
+    let columns: Vec<(&str, ColumnKind)> = rows.columns.iter().map(String::as_str).zip(kinds).collect();
     let mut writer = Rows::new("query", &columns, format, out)?;
     for row in &rows.rows {
         let data: Vec<Datum> =
@@ -159,22 +159,22 @@ fn write_rows(rows: &SqlRows, format: Format, out: &mut dyn Write) -> anyhow::Re
 }
 
 /// A kind that all values of a column fit.
-fn kind(rows: &SqlRows, column: usize) -> Kind {
+fn kind(rows: &SqlRows, column: usize) -> ColumnKind {
     let data = || rows.rows.iter().filter_map(|row| row.get(column));
     if data().any(|datum| matches!(datum, Datum::Text(_) | Datum::Bytes(_))) {
-        Kind::Text
+        ColumnKind::Text
     } else if data().any(|datum| matches!(datum, Datum::Float(_))) {
-        Kind::Float
+        ColumnKind::Float
     } else {
-        Kind::Integer
+        ColumnKind::Integer
     }
 }
 
-fn fitting(datum: &Datum, kind: Kind) -> Datum {
+fn fitting(datum: &Datum, kind: ColumnKind) -> Datum {
     match (kind, datum) {
         (_, Datum::Null) => Datum::Null,
-        (Kind::Text, other) => Datum::Text(other.to_string()),
-        (Kind::Float, Datum::Integer(number)) => Datum::Float(*number as f64),
+        (ColumnKind::Text, other) => Datum::Text(other.to_string()),
+        (ColumnKind::Float, Datum::Integer(number)) => Datum::Float(*number as f64),
         (_, other) => other.clone(),
     }
 }
@@ -205,7 +205,7 @@ fn texts(rows: &SqlRows) -> Vec<Vec<String>> {
 
 fn table(rows: &SqlRows) -> Table {
     let columns = rows.columns.iter().enumerate().map(|(index, name)| match kind(rows, index) {
-        Kind::Text => Column::left(name),
+        ColumnKind::Text => Column::left(name),
         _ => Column::right(name),
     });
     Table {

@@ -82,7 +82,7 @@ fn write_report(options: &Read, documents: &[Document], screen: &mut Screen) -> 
     }
     screen.blocks(|_| {
         let sentences = report.summary.iter();
-        sentences.map(|sentence| assay_report::Block::plain(0, sentence)).collect()
+        sentences.map(|sentence| assay_report::TerminalBlock::plain(0, sentence)).collect()
     })?;
     Ok(Exit::Fine)
 }

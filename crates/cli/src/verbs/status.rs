@@ -4,7 +4,7 @@ use assay_launch::batch::control::{self, submitted_platforms};
 use assay_launch::batch::scheduler::{Stage, TaskState};
 use assay_report::number::{counted, duration};
 use assay_report::{Cell, Column, Table};
-use assay_store::State;
+use assay_store::JournalState;
 use serde::Serialize;
 
 use super::JSON_SCHEMA;
@@ -40,7 +40,7 @@ pub fn status(options: &options::Status, screen: &mut Screen) -> anyhow::Result<
 }
 
 /// Whether a job has runs without a result.
-fn is_open(state: &State, job: &TaskState) -> bool {
+fn is_open(state: &JournalState, job: &TaskState) -> bool {
     let submissions = state.open_runs.values().filter_map(|open| open.submission.as_ref());
     submissions.into_iter().any(|open| open.name == job.submission && open.task == job.task)
 }
@@ -58,7 +58,7 @@ fn stage(stage: Stage) -> &'static str {
     }
 }
 
-fn table(state: &State, is_running: bool, jobs: &[(String, TaskState)], most: usize) -> Table {
+fn table(state: &JournalState, is_running: bool, jobs: &[(String, TaskState)], most: usize) -> Table {
     let counts = state.counts();
     let mut heading = vec![format!(
         "{}: {} finished, {} failed, {} open; {}",
@@ -121,7 +121,11 @@ struct JobJson<'a> {
 }
 
 impl<'a> StatusJson<'a> {
-    fn new(state: &'a State, coordinator_running: bool, jobs: &'a [(String, TaskState)]) -> StatusJson<'a> {
+    fn new(
+        state: &'a JournalState,
+        coordinator_running: bool,
+        jobs: &'a [(String, TaskState)],
+    ) -> StatusJson<'a> {
         let job = |(platform, job): &'a (String, TaskState)| JobJson {
             job: &job.job,
             task: job.task,

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use assay_audit::{Audit, Level};
 use assay_launch::Ending;
-use assay_report::document::{self, Part, Report, Section};
+use assay_report::document::{self, DocumentPart, Report, Section};
 use assay_report::study::Studies;
-use assay_report::{Block, Cell, Tone};
+use assay_report::{Cell, TerminalBlock, Tone};
 use assay_store::Record;
 
 use crate::execute::{assemble, execute, exit, failed_runs};
@@ -80,24 +80,24 @@ pub fn tour(options: &Tour, screen: &mut Screen) -> anyhow::Result<Exit> {
 fn say_answer(question: &str, record: &Record, screen: &mut Screen) -> anyhow::Result<()> {
     let gathered = write_up::gather(std::slice::from_ref(record), &[])?;
     let answers = gathered.studies.iter().filter_map(|study| study.answers.first());
-    let mut blocks = vec![Block::toned(2, question, Tone::Strong)];
+    let mut blocks = vec![TerminalBlock::toned(2, question, Tone::Strong)];
     for judged in answers {
-        blocks.extend(document::sentences(judged).iter().map(|sentence| Block::plain(2, sentence)));
+        blocks.extend(document::sentences(judged).iter().map(|sentence| TerminalBlock::plain(2, sentence)));
     }
-    blocks.push(Block::Gap);
+    blocks.push(TerminalBlock::Gap);
     Ok(screen.blocks(|_| blocks)?)
 }
 
 /// What is wrong or open, each with its line.
-fn findings(audit: &Audit) -> Vec<Block> {
+fn findings(audit: &Audit) -> Vec<TerminalBlock> {
     let mut blocks = Vec::new();
     for finding in audit.findings.iter().filter(|finding| finding.level < Level::NotChecked) {
         let tone = if finding.level == Level::Contradicted { Tone::Bad } else { Tone::Doubt };
         let line =
             finding.sources.first().map_or_else(String::new, |source| format!("line {}:", source.line));
-        blocks.push(Block::labelled(2, Cell::toned(line, tone), vec![Cell::new(&finding.summary)]));
+        blocks.push(TerminalBlock::labelled(2, Cell::toned(line, tone), vec![Cell::new(&finding.summary)]));
     }
-    blocks.push(Block::Gap);
+    blocks.push(TerminalBlock::Gap);
     blocks
 }
 
@@ -116,10 +116,10 @@ fn report(made: &[Record], section: Section, audit: &Audit, file: &Path) -> anyh
     let text = format!(
         "The write-up {written} has three errors on purpose. Nobody said where: the audit holds every claim against the numbers beside it."
     );
-    section.parts.insert(0, Part::Text(text));
-    section.parts.push(Part::Folded {
+    section.parts.insert(0, DocumentPart::Text(text));
+    section.parts.push(DocumentPart::Folded {
         title: "The write-up".to_owned(),
-        parts: vec![Part::Listing { title: written, text: WRITE_UP.to_owned() }],
+        parts: vec![DocumentPart::Listing { title: written, text: WRITE_UP.to_owned() }],
     });
     report.sections.push(section);
     Ok(report)

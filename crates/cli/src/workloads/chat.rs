@@ -22,11 +22,11 @@ pub mod settings;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use assay_load::calibration::{Running, Schedule, Server};
+use assay_load::calibration::{MockSchedule, Running, Server};
 use assay_load::record::{StoredLoad, finish_run};
-use assay_load::run::Ended as LoadEnded;
+use assay_load::run::LoadEnd;
 use assay_model::{Settings, WorkloadEvent};
-use assay_workloads::{Emitter, Ended};
+use assay_workloads::{Emitter, WorkloadEnd};
 
 pub use description::{description, groups, metrics, mock as mock_description};
 
@@ -48,7 +48,7 @@ pub fn check(settings: &Settings) -> Result<(), Mistake> {
 }
 
 /// Runs the load and emits its results.
-pub fn run(mut settings: Settings, emitter: &mut Emitter<'_>) -> anyhow::Result<Ended> {
+pub fn run(mut settings: Settings, emitter: &mut Emitter<'_>) -> anyhow::Result<WorkloadEnd> {
     let directory = RunDirectory::new(settings.remove(RECORD).map(|path| PathBuf::from(path.to_string())))?;
     let repeat = settings.remove(REPEAT).and_then(|repeat| repeat.to_string().parse().ok()).unwrap_or(1);
     let chat = ChatSettings::new(&settings)?;
@@ -78,21 +78,21 @@ pub fn run(mut settings: Settings, emitter: &mut Emitter<'_>) -> anyhow::Result<
 }
 
 /// An invalid result is a failed run: its numbers are kept, and never ranked.
-fn ended(ended: LoadEnded, results: &LoadResults, emitter: &mut Emitter<'_>) -> Ended {
-    if ended == LoadEnded::Interrupted {
-        return Ended::Stopped;
+fn ended(ended: LoadEnd, results: &LoadResults, emitter: &mut Emitter<'_>) -> WorkloadEnd {
+    if ended == LoadEnd::Interrupted {
+        return WorkloadEnd::Stopped;
     }
     let verdict = results.endpoints.first().map(|endpoint| &endpoint.verdict);
     let worst = verdict.and_then(|verdict| verdict.worst());
     let failed = match (verdict, worst) {
         (None, _) => Some(("no request was made".to_owned(), None)),
-        (_, _) if ended == LoadEnded::WarmUpFailed => {
+        (_, _) if ended == LoadEnd::WarmUpFailed => {
             let fault = results.endpoints.first().and_then(|endpoint| endpoint.faults.iter().next());
             let kind = fault.map_or("no answer", |(kind, _)| kind.name());
             let hint = fault.map(|(kind, _)| kind.hint().to_owned());
             Some((format!("every warm-up request failed: {kind}"), hint))
         }
-        (_, _) if ended == LoadEnded::Gone => {
+        (_, _) if ended == LoadEnd::Gone => {
             let since =
                 results.gone_since_s.map(|at| format!(" {at:.1} s after the load began")).unwrap_or_default();
             Some((
@@ -101,24 +101,24 @@ fn ended(ended: LoadEnded, results: &LoadResults, emitter: &mut Emitter<'_>) -> 
             ))
         }
         (_, Some(reason)) => Some((format!("invalid: {}", reason.text), Some(reason.hint.to_owned()))),
-        _ if ended == LoadEnded::BudgetSpent => Some(("the error budget is spent".to_owned(), None)),
+        _ if ended == LoadEnd::BudgetSpent => Some(("the error budget is spent".to_owned(), None)),
         _ => None,
     };
     match failed {
         Some((reason, hint)) => {
             emitter.emit(WorkloadEvent::Failed { reason, hint });
-            Ended::Failed
+            WorkloadEnd::Failed
         }
         None => {
             let requests = results.endpoints.first().map_or(0, |endpoint| endpoint.summary.success.all);
             emitter.emit(WorkloadEvent::Done { steps: requests });
-            Ended::Done
+            WorkloadEnd::Done
         }
     }
 }
 
 /// Starts the calibration endpoint on a thread of its own.
-fn start(schedule: Schedule) -> anyhow::Result<Running> {
+fn start(schedule: MockSchedule) -> anyhow::Result<Running> {
     let server = Server::bind("127.0.0.1:0", schedule);
     server.and_then(Server::start).context("cannot start the calibration endpoint")
 }

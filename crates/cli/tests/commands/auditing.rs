@@ -3,7 +3,7 @@
 use std::process::Output;
 use std::time::{Duration, Instant};
 
-use assay_load::calibration::{Failure, FailureKind, Running, Schedule, Server, When};
+use assay_load::calibration::{Failure, FailureKind, MockSchedule, Running, Server, When};
 use serde_json::Value;
 
 use crate::bench::Bench;
@@ -97,16 +97,19 @@ fn a_document_of_50_megabytes_ends() {
 }
 
 /// An endpoint that answers with a text, or fails.
-fn endpoint(schedule: Schedule) -> Running {
+fn endpoint(schedule: MockSchedule) -> Running {
     Server::bind("127.0.0.1:0", schedule).unwrap().start().unwrap()
 }
 
 fn answering(text: &str) -> Running {
-    endpoint(Schedule { text: Some(text.to_owned()), ..Schedule::instant() })
+    endpoint(MockSchedule { text: Some(text.to_owned()), ..MockSchedule::instant() })
 }
 
 fn failing(kind: FailureKind) -> Running {
-    endpoint(Schedule { failures: vec![Failure { when: When::Every(1), kind }], ..Schedule::instant() })
+    endpoint(MockSchedule {
+        failures: vec![Failure { when: When::Every(1), kind }],
+        ..MockSchedule::instant()
+    })
 }
 
 fn assisted(place: &Bench, url: &str, more: &[&str]) -> Output {
@@ -204,10 +207,10 @@ fn an_endpoint_that_fails_costs_its_proposals_only() {
 #[test]
 fn the_token_is_sent_and_never_shown() {
     let place = Bench::new().file("a.md", WRITE_UP);
-    let schedule = Schedule {
+    let schedule = MockSchedule {
         bearers: vec!["sk-right".to_owned()],
         text: Some("{\"claims\": []}".to_owned()),
-        ..Schedule::instant()
+        ..MockSchedule::instant()
     };
     let server = endpoint(schedule);
     let with = |token: Option<&str>| {

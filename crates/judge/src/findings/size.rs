@@ -16,7 +16,7 @@ const FEWEST_SIZES: usize = 3;
 const COMPUTING: f64 = 0.8;
 
 /// A model of one size.
-struct Size {
+struct SizeFinding {
     cell: CellId,
     name: String,
     parameters: f64,
@@ -37,7 +37,7 @@ pub fn of_size(time: &Evidence, flops: Option<&Evidence>, peak: Option<&Evidence
         let found = evidence?.cells.iter().find(|other| other.cell == cell.cell)?;
         stats::median(&found.values)
     };
-    let mut groups: BTreeMap<(String, String), Vec<Size>> = BTreeMap::new();
+    let mut groups: BTreeMap<(String, String), Vec<SizeFinding>> = BTreeMap::new();
     let mut is_absolute = true;
     for cell in time.cells.iter().filter(|cell| cell.planned) {
         let (Some(parameters), Some(seconds)) = (parameters(cell), stats::median(&cell.values)) else {
@@ -54,7 +54,7 @@ pub fn of_size(time: &Evidence, flops: Option<&Evidence>, peak: Option<&Evidence
             cell.cell.platform.clone(),
             ["device", "engine", "batch_size", "phase", "mode", "threads"].map(how).join(" "),
         );
-        groups.entry(key).or_default().push(Size {
+        groups.entry(key).or_default().push(SizeFinding {
             cell: cell.cell.clone(),
             name,
             parameters,
@@ -67,10 +67,10 @@ pub fn of_size(time: &Evidence, flops: Option<&Evidence>, peak: Option<&Evidence
     studies.map(|((platform, _), sizes)| sentence(&platform, time, sizes, is_absolute)).collect()
 }
 
-fn sentence(platform: &str, time: &Evidence, mut sizes: Vec<Size>, is_absolute: bool) -> Finding {
+fn sentence(platform: &str, time: &Evidence, mut sizes: Vec<SizeFinding>, is_absolute: bool) -> Finding {
     sizes.sort_by(|a, b| a.parameters.total_cmp(&b.parameters));
     let best = sizes.iter().map(|size| size.rate).max_by(f64::total_cmp).unwrap_or(f64::NAN);
-    let one = |size: &Size| match (size.share, is_absolute) {
+    let one = |size: &SizeFinding| match (size.share, is_absolute) {
         (Some(share), _) => format!("{} {} ({:.0} % of peak)", size.name, rate(size.rate), 100.0 * share),
         (None, true) => format!("{} {}", size.name, rate(size.rate)),
         (None, false) => format!("{} {:.0} %", size.name, 100.0 * size.rate / best),
@@ -90,9 +90,9 @@ fn sentence(platform: &str, time: &Evidence, mut sizes: Vec<Size>, is_absolute: 
 }
 
 /// What is said of sizes behind the best one that lose much of its rate, and whether more of them were measured than once.
-fn fall(sizes: &[Size], best: f64) -> String {
+fn fall(sizes: &[SizeFinding], best: f64) -> String {
     let peak = sizes.iter().position(|size| size.rate == best).unwrap_or(0);
-    let behind: Vec<&Size> = sizes.iter().skip(peak + 1).collect();
+    let behind: Vec<&SizeFinding> = sizes.iter().skip(peak + 1).collect();
     let Some(first) = behind.iter().position(|size| size.rate < COMPUTING * best) else {
         return String::new();
     };

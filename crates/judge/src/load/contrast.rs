@@ -3,7 +3,7 @@
 
 use assay_model::Estimate;
 
-use super::{Level, Metric, Summary, Validity};
+use super::{EndpointSummary, Level, Metric, Validity};
 use crate::estimate::estimate;
 
 /// One load, with the round it belongs to.
@@ -12,7 +12,7 @@ pub struct RoundReading<'a> {
     pub round: u64,
     pub endpoint: &'a str,
     pub level: Level,
-    pub summary: &'a Summary,
+    pub summary: &'a EndpointSummary,
     pub validity: Validity,
 }
 
@@ -80,7 +80,7 @@ pub fn contrasts(readings: &[RoundReading<'_>]) -> Vec<Contrast> {
         let counts = |name: &'_ str, one: &RoundReading<'_>| {
             one.endpoint == name && one.level == level && one.validity != Validity::Invalid
         };
-        let pairs: Vec<(&Summary, &Summary)> = readings
+        let pairs: Vec<(&EndpointSummary, &EndpointSummary)> = readings
             .iter()
             .filter(|one| counts(endpoint, one))
             .filter_map(|own| {
@@ -89,7 +89,9 @@ pub fn contrasts(readings: &[RoundReading<'_>]) -> Vec<Contrast> {
             })
             .collect();
         let ratios = Metric::ALL.into_iter().filter_map(|metric| {
-            let ratio = |(own, other): &(&Summary, &Summary)| Some(metric.of(own)? / metric.of(other)?);
+            let ratio = |(own, other): &(&EndpointSummary, &EndpointSummary)| {
+                Some(metric.of(own)? / metric.of(other)?)
+            };
             let values: Vec<f64> = pairs.iter().filter_map(ratio).filter(|ratio| ratio.is_finite()).collect();
             Some((metric, estimate(&values)?))
         });
@@ -107,12 +109,12 @@ pub fn contrasts(readings: &[RoundReading<'_>]) -> Vec<Contrast> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::{Bounds, Collector, Request, Window};
+    use crate::load::{Bounds, Collector, RequestResult, Window};
 
-    fn summary(e2e_s: f64) -> Summary {
+    fn summary(e2e_s: f64) -> EndpointSummary {
         let window = Window { begin_s: 0.0, end_at_s: 10.0, is_whole: false };
         let mut collector = Collector::new(window, Bounds::default());
-        collector.add(&Request { end_at_s: e2e_s, is_success: true, ..Request::default() });
+        collector.add(&RequestResult { end_at_s: e2e_s, is_success: true, ..RequestResult::default() });
         collector.finish()
     }
 
@@ -120,7 +122,7 @@ mod tests {
     fn rounds_are_paired_so_that_what_they_share_does_not_count() {
         // Rounds differ far more than endpoints do.
         let times = [1.0, 5.0, 2.0, 8.0, 3.0, 4.0];
-        let (base, other): (Vec<Summary>, Vec<Summary>) =
+        let (base, other): (Vec<EndpointSummary>, Vec<EndpointSummary>) =
             times.iter().map(|time| (summary(*time), summary(time * 1.1))).unzip();
         let reading = |endpoint: &'static str, round: u64, summary| {
             let (level, validity) = (Level::Streams(2), Validity::Valid);
@@ -136,7 +138,7 @@ mod tests {
         assert!((ratio.center - 1.1).abs() < 0.01 && ratio.low > 1.05 && ratio.high < 1.15, "{ratio:?}");
         assert_eq!(contrast.standing(Metric::E2e), Some(Standing::Worse));
         // An interval that excludes 1 by less than anybody would notice is no difference.
-        let (near, far): (Vec<Summary>, Vec<Summary>) =
+        let (near, far): (Vec<EndpointSummary>, Vec<EndpointSummary>) =
             times.iter().map(|time| (summary(*time), summary(time * 1.004))).unzip();
         let readings_near: Vec<_> = (1..=6)
             .zip(near.iter().zip(&far))

@@ -3,7 +3,7 @@
 
 use assay_model::{Estimate, Unit};
 
-use super::{Bounds, Summary, Validity, Verdict};
+use super::{Bounds, EndpointSummary, Validity, Verdict};
 use crate::estimate::estimate;
 
 /// How large a load was.
@@ -105,7 +105,7 @@ impl Metric {
         }
     }
 
-    pub(super) fn of(self, summary: &Summary) -> Option<f64> {
+    pub(super) fn of(self, summary: &EndpointSummary) -> Option<f64> {
         match self {
             Metric::Goodput => summary.goodput().filter(|_| summary.has_bounds),
             Metric::GoodShare => summary.good.value().filter(|_| summary.has_bounds),
@@ -122,13 +122,13 @@ impl Metric {
 
 /// What one load says of one endpoint.
 #[derive(Debug, Clone, Copy)]
-pub struct Reading<'a> {
+pub struct LoadReading<'a> {
     /// The endpoint's name.
     pub endpoint: &'a str,
     /// How large the load was.
     pub level: Level,
     /// The metrics.
-    pub summary: &'a Summary,
+    pub summary: &'a EndpointSummary,
     /// What they are worth.
     pub verdict: &'a Verdict,
 }
@@ -161,16 +161,16 @@ impl Point {
 
 /// The points of all endpoints, smaller loads first.
 #[derive(Debug, Clone)]
-pub struct Curve {
+pub struct LoadCurve {
     /// The points.
     pub points: Vec<Point>,
     /// What a good request is.
     pub bounds: Bounds,
 }
 
-impl Curve {
+impl LoadCurve {
     /// Puts loads together by endpoint and size.
-    pub fn new(readings: &[Reading<'_>], bounds: Bounds) -> Curve {
+    pub fn new(readings: &[LoadReading<'_>], bounds: Bounds) -> LoadCurve {
         let mut keys: Vec<(&str, Level)> = Vec::new();
         for reading in readings {
             if !keys.contains(&(reading.endpoint, reading.level)) {
@@ -183,7 +183,7 @@ impl Curve {
             let of_point = readings.iter().filter(|one| one.endpoint == endpoint && one.level == level);
             point(endpoint, level, of_point.copied().collect())
         };
-        Curve { points: keys.into_iter().map(point).collect(), bounds }
+        LoadCurve { points: keys.into_iter().map(point).collect(), bounds }
     }
 
     /// The endpoints, each once.
@@ -198,8 +198,8 @@ impl Curve {
     }
 }
 
-fn point(endpoint: &str, level: Level, readings: Vec<Reading<'_>>) -> Point {
-    let counting: Vec<&Reading<'_>> =
+fn point(endpoint: &str, level: Level, readings: Vec<LoadReading<'_>>) -> Point {
+    let counting: Vec<&LoadReading<'_>> =
         readings.iter().filter(|reading| reading.verdict.validity != Validity::Invalid).collect();
     let worst = readings.iter().map(|reading| reading.verdict.validity).max();
     let doubtful = readings.iter().map(|reading| reading.verdict).find(|one| Some(one.validity) == worst);
@@ -225,19 +225,24 @@ fn point(endpoint: &str, level: Level, readings: Vec<Reading<'_>>) -> Point {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::{Collector, Reason, Request, Window};
+    use crate::load::{Collector, Reason, RequestResult, Window};
 
-    fn summary(first_token_at_s: f64) -> Summary {
+    fn summary(first_token_at_s: f64) -> EndpointSummary {
         let window = Window { begin_s: 0.0, end_at_s: 10.0, is_whole: false };
         let mut collector = Collector::new(window, Bounds::default());
         let first_token_at_s = Some(first_token_at_s);
-        collector.add(&Request { end_at_s: 1.0, first_token_at_s, is_success: true, ..Request::default() });
+        collector.add(&RequestResult {
+            end_at_s: 1.0,
+            first_token_at_s,
+            is_success: true,
+            ..RequestResult::default()
+        });
         collector.finish()
     }
 
     #[test]
     fn loads_of_one_size_are_one_point_and_invalid_ones_do_not_count() {
-        let summaries: Vec<Summary> = [0.1, 0.2, 0.3, 9.0, 0.5].into_iter().map(summary).collect();
+        let summaries: Vec<EndpointSummary> = [0.1, 0.2, 0.3, 9.0, 0.5].into_iter().map(summary).collect();
         let text = "schedule lag".to_owned();
         let verdicts = [Validity::Valid, Validity::Suspect, Validity::Invalid].map(|validity| {
             let reason = Reason { validity, metric: None, text: text.clone(), hint: "" };
@@ -246,7 +251,7 @@ mod tests {
                 reasons: [reason].into_iter().filter(|_| validity > Validity::Valid).collect(),
             }
         });
-        let reading = |index: usize, streams, validity: Validity| Reading {
+        let reading = |index: usize, streams, validity: Validity| LoadReading {
             endpoint: "a",
             level: Level::Streams(streams),
             summary: &summaries[index],
@@ -259,7 +264,7 @@ mod tests {
             reading(2, 1, Validity::Valid),
             reading(3, 1, Validity::Invalid),
         ];
-        let curve = Curve::new(&readings, Bounds::default());
+        let curve = LoadCurve::new(&readings, Bounds::default());
         let [one, eight] = curve.points.as_slice() else { panic!("{:?}", curve.points) };
         assert_eq!((one.level, one.loads, one.invalid), (Level::Streams(1), 3, 1));
         let first = one.estimate(Metric::Ttft).unwrap();

@@ -2,7 +2,7 @@
 
 use assay_stats::proportion::wilson;
 
-use super::{Batched, BatchedShare, Request, Slices, Window};
+use super::{Batched, BatchedShare, RequestResult, Slices, Window};
 use crate::CONFIDENCE;
 
 /// Bounds that a request must meet to be good, in seconds.
@@ -23,7 +23,7 @@ impl Bounds {
     }
 
     /// Whether a request met all of them. What is not known is not met, but a single token has no time per token.
-    pub fn are_met(&self, request: &Request) -> bool {
+    pub fn are_met(&self, request: &RequestResult) -> bool {
         let met = |bound: Option<f64>, value: Option<f64>| {
             bound.is_none_or(|bound| value.is_some_and(|it| it <= bound))
         };
@@ -83,7 +83,7 @@ pub struct Tokens {
 
 /// What the requests of one endpoint say.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Summary {
+pub struct EndpointSummary {
     /// The window that rates are taken over.
     pub window: Window,
     /// Whether there were SLOs.
@@ -136,7 +136,7 @@ pub struct Summary {
     pub all_tokens_inside: Slices,
 }
 
-impl Summary {
+impl EndpointSummary {
     /// Output tokens per second of all requests together; none if the tokens of some are unknown.
     pub fn output_throughput(&self) -> Option<f64> {
         self.tokens_inside.rate().filter(|_| self.are_tokens_known())
@@ -187,14 +187,14 @@ impl Summary {
 /// Collects the requests of one endpoint.
 #[derive(Debug, Clone)]
 pub struct Collector {
-    summary: Summary,
+    summary: EndpointSummary,
     bounds: Bounds,
 }
 
 impl Collector {
     /// Begins with the window that a first pass found.
     pub fn new(window: Window, bounds: Bounds) -> Collector {
-        let summary = Summary {
+        let summary = EndpointSummary {
             window,
             has_bounds: !bounds.is_empty(),
             success: Share::default(),
@@ -227,7 +227,7 @@ impl Collector {
 
     /// Takes a request. Latencies of failed requests would distort those of the others: they are left out, and
     /// the success rate says how many.
-    pub fn add(&mut self, request: &Request) {
+    pub fn add(&mut self, request: &RequestResult) {
         if request.warm_up {
             return;
         }
@@ -259,13 +259,13 @@ impl Collector {
     }
 
     /// What was found.
-    pub fn finish(self) -> Summary {
+    pub fn finish(self) -> EndpointSummary {
         self.summary
     }
 }
 
-impl Summary {
-    fn latencies(&mut self, request: &Request) {
+impl EndpointSummary {
+    fn latencies(&mut self, request: &RequestResult) {
         self.e2e.add(request.end_at_s - request.intended_at_s);
         self.e2e_from_send.add(request.end_at_s - request.sent_at_s);
         if let Some(first) = request.first_token_at_s {
@@ -285,7 +285,7 @@ impl Summary {
 
     /// Counts the tokens of a request when they arrived. They are spread over its chunks where the server does not report
     /// those of each; an answer that is no stream arrives at its end.
-    fn arrived(&mut self, request: &Request) {
+    fn arrived(&mut self, request: &RequestResult) {
         let first_at_s = request.first_token_at_s.unwrap_or(request.end_at_s);
         if let Some(prompt) = request.prompt_tokens {
             self.all_tokens_inside.add(first_at_s, prompt as f64);
@@ -304,7 +304,7 @@ impl Summary {
         }
     }
 
-    fn reported_by_server(&mut self, request: &Request) {
+    fn reported_by_server(&mut self, request: &RequestResult) {
         let reported = [
             (&mut self.server_queue, request.server_queue_s),
             (&mut self.server_prompt, request.server_prompt_s),
@@ -317,7 +317,7 @@ impl Summary {
         }
     }
 
-    fn score(&mut self, request: &Request) {
+    fn score(&mut self, request: &RequestResult) {
         if let Some((is_exact, f1)) = request.score {
             self.exact.all += 1;
             self.exact.of += u64::from(is_exact);
@@ -325,7 +325,7 @@ impl Summary {
         }
     }
 
-    fn count(&mut self, request: &Request) {
+    fn count(&mut self, request: &RequestResult) {
         let tokens = &mut self.tokens;
         tokens.prompt += request.prompt_tokens.unwrap_or(0);
         if let (Some(cached), Some(prompt)) = (request.cached_tokens, request.prompt_tokens) {
@@ -359,11 +359,11 @@ mod tests {
     use super::*;
 
     /// Four tokens a chunk, 10 ms a token, 48 tokens, the first after 300 ms; sent 100 ms later than intended.
-    fn packed() -> Request {
+    fn packed() -> RequestResult {
         let sent_at_s = 1.0;
         let arrivals: Vec<_> =
             (0..12).map(|chunk| (sent_at_s + 0.3 + 0.04 * f64::from(chunk), None)).collect();
-        Request {
+        RequestResult {
             intended_at_s: 0.9,
             sent_at_s,
             end_at_s: 1.75,
@@ -374,7 +374,7 @@ mod tests {
             token_events: 12,
             output_tokens: Some(48),
             is_success: true,
-            ..Request::default()
+            ..RequestResult::default()
         }
     }
 
@@ -412,7 +412,7 @@ mod tests {
         let window = Window { begin_s: 0.0, end_at_s: 2.0, is_whole: false };
         let mut collector = Collector::new(window, Bounds::default());
         for score in [Some((true, 1.0)), Some((false, 0.5)), None] {
-            collector.add(&Request { score, ..packed() });
+            collector.add(&RequestResult { score, ..packed() });
         }
         let summary = collector.finish();
         assert_eq!(summary.exact, Share { of: 1, all: 2 });
@@ -423,7 +423,7 @@ mod tests {
     fn unknown_tokens_stay_unknown() {
         let window = Window { begin_s: 0.0, end_at_s: 2.0, is_whole: false };
         let mut collector = Collector::new(window, Bounds::default());
-        collector.add(&Request { output_tokens: None, ..packed() });
+        collector.add(&RequestResult { output_tokens: None, ..packed() });
         collector.add(&packed());
         let summary = collector.finish();
         assert_eq!((summary.tokens.unknown, summary.output_throughput()), (1, None));
@@ -434,13 +434,13 @@ mod tests {
     fn failed_requests_miss_every_bound() {
         let bounds = Bounds { ttft_s: Some(0.5), tpot_s: Some(0.011), e2e_s: None };
         assert!(bounds.are_met(&packed()));
-        assert!(!bounds.are_met(&Request { is_success: false, ..packed() }));
+        assert!(!bounds.are_met(&RequestResult { is_success: false, ..packed() }));
         assert!(!Bounds { tpot_s: Some(0.009), ..bounds }.are_met(&packed()));
         let window = Window { begin_s: 0.0, end_at_s: 2.0, is_whole: false };
         let mut collector = Collector::new(window, bounds);
         collector.add(&packed());
-        collector.add(&Request { is_success: false, ..packed() });
-        collector.add(&Request { warm_up: true, ..packed() });
+        collector.add(&RequestResult { is_success: false, ..packed() });
+        collector.add(&RequestResult { warm_up: true, ..packed() });
         let summary = collector.finish();
         assert_eq!((summary.good, summary.success), (Share { of: 1, all: 2 }, Share { of: 1, all: 2 }));
         assert_eq!(summary.success_interval(), None, "two requests have no interval");

@@ -1,6 +1,6 @@
 //! Whether a result can be trusted, as a whole and for single metrics. An invalid result is never ranked.
 
-use super::Summary;
+use super::EndpointSummary;
 
 /// How far a result can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,7 +73,7 @@ pub struct Client {
 }
 
 /// Judges one endpoint's result.
-pub fn verdict(client: &Client, summary: &Summary) -> Verdict {
+pub fn verdict(client: &Client, summary: &EndpointSummary) -> Verdict {
     let checks = [lag, schedule, in_flight, cpu, connections, unstamped, success, unfinished, outputs, cache];
     let reasons: Vec<Reason> = checks.iter().filter_map(|check| check(client, summary)).collect();
     let weight = |reason: &Reason| match reason.metric {
@@ -110,7 +110,7 @@ fn graded(value: f64, suspect: f64, invalid: f64) -> Option<Validity> {
 /// Late reading harms only where it merges stamps: the kernel's stamps stay true while the lag is below the gap. Events
 /// that a server sends together are merged too, but then nobody was late. Merged stamps make gaps between chunks
 /// wrong; TTFT, end-to-end latency and throughput stay right, so the result as a whole is suspect at most.
-fn lag(client: &Client, summary: &Summary) -> Option<Reason> {
+fn lag(client: &Client, summary: &EndpointSummary) -> Option<Reason> {
     let (lag, merged) = (client.client_lag_s?, client.merged?);
     let gap = summary.itl.quantile(0.5)?;
     if merged < 0.02 || lag <= 0.5 * gap {
@@ -127,7 +127,7 @@ fn lag(client: &Client, summary: &Summary) -> Option<Reason> {
     Some(Reason { metric: Some("itl"), validity: Validity::Invalid, text, hint })
 }
 
-fn schedule(client: &Client, summary: &Summary) -> Option<Reason> {
+fn schedule(client: &Client, summary: &EndpointSummary) -> Option<Reason> {
     let late = client.schedule_lag_s?;
     let typical = summary.e2e_from_send.quantile(0.5)?;
     // Below a few milliseconds nobody's conclusion depends on it.
@@ -139,7 +139,7 @@ fn schedule(client: &Client, summary: &Summary) -> Option<Reason> {
 }
 
 /// Streams wait after a failure, so that says something of the client only where nothing failed.
-fn in_flight(client: &Client, summary: &Summary) -> Option<Reason> {
+fn in_flight(client: &Client, summary: &EndpointSummary) -> Option<Reason> {
     let share = client.in_flight.filter(|_| !has_failures(summary))?;
     let validity = graded(1.0 - share, 0.05, 0.2)?;
     let text = format!("only {:.0} % of the requested streams were in flight", share * 100.0);
@@ -151,7 +151,7 @@ fn in_flight(client: &Client, summary: &Summary) -> Option<Reason> {
     })
 }
 
-fn cpu(client: &Client, _: &Summary) -> Option<Reason> {
+fn cpu(client: &Client, _: &EndpointSummary) -> Option<Reason> {
     let share = client.cpu?;
     let validity = graded(share, 0.8, 0.97)?;
     let text = format!("a client thread used {:.0} % of its core", share * 100.0);
@@ -159,7 +159,7 @@ fn cpu(client: &Client, _: &Summary) -> Option<Reason> {
 }
 
 /// A connection that could not be made or was cut has to be made again, which is no matter of keep-alive.
-fn connections(client: &Client, summary: &Summary) -> Option<Reason> {
+fn connections(client: &Client, summary: &EndpointSummary) -> Option<Reason> {
     let expected = client.connections_expected.filter(|_| !has_failures(summary))?;
     let is_many = client.connections > expected + expected / 2 + 2;
     is_many.then(|| Reason {
@@ -178,7 +178,7 @@ fn connections(client: &Client, summary: &Summary) -> Option<Reason> {
     })
 }
 
-fn unstamped(client: &Client, _: &Summary) -> Option<Reason> {
+fn unstamped(client: &Client, _: &EndpointSummary) -> Option<Reason> {
     let share = client.unstamped?;
     let validity = graded(share, 0.02, 2.0)?;
     let text = format!("{:.1} % of the reads have no kernel timestamp", share * 100.0);
@@ -191,7 +191,7 @@ fn unstamped(client: &Client, _: &Summary) -> Option<Reason> {
 }
 
 /// Latencies are those of the requests that succeeded. Where others failed, that is not the load that was asked for.
-fn success(_: &Client, summary: &Summary) -> Option<Reason> {
+fn success(_: &Client, summary: &EndpointSummary) -> Option<Reason> {
     let success = summary.success;
     let failed = success.all - success.of;
     let validity = match (success.of, failed) {
@@ -212,7 +212,7 @@ fn success(_: &Client, summary: &Summary) -> Option<Reason> {
 }
 
 /// Requests that were in flight when the load was stopped are the long ones rather than the short ones.
-fn unfinished(_: &Client, summary: &Summary) -> Option<Reason> {
+fn unfinished(_: &Client, summary: &EndpointSummary) -> Option<Reason> {
     let count = summary.unfinished;
     let all = count + summary.success.all;
     let validity = graded(count as f64 / all as f64, 0.05, 2.0)?;
@@ -227,7 +227,7 @@ fn unfinished(_: &Client, summary: &Summary) -> Option<Reason> {
 }
 
 /// A trace says how long answers are; a server that stops earlier is measured under another load.
-fn outputs(client: &Client, summary: &Summary) -> Option<Reason> {
+fn outputs(client: &Client, summary: &EndpointSummary) -> Option<Reason> {
     let wanted = client.trace_output_tokens?;
     let seen = summary.tokens.output as f64 / (summary.tokens.by_server + summary.tokens.by_tokenizer) as f64;
     let validity = graded((seen / wanted - 1.0).abs(), 0.1, f64::INFINITY)?;
@@ -241,7 +241,7 @@ fn outputs(client: &Client, summary: &Summary) -> Option<Reason> {
 }
 
 /// A prompt that was asked before is answered from the server's prefix cache.
-fn cache(_: &Client, summary: &Summary) -> Option<Reason> {
+fn cache(_: &Client, summary: &EndpointSummary) -> Option<Reason> {
     let share = summary.cached_share()?;
     let validity = graded(share, 0.1, 2.0)?;
     let text = format!("{:.0} % of the prompt tokens came from the server's cache", share * 100.0);
@@ -253,20 +253,25 @@ fn cache(_: &Client, summary: &Summary) -> Option<Reason> {
     })
 }
 
-fn has_failures(summary: &Summary) -> bool {
+fn has_failures(summary: &EndpointSummary) -> bool {
     summary.success.of < summary.success.all
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::{Bounds, Collector, Request, Window};
+    use crate::load::{Bounds, Collector, RequestResult, Window};
 
-    fn summary(gap_s: f64) -> Summary {
+    fn summary(gap_s: f64) -> EndpointSummary {
         let window = Window { begin_s: 0.0, end_at_s: 10.0, is_whole: false };
         let mut collector = Collector::new(window, Bounds::default());
         let arrivals = (0..50).map(|chunk| (0.1 + gap_s * f64::from(chunk), None)).collect();
-        collector.add(&Request { end_at_s: 1.0, arrivals, is_success: true, ..Request::default() });
+        collector.add(&RequestResult {
+            end_at_s: 1.0,
+            arrivals,
+            is_success: true,
+            ..RequestResult::default()
+        });
         collector.finish()
     }
 
@@ -290,7 +295,11 @@ mod tests {
         let judged = |good: usize, bad: usize| {
             let mut collector = Collector::new(window, Bounds::default());
             for index in 0..good + bad {
-                collector.add(&Request { end_at_s: 1.0, is_success: index < good, ..Request::default() });
+                collector.add(&RequestResult {
+                    end_at_s: 1.0,
+                    is_success: index < good,
+                    ..RequestResult::default()
+                });
             }
             // Streams that wait after a failure, and connections that were made again.
             let client = Client {
@@ -316,12 +325,12 @@ mod tests {
         let window = Window { begin_s: 0.0, end_at_s: 10.0, is_whole: false };
         let mut collector = Collector::new(window, Bounds::default());
         let (prompt_tokens, cached_tokens) = (Some(528), Some(527));
-        collector.add(&Request {
+        collector.add(&RequestResult {
             end_at_s: 1.0,
             is_success: true,
             prompt_tokens,
             cached_tokens,
-            ..Request::default()
+            ..RequestResult::default()
         });
         let seen = verdict(&Client::default(), &collector.finish());
         assert_eq!(seen.validity, Validity::Suspect);
@@ -332,11 +341,11 @@ mod tests {
     fn answers_that_are_not_those_of_the_trace_are_a_caveat() {
         let window = Window { begin_s: 0.0, end_at_s: 10.0, is_whole: false };
         let mut collector = Collector::new(window, Bounds::default());
-        collector.add(&Request {
+        collector.add(&RequestResult {
             end_at_s: 1.0,
             is_success: true,
             output_tokens: Some(50),
-            ..Request::default()
+            ..RequestResult::default()
         });
         let summary = collector.finish();
         let judged =

@@ -2,7 +2,7 @@
 
 use std::collections::BinaryHeap;
 
-use super::Request;
+use super::RequestResult;
 
 /// The time in which the load was what was asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -71,7 +71,7 @@ impl WindowFinder {
     }
 
     /// Looks at a request.
-    pub fn add(&mut self, request: &Request) {
+    pub fn add(&mut self, request: &RequestResult) {
         if request.warm_up {
             return;
         }
@@ -109,11 +109,11 @@ mod tests {
 
     #[test]
     fn ramp_and_drain_are_cut_from_a_closed_loop() {
-        let request = |sent_at_s: f64| Request {
+        let request = |sent_at_s: f64| RequestResult {
             intended_at_s: sent_at_s,
             sent_at_s,
             end_at_s: sent_at_s + 2.0,
-            ..Request::default()
+            ..RequestResult::default()
         };
         let mut finder = WindowFinder::new(Some(2));
         [0.0, 0.1, 2.0, 2.1, 4.0, 4.1, 6.0].into_iter().for_each(|sent| finder.add(&request(sent)));

@@ -4,12 +4,12 @@
 //! `O` the output and `D` the sums of `dO * O` over each query: `dV = Pᵀ dO`, `dP = dO Vᵀ`, `dS = P (dP - D)`,
 //! `dQ = scale dS K` and `dK = scale dSᵀ Q`.
 
-use super::pack::{Source, transpose_panels};
+use super::pack::{HeadVectors, transpose_panels};
 use super::tiles::{Cut, Item, Vectors};
 use super::{AttentionShape, KEYS, PANEL, QUERIES, Section, scratch_length, split_scratch};
 use crate::dispatch::{Instructions, dispatch};
 use crate::math::exp_weight;
-use crate::math::product::{Left, Right, Size, product};
+use crate::math::product::{Left, ProductSize, Right, product};
 use crate::math::sums::sum;
 use crate::{Threads, Write};
 
@@ -52,7 +52,7 @@ pub(super) fn run(
     threads.run_parts((Vectors::new(dqkv, 3, cut), scratch), |_, (mut dqkv, scratch)| {
         for number in dqkv.numbers() {
             let item = dqkv.item(number);
-            let mut head = Head::new(shape, scratch);
+            let mut head = HeadMemory::new(shape, scratch);
             for first in (0..shape.context).step_by(QUERIES) {
                 let count = QUERIES.min(shape.context - first);
                 head.add_queries(shape, inputs, Item { first, count, ..item });
@@ -72,7 +72,7 @@ pub(super) fn run(
 }
 
 /// The working memory of one head.
-struct Head<'a> {
+struct HeadMemory<'a> {
     dkeys: &'a mut [f32],
     dvalues: &'a mut [f32],
     keys: &'a mut [f32],
@@ -93,7 +93,7 @@ struct Head<'a> {
     deltas: &'a mut [f32],
 }
 
-impl<'a> Head<'a> {
+impl<'a> HeadMemory<'a> {
     fn new(shape: &AttentionShape, scratch: &'a mut [f32]) -> Self {
         let row = shape.row();
         let all_keys = shape.context.next_multiple_of(PANEL) * row;
@@ -130,9 +130,9 @@ impl<'a> Head<'a> {
 
     /// Brings the queries of a block, and what belongs to them, into place.
     fn load_queries(&mut self, shape: &AttentionShape, inputs: Inputs<'_>, item: Item) {
-        let query = Source::qkv(inputs.qkv, Section::Query, item.sequence, item.head);
-        let dout = Source::output(inputs.dout, item.sequence, item.head);
-        let out = Source::output(inputs.out, item.sequence, item.head);
+        let query = HeadVectors::qkv(inputs.qkv, Section::Query, item.sequence, item.head);
+        let dout = HeadVectors::output(inputs.dout, item.sequence, item.head);
+        let out = HeadVectors::output(inputs.out, item.sequence, item.head);
         query.copy(shape, item.first, item.count, self.queries);
         transpose_panels(shape, item.count, shape.scale(), self.queries, self.query_panels);
         dout.copy(shape, item.first, item.count, self.douts);
@@ -152,7 +152,7 @@ impl<'a> Head<'a> {
         let seen = shape.keys_seen(item.first + item.count - 1);
         for first in (0..seen).step_by(KEYS) {
             let count = KEYS.min(seen - first);
-            let source = |section| Source::qkv(inputs.qkv, section, item.sequence, item.head);
+            let source = |section| HeadVectors::qkv(inputs.qkv, section, item.sequence, item.head);
             source(Section::Key).copy(shape, first, count, self.keys);
             source(Section::Value).copy(shape, first, count, self.values);
             for panel in (0..item.count).step_by(PANEL) {
@@ -179,7 +179,7 @@ impl<'a> Head<'a> {
         mask: Option<usize>,
     ) {
         let row = shape.row();
-        let size = Size { rows: count, columns: PANEL, depth: shape.head_size };
+        let size = ProductSize { rows: count, columns: PANEL, depth: shape.head_size };
         let left = |data| Left { data, row, step: 1 };
         let right = |data| Right { data, row: PANEL };
         let weights = &mut self.weights[panel..];
@@ -207,7 +207,7 @@ impl<'a> Head<'a> {
         let deltas = &self.deltas[panel..panel + PANEL];
         differentiate(weights, slopes, count, hidden_from, lead, logsumexp, deltas);
 
-        let size = Size { rows: queries, columns: row, depth: count };
+        let size = ProductSize { rows: queries, columns: row, depth: count };
         let write = if first == 0 { Write::Set } else { Write::Add };
         let slopes = Left { data: slopes, row: 1, step: QUERIES };
         let dqueries = &mut self.dqueries[panel * row..];
@@ -221,7 +221,7 @@ impl<'a> Head<'a> {
         for panel in (0..count).step_by(PANEL) {
             let hidden = if shape.causal { (first + panel).saturating_sub(item.first) } else { 0 };
             let rows = PANEL.min(count - panel);
-            let size = Size { rows, columns: row, depth: item.count - hidden };
+            let size = ProductSize { rows, columns: row, depth: item.count - hidden };
             let place = (first + panel) * row;
             let left = |data| Left { data, row: QUERIES, step: 1 };
             let start = panel * QUERIES + hidden;

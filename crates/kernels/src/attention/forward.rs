@@ -1,11 +1,11 @@
 //! The forward pass: for each block of queries a running maximum, sum and mean over the blocks of keys.
 
-use super::pack::{Source, transpose_panels};
+use super::pack::{HeadVectors, transpose_panels};
 use super::tiles::{Cut, Item, Numbers, Vectors};
 use super::{AttentionShape, KEYS, PANEL, QUERIES, Section, scratch_length, split_scratch};
 use crate::dispatch::dispatch;
 use crate::math::exp_weight;
-use crate::math::product::{Left, Right, Size, product};
+use crate::math::product::{Left, ProductSize, Right, product};
 use crate::{Threads, Write};
 
 /// How the work is cut into tasks.
@@ -39,7 +39,7 @@ pub(super) fn run(
     threads.run_parts(parts, |_, (mut out, mut logsumexp, scratch)| {
         for number in out.numbers() {
             let item = out.item(number);
-            let mut block = Block::new(shape, scratch);
+            let mut block = QueryBlock::new(shape, scratch);
             block.compute(shape, qkv, item);
             let logsumexp = logsumexp.next(item.count);
             for (position, logsumexp) in logsumexp.iter_mut().enumerate() {
@@ -50,7 +50,7 @@ pub(super) fn run(
 }
 
 /// The working memory of one block of queries.
-struct Block<'a> {
+struct QueryBlock<'a> {
     keys: &'a mut [f32],
     values: &'a mut [f32],
     queries: &'a mut [f32],
@@ -60,7 +60,7 @@ struct Block<'a> {
     total: &'a mut [f32],
 }
 
-impl<'a> Block<'a> {
+impl<'a> QueryBlock<'a> {
     fn new(shape: &AttentionShape, scratch: &'a mut [f32]) -> Self {
         let row = shape.row();
         let (keys, scratch) = scratch.split_at_mut(KEYS * row);
@@ -74,7 +74,7 @@ impl<'a> Block<'a> {
 
     /// Sums up powers and weighted values of all keys that the queries of an item see.
     fn compute(&mut self, shape: &AttentionShape, qkv: &[f32], item: Item) {
-        let source = |section| Source::qkv(qkv, section, item.sequence, item.head);
+        let source = |section| HeadVectors::qkv(qkv, section, item.sequence, item.head);
         // The rows of the queries are needed only to transpose them; the means take their place.
         source(Section::Query).copy(shape, item.first, item.count, self.means);
         transpose_panels(shape, item.count, shape.scale(), self.means, self.queries);
@@ -109,7 +109,7 @@ impl<'a> Block<'a> {
     ) {
         let row = shape.row();
         let scores = &mut self.scores[..count * PANEL];
-        let size = Size { rows: count, columns: PANEL, depth: shape.head_size };
+        let size = ProductSize { rows: count, columns: PANEL, depth: shape.head_size };
         let keys = Left { data: self.keys, row, step: 1 };
         let right = Right { data: &self.queries[panel * row..], row: PANEL };
         product(size, keys, right, scores, PANEL, Write::Set);
@@ -127,7 +127,7 @@ impl<'a> Block<'a> {
             scale_rows(means, row, &correction);
             Write::Add
         };
-        let size = Size { rows: queries, columns: row, depth: count };
+        let size = ProductSize { rows: queries, columns: row, depth: count };
         let weights = Left { data: scores, row: 1, step: PANEL };
         product(size, weights, Right { data: self.values, row }, means, row, write);
     }

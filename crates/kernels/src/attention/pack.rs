@@ -5,7 +5,7 @@ use crate::dispatch::dispatch;
 
 /// Where the vectors of a head come from: `sections` times all heads in a row.
 #[derive(Clone, Copy)]
-pub(super) struct Source<'a> {
+pub(super) struct HeadVectors<'a> {
     buffer: &'a [f32],
     sections: usize,
     section: usize,
@@ -13,7 +13,7 @@ pub(super) struct Source<'a> {
     head: usize,
 }
 
-impl<'a> Source<'a> {
+impl<'a> HeadVectors<'a> {
     /// Queries, keys or values.
     pub(super) fn qkv(buffer: &'a [f32], section: Section, sequence: usize, head: usize) -> Self {
         Self { buffer, sections: 3, section: section as usize, sequence, head }

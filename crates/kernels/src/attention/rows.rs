@@ -7,7 +7,7 @@ use super::PANEL;
 use crate::Write;
 use crate::dispatch::dispatch;
 use crate::math::exp_weight;
-use crate::math::product::{COLUMNS, Left, Right, Size, padded, product};
+use crate::math::product::{COLUMNS, Left, ProductSize, Right, padded, product};
 
 /// The heads of a row of `qkv`, which is `[q | k | v]`, each part `heads * head_size` wide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,14 +76,14 @@ fn one_panel(
     let (turned, scratch) = scratch.split_at_mut(PANEL * size);
     let (scores, scratch) = scratch.split_at_mut(PANEL * keys.len());
     turn(&qkv[first * 3 * width..], 3 * width, queries, size, 1.0 / (size as f32).sqrt(), turned);
-    let shape = Size { rows: keys.len(), columns: PANEL, depth: size };
+    let shape = ProductSize { rows: keys.len(), columns: PANEL, depth: size };
     let left = Left { data: &qkv[keys.start * 3 * width + width..], row: 3 * width, step: 1 };
     product(shape, left, Right { data: turned, row: PANEL }, scores, PANEL, Write::Set);
     soften(scores);
     let weights = Left { data: scores, row: 1, step: PANEL };
     let values = &qkv[keys.start * 3 * width + 2 * width..];
     if size.is_multiple_of(COLUMNS) {
-        let shape = Size { rows: queries, columns: size, depth: keys.len() };
+        let shape = ProductSize { rows: queries, columns: size, depth: keys.len() };
         product(shape, weights, Right { data: values, row: 3 * width }, out, width, Write::Set);
         return;
     }
@@ -94,7 +94,7 @@ fn one_panel(
         copy[..size].copy_from_slice(&values[..size]);
         copy[size..].fill(0.0);
     }
-    let shape = Size { rows: queries, columns: row, depth: keys.len() };
+    let shape = ProductSize { rows: queries, columns: row, depth: keys.len() };
     product(shape, weights, Right { data: copies, row }, means, row, Write::Set);
     for (out, mean) in out.chunks_mut(width).zip(means.chunks_exact(row)) {
         out[..size].copy_from_slice(&mean[..size]);

@@ -33,7 +33,7 @@ pub(crate) struct Right<'a> {
 
 /// The size of a product: `rows` by `columns`, with sums over `depth` terms.
 #[derive(Clone, Copy)]
-pub(crate) struct Size {
+pub(crate) struct ProductSize {
     pub(crate) rows: usize,
     pub(crate) columns: usize,
     pub(crate) depth: usize,
@@ -88,14 +88,14 @@ fn plain_table<I: Instructions>() -> Table {
 /// Sets `result` to the product of `left` and `right`, or adds the product to it. Element `(i, j)` of the result is
 /// `result[i * result_row + j]`. The columns must be a multiple of [`COLUMNS`].
 pub(crate) fn product(
-    size: Size,
+    size: ProductSize,
     left: Left<'_>,
     right: Right<'_>,
     result: &mut [f32],
     result_row: usize,
     write: Write,
 ) {
-    let Size { rows, columns, depth } = size;
+    let ProductSize { rows, columns, depth } = size;
     assert!(columns.is_multiple_of(COLUMNS), "columns must fill whole tiles");
     assert!(left.data.len() >= extent(rows, left.row, depth, left.step), "the left matrix is too short");
     assert!(right.data.len() >= extent(depth, right.row, columns, 1), "the right matrix is too short");
@@ -227,7 +227,7 @@ mod tests {
         let before = numbers(extent(rows, result_row, columns, 1), 3);
         let mut result = before.clone();
         product(
-            Size { rows, columns, depth },
+            ProductSize { rows, columns, depth },
             Left { data: &left, row, step },
             Right { data: &right, row: right_row },
             &mut result,
@@ -269,7 +269,7 @@ mod tests {
     #[should_panic(expected = "the right matrix is too short")]
     fn a_short_matrix_is_refused() {
         product(
-            Size { rows: 1, columns: 16, depth: 2 },
+            ProductSize { rows: 1, columns: 16, depth: 2 },
             Left { data: &[1.0; 2], row: 2, step: 1 },
             Right { data: &[1.0; 31], row: 16 },
             &mut [0.0; 16],

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
 use super::buffer::Buffer;
-use super::plan::{Block, PANEL_GAP, ProductPlan, Step, TILE_COLUMNS, TILE_ROWS};
+use super::plan::{PANEL_GAP, ProductPlan, ProductTask, ResultBlock, TILE_COLUMNS, TILE_ROWS};
 use super::{Matrix, Problem, micro, pack};
 use crate::threads::Threads;
 
@@ -29,13 +29,13 @@ pub(super) unsafe fn multiply(threads: &Threads, workspace: &mut Workspace, prob
     let Workspace { plan, panels } = workspace;
     plan.prepare(problem.m, problem.n, problem.k, threads.count());
     let slot = plan.row_floats.next_multiple_of(LINE) + plan.column_floats.next_multiple_of(LINE);
-    let run = Run { problem, plan, panels: panels.reserve(SLOTS * slot), slot };
+    let run = BlockedProduct { problem, plan, panels: panels.reserve(SLOTS * slot), slot };
     // SAFETY: the caller's promise, and the panels have the size the plan asks for.
     threads.run(plan.steps.len(), |step| unsafe { run.step(step) });
 }
 
 /// One product under way.
-struct Run<'a> {
+struct BlockedProduct<'a> {
     problem: &'a Problem,
     plan: &'a ProductPlan,
     panels: *mut f32,
@@ -44,9 +44,9 @@ struct Run<'a> {
 
 // SAFETY: the counters of the plan see to it that no two threads use the same panel or part of the result at once
 // unless both only read it.
-unsafe impl Sync for Run<'_> {}
+unsafe impl Sync for BlockedProduct<'_> {}
 
-impl Run<'_> {
+impl BlockedProduct<'_> {
     /// Runs one step as soon as the steps it builds on are done. Those come earlier in the list, so some thread
     /// has them in hand already.
     ///
@@ -55,19 +55,19 @@ impl Run<'_> {
     /// taken.
     unsafe fn step(&self, number: usize) {
         match self.plan.steps[number] {
-            Step::PackRows { block, panel, panels } => {
+            ProductTask::PackRows { block, panel, panels } => {
                 let block = self.begin_packing(block);
                 // SAFETY: the slot is free and this step alone writes its panels.
                 unsafe { self.pack_rows(block, panel as usize, panels as usize) };
                 self.plan.packed[block.0].fetch_add(1, Release);
             }
-            Step::PackColumns { block, panel, panels } => {
+            ProductTask::PackColumns { block, panel, panels } => {
                 let block = self.begin_packing(block);
                 // SAFETY: the slot is free and this step alone writes its panels.
                 unsafe { self.pack_columns(block, panel as usize, panels as usize) };
                 self.plan.packed[block.0].fetch_add(1, Release);
             }
-            Step::Compute { block, row_panel, row_panels, column_panel, column_panels, part } => {
+            ProductTask::Compute { block, row_panel, row_panels, column_panel, column_panels, part } => {
                 let index = block as usize;
                 let block = &self.plan.blocks[index];
                 wait_for(&self.plan.packed[index], block.pack_steps);
@@ -83,7 +83,7 @@ impl Run<'_> {
     }
 
     /// Waits until the slot of a block is free.
-    fn begin_packing(&self, block: u32) -> (usize, &Block) {
+    fn begin_packing(&self, block: u32) -> (usize, &ResultBlock) {
         let index = block as usize;
         if let Some(before) = index.checked_sub(SLOTS) {
             let steps = self.plan.blocks[before].compute_steps;
@@ -93,20 +93,20 @@ impl Run<'_> {
     }
 
     /// Where a packed panel of rows begins.
-    fn row_panel(&self, (index, block): (usize, &Block), panel: usize) -> *mut f32 {
+    fn row_panel(&self, (index, block): (usize, &ResultBlock), panel: usize) -> *mut f32 {
         let offset = index % SLOTS * self.slot + panel * (block.length * TILE_ROWS + PANEL_GAP);
         self.panels.wrapping_add(offset)
     }
 
     /// Where a packed panel of columns begins.
-    fn column_panel(&self, (index, block): (usize, &Block), panel: usize) -> *mut f32 {
+    fn column_panel(&self, (index, block): (usize, &ResultBlock), panel: usize) -> *mut f32 {
         let offset = index % SLOTS * self.slot
             + self.plan.row_floats.next_multiple_of(LINE)
             + panel * (block.length * TILE_COLUMNS + PANEL_GAP);
         self.panels.wrapping_add(offset)
     }
 
-    unsafe fn pack_rows(&self, block: (usize, &Block), first: usize, panels: usize) {
+    unsafe fn pack_rows(&self, block: (usize, &ResultBlock), first: usize, panels: usize) {
         let row = first * TILE_ROWS;
         let lines = (panels * TILE_ROWS).min(block.1.rows - row);
         let (matrix, target) = (self.problem.left, self.row_panel(block, first));
@@ -114,7 +114,7 @@ impl Run<'_> {
         unsafe { pack_lines::<TILE_ROWS>(matrix, block.1, block.1.row + row, lines, target) };
     }
 
-    unsafe fn pack_columns(&self, block: (usize, &Block), first: usize, panels: usize) {
+    unsafe fn pack_columns(&self, block: (usize, &ResultBlock), first: usize, panels: usize) {
         let column = first * TILE_COLUMNS;
         let lines = (panels * TILE_COLUMNS).min(block.1.columns - column);
         let (matrix, target) = (self.problem.right, self.column_panel(block, first));
@@ -126,7 +126,7 @@ impl Run<'_> {
     /// the next.
     unsafe fn compute(
         &self,
-        (index, block): (usize, &Block),
+        (index, block): (usize, &ResultBlock),
         rows: std::ops::Range<usize>,
         columns: std::ops::Range<usize>,
     ) {
@@ -190,13 +190,13 @@ unsafe fn edge_tile(
 /// The lines must lie in the matrix, and the target must be as [`pack::panels`] asks for.
 unsafe fn pack_lines<const TILE: usize>(
     matrix: Matrix,
-    block: &Block,
+    block: &ResultBlock,
     first: usize,
     lines: usize,
     target: *mut f32,
 ) {
     let offset = first * matrix.line_stride + block.inner * matrix.inner_stride;
-    let piece = pack::Piece {
+    let piece = pack::PackedRange {
         source: matrix.start.wrapping_add(offset),
         line_stride: matrix.line_stride,
         inner_stride: matrix.inner_stride,

@@ -13,7 +13,7 @@ const FLOATS_PER_LINE: usize = 16;
 
 /// A range of lines and inner indices of a factor, and where its packed panels go.
 #[derive(Clone, Copy)]
-pub(super) struct Piece {
+pub(super) struct PackedRange {
     /// The first element.
     pub source: *const f32,
     /// Floats from line to line.
@@ -27,7 +27,7 @@ pub(super) struct Piece {
     pub panel_stride: usize,
 }
 
-impl Piece {
+impl PackedRange {
     /// The first element of a panel in the matrix, and its place.
     fn panel<const WIDTH: usize>(&self, panel: usize) -> (*const f32, *mut f32) {
         (
@@ -43,7 +43,7 @@ impl Piece {
 /// The piece must lie in its matrix, and the target must have room for `length * WIDTH` floats in each panel and for
 /// [`LANES`] more that may be overwritten, which nobody else uses meanwhile.
 #[target_feature(enable = "avx2,fma")]
-pub(super) unsafe fn panels<const WIDTH: usize>(piece: &Piece) {
+pub(super) unsafe fn panels<const WIDTH: usize>(piece: &PackedRange) {
     let whole = piece.lines / WIDTH;
     // SAFETY: the caller's promise.
     unsafe {
@@ -61,7 +61,7 @@ pub(super) unsafe fn panels<const WIDTH: usize>(piece: &Piece) {
 
 /// Any strides, any number of lines.
 unsafe fn ragged<const WIDTH: usize>(
-    piece: &Piece,
+    piece: &PackedRange,
     source: *const f32,
     lines: usize,
     length: usize,
@@ -85,7 +85,7 @@ unsafe fn ragged<const WIDTH: usize>(
 /// Lines side by side in memory: copies. All panels are filled at once, so that a row of the matrix is read from left
 /// to right.
 #[target_feature(enable = "avx2,fma")]
-unsafe fn straight<const WIDTH: usize>(piece: &Piece, panels: usize) {
+unsafe fn straight<const WIDTH: usize>(piece: &PackedRange, panels: usize) {
     /// How many rows ahead the matrix is fetched: rows lie too far apart for the processor to see it coming.
     const AHEAD: usize = 8;
     for inner in 0..piece.length {
@@ -110,7 +110,7 @@ unsafe fn straight<const WIDTH: usize>(piece: &Piece, panels: usize) {
 /// Each line contiguous in memory: squares of eight by eight elements are transposed in registers. A panel narrower
 /// than a register is written with overlap, each store covering the surplus of the one before.
 #[target_feature(enable = "avx2,fma")]
-unsafe fn transposed<const WIDTH: usize>(piece: &Piece, panel: usize) {
+unsafe fn transposed<const WIDTH: usize>(piece: &PackedRange, panel: usize) {
     let (source, target) = piece.panel::<WIDTH>(panel);
     let next = source.wrapping_add(WIDTH * piece.line_stride);
     let whole = piece.length / LANES * LANES;

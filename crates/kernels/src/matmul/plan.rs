@@ -33,7 +33,7 @@ const LEAST_TASK: usize = 1 << 18;
 
 /// One block of the result with one slice of the inner dimension.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Block {
+pub(super) struct ResultBlock {
     pub row: usize,
     pub rows: usize,
     pub column: usize,
@@ -48,7 +48,7 @@ pub(super) struct Block {
 
 /// One task. Panels are counted from the beginning of the block.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Step {
+pub(super) enum ProductTask {
     PackRows {
         block: u32,
         panel: u32,
@@ -73,8 +73,8 @@ pub(super) enum Step {
 /// The list of tasks of one product and what has been done of it. Its buffers are kept from product to product.
 #[derive(Default)]
 pub(super) struct ProductPlan {
-    pub blocks: Vec<Block>,
-    pub steps: Vec<Step>,
+    pub blocks: Vec<ResultBlock>,
+    pub steps: Vec<ProductTask>,
     /// For every block the packing steps done.
     pub packed: Vec<AtomicU32>,
     /// For every block the computing steps done.
@@ -113,7 +113,7 @@ impl ProductPlan {
             for first_row in (0..row_panels).step_by(block_rows) {
                 for (number, inner) in (0..k).step_by(slice).enumerate() {
                     let (row, column) = (first_row * TILE_ROWS, first_column * TILE_COLUMNS);
-                    self.blocks.push(Block {
+                    self.blocks.push(ResultBlock {
                         row,
                         rows: (block_rows * TILE_ROWS).min(m - row),
                         column,
@@ -151,7 +151,7 @@ impl ProductPlan {
                     if number == tasks / 2 {
                         self.push_packing(index + 1);
                     }
-                    self.steps.push(Step::Compute {
+                    self.steps.push(ProductTask::Compute {
                         block: index as u32,
                         row_panel: row_panel as u32,
                         row_panels: task.0.min(rows - row_panel) as u32,
@@ -177,7 +177,7 @@ impl ProductPlan {
         let row_panels = block.rows.div_ceil(TILE_ROWS);
         let share = PACK_ELEMENTS.div_ceil(block.length * TILE_ROWS);
         for panel in (0..row_panels).step_by(share) {
-            self.steps.push(Step::PackRows {
+            self.steps.push(ProductTask::PackRows {
                 block: number,
                 panel: panel as u32,
                 panels: share.min(row_panels - panel) as u32,
@@ -186,7 +186,7 @@ impl ProductPlan {
         let column_panels = block.columns.div_ceil(TILE_COLUMNS);
         let share = PACK_ELEMENTS.div_ceil(block.length * TILE_COLUMNS);
         for panel in (0..column_panels).step_by(share) {
-            self.steps.push(Step::PackColumns {
+            self.steps.push(ProductTask::PackColumns {
                 block: number,
                 panel: panel as u32,
                 panels: share.min(column_panels - panel) as u32,

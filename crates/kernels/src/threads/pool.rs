@@ -24,7 +24,7 @@ const SPIN: Duration = Duration::from_micros(50);
 const MOST_TASKS: u64 = u32::MAX as u64;
 
 /// One piece of work. It lives on the stack of the caller, who stays until all tasks are done.
-struct Job<'a> {
+struct PoolJob<'a> {
     work: &'a (dyn Fn(usize) + Sync),
     tasks: usize,
     isa: Isa,
@@ -33,14 +33,14 @@ struct Job<'a> {
 /// Keeps what is written often by different threads in different cache lines (two, as they are fetched in pairs).
 #[repr(align(128))]
 #[derive(Default)]
-struct Line<T>(T);
+struct CacheLine<T>(T);
 
 /// What callers and workers share.
 #[derive(Default)]
 struct Shared {
-    ticket: Line<AtomicU64>,
+    ticket: CacheLine<AtomicU64>,
     /// Tasks of the present piece of work that are done.
-    done: Line<AtomicUsize>,
+    done: CacheLine<AtomicUsize>,
     job: AtomicPtr<()>,
     /// The first panic of the present piece of work; the flag says that there is one without taking the lock.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
@@ -99,7 +99,7 @@ impl Pool {
         }
         assert!(tasks as u64 <= MOST_TASKS, "too many tasks: {tasks}");
         let _entry = lock(&self.entry);
-        let job = Job { work, tasks, isa: isa() };
+        let job = PoolJob { work, tasks, isa: isa() };
         self.shared.publish(&job, self.workers.len());
         INSIDE.set(true);
         self.shared.work(self.shared.ticket.0.load(Acquire));
@@ -127,7 +127,7 @@ impl Drop for Pool {
 
 impl Shared {
     /// Makes a piece of work known and wakes as many sleepers as it can use.
-    fn publish(&self, job: &Job<'_>, workers: usize) {
+    fn publish(&self, job: &PoolJob<'_>, workers: usize) {
         self.done.0.store(0, Relaxed);
         self.job.store(std::ptr::from_ref(job).cast_mut().cast(), Relaxed);
         let number = (self.ticket.0.load(Relaxed) >> 32).wrapping_add(1) << 32;
@@ -148,7 +148,7 @@ impl Shared {
         let mut completed = 0;
         let mut tasks = 0;
         while ticket >> 32 == number && ticket & MOST_TASKS > 0 {
-            let job = self.job.load(Relaxed).cast::<Job<'_>>();
+            let job = self.job.load(Relaxed).cast::<PoolJob<'_>>();
             match self.ticket.0.compare_exchange_weak(ticket, ticket - 1, SeqCst, Acquire) {
                 Ok(_) => {
                     // SAFETY: the swap succeeded, so the piece of work of this ticket was the present one and `job`
@@ -172,7 +172,7 @@ impl Shared {
     }
 
     /// Does one task, or drops it if another has panicked.
-    fn perform(&self, job: &Job<'_>, task: usize) {
+    fn perform(&self, job: &PoolJob<'_>, task: usize) {
         if self.panicked.load(Relaxed) {
             return;
         }

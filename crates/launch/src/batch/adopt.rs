@@ -13,7 +13,7 @@ use super::node_script::{CLAIM, GIVEN_UP, has_begun};
 use super::task::{Task, TaskKey, TaskRun};
 use super::{BatchLauncher, JOB_SCRIPT, JOBS};
 use crate::coordinator::LaunchError;
-use crate::worker::{Job, now};
+use crate::worker::{RunJob, now};
 
 /// A submission younger than this may still be on its way, from a host whose processes are not seen here.
 const ON_ITS_WAY_S: f64 = 10.0;
@@ -42,7 +42,7 @@ fn is_submitting(scripts: &[String]) -> bool {
 
 impl BatchLauncher {
     /// Takes up runs that were submitted before. Gives those that no job has begun or will begin.
-    pub(super) fn adopt_runs(&mut self, runs: Vec<(Job, Submission)>) -> Result<Vec<RunId>, LaunchError> {
+    pub(super) fn adopt_runs(&mut self, runs: Vec<(RunJob, Submission)>) -> Result<Vec<RunId>, LaunchError> {
         let youngest = runs.iter().map(|(_, submission)| submission.at).fold(0.0, f64::max);
         let unanswered: Vec<String> = runs
             .iter()
@@ -74,9 +74,9 @@ impl BatchLauncher {
     }
 
     /// Makes tasks of runs as they were submitted.
-    fn take_up(&mut self, mut runs: Vec<(Job, Submission)>) {
+    fn take_up(&mut self, mut runs: Vec<(RunJob, Submission)>) {
         runs.sort_by_key(|(_, submission)| submission.position);
-        let mut by_task: BTreeMap<TaskKey, (Submission, Vec<Job>)> = BTreeMap::new();
+        let mut by_task: BTreeMap<TaskKey, (Submission, Vec<RunJob>)> = BTreeMap::new();
         for (job, submission) in runs {
             let key = TaskKey { submission: submission.name.clone(), task: submission.task };
             by_task.entry(key).or_insert_with(|| (submission, Vec::new())).1.push(job);

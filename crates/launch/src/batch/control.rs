@@ -6,7 +6,7 @@ use std::path::Path;
 
 use assay_campaign::{Plan, RunPaths};
 use assay_model::Platform;
-use assay_store::{RecordPermissions, State};
+use assay_store::{JournalState, RecordPermissions};
 
 use super::host::Host;
 use super::outcome::RunMarks;
@@ -96,7 +96,7 @@ pub fn has_ended(directory: &Path) -> bool {
 }
 
 /// The jobs of a record on a platform, as its scheduler knows them.
-pub fn jobs(platform: &Platform, state: &State) -> Result<Vec<TaskState>, LaunchError> {
+pub fn jobs(platform: &Platform, state: &JournalState) -> Result<Vec<TaskState>, LaunchError> {
     let Some(mut scheduler) = scheduler_of(platform) else { return Ok(Vec::new()) };
     let host = Host::new(platform.host.as_deref());
     let known: Vec<String> =
@@ -105,7 +105,7 @@ pub fn jobs(platform: &Platform, state: &State) -> Result<Vec<TaskState>, Launch
 }
 
 /// Ends all jobs of a record on a platform. Gives how many there were.
-pub fn cancel(platform: &Platform, state: &State) -> Result<usize, LaunchError> {
+pub fn cancel(platform: &Platform, state: &JournalState) -> Result<usize, LaunchError> {
     let Some(mut scheduler) = scheduler_of(platform) else { return Ok(0) };
     let host = Host::new(platform.host.as_deref());
     let tasks = jobs(platform, state)?;

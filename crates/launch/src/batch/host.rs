@@ -21,7 +21,7 @@ pub struct Host {
 
 /// What a command answered.
 #[derive(Debug, Clone, Default)]
-pub struct Answer {
+pub struct CommandOutput {
     /// Whether it ended well.
     pub is_success: bool,
     /// Its standard output.
@@ -30,7 +30,7 @@ pub struct Answer {
     pub stderr: String,
 }
 
-impl Answer {
+impl CommandOutput {
     /// The output as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.stdout).into_owned()
@@ -60,11 +60,11 @@ impl Host {
     }
 
     /// Runs a command.
-    pub fn run(&self, words: &[String], input: &[u8]) -> Result<Answer, String> {
+    pub fn run(&self, words: &[String], input: &[u8]) -> Result<CommandOutput, String> {
         self.run_within(LONGEST_S, words, input)
     }
 
-    fn run_within(&self, longest_s: u32, words: &[String], input: &[u8]) -> Result<Answer, String> {
+    fn run_within(&self, longest_s: u32, words: &[String], input: &[u8]) -> Result<CommandOutput, String> {
         let command = self.command(words, longest_s);
         let program = words.first().cloned().unwrap_or_default();
         let output =
@@ -74,7 +74,7 @@ impl Host {
             Some(124) => Err(format!("`{program}` did not answer within {longest_s} s")),
             Some(127) => Err(format!("there is no `{program}` {}", self.place())),
             Some(255) if self.is_remote() => Err(format!("ssh {}: {}", self.place(), stderr.trim())),
-            code => Ok(Answer { is_success: code == Some(0), stdout: output.stdout, stderr }),
+            code => Ok(CommandOutput { is_success: code == Some(0), stdout: output.stdout, stderr }),
         }
     }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use assay_campaign::shell::quoted;
 
-use super::host::{Answer, Host};
+use super::host::{CommandOutput, Host};
 use super::scheduler::{JobRequest, SubmitError};
 
 /// A job script: its options, each on a line that begins with `mark`, then what the platform sets up, then the runs of
@@ -46,7 +46,7 @@ pub fn body(request: &JobRequest<'_>, task_variable: &str) -> String {
 /// The name of the job that a submission gave, as `id` finds it in the last line of the answer. A refusal that has one of
 /// the words of `transient` may go through later.
 pub fn submitted(
-    answer: &Answer,
+    answer: &CommandOutput,
     id: impl FnOnce(&str) -> Option<String>,
     transient: &[&str],
 ) -> Result<String, SubmitError> {

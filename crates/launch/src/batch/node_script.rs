@@ -10,7 +10,7 @@ use assay_campaign::shell::quoted;
 
 use crate::orphan;
 use crate::script::SCRIPT;
-use crate::worker::Job;
+use crate::worker::RunJob;
 
 /// The file name of the script in a run directory.
 pub const NODE_SCRIPT: &str = "batch.sh";
@@ -68,7 +68,7 @@ pub fn has_begun(directory: &Path) -> bool {
 }
 
 /// The text of the script. `start` is what starts the run's own script, for example `srun`.
-pub fn text(job: &Job, start: &str) -> String {
+pub fn text(job: &RunJob, start: &str) -> String {
     let directory = job.there.as_ref().unwrap_or(&job.directory).display().to_string();
     let invocation = &job.invocation;
     let mut script = String::with_capacity(2048);

@@ -12,7 +12,7 @@ use super::node_script::{END, TRACE};
 use super::run_log::RunLog;
 use super::scheduler::{Accounted, Stage, TaskState};
 use super::time;
-use crate::worker::{self, Job, WorkError, now};
+use crate::worker::{self, RunJob, WorkError, now};
 
 /// What a run wrote about itself.
 #[derive(Debug, Default, PartialEq)]
@@ -74,7 +74,7 @@ fn children(text: &str) -> Option<f64> {
 /// All that is known when a run is over.
 pub struct Over<'a> {
     /// The run.
-    pub job: &'a Job,
+    pub job: &'a RunJob,
     /// What it wrote.
     pub marks: RunMarks,
     /// Its task as the scheduler saw it last.
@@ -362,8 +362,8 @@ fn hint(over: &Over<'_>) -> Option<String> {
 }
 
 /// The longest a task may take: all its runs, and a minute for what is around them.
-pub fn time_limit(runs: &[Job], settings_s: Option<f64>) -> Option<f64> {
-    let of_run = |job: &Job| {
+pub fn time_limit(runs: &[RunJob], settings_s: Option<f64>) -> Option<f64> {
+    let of_run = |job: &RunJob| {
         let timeout = job.invocation.timeout.map(|timeout| timeout + job.invocation.grace);
         settings_s.or_else(|| timeout.map(|timeout| timeout.as_secs_f64() + time::AROUND_S))
     };

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use assay_evidence::{Findings, Progress, Reading, Stream};
 
-use crate::worker::{Job, OutputReader};
+use crate::worker::{OutputReader, RunJob};
 
 /// What is read of a file at once.
 const PIECE: usize = 64 * 1024;
@@ -52,7 +52,7 @@ impl RunLog {
     }
 
     /// Reads what was added. Gives how far the run is, if anything was.
-    pub fn look(&mut self, job: &Job, now: f64) -> io::Result<Option<Progress>> {
+    pub fn look(&mut self, job: &RunJob, now: f64) -> io::Result<Option<Progress>> {
         let before = self.stdout + self.stderr;
         for stream in [Stream::Stdout, Stream::Stderr] {
             self.read(stream, &job.directory, &job.reader, AT_ONE_LOOK)?;
@@ -69,7 +69,7 @@ impl RunLog {
     }
 
     /// Reads the rest, and the files that the run wrote its log to.
-    pub fn finish(mut self, job: &Job) -> io::Result<Found> {
+    pub fn finish(mut self, job: &RunJob) -> io::Result<Found> {
         for stream in [Stream::Stdout, Stream::Stderr] {
             self.read(stream, &job.directory, &job.reader, u64::MAX)?;
         }

@@ -12,7 +12,7 @@ use super::scheduler::{JobRequest, SubmitError};
 use super::task::{Task, TaskKey};
 use super::{BatchLauncher, JOB_SCRIPT, JOBS, control, node_script, outcome};
 use crate::coordinator::LaunchError;
-use crate::worker::{self, Job, WorkError, now};
+use crate::worker::{self, RunJob, WorkError, now};
 
 impl BatchLauncher {
     /// Submits what waits, as far as the queue and the pace allow. `is_last` where no further run will come before one of
@@ -43,8 +43,8 @@ impl BatchLauncher {
     }
 
     /// Takes the next runs that can go into one submission: those that ask for the same.
-    fn next_submission(&mut self) -> Vec<Vec<Job>> {
-        let mut tasks: Vec<Vec<Job>> = Vec::new();
+    fn next_submission(&mut self) -> Vec<Vec<RunJob>> {
+        let mut tasks: Vec<Vec<RunJob>> = Vec::new();
         let Some(first) = self.waiting.first() else { return tasks };
         let (resources, timeout) = (first.resources, first.invocation.timeout);
         let most_tasks = self.most_tasks();
@@ -64,7 +64,7 @@ impl BatchLauncher {
         tasks
     }
 
-    fn submit(&mut self, tasks: Vec<Vec<Job>>, store: &mut Store) -> Result<(), LaunchError> {
+    fn submit(&mut self, tasks: Vec<Vec<RunJob>>, store: &mut Store) -> Result<(), LaunchError> {
         let failed = |path: &Path, source| WorkError { path: path.display().to_string(), source };
         if self.submitted == 0 {
             control::note_platform(&self.described, &self.record, self.permissions)
@@ -79,8 +79,9 @@ impl BatchLauncher {
         let scripts: Vec<Vec<PathBuf>> = tasks
             .iter()
             .map(|task| {
-                let place =
-                    |job: &Job| job.there.as_ref().unwrap_or(&job.directory).join(node_script::NODE_SCRIPT);
+                let place = |job: &RunJob| {
+                    job.there.as_ref().unwrap_or(&job.directory).join(node_script::NODE_SCRIPT)
+                };
                 task.iter().map(place).collect()
             })
             .collect();
@@ -141,14 +142,14 @@ impl BatchLauncher {
         Ok(())
     }
 
-    fn push(&self, relative: &str, tasks: &[Vec<Job>]) -> Result<(), String> {
+    fn push(&self, relative: &str, tasks: &[Vec<RunJob>]) -> Result<(), String> {
         let Some(root) = &self.root else { return Ok(()) };
         let runs = tasks.iter().flatten().filter_map(|job| self.relative(&job.directory));
         let names: Vec<String> = std::iter::once(relative.to_owned()).chain(runs).collect();
         self.host.push(&self.record, &names, root)
     }
 
-    fn follow(&mut self, submission: &str, job: Option<String>, at: f64, tasks: Vec<Vec<Job>>) {
+    fn follow(&mut self, submission: &str, job: Option<String>, at: f64, tasks: Vec<Vec<RunJob>>) {
         for (runs, number) in tasks.into_iter().zip(1..) {
             let key = TaskKey { submission: submission.to_owned(), task: number };
             self.tasks.insert(key, Task::new(job.clone(), at, runs));
@@ -157,7 +158,7 @@ impl BatchLauncher {
 }
 
 /// Whether a task of several runs has space for one more.
-fn has_space(task: &[Job], job: &Job, settings: &BatchSettings) -> bool {
+fn has_space(task: &[RunJob], job: &RunJob, settings: &BatchSettings) -> bool {
     if let Some(most_s) = settings.pack_time_s {
         let expected: Option<f64> = task.iter().chain([job]).map(|job| job.expected_s).sum();
         return expected.is_some_and(|expected| expected <= most_s);

@@ -9,7 +9,7 @@ use assay_model::RunId;
 use super::node_script::TRACE;
 use super::run_log::RunLog;
 use super::scheduler::{Accounted, Stage, TaskState};
-use crate::worker::Job;
+use crate::worker::RunJob;
 
 /// Names a task.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,7 +47,7 @@ pub struct Task {
 /// A run of a task.
 pub struct TaskRun {
     /// The run.
-    pub job: Job,
+    pub job: RunJob,
     /// Its output, as far as it was read.
     pub log: RunLog,
 }
@@ -58,7 +58,7 @@ const GONE_AFTER: u32 = 3;
 
 impl Task {
     /// A task of which nothing is known yet.
-    pub fn new(job: Option<String>, submitted_at: f64, runs: Vec<Job>) -> Task {
+    pub fn new(job: Option<String>, submitted_at: f64, runs: Vec<RunJob>) -> Task {
         let is_alone = runs.len() == 1;
         Task {
             job,

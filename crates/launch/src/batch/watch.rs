@@ -9,7 +9,7 @@ use super::scheduler::{self, Stage};
 use super::task::{Task, TaskKey, TaskRun};
 use super::{BatchLauncher, JOBS, SETTLE, run_log};
 use crate::launcher::Report;
-use crate::worker::{Job, Message, now};
+use crate::worker::{Message, RunJob, now};
 
 /// How long the accounting may take to learn of the end of a job.
 const ACCOUNTING_PATIENCE: Duration = Duration::from_secs(10);
@@ -197,7 +197,7 @@ impl BatchLauncher {
         self.conclude_here(key, task, &job, log);
     }
 
-    fn conclude_here(&mut self, key: &TaskKey, task: &Task, job: &Job, log: run_log::RunLog) {
+    fn conclude_here(&mut self, key: &TaskKey, task: &Task, job: &RunJob, log: run_log::RunLog) {
         let over = outcome::Over {
             job,
             marks: RunMarks::read(&job.directory),

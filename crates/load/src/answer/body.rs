@@ -36,23 +36,23 @@ pub(super) struct Choice<'a> {
     #[serde(borrow, default, alias = "message")]
     delta: Option<Delta<'a>>,
     #[serde(borrow, default)]
-    text: Option<Text<'a>>,
+    text: Option<MessageText<'a>>,
     #[serde(borrow, default)]
-    pub(super) finish_reason: Option<Text<'a>>,
+    pub(super) finish_reason: Option<MessageText<'a>>,
 }
 
 #[derive(Deserialize)]
 struct Delta<'a> {
     #[serde(borrow, default)]
-    role: Option<Text<'a>>,
+    role: Option<MessageText<'a>>,
     #[serde(borrow, default)]
-    content: Option<Text<'a>>,
+    content: Option<MessageText<'a>>,
     #[serde(borrow, default)]
-    refusal: Option<Text<'a>>,
+    refusal: Option<MessageText<'a>>,
     #[serde(borrow, default)]
-    reasoning_content: Option<Text<'a>>,
+    reasoning_content: Option<MessageText<'a>>,
     #[serde(borrow, default)]
-    reasoning: Option<Text<'a>>,
+    reasoning: Option<MessageText<'a>>,
     #[serde(borrow, default)]
     tool_calls: Option<Vec<ToolCall<'a>>>,
 }
@@ -66,9 +66,9 @@ struct ToolCall<'a> {
 #[derive(Deserialize)]
 struct Function<'a> {
     #[serde(borrow, default)]
-    name: Option<Text<'a>>,
+    name: Option<MessageText<'a>>,
     #[serde(borrow, default)]
-    arguments: Option<Text<'a>>,
+    arguments: Option<MessageText<'a>>,
 }
 
 /// Counts of tokens, and times where a server reports them beside the counts.
@@ -210,7 +210,7 @@ impl Choice<'_> {
 }
 
 /// The first text that is not empty.
-fn first<'a, const COUNT: usize>(texts: [Option<&'a Text<'_>>; COUNT]) -> &'a str {
+fn first<'a, const COUNT: usize>(texts: [Option<&'a MessageText<'_>>; COUNT]) -> &'a str {
     texts.into_iter().flatten().map(|text| &**text).find(|text| !text.is_empty()).unwrap_or("")
 }
 
@@ -223,9 +223,9 @@ fn or_default<'de, D: serde::Deserializer<'de>, T: Deserialize<'de> + Default>(
 
 /// A string, borrowed unless it has escapes. Parts of a message (`[{"type": "text", "text": …}]`) are joined, and
 /// anything else is taken for nothing: no strange value may affect the rest.
-pub(super) struct Text<'a>(Cow<'a, str>);
+pub(super) struct MessageText<'a>(Cow<'a, str>);
 
-impl Deref for Text<'_> {
+impl Deref for MessageText<'_> {
     type Target = str;
 
     fn deref(&self) -> &str {
@@ -236,9 +236,9 @@ impl Deref for Text<'_> {
 /// An error as a server words it: a string, or an object with a message in it.
 struct Complaint<'a>(Cow<'a, str>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Text<'a>, D::Error> {
-        from.deserialize_any(Words { keys: &["text"] }).map(Text)
+impl<'de: 'a, 'a> Deserialize<'de> for MessageText<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<MessageText<'a>, D::Error> {
+        from.deserialize_any(Words { keys: &["text"] }).map(MessageText)
     }
 }
 

@@ -3,7 +3,7 @@ use crate::sse;
 
 /// An answer made of events, one millisecond apart.
 fn streamed(events: &[&str]) -> Exchange {
-    let mut answer = Answer::new(true);
+    let mut answer = PartialAnswer::new(true);
     for (index, event) in events.iter().enumerate() {
         let text = format!("data: {event}\n\n");
         sse::scan(text.as_bytes(), true, |event| answer.event(&event, (index as i64 + 1) * 1_000_000));
@@ -14,7 +14,7 @@ fn streamed(events: &[&str]) -> Exchange {
 }
 
 fn whole(text: &str) -> Exchange {
-    let (mut answer, mut exchange) = (Answer::new(true), Exchange::default());
+    let (mut answer, mut exchange) = (PartialAnswer::new(true), Exchange::default());
     answer.whole(text.as_bytes(), 5_000_000);
     answer.finish(&mut exchange, true);
     exchange
@@ -75,7 +75,7 @@ fn errors_inside_a_stream_are_faults() {
 
 #[test]
 fn events_that_come_together_are_counted_as_merged() {
-    let mut answer = Answer::new(false);
+    let mut answer = PartialAnswer::new(false);
     let text = "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n".repeat(3) + "data: [DONE]\n\n";
     sse::scan(text.as_bytes(), true, |event| answer.event(&event, 7));
     let mut exchange = Exchange::default();
@@ -112,7 +112,7 @@ fn servers_tell_their_own_times() {
 #[test]
 fn refusals_quote_the_server() {
     let refused = |text: &str| {
-        let (mut answer, mut exchange) = (Answer::new(false), Exchange::default());
+        let (mut answer, mut exchange) = (PartialAnswer::new(false), Exchange::default());
         answer.refused(FaultKind::NotFound, 404, text.as_bytes(), None);
         answer.finish(&mut exchange, false);
         exchange.fault.unwrap().message
@@ -125,7 +125,7 @@ fn refusals_quote_the_server() {
 
 #[test]
 fn a_broken_character_spoils_nothing() {
-    let mut answer = Answer::new(true);
+    let mut answer = PartialAnswer::new(true);
     let text = b"data: {\"choices\":[{\"delta\":{\"content\":\"\xe2\x82\"}}]}\n\n";
     sse::scan(text, true, |event| answer.event(&event, 1));
     let mut exchange = Exchange::default();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Arrivals, Curve, TraceEntry};
+use super::{Arrivals, RampCurve, TraceEntry};
 use assay_random::Random;
 
 /// The intended times of an open loop, in seconds since the load began; never decreasing.
@@ -32,7 +32,7 @@ struct Ramp {
     from: f64,
     to: f64,
     over: f64,
-    curve: Curve,
+    curve: RampCurve,
 }
 
 impl Times {
@@ -84,21 +84,21 @@ impl Ramp {
     fn time_of(&self, expected: f64) -> f64 {
         let Self { from, to, over, curve } = self;
         let during = match curve {
-            Curve::Linear => (from + to) / 2.0 * over,
-            Curve::Exponential if from == to => from * over,
-            Curve::Exponential => (to - from) * over / (to / from).ln(),
+            RampCurve::Linear => (from + to) / 2.0 * over,
+            RampCurve::Exponential if from == to => from * over,
+            RampCurve::Exponential => (to - from) * over / (to / from).ln(),
         };
         if expected >= during {
             return over + (expected - during) / to;
         }
         match curve {
             // from·t + (to − from)/(2·over)·t² = expected, in the form that is stable for a small slope.
-            Curve::Linear => {
+            RampCurve::Linear => {
                 let slope = (to - from) / over;
                 2.0 * expected / (from + (from * from + 2.0 * slope * expected).max(0.0).sqrt())
             }
-            Curve::Exponential if from == to => expected / from,
-            Curve::Exponential => {
+            RampCurve::Exponential if from == to => expected / from,
+            RampCurve::Exponential => {
                 let growth = (to / from).ln() / over;
                 (1.0 + expected * growth / from).ln() / growth
             }
@@ -147,15 +147,15 @@ mod tests {
 
     #[test]
     fn a_ramp_has_its_rate_at_every_time() {
-        for curve in [Curve::Linear, Curve::Exponential] {
-            let from = if curve == Curve::Linear { 0.0 } else { 10.0 };
+        for curve in [RampCurve::Linear, RampCurve::Exponential] {
+            let from = if curve == RampCurve::Linear { 0.0 } else { 10.0 };
             let ramp = Arrivals::Ramp { from, to: 1000.0, over: Duration::from_secs(100), curve };
             let times = times(&ramp, 100_000);
             let between =
                 |low: f64, high: f64| times.iter().filter(|t| (low..high).contains(*t)).count() as f64;
             let expected = |t: f64| match curve {
-                Curve::Linear => 1000.0 * t / 100.0,
-                Curve::Exponential => 10.0 * 100.0_f64.powf(t / 100.0),
+                RampCurve::Linear => 1000.0 * t / 100.0,
+                RampCurve::Exponential => 10.0 * 100.0_f64.powf(t / 100.0),
             };
             for middle in [35.0, 65.0, 95.0] {
                 let rate = between(middle - 1.0, middle + 1.0) / 2.0;
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_ramp_that_stays_is_no_special_case() {
-        for curve in [Curve::Linear, Curve::Exponential] {
+        for curve in [RampCurve::Linear, RampCurve::Exponential] {
             let ramp = Ramp { from: 5.0, to: 5.0, over: 2.0, curve };
             for expected in [0.0, 1.0, 9.9, 10.0, 50.0] {
                 assert!((ramp.time_of(expected) - expected / 5.0).abs() < 1e-12);

@@ -16,7 +16,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::io::{BufRead, BufReader};
 use std::sync::Arc;
 
-use lines::{Line, is_used, lines_of_csv, lines_of_json, plain};
+use lines::{TraceLine, is_used, lines_of_csv, lines_of_json, plain};
 
 /// Sizes of the blocks that hashes of known traces stand for, the most usual first.
 const BLOCK_TOKENS: [u32; 8] = [512, 16, 64, 128, 256, 32, 1024, 8];
@@ -151,7 +151,7 @@ impl Trace {
 }
 
 /// Gives sessions numbers in the order in which they begin.
-fn numbered(mut lines: Vec<Line>) -> Vec<TraceEntry> {
+fn numbered(mut lines: Vec<TraceLine>) -> Vec<TraceEntry> {
     lines.sort_by(|a, b| a.entry.at_s.total_cmp(&b.entry.at_s));
     let mut known: HashMap<String, (u64, u32)> = HashMap::new();
     for line in &mut lines {

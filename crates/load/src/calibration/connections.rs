@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::reply::Later;
-use super::request::Request;
+use super::request::ParsedRequest;
 use super::stream::Stream;
 use super::transport::Transport;
 
@@ -30,7 +30,7 @@ pub(super) enum Work {
     /// Nothing: the next request is waited for.
     Idle,
     /// Nothing yet: others are worked on.
-    Waiting(Box<Request>),
+    Waiting(Box<ParsedRequest>),
     Stream(Box<Stream>),
     Later(Later),
     /// Nothing, and nothing ever will be.

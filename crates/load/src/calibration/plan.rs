@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::schedule::{FailureKind, Schedule};
+use super::schedule::{FailureKind, MockSchedule};
 use assay_random::Random;
 
 /// How long before its token the first piece of a broken event comes, at most.
@@ -14,7 +14,7 @@ const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
 /// The part of an answer that a chunk belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum AnswerPart {
     Reasoning,
     Content,
     Tool,
@@ -22,7 +22,7 @@ pub(super) enum Part {
 
 /// Which piece of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum EventPiece {
     Whole,
     First,
     Second,
@@ -30,9 +30,9 @@ pub(super) enum Piece {
 
 /// One thing that a stream does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum StreamStep {
     /// A chunk of tokens, by its place in its part.
-    Chunk { part: Part, index: u32, tokens: u32, piece: Piece },
+    Chunk { part: AnswerPart, index: u32, tokens: u32, piece: EventPiece },
     /// A comment.
     Ping,
     /// An event that is not JSON.
@@ -49,7 +49,7 @@ pub(super) enum Step {
     Reset,
 }
 
-impl Step {
+impl StreamStep {
     /// Whether nothing of this stream comes after it.
     pub(super) fn is_last(self) -> bool {
         !matches!(self, Self::Chunk { .. } | Self::Ping | Self::Malformed)
@@ -60,7 +60,7 @@ impl Step {
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
     /// Tokens of each part, in order.
-    parts: [(Part, u32); 3],
+    parts: [(AnswerPart, u32); 3],
     tokens_per_chunk: u32,
     gap_ns: i64,
     jitter_ns: i64,
@@ -75,19 +75,19 @@ pub(super) struct Plan {
     sent_of_part: u32,
     sent: u32,
     next_ping_ns: i64,
-    next: Option<(i64, Step)>,
+    next: Option<(i64, StreamStep)>,
 }
 
 impl Plan {
     /// The plan of a stream whose request arrived at `begin_ns`. `place` is the stream's place among the streams.
-    pub(super) fn new(schedule: &Schedule, tokens: u32, begin_ns: i64, request: u64, place: u32) -> Self {
+    pub(super) fn new(schedule: &MockSchedule, tokens: u32, begin_ns: i64, request: u64, place: u32) -> Self {
         let reasoning = schedule.reasoning_tokens.min(tokens);
         let tool = schedule.tool_tokens.min(tokens - reasoning);
         let mut plan = Self {
             parts: [
-                (Part::Reasoning, reasoning),
-                (Part::Content, tokens - reasoning - tool),
-                (Part::Tool, tool),
+                (AnswerPart::Reasoning, reasoning),
+                (AnswerPart::Content, tokens - reasoning - tool),
+                (AnswerPart::Tool, tool),
             ],
             tokens_per_chunk: schedule.tokens_per_chunk.max(1),
             gap_ns: nanoseconds(schedule.gap),
@@ -133,27 +133,27 @@ impl Plan {
     }
 
     /// The next step and when it is due. None when nothing more will ever come.
-    pub(super) fn peek(&self) -> Option<(i64, Step)> {
+    pub(super) fn peek(&self) -> Option<(i64, StreamStep)> {
         let (due, step) = self.next?;
-        Some(if self.next_ping_ns <= due { (self.next_ping_ns, Step::Ping) } else { (due, step) })
+        Some(if self.next_ping_ns <= due { (self.next_ping_ns, StreamStep::Ping) } else { (due, step) })
     }
 
     /// Goes on after the step that [`Plan::peek`] gave.
     pub(super) fn advance(&mut self) {
         let Some((due, step)) = self.peek() else { return };
         match step {
-            Step::Ping => self.next_ping_ns += self.ping_ns,
-            Step::Chunk { part, index, tokens, piece: Piece::First } => {
-                let second = Step::Chunk { part, index, tokens, piece: Piece::Second };
+            StreamStep::Ping => self.next_ping_ns += self.ping_ns,
+            StreamStep::Chunk { part, index, tokens, piece: EventPiece::First } => {
+                let second = StreamStep::Chunk { part, index, tokens, piece: EventPiece::Second };
                 self.next = Some((due + self.lead_ns(), second));
             }
-            Step::Chunk { tokens, .. } => {
+            StreamStep::Chunk { tokens, .. } => {
                 self.sent += tokens;
                 self.sent_of_part += tokens;
                 self.index += 1;
                 self.next = self.following(due);
             }
-            Step::Malformed => {
+            StreamStep::Malformed => {
                 self.failure = None;
                 self.next = self.following(due);
             }
@@ -162,7 +162,7 @@ impl Plan {
     }
 
     /// The step after what was sent, no earlier than `previous_ns`.
-    fn following(&mut self, previous_ns: i64) -> Option<(i64, Step)> {
+    fn following(&mut self, previous_ns: i64) -> Option<(i64, StreamStep)> {
         while self.part < self.parts.len() && self.sent_of_part == self.parts[self.part].1 {
             self.part += 1;
             self.index = 0;
@@ -172,24 +172,24 @@ impl Plan {
             return failing.map(|step| (previous_ns.max(self.due_ns()), step));
         }
         let Some((part, tokens)) = self.parts.get(self.part).copied() else {
-            return Some((previous_ns, Step::Tail));
+            return Some((previous_ns, StreamStep::Tail));
         };
         let jitter = if self.sent == 0 { 0 } else { self.jitter(self.jitter_ns) };
         let due = previous_ns.max(self.due_ns() + jitter);
         let tokens = self.tokens_per_chunk.min(tokens - self.sent_of_part);
         let (due, piece) =
-            if self.split { (due - self.lead_ns(), Piece::First) } else { (due, Piece::Whole) };
-        Some((due, Step::Chunk { part, index: self.index, tokens, piece }))
+            if self.split { (due - self.lead_ns(), EventPiece::First) } else { (due, EventPiece::Whole) };
+        Some((due, StreamStep::Chunk { part, index: self.index, tokens, piece }))
     }
 
     /// What goes wrong now: a step, or nothing more at all. None where all is well still.
-    fn failing(&self) -> Option<Option<Step>> {
+    fn failing(&self) -> Option<Option<StreamStep>> {
         let (after, step) = match self.failure? {
-            FailureKind::Cut { after } => (after, Some(Step::Cut)),
-            FailureKind::Reset { after } => (after, Some(Step::Reset)),
-            FailureKind::Unfinished { after } => (after, Some(Step::Unfinished)),
-            FailureKind::ErrorEvent { after } => (after, Some(Step::ErrorEvent)),
-            FailureKind::Malformed { after } => (after, Some(Step::Malformed)),
+            FailureKind::Cut { after } => (after, Some(StreamStep::Cut)),
+            FailureKind::Reset { after } => (after, Some(StreamStep::Reset)),
+            FailureKind::Unfinished { after } => (after, Some(StreamStep::Unfinished)),
+            FailureKind::ErrorEvent { after } => (after, Some(StreamStep::ErrorEvent)),
+            FailureKind::Malformed { after } => (after, Some(StreamStep::Malformed)),
             FailureKind::Stall { after } => (after, None),
             FailureKind::Status { .. } | FailureKind::Silence => return None,
         };
@@ -235,12 +235,12 @@ mod tests {
 
     const MS: i64 = 1_000_000;
 
-    fn schedule() -> Schedule {
+    fn schedule() -> MockSchedule {
         let (first_token, gap) = (Duration::from_millis(300), Duration::from_millis(10));
-        Schedule { first_token, gap, tokens: 48, ..Schedule::default() }
+        MockSchedule { first_token, gap, tokens: 48, ..MockSchedule::default() }
     }
 
-    fn steps(schedule: &Schedule) -> Vec<(i64, Step)> {
+    fn steps(schedule: &MockSchedule) -> Vec<(i64, StreamStep)> {
         let mut plan = Plan::new(schedule, schedule.tokens, 0, 1, 0);
         let step = || {
             let step = plan.peek();
@@ -256,40 +256,45 @@ mod tests {
         assert_eq!(steps.len(), 49);
         assert_eq!(steps[0].0, 300 * MS);
         assert_eq!(steps[47].0, 770 * MS);
-        assert_eq!(steps[48], (770 * MS, Step::Tail));
+        assert_eq!(steps[48], (770 * MS, StreamStep::Tail));
     }
 
     #[test]
     fn parts_begin_their_own_chunks() {
-        let all =
-            Schedule { tokens: 11, reasoning_tokens: 5, tool_tokens: 2, tokens_per_chunk: 4, ..schedule() };
+        let all = MockSchedule {
+            tokens: 11,
+            reasoning_tokens: 5,
+            tool_tokens: 2,
+            tokens_per_chunk: 4,
+            ..schedule()
+        };
         let seen: Vec<_> = steps(&all)
             .into_iter()
             .filter_map(|(due, step)| match step {
-                Step::Chunk { part, index, tokens, .. } => Some((due / MS, part, index, tokens)),
+                StreamStep::Chunk { part, index, tokens, .. } => Some((due / MS, part, index, tokens)),
                 _ => None,
             })
             .collect();
         assert_eq!(
             seen,
             [
-                (300, Part::Reasoning, 0, 4),
-                (340, Part::Reasoning, 1, 1),
-                (350, Part::Content, 0, 4),
-                (390, Part::Tool, 0, 2),
+                (300, AnswerPart::Reasoning, 0, 4),
+                (340, AnswerPart::Reasoning, 1, 1),
+                (350, AnswerPart::Content, 0, 4),
+                (390, AnswerPart::Tool, 0, 2),
             ]
         );
     }
 
     #[test]
     fn a_broken_event_is_whole_when_its_token_is_due() {
-        let steps = steps(&Schedule { split_events: true, tokens: 2, ..schedule() });
+        let steps = steps(&MockSchedule { split_events: true, tokens: 2, ..schedule() });
         assert_eq!(steps.iter().map(|(due, _)| due / MS).collect::<Vec<_>>(), [298, 300, 308, 310, 310]);
     }
 
     #[test]
     fn jitter_keeps_order_and_does_not_add_up() {
-        let jitter = Schedule { gap_jitter: Duration::from_millis(30), tokens: 2000, ..schedule() };
+        let jitter = MockSchedule { gap_jitter: Duration::from_millis(30), tokens: 2000, ..schedule() };
         let steps = steps(&jitter);
         assert!(steps.windows(2).all(|pair| pair[0].0 <= pair[1].0));
         assert!((steps[1999].0 - (300 + 19990) * MS).abs() <= 30 * MS);
@@ -297,26 +302,27 @@ mod tests {
 
     #[test]
     fn pings_come_between() {
-        let pinged = Schedule { pings: Some(Duration::from_millis(100)), tokens: 3, ..schedule() };
+        let pinged = MockSchedule { pings: Some(Duration::from_millis(100)), tokens: 3, ..schedule() };
         let seen = steps(&pinged);
-        assert_eq!(seen.iter().filter(|(_, step)| *step == Step::Ping).count(), 3);
+        assert_eq!(seen.iter().filter(|(_, step)| *step == StreamStep::Ping).count(), 3);
         assert!(seen.windows(2).all(|pair| pair[0].0 <= pair[1].0));
     }
 
     #[test]
     fn failures_come_after_their_tokens() {
-        let failing =
-            |kind| steps(&Schedule { failures: vec![Failure { when: When::Every(1), kind }], ..schedule() });
-        assert_eq!(failing(FailureKind::Cut { after: 3 }).last(), Some(&(330 * MS, Step::Cut)));
+        let failing = |kind| {
+            steps(&MockSchedule { failures: vec![Failure { when: When::Every(1), kind }], ..schedule() })
+        };
+        assert_eq!(failing(FailureKind::Cut { after: 3 }).last(), Some(&(330 * MS, StreamStep::Cut)));
         assert_eq!(failing(FailureKind::Stall { after: 3 }).len(), 3);
-        assert_eq!(failing(FailureKind::ErrorEvent { after: 100 }).last().unwrap().1, Step::ErrorEvent);
+        assert_eq!(failing(FailureKind::ErrorEvent { after: 100 }).last().unwrap().1, StreamStep::ErrorEvent);
         let malformed = failing(FailureKind::Malformed { after: 3 });
-        assert_eq!((malformed.len(), malformed[3].1), (50, Step::Malformed));
+        assert_eq!((malformed.len(), malformed[3].1), (50, StreamStep::Malformed));
     }
 
     #[test]
     fn places_spread_streams_over_the_gap() {
-        let spread = Schedule { spread_phases: true, ..schedule() };
+        let spread = MockSchedule { spread_phases: true, ..schedule() };
         let mut phases: Vec<i64> =
             (0..64).map(|place| Plan::new(&spread, 1, 12_345, 1, place).first_ns() % (10 * MS)).collect();
         phases.sort_unstable();

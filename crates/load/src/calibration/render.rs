@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::plan::Part;
-use super::request::Kind;
-use super::schedule::{Close, Schedule};
+use super::plan::AnswerPart;
+use super::request::RequestKind;
+use super::schedule::{Close, MockSchedule};
 
 /// How many different chunks of a part are made; a stream goes round them.
 const DISTINCT: u32 = 64;
@@ -47,7 +47,7 @@ pub(super) struct Frames {
 #[derive(Debug)]
 struct Writer {
     model: String,
-    kind: Kind,
+    kind: RequestKind,
     crlf: bool,
     split: bool,
     words: Vec<String>,
@@ -69,7 +69,7 @@ pub(super) const END: &[u8] = b"0\r\n\r\n";
 
 impl Frames {
     /// All shared bytes of streams of `kind` by `model`.
-    pub(super) fn new(schedule: &Schedule, kind: Kind, model: &str) -> Self {
+    pub(super) fn new(schedule: &MockSchedule, kind: RequestKind, model: &str) -> Self {
         let writer = Writer {
             model: model.to_owned(),
             kind,
@@ -94,7 +94,7 @@ impl Frames {
             &[("Transfer-Encoding", "chunked")],
             schedule.close == Close::Announced,
         );
-        let role = schedule.role_chunk && kind == Kind::Chat;
+        let role = schedule.role_chunk && kind == RequestKind::Chat;
         if role {
             head.extend(writer.event(&writer.choice(json!({"role": "assistant", "content": ""}), None)));
         }
@@ -104,19 +104,19 @@ impl Frames {
             ping: framed(if schedule.crlf { b": ping\r\n\r\n" } else { b": ping\n\n" }).into(),
             malformed: writer.line("{\"choices\":[{\"delta\":{\"content\":\"unfin").into(),
             error_end: [writer.event(&error).as_slice(), END].concat().into(),
-            reasoning: part(Part::Reasoning, schedule.reasoning_tokens > 0),
-            content: part(Part::Content, true),
-            tool: part(Part::Tool, schedule.tool_tokens > 0),
+            reasoning: part(AnswerPart::Reasoning, schedule.reasoning_tokens > 0),
+            content: part(AnswerPart::Content, true),
+            tool: part(AnswerPart::Tool, schedule.tool_tokens > 0),
             writer,
         }
     }
 
     /// The bytes of a chunk, by its place in its part; none where it is shorter than the shared ones.
-    pub(super) fn chunk(&self, part: Part, index: u32, tokens: u32) -> Option<&Frame> {
+    pub(super) fn chunk(&self, part: AnswerPart, index: u32, tokens: u32) -> Option<&Frame> {
         let frames = match part {
-            Part::Reasoning => &self.reasoning,
-            Part::Content => &self.content,
-            Part::Tool => &self.tool,
+            AnswerPart::Reasoning => &self.reasoning,
+            AnswerPart::Content => &self.content,
+            AnswerPart::Tool => &self.tool,
         };
         if tokens != self.writer.tokens_per_chunk || frames.is_empty() {
             return None;
@@ -125,7 +125,7 @@ impl Frames {
     }
 
     /// Makes the bytes of a chunk that is shorter than the shared ones.
-    pub(super) fn short_chunk(&self, part: Part, index: u32, tokens: u32) -> Frame {
+    pub(super) fn short_chunk(&self, part: AnswerPart, index: u32, tokens: u32) -> Frame {
         self.writer.chunk(part, index, tokens)
     }
 
@@ -139,7 +139,7 @@ impl Frames {
         out: &mut Vec<u8>,
     ) -> u32 {
         let writer = &self.writer;
-        let delta = if writer.kind == Kind::Chat { json!({}) } else { json!("") };
+        let delta = if writer.kind == RequestKind::Chat { json!({}) } else { json!("") };
         let mut finish = writer.choice(delta, Some(reason));
         if timings {
             finish["timings"] = counts.timings();
@@ -164,7 +164,7 @@ impl Frames {
             |from: u32, count: u32| (from..from + count).map(|word| writer.word(word)).collect::<String>();
         let content = text(0, counts.output - counts.reasoning);
         value["choices"] = match writer.kind {
-            Kind::Chat => {
+            RequestKind::Chat => {
                 let mut message = json!({"role": "assistant", "content": content.trim_start()});
                 if counts.reasoning > 0 {
                     message["reasoning_content"] = json!(text(0, counts.reasoning).trim_start());
@@ -210,15 +210,17 @@ impl Writer {
     }
 
     /// A chunk of tokens of a part.
-    fn chunk(&self, part: Part, index: u32, tokens: u32) -> Frame {
+    fn chunk(&self, part: AnswerPart, index: u32, tokens: u32) -> Frame {
         let first = index * self.tokens_per_chunk;
         let text: String = (first..first + tokens).map(|word| self.word(word)).collect();
         let delta = match (self.kind, part) {
-            (Kind::Chat, Part::Reasoning) => json!({"reasoning_content": text}),
-            (Kind::Chat, Part::Content) => json!({"content": text}),
-            (Kind::Chat, Part::Tool) if index == 0 => json!({"tool_calls": [{"index": 0, "id": "call_1",
-                "type": "function", "function": {"name": "weigh", "arguments": text}}]}),
-            (Kind::Chat, Part::Tool) => {
+            (RequestKind::Chat, AnswerPart::Reasoning) => json!({"reasoning_content": text}),
+            (RequestKind::Chat, AnswerPart::Content) => json!({"content": text}),
+            (RequestKind::Chat, AnswerPart::Tool) if index == 0 => {
+                json!({"tool_calls": [{"index": 0, "id": "call_1",
+                "type": "function", "function": {"name": "weigh", "arguments": text}}]})
+            }
+            (RequestKind::Chat, AnswerPart::Tool) => {
                 json!({"tool_calls": [{"index": 0, "function": {"arguments": text}}]})
             }
             _ => json!(text),
@@ -236,7 +238,7 @@ impl Writer {
     /// What all events of a stream begin with.
     fn envelope(&self) -> Value {
         let (id, object) = match self.kind {
-            Kind::Chat => ("chatcmpl-calibration", "chat.completion.chunk"),
+            RequestKind::Chat => ("chatcmpl-calibration", "chat.completion.chunk"),
             _ => ("cmpl-calibration", "text_completion"),
         };
         json!({"id": id, "object": object, "created": 1_767_225_600, "model": self.model})
@@ -245,7 +247,7 @@ impl Writer {
     /// An event with one choice: a delta of a chat, or a text.
     fn choice(&self, delta: Value, reason: Option<&str>) -> Value {
         let mut value = self.envelope();
-        let key = if self.kind == Kind::Chat { "delta" } else { "text" };
+        let key = if self.kind == RequestKind::Chat { "delta" } else { "text" };
         value["choices"] = json!([{"index": 0, key: delta, "finish_reason": reason}]);
         value
     }
@@ -267,7 +269,7 @@ impl Writer {
 }
 
 /// The words that answers are made of.
-fn words(schedule: &Schedule) -> Vec<String> {
+fn words(schedule: &MockSchedule) -> Vec<String> {
     let own: Vec<String> = match &schedule.text {
         Some(text) => text.split_whitespace().map(|word| format!(" {word}")).collect(),
         // Broken events need a character to be broken in.
@@ -280,7 +282,7 @@ fn words(schedule: &Schedule) -> Vec<String> {
 }
 
 /// How many tokens the text has that is answered, if one is set.
-pub(super) fn text_tokens(schedule: &Schedule) -> Option<u32> {
+pub(super) fn text_tokens(schedule: &MockSchedule) -> Option<u32> {
     let text = schedule.text.as_ref()?;
     u32::try_from(text.split_whitespace().count()).ok().filter(|count| *count > 0)
 }
@@ -347,10 +349,10 @@ mod tests {
 
     #[test]
     fn broken_events_are_broken_inside_a_character() {
-        let schedule = Schedule { split_events: true, ..Schedule::default() };
-        let frames = Frames::new(&schedule, Kind::Chat, "m");
+        let schedule = MockSchedule { split_events: true, ..MockSchedule::default() };
+        let frames = Frames::new(&schedule, RequestKind::Chat, "m");
         for index in 0..DISTINCT {
-            let frame = frames.chunk(Part::Content, index, 1).unwrap();
+            let frame = frames.chunk(AnswerPart::Content, index, 1).unwrap();
             let [first, second] = frame.pieces.as_ref().unwrap();
             let body = |bytes: &[u8]| bytes.split(|byte| *byte == b'\n').nth(1).map(<[u8]>::to_vec).unwrap();
             assert!(std::str::from_utf8(&body(first)).is_err(), "{:?}", String::from_utf8_lossy(first));
@@ -360,11 +362,12 @@ mod tests {
 
     #[test]
     fn a_text_is_answered_word_by_word() {
-        let schedule = Schedule { text: Some("Denver  Broncos won".into()), ..Schedule::default() };
+        let schedule = MockSchedule { text: Some("Denver  Broncos won".into()), ..MockSchedule::default() };
         assert_eq!(text_tokens(&schedule), Some(3));
-        let frames = Frames::new(&schedule, Kind::Completion, "m");
-        let seen =
-            |index| String::from_utf8(frames.chunk(Part::Content, index, 1).unwrap().whole.to_vec()).unwrap();
+        let frames = Frames::new(&schedule, RequestKind::Completion, "m");
+        let seen = |index| {
+            String::from_utf8(frames.chunk(AnswerPart::Content, index, 1).unwrap().whole.to_vec()).unwrap()
+        };
         assert!(seen(0).contains("\"text\":\" Denver\""), "{}", seen(0));
         assert!(seen(2).contains("\"text\":\" won\""));
     }

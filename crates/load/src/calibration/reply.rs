@@ -7,11 +7,11 @@ use serde_json::json;
 
 use super::plan::{Plan, nanoseconds};
 use super::render::{self, Counts, Frames};
-use super::request::{Body, Kind, Request};
-use super::schedule::{Close, FailureKind, Schedule, UsageReport};
+use super::request::{Body, ParsedRequest, RequestKind};
+use super::schedule::{Close, FailureKind, MockSchedule, UsageReport};
 use super::sends::StreamSends;
 use super::stream::Stream;
-use super::summary::Summary;
+use super::summary::CalibrationSummary;
 
 /// How many sets of shared bytes are kept: model names come from clients and may be anything.
 const MOST_FRAMES: usize = 64;
@@ -55,7 +55,7 @@ pub(super) enum Then {
 /// One request with its circumstances.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked<'a> {
-    pub request: &'a Request,
+    pub request: &'a ParsedRequest,
     /// Its number, from 1.
     pub number: u64,
     /// The place of its connection.
@@ -66,14 +66,14 @@ pub(super) struct Asked<'a> {
 /// Makes answers.
 #[derive(Debug)]
 pub(super) struct Replies {
-    schedule: Schedule,
+    schedule: MockSchedule,
     keeps_sends: bool,
-    frames: HashMap<(Kind, String), Rc<Frames>>,
+    frames: HashMap<(RequestKind, String), Rc<Frames>>,
 }
 
 impl Replies {
     /// Answers by this schedule.
-    pub(super) fn new(schedule: Schedule, keeps_sends: bool) -> Self {
+    pub(super) fn new(schedule: MockSchedule, keeps_sends: bool) -> Self {
         Self { schedule, keeps_sends, frames: HashMap::new() }
     }
 
@@ -83,7 +83,7 @@ impl Replies {
     }
 
     /// The answer to a request.
-    pub(super) fn reply(&mut self, asked: &Asked<'_>, summary: &Summary, in_flight: u32) -> Reply {
+    pub(super) fn reply(&mut self, asked: &Asked<'_>, summary: &CalibrationSummary, in_flight: u32) -> Reply {
         let close = asked.request.close || self.schedule.close == Close::Announced;
         let kind = asked.request.kind;
         let Some(body) = &asked.request.body else {
@@ -99,7 +99,7 @@ impl Replies {
             }
             _ => {}
         }
-        if kind == Kind::Embedding {
+        if kind == RequestKind::Embedding {
             let due_ns = Plan::new(&self.schedule, 1, asked.arrived_ns, asked.number, asked.place).first_ns();
             let bytes = render::answer(200, JSON, &[], &embeddings(body), close);
             return Reply::Later(Later { due_ns, bytes, then: Then::Next });
@@ -155,7 +155,7 @@ impl Replies {
     }
 
     /// The bytes that all streams of this kind and model share.
-    fn frames(&mut self, kind: Kind, model: &str) -> Rc<Frames> {
+    fn frames(&mut self, kind: RequestKind, model: &str) -> Rc<Frames> {
         let key = (kind, model.to_owned());
         if self.frames.len() >= MOST_FRAMES && !self.frames.contains_key(&key) {
             self.frames.clear();
@@ -196,20 +196,20 @@ pub(super) fn error(status: u16, message: &str, retry_after: Option<u32>, close:
 }
 
 /// Pages that are no work.
-fn page(kind: Kind, summary: &Summary, in_flight: u32, close: bool) -> Vec<u8> {
+fn page(kind: RequestKind, summary: &CalibrationSummary, in_flight: u32, close: bool) -> Vec<u8> {
     let (content_type, body) = match kind {
-        Kind::Models => {
+        RequestKind::Models => {
             (JSON, json!({"object": "list", "data": [{"id": "calibration", "object": "model"}]}).to_string())
         }
-        Kind::Health => (JSON, json!({"status": "ok"}).to_string()),
-        Kind::Metrics => ("text/plain; version=0.0.4", metrics(summary, in_flight)),
+        RequestKind::Health => (JSON, json!({"status": "ok"}).to_string()),
+        RequestKind::Metrics => ("text/plain; version=0.0.4", metrics(summary, in_flight)),
         _ => return error(404, "there is nothing at this path", None, close),
     };
     render::answer(200, content_type, &[], body.as_bytes(), close)
 }
 
 /// A page of metrics as Prometheus reads it.
-fn metrics(summary: &Summary, in_flight: u32) -> String {
+fn metrics(summary: &CalibrationSummary, in_flight: u32) -> String {
     let mut page = String::new();
     for (name, kind, value) in [
         ("requests_total", "counter", summary.requests),

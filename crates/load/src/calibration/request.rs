@@ -10,7 +10,7 @@ const MOST_BODY: usize = 64 * 1024 * 1024;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Kind {
+pub(super) enum RequestKind {
     Chat,
     Completion,
     Embedding,
@@ -22,8 +22,8 @@ pub(super) enum Kind {
 
 /// One request.
 #[derive(Debug, PartialEq)]
-pub(super) struct Request {
-    pub kind: Kind,
+pub(super) struct ParsedRequest {
+    pub kind: RequestKind,
     pub bearer: Option<String>,
     /// The number that the client gave the request: at the end of its `X-Request-Id`, or after the last `#` of what it
     /// says.
@@ -53,7 +53,7 @@ pub(super) enum Parsed {
     /// More bytes are needed. The client may be waiting to be asked to go on.
     Partial { wants_continue: bool },
     /// A request and how many bytes it took.
-    Whole(Box<Request>, usize),
+    Whole(Box<ParsedRequest>, usize),
     /// Nothing that can be answered in any other way than with this status.
     Bad(u16, &'static str),
 }
@@ -137,15 +137,15 @@ pub(super) fn parse(bytes: &[u8]) -> Parsed {
     };
     let kind = kind(method, path);
     let body = match (kind, read_body(body)) {
-        (Kind::Chat | Kind::Completion | Kind::Embedding, None) => {
+        (RequestKind::Chat | RequestKind::Completion | RequestKind::Embedding, None) => {
             return Parsed::Bad(400, "the body is not the JSON of such a request");
         }
-        (Kind::Chat | Kind::Completion | Kind::Embedding, body) => body,
+        (RequestKind::Chat | RequestKind::Completion | RequestKind::Embedding, body) => body,
         _ => None,
     };
     let Headers { bearer, client, close, .. } = headers;
     let client = client.or_else(|| body.as_ref()?.number);
-    Parsed::Whole(Box::new(Request { kind, bearer, client, close, body }), end)
+    Parsed::Whole(Box::new(ParsedRequest { kind, bearer, client, close, body }), end)
 }
 
 fn headers<'a>(lines: impl Iterator<Item = &'a str>, version: &str) -> Result<Headers, &'static str> {
@@ -173,17 +173,17 @@ fn headers<'a>(lines: impl Iterator<Item = &'a str>, version: &str) -> Result<He
 }
 
 /// What is asked for, whatever path the base has.
-fn kind(method: &str, path: &str) -> Kind {
+fn kind(method: &str, path: &str) -> RequestKind {
     let path = path.split('?').next().unwrap_or_default().trim_end_matches('/');
     let ends = |end: &str| path.ends_with(end);
     match method {
-        "POST" if ends("/chat/completions") => Kind::Chat,
-        "POST" if ends("/completions") => Kind::Completion,
-        "POST" if ends("/embeddings") => Kind::Embedding,
-        "GET" if ends("/models") => Kind::Models,
-        "GET" if ends("/metrics") => Kind::Metrics,
-        "GET" if ends("/health") => Kind::Health,
-        _ => Kind::Unknown,
+        "POST" if ends("/chat/completions") => RequestKind::Chat,
+        "POST" if ends("/completions") => RequestKind::Completion,
+        "POST" if ends("/embeddings") => RequestKind::Embedding,
+        "GET" if ends("/models") => RequestKind::Models,
+        "GET" if ends("/metrics") => RequestKind::Metrics,
+        "GET" if ends("/health") => RequestKind::Health,
+        _ => RequestKind::Unknown,
     }
 }
 
@@ -226,7 +226,7 @@ mod tests {
             .into_bytes()
     }
 
-    fn whole(bytes: &[u8]) -> (Request, usize) {
+    fn whole(bytes: &[u8]) -> (ParsedRequest, usize) {
         match parse(bytes) {
             Parsed::Whole(request, used) => (*request, used),
             other => panic!("{other:?}"),
@@ -241,7 +241,7 @@ mod tests {
         }
         let two = [bytes.as_slice(), b"POST"].concat();
         let (request, used) = whole(&two);
-        assert_eq!((request.kind, used), (Kind::Chat, bytes.len()));
+        assert_eq!((request.kind, used), (RequestKind::Chat, bytes.len()));
         assert!(request.body.unwrap().stream);
     }
 
@@ -267,7 +267,7 @@ mod tests {
             parse(&post("/v1/completions", "Transfer-Encoding: chunked\r\n", "")),
             Parsed::Bad(411, _)
         ));
-        assert_eq!(whole(b"GET /nowhere HTTP/1.1\r\n\r\n").0.kind, Kind::Unknown);
+        assert_eq!(whole(b"GET /nowhere HTTP/1.1\r\n\r\n").0.kind, RequestKind::Unknown);
         let waiting = b"POST /v1/completions HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n";
         assert_eq!(parse(waiting), Parsed::Partial { wants_continue: true });
     }

@@ -6,7 +6,7 @@ use assay_random::Random;
 
 /// The schedule of all answers. Times count from the moment at which the kernel received the last byte of a request.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Schedule {
+pub struct MockSchedule {
     /// Until the first token.
     pub first_token: Duration,
     /// From one token to the next. A chunk of several tokens comes when its first token is due.
@@ -147,7 +147,7 @@ pub enum FailureKind {
     Silence,
 }
 
-impl Default for Schedule {
+impl Default for MockSchedule {
     /// A well-behaved server: 100 tokens, the first after 20 ms, then one every 2 ms.
     fn default() -> Self {
         Self {
@@ -178,7 +178,7 @@ impl Default for Schedule {
     }
 }
 
-impl Schedule {
+impl MockSchedule {
     /// A server that sends as fast as it can, one event per write.
     pub fn instant() -> Self {
         Self { first_token: Duration::ZERO, gap: Duration::ZERO, events_per_write: 1, ..Self::default() }
@@ -212,9 +212,9 @@ impl Schedule {
 mod tests {
     use super::*;
 
-    fn failing(when: When) -> Schedule {
+    fn failing(when: When) -> MockSchedule {
         let kind = FailureKind::Silence;
-        Schedule { failures: vec![Failure { when, kind }], ..Schedule::default() }
+        MockSchedule { failures: vec![Failure { when, kind }], ..MockSchedule::default() }
     }
 
     #[test]
@@ -231,10 +231,10 @@ mod tests {
     #[test]
     fn bearer_tokens_expire_one_by_one() {
         let bearers = vec!["old".to_owned(), "new".to_owned()];
-        let schedule = Schedule { bearers, bearer_requests: 2, ..Schedule::default() };
+        let schedule = MockSchedule { bearers, bearer_requests: 2, ..MockSchedule::default() };
         assert!(schedule.accepts(Some("old"), 2) && schedule.accepts(Some("new"), 2));
         assert!(!schedule.accepts(Some("old"), 3) && schedule.accepts(Some("new"), 300));
         assert!(!schedule.accepts(None, 1));
-        assert!(Schedule::default().accepts(None, 1));
+        assert!(MockSchedule::default().accepts(None, 1));
     }
 }

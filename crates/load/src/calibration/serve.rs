@@ -13,10 +13,10 @@ use rustix::net::SocketFlags;
 use super::connections::{Connections, Work};
 use super::reply::{self, Asked, Replies, Reply, Then};
 use super::request::{self, Parsed};
-use super::schedule::{Close, Schedule};
+use super::schedule::{Close, MockSchedule};
 use super::sends::Book;
 use super::stream::Progress;
-use super::summary::Summary;
+use super::summary::CalibrationSummary;
 use super::transport::Transport;
 use super::wheel::{Timer, Wheel};
 use crate::clock::{Clock, monotonic_ns};
@@ -42,7 +42,7 @@ pub(super) struct Serve {
     tls: Option<Arc<rustls::ServerConfig>>,
     replies: Replies,
     book: Book,
-    summary: Summary,
+    summary: CalibrationSummary,
     /// Requests that are worked on, and how many may be.
     pub(super) in_flight: u32,
     pub(super) slots: u32,
@@ -55,7 +55,7 @@ pub(super) struct Serve {
 impl Serve {
     pub(super) fn new(
         listener: TcpListener,
-        schedule: Schedule,
+        schedule: MockSchedule,
         tls: Option<Arc<rustls::ServerConfig>>,
         book: Book,
         spin_ns: i64,
@@ -79,7 +79,7 @@ impl Serve {
             waiting: VecDeque::new(),
             replies: Replies::new(schedule, book.is_open()),
             book,
-            summary: Summary::default(),
+            summary: CalibrationSummary::default(),
             in_flight: 0,
             connections: Connections::default(),
             scratch: Vec::new(),
@@ -87,7 +87,7 @@ impl Serve {
     }
 
     /// Serves until it is stopped.
-    pub(super) fn run(mut self, stop: &AtomicBool) -> io::Result<Summary> {
+    pub(super) fn run(mut self, stop: &AtomicBool) -> io::Result<CalibrationSummary> {
         let mut due = Vec::new();
         let mut events = Vec::with_capacity(1024);
         while !stop.load(Ordering::Relaxed) {
@@ -116,7 +116,7 @@ impl Serve {
     }
 
     /// Keeps what unfinished streams have sent, and ends.
-    fn finish(mut self) -> io::Result<Summary> {
+    fn finish(mut self) -> io::Result<CalibrationSummary> {
         for place in self.connections.places() {
             self.end_work(place, false)?;
         }
@@ -247,7 +247,7 @@ impl Serve {
     pub(super) fn begin(
         &mut self,
         place: u32,
-        request: Box<request::Request>,
+        request: Box<request::ParsedRequest>,
     ) -> io::Result<Option<Vec<u8>>> {
         let Some(connection) = self.connections.at(place) else { return Ok(None) };
         if request.body.is_some() && self.in_flight >= self.slots {

@@ -3,10 +3,10 @@
 use std::io;
 use std::rc::Rc;
 
-use super::plan::{Piece, Plan, Step};
+use super::plan::{EventPiece, Plan, StreamStep};
 use super::render::{Counts, END, Frames};
 use super::sends::{Sent, StreamSends};
-use super::summary::Summary;
+use super::summary::CalibrationSummary;
 use super::transport::Transport;
 use crate::clock::monotonic_ns;
 
@@ -56,7 +56,11 @@ struct Held {
 
 impl Stream {
     /// Sends the head of the answer.
-    pub(super) fn begin(&mut self, transport: &mut Transport, summary: &mut Summary) -> io::Result<Progress> {
+    pub(super) fn begin(
+        &mut self,
+        transport: &mut Transport,
+        summary: &mut CalibrationSummary,
+    ) -> io::Result<Progress> {
         let frames = Rc::clone(&self.frames);
         let held = Held { steps: 1, events: frames.head_events, ..Held::default() };
         let now = monotonic_ns();
@@ -68,14 +72,14 @@ impl Stream {
         &mut self,
         transport: &mut Transport,
         scratch: &mut Vec<u8>,
-        summary: &mut Summary,
+        summary: &mut CalibrationSummary,
     ) -> io::Result<Progress> {
         let Some((due, first)) = self.plan.peek() else { return Ok(Progress::Never) };
         let now = monotonic_ns();
         match first {
             _ if due > now => return Ok(Progress::Due(due)),
-            Step::Cut => return Ok(Progress::Cut),
-            Step::Reset => return Ok(Progress::Reset),
+            StreamStep::Cut => return Ok(Progress::Cut),
+            StreamStep::Reset => return Ok(Progress::Reset),
             _ => self.plan.advance(),
         }
         let frames = Rc::clone(&self.frames);
@@ -97,29 +101,31 @@ impl Stream {
     }
 
     /// The next step if it is due, fits into the same write after the others, and has bytes at all.
-    fn next_due_by(&self, now: i64, steps: u32) -> Option<Step> {
+    fn next_due_by(&self, now: i64, steps: u32) -> Option<StreamStep> {
         let (due, step) = self.plan.peek()?;
-        let fits = due <= now && steps < self.steps_per_write && !matches!(step, Step::Cut | Step::Reset);
+        let fits = due <= now
+            && steps < self.steps_per_write
+            && !matches!(step, StreamStep::Cut | StreamStep::Reset);
         fits.then_some(step)
     }
 
     /// Writes the bytes of a step to `out`.
-    fn append(&self, step: Step, held: &mut Held, out: &mut Vec<u8>) {
+    fn append(&self, step: StreamStep, held: &mut Held, out: &mut Vec<u8>) {
         held.count(step);
         if let Some(bytes) = shared(&self.frames, step) {
             out.extend_from_slice(bytes);
             return;
         }
         match step {
-            Step::Chunk { part, index, tokens, piece } => {
+            StreamStep::Chunk { part, index, tokens, piece } => {
                 let frame = self.frames.short_chunk(part, index, tokens);
                 match (piece, &frame.pieces) {
-                    (Piece::First, Some([first, _])) => out.extend_from_slice(first),
-                    (Piece::Second, Some([_, second])) => out.extend_from_slice(second),
+                    (EventPiece::First, Some([first, _])) => out.extend_from_slice(first),
+                    (EventPiece::Second, Some([_, second])) => out.extend_from_slice(second),
                     _ => out.extend_from_slice(&frame.whole),
                 }
             }
-            Step::Tail => {
+            StreamStep::Tail => {
                 held.events += self.frames.tail(self.finish, &self.counts, self.usage, self.timings, out);
             }
             // The others are shared, or have no bytes.
@@ -134,7 +140,7 @@ impl Stream {
         due: i64,
         now: i64,
         held: &Held,
-        summary: &mut Summary,
+        summary: &mut CalibrationSummary,
     ) -> io::Result<Progress> {
         let taken = transport.write(bytes)?;
         summary.count(due, now, self.gap_ns, held.events, held.tokens);
@@ -154,35 +160,35 @@ impl Stream {
 }
 
 impl Held {
-    fn count(&mut self, step: Step) {
+    fn count(&mut self, step: StreamStep) {
         self.steps += 1;
         self.last |= step.is_last();
         match step {
-            Step::Chunk { tokens, piece: Piece::Whole | Piece::Second, .. } => {
+            StreamStep::Chunk { tokens, piece: EventPiece::Whole | EventPiece::Second, .. } => {
                 self.events += 1;
                 self.tokens += tokens;
             }
-            Step::Malformed | Step::ErrorEvent => self.events += 1,
+            StreamStep::Malformed | StreamStep::ErrorEvent => self.events += 1,
             _ => {}
         }
     }
 }
 
 /// The bytes of a step, where all streams share them.
-fn shared(frames: &Frames, step: Step) -> Option<&[u8]> {
+fn shared(frames: &Frames, step: StreamStep) -> Option<&[u8]> {
     match step {
-        Step::Chunk { part, index, tokens, piece } => {
+        StreamStep::Chunk { part, index, tokens, piece } => {
             let frame = frames.chunk(part, index, tokens)?;
             Some(match (piece, &frame.pieces) {
-                (Piece::First, Some([first, _])) => first,
-                (Piece::Second, Some([_, second])) => second,
+                (EventPiece::First, Some([first, _])) => first,
+                (EventPiece::Second, Some([_, second])) => second,
                 _ => &frame.whole,
             })
         }
-        Step::Ping => Some(&frames.ping),
-        Step::Malformed => Some(&frames.malformed),
-        Step::ErrorEvent => Some(&frames.error_end),
-        Step::Unfinished => Some(END),
-        Step::Tail | Step::Cut | Step::Reset => None,
+        StreamStep::Ping => Some(&frames.ping),
+        StreamStep::Malformed => Some(&frames.malformed),
+        StreamStep::ErrorEvent => Some(&frames.error_end),
+        StreamStep::Unfinished => Some(END),
+        StreamStep::Tail | StreamStep::Cut | StreamStep::Reset => None,
     }
 }

@@ -11,7 +11,7 @@ const BINS: usize = 8;
 
 /// What the endpoint did.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Summary {
+pub struct CalibrationSummary {
     /// Connections that were accepted.
     pub connections: u64,
     /// Requests that arrived.
@@ -69,7 +69,7 @@ impl Lateness {
     }
 }
 
-impl Summary {
+impl CalibrationSummary {
     /// Counts a write: when it was due and happened, and the length of a gap if there is one.
     pub(super) fn count(&mut self, due_ns: i64, at_ns: i64, gap_ns: i64, events: u32, tokens: u32) {
         self.writes += 1;
@@ -103,7 +103,7 @@ impl Summary {
     }
 }
 
-impl fmt::Display for Summary {
+impl fmt::Display for CalibrationSummary {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             out,
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn lateness_is_told_to_within_a_tenth() {
-        let mut summary = Summary::default();
+        let mut summary = CalibrationSummary::default();
         for step in 1..=1000 {
             summary.count(0, step * 1000, 10_000_000, 1, 1);
         }
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn an_even_spread_is_one() {
-        let mut summary = Summary::default();
+        let mut summary = CalibrationSummary::default();
         for step in 0..1600 {
             summary.count(0, step * 1000, 1_600_000, 2, 1);
         }
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn without_a_schedule_nothing_is_late() {
-        let mut summary = Summary::default();
+        let mut summary = CalibrationSummary::default();
         summary.count(0, 5, 0, 1, 1);
         assert_eq!((summary.late_s(0.5), summary.phase_spread()), (None, None));
     }

@@ -18,7 +18,7 @@ use crate::socket::{Received, Socket};
 use crate::tls::{Channel, Trust, handshake_fault};
 
 /// The socket and what is known of it.
-pub(super) struct State {
+pub(super) struct SocketState {
     pub(super) socket: Socket,
     tls: Option<Box<Channel>>,
     /// The system said that there is something to read, and not all of it has been read.
@@ -39,13 +39,13 @@ pub(super) struct State {
     pub(super) lag_ns: i64,
 }
 
-impl State {
+impl SocketState {
     /// A socket that begins to connect.
-    pub(super) fn connect(address: SocketAddr, trust: Option<&Trust>) -> Result<State, Fault> {
+    pub(super) fn connect(address: SocketAddr, trust: Option<&Trust>) -> Result<SocketState, Fault> {
         let socket = Socket::connect(address).map_err(|error| Fault::of_connecting(&error))?;
         let tls = trust.map(Channel::new).transpose();
         let tls = tls.map_err(|error| Fault::new(FaultKind::Tls, error.to_string()))?;
-        Ok(State {
+        Ok(SocketState {
             socket,
             tls: tls.map(Box::new),
             is_readable: false,
@@ -139,7 +139,7 @@ impl State {
     fn receive(
         &mut self,
         shared: &Shared,
-        read: impl FnOnce(&mut State) -> io::Result<Received>,
+        read: impl FnOnce(&mut SocketState) -> io::Result<Received>,
     ) -> io::Result<Received> {
         if !(self.is_readable && self.may_read) {
             return Err(io::ErrorKind::WouldBlock.into());
@@ -204,14 +204,14 @@ impl State {
 }
 
 /// What hyper holds.
-pub(super) struct Line {
-    state: Rc<RefCell<State>>,
+pub(super) struct SocketLine {
+    state: Rc<RefCell<SocketState>>,
     shared: Rc<Shared>,
 }
 
-impl Line {
-    pub(super) fn new(state: Rc<RefCell<State>>, shared: Rc<Shared>) -> Line {
-        Line { state, shared }
+impl SocketLine {
+    pub(super) fn new(state: Rc<RefCell<SocketState>>, shared: Rc<Shared>) -> SocketLine {
+        SocketLine { state, shared }
     }
 }
 
@@ -223,7 +223,7 @@ fn poll<T>(result: io::Result<T>) -> Poll<io::Result<T>> {
     }
 }
 
-impl Read for Line {
+impl Read for SocketLine {
     fn poll_read(
         self: Pin<&mut Self>,
         _: &mut Context<'_>,
@@ -249,7 +249,7 @@ impl Read for Line {
     }
 }
 
-impl Write for Line {
+impl Write for SocketLine {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         poll(self.state.borrow_mut().write(bytes, &self.shared))
     }

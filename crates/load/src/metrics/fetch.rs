@@ -43,13 +43,13 @@ fn ask(page: &Page, endpoint: &Endpoint) -> io::Result<Vec<u8>> {
     );
     let trust = || Trust::new(&page.host, endpoint.authority.as_deref(), endpoint.insecure);
     let trust = page.is_secure.then(trust).transpose().map_err(io::Error::other)?;
-    let limits = Limits { deadline: Instant::now() + PATIENCE, most_bytes: MOST_BYTES };
+    let limits = FetchLimits { deadline: Instant::now() + PATIENCE, most_bytes: MOST_BYTES };
     exchange(&page.address, trust.as_ref(), request.as_bytes(), &limits)
 }
 
 /// What one answer may take.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
+pub(crate) struct FetchLimits {
     pub(crate) deadline: Instant,
     pub(crate) most_bytes: usize,
 }
@@ -59,7 +59,7 @@ pub(crate) fn exchange(
     address: &SocketAddr,
     trust: Option<&Trust>,
     request: &[u8],
-    limits: &Limits,
+    limits: &FetchLimits,
 ) -> io::Result<Vec<u8>> {
     let patience = limits.deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
     let socket = TcpStream::connect_timeout(address, patience)?;

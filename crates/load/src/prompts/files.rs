@@ -57,11 +57,11 @@ struct Asked<'a> {
     #[serde(borrow)]
     question: Cow<'a, str>,
     #[serde(default)]
-    answers: Vec<Answer>,
+    answers: Vec<ReferenceAnswer>,
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct ReferenceAnswer {
     text: String,
 }
 
@@ -80,7 +80,7 @@ struct Said {
 }
 
 #[derive(Deserialize)]
-struct Line {
+struct PromptLine {
     prompt: Option<String>,
     messages: Option<Vec<Message>>,
     #[serde(default)]
@@ -181,13 +181,13 @@ fn lines(text: &str) -> Result<Vec<Prompt>, String> {
     filled
         .map(|(index, line)| {
             let located = |problem: String| format!("line {}: {problem}", index + 1);
-            let line: Line = serde_json::from_str(line).map_err(|error| located(error.to_string()))?;
+            let line: PromptLine = serde_json::from_str(line).map_err(|error| located(error.to_string()))?;
             line.prompt().ok_or_else(|| located("neither `prompt` nor `messages`".to_owned()))
         })
         .collect()
 }
 
-impl Line {
+impl PromptLine {
     fn prompt(self) -> Option<Prompt> {
         let mut later = self.turns.into_iter();
         let content = match (self.messages, self.prompt) {

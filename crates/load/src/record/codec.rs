@@ -81,7 +81,7 @@ pub(super) fn encode(exchange: &Exchange, out: &mut Vec<u8>) {
 
 /// Reads a finished request back.
 pub(super) fn decode(bytes: &[u8]) -> Result<Exchange, NoExchange> {
-    let mut reader = Reader(bytes);
+    let mut reader = ByteReader(bytes);
     let exchange = reader.exchange().ok_or(NoExchange)?;
     if reader.0.is_empty() { Ok(exchange) } else { Err(NoExchange) }
 }
@@ -128,9 +128,9 @@ impl Writer<'_> {
     }
 }
 
-struct Reader<'a>(&'a [u8]);
+struct ByteReader<'a>(&'a [u8]);
 
-impl Reader<'_> {
+impl ByteReader<'_> {
     fn exchange(&mut self) -> Option<Exchange> {
         let endpoint = u16::try_from(self.number()?).ok()?;
         let index = self.number()?;

@@ -59,16 +59,16 @@ impl Values {
 }
 
 #[derive(Debug)]
-struct Column {
+struct RecordColumn {
     values: Values,
     /// For each row whether it has a value, 1 or 0; unused where all have one.
     present: Vec<i16>,
     is_required: bool,
 }
 
-impl Column {
-    fn new((_, kind, is_required): ColumnSpec) -> Column {
-        Column { values: Values::new(kind), present: Vec::new(), is_required }
+impl RecordColumn {
+    fn new((_, kind, is_required): ColumnSpec) -> RecordColumn {
+        RecordColumn { values: Values::new(kind), present: Vec::new(), is_required }
     }
 
     fn push(&mut self, field: Field<'_>) -> Result<(), ParquetError> {
@@ -133,7 +133,7 @@ impl Column {
 /// Writes a table, a row group at a time.
 pub(super) struct TableWriter {
     file: SerializedFileWriter<BufWriter<File>>,
-    columns: Vec<Column>,
+    columns: Vec<RecordColumn>,
     rows: usize,
     rows_in_group: usize,
 }
@@ -157,7 +157,7 @@ impl TableWriter {
         }
         let out = BufWriter::with_capacity(64 << 10, super::file::create(path)?);
         let file = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties.build()))?;
-        let columns = specs.iter().map(|spec| Column::new(*spec)).collect();
+        let columns = specs.iter().map(|spec| RecordColumn::new(*spec)).collect();
         Ok(TableWriter { file, columns, rows: 0, rows_in_group })
     }
 

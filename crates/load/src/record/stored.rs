@@ -33,11 +33,11 @@ pub struct LoadSummary {
 pub struct StoredLoad {
     /// Settings and ending.
     pub summary: LoadSummary,
-    source: Source,
+    source: StoredSource,
 }
 
 #[derive(Debug)]
-enum Source {
+enum StoredSource {
     /// The tables in a directory.
     Tables(PathBuf),
     /// One of the loads of a spool.
@@ -50,7 +50,7 @@ impl StoredLoad {
         match fs::read(directory.join(SUMMARY_FILE)) {
             Ok(bytes) => {
                 let summary = serde_json::from_slice(&bytes).map_err(|_| RecordError::Damaged(0))?;
-                return Ok(Some(StoredLoad { summary, source: Source::Tables(directory.to_owned()) }));
+                return Ok(Some(StoredLoad { summary, source: StoredSource::Tables(directory.to_owned()) }));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error.into()),
@@ -68,7 +68,7 @@ impl StoredLoad {
         while reader.next().transpose()?.is_some() {}
         let loads = reader.into_parts().into_iter().enumerate().map(|(part, summary)| StoredLoad {
             summary,
-            source: Source::Spool { path: path.to_owned(), part },
+            source: StoredSource::Spool { path: path.to_owned(), part },
         });
         Ok(loads.collect())
     }
@@ -76,22 +76,21 @@ impl StoredLoad {
     /// Its requests, in the order in which they ended.
     pub fn requests(&self) -> Result<Requests, RecordError> {
         Ok(match &self.source {
-            Source::Tables(directory) => Requests(Reading::Tables(Box::new(LoadTablesReader::open(
-                &directory.join(REQUESTS_FILE),
-                &directory.join(CHUNKS_FILE),
-            )?))),
-            Source::Spool { path, part } => {
+            StoredSource::Tables(directory) => Requests(StoredReading::Tables(Box::new(
+                LoadTablesReader::open(&directory.join(REQUESTS_FILE), &directory.join(CHUNKS_FILE))?,
+            ))),
+            StoredSource::Spool { path, part } => {
                 let reader = SpoolReader::open(path)?.after(*part);
-                Requests(Reading::Spool { reader, last: part + 1 })
+                Requests(StoredReading::Spool { reader, last: part + 1 })
             }
         })
     }
 }
 
 /// The requests of a load, read one at a time.
-pub struct Requests(Reading);
+pub struct Requests(StoredReading);
 
-enum Reading {
+enum StoredReading {
     Tables(Box<LoadTablesReader>),
     /// A spool, up to its `last` part, counted from 1.
     Spool {
@@ -105,8 +104,8 @@ impl Iterator for Requests {
 
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.0 {
-            Reading::Tables(tables) => tables.next_request().map_err(RecordError::from).transpose(),
-            Reading::Spool { reader, last } => {
+            StoredReading::Tables(tables) => tables.next_request().map_err(RecordError::from).transpose(),
+            StoredReading::Spool { reader, last } => {
                 let next = reader.next()?;
                 (reader.parts().len() <= *last).then_some(next)
             }

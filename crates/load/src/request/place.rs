@@ -10,7 +10,7 @@ use crate::token::Token;
 
 /// Where an endpoint is.
 #[derive(Debug, PartialEq)]
-pub(super) struct Place {
+pub(super) struct EndpointAddress {
     pub(super) is_secure: bool,
     pub(super) host: String,
     port: u16,
@@ -18,7 +18,7 @@ pub(super) struct Place {
     pub(super) path: http::Uri,
 }
 
-impl Place {
+impl EndpointAddress {
     /// The address of the host, or why there is none.
     pub(super) fn address(&self) -> Result<SocketAddr, String> {
         let bare = self.host.trim_start_matches('[').trim_end_matches(']');
@@ -27,12 +27,12 @@ impl Place {
     }
 
     /// Where requests of an interface go.
-    pub(super) fn of(endpoint: &Endpoint) -> Result<Place, EndpointError> {
-        Place::at(&endpoint.url, |base| full_path(base, endpoint.api))
+    pub(super) fn of(endpoint: &Endpoint) -> Result<EndpointAddress, EndpointError> {
+        EndpointAddress::at(&endpoint.url, |base| full_path(base, endpoint.api))
     }
 
     /// The place of a URL, with another path than its own.
-    fn at(url: &str, path: impl FnOnce(&str) -> String) -> Result<Place, EndpointError> {
+    fn at(url: &str, path: impl FnOnce(&str) -> String) -> Result<EndpointAddress, EndpointError> {
         let wrong =
             |reason: &str| EndpointError::Url { url: without_credentials(url), reason: reason.to_owned() };
         if url.contains('#') {
@@ -65,7 +65,7 @@ impl Place {
             Some(query) => format!("{path}?{query}"),
             None => path,
         };
-        Ok(Place {
+        Ok(EndpointAddress {
             is_secure,
             host: authority.host().to_owned(),
             port: port.unwrap_or(if is_secure { 443 } else { 80 }),
@@ -105,8 +105,8 @@ impl Page {
     /// The page at `url`, or `/metrics` of the endpoint's host.
     pub(crate) fn metrics(endpoint: &Endpoint, url: Option<&str>) -> Result<Page, EndpointError> {
         match url {
-            Some(url) => Page::new(endpoint, Place::at(url, str::to_owned)?),
-            None => Page::new(endpoint, Place::at(&endpoint.url, |_| "/metrics".to_owned())?),
+            Some(url) => Page::new(endpoint, EndpointAddress::at(url, str::to_owned)?),
+            None => Page::new(endpoint, EndpointAddress::at(&endpoint.url, |_| "/metrics".to_owned())?),
         }
     }
 
@@ -116,11 +116,11 @@ impl Page {
             let full = full_path(base, endpoint.api);
             format!("{}/models", full.strip_suffix(endpoint.api.path()).unwrap_or(base))
         };
-        Page::new(endpoint, Place::at(&endpoint.url, path)?)
+        Page::new(endpoint, EndpointAddress::at(&endpoint.url, path)?)
     }
 
-    fn new(endpoint: &Endpoint, place: Place) -> Result<Page, EndpointError> {
-        let own = Place::of(endpoint)?;
+    fn new(endpoint: &Endpoint, place: EndpointAddress) -> Result<Page, EndpointError> {
+        let own = EndpointAddress::of(endpoint)?;
         let address = place.address();
         let address = address.map_err(|reason| EndpointError::Dns { host: place.host.clone(), reason })?;
         let is_own = (&own.authority, own.is_secure) == (&place.authority, place.is_secure);
@@ -163,7 +163,7 @@ mod tests {
 
     fn place(url: &str, api: Api) -> Result<String, String> {
         let endpoint = Endpoint { api, ..Endpoint::new(url, "m") };
-        Place::of(&endpoint)
+        EndpointAddress::of(&endpoint)
             .map(|place| format!("{}:{} {}", place.host, place.port, place.path))
             .map_err(|e| e.to_string())
     }

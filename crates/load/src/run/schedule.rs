@@ -30,7 +30,7 @@ const STREAM_SPACING_NS: i64 = 500_000;
 
 /// One request that is to be sent.
 #[derive(Debug)]
-pub(super) struct Job {
+pub(super) struct ScheduledRequest {
     pub(super) endpoint: usize,
     pub(super) index: u64,
     pub(super) is_warm_up: bool,
@@ -44,7 +44,7 @@ pub(super) struct Job {
     session: Option<u64>,
 }
 
-impl Job {
+impl ScheduledRequest {
     /// Notes that the request is made now, and gives how much later that is than meant. A stream of a closed loop sends
     /// its next request when it can: its lateness there is the client's schedule lag, and not part of the latency.
     /// Later turns of a conversation are meant for a moment, and so are requests of an open loop.
@@ -86,7 +86,7 @@ enum What {
     /// A stream is free for its next request.
     Stream { endpoint: usize, is_warm_up: bool },
     /// A request that is complete: another turn, or one that is sent again.
-    Job(Box<Job>),
+    Job(Box<ScheduledRequest>),
 }
 
 /// The times of one endpoint in an open loop.
@@ -96,7 +96,7 @@ struct Opening {
 }
 
 /// What one thread has to send.
-pub(super) struct Schedule<'a> {
+pub(super) struct RequestSchedule<'a> {
     common: &'a Common<'a>,
     thread: u64,
     due: BinaryHeap<Reverse<Due>>,
@@ -106,11 +106,11 @@ pub(super) struct Schedule<'a> {
     has_begun: bool,
 }
 
-impl<'a> Schedule<'a> {
-    pub(super) fn new(common: &'a Common<'a>, thread: usize) -> Schedule<'a> {
+impl<'a> RequestSchedule<'a> {
+    pub(super) fn new(common: &'a Common<'a>, thread: usize) -> RequestSchedule<'a> {
         let due = BinaryHeap::new();
         let thread = thread as u64;
-        let mut schedule = Schedule {
+        let mut schedule = RequestSchedule {
             common,
             thread,
             due,
@@ -126,7 +126,7 @@ impl<'a> Schedule<'a> {
     }
 
     /// The next request that is due. Asked again until there is none.
-    pub(super) fn next(&mut self, now_ns: i64) -> Option<Job> {
+    pub(super) fn next(&mut self, now_ns: i64) -> Option<ScheduledRequest> {
         self.begin();
         loop {
             if self.due.peek().is_none_or(|due| due.0.at_ns > now_ns) {
@@ -161,7 +161,13 @@ impl<'a> Schedule<'a> {
     }
 
     /// Takes a request that has ended: its stream goes on, its conversation too.
-    pub(super) fn ended(&mut self, job: Job, exchange: &Exchange, text: Option<&str>, now_ns: i64) {
+    pub(super) fn ended(
+        &mut self,
+        job: ScheduledRequest,
+        exchange: &Exchange,
+        text: Option<&str>,
+        now_ns: i64,
+    ) {
         let is_lasting = exchange.fault.as_ref().is_some_and(|fault| fault.kind.is_lasting());
         if job.is_warm_up && is_lasting {
             self.common.warm_up_failed.fetch_add(1, Ordering::AcqRel);
@@ -169,7 +175,7 @@ impl<'a> Schedule<'a> {
         if job.is_warm_up && self.common.warm_up_left.fetch_sub(1, Ordering::AcqRel) == 1 {
             let all = self.common.load.warm_up.saturating_mul(self.common.targets.len() as u64);
             if self.common.warm_up_failed.load(Ordering::Acquire) == all {
-                self.common.early.get_or_init(|| super::Ended::WarmUpFailed);
+                self.common.early.get_or_init(|| super::LoadEnd::WarmUpFailed);
             } else {
                 // Other threads look at the time only every few milliseconds.
                 let others = if self.common.load.threads > 1 { 60_000_000 } else { 0 };
@@ -196,7 +202,7 @@ impl<'a> Schedule<'a> {
     }
 
     /// Sends a request again after a pause, or after the time that the server asked for.
-    pub(super) fn again(&mut self, mut job: Job, asked_s: Option<f64>, now_ns: i64) {
+    pub(super) fn again(&mut self, mut job: ScheduledRequest, asked_s: Option<f64>, now_ns: i64) {
         let pause = (FIRST_PAUSE_NS << job.attempts.clamp(1, 20).saturating_sub(1)).min(LONGEST_PAUSE_NS);
         let asked = asked_s.map_or(0, |asked| nanoseconds(asked.clamp(0.0, 3600.0)));
         job.attempts += 1;
@@ -289,7 +295,7 @@ impl<'a> Schedule<'a> {
         Some(Opening { endpoint, times: times.peekable() })
     }
 
-    fn next_opening(&mut self, now_ns: i64) -> Option<Job> {
+    fn next_opening(&mut self, now_ns: i64) -> Option<ScheduledRequest> {
         let began = self.common.began_ns()?;
         loop {
             let mut due: Option<(usize, i64)> = None;
@@ -341,7 +347,13 @@ impl<'a> Schedule<'a> {
     }
 
     /// The next request of a stream, unless all have been made.
-    fn draw(&mut self, endpoint: usize, is_warm_up: bool, at_ns: i64, now_ns: i64) -> Option<Job> {
+    fn draw(
+        &mut self,
+        endpoint: usize,
+        is_warm_up: bool,
+        at_ns: i64,
+        now_ns: i64,
+    ) -> Option<ScheduledRequest> {
         let load = self.common.load;
         if is_warm_up {
             let index = self.common.next_warm_up.get(endpoint)?.fetch_add(1, Ordering::Relaxed);
@@ -366,7 +378,7 @@ impl<'a> Schedule<'a> {
         is_warm_up: bool,
         is_stream: bool,
         intended_ns: i64,
-    ) -> Option<Job> {
+    ) -> Option<ScheduledRequest> {
         let questions = self.common.questions;
         let question = if is_warm_up { questions.warm_up(index)? } else { questions.question(index, 0)? };
         let conversations = self.conversations().filter(|_| !is_warm_up);
@@ -375,7 +387,7 @@ impl<'a> Schedule<'a> {
             Talk { conversation: index, turn: 0, messages }
         });
         let turns = conversations.map_or(1, |conversations| u64::from(conversations.turns));
-        Some(Job {
+        Some(ScheduledRequest {
             endpoint,
             index: index.saturating_mul(turns),
             is_warm_up,
@@ -393,7 +405,12 @@ impl<'a> Schedule<'a> {
     }
 
     /// The next turn of a conversation, and when it is due.
-    fn next_turn(&self, mut job: Job, text: &str, exchange: &Exchange) -> Option<(Job, i64)> {
+    fn next_turn(
+        &self,
+        mut job: ScheduledRequest,
+        text: &str,
+        exchange: &Exchange,
+    ) -> Option<(ScheduledRequest, i64)> {
         let conversations = self.conversations()?;
         let talk = job.talk.as_mut()?;
         talk.turn += 1;

@@ -1,6 +1,6 @@
 //! A connection with the request on it, and what happens there.
 
-use super::schedule::Job;
+use super::schedule::ScheduledRequest;
 use crate::connection::{Connection, ConnectionEvent};
 use crate::exchange::Flight;
 use crate::fault::Fault;
@@ -21,7 +21,7 @@ pub(super) struct Slot {
 
 /// A request that is going on.
 pub(super) struct Request {
-    pub(super) job: Job,
+    pub(super) job: ScheduledRequest,
     pub(super) flight: Flight,
     pub(super) started_ns: i64,
     /// How much later that was than meant.

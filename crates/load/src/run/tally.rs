@@ -7,19 +7,19 @@ const MOST_VALUES: usize = 1 << 14;
 
 /// An even sample of a long row of values: every value at first, then every second one, every fourth, and so on.
 #[derive(Debug)]
-pub(super) struct Sample {
+pub(super) struct EvenSample {
     values: Vec<f64>,
     stride: u64,
     seen: u64,
 }
 
-impl Default for Sample {
-    fn default() -> Sample {
-        Sample { values: Vec::new(), stride: 1, seen: 0 }
+impl Default for EvenSample {
+    fn default() -> EvenSample {
+        EvenSample { values: Vec::new(), stride: 1, seen: 0 }
     }
 }
 
-impl Sample {
+impl EvenSample {
     pub(super) fn add(&mut self, value: f64) {
         if self.seen.is_multiple_of(self.stride) {
             if self.values.len() == MOST_VALUES {
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_long_row_is_sampled_evenly() {
-        let mut sample = Sample::default();
+        let mut sample = EvenSample::default();
         let many = 5 * MOST_VALUES;
         (0..many).for_each(|value| sample.add(value as f64));
         let values = sample.into_values();

@@ -4,13 +4,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::schedule::{Job, Schedule};
+use super::schedule::{RequestSchedule, ScheduledRequest};
 use super::slot::{Request, Round, Slot, name, note};
-use super::tally::{Sample, thin};
+use super::tally::{EvenSample, thin};
 use super::{Common, LoadError};
 use crate::clock::{nanoseconds, seconds, thread_cpu_ns};
 use crate::connection::{Connection, Shared};
-use crate::exchange::{Buffers, Ended, Flight, Keeping};
+use crate::exchange::{Buffers, Flight, Keeping, RequestEnd};
 use crate::fault::{Fault, FaultKind};
 use crate::reactor::{Reactor, Ready};
 use crate::record::{Exchange, Health};
@@ -32,7 +32,7 @@ struct Worker<'a> {
     thread: usize,
     shared: Rc<Shared>,
     reactor: Reactor,
-    schedule: Schedule<'a>,
+    schedule: RequestSchedule<'a>,
     slots: Vec<Option<Box<Slot>>>,
     free: Vec<usize>,
     /// Connections without a request, for each endpoint.
@@ -43,8 +43,8 @@ struct Worker<'a> {
     keeping: Keeping,
     buffers: Vec<Buffers>,
     health: Health,
-    client_lag: Sample,
-    schedule_lag: Sample,
+    client_lag: EvenSample,
+    schedule_lag: EvenSample,
     chores_ns: i64,
 }
 
@@ -67,7 +67,7 @@ impl<'a> Worker<'a> {
             thread,
             shared: Rc::new(Shared::new(common.clock, streams, load.limits.header_bytes)),
             reactor: Reactor::new()?,
-            schedule: Schedule::new(common, thread),
+            schedule: RequestSchedule::new(common, thread),
             slots: Vec::new(),
             free: Vec::new(),
             idle: common.targets.iter().map(|_| Vec::new()).collect(),
@@ -77,8 +77,8 @@ impl<'a> Worker<'a> {
             keeping,
             buffers: Vec::new(),
             health: Health::default(),
-            client_lag: Sample::default(),
-            schedule_lag: Sample::default(),
+            client_lag: EvenSample::default(),
+            schedule_lag: EvenSample::default(),
             chores_ns: 0,
         })
     }
@@ -133,7 +133,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Sends a request, on a connection that is free or on a new one.
-    fn start(&mut self, mut job: Job) {
+    fn start(&mut self, mut job: ScheduledRequest) {
         let now = self.now_ns();
         let late_ns = job.begin(now);
         let common = self.common;
@@ -310,7 +310,7 @@ impl<'a> Worker<'a> {
         let live = self.common.live;
         self.in_flight -= 1;
         live.in_flight.fetch_sub(1, Ordering::Relaxed);
-        let Ended { mut exchange, buffers, events, text } = flight.end(fault, at_ns);
+        let RequestEnd { mut exchange, buffers, events, text } = flight.end(fault, at_ns);
         self.buffers.push(buffers);
         if let Some(target) = self.common.targets.get(job.endpoint) {
             // A port that has answered once speaks the right protocol.
@@ -345,7 +345,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Scores an answer, and forgets it unless answers are kept. Of a conversation only the first turn has right answers.
-    fn score(&self, job: &Job, exchange: &mut Exchange) {
+    fn score(&self, job: &ScheduledRequest, exchange: &mut Exchange) {
         let (index, turn) = exchange.conversation.unwrap_or((job.index, 0));
         if let Some(answer) = exchange.answer.as_deref().filter(|_| turn == 0 && !job.is_warm_up) {
             exchange.score = self.common.questions.score(index, answer).filter(|_| exchange.is_success());
@@ -359,7 +359,7 @@ impl<'a> Worker<'a> {
         let (live, load) = (self.common.live, self.common.load);
         let absent_ns = self.common.absence.note(exchange.fault.as_ref(), nanoseconds(exchange.end_at_s));
         if absent_ns > nanoseconds(load.gone_after.as_secs_f64()) {
-            self.common.early.get_or_init(|| super::Ended::Gone);
+            self.common.early.get_or_init(|| super::LoadEnd::Gone);
         }
         if exchange.is_success() {
             live.succeeded.fetch_add(1, Ordering::Relaxed);
@@ -367,7 +367,7 @@ impl<'a> Worker<'a> {
         }
         let failed = live.failed.fetch_add(1, Ordering::Relaxed) + 1;
         if load.error_budget.is_some_and(|budget| failed > budget) {
-            self.common.early.get_or_init(|| super::Ended::BudgetSpent);
+            self.common.early.get_or_init(|| super::LoadEnd::BudgetSpent);
         }
     }
 
@@ -428,8 +428,8 @@ impl<'a> Worker<'a> {
     /// Ends everything that is in flight.
     fn interrupt(&mut self, now_ns: i64) {
         let message = match self.common.early.get() {
-            Some(super::Ended::BudgetSpent) => "too many requests failed",
-            Some(super::Ended::Gone) => "the server is gone",
+            Some(super::LoadEnd::BudgetSpent) => "too many requests failed",
+            Some(super::LoadEnd::Gone) => "the server is gone",
             _ => "",
         };
         for place in 0..self.slots.len() {

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use assay_load::arrivals::{Arrivals, Conversations, Think, Trace, TraceEntry};
-use assay_load::calibration::Schedule;
+use assay_load::calibration::MockSchedule;
 
 use super::support::{MARGIN_S, assert_near, measure};
 
-fn short() -> Schedule {
-    Schedule { tokens: 5, ..Schedule::default() }
+fn short() -> MockSchedule {
+    MockSchedule { tokens: 5, ..MockSchedule::default() }
 }
 
 #[test]
@@ -32,7 +32,8 @@ fn an_open_loop_keeps_its_intended_times() {
 fn waiting_for_a_free_stream_counts_from_the_intended_time() {
     // Ten requests at once, one after the other at 60 ms each: the last one waits for more than half a second.
     let at_once = vec![TraceEntry::default(); 10];
-    let schedule = Schedule { first_token: Duration::from_millis(60), tokens: 1, ..Schedule::default() };
+    let schedule =
+        MockSchedule { first_token: Duration::from_millis(60), tokens: 1, ..MockSchedule::default() };
     let seen = measure(schedule, |load| {
         load.arrivals = Arrivals::Trace(Trace::new(at_once));
         load.requests = None;
@@ -51,7 +52,8 @@ fn a_session_of_a_trace_waits_for_its_answers() {
     // The trace has all three requests at once; answers take at least 60 ms.
     let turn = |turn, delay_s| TraceEntry { session: Some((3, turn)), delay_s, ..TraceEntry::default() };
     let entries = vec![turn(0, None), turn(1, None), TraceEntry::default(), turn(2, Some(0.1))];
-    let schedule = Schedule { first_token: Duration::from_millis(60), tokens: 1, ..Schedule::default() };
+    let schedule =
+        MockSchedule { first_token: Duration::from_millis(60), tokens: 1, ..MockSchedule::default() };
     for threads in [1, 2] {
         let seen = measure(schedule.clone(), |load| {
             load.arrivals = Arrivals::Trace(Trace::new(entries.clone()));

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use assay_load::FaultKind;
 use assay_load::arrivals::Arrivals;
-use assay_load::calibration::{Failure, FailureKind, Schedule, Server, When};
+use assay_load::calibration::{Failure, FailureKind, MockSchedule, Server, When};
 use assay_load::request::Endpoint;
-use assay_load::run::{Ended, Live, Load, run};
+use assay_load::run::{Live, Load, LoadEnd, run};
 use assay_load::token::TokenSource;
 
 use super::support::{Numbered, failing, measure, perform};
@@ -29,7 +29,7 @@ fn a_cut_stream_is_no_success() {
 
 #[test]
 fn a_host_without_an_address_fails_alone_where_others_answer() {
-    let server = Server::bind("127.0.0.1:0", Schedule { tokens: 3, ..Schedule::default() });
+    let server = Server::bind("127.0.0.1:0", MockSchedule { tokens: 3, ..MockSchedule::default() });
     let server = server.unwrap().start().unwrap();
     let lost = Endpoint::new("http://no-such-host.invalid/v1", "m");
     let mut load = Load::closed(lost, 1, 2);
@@ -86,7 +86,8 @@ fn too_many_requests_are_counted_and_not_sent_again_unasked() {
 fn retries_are_made_if_asked_for_and_seen() {
     let kind = FailureKind::Status { status: 503, retry_after: None };
     let failures = vec![Failure { when: When::First(2), kind }];
-    let seen = measure(Schedule { tokens: 5, failures, ..Schedule::default() }, |load| load.retries = 3);
+    let seen =
+        measure(MockSchedule { tokens: 5, failures, ..MockSchedule::default() }, |load| load.retries = 3);
     let exchange = seen.only();
     assert_eq!((exchange.fault.as_ref(), exchange.attempts), (None, 3));
     assert_eq!(seen.server.requests, 3);
@@ -112,7 +113,7 @@ fn one_failure_in_four_leaves_the_others_alone() {
         Failure { when: When::Every(8), kind: FailureKind::Status { status: 429, retry_after: None } },
         Failure { when: When::Every(4), kind: FailureKind::Cut { after: 3 } },
     ];
-    let seen = measure(Schedule { tokens: 10, failures, ..Schedule::default() }, |load| {
+    let seen = measure(MockSchedule { tokens: 10, failures, ..MockSchedule::default() }, |load| {
         load.arrivals = Arrivals::Closed { streams: 4 };
         load.requests = Some(40);
     });
@@ -120,7 +121,7 @@ fn one_failure_in_four_leaves_the_others_alone() {
         seen.exchanges.iter().filter(|one| one.fault.as_ref().map(|fault| fault.kind) == kind).count()
     };
     assert_eq!((count(None), count(Some(FaultKind::TooMany)), count(Some(FaultKind::Cut))), (30, 5, 5));
-    assert_eq!(seen.outcome.ended, Ended::Complete);
+    assert_eq!(seen.outcome.ended, LoadEnd::Complete);
 }
 
 #[test]
@@ -130,7 +131,7 @@ fn a_spent_error_budget_stops_the_load() {
         load.requests = Some(1000);
         load.error_budget = Some(10);
     });
-    assert_eq!(seen.outcome.ended, Ended::BudgetSpent);
+    assert_eq!(seen.outcome.ended, LoadEnd::BudgetSpent);
     assert!((10..100).contains(&seen.exchanges.len()), "{}", seen.exchanges.len());
 }
 
@@ -151,16 +152,16 @@ fn a_warm_up_that_fails_for_good_ends_the_load() {
     let mut load = Load::closed(Endpoint::new(format!("http://{address}/v1"), "m"), 4, 1000);
     load.warm_up = 4;
     let (exchanges, outcome) = perform(&load, &Numbered);
-    assert_eq!((outcome.ended, exchanges.len()), (Ended::WarmUpFailed, 4));
+    assert_eq!((outcome.ended, exchanges.len()), (LoadEnd::WarmUpFailed, 4));
     // A busy server may have room later.
     let busy = FailureKind::Status { status: 429, retry_after: None };
     let seen = measure(failing(busy), |load| (load.warm_up, load.requests) = (2, Some(3)));
-    assert_eq!((seen.outcome.ended, seen.exchanges.len()), (Ended::Complete, 5));
+    assert_eq!((seen.outcome.ended, seen.exchanges.len()), (LoadEnd::Complete, 5));
 }
 
 #[test]
 fn a_server_that_vanishes_ends_the_load_and_the_moment_is_known() {
-    let server = Server::bind("127.0.0.1:0", Schedule { tokens: 3, ..Schedule::default() });
+    let server = Server::bind("127.0.0.1:0", MockSchedule { tokens: 3, ..MockSchedule::default() });
     let server = server.unwrap().start().unwrap();
     let mut load = Load::closed(Endpoint::new(server.url(), "m"), 2, 1_000_000);
     load.gone_after = Duration::from_millis(500);
@@ -170,7 +171,7 @@ fn a_server_that_vanishes_ends_the_load_and_the_moment_is_known() {
     });
     let (exchanges, outcome) = perform(&load, &Numbered);
     stop.join().unwrap();
-    assert_eq!(outcome.ended, Ended::Gone);
+    assert_eq!(outcome.ended, LoadEnd::Gone);
     let since = outcome.gone_since_s.unwrap();
     assert!((0.3..5.0).contains(&since) && outcome.took_s >= since + 0.5, "{since} {}", outcome.took_s);
     assert!(exchanges.iter().any(|one| one.is_success()), "what was measured is kept");
@@ -181,7 +182,7 @@ fn a_token_that_expires_is_got_again() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("asked");
     let bearers = vec!["first".to_owned(), "second".to_owned()];
-    let schedule = Schedule { tokens: 10, bearers, bearer_requests: 4, ..Schedule::default() };
+    let schedule = MockSchedule { tokens: 10, bearers, bearer_requests: 4, ..MockSchedule::default() };
     // The command prints the second token from its second time on.
     let file = path.display();
     let command = format!("if [ -e '{file}' ]; then echo second; else touch '{file}'; echo first; fi");
@@ -193,6 +194,6 @@ fn a_token_that_expires_is_got_again() {
     let late: Vec<_> = seen.exchanges[4..].iter().filter(|one| one.fault.is_some()).collect();
     assert!(seen.exchanges[..4].iter().all(|one| one.fault.is_none()));
     assert!(late.len() <= 2, "{late:?}");
-    let without = measure(Schedule { bearers: vec!["one".into()], ..Schedule::default() }, |_| {});
+    let without = measure(MockSchedule { bearers: vec!["one".into()], ..MockSchedule::default() }, |_| {});
     assert_eq!(without.fault().kind, FaultKind::Unauthorized);
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use assay_load::FaultKind;
 use assay_load::request::Endpoint;
-use assay_load::run::{Limits, Load};
+use assay_load::run::{Load, LoadLimits};
 use assay_load::token::TokenSource;
 
 use super::support::{Numbered, perform};
@@ -36,8 +36,12 @@ fn serve(answer: impl Fn(&mut TcpStream) -> std::io::Result<()> + Clone + Send +
 fn fault(url: &str) -> (FaultKind, String) {
     let mut load = Load::closed(Endpoint::new(url, "m"), 1, 1);
     load.timeout = TIMEOUT;
-    load.limits =
-        Limits { event_bytes: 256 << 10, body_bytes: 256 << 10, answer_bytes: 4 << 20, ..Limits::default() };
+    load.limits = LoadLimits {
+        event_bytes: 256 << 10,
+        body_bytes: 256 << 10,
+        answer_bytes: 4 << 20,
+        ..LoadLimits::default()
+    };
     let began = Instant::now();
     let before = resident_bytes();
     let (exchanges, _) = perform(&load, &Numbered);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use assay_load::arrivals::Arrivals;
-use assay_load::calibration::{Close, FailureKind, Schedule, Server};
+use assay_load::calibration::{Close, FailureKind, MockSchedule, Server};
 use assay_load::prompts::{Prompt, Prompts};
 use assay_load::request::{Api, Endpoint};
 use assay_load::run::Load;
@@ -14,7 +14,7 @@ use super::support::{assert_near, failing, measure, perform};
 
 #[test]
 fn completions_stream_texts() {
-    let seen = measure(Schedule { tokens: 7, ..Schedule::default() }, |load| {
+    let seen = measure(MockSchedule { tokens: 7, ..MockSchedule::default() }, |load| {
         load.endpoints[0].api = Api::Completions;
         load.keep_answers = true;
     });
@@ -29,7 +29,7 @@ fn completions_stream_texts() {
 fn an_answer_in_one_piece_comes_with_its_last_token() {
     for api in [Api::Chat, Api::Completions] {
         let text = Some("gold is where you find it".to_owned());
-        let schedule = Schedule { text, gap: Duration::from_millis(50), ..Schedule::default() };
+        let schedule = MockSchedule { text, gap: Duration::from_millis(50), ..MockSchedule::default() };
         let seen = measure(schedule, |load| {
             load.endpoints[0].api = api;
             load.endpoints[0].stream = false;
@@ -45,7 +45,7 @@ fn an_answer_in_one_piece_comes_with_its_last_token() {
 
 #[test]
 fn answers_are_scored_and_forgotten_unless_they_are_kept() {
-    let schedule = Schedule { text: Some("The gold.".to_owned()), ..Schedule::default() };
+    let schedule = MockSchedule { text: Some("The gold.".to_owned()), ..MockSchedule::default() };
     let server = Server::bind("127.0.0.1:0", schedule).unwrap().start().unwrap();
     let mut prompt = Prompt::text("what?");
     prompt.answers = vec!["gold".to_owned()];
@@ -72,7 +72,7 @@ fn an_answer_in_one_piece_may_be_cut_too() {
 
 #[test]
 fn embeddings_are_answered() {
-    let seen = measure(Schedule::default(), |load| load.endpoints[0].api = Api::Embeddings);
+    let seen = measure(MockSchedule::default(), |load| load.endpoints[0].api = Api::Embeddings);
     let exchange = seen.only();
     assert_eq!((exchange.fault.as_ref(), exchange.status), (None, Some(200)));
     assert!(exchange.usage.unwrap().prompt.unwrap() > 0);
@@ -80,7 +80,7 @@ fn embeddings_are_answered() {
 
 #[test]
 fn connections_are_reused_unless_told_otherwise() {
-    let schedule = || Schedule { tokens: 3, ..Schedule::default() };
+    let schedule = || MockSchedule { tokens: 3, ..MockSchedule::default() };
     let reused = measure(schedule(), |load| load.requests = Some(6));
     assert_eq!((reused.server.connections, reused.outcome.health.connections), (1, 1));
     let fresh = measure(schedule(), |load| {
@@ -93,10 +93,11 @@ fn connections_are_reused_unless_told_otherwise() {
 
 #[test]
 fn a_server_that_closes_after_every_answer_is_no_fault() {
-    let seen = measure(Schedule { tokens: 3, close: Close::Announced, ..Schedule::default() }, |load| {
-        load.requests = Some(8);
-        load.arrivals = Arrivals::Closed { streams: 2 };
-    });
+    let seen =
+        measure(MockSchedule { tokens: 3, close: Close::Announced, ..MockSchedule::default() }, |load| {
+            load.requests = Some(8);
+            load.arrivals = Arrivals::Closed { streams: 2 };
+        });
     assert_eq!(seen.server.connections, 8);
     assert!(seen.exchanges.iter().all(|one| one.fault.is_none()), "{:?}", seen.exchanges);
 }
@@ -105,18 +106,19 @@ fn a_server_that_closes_after_every_answer_is_no_fault() {
 /// connection, and of which not a byte was answered, is sent again on a new one.
 #[test]
 fn a_server_that_closes_without_saying_so_is_no_fault() {
-    let seen = measure(Schedule { tokens: 3, close: Close::Unannounced, ..Schedule::default() }, |load| {
-        load.requests = Some(8);
-        load.arrivals = Arrivals::Closed { streams: 2 };
-    });
+    let seen =
+        measure(MockSchedule { tokens: 3, close: Close::Unannounced, ..MockSchedule::default() }, |load| {
+            load.requests = Some(8);
+            load.arrivals = Arrivals::Closed { streams: 2 };
+        });
     assert!(seen.exchanges.iter().all(|one| one.fault.is_none()), "{:?}", seen.exchanges);
     assert_eq!((seen.server.requests, seen.server.connections), (8, 8));
 }
 
 #[test]
 fn several_endpoints_are_asked_at_the_same_time() {
-    let fast = Schedule { tokens: 5, ..Schedule::default() };
-    let other = Server::bind("127.0.0.1:0", Schedule { tokens: 9, ..fast.clone() });
+    let fast = MockSchedule { tokens: 5, ..MockSchedule::default() };
+    let other = Server::bind("127.0.0.1:0", MockSchedule { tokens: 9, ..fast.clone() });
     let other = other.unwrap().start().unwrap();
     let seen = measure(fast, |load| {
         load.endpoints.push(Endpoint::new(other.url(), "other"));

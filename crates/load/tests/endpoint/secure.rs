@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use assay_load::FaultKind;
 use assay_load::arrivals::Arrivals;
-use assay_load::calibration::{Running, Schedule, Server};
+use assay_load::calibration::{MockSchedule, Running, Server};
 use assay_load::request::Endpoint;
 use assay_load::run::Load;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
@@ -51,7 +51,7 @@ fn pem(der: &[u8]) -> String {
     text + "\n-----END CERTIFICATE-----\n"
 }
 
-fn start(config: ServerConfig, schedule: Schedule) -> Running {
+fn start(config: ServerConfig, schedule: MockSchedule) -> Running {
     Server::bind("127.0.0.1:0", schedule).unwrap().with_tls(Arc::new(config)).start().unwrap()
 }
 
@@ -61,7 +61,7 @@ fn streams_come_through_tls() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ca.pem");
     std::fs::write(&path, trusted).unwrap();
-    let server = start(config, Schedule { tokens: 50, split_events: true, ..Schedule::default() });
+    let server = start(config, MockSchedule { tokens: 50, split_events: true, ..MockSchedule::default() });
     let mut endpoint = Endpoint::new(server.url(), "m");
     endpoint.authority = Some(path);
     let mut load = Load::closed(endpoint, 4, 12);
@@ -84,7 +84,8 @@ fn a_long_stream_at_full_speed_comes_through_tls() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ca.pem");
     std::fs::write(&path, trusted).unwrap();
-    let server = start(config, Schedule { tokens: 5000, events_per_write: 100, ..Schedule::instant() });
+    let server =
+        start(config, MockSchedule { tokens: 5000, events_per_write: 100, ..MockSchedule::instant() });
     let mut endpoint = Endpoint::new(server.url(), "m");
     endpoint.authority = Some(path);
     let (exchanges, _) = perform(&Load::closed(endpoint, 2, 4), &Numbered);
@@ -103,7 +104,7 @@ fn an_unknown_authority_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ca.pem");
     std::fs::write(&path, other).unwrap();
-    let server = start(authority().1, Schedule::default());
+    let server = start(authority().1, MockSchedule::default());
     let mut endpoint = Endpoint::new(server.url(), "m");
     endpoint.authority = Some(path);
     let (exchanges, _) = perform(&Load::closed(endpoint, 1, 2), &Numbered);
@@ -137,7 +138,7 @@ fn a_self_signed_certificate_is_explained_accepted_by_name_or_not_checked() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("server.pem");
     std::fs::write(&path, own).unwrap();
-    let server = start(config, Schedule { tokens: 3, ..Schedule::default() });
+    let server = start(config, MockSchedule { tokens: 3, ..MockSchedule::default() });
     let fault = |endpoint: Endpoint| {
         let (exchanges, _) = perform(&Load::closed(endpoint, 1, 1), &Numbered);
         exchanges[0].fault.clone()
@@ -159,11 +160,11 @@ fn a_self_signed_certificate_is_explained_accepted_by_name_or_not_checked() {
 
 #[test]
 fn the_wrong_protocol_is_named_on_both_sides() {
-    let secure = start(authority().1, Schedule::default());
+    let secure = start(authority().1, MockSchedule::default());
     let url = secure.url().replace("https://", "http://");
     let (exchanges, _) = perform(&Load::closed(Endpoint::new(url, "m"), 1, 1), &Numbered);
     assert_eq!(exchanges[0].fault.as_ref().unwrap().kind, FaultKind::NotHttp);
-    let plain = Server::bind("127.0.0.1:0", Schedule::default()).unwrap().start().unwrap();
+    let plain = Server::bind("127.0.0.1:0", MockSchedule::default()).unwrap().start().unwrap();
     let mut load = Load::closed(Endpoint::new(plain.url().replace("http://", "https://"), "m"), 1, 1);
     // This server waits for the rest of what it takes for a head.
     load.connect_timeout = std::time::Duration::from_millis(200);

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use assay_load::arrivals::Arrivals;
-use assay_load::calibration::{FailureKind, Running, Schedule, Server, read_sends};
+use assay_load::calibration::{FailureKind, MockSchedule, Running, Server, read_sends};
 use assay_load::metrics::Counters;
 use assay_load::request::Endpoint;
 
@@ -13,7 +13,7 @@ use super::support::{failing, measure};
 
 const BODY: &str = r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"a b c #5"}]}"#;
 
-fn start(schedule: Schedule) -> Running {
+fn start(schedule: MockSchedule) -> Running {
     Server::bind("127.0.0.1:0", schedule).unwrap().keeping_sends().start().unwrap()
 }
 
@@ -47,7 +47,7 @@ fn read_until(socket: &mut TcpStream, end: &str, times: usize) -> String {
 
 #[test]
 fn requests_one_after_the_other_and_all_at_once() {
-    let server = start(Schedule { tokens: 3, ..Schedule::default() });
+    let server = start(MockSchedule { tokens: 3, ..MockSchedule::default() });
     let mut socket = connect(&server);
     socket.write_all(post(BODY).repeat(3).as_bytes()).unwrap();
     let text = read_until(&mut socket, "\r\n0\r\n\r\n", 3);
@@ -66,7 +66,7 @@ fn requests_one_after_the_other_and_all_at_once() {
 
 #[test]
 fn usage_is_told_when_asked_for() {
-    let server = start(Schedule { tokens: 3, ..Schedule::default() });
+    let server = start(MockSchedule { tokens: 3, ..MockSchedule::default() });
     let mut socket = connect(&server);
     socket.write_all(post(BODY).as_bytes()).unwrap();
     assert!(!read_until(&mut socket, "\r\n0\r\n\r\n", 1).contains("usage"));
@@ -105,7 +105,7 @@ fn pages_and_refusals() {
 
 #[test]
 fn a_client_that_does_not_read_gets_everything_later() {
-    let server = start(Schedule { tokens: 60_000, events_per_write: 500, ..Schedule::instant() });
+    let server = start(MockSchedule { tokens: 60_000, events_per_write: 500, ..MockSchedule::instant() });
     let mut socket = connect(&server);
     socket.write_all(post(BODY).as_bytes()).unwrap();
     std::thread::sleep(Duration::from_millis(300));
@@ -118,7 +118,7 @@ fn a_client_that_does_not_read_gets_everything_later() {
 
 #[test]
 fn a_client_that_leaves_is_noticed() {
-    let server = start(Schedule { first_token: Duration::from_secs(60), ..Schedule::default() });
+    let server = start(MockSchedule { first_token: Duration::from_secs(60), ..MockSchedule::default() });
     for _ in 0..3 {
         connect(&server).write_all(post(BODY).as_bytes()).unwrap();
     }
@@ -139,7 +139,7 @@ fn a_client_that_leaves_is_noticed() {
 
 #[test]
 fn what_the_server_counts_is_read_before_and_after() {
-    let server = start(Schedule { tokens: 3, ..Schedule::default() });
+    let server = start(MockSchedule { tokens: 3, ..MockSchedule::default() });
     let endpoint = Endpoint::new(server.url(), "m");
     let before = Counters::fetch(&endpoint, None).unwrap();
     let mut socket = connect(&server);
@@ -155,7 +155,7 @@ fn what_the_server_counts_is_read_before_and_after() {
 
 #[test]
 fn requests_beyond_the_slots_wait_for_their_turn() {
-    let schedule = Schedule { tokens: 3, slots: Some(2), ..Schedule::default() };
+    let schedule = MockSchedule { tokens: 3, slots: Some(2), ..MockSchedule::default() };
     let seen = measure(schedule, |load| {
         load.arrivals = Arrivals::Closed { streams: 6 };
         load.requests = Some(6);
@@ -171,7 +171,7 @@ fn requests_beyond_the_slots_wait_for_their_turn() {
 #[test]
 fn a_client_that_gives_up_waiting_takes_no_slot() {
     let schedule =
-        Schedule { first_token: Duration::from_millis(200), slots: Some(1), ..Schedule::default() };
+        MockSchedule { first_token: Duration::from_millis(200), slots: Some(1), ..MockSchedule::default() };
     let server = start(schedule);
     let mut first = connect(&server);
     first.write_all(post(BODY).as_bytes()).unwrap();
@@ -187,7 +187,7 @@ fn a_client_that_gives_up_waiting_takes_no_slot() {
 fn send_times_are_written_to_a_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("sends");
-    let schedule = Schedule { tokens: 4, ..Schedule::default() };
+    let schedule = MockSchedule { tokens: 4, ..MockSchedule::default() };
     let server =
         Server::bind("127.0.0.1:0", schedule).unwrap().writing_sends(&path).unwrap().start().unwrap();
     let mut socket = connect(&server);

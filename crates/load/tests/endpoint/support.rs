@@ -4,7 +4,9 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use assay_load::calibration::{Failure, FailureKind, Schedule, Server, StreamSends, Summary, When};
+use assay_load::calibration::{
+    CalibrationSummary, Failure, FailureKind, MockSchedule, Server, StreamSends, When,
+};
 use assay_load::request::{Content, Endpoint, Question};
 use assay_load::run::{Live, Load, Outcome, Questions, run};
 use assay_load::{Exchange, Fault};
@@ -31,11 +33,11 @@ impl Questions for Numbered {
 pub struct Seen {
     pub exchanges: Vec<Exchange>,
     pub outcome: Outcome,
-    pub server: Summary,
+    pub server: CalibrationSummary,
 }
 
 /// Makes a load on an endpoint of this schedule. `shape` changes what is asked for.
-pub fn measure(schedule: Schedule, shape: impl FnOnce(&mut Load)) -> Seen {
+pub fn measure(schedule: MockSchedule, shape: impl FnOnce(&mut Load)) -> Seen {
     let server = Server::bind("127.0.0.1:0", schedule).unwrap().keeping_sends().start().unwrap();
     let mut load = Load::closed(Endpoint::new(server.url(), "calibration"), 1, 1);
     load.timeout = Duration::from_secs(20);
@@ -55,8 +57,12 @@ pub fn perform(load: &Load, questions: &dyn Questions) -> (Vec<Exchange>, Outcom
 }
 
 /// A schedule on which every request fails in this way.
-pub fn failing(kind: FailureKind) -> Schedule {
-    Schedule { tokens: 10, failures: vec![Failure { when: When::Every(1), kind }], ..Schedule::default() }
+pub fn failing(kind: FailureKind) -> MockSchedule {
+    MockSchedule {
+        tokens: 10,
+        failures: vec![Failure { when: When::Every(1), kind }],
+        ..MockSchedule::default()
+    }
 }
 
 impl Seen {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use assay_judge::estimate::estimate;
 use assay_judge::gather::gather;
 use assay_model::{Metric, Settings, Unit, Verdict, metric};
-use assay_report::document::{Drawing, Figure, Part, Report, Section, body, label_of};
+use assay_report::document::{DocumentPart, Drawing, Figure, Report, Section, body, label_of};
 use assay_report::figure::{Point, PointLine, Points};
 use assay_store::{Record, utc};
 
@@ -41,7 +41,7 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
     let (figure, changes) = drawn(&metric, &courses);
     let title = format!("History of {name}: {}", metric.name);
     Ok(shell(&title, &[], |page| {
-        let parts = vec![Part::Figure(figure)];
+        let parts = vec![DocumentPart::Figure(figure)];
         let section = Section { id: "course".to_owned(), title: "From record to record".to_owned(), parts };
         body(page, &Report { sections: vec![section], ..Report::default() });
         let columns =

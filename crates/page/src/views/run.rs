@@ -1,7 +1,7 @@
 //! One run: numbers with their lines, phases, series, files.
 
 use assay_model::{Entry, Observation, Origin, RunId, RunResult};
-use assay_report::document::{Figure, Part, Report, Section, body, label_of, timeline_figure, trace};
+use assay_report::document::{DocumentPart, Figure, Report, Section, body, label_of, timeline_figure, trace};
 use assay_report::markup::Markup;
 use assay_report::number::fact;
 use assay_store::{Record, RunFilter, RunRow, utc};
@@ -42,8 +42,11 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
         ];
         facts.extend(row.started_at.map(|at| ("started".to_owned(), utc(at))));
         facts.extend(settings.iter().map(|(name, value)| (name.clone(), value.to_string())));
-        let section =
-            Section { id: "facts".to_owned(), title: "Run".to_owned(), parts: vec![Part::Facts(facts)] };
+        let section = Section {
+            id: "facts".to_owned(),
+            title: "Run".to_owned(),
+            parts: vec![DocumentPart::Facts(facts)],
+        };
         body(page, &Report { sections: vec![section], ..Report::default() });
         page.leaf("h2", &[("id", "files")], "Files");
         page.element("p", &[("class", "actions")], |page| {
@@ -60,7 +63,7 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
             let mut figures: Vec<Figure> =
                 timeline_figure(std::slice::from_ref(&shown)).into_iter().collect();
             figures.extend(shown.series.iter().map(|course| trace(&shown, course)));
-            let parts = figures.into_iter().map(Part::Figure).collect();
+            let parts = figures.into_iter().map(DocumentPart::Figure).collect();
             let section = Section { id: "figures".to_owned(), title: "Over time".to_owned(), parts };
             body(page, &Report { sections: vec![section], ..Report::default() });
         }

@@ -2,7 +2,7 @@
 
 use assay_model::{Document, ReadRun, Series, names};
 
-use crate::figure::{Line, Plot};
+use crate::figure::{Plot, PlotLine};
 use crate::reading;
 use crate::words::clean;
 
@@ -87,7 +87,7 @@ fn plot(
     let (_, first_run, first) = members.first()?;
     let names =
         reading::names(&members.iter().map(|(document, run, _)| (*document, *run)).collect::<Vec<_>>());
-    let lines = members.iter().zip(names).map(|((_, run, series), label)| Line {
+    let lines = members.iter().zip(names).map(|((_, run, series), label)| PlotLine {
         label,
         points: places(run, series).into_iter().zip(series.values.iter().copied()).collect(),
     });

@@ -7,7 +7,7 @@ use super::{
     SECTIONS, coverage, distinct, documents_table, extra_arithmetic, findings, read_counts, repeats, title,
     verdict,
 };
-use crate::block::{Block, Options};
+use crate::block::{Options, TerminalBlock};
 use crate::reading::place;
 use crate::table::{Cell, Tone};
 
@@ -15,7 +15,7 @@ use crate::table::{Cell, Tone};
 const FEW_PLACES: usize = 3;
 
 /// The audit as blocks. The short form lists only what is wrong.
-pub fn text(audit: &Audit, documents: &[Document], options: &Options) -> Vec<Block> {
+pub fn text(audit: &Audit, documents: &[Document], options: &Options) -> Vec<TerminalBlock> {
     let mut blocks = head(audit, documents);
     for (level, name, mark, tone) in SECTIONS {
         let findings = findings(audit, level);
@@ -23,8 +23,8 @@ pub fn text(audit: &Audit, documents: &[Document], options: &Options) -> Vec<Blo
         if findings.is_empty() || hidden {
             continue;
         }
-        blocks.push(Block::Gap);
-        blocks.push(Block::toned(0, name.to_uppercase(), Tone::Strong));
+        blocks.push(TerminalBlock::Gap);
+        blocks.push(TerminalBlock::toned(0, name.to_uppercase(), Tone::Strong));
         for finding in findings {
             blocks.extend(finding_blocks(finding, mark, tone, options));
         }
@@ -32,33 +32,33 @@ pub fn text(audit: &Audit, documents: &[Document], options: &Options) -> Vec<Blo
     let open = audit.count(Level::NotChecked);
     if open > 0 && !options.full {
         let text = "`--claims` lists every claim, also those that were not checked";
-        blocks.push(Block::Gap);
-        blocks.push(Block::labelled(0, Cell::new("hint:"), vec![Cell::new(text)]));
+        blocks.push(TerminalBlock::Gap);
+        blocks.push(TerminalBlock::labelled(0, Cell::new("hint:"), vec![Cell::new(text)]));
     }
     for (index, (label, table)) in repeats::by_label(audit).into_iter().enumerate() {
-        blocks.push(Block::Gap);
+        blocks.push(TerminalBlock::Gap);
         if index == 0 {
-            blocks.push(Block::toned(0, "RUNS OF THE SAME THING", Tone::Strong));
+            blocks.push(TerminalBlock::toned(0, "RUNS OF THE SAME THING", Tone::Strong));
         }
-        blocks.push(Block::plain(2, label));
-        blocks.push(Block::Table { indent: 4, table });
+        blocks.push(TerminalBlock::plain(2, label));
+        blocks.push(TerminalBlock::Table { indent: 4, table });
     }
     blocks
 }
 
-fn head(audit: &Audit, documents: &[Document]) -> Vec<Block> {
+fn head(audit: &Audit, documents: &[Document]) -> Vec<TerminalBlock> {
     let mut first = vec![Cell::toned(title(documents), Tone::Strong)];
     if let [document] = documents {
         first.push(Cell::new(format!("· {}", read_counts(document))));
     }
     let (sentence, tone) = verdict(audit, documents);
-    let mut blocks = vec![Block::labelled(0, Cell::default(), first)];
+    let mut blocks = vec![TerminalBlock::labelled(0, Cell::default(), first)];
     if !audit.findings.is_empty() {
-        blocks.push(Block::toned(0, coverage(audit), Tone::Plain));
+        blocks.push(TerminalBlock::toned(0, coverage(audit), Tone::Plain));
     }
-    blocks.push(Block::toned(0, sentence, tone));
+    blocks.push(TerminalBlock::toned(0, sentence, tone));
     if documents.len() > 1 {
-        blocks.push(Block::Gap);
+        blocks.push(TerminalBlock::Gap);
         let mut table = documents_table(audit, documents);
         // The names of the sections are wide, and their marks stand beside them in the line above.
         for (_, name, mark, _) in SECTIONS {
@@ -68,27 +68,27 @@ fn head(audit: &Audit, documents: &[Document]) -> Vec<Block> {
                 .filter(|column| column.name == name)
                 .for_each(|column| column.name = mark.to_owned());
         }
-        blocks.push(Block::Table { indent: 0, table });
+        blocks.push(TerminalBlock::Table { indent: 0, table });
     }
     blocks
 }
 
-fn finding_blocks(finding: &Finding, mark: &str, tone: Tone, options: &Options) -> Vec<Block> {
+fn finding_blocks(finding: &Finding, mark: &str, tone: Tone, options: &Options) -> Vec<TerminalBlock> {
     let summary = vec![Cell::new(finding.summary.clone())];
-    let mut blocks = vec![Block::labelled(2, Cell::toned(mark, tone), summary)];
+    let mut blocks = vec![TerminalBlock::labelled(2, Cell::toned(mark, tone), summary)];
     for line in extra_arithmetic(finding) {
-        blocks.push(Block::plain(6, line));
+        blocks.push(TerminalBlock::plain(6, line));
     }
     let places = places(&finding.sources, options.full);
     if !places.is_empty() {
-        blocks.push(Block::labelled(
+        blocks.push(TerminalBlock::labelled(
             4,
             Cell::toned("at", Tone::Faint),
             vec![Cell::toned(places, Tone::Faint)],
         ));
     }
     if !finding.advice.is_empty() {
-        blocks.push(Block::labelled(4, Cell::new("hint:"), vec![Cell::new(finding.advice.clone())]));
+        blocks.push(TerminalBlock::labelled(4, Cell::new("hint:"), vec![Cell::new(finding.advice.clone())]));
     }
     blocks
 }

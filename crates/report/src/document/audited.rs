@@ -3,13 +3,13 @@
 use assay_audit::{Audit, Level};
 use assay_model::Document;
 
-use super::{Part, Section};
+use super::{DocumentPart, Section};
 use crate::number::counted;
 use crate::table::Tone;
 
 /// What is wrong or open, each with its arithmetic and its lines, then what is supported.
 pub fn audit_section(audit: &Audit, documents: &[Document]) -> Section {
-    let mut parts = vec![Part::Text(format!("{}.", counts(audit)))];
+    let mut parts = vec![DocumentPart::Text(format!("{}.", counts(audit)))];
     let mut supported = Vec::new();
     for finding in &audit.findings {
         let tone = match finding.level {
@@ -20,15 +20,15 @@ pub fn audit_section(audit: &Audit, documents: &[Document]) -> Section {
         };
         let places: Vec<String> = finding.sources.iter().map(ToString::to_string).collect();
         let text = format!("{} ({})", finding.summary, places.join(", "));
-        let part = Part::Finding { tone, text, advice: finding.advice.clone() };
+        let part = DocumentPart::Finding { tone, text, advice: finding.advice.clone() };
         let into = if finding.level == Level::Supported { &mut supported } else { &mut parts };
         into.push(part);
         if finding.level != Level::Supported && !finding.arithmetic.is_empty() {
-            parts.push(Part::Listing { title: String::new(), text: finding.arithmetic.join("\n") });
+            parts.push(DocumentPart::Listing { title: String::new(), text: finding.arithmetic.join("\n") });
         }
     }
     if !supported.is_empty() {
-        parts.push(Part::Folded {
+        parts.push(DocumentPart::Folded {
             title: counted(supported.len() as u64, "supported claim"),
             parts: supported,
         });

@@ -11,7 +11,7 @@ mod grid;
 
 use assay_model::{Document, ReadRun, Unit, Value};
 
-use super::Part;
+use super::DocumentPart;
 use crate::reading::{compared, effective, metric_rank};
 use crate::words::{clean, shorten};
 
@@ -33,14 +33,14 @@ pub struct Experiment<'a> {
 
 /// What holds runs together.
 #[derive(PartialEq)]
-enum Place<'a> {
+enum RunGroup<'a> {
     Table(usize),
     Logs(Option<&'a str>),
 }
 
 /// The experiments of a document, in its order.
 pub fn experiments(document: &Document) -> Vec<Experiment<'_>> {
-    let mut groups: Vec<(Place<'_>, Vec<&ReadRun>)> = Vec::new();
+    let mut groups: Vec<(RunGroup<'_>, Vec<&ReadRun>)> = Vec::new();
     for run in &document.runs {
         let place = place(document, run);
         match groups.iter_mut().find(|(known, _)| *known == place) {
@@ -51,23 +51,23 @@ pub fn experiments(document: &Document) -> Vec<Experiment<'_>> {
     groups.into_iter().map(|(place, runs)| experiment(document, &place, runs)).collect()
 }
 
-fn place<'a>(document: &'a Document, run: &'a ReadRun) -> Place<'a> {
+fn place<'a>(document: &'a Document, run: &'a ReadRun) -> RunGroup<'a> {
     let holds = |first: u64, last: u64| (first..=last).contains(&run.span.first);
     let is_row = run.dialects.iter().any(|dialect| dialect == "table");
     let table = document.tables.iter().position(|table| is_row && holds(table.span.first, table.span.last));
-    table.map_or(Place::Logs(run.platform.as_deref()), Place::Table)
+    table.map_or(RunGroup::Logs(run.platform.as_deref()), RunGroup::Table)
 }
 
-fn experiment<'a>(document: &'a Document, place: &Place<'a>, runs: Vec<&'a ReadRun>) -> Experiment<'a> {
+fn experiment<'a>(document: &'a Document, place: &RunGroup<'a>, runs: Vec<&'a ReadRun>) -> Experiment<'a> {
     let title = match place {
-        Place::Table(index) => {
+        RunGroup::Table(index) => {
             let headings = document.tables.get(*index).map_or(&[] as &[String], |table| &table.headings);
             // The outermost heading is the title of the whole document.
             let inner = if headings.len() > 1 { headings.get(1..).unwrap_or_default() } else { headings };
             inner.join(" · ")
         }
-        Place::Logs(Some(platform)) => format!("Logs of {platform}"),
-        Place::Logs(None) => "Further numbers".to_owned(),
+        RunGroup::Logs(Some(platform)) => format!("Logs of {platform}"),
+        RunGroup::Logs(None) => "Further numbers".to_owned(),
     };
     let title = if title.is_empty() { "Table".to_owned() } else { shorten(&clean(&title), 90) };
     let (varied, metrics) = (varied(&runs), metrics(&runs));
@@ -143,9 +143,10 @@ impl<'a> Experiment<'a> {
     }
 
     /// Its table and its figures.
-    pub fn parts(&self) -> Vec<Part> {
-        let mut parts = vec![Part::Heading(self.title.clone()), Part::Table(grid::table(self))];
-        parts.extend(drawn::figures(self).into_iter().map(Part::Figure));
+    pub fn parts(&self) -> Vec<DocumentPart> {
+        let mut parts =
+            vec![DocumentPart::Heading(self.title.clone()), DocumentPart::Table(grid::table(self))];
+        parts.extend(drawn::figures(self).into_iter().map(DocumentPart::Figure));
         parts
     }
 

@@ -9,8 +9,8 @@ use assay_model::{ReadRun, Settings, Unit, Value};
 use super::sentences::label;
 use super::{Drawing, Figure};
 use crate::figure::{
-    Bar, BarGroup, Bars, CellDots, CellRow, Curve, Forest, Heat, Point, PointLine, Points, Ratio, Roofline,
-    TimelineRow, Trace,
+    Bar, BarGroup, Bars, CellDots, CellRow, ComputedCurve, Forest, Heat, Point, PointLine, Points, Ratio,
+    Roofline, TimelineRow, Trace,
 };
 use crate::number::percent;
 use crate::study::{ExampleRun, Judged, SeriesCourse, Study};
@@ -77,7 +77,7 @@ fn cells(judged: &Judged) -> Option<Figure> {
 
 fn ratios(answer: &Answer) -> Option<Figure> {
     let best = answer.rows.get(answer.best?)?;
-    let samples = |row: &assay_judge::Row| row.estimate.as_ref().map_or(0, |estimate| estimate.samples);
+    let samples = |row: &assay_judge::AnswerRow| row.estimate.as_ref().map_or(0, |estimate| estimate.samples);
     let mut rows: Vec<Ratio> = answer
         .rows
         .iter()
@@ -182,7 +182,7 @@ fn heat(answer: &Answer) -> Option<Figure> {
 /// A metric over the one numeric setting, a line for each combination of the others.
 fn over_setting(judged: &Judged) -> Option<Figure> {
     let answer = &judged.answer;
-    let number = |row: &assay_judge::Row, name: &String| row.settings.get(name).and_then(Value::number);
+    let number = |row: &assay_judge::AnswerRow, name: &String| row.settings.get(name).and_then(Value::number);
     let over = answer.varied.iter().find(|name| {
         let mut values: Vec<f64> = answer.rows.iter().filter_map(|row| number(row, name)).collect();
         let all = values.len() == answer.rows.len();
@@ -316,13 +316,13 @@ fn scaling(study: &Study) -> Option<Figure> {
         }
     }
     let most = lines.iter().flat_map(|line| &line.points).map(|point| point.x).fold(1.0, f64::max);
-    let ideal = lines.first().and_then(|line| line.points.first()).map(|first| Curve {
+    let ideal = lines.first().and_then(|line| line.points.first()).map(|first| ComputedCurve {
         label: "perfect scaling".to_owned(),
         points: (0..=60)
             .map(|step| first.x + (most - first.x) * f64::from(step) / 60.0)
             .map(|x| (x, first.center * x / first.x))
             .collect(),
-        ..Curve::default()
+        ..ComputedCurve::default()
     });
     let curves = ideal.into_iter().chain(laws::curves(scaling)).collect();
     (!lines.is_empty()).then(|| Figure {

@@ -4,7 +4,7 @@ use assay_audit::{Audit, Finding, Level};
 use assay_model::{Document, Source};
 
 use super::experiments::{Experiment, experiments};
-use super::{Part, Report, Section};
+use super::{DocumentPart, Report, Section};
 use crate::number::counted;
 use crate::table::{Footnote, Tone};
 use crate::words::{clean, identifier};
@@ -125,7 +125,7 @@ fn chapter(
     ];
     let counts: Vec<String> =
         counts.iter().filter(|(count, _)| *count > 0).map(|(count, thing)| counted(*count, thing)).collect();
-    let mut parts = vec![Part::Text(format!("{}.", counts.join(", ")))];
+    let mut parts = vec![DocumentPart::Text(format!("{}.", counts.join(", ")))];
     let of_file =
         |finding: &&Finding| finding.sources.first().is_some_and(|source| source.file == document.file);
     let findings: Vec<&Finding> = audit.findings.iter().filter(of_file).collect();
@@ -138,7 +138,7 @@ fn chapter(
         (Level::Supported, "supported claim"),
         (Level::NotChecked, "claim that cannot be decided from what is here"),
     ] {
-        let of_level: Vec<Part> = findings
+        let of_level: Vec<DocumentPart> = findings
             .iter()
             .filter(|finding| finding.level == level)
             .flat_map(|finding| finding_parts(finding, &document.file, place))
@@ -151,11 +151,11 @@ fn chapter(
                 }
                 _ => counted(count as u64, title),
             };
-            parts.push(Part::Folded { title, parts: of_level });
+            parts.push(DocumentPart::Folded { title, parts: of_level });
         }
     }
     for omission in &document.omissions {
-        parts.push(Part::Finding {
+        parts.push(DocumentPart::Finding {
             tone: Tone::Doubt,
             text: format!("not read from line {}: {} {}", omission.line, omission.count, omission.what),
             advice: "split the file".to_owned(),
@@ -164,7 +164,7 @@ fn chapter(
     Section { id: identifier(name), title: name.to_owned(), parts }
 }
 
-fn finding_parts(finding: &Finding, own: &str, place: &dyn Fn(&Source) -> String) -> Vec<Part> {
+fn finding_parts(finding: &Finding, own: &str, place: &dyn Fn(&Source) -> String) -> Vec<DocumentPart> {
     let (tone, word) = match finding.level {
         Level::Contradicted => (Tone::Bad, "✗ contradicted"),
         Level::Doubtful => (Tone::Doubt, "! doubtful"),
@@ -173,9 +173,9 @@ fn finding_parts(finding: &Finding, own: &str, place: &dyn Fn(&Source) -> String
     };
     let places = places(finding, own, place);
     let text = format!("{word}: {} ({})", finding.summary, places);
-    let mut parts = vec![Part::Finding { tone, text, advice: finding.advice.clone() }];
+    let mut parts = vec![DocumentPart::Finding { tone, text, advice: finding.advice.clone() }];
     if !finding.arithmetic.is_empty() {
-        parts.push(Part::Listing { title: String::new(), text: finding.arithmetic.join("\n") });
+        parts.push(DocumentPart::Listing { title: String::new(), text: finding.arithmetic.join("\n") });
     }
     parts
 }
@@ -205,12 +205,12 @@ fn how(documents: &[Document], command: &str) -> Section {
     let mut facts = vec![("program".to_owned(), format!("assay {}", env!("CARGO_PKG_VERSION")))];
     facts.extend(documents.iter().map(|document| ("file".to_owned(), clean(&document.file))));
     let parts = vec![
-        Part::Text(
+        DocumentPart::Text(
             "Numbers are taken from the files as they stand; nothing was run. Point at a row, or press a number, for its lines."
                 .to_owned(),
         ),
-        Part::Facts(facts),
-        Part::Listing { title: "Commands".to_owned(), text: command.to_owned() },
+        DocumentPart::Facts(facts),
+        DocumentPart::Listing { title: "Commands".to_owned(), text: command.to_owned() },
     ];
     Section { id: "how".to_owned(), title: "How it was made".to_owned(), parts }
 }

@@ -1,7 +1,7 @@
 //! A document as one HTML file: no network, no script, light and dark, fit for paper. A number opens what it rests on:
 //! with the mouse over its row, and with click, Enter or Space on the number itself.
 
-use super::{DataTable, Figure, Part, Report, Section};
+use super::{DataTable, DocumentPart, Figure, Report, Section};
 use crate::markup::Markup;
 use crate::page::{self, tone_class};
 use crate::table::{Align, Footnote, superscript};
@@ -79,8 +79,9 @@ fn write_section(page: &mut Markup, section: &Section, numbered: &mut Numbered) 
 }
 
 /// Small figures that follow each other stand side by side.
-fn write_parts(page: &mut Markup, parts: &[Part], numbered: &mut Numbered) {
-    let is_small = |part: &Part| matches!(part, Part::Figure(figure) if figure.drawing.is_small());
+fn write_parts(page: &mut Markup, parts: &[DocumentPart], numbered: &mut Numbered) {
+    let is_small =
+        |part: &DocumentPart| matches!(part, DocumentPart::Figure(figure) if figure.drawing.is_small());
     for group in parts.chunk_by(|a, b| is_small(a) && is_small(b)) {
         match group {
             [one] if is_small(one) => {
@@ -94,25 +95,25 @@ fn write_parts(page: &mut Markup, parts: &[Part], numbered: &mut Numbered) {
     }
 }
 
-fn write_part(page: &mut Markup, part: &Part, numbered: &mut Numbered) {
+fn write_part(page: &mut Markup, part: &DocumentPart, numbered: &mut Numbered) {
     match part {
-        Part::Heading(text) => page.leaf("h3", &[("class", "part")], text),
-        Part::Text(text) => page.element("p", &[], |page| prose(page, text)),
-        Part::Table(table) => write_table(page, table, numbered),
-        Part::Figure(figure) => write_figure(page, figure, numbered),
-        Part::Listing { title, text } => {
+        DocumentPart::Heading(text) => page.leaf("h3", &[("class", "part")], text),
+        DocumentPart::Text(text) => page.element("p", &[], |page| prose(page, text)),
+        DocumentPart::Table(table) => write_table(page, table, numbered),
+        DocumentPart::Figure(figure) => write_figure(page, figure, numbered),
+        DocumentPart::Listing { title, text } => {
             if !title.is_empty() {
                 page.leaf("h3", &[], title);
             }
             page.leaf("pre", &[("class", "arithmetic"), ("tabindex", "0")], text);
         }
-        Part::Facts(facts) => page.element("dl", &[("class", "facts")], |page| {
+        DocumentPart::Facts(facts) => page.element("dl", &[("class", "facts")], |page| {
             for (name, value) in facts {
                 page.leaf("dt", &[], name);
                 page.leaf("dd", &[], value);
             }
         }),
-        Part::Finding { tone, text, advice } => {
+        DocumentPart::Finding { tone, text, advice } => {
             let class = format!("finding {}", tone_class(*tone));
             page.element("div", &[("class", &*class)], |page| {
                 page.element("p", &[], |page| prose(page, text));
@@ -124,7 +125,7 @@ fn write_part(page: &mut Markup, part: &Part, numbered: &mut Numbered) {
                 }
             });
         }
-        Part::Folded { title, parts } => page.element("details", &[], |page| {
+        DocumentPart::Folded { title, parts } => page.element("details", &[], |page| {
             page.leaf("summary", &[], title);
             write_parts(page, parts, numbered);
         }),

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::{Part, Rendered, Report};
+use super::{DocumentPart, Rendered, Report};
 use crate::table::{Align, Table, superscript};
 use crate::words::{clean, code_pieces};
 
@@ -62,17 +62,17 @@ pub fn latex(report: &Report, name: &str) -> Rendered {
     rendered
 }
 
-fn push_part(rendered: &mut Rendered, part: &Part, name: &str) {
+fn push_part(rendered: &mut Rendered, part: &DocumentPart, name: &str) {
     let out = &mut rendered.text;
     match part {
-        Part::Heading(text) => {
+        DocumentPart::Heading(text) => {
             let _ = writeln!(out, "\\subsubsection*{{{}}}", escape(text));
         }
-        Part::Text(text) => {
+        DocumentPart::Text(text) => {
             let _ = writeln!(out, "{}\n", prose(text));
         }
-        Part::Table(data) => push_table(out, &data.table),
-        Part::Figure(figure) => {
+        DocumentPart::Table(data) => push_table(out, &data.table),
+        DocumentPart::Figure(figure) => {
             let number = rendered.files.len() + 1;
             let ending = format!("-figure-{number}.svg");
             let stem = format!("{name}-figure-{number}");
@@ -86,7 +86,7 @@ fn push_part(rendered: &mut Rendered, part: &Part, name: &str) {
             );
             rendered.files.push((ending, figure.drawing.svg_file()));
         }
-        Part::Listing { title, text } => {
+        DocumentPart::Listing { title, text } => {
             if !title.is_empty() {
                 let _ = writeln!(out, "\\paragraph{{{}}}", escape(title));
             }
@@ -102,17 +102,17 @@ fn push_part(rendered: &mut Rendered, part: &Part, name: &str) {
             }
             out.push_str("\\par}\n\n");
         }
-        Part::Facts(facts) => {
+        DocumentPart::Facts(facts) => {
             out.push_str("\\begin{tabular}{@{}lp{0.7\\linewidth}@{}}\n");
             for (name, value) in facts {
                 let _ = writeln!(out, "{} & {} \\\\", escape(name), escape(value));
             }
             out.push_str("\\end{tabular}\n\n");
         }
-        Part::Finding { text, advice, .. } => {
+        DocumentPart::Finding { text, advice, .. } => {
             let _ = writeln!(out, "\\smallskip\\textbf{{{}}} \\emph{{{}}}\n", prose(text), prose(advice));
         }
-        Part::Folded { title, parts } => {
+        DocumentPart::Folded { title, parts } => {
             let _ = writeln!(out, "\\paragraph{{{}}}", escape(title));
             parts.iter().for_each(|part| push_part(rendered, part, name));
         }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Part, Rendered, Report};
+use super::{DocumentPart, Rendered, Report};
 use crate::markdown::{code, code_block, escape, render};
 use crate::table::Footnote;
 
@@ -39,47 +39,47 @@ fn push_caveat(out: &mut String, caveat: &Footnote) {
     let _ = writeln!(out, "- {}{hint}", escape(&caveat.text));
 }
 
-fn push_part(rendered: &mut Rendered, part: &Part, name: &str) {
+fn push_part(rendered: &mut Rendered, part: &DocumentPart, name: &str) {
     let out = &mut rendered.text;
     match part {
-        Part::Heading(text) => {
+        DocumentPart::Heading(text) => {
             let _ = writeln!(out, "### {}\n", escape(text));
         }
-        Part::Text(text) => {
+        DocumentPart::Text(text) => {
             let _ = writeln!(out, "{}\n", escape(text));
         }
-        Part::Table(data) => {
+        DocumentPart::Table(data) => {
             let mut table = data.table.clone();
             for line in std::mem::take(&mut table.heading) {
                 let _ = writeln!(out, "{}\n", escape(&line));
             }
             let _ = writeln!(out, "{}", render(&table));
         }
-        Part::Figure(figure) => {
+        DocumentPart::Figure(figure) => {
             let ending = format!("-figure-{}.svg", rendered.files.len() + 1);
             let _ = writeln!(out, "![{}](<{name}{ending}>)\n", escape(&figure.caption));
             let _ = writeln!(out, "*{}*\n", escape(&figure.caption));
             rendered.files.push((ending, figure.drawing.svg_file()));
         }
-        Part::Listing { title, text } => {
+        DocumentPart::Listing { title, text } => {
             if !title.is_empty() {
                 let _ = writeln!(out, "**{}**\n", escape(title));
             }
             let _ = writeln!(out, "{}", code_block(text));
         }
-        Part::Facts(facts) => {
+        DocumentPart::Facts(facts) => {
             out.push_str("| | |\n| --- | --- |\n");
             for (name, value) in facts {
                 let _ = writeln!(out, "| {} | {} |", escape(name), code(&value.replace('|', "\\|")));
             }
             out.push('\n');
         }
-        Part::Finding { text, advice, .. } => {
+        DocumentPart::Finding { text, advice, .. } => {
             let advice =
                 if advice.is_empty() { String::new() } else { format!(" *Hint: {}*", escape(advice)) };
             let _ = writeln!(out, "> {}{advice}\n", escape(text));
         }
-        Part::Folded { title, parts } => {
+        DocumentPart::Folded { title, parts } => {
             let _ = writeln!(out, "<details><summary>{}</summary>\n", crate::markup::escaped(title));
             parts.iter().for_each(|part| push_part(rendered, part, name));
             rendered.text.push_str("</details>\n\n");

@@ -1,6 +1,6 @@
 //! An answer in two or three sentences. Everything said here is a verdict that the answer has already.
 
-use assay_judge::{Answer, Row, findings};
+use assay_judge::{Answer, AnswerRow, findings};
 
 use crate::answer::scale;
 use crate::number::counted;
@@ -50,7 +50,7 @@ fn sentence(text: String) -> String {
 }
 
 /// What distinguishes a row: its settings, or its platform where there are none.
-pub fn label(row: &Row) -> String {
+pub fn label(row: &AnswerRow) -> String {
     if row.settings.is_empty() { row.cell.platform.clone() } else { label_of(&row.settings) }
 }
 
@@ -74,7 +74,7 @@ fn unranked(answer: &Answer) -> Vec<String> {
 }
 
 /// The estimate of a row with its interval and its count.
-pub fn shown(answer: &Answer, row: &Row) -> String {
+pub fn shown(answer: &Answer, row: &AnswerRow) -> String {
     let Some(estimate) = &row.estimate else { return "no value".to_owned() };
     let scale = scale(&answer.metric, std::iter::once(estimate));
     let decimals = scale.decimals(estimate.center, estimate.low, estimate.high);

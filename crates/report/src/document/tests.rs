@@ -33,7 +33,11 @@ fn nasty() -> Report {
         across: (NASTY.into(), Unit::One),
         doubling: true,
         lines: vec![PointLine { label: NASTY.into(), points: vec![point] }],
-        curves: vec![figure::Curve { label: NASTY.into(), points: vec![(1.0, 2.0)], ..Default::default() }],
+        curves: vec![figure::ComputedCurve {
+            label: NASTY.into(),
+            points: vec![(1.0, 2.0)],
+            ..Default::default()
+        }],
         marks: vec![(1.0, NASTY.into())],
     };
     let trace = Trace {
@@ -77,16 +81,18 @@ fn nasty() -> Report {
         Drawing::Bars(bars),
         Drawing::Roofline(roofline),
     ];
-    let mut parts: Vec<Part> =
-        drawings.into_iter().map(|drawing| Part::Figure(Figure { caption: NASTY.into(), drawing })).collect();
+    let mut parts: Vec<DocumentPart> = drawings
+        .into_iter()
+        .map(|drawing| DocumentPart::Figure(Figure { caption: NASTY.into(), drawing }))
+        .collect();
     parts.extend([
-        Part::Heading(NASTY.into()),
-        Part::Text(NASTY.into()),
-        Part::Table(DataTable { table, abouts: vec![vec![NASTY.into()]], main: 1 }),
-        Part::Listing { title: NASTY.into(), text: format!("{NASTY}\n```\n{NASTY}") },
-        Part::Facts(vec![(NASTY.into(), NASTY.into())]),
-        Part::Finding { tone: Tone::Bad, text: NASTY.into(), advice: NASTY.into() },
-        Part::Folded { title: NASTY.into(), parts: vec![Part::Text(NASTY.into())] },
+        DocumentPart::Heading(NASTY.into()),
+        DocumentPart::Text(NASTY.into()),
+        DocumentPart::Table(DataTable { table, abouts: vec![vec![NASTY.into()]], main: 1 }),
+        DocumentPart::Listing { title: NASTY.into(), text: format!("{NASTY}\n```\n{NASTY}") },
+        DocumentPart::Facts(vec![(NASTY.into(), NASTY.into())]),
+        DocumentPart::Finding { tone: Tone::Bad, text: NASTY.into(), advice: NASTY.into() },
+        DocumentPart::Folded { title: NASTY.into(), parts: vec![DocumentPart::Text(NASTY.into())] },
     ]);
     Report {
         title: NASTY.into(),

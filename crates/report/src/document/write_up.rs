@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use assay_judge::{CellEvidence, Comparison, Row};
+use assay_judge::{AnswerRow, CellEvidence, Comparison};
 use assay_model::Caveat;
 
 use super::figures::{comparison as comparison_figure, figures};
 use super::sentences::{label, more_findings, sentences, shown};
-use super::{DataTable, Part, Report, Section};
+use super::{DataTable, DocumentPart, Report, Section};
 use crate::number::{counted, fact};
 use crate::study::{Judged, RunNumber, Studies, Study};
 use crate::table::{Cell, Column, Footnote, Table, Tone, add_note};
@@ -71,8 +71,8 @@ pub fn comparison_section(comparison: &Comparison) -> Section {
     let mut table = crate::comparison::table(comparison);
     table.heading.clear();
     let said = assay_judge::findings::of_comparison(comparison).text;
-    let mut parts = vec![Part::Text(said), Part::Table(table.into())];
-    parts.extend(comparison_figure(comparison).map(Part::Figure));
+    let mut parts = vec![DocumentPart::Text(said), DocumentPart::Table(table.into())];
+    parts.extend(comparison_figure(comparison).map(DocumentPart::Figure));
     Section {
         id: format!("compare-{}", crate::words::identifier(&comparison.other)),
         title: format!("{} against {}", comparison.other, comparison.base),
@@ -82,11 +82,12 @@ pub fn comparison_section(comparison: &Comparison) -> Section {
 
 /// One record as one section of a longer document; what only some readers want is folded.
 fn chapter(study: &Study) -> Section {
-    let mut parts: Vec<Part> = study.question.iter().map(|question| Part::Text(question.clone())).collect();
+    let mut parts: Vec<DocumentPart> =
+        study.question.iter().map(|question| DocumentPart::Text(question.clone())).collect();
     for section in record_sections(study) {
         match section.id.as_str() {
             "results" | "figures" => parts.extend(section.parts),
-            _ => parts.push(Part::Folded { title: section.title, parts: section.parts }),
+            _ => parts.push(DocumentPart::Folded { title: section.title, parts: section.parts }),
         }
     }
     Section { id: crate::words::identifier(&study.path), title: study.name.clone(), parts }
@@ -95,7 +96,7 @@ fn chapter(study: &Study) -> Section {
 /// The sections of one record: results, figures, how it was made, evidence.
 pub fn record_sections(study: &Study) -> Vec<Section> {
     let mut sections = vec![results(study)];
-    let drawn: Vec<Part> = figures(study).into_iter().map(Part::Figure).collect();
+    let drawn: Vec<DocumentPart> = figures(study).into_iter().map(DocumentPart::Figure).collect();
     if !drawn.is_empty() {
         sections.push(Section { id: "figures".to_owned(), title: "Figures".to_owned(), parts: drawn });
     }
@@ -107,7 +108,7 @@ pub fn record_sections(study: &Study) -> Vec<Section> {
 fn results(study: &Study) -> Section {
     let mut parts = Vec::new();
     for failed in &study.failures {
-        parts.push(Part::Finding {
+        parts.push(DocumentPart::Finding {
             tone: Tone::Bad,
             text: format!(
                 "{} {}, for example {}",
@@ -121,26 +122,27 @@ fn results(study: &Study) -> Section {
     if let Some(pivot) = &study.pivot {
         let mut table = crate::pivot::table(pivot, None);
         table.heading.drain(..1.min(table.heading.len()));
-        parts.push(Part::Table(table.into()));
+        parts.push(DocumentPart::Table(table.into()));
     }
     if let Some(scaling) = &study.scaling {
-        parts.push(Part::Table(crate::scaling::table(scaling).into()));
+        parts.push(DocumentPart::Table(crate::scaling::table(scaling).into()));
     }
     if study.answers.len() > 1 {
-        parts.push(Part::Table(columns_table(study)));
+        parts.push(DocumentPart::Table(columns_table(study)));
     }
     for (index, judged) in study.answers.iter().enumerate() {
-        let part = Part::Table(answer_table(study, judged, index == 0));
+        let part = DocumentPart::Table(answer_table(study, judged, index == 0));
         match index {
             0 => parts.push(part),
-            _ => parts.push(Part::Folded { title: judged.answer.metric.name.clone(), parts: vec![part] }),
+            _ => parts
+                .push(DocumentPart::Folded { title: judged.answer.metric.name.clone(), parts: vec![part] }),
         }
     }
     for text in study.answers.first().map(more_findings).unwrap_or_default() {
-        parts.push(Part::Finding { tone: Tone::Plain, text, advice: String::new() });
+        parts.push(DocumentPart::Finding { tone: Tone::Plain, text, advice: String::new() });
     }
     if !study.gates.is_empty() {
-        parts.push(Part::Table(crate::gates::table(&study.gates).into()));
+        parts.push(DocumentPart::Table(crate::gates::table(&study.gates).into()));
     }
     Section { id: "results".to_owned(), title: "Results".to_owned(), parts }
 }
@@ -151,14 +153,14 @@ fn columns_table(study: &Study) -> DataTable {
     let published = if study.pivot.is_some() { &[] } else { study.published.as_slice() };
     let mut table = crate::columns::table(&answers, None, published);
     table.heading.drain(..1.min(table.heading.len()));
-    let rows = study.answers.first().map_or(&[] as &[Row], |judged| &judged.answer.rows);
+    let rows = study.answers.first().map_or(&[] as &[AnswerRow], |judged| &judged.answer.rows);
     let by_cell = |judged| -> (&Judged, BTreeMap<_, _>) {
         let judged: &Judged = judged;
         (judged, judged.answer.rows.iter().map(|row| (&row.cell, row)).collect())
     };
     let answers: Vec<_> = study.answers.iter().map(by_cell).collect();
-    let about = |row: &Row| {
-        let of = |(judged, rows): &(&Judged, BTreeMap<_, &Row>)| {
+    let about = |row: &AnswerRow| {
+        let of = |(judged, rows): &(&Judged, BTreeMap<_, &AnswerRow>)| {
             let same = rows.get(&row.cell)?;
             Some(format!("{}: {}", judged.answer.metric.name, shown(&judged.answer, same)))
         };
@@ -181,7 +183,7 @@ fn columns_table(study: &Study) -> DataTable {
 fn answer_table(study: &Study, judged: &Judged, is_headline: bool) -> DataTable {
     let mut table = crate::answer::table(&judged.answer, None, usize::MAX);
     table.heading.drain(..1.min(table.heading.len()));
-    let numbers = |row: &Row| -> &[RunNumber] {
+    let numbers = |row: &AnswerRow| -> &[RunNumber] {
         if is_headline { study.numbers.get(&row.cell).map_or(&[], Vec::as_slice) } else { &[] }
     };
     let cells: BTreeMap<_, _> = judged.evidence.cells.iter().map(|cell| (&cell.cell, cell)).collect();
@@ -195,7 +197,7 @@ fn answer_table(study: &Study, judged: &Judged, is_headline: bool) -> DataTable 
 fn about(
     study: &Study,
     judged: &Judged,
-    row: &Row,
+    row: &AnswerRow,
     cell: Option<&CellEvidence>,
     numbers: &[RunNumber],
 ) -> Vec<String> {
@@ -249,17 +251,17 @@ fn how(study: &Study) -> Section {
     }
     fact("seed of the order", origin.seed.map(|seed| seed.to_string()));
     fact("journal", origin.damage.clone());
-    let mut parts = vec![Part::Facts(facts)];
+    let mut parts = vec![DocumentPart::Facts(facts)];
     let path = crate::words::quoted(&study.path);
-    parts.push(Part::Listing {
+    parts.push(DocumentPart::Listing {
         title: "Commands".to_owned(),
         text: format!(
             "assay show {path}\nassay show {path} --runs          # every run with its directory; run.sh in it redoes the run\nassay query --record {path} runs -o runs.csv\n"
         ),
     });
     if let Some(campaign) = &origin.campaign {
-        let listing = Part::Listing { title: "The campaign file".to_owned(), text: campaign.clone() };
-        parts.push(Part::Folded { title: "Campaign".to_owned(), parts: vec![listing] });
+        let listing = DocumentPart::Listing { title: "The campaign file".to_owned(), text: campaign.clone() };
+        parts.push(DocumentPart::Folded { title: "Campaign".to_owned(), parts: vec![listing] });
     }
     Section { id: "how".to_owned(), title: "How it was made".to_owned(), parts }
 }
@@ -297,7 +299,14 @@ fn evidence(study: &Study) -> Section {
             .notes
             .push(format!("the first {MOST_RUNS} of {all} runs; `assay query runs -o runs.csv` writes all"));
     }
-    let folded = Part::Folded { title: counted(all as u64, "run"), parts: vec![Part::Table(table.into())] };
+    let folded = DocumentPart::Folded {
+        title: counted(all as u64, "run"),
+        parts: vec![DocumentPart::Table(table.into())],
+    };
     let text = "Each number above comes from these runs; paths are relative to the record.".to_owned();
-    Section { id: "evidence".to_owned(), title: "Evidence".to_owned(), parts: vec![Part::Text(text), folded] }
+    Section {
+        id: "evidence".to_owned(),
+        title: "Evidence".to_owned(),
+        parts: vec![DocumentPart::Text(text), folded],
+    }
 }

@@ -19,12 +19,12 @@ pub struct Plot {
     /// What the axis to the right is.
     pub across: String,
     /// The lines, each of one run.
-    pub lines: Vec<Line>,
+    pub lines: Vec<PlotLine>,
 }
 
 /// One line of a plot.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub struct PlotLine {
     /// The run's name.
     pub label: String,
     /// Its points, in the order they were seen.

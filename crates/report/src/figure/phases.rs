@@ -92,7 +92,7 @@ fn rectangle(markup: &mut Markup, class: &str, (x, width): (f64, f64), top: f64,
 }
 
 /// A stretch of a phase as it is drawn.
-struct Piece<'a> {
+struct PhaseStretch<'a> {
     lane: &'a Lane,
     x: f64,
     width: f64,
@@ -100,7 +100,7 @@ struct Piece<'a> {
     seconds: Option<f64>,
 }
 
-impl Piece<'_> {
+impl PhaseStretch<'_> {
     fn middle(&self) -> f64 {
         self.x + self.width / 2.0
     }
@@ -116,8 +116,8 @@ impl Piece<'_> {
 
 /// The stretches of all phases. Those of one phase that would touch become one, so that a thousand checkpoints take
 /// no more room than can be seen.
-fn pieces<'a>(timeline: &'a Timeline, axis: &Axis) -> Vec<Piece<'a>> {
-    let mut pieces: Vec<Piece<'a>> = Vec::new();
+fn pieces<'a>(timeline: &'a Timeline, axis: &Axis) -> Vec<PhaseStretch<'a>> {
+    let mut pieces: Vec<PhaseStretch<'a>> = Vec::new();
     for lane in &timeline.lanes {
         let mut intervals = lane.intervals.clone();
         intervals.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
@@ -130,7 +130,7 @@ fn pieces<'a>(timeline: &'a Timeline, axis: &Axis) -> Vec<Piece<'a>> {
                     last.width = last.width.max(end - last.x);
                     last.seconds = last.seconds.zip(length).map(|(sum, length)| sum + length);
                 }
-                _ => pieces.push(Piece { lane, x: start, width: end - start, seconds: length }),
+                _ => pieces.push(PhaseStretch { lane, x: start, width: end - start, seconds: length }),
             }
         }
     }
@@ -138,7 +138,11 @@ fn pieces<'a>(timeline: &'a Timeline, axis: &Axis) -> Vec<Piece<'a>> {
 }
 
 /// Names the pieces that have room for it; gives back the widest piece of each phase that has not.
-fn write_inside<'p, 'a>(markup: &mut Markup, pieces: &'p [Piece<'a>], top: f64) -> Vec<&'p Piece<'a>> {
+fn write_inside<'p, 'a>(
+    markup: &mut Markup,
+    pieces: &'p [PhaseStretch<'a>],
+    top: f64,
+) -> Vec<&'p PhaseStretch<'a>> {
     let mut outside = Vec::new();
     for (index, piece) in pieces.iter().enumerate() {
         // Pieces are sorted by width, so the first of a phase is its widest.
@@ -166,11 +170,11 @@ fn write_inside<'p, 'a>(markup: &mut Markup, pieces: &'p [Piece<'a>], top: f64) 
 }
 
 /// Names pieces below the bar, the training first and then the longest, as far as the names do not touch.
-fn write_below(markup: &mut Markup, pieces: &[&Piece<'_>], top: f64) {
-    let mut ordered: Vec<&&Piece<'_>> = pieces.iter().collect();
+fn write_below(markup: &mut Markup, pieces: &[&PhaseStretch<'_>], top: f64) {
+    let mut ordered: Vec<&&PhaseStretch<'_>> = pieces.iter().collect();
     ordered.sort_by(|a, b| {
-        let first = |piece: &Piece<'_>| piece.lane.name != "train";
-        let length = |piece: &Piece<'_>| piece.seconds.unwrap_or(f64::INFINITY);
+        let first = |piece: &PhaseStretch<'_>| piece.lane.name != "train";
+        let length = |piece: &PhaseStretch<'_>| piece.seconds.unwrap_or(f64::INFINITY);
         first(a).cmp(&first(b)).then(length(b).total_cmp(&length(a)))
     });
     let mut taken: Vec<(f64, f64)> = Vec::new();

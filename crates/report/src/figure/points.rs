@@ -20,7 +20,7 @@ pub struct Points {
     pub doubling: bool,
     pub lines: Vec<PointLine>,
     /// Curves without points: an ideal, a fitted law.
-    pub curves: Vec<Curve>,
+    pub curves: Vec<ComputedCurve>,
     /// Places on the axis to the right that have a name: a change, a half-performance point.
     pub marks: Vec<(f64, String)>,
 }
@@ -47,7 +47,7 @@ pub struct Point {
 
 /// A curve that was computed and not measured.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Curve {
+pub struct ComputedCurve {
     pub label: String,
     pub points: Vec<(f64, f64)>,
     /// Place, lower and upper end of its band, where it has one.
@@ -168,7 +168,7 @@ fn path(points: &[(f64, f64)], axes: (&Axis, &Axis)) -> String {
 
 fn draw_curve(
     markup: &mut Markup,
-    curve: &Curve,
+    curve: &ComputedCurve,
     axes: (&Axis, &Axis),
     turn: &dyn Fn(f64) -> f64,
     (right, index): (f64, usize),

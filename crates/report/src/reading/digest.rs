@@ -3,7 +3,7 @@
 use assay_model::{Direction, Observation, Origin, ReadRun, Series, Unit, names};
 
 use super::series::{course, ends};
-use crate::block::Block;
+use crate::block::TerminalBlock;
 use crate::number::{duration, fact};
 use crate::table::{Cell, Column, Table, Tone};
 use crate::words::clean;
@@ -76,15 +76,15 @@ pub fn better(metric: &str) -> Option<Direction> {
 }
 
 /// The digest of a run.
-pub fn blocks(run: &ReadRun) -> Vec<Block> {
-    let mut blocks: Vec<Block> = table(run).into_iter().collect();
+pub fn blocks(run: &ReadRun) -> Vec<TerminalBlock> {
+    let mut blocks: Vec<TerminalBlock> = table(run).into_iter().collect();
     blocks.extend(pace(run));
     blocks.extend(doubts(run));
     blocks
 }
 
 /// A metric of the run: its course, its last value, or both.
-struct Row<'a> {
+struct MetricRow<'a> {
     metric: &'a str,
     series: Option<&'a Series>,
     single: Option<&'a Observation>,
@@ -103,12 +103,12 @@ fn rank(metric: &str) -> usize {
     }
 }
 
-fn rows(run: &ReadRun) -> Vec<Row<'_>> {
-    let mut rows: Vec<Row<'_>> = run
+fn rows(run: &ReadRun) -> Vec<MetricRow<'_>> {
+    let mut rows: Vec<MetricRow<'_>> = run
         .series
         .iter()
         .filter(|series| !series.values.is_empty())
-        .map(|series| Row { metric: &series.metric, series: Some(series), single: None })
+        .map(|series| MetricRow { metric: &series.metric, series: Some(series), single: None })
         .collect();
     for observation in &run.observations {
         let known = rows.iter().any(|row| row.metric == observation.metric);
@@ -117,7 +117,7 @@ fn rows(run: &ReadRun) -> Vec<Row<'_>> {
             && observation.origin == Origin::Derived
             && rows.iter().any(|row| row.metric.starts_with("loss"));
         if !known && !repeated {
-            rows.push(Row { metric: &observation.metric, series: None, single: Some(observation) });
+            rows.push(MetricRow { metric: &observation.metric, series: None, single: Some(observation) });
         }
     }
     // Long names qualify shorter ones; a course says more than one number.
@@ -125,7 +125,7 @@ fn rows(run: &ReadRun) -> Vec<Row<'_>> {
     rows
 }
 
-fn table(run: &ReadRun) -> Option<Block> {
+fn table(run: &ReadRun) -> Option<TerminalBlock> {
     let rows = rows(run);
     let mut table = Table {
         columns: vec![
@@ -158,7 +158,7 @@ fn table(run: &ReadRun) -> Option<Block> {
         table.notes.push(format!("… and {more} more: `--full` shows all with their lines"));
     }
     super::metrics::drop_empty_columns(&mut table);
-    Some(Block::Table { indent: 2, table })
+    Some(TerminalBlock::Table { indent: 2, table })
 }
 
 fn series_row(series: &Series) -> Option<Vec<Cell>> {
@@ -196,7 +196,7 @@ fn best_place(series: &Series) -> Option<usize> {
 }
 
 /// How long an epoch, a step and the whole took.
-fn pace(run: &ReadRun) -> Option<Block> {
+fn pace(run: &ReadRun) -> Option<TerminalBlock> {
     let value = |metric: &str| {
         let series = run.series.iter().find(|series| series.metric == metric && series.unit == Unit::Seconds);
         let single =
@@ -214,7 +214,7 @@ fn pace(run: &ReadRun) -> Option<Block> {
         parts.push(format!("{} in all", duration(seconds)));
     }
     let pieces = vec![Cell::new(parts.join(", "))];
-    (!parts.is_empty()).then(|| Block::labelled(4, Cell::new("time:"), pieces))
+    (!parts.is_empty()).then(|| TerminalBlock::labelled(4, Cell::new("time:"), pieces))
 }
 
 fn median(series: &Series) -> Option<f64> {
@@ -223,7 +223,7 @@ fn median(series: &Series) -> Option<f64> {
 }
 
 /// What looks wrong in the course of a loss or a quality.
-fn doubts(run: &ReadRun) -> Vec<Block> {
+fn doubts(run: &ReadRun) -> Vec<TerminalBlock> {
     let mut found: Vec<String> = Vec::new();
     let learned = |metric: &str| rank(metric) < 2 && !["mfu", "utilization", "efficiency"].contains(&metric);
     for series in run.series.iter().filter(|series| learned(&series.metric)) {
@@ -231,8 +231,9 @@ fn doubts(run: &ReadRun) -> Vec<Block> {
     }
     // One course that stopped says it for those that hang on it.
     found.truncate(2);
-    let block =
-        |text: String| Block::labelled(4, Cell::toned("note:", Tone::Doubt), vec![Cell::new(clean(&text))]);
+    let block = |text: String| {
+        TerminalBlock::labelled(4, Cell::toned("note:", Tone::Doubt), vec![Cell::new(clean(&text))])
+    };
     found.into_iter().map(block).collect()
 }
 

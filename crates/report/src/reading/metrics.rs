@@ -3,7 +3,7 @@
 use assay_model::{Observation, Origin, ReadRun, Unit, names};
 
 use super::facts;
-use crate::block::Block;
+use crate::block::TerminalBlock;
 use crate::number::{fact, single};
 use crate::table::{Cell, Column, Table, Tone};
 use crate::words::{clean, together};
@@ -86,7 +86,7 @@ pub fn short(run: &ReadRun, most: usize) -> String {
 }
 
 /// All metrics of a run as a table; none without metrics.
-pub fn table(run: &ReadRun) -> Option<Block> {
+pub fn table(run: &ReadRun) -> Option<TerminalBlock> {
     if run.observations.is_empty() {
         return None;
     }
@@ -116,7 +116,7 @@ pub fn table(run: &ReadRun) -> Option<Block> {
         ]);
     }
     drop_empty_columns(&mut table);
-    Some(Block::Table { indent: 2, table })
+    Some(TerminalBlock::Table { indent: 2, table })
 }
 
 fn count(value: f64) -> String {

@@ -2,7 +2,7 @@
 
 use assay_model::{KnownBy, ReadRun};
 
-use crate::block::Block;
+use crate::block::TerminalBlock;
 use crate::number::{percent, seconds};
 use crate::table::{Cell, Column, Table, Tone};
 use crate::text::{plain, render};
@@ -13,9 +13,9 @@ use crate::words::{clean, together};
 const BESIDE: usize = 38;
 
 /// The phases as a table; none where nothing is known of their lengths.
-pub fn table(run: &ReadRun, full: bool, width: usize) -> Option<Block> {
+pub fn table(run: &ReadRun, full: bool, width: usize) -> Option<TerminalBlock> {
     let timeline = timeline(run)?;
-    Some(Block::Table { indent: 2, table: bars(&timeline, full, width) })
+    Some(TerminalBlock::Table { indent: 2, table: bars(&timeline, full, width) })
 }
 
 /// Phases named in one line.
@@ -24,7 +24,7 @@ const FEW_PHASES: usize = 4;
 const LINE_BAR: f64 = 16.0;
 
 /// The longest phases in one line, with a bar for each: `queue ██████████████ 86 %`.
-pub fn line(run: &ReadRun) -> Option<Block> {
+pub fn line(run: &ReadRun) -> Option<TerminalBlock> {
     let timeline = timeline(run)?;
     let mut lanes: Vec<&Lane> = timeline.lanes.iter().collect();
     // Training is always among them, since all else is held against it.
@@ -46,7 +46,7 @@ pub fn line(run: &ReadRun) -> Option<Block> {
         Cell::toned(together(&clean(&format!("{} {bar} {length}{end}", name(lane)))), tone(&lane.name))
     });
     let lead = Cell::new(format!("{} s:", seconds(timeline.total_s)));
-    Some(Block::labelled(4, lead, pieces.collect()))
+    Some(TerminalBlock::labelled(4, lead, pieces.collect()))
 }
 
 /// The timeline of a run as plain lines, for formats that have no figures.

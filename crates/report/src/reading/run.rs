@@ -3,7 +3,7 @@
 use assay_model::{ReadRun, Status};
 
 use super::{Detail, digest, facts, metrics, phases, series, settings};
-use crate::block::Block;
+use crate::block::TerminalBlock;
 use crate::table::{Cell, Tone};
 
 /// Series shown for a run in the short form.
@@ -11,7 +11,7 @@ const FEW_SERIES: usize = 2;
 
 /// What there is to say of a run beyond its row in the table; nothing in the short form for a run that the row
 /// shows in full.
-pub fn blocks(run: &ReadRun, number: usize, detail: Detail, width: usize) -> Vec<Block> {
+pub fn blocks(run: &ReadRun, number: usize, detail: Detail, width: usize) -> Vec<TerminalBlock> {
     let full = detail == Detail::Full;
     let mut inside = status(run, full);
     match detail {
@@ -41,12 +41,12 @@ pub fn blocks(run: &ReadRun, number: usize, detail: Detail, width: usize) -> Vec
     if inside.is_empty() {
         return Vec::new();
     }
-    let mut blocks = vec![Block::Gap, heading(run, number)];
+    let mut blocks = vec![TerminalBlock::Gap, heading(run, number)];
     let mut after_table = false;
     for block in inside {
-        let is_table = matches!(block, Block::Table { .. });
+        let is_table = matches!(block, TerminalBlock::Table { .. });
         if after_table && (full || detail == Detail::Screen && is_table) {
-            blocks.push(Block::Gap);
+            blocks.push(TerminalBlock::Gap);
         }
         after_table = is_table;
         blocks.push(block);
@@ -54,11 +54,11 @@ pub fn blocks(run: &ReadRun, number: usize, detail: Detail, width: usize) -> Vec
     blocks
 }
 
-fn heading(run: &ReadRun, number: usize) -> Block {
+fn heading(run: &ReadRun, number: usize) -> TerminalBlock {
     let mut parts = vec![facts::lines_named(&run.span), facts::dialect(run)];
     parts.extend(run.title.clone());
     parts.retain(|part| !part.trim().is_empty());
-    Block::labelled(
+    TerminalBlock::labelled(
         0,
         Cell::toned(format!("run {number}"), Tone::Strong),
         vec![Cell::new(format!("· {}", parts.join(" · ")))],
@@ -66,7 +66,7 @@ fn heading(run: &ReadRun, number: usize) -> Block {
 }
 
 /// How the run ended, where that is more than a word or everything is asked for.
-fn status(run: &ReadRun, full: bool) -> Vec<Block> {
+fn status(run: &ReadRun, full: bool) -> Vec<TerminalBlock> {
     let stated = !matches!(run.status, Status::Succeeded | Status::Unknown);
     let clock = run.clock.and_then(facts::clock).filter(|_| full);
     if !stated && !full {
@@ -83,21 +83,21 @@ fn status(run: &ReadRun, full: bool) -> Vec<Block> {
         pieces.push(Cell::new("· its numbers are valid"));
     }
     pieces.extend(clock.map(|clock| Cell::new(format!("· {clock}"))));
-    vec![Block::labelled(4, Cell::default(), pieces)]
+    vec![TerminalBlock::labelled(4, Cell::default(), pieces)]
 }
 
-fn hints(run: &ReadRun) -> Vec<Block> {
+fn hints(run: &ReadRun) -> Vec<TerminalBlock> {
     run.hints
         .iter()
         .flat_map(|hint| {
             let line = format!("(line {})", hint.source.line);
             [
-                Block::labelled(
+                TerminalBlock::labelled(
                     4,
                     Cell::toned("seen:", Tone::Doubt),
                     vec![Cell::new(hint.seen.clone()), Cell::toned(line, Tone::Faint)],
                 ),
-                Block::labelled(4, Cell::new("hint:"), vec![Cell::new(hint.advice.clone())]),
+                TerminalBlock::labelled(4, Cell::new("hint:"), vec![Cell::new(hint.advice.clone())]),
             ]
         })
         .collect()

@@ -2,7 +2,7 @@
 
 use assay_model::{ReadRun, Series};
 
-use crate::block::Block;
+use crate::block::TerminalBlock;
 use crate::number::Scale;
 use crate::table::{Cell, Column, Table, Tone};
 use crate::words::{clean, together};
@@ -11,7 +11,7 @@ use crate::words::{clean, together};
 const COURSE: usize = 16;
 
 /// The series of a run as a table; none without series. In the short form only the first few are shown.
-pub fn table(run: &ReadRun, most: usize) -> Option<Block> {
+pub fn table(run: &ReadRun, most: usize) -> Option<TerminalBlock> {
     let mut table = Table {
         columns: vec![
             Column::left("series"),
@@ -38,11 +38,11 @@ pub fn table(run: &ReadRun, most: usize) -> Option<Block> {
     if let Some(more) = run.series.len().checked_sub(most).filter(|more| *more > 0) {
         table.notes.push(format!("… and {more} more series: `--full` shows them"));
     }
-    Some(Block::Table { indent: 2, table })
+    Some(TerminalBlock::Table { indent: 2, table })
 }
 
 /// The first few series of a run in one line.
-pub fn line(run: &ReadRun, most: usize) -> Option<Block> {
+pub fn line(run: &ReadRun, most: usize) -> Option<TerminalBlock> {
     let pieces: Vec<Cell> = run
         .series
         .iter()
@@ -54,7 +54,7 @@ pub fn line(run: &ReadRun, most: usize) -> Option<Block> {
             Some(Cell::new(together(&clean(&format!("{name} {} → {} {course}", ends.first, ends.last)))))
         })
         .collect();
-    (!pieces.is_empty()).then(|| Block::labelled(4, Cell::default(), pieces))
+    (!pieces.is_empty()).then(|| TerminalBlock::labelled(4, Cell::default(), pieces))
 }
 
 /// The ends of a series as texts in one scale.

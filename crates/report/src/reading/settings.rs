@@ -2,7 +2,7 @@
 
 use assay_model::{ReadRun, SettingFact, Standing, Value, names};
 
-use crate::block::Block;
+use crate::block::TerminalBlock;
 use crate::table::{Cell, Column, Table, Tone};
 use crate::words::clean;
 
@@ -87,7 +87,7 @@ fn same(a: &Value, b: &Value) -> bool {
 }
 
 /// All settings as a table.
-pub fn table(run: &ReadRun) -> Option<Block> {
+pub fn table(run: &ReadRun) -> Option<TerminalBlock> {
     let settings = compared(run);
     if settings.is_empty() {
         return None;
@@ -106,11 +106,11 @@ pub fn table(run: &ReadRun) -> Option<Block> {
         rows: rows.collect(),
         ..Table::default()
     };
-    Some(Block::Table { indent: 2, table })
+    Some(TerminalBlock::Table { indent: 2, table })
 }
 
 /// The settings that were asked for and did not take effect, a line each.
-pub fn mismatches(run: &ReadRun) -> Vec<Block> {
+pub fn mismatches(run: &ReadRun) -> Vec<TerminalBlock> {
     compared(run)
         .iter()
         .filter(|setting| setting.mismatch)
@@ -121,7 +121,7 @@ pub fn mismatches(run: &ReadRun) -> Vec<Block> {
                 side(&setting.declared),
                 side(&setting.observed)
             );
-            Block::labelled(4, Cell::toned("≠", Tone::Bad), vec![Cell::toned(text, Tone::Bad)])
+            TerminalBlock::labelled(4, Cell::toned("≠", Tone::Bad), vec![Cell::toned(text, Tone::Bad)])
         })
         .collect()
 }

@@ -3,48 +3,48 @@
 use assay_model::{Column, Document, Role, Table};
 
 use super::facts;
-use crate::block::Block;
+use crate::block::TerminalBlock;
 use crate::table::{Cell, Tone};
 use crate::words::shorten;
 
 /// The tables with what each column was taken for, the cells that hold no number, and the sentences.
-pub fn blocks(document: &Document, width: usize) -> Vec<Block> {
+pub fn blocks(document: &Document, width: usize) -> Vec<TerminalBlock> {
     let mut blocks = Vec::new();
     for table in &document.tables {
-        blocks.push(Block::Gap);
+        blocks.push(TerminalBlock::Gap);
         blocks.extend(table_blocks(table));
     }
     if !document.statements.is_empty() {
-        blocks.push(Block::Gap);
-        blocks.push(Block::toned(0, "statements", Tone::Strong));
+        blocks.push(TerminalBlock::Gap);
+        blocks.push(TerminalBlock::toned(0, "statements", Tone::Strong));
     }
     for statement in &document.statements {
         let lead = Cell::toned(format!("line {}", statement.span.first), Tone::Faint);
         // Two lines are enough to know the sentence by.
         let text = shorten(&crate::words::clean(&statement.text), width.saturating_mul(2).saturating_sub(30));
-        blocks.push(Block::labelled(2, lead, vec![Cell::new(text)]));
+        blocks.push(TerminalBlock::labelled(2, lead, vec![Cell::new(text)]));
     }
     blocks
 }
 
-fn table_blocks(table: &Table) -> Vec<Block> {
+fn table_blocks(table: &Table) -> Vec<TerminalBlock> {
     let mut title = vec![facts::lines_named(&table.span)];
     title.extend(table.headings.last().cloned());
     title.extend(table.platform.clone());
     let size = format!("{} × {}", table.rows.len(), table.columns.len());
-    let mut blocks = vec![Block::labelled(
+    let mut blocks = vec![TerminalBlock::labelled(
         0,
         Cell::toned("table", Tone::Strong),
         vec![Cell::new(format!("· {} · {size}", title.join(" · ")))],
     )];
     let understood: Vec<String> = table.columns.iter().filter_map(column).collect();
     if !understood.is_empty() {
-        blocks.push(Block::labelled(4, Cell::default(), vec![Cell::new(understood.join("; "))]));
+        blocks.push(TerminalBlock::labelled(4, Cell::default(), vec![Cell::new(understood.join("; "))]));
     }
     for cell in table.rows.iter().flat_map(|row| &row.cells) {
         if let Some(problem) = &cell.problem {
             let text = format!("`{}`: {problem} (line {})", cell.text, cell.line);
-            blocks.push(Block::labelled(4, Cell::toned("cell", Tone::Doubt), vec![Cell::new(text)]));
+            blocks.push(TerminalBlock::labelled(4, Cell::toned("cell", Tone::Doubt), vec![Cell::new(text)]));
         }
     }
     blocks

@@ -4,7 +4,7 @@ mod failure;
 mod training;
 
 use crate::calendar::Clock;
-use crate::kind::{FLAG, Job, SampleKind, Settings, Values, log_options};
+use crate::kind::{FLAG, SampleJob, SampleKind, Settings, Values, log_options};
 use crate::log::{Log, say};
 use assay_random::Random;
 
@@ -53,7 +53,7 @@ pub(crate) fn outcome(settings: &Settings, seed: u64) -> Outcome {
     Training::new(settings, &mut Random::stream(seed, KIND.name), None).outcome()
 }
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     let training = Training::new(job.settings, &mut job.random, job.units);
     let clock = Clock::some(&mut job.random);
     let release = match job.settings.word("release") {
@@ -63,8 +63,16 @@ fn compose(job: &mut Job<'_, '_>) {
     };
     let (number, workflow) = (job.random.whole(1, 9000), job.random.whole(1, 9999));
     let random = job.random.fork();
-    let mut run =
-        Run { log: job.log, settings: job.settings, random, clock, start: clock, release, number, workflow };
+    let mut run = FitLog {
+        log: job.log,
+        settings: job.settings,
+        random,
+        clock,
+        start: clock,
+        release,
+        number,
+        workflow,
+    };
     run.open(&training);
     run.compile();
     run.wait_for_machine();
@@ -80,7 +88,7 @@ enum Release {
 }
 
 /// A fit, written line by line.
-struct Run<'a, 'out> {
+struct FitLog<'a, 'out> {
     log: &'a mut Log<'out>,
     settings: &'a Settings,
     random: Random,
@@ -91,7 +99,7 @@ struct Run<'a, 'out> {
     workflow: u64,
 }
 
-impl Run<'_, '_> {
+impl FitLog<'_, '_> {
     /// A line at the present time.
     fn info(&mut self, text: &str) {
         self.log.stamp(self.clock).text(" INFO:   ").text(text).end();
@@ -234,7 +242,7 @@ impl Run<'_, '_> {
                  system(s)"
             };
             self.poll(&format!(
-                "Waiting for job running, current job status: Queueing, msg: job is queueing. Job queue status: \
+                "Waiting for job running, current job status: Queueing, msg: job is queueing. SampleJob queue status: \
                  {before}. For more information, please run 'csctl get jobs'."
             ));
         }

@@ -1,7 +1,7 @@
 //! DeepSpeed: step lines of the engine and rate lines of its timer.
 
 use crate::calendar::Clock;
-use crate::kind::{Job, SampleKind, Values, log_options};
+use crate::kind::{SampleJob, SampleKind, Values, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
@@ -16,7 +16,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
     compose,
 };
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     let settings = job.settings;
     let every = settings.whole("log-every").max(1);
     let lines = job.units.unwrap_or(settings.whole("steps").div_ceil(every)).max(1);

@@ -1,6 +1,6 @@
 //! Hugging Face Trainer on Gaudi: the same with the memory of the device.
 
-use crate::kind::{Job, SampleKind};
+use crate::kind::{SampleJob, SampleKind};
 
 use super::hugging_face::{self, trainer_options};
 
@@ -11,6 +11,6 @@ pub(crate) const KIND: SampleKind = SampleKind {
     compose,
 };
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     hugging_face::compose_with(job, true);
 }

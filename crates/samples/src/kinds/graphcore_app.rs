@@ -2,8 +2,8 @@
 
 use crate::bar::Bar;
 use crate::calendar::Clock;
-use crate::curve::Curve;
-use crate::kind::{FLAG, Job, SampleKind, Values, log_options};
+use crate::curve::LossCurve;
+use crate::kind::{FLAG, SampleJob, SampleKind, Values, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
@@ -25,7 +25,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
     compose,
 };
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     let settings = job.settings;
     let steps = job.units.unwrap_or(settings.whole("steps")).max(1);
     let batch = settings.whole("batch-size");
@@ -69,8 +69,8 @@ fn compose(job: &mut Job<'_, '_>) {
 }
 
 /// The bar from first to last step; gives the seconds it took.
-fn train(job: &mut Job<'_, '_>, steps: u64, batch: u64, rate: f64) -> f64 {
-    let curve = Curve { start: 10.8, floor: 7.35, steps: 40.0, noise: 0.03 };
+fn train(job: &mut SampleJob<'_, '_>, steps: u64, batch: u64, rate: f64) -> f64 {
+    let curve = LossCurve { start: 10.8, floor: 7.35, steps: 40.0, noise: 0.03 };
     let each = batch as f64 / rate;
     let raw = job.settings.flag("raw");
     let mut elapsed = 0.0;
@@ -102,7 +102,7 @@ fn train(job: &mut Job<'_, '_>, steps: u64, batch: u64, rate: f64) -> f64 {
     elapsed
 }
 
-fn monitor(job: &mut Job<'_, '_>) {
+fn monitor(job: &mut SampleJob<'_, '_>) {
     const WIDE: &str =
         "+--------------------------------------------------------------+-----------------------+";
     const NARROW: &str =

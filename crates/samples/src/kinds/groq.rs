@@ -1,7 +1,7 @@
 //! Groq proof points: a build from cache or from scratch, then a table in which one pair of columns is an estimate.
 
 use crate::bar::Bar;
-use crate::kind::{FLAG, Job, SampleKind, Values, log_options};
+use crate::kind::{FLAG, SampleJob, SampleKind, Values, log_options};
 use crate::log::say;
 use assay_random::Random;
 
@@ -21,7 +21,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
 
 /// The rows of one run.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Run {
+pub(crate) struct GroqRun {
     /// Inferences a second on the CPU.
     pub(crate) cpu: f64,
     /// Inferences a second on the chip, measured from outside.
@@ -30,7 +30,7 @@ pub(crate) struct Run {
     pub(crate) estimate: f64,
 }
 
-impl Run {
+impl GroqRun {
     fn new(random: &mut Random) -> Self {
         Self {
             cpu: 451.0 + 3.0 * random.bounded_normal(),
@@ -41,20 +41,20 @@ impl Run {
 }
 
 /// The runs of the log that this seed gives.
-pub(crate) fn runs(seed: u64, count: u64) -> Vec<Run> {
+pub(crate) fn runs(seed: u64, count: u64) -> Vec<GroqRun> {
     let mut random = Random::stream(seed, KIND.name);
-    (0..count).map(|_| Run::new(&mut random.fork())).collect()
+    (0..count).map(|_| GroqRun::new(&mut random.fork())).collect()
 }
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     for _ in 0..job.units.unwrap_or(job.settings.whole("runs")) {
         let mut random = job.random.fork();
-        let run = Run::new(&mut random);
+        let run = GroqRun::new(&mut random);
         write_run(job, run);
     }
 }
 
-fn write_run(job: &mut Job<'_, '_>, run: Run) {
+fn write_run(job: &mut SampleJob<'_, '_>, run: GroqRun) {
     let (log, settings) = (&mut *job.log, job.settings);
     log.line("");
     if settings.flag("rebuild") {
@@ -97,7 +97,7 @@ fn write_run(job: &mut Job<'_, '_>, run: Run) {
     job.log.line("Proof point /home/sample-user/groqflow/proof_points/bert/bert_tiny.py finished!");
 }
 
-fn table(job: &mut Job<'_, '_>, run: Run) {
+fn table(job: &mut SampleJob<'_, '_>, run: GroqRun) {
     const RULE: &str = "+--------+----------+-------------------------+----------------+----------------------+-------------+";
     let accuracy = format!("{:.2}%", job.settings.number("accuracy"));
     let log = &mut *job.log;

@@ -1,8 +1,8 @@
 //! Hugging Face Trainer: dictionaries of losses, the summary dictionary, the block of metrics.
 
 use crate::bar::Bar;
-use crate::curve::Curve;
-use crate::kind::{Job, SampleKind};
+use crate::curve::LossCurve;
+use crate::kind::{SampleJob, SampleKind};
 use crate::log::say;
 
 /// What can be chosen about a trainer's log; machines differ in how many samples a second are usual.
@@ -31,12 +31,12 @@ pub(crate) const KIND: SampleKind = SampleKind {
     compose,
 };
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     compose_with(job, false);
 }
 
 /// The log, with the memory that the Gaudi trainer adds or without.
-pub(super) fn compose_with(job: &mut Job<'_, '_>, gaudi: bool) {
+pub(super) fn compose_with(job: &mut SampleJob<'_, '_>, gaudi: bool) {
     let settings = job.settings;
     let every = settings.whole("log-every").max(1);
     let lines = job.units.unwrap_or(settings.whole("steps").div_ceil(every)).max(1);
@@ -46,7 +46,7 @@ pub(super) fn compose_with(job: &mut Job<'_, '_>, gaudi: bool) {
     let samples = steps * batch;
     let seconds = samples as f64 / rate;
     let quote = if settings.flag("quoted") { "'" } else { "" };
-    let curve = Curve { start: 4.1, floor: 2.05, steps: steps as f64 / 4.0, noise: 0.03 };
+    let curve = LossCurve { start: 4.1, floor: 2.05, steps: steps as f64 / 4.0, noise: 0.03 };
     let mut sum = 0.0;
     for line in 1..=lines {
         let step = line * every;
@@ -72,7 +72,7 @@ pub(super) fn compose_with(job: &mut Job<'_, '_>, gaudi: bool) {
         log.text("}").end();
     }
     let mean = sum / lines as f64;
-    summary(job, &Summary { samples, seconds, rate, steps, mean, epochs, gaudi });
+    summary(job, &TrainingSummary { samples, seconds, rate, steps, mean, epochs, gaudi });
 }
 
 /// A small number as Python writes it: two digits of exponent at least.
@@ -84,7 +84,7 @@ fn python(value: f64) -> String {
     }
 }
 
-struct Summary {
+struct TrainingSummary {
     samples: u64,
     seconds: f64,
     rate: f64,
@@ -94,8 +94,8 @@ struct Summary {
     gaudi: bool,
 }
 
-fn summary(job: &mut Job<'_, '_>, summary: &Summary) {
-    let Summary { samples, seconds, rate, steps, mean, epochs, gaudi } = summary;
+fn summary(job: &mut SampleJob<'_, '_>, summary: &TrainingSummary) {
+    let TrainingSummary { samples, seconds, rate, steps, mean, epochs, gaudi } = summary;
     let steps_rate = *steps as f64 / seconds;
     let memory = if *gaudi { ", 'max_memory_allocated (GB)': 19.93" } else { "" };
     let between = if job.settings.flag("wrapped") { ",\n " } else { ", " };

@@ -1,8 +1,8 @@
 //! PyTorch Lightning: epoch bars with metrics behind the rate, and the end of the fit.
 
 use crate::bar::Bar;
-use crate::curve::Curve;
-use crate::kind::{FLAG, Job, SampleKind, Values, log_options};
+use crate::curve::LossCurve;
+use crate::kind::{FLAG, SampleJob, SampleKind, Values, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
@@ -18,7 +18,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
     compose,
 };
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     let settings = job.settings;
     let (steps, raw) = (settings.whole("steps"), settings.flag("raw"));
     let epochs = job.units.unwrap_or(settings.whole("epochs"));
@@ -29,7 +29,7 @@ fn compose(job: &mut Job<'_, '_>) {
          -------------------------------------\n1.2 M     Trainable params\n0         Non-trainable params\n\
          1.2 M     Total params",
     );
-    let curve = Curve { start: 2.35, floor: 0.11, steps: 2.0 * steps as f64, noise: 0.02 };
+    let curve = LossCurve { start: 2.35, floor: 0.11, steps: 2.0 * steps as f64, noise: 0.02 };
     let mut loss = curve.start;
     for epoch in 0..epochs {
         let each = 1.0 / (settings.number("rate") * (1.0 + 0.01 * job.random.bounded_normal()));

@@ -1,7 +1,7 @@
 //! litgpt: iteration lines with loss and time, the final evaluation and the totals.
 
-use crate::curve::Curve;
-use crate::kind::{Job, SampleKind, Values, log_options};
+use crate::curve::LossCurve;
+use crate::kind::{SampleJob, SampleKind, Values, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
@@ -15,12 +15,12 @@ pub(crate) const KIND: SampleKind = SampleKind {
     compose,
 };
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     let settings = job.settings;
     let steps = job.units.unwrap_or(settings.whole("steps")).max(1);
     let accumulation = settings.whole("accumulation");
     let mean = settings.number("step-ms");
-    let curve = Curve { start: 10.98, floor: 4.4, steps: 80.0, noise: 0.02 };
+    let curve = LossCurve { start: 10.98, floor: 4.4, steps: 80.0, noise: 0.02 };
     job.log.line("Number of trainable parameters: 14,067,712");
     job.log.line("Seed set to 42");
     let mut total = 0.0;

@@ -1,6 +1,6 @@
 //! llama-bench: a table in which a rate carries its deviation.
 
-use crate::kind::{FLAG, Job, SampleKind, Values, log_options};
+use crate::kind::{FLAG, SampleJob, SampleKind, Values, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
@@ -14,7 +14,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
     compose,
 };
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     const TESTS: [(&str, f64); 4] = [("pp512", 1071.2), ("tg128", 64.3), ("pp1024", 1033.9), ("tg256", 63.1)];
     let threads = job.settings.whole("threads");
     job.log.line(

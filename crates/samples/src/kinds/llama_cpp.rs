@@ -1,6 +1,6 @@
 //! The timings that llama.cpp prints when it ends.
 
-use crate::kind::{Job, SampleKind, Values, log_options};
+use crate::kind::{SampleJob, SampleKind, Values, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
@@ -16,7 +16,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
     compose,
 };
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     let settings = job.settings;
     let prefix = if settings.flag("older") { "llama_print_timings:" } else { "llama_perf_context_print:" };
     let (prompt, output) = (settings.whole("prompt"), settings.whole("output"));

@@ -1,8 +1,8 @@
 //! Megatron-LM: one long line an iteration, with bars between its fields.
 
 use crate::calendar::Clock;
-use crate::curve::Curve;
-use crate::kind::{FLAG, Job, SampleKind, Values, log_options};
+use crate::curve::LossCurve;
+use crate::kind::{FLAG, SampleJob, SampleKind, Values, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
@@ -20,14 +20,14 @@ pub(crate) const KIND: SampleKind = SampleKind {
     compose,
 };
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     let settings = job.settings;
     let every = settings.whole("log-every").max(1);
     let lines = job.units.unwrap_or(settings.whole("steps").div_ceil(every)).max(1);
     let (steps, batch) = (lines * every, settings.whole("batch-size"));
     let mean = settings.number("step-ms") * (1.0 + 0.004 * job.random.bounded_normal());
     let mut clock = Clock::some(&mut job.random);
-    let curve = Curve { start: 10.9, floor: 6.2, steps: 60.0, noise: 0.02 };
+    let curve = LossCurve { start: 10.9, floor: 6.2, steps: 60.0, noise: 0.02 };
     say!(
         job.log,
         "using world size: {}, data-parallel size: {0}, tensor-model-parallel size: 1",
@@ -59,7 +59,7 @@ fn compose(job: &mut Job<'_, '_>) {
 
 #[expect(clippy::too_many_arguments, reason = "one line has that many fields")]
 fn say_step(
-    job: &mut Job<'_, '_>,
+    job: &mut SampleJob<'_, '_>,
     clock: Clock,
     step: u64,
     steps: u64,

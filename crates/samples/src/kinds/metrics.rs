@@ -1,7 +1,7 @@
 //! Lines that hold nothing but `name=value` pairs.
 
-use crate::curve::Curve;
-use crate::kind::{Job, SampleKind, Values, log_options};
+use crate::curve::LossCurve;
+use crate::kind::{SampleJob, SampleKind, Values, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
@@ -14,8 +14,8 @@ pub(crate) const KIND: SampleKind = SampleKind {
     compose,
 };
 
-fn compose(job: &mut Job<'_, '_>) {
-    let curve = Curve { start: 2.3, floor: 0.2, steps: 20.0, noise: 0.01 };
+fn compose(job: &mut SampleJob<'_, '_>) {
+    let curve = LossCurve { start: 2.3, floor: 0.2, steps: 20.0, noise: 0.01 };
     for step in 1..=job.units.unwrap_or(job.settings.whole("steps")) {
         let loss = curve.at(step as f64, &mut job.random);
         let rate = job.settings.number("rate") * (1.0 + 0.01 * job.random.bounded_normal());

@@ -1,8 +1,8 @@
 //! MLPerf training: `:::MLLOG` lines, each a JSON object.
 
 use crate::calendar::Clock;
-use crate::curve::Curve;
-use crate::kind::{Job, SampleKind, Values, log_options};
+use crate::curve::LossCurve;
+use crate::kind::{SampleJob, SampleKind, Values, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
@@ -18,7 +18,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
     compose,
 };
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     const BLOCK: u64 = 450_000;
     let settings = job.settings;
     let blocks = job.units.unwrap_or(settings.whole("blocks")).max(1);
@@ -36,7 +36,7 @@ fn compose(job: &mut Job<'_, '_>) {
     entry(job, clock, "INTERVAL_START", "run_start", "null", "{}");
     // The quality rises to its goal at the end, or stays below it when the run is given up.
     let reach = if aborted { 0.94 } else { 1.004 };
-    let curve = Curve { start: 0.3, floor: target * reach, steps: blocks as f64 / 6.0, noise: 0.0 };
+    let curve = LossCurve { start: 0.3, floor: target * reach, steps: blocks as f64 / 6.0, noise: 0.0 };
     for block in 1..=blocks {
         let from = (block - 1) * BLOCK;
         entry(
@@ -62,7 +62,7 @@ fn compose(job: &mut Job<'_, '_>) {
     entry(job, clock, "POINT_IN_TIME", "train_samples", &samples.to_string(), "{}");
 }
 
-fn entry(job: &mut Job<'_, '_>, clock: Clock, event: &str, key: &str, value: &str, metadata: &str) {
+fn entry(job: &mut SampleJob<'_, '_>, clock: Clock, event: &str, key: &str, value: &str, metadata: &str) {
     say!(
         job.log,
         ":::MLLOG {{\"namespace\": \"\", \"time_ms\": {}, \"event_type\": \"{event}\", \"key\": \"{key}\", \"value\": \

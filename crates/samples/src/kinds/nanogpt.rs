@@ -1,7 +1,7 @@
 //! nanoGPT: `iter` lines with a utilization that is -100 % until it is known, `step` lines with both losses.
 
-use crate::curve::Curve;
-use crate::kind::{FLAG, Job, SampleKind, Values, log_options};
+use crate::curve::LossCurve;
+use crate::kind::{FLAG, SampleJob, SampleKind, Values, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
@@ -17,13 +17,13 @@ pub(crate) const KIND: SampleKind = SampleKind {
     compose,
 };
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     let settings = job.settings;
     let every = settings.whole("log-every").max(1);
     let lines = job.units.unwrap_or(settings.whole("steps").div_ceil(every)).max(1);
     let evaluation = settings.whole("eval-every").max(1);
     let mean = settings.number("step-ms");
-    let curve = Curve { start: 10.95, floor: 2.9, steps: 600.0, noise: 0.03 };
+    let curve = LossCurve { start: 10.95, floor: 2.9, steps: 600.0, noise: 0.03 };
     job.log.line("number of parameters: 123.59M");
     if settings.flag("compile") {
         job.log.line("compiling the model... (takes a ~minute)");

@@ -1,7 +1,7 @@
 //! PBS: a finished job as `qstat -x -f` shows it, and the end of its output file.
 
 use crate::calendar::{Clock, slurm_span};
-use crate::kind::{Job, SampleKind, Values, log_options};
+use crate::kind::{SampleJob, SampleKind, Values, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
@@ -15,7 +15,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
     compose,
 };
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     let part = job.settings.word("part").to_owned();
     let fail = job.settings.word("fail").to_owned();
     for index in 0..job.units.unwrap_or(job.settings.whole("jobs")) {
@@ -33,7 +33,7 @@ fn compose(job: &mut Job<'_, '_>) {
     }
 }
 
-fn qstat(job: &mut Job<'_, '_>, index: u64, wall: f64, fail: &str) {
+fn qstat(job: &mut SampleJob<'_, '_>, index: u64, wall: f64, fail: &str) {
     let created = Clock::some(&mut job.random);
     let waited = job.random.between(1.0, 1500.0);
     let started = created.after(waited);
@@ -68,7 +68,7 @@ fn qstat(job: &mut Job<'_, '_>, index: u64, wall: f64, fail: &str) {
     log.line("");
 }
 
-fn output(job: &mut Job<'_, '_>, wall: f64, fail: &str) {
+fn output(job: &mut SampleJob<'_, '_>, wall: f64, fail: &str) {
     let log = &mut *job.log;
     log.line("sample job starts on sample-node-07");
     log.line("sample output without meaning");

@@ -4,7 +4,7 @@ mod failure;
 
 use crate::bar::{self, Bar};
 use crate::calendar::Clock;
-use crate::kind::{FLAG, Job, SampleKind, Settings, Values, log_options};
+use crate::kind::{FLAG, SampleJob, SampleKind, Settings, Values, log_options};
 use crate::log::{Log, say};
 use assay_random::Random;
 
@@ -45,7 +45,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
 
 /// One run as it really is.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Run {
+pub(crate) struct PopTorchRun {
     /// Passes over the data.
     pub(crate) epochs: u64,
     /// Steps of one pass as the bar counts them.
@@ -58,7 +58,7 @@ pub(crate) struct Run {
     pub(crate) accuracy: f64,
 }
 
-impl Run {
+impl PopTorchRun {
     fn new(settings: &Settings, random: &mut Random) -> Self {
         let epochs = settings.whole("epochs");
         let steps = (TRAINING_IMAGES / (DEVICE_ITERATIONS * settings.whole("batch-size").max(1))).max(1);
@@ -76,16 +76,16 @@ impl Run {
 }
 
 /// The first run of the log that these settings and this seed give.
-pub(crate) fn first(settings: &Settings, seed: u64) -> Run {
-    Run::new(settings, &mut Random::stream(seed, KIND.name).fork())
+pub(crate) fn first(settings: &Settings, seed: u64) -> PopTorchRun {
+    PopTorchRun::new(settings, &mut Random::stream(seed, KIND.name).fork())
 }
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     let declared = ["declared-epochs", "declared-batch-size"].map(|name| job.settings.whole_if_given(name));
     let fenced = declared.iter().any(Option::is_some);
     for number in 0..job.units.unwrap_or(job.settings.whole("runs")) {
         let mut random = job.random.fork();
-        let run = Run::new(job.settings, &mut random);
+        let run = PopTorchRun::new(job.settings, &mut random);
         let clock = Clock::some(&mut random);
         let process = random.whole(200_000, 799_999);
         let mut script =
@@ -110,7 +110,7 @@ struct WorkloadEvent<'a, 'out> {
     log: &'a mut Log<'out>,
     settings: &'a Settings,
     random: Random,
-    run: Run,
+    run: PopTorchRun,
     clock: Clock,
     number: u64,
     process: u64,
@@ -175,7 +175,7 @@ impl WorkloadEvent<'_, '_> {
     }
 
     fn epochs(&self) -> Bar<'static> {
-        let Run { epochs, seconds, .. } = self.run;
+        let PopTorchRun { epochs, seconds, .. } = self.run;
         let each = seconds / epochs as f64;
         Bar { label: "Epochs", done: epochs, total: epochs, elapsed: seconds, each, width: 10, unit: "it" }
     }
@@ -192,7 +192,7 @@ impl WorkloadEvent<'_, '_> {
     fn left_bars(&mut self) {
         let begun = self.clock;
         self.compile_bars();
-        let Run { compile, seconds, .. } = self.run;
+        let PopTorchRun { compile, seconds, .. } = self.run;
         self.clock = begun.after(seconds);
         self.epochs().draw(self.log);
         self.log.end();
@@ -209,7 +209,7 @@ impl WorkloadEvent<'_, '_> {
 
     /// The start of a run up to the end of its compilation.
     fn compile_bars(&mut self) {
-        let Run { epochs, steps, compile, .. } = self.run;
+        let PopTorchRun { epochs, steps, compile, .. } = self.run;
         self.log.text("Epochs:   0%|          | 0/").whole(epochs).text(" [00:00<?,");
         self.coerced();
         let begun = self.clock;
@@ -230,7 +230,7 @@ impl WorkloadEvent<'_, '_> {
 
     /// The bars as a file has them: every state, each after a carriage return.
     fn raw_bars(&mut self) {
-        let Run { epochs, steps, compile, seconds, .. } = self.run;
+        let PopTorchRun { epochs, steps, compile, seconds, .. } = self.run;
         let each = (seconds - compile) / epochs as f64;
         let begun = self.clock;
         for done in 0..epochs {

@@ -1,6 +1,6 @@
 //! Text that reads like English and says nothing, with numbers here and there that mean nothing either.
 
-use crate::kind::{Job, SampleKind, Values, log_options};
+use crate::kind::{SampleJob, SampleKind, Values, log_options};
 
 pub(crate) const KIND: SampleKind = SampleKind {
     name: "prose",
@@ -145,7 +145,7 @@ const WORDS: [&str; 128] = [
     "turned",
 ];
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     let width = job.settings.whole("width") as usize;
     let numbers = (job.settings.number("numbers") * 65_536.0) as u64;
     for _ in 0..job.units.unwrap_or(job.settings.whole("paragraphs")) {
@@ -154,7 +154,7 @@ fn compose(job: &mut Job<'_, '_>) {
     }
 }
 
-fn paragraph(job: &mut Job<'_, '_>, width: usize, numbers: u64) {
+fn paragraph(job: &mut SampleJob<'_, '_>, width: usize, numbers: u64) {
     let mut column = 0;
     for _ in 0..job.random.whole(3, 7) {
         let words = job.random.whole(6, 18);

@@ -1,7 +1,7 @@
 //! What `sacct` prints of jobs that ended: as a table, with bars between the fields, or as JSON.
 
 use crate::calendar::{Clock, slurm_span};
-use crate::kind::{Job, SampleKind, Values, log_options};
+use crate::kind::{SampleJob, SampleKind, Values, log_options};
 use crate::log::say;
 
 /// States in which a job can end, with the exit code that goes with each.
@@ -43,7 +43,7 @@ pub(super) struct SlurmJob {
 }
 
 impl SlurmJob {
-    pub(super) fn new(job: &mut Job<'_, '_>, index: u64) -> Self {
+    pub(super) fn new(job: &mut SampleJob<'_, '_>, index: u64) -> Self {
         let random = &mut job.random;
         let asked = job.settings.word("state");
         let (state, exit) = match STATES.iter().find(|(state, _)| *state == asked) {
@@ -63,7 +63,7 @@ impl SlurmJob {
     }
 }
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     let format = job.settings.word("format").to_owned();
     let jobs = job.units.unwrap_or(job.settings.whole("jobs"));
     match format.as_str() {
@@ -93,7 +93,7 @@ fn compose(job: &mut Job<'_, '_>) {
     }
 }
 
-fn row(job: &mut Job<'_, '_>, facts: &SlurmJob, parsable: bool) {
+fn row(job: &mut SampleJob<'_, '_>, facts: &SlurmJob, parsable: bool) {
     let SlurmJob { number, state, exit, processors, megabytes, .. } = facts;
     let (submit, start, end) = (facts.submitted.slurm(), facts.started.slurm(), facts.ended.slurm());
     let elapsed = slurm_span(facts.seconds());
@@ -118,7 +118,7 @@ fn row(job: &mut Job<'_, '_>, facts: &SlurmJob, parsable: bool) {
     }
 }
 
-fn json(job: &mut Job<'_, '_>, facts: &SlurmJob, last: bool) {
+fn json(job: &mut SampleJob<'_, '_>, facts: &SlurmJob, last: bool) {
     let SlurmJob { number, state, exit, .. } = facts;
     let (code, signal) = exit.split_once(':').unwrap_or(("0", "0"));
     let seconds = |clock: Clock| clock.millis() / 1000;

@@ -3,8 +3,8 @@
 
 use crate::bar::Bar;
 use crate::calendar::Clock;
-use crate::curve::Curve;
-use crate::kind::{FLAG, Job, SampleKind, Settings, Values, log_options};
+use crate::curve::LossCurve;
+use crate::kind::{FLAG, SampleJob, SampleKind, Settings, Values, log_options};
 use crate::log::say;
 use assay_random::Random;
 
@@ -36,7 +36,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
 
 /// A run as it really is.
 #[derive(Debug, Clone)]
-pub(crate) struct Run {
+pub(crate) struct SambaNovaRun {
     pub(crate) tasks: u64,
     pub(crate) steps: u64,
     /// Samples over all tasks and steps.
@@ -51,7 +51,7 @@ pub(crate) struct Run {
     pub(crate) loss: f64,
 }
 
-impl Run {
+impl SambaNovaRun {
     fn new(settings: &Settings, random: &mut Random, units: Option<u64>) -> Self {
         let (tasks, steps) = (settings.whole("tasks"), units.unwrap_or(settings.whole("steps")).max(1));
         let samples = tasks * settings.whole("local-batch") * steps;
@@ -69,8 +69,8 @@ impl Run {
 }
 
 /// The run that these settings and this seed give.
-pub(crate) fn run(settings: &Settings, seed: u64) -> Run {
-    Run::new(settings, &mut Random::stream(seed, KIND.name), None)
+pub(crate) fn run(settings: &Settings, seed: u64) -> SambaNovaRun {
+    SambaNovaRun::new(settings, &mut Random::stream(seed, KIND.name), None)
 }
 
 fn gpt(settings: &Settings) -> bool {
@@ -91,8 +91,8 @@ fn law(settings: &Settings) -> f64 {
     each * tasks * efficiency.max(0.05)
 }
 
-fn compose(job: &mut Job<'_, '_>) {
-    let run = Run::new(job.settings, &mut job.random, job.units);
+fn compose(job: &mut SampleJob<'_, '_>) {
+    let run = SambaNovaRun::new(job.settings, &mut job.random, job.units);
     let clock = Clock::some(&mut job.random);
     let moment = clock.moment();
     if job.settings.flag("redirected") {
@@ -133,7 +133,7 @@ fn compose(job: &mut Job<'_, '_>) {
 }
 
 /// What sbatch says when the tasks need more than a node has.
-fn too_large(job: &mut Job<'_, '_>) {
+fn too_large(job: &mut SampleJob<'_, '_>) {
     for _ in 0..job.units.unwrap_or(1) {
         let tasks = job.settings.whole("tasks");
         say!(job.log, "$ sbatch --ntasks {tasks} --gres=rdu:8 --nodes 1 --cpus-per-task=8 sample_run.sh");
@@ -143,12 +143,12 @@ fn too_large(job: &mut Job<'_, '_>) {
     }
 }
 
-fn inventory(job: &mut Job<'_, '_>) {
+fn inventory(job: &mut SampleJob<'_, '_>) {
     job.log.line("Machine State Before: ");
     job.log.line("Sample inventory: 8 RDU, 64 tiles, all online");
 }
 
-fn tiles(job: &mut Job<'_, '_>) {
+fn tiles(job: &mut SampleJob<'_, '_>) {
     job.log.line("TILE                 %idle %exec %pload %aload %chkpt %quiesce    PID     USER COMMAND");
     for tile in 0..8 {
         let execute = job.random.between(88.0, 93.0);
@@ -167,7 +167,7 @@ fn tiles(job: &mut Job<'_, '_>) {
     }
 }
 
-fn compile(job: &mut Job<'_, '_>) {
+fn compile(job: &mut SampleJob<'_, '_>) {
     let seconds = job.settings.number("compile-s").round();
     let local = job.settings.whole("local-batch");
     job.log.line("COMPILE START AT 0");
@@ -181,7 +181,7 @@ fn compile(job: &mut Job<'_, '_>) {
     say!(job.log, "Duration:  {}", seconds + 2.0);
 }
 
-fn train(job: &mut Job<'_, '_>, run: &Run, start: Clock) {
+fn train(job: &mut SampleJob<'_, '_>, run: &SambaNovaRun, start: Clock) {
     let process = 390_000 + job.random.below(9000);
     let who = match job.settings.flag("newer") {
         true => format!("Rank 0, PID {process}"),
@@ -192,7 +192,7 @@ fn train(job: &mut Job<'_, '_>, run: &Run, start: Clock) {
     // The first step waits for the program to be loaded.
     let first = (run.seconds * 0.021).min(9.3);
     let each = (run.seconds - first) / (steps - 1).max(1) as f64;
-    let curve = Curve { start: 11.2, floor: run.loss, steps: 90.0, noise: 0.04 };
+    let curve = LossCurve { start: 11.2, floor: run.loss, steps: 90.0, noise: 0.04 };
     let bar_total = steps * 5 + 26;
     for step in 1..=steps {
         let clock = start.after(17.0 + first + each * (step - 1) as f64);
@@ -219,8 +219,8 @@ fn train(job: &mut Job<'_, '_>, run: &Run, start: Clock) {
     results(job, run, end, &format!(" - {module} - {who} - info     - "));
 }
 
-fn results(job: &mut Job<'_, '_>, run: &Run, end: Clock, who: &str) {
-    let Run { seconds, tokens_rate, loss, rate, tasks, .. } = run;
+fn results(job: &mut SampleJob<'_, '_>, run: &SambaNovaRun, end: Clock, who: &str) {
+    let SambaNovaRun { seconds, tokens_rate, loss, rate, tasks, .. } = run;
     say!(job.log.stamp(end).text(who), "final_loss {loss:.6}");
     let samples = match job.settings.flag("newer") || gpt(job.settings) {
         true => String::new(),

@@ -1,7 +1,7 @@
 //! What `seff` prints of one job.
 
 use crate::calendar::slurm_span;
-use crate::kind::{Job, SampleKind, Values, log_options};
+use crate::kind::{SampleJob, SampleKind, Values, log_options};
 use crate::log::say;
 
 use super::sacct::SlurmJob;
@@ -21,7 +21,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
     compose,
 };
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     for index in 0..job.units.unwrap_or(job.settings.whole("jobs")) {
         let facts = SlurmJob::new(job, index);
         let efficiency = job.random.between(0.3, 0.97);

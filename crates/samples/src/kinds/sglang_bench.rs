@@ -1,6 +1,6 @@
 //! SGLang's serving benchmark: like that of vLLM, with other names and more of them.
 
-use crate::kind::{Job, SampleKind, Values, log_options};
+use crate::kind::{SampleJob, SampleKind, Values, log_options};
 
 use super::serving::{LoadTest, entry, latency, number};
 
@@ -15,7 +15,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
     compose,
 };
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     let (requests, concurrency) = (job.settings.whole("requests"), job.settings.whole("concurrency"));
     for _ in 0..job.units.unwrap_or(job.settings.whole("runs")) {
         let test = LoadTest::new(requests, concurrency, &mut job.random);

@@ -1,6 +1,6 @@
 //! What Slurm says when a task had too little memory.
 
-use crate::kind::{FLAG, Job, SampleKind, Values, log_options};
+use crate::kind::{FLAG, SampleJob, SampleKind, Values, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
@@ -13,7 +13,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
     compose,
 };
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     let step = 30_000 + job.random.below(999);
     for line in 0..job.units.unwrap_or(job.settings.whole("lines")) {
         say!(job.log, "loading sample shard {line} of the data set");

@@ -1,7 +1,7 @@
 //! What `squeue` prints of jobs that run or wait.
 
 use crate::calendar::slurm_span;
-use crate::kind::{Job, SampleKind, Values, log_options};
+use crate::kind::{SampleJob, SampleKind, Values, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
@@ -14,7 +14,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
     compose,
 };
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     let json = job.settings.word("format") == "json";
     let jobs = job.units.unwrap_or(job.settings.whole("jobs"));
     job.log.line(match json {

@@ -1,6 +1,6 @@
 //! Arrays of times as NumPy prints them, wrapped over lines, with or without the slow first one.
 
-use crate::kind::{FLAG, Job, SampleKind, Values, log_options};
+use crate::kind::{FLAG, SampleJob, SampleKind, Values, log_options};
 use crate::log::Log;
 use assay_random::Random;
 
@@ -18,7 +18,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
     compose,
 };
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     let settings = job.settings;
     let samples = settings.whole("samples");
     for _ in 0..job.units.unwrap_or(settings.whole("runs")) {

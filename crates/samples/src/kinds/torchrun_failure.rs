@@ -1,7 +1,7 @@
 //! torchrun when a child died: the child's own traceback first, then the summary that hides it.
 
 use crate::calendar::Clock;
-use crate::kind::{Job, SampleKind, Values, log_options};
+use crate::kind::{SampleJob, SampleKind, Values, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
@@ -14,7 +14,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
     compose,
 };
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     let mut clock = Clock::some(&mut job.random);
     let (rank, process) = (job.random.below(4), job.random.whole(4000, 9000));
     for step in 1..=job.units.unwrap_or(job.settings.whole("steps")) {

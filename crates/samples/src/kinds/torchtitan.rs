@@ -1,8 +1,8 @@
 //! torchtitan: step lines with memory, tokens a second and utilization, thousands separated by commas.
 
 use crate::calendar::Clock;
-use crate::curve::Curve;
-use crate::kind::{Job, SampleKind, Values, log_options};
+use crate::curve::LossCurve;
+use crate::kind::{SampleJob, SampleKind, Values, log_options};
 use crate::log::say;
 use crate::number::with_commas;
 
@@ -19,13 +19,13 @@ pub(crate) const KIND: SampleKind = SampleKind {
     compose,
 };
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     let settings = job.settings;
     let every = settings.whole("log-every").max(1);
     let lines = job.units.unwrap_or(settings.whole("steps").div_ceil(every)).max(1);
     let (batch, length) = (settings.whole("batch-size"), settings.whole("sequence-length"));
     let mut clock = Clock::some(&mut job.random);
-    let curve = Curve { start: 12.2, floor: 6.6, steps: 45.0, noise: 0.02 };
+    let curve = LossCurve { start: 12.2, floor: 6.6, steps: 45.0, noise: 0.02 };
     say!(
         job.log.text("[titan] ").stamp(clock).text(" - root - INFO - "),
         "Training starts at step 1, with local batch size {batch}, global batch size {batch}, sequence length \

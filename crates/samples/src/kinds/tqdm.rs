@@ -1,8 +1,8 @@
 //! Bare progress bars with carriage returns, an epoch to a line.
 
 use crate::bar::Bar;
-use crate::curve::Curve;
-use crate::kind::{FLAG, Job, SampleKind, Values, log_options};
+use crate::curve::LossCurve;
+use crate::kind::{FLAG, SampleJob, SampleKind, Values, log_options};
 
 pub(crate) const KIND: SampleKind = SampleKind {
     name: "tqdm",
@@ -17,11 +17,11 @@ pub(crate) const KIND: SampleKind = SampleKind {
     compose,
 };
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     let settings = job.settings;
     let (steps, width) = (settings.whole("steps"), settings.whole("width"));
     let with_loss = settings.flag("loss");
-    let curve = Curve { start: 2.4, floor: 0.08, steps: 1.5 * steps as f64, noise: 0.01 };
+    let curve = LossCurve { start: 2.4, floor: 0.08, steps: 1.5 * steps as f64, noise: 0.01 };
     for epoch in 0..job.units.unwrap_or(settings.whole("epochs")) {
         let each = 1.0 / (settings.number("rate") * (1.0 + 0.02 * job.random.bounded_normal()));
         for done in 0..=steps {

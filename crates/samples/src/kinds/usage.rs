@@ -1,7 +1,7 @@
 //! Answers of an endpoint, one JSON object a line, each with its usage block.
 
 use crate::calendar::Clock;
-use crate::kind::{FLAG, Job, SampleKind, Values, log_options};
+use crate::kind::{FLAG, SampleJob, SampleKind, Values, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
@@ -19,7 +19,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
     compose,
 };
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     let settings = job.settings;
     let model = match settings.word("model") {
         "sophia" => "openai/gpt-oss-120b",

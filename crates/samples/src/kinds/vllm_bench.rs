@@ -1,6 +1,6 @@
 //! `vllm bench serve`: one block of results a load test.
 
-use crate::kind::{Job, SampleKind, Values, log_options};
+use crate::kind::{SampleJob, SampleKind, Values, log_options};
 use crate::log::say;
 
 use super::serving::{LoadTest, entry, latency, number};
@@ -17,7 +17,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
     compose,
 };
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     let (requests, concurrency) = (job.settings.whole("requests"), job.settings.whole("concurrency"));
     for _ in 0..job.units.unwrap_or(job.settings.whole("runs")) {
         let test = LoadTest::new(requests, concurrency, &mut job.random);

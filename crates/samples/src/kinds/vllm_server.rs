@@ -1,7 +1,7 @@
 //! The log of a vLLM server: start-up, then a line every ten seconds while it serves. Its clock has no year.
 
 use crate::calendar::Clock;
-use crate::kind::{Job, SampleKind, Values, log_options};
+use crate::kind::{SampleJob, SampleKind, Values, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
@@ -16,7 +16,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
     compose,
 };
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     let settings = job.settings;
     let mut clock = Clock::some(&mut job.random);
     let compile = settings.number("compile-s");
@@ -54,7 +54,7 @@ fn compose(job: &mut Job<'_, '_>) {
     }
 }
 
-fn head(job: &mut Job<'_, '_>, clock: Clock, place: &str, text: &str) {
+fn head(job: &mut SampleJob<'_, '_>, clock: Clock, place: &str, text: &str) {
     let moment = clock.moment();
     say!(
         job.log,

@@ -10,7 +10,7 @@ mod llama;
 mod sambanova;
 
 use crate::calendar::Clock;
-use crate::kind::{FLAG, Job, SampleKind, Settings, Values, plain_options};
+use crate::kind::{FLAG, SampleJob, SampleKind, Settings, Values, plain_options};
 use crate::log::{Log, say};
 use assay_random::Random;
 
@@ -52,7 +52,7 @@ const SECTIONS: [(&str, Section); 7] = [
     ("cs336", cs336::section),
 ];
 
-fn compose(job: &mut Job<'_, '_>) {
+fn compose(job: &mut SampleJob<'_, '_>) {
     let part = job.settings.word("part");
     let mut sections: Vec<Section> = SECTIONS
         .iter()
@@ -118,7 +118,7 @@ impl Page<'_, '_> {
     /// A log as it is.
     fn embed(&mut self, kind: &'static SampleKind, settings: &Settings, seed: u64) {
         let random = Random::stream(seed, kind.name);
-        (kind.compose)(&mut Job { settings, random, units: None, log: self.log });
+        (kind.compose)(&mut SampleJob { settings, random, units: None, log: self.log });
     }
 }
 

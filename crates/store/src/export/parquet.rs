@@ -10,7 +10,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 
-use super::{Column, Kind, Obstacle, Sink};
+use super::{ColumnKind, ExportColumn, Obstacle, Sink};
 use crate::Datum;
 
 /// Rows of a row group.
@@ -49,7 +49,7 @@ impl From<ParquetError> for Obstacle {
 }
 
 impl<'o> Parquet<'o> {
-    pub(super) fn new(out: &'o mut dyn Write, columns: &[Column]) -> Result<Parquet<'o>, Obstacle> {
+    pub(super) fn new(out: &'o mut dyn Write, columns: &[ExportColumn]) -> Result<Parquet<'o>, Obstacle> {
         let fields = columns.iter().map(|column| field(column).map(Arc::new));
         let fields = fields.collect::<Result<Vec<_>, ParquetError>>()?;
         let schema = Type::group_type_builder("assay").with_fields(fields).build()?;
@@ -97,12 +97,12 @@ impl Sink for Parquet<'_> {
 }
 
 impl Collected {
-    fn new(kind: Kind) -> Collected {
+    fn new(kind: ColumnKind) -> Collected {
         let values = match kind {
-            Kind::Text => Values::Text(Vec::new()),
-            Kind::Integer => Values::Integer(Vec::new()),
-            Kind::Float => Values::Float(Vec::new()),
-            Kind::Switch => Values::Switch(Vec::new()),
+            ColumnKind::Text => Values::Text(Vec::new()),
+            ColumnKind::Integer => Values::Integer(Vec::new()),
+            ColumnKind::Float => Values::Float(Vec::new()),
+            ColumnKind::Switch => Values::Switch(Vec::new()),
         };
         Collected { values, present: Vec::new() }
     }
@@ -153,12 +153,12 @@ impl Collected {
     }
 }
 
-fn field(column: &Column) -> Result<Type, ParquetError> {
+fn field(column: &ExportColumn) -> Result<Type, ParquetError> {
     let (physical, logical) = match column.kind {
-        Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-        Kind::Integer => (Physical::INT64, None),
-        Kind::Float => (Physical::DOUBLE, None),
-        Kind::Switch => (Physical::BOOLEAN, None),
+        ColumnKind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        ColumnKind::Integer => (Physical::INT64, None),
+        ColumnKind::Float => (Physical::DOUBLE, None),
+        ColumnKind::Switch => (Physical::BOOLEAN, None),
     };
     Type::primitive_type_builder(&column.name, physical)
         .with_repetition(Repetition::OPTIONAL)

@@ -4,71 +4,75 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, Row};
 
-use super::{Column, Kind, Obstacle, Table};
+use super::{ColumnKind, ExportColumn, Obstacle, Table};
 use crate::index::{is_broken, parse_json, wide};
 use crate::{Datum, Index, StoreError};
 
 type Take<'t> = dyn FnMut(&[Datum]) -> Result<(), Obstacle> + 't;
 
-const OBSERVATIONS: [(&str, Kind); 9] = [
-    ("run", Kind::Text),
-    ("metric", Kind::Text),
-    ("value", Kind::Float),
-    ("unit", Kind::Text),
-    ("scope", Kind::Text),
-    ("origin", Kind::Text),
-    ("file", Kind::Text),
-    ("line", Kind::Integer),
-    ("counts", Kind::Switch),
+const OBSERVATIONS: [(&str, ColumnKind); 9] = [
+    ("run", ColumnKind::Text),
+    ("metric", ColumnKind::Text),
+    ("value", ColumnKind::Float),
+    ("unit", ColumnKind::Text),
+    ("scope", ColumnKind::Text),
+    ("origin", ColumnKind::Text),
+    ("file", ColumnKind::Text),
+    ("line", ColumnKind::Integer),
+    ("counts", ColumnKind::Switch),
 ];
 
-const SERIES: [(&str, Kind); 5] = [
-    ("run", Kind::Text),
-    ("metric", Kind::Text),
-    ("unit", Kind::Text),
-    ("step", Kind::Integer),
-    ("value", Kind::Float),
+const SERIES: [(&str, ColumnKind); 5] = [
+    ("run", ColumnKind::Text),
+    ("metric", ColumnKind::Text),
+    ("unit", ColumnKind::Text),
+    ("step", ColumnKind::Integer),
+    ("value", ColumnKind::Float),
 ];
 
 /// The columns of a table. Those of runs depend on what settings and metrics there are.
-pub(super) fn columns(index: &Index, table: Table) -> Result<Vec<Column>, StoreError> {
-    let fixed: &[(&str, Kind)] = match table {
+pub(super) fn columns(index: &Index, table: Table) -> Result<Vec<ExportColumn>, StoreError> {
+    let fixed: &[(&str, ColumnKind)] = match table {
         Table::Runs => &wide::FIXED,
         Table::Observations => &OBSERVATIONS,
         Table::Series => &SERIES,
     };
-    let mut columns: Vec<Column> =
-        fixed.iter().map(|(name, kind)| Column { name: (*name).to_owned(), kind: *kind }).collect();
+    let mut columns: Vec<ExportColumn> =
+        fixed.iter().map(|(name, kind)| ExportColumn { name: (*name).to_owned(), kind: *kind }).collect();
     if table == Table::Runs {
         let settings = index.ask(setting_kinds)?;
         columns.extend(
-            settings.into_iter().map(|(name, kind)| Column { name: format!("setting.{name}"), kind }),
+            settings.into_iter().map(|(name, kind)| ExportColumn { name: format!("setting.{name}"), kind }),
         );
         let metrics = index.ask(wide::metrics)?;
         columns.extend(
-            metrics.into_iter().map(|name| Column { name: format!("metric.{name}"), kind: Kind::Float }),
+            metrics
+                .into_iter()
+                .map(|name| ExportColumn { name: format!("metric.{name}"), kind: ColumnKind::Float }),
         );
     }
     Ok(columns)
 }
 
 /// The settings by name, each with a kind that all its values fit.
-fn setting_kinds(connection: &Connection) -> rusqlite::Result<BTreeMap<String, Kind>> {
+fn setting_kinds(connection: &Connection) -> rusqlite::Result<BTreeMap<String, ColumnKind>> {
     let mut statement = connection.prepare("select distinct name, kind from setting_data")?;
     let mut rows = statement.query([])?;
-    let mut kinds: BTreeMap<String, Kind> = BTreeMap::new();
+    let mut kinds: BTreeMap<String, ColumnKind> = BTreeMap::new();
     while let Some(row) = rows.next()? {
         let kind = match row.get::<_, String>(1)?.as_str() {
-            "integer" => Kind::Integer,
-            "number" => Kind::Float,
-            "switch" => Kind::Switch,
-            _ => Kind::Text,
+            "integer" => ColumnKind::Integer,
+            "number" => ColumnKind::Float,
+            "switch" => ColumnKind::Switch,
+            _ => ColumnKind::Text,
         };
         let place = kinds.entry(row.get(0)?).or_insert(kind);
         *place = match (*place, kind) {
             (before, now) if before == now => now,
-            (Kind::Integer | Kind::Float, Kind::Integer | Kind::Float) => Kind::Float,
-            _ => Kind::Text,
+            (ColumnKind::Integer | ColumnKind::Float, ColumnKind::Integer | ColumnKind::Float) => {
+                ColumnKind::Float
+            }
+            _ => ColumnKind::Text,
         };
     }
     Ok(kinds)
@@ -78,7 +82,7 @@ fn setting_kinds(connection: &Connection) -> rusqlite::Result<BTreeMap<String, K
 pub(super) fn each_row(
     index: &Index,
     table: Table,
-    columns: &[Column],
+    columns: &[ExportColumn],
     take: &mut Take<'_>,
 ) -> Result<(), Obstacle> {
     let mut broken = false;
@@ -107,7 +111,7 @@ type Note<'n> = dyn FnMut(rusqlite::Error) -> Obstacle + 'n;
 
 fn runs(
     connection: &Connection,
-    columns: &[Column],
+    columns: &[ExportColumn],
     take: &mut Take<'_>,
     note: &mut Note<'_>,
 ) -> Result<(), Obstacle> {
@@ -120,7 +124,7 @@ fn runs(
 
 fn observations(
     connection: &Connection,
-    columns: &[Column],
+    columns: &[ExportColumn],
     take: &mut Take<'_>,
     note: &mut Note<'_>,
 ) -> Result<(), Obstacle> {
@@ -134,7 +138,7 @@ fn observations(
 fn each(
     connection: &Connection,
     sql: &str,
-    columns: &[Column],
+    columns: &[ExportColumn],
     take: &mut Take<'_>,
     note: &mut Note<'_>,
 ) -> Result<(), Obstacle> {
@@ -179,13 +183,13 @@ fn datum(row: &Row<'_>, place: usize) -> rusqlite::Result<Datum> {
 }
 
 /// The same value as the column's kind.
-fn fitting(datum: Datum, kind: Kind) -> Datum {
+fn fitting(datum: Datum, kind: ColumnKind) -> Datum {
     match (kind, datum) {
         (_, Datum::Null) => Datum::Null,
-        (Kind::Float, Datum::Integer(number)) => Datum::Float(number as f64),
-        (Kind::Switch, Datum::Text(word)) => Datum::Integer(i64::from(word == "true")),
-        (Kind::Text, Datum::Text(text)) => Datum::Text(text),
-        (Kind::Text, other) => Datum::Text(other.to_string()),
+        (ColumnKind::Float, Datum::Integer(number)) => Datum::Float(number as f64),
+        (ColumnKind::Switch, Datum::Text(word)) => Datum::Integer(i64::from(word == "true")),
+        (ColumnKind::Text, Datum::Text(text)) => Datum::Text(text),
+        (ColumnKind::Text, other) => Datum::Text(other.to_string()),
         (_, other) => other,
     }
 }

@@ -4,17 +4,17 @@ use std::io::{BufWriter, Write};
 
 use assay_model::untrusted::csv_field;
 
-use super::{Column, Kind, Obstacle, Sink};
+use super::{ColumnKind, ExportColumn, Obstacle, Sink};
 use crate::Datum;
 
 /// Writes CSV.
 pub(super) struct Csv<'o> {
     writer: csv::Writer<&'o mut dyn Write>,
-    kinds: Vec<Kind>,
+    kinds: Vec<ColumnKind>,
 }
 
 impl<'o> Csv<'o> {
-    pub(super) fn new(out: &'o mut dyn Write, columns: &[Column]) -> Result<Csv<'o>, Obstacle> {
+    pub(super) fn new(out: &'o mut dyn Write, columns: &[ExportColumn]) -> Result<Csv<'o>, Obstacle> {
         let mut writer = csv::Writer::from_writer(out);
         writer
             .write_record(columns.iter().map(|column| csv_field(&column.name).into_owned()))
@@ -28,7 +28,7 @@ impl Sink for Csv<'_> {
         for (datum, kind) in row.iter().zip(&self.kinds) {
             let written = match (datum, kind) {
                 (Datum::Text(text), _) => self.writer.write_field(csv_field(text).as_ref()),
-                (Datum::Integer(number), Kind::Switch) => self.writer.write_field(switch(*number)),
+                (Datum::Integer(number), ColumnKind::Switch) => self.writer.write_field(switch(*number)),
                 (other, _) => self.writer.write_field(other.to_string()),
             };
             written.map_err(csv_error)?;
@@ -53,11 +53,11 @@ fn switch(number: i64) -> &'static str {
 pub(super) struct JsonLines<'o> {
     out: BufWriter<&'o mut dyn Write>,
     /// For each column what comes before its value: a brace or comma, and the name.
-    leads: Vec<(String, Kind)>,
+    leads: Vec<(String, ColumnKind)>,
 }
 
 impl<'o> JsonLines<'o> {
-    pub(super) fn new(out: &'o mut dyn Write, columns: &[Column]) -> Result<JsonLines<'o>, Obstacle> {
+    pub(super) fn new(out: &'o mut dyn Write, columns: &[ExportColumn]) -> Result<JsonLines<'o>, Obstacle> {
         let mut leads = Vec::with_capacity(columns.len());
         for column in columns {
             let opening = if leads.is_empty() { '{' } else { ',' };
@@ -74,7 +74,9 @@ impl Sink for JsonLines<'_> {
             self.out.write_all(lead.as_bytes())?;
             match (datum, kind) {
                 (Datum::Null, _) => self.out.write_all(b"null")?,
-                (Datum::Integer(number), Kind::Switch) => self.out.write_all(switch(*number).as_bytes())?,
+                (Datum::Integer(number), ColumnKind::Switch) => {
+                    self.out.write_all(switch(*number).as_bytes())?
+                }
                 (Datum::Integer(number), _) => write!(self.out, "{number}")?,
                 (Datum::Float(number), _) => {
                     serde_json::to_writer(&mut self.out, number).map_err(std::io::Error::from)?;

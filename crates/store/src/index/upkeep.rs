@@ -12,7 +12,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::fill::Filler;
 use super::freshness::{FileChecks, IndexFreshness, IndexedPart, checksum, freshness};
 use super::schema::TABLES;
-use crate::journal::{Flaw, Reader, Troubles};
+use crate::journal::{Flaw, JournalReader, Troubles};
 use crate::layout::{INDEX, INDEX_LOCK, JOURNAL};
 use crate::recovery::{restorable, unrecorded};
 use crate::{RecordPermissions, StoreError, regular};
@@ -54,7 +54,8 @@ pub(crate) fn fresh(record: &Path) -> Option<Connection> {
 fn nothing_settled_after(part: &IndexedPart, journal: File, record: &Path) -> io::Result<bool> {
     let mut journal = journal;
     journal.seek(SeekFrom::Start(part.offset))?;
-    let mut reader = Reader::resume(journal, &record.join(JOURNAL), part.offset, part.lines, part.last);
+    let mut reader =
+        JournalReader::resume(journal, &record.join(JOURNAL), part.offset, part.lines, part.last);
     let ended = matches!(reader.next_entry(), Ok(None));
     let settled = reader.settled().0;
     Ok(ended && settled == part.offset && !needs_a_look(reader.troubles()))
@@ -199,8 +200,8 @@ fn fill(connection: &mut Connection, record: &Path, mut part: IndexedPart) -> Re
     source.seek(SeekFrom::Start(part.offset)).map_err(journal_error)?;
     let from_start = part.offset == 0;
     let mut reader = match part.offset {
-        0 => Reader::new(source, &path),
-        offset => Reader::resume(source, &path, offset, part.lines, part.last),
+        0 => JournalReader::new(source, &path),
+        offset => JournalReader::resume(source, &path, offset, part.lines, part.last),
     };
     let transaction = connection.transaction()?;
     let mut filler = Filler::new(&transaction)?;

@@ -4,30 +4,30 @@
 use rusqlite::Connection;
 use rusqlite::hooks::{AuthContext, Authorization};
 
-use crate::Kind;
+use crate::ColumnKind;
 
 /// The columns that every record has.
-pub(crate) const FIXED: [(&str, Kind); 20] = [
-    ("run", Kind::Text),
-    ("cell", Kind::Text),
-    ("point", Kind::Text),
-    ("platform", Kind::Text),
-    ("workload", Kind::Text),
-    ("repeat", Kind::Integer),
-    ("attempt", Kind::Integer),
-    ("status", Kind::Text),
-    ("reason", Kind::Text),
-    ("started_at", Kind::Float),
-    ("wall_s", Kind::Float),
-    ("user_s", Kind::Float),
-    ("system_s", Kind::Float),
-    ("peak_resident_bytes", Kind::Integer),
-    ("peak_group_bytes", Kind::Integer),
-    ("stdout_bytes", Kind::Integer),
-    ("stderr_bytes", Kind::Integer),
-    ("directory", Kind::Text),
-    ("current", Kind::Switch),
-    ("planned", Kind::Switch),
+pub(crate) const FIXED: [(&str, ColumnKind); 20] = [
+    ("run", ColumnKind::Text),
+    ("cell", ColumnKind::Text),
+    ("point", ColumnKind::Text),
+    ("platform", ColumnKind::Text),
+    ("workload", ColumnKind::Text),
+    ("repeat", ColumnKind::Integer),
+    ("attempt", ColumnKind::Integer),
+    ("status", ColumnKind::Text),
+    ("reason", ColumnKind::Text),
+    ("started_at", ColumnKind::Float),
+    ("wall_s", ColumnKind::Float),
+    ("user_s", ColumnKind::Float),
+    ("system_s", ColumnKind::Float),
+    ("peak_resident_bytes", ColumnKind::Integer),
+    ("peak_group_bytes", ColumnKind::Integer),
+    ("stdout_bytes", ColumnKind::Integer),
+    ("stderr_bytes", ColumnKind::Integer),
+    ("directory", ColumnKind::Text),
+    ("current", ColumnKind::Switch),
+    ("planned", ColumnKind::Switch),
 ];
 
 /// SQLite has at most 2000 columns; a record of read logs may have more metrics than that.

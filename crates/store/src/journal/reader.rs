@@ -67,7 +67,7 @@ pub struct Located {
 
 /// Reads a journal from any source of bytes.
 #[derive(Debug)]
-pub struct Reader<R> {
+pub struct JournalReader<R> {
     source: BufReader<R>,
     path: PathBuf,
     buffer: Vec<u8>,
@@ -86,16 +86,16 @@ pub struct Reader<R> {
     troubles: Troubles,
 }
 
-impl<R: Read> Reader<R> {
+impl<R: Read> JournalReader<R> {
     /// Reads from the start. The path is for messages.
-    pub fn new(source: R, path: &Path) -> Reader<R> {
-        Reader { at_head: true, ..Reader::resume(source, path, 0, 0, 0) }
+    pub fn new(source: R, path: &Path) -> JournalReader<R> {
+        JournalReader { at_head: true, ..JournalReader::resume(source, path, 0, 0, 0) }
     }
 
     /// Reads on from a place where a line starts; `lines` lines are before it, and `last` is the checksum of the last
     /// good one.
-    pub(crate) fn resume(source: R, path: &Path, offset: u64, lines: u64, last: u32) -> Reader<R> {
-        Reader {
+    pub(crate) fn resume(source: R, path: &Path, offset: u64, lines: u64, last: u32) -> JournalReader<R> {
+        JournalReader {
             source: BufReader::with_capacity(1 << 17, source),
             path: path.to_owned(),
             buffer: Vec::new(),

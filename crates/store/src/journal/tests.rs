@@ -23,7 +23,7 @@ fn lines(entries: &[Entry]) -> Vec<u8> {
 }
 
 fn read(bytes: &[u8]) -> (Vec<Entry>, Troubles) {
-    let mut reader = Reader::new(bytes, path());
+    let mut reader = JournalReader::new(bytes, path());
     let mut entries = Vec::new();
     while let Some(located) = reader.next_entry().unwrap() {
         entries.push(located.entry);
@@ -32,7 +32,7 @@ fn read(bytes: &[u8]) -> (Vec<Entry>, Troubles) {
 }
 
 fn writer_after(bytes: &[u8]) -> (SimulatedDisk, Writer<SimulatedDisk>) {
-    let mut reader = Reader::new(bytes, path());
+    let mut reader = JournalReader::new(bytes, path());
     let mut entries = 0;
     while reader.next_entry().unwrap().is_some() {
         entries += 1;
@@ -145,7 +145,7 @@ fn a_damaged_head_does_not_cost_the_lines_after_it() {
 #[test]
 fn a_journal_that_starts_otherwise_is_refused() {
     let bytes = lines(&few()[1..]);
-    let error = Reader::new(bytes.as_slice(), path()).next_entry().unwrap_err();
+    let error = JournalReader::new(bytes.as_slice(), path()).next_entry().unwrap_err();
     assert!(matches!(error, StoreError::NotAJournal { .. }), "{error}");
 }
 
@@ -160,7 +160,7 @@ fn a_newer_schema_is_refused_even_if_its_record_line_looks_different() {
         format!(r#"{{"record":{{"schema":{next},"name":"n","at":0.0,"program":"9"}}}}"#),
         r#"{"record":{"schema":77,"title":{"en":"n"}}}"#.to_owned(),
     ] {
-        let error = Reader::new(checked_line(&json).as_slice(), path()).next_entry().unwrap_err();
+        let error = JournalReader::new(checked_line(&json).as_slice(), path()).next_entry().unwrap_err();
         assert!(matches!(error, StoreError::Newer { found, .. } if [next, 77].contains(&found)), "{error}");
         assert!(error.hint().unwrap().contains("update assay"));
     }

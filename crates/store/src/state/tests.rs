@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::sample::{any_entry, cell, exit, finished, launching, plan, record, run, session, started};
 
-fn fold(entries: &[Entry]) -> State {
-    let mut state = State::default();
+fn fold(entries: &[Entry]) -> JournalState {
+    let mut state = JournalState::default();
     entries.iter().for_each(|entry| state.apply(entry));
     state
 }
@@ -88,7 +88,7 @@ proptest! {
     #[test]
     fn repeating_results_changes_nothing_but_the_count(entries in prop::collection::vec(any_entry(), 0..40)) {
         let mut once = fold(&entries);
-        let mut twice = State::default();
+        let mut twice = JournalState::default();
         for entry in &entries {
             twice.apply(entry);
             if matches!(entry, Entry::Finished { .. }) {

@@ -26,13 +26,13 @@ const PIECE_BYTES: usize = 1 << 20;
 
 /// A text as tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Text {
+pub struct TokenizedText {
     pub tokens: Vec<u32>,
 }
 
-impl Text {
+impl TokenizedText {
     /// Reads the text that the options name; none if they name none.
-    pub fn open(options: &BertOptions, tokens: &Tokens) -> Result<Option<Text>, WorkloadError> {
+    pub fn open(options: &BertOptions, tokens: &Tokens) -> Result<Option<TokenizedText>, WorkloadError> {
         let Some(path) = &options.data else { return Ok(None) };
         let bytes = std::fs::read(path).map_err(|error| WorkloadError::file("read", path, error))?;
         let text = std::str::from_utf8(&bytes).map_err(|error| WorkloadError::file("read", path, error))?;
@@ -51,7 +51,7 @@ impl Text {
             let error = WorkloadError::file("train on", path, reason);
             return Err(error.or_hint("take a longer text or a smaller `context`"));
         }
-        Ok(Some(Text { tokens: all }))
+        Ok(Some(TokenizedText { tokens: all }))
     }
 }
 
@@ -72,8 +72,8 @@ pub struct Sequences {
 }
 
 /// Gives every iteration its sequences.
-pub struct Source {
-    text: Option<Arc<Text>>,
+pub struct BatchSource {
+    text: Option<Arc<TokenizedText>>,
     special: Special,
     vocabulary: usize,
     context: usize,
@@ -83,10 +83,15 @@ pub struct Source {
     first: usize,
 }
 
-impl Source {
+impl BatchSource {
     /// Sequences of a text, or random ones, for the rank with this number.
-    pub fn new(options: &BertOptions, text: Option<Arc<Text>>, special: Special, rank: usize) -> Source {
-        Source {
+    pub fn new(
+        options: &BertOptions,
+        text: Option<Arc<TokenizedText>>,
+        special: Special,
+        rank: usize,
+    ) -> BatchSource {
+        BatchSource {
             text,
             special,
             vocabulary: options.shape.vocabulary,
@@ -159,7 +164,7 @@ mod tests {
         BertOptions::read(&numbers.chain([task]).collect(), 1).unwrap()
     }
 
-    fn filled(source: &Source, iteration: u64) -> Sequences {
+    fn filled(source: &BatchSource, iteration: u64) -> Sequences {
         let mut sequences = Sequences::default();
         source.fill(iteration, &mut sequences);
         sequences
@@ -169,7 +174,7 @@ mod tests {
     fn every_sequence_has_its_share_of_masks_by_the_usual_rule() {
         let options = options(&[("context", 128), ("batch_size", 200)]);
         let special = Special::of_size(30_522);
-        let sequences = filled(&Source::new(&options, None, special, 0), 3);
+        let sequences = filled(&BatchSource::new(&options, None, special, 0), 3);
         assert_eq!((masked_of(128), masked_of(10), masked_of(3)), (19, 2, 1));
         assert_eq!(sequences.targets.len(), 200 * 19);
         let (mut hidden, mut kept) = (0, 0);
@@ -184,16 +189,16 @@ mod tests {
         }
         let share = |count: usize| count as f64 / 3800.0;
         assert!((share(hidden) - 0.8).abs() < 0.03 && (share(kept) - 0.1).abs() < 0.03, "{hidden} {kept}");
-        assert_ne!(sequences, filled(&Source::new(&options, None, special, 0), 4));
+        assert_ne!(sequences, filled(&BatchSource::new(&options, None, special, 0), 4));
     }
 
     #[test]
     fn ranks_have_the_sequences_of_the_joined_batch() {
         let special = Special::of_size(30_522);
         let joined =
-            filled(&Source::new(&options(&[("context", 20), ("batch_size", 4)]), None, special, 0), 5);
+            filled(&BatchSource::new(&options(&[("context", 20), ("batch_size", 4)]), None, special, 0), 5);
         let half = options(&[("context", 20), ("batch_size", 2)]);
-        let ranks = [0, 1].map(|rank| filled(&Source::new(&half, None, special, rank), 5));
+        let ranks = [0, 1].map(|rank| filled(&BatchSource::new(&half, None, special, rank), 5));
         assert_eq!(joined.ids, [&ranks[0].ids[..], &ranks[1].ids].concat());
         assert_eq!(joined.targets, [&ranks[0].targets[..], &ranks[1].targets].concat());
         assert!(
@@ -203,8 +208,8 @@ mod tests {
 
     #[test]
     fn windows_of_a_text_lie_in_it() {
-        let text = Arc::new(Text { tokens: (1000..1012).collect() });
-        let source = Source::new(
+        let text = Arc::new(TokenizedText { tokens: (1000..1012).collect() });
+        let source = BatchSource::new(
             &options(&[("context", 12), ("batch_size", 50)]),
             Some(text),
             Special::of_size(30_522),

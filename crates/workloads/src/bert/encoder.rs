@@ -11,7 +11,7 @@ use assay_kernels::Threads;
 use assay_kernels::attention::Heads;
 use assay_kernels::threads::Chunks;
 
-use self::part::{Fixed, Part, Step};
+use self::part::{EncoderPart, Fixed, PartStep};
 use super::parameters::Parameters;
 use super::sentences::Batch;
 use super::shape::BertShape;
@@ -88,15 +88,15 @@ impl Encoder {
             return Ok(&[]);
         }
         let layers = self.fixed.layers.len();
-        self.fork(batch, longest, &[(Step::Embed, 0), (Step::Project, 0)]);
+        self.fork(batch, longest, &[(PartStep::Embed, 0), (PartStep::Project, 0)]);
         for layer in 0..layers {
             self.qkv.swap(0, 1);
             let steps = [
-                (Step::Attend, layer),
-                (Step::Out, layer),
-                (Step::Up, layer),
-                (Step::Down, layer),
-                (Step::Project, layer + 1),
+                (PartStep::Attend, layer),
+                (PartStep::Out, layer),
+                (PartStep::Up, layer),
+                (PartStep::Down, layer),
+                (PartStep::Project, layer + 1),
             ];
             let last = layer + 1 == layers;
             self.fork(batch, longest, if last { &steps[..4] } else { &steps });
@@ -105,14 +105,14 @@ impl Encoder {
     }
 
     /// Takes all parts through some steps: at once, or one step after the other where each is to be timed.
-    fn fork(&mut self, batch: &Batch, longest: usize, steps: &[(Step, usize)]) {
+    fn fork(&mut self, batch: &Batch, longest: usize, steps: &[(PartStep, usize)]) {
         let Encoder { threads, profile, fixed, stream, qkv: [current, next], scratch } = self;
         let (fixed, current): (&Fixed, &[f32]) = (fixed, current);
         let BertShape { width, hidden, .. } = fixed.shape;
         let rows = batch.rows();
         let per = rows_of_part(threads.count(), rows);
         let of_part = scratch_of_part(&fixed.shape, per, longest);
-        let mut go = |steps: &[(Step, usize)]| {
+        let mut go = |steps: &[(PartStep, usize)]| {
             let parts = (
                 Chunks::new(&mut stream[..rows * width], per * width),
                 Chunks::new(&mut next[..3 * rows * width], 3 * per * width),
@@ -122,7 +122,7 @@ impl Encoder {
                 let count = stream.len() / width;
                 let (attended, rest) = scratch.split_at_mut(per * width);
                 let (inner, rest) = rest.split_at_mut(per * hidden);
-                let mut part = Part {
+                let mut part = EncoderPart {
                     first: number * per,
                     stream,
                     next,

@@ -126,7 +126,7 @@ impl Folder {
     }
 
     /// Reads tensors of the encoder one behind the other into one place.
-    fn read_stacked(&mut self, place: Place<'_>) -> Result<(), WorkloadError> {
+    fn read_stacked(&mut self, place: StackedTensors<'_>) -> Result<(), WorkloadError> {
         let each = place.values.len() / place.names.len().max(1);
         for (name, values) in place.names.iter().zip(place.values.chunks_mut(each.max(1))) {
             self.read(&format!("{}{name}", self.prefix), values, &place.dimensions)?;
@@ -151,7 +151,7 @@ impl Folder {
 }
 
 /// Where tensors of the encoder go that stand one above the other.
-struct Place<'a> {
+struct StackedTensors<'a> {
     /// Their names without the prefix.
     names: Vec<String>,
     /// The place for all of them.
@@ -160,13 +160,13 @@ struct Place<'a> {
 }
 
 /// The places of all tensors of the encoder.
-fn places<'a>(shape: &BertShape, parameters: &'a mut Parameters) -> Vec<Place<'a>> {
+fn places<'a>(shape: &BertShape, parameters: &'a mut Parameters) -> Vec<StackedTensors<'a>> {
     let BertShape { width, hidden, vocabulary, positions, kinds, .. } = *shape;
     let Parameters { word, position, kind, norm, layers, .. } = parameters;
-    let mut places: Vec<Place<'a>> = Vec::new();
+    let mut places: Vec<StackedTensors<'a>> = Vec::new();
     let mut one = |name: &str, values: &'a mut [f32], dimensions: &[usize]| {
         let names = vec![format!("embeddings.{name}")];
-        places.push(Place { names, values, dimensions: dimensions.to_vec() });
+        places.push(StackedTensors { names, values, dimensions: dimensions.to_vec() });
     };
     one("word_embeddings.weight", word, &[vocabulary, width]);
     one("position_embeddings.weight", position, &[positions, width]);
@@ -179,8 +179,16 @@ fn places<'a>(shape: &BertShape, parameters: &'a mut Parameters) -> Vec<Place<'a
                 stacked.iter().map(|name| format!("encoder.layer.{number}.{name}.{end}")).collect()
             };
             let Affine { weight, bias } = affine;
-            places.push(Place { names: named("weight"), values: weight, dimensions: dimensions.to_vec() });
-            places.push(Place { names: named("bias"), values: bias, dimensions: dimensions[..1].to_vec() });
+            places.push(StackedTensors {
+                names: named("weight"),
+                values: weight,
+                dimensions: dimensions.to_vec(),
+            });
+            places.push(StackedTensors {
+                names: named("bias"),
+                values: bias,
+                dimensions: dimensions[..1].to_vec(),
+            });
         };
         let projections = ["attention.self.query", "attention.self.key", "attention.self.value"];
         affine(&projections, &mut layer.qkv, &[width, width]);

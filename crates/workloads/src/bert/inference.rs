@@ -19,22 +19,22 @@ use crate::native::{self, RunStart};
 use crate::process::{cpu_seconds, wait_for_line};
 use crate::profile::Profile;
 use crate::summary::{CPU, mean};
-use crate::{Emitter, Ended, Limits, WorkloadError};
+use crate::{Emitter, SeriesLimits, WorkloadEnd, WorkloadError};
 
 pub(super) fn run(
     options: &BertOptions,
     opened: Opened,
     sentences: Sentences,
-    machine: &Limits,
+    machine: &SeriesLimits,
     emitter: &mut Emitter<'_>,
-) -> Result<Ended, WorkloadError> {
+) -> Result<WorkloadEnd, WorkloadError> {
     let began = RunStart::now();
     native::report_settings(options.in_effect(), &["learning_rate", "weight_decay", "clip"], emitter);
     report_sentences(options, &opened, &sentences, emitter);
     if !fits(options, &sentences, machine, emitter) {
-        return Ok(Ended::DoesNotFit);
+        return Ok(WorkloadEnd::DoesNotFit);
     }
-    let mut run = Run::prepare(options, opened, sentences)?;
+    let mut run = Inference::prepare(options, opened, sentences)?;
     began.report_stage(emitter);
     emitter.emit(WorkloadEvent::value(names::PARAMETERS, options.shape.parameters(options.task) as f64));
     emitter.value_in("flops.iteration", run.flops, "FLOP", None);
@@ -46,14 +46,14 @@ pub(super) fn run(
     let ended = run.passes(began.at, emitter)?;
     run.finish(machine, emitter)?;
     began.memory_use().report(emitter);
-    if matches!(ended, Ended::Done | Ended::Stopped) {
+    if matches!(ended, WorkloadEnd::Done | WorkloadEnd::Stopped) {
         emitter.emit(WorkloadEvent::Done { steps: run.done });
     }
     Ok(ended)
 }
 
 /// A run under way.
-struct Run<'a> {
+struct Inference<'a> {
     options: &'a BertOptions,
     encoder: Encoder,
     head: Head,
@@ -80,12 +80,12 @@ struct Run<'a> {
     shown: Vec<f32>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> Inference<'a> {
     fn prepare(
         options: &'a BertOptions,
         opened: Opened,
         sentences: Sentences,
-    ) -> Result<Run<'a>, WorkloadError> {
+    ) -> Result<Inference<'a>, WorkloadError> {
         let Opened { folder, trained, tokens, labels } = opened;
         let (shape, threads) = (options.shape, Threads::new(options.threads));
         let weights = match folder {
@@ -113,7 +113,7 @@ impl<'a> Run<'a> {
         let all: Vec<usize> = lengths().collect();
         let rows = all.chunks(options.batch).map(|batch| batch.iter().sum()).max().unwrap_or(0);
         encoder.reserve(rows, longest)?;
-        Ok(Run {
+        Ok(Inference {
             options,
             encoder,
             head,
@@ -135,13 +135,13 @@ impl<'a> Run<'a> {
     }
 
     /// All passes, as long as nothing ends them.
-    fn passes(&mut self, began: Instant, emitter: &mut Emitter<'_>) -> Result<Ended, WorkloadError> {
+    fn passes(&mut self, began: Instant, emitter: &mut Emitter<'_>) -> Result<WorkloadEnd, WorkloadError> {
         let BertOptions { warmup, iterations, paced, .. } = *self.options;
         let of = warmup.saturating_add(iterations);
         let mut phase_start = began.elapsed().as_secs_f64();
         for number in 0..of {
             if emitter.stopped() || (paced && !wait_for_line(std::io::stdin(), emitter)) {
-                return Ok(Ended::Stopped);
+                return Ok(WorkloadEnd::Stopped);
             }
             if number == warmup {
                 self.encoder.profile().clear();
@@ -156,7 +156,7 @@ impl<'a> Run<'a> {
                 let reason = format!("an answer is not a finite number at iteration {}", number + 1);
                 let hint = Some("are the weights those of a whole model?".to_owned());
                 emitter.emit(WorkloadEvent::Failed { reason, hint });
-                return Ok(Ended::Diverged);
+                return Ok(WorkloadEnd::Diverged);
             }
             if number == 0 {
                 let outputs = self.order.len() * self.head.outputs(self.options.shape.width);
@@ -173,7 +173,7 @@ impl<'a> Run<'a> {
                 phase_start = end_s;
             }
         }
-        Ok(Ended::Done)
+        Ok(WorkloadEnd::Done)
     }
 
     /// One pass: its seconds, and, where it is the `first`, the sum of the squares of all answers.
@@ -204,7 +204,7 @@ impl<'a> Run<'a> {
     }
 
     /// Reports what all passes came to.
-    fn finish(&mut self, machine: &Limits, emitter: &mut Emitter<'_>) -> Result<(), WorkloadError> {
+    fn finish(&mut self, machine: &SeriesLimits, emitter: &mut Emitter<'_>) -> Result<(), WorkloadError> {
         let seconds: f64 = self.passes.iter().sum();
         let passes = self.passes.len() as f64;
         if let Some(first) = self.first_s {

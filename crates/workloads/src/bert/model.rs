@@ -4,7 +4,7 @@ mod head;
 
 use assay_kernels::{Threads, attention, embedding, reduce};
 
-use self::head::{Head, head_numbers};
+use self::head::{HeadBuffers, head_numbers};
 use super::data::{Sequences, masked_of};
 use super::layer::{self, Kept, Scratch, kept_of_token, scratch_of_token};
 use super::operations::{Moments, Operations, attention_shape};
@@ -31,7 +31,7 @@ pub struct Model {
     /// The sum of the embeddings, which their norm is given, and what it keeps.
     embedded: Vec<f32>,
     embedded_moments: Moments,
-    head: Head,
+    head: HeadBuffers,
     scratch: Scratch,
     /// The place of each token in its sequence.
     places: Vec<u32>,
@@ -80,7 +80,7 @@ impl Model {
             kept: (0..shape.layers).map(|_| Kept::new(&threads, shape, tokens)).collect::<Result<_, _>>()?,
             embedded: stream()?,
             embedded_moments: Moments::new(&threads, tokens)?,
-            head: Head::new(&threads, shape, batch * masked_of(context))?,
+            head: HeadBuffers::new(&threads, shape, batch * masked_of(context))?,
             scratch: Scratch::new(&threads, shape, batch, context)?,
             places: (0..tokens).map(|row| (row % context) as u32).collect(),
             operations: Operations::new(threads, shape, batch, context, profile),

@@ -6,7 +6,7 @@ use assay_kernels::Threads;
 use assay_model::names;
 
 use super::Opened;
-use super::data::{Sequences, Source, Text, masked_of};
+use super::data::{BatchSource, Sequences, TokenizedText, masked_of};
 use super::folder::Folder;
 use super::model::{Model, numbers};
 use super::options::{BertOptions, Task};
@@ -17,21 +17,21 @@ use crate::native::{self, MemoryNeed, NativeRun, RunStart};
 use crate::profile::Profile;
 use crate::session::{IterationSchedule, TimedWork};
 use crate::summary::{Outcome, WorkAmount};
-use crate::{Emitter, Ended, Limits, WorkloadError, training};
+use crate::{Emitter, SeriesLimits, WorkloadEnd, WorkloadError, training};
 
 pub(super) fn run(
     options: &BertOptions,
     opened: Opened,
-    text: Option<Text>,
-    machine: &Limits,
+    text: Option<TokenizedText>,
+    machine: &SeriesLimits,
     emitter: &mut Emitter<'_>,
-) -> Result<Ended, WorkloadError> {
+) -> Result<WorkloadEnd, WorkloadError> {
     const ELSEWHERE: [&str; 5] = ["text", "head", "sentences", "length", "classes"];
     let began = RunStart::now();
     native::report_settings(options.in_effect(), &ELSEWHERE, emitter);
     opened.report_made_up(options, emitter);
     if !fits(options, machine, emitter) {
-        return Ok(Ended::DoesNotFit);
+        return Ok(WorkloadEnd::DoesNotFit);
     }
     let text = text.map(Arc::new);
     let special = opened.tokens.special();
@@ -44,7 +44,7 @@ pub(super) fn run(
         profile: options.profile.as_deref(),
     };
     run.on_all(machine, emitter, |rank, emitter| {
-        let rank = Rank::prepare(options, Source::new(options, text.clone(), special, rank))?;
+        let rank = Rank::prepare(options, BatchSource::new(options, text.clone(), special, rank))?;
         began.report_stage(emitter);
         Ok(rank)
     })
@@ -71,7 +71,7 @@ pub(super) fn effort(options: &BertOptions) -> WorkAmount {
 }
 
 /// Whether the memory suffices.
-fn fits(options: &BertOptions, machine: &Limits, emitter: &mut Emitter<'_>) -> bool {
+fn fits(options: &BertOptions, machine: &SeriesLimits, emitter: &mut Emitter<'_>) -> bool {
     let threads = Threads::new(options.threads_of_task());
     let tasks = processes::tasks_on_this_node(options.tasks) as u128;
     let parameters = options.shape.parameters(Task::Pretrain);
@@ -94,13 +94,13 @@ fn fits(options: &BertOptions, machine: &Limits, emitter: &mut Emitter<'_>) -> b
 struct Rank<'a> {
     options: &'a BertOptions,
     model: Model,
-    source: Source,
+    source: BatchSource,
     sequences: Sequences,
 }
 
 impl<'a> Rank<'a> {
     /// Takes all memory and makes the initial weights or reads them.
-    fn prepare(options: &'a BertOptions, source: Source) -> Result<Rank<'a>, WorkloadError> {
+    fn prepare(options: &'a BertOptions, source: BatchSource) -> Result<Rank<'a>, WorkloadError> {
         let BertOptions { shape, seed, batch, context, .. } = options;
         let threads = Threads::new(options.threads_of_task());
         // Each rank reads the folder for itself.

@@ -36,7 +36,7 @@ pub struct Sentences {
 
 /// A sentence as it stands in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct LabeledSentence {
     /// The line it begins on.
     pub line: u64,
     /// The sentence.
@@ -54,7 +54,7 @@ impl Sentences {
     ) -> Result<Sentences, WorkloadError> {
         let most = options.length.unwrap_or(options.shape.positions);
         let rows = match (&options.text, &options.data) {
-            (Some(text), _) => vec![Row { line: 1, text: text.clone(), label: None }],
+            (Some(text), _) => vec![LabeledSentence { line: 1, text: text.clone(), label: None }],
             (None, Some(path)) => read(path)?,
             (None, None) => {
                 let count = options.sentences.unwrap_or(MADE_UP);
@@ -111,22 +111,22 @@ fn class(label: &str, labels: &[String], classes: usize) -> Result<usize, String
 }
 
 /// Reads the rows of a file: CSV where its name ends so, else one sentence a line.
-pub fn read(path: &Path) -> Result<Vec<Row>, WorkloadError> {
+pub fn read(path: &Path) -> Result<Vec<LabeledSentence>, WorkloadError> {
     let bytes = std::fs::read(path).map_err(|error| WorkloadError::file("read", path, error))?;
     let is_csv = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
     let rows = if is_csv { csv_rows(&bytes) } else { lines(&bytes) };
     rows.map_err(|reason| WorkloadError::file("read", path, reason))
 }
 
-fn lines(bytes: &[u8]) -> Result<Vec<Row>, String> {
+fn lines(bytes: &[u8]) -> Result<Vec<LabeledSentence>, String> {
     let text = std::str::from_utf8(bytes).map_err(|error| format!("it is not UTF-8: {error}"))?;
-    let row = |(line, text): (u64, &str)| Row { line, text: text.to_owned(), label: None };
+    let row = |(line, text): (u64, &str)| LabeledSentence { line, text: text.to_owned(), label: None };
     Ok((1..).zip(text.lines()).map(row).collect())
 }
 
 /// The rows of a CSV file. Where its first row names a column `text`, columns are found by their names; else the first
 /// column is the text and the second, if there is one, the label. Takes any bytes.
-pub fn csv_rows(bytes: &[u8]) -> Result<Vec<Row>, String> {
+pub fn csv_rows(bytes: &[u8]) -> Result<Vec<LabeledSentence>, String> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
     let (mut columns, mut rows) = (None, Vec::new());
     for record in reader.records() {
@@ -148,7 +148,7 @@ pub fn csv_rows(bytes: &[u8]) -> Result<Vec<Row>, String> {
             return Err(format!("line {line} has no column for the text"));
         };
         let label = label.and_then(|label| record.get(label)).filter(|label| !label.trim().is_empty());
-        rows.push(Row { line, text: text.to_owned(), label: label.map(str::to_owned) });
+        rows.push(LabeledSentence { line, text: text.to_owned(), label: label.map(str::to_owned) });
     }
     Ok(rows)
 }
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn csv_is_read_by_names_or_by_place() {
-        let row = |line, text: &str, label: Option<&str>| Row {
+        let row = |line, text: &str, label: Option<&str>| LabeledSentence {
             line,
             text: text.to_owned(),
             label: label.map(str::to_owned),

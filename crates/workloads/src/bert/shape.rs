@@ -12,7 +12,7 @@ use crate::tensors::Tensor;
 
 /// A named size.
 #[derive(Debug, Clone, Copy)]
-pub struct Size {
+pub struct ModelSize {
     pub name: &'static str,
     /// Numbers that stand for a token between layers.
     pub width: usize,
@@ -23,7 +23,7 @@ pub struct Size {
 
 /// The named sizes: BERT's own two, and the smaller ones that were published with the same vocabulary. The feed-forward
 /// layers are four times as wide.
-pub const SIZES: [Size; 6] = [
+pub const SIZES: [ModelSize; 6] = [
     size("tiny", 128, 2, 2),
     size("mini", 256, 4, 4),
     size("small", 512, 4, 8),
@@ -32,8 +32,8 @@ pub const SIZES: [Size; 6] = [
     size("large", 1024, 24, 16),
 ];
 
-const fn size(name: &'static str, width: usize, layers: usize, heads: usize) -> Size {
-    Size { name, width, layers, heads }
+const fn size(name: &'static str, width: usize, layers: usize, heads: usize) -> ModelSize {
+    ModelSize { name, width, layers, heads }
 }
 
 /// The shape of a model.

@@ -3,15 +3,15 @@
 use assay_model::{Settings, Value, names};
 
 use super::Opened;
-use super::data::{Text, masked_of};
+use super::data::{TokenizedText, masked_of};
 use super::inference::report_sentences;
 use super::options::{BertOptions, Task};
 use super::pretrain;
 use super::sentences::Sentences;
-use crate::engine::torch::{self, Job};
+use crate::engine::torch::{self, TorchRun};
 use crate::settings::wrong;
 use crate::summary::WorkAmount;
-use crate::{Emitter, Ended, Limits, WorkloadError};
+use crate::{Emitter, SeriesLimits, WorkloadEnd, WorkloadError};
 
 const FLOAT: u128 = 4;
 const SCRIPT: &str = include_str!("torch.py");
@@ -21,9 +21,9 @@ pub(super) fn answer(
     options: &BertOptions,
     opened: Opened,
     sentences: Sentences,
-    machine: &Limits,
+    machine: &SeriesLimits,
     emitter: &mut Emitter<'_>,
-) -> Result<Ended, WorkloadError> {
+) -> Result<WorkloadEnd, WorkloadError> {
     report_sentences(options, &opened, &sentences, emitter);
     let list = &sentences.list;
     let count = options.sentences.unwrap_or(list.len());
@@ -65,10 +65,10 @@ pub(super) fn answer(
 pub(super) fn pretrain(
     options: &BertOptions,
     opened: Opened,
-    text: Option<Text>,
-    machine: &Limits,
+    text: Option<TokenizedText>,
+    machine: &SeriesLimits,
     emitter: &mut Emitter<'_>,
-) -> Result<Ended, WorkloadError> {
+) -> Result<WorkloadEnd, WorkloadError> {
     opened.report_made_up(options, emitter);
     let files = text.map(|text| ("tokens", bytes(text.tokens.iter().copied()))).into_iter().collect();
     let shape = &options.shape;
@@ -86,14 +86,14 @@ fn run(
     files: Vec<(&str, Vec<u8>)>,
     effort: WorkAmount,
     least_bytes: u128,
-    machine: &Limits,
+    machine: &SeriesLimits,
     emitter: &mut Emitter<'_>,
-) -> Result<Ended, WorkloadError> {
+) -> Result<WorkloadEnd, WorkloadError> {
     if opened.folder.as_ref().is_some_and(|folder| !folder.is_single()) {
         let error = wrong("model", &options.text_of("model"), "the engine `torch` reads 32-bit floats only");
         return Err(error.or_hint("use engine = native"));
     }
-    let job = Job {
+    let job = TorchRun {
         script: SCRIPT,
         settings: settings(options, opened),
         native_only: &["profile"],

@@ -11,14 +11,14 @@ use std::path::PathBuf;
 use self::regression::{Examples, Regression, accuracy, fit};
 use super::features::Features;
 use super::head::Trained;
-use super::sentences::{Row, read};
+use super::sentences::{LabeledSentence, read};
 use crate::WorkloadError;
 use crate::initial::Key;
 use crate::settings::wrong;
 
 /// What is asked for.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub struct HeadRequest {
     /// The folder of the model.
     pub model: PathBuf,
     /// Sentences with labels.
@@ -40,7 +40,7 @@ pub struct Request {
 
 /// What came of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Report {
+pub struct HeadReport {
     /// Sentences that were used.
     pub sentences: usize,
     /// Sentences without text or label.
@@ -53,7 +53,7 @@ pub struct Report {
     pub head: Trained,
 }
 
-impl Report {
+impl HeadReport {
     /// The mean of all folds.
     pub fn mean(&self) -> f64 {
         self.folds.iter().sum::<f64>() / self.folds.len() as f64
@@ -67,15 +67,15 @@ impl Report {
 }
 
 /// Trains a head; `report` is called with how many sentences of how many have their features.
-pub fn head(request: &Request, emit: &mut dyn FnMut(usize, usize)) -> Result<Report, WorkloadError> {
+pub fn head(request: &HeadRequest, emit: &mut dyn FnMut(usize, usize)) -> Result<HeadReport, WorkloadError> {
     let rows = read(&request.data)?;
     let all = rows.len();
-    let usable = |row: &Row| !row.text.trim().is_empty() && row.label.is_some();
-    let rows: Vec<Row> = rows.into_iter().filter(usable).collect();
+    let usable = |row: &LabeledSentence| !row.text.trim().is_empty() && row.label.is_some();
+    let rows: Vec<LabeledSentence> = rows.into_iter().filter(usable).collect();
     let found = labels(&rows);
     check(request, rows.len(), &found)?;
     let names = if request.names.is_empty() { found.clone() } else { request.names.clone() };
-    let class = |row: &Row| {
+    let class = |row: &LabeledSentence| {
         found.iter().position(|label| Some(label.as_str()) == row.label.as_deref().map(str::trim))
     };
     let classes: Vec<u32> = rows.iter().map(|row| class(row).unwrap_or(0) as u32).collect();
@@ -102,7 +102,7 @@ pub fn head(request: &Request, emit: &mut dyn FnMut(usize, usize)) -> Result<Rep
         head.save(path)?;
     }
     let count = |class: usize| examples.classes.iter().filter(|other| **other as usize == class).count();
-    Ok(Report {
+    Ok(HeadReport {
         sentences: texts.len(),
         left_out: all - texts.len(),
         classes: names.into_iter().enumerate().map(|(class, name)| (name, count(class))).collect(),
@@ -112,7 +112,7 @@ pub fn head(request: &Request, emit: &mut dyn FnMut(usize, usize)) -> Result<Rep
 }
 
 /// The labels that there are: numbers in their order, and words in that of the alphabet.
-fn labels(rows: &[Row]) -> Vec<String> {
+fn labels(rows: &[LabeledSentence]) -> Vec<String> {
     let mut labels: Vec<String> =
         rows.iter().filter_map(|row| row.label.as_deref()).map(|label| label.trim().to_owned()).collect();
     labels.sort_by_key(|label| (label.parse::<u64>().unwrap_or(u64::MAX), label.clone()));
@@ -120,7 +120,7 @@ fn labels(rows: &[Row]) -> Vec<String> {
     labels
 }
 
-fn check(request: &Request, sentences: usize, labels: &[String]) -> Result<(), WorkloadError> {
+fn check(request: &HeadRequest, sentences: usize, labels: &[String]) -> Result<(), WorkloadError> {
     const MOST_CLASSES: usize = 1000;
     let data = |reason: String| {
         let hint = "give a CSV file with the columns `text` and `label`";
@@ -174,7 +174,8 @@ mod tests {
 
     #[test]
     fn labels_are_in_the_order_of_numbers_or_words() {
-        let row = |label: &str| Row { line: 1, text: String::new(), label: Some(label.to_owned()) };
+        let row =
+            |label: &str| LabeledSentence { line: 1, text: String::new(), label: Some(label.to_owned()) };
         assert_eq!(labels(&["10", "9", " 9", "10"].map(row)), ["9", "10"]);
         assert_eq!(labels(&["pos", "neg"].map(row)), ["neg", "pos"]);
     }
@@ -183,7 +184,7 @@ mod tests {
     fn a_report_has_mean_and_spread() {
         let head = Trained { weight: Vec::new(), bias: Vec::new(), labels: Vec::new() };
         let report =
-            Report { sentences: 4, left_out: 0, classes: Vec::new(), folds: vec![0.7, 0.8, 0.9], head };
+            HeadReport { sentences: 4, left_out: 0, classes: Vec::new(), folds: vec![0.7, 0.8, 0.9], head };
         assert!((report.mean() - 0.8).abs() < 1e-12 && (report.deviation() - 0.1).abs() < 1e-12);
     }
 }

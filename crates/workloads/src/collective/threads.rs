@@ -44,11 +44,11 @@ struct Member {
     board: Arc<Board>,
     /// Tensors that it has handed in so far.
     begun: u64,
-    open: VecDeque<Open>,
+    open: VecDeque<OpenTensor>,
 }
 
 /// A tensor that a rank has handed in and not taken back.
-struct Open {
+struct OpenTensor {
     number: u64,
     length: usize,
     tensor: Arc<Tensor>,
@@ -195,7 +195,7 @@ impl Collective for Member {
         let tensor = self.board.tensor(number, size);
         *tensor.parts[self.rank].write().unwrap_or_else(PoisonError::into_inner) = values;
         self.board.advance(&tensor.given, size);
-        self.open.push_back(Open { number, length, tensor, is_summed: false, is_collected: false });
+        self.open.push_back(OpenTensor { number, length, tensor, is_summed: false, is_collected: false });
         self.add_up(false);
     }
 
@@ -209,7 +209,7 @@ impl Collective for Member {
             open.is_collected = true;
             self.board.advance(&open.tensor.collected, size);
         }
-        let Some(Open { number, tensor, .. }) = self.open.pop_front() else { return Vec::new() };
+        let Some(OpenTensor { number, tensor, .. }) = self.open.pop_front() else { return Vec::new() };
         self.board.wait(&tensor.collected, size);
         self.board.tensors.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
         std::mem::take(&mut *tensor.parts[rank].write().unwrap_or_else(PoisonError::into_inner))

@@ -22,14 +22,14 @@ use crate::memory::bytes_in_words;
 use crate::ranks::threads_of_task;
 use crate::settings::wrong;
 use crate::summary::WorkAmount;
-use crate::{Emitter, Ended, Limits, WorkloadError};
+use crate::{Emitter, SeriesLimits, WorkloadEnd, WorkloadError};
 
 const ENGINE: &str = "torch";
 const ADAPTER: &str = include_str!("torch/adapter.py");
 const MISSING: &str = "`pip install torch`, or point `python` at an environment that has it";
 
 /// A run in PyTorch.
-pub(crate) struct Job<'a> {
+pub(crate) struct TorchRun<'a> {
     /// The part of the adapter that is this workload's own.
     pub(crate) script: &'a str,
     /// Every setting with the value that is in effect.
@@ -48,7 +48,11 @@ pub(crate) struct Job<'a> {
     pub(crate) smaller: &'a str,
 }
 
-pub(crate) fn run(job: Job<'_>, machine: &Limits, emitter: &mut Emitter<'_>) -> Result<Ended, WorkloadError> {
+pub(crate) fn run(
+    job: TorchRun<'_>,
+    machine: &SeriesLimits,
+    emitter: &mut Emitter<'_>,
+) -> Result<WorkloadEnd, WorkloadError> {
     let settings = &job.settings;
     for name in job.native_only {
         if !word(settings, name).is_empty() {
@@ -59,7 +63,7 @@ pub(crate) fn run(job: Job<'_>, machine: &Limits, emitter: &mut Emitter<'_>) -> 
     report_settings(settings, emitter);
     if let Some(events) = too_large(&job, machine) {
         emitter.emit(events);
-        return Ok(Ended::DoesNotFit);
+        return Ok(WorkloadEnd::DoesNotFit);
     }
     let directory = Directory::new()?;
     directory.write("assay_adapter.py", [ADAPTER])?;
@@ -86,7 +90,7 @@ pub(crate) fn run(job: Job<'_>, machine: &Limits, emitter: &mut Emitter<'_>) -> 
 }
 
 /// Has torchrun start a process for every task, connected over loopback.
-fn start_tasks(command: &mut Command, job: &Job<'_>) {
+fn start_tasks(command: &mut Command, job: &TorchRun<'_>) {
     let tasks = job.effort.tasks;
     let threads = job.settings.get("threads").and_then(Value::number).unwrap_or(1.0) as usize;
     command.args(["-m", "torch.distributed.run", "--standalone", "--local-addr=127.0.0.1", "--nnodes=1"]);
@@ -117,7 +121,7 @@ fn failed(reason: String) -> WorkloadError {
 }
 
 /// The answer for a run that the memory of this machine cannot hold. Other devices say so themselves.
-fn too_large(job: &Job<'_>, machine: &Limits) -> Option<WorkloadEvent> {
+fn too_large(job: &TorchRun<'_>, machine: &SeriesLimits) -> Option<WorkloadEvent> {
     let free = u128::from(machine.memory_bytes?);
     if word(&job.settings, "device") != "cpu" || job.least_bytes <= free {
         return None;

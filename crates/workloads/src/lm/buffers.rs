@@ -25,7 +25,7 @@ pub(super) struct Kept<'a> {
 }
 
 /// Memory for what a layer keeps in any case.
-struct Place {
+struct LayerMemory {
     qkv: Vec<f32>,
     gate_up: Vec<f32>,
 }
@@ -34,7 +34,7 @@ struct Place {
 pub(super) struct Places {
     policy: Policy,
     /// One for each layer, or one that is used again and again, or one for the first layer alone.
-    own: Vec<Place>,
+    own: Vec<LayerMemory>,
     /// What attention gave, the stream after it, and the logarithms of sums: of the layer that was computed last, or of
     /// the first layer where the others keep theirs elsewhere.
     attended: Vec<f32>,
@@ -47,7 +47,7 @@ impl Places {
     pub(super) fn of<'a>(&'a mut self, layer: usize, before: &'a mut [Layer]) -> Kept<'a> {
         let Places { policy, own, attended, x1, logsumexp } = self;
         if let (Policy::Lent, Some(lender)) = (*policy, before.last_mut()) {
-            let Place { qkv, gate_up } = &own[0];
+            let LayerMemory { qkv, gate_up } = &own[0];
             let (first, rest) = lender.down.split_at_mut(x1.len());
             return Kept {
                 qkv: &mut lender.qkv[..qkv.len()],
@@ -57,7 +57,7 @@ impl Places {
                 logsumexp: &mut rest[..logsumexp.len()],
             };
         }
-        let Place { qkv, gate_up } = &mut own[if *policy == Policy::Own { layer } else { 0 }];
+        let LayerMemory { qkv, gate_up } = &mut own[if *policy == Policy::Own { layer } else { 0 }];
         Kept { qkv, gate_up, attended, x1, logsumexp }
     }
 
@@ -102,8 +102,8 @@ impl Buffers {
         let buffer =
             |length: u128| zeros(threads, "activations", usize::try_from(length).unwrap_or(usize::MAX));
         let only = |wanted: bool, length: u128| buffer(if wanted { length } else { 0 });
-        let place = || -> Result<Place, WorkloadError> {
-            Ok(Place { qkv: buffer(lengths.qkv)?, gate_up: buffer(lengths.gate_up)? })
+        let place = || -> Result<LayerMemory, WorkloadError> {
+            Ok(LayerMemory { qkv: buffer(lengths.qkv)?, gate_up: buffer(lengths.gate_up)? })
         };
         Ok(Buffers {
             streams: (0..lengths.streams).map(|_| buffer(lengths.stream)).collect::<Result<_, _>>()?,
@@ -134,7 +134,7 @@ impl Buffers {
         let Scratch { normed, arena, dx, inverse, logsumexp, row_loss, attention, norm } = &self.scratch;
         let scratch = [normed, arena, dx, inverse, logsumexp, row_loss, attention, norm];
         let Places { own, attended, x1, logsumexp, .. } = &self.kept;
-        let own = own.iter().flat_map(|Place { qkv, gate_up }| [qkv, gate_up]);
+        let own = own.iter().flat_map(|LayerMemory { qkv, gate_up }| [qkv, gate_up]);
         let kept = own.chain([attended, x1, logsumexp]);
         4 * scratch.into_iter().chain(kept).chain(&self.streams).map(Vec::capacity).sum::<usize>()
     }

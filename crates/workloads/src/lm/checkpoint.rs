@@ -13,7 +13,7 @@ use assay_model::{Settings, Value};
 use safetensors::tensor::Dtype;
 use serde::{Deserialize, Serialize};
 
-use super::model::State;
+use super::model::CheckpointState;
 use super::options::LmOptions;
 use super::parameters::Parameters;
 use super::shape::LmShape;
@@ -137,7 +137,7 @@ impl Checkpoint {
     }
 
     /// Reads the state of a model, each tensor straight into its place. Call [`Checkpoint::check`] before.
-    pub fn load(&mut self, shape: &LmShape, state: State<'_>) -> Result<(), WorkloadError> {
+    pub fn load(&mut self, shape: &LmShape, state: CheckpointState<'_>) -> Result<(), WorkloadError> {
         self.load_tensors("", shape, state.weights)?;
         if let (Some(about), Some(moments)) = (self.about.clone(), state.moments) {
             for (prefix, parameters) in MOMENTS.into_iter().zip(moments) {

@@ -25,7 +25,7 @@ const PIECE_BYTES: usize = 1 << 20;
 
 /// A text as tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Text {
+pub struct TokenizedText {
     tokens: Tokens,
     /// Tokens that its tokenizer knows: the smallest vocabulary that a model for it can have.
     pub vocabulary: usize,
@@ -38,14 +38,14 @@ enum Tokens {
     Numbers(Vec<u32>),
 }
 
-impl Text {
+impl TokenizedText {
     /// Reads the text that the options name, if it is not larger than `most` bytes; none if they name none.
-    pub fn open(options: &LmOptions, most: Option<u64>) -> Result<Option<Text>, WorkloadError> {
+    pub fn open(options: &LmOptions, most: Option<u64>) -> Result<Option<TokenizedText>, WorkloadError> {
         let Some(path) = &options.text else { return Ok(None) };
         let bytes = read(path, most.unwrap_or(u64::MAX - 1))?;
         let text = match &options.tokenizer {
-            None => Text::from_bytes(bytes),
-            Some(tokenizer) => Text::from_tokenizer(path, &bytes, tokenizer)?,
+            None => TokenizedText::from_bytes(bytes),
+            Some(tokenizer) => TokenizedText::from_tokenizer(path, &bytes, tokenizer)?,
         };
         let needed = options.work.context.saturating_add(1);
         if text.len() < needed {
@@ -56,12 +56,16 @@ impl Text {
         Ok(Some(text))
     }
 
-    fn from_bytes(bytes: Vec<u8>) -> Text {
-        Text { tokens: Tokens::Bytes(bytes), vocabulary: 256 }
+    fn from_bytes(bytes: Vec<u8>) -> TokenizedText {
+        TokenizedText { tokens: Tokens::Bytes(bytes), vocabulary: 256 }
     }
 
     /// The text is cut behind line ends into pieces of about a megabyte; each becomes tokens on its own.
-    fn from_tokenizer(path: &Path, bytes: &[u8], tokenizer_path: &Path) -> Result<Text, WorkloadError> {
+    fn from_tokenizer(
+        path: &Path,
+        bytes: &[u8],
+        tokenizer_path: &Path,
+    ) -> Result<TokenizedText, WorkloadError> {
         let tokenizer = Tokenizer::from_file(tokenizer_path).map_err(|error| {
             let error = WorkloadError::file("read", tokenizer_path, error);
             error.or_hint("`tokenizer` takes a tokenizer.json as the `tokenizers` library writes it")
@@ -78,7 +82,7 @@ impl Text {
         }
         let largest = tokens.iter().copied().max().unwrap_or(0) as usize;
         let vocabulary = tokenizer.get_vocab_size(true).max(largest + 1);
-        Ok(Text { tokens: Tokens::Numbers(tokens), vocabulary })
+        Ok(TokenizedText { tokens: Tokens::Numbers(tokens), vocabulary })
     }
 
     /// How many tokens it has.
@@ -157,8 +161,8 @@ fn read(path: &Path, most: u64) -> Result<Vec<u8>, WorkloadError> {
 }
 
 /// Gives every iteration its tokens.
-pub struct Source {
-    text: Option<Arc<Text>>,
+pub struct BatchSource {
+    text: Option<Arc<TokenizedText>>,
     vocabulary: u32,
     key: Key,
     context: usize,
@@ -166,18 +170,18 @@ pub struct Source {
     first: usize,
 }
 
-impl Source {
+impl BatchSource {
     /// Windows of a text, or random tokens below `vocabulary`; `first` is the number of the first sequence in the batch
     /// of all ranks.
     pub fn new(
-        text: Option<Arc<Text>>,
+        text: Option<Arc<TokenizedText>>,
         vocabulary: usize,
         context: usize,
         seed: u64,
         first: usize,
-    ) -> Source {
+    ) -> BatchSource {
         let key = Key::new(if text.is_some() { "windows" } else { "tokens" }, seed);
-        Source { text, vocabulary: u32::try_from(vocabulary).unwrap_or(u32::MAX), key, context, first }
+        BatchSource { text, vocabulary: u32::try_from(vocabulary).unwrap_or(u32::MAX), key, context, first }
     }
 
     /// The tokens of an iteration: `inputs` and `targets` hold an integer of sequences.
@@ -211,7 +215,7 @@ fn window(inputs: &mut [u32], targets: &mut [u32], token: impl Fn(usize) -> u32)
 mod tests {
     use super::*;
 
-    fn sample(source: &Source, iteration: u64) -> (Vec<u32>, Vec<u32>) {
+    fn sample(source: &BatchSource, iteration: u64) -> (Vec<u32>, Vec<u32>) {
         let (mut inputs, mut targets) = (vec![0; 12], vec![0; 12]);
         source.fill(iteration, &mut inputs, &mut targets);
         (inputs, targets)
@@ -219,8 +223,10 @@ mod tests {
 
     #[test]
     fn targets_are_the_next_tokens_and_every_iteration_has_its_own() {
-        let text = Text::from_bytes((0..=255).collect());
-        for source in [Source::new(None, 11, 4, 1, 0), Source::new(Some(Arc::new(text)), 256, 4, 1, 0)] {
+        let text = TokenizedText::from_bytes((0..=255).collect());
+        for source in
+            [BatchSource::new(None, 11, 4, 1, 0), BatchSource::new(Some(Arc::new(text)), 256, 4, 1, 0)]
+        {
             let (inputs, targets) = sample(&source, 3);
             for (inputs, targets) in inputs.chunks(4).zip(targets.chunks(4)) {
                 assert_eq!(inputs[1..], targets[..3]);
@@ -228,14 +234,14 @@ mod tests {
             assert_eq!(sample(&source, 3), (inputs.clone(), targets));
             assert_ne!(sample(&source, 4).0, inputs);
         }
-        assert!(sample(&Source::new(None, 11, 4, 1, 0), 0).0.iter().all(|token| *token < 11));
+        assert!(sample(&BatchSource::new(None, 11, 4, 1, 0), 0).0.iter().all(|token| *token < 11));
     }
 
     #[test]
     fn ranks_have_the_parts_of_one_batch() {
-        let text = Arc::new(Text::from_bytes((0..=255).collect()));
+        let text = Arc::new(TokenizedText::from_bytes((0..=255).collect()));
         for text in [None, Some(text)] {
-            let source = |first| Source::new(text.clone(), 256, 4, 1, first);
+            let source = |first| BatchSource::new(text.clone(), 256, 4, 1, first);
             let (whole, part) = (sample(&source(0), 3), sample(&source(2), 3));
             assert_eq!(whole.0[8..], part.0[..4]);
         }
@@ -243,7 +249,8 @@ mod tests {
 
     #[test]
     fn a_text_of_one_window_is_enough() {
-        let source = Source::new(Some(Arc::new(Text::from_bytes(b"abcde".to_vec()))), 256, 4, 1, 0);
+        let source =
+            BatchSource::new(Some(Arc::new(TokenizedText::from_bytes(b"abcde".to_vec()))), 256, 4, 1, 0);
         assert_eq!(sample(&source, 0).1[..4], *b"bcde".map(u32::from).as_slice());
     }
 

@@ -27,7 +27,7 @@ pub struct Model {
 }
 
 /// The state of a model that a checkpoint holds.
-pub struct State<'a> {
+pub struct CheckpointState<'a> {
     pub weights: &'a mut Parameters,
     /// The first and second moments of the optimizer, where there is one.
     pub moments: Option<&'a mut [Parameters; 2]>,
@@ -71,8 +71,12 @@ impl Model {
     }
 
     /// What a checkpoint reads into and writes from.
-    pub fn state(&mut self) -> State<'_> {
-        State { weights: &mut self.weights, moments: self.moments.as_mut(), updates: &mut self.updates }
+    pub fn state(&mut self) -> CheckpointState<'_> {
+        CheckpointState {
+            weights: &mut self.weights,
+            moments: self.moments.as_mut(),
+            updates: &mut self.updates,
+        }
     }
 
     /// The profile of its operations.
@@ -122,7 +126,7 @@ impl Model {
         for layer in &weights.layers {
             layer::forward_in_place(operations, layer, x, &mut buffers.scratch);
         }
-        let mut head = Head { operations, weights, rows: buffers.rows, measure, squares: 0.0 };
+        let mut head = OutputHead { operations, weights, rows: buffers.rows, measure, squares: 0.0 };
         let loss = head.forward(x, targets, &mut buffers.scratch);
         (loss, head.output(targets.len()))
     }
@@ -146,7 +150,7 @@ impl Model {
             layer::forward_keeping(operations, layer, &before[number], &mut kept, scratch);
             layer::forward_rest(operations, layer, &kept, scratch, &mut after[0]);
         }
-        let mut head = Head { operations, weights, rows: *rows, measure, squares: 0.0 };
+        let mut head = OutputHead { operations, weights, rows: *rows, measure, squares: 0.0 };
         let loss = head.forward_backward(&streams[weights.layers.len()], targets, scratch, gradients);
         let output = head.output(targets.len());
         hand_in(&operations.profile, ranks, [&mut gradients.head, &mut gradients.norm]);
@@ -195,7 +199,7 @@ impl Model {
 
 /// The last norm, the output matrix and the loss, over a piece of the rows at a time so that the logits of all rows
 /// never exist at once.
-struct Head<'a> {
+struct OutputHead<'a> {
     operations: &'a Operations,
     weights: &'a Parameters,
     rows: usize,
@@ -203,7 +207,7 @@ struct Head<'a> {
     squares: f64,
 }
 
-impl Head<'_> {
+impl OutputHead<'_> {
     fn linear(&self) -> Linear<'_> {
         let LmShape { width, vocabulary, .. } = self.operations.shape;
         Linear { operation: "head", weight: &self.weights.head, outputs: vocabulary, inputs: width }

@@ -7,7 +7,7 @@ use assay_kernels::Threads;
 use assay_model::WorkloadEvent;
 
 use super::checkpoint::{self, About, Checkpoint};
-use super::data::{Source, Text};
+use super::data::{BatchSource, TokenizedText};
 use super::model::Model;
 use super::options::{LmOptions, LmWork, Phase};
 use super::plan::{MemoryPlan, what_fits};
@@ -16,18 +16,18 @@ use crate::native::{self, MemoryNeed, NativeRun, RunStart};
 use crate::profile::Profile;
 use crate::session::{IterationSchedule, TimedWork};
 use crate::summary::Outcome;
-use crate::{Emitter, Ended, Limits, WorkloadError, training};
+use crate::{Emitter, SeriesLimits, WorkloadEnd, WorkloadError, training};
 
 pub(super) fn run(
     options: &LmOptions,
-    text: Option<Text>,
-    machine: &Limits,
+    text: Option<TokenizedText>,
+    machine: &SeriesLimits,
     emitter: &mut Emitter<'_>,
-) -> Result<Ended, WorkloadError> {
+) -> Result<WorkloadEnd, WorkloadError> {
     let began = RunStart::now();
     native::report_settings(options.in_effect(), &[], emitter);
-    if !fits(options, text.as_ref().map_or(0, Text::bytes), machine, emitter) {
-        return Ok(Ended::DoesNotFit);
+    if !fits(options, text.as_ref().map_or(0, TokenizedText::bytes), machine, emitter) {
+        return Ok(WorkloadEnd::DoesNotFit);
     }
     let text = text.map(Arc::new);
     let LmOptions { warmup, iterations, paced, .. } = *options;
@@ -46,7 +46,7 @@ pub(super) fn run(
 }
 
 /// Whether the plan fits into memory.
-fn fits(options: &LmOptions, data_bytes: u64, machine: &Limits, emitter: &mut Emitter<'_>) -> bool {
+fn fits(options: &LmOptions, data_bytes: u64, machine: &SeriesLimits, emitter: &mut Emitter<'_>) -> bool {
     let LmOptions { shape, work, .. } = options;
     let threads = Threads::new(options.threads_of_task());
     let work = &LmWork { tasks: processes::tasks_on_this_node(work.tasks), ..*work };
@@ -63,7 +63,7 @@ fn fits(options: &LmOptions, data_bytes: u64, machine: &Limits, emitter: &mut Em
 struct Rank<'a> {
     options: &'a LmOptions,
     model: Model,
-    source: Source,
+    source: BatchSource,
     inputs: Vec<u32>,
     targets: Vec<u32>,
     /// The number of the first iteration: above 0 for a resumed run.
@@ -74,7 +74,7 @@ impl<'a> Rank<'a> {
     /// Takes all memory and makes the initial weights or reads them.
     fn prepare(
         options: &'a LmOptions,
-        text: Option<Arc<Text>>,
+        text: Option<Arc<TokenizedText>>,
         rank: usize,
         emitter: &mut Emitter<'_>,
     ) -> Result<Rank<'a>, WorkloadError> {
@@ -100,7 +100,7 @@ impl<'a> Rank<'a> {
         Ok(Rank {
             options,
             model,
-            source: Source::new(text, shape.vocabulary, work.context, *seed, rank * work.batch),
+            source: BatchSource::new(text, shape.vocabulary, work.context, *seed, rank * work.batch),
             inputs: vec![0; work.tokens()],
             targets: vec![0; work.tokens()],
             first,
@@ -154,12 +154,12 @@ impl TimedWork for Rank<'_> {
 
     fn close(
         &mut self,
-        ended: Ended,
+        ended: WorkloadEnd,
         done: u64,
         began: Instant,
         emitter: &mut Emitter<'_>,
     ) -> Result<(), WorkloadError> {
-        if ended == Ended::Stopped && done > 0 { self.save(began, emitter) } else { Ok(()) }
+        if ended == WorkloadEnd::Stopped && done > 0 { self.save(began, emitter) } else { Ok(()) }
     }
 }
 

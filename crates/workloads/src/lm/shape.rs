@@ -19,14 +19,14 @@ use crate::tensors::Tensor;
 
 /// A named size.
 #[derive(Debug, Clone, Copy)]
-pub struct Size {
+pub struct ModelSize {
     pub name: &'static str,
     /// Its shape, with the vocabulary it has where none is given.
     pub shape: LmShape,
 }
 
 /// The named sizes. The first five are those of the CS336 course (assignment 2, table 1).
-pub const SIZES: [Size; 7] = [
+pub const SIZES: [ModelSize; 7] = [
     size("small", 768, 3072, 12, 12, 10_000),
     size("medium", 1024, 4096, 24, 16, 10_000),
     size("large", 1280, 5120, 36, 20, 10_000),
@@ -43,8 +43,8 @@ const fn size(
     layers: usize,
     heads: usize,
     vocabulary: usize,
-) -> Size {
-    Size { name, shape: LmShape { width, hidden, layers, heads, vocabulary } }
+) -> ModelSize {
+    ModelSize { name, shape: LmShape { width, hidden, layers, heads, vocabulary } }
 }
 
 /// The shape of a model.

@@ -3,18 +3,18 @@
 use super::checkpoint::Checkpoint;
 use super::native::note_resume;
 use super::options::{LmOptions, Phase};
-use crate::engine::torch::{self, Job};
-use crate::{Emitter, Ended, Limits, WorkloadError};
+use crate::engine::torch::{self, TorchRun};
+use crate::{Emitter, SeriesLimits, WorkloadEnd, WorkloadError};
 
 const FLOAT: u128 = 4;
 
 /// Runs it. `text` are the tokens of the text to train on; without them the tokens are random.
 pub(super) fn run(
     options: &LmOptions,
-    machine: &Limits,
+    machine: &SeriesLimits,
     text: Option<&[u32]>,
     emitter: &mut Emitter<'_>,
-) -> Result<Ended, WorkloadError> {
+) -> Result<WorkloadEnd, WorkloadError> {
     if let Some(path) = &options.resume {
         // Checked here, so that the adapter can trust it.
         let checkpoint = Checkpoint::open(path)?;
@@ -22,7 +22,7 @@ pub(super) fn run(
         note_resume(options, &checkpoint, emitter);
     }
     let tokens = text.map(|tokens| tokens.iter().flat_map(|token| token.to_le_bytes()).collect());
-    let job = Job {
+    let job = TorchRun {
         script: include_str!("torch.py"),
         settings: options.in_effect(),
         native_only: &["save", "profile"],

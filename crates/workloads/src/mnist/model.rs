@@ -11,7 +11,7 @@ mod head;
 use assay_kernels::{Threads, reduce, sgd};
 
 use self::convolutions::Convolutions;
-use self::head::Head;
+use self::head::ClassifierHead;
 use super::network::{CLASSES, Parameters};
 use crate::WorkloadError;
 use crate::collective::{Collective, hand_in, take_back};
@@ -68,7 +68,7 @@ pub struct Model {
     /// What momentum keeps.
     velocity: Option<Parameters>,
     convolutions: Convolutions,
-    head: Head,
+    head: ClassifierHead,
     training: Training,
 }
 
@@ -89,7 +89,7 @@ impl Model {
             gradients: Parameters::zeros(&threads, "gradients")?,
             velocity,
             convolutions: Convolutions::new(&threads, batch)?,
-            head: Head::new(&threads, batch, test_batch)?,
+            head: ClassifierHead::new(&threads, batch, test_batch)?,
             threads,
             profile,
             training,

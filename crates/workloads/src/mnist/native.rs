@@ -12,25 +12,25 @@ use crate::collective::{Collective, processes};
 use crate::data::idx::PIXELS;
 use crate::native::{self, MemoryNeed, NativeRun, RunStart};
 use crate::profile::Profile;
-use crate::schedule::{Block, Schedule, order};
+use crate::schedule::{IterationSteps, StepSchedule, order};
 use crate::session::{IterationSchedule, TimedWork};
 use crate::summary::Outcome;
-use crate::{Emitter, Ended, Limits, WorkloadError, memory};
+use crate::{Emitter, SeriesLimits, WorkloadEnd, WorkloadError, memory};
 
 pub(super) fn run(
     options: &MnistOptions,
     samples: &Samples,
-    schedule: &Schedule,
-    machine: &Limits,
+    schedule: &StepSchedule,
+    machine: &SeriesLimits,
     emitter: &mut Emitter<'_>,
-) -> Result<Ended, WorkloadError> {
+) -> Result<WorkloadEnd, WorkloadError> {
     let began = RunStart::now();
     native::report_settings(options.in_effect(), &[], emitter);
     if let Some(note) = &samples.note {
         emitter.note(note);
     }
     if !fits(options, schedule, machine, emitter) {
-        return Ok(Ended::DoesNotFit);
+        return Ok(WorkloadEnd::DoesNotFit);
     }
     let MnistOptions { warmup, paced, .. } = *options;
     let iterations = schedule.iterations() - warmup;
@@ -45,7 +45,12 @@ pub(super) fn run(
 }
 
 /// Whether everything fits into memory. The data are there already.
-fn fits(options: &MnistOptions, schedule: &Schedule, machine: &Limits, emitter: &mut Emitter<'_>) -> bool {
+fn fits(
+    options: &MnistOptions,
+    schedule: &StepSchedule,
+    machine: &SeriesLimits,
+    emitter: &mut Emitter<'_>,
+) -> bool {
     let momentum = options.training.momentum != 0.0;
     let threads = options.threads_of_task();
     let model = model::planned_bytes(threads, options.batch, options.test_batch, momentum);
@@ -61,7 +66,7 @@ fn fits(options: &MnistOptions, schedule: &Schedule, machine: &Limits, emitter: 
 /// One rank of a run under way.
 struct Rank<'a> {
     samples: &'a Samples,
-    schedule: &'a Schedule,
+    schedule: &'a StepSchedule,
     options: &'a MnistOptions,
     model: Model,
     rank: usize,
@@ -69,7 +74,7 @@ struct Rank<'a> {
     epoch: Option<u64>,
     order: Vec<u32>,
     /// The iteration under way, with the part of its samples that is this rank's.
-    block: Option<Block>,
+    block: Option<IterationSteps>,
     pixels: Vec<u8>,
     labels: Vec<u32>,
     /// Steps done.
@@ -86,7 +91,7 @@ impl<'a> Rank<'a> {
     fn prepare(
         options: &'a MnistOptions,
         samples: &'a Samples,
-        schedule: &'a Schedule,
+        schedule: &'a StepSchedule,
         rank: usize,
     ) -> Result<Rank<'a>, WorkloadError> {
         let profile = if options.profile.is_some() { Profile::on() } else { Profile::off() };
@@ -118,7 +123,7 @@ impl<'a> Rank<'a> {
     }
 
     /// Does the steps of an iteration. Gives the mean loss over its samples, or the first that is not a finite number.
-    fn steps_of(&mut self, block: &Block, look: bool, ranks: &mut dyn Collective) -> f64 {
+    fn steps_of(&mut self, block: &IterationSteps, look: bool, ranks: &mut dyn Collective) -> f64 {
         let (mut done, mut sum, mut all) = (0, 0.0, 0.0);
         for samples in self.schedule.batches(block) {
             let total = samples.end - samples.start;
@@ -244,7 +249,7 @@ impl TimedWork for Rank<'_> {
 
     fn close(
         &mut self,
-        _: Ended,
+        _: WorkloadEnd,
         _: u64,
         _: Instant,
         emitter: &mut Emitter<'_>,

@@ -9,7 +9,7 @@ use super::model::Training;
 use super::network;
 use super::samples::Samples;
 use crate::engine::EngineKind;
-use crate::schedule::Schedule;
+use crate::schedule::StepSchedule;
 use crate::settings::{Checked, wrong};
 use crate::summary::WorkAmount;
 use crate::{WorkloadError, ranks};
@@ -108,7 +108,7 @@ impl MnistOptions {
     }
 
     /// How the samples are gone through, now that they are known. What follows from them is settled in the settings.
-    pub fn settle(&mut self, samples: &Samples) -> Result<Schedule, WorkloadError> {
+    pub fn settle(&mut self, samples: &Samples) -> Result<StepSchedule, WorkloadError> {
         let count = samples.train.len();
         let schedule = self.schedule(count)?;
         let mut set = |name: &str, value: Value| self.settings.insert(name.to_owned(), value);
@@ -123,7 +123,7 @@ impl MnistOptions {
     }
 
     /// How that many images are gone through; an error where no iteration would be measured.
-    fn schedule(&self, count: usize) -> Result<Schedule, WorkloadError> {
+    fn schedule(&self, count: usize) -> Result<StepSchedule, WorkloadError> {
         if self.global_batch() > count {
             let words =
                 if self.tasks > 1 { format!(" for each of {} tasks", self.tasks) } else { String::new() };
@@ -134,7 +134,7 @@ impl MnistOptions {
         let batch = self.global_batch() as u64;
         let steps_of_epoch = (count as u64).div_ceil(batch.max(1));
         let steps = self.steps.unwrap_or_else(|| self.epochs.saturating_mul(steps_of_epoch));
-        let schedule = Schedule::new(count as u64, batch, steps, self.steps_per_iteration);
+        let schedule = StepSchedule::new(count as u64, batch, steps, self.steps_per_iteration);
         if schedule.iterations() <= self.warmup {
             let reason =
                 format!("there are {} iterations in all, so that none would count", schedule.iterations());
@@ -147,7 +147,7 @@ impl MnistOptions {
     }
 
     /// What one iteration of all ranks takes.
-    pub(crate) fn effort(&self, schedule: &Schedule) -> WorkAmount {
+    pub(crate) fn effort(&self, schedule: &StepSchedule) -> WorkAmount {
         let samples = schedule.samples_of_iteration() as f64;
         WorkAmount {
             samples,

@@ -7,19 +7,19 @@ use super::options::MnistOptions;
 use super::samples::Samples;
 use crate::data::Images;
 use crate::data::idx::PIXELS;
-use crate::engine::torch::{self, Job};
-use crate::schedule::Schedule;
-use crate::{Emitter, Ended, Limits, WorkloadError};
+use crate::engine::torch::{self, TorchRun};
+use crate::schedule::StepSchedule;
+use crate::{Emitter, SeriesLimits, WorkloadEnd, WorkloadError};
 
 const FLOAT: u128 = 4;
 
 pub(super) fn run(
     options: &MnistOptions,
     samples: &Samples,
-    schedule: &Schedule,
-    machine: &Limits,
+    schedule: &StepSchedule,
+    machine: &SeriesLimits,
     emitter: &mut Emitter<'_>,
-) -> Result<Ended, WorkloadError> {
+) -> Result<WorkloadEnd, WorkloadError> {
     let mut settings = options.in_effect();
     let iterations = schedule.iterations() - options.warmup;
     settings.insert("iterations".to_owned(), Value::Integer(i64::try_from(iterations).unwrap_or(i64::MAX)));
@@ -27,7 +27,7 @@ pub(super) fn run(
     if let Some(note) = note {
         emitter.note(note);
     }
-    let job = Job {
+    let job = TorchRun {
         script: include_str!("torch.py"),
         settings,
         native_only: &["profile"],
@@ -46,7 +46,7 @@ pub(super) fn run(
 }
 
 /// The least memory that PyTorch needs on the CPU for data, weights, gradients and what its backward pass keeps, in bytes.
-fn least_bytes(options: &MnistOptions, schedule: &Schedule, data: [&Images; 2]) -> u128 {
+fn least_bytes(options: &MnistOptions, schedule: &StepSchedule, data: [&Images; 2]) -> u128 {
     // Outputs of both convolutions and both pools, with places of the largest.
     const KEPT: u128 = 32 * 26 * 26 + 3 * 32 * 13 * 13 + 64 * 11 * 11 + 3 * 64 * 5 * 5;
     let images = data.iter().map(|images| images.pixels.len() as u128).sum::<u128>();

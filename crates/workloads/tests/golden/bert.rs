@@ -2,7 +2,7 @@
 
 use assay_kernels::Threads;
 use assay_model::{Settings, Value};
-use assay_workloads::bert::data::{Sequences, Source};
+use assay_workloads::bert::data::{BatchSource, Sequences};
 use assay_workloads::bert::encoder::Encoder;
 use assay_workloads::bert::head::Head;
 use assay_workloads::bert::model::Model;
@@ -44,7 +44,7 @@ fn model(options: &BertOptions) -> Model {
 fn sequences(options: &BertOptions, iteration: u64) -> Sequences {
     let special = Tokens::made_up(options.shape.vocabulary).special();
     let mut sequences = Sequences::default();
-    Source::new(options, None, special, 0).fill(iteration, &mut sequences);
+    BatchSource::new(options, None, special, 0).fill(iteration, &mut sequences);
     sequences
 }
 

@@ -4,7 +4,7 @@ use assay_kernels::Threads;
 use assay_model::{Settings, Value};
 use assay_workloads::collective::Single;
 use assay_workloads::lm::LmOptions;
-use assay_workloads::lm::data::Source;
+use assay_workloads::lm::data::BatchSource;
 use assay_workloads::lm::model::{Model, Outcome};
 use assay_workloads::profile::Profile;
 
@@ -34,7 +34,7 @@ fn options(case: &Case, phase: &str, checkpointing: bool) -> LmOptions {
 fn iterate(options: &LmOptions, numbers: impl IntoIterator<Item = u64>) -> (Model, Vec<Outcome>) {
     let LmOptions { shape, work, seed, .. } = options;
     let mut model = Model::new(Threads::new(2), shape, work, *seed, Profile::off()).unwrap();
-    let source = Source::new(None, shape.vocabulary, work.context, *seed, 0);
+    let source = BatchSource::new(None, shape.vocabulary, work.context, *seed, 0);
     let (mut inputs, mut targets) = (vec![0; work.tokens()], vec![0; work.tokens()]);
     let mut outcomes = Vec::new();
     for number in numbers {

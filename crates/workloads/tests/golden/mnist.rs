@@ -7,7 +7,7 @@ use assay_workloads::mnist::Model;
 use assay_workloads::mnist::model::{Batch, Outcome, Training};
 use assay_workloads::mnist::network::{published, tensors};
 use assay_workloads::profile::Profile;
-use assay_workloads::schedule::{Schedule, order};
+use assay_workloads::schedule::{StepSchedule, order};
 
 use crate::case::Case;
 
@@ -40,8 +40,12 @@ fn images(case: &Case) -> (Vec<u8>, Vec<u8>) {
 fn train(case: &Case, model: &mut Model, mut after: impl FnMut(&Model, u64, u64, &Outcome)) {
     let (pixels, labels) = images(case);
     let batch = case.setting("batch_size");
-    let schedule =
-        Schedule::new(labels.len() as u64, batch, case.setting("steps"), case.setting("steps_per_iteration"));
+    let schedule = StepSchedule::new(
+        labels.len() as u64,
+        batch,
+        case.setting("steps"),
+        case.setting("steps_per_iteration"),
+    );
     let mut numbers = vec![0; labels.len()];
     let mut step = 0;
     for iteration in 0..schedule.iterations() {

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_model::{Settings, Value, WorkloadEvent};
 use assay_workloads::bert::features::Features;
-use assay_workloads::bert::train::{Request, head};
-use assay_workloads::{Emitter, Ended, Limits, WorkloadError, run};
+use assay_workloads::bert::train::{HeadRequest, head};
+use assay_workloads::{Emitter, SeriesLimits, WorkloadEnd, WorkloadError, run};
 
 use crate::support::{self, MACHINE, notes, path, setting, value, values};
 
@@ -29,7 +29,10 @@ fn settings(extra: &[(&str, Value)]) -> Settings {
     support::settings(&tiny, extra)
 }
 
-fn try_run(settings: &Settings, machine: &Limits) -> (Result<Ended, WorkloadError>, Vec<WorkloadEvent>) {
+fn try_run(
+    settings: &Settings,
+    machine: &SeriesLimits,
+) -> (Result<WorkloadEnd, WorkloadError>, Vec<WorkloadEvent>) {
     support::try_run("bert", settings, machine)
 }
 
@@ -132,7 +135,7 @@ fn a_loss_that_is_no_number_ends_the_run_and_names_the_step() {
         ("iterations", 9.into()),
     ];
     let (ended, events) = try_run(&settings(&extra), &MACHINE);
-    assert_eq!(ended.unwrap(), Ended::Diverged);
+    assert_eq!(ended.unwrap(), WorkloadEnd::Diverged);
     assert!(
         events
             .iter()
@@ -143,10 +146,10 @@ fn a_loss_that_is_no_number_ends_the_run_and_names_the_step() {
 
 #[test]
 fn what_does_not_fit_is_not_begun() {
-    let small = Limits { memory_bytes: Some(1 << 20), ..MACHINE };
+    let small = SeriesLimits { memory_bytes: Some(1 << 20), ..MACHINE };
     for task in ["classify", "pretrain"] {
         let (ended, events) = try_run(&settings(&[("task", task.into())]), &small);
-        assert_eq!(ended.unwrap(), Ended::DoesNotFit);
+        assert_eq!(ended.unwrap(), WorkloadEnd::DoesNotFit);
         assert!(events.iter().any(|line| matches!(line, WorkloadEvent::DoesNotFit { hint: Some(_), .. })));
     }
 }
@@ -161,7 +164,7 @@ fn a_run_can_be_stopped() {
         events.push(line);
     };
     let ended = run("bert", &settings(&[]), &MACHINE, &mut Emitter::new(&mut emit, &stop));
-    assert_eq!(ended.unwrap(), Ended::Stopped);
+    assert_eq!(ended.unwrap(), WorkloadEnd::Stopped);
     assert_eq!(events.last(), Some(&WorkloadEvent::Done { steps: 1 }));
 }
 
@@ -248,7 +251,7 @@ fn a_model_from_a_folder_answers_with_its_labels_whatever_its_prefix() {
         let directory = tempfile::tempdir().unwrap();
         folder(directory.path(), prefix);
         let (ended, events) = try_run(&with_model(directory.path(), std::slice::from_ref(&text)), &MACHINE);
-        assert_eq!(ended.unwrap(), Ended::Done);
+        assert_eq!(ended.unwrap(), WorkloadEnd::Done);
         assert_eq!(setting(&events, "input_ids").unwrap(), "2 5 6 7 8 9 10 3");
         let label = setting(&events, "label").unwrap();
         assert!(label.ends_with("(negative)") || label.ends_with("(positive)"), "{label}");
@@ -332,7 +335,7 @@ fn a_head_is_trained_checked_and_used() {
         .map(|number| if number % 2 == 0 { "great movie great,yes\n" } else { "dune is dune !,no\n" })
         .collect();
     std::fs::write(&data, format!("text,label\n{rows}")).unwrap();
-    let request = Request {
+    let request = HeadRequest {
         model: directory.path().to_owned(),
         data: data.clone(),
         output: Some(output.clone()),
@@ -347,9 +350,9 @@ fn a_head_is_trained_checked_and_used() {
     assert_eq!((report.sentences, report.folds.as_slice()), (40, &[1.0; 5][..]));
     let extra = [("head", path(&output)), ("data", path(&data))];
     let (ended, events) = try_run(&with_model(directory.path(), &extra), &MACHINE);
-    assert_eq!(ended.unwrap(), Ended::Done);
+    assert_eq!(ended.unwrap(), WorkloadEnd::Done);
     assert_eq!(value(&events, "accuracy"), Some(1.0));
-    let wrong = |change: &dyn Fn(&mut Request)| {
+    let wrong = |change: &dyn Fn(&mut HeadRequest)| {
         let mut request = request.clone();
         change(&mut request);
         head(&request, &mut |_, _| {}).unwrap_err().to_string()
@@ -369,14 +372,14 @@ fn pytorch_computes_the_same() {
     folder(directory.path(), "bert.");
     let compare = |base: &Settings, names: &[&str]| {
         let native = try_run(base, &MACHINE);
-        assert_eq!(native.0.unwrap(), Ended::Done);
+        assert_eq!(native.0.unwrap(), WorkloadEnd::Done);
         for mode in ["eager", "sdpa"] {
             let mut settings = base.clone();
             settings.insert("engine".to_owned(), "torch".into());
             settings.insert("mode".to_owned(), mode.into());
             settings.insert("python".to_owned(), python.as_str().into());
             let (ended, events) = try_run(&settings, &MACHINE);
-            assert_eq!(ended.unwrap(), Ended::Done, "{events:?}");
+            assert_eq!(ended.unwrap(), WorkloadEnd::Done, "{events:?}");
             for name in names {
                 let (ours, theirs) = (value(&native.1, name).unwrap(), value(&events, name).unwrap());
                 assert!((theirs / ours - 1.0).abs() < 1e-4, "{mode} {name}: {theirs} {ours}");

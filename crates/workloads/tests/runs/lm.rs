@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_model::{Settings, Value, WorkloadEvent};
 use assay_workloads::lm::checkpoint::Checkpoint;
-use assay_workloads::{Emitter, Ended, Limits, WorkloadError, run};
+use assay_workloads::{Emitter, SeriesLimits, WorkloadEnd, WorkloadError, run};
 
 use crate::support::{self, MACHINE, failure, path, series, value};
 
@@ -24,7 +24,10 @@ fn settings(extra: &[(&str, Value)]) -> Settings {
     support::settings(&tiny, extra)
 }
 
-fn try_run(extra: &[(&str, Value)], machine: &Limits) -> (Result<Ended, WorkloadError>, Vec<WorkloadEvent>) {
+fn try_run(
+    extra: &[(&str, Value)],
+    machine: &SeriesLimits,
+) -> (Result<WorkloadEnd, WorkloadError>, Vec<WorkloadEvent>) {
     support::try_run("lm", &settings(extra), machine)
 }
 
@@ -206,7 +209,7 @@ fn a_loss_that_is_not_a_number_ends_the_run_and_names_the_step() {
         ("iterations", 50.into()),
     ];
     let (ended, events) = try_run(&extra, &MACHINE);
-    assert_eq!(ended.unwrap(), Ended::Diverged);
+    assert_eq!(ended.unwrap(), WorkloadEnd::Diverged);
     let steps = series(&events, "time.iteration").len();
     assert!(failure(&events).unwrap().0.ends_with(&format!("at step {steps}")));
     assert!(
@@ -216,10 +219,10 @@ fn a_loss_that_is_not_a_number_ends_the_run_and_names_the_step() {
 
 #[test]
 fn what_does_not_fit_is_refused_before_anything_is_taken() {
-    let machine = Limits { memory_bytes: Some(60_000_000), ..MACHINE };
+    let machine = SeriesLimits { memory_bytes: Some(60_000_000), ..MACHINE };
     let huge = [("batch_size", 4096.into()), ("phase", "step".into())];
     let (ended, events) = try_run(&huge, &machine);
-    assert_eq!(ended.unwrap(), Ended::DoesNotFit);
+    assert_eq!(ended.unwrap(), WorkloadEnd::DoesNotFit);
     let Some(WorkloadEvent::DoesNotFit { reason, hint: Some(hint) }) = events.last() else {
         panic!("{events:?}")
     };
@@ -230,7 +233,7 @@ fn what_does_not_fit_is_refused_before_anything_is_taken() {
     let absurd =
         [("width", most.into()), ("heads", 1.into()), ("hidden", most.into()), ("context", most.into())];
     let (ended, events) = try_run(&absurd, &machine);
-    assert_eq!(ended.unwrap(), Ended::DoesNotFit, "{events:?}");
+    assert_eq!(ended.unwrap(), WorkloadEnd::DoesNotFit, "{events:?}");
     // Where nobody knows how much is free, the system's refusal is an error like any other.
     let error = try_run(&absurd, &MACHINE).0.unwrap_err();
     assert!(matches!(error, WorkloadError::Memory { .. }), "{error}");
@@ -249,7 +252,7 @@ fn the_stop_flag_ends_a_run_and_keeps_what_was_measured_and_learned() {
     };
     let extra = [("iterations", 1000.into()), ("phase", "step".into()), ("save", path(&file))];
     let ended = run("lm", &settings(&extra), &MACHINE, &mut Emitter::new(&mut emit, &stop)).unwrap();
-    assert_eq!(ended, Ended::Stopped);
+    assert_eq!(ended, WorkloadEnd::Stopped);
     assert_eq!(series(&events, "time.iteration").len(), 3);
     assert!(value(&events, "tokens_per_s").is_some());
     assert_eq!(Checkpoint::open(&file).unwrap().about().unwrap().updates, 3);

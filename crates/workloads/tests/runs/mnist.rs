@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_model::{Settings, Value, WorkloadEvent};
-use assay_workloads::{Emitter, Ended, Limits, WorkloadError, run};
+use assay_workloads::{Emitter, SeriesLimits, WorkloadEnd, WorkloadError, run};
 
 use crate::support::{self, MACHINE, failure, notes, path, series, value};
 
@@ -19,7 +19,10 @@ fn settings(extra: &[(&str, Value)]) -> Settings {
     support::settings(&small, extra)
 }
 
-fn try_run(extra: &[(&str, Value)], machine: &Limits) -> (Result<Ended, WorkloadError>, Vec<WorkloadEvent>) {
+fn try_run(
+    extra: &[(&str, Value)],
+    machine: &SeriesLimits,
+) -> (Result<WorkloadEnd, WorkloadError>, Vec<WorkloadEvent>) {
     support::try_run("mnist", &settings(extra), machine)
 }
 
@@ -160,7 +163,7 @@ fn files_are_used_and_what_is_wrong_with_them_is_reported() {
 #[test]
 fn a_loss_that_is_not_a_number_ends_the_run_and_names_the_step() {
     let (ended, events) = try_run(&[("learning_rate", Value::Float(1e39))], &MACHINE);
-    assert_eq!(ended.unwrap(), Ended::Diverged);
+    assert_eq!(ended.unwrap(), WorkloadEnd::Diverged);
     let (reason, hint) = failure(&events).unwrap();
     // The first step computes its loss with initial weights, and the second with those that flew away.
     assert!(reason.ends_with("at step 2") && hint.unwrap().contains("learning_rate"), "{reason}");
@@ -171,9 +174,9 @@ fn a_loss_that_is_not_a_number_ends_the_run_and_names_the_step() {
 
 #[test]
 fn what_does_not_fit_is_refused_before_anything_is_taken() {
-    let machine = Limits { memory_bytes: Some(60_000_000), ..MACHINE };
+    let machine = SeriesLimits { memory_bytes: Some(60_000_000), ..MACHINE };
     let (ended, events) = try_run(&[("test_batch_size", (1 << 24).into())], &machine);
-    assert_eq!(ended.unwrap(), Ended::DoesNotFit);
+    assert_eq!(ended.unwrap(), WorkloadEnd::DoesNotFit);
     let Some(WorkloadEvent::DoesNotFit { reason, hint: Some(hint) }) = events.last() else {
         panic!("{events:?}")
     };
@@ -198,6 +201,6 @@ fn the_stop_flag_ends_a_run_and_keeps_what_was_measured() {
         events.push(line);
     };
     let ended = run("mnist", &settings(&[]), &MACHINE, &mut Emitter::new(&mut emit, &stop));
-    assert_eq!(ended.unwrap(), Ended::Stopped);
+    assert_eq!(ended.unwrap(), WorkloadEnd::Stopped);
     assert_eq!(events.last(), Some(&WorkloadEvent::Done { steps: 3 }));
 }

@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use assay_model::{Settings, Value, WorkloadEvent};
-use assay_workloads::{Emitter, Ended, Limits, WorkloadError, run};
+use assay_workloads::{Emitter, SeriesLimits, WorkloadEnd, WorkloadError, run};
 
 /// A machine whose memory nobody has looked at.
-pub(crate) const MACHINE: Limits = Limits { memory_bytes: None, peak_flops: Some(1e11), threads: 2 };
+pub(crate) const MACHINE: SeriesLimits =
+    SeriesLimits { memory_bytes: None, peak_flops: Some(1e11), threads: 2 };
 
 /// Settings, the later ones in the place of earlier ones with the same name.
 pub(crate) fn settings(base: &[(&str, Value)], extra: &[(&str, Value)]) -> Settings {
@@ -18,8 +19,8 @@ pub(crate) fn settings(base: &[(&str, Value)], extra: &[(&str, Value)]) -> Setti
 pub(crate) fn try_run(
     workload: &str,
     settings: &Settings,
-    machine: &Limits,
-) -> (Result<Ended, WorkloadError>, Vec<WorkloadEvent>) {
+    machine: &SeriesLimits,
+) -> (Result<WorkloadEnd, WorkloadError>, Vec<WorkloadEvent>) {
     let (mut events, stop) = (Vec::new(), AtomicBool::new(false));
     let ended = run(workload, settings, machine, &mut Emitter::new(&mut |line| events.push(line), &stop));
     (ended, events)
@@ -28,7 +29,7 @@ pub(crate) fn try_run(
 /// Runs a workload to its end.
 pub(crate) fn done(workload: &str, settings: &Settings) -> Vec<WorkloadEvent> {
     let (ended, events) = try_run(workload, settings, &MACHINE);
-    assert_eq!(ended.unwrap(), Ended::Done, "{events:?}");
+    assert_eq!(ended.unwrap(), WorkloadEnd::Done, "{events:?}");
     events
 }
 

@@ -10,7 +10,7 @@ use assay_report::number::{counted, duration, single};
 use assay_report::words::{clean, shorten};
 use assay_report::{Cell, Tone, plots};
 
-use super::state::{ActiveRun, State};
+use super::state::{ActiveRun, ViewState};
 use crate::screen::progress::{cell_label, time_left};
 
 /// Running runs that have a line.
@@ -23,7 +23,7 @@ const TRAIL: usize = 24;
 type Line = Vec<Cell>;
 
 /// The lines, no more than the terminal has and none wider.
-pub fn lines(plan: &Plan, state: &State, first: usize, now: Duration, size: (usize, usize)) -> Vec<Line> {
+pub fn lines(plan: &Plan, state: &ViewState, first: usize, now: Duration, size: (usize, usize)) -> Vec<Line> {
     let (width, height) = size;
     let mut lines = head(plan, state, now, width);
     lines.push(Line::new());
@@ -62,7 +62,7 @@ fn tone(message: &str) -> Tone {
     }
 }
 
-fn head(plan: &Plan, state: &State, now: Duration, width: usize) -> Vec<Line> {
+fn head(plan: &Plan, state: &ViewState, now: Duration, width: usize) -> Vec<Line> {
     let title = if plan.question.is_empty() {
         plan.name.clone()
     } else {
@@ -92,7 +92,7 @@ fn head(plan: &Plan, state: &State, now: Duration, width: usize) -> Vec<Line> {
     ]
 }
 
-fn running(state: &State, now: Duration, width: usize) -> Vec<Line> {
+fn running(state: &ViewState, now: Duration, width: usize) -> Vec<Line> {
     let mut lines: Vec<Line> = state
         .running
         .values()
@@ -138,7 +138,7 @@ fn curve(trail: &[f64]) -> String {
 }
 
 /// Every finished run of the headline as a dot, a line a cell.
-fn cells(plan: &Plan, state: &State, first: usize, width: usize, room: usize) -> Vec<Line> {
+fn cells(plan: &Plan, state: &ViewState, first: usize, width: usize, room: usize) -> Vec<Line> {
     let declared =
         plan.metrics.iter().find(|metric| metric.name == plan.headline).map(|metric| metric.unit.clone());
     let unit = state.unit.clone().or(declared).unwrap_or_else(|| names::unit(&plan.headline));

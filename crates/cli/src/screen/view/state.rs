@@ -17,7 +17,7 @@ const MOST_TRAIL: usize = 400;
 
 /// All that a view shows.
 #[derive(Default)]
-pub struct State {
+pub struct ViewState {
     pub total: usize,
     pub finished: usize,
     pub failed: usize,
@@ -44,7 +44,7 @@ pub struct ActiveRun {
     pub trail: Vec<f64>,
 }
 
-impl State {
+impl ViewState {
     /// Takes in an event that happened at a time.
     pub fn take(&mut self, plan: &Plan, event: &Event<'_>, at: Duration) {
         match event {

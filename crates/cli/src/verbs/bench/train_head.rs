@@ -1,7 +1,7 @@
 //! `bench bert train-head`: train a sentence classification head on a BERT model.
 
 use assay_workloads::WorkloadError;
-use assay_workloads::bert::train::{Report, Request, head};
+use assay_workloads::bert::train::{HeadReport, HeadRequest, head};
 use serde::Serialize;
 
 use crate::exit::Exit;
@@ -16,7 +16,7 @@ pub fn train_head(options: &TrainHead, screen: &mut Screen) -> anyhow::Result<Ex
         let text = format!("--weight-decay must be 0 or more, not {}", options.weight_decay);
         return Err(Mistake { text, hint: None }.into());
     }
-    let request = Request {
+    let request = HeadRequest {
         model: options.model.clone(),
         data: options.data.clone(),
         output: options.output.clone(),
@@ -54,7 +54,7 @@ fn mistake(error: WorkloadError) -> anyhow::Error {
 }
 
 /// The report as people read it.
-fn words(report: &Report) -> String {
+fn words(report: &HeadReport) -> String {
     let classes: Vec<String> =
         report.classes.iter().map(|(name, sentences)| format!("{name} {sentences}")).collect();
     let mut lines = vec![format!("{} sentences: {}", report.sentences, classes.join(", "))];
@@ -85,7 +85,7 @@ struct Json<'a> {
 }
 
 impl<'a> Json<'a> {
-    fn new(report: &'a Report) -> Json<'a> {
+    fn new(report: &'a HeadReport) -> Json<'a> {
         Json {
             schema: JSON_SCHEMA,
             sentences: report.sentences,

@@ -21,7 +21,7 @@ enum Standing {
 
 /// What to do next.
 #[derive(Debug, PartialEq, Eq)]
-enum Step {
+enum BisectStep {
     /// This version is the first that is worse than the first of the list.
     Found(usize),
     /// Measure this version.
@@ -43,17 +43,17 @@ pub fn bisect(options: &Compare, screen: &mut Screen) -> anyhow::Result<Exit> {
     }
     let name = |index: usize| versions.get(index).map(|path| path.display().to_string()).unwrap_or_default();
     match step(&standings) {
-        Step::Found(index) => {
+        BisectStep::Found(index) => {
             screen.say(&format!("the first version that is worse than {}:", name(0)));
             screen.data(&format!("{}\n", name(index)))?;
             Ok(Exit::GateFailed)
         }
-        Step::Measure(index) => {
+        BisectStep::Measure(index) => {
             screen.say("measure this version next, then ask again:");
             screen.data(&format!("{}\n", name(index)))?;
             Ok(Exit::NotPrecise)
         }
-        Step::NothingToFind => {
+        BisectStep::NothingToFind => {
             screen.say(&format!("{} is not worse than {}", name(versions.len() - 1), name(0)));
             Ok(Exit::Fine)
         }
@@ -73,16 +73,16 @@ fn standing(first: &Path, version: &Path, options: &Compare) -> anyhow::Result<S
 }
 
 /// Halves the versions between the last good one and the first that is worse after it.
-fn step(standings: &[Standing]) -> Step {
+fn step(standings: &[Standing]) -> BisectStep {
     let last = standings.len() - 1;
     match standings[last] {
-        Standing::Unmeasured => return Step::Measure(last),
-        Standing::Good => return Step::NothingToFind,
+        Standing::Unmeasured => return BisectStep::Measure(last),
+        Standing::Good => return BisectStep::NothingToFind,
         Standing::Worse => {}
     }
     let worse = standings.iter().position(|standing| *standing == Standing::Worse).unwrap_or(last);
     let good = standings[..worse].iter().rposition(|standing| *standing == Standing::Good).unwrap_or(0);
-    if worse - good <= 1 { Step::Found(worse) } else { Step::Measure(good.midpoint(worse)) }
+    if worse - good <= 1 { BisectStep::Found(worse) } else { BisectStep::Measure(good.midpoint(worse)) }
 }
 
 #[cfg(test)]
@@ -92,11 +92,11 @@ mod tests {
 
     #[test]
     fn the_middle_is_measured_until_two_neighbors_differ() {
-        assert_eq!(step(&[Good, Unmeasured, Unmeasured, Unmeasured]), Step::Measure(3));
-        assert_eq!(step(&[Good, Unmeasured, Unmeasured, Good]), Step::NothingToFind);
-        assert_eq!(step(&[Good, Unmeasured, Unmeasured, Unmeasured, Worse]), Step::Measure(2));
-        assert_eq!(step(&[Good, Unmeasured, Good, Unmeasured, Worse]), Step::Measure(3));
-        assert_eq!(step(&[Good, Unmeasured, Worse, Unmeasured, Worse]), Step::Measure(1));
-        assert_eq!(step(&[Good, Good, Worse, Unmeasured, Worse]), Step::Found(2));
+        assert_eq!(step(&[Good, Unmeasured, Unmeasured, Unmeasured]), BisectStep::Measure(3));
+        assert_eq!(step(&[Good, Unmeasured, Unmeasured, Good]), BisectStep::NothingToFind);
+        assert_eq!(step(&[Good, Unmeasured, Unmeasured, Unmeasured, Worse]), BisectStep::Measure(2));
+        assert_eq!(step(&[Good, Unmeasured, Good, Unmeasured, Worse]), BisectStep::Measure(3));
+        assert_eq!(step(&[Good, Unmeasured, Worse, Unmeasured, Worse]), BisectStep::Measure(1));
+        assert_eq!(step(&[Good, Good, Worse, Unmeasured, Worse]), BisectStep::Found(2));
     }
 }

@@ -1,6 +1,6 @@
 //! `doctor peak`: measure the peak arithmetic and memory rates of this machine.
 
-use assay_report::document::{Drawing, Figure, Part, Report, Section};
+use assay_report::document::{DocumentPart, Drawing, Figure, Report, Section};
 use assay_report::figure::{Roofline, RooflinePoint};
 use assay_report::{Cell, Column, Table, Tone};
 use assay_workloads::peak::{Peak, Product, SampleRange};
@@ -73,7 +73,7 @@ fn report(peak: &Peak) -> Report {
     };
     let mut table = table(peak);
     let question = table.heading.drain(..).next();
-    let parts = vec![Part::Table(table.into()), Part::Figure(figure)];
+    let parts = vec![DocumentPart::Table(table.into()), DocumentPart::Figure(figure)];
     let section = Section { id: "peak".to_owned(), title: "Measured limits".to_owned(), parts };
     Report {
         title: "The peak of this machine".to_owned(),

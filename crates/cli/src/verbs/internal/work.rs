@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::atomic::Ordering;
 
 use assay_model::WorkloadEvent;
-use assay_workloads::{Emitter, Ended, Limits, arguments, memory};
+use assay_workloads::{Emitter, SeriesLimits, WorkloadEnd, arguments, memory};
 
 use crate::exit::Exit;
 use crate::failure;
@@ -54,17 +54,17 @@ fn print(event: &WorkloadEvent, screen: &mut Screen) -> anyhow::Result<()> {
     Ok(std::io::stdout().flush()?)
 }
 
-fn exit(ended: Ended) -> Exit {
+fn exit(ended: WorkloadEnd) -> Exit {
     match ended {
-        Ended::Done => Exit::Fine,
-        Ended::DoesNotFit | Ended::Diverged | Ended::Failed => Exit::RunsFailed,
-        Ended::Stopped => Exit::Interrupted,
+        WorkloadEnd::Done => Exit::Fine,
+        WorkloadEnd::DoesNotFit | WorkloadEnd::Diverged | WorkloadEnd::Failed => Exit::RunsFailed,
+        WorkloadEnd::Stopped => Exit::Interrupted,
     }
 }
 
 /// What this machine allows.
-fn limits() -> Limits {
+fn limits() -> SeriesLimits {
     let threads = peak::cores();
     let peak_flops = peak::cached(threads).map(|peak| peak.fma_all.high);
-    Limits { memory_bytes: memory::free(), peak_flops, threads }
+    SeriesLimits { memory_bytes: memory::free(), peak_flops, threads }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use assay_judge::load::Distribution;
-use assay_load::calibration::{Schedule, Server, StreamSends};
+use assay_load::calibration::{MockSchedule, Server, StreamSends};
 use assay_load::clock::nanoseconds;
 use assay_load::record::StoredLoad;
 use assay_model::{Settings, Value};
@@ -27,7 +27,7 @@ const REQUESTS: i64 = 15;
 
 /// Runs the client against a calibration endpoint and prints its errors.
 pub(super) fn self_check(options: &options::Load, screen: &mut Screen) -> anyhow::Result<Exit> {
-    let schedule = Schedule { spread_phases: true, ..Schedule::default() };
+    let schedule = MockSchedule { spread_phases: true, ..MockSchedule::default() };
     let gap = schedule.gap;
     let server = Server::bind("127.0.0.1:0", schedule).context("cannot start the calibration endpoint")?;
     let server = server.keeping_sends().start().context("cannot start the calibration endpoint")?;

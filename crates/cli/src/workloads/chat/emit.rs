@@ -1,7 +1,7 @@
 //! Results of a load as workload events. Names and meanings are those of docs/load.md; a bare name is the mean, as other
 //! clients print it, with `.median` and `.p99` beside it.
 
-use assay_judge::load::{Distribution, Summary, Validity, Verdict};
+use assay_judge::load::{Distribution, EndpointSummary, Validity, Verdict};
 use assay_load::{Exchange, calibration};
 use assay_model::{Scope, WorkloadEvent, names};
 use assay_workloads::Emitter;
@@ -120,11 +120,11 @@ pub(super) fn results(results: &LoadResults, emitter: &mut Emitter<'_>) {
 }
 
 /// Emits how late the calibration endpoint itself was.
-pub(super) fn server(summary: &calibration::Summary, emitter: &mut Emitter<'_>) {
+pub(super) fn server(summary: &calibration::CalibrationSummary, emitter: &mut Emitter<'_>) {
     value(emitter, "server.lag", summary.late_s(0.99));
 }
 
-fn latencies(summary: &Summary, verdict: &Verdict, emitter: &mut Emitter<'_>) {
+fn latencies(summary: &EndpointSummary, verdict: &Verdict, emitter: &mut Emitter<'_>) {
     let spreads = [
         (names::TTFT, &summary.ttft),
         ("ttfo", &summary.ttfo),
@@ -149,7 +149,7 @@ fn latencies(summary: &Summary, verdict: &Verdict, emitter: &mut Emitter<'_>) {
     mean(emitter, "tokens_per_s.request", &summary.output_rate);
 }
 
-fn rates(summary: &Summary, has_bounds: bool, emitter: &mut Emitter<'_>) {
+fn rates(summary: &EndpointSummary, has_bounds: bool, emitter: &mut Emitter<'_>) {
     let seconds = summary.window.length_s();
     if summary.output_throughput().is_some() {
         emitter.emit(WorkloadEvent::rate(names::OUTPUT_THROUGHPUT, summary.tokens_inside.total(), seconds));
@@ -164,7 +164,7 @@ fn rates(summary: &Summary, has_bounds: bool, emitter: &mut Emitter<'_>) {
     }
 }
 
-fn counts(summary: &Summary, emitter: &mut Emitter<'_>) {
+fn counts(summary: &EndpointSummary, emitter: &mut Emitter<'_>) {
     let success = summary.success;
     value(emitter, names::REQUESTS, Some(success.all as f64));
     value(emitter, names::REQUESTS_FAILED, Some((success.all - success.of) as f64));

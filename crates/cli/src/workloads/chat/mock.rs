@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use assay_load::calibration::{Failure, FailureKind, Schedule, UsageReport, When};
+use assay_load::calibration::{Failure, FailureKind, MockSchedule, UsageReport, When};
 use assay_model::{SettingKind, Settings, Value};
 use assay_workloads::arguments;
 use assay_workloads::settings::Checked;
@@ -12,7 +12,7 @@ use super::description;
 use crate::failure::Mistake;
 
 /// Reads the list of the setting `mock`.
-pub fn listed(text: &str) -> Result<Schedule, Mistake> {
+pub fn listed(text: &str) -> Result<MockSchedule, Mistake> {
     let known = description::mock();
     let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
     let settings: Settings = parts
@@ -34,7 +34,7 @@ pub fn listed(text: &str) -> Result<Schedule, Mistake> {
 }
 
 /// The schedule that settings describe.
-pub fn schedule(settings: &Settings) -> Result<Schedule, Mistake> {
+pub fn schedule(settings: &Settings) -> Result<MockSchedule, Mistake> {
     let checked = Checked::new(&description::mock(), settings)?;
     let share = |name: &str, kind| -> Result<Option<Failure>, Mistake> {
         let share = checked.optional_number(name);
@@ -51,10 +51,10 @@ pub fn schedule(settings: &Settings) -> Result<Schedule, Mistake> {
         share("error", FailureKind::ErrorEvent { after: tokens / 2 })?,
     ];
     let is_instant = checked.switch("instant");
-    let base = if is_instant { Schedule::instant() } else { Schedule::default() };
+    let base = if is_instant { MockSchedule::instant() } else { MockSchedule::default() };
     let time = |name: &str| checked.duration(name).unwrap_or(Duration::ZERO);
     let paced = |name: &str| if is_instant { Duration::ZERO } else { time(name) };
-    Ok(Schedule {
+    Ok(MockSchedule {
         first_token: paced("ttft"),
         gap: paced("itl"),
         first_token_jitter: time("jitter"),

@@ -10,7 +10,7 @@ use anyhow::Context;
 use assay_load::Exchange;
 use assay_load::metrics::Counters;
 use assay_load::record::{SPOOL_FILE, SpoolWriter};
-use assay_load::run::{Ended, Live, LoadError, Outcome, run};
+use assay_load::run::{Live, LoadEnd, LoadError, Outcome, run};
 use assay_model::WorkloadEvent;
 use serde_json::json;
 
@@ -51,11 +51,11 @@ pub fn record(
     }
     let ending = json!({
         "ended": match outcome.ended {
-            Ended::Complete => "complete",
-            Ended::Interrupted => "interrupted",
-            Ended::BudgetSpent => "error budget spent",
-            Ended::WarmUpFailed => "every warm-up request failed",
-            Ended::Gone => "the server is gone",
+            LoadEnd::Complete => "complete",
+            LoadEnd::Interrupted => "interrupted",
+            LoadEnd::BudgetSpent => "error budget spent",
+            LoadEnd::WarmUpFailed => "every warm-up request failed",
+            LoadEnd::Gone => "the server is gone",
         },
         "gone_since_s": outcome.gone_since_s,
         "began_s": outcome.began_s,

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use anyhow::Context;
 use assay_judge::load::{
-    Bounds, Client, Collector, Distribution, Level, Request, Summary, Verdict, Window, WindowFinder, verdict,
+    Bounds, Client, Collector, Distribution, EndpointSummary, Level, RequestResult, Verdict, Window,
+    WindowFinder, verdict,
 };
 use assay_load::record::StoredLoad;
 use assay_load::{Exchange, FaultKind, Health};
@@ -97,7 +98,7 @@ pub struct EndpointResult {
     /// The model that was asked for.
     pub model: String,
     /// The metrics.
-    pub summary: Summary,
+    pub summary: EndpointSummary,
     /// What they are worth.
     pub verdict: Verdict,
     /// How often each fault happened, with the message of the first one.
@@ -251,18 +252,18 @@ fn is_after_gone(exchange: &Exchange, gone_since_s: Option<f64>) -> bool {
 }
 
 /// Only what the measured window depends on, which saves a look at every chunk.
-fn moments(exchange: &Exchange) -> Request {
-    Request {
+fn moments(exchange: &Exchange) -> RequestResult {
+    RequestResult {
         warm_up: exchange.warm_up,
         intended_at_s: exchange.intended_at_s,
         sent_at_s: exchange.sent_at_s,
         end_at_s: exchange.end_at_s,
-        ..Request::default()
+        ..RequestResult::default()
     }
 }
 
 /// A request as the judge sees it.
-pub fn request(exchange: &Exchange) -> Request {
+pub fn request(exchange: &Exchange) -> RequestResult {
     let mut arrivals: Vec<(f64, Option<u32>)> = Vec::with_capacity(exchange.chunks.len());
     let mut events = 0;
     // An answer that was no stream has text, but nothing is known of when its tokens were there.
@@ -276,7 +277,7 @@ pub fn request(exchange: &Exchange) -> Request {
             _ => arrivals.push((chunk.at_s, chunk.tokens)),
         }
     }
-    Request {
+    RequestResult {
         warm_up: exchange.warm_up,
         intended_at_s: exchange.intended_at_s,
         sent_at_s: exchange.sent_at_s,

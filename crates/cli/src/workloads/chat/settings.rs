@@ -10,11 +10,11 @@ pub use endpoint::endpoint_mistake;
 use std::path::Path;
 
 use assay_judge::load::Bounds;
-use assay_load::arrivals::{Arrivals, Conversations, Curve, Think, Trace};
-use assay_load::calibration::Schedule;
+use assay_load::arrivals::{Arrivals, Conversations, RampCurve, Think, Trace};
+use assay_load::calibration::MockSchedule;
 use assay_load::prompts::Prompts;
 use assay_load::request::Endpoint;
-use assay_load::run::{Limits, Load};
+use assay_load::run::{Load, LoadLimits};
 use assay_model::Settings;
 use assay_random::Random;
 use assay_workloads::settings::Checked;
@@ -35,7 +35,7 @@ const RATE_SECONDS: f64 = 30.0;
 pub struct ChatSettings {
     checked: Checked,
     /// The calibration endpoint to start, if that is what is asked.
-    pub mock: Option<Schedule>,
+    pub mock: Option<MockSchedule>,
     headers: Map<String, Value>,
     fields: Map<String, Value>,
 }
@@ -129,7 +129,7 @@ impl ChatSettings {
             error_budget: checked.optional_integer("error_budget"),
             gone_after: checked.duration("gone_after").unwrap_or_default(),
             keep_answers: checked.switch("keep_answers"),
-            limits: Limits {
+            limits: LoadLimits {
                 header_bytes: checked.get("max_header_bytes").map(|_| checked.count("max_header_bytes")),
                 event_bytes: checked.count("max_event_bytes"),
                 body_bytes: checked.count("max_body_bytes"),
@@ -165,7 +165,7 @@ impl ChatSettings {
             (Some(path), _) => Arrivals::Trace(trace(Path::new(path))?),
             (None, Some(rate)) => match (checked.optional_number("ramp_from"), checked.duration("ramp_over"))
             {
-                (Some(from), Some(over)) => Arrivals::Ramp { from, to: rate, over, curve: Curve::Linear },
+                (Some(from), Some(over)) => Arrivals::Ramp { from, to: rate, over, curve: RampCurve::Linear },
                 _ => match checked.optional_text("gaps") {
                     Some("constant") => Arrivals::Constant { rate },
                     Some("gamma") => {

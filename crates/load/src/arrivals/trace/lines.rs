@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::{TraceEntry, TraceError};
 
 /// One line of a trace before sessions have numbers.
-pub(super) struct Line {
+pub(super) struct TraceLine {
     pub(super) entry: TraceEntry,
     pub(super) session: Option<String>,
 }
@@ -43,7 +43,7 @@ fn located(line: usize) -> impl Fn(String) -> TraceError {
 pub(super) fn lines_of_json(
     input: impl BufRead,
     keys: &mut BTreeSet<String>,
-) -> Result<Vec<Line>, TraceError> {
+) -> Result<Vec<TraceLine>, TraceError> {
     let (mut lines, mut roots, mut last_at_s) = (Vec::new(), HashMap::new(), HashMap::new());
     for (index, text) in input.lines().enumerate() {
         let text = text?;
@@ -70,7 +70,7 @@ pub(super) fn lines_of_json(
 }
 
 /// `roots` has the first chat of each chat that follows another one.
-fn line_of_json(fields: &Map<String, Value>, roots: &mut HashMap<i64, i64>) -> Result<Line, String> {
+fn line_of_json(fields: &Map<String, Value>, roots: &mut HashMap<i64, i64>) -> Result<TraceLine, String> {
     let find = |names: &[&str]| {
         let mut pairs = fields.iter();
         pairs.find(|(key, value)| names.contains(&plain(key).as_str()) && !value.is_null())
@@ -125,14 +125,14 @@ fn line_of_json(fields: &Map<String, Value>, roots: &mut HashMap<i64, i64>) -> R
         session: None,
         delay_s,
     };
-    Ok(Line { entry, session })
+    Ok(TraceLine { entry, session })
 }
 
 /// Reads a table, and notes its columns.
 pub(super) fn lines_of_csv(
     input: impl BufRead,
     keys: &mut BTreeSet<String>,
-) -> Result<Vec<Line>, TraceError> {
+) -> Result<Vec<TraceLine>, TraceError> {
     let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(input);
     let unreadable =
         |line: usize| move |error: csv::Error| TraceError::Line { line, problem: error.to_string() };
@@ -171,7 +171,7 @@ pub(super) fn lines_of_csv(
                 })
                 .transpose()?,
         };
-        lines.push(Line { entry, session: field(session).map(str::to_owned) });
+        lines.push(TraceLine { entry, session: field(session).map(str::to_owned) });
     }
     Ok(lines)
 }

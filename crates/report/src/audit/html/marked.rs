@@ -129,14 +129,14 @@ impl Writer<'_> {
         self.inside("div", &[("class", "listing")], |writer| {
             for piece in excerpt(&numbers, writer.marks) {
                 match piece {
-                    Piece::Shown(at) => {
+                    ShownLine::Shown(at) => {
                         let line = &lines[at];
                         writer.inside("div", &[("class", "passage")], |writer| {
                             writer.line_number("span", line.first_line());
                             writer.inside("code", &[], |writer| writer.text(line));
                         });
                     }
-                    Piece::Hidden(count) => writer.gap(&format!("{} not shown", counted(count, "line"))),
+                    ShownLine::Hidden(count) => writer.gap(&format!("{} not shown", counted(count, "line"))),
                 }
             }
         });
@@ -155,8 +155,8 @@ impl Writer<'_> {
                 writer.inside("tbody", &[], |writer| {
                     for piece in excerpt(&numbers, writer.marks) {
                         match piece {
-                            Piece::Shown(at) => writer.row("td", &rows[at]),
-                            Piece::Hidden(count) => {
+                            ShownLine::Shown(at) => writer.row("td", &rows[at]),
+                            ShownLine::Hidden(count) => {
                                 let text = format!("… {} not shown", counted(count, "row"));
                                 writer.page.element("tr", &[], |page| {
                                     page.leaf(
@@ -360,25 +360,25 @@ fn is_touched(passage: &Passage, marks: &MarkedDocument) -> bool {
 
 /// A line that is shown, by its place, or lines that are not, by their count.
 #[derive(Debug, PartialEq)]
-enum Piece {
+enum ShownLine {
     Shown(usize),
     Hidden(u64),
 }
 
 /// The lines of a long listing that are worth showing: its beginning and what findings name, with what is around.
-fn excerpt(lines: &[u64], marks: &MarkedDocument) -> Vec<Piece> {
+fn excerpt(lines: &[u64], marks: &MarkedDocument) -> Vec<ShownLine> {
     let mut kept = vec![lines.len() <= LONG; lines.len()];
     kept.iter_mut().take(BEGINNING).for_each(|one| *one = true);
     for (at, _) in lines.iter().enumerate().filter(|(_, line)| marks.is_touched(**line)) {
         let around = at.saturating_sub(AROUND)..(at + AROUND + 1).min(lines.len());
         kept[around].iter_mut().for_each(|one| *one = true);
     }
-    let mut pieces: Vec<Piece> = Vec::new();
+    let mut pieces: Vec<ShownLine> = Vec::new();
     for (at, shown) in kept.into_iter().enumerate() {
         match (shown, pieces.last_mut()) {
-            (true, _) => pieces.push(Piece::Shown(at)),
-            (false, Some(Piece::Hidden(count))) => *count += 1,
-            (false, _) => pieces.push(Piece::Hidden(1)),
+            (true, _) => pieces.push(ShownLine::Shown(at)),
+            (false, Some(ShownLine::Hidden(count))) => *count += 1,
+            (false, _) => pieces.push(ShownLine::Hidden(1)),
         }
     }
     pieces

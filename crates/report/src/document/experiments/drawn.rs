@@ -5,7 +5,7 @@ use assay_model::{ReadRun, Unit, Value};
 use super::{ACROSS, Experiment, is_repeated, setting, value};
 use crate::document::{Drawing, Figure};
 use crate::figure::{
-    Bar, BarGroup, Bars, CellDots, CellRow, Line, Plot, Point, PointLine, Points, TimelineRow,
+    Bar, BarGroup, Bars, CellDots, CellRow, Plot, PlotLine, Point, PointLine, Points, TimelineRow,
 };
 use crate::reading::effective;
 use crate::timeline::timeline;
@@ -159,7 +159,7 @@ fn courses(experiment: &Experiment<'_>) -> Vec<Figure> {
             if points.len() < 3 {
                 continue;
             }
-            let line = Line { label: name.clone(), points };
+            let line = PlotLine { label: name.clone(), points };
             match plots.iter_mut().find(|plot| plot.title == series.metric) {
                 Some(plot) if plot.lines.len() < MOST_LINES => plot.lines.push(line),
                 Some(_) => {}

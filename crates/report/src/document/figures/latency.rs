@@ -6,7 +6,7 @@ use assay_model::duration::seconds;
 
 use super::super::sentences::label_of;
 use super::super::{Drawing, Figure};
-use crate::figure::{Curve, Point, PointLine, Points};
+use crate::figure::{ComputedCurve, Point, PointLine, Points};
 use crate::number::fact;
 use crate::study::Study;
 use crate::words::distinguishing;
@@ -79,16 +79,16 @@ fn mark_knee(line: &mut PointLine) {
 }
 
 /// The bound that requests had to meet, where the campaign has one for this latency.
-fn slo(answer: &Answer, lines: &[PointLine]) -> Option<Curve> {
+fn slo(answer: &Answer, lines: &[PointLine]) -> Option<ComputedCurve> {
     let setting = format!("slo_{}", answer.metric.name.split('.').next()?);
     let stated = answer.common.get(&setting).or_else(|| answer.rows.first()?.settings.get(&setting))?;
     let bound = seconds(stated).ok()?;
     let places = || lines.iter().flat_map(|line| &line.points).map(|point| point.x);
     let ends = (places().fold(f64::INFINITY, f64::min), places().fold(f64::NEG_INFINITY, f64::max));
-    Some(Curve {
+    Some(ComputedCurve {
         label: format!("SLO {}", fact(&answer.metric.unit, bound)),
         points: vec![(ends.0, bound), (ends.1, bound)],
-        ..Curve::default()
+        ..ComputedCurve::default()
     })
 }
 

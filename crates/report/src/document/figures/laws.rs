@@ -5,7 +5,7 @@ use assay_judge::scaling::{Scaling, scaling};
 use assay_judge::{Evidence, findings};
 use assay_model::Unit;
 
-use crate::figure::Curve;
+use crate::figure::ComputedCurve;
 use crate::number::fact;
 
 /// Steps of a drawn curve.
@@ -23,14 +23,14 @@ fn held(study: &Scaling) -> impl Iterator<Item = &FittedLaw> {
 }
 
 /// The laws of a study between its smallest and its largest place.
-pub fn curves(study: &Scaling) -> Vec<Curve> {
+pub fn curves(study: &Scaling) -> Vec<ComputedCurve> {
     held(study)
         .map(|law| {
             let first = law.band.iter().map(|point| point.at).fold(law.largest, f64::min);
             let growth = law.largest / first;
             let places = (0..=STEPS).map(|step| first * growth.powf(f64::from(step) / f64::from(STEPS)));
             let inside = law.band.iter().filter(|point| point.at <= law.largest);
-            Curve {
+            ComputedCurve {
                 label: "fitted law".to_owned(),
                 points: places.map(|place| (place, value(law, place))).collect(),
                 band: inside

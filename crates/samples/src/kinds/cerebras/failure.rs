@@ -2,9 +2,9 @@
 
 use crate::log::say;
 
-use super::{Outcome, Run};
+use super::{FitLog, Outcome};
 
-impl Run<'_, '_> {
+impl FitLog<'_, '_> {
     pub(super) fn fail(&mut self, reason: &str, done: &Outcome) {
         let job = self.job(1);
         let (error, message) = match reason {

@@ -1,6 +1,6 @@
 //! The training loop itself, apart from how it is written: steps, losses, rates, seconds.
 
-use crate::curve::Curve;
+use crate::curve::LossCurve;
 use crate::kind::Settings;
 use assay_random::Random;
 
@@ -50,7 +50,7 @@ pub(super) struct Training {
     pub(super) steps: u64,
     pub(super) log_every: u64,
     rate: f64,
-    curve: Curve,
+    curve: LossCurve,
     /// Losses are multiples of this, where the arithmetic has few bits.
     quantum: Option<f64>,
     /// The last step that is logged, where the run does not come to its end.
@@ -74,9 +74,9 @@ impl Training {
         let rate = settings.number_if_given("rate").unwrap_or_else(|| law(settings)) * spread * evened;
         let bert = settings.word("model") != "llama";
         let curve = if bert {
-            Curve { start: 10.6, floor: 7.12, steps: 215.0, noise: 0.08 }
+            LossCurve { start: 10.6, floor: 7.12, steps: 215.0, noise: 0.08 }
         } else {
-            Curve { start: 11.2, floor: 5.9, steps: 68.0, noise: 0.02 }
+            LossCurve { start: 11.2, floor: 5.9, steps: 68.0, noise: 0.02 }
         };
         let failed = settings.word("fail") != "none" || settings.flag("cut");
         let ends_at = if failed { share_of(steps, log_every, 0.6) } else { steps };

@@ -3,7 +3,7 @@
 use crate::bar::Bar;
 use crate::log::say;
 
-use super::{Run, WorkloadEvent};
+use super::{PopTorchRun, WorkloadEvent};
 
 impl WorkloadEvent<'_, '_> {
     pub(super) fn fail(&mut self, reason: &str) {
@@ -50,7 +50,7 @@ impl WorkloadEvent<'_, '_> {
     /// The bars of a run that ends after a third of its epochs.
     fn broken_off(&mut self) {
         self.compile_bars();
-        let Run { epochs, compile, seconds, .. } = self.run;
+        let PopTorchRun { epochs, compile, seconds, .. } = self.run;
         let done = (epochs / 3).max(1);
         let elapsed = compile + (seconds - compile) * done as f64 / epochs as f64;
         self.clock.pass(elapsed - compile);

@@ -24,7 +24,8 @@ fn honest(page: &mut Page<'_, '_>, seed: u64) {
     page.paragraph("The program was run five times with the build from the cache:");
     page.fence(&groq::KIND, &settings, seed);
     let runs = groq::runs(seed, 5);
-    let of = |rate: fn(&groq::Run) -> f64| mean_and_deviation(&runs.iter().map(rate).collect::<Vec<f64>>());
+    let of =
+        |rate: fn(&groq::GroqRun) -> f64| mean_and_deviation(&runs.iter().map(rate).collect::<Vec<f64>>());
     let ((chip, chip_deviation), (cpu, cpu_deviation)) = (of(|run| run.chip), of(|run| run.cpu));
     page.paragraph(&format!(
         "Measured from outside, the chip makes {chip:.0} ± {chip_deviation:.0} inferences per second (mean and standard \

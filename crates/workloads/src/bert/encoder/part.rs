@@ -10,7 +10,7 @@ use crate::bert::shape::BertShape;
 
 /// One step of a part's way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum PartStep {
     Embed,
     Project,
     Attend,
@@ -19,15 +19,15 @@ pub(super) enum Step {
     Down,
 }
 
-impl Step {
+impl PartStep {
     pub(super) fn name(self) -> &'static str {
         match self {
-            Step::Embed => "embedding",
-            Step::Project => "qkv",
-            Step::Attend => "attention",
-            Step::Out => "attention_out",
-            Step::Up => "up",
-            Step::Down => "down",
+            PartStep::Embed => "embedding",
+            PartStep::Project => "qkv",
+            PartStep::Attend => "attention",
+            PartStep::Out => "attention_out",
+            PartStep::Up => "up",
+            PartStep::Down => "down",
         }
     }
 }
@@ -67,7 +67,7 @@ pub(super) struct Fixed {
 }
 
 /// What one part works on.
-pub(super) struct Part<'a> {
+pub(super) struct EncoderPart<'a> {
     pub(super) first: usize,
     pub(super) stream: &'a mut [f32],
     pub(super) next: &'a mut [f32],
@@ -90,27 +90,36 @@ impl Fixed {
         }
     }
 
-    pub(super) fn go(&self, step: Step, layer: usize, batch: &Batch, qkv: &[f32], part: &mut Part<'_>) {
-        let Part { first, stream, next, attended, hidden, scratch } = part;
+    pub(super) fn go(
+        &self,
+        step: PartStep,
+        layer: usize,
+        batch: &Batch,
+        qkv: &[f32],
+        part: &mut EncoderPart<'_>,
+    ) {
+        let EncoderPart { first, stream, next, attended, hidden, scratch } = part;
         let epsilon = self.shape.epsilon;
         let norm = |stream: &mut [f32], norm: &Affine| {
             layer_norm::in_place(stream, &norm.weight, &norm.bias, epsilon);
         };
-        if step == Step::Embed {
+        if step == PartStep::Embed {
             self.embed(batch, *first, stream);
             return norm(stream, &self.norm);
         }
         let layer = &self.layers[layer];
         match step {
-            Step::Embed => {}
-            Step::Project => layer.qkv.apply(stream, next, Write::Set, Activation::Nothing),
-            Step::Attend => self.attend(batch, *first, qkv, attended, scratch),
-            Step::Out => {
+            PartStep::Embed => {}
+            PartStep::Project => layer.qkv.apply(stream, next, Write::Set, Activation::Nothing),
+            PartStep::Attend => self.attend(batch, *first, qkv, attended, scratch),
+            PartStep::Out => {
                 layer.out.apply(attended, stream, Write::Add, Activation::Nothing);
                 norm(stream, &layer.attention_norm);
             }
-            Step::Up => layer.up.apply(stream, hidden, Write::Set, Activation::Gelu(self.shape.activation)),
-            Step::Down => {
+            PartStep::Up => {
+                layer.up.apply(stream, hidden, Write::Set, Activation::Gelu(self.shape.activation))
+            }
+            PartStep::Down => {
                 layer.down.apply(hidden, stream, Write::Add, Activation::Nothing);
                 norm(stream, &layer.output_norm);
             }
@@ -151,18 +160,18 @@ impl Fixed {
     }
 
     /// The arithmetic of a step for a whole batch.
-    pub(super) fn flops(&self, step: Step, batch: &Batch) -> f64 {
+    pub(super) fn flops(&self, step: PartStep, batch: &Batch) -> f64 {
         let [width, hidden, rows] =
             [self.shape.width, self.shape.hidden, batch.rows()].map(|size| size as f64);
         match step {
-            Step::Embed => 0.0,
-            Step::Project => 6.0 * rows * width * width,
-            Step::Attend => {
+            PartStep::Embed => 0.0,
+            PartStep::Project => 6.0 * rows * width * width,
+            PartStep::Attend => {
                 let lengths = batch.starts.windows(2).map(|ends| ends[1] - ends[0]);
                 lengths.zip(&batch.real).map(|(rows, keys)| 4.0 * (rows * keys) as f64 * width).sum()
             }
-            Step::Out => 2.0 * rows * width * width,
-            Step::Up | Step::Down => 2.0 * rows * width * hidden,
+            PartStep::Out => 2.0 * rows * width * width,
+            PartStep::Up | PartStep::Down => 2.0 * rows * width * hidden,
         }
     }
 }

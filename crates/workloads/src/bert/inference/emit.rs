@@ -9,7 +9,7 @@ use crate::bert::sentences::Sentences;
 use crate::bert::{Opened, PROCESS_BYTES};
 use crate::memory::bytes_in_words;
 use crate::native::{self, MemoryNeed};
-use crate::{Emitter, Limits};
+use crate::{Emitter, SeriesLimits};
 
 /// Says what the sentences are like.
 pub(in crate::bert) fn report_sentences(
@@ -48,7 +48,7 @@ pub(in crate::bert) fn report_sentences(
 pub(super) fn fits(
     options: &BertOptions,
     sentences: &Sentences,
-    machine: &Limits,
+    machine: &SeriesLimits,
     emitter: &mut Emitter<'_>,
 ) -> bool {
     let longest = sentences.lengths().last().copied().unwrap_or(0).max(options.length.unwrap_or(0));

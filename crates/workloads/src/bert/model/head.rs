@@ -26,7 +26,7 @@ pub(super) fn head_numbers(shape: &BertShape, masked: u128) -> u128 {
 }
 
 /// Its buffers.
-pub(super) struct Head {
+pub(super) struct HeadBuffers {
     /// What the encoder gave for the masked tokens, later the gradient of that.
     tokens: Vec<f32>,
     /// What the transform made of them, before and after its activation, and after its norm.
@@ -42,11 +42,15 @@ pub(super) struct Head {
     rows: usize,
 }
 
-impl Head {
-    pub(super) fn new(threads: &Threads, shape: &BertShape, masked: usize) -> Result<Head, WorkloadError> {
+impl HeadBuffers {
+    pub(super) fn new(
+        threads: &Threads,
+        shape: &BertShape,
+        masked: usize,
+    ) -> Result<HeadBuffers, WorkloadError> {
         let rows = rows_of_piece(shape, masked);
         let wide = || zeros(threads, "activations", masked * shape.width);
-        Ok(Head {
+        Ok(HeadBuffers {
             tokens: wide()?,
             transformed: wide()?,
             active: wide()?,
@@ -81,7 +85,7 @@ impl Head {
         operations.activate(&self.transformed, &mut self.active);
         operations.norm(&self.active, &weights.transform_norm, &mut self.normed, &mut self.moments);
         let result = self.scores(operations, weights, gradients, &sequences.targets, scratch, measure);
-        let Head { tokens, transformed, active, moments, dnormed, dactive, .. } = self;
+        let HeadBuffers { tokens, transformed, active, moments, dnormed, dactive, .. } = self;
         let (norm, sums) = (&weights.transform_norm.weight, &mut scratch.sums);
         operations.norm_backward(
             active,

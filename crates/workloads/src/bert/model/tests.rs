@@ -1,5 +1,5 @@
 use super::*;
-use crate::bert::data::Source;
+use crate::bert::data::BatchSource;
 use crate::bert::options::BertOptions;
 use crate::bert::shape::tests::little;
 use crate::bert::tokens::Special;
@@ -32,7 +32,7 @@ fn model(threads: usize, batch: usize) -> Model {
 
 fn sequences(options: &BertOptions, rank: usize, iteration: u64) -> Sequences {
     let mut sequences = Sequences::default();
-    Source::new(options, None, Special::of_size(40), rank).fill(iteration, &mut sequences);
+    BatchSource::new(options, None, Special::of_size(40), rank).fill(iteration, &mut sequences);
     sequences
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Gone {
 }
 
 /// What came from the child.
-enum Line {
+enum ChildLine {
     Output(String),
     Error(String),
 }
@@ -55,18 +55,18 @@ pub(super) fn watch(
     let mut guard = Guard(command.spawn()?);
     let (sender, lines) = channel();
     if let Some(output) = guard.0.stdout.take() {
-        read(output, sender.clone(), Line::Output)?;
+        read(output, sender.clone(), ChildLine::Output)?;
     }
     if let Some(errors) = guard.0.stderr.take() {
-        read(errors, sender, Line::Error)?;
+        read(errors, sender, ChildLine::Error)?;
     }
     listen(&mut guard.0, &lines, stopped, hear)
 }
 
 fn read(
     from: impl Read + Send + 'static,
-    sender: Sender<Line>,
-    make: fn(String) -> Line,
+    sender: Sender<ChildLine>,
+    make: fn(String) -> ChildLine,
 ) -> std::io::Result<()> {
     let read = move || {
         let mut reader = BufReader::new(from);
@@ -84,7 +84,7 @@ fn read(
 
 fn listen(
     child: &mut Child,
-    lines: &Receiver<Line>,
+    lines: &Receiver<ChildLine>,
     stopped: &dyn Fn() -> bool,
     hear: &mut dyn FnMut(WorkloadEvent),
 ) -> std::io::Result<Gone> {
@@ -95,15 +95,15 @@ fn listen(
             break None;
         }
         match lines.recv_timeout(LOOK) {
-            Ok(Line::Output(text)) if text.is_empty() => {}
-            Ok(Line::Output(text)) => match serde_json::from_str(&text) {
+            Ok(ChildLine::Output(text)) if text.is_empty() => {}
+            Ok(ChildLine::Output(text)) => match serde_json::from_str(&text) {
                 Ok(events) => {
                     spoke = true;
                     hear(events);
                 }
                 Err(_) => hear(WorkloadEvent::Note { text, hint: None }),
             },
-            Ok(Line::Error(text)) => {
+            Ok(ChildLine::Error(text)) => {
                 last_words.push_back(text);
                 if last_words.len() > LAST {
                     last_words.pop_front();

@@ -7,8 +7,8 @@ use assay_model::{WorkloadEvent, names};
 
 use super::child::{self, Gone};
 use super::{ENGINE, MISSING, failed, missing};
-use crate::summary::{CPU, Iteration, Summary, WorkAmount};
-use crate::{Emitter, Ended, WorkloadError};
+use crate::summary::{CPU, Iteration, IterationSummary, WorkAmount};
+use crate::{Emitter, WorkloadEnd, WorkloadError};
 
 /// The exit codes of the adapter that say more than that it failed.
 mod exit {
@@ -25,7 +25,7 @@ pub(super) struct Relay<'a, 'b> {
     planned: u64,
     peak_flops: Option<f64>,
     emitter: &'a mut Emitter<'b>,
-    summary: Summary,
+    summary: IterationSummary,
     /// The time of the iteration whose CPU time is reported next.
     seconds: f64,
     /// The line that says how it ended.
@@ -39,13 +39,13 @@ impl<'a, 'b> Relay<'a, 'b> {
         peak_flops: Option<f64>,
         emitter: &'a mut Emitter<'b>,
     ) -> Relay<'a, 'b> {
-        let summary = Summary::default();
+        let summary = IterationSummary::default();
         summary.report_before(effort, emitter);
         Relay { effort, planned, peak_flops, emitter, summary, seconds: 0.0, last: None }
     }
 
     /// Runs the adapter to its end.
-    pub(super) fn run(mut self, python: &str, command: &mut Command) -> Result<Ended, WorkloadError> {
+    pub(super) fn run(mut self, python: &str, command: &mut Command) -> Result<WorkloadEnd, WorkloadError> {
         let stop = self.emitter.stop_flag();
         let gone = child::watch(command, &|| stop.load(Ordering::Relaxed), &mut |events| self.hear(events));
         let gone = gone.map_err(|error| missing(format!("cannot start `{python}`: {error}")))?;
@@ -83,20 +83,20 @@ impl<'a, 'b> Relay<'a, 'b> {
         }
     }
 
-    fn end(mut self, python: &str, gone: &Gone) -> Result<Ended, WorkloadError> {
-        let Some(status) = gone.status else { return Ok(self.summed_up(Ended::Stopped)) };
+    fn end(mut self, python: &str, gone: &Gone) -> Result<WorkloadEnd, WorkloadError> {
+        let Some(status) = gone.status else { return Ok(self.summed_up(WorkloadEnd::Stopped)) };
         match (self.last.take(), status.code()) {
             (Some(WorkloadEvent::Done { steps }), Some(0)) if steps < self.planned => {
-                Ok(self.summed_up(Ended::Stopped))
+                Ok(self.summed_up(WorkloadEnd::Stopped))
             }
-            (Some(WorkloadEvent::Done { .. }), Some(0)) => Ok(self.summed_up(Ended::Done)),
+            (Some(WorkloadEvent::Done { .. }), Some(0)) => Ok(self.summed_up(WorkloadEnd::Done)),
             (Some(events @ WorkloadEvent::DoesNotFit { .. }), _) => {
                 self.emitter.emit(events);
-                Ok(Ended::DoesNotFit)
+                Ok(WorkloadEnd::DoesNotFit)
             }
             (Some(events @ WorkloadEvent::Failed { .. }), Some(exit::DIVERGED)) => {
                 self.emitter.emit(events);
-                Ok(self.summed_up(Ended::Diverged))
+                Ok(self.summed_up(WorkloadEnd::Diverged))
             }
             (Some(WorkloadEvent::Failed { reason, hint }), Some(exit::MISSING)) => {
                 Err(WorkloadError::EngineMissing { engine: ENGINE, reason, hint }.or_hint(MISSING))
@@ -109,9 +109,9 @@ impl<'a, 'b> Relay<'a, 'b> {
     }
 
     /// Reports what the iterations came to, as the native engine does.
-    fn summed_up(self, ended: Ended) -> Ended {
+    fn summed_up(self, ended: WorkloadEnd) -> WorkloadEnd {
         self.summary.report_after(self.effort, self.peak_flops, self.emitter);
-        if ended != Ended::Diverged {
+        if ended != WorkloadEnd::Diverged {
             self.emitter.emit(WorkloadEvent::Done { steps: self.effort.steps(self.summary.done()) });
         }
         ended

@@ -9,7 +9,7 @@ use safetensors::tensor::{Dtype, Metadata, TensorInfo};
 
 use super::{About, ENTRY, MOMENTS};
 use crate::WorkloadError;
-use crate::lm::model::State;
+use crate::lm::model::CheckpointState;
 use crate::lm::parameters::Parameters;
 use crate::lm::shape::LmShape;
 
@@ -28,7 +28,12 @@ fn write_numbers(file: &mut impl Write, values: &[f32]) -> io::Result<()> {
 
 /// Writes a checkpoint under a temporary name beside `path`, makes sure that it is on disk, and only then gives it its
 /// name: whatever happens, the name stands for a whole checkpoint.
-pub fn save(path: &Path, shape: &LmShape, state: &State<'_>, about: &About) -> Result<(), WorkloadError> {
+pub fn save(
+    path: &Path,
+    shape: &LmShape,
+    state: &CheckpointState<'_>,
+    about: &About,
+) -> Result<(), WorkloadError> {
     let wrong = |error: io::Error| WorkloadError::file("write", path, error);
     let temporary = temporary_name(path);
     let parts: Vec<(&str, &Parameters)> = std::iter::once(("", &*state.weights))

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::collective::{Single, team};
-use crate::lm::data::Source;
+use crate::lm::data::BatchSource;
 use crate::lm::plan::Policy;
 
 const SHAPE: LmShape = LmShape { width: 8, hidden: 12, layers: 2, heads: 2, vocabulary: 13 };
@@ -18,7 +18,7 @@ fn model(shape: &LmShape, work: &LmWork, threads: usize) -> Model {
 
 fn tokens(shape: &LmShape, work: &LmWork, iteration: u64) -> (Vec<u32>, Vec<u32>) {
     let (mut inputs, mut targets) = (vec![0; work.tokens()], vec![0; work.tokens()]);
-    Source::new(None, shape.vocabulary, work.context, 3, 0).fill(iteration, &mut inputs, &mut targets);
+    BatchSource::new(None, shape.vocabulary, work.context, 3, 0).fill(iteration, &mut inputs, &mut targets);
     (inputs, targets)
 }
 
@@ -177,7 +177,7 @@ fn several_tasks_train_as_one_on_the_joined_batch() {
         let work = part(batch, tasks);
         let mut model = model(&shape, &work, 1);
         let (mut inputs, mut targets) = (vec![0; work.tokens()], vec![0; work.tokens()]);
-        let source = Source::new(None, shape.vocabulary, work.context, 3, ranks.rank() * batch);
+        let source = BatchSource::new(None, shape.vocabulary, work.context, 3, ranks.rank() * batch);
         let outcomes: Vec<Outcome> = (0..4)
             .map(|step| {
                 source.fill(step, &mut inputs, &mut targets);

@@ -10,7 +10,7 @@ use assay_model::{Value, WorkloadEvent};
 
 use super::*;
 
-const LIMITS: Limits = Limits { memory_bytes: None, peak_flops: None, threads: 2 };
+const LIMITS: SeriesLimits = SeriesLimits { memory_bytes: None, peak_flops: None, threads: 2 };
 
 /// A shell script in the place of Python: `$1` is the adapter, `$2` the settings.
 struct Fake {
@@ -43,14 +43,17 @@ fn options(python: &str, more: &[(&str, Value)]) -> LmOptions {
     LmOptions::read(&all.map(|(name, value)| ((*name).to_owned(), value.clone())).collect(), 2).unwrap()
 }
 
-fn run_with(options: &LmOptions, text: Option<&[u32]>) -> (Result<Ended, WorkloadError>, Vec<WorkloadEvent>) {
+fn run_with(
+    options: &LmOptions,
+    text: Option<&[u32]>,
+) -> (Result<WorkloadEnd, WorkloadError>, Vec<WorkloadEvent>) {
     let (mut events, stop) = (Vec::new(), AtomicBool::new(false));
     let mut emit = |line| events.push(line);
     let ended = run(options, &LIMITS, text, &mut Emitter::new(&mut emit, &stop));
     (ended, events)
 }
 
-fn run_fake(body: &str) -> (Result<Ended, WorkloadError>, Vec<WorkloadEvent>) {
+fn run_fake(body: &str) -> (Result<WorkloadEnd, WorkloadError>, Vec<WorkloadEvent>) {
     let fake = Fake::new(body);
     let (ended, events) = run_with(&options(&fake.path.display().to_string(), &[]), None);
     (ended, after_preamble(events))
@@ -83,7 +86,7 @@ fn the_adapter_gets_its_script_and_settings_and_leaves_nothing_behind() {
            echo '{"assay":"value","metric":"memory.peak","value":5}'
            echo '{"assay":"done","steps":3}'"#,
     );
-    assert_eq!(ended.unwrap(), Ended::Done);
+    assert_eq!(ended.unwrap(), WorkloadEnd::Done);
     assert_eq!(events[1], WorkloadEvent::value("memory.peak", 5.0));
     let directory = notes(&events)[0];
     assert!(directory.contains("assay-torch-") && !std::path::Path::new(directory).exists(), "{directory}");
@@ -99,7 +102,7 @@ fn iterations_are_handed_on_and_summed_up_as_those_of_the_native_engine() {
            done
            echo '{"assay":"done","steps":3}'"#,
     );
-    assert_eq!(ended.unwrap(), Ended::Done);
+    assert_eq!(ended.unwrap(), WorkloadEnd::Done);
     let value = |name: &str| {
         events.iter().rev().find_map(|line| match line {
             WorkloadEvent::Value { metric, value, .. } if metric == name => Some(*value),
@@ -120,7 +123,7 @@ fn tokens_of_a_text_are_handed_over_as_32_bit_numbers() {
     );
     let options = options(&fake.path.display().to_string(), &[]);
     let (ended, events) = run_with(&options, Some(&[1, 70_000, 3]));
-    assert_eq!(ended.unwrap(), Ended::Done);
+    assert_eq!(ended.unwrap(), WorkloadEnd::Done);
     assert_eq!(notes(&after_preamble(events))[0].split_whitespace().collect::<Vec<_>>(), ["1", "70000", "3"]);
 }
 
@@ -161,10 +164,10 @@ fn an_adapter_that_breaks_off_is_an_error_with_its_last_words() {
 fn divergence_and_want_of_memory_are_endings_that_are_reported() {
     let (ended, events) =
         run_fake(r#"echo '{"assay":"failed","reason":"the loss of step 2 is nan"}'; exit 5"#);
-    assert_eq!(ended.unwrap(), Ended::Diverged);
+    assert_eq!(ended.unwrap(), WorkloadEnd::Diverged);
     assert!(matches!(&events[..], [WorkloadEvent::Failed { reason, .. }] if reason.contains("step 2")));
     let (ended, events) = run_fake(r#"echo '{"assay":"does_not_fit","reason":"out of memory"}'; exit 3"#);
-    assert_eq!(ended.unwrap(), Ended::DoesNotFit);
+    assert_eq!(ended.unwrap(), WorkloadEnd::DoesNotFit);
     assert!(matches!(&events[..], [WorkloadEvent::DoesNotFit { .. }]));
 }
 
@@ -178,9 +181,9 @@ fn the_stop_flag_and_the_end_of_pacing_stop_the_run() {
     };
     let options = options(&fake.path.display().to_string(), &[]);
     let ended = run(&options, &LIMITS, None, &mut Emitter::new(&mut emit, &stop));
-    assert_eq!(ended.unwrap(), Ended::Stopped);
+    assert_eq!(ended.unwrap(), WorkloadEnd::Stopped);
     assert_eq!(events.last(), Some(&WorkloadEvent::Done { steps: 0 }));
-    assert_eq!(run_fake(r#"echo '{"assay":"done","steps":2}'"#).0.unwrap(), Ended::Stopped);
+    assert_eq!(run_fake(r#"echo '{"assay":"done","steps":2}'"#).0.unwrap(), WorkloadEnd::Stopped);
 }
 
 #[test]
@@ -193,9 +196,9 @@ fn what_cannot_be_is_refused_before_anything_is_started() {
     }
     let (mut events, stop) = (Vec::new(), AtomicBool::new(false));
     let mut emit = |line| events.push(line);
-    let little = Limits { memory_bytes: Some(1 << 20), ..LIMITS };
+    let little = SeriesLimits { memory_bytes: Some(1 << 20), ..LIMITS };
     let ended = run(&options("/no/such/python", &[]), &little, None, &mut Emitter::new(&mut emit, &stop));
-    assert_eq!(ended.unwrap(), Ended::DoesNotFit);
+    assert_eq!(ended.unwrap(), WorkloadEnd::DoesNotFit);
     assert!(matches!(events.last(), Some(WorkloadEvent::DoesNotFit { hint: Some(_), .. })));
 }
 
@@ -232,7 +235,7 @@ fn a_real_pytorch_computes_the_golden_numbers() {
     for mode in ["eager", "sdpa"] {
         more.push(("mode", mode.into()));
         let (ended, events) = run_with(&options(&python, &more), None);
-        assert_eq!(ended.unwrap(), Ended::Done);
+        assert_eq!(ended.unwrap(), WorkloadEnd::Done);
         assert_close(&losses(&events), &expected);
     }
 }
@@ -260,7 +263,7 @@ fn a_real_pytorch_goes_on_from_a_native_checkpoint() {
         let (mut events, stop) = (Vec::new(), AtomicBool::new(false));
         let mut emit = |line| events.push(line);
         let ended = crate::run("lm", &settings, &LIMITS, &mut Emitter::new(&mut emit, &stop));
-        assert_eq!(ended.unwrap(), Ended::Done, "{events:?}");
+        assert_eq!(ended.unwrap(), WorkloadEnd::Done, "{events:?}");
         events
     };
     run("native", [("save", Value::Text(path("checkpoint")))]);

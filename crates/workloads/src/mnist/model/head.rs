@@ -9,7 +9,7 @@ use crate::mnist::network::{CLASSES, FEATURES, HIDDEN, Parameters};
 use crate::profile::Profile;
 use crate::tensors::zeros;
 
-pub(super) struct Head {
+pub(super) struct ClassifierHead {
     features: Vec<f32>,
     dfeatures: Vec<f32>,
     hidden: Vec<f32>,
@@ -36,12 +36,16 @@ fn flops(rows: usize, inputs: usize, outputs: usize) -> f64 {
     2.0 * rows as f64 * inputs as f64 * outputs as f64
 }
 
-impl Head {
+impl ClassifierHead {
     /// Memory for batches of this many images to train and to test with.
-    pub(super) fn new(threads: &Threads, batch: usize, test_batch: usize) -> Result<Head, WorkloadError> {
+    pub(super) fn new(
+        threads: &Threads,
+        batch: usize,
+        test_batch: usize,
+    ) -> Result<ClassifierHead, WorkloadError> {
         let buffer = |rows: usize, each: usize| zeros(threads, "activations", rows.saturating_mul(each));
         let rows = batch.max(test_batch);
-        Ok(Head {
+        Ok(ClassifierHead {
             features: buffer(rows, FEATURES)?,
             dfeatures: buffer(batch, FEATURES)?,
             hidden: buffer(rows, HIDDEN)?,
@@ -100,7 +104,7 @@ impl Head {
         trains: bool,
     ) {
         let [.., weight3, bias3, weight4, bias4] = &weights.tensors;
-        let Head { features, hidden, mask, logits, .. } = self;
+        let ClassifierHead { features, hidden, mask, logits, .. } = self;
         let features = &features[..rows * FEATURES];
         let (hidden, logits) = (&mut hidden[..rows * HIDDEN], &mut logits[..rows * CLASSES]);
         profile.timed("layer3", flops(rows, FEATURES, HIDDEN), || {
@@ -140,7 +144,7 @@ impl Head {
         scale: f32,
     ) -> f64 {
         let rows = labels.len();
-        let Head { logits, probabilities, row_loss, .. } = self;
+        let ClassifierHead { logits, probabilities, row_loss, .. } = self;
         let (logits, row_loss) = (&mut logits[..rows * CLASSES], &mut row_loss[..rows]);
         profile.timed("loss", 0.0, || {
             if !softmax {
@@ -164,7 +168,7 @@ impl Head {
     /// The sum of the losses of a test. Outputs are used up.
     pub(super) fn test_loss(&mut self, threads: &Threads, softmax: bool, labels: &[u8]) -> f64 {
         let rows = labels.len();
-        let Head { logits, row_loss, targets, .. } = self;
+        let ClassifierHead { logits, row_loss, targets, .. } = self;
         let (logits, row_loss) = (&mut logits[..rows * CLASSES], &mut row_loss[..rows]);
         if softmax {
             logits.chunks_exact_mut(CLASSES).for_each(soften);
@@ -191,7 +195,7 @@ impl Head {
     ) {
         let [.., weight3, _, weight4, _] = &weights.tensors;
         let [.., dweight3, dbias3, dweight4, dbias4] = &mut gradients.tensors;
-        let Head { features, dfeatures, hidden, dhidden, mask, logits, .. } = self;
+        let ClassifierHead { features, dfeatures, hidden, dhidden, mask, logits, .. } = self;
         let (features, dfeatures) = (&features[..rows * FEATURES], &mut dfeatures[..rows * FEATURES]);
         let (hidden, dhidden) = (&hidden[..rows * HIDDEN], &mut dhidden[..rows * HIDDEN]);
         let dlogits = &logits[..rows * CLASSES];

@@ -8,13 +8,13 @@ use assay_model::WorkloadEvent;
 
 use super::*;
 
-const LIMITS: Limits = Limits { memory_bytes: None, peak_flops: None, threads: 2 };
+const LIMITS: SeriesLimits = SeriesLimits { memory_bytes: None, peak_flops: None, threads: 2 };
 
 fn run_with(
     engine: &str,
     python: &str,
     more: &[(&str, Value)],
-) -> (Result<Ended, WorkloadError>, Vec<WorkloadEvent>) {
+) -> (Result<WorkloadEnd, WorkloadError>, Vec<WorkloadEvent>) {
     let given = [
         ("engine", Value::from(engine)),
         ("python", Value::from(python)),
@@ -51,7 +51,7 @@ fn the_adapter_gets_images_labels_and_the_number_of_iterations() {
     // A file that this process had open for writing may still be open in a child of another test.
     assert!(Command::new("cp").arg("-p").args([&text, &path]).status().unwrap().success());
     let (ended, events) = run_with("torch", &path.display().to_string(), &[]);
-    assert_eq!(ended.unwrap(), Ended::Done, "{events:?}");
+    assert_eq!(ended.unwrap(), WorkloadEnd::Done, "{events:?}");
     let note = |words: &str| {
         events.iter().any(|line| matches!(line, WorkloadEvent::Note { text, .. } if text.trim() == words))
     };
@@ -76,7 +76,7 @@ fn a_real_pytorch_trains_as_the_native_engine_does() {
         let more = [("mode", mode.into()), ("softmax", Value::Switch(softmax))];
         let [native, torch] = ["native", "torch"].map(|engine| {
             let (ended, events) = run_with(engine, &python, &more);
-            assert_eq!(ended.unwrap(), Ended::Done, "{events:?}");
+            assert_eq!(ended.unwrap(), WorkloadEnd::Done, "{events:?}");
             events
         });
         for name in ["parity.loss", "parity.output", "parity.gradient", "loss.train", "loss.test", "accuracy"]

@@ -1,6 +1,8 @@
 //! Several loads: the curve of latency over throughput.
 
-use assay_judge::load::{Contrast, Curve, Level, Metric, Point, Reading, RoundReading, Standing, contrasts};
+use assay_judge::load::{
+    Contrast, Level, LoadCurve, LoadReading, Metric, Point, RoundReading, Standing, contrasts,
+};
 use assay_report::number::counted;
 use assay_report::{Cell, Column, Table, Tone, curve};
 use serde_json::{Value, json};
@@ -11,20 +13,20 @@ use crate::output::put;
 use crate::screen::{JSON_SCHEMA, Screen};
 
 /// The curve of all loads that have a size.
-pub fn of(loads: &[Load]) -> Curve {
+pub fn of(loads: &[Load]) -> LoadCurve {
     let named = loads.iter().flat_map(|load| {
         let level = load.results.level();
         load.results.endpoints.iter().filter_map(move |endpoint| Some((level?, endpoint, endpoint.name())))
     });
     let named: Vec<_> = named.collect();
-    let readings = named.iter().map(|(level, endpoint, name)| Reading {
+    let readings = named.iter().map(|(level, endpoint, name)| LoadReading {
         endpoint: name,
         level: *level,
         summary: &endpoint.summary,
         verdict: &endpoint.verdict,
     });
     let bounds = loads.first().map(|load| load.results.bounds).unwrap_or_default();
-    Curve::new(&readings.collect::<Vec<_>>(), bounds)
+    LoadCurve::new(&readings.collect::<Vec<_>>(), bounds)
 }
 
 /// How endpoints compare with the one at `base`, round by round; with the first by name if none is given.
@@ -128,7 +130,7 @@ pub(super) fn print(loads: &[Load], options: &ReportOptions, screen: &mut Screen
     Ok(())
 }
 
-fn as_json(curve: &Curve, loads: &[Load], options: &ReportOptions) -> Value {
+fn as_json(curve: &LoadCurve, loads: &[Load], options: &ReportOptions) -> Value {
     let points = curve.points.iter().map(|point| {
         let mut fields = match point.level {
             Level::Streams(streams) => json!({ "streams": streams }),

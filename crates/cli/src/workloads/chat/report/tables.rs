@@ -1,6 +1,6 @@
 //! The results of one load as tables.
 
-use assay_judge::load::{Batched, Summary, Validity};
+use assay_judge::load::{Batched, EndpointSummary, Validity};
 use assay_report::number::{counted, percent};
 use assay_report::{Cell, Column, Table, Tone};
 
@@ -33,7 +33,7 @@ pub(super) fn print(results: &LoadResults, screen: &mut Screen) -> anyhow::Resul
 }
 
 /// Every distribution of a summary, with its name and the factor to the unit it is shown in.
-fn distributions(summary: &Summary) -> [(&'static str, &Batched, f64); 12] {
+fn distributions(summary: &EndpointSummary) -> [(&'static str, &Batched, f64); 12] {
     [
         ("ttft [ms]", &summary.ttft, 1e3),
         ("  from send", &summary.ttft_from_send, 1e3),
@@ -150,7 +150,7 @@ fn detailed(endpoint: &EndpointResult, results: &LoadResults) -> Table {
 }
 
 /// The intervals that the count of requests allows.
-fn intervals(summary: &Summary) -> Option<Table> {
+fn intervals(summary: &EndpointSummary) -> Option<Table> {
     let shown = |interval: Option<(f64, f64)>, factor: f64| {
         let text = |(low, high): (f64, f64)| {
             format!("{}–{}", number(Some(low * factor)), number(Some(high * factor)))
@@ -187,7 +187,7 @@ fn with_interval(value: Option<f64>, interval: Option<(f64, f64)>) -> String {
 }
 
 /// The lines below a table.
-fn notes(summary: &Summary, results: &LoadResults) -> Vec<String> {
+fn notes(summary: &EndpointSummary, results: &LoadResults) -> Vec<String> {
     let success = summary.success;
     let shares = |(low, high): (f64, f64)| format!(" ({} – {})", percent(low), percent(high));
     let interval = summary.success_interval().map(shares);
@@ -264,7 +264,7 @@ fn notes(summary: &Summary, results: &LoadResults) -> Vec<String> {
 }
 
 /// The quality of the answers; none where no right answer is known.
-fn answers_line(summary: &Summary) -> Option<String> {
+fn answers_line(summary: &EndpointSummary) -> Option<String> {
     let (exact, f1) = (summary.exact, summary.f1.mean()?);
     let (low, high) = exact.interval()?;
     let (share, low, high) = (percent(exact.value()?), percent(low), percent(high));
