@@ -50,7 +50,9 @@ pub(super) fn note(event: ConnectionEvent<'_>, request: &mut Option<Request>, ro
         ConnectionEvent::Data(bytes, pieces, at_ns) => {
             round.pieces += pieces;
             round.last_ns = Some(at_ns);
+            // What a server sends beyond a limit is read until it pauses, and not looked at again.
             if let Some(request) = request
+                && round.ended.is_none()
                 && let Err(fault) = request.flight.data(bytes, at_ns)
             {
                 round.ended.get_or_insert((Some(fault), at_ns));
