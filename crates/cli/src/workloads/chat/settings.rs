@@ -22,7 +22,7 @@ use serde_json::{Map, Value, json};
 
 use super::mock;
 use crate::failure::Mistake;
-use checks::{check_combinations, check_fields, check_headers, check_trace};
+use checks::{check_combinations, check_fields, check_headers, check_token_command, check_trace};
 use endpoint::from_environment;
 
 /// Most warm-up requests unless their number is given.
@@ -60,6 +60,7 @@ impl ChatSettings {
         let (headers, fields) = (object("headers", &checked)?, object("fields", &checked)?);
         check_headers(&headers)?;
         check_fields(&fields)?;
+        checked.optional_text("token_command").map_or(Ok(()), check_token_command)?;
         let settings = ChatSettings { checked, mock, headers, fields };
         if let Some(url) = settings.checked.optional_text("url").filter(|url| !url.starts_with('$')) {
             Endpoint::new(url, "").check().map_err(endpoint_mistake)?;
@@ -334,6 +335,11 @@ mod tests {
         };
         refused(&[("url", "https://me:canary@host/v1".into())]);
         refused(&[url(), ("headers", r#"{"X-Api-Key": "canary"}"#.into())]);
+        refused(&[url(), ("token_command", "echo canary".into())]);
+        refused(&[url(), ("token_command", "curl -H 'Key: sk-canary0123456789' login".into())]);
+        for command in ["cat token", "echo $TOKEN", "python get.py --id eyJ", "printf %s \"$(cat token)\""] {
+            assert!(read(&[url(), ("token_command", command.into())]).is_ok(), "{command}");
+        }
         let fine =
             read(&[url(), ("headers", r#"{"X-Api-Key": "$NO_SUCH_VARIABLE_IS_SET", "X-Team": "a"}"#.into())]);
         let error = fine.unwrap().endpoint("http://a/v1").unwrap_err();

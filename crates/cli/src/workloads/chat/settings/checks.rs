@@ -83,6 +83,26 @@ pub(super) fn check_headers(headers: &Map<String, Value>) -> Result<(), Mistake>
     }
 }
 
+/// A command that holds the token itself, which the record would keep with the command.
+pub(super) fn check_token_command(command: &str) -> Result<(), Mistake> {
+    /// How tokens of well-known services begin.
+    const TOKENS: [&str; 10] =
+        ["sk-", "sk_", "hf_", "ghp_", "gho_", "github_pat_", "glpat-", "xoxb-", "eyJ", "nvapi-"];
+    let is_boundary = |letter: char| letter.is_whitespace() || "'\"=:;".contains(letter);
+    let has_token = command
+        .split(is_boundary)
+        .any(|word| word.len() >= 16 && TOKENS.iter().any(|start| word.starts_with(start)));
+    let mut words = command.split_whitespace();
+    let prints = matches!(words.next(), Some("echo" | "printf"));
+    if has_token || (prints && !command.contains(['$', '`', '<'])) {
+        return Err(Mistake::new(
+            "`token_command` contains the token itself, which a record would keep".to_owned(),
+            "put the token into an environment variable and name it with `token_env`, or print it from a file",
+        ));
+    }
+    Ok(())
+}
+
 /// A field that is a secret by its name and holds a text, unlike `max_tokens`.
 pub(super) fn check_fields(fields: &Map<String, Value>) -> Result<(), Mistake> {
     match fields.iter().find(|(name, value)| value.is_string() && is_secret_name(name)) {
