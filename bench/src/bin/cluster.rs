@@ -111,10 +111,10 @@ fn measure_jobs(place: &Place, size: &Size, quick: bool, goals: &mut Goals) -> a
     let header = [
         "by",
         "makespan s",
-        "overhead s a run",
-        "own CPU ms a run",
+        "overhead s per run",
+        "own CPU ms per run",
         "with its commands",
-        "calls a minute",
+        "calls per minute",
         "calls",
     ];
     println!("{}", table(&header, &rows));
@@ -129,7 +129,7 @@ fn measure_jobs(place: &Place, size: &Size, quick: bool, goals: &mut Goals) -> a
     let ratio = packed.overhead_s() / unpacked.overhead_s();
     goals.add("overhead a run, packed against unpacked", ratio, "", Bound::AtMost(0.1));
     let ratio = unpacked.calls_per_minute() / fewer.calls_per_minute();
-    goals.add("scheduler calls a minute, four times the jobs", ratio, "x", Bound::AtMost(1.2));
+    goals.add("scheduler calls per minute, four times the jobs", ratio, "x", Bound::AtMost(1.2));
     Ok(())
 }
 
@@ -140,7 +140,7 @@ fn measure_simulated(place: &Place, size: &Size, goals: &mut Goals) -> anyhow::R
     let all = simulated::run(place, runs, nodes)?;
     println!("{:?}", all.ledger);
     println!(
-        "{} s, {} scheduler calls a minute ({} with a tenth of the runs), resident {} MB at half, {} MB at the end",
+        "{} s, {} scheduler calls per minute ({} with a tenth of the runs), resident {} MB at half, {} MB at the end",
         number(all.wall_s),
         number(all.calls_per_minute()),
         number(fewer.calls_per_minute()),
@@ -152,7 +152,7 @@ fn measure_simulated(place: &Place, size: &Size, goals: &mut Goals) -> anyhow::R
     let growth = (all.resident_at_end - all.resident_at_half) / (runs as f64 / 2.0) / 1e3;
     goals.add("memory of a finished simulated run", growth, "kB", Bound::AtMost(1.0));
     let ratio = all.calls_per_minute() / fewer.calls_per_minute();
-    goals.add("scheduler calls a minute, ten times the simulated runs", ratio, "x", Bound::AtMost(1.2));
+    goals.add("scheduler calls per minute, ten times the simulated runs", ratio, "x", Bound::AtMost(1.2));
     Ok(())
 }
 

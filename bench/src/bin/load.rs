@@ -38,7 +38,7 @@ fn main() -> anyhow::Result<ExitCode> {
     Ok(goals.exit())
 }
 
-/// 64 streams of 500 tokens a second each.
+/// 64 streams of 500 tokens per second each.
 fn paced(quick: bool, place: &Place, goals: &mut Goals) -> anyhow::Result<()> {
     let (rounds, requests, of_others) = if quick { (1, 640, 64) } else { (3, 3200, 640) };
     let case = Case {
@@ -128,7 +128,7 @@ fn small_things(quick: bool, place: &Place, goals: &mut Goals) -> anyhow::Result
         None => "–".to_owned(),
     };
     println!(
-        "5000 requests a second: schedule lag p99 {} over seconds; a thread that only looks at the \
+        "5000 requests per second: schedule lag p99 {} over seconds; a thread that only looks at the \
          clock lags by {}",
         shown(client),
         shown(machine)

@@ -32,7 +32,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Effort { warmup: 3, rounds: 60, all_modes: true }
     };
     println!(
-        "{STEPS} steps an iteration, {THREADS} threads each, float32; {} rounds after {} to warm up, one iteration each \
+        "{STEPS} steps per iteration, {THREADS} threads each, float32; {} rounds after {} to warm up, one iteration each \
          in turn, order shuffled",
         effort.rounds, effort.warmup
     );

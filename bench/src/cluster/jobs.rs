@@ -41,12 +41,12 @@ impl Taken {
         self.calls as f64 * 60.0 / self.cost.wall_s
     }
 
-    /// CPU milliseconds a run, of the command and what it waited for.
+    /// CPU milliseconds per run, of the command and what it waited for.
     pub fn cpu_ms(&self) -> f64 {
         self.cost.cpu_s * 1e3 / self.runs as f64
     }
 
-    /// CPU milliseconds a run, of the command's own process.
+    /// CPU milliseconds per run, of the command's own process.
     pub fn own_cpu_ms(&self) -> f64 {
         self.own_cpu_s * 1e3 / self.runs as f64
     }

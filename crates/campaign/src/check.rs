@@ -22,7 +22,7 @@ pub(crate) struct Checked {
     pub(crate) left_out: usize,
     /// What each cell asks for.
     pub(crate) resources: Vec<Resources>,
-    /// How many seconds a run of each cell is expected to take.
+    /// The expected run time of each cell, in seconds.
     pub(crate) expected_s: Vec<Option<f64>>,
     /// How often each cell is run at least.
     pub(crate) least: Vec<u32>,

@@ -154,7 +154,7 @@ impl Plan {
         commands.chain(settings).collect()
     }
 
-    /// How many seconds a run of a cell is expected to take, where that is known.
+    /// The expected run time of a cell in seconds, where known.
     pub fn expected_s(&self, cell: usize) -> Option<f64> {
         self.expected_s.get(cell).copied().flatten()
     }

@@ -58,7 +58,7 @@ pub struct Levels {
     pub half_width: f64,
     /// How many runs of this many iterations give ± 1 %; none beyond 100,000.
     pub runs_for_one_percent: Option<usize>,
-    /// The number of iterations a run that is the best buy, by what a run and an iteration cost; none where runs do not
+    /// The number of iterations per run that is the most efficient, by what a run and an iteration cost; none where runs do not
     /// differ beyond their iterations, so that more iterations are always the better buy.
     pub best_iterations: Option<usize>,
     /// Iterations a run now.

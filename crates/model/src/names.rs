@@ -35,7 +35,7 @@ canonical! {
     ACCURACY = "accuracy", "fraction", HIGHER, "Share of right answers on held-out data.";
     PERPLEXITY = "perplexity", "", LOWER, "Perplexity on held-out data.";
     QUALITY = "quality", "", HIGHER, "Any other quality score, for example a correlation.";
-    EPOCH_S = "epoch_s", "s", LOWER, "Seconds an epoch.";
+    EPOCH_S = "epoch_s", "s", LOWER, "Seconds per epoch.";
     EPOCH = "epoch", "", None, "Epoch, whole or fractional, at a step.";
     STEPS = "steps", "steps", None, "Steps done.";
     SAMPLES = "samples", "samples", None, "Samples processed.";
@@ -54,7 +54,7 @@ canonical! {
     TOKENS_PER_S_UNNAMED = "tokens_per_s.unnamed", "tokens/s", HIGHER, "Tokens per second of an endpoint that does not say which tokens it counts.";
     STEPS_PER_S = "steps_per_s", "steps/s", HIGHER, "Steps per second.";
     ITERATIONS_PER_S = "iterations_per_s", "iterations/s", HIGHER, "Iterations of a progress bar per second.";
-    STEP_S = "step_s", "s", LOWER, "Seconds a step.";
+    STEP_S = "step_s", "s", LOWER, "Seconds per step.";
     REQUEST_THROUGHPUT = "request_throughput", "requests/s", HIGHER, "Requests per second.";
     INFERENCES_PER_S = "inferences_per_s", "inferences/s", HIGHER, "Inferences per second, measured from outside.";
     INFERENCES_PER_S_ESTIMATED = "inferences_per_s.estimated", "inferences/s", HIGHER, "Inferences per second that a compiler predicts.";
@@ -143,7 +143,7 @@ pub fn unit(name: &str) -> Unit {
 
 /// Canonical names of settings.
 pub mod setting {
-    /// Samples a step takes, over all devices.
+    /// Samples per step, over all devices.
     pub const BATCH_SIZE: &str = "batch_size";
     /// Samples a test step takes.
     pub const TEST_BATCH_SIZE: &str = "test_batch_size";

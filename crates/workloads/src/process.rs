@@ -62,7 +62,7 @@ fn memory(key: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
 }
 
-/// Waits for one line on `input`, looking at the stop flag ten times a second. False when the input has ended or the
+/// Waits for one line on `input`, looking at the stop flag ten times per second. False when the input has ended or the
 /// run should stop. Bytes are read one by one, so that nothing beyond the line is taken away.
 pub(crate) fn wait_for_line(input: impl AsFd, emitter: &Emitter<'_>) -> bool {
     const WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };

@@ -104,7 +104,7 @@ fn identity(scene: &mut Scene<'_>) -> Vec<Block> {
     }
     vec![
         Block::Text(format!(
-            "Three runs of {STEPS} steps at each number of tasks; a task takes {LOCAL_BATCH} samples a step."
+            "Three runs of {STEPS} steps at each number of tasks; a task takes {LOCAL_BATCH} samples per step."
         )),
         Block::Table(table),
     ]
@@ -131,7 +131,7 @@ fn losses(scene: &mut Scene<'_>) -> Vec<Block> {
         "adding tasks improves the final loss",
     ]);
     vec![
-        Block::Text(format!("Every run has {STEPS} steps; a task takes {LOCAL_BATCH} samples a step.")),
+        Block::Text(format!("Every run has {STEPS} steps; a task takes {LOCAL_BATCH} samples per step.")),
         Block::Table(table),
         scene.say(
             "The rate grows with the tasks. More tasks see more samples in the same steps, so the losses are not \
@@ -142,7 +142,7 @@ fn losses(scene: &mut Scene<'_>) -> Vec<Block> {
     ]
 }
 
-/// Tokens a second, which are called sequences a second where the error is planted.
+/// Tokens per second, which are called sequences per second where the error is planted.
 fn units(scene: &mut Scene<'_>) -> Vec<Block> {
     let rates = rates(scene, 3);
     let name = if scene.plants(Fault::RateScope) {

@@ -43,7 +43,7 @@ pub(super) fn write(scene: &mut Scene<'_>) -> Vec<Block> {
     let tokens = scene.random.pick([16_384_u64, 32_768, 65_536]);
     let mean = rounded(summary(counted).0, 2);
     let mut table =
-        Table::new(&["Tokens an iteration", "Mean time an iteration (ms)", "Tokens/s", "Final loss"]);
+        Table::new(&["Tokens per iteration", "Mean time per iteration (ms)", "Tokens/s", "Final loss"]);
     let last = losses.last().copied().flatten();
     table.row(vec![
         tokens.to_string(),

@@ -11,7 +11,7 @@ use crate::plan::Context;
 use crate::problem::Problem;
 use crate::quantity::show_duration;
 
-/// Checks the times of a cell and gives the seconds a run of it is expected to take.
+/// Checks the times of a cell and gives the expected run time in seconds.
 pub(super) fn check(
     campaign: &Campaign,
     cell: &PlannedCell,

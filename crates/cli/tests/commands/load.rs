@@ -303,7 +303,7 @@ fn a_load_of_an_earlier_version_is_still_readable() {
 
 #[test]
 fn capacity_is_found_where_it_is() {
-    // Two at a time, 5 ms each: 400 requests a second, and less where a machine is busy. The bound is far above the time
+    // Two at a time, 5 ms each: 400 requests per second, and less where a machine is busy. The bound is far above the time
     // of a request, so that a machine that stands still now and then does not look like an endpoint that is full.
     let place = Bench::new();
     let endpoint = Endpoint::start(&place, &["--ttft", "5ms", "--itl", "0", "--tokens", "1", "--slots", "2"]);

@@ -47,8 +47,8 @@ pub fn of_iterations(studies: &[IterationStudy]) -> Vec<Finding> {
                 (true, Some(runs)) => format!("repeat runs, not iterations: {runs} runs give ± 1 %"),
                 (true, None) => "repeat runs, not iterations".to_owned(),
                 (false, _) => match levels.best_iterations {
-                    Some(best) => format!("{best} iterations a run are the best buy"),
-                    None => "more iterations a run are the better buy".to_owned(),
+                    Some(best) => format!("{best} iterations per run are the most efficient choice"),
+                    None => "more iterations per run are more efficient".to_owned(),
                 },
             };
             let text = format!(

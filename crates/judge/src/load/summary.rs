@@ -358,7 +358,7 @@ impl EndpointSummary {
 mod tests {
     use super::*;
 
-    /// Four tokens a chunk, 10 ms a token, 48 tokens, the first after 300 ms; sent 100 ms later than intended.
+    /// Four tokens per chunk, 10 ms a token, 48 tokens, the first after 300 ms; sent 100 ms later than intended.
     fn packed() -> RequestResult {
         let sent_at_s = 1.0;
         let arrivals: Vec<_> =

@@ -22,14 +22,14 @@ pub(crate) const KIND: SampleKind = SampleKind {
             "the software release, which decides the wording"
         ),
         ("model", "bert", Values::Words(&["bert", "llama"]), "BERT-large or a Llama of 7 billion parameters"),
-        ("batch-size", "512", Values::Whole(1, 1 << 16), "samples a step"),
+        ("batch-size", "512", Values::Whole(1, 1 << 16), "samples per step"),
         ("steps", "1000", Values::Whole(1, 1 << 32), "training steps"),
         ("log-every", "100", Values::Whole(1, 1 << 16), "steps between two progress lines"),
         (
             "rate",
             "",
             Values::Number(0.01, 1e9),
-            "samples a second in the loop; follows from model and batch size"
+            "samples per second in the loop; follows from model and batch size"
         ),
         ("spread", "0.004", Values::Number(0.0, 0.5), "relative spread of the rate between seeds"),
         ("queue-s", "3423", Values::Number(0.0, 1e7), "seconds in the queue before execution"),

@@ -10,8 +10,8 @@ pub(crate) const KIND: SampleKind = SampleKind {
     options: log_options![
         ("steps", "200", Values::Whole(1, 1 << 32), "global steps"),
         ("log-every", "10", Values::Whole(1, 1 << 16), "steps between two reports"),
-        ("batch-size", "64", Values::Whole(1, 1 << 16), "samples a step"),
-        ("rate", "61.2", Values::Number(0.001, 1e9), "samples a second"),
+        ("batch-size", "64", Values::Whole(1, 1 << 16), "samples per step"),
+        ("rate", "61.2", Values::Number(0.001, 1e9), "samples per second"),
     ],
     compose,
 };

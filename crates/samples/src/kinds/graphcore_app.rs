@@ -11,8 +11,8 @@ pub(crate) const KIND: SampleKind = SampleKind {
     summary: "a Graphcore application: compilation, a bar with loss and throughput, the training metrics",
     options: log_options![
         ("steps", "150", Values::Whole(1, 1 << 32), "training steps"),
-        ("batch-size", "16", Values::Whole(1, 1 << 16), "samples a step, over all replicas"),
-        ("rate", "750", Values::Number(0.01, 1e9), "samples a second"),
+        ("batch-size", "16", Values::Whole(1, 1 << 16), "samples per step, over all replicas"),
+        ("rate", "750", Values::Number(0.01, 1e9), "samples per second"),
         ("compile-s", "98", Values::Number(0.0, 1e5), "seconds of compilation or loading"),
         (
             "raw",

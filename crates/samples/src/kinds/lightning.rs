@@ -11,7 +11,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
     options: log_options![
         ("epochs", "3", Values::Whole(1, 1 << 32), "epochs"),
         ("steps", "200", Values::Whole(1, 1 << 30), "steps of an epoch"),
-        ("rate", "9.95", Values::Number(0.001, 1e9), "steps a second"),
+        ("rate", "9.95", Values::Number(0.001, 1e9), "steps per second"),
         ("raw", "true", FLAG, "every state of the bar after a carriage return, not only the last one"),
         ("test", "true", FLAG, "a table of test metrics at the end"),
     ],

@@ -9,7 +9,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
     options: log_options![
         ("prompt", "12", Values::Whole(1, 1 << 30), "tokens of the prompt"),
         ("output", "100", Values::Whole(1, 1 << 30), "tokens generated"),
-        ("rate", "81", Values::Number(0.001, 1e9), "generated tokens a second"),
+        ("rate", "81", Values::Number(0.001, 1e9), "generated tokens per second"),
         ("older", "false", crate::kind::FLAG, "the prefix of older versions"),
         ("runs", "1", Values::Whole(1, 10_000), "runs one after another"),
     ],

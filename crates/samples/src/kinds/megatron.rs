@@ -11,7 +11,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
     options: log_options![
         ("steps", "100", Values::Whole(1, 1 << 32), "iterations"),
         ("log-every", "10", Values::Whole(1, 1 << 16), "iterations between two lines"),
-        ("batch-size", "512", Values::Whole(1, 1 << 16), "samples an iteration, over all devices"),
+        ("batch-size", "512", Values::Whole(1, 1 << 16), "samples per iteration, over all devices"),
         ("step-ms", "13372.8", Values::Number(0.01, 1e9), "milliseconds of an iteration"),
         ("devices", "8", Values::Whole(1, 1 << 20), "devices"),
         ("pairs", "false", FLAG, "time and throughput as current/mean pairs"),

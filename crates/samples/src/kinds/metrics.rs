@@ -9,7 +9,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
     summary: "name=value lines: a loss and a rate a step, then an accuracy",
     options: log_options![
         ("steps", "10", Values::Whole(1, 1 << 32), "lines"),
-        ("rate", "812.5", Values::Number(0.001, 1e9), "samples a second"),
+        ("rate", "812.5", Values::Number(0.001, 1e9), "samples per second"),
     ],
     compose,
 };

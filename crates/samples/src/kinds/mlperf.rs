@@ -11,8 +11,8 @@ pub(crate) const KIND: SampleKind = SampleKind {
     options: log_options![
         ("status", "success", Values::Words(&["success", "aborted"]), "what run_stop says"),
         ("blocks", "8", Values::Whole(1, 1 << 32), "blocks of training, each with an evaluation"),
-        ("batch-size", "3584", Values::Whole(1, 1 << 16), "samples a step, over all devices"),
-        ("rate", "22180", Values::Number(0.01, 1e9), "samples a second"),
+        ("batch-size", "3584", Values::Whole(1, 1 << 16), "samples per step, over all devices"),
+        ("rate", "22180", Values::Number(0.01, 1e9), "samples per second"),
         ("target", "0.72", Values::Number(0.0, 1.0), "the accuracy to be reached"),
     ],
     compose,

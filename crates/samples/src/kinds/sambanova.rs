@@ -16,7 +16,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
         ("tasks", "16", Values::Whole(1, 4096), "tasks, each with a batch of its own"),
         ("local-batch", "256", Values::Whole(1, 65_536), "samples of one task in a step"),
         ("steps", "505", Values::Whole(1, 1 << 32), "steps of this run"),
-        ("rate", "", Values::Number(0.01, 1e9), "samples a second over all tasks; follows from the tasks"),
+        ("rate", "", Values::Number(0.01, 1e9), "samples per second over all tasks; follows from the tasks"),
         ("spread", "0.002", Values::Number(0.0, 0.5), "relative spread of the rate between seeds"),
         ("gate", "none", Values::Words(&["none", "min", "max"]), "the throughput gate that the run fails"),
         ("newer", "false", FLAG, "the newer stack: `Rank 0, PID n`, no samples per second"),
@@ -41,11 +41,11 @@ pub(crate) struct SambaNovaRun {
     pub(crate) steps: u64,
     /// Samples over all tasks and steps.
     pub(crate) samples: u64,
-    /// Samples a second.
+    /// Samples per second.
     pub(crate) rate: f64,
     /// Seconds of training.
     pub(crate) seconds: f64,
-    /// Tokens a second, which the log calls sequences a second.
+    /// Tokens per second, which the log calls sequences a second.
     pub(crate) tokens_rate: f64,
     /// The loss at the end.
     pub(crate) loss: f64,
@@ -81,7 +81,7 @@ fn sequence_length(settings: &Settings) -> f64 {
     if gpt(settings) { 1024.0 } else { 128.0 }
 }
 
-/// The rate when nobody says another: 297.9 samples a second and task at 4 tasks, and 98.5 % and 96.6 % of perfect
+/// The rate when nobody says another: 297.9 samples per second and task at 4 tasks, and 98.5 % and 96.6 % of perfect
 /// scaling at 8 and 16. A GPT step is about a hundredth as fast.
 fn law(settings: &Settings) -> f64 {
     let tasks = settings.whole("tasks").max(1) as f64;

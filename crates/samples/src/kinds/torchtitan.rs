@@ -1,4 +1,4 @@
-//! torchtitan: step lines with memory, tokens a second and utilization, thousands separated by commas.
+//! torchtitan: step lines with memory, tokens per second and utilization, thousands separated by commas.
 
 use crate::calendar::Clock;
 use crate::curve::LossCurve;
@@ -12,7 +12,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
     options: log_options![
         ("steps", "100", Values::Whole(1, 1 << 32), "training steps"),
         ("log-every", "10", Values::Whole(1, 1 << 16), "steps between two lines"),
-        ("rate", "6123", Values::Number(0.01, 1e9), "tokens a second and device"),
+        ("rate", "6123", Values::Number(0.01, 1e9), "tokens per second and device"),
         ("batch-size", "8", Values::Whole(1, 1 << 16), "sequences a step and device"),
         ("sequence-length", "2048", Values::Whole(1, 1 << 24), "tokens of a sequence"),
     ],

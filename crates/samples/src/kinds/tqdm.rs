@@ -10,7 +10,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
     options: log_options![
         ("epochs", "3", Values::Whole(1, 1 << 32), "bars one after another"),
         ("steps", "200", Values::Whole(1, 1 << 30), "steps of a bar"),
-        ("rate", "45.5", Values::Number(0.001, 1e9), "steps a second"),
+        ("rate", "45.5", Values::Number(0.001, 1e9), "steps per second"),
         ("loss", "true", FLAG, "the loss stands behind the rate"),
         ("width", "10", Values::Whole(1, 200), "characters of the bar itself"),
     ],

@@ -9,7 +9,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
     summary: "a vLLM server: engine start-up with its seconds, then throughput lines",
     options: log_options![
         ("lines", "20", Values::Whole(1, 1 << 32), "throughput lines"),
-        ("rate", "250.1", Values::Number(0.0, 1e9), "generated tokens a second"),
+        ("rate", "250.1", Values::Number(0.0, 1e9), "generated tokens per second"),
         ("tensor-parallel", "1", Values::Whole(1, 1024), "devices that share the model"),
         ("compile-s", "31.8", Values::Number(0.0, 1e6), "seconds of compilation within the start-up"),
     ],

@@ -68,7 +68,7 @@ fn a_run_reports_its_data_its_series_and_its_summary() {
     );
     assert!(notes(&events).contains("synthetic digits drawn from the seed, not MNIST"));
     let steps = |name: &str| series(&events, name).iter().map(|(step, _)| *step).collect::<Vec<_>>();
-    // Eight steps an epoch, three an iteration, the last one of an epoch two.
+    // Eight steps per epoch, three an iteration, the last one of an epoch two.
     assert_eq!(steps("loss.train"), [3, 6, 8, 11, 14, 16]);
     assert_eq!(steps("time.iteration.warmup"), [3]);
     assert_eq!(steps("time.iteration"), [6, 8, 11, 14, 16]);

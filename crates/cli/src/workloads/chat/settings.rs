@@ -188,7 +188,7 @@ impl ChatSettings {
         Ok(Arrivals::Conversations(Conversations { begin: Box::new(begin), turns, think }))
     }
 
-    /// Ten requests a stream or half a minute of a rate, unless something else says when to end.
+    /// Ten requests per stream or half a minute of a rate, unless something else says when to end.
     fn requests(&self, arrivals: &Arrivals) -> Option<u64> {
         let checked = &self.checked;
         if let Some(requests) = checked.optional_integer("requests") {

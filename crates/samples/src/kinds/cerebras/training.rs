@@ -16,7 +16,7 @@ pub(crate) struct Outcome {
     pub(crate) samples: u64,
     /// Seconds of the loop.
     pub(crate) seconds: f64,
-    /// Samples a second over the loop.
+    /// Samples per second over the loop.
     pub(crate) rate: f64,
     /// The last loss.
     pub(crate) loss: f64,
@@ -144,7 +144,7 @@ impl Iterator for Training {
 
 /// The rate that a model reaches at a batch size when nobody says another.
 ///
-/// BERT: the seconds a sample takes fall with the batch size towards a floor, `a + b·(512/batch)^p`, fitted to the
+/// BERT: the time per sample falls with the batch size towards a floor, `a + b·(512/batch)^p`, fitted to the
 /// rates 2924.5, 4850 and 6728 at 512, 1024 and 2048. Llama of 7 billion parameters: the same at every batch size.
 pub(super) fn law(settings: &Settings) -> f64 {
     if settings.word("model") == "llama" {

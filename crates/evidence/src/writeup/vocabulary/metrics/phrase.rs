@@ -103,16 +103,22 @@ impl Phrase {
 
     /// `Training Samples per Second` shows its unit in words; the thing that is counted stays a word.
     fn take_rate(&mut self, text: &str) -> String {
-        let lower = text.to_lowercase().replace(['_', '-'], " ");
-        for mark in [" per second", " per sec", "/second", "/sec", "/s"] {
+        let spaced = text.replace(['_', '-'], " ");
+        let lower = spaced.to_ascii_lowercase();
+        for mark in [" per second", " per sec", " per s", "/second", "/sec", "/s"] {
             let Some(at) = lower.find(mark) else { continue };
             let after = lower.get(at + mark.len()..).unwrap_or_default();
             if after.chars().next().is_some_and(char::is_alphanumeric) {
                 continue;
             }
             let before = lower.get(..at).unwrap_or_default();
-            let thing = before.split([' ', '/']).rfind(|part| !part.is_empty()).unwrap_or_default();
-            if let Some(unit) = unit_of(&format!("{thing}/s")) {
+            let written = spaced.get(..at).unwrap_or_default();
+            let thing = written.split([' ', '/']).rfind(|part| !part.is_empty()).unwrap_or_default();
+            // A key may be in small letters throughout: `gb_per_s`.
+            let unit = unit_of(&format!("{thing}/s"))
+                .filter(|(unit, _)| *unit != Unit::PerSecond("gbs".to_owned()))
+                .or_else(|| unit_of(&format!("{}/s", thing.to_uppercase())));
+            if let Some(unit) = unit {
                 self.unit = self.unit.take().or(Some(unit));
                 let share = after.trim_start_matches(['/', ' ']).trim_start_matches("per ");
                 self.per_device =
@@ -120,7 +126,19 @@ impl Phrase {
                 return format!("{before} {after}");
             }
         }
-        text.to_owned()
+        self.take_time_per_thing(&spaced).unwrap_or_else(|| text.to_owned())
+    }
+
+    /// `ms_per_step` and `seconds per epoch` show a unit and what the time is of.
+    fn take_time_per_thing(&mut self, spaced: &str) -> Option<String> {
+        let (before, thing) = spaced.split_once(" per ")?;
+        let (head, span) = before.rsplit_once(' ').unwrap_or(("", before));
+        let unit = unit_of(span).filter(|(unit, _)| *unit == Unit::Seconds)?;
+        let is_word = !thing.is_empty() && thing.chars().all(char::is_alphabetic);
+        is_word.then(|| {
+            self.unit = self.unit.take().or(Some(unit));
+            format!("{head} time per {thing}")
+        })
     }
 
     /// `mean_ttft_ms`, `Latency, ms` and `time in seconds` show their unit at the end.

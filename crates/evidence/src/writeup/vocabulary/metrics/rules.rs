@@ -324,6 +324,9 @@ fn duration(phrase: &Phrase, unit: Option<&Unit>) -> Option<Named> {
     if phrase.any(&["script"]) {
         return plain(names::DURATION_SCRIPT);
     }
+    if phrase.all(&["per", "epoch"]) {
+        return plain(names::EPOCH_S);
+    }
     if phrase.any(&["per", "epoch"]) || phrase.any(&["timing"]) {
         return plain(names::TIMING);
     }
