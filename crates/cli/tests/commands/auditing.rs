@@ -71,7 +71,8 @@ fn bad_input_gives_a_message_or_fewer_claims() {
         std::fs::write(place.path(name), bytes).unwrap();
         let began = Instant::now();
         let output = place.command(&["audit", name, "--json", "-o", "audit.html"]).output().unwrap();
-        assert!(matches!(output.status.code(), Some(0 | 2 | 4)), "{name}: {output:?}");
+        let is_contradicted = lines(&output).iter().any(|finding| finding["level"] == "contradicted");
+        assert_eq!(output.status.code(), Some(if is_contradicted { 4 } else { 0 }), "{name}: {output:?}");
         assert!(!said(&output).contains("panicked"), "{name}: {}", said(&output));
         assert!(began.elapsed() < Duration::from_secs(60), "{name}");
         if !["right.md", "line.txt"].contains(&name) {
