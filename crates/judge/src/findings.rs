@@ -213,7 +213,7 @@ mod tests {
             "{good}"
         );
         let bad = &found(1.2)[0].text;
-        assert!(bad.contains("no facts") && bad.contains("F(1, 6)"), "{bad}");
+        assert!(bad.contains("must not be used") && bad.contains("F(1, 6)"), "{bad}");
     }
 
     #[test]

@@ -99,7 +99,7 @@ pub struct LackOfFit {
 }
 
 impl FittedLaw {
-    /// Why it does not describe its runs, where that is so: then its parameters are no facts.
+    /// Why it does not describe its runs, where that is so: then its parameters must not be used.
     pub fn rejected(&self) -> Option<String> {
         if let Some(test) = self.lack_of_fit.filter(|test| test.p < REJECTION) {
             return Some(format!(

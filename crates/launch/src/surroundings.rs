@@ -31,13 +31,17 @@ impl CpuTimes {
         Some(CpuTimes { busy_s: (all - idle) / TICKS_PER_S, all_s: all / TICKS_PER_S })
     }
 
-    /// The share of the machine's CPU time that others than the run used since then.
-    pub(crate) fn others_since(&self, now: &CpuTimes, usage: &Usage) -> Option<Observation> {
+    /// The share of the machine's CPU time that others than the run used from then until now. Short runs are not looked at,
+    /// because reading the counts takes longer than much else of what such a run costs.
+    pub(crate) fn others_until_now(&self, usage: &Usage) -> Option<Observation> {
+        if usage.wall_s < SHORTEST_S { None } else { self.others_until(&CpuTimes::now()?, usage) }
+    }
+
+    fn others_until(&self, now: &CpuTimes, usage: &Usage) -> Option<Observation> {
         let own = usage.user_s + usage.system_s;
         let (busy, all) = (now.busy_s - self.busy_s, now.all_s - self.all_s);
         let share = ((busy - own) / all).clamp(0.0, 1.0);
-        (usage.wall_s >= SHORTEST_S && all > 0.0)
-            .then(|| Observation::new(metric::BUSY_ELSEWHERE, share, Unit::One, Origin::Measured))
+        (all > 0.0).then(|| Observation::new(metric::BUSY_ELSEWHERE, share, Unit::One, Origin::Measured))
     }
 }
 
@@ -51,8 +55,8 @@ mod tests {
         let after = CpuTimes::read("cpu  1300 0 0 9100 0 0 0 0 0 0\n").unwrap();
         let usage = Usage { wall_s: 2.0, user_s: 1.0, ..Usage::default() };
         // Of 4 s of CPU time 3 s were busy, 1 s of them by the run.
-        assert_eq!(before.others_since(&after, &usage).unwrap().value, 0.5);
-        assert_eq!(before.others_since(&after, &Usage { wall_s: 0.1, ..usage }), None);
+        assert_eq!(before.others_until(&after, &usage).unwrap().value, 0.5);
+        assert_eq!(before.others_until_now(&Usage { wall_s: 0.1, ..usage }), None);
         assert!(CpuTimes::read("intr 5").is_none());
         assert!(CpuTimes::now().is_some());
     }

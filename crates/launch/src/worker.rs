@@ -19,7 +19,6 @@ use crate::gpu::GpuWatch;
 use crate::interrupt::Interrupt;
 use crate::process::{self, Spec};
 use crate::replay::WriteSample;
-use crate::surroundings::CpuTimes;
 use crate::used_files::Files;
 use crate::watcher::Watcher;
 use crate::{orphan, replay, script, steps};
@@ -149,7 +148,7 @@ pub(crate) fn work(
     let status = concluded(ended.status, seen.findings.status.as_ref());
     let mut observations = ended.usage.as_ref().map(measured).unwrap_or_default();
     if let (Some(before), Some(usage)) = (seen.machine_at_start, &ended.usage) {
-        observations.extend(CpuTimes::now().and_then(|after| before.others_since(&after, usage)));
+        observations.extend(before.others_until_now(usage));
     }
     observations.extend(gpu_use.into_iter().flatten());
     observations.extend(seen.findings.observations);

@@ -33,8 +33,15 @@ pub fn table(answers: &[Answer], question: Option<&str>, published: &[Published]
         table.columns.push(Column::right(scale.titled(&answer.metric.name)));
     }
     let others = others(answers, &scales, published);
+    let labels: Vec<&str> = others.iter().fold(Vec::new(), |mut labels, (label, ..)| {
+        if !labels.contains(label) {
+            labels.push(label);
+        }
+        labels
+    });
     for (label, answer, scale) in &others {
-        table.columns.push(Column::right(scale.titled(&format!("{label}: {}", answer.metric.name))));
+        let head = short_label(label, &labels);
+        table.columns.push(Column::right(scale.titled(&format!("{head}: {}", answer.metric.name))));
     }
     table.columns.push(Column::right("runs"));
     for row in &first.rows {
@@ -56,33 +63,50 @@ pub fn table(answers: &[Answer], question: Option<&str>, published: &[Published]
             cells.push(Cell::toned(text, median.tone));
         }
         for (label, answer, scale) in &others {
-            let said = |number: &&Published| {
+            let stated = |number: &&Published| {
                 number.label == *label
                     && number.metric == answer.metric.name
                     && number.belongs_to(&row.settings, &first.common)
             };
             let show = |value: f64| scale.show(value, scale.decimals(value, value, value));
-            let value = published.iter().find(said).map(|number| show(number.value));
+            let value = published.iter().find(stated).map(|number| show(number.value));
             cells.push(Cell::toned(value.unwrap_or_default(), Tone::Faint));
         }
         cells.push(Cell::new(row.counts.succeeded.to_string()));
         table.rows.push(cells);
     }
     table.notes.push("medians, with the interval of the median in brackets".to_owned());
+    for label in labels.iter().filter(|label| short_label(label, &labels) != **label) {
+        table.notes.push(format!("{}: {label}", short_label(label, &labels)));
+    }
     if !others.is_empty() {
         table.notes.push("published numbers have no interval and are not compared".to_owned());
     }
     table
 }
 
-/// The columns of published numbers: whose they are, and the metric they belong to.
+/// What a column of published numbers is headed: its source, or a number that a note below the table explains.
+fn short_label(label: &str, labels: &[&str]) -> String {
+    const LONGEST: usize = 16;
+    match labels.iter().position(|known| *known == label) {
+        Some(place) if label.chars().count() > LONGEST => format!("published {}", place + 1),
+        _ => label.to_owned(),
+    }
+}
+
+/// The columns of published numbers that belong to a row: whose they are, and the metric they belong to.
 fn others<'a>(
     answers: &'a [Answer],
     scales: &'a [Scale],
     published: &'a [Published],
 ) -> Vec<(&'a str, &'a Answer, &'a Scale)> {
     let mut columns: Vec<(&str, &Answer, &Scale)> = Vec::new();
-    for number in published {
+    let is_shown = |number: &&Published| {
+        let belongs =
+            |answer: &Answer| answer.rows.iter().any(|row| number.belongs_to(&row.settings, &answer.common));
+        answers.first().is_some_and(belongs)
+    };
+    for number in published.iter().filter(is_shown) {
         let known = |column: &(&str, &Answer, &Scale)| {
             column.0 == number.label && column.1.metric.name == number.metric
         };

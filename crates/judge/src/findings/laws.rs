@@ -89,7 +89,7 @@ fn law_sentence(law: &FittedLaw, study: &Scaling) -> String {
     };
     if let Some(why) = law.rejected() {
         return format!(
-            "{name} over {} does not describe the {} runs: {why}, so its parameters are no facts",
+            "{name} over {} does not describe the {} runs: {why}, so its parameters must not be used",
             study.over, law.runs
         );
     }

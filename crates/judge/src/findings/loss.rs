@@ -1,7 +1,7 @@
 //! Losses of unequal work.
 
 use super::laws::is_scaled_over;
-use super::words::label;
+use super::words::labels_apart;
 use super::{Finding, finding};
 use crate::gather::{CellEvidence, Evidence};
 
@@ -25,12 +25,11 @@ fn counted_apart(evidence: &Evidence, cells: &[&CellEvidence]) -> Option<Finding
         let others = cells.iter().filter_map(|cell| Some((cell, *cell.amounts.get(name)?)));
         let far = others.max_by(|a, b| (a.1 / amount).ln().abs().total_cmp(&(b.1 / amount).ln().abs()));
         if let Some((cell, other)) = far.filter(|(_, other)| (other / amount - 1.0).abs() > 0.02) {
+            let (this, that) = labels_apart(&cell.settings, &first.settings);
             let text = format!(
-                "{} is not comparable: {} saw {:.3} times the {name} of {}",
+                "{} is not comparable: {this} saw {:.3} times the {name} of {that}",
                 evidence.metric.name,
-                label(&cell.settings),
                 other / amount,
-                label(&first.settings)
             );
             return Some(finding("loss_of_unequal_work", text, vec![first.cell.clone(), cell.cell.clone()]));
         }
@@ -49,12 +48,11 @@ fn uncounted(evidence: &Evidence, cells: &[&CellEvidence]) -> Option<Finding> {
                 differs && other.cell.platform == cell.cell.platform && !is_counted(other)
             });
             if let Some(other) = other.filter(|_| !is_counted(cell)) {
+                let (this, that) = labels_apart(&cell.settings, &other.settings);
                 let text = format!(
-                    "{} is not comparable between {} and {}: a step takes other samples, and nothing says how many each \
-                     run saw",
+                    "{} is not comparable between {this} and {that}: a step takes other samples, and nothing says how \
+                     many each run saw",
                     evidence.metric.name,
-                    label(&cell.settings),
-                    label(&other.settings)
                 );
                 return Some(finding(
                     "loss_of_unknown_work",

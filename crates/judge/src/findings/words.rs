@@ -19,6 +19,19 @@ pub(super) fn label(settings: &Settings) -> String {
     settings.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
+/// Two cells as a sentence compares them: by the settings that differ.
+pub(super) fn labels_apart(one: &Settings, other: &Settings) -> (String, String) {
+    let only = |settings: &Settings, against: &Settings| -> Settings {
+        let differing = settings.iter().filter(|(name, value)| against.get(*name) != Some(value));
+        differing.map(|(name, value)| (name.clone(), value.clone())).collect()
+    };
+    let (here, there) = (only(one, other), only(other, one));
+    match here.is_empty() || there.is_empty() {
+        true => (label(one), label(other)),
+        false => (label(&here), label(&there)),
+    }
+}
+
 pub(super) fn with_interval(estimate: &Estimate, metric: &Metric) -> String {
     let show = |value: f64| shown(value, &metric.unit);
     let runs = counted(estimate.samples, "run");
