@@ -125,6 +125,18 @@ impl<'a> Place<'a> {
         started.map(|entry| std::fs::read_to_string(entry.path()).unwrap().lines().count()).collect()
     }
 
+    /// The job that was submitted last.
+    pub fn job(&self) -> String {
+        let submitted = || {
+            let journal = std::fs::read_to_string(self.directory.path().join("records/test/journal.jsonl"));
+            let journal = journal.unwrap_or_default();
+            let (_, rest) = journal.rsplit_once("\"job\":\"")?;
+            Some(rest.split('"').next()?.to_owned())
+        };
+        self.wait_for("the answer to a submission", || submitted().is_some());
+        submitted().unwrap()
+    }
+
     pub fn wait_for(&self, what: &str, is_so: impl Fn() -> bool) {
         let began = Instant::now();
         while !is_so() {

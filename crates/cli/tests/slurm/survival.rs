@@ -4,7 +4,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::harness::{COUNTED, Place, Slurm, campaign};
-use super::{exit_code, find_all, hurry_requeued, job_on};
+use super::ssh;
+use super::{exit_code, find_all, hurry_requeued};
 
 /// Counts its starts, then takes this many seconds.
 fn counted(seconds: f64) -> String {
@@ -121,7 +122,7 @@ pub fn preemption(slurm: &Slurm) {
     let place = Place::new(slurm, "partition = 'spare'", &text);
     let coordinator = place.begin();
     place.wait_for("the start of the run", || place.has_started());
-    let job = job_on(slurm, "n4");
+    let job = format!("{}_1", place.job());
     urgent();
     hurry_requeued(slurm, &place, &job);
     assert_eq!(exit_code(coordinator), Some(0));
@@ -148,7 +149,7 @@ pub fn lost_node(slurm: &Slurm) {
     let again = Place::new(slurm, "options = ['--nodelist=n3']", &campaign(&counted(8.0), "1", ""));
     let (ended, begun_again) = (place.begin(), again.begin());
     place.wait_for("the start of the runs", || place.has_started() && again.has_started());
-    let job = job_on(slurm, "n3");
+    let job = format!("{}_1", again.job());
     slurm.control(&["lose-node", "n2"]);
     slurm.control(&["lose-node", "n3"]);
     let code = exit_code(ended);
@@ -163,4 +164,39 @@ pub fn lost_node(slurm: &Slurm) {
     let place = Place::new(slurm, "options = ['--nodelist=n2']", &campaign(COUNTED, "1", ""));
     let (code, text) = place.run();
     assert_eq!(code, 0, "{text}");
+}
+
+/// The scheduler is on another host: coordinators are killed here, jobs run there, and every run is made once.
+pub fn slurm_over_ssh(slurm: &Slurm) {
+    let there = tempfile::tempdir().unwrap();
+    let batch = format!("pack = 2\ndirectory = '{}'\n", there.path().display());
+    let command = format!("{}; echo made > {{run_directory}}/artifact", counted(0.3));
+    let place = Place::new(slurm, &batch, &campaign(&command, "1, 2, 3, 4, 5", ""));
+    let file = place.directory.path().join("platforms/cluster.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("[limits]", "host = 'there-host'\n[limits]")).unwrap();
+    let _server =
+        ssh::serve(place.directory.path(), &format!("SLURM_CONF={}", slurm.configuration().display()));
+    let run = || {
+        let mut command = place.command(&["run", "test.toml"]);
+        let bin = place.directory.path().join("bin");
+        let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+        // The scheduler of this host is not to be found.
+        command.env("PATH", path).env("XDG_RUNTIME_DIR", place.directory.path()).env_remove("SLURM_CONF");
+        command
+    };
+    for pause in [500, 900, 1500] {
+        let mut coordinator = run().stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(pause));
+        coordinator.kill().unwrap();
+        coordinator.wait().unwrap();
+    }
+    let output = run().output().unwrap();
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert_eq!((output.status.code(), place.starts()), (Some(0), vec![1; 5]), "{text}");
+    assert_eq!(
+        find_all(&place.directory.path().join("records"), "artifact").len(),
+        5,
+        "files are copied back"
+    );
 }

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use assay_campaign::Resources;
+use assay_campaign::{Invocation, Resources};
 use assay_model::document::{KnownBy, Phase, SettingFact, Standing};
+use assay_model::platform::BatchSettings;
 use assay_model::{Failure, Observation, Origin, RunResult, Source, Status, Unit, Value, metric, names};
 
 use super::node_script::{END, FULL, TRACE};
 use super::run_log::RunLog;
 use super::scheduler::{Accounted, Stage, TaskState};
-use super::time;
 use crate::worker::{self, RunJob, WorkError, now};
 
 /// What a run wrote about itself.
@@ -371,13 +371,15 @@ fn hint(over: &Over<'_>) -> Option<String> {
     }
 }
 
-/// The longest a task may take: all its runs, and a minute for what is around them.
-pub fn time_limit(runs: &[RunJob], settings_s: Option<f64>) -> Option<f64> {
-    let of_run = |job: &RunJob| {
-        let timeout = job.invocation.timeout.map(|timeout| timeout + job.invocation.grace);
-        settings_s.or_else(|| timeout.map(|timeout| timeout.as_secs_f64() + time::AROUND_S))
-    };
-    runs.iter().map(of_run).sum()
+/// The longest a task may take: all its runs, with what is around them.
+pub fn time_limit(runs: &[RunJob], settings: &BatchSettings) -> Option<f64> {
+    runs.iter().map(|job| run_time_s(&job.invocation, settings)).sum()
+}
+
+/// What a job asks for to make one run.
+pub fn run_time_s(invocation: &Invocation, settings: &BatchSettings) -> Option<f64> {
+    let timeout = invocation.timeout.map(|timeout| timeout.as_secs_f64());
+    settings.job_time_s(timeout, invocation.grace.as_secs_f64())
 }
 
 #[cfg(test)]
