@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use assay_campaign::{Invocation, OrderBy, Plan, RunPaths};
 use assay_evidence::Progress;
+use assay_judge::estimate::median;
 use assay_judge::stopping::Repeats;
 use assay_model::{Entry, Machine, RunId, RunResult, Speed, Status};
 use assay_store::secrets::Secrets;
@@ -145,6 +146,8 @@ pub enum LaunchError {
 
 /// How often to show that time passes.
 const TICK: Duration = Duration::from_millis(100);
+/// The runs of a cell by which the time to the first metric of the next one is expected.
+const RECENT_RUNS: usize = 64;
 /// How long a dead coordinator's processes have between being asked to stop and being killed.
 const ORPHAN_GRACE: Duration = Duration::from_secs(2);
 
@@ -338,11 +341,10 @@ impl Coordinator<'_> {
         Ok(())
     }
 
-    /// The middle of the times to the first metric of a cell's runs. A replayed run reaches it sooner.
-    fn usual_first_metric(&mut self, cell: usize, invocation: &Invocation) -> Option<f64> {
-        let times = self.first_metrics_s.get_mut(&cell)?;
-        times.sort_by(f64::total_cmp);
-        let usual = times.get(times.len() / 2).copied()?;
+    /// The median of the times to the first metric of a cell's last runs. A replayed run reaches it sooner.
+    fn usual_first_metric(&self, cell: usize, invocation: &Invocation) -> Option<f64> {
+        let times = self.first_metrics_s.get(&cell)?;
+        let usual = median(times.get(times.len().saturating_sub(RECENT_RUNS)..)?)?;
         match invocation.recording.as_ref().map(|recording| recording.speed) {
             None => Some(usual),
             Some(Speed::Times(speed)) => Some(usual / speed),

@@ -58,7 +58,7 @@ pub fn read(options: &Read, screen: &mut Screen) -> anyhow::Result<Exit> {
 fn check_output(options: &Read) -> anyhow::Result<()> {
     for file in &options.output {
         if !matches!(ending(file), "html" | "md" | "tex") {
-            let text = format!("no report format for the ending `.{}`", ending(file));
+            let text = format!("no report format for the extension `.{}`", ending(file));
             return Err(Mistake::new(text, "use .html, .md or .tex; --json prints one run per line").into());
         }
     }

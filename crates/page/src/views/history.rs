@@ -138,7 +138,7 @@ fn drawn(metric: &Metric, courses: &[CellHistory]) -> (Figure, Vec<(usize, Strin
     });
     (
         Figure {
-            caption: "Medians with intervals. A mark stands where a cell differs from the record before."
+            caption: "Medians with intervals. A mark shows where a cell differs from the previous record."
                 .to_owned(),
             drawing,
         },

@@ -71,8 +71,8 @@ pub fn store(path: &Path, documents: &[Document], screen: &mut Screen) -> anyhow
     let again = if left_out > 0 { format!("; {left_out} were there already") } else { String::new() };
     let twice = match shown_again {
         0 => String::new(),
-        1 => "; 1 row shows a run of another row again and is stored once".to_owned(),
-        rows => format!("; {rows} rows show runs of other rows again and are stored once"),
+        1 => "; 1 row repeats a run of another row and is stored once".to_owned(),
+        rows => format!("; {rows} rows repeat runs of other rows and are stored once"),
     };
     let stored = assay_report::number::counted(added, "run");
     screen.say(&format!("stored {stored} in {}{again}{twice}", records::shown(path)));
