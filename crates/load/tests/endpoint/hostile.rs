@@ -141,7 +141,7 @@ fn a_stream_that_is_chunked_in_an_unusual_way_is_read_to_its_end() {
         (SSE, ";name", "zz\r\n", Some(FaultKind::Cut)),
     ];
     for (head, strange, last, expected) in cases {
-        let mut load = Load::closed(Endpoint::new(&streamed(head, strange, last), "m"), 1, 2);
+        let mut load = Load::closed(Endpoint::new(streamed(head, strange, last), "m"), 1, 2);
         load.timeout = TIMEOUT;
         let (exchanges, _) = perform(&load, &Numbered);
         assert_eq!(exchanges.len(), 2, "{head} {strange} {last}");
