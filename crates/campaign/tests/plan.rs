@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use assay_campaign::{Campaign, Catalog, Context, OrderBy, Plan, Registry, RunPaths, Shell};
+use assay_campaign::{Campaign, Catalog, OrderBy, Plan, PlanContext, Registry, RunPaths, Shell};
 use assay_model::{Bound, CellId, SettingDescription, SettingKind, Value, WorkloadDescription};
 
 fn setting(name: &str, default: i64) -> SettingDescription {
@@ -44,7 +44,7 @@ fn plan_in(text: &str, directory: &Path) -> Plan {
         Ok(campaign) => campaign,
         Err(problems) => panic!("{problems}"),
     };
-    campaign.plan(&Context::default()).unwrap_or_else(|problems| panic!("{problems}"))
+    campaign.plan(&PlanContext::default()).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
 fn plan(text: &str) -> Plan {
@@ -124,7 +124,8 @@ fn cells_are_points_on_platforms() {
         plan.cells.iter().map(|cell| format!("{}@{}", cell.settings["batch"], cell.cell.platform)).collect();
     assert_eq!(names, ["8@local", "8@second", "16@local", "16@second"]);
     assert_eq!(plan.platform(3).unwrap().name, "second");
-    assert_eq!((plan.dialect_of(0), plan.dialect_of(1)), ("auto", "poptorch"));
+    let dialects = [0, 1].map(|cell| plan.dialect_on(plan.platform(cell).unwrap()));
+    assert_eq!(dialects, ["auto", "poptorch"]);
     let invocation = plan.invocation(1, 1, &paths()).unwrap();
     assert_eq!(invocation.environment["PLACE"], "there");
     assert!(plan.invocation(4, 1, &paths()).is_err());
@@ -313,7 +314,7 @@ fn earlier_records_give_times_and_only_warn() {
         Campaign::parse("c.toml", &format!("{SMALL}[run]\ntimeout = '1 min'\n"), Path::new("."), &registry())
             .unwrap();
     let earlier = |_: &CellId| Some(120.0);
-    let plan = campaign.plan(&Context { earlier: &earlier, ..Context::default() }).unwrap();
+    let plan = campaign.plan(&PlanContext { earlier: &earlier, ..PlanContext::default() }).unwrap();
     assert_eq!(plan.expected_s(0), Some(120.0));
     assert!(plan.warnings.render(false).contains("runs took 2 min before"), "{}", plan.warnings);
 }
@@ -322,7 +323,7 @@ fn earlier_records_give_times_and_only_warn() {
 fn probed_limits_fill_what_the_catalog_leaves_open() {
     let text = format!("{SMALL}[resources]\ntasks_per_node = 'batch'\n");
     let campaign = Campaign::parse("c.toml", &text, Path::new("."), &registry()).unwrap();
-    let mut context = Context::default();
+    let mut context = PlanContext::default();
     context.limits.insert(
         "local".into(),
         assay_model::platform::Limits { cpus_per_node: Some(8), ..Default::default() },
