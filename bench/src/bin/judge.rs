@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use assay_bench::goal::Goals;
 use assay_bench::judge::{coverage, live, rates, speed};
-use assay_bench::place::{Options, Place};
+use assay_bench::place::{BenchOptions, Place};
 use clap::Parser;
 
 /// Simulates tables of equal and of different cells, and the coverage of intervals; runs real campaigns of such cells;
@@ -15,7 +15,7 @@ use clap::Parser;
 #[command(name = "judge")]
 struct Arguments {
     #[command(flatten)]
-    options: Options,
+    options: BenchOptions,
     /// Run a loop of this many steps and print its time: what the runs of the real campaigns do.
     #[arg(long, value_name = "STEPS", hide = true)]
     r#loop: Option<u64>,

@@ -1,7 +1,9 @@
 //! Laws of the field, fitted to all runs of a study: with bands, a test against repeats, and the limits of validity.
 
 use assay_stats::bootstrap::Bootstrap;
-use assay_stats::scaling::{self, Law, Level, MINIMUM_BATCH_SIZES, MINIMUM_LEVELS, bands, fit, lack_of_fit};
+use assay_stats::scaling::{
+    self, Law, MINIMUM_BATCH_SIZES, MINIMUM_LEVELS, ScalingLevel, bands, fit, lack_of_fit,
+};
 use serde::Serialize;
 
 use crate::CONFIDENCE;
@@ -136,12 +138,12 @@ pub(crate) fn fitted(group: &[(f64, &CellEvidence)], is_batch: bool) -> Result<F
         let what = if is_batch { "batch sizes" } else { "counts" };
         return Err(format!("a law needs {fewest} different {what}, and there are {}", places.len()));
     }
-    let levels: Vec<Level> = group
+    let levels: Vec<ScalingLevel> = group
         .iter()
         .flat_map(|(place, cell)| {
             // Errors grow with the rate, so that each level weighs by its own size.
             let middle = assay_stats::median(&cell.values).unwrap_or(1.0);
-            cell.values.iter().map(move |rate| Level {
+            cell.values.iter().map(move |rate| ScalingLevel {
                 workers: *place,
                 throughput: *rate,
                 weight: middle.powi(-2),
@@ -154,7 +156,7 @@ pub(crate) fn fitted(group: &[(f64, &CellEvidence)], is_batch: bool) -> Result<F
     Ok(described(&levels, &places, &best.ok_or("no law describes these rates")?))
 }
 
-fn described(levels: &[Level], places: &[f64], best: &scaling::Scaling) -> FittedLaw {
+fn described(levels: &[ScalingLevel], places: &[f64], best: &scaling::Scaling) -> FittedLaw {
     let mut at = places.to_vec();
     at.push(2.0 * best.largest);
     let parameters = if best.law == Law::Universal { 3 } else { 2 };

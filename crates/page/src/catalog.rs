@@ -10,7 +10,7 @@ use assay_store::{Record, RecordContents, StoreError, record_paths, summarize};
 
 /// A record in the list.
 #[derive(Debug)]
-pub struct Listed {
+pub struct ListedRecord {
     /// Its directory below the root: how pages name it.
     pub id: String,
     pub path: PathBuf,
@@ -27,11 +27,11 @@ struct ReadOnce {
     words: String,
 }
 
-impl Listed {
-    fn new(root: &Path, path: &Path, stamp: Stamp) -> Listed {
+impl ListedRecord {
+    fn new(root: &Path, path: &Path, stamp: Stamp) -> ListedRecord {
         let below = path.strip_prefix(root).unwrap_or(path).display().to_string();
         let id = if below.is_empty() { ".".to_owned() } else { below };
-        Listed { id, path: path.to_owned(), written: stamp.map(|(_, at)| at), read: OnceLock::new() }
+        ListedRecord { id, path: path.to_owned(), written: stamp.map(|(_, at)| at), read: OnceLock::new() }
     }
 
     fn read(&self) -> &ReadOnce {
@@ -76,9 +76,9 @@ pub struct Catalog {
 
 #[derive(Debug, Default)]
 struct CatalogState {
-    known: BTreeMap<PathBuf, (Stamp, Arc<Listed>)>,
+    known: BTreeMap<PathBuf, (Stamp, Arc<ListedRecord>)>,
     /// When all records were last looked at, and what was found.
-    latest: Option<(Instant, Arc<Vec<Arc<Listed>>>)>,
+    latest: Option<(Instant, Arc<Vec<Arc<ListedRecord>>>)>,
 }
 
 /// Records that a list may read to be in order.
@@ -88,7 +88,7 @@ const SHARED: Duration = Duration::from_secs(1);
 
 impl Catalog {
     /// The records below a directory, the last written first; what is shown may be a second old.
-    pub fn list(&self, root: &Path) -> Result<Arc<Vec<Arc<Listed>>>, StoreError> {
+    pub fn list(&self, root: &Path) -> Result<Arc<Vec<Arc<ListedRecord>>>, StoreError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match &state.latest {
             Some((at, listed)) if at.elapsed() < SHARED => Ok(Arc::clone(listed)),
@@ -109,8 +109,8 @@ impl Catalog {
     }
 
     /// The record of an id. Only what the list has can be found, so that no request names a path of its own.
-    pub fn find(&self, root: &Path, id: &str) -> Result<Option<Arc<Listed>>, StoreError> {
-        let named = |listed: &[Arc<Listed>]| listed.iter().find(|record| record.id == id).cloned();
+    pub fn find(&self, root: &Path, id: &str) -> Result<Option<Arc<ListedRecord>>, StoreError> {
+        let named = |listed: &[Arc<ListedRecord>]| listed.iter().find(|record| record.id == id).cloned();
         if let Some(found) = named(&self.list(root)?) {
             return Ok(Some(found));
         }
@@ -121,7 +121,7 @@ impl Catalog {
 }
 
 impl CatalogState {
-    fn look_again(&mut self, root: &Path) -> Result<Arc<Vec<Arc<Listed>>>, StoreError> {
+    fn look_again(&mut self, root: &Path) -> Result<Arc<Vec<Arc<ListedRecord>>>, StoreError> {
         let paths = record_paths(root)?;
         let mut known = BTreeMap::new();
         let mut listed = Vec::with_capacity(paths.len());
@@ -129,7 +129,7 @@ impl CatalogState {
             let stamp = Record::stamp(&path);
             let record = match self.known.remove(&path) {
                 Some((before, record)) if before == stamp && stamp.is_some() => record,
-                _ => Arc::new(Listed::new(root, &path, stamp)),
+                _ => Arc::new(ListedRecord::new(root, &path, stamp)),
             };
             listed.push(Arc::clone(&record));
             known.insert(path, (stamp, record));
@@ -143,7 +143,7 @@ impl CatalogState {
 }
 
 /// The last used first. The files' times are only taken until enough is read: copies of records have those of the copy.
-fn sort(listed: &mut [Arc<Listed>]) {
+fn sort(listed: &mut [Arc<ListedRecord>]) {
     // A few that are new do not change the order of all others: they are read at once.
     let unread = listed.iter().filter(|record| record.read.get().is_none()).count();
     if unread <= FEW {

@@ -8,7 +8,7 @@ use assay_store::Record;
 use bytes::Bytes;
 use tokio::sync::mpsc::Sender;
 
-use crate::catalog::Listed;
+use crate::catalog::ListedRecord;
 use crate::site::Site;
 use crate::views;
 
@@ -67,7 +67,7 @@ struct Running {
 
 impl Running {
     /// The open runs where they differ from what was sent last.
-    fn changed(&mut self, site: &Site, listed: &Listed) -> Option<String> {
+    fn changed(&mut self, site: &Site, listed: &ListedRecord) -> Option<String> {
         let began = Instant::now();
         if self.next.is_some_and(|next| began < next) {
             return None;

@@ -7,7 +7,7 @@ use assay_model::{Document, Settings};
 use assay_report::Table;
 
 use crate::catalog::Catalog;
-use crate::guard::Token;
+use crate::guard::AccessToken;
 use crate::made::Made;
 
 /// The settings that a workload has unless a campaign says otherwise.
@@ -31,7 +31,7 @@ pub struct Site {
     pub(crate) defaults: DefaultsOf,
     pub(crate) audit: AuditOf,
     pub(crate) running: RunningOf,
-    pub(crate) token: Option<Token>,
+    pub(crate) token: Option<AccessToken>,
     pub(crate) catalog: Catalog,
     pub(crate) made: Made,
 }
@@ -41,7 +41,7 @@ impl Site {
     pub fn new(
         root: PathBuf,
         write_ups: Vec<PathBuf>,
-        token: Option<Token>,
+        token: Option<AccessToken>,
         defaults: DefaultsOf,
         audit: AuditOf,
         running: RunningOf,

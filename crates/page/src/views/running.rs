@@ -5,7 +5,7 @@ use assay_report::page;
 use assay_store::{Record, RunFilter, utc};
 
 use super::{ViewError, address, link};
-use crate::catalog::Listed;
+use crate::catalog::ListedRecord;
 use crate::site::Site;
 use crate::views::runs::labels;
 
@@ -13,12 +13,12 @@ use crate::views::runs::labels;
 const MOST: usize = 6;
 
 /// What a reader who follows the record gets when that changes.
-pub fn live(site: &Site, listed: &Listed) -> Result<String, ViewError> {
+pub fn live(site: &Site, listed: &ListedRecord) -> Result<String, ViewError> {
     Ok(panel(site, listed, &Record::open(&listed.path)?)?.finish())
 }
 
 /// The open runs; empty where there are none.
-pub fn panel(site: &Site, listed: &Listed, record: &Record) -> Result<Markup, ViewError> {
+pub fn panel(site: &Site, listed: &ListedRecord, record: &Record) -> Result<Markup, ViewError> {
     let mut out = Markup::default();
     let index = record.index()?;
     let open = index.runs(&RunFilter { status: Some("open".to_owned()), ..RunFilter::default() })?;
