@@ -124,7 +124,8 @@ fn cells_are_points_on_platforms() {
         plan.cells.iter().map(|cell| format!("{}@{}", cell.settings["batch"], cell.cell.platform)).collect();
     assert_eq!(names, ["8@local", "8@second", "16@local", "16@second"]);
     assert_eq!(plan.platform(3).unwrap().name, "second");
-    assert_eq!((plan.dialect_of(0), plan.dialect_of(1)), ("auto", "poptorch"));
+    let dialects = [0, 1].map(|cell| plan.dialect_on(plan.platform(cell).unwrap()));
+    assert_eq!(dialects, ["auto", "poptorch"]);
     let invocation = plan.invocation(1, 1, &paths()).unwrap();
     assert_eq!(invocation.environment["PLACE"], "there");
     assert!(plan.invocation(4, 1, &paths()).is_err());

@@ -58,7 +58,7 @@ pub fn read(options: &Read, screen: &mut Screen) -> anyhow::Result<Exit> {
 fn check_output(options: &Read) -> anyhow::Result<()> {
     for file in &options.output {
         if !matches!(ending(file), "html" | "md" | "tex" | "csv" | "json") {
-            let text = format!("no report format for the ending `.{}`", ending(file));
+            let text = format!("no report format for the extension `.{}`", ending(file));
             let hint = "use .html, .md, .tex, .csv or .json; --json prints one run per line";
             return Err(Mistake::new(text, hint).into());
         }

@@ -238,7 +238,7 @@ fn files_become_one_report_with_experiments_and_findings() {
     assert!(tables.starts_with("exit code 0"), "{tables}");
     let csv = bench.read("runs.csv");
     assert!(csv.starts_with("file,run,first_line,last_line,") && csv.contains("\ntuning.md,"), "{csv}");
-    let runs: serde_json::Value = serde_json::from_str(&bench.read("runs.json")).unwrap();
+    let runs: Value = serde_json::from_str(&bench.read("runs.json")).unwrap();
     assert!(runs.as_array().is_some_and(|runs| !runs.is_empty()), "{runs}");
     let refused = bench.run(&["read", "sound.md", "-o", "report.docx"]);
     assert!(refused.starts_with("exit code 2") && refused.contains("hint:"), "{refused}");

@@ -4,6 +4,7 @@
 
 mod harness;
 mod seeds;
+mod survival;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
@@ -18,7 +19,7 @@ type Part = (&'static str, fn(&Slurm));
 #[ignore = "needs root, slurm-wlm and munge; run by ./dev test"]
 fn campaigns_through_slurm() {
     let slurm = Slurm::start(false);
-    let parts: [Part; 10] = [
+    let parts: [Part; 15] = [
         ("the_seeds_are_submitted", seeds::are_submitted),
         ("runs_become_jobs", runs_become_jobs),
         ("requests_that_cannot_start_are_refused", requests_that_cannot_start_are_refused),
@@ -32,6 +33,11 @@ fn campaigns_through_slurm() {
         ("bad_ends_are_distinguished", bad_ends_are_distinguished),
         ("the_controller_may_be_restarted", the_controller_may_be_restarted),
         ("nodes_may_drain_and_die", nodes_may_drain_and_die),
+        ("the_terminal_may_be_closed", survival::closed_terminal),
+        ("the_login_node_may_be_lost", survival::lost_login_node),
+        ("the_disk_may_be_full", survival::full_disk),
+        ("jobs_may_be_preempted", survival::preemption),
+        ("a_node_may_be_lost", survival::lost_node),
     ];
     // Slurm ends a job a minute after its time limit at the latest: meanwhile the other parts run.
     let overrunning = Overrunning::begin(&slurm);
@@ -154,8 +160,9 @@ fn tasks_spread_over_nodes(slurm: &Slurm) {
     let place = Place::new(slurm, "", &campaign(&format!("{command}; true {{index}}"), "1", more));
     let (code, text) = place.run();
     assert_eq!(code, 0, "{text}");
-    let places = find(place.directory.path(), "places");
-    let lines: Vec<String> = std::fs::read_to_string(places).unwrap().lines().map(str::to_owned).collect();
+    let places = find_all(place.directory.path(), "places");
+    let lines: Vec<String> =
+        std::fs::read_to_string(&places[0]).unwrap().lines().map(str::to_owned).collect();
     assert_eq!(lines.len(), 4, "{lines:?}");
     let nodes: std::collections::BTreeSet<&str> =
         lines.iter().filter_map(|line| line.split(' ').nth(1)).collect();
@@ -186,19 +193,20 @@ fn exit_code(mut coordinator: Child) -> Option<i32> {
     }
 }
 
-fn find(directory: &Path, name: &str) -> PathBuf {
-    let mut open = vec![directory.to_owned()];
+/// All files and directories of this name below a directory.
+fn find_all(directory: &Path, name: &str) -> Vec<PathBuf> {
+    let (mut open, mut found) = (vec![directory.to_owned()], Vec::new());
     while let Some(next) = open.pop() {
         for entry in std::fs::read_dir(next).unwrap().flatten() {
             if entry.file_name() == name {
-                return entry.path();
+                found.push(entry.path());
             }
             if entry.file_type().unwrap().is_dir() {
                 open.push(entry.path());
             }
         }
     }
-    panic!("no {name} below {}", directory.display());
+    found
 }
 
 /// The coordinator is killed at 50 instants, from before its first submission to after its last run.
@@ -248,6 +256,24 @@ fn jobs_outlive_a_detached_coordinator_and_can_be_cancelled(slurm: &Slurm) {
     assert!(code == 0 && place.starts() == [1], "{text}");
 }
 
+/// Slurm holds a requeued job back for two minutes, unless its start time is changed.
+fn hurry_requeued(slurm: &Slurm, place: &Place<'_>, job: &str) {
+    let waits =
+        || slurm.ask("squeue", &["--noheader", "--array", "--states=PENDING", "-o", "%i %A"]).contains(job);
+    place.wait_for("the requeue", waits);
+    // Within the same second, the node would take the new start for the one that was revoked.
+    std::thread::sleep(Duration::from_secs(2));
+    slurm.ask("scontrol", &["update", &format!("JobId={job}"), "StartTime=now"]);
+}
+
+/// The one job that runs on a node.
+fn job_on(slurm: &Slurm, node: &str) -> String {
+    slurm
+        .ask("squeue", &["--noheader", "--array", "--states=RUNNING", "-w", node, "-o", "%i"])
+        .trim()
+        .to_owned()
+}
+
 fn bad_ends_are_distinguished(slurm: &Slurm) {
     let started = "echo x >> {campaign_directory}/started-{index};";
     // Cancelled by somebody else.
@@ -289,12 +315,7 @@ fn bad_ends_are_distinguished(slurm: &Slurm) {
     place.wait_for("the end of all other jobs", || running().lines().count() == 1);
     let job = running();
     slurm.ask("scontrol", &["requeue", &job]);
-    // Slurm holds a requeued job back for two minutes, unless its start time is changed.
-    let pending = || slurm.ask("squeue", &["--noheader", "--states=PENDING", "-o", "%A"]);
-    place.wait_for("the requeue", || pending().contains(&job));
-    // Within the same second, the node would take the new start for the one that was revoked.
-    std::thread::sleep(Duration::from_secs(2));
-    slurm.ask("scontrol", &["update", &format!("JobId={job}"), "StartTime=now"]);
+    hurry_requeued(slurm, &place, &job);
     place.wait_for("the second start", || place.starts() == [2]);
     assert_eq!(exit_code(coordinator), Some(0));
     let journal = std::fs::read_to_string(place.directory.path().join("records/test/journal.jsonl")).unwrap();

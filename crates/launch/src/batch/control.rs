@@ -14,11 +14,6 @@ use super::scheduler::{JobRequest, TaskState};
 use super::{BatchLauncher, JOBS, job_name, scheduler_of};
 use crate::coordinator::LaunchError;
 
-/// Whether runs on a platform are jobs.
-pub fn submits_jobs(platform: &Platform) -> bool {
-    scheduler_of(platform).is_some()
-}
-
 /// The job script that a run of a cell would be submitted with, alone. Paths that are known only then stand as words in
 /// angle brackets.
 pub fn script(plan: &Plan, cell: usize) -> Option<String> {

@@ -119,7 +119,7 @@ fn push_part(rendered: &mut Rendered, part: &DocumentPart, name: &str) {
     }
 }
 
-/// An empty line of a listing is no empty line of the document: that would end the paragraph.
+/// An empty line of a listing is not an empty line of the document: that would end the paragraph.
 fn hidden(line: &str) -> String {
     if line.is_empty() { "~".to_owned() } else { line.to_owned() }
 }

@@ -47,7 +47,7 @@ pub fn lines(plan: &Plan, state: &ViewState, first: usize, now: Duration, size: 
         lines.push(Line::new());
     }
     lines.extend(messages);
-    let keys = "q closes this view, the campaign goes on · Ctrl-C stops it · ↑ ↓ scroll";
+    let keys = "q closes this view; the campaign continues · Ctrl-C stops it · ↑ ↓ scroll";
     lines.push(vec![Cell::toned(shorten(keys, width), Tone::Faint)]);
     lines.truncate(height);
     lines
