@@ -343,7 +343,7 @@ fn jobs_that_ask_for_more_time_than_their_partition_gives_are_refused() {
              [run]\nplatforms = ['slurm-gpu']\n{run}"
         );
         let campaign = Campaign::parse("c.toml", &text, Path::new("."), &registry).unwrap();
-        let mut context = Context::default();
+        let mut context = PlanContext::default();
         let limits = assay_model::platform::Limits { time_s: Some(120.0), ..Default::default() };
         context.limits.insert("slurm-gpu".into(), limits);
         campaign.plan(&context).err().map(|problems| problems.to_string())

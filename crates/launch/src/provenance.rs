@@ -21,9 +21,12 @@ pub fn facts(plan: &Plan) -> BTreeMap<String, String> {
 
 /// The commit of the campaign's directory, with `-dirty` behind it where files differ from it.
 fn git(directory: &Path) -> Option<String> {
-    let words = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"];
+    // A repository's own configuration may name a program that is started to look for changes.
+    let plain = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
+    let words = ["describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"];
     tools::program("git")?;
-    tools::first_line(&words.map(str::to_owned), directory)
+    let words: Vec<String> = plain.into_iter().chain(words).map(str::to_owned).collect();
+    tools::first_line(&words, directory)
 }
 
 fn read(path: &str) -> Option<String> {
