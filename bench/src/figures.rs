@@ -14,12 +14,9 @@ pub struct MedianAndRange {
 impl MedianAndRange {
     /// The spread of some values; none if there are none.
     pub fn of(values: &[f64]) -> Option<MedianAndRange> {
-        let mut sorted = values.to_vec();
-        sorted.sort_by(f64::total_cmp);
-        let (low, high) = (*sorted.first()?, *sorted.last()?);
-        let upper = *sorted.get(sorted.len() / 2)?;
-        let lower = *sorted.get((sorted.len() - 1) / 2)?;
-        Some(MedianAndRange { median: f64::midpoint(lower, upper), low, high })
+        let low = values.iter().copied().reduce(f64::min)?;
+        let high = values.iter().copied().reduce(f64::max)?;
+        Some(MedianAndRange { median: assay_stats::median(values)?, low, high })
     }
 
     /// The same in another unit.

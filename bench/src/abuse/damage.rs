@@ -22,7 +22,7 @@ pub fn damage(directory: &Path, times: usize, seed: u64) -> anyhow::Result<Abuse
     let record = Sample::make(directory)?;
     let mut random = Random::new(seed);
     for number in 0..times {
-        let what = record.spoil(&mut random)?;
+        let what = record.corrupt(&mut random)?;
         group.attempt(&format!("damage {number} ({what})"), record.examine(&what));
     }
     record.rearrange(&mut group)?;
@@ -75,7 +75,7 @@ impl Sample {
     }
 
     /// Puts everything back, then damages something.
-    fn spoil(&self, random: &mut Random) -> anyhow::Result<Targets> {
+    fn corrupt(&self, random: &mut Random) -> anyhow::Result<Targets> {
         self.put_back()?;
         let (journal, index, results) = random.pick([
             (true, false, false),
@@ -87,12 +87,12 @@ impl Sample {
         ]);
         let targets = Targets { journal, index, results };
         if journal {
-            self.spoil_file(&self.directory.join(JOURNAL), random)?;
+            self.corrupt_file(&self.directory.join(JOURNAL), random)?;
         }
         if index {
             for name in INDEX {
                 if name == INDEX[0] || random.below(3) == 0 {
-                    self.spoil_file(&self.directory.join(name), random)?;
+                    self.corrupt_file(&self.directory.join(name), random)?;
                 }
             }
         } else if random.below(2) == 0 {
@@ -101,17 +101,17 @@ impl Sample {
         if results {
             for path in &self.results {
                 if random.below(3) == 0 {
-                    self.spoil_file(path, random)?;
+                    self.corrupt_file(path, random)?;
                 }
             }
         }
         Ok(targets)
     }
 
-    fn spoil_file(&self, path: &Path, random: &mut Random) -> anyhow::Result<()> {
+    fn corrupt_file(&self, path: &Path, random: &mut Random) -> anyhow::Result<()> {
         let mut bytes = self.files.get(path).cloned().unwrap_or_default();
         for _ in 0..=random.below(3) {
-            spoil(&mut bytes, random);
+            corrupt(&mut bytes, random);
         }
         Ok(fs::write(path, bytes)?)
     }
@@ -224,7 +224,7 @@ fn values(directory: &Path) -> anyhow::Result<Vec<String>> {
     Ok(answer.rows.iter().map(|row| format!("{row:?}")).collect())
 }
 
-fn spoil(bytes: &mut Vec<u8>, random: &mut Random) {
+fn corrupt(bytes: &mut Vec<u8>, random: &mut Random) {
     let from = random.below(bytes.len());
     let to = (from + random.magnitude(4000) as usize).min(bytes.len());
     match random.below(12) {

@@ -13,7 +13,7 @@ pub struct CrashEvent {
     pub run: RunId,
 }
 
-/// Reads the lines. What is no event (a line that a kill cut short) is left out.
+/// Reads the lines. What is not an event (a line that a kill cut short) is left out.
 pub fn read(text: &str) -> Vec<CrashEvent> {
     text.lines()
         .filter_map(|line| {

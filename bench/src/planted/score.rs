@@ -69,7 +69,7 @@ fn findings(printed: &str) -> anyhow::Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (index, line) in printed.lines().enumerate() {
         let value: serde_json::Value = serde_json::from_str(line)
-            .with_context(|| format!("line {} of the audit is no JSON", index + 1))?;
+            .with_context(|| format!("line {} of the audit is not JSON", index + 1))?;
         let word = |name: &str| value.get(name).and_then(serde_json::Value::as_str).map(str::to_owned);
         match (word("class"), word("level")) {
             (Some(class), Some(level)) => findings.push(Finding { class, level }),

@@ -178,7 +178,7 @@ fn array(label: &str, values: &[f64]) -> String {
 }
 
 /// Something that stands where a number should: a gap, a word, or a number with a typing error.
-fn spoilt(random: &mut Random, cell: &str) -> String {
+fn corrupted(random: &mut Random, cell: &str) -> String {
     let number: String = cell.chars().take_while(|sign| sign.is_ascii_digit() || *sign == '.').collect();
     match random.below(6) {
         0 => String::new(),

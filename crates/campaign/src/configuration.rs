@@ -262,13 +262,13 @@ impl Skeleton {
 
     /// Renders, reads the result again, and makes sure that it holds the values set and nothing else changed.
     pub fn verify(&self, lookup: &Lookup<'_>) -> Result<(), String> {
-        let rendered = self.render(lookup).map_err(|name| format!("nothing is known for `{{{name}}}`"))?;
+        let rendered = self.render(lookup).map_err(|name| format!("unknown placeholder `{{{name}}}`"))?;
         let broken = |reason: String| format!("setting the values breaks the file: {reason}");
         let read = self.format.read(&rendered).map_err(broken)?;
         let mut wanted = self.format.read(&self.base).map_err(broken)?.root;
         for (path, assignment) in &self.assignments {
             let filled =
-                assignment.fill(lookup).map_err(|name| format!("nothing is known for `{{{name}}}`"))?;
+                assignment.fill(lookup).map_err(|name| format!("unknown placeholder `{{{name}}}`"))?;
             if let Some(node) = wanted.find_mut(path) {
                 node.kind = filled.tree(self.format);
             }

@@ -214,11 +214,6 @@ impl Plan {
         self.platforms.iter().find(|platform| platform.name == *name)
     }
 
-    /// The log dialect of a cell.
-    pub fn dialect_of(&self, cell: usize) -> &str {
-        self.platform(cell).map_or(self.dialect.as_str(), |platform| self.dialect_on(platform))
-    }
-
     /// The log dialect on a platform: what the campaign asks for, else what the platform writes, else `auto`.
     pub fn dialect_on<'a>(&'a self, platform: &'a Platform) -> &'a str {
         match self.dialect.as_str() {

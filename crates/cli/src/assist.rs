@@ -68,7 +68,7 @@ pub fn assist(
         Err(error) => {
             screen.warn(&format!("no claims from {model}: {error}"));
             screen.hint(
-                "models that follow instructions poorly cannot help here; the audit goes on without it",
+                "models that follow instructions poorly cannot help here; the audit continues without it",
             );
             Ok(None)
         }

@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use assay_campaign::{Invocation, OrderBy, Plan, RunPaths};
 use assay_evidence::Progress;
+use assay_judge::estimate::median;
+use assay_judge::iterations::steady_mean;
 use assay_judge::stopping::Repeats;
-use assay_model::{Entry, Machine, RunId, RunResult, Speed, Status};
+use assay_model::{Entry, Machine, Observation, Origin, RunId, RunResult, Speed, Status, Unit};
 use assay_store::secrets::Secrets;
 use assay_store::{OpenRun, Store, StoreError, Submission};
 
@@ -145,6 +147,8 @@ pub enum LaunchError {
 
 /// How often to show that time passes.
 const TICK: Duration = Duration::from_millis(100);
+/// The runs of a cell by which the time to the first metric of the next one is expected.
+const RECENT_RUNS: usize = 64;
 /// How long a dead coordinator's processes have between being asked to stop and being killed.
 const ORPHAN_GRACE: Duration = Duration::from_secs(2);
 
@@ -338,11 +342,10 @@ impl Coordinator<'_> {
         Ok(())
     }
 
-    /// The middle of the times to the first metric of a cell's runs. A replayed run reaches it sooner.
-    fn usual_first_metric(&mut self, cell: usize, invocation: &Invocation) -> Option<f64> {
-        let times = self.first_metrics_s.get_mut(&cell)?;
-        times.sort_by(f64::total_cmp);
-        let usual = times.get(times.len() / 2).copied()?;
+    /// The median of the times to the first metric of a cell's last runs. A replayed run reaches it sooner.
+    fn usual_first_metric(&self, cell: usize, invocation: &Invocation) -> Option<f64> {
+        let times = self.first_metrics_s.get(&cell)?;
+        let usual = median(times.get(times.len().saturating_sub(RECENT_RUNS)..)?)?;
         match invocation.recording.as_ref().map(|recording| recording.speed) {
             None => Some(usual),
             Some(Speed::Times(speed)) => Some(usual / speed),
@@ -385,10 +388,13 @@ impl Coordinator<'_> {
         &mut self,
         run: RunId,
         cell: usize,
-        result: RunResult,
+        mut result: RunResult,
         store: &mut Store,
         show: &mut dyn FnMut(LaunchEvent<'_>),
     ) -> Result<(), LaunchError> {
+        if headline_value(&result, &self.plan.headline).is_none() {
+            result.observations.extend(value_of_series(&result, &self.plan.headline));
+        }
         let entry = Entry::Finished { run, result: Box::new(result) };
         store.keep(&entry)?;
         let Entry::Finished { run, result } = &entry else { return Ok(()) };
@@ -410,6 +416,18 @@ impl Coordinator<'_> {
 
 fn headline_value(result: &RunResult, headline: &str) -> Option<f64> {
     result.observations.iter().find(|observation| observation.metric == headline).map(|found| found.value)
+}
+
+/// The one value of a run that reports its headline for each iteration only.
+fn value_of_series(result: &RunResult, headline: &str) -> Option<Observation> {
+    let series = result.series.iter().find(|series| series.metric == headline)?;
+    // The mean is that of costs and rates; what a loss or an accuracy comes to stands in its last value.
+    matches!(series.unit, Unit::Seconds | Unit::PerSecond(_)).then_some(())?;
+    let value = steady_mean(&series.values)?;
+    Some(Observation {
+        source: series.source.clone(),
+        ..Observation::new(headline, value, series.unit.clone(), Origin::Derived)
+    })
 }
 
 fn started(run: &RunId, pid: u32, options: &LaunchOptions) -> Entry {

@@ -170,7 +170,7 @@ impl<'a> Watcher<'a> {
     }
 
     /// Takes note of what came and describes it, but not too often.
-    fn heed(&mut self, at_s: f64) {
+    fn note_progress(&mut self, at_s: f64) {
         let due = self.stated.elapsed() >= REPORT_EVERY;
         if !due && self.first_metric_s.is_some() {
             return;
@@ -254,7 +254,7 @@ impl Watch for Watcher<'_> {
             self.reading.feed(stream, bytes);
             keep_tail(&mut self.tail, bytes);
             self.has_unreported = true;
-            self.heed(at_s);
+            self.note_progress(at_s);
             return Ok(());
         }
         let bytes = bytes.len() as u64;
@@ -291,7 +291,7 @@ impl Watch for Watcher<'_> {
         self.reading.feed(stream, bytes);
         keep_tail(&mut self.tail, bytes);
         self.has_unreported = true;
-        self.heed(at_s);
+        self.note_progress(at_s);
         Ok(())
     }
 
@@ -304,7 +304,7 @@ impl Watch for Watcher<'_> {
             self.has_unreported = true;
         }
         if self.has_unreported {
-            self.heed(at_s);
+            self.note_progress(at_s);
         }
         Ok(())
     }

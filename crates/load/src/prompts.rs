@@ -170,11 +170,6 @@ impl Prompts {
         })
     }
 
-    /// The same prompts, in the order in which they stand.
-    pub fn in_order(self) -> Self {
-        Self { order: Order::standing(self.all.len() as u64), ..self }
-    }
-
     /// Limits the tokens of every answer, whatever the prompts say.
     pub fn with_output_tokens(self, tokens: u32) -> Self {
         Self { output_tokens: Some(tokens), ..self }

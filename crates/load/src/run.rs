@@ -218,7 +218,7 @@ pub enum LoadError {
     #[error("a load needs a number of requests or a duration")]
     Endless,
     /// No endpoints.
-    #[error("there is no endpoint to ask")]
+    #[error("no endpoint given")]
     NoEndpoint,
     /// Too few open files are allowed.
     #[error("{needed} open files are needed and {allowed} are allowed")]

@@ -8,7 +8,7 @@ use crate::settings::{CheckedSettings, wrong};
 /// What to do about a loss that is not a finite number.
 pub(crate) const CALMER: &str = "lower learning_rate, or limit the gradient with clip";
 
-/// How weights are updated. The constants of AdamW that are no settings are those of PyTorch: 0.9, 0.999 and 1e-8. All
+/// How weights are updated. The constants of AdamW that are not settings are those of PyTorch: 0.9, 0.999 and 1e-8. All
 /// tensors decay.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Training {

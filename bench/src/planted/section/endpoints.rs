@@ -2,7 +2,7 @@
 
 use super::super::fault::Fault;
 use super::super::page::{Block, WriteUpTable};
-use super::{SectionData, fixed, heading, rounded, spoilt};
+use super::{SectionData, corrupted, fixed, heading, rounded};
 
 pub(super) const FAULTS: &[Fault] = &[
     Fault::TokenCount,
@@ -35,7 +35,7 @@ pub(super) fn write(scene: &mut SectionData<'_>) -> Vec<Block> {
     let fast = endpoint(scene, prompt, tokens, 1.0, 2.2);
     let systems = scene.random.pick([["Metis", "Sophia"], ["Endpoint A", "Endpoint B"], ["North", "South"]]);
     let mut pair = [slow, fast];
-    spoil(scene, &mut pair);
+    corrupt(scene, &mut pair);
     let table = table(scene, &pair, systems);
     // A token of English is about four characters, so an answer has about four times as many characters as tokens.
     let characters = if scene.plants(Fault::TokenCount) {
@@ -71,7 +71,7 @@ fn endpoint(scene: &mut SectionData<'_>, prompt: f64, tokens: f64, low: f64, hig
 }
 
 /// Plants what concerns one endpoint alone.
-fn spoil(scene: &mut SectionData<'_>, pair: &mut [Endpoint; 2]) {
+fn corrupt(scene: &mut SectionData<'_>, pair: &mut [Endpoint; 2]) {
     let chosen = scene.random.below(2);
     let upward = scene.random.below(2) == 0;
     let beyond = scene.random.between(1.05, 1.3);
@@ -129,7 +129,7 @@ fn table(scene: &mut SectionData<'_>, pair: &[Endpoint; 2], systems: [&str; 2]) 
     if scene.plants(Fault::BadCell)
         && let Some(cell) = table.cell(row, column)
     {
-        *cell = spoilt(&mut fork, cell);
+        *cell = corrupted(&mut fork, cell);
     }
     table
 }

@@ -2,7 +2,7 @@
 
 use super::super::fault::Fault;
 use super::super::page::{Block, WriteUpTable};
-use super::{SectionData, fixed, heading, rounded, spoilt};
+use super::{SectionData, corrupted, fixed, heading, rounded};
 
 pub(super) const FAULTS: &[Fault] = &[Fault::Identity, Fault::BadCell];
 
@@ -34,14 +34,14 @@ pub(super) fn write(scene: &mut SectionData<'_>) -> Vec<Block> {
     let row = scene.random.below(table.rows.len());
     let factor = scene.random.pick([0.1, 0.6, 1.3, 2.0, 10.0]);
     if scene.plants(Fault::Identity) {
-        spoil_throughput(&mut table, wide, row, factor);
+        corrupt_throughput(&mut table, wide, row, factor);
     }
     let column = 3 + scene.random.below(2);
     let mut fork = scene.random.clone();
     if scene.plants(Fault::BadCell)
         && let Some(cell) = table.cell(row, column)
     {
-        *cell = spoilt(&mut fork, cell);
+        *cell = corrupted(&mut fork, cell);
     }
     let words = format!(
         "{model} on one GPU; medians of {repeats} runs after two of warm-up. Throughput counts output tokens alone: \
@@ -51,7 +51,7 @@ pub(super) fn write(scene: &mut SectionData<'_>) -> Vec<Block> {
 }
 
 /// Either every fourth row lacks the batch factor, or one row is off by another.
-fn spoil_throughput(table: &mut WriteUpTable, wide: bool, row: usize, factor: f64) {
+fn corrupt_throughput(table: &mut WriteUpTable, wide: bool, row: usize, factor: f64) {
     let count = table.rows.len();
     for index in 0..count {
         let batch = table.rows.get(index).and_then(|row| row.first()?.parse::<f64>().ok()).unwrap_or(1.0);

@@ -2,7 +2,7 @@
 
 use super::super::fault::Fault;
 use super::super::page::{Block, WriteUpTable};
-use super::{SectionData, fixed, heading, spoilt, with_interval};
+use super::{SectionData, corrupted, fixed, heading, with_interval};
 
 pub(super) const FAULTS: &[Fault] = &[Fault::ParameterCount, Fault::BadCell];
 
@@ -122,7 +122,7 @@ pub(super) fn write(scene: &mut SectionData<'_>) -> Vec<Block> {
     if scene.plants(Fault::BadCell)
         && let Some(cell) = table.cell(row, column)
     {
-        *cell = spoilt(&mut fork, cell);
+        *cell = corrupted(&mut fork, cell);
     }
     let words = format!(
         "{} Times are means of ten iterations after five of warm-up, with 95 % intervals.",

@@ -5,7 +5,7 @@ use anyhow::Context;
 use super::super::fault::Fault;
 use super::super::measured::MeasuredCell;
 use super::super::page::{Block, WriteUpTable};
-use super::{SectionData, array, fixed, heading, listed, rounded, spoilt, summary, text, with_interval};
+use super::{SectionData, array, corrupted, fixed, heading, listed, rounded, summary, text, with_interval};
 
 pub(super) const FAULTS: &[Fault] = &[
     Fault::DerivedColumn,
@@ -88,7 +88,7 @@ fn every_run(scene: &mut SectionData<'_>) -> Vec<Block> {
         if scene.plants(Fault::Identity) {
             *cell = fixed(cell.parse::<f64>().unwrap_or_default() * factor, 1);
         } else if scene.plants(Fault::BadCell) {
-            *cell = spoilt(&mut fork, cell);
+            *cell = corrupted(&mut fork, cell);
         }
     }
     vec![introduction, Block::WriteUpTable(table)]

@@ -186,9 +186,9 @@ fn sound_tables_add_up_as_written_and_planted_ones_do_not() {
 }
 
 #[test]
-fn a_spoilt_cell_is_no_number() {
+fn a_corrupted_cell_is_not_a_number() {
     for seed in 0..200 {
-        let cell = spoilt(&mut Random::new(seed), "1069.6 ms");
+        let cell = corrupted(&mut Random::new(seed), "1069.6 ms");
         let plain: Vec<&str> = cell.split(' ').collect();
         let number = plain.first().and_then(|word| word.parse::<f64>().ok());
         let unit = plain.get(1).is_none_or(|unit| *unit == "ms");

@@ -104,7 +104,7 @@ fn wrong_paths_are_explained() {
     assert!(error(TRAINER, "trainer.callbacks.name").contains("is a list"));
     assert!(error(TRAINER, "trainer.callbacks[7]").contains("2 elements"));
     assert!(error(TRAINER, "last.x").contains("single value"));
-    assert!(error("a: 1\na: 2\n", "a").contains("stands twice"));
+    assert!(error("a: 1\na: 2\n", "a").contains("appears twice"));
     assert!(error("a: &x {b: 1}\nc: *x\n", "a.b").contains("anchor"));
     assert!(error("a: &x {b: 1}\nc: *x\n", "c.b").contains("alias"));
     assert!(error("a: &x {b: 1}\nc:\n  <<: *x\n", "c.b").contains("<<"));

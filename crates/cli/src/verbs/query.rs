@@ -127,7 +127,7 @@ fn format(file: &Path) -> Result<ExportFormat, Mistake> {
     ExportFormat::ALL.into_iter().find(|format| format.extension() == ending).ok_or_else(|| {
         let endings = ExportFormat::ALL.map(|format| format!(".{}", format.extension()));
         let hint = format!("use {}", endings.join(", "));
-        Mistake::new(format!("no export format for the ending `.{ending}`"), hint)
+        Mistake::new(format!("no export format for the extension `.{ending}`"), hint)
     })
 }
 

@@ -45,7 +45,7 @@ pub fn leading_number(text: &str) -> Option<Number> {
     let (exponent, at) = exponent(text, at);
     let mantissa: f64 = digits.parse().ok()?;
     let power = 10_f64.powi(exponent);
-    // A power of ten that is no exact binary number is best applied by the parser itself.
+    // A power of ten that is not an exact binary number is best applied by the parser itself.
     let value: f64 = format!("{digits}e{exponent}").parse().unwrap_or(mantissa * power);
     let resolution = 10_f64.powi(exponent.saturating_sub(decimals));
     (value.is_finite() && resolution.is_finite()).then_some(Number {

@@ -20,7 +20,7 @@ use super::vocabulary::words::words;
 use super::vocabulary::{MetricWord, device, metric_of, other_metric, platform, statistic};
 use crate::vocabulary::{MetricKind, NamedMetric, Split, Vocabulary};
 
-/// The runs that a table states. A row without any number is in the table, and is no run.
+/// The runs that a table states. A row without any number is in the table, and is not a run.
 pub fn runs(table: &Table, context: &Context) -> Vec<ReadRun> {
     let prose = prose_settings(table, context);
     let mut reader = Reader { table, prose, own_names: Vec::new() };
@@ -94,7 +94,7 @@ impl Reader<'_> {
     }
 
     /// The name of a column of numbers that no dictionary knows: its own words. Columns left of the first result are
-    /// settings, and what a ratio or a rank says is no result.
+    /// settings, and what a ratio or a rank says is not a result.
     fn own_name(&self, index: usize) -> Option<String> {
         self.table.columns.get(index).filter(|column| column.role == Role::Unknown)?;
         let is_metric = |column: &Column| matches!(column.role, Role::Metric(_));

@@ -23,7 +23,7 @@ const ACCIDENT: f64 = 0.02;
 const GRID: (usize, usize) = (160, 8);
 /// The steepest and the flattest curve that is thought possible.
 const STEEPNESS: (f64, f64) = (0.02, 0.3);
-/// Fewer full probes are no answer, and more are not made.
+/// Fewer full probes are not an answer, and more are not made.
 const PROBES: (usize, usize) = (10, 24);
 /// Short probes find two rates that are this far apart at most.
 const BRACKET: f64 = 2.0;

@@ -284,7 +284,7 @@ impl EndpointSummary {
     }
 
     /// Counts the tokens of a request when they arrived. They are spread over its chunks where the server does not report
-    /// those of each; an answer that is no stream arrives at its end.
+    /// those of each; an answer that is not a stream arrives at its end.
     fn arrived(&mut self, request: &RequestResult) {
         let first_at_s = request.first_token_at_s.unwrap_or(request.end_at_s);
         if let Some(prompt) = request.prompt_tokens {

@@ -106,8 +106,7 @@ impl BatchLauncher {
             is_stuck.then(|| (task.current(), state.job.clone(), state.reason.clone()))
         });
         for (run, job, reason) in stuck.collect::<Vec<_>>() {
-            let text =
-                format!("job {job} waits ({reason}) and cannot start as it is; `assay cancel` removes it");
+            let text = format!("job {job} waits ({reason}) and cannot start; `assay cancel` removes it");
             self.complain(run, &text);
         }
     }

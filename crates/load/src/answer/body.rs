@@ -121,7 +121,7 @@ impl Body<'_> {
 
     /// What the server complains of.
     pub(super) fn complaint(&self) -> Option<String> {
-        // A message or detail beside choices is no complaint.
+        // A message or detail beside choices is not a complaint.
         let other = || self.detail.as_ref().or(self.message.as_ref()).filter(|_| self.choices.is_empty());
         self.error.as_ref().or_else(other).map(|complaint| complaint.0.to_string())
     }

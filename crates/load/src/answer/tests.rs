@@ -124,7 +124,7 @@ fn refusals_quote_the_server() {
 }
 
 #[test]
-fn a_broken_character_spoils_nothing() {
+fn a_broken_character_is_replaced_alone() {
     let mut answer = PartialAnswer::new(true);
     let text = b"data: {\"choices\":[{\"delta\":{\"content\":\"\xe2\x82\"}}]}\n\n";
     sse::scan(text, true, |event| answer.event(&event, 1));

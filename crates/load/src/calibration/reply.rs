@@ -196,7 +196,7 @@ pub(super) fn error(status: u16, message: &str, retry_after: Option<u32>, close:
     render::answer(status, JSON, &headers, body.as_bytes(), close)
 }
 
-/// Pages that are no work.
+/// Pages that are not work.
 fn page(kind: RequestKind, summary: &CalibrationSummary, in_flight: u32, close: bool) -> Vec<u8> {
     let (content_type, body) = match kind {
         RequestKind::Models => {

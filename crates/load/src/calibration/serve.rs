@@ -25,7 +25,7 @@ use crate::socket::Socket;
 
 /// How often the stop flag is looked at when nothing else happens.
 const LOOK_NS: i64 = 20_000_000;
-/// Marks of what is no connection.
+/// Marks of what is not a connection.
 const LISTENER: u64 = u64::MAX;
 const TIMER: u64 = u64::MAX - 1;
 /// A stamp of the kernel that is further away than this is wrong because of a step of the real-time clock.

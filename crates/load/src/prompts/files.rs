@@ -167,7 +167,7 @@ fn squad(squad: &Squad<'_>) -> Vec<Prompt> {
         .collect()
 }
 
-/// A conversation, if a human says anything in it. What comes before the human's first words is no prompt.
+/// A conversation, if a human says anything in it. What comes before the human's first words is not a prompt.
 fn conversation(conversation: Conversation) -> Option<Prompt> {
     let is_human = |said: &Said| matches!(said.from.as_str(), "human" | "user");
     let mut said = conversation.conversations.into_iter().skip_while(|said| !is_human(said));

@@ -178,14 +178,14 @@ impl BertOptions {
             Err(wrong(name, &self.text_of(name), reason).or_hint(hint))
         };
         if self.text.is_some() && self.data.is_some() {
-            return refuse("text", "there is `data`, too", "give one of the two");
+            return refuse("text", "`data` is given, too", "give one of the two");
         }
         if self.text.as_ref().is_some_and(|text| text.trim().is_empty()) {
-            return refuse("text", "it is nothing but blanks", "give a sentence");
+            return refuse("text", "it is blank", "give a sentence");
         }
         let pretrains = self.task == Task::Pretrain;
         if pretrains && self.text.is_some() {
-            return refuse("text", "one sentence is no text to train on", "give a file as `data`");
+            return refuse("text", "one sentence is not enough to train on", "give a file as `data`");
         }
         if pretrains && self.length.is_some() {
             return refuse(
@@ -202,7 +202,7 @@ impl BertOptions {
             );
         }
         if pretrains && self.data.is_some() && self.model.is_none() && self.tokenizer.is_none() {
-            return refuse("data", "there is no tokenizer for it", "give `tokenizer` or `model`");
+            return refuse("data", "it needs a tokenizer", "give `tokenizer` or `model`");
         }
         if self.head.is_some() && (self.task != Task::Classify || self.model.is_none()) {
             return refuse(
@@ -295,7 +295,7 @@ mod tests {
         assert!(refused(&[("size", "custom".into())]).contains("width, hidden"));
         assert!(refused(&[("batch_size", 0.into())]).contains("`batch_size` = 0"));
         assert!(refused(&[("vocabulary", 3.into())]).contains("larger vocabulary"));
-        assert!(refused(&[("text", " \t".into())]).contains("blanks"));
+        assert!(refused(&[("text", " \t".into())]).contains("it is blank"));
         assert!(refused(&[("text", "a".into()), ("data", "b".into())]).contains("one of the two"));
         assert!(refused(&[pretrain(), ("text", "a".into())]).contains("as `data`"));
         assert!(refused(&[pretrain(), ("data", "a".into())]).contains("tokenizer"));

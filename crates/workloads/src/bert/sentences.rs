@@ -82,7 +82,7 @@ impl Sentences {
             sentences.list.push(Sentence { ids: encoded.ids, label });
         }
         if sentences.list.is_empty() {
-            let error = WorkloadError::file("use", from, "there is no sentence in it");
+            let error = WorkloadError::file("use", from, "it contains no sentence");
             return Err(error.or_hint("give a CSV file with a column `text`, or one sentence a line"));
         }
         Ok(sentences)

@@ -151,7 +151,7 @@ fn read(path: &Path, most: u64) -> Result<Vec<u8>, WorkloadError> {
     if length > most {
         return Err(too_large());
     }
-    // What is no regular file says nothing of its length, so the limit is kept while reading, too.
+    // What is not a regular file says nothing of its length, so the limit is kept while reading, too.
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
     file.take(most + 1).read_to_end(&mut bytes).map_err(system)?;
     if bytes.len() as u64 > most {

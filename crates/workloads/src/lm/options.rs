@@ -230,11 +230,11 @@ impl LmOptions {
             return Err(wrong("vocabulary", &vocabulary, "a model needs at least two tokens to choose from"));
         }
         if self.tokenizer.is_some() && self.text.is_none() {
-            let error = wrong("tokenizer", &self.text_of("tokenizer"), "there is no text for it");
+            let error = wrong("tokenizer", &self.text_of("tokenizer"), "a tokenizer needs a text");
             return Err(error.or_hint("give `text`, or leave `tokenizer` out"));
         }
         if self.save.is_none() && self.save_every.is_some() {
-            let error = wrong("save_every", &self.text_of("save_every"), "there is no place to save to");
+            let error = wrong("save_every", &self.text_of("save_every"), "no file to save to is given");
             return Err(error.or_hint("give `save`"));
         }
         if self.save.is_some() && self.work.phase != Phase::Step {

@@ -178,7 +178,7 @@ impl MnistOptions {
     /// Settings that do not go together, which is found before anything runs.
     fn check(&self) -> Result<(), WorkloadError> {
         if self.data_set == DataSetChoice::Synthetic && self.data.is_some() {
-            let error = wrong("data", &self.text_of("data"), "synthetic digits come from no file");
+            let error = wrong("data", &self.text_of("data"), "synthetic digits are not read from a file");
             return Err(error.or_hint("leave `data` out, or choose another data_set"));
         }
         // There may be fewer images than asked for, but never more.
@@ -282,7 +282,7 @@ mod tests {
         assert!(refused(&[("learning_rate", Value::Float(-1.0))], 9).contains("at least 0"));
         assert!(refused(&[("momentum", Value::Float(1.5))], 9).contains("below 1"));
         let synthetic: (&str, Value) = ("data_set", "synthetic".into());
-        assert!(refused(&[synthetic, ("data", "x".into())], 9).contains("no file"));
+        assert!(refused(&[synthetic, ("data", "x".into())], 9).contains("not read from a file"));
         assert!(refused(&[("device", "cuda".into())], 9).contains("torch"));
         let cuda: [(&str, Value); 3] =
             [("engine", "torch".into()), ("tasks", 2.into()), ("device", "cuda".into())];

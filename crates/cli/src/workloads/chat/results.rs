@@ -76,7 +76,7 @@ pub struct LoadResults {
     pub took_s: Option<f64>,
     /// Since when nobody listened at the end, in seconds since the load began.
     pub gone_since_s: Option<f64>,
-    /// Connections that were tried after that, and are no requests of the load.
+    /// Connections that were tried after that, and are not requests of the load.
     pub tried_after_gone: u64,
     /// How the client did.
     pub client: Client,
@@ -266,7 +266,7 @@ fn moments(exchange: &Exchange) -> RequestResult {
 pub fn request(exchange: &Exchange) -> RequestResult {
     let mut arrivals: Vec<(f64, Option<u32>)> = Vec::with_capacity(exchange.chunks.len());
     let mut events = 0;
-    // An answer that was no stream has text, but nothing is known of when its tokens were there.
+    // An answer that was not a stream has text, but nothing is known of when its tokens were there.
     let is_stream = exchange.first_token_at_s.is_some();
     for chunk in exchange.chunks.iter().filter(|chunk| is_stream && chunk.kind.is_token()) {
         events += u64::from(chunk.events);

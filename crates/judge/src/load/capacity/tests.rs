@@ -158,7 +158,7 @@ fn a_client_that_cannot_go_on_is_no_capacity() {
 }
 
 #[test]
-fn a_client_that_spoils_everything_is_given_up() {
+fn a_client_that_limits_every_rate_is_given_up() {
     let mut search = CapacitySearch::new(80.0, 1000.0, 0.95, 0.05, 2.0);
     while let Some(plan) = search.next_probe() {
         search.add(Probe { validity: Validity::Invalid, ..probe(0.0, plan) });
