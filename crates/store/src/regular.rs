@@ -17,16 +17,12 @@ pub fn open_unlinked(path: &Path) -> io::Result<File> {
 
 /// Opens a file for reading if it is a regular one.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
-    open_with(OpenOptions::new().read(true), OFlags::empty(), path)
+    Ok(open_with_size(OpenOptions::new().read(true), OFlags::empty(), path)?.0)
 }
 
 /// Opens a file for writing if it is a regular one. What is written through a link would change a file elsewhere.
 pub(crate) fn open_to_write(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    open_with(options, OFlags::NOFOLLOW, path)
-}
-
-fn open_with(options: &mut OpenOptions, flags: OFlags, path: &Path) -> io::Result<File> {
-    Ok(open_with_size(options, flags, path)?.0)
+    Ok(open_with_size(options, OFlags::NOFOLLOW, path)?.0)
 }
 
 fn open_with_size(options: &mut OpenOptions, flags: OFlags, path: &Path) -> io::Result<(File, u64)> {

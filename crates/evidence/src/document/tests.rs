@@ -182,6 +182,7 @@ fn wide_and_long_tables_are_read_in_step_with_their_size() {
     let document = read_document("a.md", wide.as_bytes());
     assert_eq!(document.tables[0].columns.len(), 500);
     assert!(document.omissions.iter().any(|omission| omission.what.contains("column 500")));
+    read_document("a.md", "1,".repeat(100_000).as_bytes());
     let rows: String = (0..20_000).map(|row| format!("m{row},{row}.5,{row}.25\n")).collect();
     let document = read_document("a.csv", format!("model,latency ms,foo bar\n{rows}").as_bytes());
     assert_eq!(document.runs.len(), 20_000);
