@@ -22,10 +22,11 @@ pub fn facts(plan: &Plan) -> BTreeMap<String, String> {
 /// The commit of the campaign's directory, with `-dirty` behind it where files differ from it.
 fn git(directory: &Path) -> Option<String> {
     // One look at the files, where `describe --dirty` takes two; nothing is written to the repository.
-    let words =
-        ["git", "--no-optional-locks", "status", "--porcelain=v2", "--branch", "--untracked-files=no"];
+    const WORDS: &str =
+        "git --no-optional-locks status --porcelain=v2 --branch --no-ahead-behind --untracked-files=no";
     tools::program("git")?;
-    commit(&tools::printed(&words.map(str::to_owned), directory)?)
+    let words: Vec<String> = WORDS.split(' ').map(str::to_owned).collect();
+    commit(&tools::printed(&words, directory)?)
 }
 
 fn commit(status: &str) -> Option<String> {
