@@ -17,6 +17,26 @@ use clap::Parser;
 struct Arguments {
     #[command(flatten)]
     common: BenchOptions,
+    /// Measure these parts only: each takes a few minutes at most, so that a shared machine need not be kept for all of it.
+    #[arg(long, value_name = "PART", value_delimiter = ',')]
+    only: Vec<Part>,
+}
+
+/// The parts of this bench.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    /// 64 streams of 500 tokens per second each, beside the rivals.
+    Paced,
+    /// As fast as the endpoint can, beside the rivals.
+    Instant,
+    /// Exactness while other work takes most of the core.
+    Busy,
+    /// 2,000 and 10,000 streams.
+    Streams,
+    /// Pace of an open loop, and start.
+    Pace,
+    /// Memory of many requests.
+    Requests,
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -29,11 +49,20 @@ fn main() -> anyhow::Result<ExitCode> {
         "this bench needs two cores: one for the endpoint, one for the client"
     );
     let mut goals = Goals::default();
-    paced(quick, &place, &mut goals)?;
-    instant(quick, &place, &mut goals)?;
-    beside_other_work(quick, &place, &mut goals)?;
-    many_streams(quick, &place, &mut goals)?;
-    small_things(quick, &place, &mut goals)?;
+    type Measure = fn(bool, &Place, &mut Goals) -> anyhow::Result<()>;
+    let parts: [(Part, Measure); 6] = [
+        (Part::Paced, paced),
+        (Part::Instant, instant),
+        (Part::Busy, beside_other_work),
+        (Part::Streams, many_streams),
+        (Part::Pace, paced_open),
+        (Part::Requests, many_requests),
+    ];
+    for (part, measure) in parts {
+        if arguments.only.is_empty() || arguments.only.contains(&part) {
+            measure(quick, &place, &mut goals)?;
+        }
+    }
     println!("{goals}");
     Ok(goals.exit())
 }
@@ -120,8 +149,8 @@ fn many_streams(quick: bool, place: &Place, goals: &mut Goals) -> anyhow::Result
     Ok(())
 }
 
-/// Pace, start and memory.
-fn small_things(quick: bool, place: &Place, goals: &mut Goals) -> anyhow::Result<()> {
+/// Pace and start.
+fn paced_open(quick: bool, place: &Place, goals: &mut Goals) -> anyhow::Result<()> {
     let Pace { client, machine } = pace(place, 5000, if quick { 3 } else { 20 })?;
     let shown = |late: Option<MedianAndRange>| match late.map(|late| late.scaled(1e3)) {
         Some(late) => format!("{} ms ({})", number(late.median), late.range()),
@@ -142,6 +171,11 @@ fn small_things(quick: bool, place: &Place, goals: &mut Goals) -> anyhow::Result
         "ms",
         GoalBound::AtMost(50.0),
     );
+    Ok(())
+}
+
+/// Memory of many requests.
+fn many_requests(quick: bool, place: &Place, goals: &mut Goals) -> anyhow::Result<()> {
     let (few, all) = if quick { (5_000, 50_000) } else { (100_000, 1_000_000) };
     let (small, large) = (requests(place, few)?, requests(place, all)?);
     println!(

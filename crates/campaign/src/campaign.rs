@@ -182,8 +182,9 @@ fn read<'a>(
         run.timeout_place = Some(item.span);
     }
     let replay = replay::read(replay, &mut platforms, has_workload, registry, &names, problems);
-    let own_workloads =
-        on_platform::read(on_platform::find(top), &mut platforms, directory, registry, &names, problems);
+    let tables = on_platform::find(top);
+    run.job_time_places = on_platform::job_time_places(&tables);
+    let own_workloads = on_platform::read(tables, &mut platforms, directory, registry, &names, problems);
     let of_platform = platform.as_mut().filter(|table| table.peek("resources").is_some());
     let resources = match of_platform {
         Some(table) => {

@@ -62,7 +62,7 @@ pub(crate) fn check(
     }
     checked.least = repeats::least(&campaign.repeats, cells, problems);
     time::check_budget(campaign, &checked, problems);
-    time::check_timeout(campaign, &limits, problems);
+    time::check_limits(campaign, &limits, problems);
     resources::check_pin(campaign, &limits, problems);
     checked
 }

@@ -334,6 +334,35 @@ fn probed_limits_fill_what_the_catalog_leaves_open() {
 }
 
 #[test]
+fn jobs_that_ask_for_more_time_than_their_partition_gives_are_refused() {
+    let refused = |platform: &str, run: &str| {
+        let mut registry = Registry { launchers: vec!["slurm".into()], ..registry() };
+        registry.platforms = Catalog::embedded().platforms().to_vec();
+        let text = format!(
+            "name = 'times'\n[workload]\ncommand = 'true'\n[platform.slurm-gpu]\n{platform}\n\
+             [run]\nplatforms = ['slurm-gpu']\n{run}"
+        );
+        let campaign = Campaign::parse("c.toml", &text, Path::new("."), &registry).unwrap();
+        let mut context = Context::default();
+        let limits = assay_model::platform::Limits { time_s: Some(120.0), ..Default::default() };
+        context.limits.insert("slurm-gpu".into(), limits);
+        campaign.plan(&context).err().map(|problems| problems.to_string())
+    };
+    let text = refused("time = '5 min'", "").unwrap();
+    assert!(text.contains("a job asks for 5 min, `slurm-gpu` gives a job at most 2 min"), "{text}");
+    assert!(text.contains("c.toml:5:8") && text.contains("`time` of at most 2 min fits"), "{text}");
+    let text = refused("", "timeout = '90 s'\ngrace = '10 s'").unwrap();
+    assert!(text.contains("asks for 3 min") && text.contains("c.toml:8:11"), "{text}");
+    assert!(text.contains("`timeout` of at most 50 s fits"), "{text}");
+    let text = refused("time = '1 min'\npack = 4", "").unwrap();
+    assert!(
+        text.contains("a job of 4 runs asks for 4 min") && text.contains("`pack` of at most 2 fits"),
+        "{text}"
+    );
+    assert_eq!(refused("time = '1 min'\npack = 2", ""), None);
+}
+
+#[test]
 fn gates_are_in_base_units_and_apply_where_they_should() {
     let text = format!(
         "{SMALL}[[read.pattern]]\nmetric = 'speed'\nregex = '(?P<value>[0-9.]+) (MB|GB)/s'\nunit = 'MB/s'\n\

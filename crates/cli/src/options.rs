@@ -327,7 +327,7 @@ pub struct Read {
     #[arg(long, value_name = "RECORD")]
     pub into: Option<PathBuf>,
     /// Also write a report with the results and the audit of the files: .html, .md (with SVG figures beside it) or
-    /// .tex. Repeatable.
+    /// .tex; or the runs alone: .csv (one row per number) or .json. Repeatable.
     #[arg(long, short, value_name = "FILE", conflicts_with_all = ["json", "into"])]
     pub output: Vec<PathBuf>,
     /// Show everything.

@@ -8,8 +8,9 @@ use std::time::Duration;
 use assay_campaign::{Invocation, OrderBy, Plan, RunPaths};
 use assay_evidence::Progress;
 use assay_judge::estimate::median;
+use assay_judge::iterations::steady_mean;
 use assay_judge::stopping::Repeats;
-use assay_model::{Entry, Machine, RunId, RunResult, Speed, Status};
+use assay_model::{Entry, Machine, Observation, Origin, RunId, RunResult, Speed, Status, Unit};
 use assay_store::secrets::Secrets;
 use assay_store::{OpenRun, Store, StoreError, Submission};
 
@@ -387,10 +388,13 @@ impl Coordinator<'_> {
         &mut self,
         run: RunId,
         cell: usize,
-        result: RunResult,
+        mut result: RunResult,
         store: &mut Store,
         show: &mut dyn FnMut(LaunchEvent<'_>),
     ) -> Result<(), LaunchError> {
+        if headline_value(&result, &self.plan.headline).is_none() {
+            result.observations.extend(value_of_series(&result, &self.plan.headline));
+        }
         let entry = Entry::Finished { run, result: Box::new(result) };
         store.keep(&entry)?;
         let Entry::Finished { run, result } = &entry else { return Ok(()) };
@@ -412,6 +416,18 @@ impl Coordinator<'_> {
 
 fn headline_value(result: &RunResult, headline: &str) -> Option<f64> {
     result.observations.iter().find(|observation| observation.metric == headline).map(|found| found.value)
+}
+
+/// The one value of a run that reports its headline for each iteration only.
+fn value_of_series(result: &RunResult, headline: &str) -> Option<Observation> {
+    let series = result.series.iter().find(|series| series.metric == headline)?;
+    // The mean is that of costs and rates; what a loss or an accuracy comes to stands in its last value.
+    matches!(series.unit, Unit::Seconds | Unit::PerSecond(_)).then_some(())?;
+    let value = steady_mean(&series.values)?;
+    Some(Observation {
+        source: series.source.clone(),
+        ..Observation::new(headline, value, series.unit.clone(), Origin::Derived)
+    })
 }
 
 fn started(run: &RunId, pid: u32, options: &LaunchOptions) -> Entry {

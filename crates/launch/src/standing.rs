@@ -37,6 +37,7 @@ pub fn record_plan(plan: &Plan, store: &mut Store, secrets: &Secrets) -> Result<
         seed: plan.seed,
         campaign: text,
         repeats: plan.repeats.at_least,
+        precision: plan.repeats.precision,
         fewer: fewer(plan),
         varied: plan.varied.clone(),
         metrics: plan.metrics.clone(),

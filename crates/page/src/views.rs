@@ -18,6 +18,7 @@ pub mod log;
 pub mod record;
 pub mod records;
 pub mod run;
+pub mod running;
 pub mod runs;
 
 use std::sync::Arc;

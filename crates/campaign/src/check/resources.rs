@@ -162,6 +162,17 @@ fn findings(asked: &Resources, limits: &Limits, platform: &str) -> Vec<Finding> 
 
 /// Tasks against the nodes that were asked for.
 fn spread(asked: &Resources, findings: &mut Vec<Finding>) {
+    if let (Some(nodes), Some(tasks), None) = (asked.nodes, asked.tasks, asked.tasks_per_node)
+        && tasks < nodes
+    {
+        findings.push(Finding {
+            check: "idle_nodes",
+            severity: Severity::Error,
+            about: About::Nodes,
+            message: format!("{} asked for {}", count(nodes, "node"), count(tasks, "task")),
+            hint: format!("at most {} fit: every node needs a task", count(tasks, "node")),
+        });
+    }
     let (Some(tasks), Some(per_node), Some(nodes)) = (asked.tasks, asked.tasks_per_node, asked.nodes) else {
         return;
     };
@@ -354,6 +365,11 @@ mod tests {
             ),
             (Resources { tasks: Some(2000), ..none }, "need 2000 CPUs", "at most 1024 tasks fit"),
             (Resources { memory_bytes: Some(2 << 30), ..none }, "2 GiB of memory", "at most 1 GiB fit"),
+            (
+                Resources { nodes: Some(3), tasks: Some(2), ..none },
+                "3 nodes asked for 2 tasks",
+                "at most 2 nodes",
+            ),
             (Resources { devices: Some(5), ..none }, "5 IPUs per node asked", "at most 4 IPUs per node fit"),
         ];
         for (asked, message, hint) in cases {

@@ -10,6 +10,7 @@ use crate::failure::{self, Mistake};
 use crate::options::Page;
 use crate::screen::Screen;
 use crate::signals::stop_flag;
+use crate::workloads::chat;
 use crate::{sources, write_up};
 
 /// Serves the page until it is stopped.
@@ -38,6 +39,7 @@ pub fn page(options: &Page, screen: &mut Screen) -> anyhow::Result<Exit> {
             let audited = sources::audited(&[path.to_owned()], &mut Screen::silent());
             audited.map_err(|error| failure::text(&error))
         }),
+        Box::new(chat::running::table),
     );
     let server = Server::bind(address, site).map_err(|error| match error {
         PageError::Listen { .. } => {

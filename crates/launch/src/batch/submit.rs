@@ -86,8 +86,7 @@ impl BatchLauncher {
             })
             .collect();
         let resources = tasks.iter().flatten().next().map(|job| job.resources).unwrap_or_default();
-        let time_s =
-            tasks.iter().map(|task| outcome::time_limit(task, self.settings.time_s)).fold(None, longest);
+        let time_s = tasks.iter().map(|task| outcome::time_limit(task, &self.settings)).fold(None, longest);
         let request = JobRequest {
             name: &self.name,
             submission: &submission,

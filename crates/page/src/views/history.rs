@@ -34,7 +34,7 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
     if records.is_empty() {
         return Err(ViewError::Missing(format!("There is no record of the campaign {name}.")));
     }
-    let created = |record: &ListedRecord| record.contents.as_ref().map_or(0.0, |contents| contents.created);
+    let created = |record: &ListedRecord| record.contents().as_ref().map_or(0.0, |contents| contents.created);
     records.sort_by(|a, b| created(a).total_cmp(&created(b)).then_with(|| a.id.cmp(&b.id)));
     let records = records.split_off(records.len().saturating_sub(MOST));
     let (metric, courses) = gathered(&records, query.get("metric"))?;

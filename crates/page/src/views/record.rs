@@ -22,12 +22,14 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
     let known = record.index()?.metrics()?;
     let question = report.question.clone();
     let fragment = fragment(&listed, &record, &report)?;
+    let running = super::running::panel(site, &listed, &record)?;
     Ok(shell(listed.name(), &[], |page| {
         if let Some(question) = question {
             page.leaf("p", &[("class", "verdict")], &question);
         }
         actions(page, &listed);
         choice(page, &listed, known.iter().map(|metric| metric.name.as_str()), metrics.first());
+        page.element("div", &[("id", "running"), ("aria-live", "off")], |page| page.append(running));
         let live = address("/live", &[("id", &listed.id), ("seen", &seen)]);
         // With a metric of the reader's choice the page stays as it is.
         let following = [("id", "live"), ("aria-live", "off"), ("data-live", live.as_str())];

@@ -48,17 +48,18 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
 }
 
 fn has_words(record: &ListedRecord, words: &str) -> bool {
-    words.split_whitespace().all(|word| record.words.contains(word))
+    words.split_whitespace().all(|word| record.words().contains(word))
 }
 
 fn has_state(record: &ListedRecord, state: &str) -> bool {
-    match (&record.contents, state) {
-        (_, "") => true,
-        (Ok(contents), "failed") => contents.runs.failed + contents.runs.timed_out > 0,
-        (Ok(contents), "open") => contents.runs.open > 0,
-        (Err(_), "unreadable") => true,
-        _ => false,
-    }
+    // Without a filter, only what is shown has to be read.
+    state.is_empty()
+        || match (record.contents(), state) {
+            (Ok(contents), "failed") => contents.runs.failed + contents.runs.timed_out > 0,
+            (Ok(contents), "open") => contents.runs.open > 0,
+            (Err(_), "unreadable") => true,
+            _ => false,
+        }
 }
 
 fn filter(page: &mut Markup, words: &str, state: &str) {
@@ -125,7 +126,7 @@ fn row(page: &mut Markup, record: &ListedRecord) {
                 page.leaf("span", &[("class", "note")], &format!(" {}", record.id));
             }
         });
-        match &record.contents {
+        match record.contents() {
             Ok(contents) => {
                 page.leaf("td", &[("class", "words")], contents.question.as_deref().unwrap_or_default());
                 page.leaf("td", &[("class", "number")], &contents.runs.total().to_string());
