@@ -9,7 +9,7 @@ use anyhow::{bail, ensure};
 use assay_model::{CellId, Entry, Observation, Origin, PointId, RunId, RunResult, Status, Unit};
 use assay_store::{Identity, Record, Store, StoreError};
 
-use super::trial::Group;
+use super::trial::AbuseGroup;
 use crate::random::Random;
 
 const RUNS: u32 = 12;
@@ -17,8 +17,8 @@ const JOURNAL: &str = "journal.jsonl";
 const INDEX: [&str; 2] = ["index.sqlite", "index.check"];
 
 /// Damages a record in every way, again and again, and reads it.
-pub fn damage(directory: &Path, times: usize, seed: u64) -> anyhow::Result<Group> {
-    let mut group = Group::new("damaged journals and indexes");
+pub fn damage(directory: &Path, times: usize, seed: u64) -> anyhow::Result<AbuseGroup> {
+    let mut group = AbuseGroup::new("damaged journals and indexes");
     let record = Sample::make(directory)?;
     let mut random = Random::new(seed);
     for number in 0..times {
@@ -118,7 +118,7 @@ impl Sample {
 
     /// Removes, repeats and swaps whole lines, which leaves the checksum of each right, and expects a report of each.
     /// Lines cut off at the end look like a coordinator that was killed earlier.
-    fn rearrange(&self, group: &mut Group) -> anyhow::Result<()> {
+    fn rearrange(&self, group: &mut AbuseGroup) -> anyhow::Result<()> {
         let path = self.directory.join(JOURNAL);
         let whole = self.files.get(&path).cloned().unwrap_or_default();
         let lines: Vec<&[u8]> = whole.split_inclusive(|byte| *byte == b'\n').collect();

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 
-use super::attack::Scene;
-use super::trial::Group;
+use super::attack::AttackScene;
+use super::trial::AbuseGroup;
 use crate::figures::table;
 use crate::measure::cost_with_output;
 use crate::place::Place;
@@ -137,12 +137,12 @@ fn rows(parts: usize, row: impl Fn(usize) -> String) -> String {
 }
 
 /// Doubles every kind of input for both verbs.
-pub fn grow(place: &Place, quick: bool) -> anyhow::Result<Group> {
-    let mut group = Group::new("inputs that grow");
+pub fn grow(place: &Place, quick: bool) -> anyhow::Result<AbuseGroup> {
+    let mut group = AbuseGroup::new("inputs that grow");
     let least_s = if quick { 0.03 } else { 0.15 };
     let mut lines = Vec::new();
     for (what, name, text) in KINDS {
-        let scene = Scene::new(place)?;
+        let scene = AttackScene::new(place)?;
         for verb in ["read", "audit"] {
             let measured = ratio(&scene, verb, name, *text, least_s);
             if let Ok(found) = &measured {
@@ -188,7 +188,7 @@ struct Growth {
 }
 
 fn ratio(
-    scene: &Scene<'_>,
+    scene: &AttackScene<'_>,
     verb: &str,
     name: &str,
     text: fn(usize) -> String,
@@ -222,7 +222,7 @@ fn ratio(
 }
 
 /// CPU seconds of reading a text. What takes longer than the largest may is ended.
-fn seconds(scene: &Scene<'_>, verb: &str, name: &str, text: &str) -> anyhow::Result<f64> {
+fn seconds(scene: &AttackScene<'_>, verb: &str, name: &str, text: &str) -> anyhow::Result<f64> {
     scene.file(name, text)?;
     let limit = Duration::from_secs_f64(MOST_SECONDS).as_secs().to_string();
     let mut command = std::process::Command::new("prlimit");

@@ -8,8 +8,8 @@ use std::time::Duration;
 use anyhow::ensure;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::attack::Scene;
-use super::trial::Group;
+use super::attack::AttackScene;
+use super::trial::AbuseGroup;
 use crate::place::Place;
 
 /// Memory that the client may take, whatever the server sends.
@@ -144,8 +144,8 @@ fn serve(malice: Malice) -> anyhow::Result<SocketAddr> {
     Ok(address)
 }
 
-pub fn serve_malice(place: &Place, quick: bool) -> anyhow::Result<Group> {
-    let mut group = Group::new("malicious servers");
+pub fn serve_malice(place: &Place, quick: bool) -> anyhow::Result<AbuseGroup> {
+    let mut group = AbuseGroup::new("malicious servers");
     // Most of the time is spent waiting for timeouts, so they are tried side by side.
     let side_by_side = if quick { 8 } else { 4 };
     for part in MALICE.chunks(side_by_side) {
@@ -166,7 +166,7 @@ pub fn serve_malice(place: &Place, quick: bool) -> anyhow::Result<Group> {
 }
 
 fn attack(place: &Place, malice: Malice) -> anyhow::Result<()> {
-    let scene = Scene::new(place)?;
+    let scene = AttackScene::new(place)?;
     let address = serve(malice)?;
     let url = format!("http://{address}/v1");
     let metrics = format!("http://{address}/metrics");
@@ -203,7 +203,7 @@ fn attack(place: &Place, malice: Malice) -> anyhow::Result<()> {
 
 /// Two interrupts end the program, whatever it waits for.
 fn interrupt_twice(place: &Place) -> anyhow::Result<()> {
-    let scene = Scene::new(place)?;
+    let scene = AttackScene::new(place)?;
     let url = format!("http://{}/v1", serve(|_, _| sleep())?);
     let mut command = scene.command(&["load", &url, "-m", "model", "-n", "3", "--timeout", "5m"]);
     let mut child =

@@ -16,7 +16,7 @@ use assay_store::Record;
 use super::speed::timed;
 use super::time;
 use crate::figures::table;
-use crate::goal::{Bound, Goals};
+use crate::goal::{GoalBound, Goals};
 use crate::measure::cost;
 use crate::place::Place;
 
@@ -81,7 +81,7 @@ pub fn measure(place: &Place, sizes: &[Size], goals: &mut Goals) -> anyhow::Resu
             format!("live, {} equal cells ({kind} times): campaigns that name a loser, of {all}", size.cells),
             named as f64,
             "",
-            Bound::AtMost(allowed(all)),
+            GoalBound::AtMost(allowed(all)),
         );
     }
     let columns = ["cells", "times", "noise", "A/A names a loser", "A/B found", "by one t-test alone"];

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use assay_campaign::{Campaign, Catalog, Context, OrderBy, Plan, Registry, RunPaths, Shell};
+use assay_campaign::{Campaign, Catalog, OrderBy, Plan, PlanContext, Registry, RunPaths, Shell};
 use assay_model::{Bound, CellId, SettingDescription, SettingKind, Value, WorkloadDescription};
 
 fn setting(name: &str, default: i64) -> SettingDescription {
@@ -44,7 +44,7 @@ fn plan_in(text: &str, directory: &Path) -> Plan {
         Ok(campaign) => campaign,
         Err(problems) => panic!("{problems}"),
     };
-    campaign.plan(&Context::default()).unwrap_or_else(|problems| panic!("{problems}"))
+    campaign.plan(&PlanContext::default()).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
 fn plan(text: &str) -> Plan {
@@ -313,7 +313,7 @@ fn earlier_records_give_times_and_only_warn() {
         Campaign::parse("c.toml", &format!("{SMALL}[run]\ntimeout = '1 min'\n"), Path::new("."), &registry())
             .unwrap();
     let earlier = |_: &CellId| Some(120.0);
-    let plan = campaign.plan(&Context { earlier: &earlier, ..Context::default() }).unwrap();
+    let plan = campaign.plan(&PlanContext { earlier: &earlier, ..PlanContext::default() }).unwrap();
     assert_eq!(plan.expected_s(0), Some(120.0));
     assert!(plan.warnings.render(false).contains("runs took 2 min before"), "{}", plan.warnings);
 }
@@ -322,7 +322,7 @@ fn earlier_records_give_times_and_only_warn() {
 fn probed_limits_fill_what_the_catalog_leaves_open() {
     let text = format!("{SMALL}[resources]\ntasks_per_node = 'batch'\n");
     let campaign = Campaign::parse("c.toml", &text, Path::new("."), &registry()).unwrap();
-    let mut context = Context::default();
+    let mut context = PlanContext::default();
     context.limits.insert(
         "local".into(),
         assay_model::platform::Limits { cpus_per_node: Some(8), ..Default::default() },

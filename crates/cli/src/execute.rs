@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use assay_campaign::{Campaign, CampaignBuilder, CampaignError, Context, Plan};
+use assay_campaign::{Campaign, CampaignBuilder, CampaignError, Plan, PlanContext};
 use assay_judge::estimate::estimate;
 use assay_judge::{GateResult, GateState};
 use assay_launch::worker::OutputReader;
@@ -76,7 +76,7 @@ pub fn assemble(campaign: &Campaign, record: PathBuf) -> anyhow::Result<Assemble
             None => {}
         }
     }
-    let plan = campaign.plan(&Context { limits, earlier: &earlier }).map_err(CampaignError::Problems)?;
+    let plan = campaign.plan(&PlanContext { limits, earlier: &earlier }).map_err(CampaignError::Problems)?;
     check_settings(&plan)?;
     let readers = readers(&plan)?;
     let build = build::of_plan(&plan)?;
@@ -250,8 +250,8 @@ fn report_damage(store: &Store, screen: &mut Screen) {
 
 fn launch_options(assembled: &Assembled, how: &RunFlags) -> anyhow::Result<LaunchOptions> {
     let only = match how.only {
-        Some(options::Only::Failed) => assay_launch::Only::Failed,
-        None => assay_launch::Only::Missing,
+        Some(options::Only::Failed) => assay_launch::RunSelection::Failed,
+        None => assay_launch::RunSelection::Missing,
     };
     Ok(LaunchOptions {
         jobs: how.jobs,

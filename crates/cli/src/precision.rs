@@ -31,7 +31,7 @@ pub fn warn_of_precision(precision: Option<f64>, index: &Index, screen: &mut Scr
     if needs.is_empty() {
         return Ok(());
     }
-    needs.sort_by(|a, b| b.repeats.cmp(&a.repeats));
+    needs.sort_by_key(|need| std::cmp::Reverse(need.repeats));
     let named = needs.iter().take(MOST_NAMED).map(|need| match need.label.as_str() {
         "" => format!("about {} repeats", need.repeats),
         label => format!("{label} about {} repeats", need.repeats),

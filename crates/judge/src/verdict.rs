@@ -2,7 +2,9 @@
 
 use assay_model::{Direction, Metric, Verdict};
 use assay_stats::ratio::Side;
-use assay_stats::{self as stats, Family, Flaw, Group, MarginPosition, RatioInterval, RatioMethod, Refusal};
+use assay_stats::{
+    self as stats, Family, Flaw, MarginPosition, PositiveSamples, RatioInterval, RatioMethod, Refusal,
+};
 use serde::Serialize;
 
 use crate::CONFIDENCE;
@@ -119,16 +121,16 @@ impl From<RatioMethod> for Estimator {
 #[derive(Debug)]
 pub struct CellSample<'a> {
     values: &'a [f64],
-    group: Result<Group, Flaw>,
+    group: Result<PositiveSamples, Flaw>,
 }
 
 impl<'a> CellSample<'a> {
     /// Prepares values.
     pub fn new(values: &'a [f64]) -> Self {
-        Self { values, group: Group::new(values) }
+        Self { values, group: PositiveSamples::new(values) }
     }
 
-    fn group(&self, side: Side) -> Result<&Group, Refusal> {
+    fn group(&self, side: Side) -> Result<&PositiveSamples, Refusal> {
         self.group.as_ref().map_err(|flaw| flaw.on(side))
     }
 }

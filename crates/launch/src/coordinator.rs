@@ -15,11 +15,11 @@ use assay_store::{OpenRun, Store, StoreError, Submission};
 
 use crate::batch::simulator::Simulation;
 use crate::interrupt::Interrupt;
-use crate::launcher::{Launcher, Report};
+use crate::launcher::{Launcher, RunReport};
 use crate::replay::WriteSample;
-use crate::schedule::{Next, Only, RunSchedule};
+use crate::schedule::{Next, RunSchedule, RunSelection};
 use crate::unsynced::{UNSYNCED_AT_MOST, Unsynced};
-use crate::worker::{Message, OutputReader, RunJob, SYNCED_FROM_S, WorkError, now};
+use crate::worker::{OutputReader, RunJob, RunMessage, SYNCED_FROM_S, WorkError, now};
 use crate::{batch, environment, local, orphan, provenance, standing, worker_group};
 
 /// How a plan is to be run.
@@ -27,7 +27,7 @@ pub struct LaunchOptions {
     /// How many runs may go on at once.
     pub jobs: usize,
     /// Which runs are wanted.
-    pub only: Only,
+    pub only: RunSelection,
     /// The path of this program, for `{assay}`.
     pub assay: PathBuf,
     /// This machine.
@@ -48,7 +48,7 @@ pub struct LaunchOptions {
 
 /// Something that happened. What an event shows is already safe on disk.
 #[derive(Debug)]
-pub enum Event<'a> {
+pub enum LaunchEvent<'a> {
     /// Work begins.
     Began {
         /// Runs of this plan that were finished before.
@@ -154,7 +154,7 @@ pub fn execute(
     plan: &Plan,
     store: &mut Store,
     options: &LaunchOptions,
-    show: &mut dyn FnMut(Event<'_>),
+    show: &mut dyn FnMut(LaunchEvent<'_>),
 ) -> Result<LaunchOutcome, LaunchError> {
     let secrets = Arc::new(environment::secrets(plan));
     open_session(plan, store, options, &secrets)?;
@@ -178,9 +178,9 @@ pub fn execute(
         schedule.adopt(cell, run.repeat);
         running.insert(run, cell);
     }
-    show(Event::Began { finished_before, certain: schedule.certain() + running.len(), orphans });
+    show(LaunchEvent::Began { finished_before, certain: schedule.certain() + running.len(), orphans });
     for (run, cell) in &running {
-        show(Event::Started { run, cell: *cell, first_metric_in_s: None });
+        show(LaunchEvent::Started { run, cell: *cell, first_metric_in_s: None });
     }
     let mut coordinator = Coordinator {
         plan,
@@ -230,7 +230,7 @@ impl Coordinator<'_> {
     fn run_all(
         &mut self,
         store: &mut Store,
-        show: &mut dyn FnMut(Event<'_>),
+        show: &mut dyn FnMut(LaunchEvent<'_>),
     ) -> Result<LaunchOutcome, LaunchError> {
         loop {
             let stopping = self.options.interrupt.stop().is_some();
@@ -256,7 +256,7 @@ impl Coordinator<'_> {
                 }
             }
             if quiet {
-                show(Event::Tick);
+                show(LaunchEvent::Tick);
             }
         }
         self.unsynced.acknowledge(store, show, Duration::ZERO)?;
@@ -279,7 +279,11 @@ impl Coordinator<'_> {
     }
 
     /// Hands runs over while launchers have room. True when nothing is left to hand out.
-    fn hand_out(&mut self, store: &mut Store, show: &mut dyn FnMut(Event<'_>)) -> Result<bool, LaunchError> {
+    fn hand_out(
+        &mut self,
+        store: &mut Store,
+        show: &mut dyn FnMut(LaunchEvent<'_>),
+    ) -> Result<bool, LaunchError> {
         while self.launchers.values().any(|launcher| launcher.has_room()) {
             let waiting = self.held.iter().position(|(cell, _)| self.has_room(*cell));
             if let Some((cell, repeat)) = waiting.and_then(|position| self.held.remove(position)) {
@@ -303,7 +307,7 @@ impl Coordinator<'_> {
         cell: usize,
         repeat: u32,
         store: &mut Store,
-        show: &mut dyn FnMut(Event<'_>),
+        show: &mut dyn FnMut(LaunchEvent<'_>),
     ) -> Result<(), LaunchError> {
         let planned =
             self.plan.cells.get(cell).ok_or_else(|| LaunchError::Prepare("no such cell".to_owned()))?;
@@ -327,7 +331,7 @@ impl Coordinator<'_> {
         let launcher = self.launchers.get_mut(&run.cell.platform).ok_or(LaunchError::Worker)?;
         launcher.start(job)?;
         if self.certain == 0 {
-            show(Event::Added { runs: 1 });
+            show(LaunchEvent::Added { runs: 1 });
         }
         self.certain = self.certain.saturating_sub(1);
         self.unsynced.started(&run, cell, first_metric_in_s, show);
@@ -350,22 +354,27 @@ impl Coordinator<'_> {
     fn take(
         &mut self,
         run: RunId,
-        report: Report,
+        report: RunReport,
         store: &mut Store,
-        show: &mut dyn FnMut(Event<'_>),
+        show: &mut dyn FnMut(LaunchEvent<'_>),
     ) -> Result<(), LaunchError> {
         match report {
-            Report::Message(message) => {
+            RunReport::RunMessage(message) => {
                 let Some(cell) = self.running.get(&run).copied() else { return Ok(()) };
                 match message {
-                    Message::Started { pid } => store.append(&started(&run, pid, self.options))?,
-                    Message::Warning(text) => show(Event::Warning(text)),
-                    Message::Progress { progress, first_metric_in_s } => {
-                        show(Event::Progress { run: &run, cell, progress: &progress, first_metric_in_s });
+                    RunMessage::Started { pid } => store.append(&started(&run, pid, self.options))?,
+                    RunMessage::Warning(text) => show(LaunchEvent::Warning(text)),
+                    RunMessage::Progress { progress, first_metric_in_s } => {
+                        show(LaunchEvent::Progress {
+                            run: &run,
+                            cell,
+                            progress: &progress,
+                            first_metric_in_s,
+                        });
                     }
                 }
             }
-            Report::Done(result) => {
+            RunReport::Done(result) => {
                 let Some(cell) = self.running.remove(&run) else { return Ok(()) };
                 self.finish(run, cell, (*result)?, store, show)?;
             }
@@ -379,7 +388,7 @@ impl Coordinator<'_> {
         cell: usize,
         mut result: RunResult,
         store: &mut Store,
-        show: &mut dyn FnMut(Event<'_>),
+        show: &mut dyn FnMut(LaunchEvent<'_>),
     ) -> Result<(), LaunchError> {
         if headline_value(&result, &self.plan.headline).is_none() {
             result.observations.extend(value_of_series(&result, &self.plan.headline));
@@ -552,7 +561,7 @@ fn open_session(
 }
 
 /// Ends what a dead coordinator left running, and closes its open runs, so that they are run again.
-fn end_orphans(store: &mut Store, show: &mut dyn FnMut(Event<'_>)) -> Result<usize, LaunchError> {
+fn end_orphans(store: &mut Store, show: &mut dyn FnMut(LaunchEvent<'_>)) -> Result<usize, LaunchError> {
     let record: &Path = store.directory();
     // Runs that were submitted to a scheduler go on without a coordinator.
     let here = store.state().open_runs.iter().filter(|(_, open)| open.submission.is_none());
@@ -569,7 +578,7 @@ fn end_orphans(store: &mut Store, show: &mut dyn FnMut(Event<'_>)) -> Result<usi
     }
     if ended > 0 {
         let processes = if ended == 1 { "process" } else { "processes" };
-        show(Event::Warning(format!(
+        show(LaunchEvent::Warning(format!(
             "ended {ended} {processes} that an earlier, killed `assay run` had left behind"
         )));
     }

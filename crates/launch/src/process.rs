@@ -12,7 +12,7 @@ use assay_model::{Failure, Status, Usage};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
-use crate::group::Group;
+use crate::group::MemoryGroup;
 use crate::leftover::ActiveRun;
 use crate::{leftover, orphan, sys};
 
@@ -120,7 +120,7 @@ fn start_reason(spec: &Spec, error: &io::Error) -> String {
 struct Running {
     pid: Pid,
     pidfd: OwnedFd,
-    group: Option<Group>,
+    group: Option<MemoryGroup>,
     pipes: [(Stream, Option<OwnedFd>); 2],
     began: Instant,
     exited: Option<Instant>,
@@ -140,7 +140,7 @@ struct Running {
 
 impl Running {
     fn start(spec: &Spec, began: Instant) -> io::Result<Running> {
-        let group = spec.group_memory.then(Group::create).flatten();
+        let group = spec.group_memory.then(MemoryGroup::create).flatten();
         let words = group.as_ref().map_or_else(|| spec.words.clone(), |group| group.around(&spec.words));
         let [program, arguments @ ..] = words.as_slice() else {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "empty command"));
@@ -241,7 +241,7 @@ impl Running {
                     user_s: ended.user_s,
                     system_s: ended.system_s,
                     peak_resident_bytes: ended.peak_resident_bytes,
-                    peak_group_bytes: self.group.as_ref().and_then(Group::peak_bytes),
+                    peak_group_bytes: self.group.as_ref().and_then(MemoryGroup::peak_bytes),
                 };
                 (own_status(&ended), Some(usage))
             }

@@ -15,7 +15,7 @@ use crate::followed::Followed;
 use crate::interrupt::Interrupt;
 use crate::process::{Stop, Watch};
 use crate::surroundings::CpuTimes;
-use crate::worker::{self, Message, RunJob, SYNCED_FROM_S};
+use crate::worker::{self, RunJob, RunMessage, SYNCED_FROM_S};
 
 /// How often it is stated how far a run has come.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
@@ -39,7 +39,7 @@ const INTERVALS: [&str; 5] = ["log_every", "log_steps", "log_interval", "logging
 pub struct Watcher<'a> {
     job: &'a RunJob,
     interrupt: &'a Interrupt,
-    show: &'a mut dyn FnMut(Message),
+    show: &'a mut dyn FnMut(RunMessage),
     began: SystemTime,
     capture: Capture,
     /// Output that is kept and not read yet, in the order it came.
@@ -68,7 +68,7 @@ struct UnreadPiece {
 }
 
 /// All that was seen of a run.
-pub struct Seen {
+pub struct WatchedRun {
     /// What was found in the output and in the files that were followed.
     pub findings: Findings,
     /// Bytes of standard output.
@@ -89,7 +89,11 @@ pub struct Seen {
 
 impl<'a> Watcher<'a> {
     /// Starts to watch a run that is about to begin.
-    pub fn new(job: &'a RunJob, interrupt: &'a Interrupt, show: &'a mut dyn FnMut(Message)) -> Watcher<'a> {
+    pub fn new(
+        job: &'a RunJob,
+        interrupt: &'a Interrupt,
+        show: &'a mut dyn FnMut(RunMessage),
+    ) -> Watcher<'a> {
         let mut watcher = Watcher {
             job,
             interrupt,
@@ -121,7 +125,7 @@ impl<'a> Watcher<'a> {
     }
 
     /// Ends the watching: takes a last look at followed files, writes out what is buffered and syncs it if asked.
-    pub fn finish(mut self, status: &Status, sync: bool) -> io::Result<Seen> {
+    pub fn finish(mut self, status: &Status, sync: bool) -> io::Result<WatchedRun> {
         while !self.unread.is_empty() {
             self.read_back()?;
         }
@@ -144,7 +148,7 @@ impl<'a> Watcher<'a> {
             followed.finish(sync)?;
         }
         let Watcher { tail, first_metric_s, machine_at_start, .. } = self;
-        Ok(Seen {
+        Ok(WatchedRun {
             findings,
             stdout_bytes,
             stderr_bytes,
@@ -181,7 +185,7 @@ impl<'a> Watcher<'a> {
         }
         if due {
             let first_metric_in_s = self.first_metric_in(&progress);
-            (self.show)(Message::Progress { progress: Box::new(progress), first_metric_in_s });
+            (self.show)(RunMessage::Progress { progress: Box::new(progress), first_metric_in_s });
             self.stated = Instant::now();
             self.has_unreported = false;
         }
@@ -237,7 +241,7 @@ impl<'a> Watcher<'a> {
 impl Watch for Watcher<'_> {
     fn started(&mut self, pid: u32) {
         self.machine_at_start = CpuTimes::now();
-        (self.show)(Message::Started { pid });
+        (self.show)(RunMessage::Started { pid });
     }
 
     fn output(&mut self, stream: Stream, at_s: f64, bytes: &[u8]) -> io::Result<()> {

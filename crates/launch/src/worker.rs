@@ -64,7 +64,7 @@ pub struct RunJob {
 }
 
 /// What a worker shows while a run goes on.
-pub enum Message {
+pub enum RunMessage {
     /// The process exists.
     Started {
         /// Its number.
@@ -100,7 +100,7 @@ pub(crate) fn work(
     job: &RunJob,
     gpus: Option<&GpuWatch>,
     interrupt: &Interrupt,
-    show: &mut dyn FnMut(Message),
+    show: &mut dyn FnMut(RunMessage),
 ) -> Result<RunResult, WorkError> {
     let script = match if job.invocation.compact { shared_script(job) } else { prepare(job) } {
         Ok(script) => script,

@@ -10,7 +10,7 @@ use assay_store::{Record, RecordContents, StoreError, record_paths, summarize};
 
 /// A record in the list.
 #[derive(Debug, Clone)]
-pub struct Listed {
+pub struct ListedRecord {
     /// Its directory below the root: how pages name it.
     pub id: String,
     pub path: PathBuf,
@@ -20,7 +20,7 @@ pub struct Listed {
     pub words: String,
 }
 
-impl Listed {
+impl ListedRecord {
     /// The campaign's name, or the directory where that cannot be read.
     pub fn name(&self) -> &str {
         self.contents.as_ref().map_or(&self.id, |contents| &contents.name)
@@ -42,9 +42,9 @@ pub struct Catalog {
 
 #[derive(Debug, Default)]
 struct CatalogState {
-    known: BTreeMap<PathBuf, (Stamp, Arc<Listed>)>,
+    known: BTreeMap<PathBuf, (Stamp, Arc<ListedRecord>)>,
     /// When all records were last looked at, and what was found.
-    latest: Option<(Instant, Arc<Vec<Arc<Listed>>>)>,
+    latest: Option<(Instant, Arc<Vec<Arc<ListedRecord>>>)>,
 }
 
 /// For so long many readers share one look at the disk.
@@ -52,7 +52,7 @@ const SHARED: Duration = Duration::from_secs(1);
 
 impl Catalog {
     /// The records below a directory, the last written first; what is shown may be a second old.
-    pub fn list(&self, root: &Path) -> Result<Arc<Vec<Arc<Listed>>>, StoreError> {
+    pub fn list(&self, root: &Path) -> Result<Arc<Vec<Arc<ListedRecord>>>, StoreError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match &state.latest {
             Some((at, listed)) if at.elapsed() < SHARED => Ok(Arc::clone(listed)),
@@ -61,8 +61,8 @@ impl Catalog {
     }
 
     /// The record of an id. Only what the list has can be found, so that no request names a path of its own.
-    pub fn find(&self, root: &Path, id: &str) -> Result<Option<Arc<Listed>>, StoreError> {
-        let named = |listed: &[Arc<Listed>]| listed.iter().find(|record| record.id == id).cloned();
+    pub fn find(&self, root: &Path, id: &str) -> Result<Option<Arc<ListedRecord>>, StoreError> {
+        let named = |listed: &[Arc<ListedRecord>]| listed.iter().find(|record| record.id == id).cloned();
         if let Some(found) = named(&self.list(root)?) {
             return Ok(Some(found));
         }
@@ -73,7 +73,7 @@ impl Catalog {
 }
 
 impl CatalogState {
-    fn look_again(&mut self, root: &Path) -> Result<Arc<Vec<Arc<Listed>>>, StoreError> {
+    fn look_again(&mut self, root: &Path) -> Result<Arc<Vec<Arc<ListedRecord>>>, StoreError> {
         let paths = record_paths(root)?;
         let mut known = BTreeMap::new();
         let mut listed = Vec::with_capacity(paths.len());
@@ -87,7 +87,7 @@ impl CatalogState {
             known.insert(path, (stamp, record));
         }
         self.known = known;
-        listed.sort_by(|a: &Arc<Listed>, b| {
+        listed.sort_by(|a: &Arc<ListedRecord>, b| {
             b.last_used().total_cmp(&a.last_used()).then_with(|| a.id.cmp(&b.id))
         });
         let listed = Arc::new(listed);
@@ -96,7 +96,7 @@ impl CatalogState {
     }
 }
 
-fn look(root: &Path, path: &Path) -> Listed {
+fn look(root: &Path, path: &Path) -> ListedRecord {
     let below = path.strip_prefix(root).unwrap_or(path).display().to_string();
     let id = if below.is_empty() { ".".to_owned() } else { below };
     let contents = summarize(path).contents.map_err(|error| error.to_string());
@@ -104,5 +104,5 @@ fn look(root: &Path, path: &Path) -> Listed {
     let name = known.map_or("", |contents| contents.name.as_str());
     let question = known.and_then(|contents| contents.question.as_deref()).unwrap_or_default();
     let words = format!("{name}\n{id}\n{question}").to_lowercase();
-    Listed { id, path: path.to_owned(), contents, words }
+    ListedRecord { id, path: path.to_owned(), contents, words }
 }

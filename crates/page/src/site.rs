@@ -6,7 +6,7 @@ use assay_audit::Audit;
 use assay_model::{Document, Settings};
 
 use crate::catalog::Catalog;
-use crate::guard::Token;
+use crate::guard::AccessToken;
 use crate::made::Made;
 
 /// The settings that a workload has unless a campaign says otherwise.
@@ -26,7 +26,7 @@ pub struct Site {
     pub(crate) write_ups: Vec<PathBuf>,
     pub(crate) defaults: DefaultsOf,
     pub(crate) audit: AuditOf,
-    pub(crate) token: Option<Token>,
+    pub(crate) token: Option<AccessToken>,
     pub(crate) catalog: Catalog,
     pub(crate) made: Made,
 }
@@ -36,7 +36,7 @@ impl Site {
     pub fn new(
         root: PathBuf,
         write_ups: Vec<PathBuf>,
-        token: Option<Token>,
+        token: Option<AccessToken>,
         defaults: DefaultsOf,
         audit: AuditOf,
     ) -> Site {

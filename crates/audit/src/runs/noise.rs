@@ -50,6 +50,7 @@ pub(super) fn of(
         .iter()
         .filter(|same| same.platform.as_deref() == platform)
         .filter(|same| platform.is_some() || is_in(facts, same, document))
+        .filter(|same| is_of_one_table(facts, same))
         .flat_map(|same| &same.metrics)
         .filter(|repeated| shows(repeated.metric, metric))
         .collect();
@@ -84,6 +85,14 @@ fn is_in(facts: &Facts<'_>, same: &Same, document: &Document) -> bool {
         .iter()
         .filter_map(|place| facts.runs.get(*place))
         .all(|run| std::ptr::eq(run.document, document))
+}
+
+/// Whether rows among repeats stand in one table: rows of two tables that have one name are about two things.
+fn is_of_one_table(facts: &Facts<'_>, same: &Same) -> bool {
+    let runs = same.members.iter().filter_map(|place| facts.runs.get(*place));
+    let mut tables = runs.filter_map(|run| run.row()).map(|(table, _)| table);
+    let Some(first) = tables.next() else { return true };
+    tables.all(|table| std::ptr::eq(table, first))
 }
 
 impl Noise {

@@ -5,8 +5,8 @@ use assay_model::platform::Limits;
 use assay_model::{Settings, Value};
 
 use super::Groups;
-use crate::campaign::{Amount, Campaign, Quantity};
-use crate::expression::Scope;
+use crate::campaign::{Amount, Campaign, ResourceQuantity};
+use crate::expression::NameScope;
 use crate::problem::{Problem, Severity};
 use crate::quantity::show_size;
 
@@ -106,10 +106,10 @@ fn evaluate(amount: &Amount, settings: &Settings, platform: &str, least: u64) ->
         Box::new(problem.at(amount.place.clone()))
     };
     match &amount.quantity {
-        Quantity::Fixed(number) if *number >= least => Ok(*number),
-        Quantity::Fixed(number) => Err(wrong(number.to_string())),
-        Quantity::Computed(condition) => {
-            let scope = Scope { settings, platform: Some(platform) };
+        ResourceQuantity::Fixed(number) if *number >= least => Ok(*number),
+        ResourceQuantity::Fixed(number) => Err(wrong(number.to_string())),
+        ResourceQuantity::Computed(condition) => {
+            let scope = NameScope { settings, platform: Some(platform) };
             let value =
                 condition.expression.evaluate(scope).map_err(|error| Box::new(condition.failure(error)))?;
             let whole = match value {

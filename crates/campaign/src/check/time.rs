@@ -4,10 +4,10 @@ use assay_model::entry::PlannedCell;
 use assay_model::platform::Limits;
 use assay_model::{Settings, Value};
 
-use super::{Checked, Groups};
+use super::{CheckedCells, Groups};
 use crate::campaign::{Campaign, Condition, Expected};
-use crate::expression::Scope;
-use crate::plan::Context;
+use crate::expression::NameScope;
+use crate::plan::PlanContext;
 use crate::problem::Problem;
 use crate::quantity::show_duration;
 
@@ -16,7 +16,7 @@ pub(super) fn check(
     campaign: &Campaign,
     cell: &PlannedCell,
     limits: &Limits,
-    context: &Context<'_>,
+    context: &PlanContext<'_>,
     groups: &mut Groups<'_>,
 ) -> Option<f64> {
     let declared = declared(campaign, cell, groups);
@@ -56,7 +56,7 @@ fn declared(campaign: &Campaign, cell: &PlannedCell, groups: &mut Groups<'_>) ->
 }
 
 fn evaluate(condition: &Condition, settings: &Settings, platform: &str) -> Result<f64, Box<Problem>> {
-    let scope = Scope { settings, platform: Some(platform) };
+    let scope = NameScope { settings, platform: Some(platform) };
     let seconds = condition.expression.number(scope).map_err(|error| Box::new(condition.failure(error)))?;
     match seconds > 0.0 {
         true => Ok(seconds),
@@ -126,7 +126,7 @@ fn largest(campaign: &Campaign, cell: &PlannedCell, bound: f64) -> Option<String
 }
 
 /// A budget that ends before the runs every cell needs anyway.
-pub(super) fn check_budget(campaign: &Campaign, checked: &Checked, problems: &mut Vec<Problem>) {
+pub(super) fn check_budget(campaign: &Campaign, checked: &CheckedCells, problems: &mut Vec<Problem>) {
     let (Some(budget), Some(place)) = (campaign.repeats.budget_s, &campaign.run.budget_place) else { return };
     let times = checked.expected_s.iter().zip(&checked.least);
     let needed: f64 = times.filter_map(|(seconds, least)| Some((*seconds)? * f64::from(*least))).sum();

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use anyhow::Context;
-use assay_page::{PageError, Server, Site, Token};
+use assay_page::{AccessToken, PageError, Server, Site};
 
 use crate::exit::Exit;
 use crate::failure::{self, Mistake};
@@ -54,11 +54,11 @@ pub fn page(options: &Page, screen: &mut Screen) -> anyhow::Result<Exit> {
 }
 
 /// A token where other machines can reach the page, or where one was asked for.
-fn token(address: SocketAddr, wanted: bool) -> anyhow::Result<Option<Token>> {
+fn token(address: SocketAddr, wanted: bool) -> anyhow::Result<Option<AccessToken>> {
     if !wanted && !address.ip().is_loopback() {
         let text = format!("{address} can be reached from other machines");
         let hint = "add --token: only who has the printed address can read; or listen on 127.0.0.1";
         return Err(Mistake::new(text, hint).into());
     }
-    wanted.then(Token::random).transpose().context("cannot make a token")
+    wanted.then(AccessToken::random).transpose().context("cannot make a token")
 }

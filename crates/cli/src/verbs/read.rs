@@ -2,7 +2,7 @@
 
 use assay_evidence::Readers;
 use assay_model::Document;
-use assay_report::block::Options;
+use assay_report::block::LayoutOptions;
 use assay_report::document;
 
 use crate::exit::Exit;
@@ -49,7 +49,7 @@ pub fn read(options: &Read, screen: &mut Screen) -> anyhow::Result<Exit> {
         return write_report(options, &documents, screen);
     }
     screen.blocks(|shape| {
-        assay_report::reading::summary(&documents, &Options { full: options.full, ..shape })
+        assay_report::reading::summary(&documents, &LayoutOptions { full: options.full, ..shape })
     })?;
     Ok(Exit::Fine)
 }

@@ -10,7 +10,7 @@ use assay_model::{Failure, Observation, Origin, RunResult, Source, Status, Unit,
 
 use super::node_script::{END, TRACE};
 use super::run_log::RunLog;
-use super::scheduler::{Accounted, Stage, TaskState};
+use super::scheduler::{Accounted, TaskStage, TaskState};
 use super::time;
 use crate::worker::{self, RunJob, WorkError, now};
 
@@ -152,19 +152,19 @@ fn status(over: &Over<'_>) -> Status {
     };
     let stage = over.accounted.and_then(|accounted| accounted.stage).filter(|stage| stage.is_over());
     let mut stage = stage.unwrap_or(task.stage);
-    if stage == Stage::Ended && OUT_OF_MEMORY.iter().any(|text| over.job_log.contains(text)) {
-        stage = Stage::OutOfMemory;
+    if stage == TaskStage::Ended && OUT_OF_MEMORY.iter().any(|text| over.job_log.contains(text)) {
+        stage = TaskStage::OutOfMemory;
     }
     match stage {
-        Stage::TimedOut => {
+        TaskStage::TimedOut => {
             let took = Some(task).and_then(|task| Some(task.ended_at? - task.started_at?));
             Status::TimedOut { after_s: took.unwrap_or_default() }
         }
-        Stage::OutOfMemory => reported("out of memory: the scheduler ended the job".to_owned()),
-        Stage::NodeFailed => reported(format!("node failure on {}", task.node_list)),
-        Stage::Preempted => Status::Cancelled { reason: "preempted by another job".to_owned() },
-        Stage::Cancelled => Status::Cancelled { reason: "the job was cancelled".to_owned() },
-        Stage::Ended | Stage::Pending | Stage::Running => {
+        TaskStage::OutOfMemory => reported("out of memory: the scheduler ended the job".to_owned()),
+        TaskStage::NodeFailed => reported(format!("node failure on {}", task.node_list)),
+        TaskStage::Preempted => Status::Cancelled { reason: "preempted by another job".to_owned() },
+        TaskStage::Cancelled => Status::Cancelled { reason: "the job was cancelled".to_owned() },
+        TaskStage::Ended | TaskStage::Pending | TaskStage::Running => {
             let said = over.job_log.lines().map(str::trim).rfind(|line| !line.is_empty());
             let said = said.map(|line| format!(": {line}")).unwrap_or_default();
             reported(format!("the job ended ({}) and the run left no end marker{said}", task.reason))
@@ -353,10 +353,12 @@ fn hint(over: &Over<'_>) -> Option<String> {
         return None;
     }
     match task.stage {
-        Stage::TimedOut => Some("raise `time` of the platform or `[run] timeout`".to_owned()),
-        Stage::OutOfMemory => Some("raise `[resources] memory`, or use smaller settings".to_owned()),
-        Stage::NodeFailed => Some("repeat it with `assay run --only failed`".to_owned()),
-        Stage::Cancelled | Stage::Preempted => Some("repeat it with `assay run --only failed`".to_owned()),
+        TaskStage::TimedOut => Some("raise `time` of the platform or `[run] timeout`".to_owned()),
+        TaskStage::OutOfMemory => Some("raise `[resources] memory`, or use smaller settings".to_owned()),
+        TaskStage::NodeFailed => Some("repeat it with `assay run --only failed`".to_owned()),
+        TaskStage::Cancelled | TaskStage::Preempted => {
+            Some("repeat it with `assay run --only failed`".to_owned())
+        }
         _ => None,
     }
 }

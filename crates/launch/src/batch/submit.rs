@@ -9,7 +9,7 @@ use assay_model::{Entry, Failure, RunResult, Status};
 use assay_store::Store;
 
 use super::scheduler::{JobRequest, SubmitError};
-use super::task::{Task, TaskKey};
+use super::task::{BatchTask, TaskKey};
 use super::{BatchLauncher, JOB_SCRIPT, JOBS, control, node_script, outcome};
 use crate::coordinator::LaunchError;
 use crate::worker::{self, RunJob, WorkError, now};
@@ -152,7 +152,7 @@ impl BatchLauncher {
     fn follow(&mut self, submission: &str, job: Option<String>, at: f64, tasks: Vec<Vec<RunJob>>) {
         for (runs, number) in tasks.into_iter().zip(1..) {
             let key = TaskKey { submission: submission.to_owned(), task: number };
-            self.tasks.insert(key, Task::new(job.clone(), at, runs));
+            self.tasks.insert(key, BatchTask::new(job.clone(), at, runs));
         }
     }
 }

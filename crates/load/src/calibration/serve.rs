@@ -15,7 +15,7 @@ use super::reply::{self, Asked, Replies, Reply, Then};
 use super::request::{self, Parsed};
 use super::schedule::{Close, MockSchedule};
 use super::sends::Book;
-use super::stream::Progress;
+use super::stream::StreamProgress;
 use super::summary::CalibrationSummary;
 use super::transport::Transport;
 use super::wheel::{Timer, Wheel};
@@ -317,27 +317,32 @@ impl Serve {
     }
 
     /// Goes on after a stream has sent something.
-    fn follow(&mut self, place: u32, generation: u32, progress: io::Result<Progress>) -> io::Result<()> {
+    fn follow(
+        &mut self,
+        place: u32,
+        generation: u32,
+        progress: io::Result<StreamProgress>,
+    ) -> io::Result<()> {
         match progress {
-            Ok(Progress::Due(due_ns)) => self.wheel.insert(Timer { due_ns, slot: place, generation }),
-            Ok(Progress::Blocked) => {}
-            Ok(Progress::Never) => {
+            Ok(StreamProgress::Due(due_ns)) => self.wheel.insert(Timer { due_ns, slot: place, generation }),
+            Ok(StreamProgress::Blocked) => {}
+            Ok(StreamProgress::Never) => {
                 if let Some(connection) = self.connections.at(place)
                     && let Work::Stream(stream) = std::mem::replace(&mut connection.work, Work::Silence)
                 {
                     self.book.keep(stream.sends)?;
                 }
             }
-            Ok(Progress::Ended) => {
+            Ok(StreamProgress::Ended) => {
                 self.end_work(place, true)?;
                 self.close_if_asked(place)?;
                 self.read_requests(place)?;
             }
-            Ok(Progress::Cut) => {
+            Ok(StreamProgress::Cut) => {
                 self.end_work(place, true)?;
                 self.close_roughly(place);
             }
-            Ok(Progress::Reset) => {
+            Ok(StreamProgress::Reset) => {
                 self.end_work(place, true)?;
                 self.reset(place)?;
             }

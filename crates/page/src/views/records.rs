@@ -6,7 +6,7 @@ use assay_report::markup::Markup;
 use assay_store::utc;
 
 use super::{Query, ViewError, address, link, shell, table};
-use crate::catalog::Listed;
+use crate::catalog::ListedRecord;
 use crate::site::Site;
 
 /// Records on one page.
@@ -17,7 +17,7 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
     let all = site.catalog.list(&site.root)?;
     let words = query.get("q").unwrap_or_default().to_lowercase();
     let state = query.get("state").unwrap_or_default();
-    let found: Vec<&Arc<Listed>> =
+    let found: Vec<&Arc<ListedRecord>> =
         all.iter().filter(|record| has_words(record, &words) && has_state(record, state)).collect();
     let start = usize::try_from(query.number("from").unwrap_or(0)).unwrap_or(0).min(found.len());
     let shown = found.get(start..(start + PAGE).min(found.len())).unwrap_or_default();
@@ -47,11 +47,11 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
     }))
 }
 
-fn has_words(record: &Listed, words: &str) -> bool {
+fn has_words(record: &ListedRecord, words: &str) -> bool {
     words.split_whitespace().all(|word| record.words.contains(word))
 }
 
-fn has_state(record: &Listed, state: &str) -> bool {
+fn has_state(record: &ListedRecord, state: &str) -> bool {
     match (&record.contents, state) {
         (_, "") => true,
         (Ok(contents), "failed") => contents.runs.failed + contents.runs.timed_out > 0,
@@ -110,7 +110,7 @@ fn counted(all: usize, found: usize, start: usize, shown: usize) -> String {
     }
 }
 
-fn row(page: &mut Markup, record: &Listed) {
+fn row(page: &mut Markup, record: &ListedRecord) {
     page.element("tr", &[], |page| {
         page.element("td", &[], |page| {
             let name = format!("compare {}", record.id);

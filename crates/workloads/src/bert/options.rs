@@ -8,7 +8,7 @@ use assay_model::{Settings, Value};
 use super::description;
 use super::shape::{BertShape, SIZES};
 use crate::engine::EngineKind;
-use crate::settings::{Checked, wrong};
+use crate::settings::{CheckedSettings, wrong};
 use crate::training::Training;
 use crate::{WorkloadError, ranks};
 
@@ -74,7 +74,7 @@ pub struct BertOptions {
 impl BertOptions {
     /// Reads and checks settings. `cores` is the number of threads unless it is given.
     pub fn read(settings: &Settings, cores: usize) -> Result<BertOptions, WorkloadError> {
-        let checked = Checked::new(&description(), settings)?;
+        let checked = CheckedSettings::new(&description(), settings)?;
         let text = |name: &str| Some(checked.text(name).to_owned()).filter(|text| !text.is_empty());
         let path = |name: &str| text(name).map(PathBuf::from);
         let some = |name: &str| Some(checked.count(name)).filter(|count| *count > 0);
@@ -232,7 +232,7 @@ impl BertOptions {
 }
 
 /// The shape that the size names, with the dimensions that were given on their own.
-fn shape(checked: &Checked) -> Result<BertShape, WorkloadError> {
+fn shape(checked: &CheckedSettings) -> Result<BertShape, WorkloadError> {
     let name = checked.text("size");
     let size = SIZES.iter().find(|size| size.name == name);
     let dimension = |key: &str, named: Option<usize>| match (checked.count(key), named) {

@@ -7,7 +7,7 @@ use assay_model::{Settings, Value, names};
 use super::description;
 use super::shape::{LmShape, SIZES};
 use crate::engine::EngineKind;
-use crate::settings::{Checked, wrong};
+use crate::settings::{CheckedSettings, wrong};
 use crate::summary::WorkAmount;
 use crate::training::Training;
 use crate::{WorkloadError, ranks};
@@ -112,7 +112,7 @@ pub struct LmOptions {
 impl LmOptions {
     /// Reads and checks settings. `cores` is the number of threads unless it is given.
     pub fn read(settings: &Settings, cores: usize) -> Result<LmOptions, WorkloadError> {
-        let checked = Checked::new(&description(), settings)?;
+        let checked = CheckedSettings::new(&description(), settings)?;
         let path = |name: &str| Some(checked.text(name)).filter(|text| !text.is_empty()).map(PathBuf::from);
         let options = LmOptions {
             shape: shape(&checked)?,
@@ -245,7 +245,7 @@ impl LmOptions {
     }
 }
 
-fn phase(checked: &Checked) -> Phase {
+fn phase(checked: &CheckedSettings) -> Phase {
     match checked.text("phase") {
         "forward" => Phase::Forward,
         "step" => Phase::Step,
@@ -254,7 +254,7 @@ fn phase(checked: &Checked) -> Phase {
 }
 
 /// The shape that the size names, with the dimensions that were given on their own.
-fn shape(checked: &Checked) -> Result<LmShape, WorkloadError> {
+fn shape(checked: &CheckedSettings) -> Result<LmShape, WorkloadError> {
     let name = checked.text("size");
     let size = SIZES.iter().find(|size| size.name == name).map(|size| size.shape);
     let dimension = |key: &str, named: Option<usize>| match (checked.count(key), named) {
