@@ -123,12 +123,16 @@ impl Sample {
         let whole = self.files.get(&path).cloned().unwrap_or_default();
         let lines: Vec<&[u8]> = whole.split_inclusive(|byte| *byte == b'\n').collect();
         let what = Targets { journal: true, index: false, results: false };
-        for line in 1..lines.len().saturating_sub(1) {
+        for line in 0..lines.len().saturating_sub(1) {
             let (mut removed, mut repeated, mut swapped) = (lines.clone(), lines.clone(), lines.clone());
             removed.remove(line);
             repeated.insert(line, lines[line]);
             swapped.swap(line, line + 1);
             for (name, changed) in [("removed", removed), ("repeated", repeated), ("swapped", swapped)] {
+                // A record line stands alone: a newer program writes another one. Twice the same says nothing new.
+                if line == 0 && name == "repeated" {
+                    continue;
+                }
                 self.put_back()?;
                 fs::write(&path, changed.concat())?;
                 let noticed = || -> anyhow::Result<()> {

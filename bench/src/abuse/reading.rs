@@ -189,6 +189,31 @@ fn nested(place: &Place, group: &mut AbuseGroup) -> anyhow::Result<()> {
         ("k.toml", format!("a = {}", between("[", "]"))),
         ("l.csv", between("\"\"\"", "\"")),
         ("m.rst", between("+-", "-+")),
+        ("n.md", format!("x = {}", between("(", ")"))),
+        ("o.md", format!("It is {}", between("(", ""))),
+        ("p.rst", (0..2000).map(|depth| format!("{}.. note::\n", " ".repeat(depth))).collect()),
+        ("q.md", format!("It takes 5 s{} each.\n", "/s".repeat(1000))),
+        (
+            "r.html",
+            format!(
+                "<table><tr>{}</tr></table>",
+                "<td colspan=1000000000 rowspan=1000000000>1</td>".repeat(20)
+            ),
+        ),
+        (
+            "s.tex",
+            format!(
+                "\\begin{{tabular}}{{*{{1000000000}}{{c}}}}\n{}\\end{{tabular}}",
+                "\\multicolumn{1000000000}{c}{1} & \\multirow{1000000000}{*}{3} \\\\\n".repeat(20)
+            ),
+        ),
+        (
+            "t.log",
+            format!(
+                "loss: {}\nloss: 1e999999999\nepoch 99999999999999999999/1\n999999-99-99 99:99:99 loss 3\n",
+                "9".repeat(DEPTH)
+            ),
+        ),
     ];
     for (name, text) in cases {
         scene.file(name, text)?;

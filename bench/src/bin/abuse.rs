@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use assay_bench::abuse::trial::{AbuseGroup, Trials};
-use assay_bench::abuse::{damage, disk, growth, injection, reading, runs, secrets, server, storm, usage};
+use assay_bench::abuse::{
+    damage, disk, growth, injection, reading, runs, secrets, server, storm, surroundings, usage,
+};
 use assay_bench::goal::{GoalBound, Goals};
 use assay_bench::place::{BenchOptions, Place, heading};
 use clap::Parser;
@@ -35,7 +37,7 @@ fn main() -> anyhow::Result<ExitCode> {
     println!("{}", heading("abuse", &arguments.common, &place));
     let (quick, seed) = (arguments.common.quick, arguments.seed);
     let (damages, kills) = if quick { (1000, 10) } else { (DAMAGES, KILLS) };
-    let groups: [(&str, &dyn Fn() -> anyhow::Result<AbuseGroup>); 10] = [
+    let groups: [(&str, &dyn Fn() -> anyhow::Result<AbuseGroup>); 11] = [
         ("damaged journals and indexes", &|| damaged(&place, damages, seed)),
         ("wrong use", &|| usage::misuse(&place)),
         ("secrets", &|| secrets::secrets(&place)),
@@ -43,6 +45,7 @@ fn main() -> anyhow::Result<ExitCode> {
         ("hostile files", &|| reading::read(&place, quick)),
         ("misbehaving runs", &|| runs::misbehave(&place)),
         ("malicious servers", &|| server::serve_malice(&place, quick)),
+        ("surroundings of a record", &|| surroundings::surround(&place, seed)),
         ("disks that fill up", &|| disk::fill(&place, quick)),
         ("kills of a campaign under way", &|| storm::storm(&place, kills, seed)),
         ("inputs that grow", &|| growth::grow(&place, quick)),

@@ -33,7 +33,7 @@ struct Arguments {
     drawn: bool,
     /// Measure these parts only: each takes a few minutes at most, so that a shared machine need not be kept for all of it.
     #[arg(long, value_name = "PART", value_delimiter = ',')]
-    only: Vec<Part>,
+    only: Vec<JudgePart>,
     /// Python with scipy and ruptures to compare with; left out if it has not got them.
     #[arg(long, value_name = "FILE", default_value = "python3")]
     python: String,
@@ -41,7 +41,7 @@ struct Arguments {
 
 /// The parts of this bench.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Part {
+enum JudgePart {
     /// Error rates of simulated tables.
     Rates,
     /// Real campaigns of a few cells.
@@ -64,17 +64,18 @@ fn main() -> anyhow::Result<ExitCode> {
     let place = Place::new(&arguments.options)?;
     let tables = if quick { 300 } else { 1000 };
     let mut goals = Goals::default();
-    let is_asked = |part: Part| arguments.only.is_empty() || arguments.only.contains(&part);
-    if is_asked(Part::Rates) {
+    let is_asked = |part: JudgePart| arguments.only.is_empty() || arguments.only.contains(&part);
+    if is_asked(JudgePart::Rates) {
         rates::measure(tables, &mut goals);
     }
     let sizes = live::sizes(quick).into_iter();
-    let asked = sizes.filter(|size| is_asked(if size.cells < 100 { Part::Live } else { Part::LiveMany }));
+    let asked =
+        sizes.filter(|size| is_asked(if size.cells < 100 { JudgePart::Live } else { JudgePart::LiveMany }));
     live::measure(&place, &asked.collect::<Vec<_>>(), &mut goals)?;
-    if is_asked(Part::Coverage) {
+    if is_asked(JudgePart::Coverage) {
         coverage::measure(tables, &mut goals);
     }
-    if is_asked(Part::Speed) {
+    if is_asked(JudgePart::Speed) {
         speed::measure(&arguments.python, &mut goals)?;
     }
     println!("{goals}");

@@ -19,12 +19,12 @@ struct Arguments {
     common: BenchOptions,
     /// Measure these parts only: each takes a few minutes at most, so that a shared machine need not be kept for all of it.
     #[arg(long, value_name = "PART", value_delimiter = ',')]
-    only: Vec<Part>,
+    only: Vec<LoadPart>,
 }
 
 /// The parts of this bench.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Part {
+enum LoadPart {
     /// 64 streams of 500 tokens per second each, beside the rivals.
     Paced,
     /// As fast as the endpoint can, beside the rivals.
@@ -50,13 +50,13 @@ fn main() -> anyhow::Result<ExitCode> {
     );
     let mut goals = Goals::default();
     type Measure = fn(bool, &Place, &mut Goals) -> anyhow::Result<()>;
-    let parts: [(Part, Measure); 6] = [
-        (Part::Paced, paced),
-        (Part::Instant, instant),
-        (Part::Busy, beside_other_work),
-        (Part::Streams, many_streams),
-        (Part::Pace, paced_open),
-        (Part::Requests, many_requests),
+    let parts: [(LoadPart, Measure); 6] = [
+        (LoadPart::Paced, paced),
+        (LoadPart::Instant, instant),
+        (LoadPart::Busy, beside_other_work),
+        (LoadPart::Streams, many_streams),
+        (LoadPart::Pace, paced_open),
+        (LoadPart::Requests, many_requests),
     ];
     for (part, measure) in parts {
         if arguments.only.is_empty() || arguments.only.contains(&part) {

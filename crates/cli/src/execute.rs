@@ -192,10 +192,14 @@ pub fn execute(
     Ok((Record::open(&assembled.record)?, outcome))
 }
 
+/// Who may read a record that is made.
+pub fn permissions(how: &RunFlags) -> RecordPermissions {
+    if how.group_readable { RecordPermissions::GROUP_READABLE } else { RecordPermissions::PRIVATE }
+}
+
 fn open_store(assembled: &Assembled, how: &RunFlags) -> anyhow::Result<Store> {
     let identity = records::writer(assembled.plan.name.clone(), assembled.machine.host.clone());
-    let permissions =
-        if how.group_readable { RecordPermissions::GROUP_READABLE } else { RecordPermissions::PRIVATE };
+    let permissions = permissions(how);
     check_path(&assembled.record)?;
     permissions
         .create_directory(&assembled.record)

@@ -15,8 +15,6 @@ const RESAMPLES: usize = 1_000;
 const SEED: u64 = 1;
 /// Runs beyond the law's parameters that bands need: residuals of fewer say nothing.
 const SPARE_RUNS: usize = 3;
-/// A law is rejected by its repeats below this p.
-const REJECTION: f64 = 0.05;
 /// A law that typically misses its runs by more than this share does not describe them, whether repeats show it or not.
 const LARGEST_MISFIT: f64 = 0.1;
 /// The efficiency that is still worth its workers.
@@ -98,12 +96,16 @@ pub struct LackOfFit {
     pub freedom_of_repeats: f64,
     /// The chance of so large an F if the law were true.
     pub p: f64,
+    /// By how much the law typically misses the means of repeats, as a share of them.
+    pub misfit: f64,
+    /// Whether the law is rejected: by p below 0.05 and a misfit above 1 %.
+    pub rejects: bool,
 }
 
 impl FittedLaw {
     /// Why it does not describe its runs, where that is so: then its parameters must not be used.
     pub fn rejected(&self) -> Option<String> {
-        if let Some(test) = self.lack_of_fit.filter(|test| test.p < REJECTION) {
+        if let Some(test) = self.lack_of_fit.filter(|test| test.rejects) {
             return Some(format!(
                 "repeats reject it (F({}, {}) = {:.0}, p = {:.1e})",
                 test.freedom, test.freedom_of_repeats, test.statistic, test.p
@@ -197,6 +199,8 @@ fn described(levels: &[ScalingLevel], places: &[f64], best: &scaling::Scaling) -
             freedom: test.freedom,
             freedom_of_repeats: test.freedom_of_repeats,
             p: test.p,
+            misfit: test.misfit,
+            rejects: test.rejects(),
         }),
         residuals: levels
             .iter()

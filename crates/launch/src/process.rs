@@ -91,9 +91,8 @@ const WORTH_REPORTING: Duration = Duration::from_millis(10);
 const DRAIN: Duration = Duration::from_millis(250);
 /// Bytes that are read of a pipe at once. A piece that fills this is much output.
 const READ_AT_ONCE: usize = 16 * 1024;
-/// The same from then on: a quarter of the pipe, so that the process and this program wake each other less
-/// often and both go on meanwhile.
-const READ_MUCH_AT_ONCE: usize = 256 * 1024;
+/// The same from then on. With more, the process waits longer for the pipe while it is emptied.
+const READ_MUCH_AT_ONCE: usize = 64 * 1024;
 /// How often a stop request is looked for while nothing else happens.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -130,8 +129,8 @@ struct Running {
     pipes: [(Stream, Option<OwnedFd>); 2],
     began: Instant,
     exited: Option<Instant>,
-    /// Whether it was stated that the process exists.
-    stated: bool,
+    /// Whether it was reported that the process exists.
+    reported: bool,
     /// When the group was asked to stop, and why.
     asked: Option<(Instant, Status)>,
     killed: bool,
@@ -183,7 +182,7 @@ impl Running {
             pipes,
             began,
             exited: None,
-            stated: false,
+            reported: false,
             asked: None,
             killed: false,
             lost_output: None,
@@ -200,9 +199,9 @@ impl Running {
     fn see_through(&mut self, spec: &Spec, active: &ActiveRun, watch: &mut dyn Watch) -> ProcessEnd {
         let mut buffer = vec![0; READ_AT_ONCE];
         while !self.is_over() {
-            if !self.stated && self.exited.is_none() && self.began.elapsed() >= WORTH_REPORTING {
+            if !self.reported && self.exited.is_none() && self.began.elapsed() >= WORTH_REPORTING {
                 watch.started(self.pid_number());
-                self.stated = true;
+                self.reported = true;
             }
             self.act_on_stops(spec, watch);
             let waiting = Instant::now();
@@ -309,7 +308,7 @@ impl Running {
             (None, Some((at, _))) => Some(until(*at + spec.grace)),
             (None, None) => spec.timeout.map(|timeout| until(self.began + timeout)),
         };
-        let look = if self.stated { LOOK } else { WORTH_REPORTING };
+        let look = if self.reported { LOOK } else { WORTH_REPORTING };
         deadline.map_or(look, |left| left.min(look))
     }
 

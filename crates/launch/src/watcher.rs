@@ -17,7 +17,7 @@ use crate::process::{Stop, Watch};
 use crate::surroundings::CpuTimes;
 use crate::worker::{self, RunJob, RunMessage, SYNCED_FROM_S};
 
-/// How often it is stated how far a run has come.
+/// How often the progress of a run is reported.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
 /// How often followed files are looked at.
 const LOOK: Duration = Duration::from_millis(200);
@@ -48,7 +48,7 @@ pub struct Watcher<'a> {
     reading: Reading,
     followed: Vec<Followed>,
     tail: Vec<u8>,
-    stated: Instant,
+    reported: Instant,
     /// Whether output came since then.
     has_unreported: bool,
     looked: Instant,
@@ -108,7 +108,7 @@ impl<'a> Watcher<'a> {
             reading: Reading::new(&job.reader.readers),
             followed: Vec::new(),
             tail: Vec::new(),
-            stated: Instant::now(),
+            reported: Instant::now(),
             has_unreported: false,
             looked: Instant::now(),
             first_metric_s: None,
@@ -171,7 +171,7 @@ impl<'a> Watcher<'a> {
 
     /// Takes note of what came and describes it, but not too often.
     fn note_progress(&mut self, at_s: f64) {
-        let due = self.stated.elapsed() >= REPORT_EVERY;
+        let due = self.reported.elapsed() >= REPORT_EVERY;
         if !due && self.first_metric_s.is_some() {
             return;
         }
@@ -186,7 +186,7 @@ impl<'a> Watcher<'a> {
         if due {
             let first_metric_in_s = self.first_metric_in(&progress);
             (self.show)(RunMessage::Progress { progress: Box::new(progress), first_metric_in_s });
-            self.stated = Instant::now();
+            self.reported = Instant::now();
             self.has_unreported = false;
         }
     }

@@ -177,8 +177,8 @@ fn an_endpoint_that_fails_costs_its_proposals_only() {
     let place = Bench::new().file("a.md", WRITE_UP);
     let plain = lines(&place.command(&["audit", "a.md", "--json"]).output().unwrap());
     let servers = [
-        ("no JSON", answering("I would rather not.")),
-        ("no JSON", answering("{\"claims\": [{\"quote\": \"We")),
+        ("not valid JSON", answering("I would rather not.")),
+        ("not valid JSON", answering("{\"claims\": [{\"quote\": \"We")),
         ("no list `claims`", answering("{\"findings\": []}")),
         ("server error", failing(FailureKind::Status { status: 500, retry_after: None })),
         ("not complete", failing(FailureKind::Silence)),

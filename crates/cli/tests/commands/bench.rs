@@ -114,4 +114,5 @@ const FILTERS: &[(&str, &str)] = &[
     (r"(succeeded +)[0-9.]+ (µs|ms|s) +", "${1}TIME  "),
     (r"(timed out after 0.3 s +)[0-9.]+ (µs|ms|s) +", "${1}TIME  "),
     (r"(exit code 3 +)[0-9.]+ (µs|ms|s) +", "${1}TIME  "),
+    (r"about [0-9][0-9a-z. ]* one at a time", "about TIME one at a time"),
 ];

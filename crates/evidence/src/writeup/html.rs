@@ -230,6 +230,8 @@ impl HtmlTable {
             let row = self.row.get_or_insert_default();
             if row.len() < MOST_COLUMNS {
                 row.push(cell);
+            } else {
+                self.table.left_out_cells += u64::from(!cell.text.is_empty());
             }
         }
     }

@@ -107,7 +107,9 @@ fn thousands_follow(bytes: &[u8], at: usize) -> bool {
 /// Whether a comma with digits on both sides parts neither thousands nor the items of a tight list: `3,07`.
 fn comma_is_odd(bytes: &[u8], at: usize) -> bool {
     let run = bytes.get(at..).unwrap_or_default().iter();
-    run.take_while(|byte| byte.is_ascii_digit() || **byte == b',').filter(|byte| **byte == b',').count() == 1
+    let commas = run.take_while(|byte| byte.is_ascii_digit() || **byte == b',').filter(|byte| **byte == b',');
+    // A list may be as long as a file, and is looked at from each of its numbers.
+    commas.take(2).count() == 1
 }
 
 /// An exponent in either way of writing, and where it ends.

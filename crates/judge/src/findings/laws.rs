@@ -100,7 +100,10 @@ fn law_sentence(law: &FittedLaw, study: &Scaling) -> String {
     let unit = &study.metric.unit;
     // Parameters of a law that nothing has tested are conditions, not facts.
     let (holds, tested) = match law.lack_of_fit {
-        Some(test) => (name.to_owned(), format!("repeats do not reject it (p = {:.2})", test.p)),
+        Some(test) => {
+            let misses = format!("it misses the means of repeats by {:.1} %", 100.0 * test.misfit);
+            (name.to_owned(), format!("{misses}, which does not reject it (p = {:.2})", test.p))
+        }
         None => (format!("if {name} holds"), "there are no repeats to test it".to_owned()),
     };
     let rate = |value: f64| shown(value, unit);

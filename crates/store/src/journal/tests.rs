@@ -144,9 +144,19 @@ fn a_damaged_head_does_not_cost_the_lines_after_it() {
 
 #[test]
 fn a_journal_that_starts_otherwise_is_refused() {
-    let bytes = lines(&few()[1..]);
+    let bytes = checked_line(&serde_json::to_string(&session(1.0)).unwrap());
     let error = JournalReader::new(bytes.as_slice(), path()).next_entry().unwrap_err();
     assert!(matches!(error, StoreError::NotAJournal { .. }), "{error}");
+}
+
+#[test]
+fn a_head_that_was_cut_off_does_not_cost_the_lines_after_it() {
+    let entries = few();
+    let whole = lines(&entries);
+    let head = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let (found, troubles) = read(&whole[head..]);
+    assert_eq!(found, entries[1..]);
+    assert_eq!(troubles.damage.len(), 1);
 }
 
 fn checked_line(json: &str) -> Vec<u8> {
