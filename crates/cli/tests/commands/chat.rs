@@ -33,6 +33,16 @@ fn two_endpoints_are_compared() {
 }
 
 #[test]
+fn loads_on_different_calibration_endpoints_are_no_repeats_of_each_other() {
+    let mocks = "[vary]\nmock = [\"ttft=300ms,itl=20ms,tokens=3\", \"ttft=150ms,itl=20ms,tokens=3\"]";
+    let (place, _) = run(mocks);
+    let shown = place.run(&["show", "records/chat"]);
+    for part in ["mock ttft=150ms", "mock ttft=300ms"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+}
+
+#[test]
 fn an_invalid_result_is_kept_and_never_ranked() {
     let (_, printed) = run("[[zip]]\nendpoint = [\"broken\", \"well\"]\n\
         mock = [\"busy=1\", \"ttft=5ms,itl=20ms,tokens=3\"]");

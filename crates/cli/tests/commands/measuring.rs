@@ -115,7 +115,9 @@ fn commands_can_be_compared_by_another_metric() {
     let rates = answer(&bench, &[rate.as_slice(), commands.as_slice()].concat());
     assert_eq!(rates["answer"]["rows"][0]["estimate"]["center"], 10.0);
     assert_eq!(rates["answer"]["best"], 1);
-    let bytes = answer(&bench, &["bench", "--json", "-r", "2", "-m", "memory.peak", "true"]);
+    // A program that needs less memory than the one that starts it has no peak of its own; this one holds 100 MB.
+    let large = "head -c 100M /dev/zero | tail -c 100M > held";
+    let bytes = answer(&bench, &["bench", "--json", "-r", "2", "-m", "memory.peak", large]);
     assert_eq!(bytes["answer"]["metric"]["name"], "memory.peak");
 }
 

@@ -219,7 +219,7 @@ fn sentences_and_heads_that_cannot_be_used_are_told_with_a_hint() {
     let printed = bert(&place, &["--data", "data.csv", "--repeats", "1"]);
     assert!(printed.contains("exit code 3") && printed.contains("label 5 is out of range"), "{printed}");
     let printed = bert(&place, &["--text", " ", "--repeats", "1"]);
-    assert!(printed.contains("exit code 2") && printed.contains("blanks"), "{printed}");
+    assert!(printed.contains("exit code 2") && printed.contains("it is blank"), "{printed}");
     let printed = place.run(&["bench", "bert", "train-head", "--model", "other", "--data", "data.csv"]);
     assert!(printed.contains("exit code 2") && printed.contains("hint:"), "{printed}");
     let printed = place.run(&["bench", "bert", "train-head", "--model", "other", "--data", "missing.csv"]);

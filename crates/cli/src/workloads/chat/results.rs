@@ -108,6 +108,11 @@ pub struct EndpointResult {
 }
 
 impl EndpointResult {
+    /// Gives it a name, unless it has one.
+    pub fn call(&mut self, name: &str) {
+        self.name.get_or_insert_with(|| name.to_owned());
+    }
+
     /// Its name in tables: the one that it was given, or its URL and model.
     pub fn name(&self) -> String {
         match &self.name {
