@@ -154,7 +154,7 @@ fn levels(facts: &Facts<'_>, runs: &[(usize, &Run<'_>)], metric: &str) -> Vec<Fa
         if values.is_empty() {
             continue;
         }
-        let group = facts.same.iter().position(|same| same.members.contains(place));
+        let group = facts.same_index(*place);
         match joined.iter_mut().find(|(other, ..)| group.is_some() && *other == group) {
             Some((_, _, known)) => known.extend(values),
             None => {
