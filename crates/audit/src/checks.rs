@@ -1,5 +1,7 @@
 //! What the checks of tables found, sorted out: which cell of a row is to blame, and which findings are one.
 
+use std::collections::{BTreeMap, HashSet};
+
 use assay_model::Source;
 
 use crate::finding::{Level, Operand};
@@ -48,19 +50,14 @@ impl Checks {
 
     /// Turns the broken laws of a table into one finding a row, and names the cell that all of them share.
     pub fn settle(&mut self, grid: &Grid, broken: Vec<Check>, holds: &[(usize, usize)]) {
-        let held: std::collections::HashSet<(usize, usize)> = holds.iter().copied().collect();
-        let mut rows: std::collections::BTreeMap<usize, Vec<Check>> = std::collections::BTreeMap::new();
-        for check in broken {
-            let free = check.expected.is_empty()
-                || check.columns.iter().any(|column| !held.contains(&(check.row, *column)));
-            if free {
-                rows.entry(check.row).or_default().push(check);
-            }
+        let held: HashSet<(usize, usize)> = holds.iter().copied().collect();
+        let rows = by_row(broken, &held);
+        let right: HashSet<(usize, usize)> =
+            held.iter().filter(|(row, _)| !rows.contains_key(row)).copied().collect();
+        if !right.is_empty() {
+            self.findings.push(table_holds(grid, &right));
         }
         if rows.is_empty() {
-            if !held.is_empty() {
-                self.findings.push(table_holds(grid, &held));
-            }
             return;
         }
         if rows.len() > MOST_SINGLE {
@@ -72,9 +69,19 @@ impl Checks {
         }
     }
 
+    /// The same for the rows of two tables together, each of which was settled alone.
+    pub fn settle_joined(&mut self, grid: &Grid, broken: Vec<Check>, holds: &[(usize, usize)]) {
+        let held: HashSet<(usize, usize)> = holds.iter().copied().collect();
+        let rows = by_row(broken, &held);
+        if rows.len() <= MOST_SINGLE {
+            self.findings
+                .extend(rows.into_iter().map(|(row, checks)| row_finding(grid, row, &checks, &held)));
+        }
+    }
+
     /// One finding for many rows.
-    fn many(&mut self, grid: &Grid, rows: &std::collections::BTreeMap<usize, Vec<Check>>) {
-        let mut laws: std::collections::BTreeMap<&str, Vec<&Check>> = std::collections::BTreeMap::new();
+    fn many(&mut self, grid: &Grid, rows: &BTreeMap<usize, Vec<Check>>) {
+        let mut laws: BTreeMap<&str, Vec<&Check>> = BTreeMap::new();
         for check in rows.values().flatten() {
             laws.entry(&check.law).or_default().push(check);
         }
@@ -104,10 +111,23 @@ impl Checks {
     }
 }
 
+/// The broken laws of each row. A law whose cells all keep other laws is broken by chance.
+fn by_row(broken: Vec<Check>, held: &HashSet<(usize, usize)>) -> BTreeMap<usize, Vec<Check>> {
+    let mut rows: BTreeMap<usize, Vec<Check>> = BTreeMap::new();
+    for check in broken {
+        let free = check.expected.is_empty()
+            || check.columns.iter().any(|column| !held.contains(&(check.row, *column)));
+        if free {
+            rows.entry(check.row).or_default().push(check);
+        }
+    }
+    rows
+}
+
 /// Cells that are listed as operands of a finding about a whole table.
 const MOST_CELLS: usize = 400;
 
-fn table_holds(grid: &Grid, held: &std::collections::HashSet<(usize, usize)>) -> Finding {
+fn table_holds(grid: &Grid, held: &HashSet<(usize, usize)>) -> Finding {
     let cells = held.len();
     let mut places: Vec<(usize, usize)> = held.iter().copied().collect();
     places.sort_unstable();
@@ -133,12 +153,7 @@ fn source(grid: &Grid, row: usize, column: Option<usize>) -> Source {
 }
 
 /// The finding about one row: the cell that most broken laws share and no kept law contains.
-fn row_finding(
-    grid: &Grid,
-    row: usize,
-    checks: &[Check],
-    held: &std::collections::HashSet<(usize, usize)>,
-) -> Finding {
+fn row_finding(grid: &Grid, row: usize, checks: &[Check], held: &HashSet<(usize, usize)>) -> Finding {
     let blame = |column: usize| {
         let broken = checks.iter().filter(|check| check.columns.contains(&column)).count();
         let measured = usize::from(grid.settings().all(|setting| setting != column));
@@ -158,7 +173,9 @@ fn row_finding(
     let expected = check.and_then(|check| check.expected.iter().find(|(column, _)| *column == culprit));
     let law = check.map_or("", |check| check.law.as_str());
     let summary = match expected {
-        Some((_, value)) => format!("{name}: {header} is {text}, but {law} gives {}", shown(*value)),
+        Some((_, value)) => {
+            format!("{name}: {header} is {text}, but {law} gives {}{}", shown(*value), tail(text))
+        }
         None => {
             let others = check.map(|check| beside(grid, row, check, culprit)).unwrap_or_default();
             format!("{name}: {header} {text} breaks {law}{others}")
@@ -201,6 +218,13 @@ fn row_finding(
         sources,
         advice: cause_of(grid, row, check.map_or(1.0, |check| check.factor)),
     }
+}
+
+/// The unit behind a number, which a value in its place has as well: ` %`, `x`.
+fn tail(text: &str) -> &str {
+    let end = text.rfind(|one: char| one.is_ascii_digit()).map_or(text.len(), |at| at + 1);
+    let tail = text.get(end..).unwrap_or_default();
+    if tail.len() <= 6 && !tail.contains(['(', ')', '*', '.']) { tail } else { "" }
 }
 
 /// The other cells of a broken law.

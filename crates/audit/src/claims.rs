@@ -12,6 +12,7 @@ mod naming;
 mod observed;
 mod outsider;
 mod pairs;
+mod part;
 mod prior;
 mod relation;
 mod relative;
@@ -119,6 +120,7 @@ pub fn check(manuscript: &Manuscript, grids: &[Grid], checks: &mut Checks) {
         judged.extend(relative::check(sentence, &context, &pool));
         judged.extend(level::check(sentence, &context, &pool));
         let found = bound::check(sentence, &pool).into_iter().chain(observed.check(sentence));
+        let found = found.chain(part::check(sentence, &near));
         let found = found.chain(method::check(sentence, &pool)).chain(gloss::check(sentence));
         found.for_each(|finding| checks.push(finding));
     }
@@ -136,12 +138,14 @@ pub fn constants(manuscript: &Manuscript) -> Vec<Constant> {
     let prose = sentences.iter().flat_map(|sentence| sentence.quantities.iter().cloned());
     let listed = listed(manuscript).into_iter().take(40).flat_map(|(_, quantities)| quantities);
     let is_usable = |quantity: &Quantity| {
-        let named = !quantity.unit.is_none() && quantity.value.abs() >= 2.0;
+        // A price or a rate may be any number; a bare count of one says nothing.
+        let quotient = quantity.unit.exponents.len() >= 2;
+        let named = !quantity.unit.is_none() && (quotient || quantity.value.abs() >= 2.0);
         !quantity.unit.is_relative() && !quantity.in_words && (quantity.value.abs() >= 20.0 || named)
     };
     let written = prose.chain(listed).filter(is_usable).map(|quantity| Constant {
         interval: pairs::side(&quantity).interval,
-        telling: quantity.written.abs() >= 20.0,
+        telling: quantity.written.abs() >= 20.0 || has_two_digits(&quantity.text),
         unit: quantity.unit,
     });
     let mut found: Vec<Constant> = written.chain(sentences.iter().flat_map(spelled_constants)).collect();
@@ -149,6 +153,13 @@ pub fn constants(manuscript: &Manuscript) -> Vec<Constant> {
     found.dedup();
     found.truncate(MOST_CONSTANTS);
     found
+}
+
+/// Whether a number has a decimal point and two digits that say something: 2.5, 0.31.
+fn has_two_digits(text: &str) -> bool {
+    let number = text.split_whitespace().next().unwrap_or_default();
+    let digits = number.trim_start_matches(['0', '.']).bytes().filter(u8::is_ascii_digit).count();
+    number.contains('.') && digits >= 2
 }
 
 /// Counts in words with what they count: `one node with eight GPUs`.

@@ -9,7 +9,7 @@ use crate::unit::Unit;
 
 pub use cell::Cell;
 pub use groups::groups;
-pub use header::{header_unit, is_numbered, words};
+pub use header::{header_unit, is_numbered, is_statistic, words};
 
 /// Cells with numbers beyond this count are read, but only the first rows are compared pairwise.
 pub const MOST_PAIRED_ROWS: usize = 60;
@@ -200,7 +200,7 @@ fn typed(raw: &RawTable, file: &str, block: usize) -> Grid {
     // `Images per second, four jobs each`: a caption may give the unit of columns that have none.
     let caption = crate::unit::leading_unit(&raw.caption).map(|(unit, _)| unit).filter(Unit::is_rate);
     if let Some(caption) = caption.filter(|_| units.iter().all(Unit::is_count)) {
-        let numbered = raw.header.iter().map(|text| is_numbered(text) || header::is_statistic(text));
+        let numbered = raw.header.iter().map(|text| is_numbered(text) || is_statistic(text));
         units
             .iter_mut()
             .zip(numbered)
@@ -226,7 +226,7 @@ fn typed(raw: &RawTable, file: &str, block: usize) -> Grid {
         }
         let column = cells.iter().filter_map(|row| row[index].as_ref());
         let is_label = numbers == 0 || numbers * 2 < filled;
-        let named = header::is_statistic(&raw.header[index]) || is_numbered(&raw.header[index]);
+        let named = is_statistic(&raw.header[index]) || is_numbered(&raw.header[index]);
         let chosen = !measured && !named && unit.is_count() && column.clone().all(Cell::is_chosen);
         let kind = match (is_label, chosen) {
             (true, _) => ColumnKind::Label,

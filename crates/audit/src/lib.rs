@@ -105,6 +105,7 @@ fn check(manuscripts: &[Manuscript]) -> Vec<Finding> {
         for grid in grids {
             algebra::check(grid, &constants, &mut checks);
         }
+        algebra::check_joined(grids, &constants, &mut checks);
     }
     algebra::check_samples(&grids.iter().flatten().cloned().collect::<Vec<Grid>>(), &mut checks);
     // The tables of the other documents may be what a write-up is about.

@@ -3,7 +3,8 @@
 use assay_model::Statistic;
 
 use crate::checks::Check;
-use crate::grid::{ColumnKind, Grid};
+use crate::grid::{ColumnKind, Grid, header_unit};
+use crate::unit::Unit;
 
 pub(super) fn check(grid: &Grid, broken: &mut Vec<Check>) {
     let columns: Vec<(usize, Statistic, String)> = grid
@@ -18,8 +19,13 @@ pub(super) fn check(grid: &Grid, broken: &mut Vec<Check>) {
             if subject != other_subject && !subject.is_empty() && !other_subject.is_empty() {
                 continue;
             }
+            let mut found = Vec::new();
             for row in 0..grid.rows.len() {
-                pair(grid, row, (*one, *first), (*other, *second), broken);
+                pair(grid, row, (*one, *first), (*other, *second), &mut found);
+            }
+            // Where many rows are the other way round, the columns are not of one thing.
+            if found.len() <= 1 || found.len() * 4 <= grid.rows.len() {
+                broken.append(&mut found);
             }
         }
     }
@@ -76,7 +82,10 @@ fn ranked(first: Statistic, second: Statistic) -> Option<bool> {
 /// The statistic that a header names, and the rest of the header.
 fn statistic(header: &str) -> Option<(Statistic, String)> {
     let lower = header.to_lowercase();
-    let bare = lower.split(['(', '[']).next().unwrap_or_default().replace('_', " ");
+    // What stands in brackets is a unit, or it says which of several things a column is of.
+    let is_unit = header_unit(header) != Unit::none();
+    let bare = if is_unit { lower.split(['(', '[']).next().unwrap_or_default() } else { &lower };
+    let bare = bare.replace('_', " ");
     let mut found = None;
     let mut rest = Vec::new();
     for word in bare.split_whitespace() {

@@ -5,7 +5,7 @@ mod terms;
 
 use super::{Constant, interval};
 use crate::checks::Check;
-use crate::grid::{ColumnKind, Grid};
+use crate::grid::{ColumnKind, Grid, is_statistic};
 use crate::number::shown;
 use crate::unit::Unit;
 use span::Span;
@@ -83,7 +83,10 @@ fn search(
     combinations.iter().for_each(|terms| tries[size(terms)] += 1.0);
     let telling = constants.iter().filter(|one| one.telling).filter_map(|one| Span::of(one.interval));
     // A number that every row repeats is as good as one of the text.
-    let plain: Vec<Span> = telling.chain(cells.iter().filter_map(|column| repeated(column))).collect();
+    let plain: Vec<Span> = telling
+        .chain(cells.iter().filter_map(|column| repeated(column)))
+        .chain(columns.iter().filter_map(|column| whole(grid, *column, members)))
+        .collect();
     let neutral: Vec<Vec<usize>> = columns.iter().map(|column| neutral_rows(grid, *column, &rows)).collect();
     let typed = typed(grid, columns, &combinations, constants);
     let laws = combinations.iter().zip(&typed).filter_map(|(terms, typed)| {
@@ -106,6 +109,14 @@ fn repeated(column: &[Option<Span>]) -> Option<Span> {
     (column.iter().flatten().count() >= 3 && cells.all(|cell| *cell == first)).then_some(first)
 }
 
+/// The sum of a column, which shares are of.
+fn whole(grid: &Grid, column: usize, members: &[usize]) -> Option<Span> {
+    let adds = !grid.columns[column].unit.is_relative() && members.len() <= SAMPLED_ROWS;
+    let cells: Option<Vec<_>> = members.iter().map(|row| interval(grid, *row, column)).collect();
+    let cells = cells.filter(|cells| adds && cells.len() >= 3)?;
+    Span::of(cells.into_iter().reduce(|sum, cell| sum.plus(cell))?)
+}
+
 /// The rows in which a column of ratios says 1.00 or 100 %: what the others are held against.
 fn neutral_rows(grid: &Grid, column: usize, rows: &[usize]) -> Vec<usize> {
     let unit = &grid.columns[column].unit;
@@ -119,8 +130,11 @@ fn neutral_rows(grid: &Grid, column: usize, rows: &[usize]) -> Vec<usize> {
 /// Whether a law says that two columns of one unit are equal: a target and what was reached are, until they are not.
 fn is_equality(grid: &Grid, columns: &[usize], law: &Law) -> bool {
     let [(one, first), (other, second)] = law.terms.as_slice() else { return false };
-    let unit = |column: usize| &grid.columns[columns[column]].unit;
-    first != second && law.constant.meets(Span::ONE) && unit(*one).same_symbols(unit(*other))
+    let column = |column: usize| &grid.columns[columns[column]];
+    let named = |one: usize| is_statistic(&column(one).header);
+    // Minimum and mean of a steady measurement have nearly one ratio.
+    let alike = law.constant.meets(Span::ONE) || !law.explained && (named(*one) || named(*other));
+    first != second && alike && column(*one).unit.same_symbols(&column(*other).unit)
 }
 
 /// Rows spread evenly over a table.
@@ -294,6 +308,13 @@ fn candidates(evidence: &Evidence<'_>, terms: &[(usize, i32)], products: &[Optio
             let tries = possible().count().max(1) as f64;
             found.push(Candidate { constant, holding, explained: true, tries, free: 0 });
         }
+        // Bytes of a number, flops of a multiplication and addition: small whole numbers and powers of two.
+        let round = ROUND.iter().map(|value| value.ln()).flat_map(|log| [log, -log]);
+        let round = round.map(|log| Span { low: log, high: log }).map(|one| (one, holding(one)));
+        if let Some((constant, holding)) = round.max_by_key(|(_, holding)| *holding) {
+            let tries = 2.0 * ROUND.len() as f64;
+            found.push(Candidate { constant, holding, explained: true, tries, free: 0 });
+        }
         let references = terms.iter().flat_map(|(column, _)| &evidence.neutral[*column]);
         let references = references.filter_map(|row| products.get(*row).copied().flatten());
         found.extend(references.map(|constant| Candidate {
@@ -311,6 +332,12 @@ fn candidates(evidence: &Evidence<'_>, terms: &[(usize, i32)], products: &[Optio
     }
     found
 }
+
+/// Numbers that laws often contain.
+const ROUND: [f64; 25] = [
+    2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 16.0, 20.0, 24.0, 30.0, 32.0, 50.0, 60.0, 64.0, 100.0, 128.0,
+    256.0, 512.0, 1000.0, 1024.0, 2048.0, 3600.0, 4096.0,
+];
 
 /// How many products may be a constant.
 fn agreeing(products: &[Span], constant: Span) -> usize {
@@ -392,7 +419,10 @@ fn apply(
     // One row that differs from two is more often another thing than an error, and three columns with a constant of
     // their own fit a few rows by chance.
     let is_one = law.constant == Span::ONE;
+    let few = grid.rows.len() <= 3;
     let (least, most) = match (law.explained, law.terms.len()) {
+        // Of two systems one may be enough where units and text say what the law is.
+        _ if sure && few => (1, 1),
         (true, _) if is_one => (2, usize::MAX),
         (false, 3..) => (5, 1),
         _ => (3, usize::MAX),

@@ -1,5 +1,7 @@
 //! Columns of ratios or changes of another column: against one row, the row before, or a third column.
 
+mod shared;
+
 use super::interval;
 use crate::checks::Check;
 use crate::grid::{ColumnKind, Grid};
@@ -12,6 +14,10 @@ enum Base {
     Before,
     /// The same row of another column: `| 3.42 s | 2.08 s | -39 % |`.
     Column(usize),
+    /// The largest or the smallest of the other columns of the row: `speedup over the fastest other`.
+    Extreme {
+        largest: bool,
+    },
 }
 
 /// How a cell follows from its own value and the base's.
@@ -53,74 +59,111 @@ pub(super) fn check(grid: &Grid, broken: &mut Vec<Check>, holds: &mut Vec<(usize
         if !is_relative(grid, target) {
             continue;
         }
-        let mut best: Option<Reading> = None;
-        for source in grid.measures().filter(|source| *source != target && grid.lawful(*source)) {
-            if grid.columns[source].unit.is_relative() && !grid.columns[target].unit.is_relative() {
-                continue;
-            }
-            for form in FORMS {
-                if form == Form::Difference && !is_signed(grid, target) {
-                    continue;
-                }
-                let rows = (0..grid.rows.len()).map(Base::Row).chain([Base::Before]);
-                let rows = rows.filter(|_| grid.rows.len() >= 3);
-                let unit = &grid.columns[source].unit;
-                let columns = grid.measures().filter(|column| {
-                    *column != source && *column != target && grid.columns[*column].unit.same_symbols(unit)
-                });
-                // Ratios of two columns are products; only changes are looked for here.
-                let columns = columns.filter(|_| !matches!(form, Form::Ratio | Form::Inverse));
-                for base in rows.chain(columns.map(Base::Column)) {
-                    let (kept, failed) = tally(grid, source, target, form, base);
-                    let better = best.as_ref().is_none_or(|best| kept.len() > best.kept.len());
-                    if kept.len() >= 2 && kept.len() > failed.len() && better {
-                        best = Some(Reading { kept, failed, source, form, base });
-                    }
-                }
-            }
-        }
-        let Some(Reading { kept, failed, source, form, base }) = best else { continue };
-        let tries = (grid.columns.len() * FORMS.len() * (grid.rows.len() + 1)) as f64;
-        let agreement = |row: &usize| {
-            let width = interval(grid, *row, target).map_or(1.0, Interval::relative_width);
-            let wanted = wanted(grid, source, *row, form, base).map_or(1.0, Interval::relative_width);
-            ((width + wanted) / 2.3).min(1.0)
-        };
-        let chance = tries * kept.iter().map(agreement).product::<f64>();
-        if failed.len() > 1 + kept.len() / 5 || chance > 0.02 {
-            continue;
-        }
-        holds.extend(kept.iter().flat_map(|row| [(*row, target), (*row, source)]));
-        // `+7.5 pp` among changes in percent is a difference.
-        let other = |row: &usize| {
-            form != Form::Difference && grid.cell(*row, target).is_some_and(|cell| cell.unit.points)
-        };
-        for row in failed.into_iter().filter(|row| !other(row)) {
-            let value = wanted(grid, source, row, form, base).map(Interval::middle);
-            let scale = grid.columns[target].unit.scale.max(f64::MIN_POSITIVE);
-            let scale = grid.cell(row, target).map_or(scale, |cell| cell.unit.scale);
-            broken.push(Check {
-                row,
-                others: match base {
-                    Base::Row(base) => vec![base],
-                    Base::Before => row.checked_sub(1).into_iter().collect(),
-                    Base::Column(_) => Vec::new(),
-                },
-                columns: match base {
-                    Base::Column(other) => vec![target, source, other],
-                    _ => vec![target, source],
-                },
-                expected: value
-                    .map(|value| (target, value / if scale == 0.0 { 1.0 } else { scale }))
-                    .into_iter()
-                    .collect(),
-                law: formula(grid, source, target, form, base),
-                kept: kept.len(),
-                factor: 1.0,
-                certain: kept.len() >= 3,
-            });
+        let settled = best(grid, target).is_some_and(|best| settle(grid, target, &best, broken, holds));
+        if !settled {
+            shared::check(grid, target, broken, holds);
         }
     }
+}
+
+/// The columns that ratios may be of.
+fn sources(grid: &Grid, target: usize) -> Vec<usize> {
+    let usable = |source: &usize| {
+        let percent_of_plain =
+            grid.columns[*source].unit.is_relative() && !grid.columns[target].unit.is_relative();
+        *source != target && grid.lawful(*source) && !percent_of_plain
+    };
+    grid.measures().filter(usable).collect()
+}
+
+/// The reading of a column that most rows keep.
+fn best(grid: &Grid, target: usize) -> Option<Reading> {
+    let mut best: Option<Reading> = None;
+    let signed = is_signed(grid, target);
+    for source in sources(grid, target) {
+        let unit = &grid.columns[source].unit;
+        let alike: Vec<usize> = grid
+            .measures()
+            .filter(|column| {
+                *column != source && *column != target && grid.columns[*column].unit.same_symbols(unit)
+            })
+            .collect();
+        for form in FORMS {
+            if form == Form::Difference && !signed {
+                continue;
+            }
+            let rows = (0..grid.rows.len()).map(Base::Row).chain([Base::Before]);
+            let rows = rows.filter(|_| grid.rows.len() >= 3);
+            let is_ratio = matches!(form, Form::Ratio | Form::Inverse);
+            // Ratios of two columns are products; only changes are looked for here.
+            let columns = alike.iter().copied().filter(|_| !is_ratio).map(Base::Column);
+            let extremes = [true, false].map(|largest| Base::Extreme { largest });
+            let extremes = extremes.into_iter().filter(|_| alike.len() >= 2 && form != Form::Difference);
+            for base in rows.chain(columns).chain(extremes) {
+                let (kept, failed) = tally(grid, source, target, form, base);
+                let better = best.as_ref().is_none_or(|best| kept.len() > best.kept.len());
+                if kept.len() >= 2 && kept.len() > failed.len() && better {
+                    best = Some(Reading { kept, failed, source, form, base });
+                }
+            }
+        }
+    }
+    best
+}
+
+/// Notes what keeps a reading and reports what breaks it. False where chance may be the reason that rows keep it.
+fn settle(
+    grid: &Grid,
+    target: usize,
+    reading: &Reading,
+    broken: &mut Vec<Check>,
+    holds: &mut Vec<(usize, usize)>,
+) -> bool {
+    let Reading { kept, failed, source, form, base } = reading;
+    let (source, form, base) = (*source, *form, *base);
+    let tries = (grid.columns.len() * FORMS.len() * (grid.rows.len() + 1)) as f64;
+    let agreement = |row: &usize| {
+        let width = interval(grid, *row, target).map_or(1.0, Interval::relative_width);
+        let wanted = wanted(grid, (source, target), *row, form, base).map_or(1.0, Interval::relative_width);
+        ((width + wanted) / 2.3).min(1.0)
+    };
+    let chance = tries * kept.iter().map(agreement).product::<f64>();
+    // One wrong value of a series of changes breaks its own row and the next.
+    let one_value = base == Base::Before
+        && matches!(failed.as_slice(), [first, second] if second - first == 1 && kept.len() >= 2);
+    if failed.len() > 1 + kept.len() / 5 && !one_value || chance > 0.02 {
+        return false;
+    }
+    holds.extend(kept.iter().flat_map(|row| [(*row, target), (*row, source)]));
+    // `+7.5 pp` among changes in percent is a difference.
+    let other = |row: &usize| {
+        form != Form::Difference && grid.cell(*row, target).is_some_and(|cell| cell.unit.points)
+            || grid.cell(*row, target).is_some_and(|cell| cell.has_note())
+    };
+    let reported = if one_value { &failed[..1] } else { failed.as_slice() };
+    for row in reported.iter().copied().filter(|row| !other(row)) {
+        let value = wanted(grid, (source, target), row, form, base).map(Interval::middle);
+        let scale =
+            grid.cell(row, target).map_or(grid.columns[target].unit.factor(), |cell| cell.unit.factor());
+        broken.push(Check {
+            row,
+            others: match base {
+                Base::Row(base) => vec![base],
+                Base::Before => row.checked_sub(1).into_iter().collect(),
+                Base::Column(_) | Base::Extreme { .. } => Vec::new(),
+            },
+            columns: match base {
+                Base::Column(other) => vec![target, source, other],
+                _ => vec![target, source],
+            },
+            expected: value.map(|value| (target, value / scale)).into_iter().collect(),
+            law: formula(grid, source, target, form, base),
+            kept: kept.len(),
+            factor: 1.0,
+            certain: kept.len() >= 3,
+        });
+    }
+    true
 }
 
 /// Whether a column holds ratios, percentages or differences.
@@ -150,7 +193,7 @@ fn tally(grid: &Grid, source: usize, target: usize, form: Form, base: Base) -> (
             continue;
         }
         let Some(cell) = interval(grid, row, target) else { continue };
-        let Some(wanted) = wanted(grid, source, row, form, base) else { continue };
+        let Some(wanted) = wanted(grid, (source, target), row, form, base) else { continue };
         if wanted.relative_width() > 0.3 {
             continue;
         }
@@ -163,9 +206,24 @@ fn tally(grid: &Grid, source: usize, target: usize, form: Form, base: Base) -> (
     (kept, failed)
 }
 
-fn wanted(grid: &Grid, source: usize, row: usize, form: Form, base: Base) -> Option<Interval> {
+fn wanted(
+    grid: &Grid,
+    (source, target): (usize, usize),
+    row: usize,
+    form: Form,
+    base: Base,
+) -> Option<Interval> {
     let own = interval(grid, row, source)?;
     let against = match base {
+        Base::Extreme { largest } => {
+            let unit = &grid.columns[source].unit;
+            let others = grid.measures().filter(|column| {
+                *column != source && *column != target && grid.columns[*column].unit.same_symbols(unit)
+            });
+            let others = others.filter_map(|column| interval(grid, row, column));
+            let order = |one: &Interval, other: &Interval| one.middle().total_cmp(&other.middle());
+            if largest { others.max_by(order)? } else { others.min_by(order)? }
+        }
         Base::Row(base) => interval(grid, base, source)?,
         Base::Before => interval(grid, row.checked_sub(1)?, source)?,
         Base::Column(column) => interval(grid, row, column)?,
@@ -186,6 +244,16 @@ fn formula(grid: &Grid, source: usize, target: usize, form: Form, base: Base) ->
     let base = match base {
         Base::Row(row) => grid.row_name(row),
         Base::Before => "the row before".to_owned(),
+        Base::Extreme { largest } => {
+            let base = if largest { "the largest other" } else { "the smallest other" };
+            return match form {
+                Form::Inverse => format!("{target} = {base} / {source}"),
+                Form::Change => format!("{target} = {source} / {base} - 1"),
+                Form::Saving => format!("{target} = 1 - {source} / {base}"),
+                Form::InverseChange => format!("{target} = {base} / {source} - 1"),
+                Form::Ratio | Form::Difference => format!("{target} = {source} / {base}"),
+            };
+        }
         Base::Column(column) => {
             let base = &grid.columns[column].header;
             return match form {

@@ -17,6 +17,17 @@ pub struct Observed {
     settings: Vec<(Vec<String>, f64, u64)>,
     /// Time stamps in seconds, a list for each listing.
     stamps: Vec<Vec<(f64, u64)>>,
+    /// What advances line by line (`step 1000`), with the time from its first line to its last.
+    advances: Vec<Advance>,
+}
+
+/// A count that grows from one time stamp to the next.
+#[derive(Debug, Clone, PartialEq)]
+struct Advance {
+    word: String,
+    from: (f64, f64),
+    to: (f64, f64),
+    lines: usize,
 }
 
 /// Keys and stamps that are kept; a longer listing is a log of its own.
@@ -33,8 +44,12 @@ impl Observed {
                 observed.stamps.extend(Some(std::mem::take(&mut stamps)).filter(|stamps| !stamps.is_empty()));
             }
             for (number, text) in lines.iter().filter(|(_, text)| text.len() < 400).take(MOST) {
-                observed.settings.extend(keys(text).into_iter().map(|(key, value)| (key, value, *number)));
+                // An argument of a call in source code shows what may be set, not what ran.
+                let is_argument = text.trim_end().ends_with([',', '(']) && text.contains('=');
+                let found = if is_argument { Vec::new() } else { keys(text) };
+                observed.settings.extend(found.into_iter().map(|(key, value)| (key, value, *number)));
                 stamps.extend(stamp(text).map(|seconds| (seconds, *number)));
+                advance(&mut observed.advances, text);
             }
         }
         observed.stamps.push(stamps);
@@ -60,9 +75,22 @@ impl Observed {
         let before = words(&sentence.words_before(quantity.start).join(" "));
         let after = words(&sentence.words_after(quantity.end).join(" "));
         let names: Vec<&String> = before.iter().rev().take(2).collect();
+        // `try --batch_size 4`: an option is advice or a command, not a statement about what ran.
+        if sentence.text.get(..quantity.start).is_some_and(is_option) {
+            return None;
+        }
         let noun = after.first().or(None);
+        // More epochs than any line of a log counts to did not run; fewer may be a part of them.
+        let too_many = |only: &String| {
+            quantity.unit.counts(only)
+                && !super::relative::excused(sentence)
+                && self.settings.iter().any(|(key, value, _)| {
+                    key.as_slice() == std::slice::from_ref(only) && *value >= 3.0 && quantity.value > *value
+                })
+                && self.advances.iter().any(|advance| advance.word == *only && advance.lines >= 3)
+        };
         let fits = |key: &[String]| match key {
-            [only] => noun == Some(only) && quantity.unit.counts(only),
+            [only] => noun == Some(only) && quantity.unit.counts(only) || too_many(only),
             // `test_batch_size` is another setting than `batch_size`, unless the text says `test` too.
             [rest @ .., one, two] => {
                 names.len() == 2
@@ -110,6 +138,11 @@ impl Observed {
         let matches = |(one, other): (&(f64, u64), &(f64, u64))| {
             ((other.0 - one.0).abs() - quantity.value).abs() <= slack
         };
+        if (span - quantity.value).abs() <= slack
+            && let Some(found) = self.waiting(sentence, quantity, span, first.1)
+        {
+            return Some(found);
+        }
         let few: Vec<&(f64, u64)> = stamps.iter().take(60).chain(stamps.last()).collect();
         let any = few.iter().any(|one| few.iter().any(|other| matches((one, other))));
         let size = span > 0.0 && (0.15..6.0).contains(&(quantity.value / span));
@@ -126,6 +159,59 @@ impl Observed {
                 last.1,
             )
         })
+    }
+}
+
+/// Whether a text ends with the name of a command's option.
+fn is_option(text: &str) -> bool {
+    let last = text.trim_end_matches([' ', '=']).rsplit(char::is_whitespace).next().unwrap_or_default();
+    last.trim_start_matches(['`', '(']).starts_with('-')
+        && last.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
+impl Observed {
+    /// `training took 3 h 13 min for 2000 steps` where the steps themselves took less than half of it.
+    fn waiting(&self, sentence: &Sentence, quantity: &Quantity, span: f64, line: u64) -> Option<Finding> {
+        let is_meant = |advance: &&Advance| {
+            let named = sentence.quantities.iter().any(|other| other.unit.counts(&advance.word));
+            let ran = advance.to.1 - advance.from.1;
+            advance.lines >= 3 && named && ran > 0.0 && ran < 0.75 * span
+        };
+        let advance = self.advances.iter().find(is_meant)?;
+        let summary = format!(
+            "`{}` is the time from the first time stamp to the last; from {word} {} to {word} {} it is {}",
+            quantity.text,
+            shown(advance.from.0),
+            shown(advance.to.0),
+            clock(advance.to.1 - advance.from.1),
+            word = advance.word,
+        );
+        Some(finding(Class::WaitingInside, sentence, quantity, summary, line))
+    }
+}
+
+/// Most kinds of counts that are followed.
+const MOST_ADVANCES: usize = 20;
+
+/// Follows the first count of a line with a time stamp: `12:00:05 step 1000 loss 4.1`, `epoch 3/25`.
+fn advance(advances: &mut Vec<Advance>, text: &str) {
+    let Some(seconds) = stamp(text) else { return };
+    let pieces: Vec<&str> = text.split_whitespace().collect();
+    let counted = pieces.windows(2).find_map(|pair| {
+        let word = pair[0].trim_matches(|one: char| !one.is_alphanumeric()).to_lowercase();
+        let count = pair[1].split('/').next()?.trim_end_matches([',', ':', ';']).parse::<u32>().ok()?;
+        (word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_alphabetic())).then_some((word, count))
+    });
+    let Some((word, count)) = counted else { return };
+    let at = (f64::from(count), seconds);
+    let is_full = advances.len() >= MOST_ADVANCES;
+    match advances.iter_mut().find(|known| known.word == word) {
+        Some(known) if at.0 > known.to.0 && at.1 >= known.to.1 => {
+            (known.to, known.lines) = (at, known.lines + 1);
+        }
+        Some(_) => {}
+        None if !is_full => advances.push(Advance { word, from: at, to: at, lines: 1 }),
+        None => {}
     }
 }
 

@@ -150,12 +150,14 @@ fn clocked(text: &str) -> Option<(f64, f64)> {
         let number = leading_number(rest)?;
         let tail = rest.get(number.length..)?.trim_start();
         let name: &str = tail.split(|one: char| !one.is_alphabetic()).next()?;
+        // `m` is a minute only here, between hours and seconds.
         let scale = match name {
-            "d" | "day" | "days" => 86_400.0,
-            "h" | "hr" | "hrs" | "hour" | "hours" => 3600.0,
-            "m" | "min" | "mins" | "minute" | "minutes" => 60.0,
-            "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
-            _ => return None,
+            "m" => 60.0,
+            "d" => 86_400.0,
+            _ => {
+                let (unit, length) = leading_unit(name)?;
+                (unit.is_time() && length == name.len()).then_some(unit.scale)?
+            }
         };
         if scale >= last || parts > 0 && number.value * scale >= last {
             return None;

@@ -151,7 +151,7 @@ pub fn words(text: &str) -> Vec<String> {
 }
 
 /// Whether a header names a statistic.
-pub(super) fn is_statistic(header: &str) -> bool {
+pub fn is_statistic(header: &str) -> bool {
     let names = [
         "mean", "average", "avg", "median", "min", "max", "std", "stdev", "sd", "sum", "total", "p50", "p90",
         "p95", "p99",

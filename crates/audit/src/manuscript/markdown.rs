@@ -112,7 +112,10 @@ impl<'a> Reader<'a> {
         }
         let below = self.peek(1).trim();
         let underlined = is_rule(below) && self.peek(1).starts_with(['=', '-', '~', '^', '"', '*']);
-        if underlined && below.len() >= 3 && !text.contains('|') && !self.line().starts_with("  ") {
+        // A line of columns with a rule and rows below it is the head of a table.
+        let is_head = text.contains("   ") && self.peek(2).trim().contains("  ");
+        if underlined && below.len() >= 3 && !is_head && !text.contains('|') && !self.line().starts_with("  ")
+        {
             self.end_paragraph();
             self.blocks.push(Block::Heading(Text::new(&markup::plain(text), number)));
             self.at += 2;

@@ -9,12 +9,19 @@ pub(super) fn plain(text: &str) -> String {
     while let Some(character) = rest.chars().next() {
         let length = character.len_utf8();
         match character {
+            // The mark of a footnote: a last star without a partner.
+            '*' if rest.len() == 1 && !text.matches('*').count().is_multiple_of(2) => out.push('*'),
             '*' if is_blank(&out, &mut blank) || !starred_product(&out, rest) => {}
             '`' => {}
             '_' if edge_of_word(&out, rest) => {}
             '\\' if rest
                 .get(1..)
-                .is_some_and(|next| next.starts_with(['*', '_', '|', '~', '%', '$', '#'])) => {}
+                .is_some_and(|next| next.starts_with(['*', '_', '|', '~', '%', '$', '#'])) =>
+            {
+                out.push_str(&rest[1..2]);
+                rest = &rest[2..];
+                continue;
+            }
             '~' if rest.starts_with("~~") => {
                 rest = &rest[2..];
                 continue;

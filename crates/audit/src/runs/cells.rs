@@ -22,8 +22,12 @@ fn in_table(document: &Document, table: &Table) -> Option<Finding> {
     let columns = numbers_of_columns(&entries);
     for entry in &entries {
         for field in &entry.fields {
-            let numeric = is_numeric(columns.get(&field.index).copied().unwrap_or_default(), field);
-            let Some(problem) = problem(field.cell, numeric) else { continue };
+            let column = columns.get(&field.index).copied().unwrap_or_default();
+            // A column without any number holds names, such as `1xA100-40G`.
+            if column.numbers == 0 {
+                continue;
+            }
+            let Some(problem) = problem(field.cell, is_numeric(column, field)) else { continue };
             // A note that spans the row is no value.
             let text = field.cell.text.trim();
             let shared = entry.fields.iter().filter(|other| other.cell.text.trim() == text).count();

@@ -24,7 +24,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Finding> {
         findings.extend(summaries(facts, document, &all));
         findings.extend(document.tables.iter().flat_map(|table| row::check(document, table)));
     }
-    findings.extend(facts.groups.iter().filter_map(repeats));
+    findings.extend(facts.groups.iter().filter(|group| are_repeats(facts, group)).filter_map(repeats));
     findings
 }
 
@@ -145,6 +145,17 @@ fn outliers(document: &Document, samples: &Samples<'_>) -> Option<Finding> {
             false => "Report the median and say that there was an outlier; never drop it without a word."
                 .to_owned(),
         },
+    })
+}
+
+/// Whether the rows of a table among some runs are numbered as repeats: rows that only look alike may differ in what
+/// their table does not say.
+fn are_repeats(facts: &Facts<'_>, group: &RepeatGroup) -> bool {
+    group.values.iter().all(|(_, source)| {
+        let mut rows = facts.runs.iter().filter(|run| {
+            run.is_row() && run.document.file == source.file && run.read.span.first == source.line
+        });
+        rows.next().is_none_or(samples::are_runs)
     })
 }
 

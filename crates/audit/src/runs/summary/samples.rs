@@ -68,7 +68,7 @@ pub(super) fn of<'a>(facts: &'a Facts<'a>, document: &Document) -> Vec<Samples<'
 }
 
 /// Whether the words over samples, or the table they stand in, say that each is a run.
-fn are_runs(run: &Run<'_>) -> bool {
+pub(super) fn are_runs(run: &Run<'_>) -> bool {
     let title = run.read.title.as_deref().unwrap_or_default().to_lowercase();
     let mut words = title.split(|character: char| !character.is_alphanumeric());
     let counted = run
