@@ -6,6 +6,7 @@ mod expected;
 mod facts;
 mod gloss;
 mod level;
+mod linking;
 mod method;
 mod metric;
 mod naming;
@@ -107,6 +108,7 @@ pub fn check(manuscript: &Manuscript, grids: &[Grid], checks: &mut Checks) {
         .chain(bound::answers(&own, &limits))
         .for_each(|finding| checks.push(finding));
     let mut judged = Vec::new();
+    let mut repeated = 0;
     for (index, sentence) in sentences.iter().enumerate() {
         let context = context(&sentences, index);
         let near = neighbors.of(sentence.block);
@@ -118,13 +120,13 @@ pub fn check(manuscript: &Manuscript, grids: &[Grid], checks: &mut Checks) {
             limits: &limits,
         };
         judged.extend(relative::check(sentence, &context, &pool));
-        judged.extend(level::check(sentence, &context, &pool));
+        judged.extend(level::check(sentence, &context, &pool, &mut repeated));
         let found = bound::check(sentence, &pool).into_iter().chain(observed.check(sentence));
         let found = found.chain(part::check(sentence, &near));
         let found = found.chain(method::check(sentence, &pool)).chain(gloss::check(sentence));
         found.for_each(|finding| checks.push(finding));
     }
-    prior::settle(judged).into_iter().for_each(|finding| checks.push(finding));
+    prior::settle(judged, repeated).into_iter().for_each(|finding| checks.push(finding));
 }
 
 /// The items before and after a place.

@@ -98,6 +98,11 @@ pub fn facts(sentence: &Sentence, context: &Sentence, quantity: &Quantity, pool:
     found
 }
 
+/// The numbers that the words of a sentence imply.
+pub fn implied(sentence: &Sentence) -> Vec<f64> {
+    spelled(sentence).iter().chain(&calendar(sentence)).map(|fact| fact.operand.value).collect()
+}
+
 /// Small numbers in words: `across four cards`.
 fn spelled(sentence: &Sentence) -> Vec<Fact> {
     let words = sentence.text.split(|one: char| !one.is_alphanumeric());

@@ -8,6 +8,7 @@ use assay_model::Source;
 
 use super::expected::{Expectation, adds_condition, decimals, expectations};
 use super::facts::{Fact, MOST_LOCAL, combined, combined_any, facts, is_statistic, restated, stated, triple};
+use super::linking::{self, Around, Place};
 use super::naming::{named_columns, subject_rows};
 use super::pairs::{Pool, cell_operand, operand};
 use super::prior::{Bearing, Judged};
@@ -19,8 +20,9 @@ use crate::number::shown;
 use crate::quantity::{Quantity, ending};
 use crate::{Class, Finding};
 
-/// Checks the absolute numbers of a sentence.
-pub fn check(sentence: &Sentence, context: &Sentence, pool: &Pool<'_>) -> Vec<Judged> {
+/// Checks the absolute numbers of a sentence. Numbers that are no claims but repeat what the words around them point at
+/// are counted.
+pub fn check(sentence: &Sentence, context: &Sentence, pool: &Pool<'_>, agreeing: &mut usize) -> Vec<Judged> {
     let mut found = Vec::new();
     let candidates = sentence.quantities.iter().filter(|quantity| {
         !quantity.unit.is_relative() && !quantity.in_words && quantity.value > 0.0 && quantity.bound.is_none()
@@ -31,6 +33,7 @@ pub fn check(sentence: &Sentence, context: &Sentence, pool: &Pool<'_>) -> Vec<Ju
         let expectations =
             if expected.is_empty() { expectations(sentence, context, quantity, pool) } else { Vec::new() };
         if expected.is_empty() && expectations.is_empty() && !computed {
+            found.extend(linked(None, sentence, context, quantity, pool, agreeing));
             continue;
         }
         let facts = facts(sentence, context, quantity, pool);
@@ -41,7 +44,14 @@ pub fn check(sentence: &Sentence, context: &Sentence, pool: &Pool<'_>) -> Vec<Ju
             Level::Contradicted | Level::Doubtful => Bearing::Guess,
             _ => Bearing::Loose,
         };
-        found.push(Judged::new(finding, bearing));
+        found.extend(linked(
+            Some(Judged::new(finding, bearing)),
+            sentence,
+            context,
+            quantity,
+            pool,
+            agreeing,
+        ));
     }
     // Two numbers of a sentence that both differ from the row it seems to name are about another one.
     let differs = |one: &Judged| one.bearing == Bearing::Named && one.finding.level <= Level::Doubtful;
@@ -51,6 +61,62 @@ pub fn check(sentence: &Sentence, context: &Sentence, pool: &Pool<'_>) -> Vec<Ju
         }
     }
     found
+}
+
+/// Weighs a verdict against what the words around the number point at.
+fn linked(
+    judged: Option<Judged>,
+    sentence: &Sentence,
+    context: &Sentence,
+    quantity: &Quantity,
+    pool: &Pool<'_>,
+    agreeing: &mut usize,
+) -> Option<Judged> {
+    let around = Around::new(sentence, quantity, pool);
+    let links = linking::absolute(&around, quantity);
+    *agreeing += usize::from(judged.is_none() && links.agrees());
+    let judged = judged.map(|judged| judged.weighed(&links));
+    let Some(top) = links.missed_value(quantity) else { return judged };
+    let difference = top.sign == '-';
+    if excused(sentence)
+        || adds_condition(sentence, quantity, pool)
+        || speaks_of_others(sentence, quantity) && !difference
+    {
+        return judged;
+    }
+    // A number of cells that three others give may be about these.
+    let of_cells = matches!(top.one, Place::Cell(..) | Place::Column(..))
+        && !matches!(top.other, Some(Place::Written(..) | Place::Implied(_)));
+    if of_cells {
+        let facts = facts(sentence, context, quantity, pool);
+        let local: Vec<&Fact> =
+            facts.iter().filter(|fact| fact.near || fact.local).take(MOST_LOCAL).collect();
+        if triple(quantity, &local).is_some() {
+            return judged;
+        }
+    }
+    if let Some(doubt) = judged.filter(|judged| judged.finding.level <= Level::Doubtful) {
+        return Some(doubt.linked(&links));
+    }
+    let formula = around.formula(&top);
+    let mut found = finding(sentence, quantity, Level::Doubtful, &formula);
+    let given = match top.other {
+        Some(_) => format!("{formula} = {}", shown(top.value.middle() / quantity.unit.factor())),
+        None => formula,
+    };
+    found.summary =
+        format!("`{}` is not what the numbers that it seems to come from give: {given}", quantity.text);
+    found.arithmetic = vec![given];
+    let operands = around.operands(&top);
+    for operand in &operands {
+        let place = Source::new(sentence.file.clone(), operand.line);
+        if !found.sources.contains(&place) {
+            found.sources.push(place);
+        }
+    }
+    found.operands.extend(operands);
+    found.advice = "recompute it, or name the numbers that it comes from".to_owned();
+    Some(Judged::new(found, Bearing::Linked))
 }
 
 /// Whether a number is itself a cell of a list that was read as a table.

@@ -121,14 +121,18 @@ impl Pool<'_> {
 
     /// Whether two plain counts are settings of one column: `from 32 to 128` names rows.
     fn are_settings(&self, one: &Quantity, other: &Quantity) -> bool {
-        let holds = |grid: &Grid, column: usize, quantity: &Quantity| {
+        one.unit.is_count() && self.are_numbers_of_settings(one.value, other.value)
+    }
+
+    /// Whether a column of settings has both numbers.
+    pub fn are_numbers_of_settings(&self, one: f64, other: f64) -> bool {
+        let holds = |grid: &Grid, column: usize, value: f64| {
             (0..grid.rows.len().min(MOST_PAIRED_ROWS))
-                .any(|row| grid.cell(row, column).is_some_and(|cell| cell.value == quantity.value))
+                .any(|row| grid.cell(row, column).is_some_and(|cell| cell.value == value))
         };
-        one.unit.is_count()
-            && self.grids.iter().any(|grid| {
-                grid.settings().any(|column| holds(grid, column, one) && holds(grid, column, other))
-            })
+        self.grids
+            .iter()
+            .any(|grid| grid.settings().any(|column| holds(grid, column, one) && holds(grid, column, other)))
     }
 
     /// Pairs of cells of one column, and of one row where columns have the same unit.
@@ -280,7 +284,7 @@ impl Side {
         Side { value: cell.value, interval: cell.interval(), unit: cell.unit.clone() }
     }
 
-    fn scaled(&self, by: f64) -> Side {
+    pub fn scaled(&self, by: f64) -> Side {
         Side {
             value: self.value * by,
             interval: self.interval.times(Interval::exact(by)),
@@ -317,7 +321,7 @@ pub fn cell_operand(grid: &Grid, row: usize, column: usize) -> Option<Operand> {
 }
 
 /// Whether no other relative number of the sentence is nearer to a pair than the claim.
-fn is_nearest(own: &[Quantity], claim: &Quantity, start: usize, end: usize) -> bool {
+pub fn is_nearest(own: &[Quantity], claim: &Quantity, start: usize, end: usize) -> bool {
     let distance = |quantity: &Quantity| {
         if quantity.end <= start { start - quantity.end } else { quantity.start.saturating_sub(end) }
     };

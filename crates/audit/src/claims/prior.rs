@@ -5,6 +5,7 @@
 //! has, and the words were linked to the wrong rows. (AggChecker, SIGMOD 2019, learns such a prior by iteration; counting
 //! is enough here.)
 
+use super::linking::Linked;
 use crate::finding::Level;
 use crate::{Class, Finding};
 
@@ -19,6 +20,10 @@ pub enum Bearing {
     Likely,
     /// The sentence names one side, or nothing.
     Loose,
+    /// The words around the number point clearly at numbers that give another one.
+    Pointed,
+    /// What the words around the number point at gives another one.
+    Linked,
     /// The sentence names both sides, but some pair elsewhere in the document agrees; or nothing gives a number that
     /// reads as computed.
     Guess,
@@ -29,26 +34,56 @@ pub enum Bearing {
 pub struct Judged {
     pub finding: Finding,
     pub bearing: Bearing,
+    /// Whether what the words around the number point at gives it.
+    pub agrees: bool,
 }
 
 impl Judged {
     pub fn new(finding: Finding, bearing: Bearing) -> Judged {
-        Judged { finding, bearing }
+        Judged { finding, bearing, agrees: false }
     }
 }
 
-/// Keeps the doubts that the other claims make likely; what the others doubt was not checked.
-pub fn settle(judged: Vec<Judged>) -> Vec<Finding> {
+impl Judged {
+    /// Notes whether what the words around the number point at gives it, which takes back a doubt.
+    pub fn weighed(self, links: &Linked) -> Judged {
+        let agrees = links.agrees();
+        let doubt = self.finding.level == Level::Doubtful && self.bearing != Bearing::Firm;
+        let taken_back = doubt && agrees && links.gap() <= 0.5;
+        let finding = if taken_back { not_checked(self.finding) } else { self.finding };
+        Judged { finding, agrees, ..self }
+    }
+
+    /// A doubt that the words around the number share.
+    pub fn linked(self, links: &Linked) -> Judged {
+        let bearing = match self.bearing {
+            Bearing::Firm => Bearing::Firm,
+            _ if links.is_clear() => Bearing::Pointed,
+            _ => Bearing::Linked,
+        };
+        Judged { bearing, ..self }
+    }
+}
+
+/// Keeps the doubts that the other claims make likely; what the others doubt was not checked. `repeated` more numbers repeat
+/// what the words around them point at.
+pub fn settle(judged: Vec<Judged>, repeated: usize) -> Vec<Finding> {
     let agreeing = judged.iter().filter(|one| one.finding.level == Level::Supported).count();
+    let is_linked = |one: &&Judged| matches!(one.bearing, Bearing::Linked | Bearing::Pointed);
+    let missed = judged.iter().filter(is_linked).count();
+    let linked = repeated + judged.iter().filter(|one| one.agrees).count();
     let is_doubt = |one: &Judged| one.bearing != Bearing::Firm && one.finding.level <= Level::Doubtful;
-    let doubts = judged.iter().filter(|one| is_doubt(one)).count();
-    let keeps = |one: &Judged| match (one.bearing, one.finding.class) {
-        (Bearing::Firm, _) => true,
-        (Bearing::Named, Class::Comparison) => agreeing + 1 >= doubts,
-        (Bearing::Named | Bearing::Likely, _) => agreeing >= doubts,
-        (Bearing::Loose, _) => agreeing >= 5 * doubts,
+    let counts = |one: &&Judged| is_doubt(one) && !is_linked(one);
+    let doubts = judged.iter().filter(counts).count();
+    let keeps = |one: &Judged| match one.bearing {
+        Bearing::Firm => true,
+        // An author whose numbers mostly are where the words point at errs now and then.
+        Bearing::Pointed => linked + 1 >= missed,
+        Bearing::Linked => linked >= 2 * missed,
+        Bearing::Named | Bearing::Likely => agreeing >= doubts,
+        Bearing::Loose => agreeing >= 5 * doubts,
         // Only the one number of a document that stands out.
-        (Bearing::Guess, _) => doubts == 1,
+        Bearing::Guess => doubts == 1,
     };
     let settled = judged
         .into_iter()

@@ -27,7 +27,8 @@ pub enum Relation {
     Value,
 }
 
-const MORE: [&str; 14] = [
+const MORE: [&str; 15] = [
+    "above",
     "more",
     "higher",
     "longer",
@@ -43,7 +44,11 @@ const MORE: [&str; 14] = [
     "rises",
     "additional",
 ];
-const LESS: [&str; 28] = [
+const LESS: [&str; 32] = [
+    "below",
+    "lose",
+    "loses",
+    "lost",
     "off",
     "less",
     "lower",
@@ -146,10 +151,16 @@ pub fn relation(sentence: &Sentence, quantity: &Quantity) -> Option<Relation> {
             near_before.first().and_then(|word| direction(word)).filter(|found| *found == Relation::Less);
         return Some(verb.unwrap_or(Relation::Share));
     }
+    // `falls from 95 % to 76 %`: two levels, no change.
+    if is_level(sentence, quantity, near_before.first().map(|word| word.as_str())) {
+        let efficiency = sentence.words.iter().any(|word| word == "efficiency");
+        return Some(if efficiency { Relation::Efficiency } else { Relation::Value });
+    }
     let joined = near_before.first().is_some_and(|word| {
         ["by", "of", "another", "to", "even", "roughly", "about", "only", "around"].contains(&word.as_str())
     });
-    if joined || before.len() <= 4 {
+    let verb = near_before.first().is_some_and(|word| direction(word).is_some());
+    if joined || verb || before.len() <= 4 {
         let to = near_before.first().is_some_and(|word| *word == "to");
         for word in &near_before {
             match direction(word) {
@@ -165,6 +176,24 @@ pub fn relation(sentence: &Sentence, quantity: &Quantity) -> Option<Relation> {
     }
     let efficiency = sentence.words.iter().any(|word| word == "efficiency");
     Some(if efficiency { Relation::Efficiency } else { Relation::Value })
+}
+
+/// Whether a percentage is one end of `from 95 % at two GPUs to 76 % at eight`.
+fn is_level(sentence: &Sentence, quantity: &Quantity, before: Option<&str>) -> bool {
+    let percent = |other: &&Quantity| other.unit.percent;
+    match before {
+        Some("from") => {
+            let next = sentence.quantities.iter().filter(percent).find(|other| other.start >= quantity.end);
+            next.and_then(|next| sentence.text.get(..next.start))
+                .is_some_and(|head| head.trim_end().ends_with(" to"))
+        }
+        Some("to") => {
+            let last = sentence.quantities.iter().filter(percent).rfind(|other| other.end <= quantity.start);
+            last.and_then(|last| sentence.text.get(..last.start))
+                .is_some_and(|head| head.trim_end().ends_with("from"))
+        }
+        _ => false,
+    }
 }
 
 /// Words between a preposition and its number.

@@ -2,6 +2,7 @@
 
 use assay_model::Source;
 
+use super::linking::{self, Around};
 use super::metric::Metric;
 use super::naming::{named_columns, named_rows, subject_rows};
 use super::outsider::{names_outsider, names_side};
@@ -26,7 +27,8 @@ pub fn check(sentence: &Sentence, context: &Sentence, pool: &Pool<'_>) -> Vec<Ju
             (quantity.value, quantity.written) = (-quantity.value, -quantity.written);
             (quantity.low, quantity.high) = (-quantity.high, -quantity.low);
         }
-        Some(claim(sentence, context, &quantity, relation, pool))
+        let judged = claim(sentence, context, &quantity, relation, pool);
+        Some(linked(judged, sentence, &quantity, relation, pool))
     });
     claims.collect()
 }
@@ -37,6 +39,54 @@ fn is_quoted(sentence: &Sentence, quantity: &Quantity) -> bool {
     let tail = sentence.text.get(quantity.end..).unwrap_or_default();
     head.matches('"').count() % 2 == 1 && tail.contains('"')
         || head.matches('“').count() > head.matches('”').count() && tail.contains('”')
+}
+
+/// Weighs a verdict against what the words around the number point at.
+fn linked(
+    judged: Judged,
+    sentence: &Sentence,
+    quantity: &Quantity,
+    relation: Relation,
+    pool: &Pool<'_>,
+) -> Judged {
+    let around = Around::new(sentence, quantity, pool);
+    let links = linking::relative(&around, quantity, relation);
+    let elsewhere = points_elsewhere(sentence, quantity, relation, pool);
+    let judged = judged.weighed(&links);
+    let Some(top) = links.missed_comparison(relation, elsewhere) else {
+        // Two named rows alone do not say what is compared.
+        let metric = Metric::of(sentence, quantity).is_named();
+        let unnamed = !metric && links.top.is_some_and(|top| !top.named) && relation.is_comparison();
+        let doubt = judged.finding.level == Level::Doubtful && judged.bearing != Bearing::Firm;
+        let finding = if unnamed && doubt { not_checked(sentence, quantity) } else { judged.finding };
+        return Judged { finding, ..judged };
+    };
+    let vague = quantity.in_words && !quantity.hedged && relation != Relation::Times;
+    let guarded = vague
+        || quantity.range
+        || quantity.bound.is_some()
+        || excused(sentence)
+        || names_outsider(sentence, quantity, pool);
+    if judged.finding.level <= Level::Doubtful {
+        return if guarded { judged } else { judged.linked(&links) };
+    }
+    if guarded {
+        return Judged { finding: not_checked(sentence, quantity), ..judged };
+    }
+    let candidate = Candidate {
+        tier: Tier::Named,
+        value: top.value,
+        formula: around.formula(&top),
+        operands: around.operands(&top),
+        derived: false,
+    };
+    let mut finding = failed(sentence, quantity, relation, &[&candidate], Level::Doubtful);
+    let given = computed(quantity, &candidate);
+    finding.summary = format!(
+        "`{}` does not follow from what it seems to compare: {} gives {given}",
+        quantity.text, candidate.formula
+    );
+    Judged { finding, bearing: Bearing::Linked, ..judged }.linked(&links)
 }
 
 fn claim(

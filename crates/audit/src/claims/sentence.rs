@@ -12,6 +12,8 @@ pub struct Sentence {
     lines: Vec<(usize, u64)>,
     /// The position of its block in the manuscript.
     pub block: usize,
+    /// Part of a heading.
+    pub heading: bool,
     pub quantities: Vec<Quantity>,
     pub words: Vec<String>,
 }
@@ -128,7 +130,8 @@ pub fn sentences(manuscript: &Manuscript) -> Vec<Sentence> {
         }
         let written = split(&text.text)
             .into_iter()
-            .map(|(start, end)| sentence(text, start, end, block, &manuscript.file));
+            .map(|(start, end)| sentence(text, start, end, block, &manuscript.file))
+            .map(|sentence| Sentence { heading: matches!(content, Block::Heading(_)), ..sentence });
         found.extend(written.filter(|sentence| sentence.quantities.len() <= MOST_QUANTITIES));
     }
     found
@@ -150,7 +153,7 @@ fn sentence(text: &Text, start: usize, end: usize, block: usize, file: &str) -> 
     }
     let quantities = quantities(&own);
     let words = words(&own);
-    Sentence { text: own, file: file.to_owned(), lines, block, quantities, words }
+    Sentence { text: own, file: file.to_owned(), lines, block, heading: false, quantities, words }
 }
 
 const ABBREVIATIONS: [&str; 24] = [
