@@ -174,3 +174,31 @@ fn json_with_nan_keeps_its_numbers_and_says_what_is_missing() {
     assert_eq!(run.observations[0].value, 0.5);
     assert!(run.hints.iter().any(|hint| hint.seen.contains("loss")), "{:?}", run.hints);
 }
+
+#[test]
+fn items_of_lists_are_results_where_nothing_else_holds_any() {
+    let text = "# Notes\n\n- Final test accuracy: 91.5%\n- Training took 3.5 h on one GPU.\n- peak memory: 17.5 GB\n";
+    let found = read(&[text.as_bytes()]);
+    let value = |name: &str| {
+        found
+            .runs
+            .iter()
+            .flat_map(|run| &run.observations)
+            .find(|one| one.metric == name)
+            .map(|one| one.value)
+    };
+    assert_eq!(value("accuracy.test.final"), Some(0.915));
+    assert_eq!(value("memory.peak"), Some(17.5e9));
+    // Beside a table they speak of its numbers.
+    let text = format!("{text}\n| model | accuracy |\n|---|---|\n| a | 0.5 |\n");
+    assert_eq!(read(&[text.as_bytes()]).runs.len(), 1);
+}
+
+#[test]
+fn a_table_that_names_its_metrics_in_a_column() {
+    let text = "|Tasks|n-shot|Metric|   |Value |   |Stderr|\n|-----|-----:|------|---|-----:|---|-----:|\n|quiz |     0|acc   |↑  |0.525|±  |0.015|\n|maze |     0|f1    |↑  |0.335|±  |0.025|\n";
+    let runs = read(&[text.as_bytes()]).runs;
+    let metrics: Vec<&str> =
+        runs.iter().flat_map(|run| &run.observations).map(|one| one.metric.as_str()).collect();
+    assert_eq!(metrics, ["accuracy", "accuracy.std", "f1", "f1.std"]);
+}

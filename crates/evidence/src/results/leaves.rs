@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use assay_model::names::{self, setting};
-use assay_model::{Origin, Value as Setting};
+use assay_model::{Origin, Unit, Value as Setting};
 use serde_json::{Map, Value};
 
 use super::builder::Builder;
@@ -11,6 +11,7 @@ use super::keys::{self, Named, Tool};
 use super::lines::Lines;
 use crate::collector;
 use crate::facts::setting_number;
+use crate::text::clock_seconds;
 use crate::writeup::vocabulary::platform;
 
 /// Objects deeper than this are not looked into.
@@ -175,6 +176,15 @@ impl Walk<'_> {
                 Value::String(text) => text.trim().parse().ok().filter(|number: &f64| number.is_finite()),
                 _ => None,
             };
+            // `"training_duration": "11:37:15.07"`.
+            if let Value::String(text) = value
+                && text.contains(':')
+                && let Some(seconds) = clock_seconds(text.trim())
+                && let Some(named) = keys::metric(&around, Some("s"), self.tool)
+                && named.unit == Unit::Seconds
+            {
+                return self.results.add(named, seconds, line);
+            }
             let undefined = matches!(value, Value::String(text) if matches!(text.as_str(), "NaN" | "Infinity" | "-Infinity"));
             if undefined && let Some(named) = keys::metric(&around, unit, self.tool) {
                 let seen = format!("{} is not a finite number", named.name);
