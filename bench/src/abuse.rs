@@ -11,5 +11,6 @@ pub mod runs;
 pub mod secrets;
 pub mod server;
 pub mod storm;
+pub mod surroundings;
 pub mod trial;
 pub mod usage;

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::engines::contest::{Outcome, Record};
-use crate::engines::{Case, CaseGoals, Contender, iterations};
+use crate::engines::contest::{ContenderRecord, ContestOutcome};
+use crate::engines::{CaseGoals, Contender, EngineCase, iterations};
 use crate::figures::{number, table};
-use crate::goal::{Bound, Goals};
+use crate::goal::{GoalBound, Goals};
 
 /// Sentences of a pass, which is an iteration.
 pub const SENTENCES: usize = 200;
@@ -39,22 +39,22 @@ impl Sentences {
 }
 
 /// Made-up sentences that fill the padded length.
-pub fn padded() -> Case {
+pub fn padded() -> EngineCase {
     case("tiny, 128 tokens each", vec![format!("context={PADDED}")], MOST_TIME_PADDED)
 }
 
 /// Real sentences: ours at their own length, PyTorch's padded.
-pub fn real(sentences: &Sentences) -> Case {
+pub fn real(sentences: &Sentences) -> EngineCase {
     let Sentences { data, tokenizer } = sentences;
     let files = vec![format!("data={}", data.display()), format!("tokenizer={}", tokenizer.display())];
     let case = case("tiny, real sentences", files, MOST_TIME_REAL);
-    Case { torch_settings: vec![format!("length={PADDED}")], ..case }
+    EngineCase { torch_settings: vec![format!("length={PADDED}")], ..case }
 }
 
-fn case(title: &str, mut settings: Vec<String>, most_time: f64) -> Case {
+fn case(title: &str, mut settings: Vec<String>, most_time: f64) -> EngineCase {
     settings.extend(["size=tiny", "task=classify", "batch_size=1"].map(str::to_owned));
     settings.push(format!("sentences={SENTENCES}"));
-    Case {
+    EngineCase {
         title: title.to_owned(),
         workload: "bert",
         settings,
@@ -68,14 +68,14 @@ fn case(title: &str, mut settings: Vec<String>, most_time: f64) -> Case {
 }
 
 /// A rank of the latencies of single sentences, in milliseconds.
-fn latency_ms(record: &Record, rank: &str) -> Option<f64> {
+fn latency_ms(record: &ContenderRecord, rank: &str) -> Option<f64> {
     Some(1e3 * record.said.value(&format!("latency.{rank}"))?)
 }
 
 /// How long sentences are, and how long single ones take.
-pub fn latencies(outcome: &Outcome) -> String {
+pub fn latencies(outcome: &ContestOutcome) -> String {
     let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"));
-    let row = |record: &Record| {
+    let row = |record: &ContenderRecord| {
         let ranks = ["p50", "p90", "p99"].map(|rank| shown(latency_ms(record, rank)));
         [vec![record.who.name.to_owned()], ranks.to_vec()].concat()
     };
@@ -90,7 +90,7 @@ pub fn latencies(outcome: &Outcome) -> String {
 }
 
 /// Adds the goal about the latency of single real sentences.
-pub fn add_latency_goal(outcome: Option<&Outcome>, goals: &mut Goals) {
+pub fn add_latency_goal(outcome: Option<&ContestOutcome>, goals: &mut Goals) {
     let median = outcome.and_then(|outcome| latency_ms(outcome.records.first()?, "p50"));
-    goals.add("tiny, real sentences: median latency", median, "ms", Bound::AtMost(MOST_MEDIAN_MS));
+    goals.add("tiny, real sentences: median latency", median, "ms", GoalBound::AtMost(MOST_MEDIAN_MS));
 }

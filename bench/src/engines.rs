@@ -74,7 +74,7 @@ pub struct CaseGoals {
 
 /// What is computed.
 #[derive(Debug, Clone)]
-pub struct Case {
+pub struct EngineCase {
     /// What it is called.
     pub title: String,
     /// The workload.
@@ -100,7 +100,7 @@ pub fn iterations(effort: &Effort) -> Vec<String> {
     vec![format!("warmup={}", effort.warmup), format!("iterations={}", effort.rounds)]
 }
 
-impl Case {
+impl EngineCase {
     /// The command of a contender, with further settings.
     pub fn command(&self, place: &Place, python: Option<&Path>, who: Contender, more: &[String]) -> Command {
         let other = place.other_build.as_ref().filter(|_| who == Contender::OTHER_BUILD);

@@ -2,7 +2,7 @@
 
 /// The middle of some values, and their range.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Spread {
+pub struct MedianAndRange {
     /// The median.
     pub median: f64,
     /// The smallest.
@@ -11,20 +11,17 @@ pub struct Spread {
     pub high: f64,
 }
 
-impl Spread {
+impl MedianAndRange {
     /// The spread of some values; none if there are none.
-    pub fn of(values: &[f64]) -> Option<Spread> {
-        let mut sorted = values.to_vec();
-        sorted.sort_by(f64::total_cmp);
-        let (low, high) = (*sorted.first()?, *sorted.last()?);
-        let upper = *sorted.get(sorted.len() / 2)?;
-        let lower = *sorted.get((sorted.len() - 1) / 2)?;
-        Some(Spread { median: f64::midpoint(lower, upper), low, high })
+    pub fn of(values: &[f64]) -> Option<MedianAndRange> {
+        let low = values.iter().copied().reduce(f64::min)?;
+        let high = values.iter().copied().reduce(f64::max)?;
+        Some(MedianAndRange { median: assay_stats::median(values)?, low, high })
     }
 
     /// The same in another unit.
-    pub fn scaled(self, factor: f64) -> Spread {
-        Spread { median: self.median * factor, low: self.low * factor, high: self.high * factor }
+    pub fn scaled(self, factor: f64) -> MedianAndRange {
+        MedianAndRange { median: self.median * factor, low: self.low * factor, high: self.high * factor }
     }
 
     /// The range as text.
@@ -77,8 +74,11 @@ mod tests {
 
     #[test]
     fn the_median_of_an_even_number_is_between_the_middle_two() {
-        assert_eq!(Spread::of(&[4.0, 1.0, 3.0, 2.0]), Some(Spread { median: 2.5, low: 1.0, high: 4.0 }));
-        assert_eq!(Spread::of(&[]), None);
+        assert_eq!(
+            MedianAndRange::of(&[4.0, 1.0, 3.0, 2.0]),
+            Some(MedianAndRange { median: 2.5, low: 1.0, high: 4.0 })
+        );
+        assert_eq!(MedianAndRange::of(&[]), None);
     }
 
     #[test]
@@ -95,7 +95,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_median_lies_in_the_range(values in prop::collection::vec(-1e9..1e9_f64, 1..50)) {
-            let spread = Spread::of(&values).unwrap();
+            let spread = MedianAndRange::of(&values).unwrap();
             prop_assert!(spread.low <= spread.median && spread.median <= spread.high);
             let below = values.iter().filter(|&&value| value <= spread.median).count();
             prop_assert!(2 * below >= values.len());

@@ -7,7 +7,7 @@ use crate::figures::number;
 
 /// What is asked of a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Bound {
+pub enum GoalBound {
     /// No more than this.
     AtMost(f64),
     /// Less than this.
@@ -26,16 +26,16 @@ pub struct Goal {
     /// The unit; empty for a bare number.
     pub unit: &'static str,
     /// What is asked of it.
-    pub bound: Bound,
+    pub bound: GoalBound,
 }
 
 impl Goal {
     /// Whether the goal holds.
     pub fn holds(&self) -> bool {
         self.value.is_some_and(|value| match self.bound {
-            Bound::AtMost(most) => value <= most,
-            Bound::Below(most) => value < most,
-            Bound::AtLeast(least) => value >= least,
+            GoalBound::AtMost(most) => value <= most,
+            GoalBound::Below(most) => value < most,
+            GoalBound::AtLeast(least) => value >= least,
         })
     }
 }
@@ -43,9 +43,9 @@ impl Goal {
 impl fmt::Display for Goal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bound = match self.bound {
-            Bound::AtMost(most) => format!("at most {}", plain(most)),
-            Bound::Below(most) => format!("below {}", plain(most)),
-            Bound::AtLeast(least) => format!("at least {}", plain(least)),
+            GoalBound::AtMost(most) => format!("at most {}", plain(most)),
+            GoalBound::Below(most) => format!("below {}", plain(most)),
+            GoalBound::AtLeast(least) => format!("at least {}", plain(least)),
         };
         let space = if self.unit.is_empty() { "" } else { " " };
         let value = self.value.map_or_else(
@@ -76,7 +76,7 @@ impl Goals {
         name: impl Into<String>,
         value: impl Into<Option<f64>>,
         unit: &'static str,
-        bound: Bound,
+        bound: GoalBound,
     ) {
         self.0.push(Goal { name: name.into(), value: value.into(), unit, bound });
     }
@@ -109,11 +109,11 @@ mod tests {
     #[test]
     fn goals_say_whether_they_hold() {
         let mut goals = Goals::default();
-        goals.add("cost of a run", 1.504, "CPU ms", Bound::AtMost(2.0));
-        goals.add("kills", 200.0, "", Bound::AtLeast(200.0));
+        goals.add("cost of a run", 1.504, "CPU ms", GoalBound::AtMost(2.0));
+        goals.add("kills", 200.0, "", GoalBound::AtLeast(200.0));
         assert!(goals.hold());
-        goals.add("start-up", 10.0, "ms", Bound::Below(10.0));
-        goals.add("lost runs", None, "", Bound::AtMost(0.0));
+        goals.add("start-up", 10.0, "ms", GoalBound::Below(10.0));
+        goals.add("lost runs", None, "", GoalBound::AtMost(0.0));
         assert_eq!(
             goals.to_string(),
             "cost of a run 1.50 CPU ms, goal at most 2 CPU ms: holds\n\

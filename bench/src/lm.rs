@@ -6,7 +6,7 @@
 
 pub mod start;
 
-use crate::engines::{Case, CaseGoals, Contender, iterations};
+use crate::engines::{CaseGoals, Contender, EngineCase, iterations};
 
 /// Sequences of an iteration.
 pub const BATCH: usize = 4;
@@ -14,13 +14,13 @@ pub const BATCH: usize = 4;
 pub const CONTEXT: usize = 128;
 
 /// The cases in which goals are set, those of the small model first.
-pub fn cases() -> Vec<Case> {
+pub fn cases() -> Vec<EngineCase> {
     let phases = |size| [case(size, "forward", 1.0, 0.95), case(size, "forward_backward", 2.0, 0.90)];
     [phases("small"), phases("medium")].concat()
 }
 
-fn case(size: &str, phase: &str, copies: f64, most_time: f64) -> Case {
-    Case {
+fn case(size: &str, phase: &str, copies: f64, most_time: f64) -> EngineCase {
+    EngineCase {
         title: format!("{size} {phase}"),
         workload: "lm",
         settings: vec![

@@ -26,7 +26,7 @@ pub fn cost(command: &mut Command) -> anyhow::Result<Cost> {
 }
 
 /// The same for a command whose output is wanted: some do less when they see that it is thrown away. Some also say
-/// something with their exit code: the codes given are no failure.
+/// something with their exit code: the codes given are not failures.
 pub fn cost_with_output(command: &mut Command, exits: &[i32]) -> anyhow::Result<Cost> {
     cost_into(command, Stdio::piped(), exits)
 }

@@ -1,17 +1,17 @@
 //! The workload `mnist`: the cases in which goals are set.
 
-use crate::engines::{Case, CaseGoals, Contender, Effort};
+use crate::engines::{CaseGoals, Contender, Effort, EngineCase};
 
 /// Steps of an iteration.
 pub const STEPS: usize = 20;
 
 /// The cases in which goals are set, one for each batch size.
-pub fn cases() -> Vec<Case> {
+pub fn cases() -> Vec<EngineCase> {
     [8, 16, 32].map(case).into()
 }
 
-fn case(batch: usize) -> Case {
-    Case {
+fn case(batch: usize) -> EngineCase {
+    EngineCase {
         title: format!("batch {batch}"),
         workload: "mnist",
         settings: vec![format!("batch_size={batch}"), format!("steps_per_iteration={STEPS}")],

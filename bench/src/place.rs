@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 /// Options that every bench has.
 #[derive(Debug, Clone, clap::Args)]
-pub struct Options {
+pub struct BenchOptions {
     /// Answer within a minute, with less work. Shows the direction, proves nothing.
     #[arg(long)]
     pub quick: bool,
@@ -37,7 +37,7 @@ pub struct Place {
 
 impl Place {
     /// Makes the place and finds the binary.
-    pub fn new(options: &Options) -> anyhow::Result<Place> {
+    pub fn new(options: &BenchOptions) -> anyhow::Result<Place> {
         let own = env::current_exe().context("cannot find the path of this bench")?;
         let beside = own.parent().context("this bench has no directory")?;
         let built = beside.parent().unwrap_or(beside).join("bench");
@@ -70,7 +70,7 @@ impl Place {
 }
 
 /// What is measured, on what, and when: the head of every bench's output.
-pub fn heading(bench: &str, options: &Options, place: &Place) -> String {
+pub fn heading(bench: &str, options: &BenchOptions, place: &Place) -> String {
     let version = Command::new(&place.assay).arg("--version").output();
     let version = version.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
     let kind = if options.quick { ", quick: less work, proves nothing" } else { "" };

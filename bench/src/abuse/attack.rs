@@ -55,19 +55,19 @@ impl Ended {
 }
 
 /// A directory in which the binary is attacked.
-pub struct Scene<'a> {
+pub struct AttackScene<'a> {
     place: &'a Place,
     pub directory: PathBuf,
 }
 
-impl<'a> Scene<'a> {
-    pub fn new(place: &'a Place) -> anyhow::Result<Scene<'a>> {
-        Ok(Scene { place, directory: place.fresh("abuse")?.canonicalize()? })
+impl<'a> AttackScene<'a> {
+    pub fn new(place: &'a Place) -> anyhow::Result<AttackScene<'a>> {
+        Ok(AttackScene { place, directory: place.fresh("abuse")?.canonicalize()? })
     }
 
     /// A scene in a directory that exists.
-    pub fn at(place: &'a Place, directory: &Path) -> Scene<'a> {
-        Scene { place, directory: directory.to_owned() }
+    pub fn at(place: &'a Place, directory: &Path) -> AttackScene<'a> {
+        AttackScene { place, directory: directory.to_owned() }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

@@ -9,7 +9,7 @@ use anyhow::{bail, ensure};
 use assay_model::{CellId, Entry, Observation, Origin, PointId, RunId, RunResult, Status, Unit};
 use assay_store::{Identity, Record, Store, StoreError};
 
-use super::trial::Group;
+use super::trial::AbuseGroup;
 use crate::random::Random;
 
 const RUNS: u32 = 12;
@@ -17,12 +17,12 @@ const JOURNAL: &str = "journal.jsonl";
 const INDEX: [&str; 2] = ["index.sqlite", "index.check"];
 
 /// Damages a record in every way, again and again, and reads it.
-pub fn damage(directory: &Path, times: usize, seed: u64) -> anyhow::Result<Group> {
-    let mut group = Group::new("damaged journals and indexes");
+pub fn damage(directory: &Path, times: usize, seed: u64) -> anyhow::Result<AbuseGroup> {
+    let mut group = AbuseGroup::new("damaged journals and indexes");
     let record = Sample::make(directory)?;
     let mut random = Random::new(seed);
     for number in 0..times {
-        let what = record.spoil(&mut random)?;
+        let what = record.corrupt(&mut random)?;
         group.attempt(&format!("damage {number} ({what})"), record.examine(&what));
     }
     record.rearrange(&mut group)?;
@@ -75,7 +75,7 @@ impl Sample {
     }
 
     /// Puts everything back, then damages something.
-    fn spoil(&self, random: &mut Random) -> anyhow::Result<Targets> {
+    fn corrupt(&self, random: &mut Random) -> anyhow::Result<Targets> {
         self.put_back()?;
         let (journal, index, results) = random.pick([
             (true, false, false),
@@ -87,12 +87,12 @@ impl Sample {
         ]);
         let targets = Targets { journal, index, results };
         if journal {
-            self.spoil_file(&self.directory.join(JOURNAL), random)?;
+            self.corrupt_file(&self.directory.join(JOURNAL), random)?;
         }
         if index {
             for name in INDEX {
                 if name == INDEX[0] || random.below(3) == 0 {
-                    self.spoil_file(&self.directory.join(name), random)?;
+                    self.corrupt_file(&self.directory.join(name), random)?;
                 }
             }
         } else if random.below(2) == 0 {
@@ -101,34 +101,38 @@ impl Sample {
         if results {
             for path in &self.results {
                 if random.below(3) == 0 {
-                    self.spoil_file(path, random)?;
+                    self.corrupt_file(path, random)?;
                 }
             }
         }
         Ok(targets)
     }
 
-    fn spoil_file(&self, path: &Path, random: &mut Random) -> anyhow::Result<()> {
+    fn corrupt_file(&self, path: &Path, random: &mut Random) -> anyhow::Result<()> {
         let mut bytes = self.files.get(path).cloned().unwrap_or_default();
         for _ in 0..=random.below(3) {
-            spoil(&mut bytes, random);
+            corrupt(&mut bytes, random);
         }
         Ok(fs::write(path, bytes)?)
     }
 
     /// Removes, repeats and swaps whole lines, which leaves the checksum of each right, and expects a report of each.
     /// Lines cut off at the end look like a coordinator that was killed earlier.
-    fn rearrange(&self, group: &mut Group) -> anyhow::Result<()> {
+    fn rearrange(&self, group: &mut AbuseGroup) -> anyhow::Result<()> {
         let path = self.directory.join(JOURNAL);
         let whole = self.files.get(&path).cloned().unwrap_or_default();
         let lines: Vec<&[u8]> = whole.split_inclusive(|byte| *byte == b'\n').collect();
         let what = Targets { journal: true, index: false, results: false };
-        for line in 1..lines.len().saturating_sub(1) {
+        for line in 0..lines.len().saturating_sub(1) {
             let (mut removed, mut repeated, mut swapped) = (lines.clone(), lines.clone(), lines.clone());
             removed.remove(line);
             repeated.insert(line, lines[line]);
             swapped.swap(line, line + 1);
             for (name, changed) in [("removed", removed), ("repeated", repeated), ("swapped", swapped)] {
+                // A record line stands alone: a newer program writes another one. Twice the same says nothing new.
+                if line == 0 && name == "repeated" {
+                    continue;
+                }
                 self.put_back()?;
                 fs::write(&path, changed.concat())?;
                 let noticed = || -> anyhow::Result<()> {
@@ -220,7 +224,7 @@ fn values(directory: &Path) -> anyhow::Result<Vec<String>> {
     Ok(answer.rows.iter().map(|row| format!("{row:?}")).collect())
 }
 
-fn spoil(bytes: &mut Vec<u8>, random: &mut Random) {
+fn corrupt(bytes: &mut Vec<u8>, random: &mut Random) {
     let from = random.below(bytes.len());
     let to = (from + random.magnitude(4000) as usize).min(bytes.len());
     match random.below(12) {

@@ -6,8 +6,8 @@ use std::process::Command;
 
 use anyhow::{Context, ensure};
 
-use super::attack::Scene;
-use super::trial::Group;
+use super::attack::AttackScene;
+use super::trial::AbuseGroup;
 use crate::place::Place;
 
 const RUNS: usize = 6;
@@ -17,13 +17,13 @@ const CAMPAIGN: &str = "name = \"full\"\n[workload]\ncommand = \"head -c 6000 /d
 const MOST_PAGES: usize = 64;
 const MOST_FILES: usize = 48;
 
-pub fn fill(place: &Place, quick: bool) -> anyhow::Result<Group> {
-    let mut group = Group::new("disks that fill up");
+pub fn fill(place: &Place, quick: bool) -> anyhow::Result<AbuseGroup> {
+    let mut group = AbuseGroup::new("disks that fill up");
     let step = if quick { 8 } else { 1 };
     let pages = (1..MOST_PAGES).step_by(step).map(|pages| format!("size={}k", 4 * pages));
     let files = (2..MOST_FILES).step_by(step).map(|files| format!("size=4m,nr_inodes={files}"));
     for options in pages.chain(files) {
-        let scene = Scene::new(place)?;
+        let scene = AttackScene::new(place)?;
         scene.file("campaign.toml", CAMPAIGN)?;
         let disk = scene.path("disk");
         std::fs::create_dir(&disk)?;
@@ -41,7 +41,7 @@ pub fn fill(place: &Place, quick: bool) -> anyhow::Result<Group> {
     Ok(group)
 }
 
-fn fill_once(scene: &Scene<'_>, disk: &Mount<'_>) -> anyhow::Result<()> {
+fn fill_once(scene: &AttackScene<'_>, disk: &Mount<'_>) -> anyhow::Result<()> {
     let arguments = ["run", "campaign.toml", "--record", "disk/record"];
     let full = scene.assay(&arguments)?;
     full.expect(&[0, 1, 2])?;

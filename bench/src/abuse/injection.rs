@@ -4,8 +4,8 @@ use std::fs;
 
 use anyhow::ensure;
 
-use super::attack::{Ended, Scene};
-use super::trial::Group;
+use super::attack::{AttackScene, Ended};
+use super::trial::AbuseGroup;
 use crate::place::Place;
 
 /// Directory names that a shell would take for something else.
@@ -20,8 +20,8 @@ const TERMINAL: &[char] = &['\u{1b}', '\u{7}', '\u{9b}', '\u{202e}', '\u{2066}',
 const HOSTILE: &str =
     "=1+1|x\u{1b}[31mred\u{7}\u{202e}abc\u{9b}2J<script>alert(1)</script>\\input{/etc/passwd}`id`";
 
-pub fn inject(place: &Place) -> anyhow::Result<Group> {
-    let mut group = Group::new("injection");
+pub fn inject(place: &Place) -> anyhow::Result<AbuseGroup> {
+    let mut group = AbuseGroup::new("injection");
     for name in DIRECTORIES {
         group.attempt(&format!("a record under {name:?}"), paths(place, name));
     }
@@ -37,14 +37,14 @@ pub fn inject(place: &Place) -> anyhow::Result<Group> {
 }
 
 fn paths(place: &Place, name: &str) -> anyhow::Result<()> {
-    let scene = Scene::new(place)?;
+    let scene = AttackScene::new(place)?;
     scene.file(
         &format!("{name}/campaign.toml"),
         "name = \"quoted\"\n[workload]\ncommand = '''cd {run_directory} && pwd > \"{run_directory}/where\"; \
          test \"$(cat '{run_directory}/where')\" = {run_directory}; test -f {campaign_directory}/campaign.toml && \
          echo `echo ok {run_directory}` && cat <<EOF\n{run_directory}\nEOF\necho metric=1'''\n",
     )?;
-    let inside = Scene::at(place, &scene.path(name));
+    let inside = AttackScene::at(place, &scene.path(name));
     inside.assay(&["run", "campaign.toml"])?.expect(&[0])?;
     for directory in [&scene, &inside] {
         ensure!(!directory.path("pwned").exists(), "the path was executed");
@@ -56,7 +56,7 @@ fn paths(place: &Place, name: &str) -> anyhow::Result<()> {
 }
 
 fn variable(place: &Place, name: &str) -> anyhow::Result<()> {
-    let scene = Scene::new(place)?;
+    let scene = AttackScene::new(place)?;
     let quoted = serde_json::to_string(name)?;
     scene.file(
         "campaign.toml",
@@ -68,7 +68,7 @@ fn variable(place: &Place, name: &str) -> anyhow::Result<()> {
 }
 
 /// Hostile values in every placeholder that quotes.
-fn settings(place: &Place, group: &mut Group) -> anyhow::Result<()> {
+fn settings(place: &Place, group: &mut AbuseGroup) -> anyhow::Result<()> {
     let values = [
         "$(touch pwned)",
         "`touch pwned`",
@@ -87,7 +87,7 @@ fn settings(place: &Place, group: &mut Group) -> anyhow::Result<()> {
     ];
     for value in values {
         for (number, command) in commands.iter().enumerate() {
-            let scene = Scene::new(place)?;
+            let scene = AttackScene::new(place)?;
             let text = format!(
                 "name = \"s\"\n[workload]\ncommand = {}\n[workload.environment]\nPLAIN = \"{{x}}\"\n[fixed]\nx = {}\n",
                 serde_json::to_string(&format!("{command}; echo metric=1"))?,
@@ -110,7 +110,7 @@ fn settings(place: &Place, group: &mut Group) -> anyhow::Result<()> {
 
 fn not_utf8(place: &Place) -> anyhow::Result<()> {
     use std::os::unix::ffi::OsStrExt;
-    let scene = Scene::new(place)?;
+    let scene = AttackScene::new(place)?;
     scene.file("campaign.toml", "name = \"n\"\n[workload]\ncommand = \"echo metric=1\"\n")?;
     let mut command = scene.command(&["run", "campaign.toml", "--record"]);
     command.arg(std::ffi::OsStr::from_bytes(b"rec\xff"));
@@ -126,7 +126,7 @@ fn is_clean(ended: &Ended) -> anyhow::Result<()> {
 }
 
 fn terminal_of_log(place: &Place) -> anyhow::Result<()> {
-    let scene = Scene::new(place)?;
+    let scene = AttackScene::new(place)?;
     let log = format!("{HOSTILE}\nError: {HOSTILE}\nthroughput_{HOSTILE}: 12.5 samples/s\nloss: 2.5\n");
     scene.file("a.log", &log)?;
     scene.file(
@@ -151,7 +151,7 @@ fn terminal_of_log(place: &Place) -> anyhow::Result<()> {
 }
 
 fn file_names(place: &Place) -> anyhow::Result<()> {
-    let scene = Scene::new(place)?;
+    let scene = AttackScene::new(place)?;
     let name = "d/\u{1b}[31m\u{202e}x\u{7}.log";
     scene.file(name, "loss: 2.5\n")?;
     scene.file("d/\u{9b}2J.csv", "a,b\n1,2\n")?;
@@ -171,8 +171,8 @@ fn file_names(place: &Place) -> anyhow::Result<()> {
 }
 
 /// A hostile text as question, setting, metric, output and reason of failure, through every way out.
-fn outputs(place: &Place, group: &mut Group) -> anyhow::Result<()> {
-    let scene = Scene::new(place)?;
+fn outputs(place: &Place, group: &mut AbuseGroup) -> anyhow::Result<()> {
+    let scene = AttackScene::new(place)?;
     let text = serde_json::to_string(HOSTILE)?;
     let plain = serde_json::to_string("@SUM(A1)")?;
     scene.file("hostile.txt", format!("Error: {HOSTILE}\n"))?;
@@ -211,7 +211,7 @@ fn outputs(place: &Place, group: &mut Group) -> anyhow::Result<()> {
 }
 
 /// No cell begins with what a spreadsheet takes for a formula, and no control character is in one.
-fn csv(scene: &Scene<'_>) -> anyhow::Result<()> {
+fn csv(scene: &AttackScene<'_>) -> anyhow::Result<()> {
     let table = scene.assay(&["query", "runs", "records/out", "--csv"])?;
     table.expect(&[0])?;
     is_clean(&table)?;
@@ -236,7 +236,7 @@ fn csv(scene: &Scene<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn markup(scene: &Scene<'_>, file: &str, live: &str) -> anyhow::Result<()> {
+fn markup(scene: &AttackScene<'_>, file: &str, live: &str) -> anyhow::Result<()> {
     let ended = scene.assay(&["show", "records/out", "-o", file])?;
     if ended.code == Some(2) && ended.messages.contains("hint: ") {
         // A format that is not offered cannot hold anything.

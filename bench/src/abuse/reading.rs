@@ -7,18 +7,18 @@ use std::os::unix::fs::symlink;
 use anyhow::{Context, ensure};
 use serde_json::Value;
 
-use super::attack::Scene;
-use super::trial::Group;
+use super::attack::AttackScene;
+use super::trial::AbuseGroup;
 use crate::place::Place;
 
-pub fn read(place: &Place, quick: bool) -> anyhow::Result<Group> {
-    let mut group = Group::new("hostile files");
+pub fn read(place: &Place, quick: bool) -> anyhow::Result<AbuseGroup> {
+    let mut group = AbuseGroup::new("hostile files");
     group.attempt("a zoo of links", links(place));
     tables(place, &mut group)?;
     group.attempt("a file that vanishes", vanishing(place));
     group.attempt("pipes in a directory", pipes(place));
     for device in ["/dev/zero", "/dev/urandom", "/dev/full"] {
-        let scene = Scene::new(place)?;
+        let scene = AttackScene::new(place)?;
         group.attempt(device, scene.assay(&["read", device]).and_then(|ended| ended.expect(&[2]).map(drop)));
     }
     group.attempt("an archive that swells", bomb(place, if quick { 64 } else { 1024 }));
@@ -35,7 +35,7 @@ fn documents(text: &str) -> anyhow::Result<Vec<Value>> {
 }
 
 fn links(place: &Place) -> anyhow::Result<()> {
-    let scene = Scene::new(place)?;
+    let scene = AttackScene::new(place)?;
     scene.file("zoo/a.log", "Accuracy on test set: 97.13%\n")?;
     scene.file("zoo/deep/er/b.txt", "nothing here\n")?;
     for (target, name) in [
@@ -64,7 +64,7 @@ fn links(place: &Place) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn tables(place: &Place, group: &mut Group) -> anyhow::Result<()> {
+fn tables(place: &Place, group: &mut AbuseGroup) -> anyhow::Result<()> {
     let rows = |separator: &str| {
         (0..10_000)
             .map(|row| format!("<tr><td>{row}</td><td>{}.5</td></tr>{separator}", row))
@@ -90,7 +90,7 @@ fn tables(place: &Place, group: &mut Group) -> anyhow::Result<()> {
         ("gzip of UTF-16", "g.csv.gz", gzip(&utf16(small))?, &["1250.25", "2500.25"]),
     ];
     for (what, name, bytes, values) in cases {
-        let scene = Scene::new(place)?;
+        let scene = AttackScene::new(place)?;
         scene.file(name, bytes)?;
         let outcome = || -> anyhow::Result<()> {
             let ended = scene.assay(&["read", name, "--json"])?;
@@ -113,7 +113,7 @@ fn gzip(bytes: &[u8]) -> anyhow::Result<Vec<u8>> {
 
 /// Files of a directory come and go while it is read.
 fn vanishing(place: &Place) -> anyhow::Result<()> {
-    let scene = Scene::new(place)?;
+    let scene = AttackScene::new(place)?;
     for number in 0..200 {
         scene.file(&format!("d/{number}.log"), "loss: 2.5\n")?;
     }
@@ -133,7 +133,7 @@ fn vanishing(place: &Place) -> anyhow::Result<()> {
 }
 
 fn pipes(place: &Place) -> anyhow::Result<()> {
-    let scene = Scene::new(place)?;
+    let scene = AttackScene::new(place)?;
     scene.file("d/a.log", "loss: 2.5\n")?;
     scene.fifo(&scene.path("d/b.log"))?;
     symlink("/dev/zero", scene.path("d/c.log"))?;
@@ -145,7 +145,7 @@ fn pipes(place: &Place) -> anyhow::Result<()> {
 
 /// An archive of a few kilobytes that holds a thousand times as much.
 fn bomb(place: &Place, megabytes: usize) -> anyhow::Result<()> {
-    let scene = Scene::new(place)?;
+    let scene = AttackScene::new(place)?;
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     let piece = "loss: 2.5 step 3\n".repeat(60_000);
     for _ in 0..megabytes {
@@ -157,7 +157,7 @@ fn bomb(place: &Place, megabytes: usize) -> anyhow::Result<()> {
 }
 
 fn long_line(place: &Place, megabytes: usize) -> anyhow::Result<()> {
-    let scene = Scene::new(place)?;
+    let scene = AttackScene::new(place)?;
     let mut file = fs::File::create(scene.path("long.log"))?;
     let piece = vec![b'x'; 1 << 20];
     for _ in 0..megabytes {
@@ -171,9 +171,9 @@ fn long_line(place: &Place, megabytes: usize) -> anyhow::Result<()> {
 }
 
 /// Brackets in brackets, a hundred thousand deep.
-fn nested(place: &Place, group: &mut Group) -> anyhow::Result<()> {
+fn nested(place: &Place, group: &mut AbuseGroup) -> anyhow::Result<()> {
     const DEPTH: usize = 100_000;
-    let scene = Scene::new(place)?;
+    let scene = AttackScene::new(place)?;
     let between = |open: &str, close: &str| format!("{}1{}", open.repeat(DEPTH), close.repeat(DEPTH));
     let cases = [
         ("a.json", between("[", "]")),
@@ -189,6 +189,31 @@ fn nested(place: &Place, group: &mut Group) -> anyhow::Result<()> {
         ("k.toml", format!("a = {}", between("[", "]"))),
         ("l.csv", between("\"\"\"", "\"")),
         ("m.rst", between("+-", "-+")),
+        ("n.md", format!("x = {}", between("(", ")"))),
+        ("o.md", format!("It is {}", between("(", ""))),
+        ("p.rst", (0..2000).map(|depth| format!("{}.. note::\n", " ".repeat(depth))).collect()),
+        ("q.md", format!("It takes 5 s{} each.\n", "/s".repeat(1000))),
+        (
+            "r.html",
+            format!(
+                "<table><tr>{}</tr></table>",
+                "<td colspan=1000000000 rowspan=1000000000>1</td>".repeat(20)
+            ),
+        ),
+        (
+            "s.tex",
+            format!(
+                "\\begin{{tabular}}{{*{{1000000000}}{{c}}}}\n{}\\end{{tabular}}",
+                "\\multicolumn{1000000000}{c}{1} & \\multirow{1000000000}{*}{3} \\\\\n".repeat(20)
+            ),
+        ),
+        (
+            "t.log",
+            format!(
+                "loss: {}\nloss: 1e999999999\nepoch 99999999999999999999/1\n999999-99-99 99:99:99 loss 3\n",
+                "9".repeat(DEPTH)
+            ),
+        ),
     ];
     for (name, text) in cases {
         scene.file(name, text)?;
@@ -203,7 +228,7 @@ fn nested(place: &Place, group: &mut Group) -> anyhow::Result<()> {
 /// A record of a stranger in which a pipe waits for its reader.
 fn record_pipes(place: &Place) -> anyhow::Result<()> {
     for name in ["journal.jsonl", "lock", "index.sqlite", "index.check", "index.lock"] {
-        let scene = Scene::new(place)?;
+        let scene = AttackScene::new(place)?;
         scene.file("campaign.toml", "name = \"p\"\n[workload]\ncommand = \"echo metric=1\"\n")?;
         scene.assay(&["run", "campaign.toml"])?.expect(&[0])?;
         scene.assay(&["show", "records/p"])?.expect(&[0])?;

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use anyhow::ensure;
 
-use super::attack::Scene;
-use super::trial::Group;
+use super::attack::AttackScene;
+use super::trial::AbuseGroup;
 use crate::place::Place;
 
-pub fn misbehave(place: &Place) -> anyhow::Result<Group> {
-    let mut group = Group::new("misbehaving runs");
-    let scene = |command: &str, more: &str| -> anyhow::Result<Scene<'_>> {
-        let scene = Scene::new(place)?;
+pub fn misbehave(place: &Place) -> anyhow::Result<AbuseGroup> {
+    let mut group = AbuseGroup::new("misbehaving runs");
+    let scene = |command: &str, more: &str| -> anyhow::Result<AttackScene<'_>> {
+        let scene = AttackScene::new(place)?;
         let text = format!(
             "name = \"bad\"\n[workload]\ncommand = '''{command}'''\n[vary]\nn = [1, 2]\n[repeats]\nat_least = 2\n{more}"
         );
@@ -77,7 +77,7 @@ pub fn misbehave(place: &Place) -> anyhow::Result<Group> {
 /// Processes that run on with an empty environment, in sessions of their own.
 fn processes(place: &Place) -> anyhow::Result<()> {
     for jobs in ["1", "3"] {
-        let scene = Scene::new(place)?;
+        let scene = AttackScene::new(place)?;
         let mark = format!("31.{}{}", std::process::id(), jobs);
         scene.file(
             "campaign.toml",
@@ -105,7 +105,7 @@ fn running(mark: &str) -> anyhow::Result<usize> {
 
 /// A campaign whose record is inside the run directory of another.
 fn nested(place: &Place) -> anyhow::Result<()> {
-    let scene = Scene::new(place)?;
+    let scene = AttackScene::new(place)?;
     scene.file(
         "outer.toml",
         "name = \"outer\"\n[workload]\ncommand = \"echo metric=1\"\n[repeats]\nat_least = 2\n",
@@ -126,7 +126,7 @@ fn nested(place: &Place) -> anyhow::Result<()> {
 
 /// Of two coordinators of one record, one is refused and names the other; no run is made twice.
 fn two_coordinators(place: &Place) -> anyhow::Result<()> {
-    let scene = Scene::new(place)?;
+    let scene = AttackScene::new(place)?;
     scene.file(
         "campaign.toml",
         "name = \"shared\"\n[workload]\ncommand = \"sleep 0.1; echo x >> side-effects; echo metric=1\"\n[repeats]\nat_least = 8\n",

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 
-use super::attack::Scene;
-use super::trial::Group;
+use super::attack::AttackScene;
+use super::trial::AbuseGroup;
 use crate::place::Place;
 
 const CAMPAIGN: &str = "name = \"quiet\"\n[workload]\ncommand = \"echo metric=1\"\n";
@@ -53,9 +53,9 @@ const VARIABLES: &[&str] = &[
     "X",
 ];
 
-pub fn secrets(place: &Place) -> anyhow::Result<Group> {
-    let mut group = Group::new("secrets");
-    let scene = Scene::new(place)?;
+pub fn secrets(place: &Place) -> anyhow::Result<AbuseGroup> {
+    let mut group = AbuseGroup::new("secrets");
+    let scene = AttackScene::new(place)?;
     let file = format!(
         "{CAMPAIGN}[workload.environment]\nMY_TOKEN = \"canary-in-file\"\nINNOCENT = \"canary-from-{{x}}\"\n[fixed]\nx = 1\n"
     );
@@ -116,7 +116,7 @@ fn private(record: &Path) -> anyhow::Result<()> {
 }
 
 fn kept(place: &Place) -> anyhow::Result<()> {
-    let scene = Scene::new(place)?;
+    let scene = AttackScene::new(place)?;
     scene.file("campaign.toml", CAMPAIGN)?;
     let mut command = scene.command(&["run", "campaign.toml", "--keep-env", "MY_MODE"]);
     command.env("OMP_NUM_THREADS", "3-kept").env("MY_MODE", "fast-kept");
@@ -131,7 +131,7 @@ fn kept(place: &Place) -> anyhow::Result<()> {
 
 /// A record with a secret in its journal and its script, as an early version left it.
 fn scrub(place: &Place) -> anyhow::Result<()> {
-    let scene = Scene::new(place)?;
+    let scene = AttackScene::new(place)?;
     let named = "canary-in-script";
     scene.file("campaign.toml", CAMPAIGN.replace("echo metric=1", &format!("echo metric=1 {named}")))?;
     scene.assay(&["run", "campaign.toml"])?.expect(&[0])?;

@@ -8,8 +8,8 @@ use std::time::Duration;
 use anyhow::ensure;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::attack::Scene;
-use super::trial::Group;
+use super::attack::AttackScene;
+use super::trial::AbuseGroup;
 use crate::place::Place;
 
 /// Memory that the client may take, whatever the server sends.
@@ -83,6 +83,44 @@ const MALICE: &[(&str, Malice)] = &[
         );
         peer.write_all((head + &body).as_bytes())
     }),
+    ("sends trailers without end", |peer, _| {
+        flood(
+            peer,
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-type: text/event-stream\r\n\r\n3\r\nabc\r\n0\r\n",
+            "x-t: y\r\n",
+        )
+    }),
+    ("sends a status line without end", |peer, _| flood(peer, "HTTP/1.1 200 ", "O")),
+    ("sends a header name without end", |peer, _| flood(peer, "HTTP/1.1 200 OK\r\n", "a")),
+    ("names two lengths", |peer, _| {
+        peer.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 9\r\n\r\nabcde")
+    }),
+    ("sends a body where none may be", |peer, _| flood(peer, "HTTP/1.1 204 No\r\n\r\n", "data: x\n\n")),
+    ("changes the protocol", |peer, _| {
+        flood(peer, "HTTP/1.1 101 Switch\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n", "data: x\n\n")
+    }),
+    ("redirects to a file", |peer, _| {
+        peer.write_all(b"HTTP/1.1 302 F\r\nlocation: file:///etc/passwd\r\ncontent-length: 0\r\n\r\n")
+    }),
+    ("sends pieces of one byte", |peer, _| {
+        flood(
+            peer,
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-type: text/event-stream\r\n\r\n",
+            "1\r\nx\r\n",
+        )
+    }),
+    ("names a piece without end", |peer, _| {
+        flood(peer, "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;", "x=y;")
+    }),
+    ("sends empty events without end", |peer, _| {
+        flood(peer, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n", "data:\n\n")
+    }),
+    ("counts more tokens than there can be", |peer, _| {
+        peer.write_all(
+            format!("{EVENTS}{{\"usage\":{{\"completion_tokens\":18446744073709551615,\"prompt_tokens\":18446744073709551615}},\"choices\":[{{\"delta\":{{\"content\":\"a\"}},\"index\":0}}]}}\n\ndata: [DONE]\n\n")
+                .as_bytes(),
+        )
+    }),
     ("asks to wait for a year", |peer, _| {
         peer.write_all(b"HTTP/1.1 429 Slow\r\nretry-after: 31536000\r\ncontent-length: 0\r\n\r\n")
     }),
@@ -144,8 +182,8 @@ fn serve(malice: Malice) -> anyhow::Result<SocketAddr> {
     Ok(address)
 }
 
-pub fn serve_malice(place: &Place, quick: bool) -> anyhow::Result<Group> {
-    let mut group = Group::new("malicious servers");
+pub fn serve_malice(place: &Place, quick: bool) -> anyhow::Result<AbuseGroup> {
+    let mut group = AbuseGroup::new("malicious servers");
     // Most of the time is spent waiting for timeouts, so they are tried side by side.
     let side_by_side = if quick { 8 } else { 4 };
     for part in MALICE.chunks(side_by_side) {
@@ -165,45 +203,29 @@ pub fn serve_malice(place: &Place, quick: bool) -> anyhow::Result<Group> {
     Ok(group)
 }
 
+/// Once with the server's metrics, which are read first, and once without.
 fn attack(place: &Place, malice: Malice) -> anyhow::Result<()> {
-    let scene = Scene::new(place)?;
+    let scene = AttackScene::new(place)?;
     let address = serve(malice)?;
     let url = format!("http://{address}/v1");
     let metrics = format!("http://{address}/metrics");
-    let mut command = scene.command(&[
-        "load",
-        &url,
-        "-m",
-        "model",
-        "-n",
-        "3",
-        "-s",
-        "2",
-        "--warm-up",
-        "0",
-        "--timeout",
-        TIMEOUT,
-    ]);
-    command.args([
-        "--connect-timeout",
-        TIMEOUT,
-        "--retries",
-        "0",
-        "--output-tokens",
-        "8",
-        "--metrics-url",
-        &metrics,
-    ]);
-    let ended = scene.attack_for(&mut command, PATIENCE, MOST_BYTES)?;
-    ended.expect(&[0, 1, 2, 3, 5, 6])?;
-    let bad = ended.all().chars().find(|letter| ['\u{1b}', '\u{7}', '\u{202e}', '\u{9b}'].contains(letter));
-    ensure!(bad.is_none(), "{bad:?} reaches the terminal");
+    let most = ["--timeout", TIMEOUT, "--connect-timeout", TIMEOUT, "--retries", "0", "--output-tokens", "8"];
+    for more in [&["--metrics-url", metrics.as_str()][..], &[]] {
+        let mut command =
+            scene.command(&["load", &url, "-m", "model", "-n", "3", "-s", "2", "--warm-up", "0"]);
+        command.args(most).args(more);
+        let ended = scene.attack_for(&mut command, PATIENCE, MOST_BYTES)?;
+        ended.expect(&[0, 1, 2, 3, 5, 6])?;
+        let all = ended.all();
+        let bad = all.chars().find(|letter| ['\u{1b}', '\u{7}', '\u{202e}', '\u{9b}'].contains(letter));
+        ensure!(bad.is_none(), "{bad:?} reaches the terminal");
+    }
     Ok(())
 }
 
 /// Two interrupts end the program, whatever it waits for.
 fn interrupt_twice(place: &Place) -> anyhow::Result<()> {
-    let scene = Scene::new(place)?;
+    let scene = AttackScene::new(place)?;
     let url = format!("http://{}/v1", serve(|_, _| sleep())?);
     let mut command = scene.command(&["load", &url, "-m", "model", "-n", "3", "--timeout", "5m"]);
     let mut child =

@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use super::trial::Group;
-use crate::crash::scene::{Scene, Step};
+use super::trial::AbuseGroup;
+use crate::crash::scene::{CrashScene, Step};
 use crate::crash::session::Kill;
 use crate::place::Place;
 use crate::random::Random;
 
 /// Kills a campaign at random instants until it is complete, then the next, until there were enough kills.
-pub fn storm(place: &Place, kills: usize, seed: u64) -> anyhow::Result<Group> {
-    let mut group = Group::new("kills of a campaign under way");
+pub fn storm(place: &Place, kills: usize, seed: u64) -> anyhow::Result<AbuseGroup> {
+    let mut group = AbuseGroup::new("kills of a campaign under way");
     let mut random = Random::new(seed);
     while group.tried < kills {
-        let mut scene = Scene::new(place)?;
+        let mut scene = CrashScene::new(place)?;
         loop {
             let kill = (group.tried < kills)
                 .then(|| Kill::After(Duration::from_secs_f64(random.between(0.01, 0.35))));

@@ -3,14 +3,14 @@
 use std::fmt;
 
 use crate::figures::table;
-use crate::goal::{Bound, Goals};
+use crate::goal::{GoalBound, Goals};
 
 /// Failures that are listed one by one in each group.
 const MOST_LISTED: usize = 12;
 
 /// One kind of abuse, with what came of it.
 #[derive(Debug, Clone, Default)]
-pub struct Group {
+pub struct AbuseGroup {
     pub name: &'static str,
     pub tried: usize,
     pub failures: Vec<String>,
@@ -18,9 +18,9 @@ pub struct Group {
     pub skipped: Vec<String>,
 }
 
-impl Group {
-    pub fn new(name: &'static str) -> Group {
-        Group { name, ..Group::default() }
+impl AbuseGroup {
+    pub fn new(name: &'static str) -> AbuseGroup {
+        AbuseGroup { name, ..AbuseGroup::default() }
     }
 
     /// Counts one attempt; an error says what went wrong.
@@ -34,10 +34,10 @@ impl Group {
 
 /// All groups.
 #[derive(Debug, Default)]
-pub struct Trials(Vec<Group>);
+pub struct Trials(Vec<AbuseGroup>);
 
 impl Trials {
-    pub fn add(&mut self, group: Group) {
+    pub fn add(&mut self, group: AbuseGroup) {
         self.0.push(group);
     }
 
@@ -45,14 +45,14 @@ impl Trials {
     pub fn judge(&self, goals: &mut Goals) {
         for group in &self.0 {
             let failures = (group.failures.len() + group.skipped.len()) as f64;
-            goals.add(format!("failures of {}", group.name), failures, "", Bound::AtMost(0.0));
+            goals.add(format!("failures of {}", group.name), failures, "", GoalBound::AtMost(0.0));
         }
     }
 }
 
 impl fmt::Display for Trials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let row = |group: &Group| {
+        let row = |group: &AbuseGroup| {
             vec![group.name.to_owned(), group.tried.to_string(), group.failures.len().to_string()]
         };
         let rows: Vec<Vec<String>> = self.0.iter().map(row).collect();

@@ -5,21 +5,21 @@ use std::time::Duration;
 use anyhow::ensure;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::attack::Scene;
-use super::trial::Group;
+use super::attack::AttackScene;
+use super::trial::AbuseGroup;
 use crate::place::Place;
 
 const CAMPAIGN: &str = "name = \"small\"\n[workload]\ncommand = \"echo metric=1\"\n[repeats]\nat_least = 3\n";
 
-pub fn misuse(place: &Place) -> anyhow::Result<Group> {
-    let mut group = Group::new("wrong use");
+pub fn misuse(place: &Place) -> anyhow::Result<AbuseGroup> {
+    let mut group = AbuseGroup::new("wrong use");
     campaigns(place, &mut group)?;
     queries(place, &mut group)?;
     Ok(group)
 }
 
 /// Campaigns that `plan` and `run` refuse.
-fn campaigns(place: &Place, group: &mut Group) -> anyhow::Result<()> {
+fn campaigns(place: &Place, group: &mut AbuseGroup) -> anyhow::Result<()> {
     let long = "n".repeat(300);
     let pattern = |regex: &str| {
         format!(
@@ -58,7 +58,7 @@ fn campaigns(place: &Place, group: &mut Group) -> anyhow::Result<()> {
     ];
     for (what, text) in cases {
         for verb in ["plan", "run"] {
-            let scene = Scene::new(place)?;
+            let scene = AttackScene::new(place)?;
             scene.file("campaign.toml", &text)?;
             scene.file("b.json", "{}")?;
             let refused = || -> anyhow::Result<()> {
@@ -69,7 +69,7 @@ fn campaigns(place: &Place, group: &mut Group) -> anyhow::Result<()> {
             group.attempt(&format!("{verb}: {what}"), refused());
         }
     }
-    let scene = Scene::new(place)?;
+    let scene = AttackScene::new(place)?;
     scene.file("campaign.toml", CAMPAIGN)?;
     scene.file("a-file", "x")?;
     let cases: [(&str, &[&str]); 5] = [
@@ -85,8 +85,8 @@ fn campaigns(place: &Place, group: &mut Group) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn queries(place: &Place, group: &mut Group) -> anyhow::Result<()> {
-    let scene = Scene::new(place)?;
+fn queries(place: &Place, group: &mut AbuseGroup) -> anyhow::Result<()> {
+    let scene = AttackScene::new(place)?;
     scene.file("campaign.toml", CAMPAIGN)?;
     scene.assay(&["run", "campaign.toml"])?.expect(&[0])?;
     let journal = std::fs::read(scene.path("records/small/journal.jsonl"))?;
@@ -166,7 +166,7 @@ fn queries(place: &Place, group: &mut Group) -> anyhow::Result<()> {
 }
 
 /// Interrupts a query that would never end.
-fn interrupted(scene: &Scene<'_>, sql: &str) -> anyhow::Result<()> {
+fn interrupted(scene: &AttackScene<'_>, sql: &str) -> anyhow::Result<()> {
     let mut child = scene.command(&["query", sql, "records/small"]).spawn()?;
     let pid = Pid::from_child(&child);
     for _ in 0..100 {

@@ -5,10 +5,12 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use assay_bench::abuse::trial::{Group, Trials};
-use assay_bench::abuse::{damage, disk, growth, injection, reading, runs, secrets, server, storm, usage};
-use assay_bench::goal::{Bound, Goals};
-use assay_bench::place::{Options, Place, heading};
+use assay_bench::abuse::trial::{AbuseGroup, Trials};
+use assay_bench::abuse::{
+    damage, disk, growth, injection, reading, runs, secrets, server, storm, surroundings, usage,
+};
+use assay_bench::goal::{GoalBound, Goals};
+use assay_bench::place::{BenchOptions, Place, heading};
 use clap::Parser;
 
 /// Attacks the binary: damaged records, hostile files and servers, misbehaving runs, full disks, kills, and inputs that
@@ -17,7 +19,7 @@ use clap::Parser;
 #[command(name = "abuse")]
 struct Arguments {
     #[command(flatten)]
-    common: Options,
+    common: BenchOptions,
     /// The seed of damages and kills.
     #[arg(long, default_value_t = 20_261_118)]
     seed: u64,
@@ -35,7 +37,7 @@ fn main() -> anyhow::Result<ExitCode> {
     println!("{}", heading("abuse", &arguments.common, &place));
     let (quick, seed) = (arguments.common.quick, arguments.seed);
     let (damages, kills) = if quick { (1000, 10) } else { (DAMAGES, KILLS) };
-    let groups: [(&str, &dyn Fn() -> anyhow::Result<Group>); 10] = [
+    let groups: [(&str, &dyn Fn() -> anyhow::Result<AbuseGroup>); 11] = [
         ("damaged journals and indexes", &|| damaged(&place, damages, seed)),
         ("wrong use", &|| usage::misuse(&place)),
         ("secrets", &|| secrets::secrets(&place)),
@@ -43,6 +45,7 @@ fn main() -> anyhow::Result<ExitCode> {
         ("hostile files", &|| reading::read(&place, quick)),
         ("misbehaving runs", &|| runs::misbehave(&place)),
         ("malicious servers", &|| server::serve_malice(&place, quick)),
+        ("surroundings of a record", &|| surroundings::surround(&place, seed)),
         ("disks that fill up", &|| disk::fill(&place, quick)),
         ("kills of a campaign under way", &|| storm::storm(&place, kills, seed)),
         ("inputs that grow", &|| growth::grow(&place, quick)),
@@ -55,7 +58,7 @@ fn main() -> anyhow::Result<ExitCode> {
         }
         let began = Instant::now();
         let group = group().unwrap_or_else(|error| {
-            let mut group = Group::new(name);
+            let mut group = AbuseGroup::new(name);
             group.attempt("the whole group", Err(error));
             group
         });
@@ -66,7 +69,12 @@ fn main() -> anyhow::Result<ExitCode> {
             _ => None,
         };
         if let Some(wanted) = wanted {
-            goals.add(format!("attempts of {name}"), group.tried as f64, "", Bound::AtLeast(wanted as f64));
+            goals.add(
+                format!("attempts of {name}"),
+                group.tried as f64,
+                "",
+                GoalBound::AtLeast(wanted as f64),
+            );
         }
         trials.add(group);
     }
@@ -77,7 +85,7 @@ fn main() -> anyhow::Result<ExitCode> {
 }
 
 /// The disk is not what is tried here, so it only has to be fast.
-fn damaged(place: &Place, damages: usize, seed: u64) -> anyhow::Result<Group> {
+fn damaged(place: &Place, damages: usize, seed: u64) -> anyhow::Result<AbuseGroup> {
     let memory = Path::new("/dev/shm");
     let fast = if memory.is_dir() { tempfile::tempdir_in(memory).ok() } else { None };
     let slow = place.fresh("damage")?;

@@ -8,11 +8,11 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use assay_bench::figures::number;
-use assay_bench::goal::{Bound, Goals};
-use assay_bench::place::{Options, Place, heading};
+use assay_bench::goal::{GoalBound, Goals};
+use assay_bench::place::{BenchOptions, Place, heading};
 use assay_bench::planted::document::{Document, Size, documents};
 use assay_bench::planted::measured::Measured;
-use assay_bench::planted::score::{Audited, Score, Share, audit};
+use assay_bench::planted::score::{Audited, Score, SuccessShare, audit};
 use assay_bench::written::alarms::alarms;
 use assay_bench::written::mutants::{self, Mutants, Workshop};
 use assay_bench::written::score::Score as WrittenScore;
@@ -25,7 +25,7 @@ use clap::Parser;
 #[command(name = "audit")]
 struct Arguments {
     #[command(flatten)]
-    common: Options,
+    common: BenchOptions,
     /// Keep documents whose audit missed something or gave a false alarm here, with what the audit printed.
     #[arg(long, value_name = "DIRECTORY")]
     keep: Option<PathBuf>,
@@ -80,7 +80,7 @@ fn written(place: &Place, arguments: &Arguments, goals: &mut Goals) -> anyhow::R
 }
 
 fn written_text(name: &str, score: &WrittenScore, mutants: &Mutants) -> String {
-    let shares = |all: &BTreeMap<String, Share>| {
+    let shares = |all: &BTreeMap<String, SuccessShare>| {
         let each = all.iter().map(|(name, share)| format!("{name} {}/{}", share.hits, share.trials));
         each.collect::<Vec<String>>().join(", ")
     };
@@ -106,16 +106,16 @@ fn written_text(name: &str, score: &WrittenScore, mutants: &Mutants) -> String {
 }
 
 fn written_goals(name: &str, score: &WrittenScore, mutants: &Mutants, goals: &mut Goals) {
-    let mut add = |what: &str, value: Option<f64>, unit: &'static str, bound: Bound| {
+    let mut add = |what: &str, value: Option<f64>, unit: &'static str, bound: GoalBound| {
         goals.add(format!("{name}, {what}"), value, unit, bound);
     };
-    add("sound ones flagged", score.flagged.percent(), "%", Bound::AtMost(5.0));
-    add("true claims contradicted", Some(score.true_contradicted as f64), "", Bound::AtMost(0.0));
+    add("sound ones flagged", score.flagged.percent(), "%", GoalBound::AtMost(5.0));
+    add("true claims contradicted", Some(score.true_contradicted as f64), "", GoalBound::AtMost(0.0));
     let unmatched = score.unmatched as f64 / score.documents.max(1) as f64;
-    add("unmatched alarms a document", Some(unmatched), "", Bound::AtMost(0.2));
-    add("changed cells noticed", mutants.cells.percent(), "%", Bound::AtLeast(80.0));
-    add("changed prose noticed", mutants.prose.percent(), "%", Bound::AtLeast(50.0));
-    add("planted errors found", score.found.percent(), "%", Bound::AtLeast(45.0));
+    add("unmatched alarms a document", Some(unmatched), "", GoalBound::AtMost(0.2));
+    add("changed cells noticed", mutants.cells.percent(), "%", GoalBound::AtLeast(80.0));
+    add("changed prose noticed", mutants.prose.percent(), "%", GoalBound::AtLeast(50.0));
+    add("planted errors found", score.found.percent(), "%", GoalBound::AtLeast(45.0));
 }
 
 /// Documents that this bench writes itself from a real campaign.
@@ -144,13 +144,13 @@ fn speed(place: &Place, quick: bool, goals: &mut Goals) -> anyhow::Result<()> {
     speed::write_table(&long, if quick { 20_000 } else { 100_000 }, 2)?;
     speed::write_up(&prose, 3)?;
     let found = alarms(place, &table)?.len();
-    goals.add("alarms on 4,772 rows whose rates forget the batch", found as f64, "", Bound::AtLeast(1.0));
+    goals.add("alarms on 4,772 rows whose rates forget the batch", found as f64, "", GoalBound::AtLeast(1.0));
     let seconds = speed::cpu_seconds(place, &table)?;
-    goals.add("audit of 4,772 rows", seconds, "CPU s", Bound::Below(0.3));
+    goals.add("audit of 4,772 rows", seconds, "CPU s", GoalBound::Below(0.3));
     let (name, most) = if quick { ("audit of 20,000 rows", 1.0) } else { ("audit of 100,000 rows", 5.0) };
-    goals.add(name, speed::cpu_seconds(place, &long)?, "CPU s", Bound::Below(most));
+    goals.add(name, speed::cpu_seconds(place, &long)?, "CPU s", GoalBound::Below(most));
     let milliseconds = speed::cpu_seconds(place, &prose)? * 1e3;
-    goals.add("audit of a write-up of 100 lines", milliseconds, "CPU ms", Bound::Below(10.0));
+    goals.add("audit of a write-up of 100 lines", milliseconds, "CPU ms", GoalBound::Below(10.0));
     Ok(())
 }
 
@@ -198,19 +198,24 @@ fn self_planted_goals(score: &Score, documents: usize, quick: bool, goals: &mut 
             "self-planted, documents with errors",
             (documents - sound) as f64,
             "",
-            Bound::AtLeast(500.0),
+            GoalBound::AtLeast(500.0),
         );
-        goals.add("self-planted, sound documents", sound as f64, "", Bound::AtLeast(120.0));
+        goals.add("self-planted, sound documents", sound as f64, "", GoalBound::AtLeast(120.0));
     }
-    goals.add("self-planted, errors found", score.overall().percent(), "%", Bound::AtLeast(95.0));
+    goals.add("self-planted, errors found", score.overall().percent(), "%", GoalBound::AtLeast(95.0));
     let worst = score.worst();
     let name = worst.map_or("of the worst class", |(fault, _)| fault.name());
     goals.add(
         format!("self-planted, fewest found: {name}"),
         worst.map(|(_, percent)| percent),
         "%",
-        Bound::AtLeast(80.0),
+        GoalBound::AtLeast(80.0),
     );
-    goals.add("self-planted, sound ones with a false alarm", score.alarms.percent(), "%", Bound::Below(2.0));
-    goals.add("self-planted, audits that failed", score.failures.len() as f64, "", Bound::AtMost(0.0));
+    goals.add(
+        "self-planted, sound ones with a false alarm",
+        score.alarms.percent(),
+        "%",
+        GoalBound::Below(2.0),
+    );
+    goals.add("self-planted, audits that failed", score.failures.len() as f64, "", GoalBound::AtMost(0.0));
 }

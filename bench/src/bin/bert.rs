@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use assay_bench::bert::{self, MOST_TIME_REAL, SENTENCES, Sentences};
 use assay_bench::engines::contest::contest;
-use assay_bench::engines::{Case, Effort, THREADS, Torch};
-use assay_bench::goal::{Bound, Goals};
-use assay_bench::place::{Options, Place, heading};
+use assay_bench::engines::{Effort, EngineCase, THREADS, Torch};
+use assay_bench::goal::{GoalBound, Goals};
+use assay_bench::place::{BenchOptions, Place, heading};
 use clap::Parser;
 
 /// Measures BERT-tiny sentence by sentence, with PyTorch in turn. ASSAY_BENCH_VENV names the Python environment that has
@@ -16,7 +16,7 @@ use clap::Parser;
 #[command(name = "bert")]
 struct Arguments {
     #[command(flatten)]
-    common: Options,
+    common: BenchOptions,
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -37,7 +37,7 @@ fn main() -> anyhow::Result<ExitCode> {
     );
     let mut goals = Goals::default();
     let sentences = Sentences::find().map_err(|missing| println!("{missing}\n")).ok();
-    let measure = |case: &Case, goals: &mut Goals| -> anyhow::Result<_> {
+    let measure = |case: &EngineCase, goals: &mut Goals| -> anyhow::Result<_> {
         let outcome = contest(case, effort, torch.as_ref(), &place, &mut |words| println!("{words}"))?;
         println!("{}{}", outcome.text(), bert::latencies(&outcome));
         outcome.add_goals(goals);
@@ -47,7 +47,7 @@ fn main() -> anyhow::Result<ExitCode> {
     let real = sentences.map(|sentences| measure(&bert::real(&sentences), &mut goals)).transpose()?;
     if real.is_none() {
         let name = "tiny, real sentences: time by fastest PyTorch";
-        goals.add(name, None, "", Bound::AtMost(MOST_TIME_REAL));
+        goals.add(name, None, "", GoalBound::AtMost(MOST_TIME_REAL));
     }
     bert::add_latency_goal(real.as_ref(), &mut goals);
     println!("{goals}");

@@ -8,9 +8,9 @@ use std::process::ExitCode;
 use assay_bench::cluster::jobs::{self, Taken};
 use assay_bench::cluster::slurm::Slurm;
 use assay_bench::cluster::{ranks, simulated};
-use assay_bench::figures::{Spread, number, table};
-use assay_bench::goal::{Bound, Goals};
-use assay_bench::place::{Options, Place, heading};
+use assay_bench::figures::{MedianAndRange, number, table};
+use assay_bench::goal::{GoalBound, Goals};
+use assay_bench::place::{BenchOptions, Place, heading};
 use clap::{Parser, ValueEnum};
 
 /// Measures campaigns through a scheduler.
@@ -18,7 +18,7 @@ use clap::{Parser, ValueEnum};
 #[command(name = "cluster")]
 struct Arguments {
     #[command(flatten)]
-    common: Options,
+    common: BenchOptions,
     /// A build with the feature `mpi`; without one, ranks are not measured.
     #[arg(long, value_name = "FILE")]
     with_mpi: Option<PathBuf>,
@@ -79,7 +79,7 @@ fn measure_jobs(place: &Place, size: &Size, quick: bool, goals: &mut Goals) -> a
         Ok(slurm) => slurm,
         Err(error) => {
             println!("not measured: {error}");
-            goals.add("jobs through Slurm, parts not measured", 1.0, "", Bound::AtMost(0.0));
+            goals.add("jobs through Slurm, parts not measured", 1.0, "", GoalBound::AtMost(0.0));
             return Ok(());
         }
     };
@@ -123,13 +123,13 @@ fn measure_jobs(place: &Place, size: &Size, quick: bool, goals: &mut Goals) -> a
             format!("CPU of the coordinator a run, {name}"),
             taken.own_cpu_ms(),
             "ms",
-            Bound::AtMost(3.0),
+            GoalBound::AtMost(3.0),
         );
     }
     let ratio = packed.overhead_s() / unpacked.overhead_s();
-    goals.add("overhead a run, packed against unpacked", ratio, "", Bound::AtMost(0.1));
+    goals.add("overhead a run, packed against unpacked", ratio, "", GoalBound::AtMost(0.1));
     let ratio = unpacked.calls_per_minute() / fewer.calls_per_minute();
-    goals.add("scheduler calls per minute, four times the jobs", ratio, "x", Bound::AtMost(1.2));
+    goals.add("scheduler calls per minute, four times the jobs", ratio, "x", GoalBound::AtMost(1.2));
     Ok(())
 }
 
@@ -148,11 +148,16 @@ fn measure_simulated(place: &Place, size: &Size, goals: &mut Goals) -> anyhow::R
         number(all.resident_at_end / 1e6)
     );
     let wrong = (all.wrong() + fewer.wrong()) as f64;
-    goals.add(format!("of {runs} simulated runs, not made and recorded once"), wrong, "", Bound::AtMost(0.0));
+    goals.add(
+        format!("of {runs} simulated runs, not made and recorded once"),
+        wrong,
+        "",
+        GoalBound::AtMost(0.0),
+    );
     let growth = (all.resident_at_end - all.resident_at_half) / (runs as f64 / 2.0) / 1e3;
-    goals.add("memory of a finished simulated run", growth, "kB", Bound::AtMost(1.0));
+    goals.add("memory of a finished simulated run", growth, "kB", GoalBound::AtMost(1.0));
     let ratio = all.calls_per_minute() / fewer.calls_per_minute();
-    goals.add("scheduler calls per minute, ten times the simulated runs", ratio, "x", Bound::AtMost(1.2));
+    goals.add("scheduler calls per minute, ten times the simulated runs", ratio, "x", GoalBound::AtMost(1.2));
     Ok(())
 }
 
@@ -165,7 +170,7 @@ fn measure_ranks(
     println!("\ntwo MPI ranks against two threads of one process");
     let Some(with_mpi) = with_mpi else {
         println!("not measured: there is no build with MPI (apt-get install libopenmpi-dev libclang-dev)");
-        goals.add("two MPI ranks against two threads", None, "", Bound::AtLeast(0.95));
+        goals.add("two MPI ranks against two threads", None, "", GoalBound::AtLeast(0.95));
         return Ok(());
     };
     let (pairs, iterations) = size.trainings;
@@ -176,7 +181,7 @@ fn measure_ranks(
         ratios.push(processes.tokens_per_s / threads.tokens_per_s);
         worst = worst.max((processes.final_loss / threads.final_loss - 1.0).abs());
     }
-    let spread = Spread::of(&ratios);
+    let spread = MedianAndRange::of(&ratios);
     if let Some(spread) = &spread {
         println!(
             "tokens/s, processes / threads: median {}, range {}, {pairs} pairs",
@@ -188,8 +193,8 @@ fn measure_ranks(
         "two MPI ranks against two threads",
         spread.map(|spread| spread.median),
         "",
-        Bound::AtLeast(0.95),
+        GoalBound::AtLeast(0.95),
     );
-    goals.add("their final losses differ by", worst, "", Bound::AtMost(1e-5));
+    goals.add("their final losses differ by", worst, "", GoalBound::AtMost(1e-5));
     Ok(())
 }

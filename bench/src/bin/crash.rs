@@ -10,11 +10,11 @@ use assay_bench::campaign::TROUBLED_RUNS;
 use assay_bench::crash::audit::Audit;
 use assay_bench::crash::groups;
 use assay_bench::crash::power::lose_power;
-use assay_bench::crash::scene::{Outcome, Scene, Step};
+use assay_bench::crash::scene::{CrashScene, SceneOutcome, Step};
 use assay_bench::crash::session::{Calls, Kill, tracer};
 use assay_bench::figures::table;
-use assay_bench::goal::{Bound, Goals};
-use assay_bench::place::{Options, Place, heading};
+use assay_bench::goal::{GoalBound, Goals};
+use assay_bench::place::{BenchOptions, Place, heading};
 use assay_bench::random::Random;
 use clap::Parser;
 
@@ -23,7 +23,7 @@ use clap::Parser;
 #[command(name = "crash")]
 struct Arguments {
     #[command(flatten)]
-    common: Options,
+    common: BenchOptions,
     /// The seed of all instants; the same seed kills at the same instants, as far as the machine's noise allows.
     #[arg(long, default_value_t = 20_260_314)]
     seed: u64,
@@ -79,7 +79,7 @@ struct Bench<'a> {
     made: BTreeMap<String, (usize, usize)>,
     scenes: usize,
     refused: usize,
-    total: Outcome,
+    total: SceneOutcome,
     /// What was wrong right after a kill, though it may look repaired at the end.
     worst: Audit,
 }
@@ -87,7 +87,7 @@ struct Bench<'a> {
 impl<'a> Bench<'a> {
     /// Sees how long a campaign takes that nobody kills.
     fn new(place: &'a Place) -> anyhow::Result<Bench<'a>> {
-        let mut scene = Scene::new(place)?;
+        let mut scene = CrashScene::new(place)?;
         let began = Instant::now();
         scene.step(None)?;
         let life_s = began.elapsed().as_secs_f64();
@@ -111,7 +111,7 @@ impl<'a> Bench<'a> {
     /// Kills one campaign until little is left of it, and lets it end. A coordinator with nothing left to do has
     /// nothing to lose, so killing it again and again would prove nothing.
     fn scene(&mut self, kills: usize, random: &mut Random) -> anyhow::Result<()> {
-        let mut scene = Scene::new(self.place)?;
+        let mut scene = CrashScene::new(self.place)?;
         loop {
             let worthwhile = self.kills() < kills && scene.missing() >= LITTLE;
             let kill = worthwhile.then(|| self.aim(scene.missing(), random));
@@ -177,21 +177,26 @@ impl<'a> Bench<'a> {
     fn judge(&self, kills: usize, goals: &mut Goals) {
         let count = |count: usize| count as f64;
         let audit = &self.total.audit;
-        goals.add("kills", count(self.kills()), "", Bound::AtLeast(count(kills)));
+        goals.add("kills", count(self.kills()), "", GoalBound::AtLeast(count(kills)));
         let under_way = self.made.values().map(|(_, under_way)| under_way).sum::<usize>();
-        goals.add("kills with runs under way", count(under_way), "", Bound::AtLeast(count(kills / 2)));
-        goals.add("lost acknowledged runs", count(audit.lost.max(self.worst.lost)), "", Bound::AtMost(0.0));
-        goals.add("missing planned runs", count(self.total.missing), "", Bound::AtMost(0.0));
+        goals.add("kills with runs under way", count(under_way), "", GoalBound::AtLeast(count(kills / 2)));
+        goals.add(
+            "lost acknowledged runs",
+            count(audit.lost.max(self.worst.lost)),
+            "",
+            GoalBound::AtMost(0.0),
+        );
+        goals.add("missing planned runs", count(self.total.missing), "", GoalBound::AtMost(0.0));
         goals.add(
             "duplicated runs",
             count(audit.duplicated.max(self.worst.duplicated)),
             "",
-            Bound::AtMost(0.0),
+            GoalBound::AtMost(0.0),
         );
-        goals.add("runs failed by a kill", count(audit.failed), "", Bound::AtMost(0.0));
-        goals.add("damaged journal lines", count(audit.damaged), "", Bound::AtMost(0.0));
-        goals.add("orphans", count(self.total.orphans), "", Bound::AtMost(0.0));
-        goals.add("overlaps", count(self.total.overlaps), "", Bound::AtMost(0.0));
+        goals.add("runs failed by a kill", count(audit.failed), "", GoalBound::AtMost(0.0));
+        goals.add("damaged journal lines", count(audit.damaged), "", GoalBound::AtMost(0.0));
+        goals.add("orphans", count(self.total.orphans), "", GoalBound::AtMost(0.0));
+        goals.add("overlaps", count(self.total.overlaps), "", GoalBound::AtMost(0.0));
     }
 }
 
@@ -214,9 +219,9 @@ fn power(place: &Place, made: usize, wanted: usize, seed: u64, goals: &mut Goals
         tally.images, tally.torn, tally.committed
     );
     let count = |count: usize| count as f64;
-    goals.add("power-loss images", count(tally.images), "", Bound::AtLeast(count(wanted)));
-    goals.add("entries lost by a loss of power", count(tally.lost), "", Bound::AtMost(0.0));
-    goals.add("entries duplicated by a loss of power", count(tally.duplicated), "", Bound::AtMost(0.0));
-    goals.add("entries invented by a loss of power", count(tally.invented), "", Bound::AtMost(0.0));
+    goals.add("power-loss images", count(tally.images), "", GoalBound::AtLeast(count(wanted)));
+    goals.add("entries lost by a loss of power", count(tally.lost), "", GoalBound::AtMost(0.0));
+    goals.add("entries duplicated by a loss of power", count(tally.duplicated), "", GoalBound::AtMost(0.0));
+    goals.add("entries invented by a loss of power", count(tally.invented), "", GoalBound::AtMost(0.0));
     Ok(())
 }

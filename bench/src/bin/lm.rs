@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use assay_bench::engines::contest::contest;
-use assay_bench::engines::{Case, Effort, THREADS, Torch};
+use assay_bench::engines::{Effort, EngineCase, THREADS, Torch};
 use assay_bench::figures::number;
 use assay_bench::goal::Goals;
 use assay_bench::lm::start::{add_start_goal, starts, starts_text};
 use assay_bench::lm::{BATCH, CONTEXT, cases};
-use assay_bench::place::{Options, Place, heading};
+use assay_bench::place::{BenchOptions, Place, heading};
 use clap::Parser;
 
 /// Measures forward and backward passes of a language model, with PyTorch in turn. ASSAY_BENCH_VENV names the Python
@@ -20,7 +20,7 @@ use clap::Parser;
 #[command(name = "lm")]
 struct Arguments {
     #[command(flatten)]
-    common: Options,
+    common: BenchOptions,
     /// Only the cases of this size.
     #[arg(long, value_parser = ["small", "medium"])]
     size: Option<String>,
@@ -58,7 +58,7 @@ fn main() -> anyhow::Result<ExitCode> {
     println!();
     let mut goals = Goals::default();
     let mut events = false;
-    let is_wanted = |case: &&Case| match &arguments.size {
+    let is_wanted = |case: &&EngineCase| match &arguments.size {
         Some(size) => case.settings.contains(&format!("size={size}")),
         None => !quick || !case.drops_slower,
     };

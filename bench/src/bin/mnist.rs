@@ -8,7 +8,7 @@ use assay_bench::engines::contest::contest;
 use assay_bench::engines::{Effort, THREADS, Torch};
 use assay_bench::goal::Goals;
 use assay_bench::mnist::{STEPS, cases};
-use assay_bench::place::{Options, Place, heading};
+use assay_bench::place::{BenchOptions, Place, heading};
 use clap::Parser;
 
 /// Measures training steps of a small convolutional network, with PyTorch in turn. ASSAY_BENCH_VENV names the Python
@@ -17,7 +17,7 @@ use clap::Parser;
 #[command(name = "mnist")]
 struct Arguments {
     #[command(flatten)]
-    common: Options,
+    common: BenchOptions,
 }
 
 fn main() -> anyhow::Result<ExitCode> {

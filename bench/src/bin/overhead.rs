@@ -3,11 +3,11 @@
 
 use std::process::ExitCode;
 
-use assay_bench::figures::{Spread, number, table};
-use assay_bench::goal::{Bound, Goals};
+use assay_bench::figures::{MedianAndRange, number, table};
+use assay_bench::goal::{GoalBound, Goals};
 use assay_bench::heavy;
 use assay_bench::measure::{Cost, cost};
-use assay_bench::place::{Options, Place, heading};
+use assay_bench::place::{BenchOptions, Place, heading};
 use assay_bench::rivals::{self, ALL, Contender, RUNS};
 use clap::Parser;
 
@@ -16,7 +16,7 @@ use clap::Parser;
 #[command(name = "overhead")]
 struct Arguments {
     #[command(flatten)]
-    common: Options,
+    common: BenchOptions,
     /// Install the rivals that are missing: packages by apt-get, ReFrame in a Python environment.
     #[arg(long)]
     install: bool,
@@ -42,8 +42,8 @@ fn main() -> anyhow::Result<ExitCode> {
     let own = measured.iter().find(|(contender, _)| *contender == Contender::Assay);
     let value = own.and_then(|(_, costs)| cpu_ms(costs)).map(|spread| spread.median);
     let mut goals = Goals::default();
-    goals.add("cost of a run", value, "CPU ms", Bound::AtMost(GOAL_MS));
-    for (name, figure) in [("CPU", cpu_ms as fn(&[Cost]) -> Option<Spread>), ("wall", wall_ms)] {
+    goals.add("cost of a run", value, "CPU ms", GoalBound::AtMost(GOAL_MS));
+    for (name, figure) in [("CPU", cpu_ms as fn(&[Cost]) -> Option<MedianAndRange>), ("wall", wall_ms)] {
         let median = |wanted: Contender| {
             let (_, costs) = measured.iter().find(|(contender, _)| *contender == wanted)?;
             figure(costs).map(|spread| spread.median)
@@ -52,7 +52,7 @@ fn main() -> anyhow::Result<ExitCode> {
             .zip(median(Contender::HyperfineShell))
             .map(|(own, rival)| own / rival);
         let name = format!("assay bench / hyperfine with its shell, {name} time");
-        goals.add(&name, ratio, "", Bound::AtMost(GOAL_RATIO));
+        goals.add(&name, ratio, "", GoalBound::AtMost(GOAL_RATIO));
     }
     much_output(&place, arguments.common.quick, &mut goals)?;
     println!("{goals}");
@@ -65,7 +65,7 @@ const GOAL_OUTPUT_RATIO: f64 = 1.5;
 fn much_output(place: &Place, quick: bool, goals: &mut Goals) -> anyhow::Result<()> {
     let rounds = heavy::rounds(place, if quick { 5 } else { 21 })?;
     let spread = |figure: fn(&heavy::Round) -> f64| {
-        Spread::of(&rounds.iter().map(figure).collect::<Vec<_>>()).map(|spread| spread.scaled(1e3))
+        MedianAndRange::of(&rounds.iter().map(figure).collect::<Vec<_>>()).map(|spread| spread.scaled(1e3))
     };
     let rows = [
         ("`cat` to a file, wall", spread(|round| round.to_file.wall_s)),
@@ -85,7 +85,7 @@ fn much_output(place: &Place, quick: bool, goals: &mut Goals) -> anyhow::Result<
         ("CPU", spread(|round| round.as_run.cpu_s / round.to_file.cpu_s)),
     ] {
         let name = format!("50 MB of output / the same to a file, {name} time of the run");
-        goals.add(&name, ratio.map(|spread| spread.median / 1e3), "", Bound::AtMost(GOAL_OUTPUT_RATIO));
+        goals.add(&name, ratio.map(|spread| spread.median / 1e3), "", GoalBound::AtMost(GOAL_OUTPUT_RATIO));
     }
     Ok(())
 }
@@ -127,14 +127,14 @@ fn measure(place: &Place, quick: bool) -> anyhow::Result<Measured> {
     Ok(measured)
 }
 
-fn cpu_ms(costs: &[Cost]) -> Option<Spread> {
+fn cpu_ms(costs: &[Cost]) -> Option<MedianAndRange> {
     let seconds: Vec<f64> = costs.iter().map(|cost| cost.cpu_s).collect();
-    Spread::of(&seconds).map(|spread| spread.scaled(1e3 / RUNS as f64))
+    MedianAndRange::of(&seconds).map(|spread| spread.scaled(1e3 / RUNS as f64))
 }
 
-fn wall_ms(costs: &[Cost]) -> Option<Spread> {
+fn wall_ms(costs: &[Cost]) -> Option<MedianAndRange> {
     let seconds: Vec<f64> = costs.iter().map(|cost| cost.wall_s).collect();
-    Spread::of(&seconds).map(|spread| spread.scaled(1e3 / RUNS as f64))
+    MedianAndRange::of(&seconds).map(|spread| spread.scaled(1e3 / RUNS as f64))
 }
 
 fn results(measured: &Measured) -> String {

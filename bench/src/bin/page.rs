@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, ensure};
 use assay_bench::browser::Browser;
 use assay_bench::figures::number;
-use assay_bench::goal::{Bound, Goals};
+use assay_bench::goal::{GoalBound, Goals};
 use assay_bench::measure::cost;
-use assay_bench::place::{Options, Place, heading};
+use assay_bench::place::{BenchOptions, Place, heading};
 use assay_bench::records::{large_record_in, writer};
 use assay_model::{Entry, RunId, Series, Unit};
 use assay_store::{Record, Store};
@@ -24,7 +24,7 @@ use clap::Parser;
 #[command(name = "page")]
 struct Arguments {
     #[command(flatten)]
-    common: Options,
+    common: BenchOptions,
 }
 
 /// How much work the bench does.
@@ -75,8 +75,8 @@ fn report(
     let seconds = costs.iter().map(|cost| cost.cpu_s).fold(f64::INFINITY, f64::min);
     let megabytes = fs::metadata(directory.join("report.html"))?.len() as f64 / 1e6;
     let runs = size.report.0 * size.report.1 as usize;
-    goals.add(format!("HTML report of {runs} runs, CPU"), seconds, "s", Bound::Below(1.0));
-    goals.add(format!("HTML report of {runs} runs, size"), megabytes, "MB", Bound::Below(5.0));
+    goals.add(format!("HTML report of {runs} runs, CPU"), seconds, "s", GoalBound::Below(1.0));
+    goals.add(format!("HTML report of {runs} runs, size"), megabytes, "MB", GoalBound::Below(5.0));
     Ok(())
 }
 
@@ -111,9 +111,9 @@ fn list(place: &Place, size: &Size, goals: &mut Goals) -> anyhow::Result<PathBuf
     let alone = (0..5).map(|_| page.get("/")).collect::<anyhow::Result<Vec<_>>>()?;
     let alone = alone.iter().map(|time| time.as_secs_f64() * 1e3).fold(f64::INFINITY, f64::min);
     let late = *times.get(times.len() * 95 / 100).context("no times")?;
-    goals.add(format!("list of {} records", size.records), alone, "ms", Bound::Below(200.0));
+    goals.add(format!("list of {} records", size.records), alone, "ms", GoalBound::Below(200.0));
     let name = format!("list of {} records, {READERS} readers at once, p95", size.records);
-    goals.add(name, late, "ms", Bound::Below(200.0));
+    goals.add(name, late, "ms", GoalBound::Below(200.0));
     Ok(root)
 }
 
@@ -136,7 +136,7 @@ fn series(place: &Place, directory: &Path, record: &Path, goals: &mut Goals) -> 
     page.get(&address)?;
     let times = (0..3).map(|_| page.get(&address)).collect::<anyhow::Result<Vec<_>>>()?;
     let best = times.into_iter().min().unwrap_or_default();
-    goals.add(format!("view of a run with {POINTS} points"), best.as_secs_f64(), "s", Bound::Below(1.0));
+    goals.add(format!("view of a run with {POINTS} points"), best.as_secs_f64(), "s", GoalBound::Below(1.0));
     Ok(())
 }
 
@@ -144,7 +144,7 @@ fn series(place: &Place, directory: &Path, record: &Path, goals: &mut Goals) -> 
 fn paint(place: &Place, [records, directory]: [&Path; 2], goals: &mut Goals) -> anyhow::Result<()> {
     let Some(browser) = Browser::start()? else {
         println!("first paint is not measured: chromedriver is missing (`./dev setup` installs it)");
-        goals.add("first paint in Chromium", None, "ms", Bound::Below(500.0));
+        goals.add("first paint in Chromium", None, "ms", GoalBound::Below(500.0));
         return Ok(());
     };
     for (what, root, address) in
@@ -160,7 +160,7 @@ fn paint(place: &Place, [records, directory]: [&Path; 2], goals: &mut Goals) -> 
             format!("first paint of {what} in Chromium"),
             times.get(2).copied(),
             "ms",
-            Bound::Below(500.0),
+            GoalBound::Below(500.0),
         );
     }
     Ok(())

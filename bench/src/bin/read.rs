@@ -7,10 +7,10 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
-use assay_bench::figures::{Spread, number, table};
-use assay_bench::goal::{Bound, Goals};
+use assay_bench::figures::{MedianAndRange, number, table};
+use assay_bench::goal::{GoalBound, Goals};
 use assay_bench::measure::{Cost, cost_with_output, peak_of_children};
-use assay_bench::place::{Options, Place, heading};
+use assay_bench::place::{BenchOptions, Place, heading};
 use assay_bench::reading::logs::{LARGE, Log, make, make_small, warm};
 use assay_bench::reading::searchers::{ALL, Searcher};
 use assay_bench::reading::truth::{losses, reported};
@@ -21,7 +21,7 @@ use clap::Parser;
 #[command(name = "read")]
 struct Arguments {
     #[command(flatten)]
-    common: Options,
+    common: BenchOptions,
     /// Run a command to its end and print the largest resident memory it had, in bytes.
     #[arg(long, hide = true, num_args = 1.., allow_hyphen_values = true)]
     peak_of: Vec<OsString>,
@@ -98,9 +98,9 @@ fn large(
         Some(rates(&log, costs)?.median)
     };
     let own = rate(Searcher::Assay);
-    goals.add(format!("reading {kind}"), own, "MB/s and core", Bound::AtLeast(GOAL_RATE));
+    goals.add(format!("reading {kind}"), own, "MB/s and core", GoalBound::AtLeast(GOAL_RATE));
     let times = own.zip(rate(Searcher::Python)).map(|(own, python)| own / python);
-    goals.add(format!("reading {kind}, times the Python script"), times, "", Bound::AtLeast(GOAL_TIMES));
+    goals.add(format!("reading {kind}, times the Python script"), times, "", GoalBound::AtLeast(GOAL_TIMES));
     let (many, few) = (peak(place, &log.path)?, peak(place, &modest.path)?);
     let most = few * 1.3 + 8e6;
     println!(
@@ -114,7 +114,7 @@ fn large(
         format!("memory on the large {kind}"),
         many / 1e6,
         "MB",
-        Bound::AtMost((most / 1e5).round() / 10.0),
+        GoalBound::AtMost((most / 1e5).round() / 10.0),
     );
     std::fs::remove_file(&log.path)?;
     Ok(())
@@ -161,16 +161,16 @@ fn measure(place: &Place, log: &Log, rounds: usize, searchers: &[Searcher]) -> a
 }
 
 /// MB/s of one core: the CPU time counts, not the wall clock.
-fn rates(log: &Log, costs: &[Cost]) -> Option<Spread> {
+fn rates(log: &Log, costs: &[Cost]) -> Option<MedianAndRange> {
     let rates: Vec<f64> = costs.iter().map(|cost| log.bytes as f64 / 1e6 / cost.cpu_s).collect();
-    Spread::of(&rates)
+    MedianAndRange::of(&rates)
 }
 
 fn results(log: &Log, measured: &Measured) -> String {
     let row = |(searcher, costs): &(Searcher, Vec<Cost>)| {
         let cpu = rates(log, costs)?;
         let seconds: Vec<f64> = costs.iter().map(|cost| cost.wall_s).collect();
-        let wall = Spread::of(&seconds)?;
+        let wall = MedianAndRange::of(&seconds)?;
         Some(vec![
             searcher.name().to_owned(),
             number(cpu.median),
@@ -209,9 +209,9 @@ fn small(place: &Place, files: usize, goals: &mut Goals) -> anyhow::Result<()> {
         ensure!(output.status.success(), "assay read ended with {}", output.status);
         found = reported(&output.stdout)?.files;
     }
-    let spread = Spread::of(&seconds).context("nothing was measured")?;
+    let spread = MedianAndRange::of(&seconds).context("nothing was measured")?;
     println!("{files} small files: median {} s, range {}, 3 times\n", number(spread.median), spread.range());
-    goals.add("small files with their runs found", found as f64, "", Bound::AtLeast(files as f64));
-    goals.add(format!("{files} small files"), spread.median, "s", Bound::Below(5.0));
+    goals.add("small files with their runs found", found as f64, "", GoalBound::AtLeast(files as f64));
+    goals.add(format!("{files} small files"), spread.median, "s", GoalBound::Below(5.0));
     Ok(())
 }

@@ -7,10 +7,10 @@ use std::process::{ExitCode, Stdio};
 
 use anyhow::{Context, ensure};
 use assay_bench::campaign::matrix;
-use assay_bench::figures::{Spread, number, table};
-use assay_bench::goal::{Bound, Goals};
+use assay_bench::figures::{MedianAndRange, number, table};
+use assay_bench::goal::{GoalBound, Goals};
 use assay_bench::measure::{Look, cost, look};
-use assay_bench::place::{Options, Place, heading};
+use assay_bench::place::{BenchOptions, Place, heading};
 use assay_bench::records::large_record_in;
 use clap::Parser;
 
@@ -19,7 +19,7 @@ use clap::Parser;
 #[command(name = "scale")]
 struct Arguments {
     #[command(flatten)]
-    common: Options,
+    common: BenchOptions,
 }
 
 /// How much work the bench does.
@@ -59,12 +59,12 @@ fn main() -> anyhow::Result<ExitCode> {
 }
 
 /// The spread of the wall-clock seconds of a command.
-fn wall(times: usize, mut measure: impl FnMut() -> anyhow::Result<f64>) -> anyhow::Result<Spread> {
+fn wall(times: usize, mut measure: impl FnMut() -> anyhow::Result<f64>) -> anyhow::Result<MedianAndRange> {
     let seconds = (0..times).map(|_| measure()).collect::<anyhow::Result<Vec<f64>>>()?;
-    Spread::of(&seconds).context("nothing was measured")
+    MedianAndRange::of(&seconds).context("nothing was measured")
 }
 
-fn report(what: &str, spread: Spread, unit: &str, times: usize) {
+fn report(what: &str, spread: MedianAndRange, unit: &str, times: usize) {
     println!("{what}: median {} {unit}, range {}, {times} times", number(spread.median), spread.range());
 }
 
@@ -73,7 +73,7 @@ fn start_up(place: &Place, goals: &mut Goals) -> anyhow::Result<()> {
     let times = 50;
     let spread = wall(times, || Ok(cost(place.assay(&directory).arg("--version"))?.wall_s))?.scaled(1e3);
     report("assay --version", spread, "ms", times);
-    goals.add("start-up", spread.median, "ms", Bound::Below(10.0));
+    goals.add("start-up", spread.median, "ms", GoalBound::Below(10.0));
     Ok(())
 }
 
@@ -84,7 +84,7 @@ fn large_plan(place: &Place, size: &Size, goals: &mut Goals) -> anyhow::Result<(
     let spread =
         wall(size.times, || Ok(cost(place.assay(&directory).args(["plan", "campaign.toml"]))?.wall_s))?;
     report(&format!("assay plan, {} cells", a * b), spread, "s", size.times);
-    goals.add(format!("plan of {} cells", a * b), spread.median, "s", Bound::Below(1.0));
+    goals.add(format!("plan of {} cells", a * b), spread.median, "s", GoalBound::Below(1.0));
     Ok(())
 }
 
@@ -97,12 +97,12 @@ fn large_record(place: &Place, size: &Size, goals: &mut Goals) -> anyhow::Result
     println!("first assay show, {runs} runs, makes the index: {} s", number(first));
     let spread = wall(size.times, show)?;
     report(&format!("assay show, {runs} runs"), spread, "s", size.times);
-    goals.add(format!("show of {runs} runs"), spread.median, "s", Bound::Below(1.0));
+    goals.add(format!("show of {runs} runs"), spread.median, "s", GoalBound::Below(1.0));
     let root = record.parent().unwrap_or(&directory);
     let list = || Ok(cost(place.assay(&directory).args(["list", "--root"]).arg(root))?.wall_s);
     let spread = wall(size.times, list)?;
     report(&format!("assay list, {runs} runs"), spread, "s", size.times);
-    goals.add(format!("list of {runs} runs"), spread.median, "s", Bound::Below(1.0));
+    goals.add(format!("list of {runs} runs"), spread.median, "s", GoalBound::Below(1.0));
     Ok(())
 }
 
@@ -137,7 +137,7 @@ fn long_campaign(place: &Place, size: &Size, goals: &mut Goals) -> anyhow::Resul
         format!("growth of the cost of a run, last {0} against first {0} runs", size.window),
         drift,
         "%",
-        Bound::AtMost(10.0),
+        GoalBound::AtMost(10.0),
     );
     memory_goal(&samples, runs, goals)
 }
@@ -157,7 +157,7 @@ fn memory_goal(samples: &[Sample], runs: usize, goals: &mut Goals) -> anyhow::Re
         number(kilobytes)
     );
     let most = f64::max(20.0, early.look.resident_bytes / 1e6 * 0.1).round();
-    goals.add("growth of the memory", growth / 1e6, "MB", Bound::AtMost(most));
+    goals.add("growth of the memory", growth / 1e6, "MB", GoalBound::AtMost(most));
     Ok(())
 }
 

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::{Context as _, anyhow};
-use assay_campaign::{Campaign, Catalog, Context, Registry};
+use assay_campaign::{Campaign, Catalog, PlanContext, Registry};
 use assay_evidence::Readers;
 use assay_launch::batch::simulator::{Ledger, Simulation};
 use assay_launch::worker::OutputReader;
-use assay_launch::{Event, Interrupt, LAUNCHERS, LaunchOptions, Only, execute};
+use assay_launch::{Interrupt, LAUNCHERS, LaunchEvent, LaunchOptions, RunSelection, execute};
 use assay_model::Machine;
 use assay_store::{Identity, Store};
 
@@ -69,7 +69,7 @@ pub fn run(place: &Place, runs: usize, nodes: usize) -> anyhow::Result<Simulated
     );
     let campaign = Campaign::parse("campaign.toml", &text, &directory, &registry)
         .map_err(|error| anyhow!("the campaign is wrong: {error:?}"))?;
-    let plan = campaign.plan(&Context::default()).map_err(|error| anyhow!("no plan: {error:?}"))?;
+    let plan = campaign.plan(&PlanContext::default()).map_err(|error| anyhow!("no plan: {error:?}"))?;
     let ledger = Arc::new(Mutex::new(Ledger::default()));
     let options = options(nodes, Arc::clone(&ledger))?;
     let identity =
@@ -80,7 +80,7 @@ pub fn run(place: &Place, runs: usize, nodes: usize) -> anyhow::Result<Simulated
     let (mut recorded, mut distinct, mut at_half) = (0, BTreeSet::new(), None);
     let began = Instant::now();
     execute(&plan, &mut store, &options, &mut |event| {
-        if let Event::Finished { run, cell, result } = event
+        if let LaunchEvent::Finished { run, cell, result } = event
             && result.status.is_usable()
         {
             recorded += 1;
@@ -111,7 +111,7 @@ fn options(nodes: usize, ledger: Arc<Mutex<Ledger>>) -> anyhow::Result<LaunchOpt
     let readers = Readers::new("auto", &[], &[]).context("there are no readers")?;
     Ok(LaunchOptions {
         jobs: 1,
-        only: Only::Missing,
+        only: RunSelection::Missing,
         assay: PathBuf::from("assay"),
         machine: Machine::default(),
         program: "0".into(),

@@ -16,8 +16,8 @@ impl Slurm {
     /// Starts it.
     pub fn start() -> anyhow::Result<Slurm> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/slurm");
-        let slurm = Slurm { root: std::env::temp_dir().join("assay-slurm-bench"), script };
-        slurm.control("stop")?;
+        let root = std::env::temp_dir().join(format!("assay-slurm-bench-{}", std::process::id()));
+        let slurm = Slurm { root, script };
         slurm.control("start")?;
         Ok(slurm)
     }
@@ -27,6 +27,8 @@ impl Slurm {
         let log = self.root.with_extension("log");
         let file = File::create(&log)?;
         let mut command = Command::new(&self.script);
+        // What a killed bench leaves, the next one stops.
+        command.env("ASSAY_SLURM_OWNER", std::process::id().to_string());
         command.arg(word).arg(&self.root).stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
         let status = command.status().context("cannot start scripts/slurm")?;
         ensure!(status.success(), "scripts/slurm {word}: {}", std::fs::read_to_string(&log)?.trim());
@@ -69,6 +71,8 @@ impl Drop for Slurm {
     fn drop(&mut self) {
         // Nothing more can be done about daemons that do not stop.
         let _ = self.control("stop");
+        let _ = std::fs::remove_dir_all(&self.root);
+        let _ = std::fs::remove_file(self.root.with_extension("log"));
     }
 }
 

@@ -6,26 +6,26 @@ use assay_model::{CellId, RunId};
 
 /// One line: what happened, and in which run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Event {
+pub struct CrashEvent {
     /// `start`, `tick` or `end`.
     pub what: String,
     /// Which run.
     pub run: RunId,
 }
 
-/// Reads the lines. What is no event (a line that a kill cut short) is left out.
-pub fn read(text: &str) -> Vec<Event> {
+/// Reads the lines. What is not an event (a line that a kill cut short) is left out.
+pub fn read(text: &str) -> Vec<CrashEvent> {
     text.lines()
         .filter_map(|line| {
             let (what, token) = line.split_once(' ')?;
             let (_, run) = token.rsplit_once('#')?;
-            Some(Event { what: what.to_owned(), run: run.parse().ok()? })
+            Some(CrashEvent { what: what.to_owned(), run: run.parse().ok()? })
         })
         .collect()
 }
 
 /// The runs that were seen alive after a later attempt at the same repeat had begun.
-pub fn overlaps(events: &[Event]) -> Vec<RunId> {
+pub fn overlaps(events: &[CrashEvent]) -> Vec<RunId> {
     let mut newest: BTreeMap<(&CellId, u32), u32> = BTreeMap::new();
     let mut found = Vec::new();
     for event in events {
@@ -43,7 +43,7 @@ pub fn overlaps(events: &[Event]) -> Vec<RunId> {
 }
 
 /// Runs that began more than once.
-pub fn repeated_starts(events: &[Event]) -> usize {
+pub fn repeated_starts(events: &[CrashEvent]) -> usize {
     let mut starts: BTreeMap<&RunId, usize> = BTreeMap::new();
     for event in events.iter().filter(|event| event.what == "start") {
         *starts.entry(&event.run).or_default() += 1;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use assay_model::{CellId, Entry, PointId, RunId, RunResult, Status};
-use assay_store::fault::{Fault, SimulatedDisk};
+use assay_store::fault::{InjectedFault, SimulatedDisk};
 use assay_store::{Identity, Record, Store};
 
 use crate::random::Random;
@@ -129,13 +129,13 @@ impl Chain {
     }
 }
 
-fn any_fault(random: &mut Random) -> Fault {
+fn any_fault(random: &mut Random) -> InjectedFault {
     match random.below(5) {
-        0 => Fault::Short(random.below(600)),
-        1 => Fault::Interrupted,
-        2 => Fault::Full(random.below(600)),
-        3 => Fault::Broken,
-        _ => Fault::SyncFails,
+        0 => InjectedFault::Short(random.below(600)),
+        1 => InjectedFault::Interrupted,
+        2 => InjectedFault::Full(random.below(600)),
+        3 => InjectedFault::Broken,
+        _ => InjectedFault::SyncFails,
     }
 }
 

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 
 use super::audit::{Acknowledged, Audit};
-use super::session::{Ending, Kill, Session};
+use super::session::{Kill, Session, SessionEnd};
 use super::{events, orphan};
 use crate::campaign::{TROUBLED_RUNS, TROUBLED_SCRIPT, troubled};
 use crate::place::Place;
 
 /// A campaign with all that became of it so far.
-pub struct Scene<'a> {
+pub struct CrashScene<'a> {
     place: &'a Place,
     directory: PathBuf,
     record: PathBuf,
@@ -29,7 +29,7 @@ pub struct Scene<'a> {
 
 /// What a whole scene came to.
 #[derive(Debug, Clone, Default)]
-pub struct Outcome {
+pub struct SceneOutcome {
     /// What is wrong with the record.
     pub audit: Audit,
     /// Processes of runs that were alive after the end.
@@ -58,16 +58,16 @@ pub enum Step {
 /// A successor is refused while a process between fork and exec still holds the lock of its dead coordinator.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-impl<'a> Scene<'a> {
+impl<'a> CrashScene<'a> {
     /// Sets the scene.
-    pub fn new(place: &'a Place) -> anyhow::Result<Scene<'a>> {
+    pub fn new(place: &'a Place) -> anyhow::Result<CrashScene<'a>> {
         let directory = place.fresh("scene")?.canonicalize()?;
         fs::write(directory.join("campaign.toml"), troubled())?;
         fs::write(directory.join("work.sh"), TROUBLED_SCRIPT)?;
         fs::write(directory.join("events"), "")?;
         let record = directory.join("records/troubled");
         let (acknowledged, behind) = (Vec::new(), Vec::new());
-        Ok(Scene { place, directory, record, acknowledged, behind, succeeded: 0, refused: 0 })
+        Ok(CrashScene { place, directory, record, acknowledged, behind, succeeded: 0, refused: 0 })
     }
 
     /// Runs that are still to be made.
@@ -83,11 +83,11 @@ impl<'a> Scene<'a> {
             if session.strike()? {
                 // Its successor is started at once, and it is concluded after that.
                 self.behind.push(session);
-                break Ending::Killed;
+                break SessionEnd::Killed;
             }
             let (ending, reported) = session.conclude()?;
             self.acknowledged.extend(reported);
-            if ending != Ending::Refused || began.elapsed() > PATIENCE {
+            if ending != SessionEnd::Refused || began.elapsed() > PATIENCE {
                 break ending;
             }
             self.refused += 1;
@@ -99,10 +99,12 @@ impl<'a> Scene<'a> {
         let audit = Audit::of(&self.record, &self.acknowledged)?;
         self.succeeded = audit.succeeded;
         match ending {
-            Ending::Killed => Ok((Step::Killed, audit)),
-            Ending::Complete => Ok((Step::Complete, audit)),
-            Ending::Refused => bail!("the record stayed locked for {} s after a kill", PATIENCE.as_secs()),
-            Ending::Failed(reported) => bail!("assay run failed:\n{reported}"),
+            SessionEnd::Killed => Ok((Step::Killed, audit)),
+            SessionEnd::Complete => Ok((Step::Complete, audit)),
+            SessionEnd::Refused => {
+                bail!("the record stayed locked for {} s after a kill", PATIENCE.as_secs())
+            }
+            SessionEnd::Failed(reported) => bail!("assay run failed:\n{reported}"),
         }
     }
 
@@ -114,13 +116,13 @@ impl<'a> Scene<'a> {
     }
 
     /// Audits a complete campaign.
-    pub fn conclude(mut self) -> anyhow::Result<Outcome> {
+    pub fn conclude(mut self) -> anyhow::Result<SceneOutcome> {
         self.conclude_those_behind()?;
         let alive = orphan::of_record(&self.record);
         let audit = Audit::of(&self.record, &self.acknowledged)?;
         let events = events::read(&self.read_events()?);
         ensure!(!events.is_empty(), "the runs wrote no events");
-        Ok(Outcome {
+        Ok(SceneOutcome {
             orphans: alive.len(),
             outliving: alive.iter().filter(|orphan| audit.runs.contains(&orphan.run)).count(),
             overlaps: events::overlaps(&events).len(),
@@ -138,7 +140,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-impl Drop for Scene<'_> {
+impl Drop for CrashScene<'_> {
     fn drop(&mut self) {
         // Whatever went wrong, the machine is left as it was.
         orphan::end(&self.record);

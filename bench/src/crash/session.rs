@@ -86,7 +86,7 @@ const HOLD: Duration = Duration::from_millis(60);
 
 /// How a session ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ending {
+pub enum SessionEnd {
     /// It was killed.
     Killed,
     /// It ran to its end.
@@ -164,7 +164,7 @@ impl Session {
     }
 
     /// Waits for its end.
-    pub fn conclude(mut self) -> anyhow::Result<(Ending, Vec<Acknowledged>)> {
+    pub fn conclude(mut self) -> anyhow::Result<(SessionEnd, Vec<Acknowledged>)> {
         let status = self.child.wait()?;
         let output = self.listener.take().context("already concluded")?.join();
         let output = output.map_err(|_| anyhow!("the listener ended unexpectedly"))?;
@@ -191,16 +191,16 @@ impl Drop for Session {
     }
 }
 
-fn ending(status: ExitStatus, output: &SessionOutput) -> Ending {
+fn ending(status: ExitStatus, output: &SessionOutput) -> SessionEnd {
     if status.success() {
-        Ending::Complete
+        SessionEnd::Complete
     } else if status.signal() == Some(Signal::KILL.as_raw()) {
-        Ending::Killed
+        SessionEnd::Killed
     } else if output.rest.iter().any(|line| line.contains("is in use by")) {
-        Ending::Refused
+        SessionEnd::Refused
     } else {
         let first = output.rest.len().saturating_sub(10);
-        Ending::Failed(format!("{status}\n{}", output.rest.get(first..).unwrap_or_default().join("\n")))
+        SessionEnd::Failed(format!("{status}\n{}", output.rest.get(first..).unwrap_or_default().join("\n")))
     }
 }
 

@@ -3,8 +3,8 @@
 use assay_kernels::{Threads, limits};
 
 use super::peer::{Iteration, Peer, Said};
-use super::{Case, Contender, Effort, THREADS, Torch};
-use crate::figures::Spread;
+use super::{Contender, Effort, EngineCase, THREADS, Torch};
+use crate::figures::MedianAndRange;
 use crate::place::Place;
 use crate::random::Random;
 
@@ -17,7 +17,7 @@ const PEAK_EVERY: usize = 10;
 
 /// What a contender did.
 #[derive(Debug)]
-pub struct Record {
+pub struct ContenderRecord {
     /// Who.
     pub who: Contender,
     /// The iterations that count, one a round from the first round on.
@@ -28,13 +28,13 @@ pub struct Record {
 
 /// What a contest gave.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct ContestOutcome {
     /// What was computed.
-    pub case: Case,
+    pub case: EngineCase,
     /// Everybody who took part, the native engine first.
-    pub records: Vec<Record>,
+    pub records: Vec<ContenderRecord>,
     /// The peak of the arithmetic during the contest, in FLOP/s.
-    pub peak: Option<Spread>,
+    pub peak: Option<MedianAndRange>,
     /// Why speeds must not be compared; none if all computed the same.
     pub disparity: Option<String>,
 }
@@ -47,12 +47,12 @@ struct Runner {
 
 /// Runs a contest. `say` reports what goes on.
 pub fn contest(
-    case: &Case,
+    case: &EngineCase,
     effort: Effort,
     torch: Option<&Torch>,
     place: &Place,
     say: &mut dyn FnMut(String),
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<ContestOutcome> {
     let (mut runners, mut records) = (start(case, effort, torch, place, say)?, Vec::new());
     let disparity =
         disparity(&runners.iter().map(|runner| (runner.peer.who, &runner.peer.said)).collect::<Vec<_>>());
@@ -92,23 +92,23 @@ pub fn contest(
         let place = case.modes.iter().position(|mode| *mode == record.who);
         (place, record.who != Contender::NATIVE)
     });
-    Ok(Outcome { case: case.clone(), records, peak: Spread::of(&peaks), disparity })
+    Ok(ContestOutcome { case: case.clone(), records, peak: MedianAndRange::of(&peaks), disparity })
 }
 
 impl Runner {
     fn median(&self) -> f64 {
         let seconds: Vec<f64> = self.iterations.iter().map(|iteration| iteration.wall_s).collect();
-        Spread::of(&seconds).map_or(f64::INFINITY, |spread| spread.median)
+        MedianAndRange::of(&seconds).map_or(f64::INFINITY, |spread| spread.median)
     }
 
-    fn finish(self) -> anyhow::Result<Record> {
-        Ok(Record { who: self.peer.who, iterations: self.iterations, said: self.peer.finish()? })
+    fn finish(self) -> anyhow::Result<ContenderRecord> {
+        Ok(ContenderRecord { who: self.peer.who, iterations: self.iterations, said: self.peer.finish()? })
     }
 }
 
 /// Starts all peers, each with its first iteration, so that nobody compiles while others are measured.
 fn start(
-    case: &Case,
+    case: &EngineCase,
     effort: Effort,
     torch: Option<&Torch>,
     place: &Place,
@@ -138,7 +138,7 @@ fn start(
 /// Ends the slower modes of PyTorch. They are too far behind to be the fastest, and rounds are long.
 fn drop_slower(
     runners: &mut Vec<Runner>,
-    records: &mut Vec<Record>,
+    records: &mut Vec<ContenderRecord>,
     say: &mut dyn FnMut(String),
 ) -> anyhow::Result<()> {
     let torch = runners.iter().filter(|runner| runner.peer.who.is_torch());

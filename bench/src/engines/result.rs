@@ -2,10 +2,10 @@
 
 use assay_stats::interval::{Interval, median_interval};
 
-use super::contest::{Outcome, Record};
+use super::contest::{ContenderRecord, ContestOutcome};
 use super::{Contender, THREADS};
-use crate::figures::{Spread, number, table};
-use crate::goal::{Bound, Goals};
+use crate::figures::{MedianAndRange, number, table};
+use crate::goal::{GoalBound, Goals};
 
 /// The confidence of intervals.
 const CONFIDENCE: f64 = 0.95;
@@ -14,13 +14,13 @@ const MOST_BY_BUILD: f64 = 1.02;
 const BYTES_PER_FLOAT: f64 = 4.0;
 const MEGABYTE: f64 = 1e6;
 
-impl Record {
-    fn wall(&self) -> Option<Spread> {
-        Spread::of(&self.iterations.iter().map(|iteration| iteration.wall_s).collect::<Vec<_>>())
+impl ContenderRecord {
+    fn wall(&self) -> Option<MedianAndRange> {
+        MedianAndRange::of(&self.iterations.iter().map(|iteration| iteration.wall_s).collect::<Vec<_>>())
     }
 
-    fn cpu(&self) -> Option<Spread> {
-        Spread::of(&self.iterations.iter().map(|iteration| iteration.cpu_s).collect::<Vec<_>>())
+    fn cpu(&self) -> Option<MedianAndRange> {
+        MedianAndRange::of(&self.iterations.iter().map(|iteration| iteration.cpu_s).collect::<Vec<_>>())
     }
 
     /// FLOP/s at the median time.
@@ -29,17 +29,17 @@ impl Record {
     }
 }
 
-impl Outcome {
-    fn record(&self, who: Contender) -> Option<&Record> {
+impl ContestOutcome {
+    fn record(&self, who: Contender) -> Option<&ContenderRecord> {
         self.records.iter().find(|record| record.who == who)
     }
 
     /// PyTorch's fastest mode of those that went to the end.
-    fn fastest_torch(&self) -> Option<&Record> {
+    fn fastest_torch(&self) -> Option<&ContenderRecord> {
         let rounds = self.record(Contender::NATIVE)?.iterations.len();
         let torch = self.records.iter().filter(|record| record.who.is_torch());
         let whole = torch.filter(|record| record.iterations.len() == rounds);
-        let median = |record: &Record| record.wall().map_or(f64::INFINITY, |spread| spread.median);
+        let median = |record: &ContenderRecord| record.wall().map_or(f64::INFINITY, |spread| spread.median);
         whole.min_by(|a, b| median(a).total_cmp(&median(b)))
     }
 
@@ -54,7 +54,7 @@ impl Outcome {
     }
 
     /// Our time by that of somebody else: the median over rounds, each round paired, with its interval.
-    fn ratio_to(&self, theirs: &Record) -> Option<Interval> {
+    fn ratio_to(&self, theirs: &ContenderRecord) -> Option<Interval> {
         let ours = self.record(Contender::NATIVE)?;
         let pairs = ours.iterations.iter().zip(&theirs.iterations);
         let ratios: Vec<f64> = pairs.map(|(ours, theirs)| ours.wall_s / theirs.wall_s).collect();
@@ -62,18 +62,18 @@ impl Outcome {
     }
 
     /// Percent of the peak that was measured during the contest.
-    fn of_peak(&self, record: &Record) -> Option<f64> {
+    fn of_peak(&self, record: &ContenderRecord) -> Option<f64> {
         Some(100.0 * record.flops_per_s()? / self.peak?.median)
     }
 
     /// The same by CPU time: what the threads reach while the system lets them compute.
-    fn of_peak_by_cpu(&self, record: &Record) -> Option<f64> {
+    fn of_peak_by_cpu(&self, record: &ContenderRecord) -> Option<f64> {
         let flops_per_s = record.said.value("flops.iteration")? / record.cpu()?.median * THREADS as f64;
         Some(100.0 * flops_per_s / self.peak?.median)
     }
 
     /// Memory beside weights, gradients and what the process takes before it does anything, in bytes.
-    fn memory_beyond(&self, record: &Record) -> Option<f64> {
+    fn memory_beyond(&self, record: &ContenderRecord) -> Option<f64> {
         let weights = BYTES_PER_FLOAT * self.case.copies * record.said.value("parameters")?;
         Some(record.said.value("memory.peak")? - weights - record.said.value("memory.interpreter")?)
     }
@@ -95,7 +95,7 @@ impl Outcome {
     /// The table of the contest, with what is to be said about it.
     pub fn text(&self) -> String {
         let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), number);
-        let row = |record: &Record| {
+        let row = |record: &ContenderRecord| {
             let (wall, cpu) = (record.wall()?.scaled(1e3), record.cpu()?);
             Some(vec![
                 record.who.name.to_owned(),
@@ -142,17 +142,27 @@ impl Outcome {
         let (wanted, ratio) = (&self.case.goals, self.ratio());
         let name = |what: &str| format!("{}: {what}", self.case.title);
         let time = ratio.map(|ratio| ratio.center);
-        goals.add(name("time by fastest PyTorch"), time, "", Bound::AtMost(wanted.most_time));
-        goals.add(name("upper end of its interval"), ratio.map(|ratio| ratio.high), "", Bound::AtMost(1.0));
+        goals.add(name("time by fastest PyTorch"), time, "", GoalBound::AtMost(wanted.most_time));
+        goals.add(
+            name("upper end of its interval"),
+            ratio.map(|ratio| ratio.high),
+            "",
+            GoalBound::AtMost(1.0),
+        );
         if let Some(ratio) = self.build_ratio() {
-            goals.add(name("time by the other build"), Some(ratio.center), "", Bound::AtMost(MOST_BY_BUILD));
+            goals.add(
+                name("time by the other build"),
+                Some(ratio.center),
+                "",
+                GoalBound::AtMost(MOST_BY_BUILD),
+            );
         }
         if let Some(least) = wanted.least_of_peak {
             let of_peak = self.record(Contender::NATIVE).and_then(|record| self.of_peak_by_cpu(record));
-            goals.add(name("share of peak by CPU time"), of_peak, "%", Bound::AtLeast(least));
+            goals.add(name("share of peak by CPU time"), of_peak, "%", GoalBound::AtLeast(least));
         }
         if let Some(most) = wanted.most_memory {
-            goals.add(name("memory by PyTorch's"), self.memory_ratio(), "", Bound::AtMost(most));
+            goals.add(name("memory by PyTorch's"), self.memory_ratio(), "", GoalBound::AtMost(most));
         }
     }
 }
@@ -171,12 +181,12 @@ mod tests {
     use super::*;
     use crate::engines::peer::{Iteration, Said};
 
-    fn record(who: Contender, seconds: &[f64], values: &[(&str, f64)]) -> Record {
+    fn record(who: Contender, seconds: &[f64], values: &[(&str, f64)]) -> ContenderRecord {
         let iterations = seconds.iter().map(|&wall_s| Iteration { wall_s, cpu_s: 2.0 * wall_s }).collect();
-        Record { who, iterations, said: Said::of(values) }
+        ContenderRecord { who, iterations, said: Said::of(values) }
     }
 
-    fn outcome(disparity: Option<String>) -> Outcome {
+    fn outcome(disparity: Option<String>) -> ContestOutcome {
         let ours = [
             ("flops.iteration", 100e9),
             ("parameters", 1e6),
@@ -184,7 +194,7 @@ mod tests {
             ("memory.interpreter", 10e6),
         ];
         let theirs = [("parameters", 1e6), ("memory.peak", 544e6), ("memory.interpreter", 500e6)];
-        Outcome {
+        ContestOutcome {
             case: crate::lm::cases().swap_remove(1),
             records: vec![
                 record(Contender::NATIVE, &[0.8, 1.6, 0.9, 0.8, 0.8, 0.8], &ours),
@@ -192,7 +202,7 @@ mod tests {
                 record(Contender::SDPA, &[1.0, 2.0, 1.0, 1.0, 1.0, 1.0], &theirs),
                 record(Contender::COMPILE, &[1.1, 2.2, 1.1, 1.1, 1.1, 1.1], &theirs),
             ],
-            peak: Spread::of(&[160e9]),
+            peak: MedianAndRange::of(&[160e9]),
             disparity,
         }
     }

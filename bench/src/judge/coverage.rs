@@ -7,15 +7,15 @@ use assay_stats::bootstrap::Bootstrap;
 use assay_stats::extremes::{self, Extremes};
 use assay_stats::knee::load_law;
 use assay_stats::nested::nested_variance;
-use assay_stats::scaling::{Law, Level, bands, fit};
+use assay_stats::scaling::{Law, ScalingLevel, bands, fit};
 use assay_stats::{
-    Decision, Family, Group, Interval, PrecisionRule, decide, hodges_lehmann_interval, mean_interval,
-    median_interval, proportion, quantile_interval, ratio_interval,
+    Decision, Family, Interval, PositiveSamples, PrecisionRule, decide, hodges_lehmann_interval,
+    mean_interval, median_interval, proportion, quantile_interval, ratio_interval,
 };
 
 use super::{NOISE, record, time, times};
 use crate::figures::table;
-use crate::goal::{Bound, Goals};
+use crate::goal::{GoalBound, Goals};
 
 /// One simulated interval: its ends, and the confidence it claims.
 type Claim = Option<(f64, f64, f64)>;
@@ -45,7 +45,7 @@ pub fn measure(trials: usize, goals: &mut Goals) {
             format!("coverage: {name}"),
             covered,
             "%",
-            Bound::AtLeast((100.0 * least - allowed).round()),
+            GoalBound::AtLeast((100.0 * least - allowed).round()),
         );
     }
     println!("{}\n", table(&["interval", "claimed", "covered"], &rows));
@@ -159,7 +159,7 @@ fn batch_case(mut random: Random) -> Case<'static> {
             for batch in [16.0, 32.0, 64.0, 128.0, 256.0, 512.0] {
                 for _ in 0..3 {
                     let throughput = time(&mut random, truth(batch));
-                    levels.push(Level { workers: batch, throughput, weight: truth(batch).powi(-2) });
+                    levels.push(ScalingLevel { workers: batch, throughput, weight: truth(batch).powi(-2) });
                 }
             }
             let law = fit(&levels, Law::HalfPerformance)?;
@@ -238,7 +238,7 @@ fn efficiency_case(mut random: Random) -> Case<'static> {
             let base = times(&mut random, 100.0, 8);
             let most = times(&mut random, 100.0 * 8.0 * 0.8, 8);
             let family = Family::among(4, 0.95)?;
-            let (base, most) = (Group::new(&base).ok()?, Group::new(&most).ok()?);
+            let (base, most) = (PositiveSamples::new(&base).ok()?, PositiveSamples::new(&most).ok()?);
             let ratio = base.ratio_interval(&most, &family).ok()?;
             Some((ratio.low / 8.0, ratio.high / 8.0, 0.95))
         }),
@@ -293,7 +293,7 @@ fn scaling_case(mut random: Random) -> Case<'static> {
             for workers in [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0] {
                 for _ in 0..3 {
                     let throughput = time(&mut random, truth(workers));
-                    levels.push(Level { workers, throughput, weight: throughput.powi(-2) });
+                    levels.push(ScalingLevel { workers, throughput, weight: throughput.powi(-2) });
                 }
             }
             let law = fit(&levels, Law::Amdahl)?;

@@ -16,7 +16,7 @@ use assay_store::Record;
 use super::speed::timed;
 use super::time;
 use crate::figures::table;
-use crate::goal::{Bound, Goals};
+use crate::goal::{GoalBound, Goals};
 use crate::measure::cost;
 use crate::place::Place;
 
@@ -28,26 +28,35 @@ const LOOP_S: f64 = 0.004;
 
 /// One line of the table: how many cells, how many campaigns, and whether the runs print times that are drawn instead of
 /// measured, because that many real runs would take too long.
-struct Size {
-    cells: usize,
+#[derive(Debug)]
+pub struct Size {
+    /// Cells of each campaign.
+    pub cells: usize,
     campaigns: usize,
     drawn: bool,
 }
 
+/// All lines of the table.
+pub fn sizes(quick: bool) -> [Size; 4] {
+    let size = |cells, campaigns, drawn| Size { cells, campaigns, drawn };
+    match quick {
+        true => [size(2, 4, false), size(5, 3, false), size(20, 1, false), size(100, 1, true)],
+        false => [size(2, 30, false), size(5, 20, false), size(20, 10, false), size(100, 4, false)],
+    }
+}
+
 /// Runs campaigns of equal cells, and of cells of which one is 5 % slower.
-pub fn measure(place: &Place, quick: bool, goals: &mut Goals) -> anyhow::Result<()> {
+pub fn measure(place: &Place, sizes: &[Size], goals: &mut Goals) -> anyhow::Result<()> {
+    if sizes.is_empty() {
+        return Ok(());
+    }
     let steps = calibrated();
     println!(
         "Real campaigns of {REPEATS} repeats, by `assay run`; one cell of A/B does {:.0} % more; counts of campaigns",
         100.0 * PLANTED
     );
     let mut rows = Vec::new();
-    let size = |cells, campaigns, drawn| Size { cells, campaigns, drawn };
-    let sizes = match quick {
-        true => [size(2, 4, false), size(5, 3, false), size(20, 1, false), size(100, 1, true)],
-        false => [size(2, 30, false), size(5, 20, false), size(20, 10, false), size(100, 4, false)],
-    };
-    for size in &sizes {
+    for size in sizes {
         let (mut named, mut found, mut students, mut noise) = (0, 0, 0, Vec::new());
         for seed in 0..size.campaigns {
             let equal = campaign(place, size, seed, false, steps)?;
@@ -72,7 +81,7 @@ pub fn measure(place: &Place, quick: bool, goals: &mut Goals) -> anyhow::Result<
             format!("live, {} equal cells ({kind} times): campaigns that name a loser, of {all}", size.cells),
             named as f64,
             "",
-            Bound::AtMost(allowed(all)),
+            GoalBound::AtMost(allowed(all)),
         );
     }
     let columns = ["cells", "times", "noise", "A/A names a loser", "A/B found", "by one t-test alone"];

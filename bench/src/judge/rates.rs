@@ -9,7 +9,7 @@ use assay_stats::welch::welch;
 
 use super::{record, times};
 use crate::figures::table;
-use crate::goal::{Bound, Goals};
+use crate::goal::{GoalBound, Goals};
 
 const CELLS: [usize; 4] = [2, 5, 20, 100];
 
@@ -35,16 +35,16 @@ pub fn measure(tables: usize, goals: &mut Goals) {
         );
         for (repeats, value) in [(6, few), (12, many)] {
             let name = format!("{cells} equal cells, {repeats} repeats: tables that name a loser");
-            goals.add(name, value, "%", Bound::AtMost(6.0));
+            goals.add(name, value, "%", GoalBound::AtMost(6.0));
         }
         if cells == 2 {
-            goals.add("two cells, 10 % apart, 6 repeats: found", tenth, "%", Bound::AtLeast(72.0));
+            goals.add("two cells, 10 % apart, 6 repeats: found", tenth, "%", GoalBound::AtLeast(72.0));
         }
         goals.add(
             format!("{cells} cells, one twice as slow, 6 repeats: found"),
             twice,
             "%",
-            Bound::AtLeast(99.0),
+            GoalBound::AtLeast(99.0),
         );
     }
     println!(
@@ -79,7 +79,7 @@ fn compared(tables: usize, goals: &mut Goals) {
         "A/B, 5 % apart, 12 repeats: found, as a share of what a t-test finds",
         percent(ours) / percent(students),
         "",
-        Bound::AtLeast(0.93),
+        GoalBound::AtLeast(0.93),
     );
     for rows in [1, 20] {
         let named = share(tables, || {
@@ -88,7 +88,7 @@ fn compared(tables: usize, goals: &mut Goals) {
             found.iter().any(|verdict| matches!(verdict, Verdict::Better | Verdict::Worse))
         });
         let name = format!("compare, {rows} equal rows, 6 repeats: comparisons that name a change");
-        goals.add(name, 100.0 * named, "%", Bound::AtMost(6.0));
+        goals.add(name, 100.0 * named, "%", GoalBound::AtMost(6.0));
     }
     println!();
 }

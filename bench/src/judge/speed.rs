@@ -6,11 +6,11 @@ use std::process::Command;
 use assay_judge::answer;
 use assay_random::Random;
 use assay_stats::bootstrap::Bootstrap;
-use assay_stats::change_point::{Search, change_points};
+use assay_stats::change_point::{ChangePointSearch, change_points};
 use nix::sys::resource::{UsageWho, getrusage};
 
 use super::{record, times};
-use crate::goal::{Bound, Goals};
+use crate::goal::{GoalBound, Goals};
 
 /// What scipy and ruptures take for the same work, as `NAME SECONDS RESULT` lines.
 const PEERS: &str = include_str!("../../rivals/judge.py");
@@ -22,7 +22,7 @@ pub fn measure(python: &str, goals: &mut Goals) -> anyhow::Result<()> {
     let evidence = record("large", cells);
     let (seconds, judged) = timed(|| answer(&evidence, &[], usize::MAX))?;
     println!("verdicts of 10,000 cells: {} of them may be the best", judged.may_be_best.len());
-    goals.add("verdicts of 10,000 cells with 30 repeats", seconds, "CPU s", Bound::AtMost(2.0));
+    goals.add("verdicts of 10,000 cells with 30 repeats", seconds, "CPU s", GoalBound::AtMost(2.0));
     for changes in [0, 3, 1_000] {
         let values = steps(&mut random, 1_000_000, changes);
         let search = search(values.len());
@@ -32,7 +32,7 @@ pub fn measure(python: &str, goals: &mut Goals) -> anyhow::Result<()> {
             format!("change points, {changes} changes in 1,000,000 values"),
             seconds,
             "CPU s",
-            Bound::AtMost(2.0),
+            GoalBound::AtMost(2.0),
         );
     }
     let values = times(&mut random, 1.0, 1_000);
@@ -43,12 +43,12 @@ pub fn measure(python: &str, goals: &mut Goals) -> anyhow::Result<()> {
         all.push(1e3 * timed(bootstrap)?.0);
     }
     all.sort_by(f64::total_cmp);
-    goals.add("bootstrap, 10,000 resamples of 1,000 values", all[2], "CPU ms", Bound::AtMost(50.0));
+    goals.add("bootstrap, 10,000 resamples of 1,000 values", all[2], "CPU ms", GoalBound::AtMost(50.0));
     peers(python, &mut random, goals)
 }
 
-fn search(count: usize) -> Search {
-    Search { penalty: 15.0 * (count as f64).ln(), minimum_length: 20, variance_floor: 1e-6 }
+fn search(count: usize) -> ChangePointSearch {
+    ChangePointSearch { penalty: 15.0 * (count as f64).ln(), minimum_length: 20, variance_floor: 1e-6 }
 }
 
 /// A series with steps of one standard deviation and more at even distances.
@@ -91,10 +91,10 @@ fn peers(python: &str, random: &mut Random, goals: &mut Goals) -> anyhow::Result
                 "change points that differ from ruptures'",
                 f64::from(u8::from(!same)),
                 "",
-                Bound::AtMost(0.0),
+                GoalBound::AtMost(0.0),
             );
             let times = seconds.parse::<f64>().ok().map(|seconds| seconds / own.max(1e-6));
-            goals.add("change points, times the speed of ruptures", times, "", Bound::AtLeast(10.0));
+            goals.add("change points, times the speed of ruptures", times, "", GoalBound::AtLeast(10.0));
         }
         if let Some(seconds) = line.strip_prefix("scipy ").and_then(|rest| rest.split(' ').next()) {
             let (own, _) = timed(|| {
@@ -102,7 +102,7 @@ fn peers(python: &str, random: &mut Random, goals: &mut Goals) -> anyhow::Result
                 Bootstrap::new(0.95, 1).percentile(&values[..1_000], mean)
             })?;
             let times = seconds.parse::<f64>().ok().map(|seconds| seconds / own.max(1e-6));
-            goals.add("bootstrap, times the speed of scipy", times, "", Bound::AtLeast(1.0));
+            goals.add("bootstrap, times the speed of scipy", times, "", GoalBound::AtLeast(1.0));
         }
     }
     println!();

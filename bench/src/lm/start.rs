@@ -9,8 +9,8 @@ use anyhow::{Context, bail, ensure};
 
 use crate::engines::peer::Peer;
 use crate::engines::{Contender, THREADS, Torch};
-use crate::figures::{Spread, number};
-use crate::goal::{Bound, Goals};
+use crate::figures::{MedianAndRange, number};
+use crate::goal::{GoalBound, Goals};
 use crate::place::Place;
 
 /// The longest start, as a share of PyTorch's.
@@ -71,7 +71,7 @@ fn program_start(torch: &Torch) -> anyhow::Result<f64> {
 /// The line about starts.
 pub fn starts_text(starts: &Starts, torch: &Torch) -> String {
     let shown = |values: &[f64]| {
-        let spread = Spread::of(values);
+        let spread = MedianAndRange::of(values);
         spread.map_or_else(
             || "-".to_owned(),
             |spread| format!("{} s ({})", number(spread.median), spread.range()),
@@ -89,9 +89,10 @@ pub fn starts_text(starts: &Starts, torch: &Torch) -> String {
 /// Adds the goal about starts: beside a program that makes its weights as PyTorch does, which is faster than the way that
 /// both engines share.
 pub fn add_start_goal(starts: Option<&Starts>, goals: &mut Goals) {
-    let ratio =
-        starts.and_then(|starts| Some(Spread::of(&starts.ours)?.median / Spread::of(&starts.theirs)?.median));
-    goals.add("start by PyTorch's", ratio, "", Bound::AtMost(MOST_START));
+    let ratio = starts.and_then(|starts| {
+        Some(MedianAndRange::of(&starts.ours)?.median / MedianAndRange::of(&starts.theirs)?.median)
+    });
+    goals.add("start by PyTorch's", ratio, "", GoalBound::AtMost(MOST_START));
 }
 
 #[cfg(test)]

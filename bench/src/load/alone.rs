@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::CLIENT_CORE;
 use super::client::{Said, load, run_all};
 use super::server::{Endpoint, at, pinned};
-use crate::figures::Spread;
+use crate::figures::MedianAndRange;
 use crate::place::Place;
 
 /// How far the client's times to first token are from the true ones, in seconds: median and 99th percentile.
@@ -129,9 +129,9 @@ pub fn many(place: &Place, streams: u32, requests_each: u32) -> anyhow::Result<M
 #[derive(Debug)]
 pub struct Pace {
     /// This client.
-    pub client: Option<Spread>,
+    pub client: Option<MedianAndRange>,
     /// The thread that only waits.
-    pub machine: Option<Spread>,
+    pub machine: Option<MedianAndRange>,
 }
 
 /// Measures the pace.
@@ -146,7 +146,7 @@ pub fn pace(place: &Place, rate: u32, seconds: u32) -> anyhow::Result<Pace> {
         client.extend(said.printed.pointer("/client/schedule_lag_p99_s").and_then(Value::as_f64));
         machine.extend(waiting(rate)?);
     }
-    Ok(Pace { client: Spread::of(&client), machine: Spread::of(&machine) })
+    Ok(Pace { client: MedianAndRange::of(&client), machine: MedianAndRange::of(&machine) })
 }
 
 /// How late a thread on the client's core is that does nothing but look at the clock for a second: the 99th percentile.
@@ -176,7 +176,7 @@ fn bind(core: usize) -> anyhow::Result<()> {
 }
 
 /// From the start of the program to the arrival of its first request, in seconds.
-pub fn starts(place: &Place, rounds: usize) -> anyhow::Result<Option<Spread>> {
+pub fn starts(place: &Place, rounds: usize) -> anyhow::Result<Option<MedianAndRange>> {
     let mut times = Vec::new();
     for _ in 0..rounds {
         let endpoint = Endpoint::start(place, &["--tokens", "1"])?;
@@ -185,7 +185,7 @@ pub fn starts(place: &Place, rounds: usize) -> anyhow::Result<Option<Spread>> {
         let first = endpoint.stop()?.iter().map(|stream| stream.arrived_ns).min();
         times.extend(first.map(|first| (first - began) as f64 * 1e-9));
     }
-    Ok(Spread::of(&times))
+    Ok(MedianAndRange::of(&times))
 }
 
 /// Requests of one token each, on 64 streams: what that takes.

@@ -16,7 +16,7 @@ use crate::rivals::find;
 
 /// What is asked of every client.
 #[derive(Debug, Clone, Copy)]
-pub struct Work {
+pub struct ClientWork {
     /// Requests in flight.
     pub streams: u32,
     /// Requests in all.
@@ -25,7 +25,7 @@ pub struct Work {
     pub tokens: u32,
 }
 
-impl Work {
+impl ClientWork {
     /// Tokens in all.
     pub fn all_tokens(&self) -> f64 {
         f64::from(self.requests) * f64::from(self.tokens)
@@ -89,7 +89,13 @@ impl Client {
     }
 
     /// The command that does the work.
-    fn command(self, program: &Path, url: &str, work: Work, directory: &Path) -> anyhow::Result<Command> {
+    fn command(
+        self,
+        program: &Path,
+        url: &str,
+        work: ClientWork,
+        directory: &Path,
+    ) -> anyhow::Result<Command> {
         let mut command = pinned(CLIENT_CORE, program);
         command.current_dir(directory);
         let [streams, requests, tokens] =
@@ -174,7 +180,7 @@ pub struct Said {
 }
 
 /// Lets a client do its work.
-pub fn run(client: Client, place: &Place, url: &str, work: Work) -> anyhow::Result<Said> {
+pub fn run(client: Client, place: &Place, url: &str, work: ClientWork) -> anyhow::Result<Said> {
     let program = client.program(place).map_err(anyhow::Error::msg)?;
     let directory = place.fresh("client")?;
     let said = run_all(&mut client.command(&program, url, work, &directory)?)?;

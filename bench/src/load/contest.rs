@@ -1,21 +1,21 @@
 //! All clients on the same work, in turns: what they cost, and how far what they say is from the truth.
 
-use super::client::{Client, Said, Work, run};
+use super::client::{Client, ClientWork, Said, run};
 use super::server::{Endpoint, at, first_tokens};
-use crate::figures::{Spread, number, table};
+use crate::figures::{MedianAndRange, number, table};
 use crate::place::Place;
 
 /// One case of the contest.
 #[derive(Debug, Clone, Copy)]
-pub struct Case {
+pub struct LoadCase {
     /// What it is.
     pub title: &'static str,
     /// Options of the endpoint.
     pub endpoint: &'static [&'static str],
     /// What is asked of this program.
-    pub work: Work,
+    pub work: ClientWork,
     /// What is asked of others, some of which would take hours for as much.
-    pub others: Work,
+    pub others: ClientWork,
     /// The requests per second that the schedule allows; none for an endpoint without one.
     pub ideal: Option<f64>,
 }
@@ -26,7 +26,7 @@ pub struct Turn {
     /// Who.
     pub client: Client,
     /// What was asked.
-    pub work: Work,
+    pub work: ClientWork,
     /// What it did.
     pub said: Said,
     /// The true time to first token: median and 99th percentile, in seconds.
@@ -35,16 +35,16 @@ pub struct Turn {
 
 /// All turns of a case.
 #[derive(Debug)]
-pub struct Outcome {
-    case: Case,
+pub struct CaseOutcome {
+    case: LoadCase,
     turns: Vec<Turn>,
     /// Clients that could not do the work, with the reason.
     pub troubles: Vec<String>,
 }
 
 /// Lets all clients do the work, round by round.
-pub fn contest(case: Case, rounds: usize, place: &Place) -> anyhow::Result<Outcome> {
-    let mut outcome = Outcome { case, turns: Vec::new(), troubles: Vec::new() };
+pub fn contest(case: LoadCase, rounds: usize, place: &Place) -> anyhow::Result<CaseOutcome> {
+    let mut outcome = CaseOutcome { case, turns: Vec::new(), troubles: Vec::new() };
     let mut present = Vec::new();
     for client in Client::ALL {
         match client.program(place) {
@@ -75,24 +75,24 @@ pub fn contest(case: Case, rounds: usize, place: &Place) -> anyhow::Result<Outco
     Ok(outcome)
 }
 
-impl Outcome {
-    fn of(&self, client: Client, value: impl Fn(&Turn) -> Option<f64>) -> Option<Spread> {
+impl CaseOutcome {
+    fn of(&self, client: Client, value: impl Fn(&Turn) -> Option<f64>) -> Option<MedianAndRange> {
         let of_client = self.turns.iter().filter(|turn| turn.client == client);
-        Spread::of(&of_client.filter_map(value).collect::<Vec<_>>())
+        MedianAndRange::of(&of_client.filter_map(value).collect::<Vec<_>>())
     }
 
     /// CPU seconds for a million tokens.
-    pub fn cpu_per_million(&self, client: Client) -> Option<Spread> {
+    pub fn cpu_per_million(&self, client: Client) -> Option<MedianAndRange> {
         self.of(client, |turn| Some(turn.said.cpu_s / turn.work.all_tokens() * 1e6))
     }
 
     /// The share of its CPU time that the kernel worked, most of it to receive and acknowledge tokens.
-    pub fn kernel_share(&self, client: Client) -> Option<Spread> {
+    pub fn kernel_share(&self, client: Client) -> Option<MedianAndRange> {
         self.of(client, |turn| Some(turn.said.kernel_s / turn.said.cpu_s))
     }
 
     /// Tokens for a CPU second.
-    pub fn tokens_per_cpu_s(&self, client: Client) -> Option<Spread> {
+    pub fn tokens_per_cpu_s(&self, client: Client) -> Option<MedianAndRange> {
         self.of(client, |turn| Some(turn.work.all_tokens() / turn.said.cpu_s))
     }
 
@@ -109,7 +109,8 @@ impl Outcome {
 
     fn row(&self, client: Client) -> Option<Vec<String>> {
         let cpu = self.cpu_per_million(client)?;
-        let shown = |spread: Option<Spread>| spread.map_or("–".to_owned(), |spread| number(spread.median));
+        let shown =
+            |spread: Option<MedianAndRange>| spread.map_or("–".to_owned(), |spread| number(spread.median));
         Some(vec![
             client.name().to_owned(),
             shown(self.of(client, |turn| Some(turn.work.all_tokens() * 1e-3))),

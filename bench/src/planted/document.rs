@@ -3,7 +3,7 @@
 use super::fault::Fault;
 use super::measured::Measured;
 use super::page::{Block, Markup, render, with_commas};
-use super::section::{Kind, Scene};
+use super::section::{SectionData, SectionKind};
 use crate::random::Random;
 
 /// One document.
@@ -14,7 +14,7 @@ pub struct Document {
     /// Its text.
     pub text: String,
     /// What is planted in it, and in which kind of section; empty for a sound one.
-    pub planted: Vec<(Fault, Kind)>,
+    pub planted: Vec<(Fault, SectionKind)>,
 }
 
 /// How many documents to write.
@@ -44,8 +44,10 @@ pub fn documents(measured: &Measured, size: Size, seed: u64) -> anyhow::Result<V
         let name = format!("pair-{index:03}-{}-{}", one.fault.name(), other.fault.name());
         documents.push(document(measured, &name, &[one, other], index, &mut random)?);
     }
-    let layouts: Vec<(Kind, Fault)> =
-        Kind::ALL.iter().flat_map(|&kind| kind.faults().iter().map(move |&fault| (kind, fault))).collect();
+    let layouts: Vec<(SectionKind, Fault)> = SectionKind::ALL
+        .iter()
+        .flat_map(|&kind| kind.faults().iter().map(move |&fault| (kind, fault)))
+        .collect();
     for (index, &(kind, fault)) in layouts.iter().cycle().take(size.sound).enumerate() {
         let chosen = [Part { fault, kind, planted: false }];
         documents.push(document(
@@ -63,14 +65,15 @@ pub fn documents(measured: &Measured, size: Size, seed: u64) -> anyhow::Result<V
 #[derive(Debug, Clone, Copy)]
 struct Part {
     fault: Fault,
-    kind: Kind,
+    kind: SectionKind,
     planted: bool,
 }
 
 /// The kinds of sections that can bear an error take turns.
-fn bearer(fault: Fault, index: usize) -> Kind {
-    let able: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| kind.faults().contains(&fault)).collect();
-    able.get(index % able.len().max(1)).copied().unwrap_or(Kind::Rates)
+fn bearer(fault: Fault, index: usize) -> SectionKind {
+    let able: Vec<SectionKind> =
+        SectionKind::ALL.into_iter().filter(|kind| kind.faults().contains(&fault)).collect();
+    able.get(index % able.len().max(1)).copied().unwrap_or(SectionKind::Rates)
 }
 
 /// Two errors of two classes in two kinds of sections.
@@ -97,7 +100,7 @@ fn document(
     let alone = tabular(chosen) && index % 5 == 4;
     let mut parts = chosen.to_vec();
     for _ in 0..if alone { 0 } else { random.below(3) } {
-        let kind = random.pick(Kind::ALL);
+        let kind = random.pick(SectionKind::ALL);
         let fault = kind.faults().get(random.below(kind.faults().len()));
         if let Some(&fault) = fault
             && parts.iter().all(|part| part.kind != kind)
@@ -108,7 +111,7 @@ fn document(
     random.shuffle(&mut parts);
     let mut blocks = vec![Block::Text(random.pick(INTRODUCTIONS).to_owned())];
     for part in &parts {
-        let mut scene = Scene {
+        let mut scene = SectionData {
             measured,
             random: Random::new(random.next_number()),
             focus: part.fault,
@@ -118,7 +121,7 @@ fn document(
     }
     let markup = markup(alone, &blocks, random);
     // A list of numbers is separated by commas already, and more of them would make it hard to read for anybody.
-    if random.below(4) == 0 && !parts.iter().any(|part| part.kind == Kind::Rates) {
+    if random.below(4) == 0 && !parts.iter().any(|part| part.kind == SectionKind::Rates) {
         with_commas(&mut blocks);
     }
     let text = render(random.pick(TITLES), &blocks, markup);
@@ -130,9 +133,9 @@ fn document(
 fn tabular(chosen: &[Part]) -> bool {
     let [part] = chosen else { return false };
     match part.fault {
-        Fault::Identity => part.kind != Kind::Endpoints,
-        Fault::DerivedColumn => matches!(part.kind, Kind::Cerebras),
-        Fault::BadCell => part.kind != Kind::Endpoints,
+        Fault::Identity => part.kind != SectionKind::Endpoints,
+        Fault::DerivedColumn => matches!(part.kind, SectionKind::Cerebras),
+        Fault::BadCell => part.kind != SectionKind::Endpoints,
         Fault::ParameterCount => true,
         _ => false,
     }

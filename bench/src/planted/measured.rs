@@ -12,7 +12,7 @@ use crate::random::Random;
 
 /// The runs of one cell.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Cell {
+pub struct MeasuredCell {
     /// Bytes that were checksummed at a time.
     pub block: u64,
     /// The rates of its runs in MB/s, in the order they were made.
@@ -25,7 +25,7 @@ pub struct Measured {
     /// Megabytes that every run checksummed.
     pub megabytes: u64,
     /// The cells, the smallest block first.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<MeasuredCell>,
     /// How far single runs lay from the mean of their cell, in standard deviations of that cell.
     deviations: Vec<f64>,
 }
@@ -36,9 +36,9 @@ const LARGEST_DEVIATION: f64 = 1.9;
 
 impl Measured {
     /// What follows from some cells. Runs outside of Tukey's fences are left aside.
-    pub fn of(megabytes: u64, cells: Vec<Cell>) -> anyhow::Result<Measured> {
-        let cells: Vec<Cell> =
-            cells.into_iter().map(|cell| Cell { rates: undisturbed(&cell.rates), ..cell }).collect();
+    pub fn of(megabytes: u64, cells: Vec<MeasuredCell>) -> anyhow::Result<Measured> {
+        let cells: Vec<MeasuredCell> =
+            cells.into_iter().map(|cell| MeasuredCell { rates: undisturbed(&cell.rates), ..cell }).collect();
         let mut deviations = Vec::new();
         for cell in &cells {
             ensure!(
@@ -65,7 +65,8 @@ impl Measured {
         let output =
             place.assay(&directory).args(["query", QUESTION, "records/evidence", "--json"]).output()?;
         ensure!(output.status.success(), "assay query ended with {}", output.status);
-        let mut cells: Vec<Cell> = BLOCKS.iter().map(|&block| Cell { block, rates: Vec::new() }).collect();
+        let mut cells: Vec<MeasuredCell> =
+            BLOCKS.iter().map(|&block| MeasuredCell { block, rates: Vec::new() }).collect();
         for line in String::from_utf8_lossy(&output.stdout).lines() {
             let row: serde_json::Value = serde_json::from_str(line).context("assay query gave no JSON")?;
             let block = row["block"].as_u64().context("a run without a block size")?;
@@ -118,7 +119,7 @@ pub(crate) fn sample() -> Measured {
     let cells = BLOCKS.iter().zip([1380.0, 4300.0, 15400.0, 17800.0, 21500.0]).map(|(&block, center)| {
         let rates =
             (0..12).map(|_| center * (1.0 + 0.02 * (random.share() + random.share() - 1.0))).collect();
-        Cell { block, rates }
+        MeasuredCell { block, rates }
     });
     Measured::of(1500, cells.collect()).unwrap()
 }
@@ -144,7 +145,7 @@ mod tests {
 
     #[test]
     fn equal_runs_are_refused() {
-        let cell = Cell { block: 16, rates: vec![1.0; 8] };
+        let cell = MeasuredCell { block: 16, rates: vec![1.0; 8] };
         assert!(Measured::of(1, vec![cell]).is_err());
     }
 }

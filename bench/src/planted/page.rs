@@ -12,24 +12,24 @@ pub enum Block {
     /// A list.
     Items(Vec<String>),
     /// A table.
-    Table(Table),
+    WriteUpTable(WriteUpTable),
     /// Output of a program, as it was printed.
     Output(String),
 }
 
 /// A table: a header and rows of the same length.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Table {
+pub struct WriteUpTable {
     /// The names of the columns.
     pub header: Vec<String>,
     /// The rows.
     pub rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl WriteUpTable {
     /// A table without rows.
-    pub fn new(header: &[&str]) -> Table {
-        Table { header: header.iter().map(|&name| name.to_owned()).collect(), rows: Vec::new() }
+    pub fn new(header: &[&str]) -> WriteUpTable {
+        WriteUpTable { header: header.iter().map(|&name| name.to_owned()).collect(), rows: Vec::new() }
     }
 
     /// Adds a row.
@@ -46,7 +46,7 @@ impl Table {
 /// Sets commas between the thousands of the large numbers of all tables, as some people do.
 pub fn with_commas(blocks: &mut [Block]) {
     for block in blocks {
-        if let Block::Table(table) = block {
+        if let Block::WriteUpTable(table) = block {
             table.rows.iter_mut().flatten().for_each(|cell| *cell = grouped(cell));
         }
     }
@@ -106,7 +106,7 @@ pub fn render(title: &str, blocks: &[Block], markup: Markup) -> String {
         Markup::Html => html(title, blocks),
         Markup::Separated => {
             let table = blocks.iter().find_map(|block| match block {
-                Block::Table(table) => Some(table),
+                Block::WriteUpTable(table) => Some(table),
                 _ => None,
             });
             table.map(separated).unwrap_or_default()
@@ -127,7 +127,7 @@ fn markdown(title: &str, blocks: &[Block], markup: Markup) -> String {
                     text.push_str(&format!("- {item}\n"));
                 }
             }
-            Block::Table(table) => text.push_str(&match markup {
+            Block::WriteUpTable(table) => text.push_str(&match markup {
                 Markup::HtmlTables => html_table(table),
                 Markup::Aligned => pipe(table, true),
                 _ => pipe(table, false),
@@ -158,7 +158,7 @@ fn wrapped(words: &str) -> String {
     text
 }
 
-fn pipe(table: &Table, aligned: bool) -> String {
+fn pipe(table: &WriteUpTable, aligned: bool) -> String {
     let all = || std::iter::once(&table.header).chain(&table.rows);
     let width = |column: usize| {
         let widest = all().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
@@ -179,7 +179,7 @@ fn pipe(table: &Table, aligned: bool) -> String {
     text
 }
 
-fn html_table(table: &Table) -> String {
+fn html_table(table: &WriteUpTable) -> String {
     let line = |cells: &[String], tag: &str| {
         let cells = cells.iter().map(|cell| format!("    <{tag}>{}</{tag}>\n", escaped(cell)));
         format!("  <tr>\n{}  </tr>\n", cells.collect::<String>())
@@ -199,7 +199,7 @@ fn html(title: &str, blocks: &[Block]) -> String {
                     items.iter().map(|item| format!("<li>{}</li>\n", escaped(item))).collect();
                 writeln!(body, "<ul>\n{items}</ul>")
             }
-            Block::Table(table) => write!(body, "{}", html_table(table)),
+            Block::WriteUpTable(table) => write!(body, "{}", html_table(table)),
             Block::Output(output) => writeln!(body, "<pre>\n{}</pre>", escaped(output)),
         };
     }
@@ -214,7 +214,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-fn separated(table: &Table) -> String {
+fn separated(table: &WriteUpTable) -> String {
     let field = |cell: &String| {
         if cell.contains([',', '"', '\n']) {
             format!("\"{}\"", cell.replace('"', "\"\""))
@@ -231,12 +231,12 @@ mod tests {
     use super::*;
 
     fn page() -> Vec<Block> {
-        let mut table = Table::new(&["Size", "Rate (MB/s)"]);
+        let mut table = WriteUpTable::new(&["Size", "Rate (MB/s)"]);
         table.row(vec!["16".to_owned(), "1,380.5".to_owned()]);
         vec![
             Block::Heading(2, "Rates".to_owned()),
             Block::Text("Higher is better & more is < less.".to_owned()),
-            Block::Table(table),
+            Block::WriteUpTable(table),
             Block::Output("100%|██| 3/3 [00:01<00:00]\n".to_owned()),
         ]
     }

@@ -69,7 +69,7 @@ fn findings(printed: &str) -> anyhow::Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (index, line) in printed.lines().enumerate() {
         let value: serde_json::Value = serde_json::from_str(line)
-            .with_context(|| format!("line {} of the audit is no JSON", index + 1))?;
+            .with_context(|| format!("line {} of the audit is not JSON", index + 1))?;
         let word = |name: &str| value.get(name).and_then(serde_json::Value::as_str).map(str::to_owned);
         match (word("class"), word("level")) {
             (Some(class), Some(level)) => findings.push(Finding { class, level }),
@@ -84,14 +84,14 @@ fn findings(printed: &str) -> anyhow::Result<Vec<Finding>> {
 
 /// Successes of trials.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Share {
+pub struct SuccessShare {
     /// How many times it came out so.
     pub hits: usize,
     /// Of how many.
     pub trials: usize,
 }
 
-impl Share {
+impl SuccessShare {
     /// Counts one trial.
     pub fn count(&mut self, hit: bool) {
         self.hits += usize::from(hit);
@@ -114,10 +114,10 @@ impl Share {
 /// What all audits together found.
 #[derive(Debug, Default)]
 pub struct Score {
-    classes: BTreeMap<Fault, Share>,
-    layouts: BTreeMap<(Fault, String), Share>,
+    classes: BTreeMap<Fault, SuccessShare>,
+    layouts: BTreeMap<(Fault, String), SuccessShare>,
     /// Sound documents with an alarm.
-    pub alarms: Share,
+    pub alarms: SuccessShare,
     alarming: BTreeMap<String, usize>,
     /// Audits that failed, with the reason.
     pub failures: Vec<String>,
@@ -156,12 +156,12 @@ impl Score {
     }
 
     /// How many of all planted errors were found.
-    pub fn overall(&self) -> Share {
-        let add = |sum: Share, share: &Share| Share {
+    pub fn overall(&self) -> SuccessShare {
+        let add = |sum: SuccessShare, share: &SuccessShare| SuccessShare {
             hits: sum.hits + share.hits,
             trials: sum.trials + share.trials,
         };
-        self.classes.values().fold(Share::default(), add)
+        self.classes.values().fold(SuccessShare::default(), add)
     }
 
     /// The class of which the smallest share was found.
@@ -172,7 +172,7 @@ impl Score {
 
     /// One row a class, and the sections in which it was missed.
     pub fn table(&self) -> String {
-        let row = |(fault, share): (&Fault, &Share)| {
+        let row = |(fault, share): (&Fault, &SuccessShare)| {
             let missed: Vec<String> = self
                 .layouts
                 .iter()
@@ -202,10 +202,10 @@ impl Score {
 
 #[cfg(test)]
 mod tests {
-    use super::super::section::Kind;
+    use super::super::section::SectionKind;
     use super::*;
 
-    fn document(planted: Vec<(Fault, Kind)>) -> Document {
+    fn document(planted: Vec<(Fault, SectionKind)>) -> Document {
         Document { name: "a.md".to_owned(), text: String::new(), planted }
     }
 
@@ -226,12 +226,12 @@ mod tests {
     #[test]
     fn hits_misses_and_alarms_are_counted() {
         let mut score = Score::default();
-        assert!(score.count(&document(vec![(Fault::WarmUp, Kind::Timings)]), &audited(WARM)));
-        assert!(!score.count(&document(vec![(Fault::Outlier, Kind::Rates)]), &audited(WARM)));
+        assert!(score.count(&document(vec![(Fault::WarmUp, SectionKind::Timings)]), &audited(WARM)));
+        assert!(!score.count(&document(vec![(Fault::Outlier, SectionKind::Rates)]), &audited(WARM)));
         assert!(score.count(&document(Vec::new()), &audited(FINE)));
         assert!(!score.count(&document(Vec::new()), &audited(WARM)));
-        assert_eq!(score.overall(), Share { hits: 1, trials: 2 });
-        assert_eq!(score.alarms, Share { hits: 1, trials: 2 });
+        assert_eq!(score.overall(), SuccessShare { hits: 1, trials: 2 });
+        assert_eq!(score.alarms, SuccessShare { hits: 1, trials: 2 });
         assert_eq!(score.worst(), Some((Fault::Outlier, 0.0)));
         assert_eq!(score.alarm_classes(), "warm_up 1");
         assert!(score.table().contains("rates 1 of 1"), "{}", score.table());

@@ -23,7 +23,7 @@ use crate::random::Random;
 
 /// What a section is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum SectionKind {
     /// Rates of the real campaign.
     Rates,
     /// Arrays of times, as a Python script prints them.
@@ -50,63 +50,63 @@ pub enum Kind {
     Accuracy,
 }
 
-impl Kind {
+impl SectionKind {
     /// All of them.
-    pub const ALL: [Kind; 12] = [
-        Kind::Rates,
-        Kind::Timings,
-        Kind::Training,
-        Kind::Cerebras,
-        Kind::Poptorch,
-        Kind::Sambanova,
-        Kind::Groq,
-        Kind::Endpoints,
-        Kind::Parameters,
-        Kind::Classifier,
-        Kind::Inference,
-        Kind::Accuracy,
+    pub const ALL: [SectionKind; 12] = [
+        SectionKind::Rates,
+        SectionKind::Timings,
+        SectionKind::Training,
+        SectionKind::Cerebras,
+        SectionKind::Poptorch,
+        SectionKind::Sambanova,
+        SectionKind::Groq,
+        SectionKind::Endpoints,
+        SectionKind::Parameters,
+        SectionKind::Classifier,
+        SectionKind::Inference,
+        SectionKind::Accuracy,
     ];
 
     /// The errors that can be planted in it. Each has its own layout.
     pub fn faults(self) -> &'static [Fault] {
         match self {
-            Kind::Rates => rates::FAULTS,
-            Kind::Timings => timings::FAULTS,
-            Kind::Training => training::FAULTS,
-            Kind::Cerebras => cerebras::FAULTS,
-            Kind::Poptorch => poptorch::FAULTS,
-            Kind::Sambanova => sambanova::FAULTS,
-            Kind::Groq => groq::FAULTS,
-            Kind::Endpoints => endpoints::FAULTS,
-            Kind::Parameters => parameters::FAULTS,
-            Kind::Classifier => classifier::FAULTS,
-            Kind::Inference => inference::FAULTS,
-            Kind::Accuracy => accuracy::FAULTS,
+            SectionKind::Rates => rates::FAULTS,
+            SectionKind::Timings => timings::FAULTS,
+            SectionKind::Training => training::FAULTS,
+            SectionKind::Cerebras => cerebras::FAULTS,
+            SectionKind::Poptorch => poptorch::FAULTS,
+            SectionKind::Sambanova => sambanova::FAULTS,
+            SectionKind::Groq => groq::FAULTS,
+            SectionKind::Endpoints => endpoints::FAULTS,
+            SectionKind::Parameters => parameters::FAULTS,
+            SectionKind::Classifier => classifier::FAULTS,
+            SectionKind::Inference => inference::FAULTS,
+            SectionKind::Accuracy => accuracy::FAULTS,
         }
     }
 
     /// Writes the section.
-    pub fn write(self, scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
+    pub fn write(self, scene: &mut SectionData<'_>) -> anyhow::Result<Vec<Block>> {
         match self {
-            Kind::Rates => rates::write(scene),
-            Kind::Timings => Ok(timings::write(scene)),
-            Kind::Training => Ok(training::write(scene)),
-            Kind::Cerebras => cerebras::write(scene),
-            Kind::Poptorch => poptorch::write(scene),
-            Kind::Sambanova => sambanova::write(scene),
-            Kind::Groq => Ok(groq::write(scene)),
-            Kind::Endpoints => Ok(endpoints::write(scene)),
-            Kind::Parameters => Ok(parameters::write(scene)),
-            Kind::Classifier => Ok(classifier::write(scene)),
-            Kind::Inference => Ok(inference::write(scene)),
-            Kind::Accuracy => Ok(accuracy::write(scene)),
+            SectionKind::Rates => rates::write(scene),
+            SectionKind::Timings => Ok(timings::write(scene)),
+            SectionKind::Training => Ok(training::write(scene)),
+            SectionKind::Cerebras => cerebras::write(scene),
+            SectionKind::Poptorch => poptorch::write(scene),
+            SectionKind::Sambanova => sambanova::write(scene),
+            SectionKind::Groq => Ok(groq::write(scene)),
+            SectionKind::Endpoints => Ok(endpoints::write(scene)),
+            SectionKind::Parameters => Ok(parameters::write(scene)),
+            SectionKind::Classifier => Ok(classifier::write(scene)),
+            SectionKind::Inference => Ok(inference::write(scene)),
+            SectionKind::Accuracy => Ok(accuracy::write(scene)),
         }
     }
 }
 
 /// What a section is written from.
 #[derive(Debug, Clone)]
-pub struct Scene<'a> {
+pub struct SectionData<'a> {
     /// Real rates and their scatter.
     pub measured: &'a Measured,
     /// Decides everything that is left open.
@@ -117,7 +117,7 @@ pub struct Scene<'a> {
     pub planted: bool,
 }
 
-impl Scene<'_> {
+impl SectionData<'_> {
     /// Whether this error is planted here.
     fn plants(&self, fault: Fault) -> bool {
         self.planted && self.focus == fault
@@ -178,7 +178,7 @@ fn array(label: &str, values: &[f64]) -> String {
 }
 
 /// Something that stands where a number should: a gap, a word, or a number with a typing error.
-fn spoilt(random: &mut Random, cell: &str) -> String {
+fn corrupted(random: &mut Random, cell: &str) -> String {
     let number: String = cell.chars().take_while(|sign| sign.is_ascii_digit() || *sign == '.').collect();
     match random.below(6) {
         0 => String::new(),

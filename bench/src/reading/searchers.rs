@@ -100,7 +100,7 @@ impl Searcher {
         command
     }
 
-    /// Whether an exit code of 1 means that nothing was found, which is no failure.
+    /// Whether an exit code of 1 means that nothing was found, which is not a failure.
     pub fn may_find_nothing(self) -> bool {
         matches!(self, Searcher::Grep | Searcher::RipgrepMapped | Searcher::RipgrepRead)
     }

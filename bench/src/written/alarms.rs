@@ -43,7 +43,7 @@ pub fn alarms(place: &Place, path: &Path) -> anyhow::Result<Vec<Alarm>> {
 }
 
 fn alarm(line: &str) -> anyhow::Result<Option<Alarm>> {
-    let value: Value = serde_json::from_str(line).context("a line of the audit is no JSON")?;
+    let value: Value = serde_json::from_str(line).context("a line of the audit is not JSON")?;
     let word = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let level = word("level");
     let sources = value.get("sources").and_then(Value::as_array);

@@ -11,9 +11,9 @@ use assay_random::Random;
 
 use super::alarms::{Alarm, alarms};
 use super::score::line_at;
-use super::truth::Case;
+use super::truth::WriteUpCase;
 use crate::place::Place;
-use crate::planted::score::Share;
+use crate::planted::score::SuccessShare;
 
 /// Cells that are changed in a document.
 const MOST_CELLS: usize = 6;
@@ -22,10 +22,10 @@ const FACTORS: [f64; 3] = [0.62, 1.4, 1.7];
 /// How many mutants were noticed.
 #[derive(Debug, Default)]
 pub struct Mutants {
-    pub prose: Share,
-    pub cells: Share,
+    pub prose: SuccessShare,
+    pub cells: SuccessShare,
     /// Changed claims by format.
-    pub formats: BTreeMap<String, Share>,
+    pub formats: BTreeMap<String, SuccessShare>,
     /// What was not noticed, for people.
     pub notes: Vec<String>,
 }
@@ -34,7 +34,7 @@ pub struct Mutants {
 pub fn examine(
     place: &Place,
     work: &Workshop,
-    case: &Case,
+    case: &WriteUpCase,
     random: &mut Random,
     mutants: &mut Mutants,
 ) -> anyhow::Result<()> {
@@ -67,7 +67,7 @@ pub fn examine(
 fn is_noticed(
     place: &Place,
     work: &Workshop,
-    case: &Case,
+    case: &WriteUpCase,
     base: &[Alarm],
     text: &str,
     at: usize,
@@ -87,7 +87,7 @@ pub struct Workshop {
 
 impl Workshop {
     /// Writes a document, with its neighbors if it has a folder of its own; gives what is to be audited.
-    pub fn write(&self, case: &Case, text: &str) -> anyhow::Result<PathBuf> {
+    pub fn write(&self, case: &WriteUpCase, text: &str) -> anyhow::Result<PathBuf> {
         let target = self.directory.join(&case.file);
         let Some(folder) = case.folder() else {
             fs::write(&target, text)?;
@@ -112,7 +112,7 @@ fn copy_files(from: &Path, to: &Path) -> anyhow::Result<()> {
 }
 
 /// The number of a claim that its arithmetic gives, or else its first.
-fn claimed_number(case: &Case, quote: &str, arithmetic: &str) -> Option<(usize, usize)> {
+fn claimed_number(case: &WriteUpCase, quote: &str, arithmetic: &str) -> Option<(usize, usize)> {
     // Quotes in notebooks stand there as JSON strings.
     let escaped = serde_json::to_string(quote).ok()?;
     let escaped = escaped.get(1..escaped.len() - 1)?;
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn the_number_that_the_arithmetic_gives_is_changed() {
-        let case = Case { text: "It takes 4 GPUs 37.5 % more.".to_owned(), ..Case::default() };
+        let case = WriteUpCase { text: "It takes 4 GPUs 37.5 % more.".to_owned(), ..WriteUpCase::default() };
         let (start, end) =
             claimed_number(&case, "4 GPUs 37.5 % more", "(54.98/39.98-1)*100 = 37.5188").unwrap();
         assert_eq!(&case.text[start..end], "37.5");

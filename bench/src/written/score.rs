@@ -7,17 +7,17 @@
 use std::collections::BTreeMap;
 
 use super::alarms::Alarm;
-use super::truth::{Case, PlantedError};
-use crate::planted::score::Share;
+use super::truth::{PlantedError, WriteUpCase};
+use crate::planted::score::SuccessShare;
 
 /// What the audits of some documents gave.
 #[derive(Debug, Default)]
 pub struct Score {
     pub documents: usize,
-    pub found: Share,
-    pub kinds: BTreeMap<String, Share>,
+    pub found: SuccessShare,
+    pub kinds: BTreeMap<String, SuccessShare>,
     /// Sound documents with an alarm.
-    pub flagged: Share,
+    pub flagged: SuccessShare,
     /// Alarms in other documents that match nothing.
     pub unmatched: usize,
     pub true_claims: usize,
@@ -30,7 +30,7 @@ pub struct Score {
 
 impl Score {
     /// Counts one document.
-    pub fn count(&mut self, case: &Case, alarms: &[Alarm]) {
+    pub fn count(&mut self, case: &WriteUpCase, alarms: &[Alarm]) {
         self.documents += 1;
         let mut used = vec![false; alarms.len()];
         for error in &case.errors {
@@ -55,7 +55,7 @@ impl Score {
         }
     }
 
-    fn count_true_claims(&mut self, case: &Case, rest: &[&Alarm]) {
+    fn count_true_claims(&mut self, case: &WriteUpCase, rest: &[&Alarm]) {
         for claim in &case.true_claims {
             self.true_claims += 1;
             let Some(at) = case.text.find(&claim.quote).filter(|_| !case.is_notebook()) else { continue };
@@ -98,10 +98,10 @@ mod tests {
             marks: vec![mark.to_owned()],
             ..PlantedError::default()
         };
-        let case = Case {
+        let case = WriteUpCase {
             errors: vec![error(3, "37.5"), error(20, "1.09"), error(40, "999")],
             text: "a\nb\n".to_owned(),
-            ..Case::default()
+            ..WriteUpCase::default()
         };
         let mut score = Score::default();
         score.count(
@@ -114,11 +114,11 @@ mod tests {
     #[test]
     fn alarms_in_sound_documents_and_on_true_claims_count() {
         let claim = TrueClaim { quote: "twice".to_owned(), arithmetic: String::new() };
-        let case = Case {
+        let case = WriteUpCase {
             sound: true,
             text: "one\ntwice\n".to_owned(),
             true_claims: vec![claim],
-            ..Case::default()
+            ..WriteUpCase::default()
         };
         let mut score = Score::default();
         score.count(&case, &[alarm("contradicted", "x", 2)]);

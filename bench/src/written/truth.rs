@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// One document with its truth.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Case {
+pub struct WriteUpCase {
     /// The file under the folder of the fixtures; one in a folder of its own is audited with its neighbors.
     pub file: String,
     pub text: String,
@@ -36,7 +36,7 @@ pub struct TrueClaim {
     pub arithmetic: String,
 }
 
-impl Case {
+impl WriteUpCase {
     /// Whether the document is one of those that rules are not fitted to: its number is divisible by 4.
     pub fn is_held_out(&self) -> bool {
         let digits: String = self.file.chars().take_while(char::is_ascii_digit).collect();
@@ -64,7 +64,7 @@ pub fn fixtures() -> PathBuf {
 }
 
 /// Reads all documents.
-pub fn cases(folder: &Path) -> anyhow::Result<Vec<Case>> {
+pub fn cases(folder: &Path) -> anyhow::Result<Vec<WriteUpCase>> {
     let path = folder.join("truth.jsonl");
     let truth = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     truth
@@ -74,11 +74,11 @@ pub fn cases(folder: &Path) -> anyhow::Result<Vec<Case>> {
         .collect()
 }
 
-fn case(folder: &Path, value: &Value) -> anyhow::Result<Case> {
+fn case(folder: &Path, value: &Value) -> anyhow::Result<WriteUpCase> {
     let file = text(value, "file");
     let path = folder.join(&file);
     let source = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    Ok(Case {
+    Ok(WriteUpCase {
         text: source,
         sound: value.get("sound").and_then(Value::as_bool).unwrap_or(false),
         format: text(value, "format"),
@@ -135,6 +135,8 @@ mod tests {
         assert_eq!(cases.len(), 50);
         assert_eq!(cases.iter().filter(|case| case.sound).count(), 20);
         assert!(cases.iter().all(|case| case.sound == case.errors.is_empty()));
-        assert!(cases.iter().any(Case::is_held_out) && cases.iter().any(|case| case.folder().is_some()));
+        assert!(
+            cases.iter().any(WriteUpCase::is_held_out) && cases.iter().any(|case| case.folder().is_some())
+        );
     }
 }

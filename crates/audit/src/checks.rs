@@ -32,6 +32,9 @@ const MOST_SOURCES: usize = 60;
 /// Rows that break one law in more rows than this are reported together.
 const MOST_SINGLE: usize = 4;
 
+/// A law may have one exception without a cause in this many rows.
+const MOST_EXCEPTIONS: usize = 10;
+
 /// The findings so far.
 #[derive(Debug, Default)]
 pub struct Checks {
@@ -78,6 +81,10 @@ impl Checks {
         let Some((law, checks)) = laws.into_iter().max_by_key(|(_, checks)| checks.len()) else { return };
         let cause = common_factor(grid, &checks);
         let kept = checks.first().map_or(0, |check| check.kept);
+        // What many rows break without a common cause is no law of the table.
+        if cause.is_none() && checks.len() * MOST_EXCEPTIONS > kept {
+            return;
+        }
         let summary = format!(
             "{} rows break {law}, which {kept} rows keep{}",
             checks.len(),

@@ -29,14 +29,14 @@ use crate::unit::leading_unit;
 use bound::StatedLimits;
 use observed::Observed;
 use pairs::Pool;
-use sentence::{Sentence, sentences};
+use sentence::{LONGEST_PARAGRAPH, Sentence, sentences};
 
 /// Checks the equations of paragraphs and listings.
 pub fn equations(manuscript: &Manuscript, checks: &mut Checks) {
     let file = &manuscript.file;
     for block in &manuscript.blocks {
         match block {
-            Block::Paragraph(text) | Block::Heading(text) => {
+            Block::Paragraph(text) | Block::Heading(text) if text.text.len() <= LONGEST_PARAGRAPH => {
                 let found = equation::check(&text.text, file, |at| text.line_at(at));
                 found.into_iter().for_each(|finding| checks.push(finding));
                 if text.text.len() < 2000 {
@@ -52,7 +52,7 @@ pub fn equations(manuscript: &Manuscript, checks: &mut Checks) {
                     found.into_iter().for_each(|finding| checks.push(finding));
                 }
             }
-            Block::Table(_) => {}
+            Block::Paragraph(_) | Block::Heading(_) | Block::Table(_) => {}
         }
     }
 }

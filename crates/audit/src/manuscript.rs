@@ -30,6 +30,9 @@ pub use fields::LIST_HEADER;
 /// The longest source that is read for claims, in bytes; what is behind it is not audited.
 pub const LONGEST_SOURCE: usize = 16 << 20;
 
+/// The most rows of a table that are audited: a longer one is data, and every cell takes memory.
+pub(crate) const MOST_ROWS: usize = 20_000;
+
 /// A document in blocks, in the order of the file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Manuscript {
@@ -140,7 +143,7 @@ impl Manuscript {
         let name = file.to_ascii_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
         let start = source.trim_start().get(..200.min(source.trim_start().len())).unwrap_or_default();
-        let blocks = match name.rsplit_once('.').map_or("", |(_, ending)| ending) {
+        let mut blocks = match name.rsplit_once('.').map_or("", |(_, ending)| ending) {
             "html" | "htm" | "xhtml" => html::blocks(source),
             "tex" | "latex" => latex::blocks(source),
             "ipynb" => notebook::blocks(source),
@@ -152,6 +155,11 @@ impl Manuscript {
             _ if start.starts_with('{') && start.contains("\"cells\"") => notebook::blocks(source),
             _ => markdown::blocks(source),
         };
+        for block in &mut blocks {
+            if let Block::Table(table) = block {
+                table.rows.truncate(MOST_ROWS);
+            }
+        }
         Manuscript { file: file.to_owned(), blocks }
     }
 }

@@ -89,8 +89,7 @@ pub fn quantities(text: &str) -> Vec<Quantity> {
         }
         at += character.len_utf8();
     }
-    join_durations(&mut found, text);
-    join_ranges(&mut found, text);
+    found = join_ranges(join_durations(found, text), text);
     found.iter_mut().for_each(|quantity| words::hedge(quantity, text));
     found
 }
@@ -102,22 +101,24 @@ fn before(text: &str, at: usize) -> Option<char> {
 /// The quantity whose digits begin at a position, if it is one, and where reading goes on.
 fn number_at(text: &str, at: usize) -> (Option<Quantity>, usize) {
     let rest = &text[at..];
-    let skip = rest
-        .char_indices()
-        .find(|(_, character)| !(character.is_alphanumeric() || ".,:_'".contains(*character)));
-    let word_end = at + skip.map_or(rest.len(), |(end, _)| end);
+    let word_end = || {
+        let mut characters = rest.char_indices();
+        let skip =
+            characters.find(|(_, character)| !(character.is_alphanumeric() || ".,:_'".contains(*character)));
+        at + skip.map_or(rest.len(), |(end, _)| end)
+    };
     let previous = before(text, at);
     // `H100`, `v3`, `Llama-3-8B`, `_0`, `#571`, `ViT-B/16`.
     let glued = previous.is_some_and(|character| character.is_alphanumeric() || "_#".contains(character))
         || previous.is_some_and(|character| "-/.\u{2011}".contains(character)) && inside_name(text, at);
     if glued {
-        return (None, word_end);
+        return (None, word_end());
     }
-    let Some(number) = leading_number(rest) else { return (None, word_end) };
+    let Some(number) = leading_number(rest) else { return (None, word_end()) };
     let mut end = at + number.length;
-    let after = text.get(end..).unwrap_or_default();
+    let after = beginning(text.get(end..).unwrap_or_default(), BYTES_BEHIND);
     if is_clock_or_date(text, at, after) {
-        return (None, word_end);
+        return (None, word_end());
     }
     let negative = previous == Some('-') || previous == Some('−');
     let (mut unit, mut length) = unit_behind(after);
@@ -128,11 +129,11 @@ fn number_at(text: &str, at: usize) -> (Option<Quantity>, usize) {
     // Letters glued to the number that are no unit make a name: `5950X`, `128k-token`.
     let next = after.chars().next();
     if next.is_some_and(char::is_alphabetic) && !glued_unit(after) {
-        return (None, word_end);
+        return (None, word_end());
     }
     if next == Some('-') && after.chars().nth(1).is_some_and(char::is_alphabetic) && unit.is_none() {
         // `16-bit`, `4-bit`, `8-GPU`: a property, not a measurement.
-        return (None, word_end);
+        return (None, word_end());
     }
     let metric = number.step < 1.0 && follows_metric(text, at);
     if unit.is_none() && !metric && names_something(text, at) {
@@ -169,7 +170,8 @@ fn number_at(text: &str, at: usize) -> (Option<Quantity>, usize) {
 fn follows_metric(text: &str, at: usize) -> bool {
     const METRICS: [&str; 12] =
         ["f1", "auc", "auroc", "map", "bleu", "r2", "mse", "rmse", "mae", "wer", "accuracy", "loss"];
-    let word = text.get(..at).unwrap_or_default().split_whitespace().next_back().unwrap_or_default();
+    let head = ending(text.get(..at).unwrap_or_default(), WORDS_BEFORE);
+    let word = head.split_whitespace().next_back().unwrap_or_default();
     let word = word.trim_matches(|one: char| !one.is_alphanumeric()).to_lowercase();
     METRICS.contains(&word.as_str())
 }
@@ -194,9 +196,17 @@ pub(crate) fn ending(text: &str, bytes: usize) -> &str {
     (from..text.len()).find_map(|from| text.get(from..)).unwrap_or_default()
 }
 
+/// Bytes behind a number in which its unit is looked for.
+const BYTES_BEHIND: usize = 240;
+
+/// The first part of a text, of at most this many bytes.
+pub(crate) fn beginning(text: &str, bytes: usize) -> &str {
+    (0..=text.len().min(bytes)).rev().find_map(|end| text.get(..end)).unwrap_or_default()
+}
+
 /// Whether the word that a number continues has letters.
 fn inside_name(text: &str, at: usize) -> bool {
-    let head = text.get(..at).unwrap_or_default();
+    let head = ending(text.get(..at).unwrap_or_default(), WORDS_BEFORE);
     let word = head.chars().rev().take_while(|one| one.is_alphanumeric() || "-/._\u{2011}".contains(*one));
     word.into_iter().any(char::is_alphabetic)
 }
@@ -295,7 +305,7 @@ fn is_clock_or_date(text: &str, at: usize, after: &str) -> bool {
 }
 
 fn date_before(text: &str, at: usize) -> bool {
-    let head = text.get(..at).unwrap_or_default();
+    let head = ending(text.get(..at).unwrap_or_default(), WORDS_BEFORE);
     let start = head
         .rfind(|character: char| !(character.is_ascii_digit() || character == '-'))
         .map_or(0, |at| at + 1);
@@ -316,7 +326,8 @@ fn month_beside(text: &str, at: usize, after: &str, year: bool) -> bool {
             && !["Mark", "Market", "Marked", "Mean", "Second", "Maximum", "Marlin", "Mar"].contains(&word)
     };
     let next = after.split_whitespace().next().unwrap_or_default();
-    let previous = text.get(..at).unwrap_or_default().split_whitespace().next_back().unwrap_or_default();
+    let head = ending(text.get(..at).unwrap_or_default(), WORDS_BEFORE);
+    let previous = head.split_whitespace().next_back().unwrap_or_default();
     is_month(next)
         || is_month(previous)
         || year && (previous == "in" || previous == "In" || previous == "since")
@@ -325,7 +336,7 @@ fn month_beside(text: &str, at: usize, after: &str, year: bool) -> bool {
 /// Whether the word before a number makes it part of a name or a reference: `RTX 4090`, `Table 2`, `version 0.9`,
 /// `Python 3.10`.
 fn names_something(text: &str, at: usize) -> bool {
-    let head = text.get(..at).unwrap_or_default();
+    let head = ending(text.get(..at).unwrap_or_default(), WORDS_BEFORE);
     let trimmed = head.trim_end();
     if head.len() == trimmed.len()
         && !trimmed.is_empty()
@@ -356,17 +367,10 @@ fn names_something(text: &str, at: usize) -> bool {
 }
 
 /// `22-40 %` and `40–80x` are one quantity whose value may be anything between.
-fn join_ranges(found: &mut Vec<Quantity>, text: &str) {
-    let mut index = 1;
-    while index < found.len() {
-        let (one, other) = (&found[index - 1], &found[index]);
-        let between = text.get(one.end..other.start).unwrap_or("?");
-        let dash = between.is_empty() && text.get(..other.start).is_some_and(|head| head.ends_with('-'))
-            || ["-", "–", " – "].contains(&between);
-        let bare = one.unit.is_none() || one.unit.same_measure(&other.unit);
-        if dash && bare && other.unit.is_relative() && one.written < other.written.abs() {
-            let one = found.remove(index - 1);
-            let other = &mut found[index - 1];
+fn join_ranges(found: Vec<Quantity>, text: &str) -> Vec<Quantity> {
+    let mut joined: Vec<Quantity> = Vec::with_capacity(found.len());
+    for mut other in found {
+        if let Some(one) = joined.pop_if(|one| is_range(one, &other, text)) {
             let scale = other.unit.factor();
             (other.low, other.high) = (one.written * scale, other.high.abs());
             other.written = other.written.abs();
@@ -374,10 +378,18 @@ fn join_ranges(found: &mut Vec<Quantity>, text: &str) {
             other.start = one.start;
             other.text = text.get(other.start..other.end).unwrap_or_default().to_owned();
             other.range = true;
-        } else {
-            index += 1;
         }
+        joined.push(other);
     }
+    joined
+}
+
+fn is_range(one: &Quantity, other: &Quantity, text: &str) -> bool {
+    let between = text.get(one.end..other.start).unwrap_or("?");
+    let dash = between.is_empty() && text.get(..other.start).is_some_and(|head| head.ends_with('-'))
+        || ["-", "–", " – "].contains(&between);
+    let bare = one.unit.is_none() || one.unit.same_measure(&other.unit);
+    dash && bare && other.unit.is_relative() && one.written < other.written.abs()
 }
 
 /// The unit of a second.
@@ -386,19 +398,20 @@ fn other_time() -> Unit {
 }
 
 /// `1 h 55 min` and `3 hours and 20 minutes` are one quantity.
-fn join_durations(found: &mut Vec<Quantity>, text: &str) {
-    let mut index = 1;
-    while index < found.len() {
-        let (one, other) = (&found[index - 1], &found[index]);
+fn join_durations(found: Vec<Quantity>, text: &str) -> Vec<Quantity> {
+    let mut joined: Vec<Quantity> = Vec::with_capacity(found.len());
+    for other in found {
+        let Some(one) = joined.last_mut() else {
+            joined.push(other);
+            continue;
+        };
         let between = text.get(one.end..other.start).unwrap_or("?").trim();
         // `3 m 05 s`: a letter that is a minute only before seconds.
         let minutes = one.text.ends_with('m') && one.unit.counts("m") && other.unit.is_time();
         if minutes && between.is_empty() && other.unit.scale == 1.0 && other.written < 60.0 {
-            let one = &mut found[index - 1];
             one.unit = Unit { scale: 60.0, ..other_time() };
             (one.value, one.low, one.high) = (60.0 * one.written, 60.0 * one.low, 60.0 * one.high);
         }
-        let (one, other) = (&found[index - 1], &found[index]);
         let joins = one.unit.is_time()
             && other.unit.is_time()
             && other.unit.scale < one.unit.scale
@@ -406,17 +419,16 @@ fn join_durations(found: &mut Vec<Quantity>, text: &str) {
             && (between.is_empty() || between == "and" || between == ",")
             && other.written * other.unit.scale < one.unit.scale;
         if joins {
-            let other = found.remove(index);
-            let one = &mut found[index - 1];
             let half = (other.high - other.low) / 2.0;
             one.value += other.value;
             (one.low, one.high) = (one.value - half, one.value + half);
             one.end = other.end;
             one.text = text.get(one.start..one.end).unwrap_or_default().to_owned();
         } else {
-            index += 1;
+            joined.push(other);
         }
     }
+    joined
 }
 
 #[cfg(test)]

@@ -32,7 +32,8 @@ impl Unit {
     fn joined(&self, other: &Unit, sign: i8) -> Unit {
         let mut joined = self.clone();
         for (symbol, exponent) in &other.exponents {
-            *joined.exponents.entry(symbol.clone()).or_insert(0) += sign * exponent;
+            let sum = joined.exponents.entry(symbol.clone()).or_insert(0);
+            *sum = sum.saturating_add(sign.saturating_mul(*exponent));
         }
         joined.exponents.retain(|_, exponent| *exponent != 0);
         joined.scale = if sign > 0 { self.scale * other.scale } else { self.scale / other.scale };

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use assay_model::{Layout, Platform};
 
-use crate::plan::{Context, Plan};
+use crate::plan::{Plan, PlanContext};
 use crate::problem::{Problem, Problems};
 use crate::reader::{self, Collector, SpannedText, Table};
 use crate::registry::Registry;
@@ -34,7 +34,7 @@ pub use names::Condition;
 use names::Names;
 pub use reading::{Pattern, ReadPolicy};
 pub use replay::{REPLAY, Replay, ReplaySource};
-pub use resources::{Amount, Quantity, ResourceRequest};
+pub use resources::{Amount, ResourceQuantity, ResourceRequest};
 pub use schedule::{Expected, Order, OrderBy, Repeats, RunPolicy};
 pub(crate) use sweep::MOST_POINTS;
 pub use sweep::{Axis, Sweep};
@@ -141,7 +141,7 @@ impl Campaign {
     }
 
     /// Expands the campaign into a plan. Problems that stop nothing are part of the plan.
-    pub fn plan(&self, context: &Context<'_>) -> Result<Plan, Problems> {
+    pub fn plan(&self, context: &PlanContext<'_>) -> Result<Plan, Problems> {
         Plan::new(self, context)
     }
 }
@@ -182,8 +182,9 @@ fn read<'a>(
         run.timeout_place = Some(item.span);
     }
     let replay = replay::read(replay, &mut platforms, has_workload, registry, &names, problems);
-    let own_workloads =
-        on_platform::read(on_platform::find(top), &mut platforms, directory, registry, &names, problems);
+    let tables = on_platform::find(top);
+    run.job_time_places = on_platform::job_time_places(&tables);
+    let own_workloads = on_platform::read(tables, &mut platforms, directory, registry, &names, problems);
     let of_platform = platform.as_mut().filter(|table| table.peek("resources").is_some());
     let resources = match of_platform {
         Some(table) => {

@@ -11,13 +11,13 @@ use assay_model::platform::Limits;
 
 use crate::campaign::Campaign;
 use crate::expand::describe;
-use crate::plan::Context;
+use crate::plan::PlanContext;
 use crate::problem::Problem;
 pub use resources::Resources;
 
 /// What the checks found out about the cells.
 #[derive(Debug, Default)]
-pub(crate) struct Checked {
+pub(crate) struct CheckedCells {
     /// How many cells were left out because they do not fit their platform.
     pub(crate) left_out: usize,
     /// What each cell asks for.
@@ -32,9 +32,9 @@ pub(crate) struct Checked {
 pub(crate) fn check(
     campaign: &Campaign,
     cells: &mut Vec<PlannedCell>,
-    context: &Context<'_>,
+    context: &PlanContext<'_>,
     problems: &mut Vec<Problem>,
-) -> Checked {
+) -> CheckedCells {
     let varied = campaign.sweep.varied();
     let mut groups = Groups { groups: BTreeMap::new(), varied: &varied, cells: cells.len() };
     let limits: Vec<Limits> = campaign
@@ -43,7 +43,7 @@ pub(crate) fn check(
         .map(|(platform, _)| filled(&platform.limits, context.limits.get(&platform.name)))
         .collect();
     let width = limits.len().max(1);
-    let mut checked = Checked::default();
+    let mut checked = CheckedCells::default();
     let unlimited = Limits::default();
     let mut index = 0;
     cells.retain(|cell| {
@@ -62,7 +62,7 @@ pub(crate) fn check(
     }
     checked.least = repeats::least(&campaign.repeats, cells, problems);
     time::check_budget(campaign, &checked, problems);
-    time::check_timeout(campaign, &limits, problems);
+    time::check_limits(campaign, &limits, problems);
     resources::check_pin(campaign, &limits, problems);
     checked
 }

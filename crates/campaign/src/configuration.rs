@@ -17,7 +17,7 @@ pub use path::KeyPath;
 
 /// How a configuration file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum ConfigurationFormat {
     /// `.yaml` and `.yml`.
     Yaml,
     /// `.json`.
@@ -26,22 +26,22 @@ pub enum Format {
     Toml,
 }
 
-impl Format {
+impl ConfigurationFormat {
     /// The format that goes with a file name.
-    pub fn of(name: &str) -> Option<Format> {
+    pub fn of(name: &str) -> Option<ConfigurationFormat> {
         match name.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
-            "yaml" | "yml" => Some(Format::Yaml),
-            "json" => Some(Format::Json),
-            "toml" => Some(Format::Toml),
+            "yaml" | "yml" => Some(ConfigurationFormat::Yaml),
+            "json" => Some(ConfigurationFormat::Json),
+            "toml" => Some(ConfigurationFormat::Toml),
             _ => None,
         }
     }
 
     fn read(self, text: &str) -> Result<Document, String> {
         match self {
-            Format::Yaml => yaml::read(text),
-            Format::Json => json::read(text),
-            Format::Toml => toml::read(text),
+            ConfigurationFormat::Yaml => yaml::read(text),
+            ConfigurationFormat::Json => json::read(text),
+            ConfigurationFormat::Toml => toml::read(text),
         }
     }
 }
@@ -109,13 +109,15 @@ enum Filled {
 }
 
 impl Filled {
-    fn write(&self, format: Format, out: &mut String) {
+    fn write(&self, format: ConfigurationFormat, out: &mut String) {
         match self {
-            Filled::Scalar(Value::Text(text)) if format == Format::Yaml && yaml::is_plain_text(text) => {
+            Filled::Scalar(Value::Text(text))
+                if format == ConfigurationFormat::Yaml && yaml::is_plain_text(text) =>
+            {
                 out.push_str(text);
             }
             Filled::Scalar(Value::Text(text)) => out.push_str(&quoted(text)),
-            Filled::Scalar(Value::Float(number)) if format == Format::Yaml => {
+            Filled::Scalar(Value::Float(number)) if format == ConfigurationFormat::Yaml => {
                 out.push_str(&yaml::float(*number))
             }
             Filled::Scalar(value) => out.push_str(&value.to_string()),
@@ -128,7 +130,7 @@ impl Filled {
                 out.push(']');
             }
             Filled::Table(table) => {
-                let colon = if format == Format::Toml { " = " } else { ": " };
+                let colon = if format == ConfigurationFormat::Toml { " = " } else { ": " };
                 out.push('{');
                 for (index, (key, value)) in table.iter().enumerate() {
                     out.push_str(if index == 0 { "" } else { ", " });
@@ -142,7 +144,7 @@ impl Filled {
     }
 
     /// The tree that reading the written value gives.
-    fn tree(&self, format: Format) -> ValueKind {
+    fn tree(&self, format: ConfigurationFormat) -> ValueKind {
         let node = |value: &Filled| Node { kind: value.tree(format), place: Err(""), anchor: 0 };
         match self {
             Filled::Scalar(Value::Text(text)) => ValueKind::Text(text.clone()),
@@ -156,7 +158,7 @@ impl Filled {
                 let mut entries: Vec<_> =
                     table.iter().map(|(key, value)| (Some(key.clone()), node(value))).collect();
                 // The TOML reader gives keys in the order of the alphabet.
-                if format == Format::Toml {
+                if format == ConfigurationFormat::Toml {
                     entries.sort_by(|a, b| a.0.cmp(&b.0));
                 }
                 ValueKind::Map(entries)
@@ -202,7 +204,7 @@ pub struct ConfigurationError {
 /// A base file, cut at the values to set: rendering is concatenation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Skeleton {
-    format: Format,
+    format: ConfigurationFormat,
     base: String,
     /// The places in the base file in order, each with what to put before and the assignment's number.
     slots: Vec<(Range<usize>, &'static str, usize)>,
@@ -212,7 +214,7 @@ pub struct Skeleton {
 impl Skeleton {
     /// Finds the values to set in a base file. Every wrong path is reported.
     pub fn new(
-        format: Format,
+        format: ConfigurationFormat,
         base: &str,
         assignments: Vec<(KeyPath, Assignment)>,
     ) -> Result<Skeleton, Vec<ConfigurationError>> {
@@ -260,13 +262,13 @@ impl Skeleton {
 
     /// Renders, reads the result again, and makes sure that it holds the values set and nothing else changed.
     pub fn verify(&self, lookup: &Lookup<'_>) -> Result<(), String> {
-        let rendered = self.render(lookup).map_err(|name| format!("nothing is known for `{{{name}}}`"))?;
+        let rendered = self.render(lookup).map_err(|name| format!("unknown placeholder `{{{name}}}`"))?;
         let broken = |reason: String| format!("setting the values breaks the file: {reason}");
         let read = self.format.read(&rendered).map_err(broken)?;
         let mut wanted = self.format.read(&self.base).map_err(broken)?.root;
         for (path, assignment) in &self.assignments {
             let filled =
-                assignment.fill(lookup).map_err(|name| format!("nothing is known for `{{{name}}}`"))?;
+                assignment.fill(lookup).map_err(|name| format!("unknown placeholder `{{{name}}}`"))?;
             if let Some(node) = wanted.find_mut(path) {
                 node.kind = filled.tree(self.format);
             }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use assay_model::{PointId, Settings, Value};
 
 use crate::campaign::{COMMAND, Campaign, CommandTemplate, Condition, MOST_POINTS, Sweep, Workload};
-use crate::expression::Scope;
+use crate::expression::NameScope;
 use crate::problem::Problem;
 
 /// The points of a campaign.
@@ -29,8 +29,8 @@ pub(crate) fn expand(campaign: &Campaign, problems: &mut Vec<Problem>) -> Expans
         return expansion;
     }
     let mut builder = Builder::new(&campaign.workload);
-    let mut exclude: Vec<Checked<'_>> = sweep.exclude.iter().map(Checked::new).collect();
-    let mut require: Vec<Checked<'_>> = sweep.require.iter().map(Checked::new).collect();
+    let mut exclude: Vec<CheckedCells<'_>> = sweep.exclude.iter().map(CheckedCells::new).collect();
+    let mut require: Vec<CheckedCells<'_>> = sweep.require.iter().map(CheckedCells::new).collect();
     let matrix = (0..size).map(|index| (matrix_point(sweep, index), true));
     let extra = sweep.points.iter().map(|(point, _)| {
         let settings = sweep.fixed.clone().into_iter().chain(point.clone()).collect();
@@ -163,7 +163,7 @@ fn canonical(workload: &Workload, command: Option<&CommandTemplate>) -> String {
 }
 
 /// A condition while it is checked against many points.
-struct Checked<'a> {
+struct CheckedCells<'a> {
     condition: &'a Condition,
     /// The first error of evaluation. One is enough: the others will be like it.
     failure: Option<Problem>,
@@ -171,13 +171,13 @@ struct Checked<'a> {
     example: Option<Settings>,
 }
 
-impl<'a> Checked<'a> {
-    fn new(condition: &'a Condition) -> Checked<'a> {
-        Checked { condition, failure: None, broken: 0, example: None }
+impl<'a> CheckedCells<'a> {
+    fn new(condition: &'a Condition) -> CheckedCells<'a> {
+        CheckedCells { condition, failure: None, broken: 0, example: None }
     }
 
     fn holds(&mut self, settings: &Settings, otherwise: bool) -> bool {
-        match self.condition.expression.holds(Scope::of(settings)) {
+        match self.condition.expression.holds(NameScope::of(settings)) {
             Ok(holds) => holds,
             Err(error) => {
                 self.failure.get_or_insert_with(|| self.condition.failure(error));
@@ -231,7 +231,7 @@ fn nearest(condition: &Condition, settings: &Settings) -> Option<String> {
     let holds = |name: &str, value: i64| {
         let mut moved = settings.clone();
         moved.insert(name.to_owned(), Value::Integer(value));
-        condition.expression.holds(Scope::of(&moved)) == Ok(true)
+        condition.expression.holds(NameScope::of(&moved)) == Ok(true)
     };
     let mut names = condition.expression.names();
     names.dedup_by(|a, b| a.0 == b.0);

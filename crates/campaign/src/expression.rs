@@ -44,17 +44,17 @@ impl ExpressionError {
 
 /// What names mean while an expression is evaluated.
 #[derive(Debug, Clone, Copy)]
-pub struct Scope<'a> {
+pub struct NameScope<'a> {
     /// The settings of the point.
     pub settings: &'a Settings,
     /// The platform of the cell, where one is known; its name is `platform`.
     pub platform: Option<&'a str>,
 }
 
-impl<'a> Scope<'a> {
+impl<'a> NameScope<'a> {
     /// A scope that knows only settings.
-    pub fn of(settings: &'a Settings) -> Scope<'a> {
-        Scope { settings, platform: None }
+    pub fn of(settings: &'a Settings) -> NameScope<'a> {
+        NameScope { settings, platform: None }
     }
 }
 
@@ -144,17 +144,17 @@ impl Expression {
         names
     }
 
-    pub fn evaluate(&self, scope: Scope<'_>) -> Result<Value, ExpressionError> {
+    pub fn evaluate(&self, scope: NameScope<'_>) -> Result<Value, ExpressionError> {
         evaluate::value(&self.root, scope).map(evaluate::Operand::to_value)
     }
 
     /// Its value, which must be true or false.
-    pub fn holds(&self, scope: Scope<'_>) -> Result<bool, ExpressionError> {
+    pub fn holds(&self, scope: NameScope<'_>) -> Result<bool, ExpressionError> {
         evaluate::switch(&self.root, scope)
     }
 
     /// Its value, which must be a number.
-    pub fn number(&self, scope: Scope<'_>) -> Result<f64, ExpressionError> {
+    pub fn number(&self, scope: NameScope<'_>) -> Result<f64, ExpressionError> {
         evaluate::number(&self.root, scope)
     }
 
@@ -209,7 +209,7 @@ mod tests {
     }
 
     fn value(text: &str) -> Result<Value, ExpressionError> {
-        Expression::parse(text)?.evaluate(Scope { settings: &settings(), platform: Some("local") })
+        Expression::parse(text)?.evaluate(NameScope { settings: &settings(), platform: Some("local") })
     }
 
     #[test]

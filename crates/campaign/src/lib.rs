@@ -40,7 +40,7 @@ pub use campaign::{
 pub use catalog::Catalog;
 pub use check::Resources;
 pub use plan::{
-    Context, Invocation, InvocationError, Plan, Recording, RecordingSource, RenderedFile, RunPaths,
+    Invocation, InvocationError, Plan, PlanContext, Recording, RecordingSource, RenderedFile, RunPaths,
     TimeEstimate,
 };
 pub use problem::{Problem, Problems, Severity};

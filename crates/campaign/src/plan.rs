@@ -16,24 +16,24 @@ use assay_model::{CellId, Gate, Layout, Metric, Platform, PointId, Value};
 use crate::campaign::{Campaign, Order, Pattern, Repeats, RunPolicy, Workload};
 use crate::check::{self, Resources};
 use crate::expand::{self, Expansion};
-use crate::expression::Scope;
+use crate::expression::NameScope;
 use crate::problem::{Problem, Problems};
 use crate::template::Template;
 pub use invocation::{Invocation, InvocationError, Recording, RecordingSource, RenderedFile, RunPaths};
 pub use order::TimeEstimate;
 
 /// What is known about the world when a plan is made.
-pub struct Context<'a> {
+pub struct PlanContext<'a> {
     /// Probed limits by platform, for what the catalog leaves open.
     pub limits: BTreeMap<String, Limits>,
     /// Seconds that a run of a cell took in an earlier record.
     pub earlier: &'a dyn Fn(&CellId) -> Option<f64>,
 }
 
-impl Default for Context<'_> {
+impl Default for PlanContext<'_> {
     /// Nothing is known: no limits, no earlier record.
     fn default() -> Self {
-        Context { limits: BTreeMap::new(), earlier: &|_| None }
+        PlanContext { limits: BTreeMap::new(), earlier: &|_| None }
     }
 }
 
@@ -86,7 +86,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn new(campaign: &Campaign, context: &Context<'_>) -> Result<Plan, Problems> {
+    pub(crate) fn new(campaign: &Campaign, context: &PlanContext<'_>) -> Result<Plan, Problems> {
         let mut problems = campaign.warnings.clone();
         let expansion = expand::expand(campaign, &mut problems);
         let platforms: Vec<Platform> =
@@ -214,11 +214,6 @@ impl Plan {
         self.platforms.iter().find(|platform| platform.name == *name)
     }
 
-    /// The log dialect of a cell.
-    pub fn dialect_of(&self, cell: usize) -> &str {
-        self.platform(cell).map_or(self.dialect.as_str(), |platform| self.dialect_on(platform))
-    }
-
     /// The log dialect on a platform: what the campaign asks for, else what the platform writes, else `auto`.
     pub fn dialect_on<'a>(&'a self, platform: &'a Platform) -> &'a str {
         match self.dialect.as_str() {
@@ -261,7 +256,7 @@ fn gates(campaign: &Campaign, cells: &[PlannedCell], problems: &mut Vec<Problem>
             let mut failure = None;
             let mut points = BTreeSet::new();
             for cell in cells {
-                match condition.expression.holds(Scope::of(&cell.settings)) {
+                match condition.expression.holds(NameScope::of(&cell.settings)) {
                     Ok(true) => drop(points.insert(cell.cell.point.clone())),
                     Ok(false) => {}
                     Err(error) => drop(failure.get_or_insert_with(|| condition.failure(error))),

@@ -173,7 +173,7 @@ impl Problems {
         let rest = bytes.get(position..).unwrap_or_default();
         let end = position + rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
         let number = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-        // A carriage return before the line feed is no part of the line.
+        // A carriage return before the line feed is not part of the line.
         let end = if end > start && bytes.get(end - 1) == Some(&b'\r') { end - 1 } else { end };
         SourceLine { start, end, number }
     }

@@ -7,7 +7,7 @@ pub(crate) const LONGEST_S: f64 = 1e10;
 
 /// Reads a size such as `4 GiB` or `500 MB`, in bytes.
 pub fn parse_size(text: &str) -> Result<u64, String> {
-    let wrong = || format!("`{text}` is not a size; write for example `4 GiB` or `500 MB`");
+    let wrong = || format!("`{text}` is not a size (expected e.g. `4 GiB` or `500 MB`)");
     let parts = assay_model::duration::parts(text).ok_or_else(wrong)?;
     let [(number, unit)] = parts.as_slice() else { return Err(wrong()) };
     let factor = match *unit {
@@ -20,7 +20,7 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
         "MiB" => 1024.0_f64.powi(2),
         "GiB" => 1024.0_f64.powi(3),
         "TiB" => 1024.0_f64.powi(4),
-        "" => return Err(format!("`{text}` has no unit; write for example `4 GiB`")),
+        "" => return Err(format!("`{text}` has no unit (expected e.g. `4 GiB`)")),
         _ => {
             return Err(format!(
                 "`{unit}` is not a unit of size; use B, kB, MB, GB, TB, KiB, MiB, GiB or TiB"
@@ -36,7 +36,7 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
 
 /// Reads a share such as `2%` or `2 %`, as a fraction.
 pub fn parse_share(text: &str) -> Result<f64, String> {
-    let wrong = || format!("`{text}` is not a share; write for example \"2%\" or 0.02");
+    let wrong = || format!("`{text}` is not a share (expected e.g. \"2%\" or 0.02)");
     let number =
         text.trim().strip_suffix('%').ok_or_else(wrong)?.trim().parse::<f64>().map_err(|_| wrong())?;
     check_share(number / 100.0)

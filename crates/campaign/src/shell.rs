@@ -246,7 +246,7 @@ impl QuoteTracker {
                 quoted(text)
             }
             Context::Expansion { in_double: false } => quoted(text),
-            // A text that is no number has no place there.
+            // A text that is not a number has no place there.
             Context::Brackets { arithmetic: true } => return None,
             Context::Single => text.replace('\'', r"'\''"),
             Context::Double => escaped(text, r#"\"$`"#),
@@ -307,7 +307,7 @@ mod tests {
         ("# it's a comment\nprintf %s ", ""),
         ("true;# it's a comment\nprintf %s ", ""),
         ("true \\' \"\\\"\" && printf %s ", ""),
-        // Brackets that are no substitution end no substitution.
+        // Brackets outside a substitution end none.
         ("printf %s \"$(true $((1+1)) && printf %s ", ")\""),
         ("printf %s \"$( (true) && printf %s ", ")\""),
         ("printf %s \"$(true $((1<<2))\nprintf %s ", ")\""),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use assay_campaign::{Campaign, CampaignBuilder, Catalog, Context, OrderBy, Registry};
+use assay_campaign::{Campaign, CampaignBuilder, Catalog, OrderBy, PlanContext, Registry};
 use assay_model::{SettingDescription, SettingKind, Value, WorkloadDescription};
 
 fn registry() -> Registry {
@@ -52,11 +52,11 @@ fn the_text_of_a_built_campaign_gives_the_same_plan() {
         .seed(7)
         .timeout(90.5);
     let built = build(builder).unwrap();
-    let plan = built.plan(&Context::default()).unwrap();
+    let plan = built.plan(&PlanContext::default()).unwrap();
     assert_eq!(plan.cells.len(), 5);
     assert_eq!(plan.varied, ["tasks", "batch"]);
     let read = Campaign::parse("demo.toml", &built.text, Path::new("/"), &registry()).unwrap();
-    let again = read.plan(&Context::default()).unwrap();
+    let again = read.plan(&PlanContext::default()).unwrap();
     assert_eq!(again.hash, plan.hash);
     assert_eq!(again.cells, plan.cells);
     assert_eq!(again.varied, plan.varied);
@@ -106,6 +106,6 @@ fn problems_name_settings_and_no_file() {
     assert!(bad.contains("repeats must be at least 1"), "{bad}");
     let all = Campaign::for_workload("demo", "sort").exclude("batch == 8");
     let campaign = build(all).unwrap();
-    let empty = campaign.plan(&Context::default()).unwrap_err().render(false);
+    let empty = campaign.plan(&PlanContext::default()).unwrap_err().render(false);
     assert!(empty.contains("excluded") && !empty.contains("-->"), "{empty}");
 }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use assay_campaign::{Campaign, Catalog, Context, Problems, Registry};
+use assay_campaign::{Campaign, Catalog, PlanContext, Problems, Registry};
 use assay_model::{Metric, SettingDescription, SettingKind, Unit, Value, WorkloadDescription};
 use insta::assert_snapshot;
 
@@ -54,7 +54,7 @@ fn registry() -> Registry {
 fn told_in(text: &str, directory: &Path) -> String {
     let problems: Problems = match Campaign::parse("c.toml", text, directory, &registry()) {
         Err(problems) => problems,
-        Ok(campaign) => match campaign.plan(&Context::default()) {
+        Ok(campaign) => match campaign.plan(&PlanContext::default()) {
             Err(problems) => problems,
             Ok(plan) => plan.warnings,
         },

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use assay_campaign::{Campaign, Catalog, Context, OrderBy, Plan, Registry, RunPaths, Shell};
+use assay_campaign::{Campaign, Catalog, OrderBy, Plan, PlanContext, Registry, RunPaths, Shell};
 use assay_model::{Bound, CellId, SettingDescription, SettingKind, Value, WorkloadDescription};
 
 fn setting(name: &str, default: i64) -> SettingDescription {
@@ -44,7 +44,7 @@ fn plan_in(text: &str, directory: &Path) -> Plan {
         Ok(campaign) => campaign,
         Err(problems) => panic!("{problems}"),
     };
-    campaign.plan(&Context::default()).unwrap_or_else(|problems| panic!("{problems}"))
+    campaign.plan(&PlanContext::default()).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
 fn plan(text: &str) -> Plan {
@@ -124,7 +124,8 @@ fn cells_are_points_on_platforms() {
         plan.cells.iter().map(|cell| format!("{}@{}", cell.settings["batch"], cell.cell.platform)).collect();
     assert_eq!(names, ["8@local", "8@second", "16@local", "16@second"]);
     assert_eq!(plan.platform(3).unwrap().name, "second");
-    assert_eq!((plan.dialect_of(0), plan.dialect_of(1)), ("auto", "poptorch"));
+    let dialects = [0, 1].map(|cell| plan.dialect_on(plan.platform(cell).unwrap()));
+    assert_eq!(dialects, ["auto", "poptorch"]);
     let invocation = plan.invocation(1, 1, &paths()).unwrap();
     assert_eq!(invocation.environment["PLACE"], "there");
     assert!(plan.invocation(4, 1, &paths()).is_err());
@@ -313,7 +314,7 @@ fn earlier_records_give_times_and_only_warn() {
         Campaign::parse("c.toml", &format!("{SMALL}[run]\ntimeout = '1 min'\n"), Path::new("."), &registry())
             .unwrap();
     let earlier = |_: &CellId| Some(120.0);
-    let plan = campaign.plan(&Context { earlier: &earlier, ..Context::default() }).unwrap();
+    let plan = campaign.plan(&PlanContext { earlier: &earlier, ..PlanContext::default() }).unwrap();
     assert_eq!(plan.expected_s(0), Some(120.0));
     assert!(plan.warnings.render(false).contains("runs took 2 min before"), "{}", plan.warnings);
 }
@@ -322,7 +323,7 @@ fn earlier_records_give_times_and_only_warn() {
 fn probed_limits_fill_what_the_catalog_leaves_open() {
     let text = format!("{SMALL}[resources]\ntasks_per_node = 'batch'\n");
     let campaign = Campaign::parse("c.toml", &text, Path::new("."), &registry()).unwrap();
-    let mut context = Context::default();
+    let mut context = PlanContext::default();
     context.limits.insert(
         "local".into(),
         assay_model::platform::Limits { cpus_per_node: Some(8), ..Default::default() },
@@ -330,6 +331,35 @@ fn probed_limits_fill_what_the_catalog_leaves_open() {
     let problems = campaign.plan(&context).unwrap_err();
     assert!(problems.to_string().contains("16 tasks per node at 1 CPU each need 16 CPUs"), "{problems}");
     assert_eq!(plan(&text).resources(1).tasks_per_node, Some(16));
+}
+
+#[test]
+fn jobs_that_ask_for_more_time_than_their_partition_gives_are_refused() {
+    let refused = |platform: &str, run: &str| {
+        let mut registry = Registry { launchers: vec!["slurm".into()], ..registry() };
+        registry.platforms = Catalog::embedded().platforms().to_vec();
+        let text = format!(
+            "name = 'times'\n[workload]\ncommand = 'true'\n[platform.slurm-gpu]\n{platform}\n\
+             [run]\nplatforms = ['slurm-gpu']\n{run}"
+        );
+        let campaign = Campaign::parse("c.toml", &text, Path::new("."), &registry).unwrap();
+        let mut context = PlanContext::default();
+        let limits = assay_model::platform::Limits { time_s: Some(120.0), ..Default::default() };
+        context.limits.insert("slurm-gpu".into(), limits);
+        campaign.plan(&context).err().map(|problems| problems.to_string())
+    };
+    let text = refused("time = '5 min'", "").unwrap();
+    assert!(text.contains("a job asks for 5 min, `slurm-gpu` gives a job at most 2 min"), "{text}");
+    assert!(text.contains("c.toml:5:8") && text.contains("`time` of at most 2 min fits"), "{text}");
+    let text = refused("", "timeout = '90 s'\ngrace = '10 s'").unwrap();
+    assert!(text.contains("asks for 3 min") && text.contains("c.toml:8:11"), "{text}");
+    assert!(text.contains("`timeout` of at most 50 s fits"), "{text}");
+    let text = refused("time = '1 min'\npack = 4", "").unwrap();
+    assert!(
+        text.contains("a job of 4 runs asks for 4 min") && text.contains("`pack` of at most 2 fits"),
+        "{text}"
+    );
+    assert_eq!(refused("time = '1 min'\npack = 2", ""), None);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use assay_campaign::{Campaign, Catalog, Context, Plan, Registry};
+use assay_campaign::{Campaign, Catalog, Plan, PlanContext, Registry};
 use assay_model::Value;
 use proptest::prelude::*;
 
@@ -18,7 +18,7 @@ fn registry() -> Registry {
 
 fn plan(text: &str) -> Plan {
     let campaign = Campaign::parse("c.toml", text, Path::new("."), &registry()).unwrap();
-    campaign.plan(&Context::default()).unwrap()
+    campaign.plan(&PlanContext::default()).unwrap()
 }
 
 /// A file with these axes, an exclusion by the sum of all settings, and extra points far from the matrix.
@@ -116,7 +116,7 @@ proptest! {
         match Campaign::parse("c.toml", &text, Path::new("."), &registry()) {
             Err(problems) => prop_assert!(!problems.render(false).is_empty()),
             Ok(campaign) => {
-                let _ = campaign.plan(&Context::default());
+                let _ = campaign.plan(&PlanContext::default());
             }
         }
     }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use assay_campaign::registry::SampleKind;
-use assay_campaign::{Campaign, Catalog, Context, Plan, Problems, RecordingSource, Registry, RunPaths};
+use assay_campaign::{Campaign, Catalog, Plan, PlanContext, Problems, RecordingSource, Registry, RunPaths};
 use assay_model::{Metric, Speed, Unit};
 use insta::assert_snapshot;
 
@@ -26,7 +26,7 @@ fn registry() -> Registry {
 }
 
 fn planned(text: &str, directory: &Path) -> Result<Plan, Problems> {
-    Campaign::parse("c.toml", text, directory, &registry())?.plan(&Context::default())
+    Campaign::parse("c.toml", text, directory, &registry())?.plan(&PlanContext::default())
 }
 
 /// Every problem reported for a file, from reading to planning.

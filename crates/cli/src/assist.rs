@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use assay_audit::Audit;
 use assay_audit::assist::{Assisted, dispose, proposals, quantities, question};
-use assay_load::ask::{AskError, Bounds, ask};
+use assay_load::ask::{AnswerLimits, AskError, ask};
 use assay_load::request::{Content, Endpoint, Question, without_credentials};
 use assay_load::token::TokenSource;
 use assay_model::{Document, untrusted};
@@ -68,7 +68,7 @@ pub fn assist(
         Err(error) => {
             screen.warn(&format!("no claims from {model}: {error}"));
             screen.hint(
-                "models that follow instructions poorly cannot help here; the audit goes on without it",
+                "models that follow instructions poorly cannot help here; the audit continues without it",
             );
             Ok(None)
         }
@@ -82,11 +82,11 @@ fn endpoint(url: &str, model: &str, options: &Assist) -> Endpoint {
     endpoint
 }
 
-fn bounds(options: &Assist) -> Result<Bounds, Mistake> {
+fn bounds(options: &Assist) -> Result<AnswerLimits, Mistake> {
     let deadline = Duration::try_from_secs_f64(options.assist_timeout).ok().filter(|time| !time.is_zero());
     let deadline =
         deadline.ok_or_else(|| Mistake::new("--assist-timeout must be above 0", "for example 120s"))?;
-    Ok(Bounds { deadline, most_bytes: MOST_BYTES })
+    Ok(AnswerLimits { deadline, most_bytes: MOST_BYTES })
 }
 
 fn endpoint_hint(options: &Assist) -> Option<String> {

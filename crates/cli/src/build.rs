@@ -29,7 +29,7 @@ fn short(lines: &[String], digits: usize) -> String {
 }
 
 /// Whether the same programs were built again between two records of a build. An edited command that starts other
-/// programs is no rebuild. Records of earlier versions hold the version alone.
+/// programs is not a rebuild. Records of earlier versions hold the version alone.
 pub fn differs(earlier: &str, now: &str) -> bool {
     let Some((_, before)) = earlier.split_once(" build ") else { return false };
     let other_files = match (before.split_once('.'), now.rsplit_once('.')) {

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use assay_store::RecordPermissions;
 
 use crate::exit::Exit;
 use crate::failure::Mistake;
@@ -17,12 +18,14 @@ const LOG: &str = "detached.log";
 const WATCHED: Duration = Duration::from_millis(700);
 
 /// Starts this command line again without `--detach`.
-pub fn detach(record: &Path, screen: &mut Screen) -> anyhow::Result<Exit> {
+pub fn detach(record: &Path, permissions: RecordPermissions, screen: &mut Screen) -> anyhow::Result<Exit> {
     let program = std::env::current_exe().context("cannot find the path of this program")?;
     let arguments = std::env::args_os().skip(1).filter(|argument| argument != "--detach");
-    std::fs::create_dir_all(record).with_context(|| format!("cannot create {}", record.display()))?;
+    permissions.create_directory(record).with_context(|| format!("cannot create {}", record.display()))?;
     let path = record.join(LOG);
-    let log = std::fs::File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+    let log = RecordPermissions::of(record)
+        .create_file(&path)
+        .with_context(|| format!("cannot write {}", path.display()))?;
     let errors = log.try_clone().context("cannot share the log")?;
     let mut command = Command::new("setsid");
     command.arg("--").arg(program).args(arguments).stdin(Stdio::null()).stdout(log).stderr(errors);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use assay_campaign::{Campaign, CampaignBuilder, CampaignError, Context, Plan};
+use assay_campaign::{Campaign, CampaignBuilder, CampaignError, Plan, PlanContext};
 use assay_judge::estimate::estimate;
 use assay_judge::{GateResult, GateState};
 use assay_launch::worker::OutputReader;
@@ -18,6 +18,7 @@ use crate::answer::print;
 use crate::exit::Exit;
 use crate::failure::Mistake;
 use crate::options::{self, RunFlags};
+use crate::precision::warn_of_precision;
 use crate::registry::{self, Purpose};
 use crate::screen::{Progress, Screen};
 use crate::{build, records, signals, workloads};
@@ -75,7 +76,7 @@ pub fn assemble(campaign: &Campaign, record: PathBuf) -> anyhow::Result<Assemble
             None => {}
         }
     }
-    let plan = campaign.plan(&Context { limits, earlier: &earlier }).map_err(CampaignError::Problems)?;
+    let plan = campaign.plan(&PlanContext { limits, earlier: &earlier }).map_err(CampaignError::Problems)?;
     check_settings(&plan)?;
     let readers = readers(&plan)?;
     let build = build::of_plan(&plan)?;
@@ -151,28 +152,11 @@ fn print_answer(
                 .hint("jobs in the queue stay there: `assay status` shows them, `assay cancel` removes them");
         }
     } else if !outcome.precise {
-        warn_of_precision(assembled.plan.repeats.precision, &index_values(index)?, screen);
+        warn_of_precision(assembled.plan.repeats.precision, index, screen)?;
+        screen.hint("raise `[repeats] at_most` or `budget`, or look for noise with `assay doctor`");
     }
     screen.say(&format!("record: {}", records::shown(record.directory())));
     Ok(gates)
-}
-
-/// The values of the headline, by planned cell.
-fn index_values(index: &Index) -> anyhow::Result<Vec<Vec<f64>>> {
-    let (evidence, _) = crate::answer::evidence(index, None)?;
-    Ok(evidence.cells.into_iter().filter(|cell| cell.planned).map(|cell| cell.values).collect())
-}
-
-/// Says that the precision was not reached, and what it would take at the spread that was seen.
-pub fn warn_of_precision(precision: Option<f64>, cells: &[Vec<f64>], screen: &mut Screen) {
-    screen.warn("requested precision not reached in every cell");
-    let needed = |values: &Vec<f64>| assay_judge::stopping::repeats_for(values, precision?);
-    let needs: Vec<usize> = cells.iter().filter_map(needed).collect();
-    if let Some(most) = needs.iter().max() {
-        let (count, all) = (needs.len(), cells.len());
-        screen.say(&format!("{count} of {all} cells need more: up to about {most} repeats at this spread"));
-    }
-    screen.hint("raise `[repeats] at_most` or `budget`, or look for noise with `assay doctor`");
 }
 
 /// Runs what is missing of a plan.
@@ -208,10 +192,14 @@ pub fn execute(
     Ok((Record::open(&assembled.record)?, outcome))
 }
 
+/// Who may read a record that is made.
+pub fn permissions(how: &RunFlags) -> RecordPermissions {
+    if how.group_readable { RecordPermissions::GROUP_READABLE } else { RecordPermissions::PRIVATE }
+}
+
 fn open_store(assembled: &Assembled, how: &RunFlags) -> anyhow::Result<Store> {
     let identity = records::writer(assembled.plan.name.clone(), assembled.machine.host.clone());
-    let permissions =
-        if how.group_readable { RecordPermissions::GROUP_READABLE } else { RecordPermissions::PRIVATE };
+    let permissions = permissions(how);
     check_path(&assembled.record)?;
     permissions
         .create_directory(&assembled.record)
@@ -266,8 +254,8 @@ fn report_damage(store: &Store, screen: &mut Screen) {
 
 fn launch_options(assembled: &Assembled, how: &RunFlags) -> anyhow::Result<LaunchOptions> {
     let only = match how.only {
-        Some(options::Only::Failed) => assay_launch::Only::Failed,
-        None => assay_launch::Only::Missing,
+        Some(options::Only::Failed) => assay_launch::RunSelection::Failed,
+        None => assay_launch::RunSelection::Missing,
     };
     Ok(LaunchOptions {
         jobs: how.jobs,

@@ -33,6 +33,7 @@ mod instructions;
 mod options;
 mod output;
 mod peak;
+mod precision;
 mod records;
 mod registry;
 mod report_file;

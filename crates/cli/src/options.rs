@@ -181,8 +181,18 @@ pub struct Cancel {
 /// Options of `tour`.
 #[derive(Debug, Args)]
 pub struct Tour {
-    #[command(flatten)]
-    pub how: RunFlags,
+    /// Prefix of the records and files that the tour writes [default: `records/tour`].
+    #[arg(long, value_name = "PREFIX")]
+    pub record: Option<PathBuf>,
+    /// Start over; the old records are renamed.
+    #[arg(long)]
+    pub fresh: bool,
+    /// Show a full-screen view of active runs, results so far and failures; q closes it.
+    #[arg(long, conflicts_with = "quiet")]
+    pub view: bool,
+    /// Print only the results.
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// How a campaign is run.
@@ -206,7 +216,7 @@ pub struct RunFlags {
     /// Also record this environment variable; secrets are masked. Repeatable.
     #[arg(long, value_name = "NAME")]
     pub keep_env: Vec<String>,
-    /// Run only these.
+    /// Run only some of the runs.
     #[arg(long, value_name = "WHICH", conflicts_with = "fresh")]
     pub only: Option<Only>,
     /// Show a full-screen view of active runs, results so far and failures; q closes it.
@@ -317,7 +327,7 @@ pub struct Read {
     #[arg(long, value_name = "RECORD")]
     pub into: Option<PathBuf>,
     /// Also write a report with the results and the audit of the files: .html, .md (with SVG figures beside it) or
-    /// .tex. Repeatable.
+    /// .tex; or the runs alone: .csv (one row per number) or .json. Repeatable.
     #[arg(long, short, value_name = "FILE", conflicts_with_all = ["json", "into"])]
     pub output: Vec<PathBuf>,
     /// Show everything.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use assay_campaign::{Campaign, CampaignError};
+use assay_report::number::duration;
 use assay_store::{DamageReport, Identity, Record, RecordSummary, list_records};
 
 use crate::failure::Mistake;
@@ -98,6 +99,14 @@ pub fn parse(file: &Path, text: &str) -> anyhow::Result<Campaign> {
 /// When a record was last written to, in seconds since 1970 UTC.
 pub fn last_used(record: &RecordSummary) -> f64 {
     record.contents.as_ref().map_or(0.0, |contents| contents.last_session.unwrap_or(contents.created))
+}
+
+/// How long ago that was, for people; nobody compares records by seconds.
+pub fn last_used_ago(record: &RecordSummary, now: f64) -> String {
+    match (now - last_used(record)).max(0.0) {
+        seconds if seconds < 60.0 => "just now".to_owned(),
+        seconds => format!("{} ago", duration(seconds)),
+    }
 }
 
 fn newest() -> anyhow::Result<PathBuf> {

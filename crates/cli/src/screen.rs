@@ -110,9 +110,12 @@ impl Screen {
     }
 
     /// Prints blocks of text and tables, as wide as the terminal allows.
-    pub fn blocks(&mut self, make: impl FnOnce(block::Options) -> Vec<TerminalBlock>) -> std::io::Result<()> {
+    pub fn blocks(
+        &mut self,
+        make: impl FnOnce(block::LayoutOptions) -> Vec<TerminalBlock>,
+    ) -> std::io::Result<()> {
         let width = width().min(WIDEST);
-        let blocks = make(block::Options { width, ..block::Options::default() });
+        let blocks = make(block::LayoutOptions { width, ..block::LayoutOptions::default() });
         self.data(&block::text(&blocks, width, &paint))
     }
 

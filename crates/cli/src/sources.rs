@@ -91,6 +91,21 @@ fn identity(metadata: &Metadata) -> FileIdentity {
     (metadata.dev(), metadata.ino())
 }
 
+/// Why an input that the user named cannot be used.
+fn unusable(what: &str, path: &Path, error: io::Error) -> anyhow::Error {
+    let text = format!("cannot {what} {}: {error}", path.display());
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            Mistake::new(text, "ask its owner for permission to read it, or choose another").into()
+        }
+        io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::UnexpectedEof => {
+            Mistake::new(text, "check whether the file is whole, for example with `gzip --test`").into()
+        }
+        io::ErrorKind::Unsupported => Mistake::new(text, "unpack it, or convert it to text, first").into(),
+        _ => anyhow::Error::new(error).context(text),
+    }
+}
+
 #[derive(Default)]
 struct Search {
     found: Vec<Readable>,
@@ -108,9 +123,9 @@ impl Search {
             return Ok(());
         }
         match std::fs::metadata(argument) {
-            Ok(metadata) if metadata.is_dir() => self
-                .directory(argument, &metadata)
-                .with_context(|| format!("cannot list {}", argument.display())),
+            Ok(metadata) if metadata.is_dir() => {
+                self.directory(argument, &metadata).map_err(|error| unusable("list", argument, error))
+            }
             Ok(metadata) if is_device(&metadata) => {
                 let text = format!("{} is a device, which may never end", argument.display());
                 Err(Mistake::new(text, "give files or directories, or - for standard input").into())
@@ -122,7 +137,7 @@ impl Search {
                 Ok(())
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => self.pattern(argument),
-            Err(error) => Err(error).with_context(|| format!("cannot read {}", argument.display())),
+            Err(error) => Err(unusable("read", argument, error)),
         }
     }
 
@@ -231,9 +246,7 @@ fn read_with_warnings(
         Readable::Stdin => {
             bytes::document(io::stdin().lock(), "-", readers).context("cannot read standard input")?
         }
-        Readable::File(path) => {
-            file(path, readers).with_context(|| format!("cannot read {}", path.display()))?
-        }
+        Readable::File(path) => file(path, readers).map_err(|error| unusable("read", path, error))?,
         Readable::Listed(path) => match file(path, readers) {
             Ok(document) => document,
             Err(error) => {

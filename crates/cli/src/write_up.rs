@@ -54,7 +54,7 @@ pub fn write(file: &Path, rendered: &Rendered, screen: &mut Screen) -> anyhow::R
 
 /// An ending that no write-up has.
 pub fn unknown_format(ending: &str) -> Mistake {
-    let text = format!("no report format for the ending `.{ending}`");
+    let text = format!("no report format for the extension `.{ending}`");
     let hint = "use .html, .md, .tex, .csv or .json; `assay query runs -o` writes .jsonl and .parquet";
     Mistake::new(text, hint)
 }

@@ -1,6 +1,9 @@
 //! Campaigns through a simulated PBS, and on another host through a real sshd on loopback. Ignored unless asked for,
 //! because it needs openssh-server: `./dev test` asks for it.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+#[path = "slurm/ssh.rs"]
+mod ssh;
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -182,62 +185,6 @@ fn the_cerebras_campaigns_run_on_a_user_node() {
     }
 }
 
-/// A server that lives as long as the test.
-struct Server(Child);
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// Starts sshd on loopback with keys of its own, and puts an `ssh` that uses them first on the PATH.
-fn serve_ssh(place: &Place, port: u16) -> Server {
-    let directory = place.directory.path().join("ssh");
-    std::fs::create_dir(&directory).unwrap();
-    for key in ["host", "user"] {
-        let made = Command::new("ssh-keygen")
-            .args(["-q", "-t", "ed25519", "-N", "", "-f"])
-            .arg(directory.join(key))
-            .status()
-            .unwrap();
-        assert!(made.success());
-    }
-    std::fs::copy(directory.join("user.pub"), directory.join("authorized")).unwrap();
-    let shown = directory.display();
-    let configuration = format!(
-        "Port {port}\nListenAddress 127.0.0.1\nHostKey {shown}/host\nAuthorizedKeysFile {shown}/authorized\n\
-         StrictModes no\nPidFile none\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n"
-    );
-    std::fs::write(directory.join("sshd_config"), configuration).unwrap();
-    let client = format!(
-        "Host there-host\n HostName 127.0.0.1\n Port {port}\n IdentityFile {shown}/user\n IdentitiesOnly yes\n\
-         StrictHostKeyChecking no\n UserKnownHostsFile /dev/null\n LogLevel ERROR\n"
-    );
-    std::fs::write(directory.join("config"), client).unwrap();
-    place.program("ssh", &format!("#!/bin/sh\nexec /usr/bin/ssh -F {shown}/config \"$@\"\n"));
-    std::fs::create_dir_all("/run/sshd").unwrap();
-    let server = Command::new("/usr/sbin/sshd")
-        .args(["-D", "-e", "-f"])
-        .arg(directory.join("sshd_config"))
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let server = Server(server);
-    for _ in 0..100 {
-        if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
-            return server;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
-    panic!("sshd did not start");
-}
-
-fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 #[test]
 #[ignore = "needs openssh-server; run by ./dev test"]
 fn campaigns_on_another_host() {
@@ -247,7 +194,7 @@ fn campaigns_on_another_host() {
         there.path().display()
     );
     let place = Place::new(&platform, &format!("{COUNTED}; echo made > {{run_directory}}/artifact"));
-    let _server = serve_ssh(&place, free_port());
+    let _server = ssh::serve(place.directory.path(), "LC_TEST=1");
     let (code, text) = place.assay(&["run", "test.toml"]);
     assert_eq!((code, place.starts()), (0, vec![1; 5]), "{text}");
     let record = place.directory.path().join("records/test/runs");
@@ -261,15 +208,4 @@ fn campaigns_on_another_host() {
         }
     }
     assert_eq!((artifacts, logs), (5, 5), "files are copied back");
-    // The connection that is shared must not outlive the test.
-    let _ = Command::new(place.directory.path().join("bin/ssh"))
-        .args([
-            "-o",
-            &format!("ControlPath={}/assay-%C", place.directory.path().display()),
-            "-O",
-            "exit",
-            "there-host",
-        ])
-        .stderr(Stdio::null())
-        .status();
 }

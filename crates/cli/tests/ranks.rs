@@ -1,7 +1,7 @@
 //! Trainings whose tasks are MPI processes: on this machine under mpirun, and over the nodes of a real Slurm under srun.
 //! Ignored unless asked for, because they need root, Open MPI and Slurm: `./dev test` asks for them.
 #![cfg(feature = "mpi")]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
 #[path = "slurm/harness.rs"]
 #[expect(dead_code, reason = "other tests use more of it")]
@@ -82,6 +82,24 @@ fn processes_compute_what_threads_and_one_process_do() {
             assert_close(words, &processes.losses, &alone.losses);
         }
     }
+}
+
+/// Where ranks outnumber cores, as they do on two: whoever waits must not take the core from the rank that is waited for.
+#[test]
+#[ignore = "needs Open MPI; run by ./dev test"]
+fn ranks_that_wait_leave_the_cores_to_others() {
+    let more = ["tasks=6".to_owned(), "threads=6".to_owned()];
+    let words = "lm size=custom width=64 hidden=128 layers=2 heads=2 vocabulary=2000 context=64 batch_size=2 phase=step iterations=10 warmup=1";
+    let cpu_s = |command: &mut Command| {
+        let output = command.output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let found = lines.filter(|line| line["metric"] == "cpu.iteration" && line["step"].is_null()).last();
+        found.and_then(|line| line["value"].as_f64()).unwrap_or_else(|| panic!("{text}"))
+    };
+    let threads = cpu_s(&mut work(words, &more));
+    let processes = cpu_s(&mut mpirun(6, words, &more));
+    assert!(processes < 6.0 * threads, "{processes} CPU seconds a step, threads take {threads}");
 }
 
 #[test]

@@ -30,11 +30,6 @@ impl Stamp {
     }
 }
 
-/// The seconds of the time stamp that a line begins with, if it begins with one.
-pub fn line_time(line: &[u8]) -> Option<f64> {
-    leading(line).map(|stamp| stamp.seconds)
-}
-
 /// The stamp at the start of a line, after blanks and an opening bracket.
 pub fn leading(line: &[u8]) -> Option<Stamp> {
     let start = line.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'[' | b'('))?;
@@ -201,6 +196,6 @@ mod tests {
     }
 
     fn seconds_of(text: &str) -> Option<f64> {
-        line_time(text.as_bytes())
+        leading(text.as_bytes()).map(|stamp| stamp.seconds)
     }
 }

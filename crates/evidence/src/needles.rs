@@ -1,6 +1,9 @@
 //! Which readers a line concerns. All key strings of all dialects are looked for at once, so that another dialect costs
 //! nothing on lines that are not its own.
 
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use crate::sieve::Sieve;
@@ -56,9 +59,21 @@ const MOST: usize = 126;
 /// Finds which readers a line concerns.
 pub(crate) struct Needles {
     sieve: Sieve,
-    automaton: Option<AhoCorasick>,
+    /// Quick to build and slow to search: enough for the few lines of a short run.
+    small: Option<AhoCorasick>,
+    /// Slow to build and quick to search: for everything longer.
+    fast: OnceLock<Option<AhoCorasick>>,
+    searched: AtomicU32,
+    needles: Vec<String>,
     owners: Vec<Set>,
     always: Set,
+}
+
+/// How many lines are searched before it pays to build the fast automaton.
+const FEW_LINES: u32 = 1000;
+
+fn automaton(kind: AhoCorasickKind, needles: &[String]) -> Option<AhoCorasick> {
+    AhoCorasick::builder().match_kind(MatchKind::Standard).kind(Some(kind)).build(needles).ok()
 }
 
 impl Needles {
@@ -75,15 +90,22 @@ impl Needles {
             }
         }
         needles.retain(|(needle, _)| !needle.is_empty());
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(needles.iter().map(|(needle, _)| needle))
-            .ok();
         // Needles with one of the two signs below are looked for in every line that has it.
         let unsigned = needles.iter().filter(|(needle, _)| !needle.contains(SIGNS));
         let sieve = Sieve::new(unsigned.map(|(needle, _)| needle.as_str()));
-        Needles { sieve, automaton, owners: needles.into_iter().map(|(_, owner)| owner).collect(), always }
+        let (needles, owners): (Vec<String>, Vec<Set>) = needles.into_iter().unzip();
+        let small = automaton(AhoCorasickKind::NoncontiguousNFA, &needles);
+        Needles { sieve, small, fast: OnceLock::new(), searched: AtomicU32::new(0), needles, owners, always }
+    }
+
+    fn automaton(&self) -> Option<&AhoCorasick> {
+        if let Some(built) = self.fast.get() {
+            return built.as_ref();
+        }
+        if self.searched.fetch_add(1, Ordering::Relaxed) < FEW_LINES {
+            return self.small.as_ref();
+        }
+        self.fast.get_or_init(|| automaton(AhoCorasickKind::DFA, &self.needles)).as_ref()
     }
 
     /// The readers that want a line.
@@ -92,7 +114,7 @@ impl Needles {
         if memchr::memchr2(b'=', b'%', line).is_none() && !self.sieve.passes(line) {
             return set;
         }
-        if let Some(automaton) = &self.automaton {
+        if let Some(automaton) = self.automaton() {
             for found in automaton.find_overlapping_iter(line) {
                 set |= self.owners.get(found.pattern().as_usize()).copied().unwrap_or_default();
             }

@@ -7,7 +7,7 @@
 /// over a power of ten up to 10^22 is one division of two exact numbers, so it rounds as a full parser rounds.
 ///
 /// What people write is read by `writeup::number` instead: there a minus may be a dash, a power of ten may be spelled
-/// out, versions are no numbers, and the last digit shows a resolution, all of which would cost time here and mislead.
+/// out, versions are not numbers, and the last digit shows a resolution, all of which would cost time here and mislead.
 pub fn number(text: &str) -> Option<(f64, &str)> {
     let text = text.trim_start_matches([' ', '\t']);
     let bytes = text.as_bytes();

@@ -659,7 +659,7 @@ pub fn split_unit(text: &str) -> (String, Option<PrintedUnit>) {
             return (format!("{head} {behind}"), Some(unit));
         }
     }
-    // `hsv_s` is no time: a single letter behind an underscore is a name more often than a unit.
+    // `hsv_s` is not a time: a single letter behind an underscore is a name more often than a unit.
     if let Some((head, tail)) = text.rsplit_once([',', '_', ' '])
         && !(tail == "s" && text.ends_with("_s") && !is_timed(head))
         // `steps_per_sec` is a rate.

@@ -36,6 +36,15 @@ pub struct Answer {
     pub caveats: Vec<Caveat>,
 }
 
+impl Answer {
+    /// The rows between which the answer is open: those that may be the best, all if there are no two of these.
+    pub fn candidates(&self) -> Vec<&AnswerRow> {
+        let open: Vec<&AnswerRow> =
+            self.may_be_best.iter().filter_map(|index| self.rows.get(*index)).collect();
+        if open.len() < 2 { self.rows.iter().collect() } else { open }
+    }
+}
+
 /// One cell.
 #[derive(Debug, Clone, Serialize)]
 pub struct AnswerRow {
@@ -124,6 +133,9 @@ fn compare_with(
             Some(why) => row.caveats.push(not_compared(&why)),
             None => row.against_best = effect_in(&base, &CellSample::new(&cell.values), metric, &family),
         }
+        if row.against_best.is_none() && !is_refused(row) && !cell.values.is_empty() {
+            row.caveats.push(no_ratio());
+        }
     }
 }
 
@@ -163,6 +175,12 @@ fn row(cell: &CellEvidence, varied: &[String]) -> AnswerRow {
 
 /// The code of the caveat of a table that is not ranked because its cells do different amounts of work.
 pub const UNEQUAL_WORK: &str = "unequal_work";
+/// The doubt about a row that has values and no ratio to the best one.
+fn no_ratio() -> Caveat {
+    let text = "the comparison is unknown, because ratios need values above zero";
+    caveat("no_ratio", text, "choose a metric that is above zero, such as a time or a rate of success")
+}
+
 const NOT_THE_SAME_WORK: &str = "not_the_same_work";
 
 /// The doubt about a row that must not be compared with the best one.
@@ -270,6 +288,21 @@ mod tests {
         let id = CellId { point: PointId(name.to_owned()), platform: "local".to_owned() };
         let settings = Settings::from([("size".to_owned(), Value::from(name))]);
         CellEvidence { fewer, ..CellEvidence::new(id, "command", settings, values.to_vec()) }
+    }
+
+    #[test]
+    fn ten_thousand_cells_one_of_them_slow_and_some_empty() {
+        let metric = Metric { name: "time".to_owned(), unit: Unit::Seconds, better: Some(Direction::Lower) };
+        let times = |index: usize| match index {
+            77 => vec![9.0, 9.1, 8.9, 9.05, 8.95, 9.0],
+            index if index % 1000 == 5 => Vec::new(),
+            _ => (0..6).map(|run| 1.0 + 0.001 * ((index * 31 + run * 17) % 13) as f64).collect(),
+        };
+        let cells = (0..10_000).map(|index| cell(&index.to_string(), &times(index), None)).collect();
+        let evidence = Evidence { name: "many".to_owned(), metric, cells, rate: None, of_other_studies: 0 };
+        let answer = answer(&evidence, &[], usize::MAX);
+        assert_eq!(answer.rows.iter().filter(|row| row.estimate.is_none()).count(), 10);
+        assert_eq!(answer.may_be_best.len(), 10_000 - 10 - 1);
     }
 
     #[test]

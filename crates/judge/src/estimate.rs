@@ -2,6 +2,8 @@
 
 use assay_model::{Caveat, Estimate};
 use assay_stats as stats;
+/// The median, for rooms that otherwise need no statistics of their own.
+pub use assay_stats::median;
 
 use crate::CONFIDENCE;
 

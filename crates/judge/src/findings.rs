@@ -24,6 +24,7 @@ mod words;
 use assay_model::{CellId, Direction, Verdict};
 use serde::Serialize;
 
+use crate::Effect;
 use crate::answer::{Answer, AnswerRow, UNEQUAL_WORK};
 use crate::gather::Evidence;
 pub use iterations::of_iterations;
@@ -69,13 +70,19 @@ pub fn of_answer(answer: &Answer, evidence: &Evidence) -> Vec<Finding> {
     let level = best.estimate.as_ref().map(|estimate| with_interval(estimate, metric)).unwrap_or_default();
     if compared.iter().filter(has_interval).count() == 0 {
         let runs = answer.rows.iter().filter_map(|row| row.estimate.as_ref()).map(|e| e.samples).max();
-        let text = format!(
-            "The cells are not ranked by {}: {} per cell cannot separate a difference from noise; 4 or more are needed",
-            metric.name,
-            counted(runs.unwrap_or(0), "run")
-        );
+        let lack_runs = compared.iter().any(|row| row.against_best.as_ref().is_some_and(Effect::lacks_runs));
+        let why = match lack_runs {
+            true => format!(
+                "{} per cell cannot separate a difference from noise; 4 or more are needed",
+                counted(runs.unwrap_or(0), "run")
+            ),
+            false => "some values are not above zero, and have no ratio".to_owned(),
+        };
+        let text = format!("The cells are not ranked by {}: {why}", metric.name);
         found.push(finding("not_ranked", text, cells(&compared)));
-        found.extend(repeats_needed(answer, evidence));
+        if lack_runs {
+            found.extend(repeats_needed(answer, evidence));
+        }
         return found;
     }
     let candidates: Vec<&AnswerRow> =
@@ -191,6 +198,20 @@ mod tests {
         assert_eq!(found[0].code, "may_be_best");
         assert_eq!(found[1].code, "repeats_needed");
         assert!(found[1].text.contains("runs per cell"), "{}", found[1].text);
+    }
+
+    #[test]
+    fn cells_that_are_worse_do_not_count_among_those_to_separate() {
+        let a = [1.0, 1.02, 0.98, 1.01, 0.99, 1.0];
+        let (b, far) = (a.map(|value| 1.002 * value), a.map(|value| 9.0 * value));
+        let cells = [("a", &a), ("b", &b), ("c", &far)];
+        let cells =
+            cells.into_iter().enumerate().map(|(at, (name, values))| cell(name, ("n", at as i64), values));
+        let evidence = record("duration.wall", "s", Direction::Lower, cells.collect());
+        let found = of_answer(&crate::answer(&evidence, &[], 10), &evidence);
+        assert!(found[0].text.starts_with("2 of 3 cells may have the best"), "{}", found[0].text);
+        assert!(found[1].text.contains("12 runs in 2 cells"), "{}", found[1].text);
+        assert!(found[1].text.contains("a difference of 2.000 ms"), "{}", found[1].text);
     }
 
     #[test]

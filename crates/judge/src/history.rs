@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use assay_model::{Direction, Estimate, Metric, Settings, Verdict};
-use assay_stats::change_point::{Search, change_points};
+use assay_stats::change_point::{ChangePointSearch, change_points};
 use assay_stats::history::{MINIMUM_CHANGES, WINDOW, threshold};
 use serde::Serialize;
 
@@ -153,7 +153,7 @@ fn shifts(medians: &[f64], names: &[&String]) -> Vec<String> {
         return Vec::new();
     };
     let mean = latest.iter().sum::<f64>() / latest.len() as f64;
-    let search = Search {
+    let search = ChangePointSearch {
         penalty: 5.0 * (latest.len() as f64).ln(),
         minimum_length: SHORTEST_SEGMENT,
         // A thousandth of the level: what nobody would act upon.

@@ -4,7 +4,7 @@
 //! gives one value, and the interval of a cell is one over runs.
 
 use assay_model::{CellId, Settings, Status, Unit};
-use assay_stats::nested::nested_variance;
+use assay_stats::nested::{NestedVariance, nested_variance};
 use assay_stats::steady::{SeriesShape, steady_state};
 use assay_stats::{first_is_outlier, median};
 use assay_store::{Index, RunFilter};
@@ -15,6 +15,8 @@ use crate::gather::JudgeError;
 
 /// The fewest iterations of a run whose first one may be cut.
 const FEWEST_TO_CUT: usize = 5;
+/// The fewest runs that anybody is advised to make: with fewer there is no interval of 95 %.
+const FEWEST_RUNS: usize = 6;
 /// The most runs of a cell whose series are read.
 const MOST_RUNS: usize = 50;
 
@@ -56,18 +58,43 @@ pub struct Levels {
     pub share_between_runs: f64,
     /// How far the mean is known with the runs there are, as a share.
     pub half_width: f64,
-    /// How many runs of this many iterations give ± 1 %; none beyond 100,000.
-    pub runs_for_one_percent: Option<usize>,
-    /// The number of iterations per run that is the most efficient, by what a run and an iteration cost; none where runs do not
-    /// differ beyond their iterations, so that more iterations are always the better buy.
-    pub best_iterations: Option<usize>,
     /// Iterations a run now.
     pub iterations: f64,
+    /// What reaches the precision at the least cost; none beyond 100,000 runs.
+    pub advice: Option<Advice>,
 }
+
+/// How often to repeat which level for a precision, at the least cost.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Advice {
+    /// The half-width of the interval as a share of the mean: what the campaign asks for, or else 1 %.
+    pub precision: f64,
+    /// Runs in all.
+    pub runs: usize,
+    /// Steady iterations of each.
+    pub iterations: usize,
+    /// About how long all of them take, if it is known what a run takes.
+    pub seconds: Option<f64>,
+}
+
+/// What a run takes.
+#[derive(Debug, Clone, Copy)]
+struct Costs {
+    /// Besides its iterations.
+    start_s: f64,
+    /// Each iteration.
+    iteration_s: f64,
+}
+
+/// What is aimed at where a campaign asks for no precision.
+const USUAL_PRECISION: f64 = 0.01;
+/// Nobody runs more iterations than this many times those they have to save runs.
+const MOST_TIMES: f64 = 100.0;
 
 /// Studies the series of a metric in every planned cell that has one.
 pub fn iterations(index: &Index, metric: &str) -> Result<Vec<IterationStudy>, JudgeError> {
     let mut studies = Vec::new();
+    let precision = index.summary()?.plan.and_then(|plan| plan.precision).unwrap_or(USUAL_PRECISION);
     for cell in index.cells()?.into_iter().filter(|cell| cell.planned) {
         let filter = RunFilter { cell: Some(cell.cell.clone()), ..RunFilter::default() };
         let (mut series, mut walls, mut unit) = (Vec::new(), Vec::new(), None);
@@ -84,7 +111,7 @@ pub fn iterations(index: &Index, metric: &str) -> Result<Vec<IterationStudy>, Ju
         }
         if let Some(unit) = unit {
             let empty = IterationStudy::empty(cell.cell, cell.settings, metric, unit);
-            studies.extend(study(empty, &series, &walls));
+            studies.extend(study(empty, &series, &walls, precision));
         }
     }
     Ok(studies)
@@ -112,7 +139,12 @@ impl IterationStudy {
 }
 
 /// Studies the series of the runs of one cell. `walls` are the seconds that the runs took in all, where known.
-pub fn study(empty: IterationStudy, series: &[Vec<f64>], walls: &[f64]) -> Option<IterationStudy> {
+pub fn study(
+    empty: IterationStudy,
+    series: &[Vec<f64>],
+    walls: &[f64],
+    precision: f64,
+) -> Option<IterationStudy> {
     let mut study = IterationStudy {
         runs: series.len(),
         iterations: series.iter().map(Vec::len).sum(),
@@ -145,26 +177,59 @@ pub fn study(empty: IterationStudy, series: &[Vec<f64>], walls: &[f64]) -> Optio
         steady.push(&values[state.start..]);
     }
     study.mean_without = mean(steady.iter().flat_map(|values| values.iter().copied()));
-    study.levels = levels(&steady, walls);
+    study.levels = levels(&steady, walls, &study.unit, precision);
     Some(study)
 }
 
-fn levels(steady: &[&[f64]], walls: &[f64]) -> Option<Levels> {
+/// What a run's iterations come to: the mean of those of its steady state, of all where it has none.
+pub fn steady_mean(values: &[f64]) -> Option<f64> {
+    let start = match steady_state(values) {
+        Some(state) if state.shape == SeriesShape::Unsteady => 0,
+        Some(state) => state.start,
+        None => usize::from(values.len() >= FEWEST_TO_CUT && first_is_outlier(values)),
+    };
+    mean(values.get(start..)?.iter().copied())
+}
+
+fn levels(steady: &[&[f64]], walls: &[f64], unit: &Unit, precision: f64) -> Option<Levels> {
     let nested = nested_variance(steady, CONFIDENCE)?;
     let center = nested.mean.center;
-    // What a run costs beside its iterations: its start, its warm-up, its end.
-    let iteration = center;
-    let wall = mean(walls.iter().copied());
-    let start = wall.map(|wall| (wall - iteration * nested.iterations).max(0.0));
-    let best = start.and_then(|start| nested.best_iterations(start, iteration));
+    // What a run costs beside its iterations: its start, its warm-up, its end. Only times say what an iteration costs.
+    let wall = mean(walls.iter().copied()).filter(|_| *unit == Unit::Seconds);
+    // A program whose iterations are longer than its runs reports something other than what they take.
+    let start = wall.map(|wall| wall - center * nested.iterations).filter(|start| *start >= 0.0);
+    let costs = start.map(|start_s| Costs { start_s, iteration_s: center });
     Some(Levels {
         share_between_runs: nested.share_between()?,
         half_width: (nested.mean.high - nested.mean.low) / 2.0 / center.abs(),
-        runs_for_one_percent: nested.jobs_needed(0.01 * center.abs()),
-        best_iterations: best,
         iterations: nested.iterations,
+        advice: advice(&nested, costs, precision),
     })
     .filter(|levels| levels.half_width.is_finite())
+}
+
+/// The number of iterations that pays best by the costs, and the runs that the precision takes with it. Where runs do not
+/// differ beyond their iterations, more iterations always pay; they stop where six runs, the least for an interval of
+/// 95 % by ranks, are enough. Without known costs the iterations stay what they are.
+fn advice(nested: &NestedVariance, costs: Option<Costs>, precision: f64) -> Option<Advice> {
+    let half_width = precision * nested.mean.center.abs();
+    let now = nested.iterations.round().max(1.0);
+    let most = (now * MOST_TIMES) as usize;
+    let best = costs.and_then(|costs| nested.best_iterations(costs.start_s, costs.iteration_s));
+    let iterations = match (best, costs) {
+        (Some(best), _) => best.clamp(1, most),
+        (None, Some(_)) if nested.between <= 0.0 => {
+            let enough = |count: &usize| {
+                nested.jobs_needed(*count as f64, half_width).is_some_and(|runs| runs <= FEWEST_RUNS)
+            };
+            let doubled = std::iter::successors(Some(now as usize), |count| Some(count * 2));
+            doubled.take_while(|count| *count <= most).find(enough).unwrap_or(most)
+        }
+        _ => now as usize,
+    };
+    let runs = nested.jobs_needed(iterations as f64, half_width)?.max(FEWEST_RUNS);
+    let seconds = costs.map(|costs| runs as f64 * (costs.start_s + iterations as f64 * costs.iteration_s));
+    Some(Advice { precision, runs, iterations, seconds })
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
@@ -185,11 +250,19 @@ mod tests {
     #[test]
     fn a_cold_first_iteration_of_a_short_run_is_cut() {
         let cold = vec![1763.3, 139.6, 139.6, 139.4, 139.9, 139.3, 139.4, 139.6, 139.3, 139.7];
-        let found = study(empty(), std::slice::from_ref(&cold), &[]).unwrap();
+        let found = study(empty(), std::slice::from_ref(&cold), &[], 0.01).unwrap();
         assert_eq!((found.warming_up, found.cut), (1, 1));
         assert!(found.mean_with > 300.0 && found.mean_without.unwrap() < 140.0);
-        let warm = study(empty(), &[cold[1..].to_vec()], &[]).unwrap();
+        let warm = study(empty(), &[cold[1..].to_vec()], &[], 0.01).unwrap();
         assert_eq!((warm.warming_up, warm.cut), (0, 0));
+    }
+
+    #[test]
+    fn the_value_of_a_run_is_the_mean_of_its_steady_iterations() {
+        let cold = [9.0, 1.0, 1.1, 0.9, 1.0, 1.05, 0.95];
+        assert!((steady_mean(&cold).unwrap() - 1.0).abs() < 1e-12);
+        assert!((steady_mean(&run(2.0, 15)).unwrap() - 2.008).abs() < 0.01);
+        assert_eq!((steady_mean(&[3.0]), steady_mean(&[])), (Some(3.0), None));
     }
 
     fn run(level: f64, cold: usize) -> Vec<f64> {
@@ -199,7 +272,7 @@ mod tests {
 
     #[test]
     fn warm_up_is_cut_and_counted() {
-        let study = study(empty(), &[run(1.0, 10), run(1.0, 10)], &[]).unwrap();
+        let study = study(empty(), &[run(1.0, 10), run(1.0, 10)], &[], 0.01).unwrap();
         assert_eq!((study.warming_up, study.cut, study.iterations), (2, 20, 120));
         assert!(study.mean_with > 1.3 && study.mean_without.unwrap() < 1.01);
     }
@@ -207,18 +280,20 @@ mod tests {
     #[test]
     fn variance_between_runs_asks_for_more_runs() {
         let runs: Vec<Vec<f64>> = [1.0, 1.1, 0.95, 1.05, 0.9].map(|level| run(level, 0)).into();
-        let study = study(empty(), &runs, &[61.0; 5]).unwrap();
+        let study = study(empty(), &runs, &[61.0; 5], 0.01).unwrap();
         let levels = study.levels.unwrap();
         assert!(levels.share_between_runs > 0.95 && levels.half_width > 0.05, "{levels:?}");
-        assert!(levels.runs_for_one_percent.unwrap() > 50);
         // Runs differ, iterations hardly do: one iteration a run is the best buy.
-        assert_eq!(levels.best_iterations, Some(1));
+        let advice = levels.advice.unwrap();
+        assert!(advice.iterations == 1 && advice.runs > 50, "{advice:?}");
+        let coarse = super::study(empty(), &runs, &[61.0; 5], 0.05).unwrap().levels.unwrap().advice.unwrap();
+        assert!(coarse.precision == 0.05 && coarse.runs < advice.runs / 4, "{coarse:?}");
     }
 
     #[test]
     fn nothing_is_said_about_nothing() {
-        assert!(study(empty(), &[], &[]).is_none());
-        let one = study(empty(), &[run(1.0, 0)], &[]).unwrap();
+        assert!(study(empty(), &[], &[], 0.01).is_none());
+        let one = study(empty(), &[run(1.0, 0)], &[], 0.01).unwrap();
         assert_eq!(one.levels, None);
     }
 }

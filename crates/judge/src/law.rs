@@ -1,7 +1,9 @@
 //! Laws of the field, fitted to all runs of a study: with bands, a test against repeats, and the limits of validity.
 
 use assay_stats::bootstrap::Bootstrap;
-use assay_stats::scaling::{self, Law, Level, MINIMUM_BATCH_SIZES, MINIMUM_LEVELS, bands, fit, lack_of_fit};
+use assay_stats::scaling::{
+    self, Law, MINIMUM_BATCH_SIZES, MINIMUM_LEVELS, ScalingLevel, bands, fit, lack_of_fit,
+};
 use serde::Serialize;
 
 use crate::CONFIDENCE;
@@ -13,8 +15,6 @@ const RESAMPLES: usize = 1_000;
 const SEED: u64 = 1;
 /// Runs beyond the law's parameters that bands need: residuals of fewer say nothing.
 const SPARE_RUNS: usize = 3;
-/// A law is rejected by its repeats below this p.
-const REJECTION: f64 = 0.05;
 /// A law that typically misses its runs by more than this share does not describe them, whether repeats show it or not.
 const LARGEST_MISFIT: f64 = 0.1;
 /// The efficiency that is still worth its workers.
@@ -96,12 +96,16 @@ pub struct LackOfFit {
     pub freedom_of_repeats: f64,
     /// The chance of so large an F if the law were true.
     pub p: f64,
+    /// By how much the law typically misses the means of repeats, as a share of them.
+    pub misfit: f64,
+    /// Whether the law is rejected: by p below 0.05 and a misfit above 1 %.
+    pub rejects: bool,
 }
 
 impl FittedLaw {
     /// Why it does not describe its runs, where that is so: then its parameters must not be used.
     pub fn rejected(&self) -> Option<String> {
-        if let Some(test) = self.lack_of_fit.filter(|test| test.p < REJECTION) {
+        if let Some(test) = self.lack_of_fit.filter(|test| test.rejects) {
             return Some(format!(
                 "repeats reject it (F({}, {}) = {:.0}, p = {:.1e})",
                 test.freedom, test.freedom_of_repeats, test.statistic, test.p
@@ -136,12 +140,12 @@ pub(crate) fn fitted(group: &[(f64, &CellEvidence)], is_batch: bool) -> Result<F
         let what = if is_batch { "batch sizes" } else { "counts" };
         return Err(format!("a law needs {fewest} different {what}, and there are {}", places.len()));
     }
-    let levels: Vec<Level> = group
+    let levels: Vec<ScalingLevel> = group
         .iter()
         .flat_map(|(place, cell)| {
             // Errors grow with the rate, so that each level weighs by its own size.
             let middle = assay_stats::median(&cell.values).unwrap_or(1.0);
-            cell.values.iter().map(move |rate| Level {
+            cell.values.iter().map(move |rate| ScalingLevel {
                 workers: *place,
                 throughput: *rate,
                 weight: middle.powi(-2),
@@ -154,7 +158,7 @@ pub(crate) fn fitted(group: &[(f64, &CellEvidence)], is_batch: bool) -> Result<F
     Ok(described(&levels, &places, &best.ok_or("no law describes these rates")?))
 }
 
-fn described(levels: &[Level], places: &[f64], best: &scaling::Scaling) -> FittedLaw {
+fn described(levels: &[ScalingLevel], places: &[f64], best: &scaling::Scaling) -> FittedLaw {
     let mut at = places.to_vec();
     at.push(2.0 * best.largest);
     let parameters = if best.law == Law::Universal { 3 } else { 2 };
@@ -195,6 +199,8 @@ fn described(levels: &[Level], places: &[f64], best: &scaling::Scaling) -> Fitte
             freedom: test.freedom,
             freedom_of_repeats: test.freedom_of_repeats,
             p: test.p,
+            misfit: test.misfit,
+            rejects: test.rejects(),
         }),
         residuals: levels
             .iter()

@@ -44,11 +44,11 @@ mod window;
 
 pub use assay_stats::quantile::quantile as exact_quantile;
 pub use batches::{Batched, BatchedShare, Slices};
-pub use capacity::{Capacity, Probe, ProbeOutcome, ProbePlan, Search};
+pub use capacity::{Capacity, CapacitySearch, Probe, ProbeOutcome, ProbePlan};
 pub use contrast::{Contrast, RoundReading, Standing, contrasts};
-pub use curve::{Level, LoadCurve, LoadReading, Metric, Point};
+pub use curve::{LoadCurve, LoadLevel, LoadReading, Metric, Point};
 pub use distribution::Distribution;
-pub use summary::{Bounds, Collector, EndpointSummary, Share, Tokens};
+pub use summary::{Collector, EndpointSummary, Share, SloBounds, Tokens};
 pub use validity::{Client, Reason, Validity, Verdict, verdict};
 pub use window::{Window, WindowFinder};
 

@@ -109,7 +109,7 @@ fn changed_files(origins: &[&RunOrigin], newest: &BTreeMap<&str, &str>) -> Vec<C
         found.push(caveat(
             "changed_program",
             &text,
-            "runs of a changed program are no repeats: run it into a record of its own, then `assay compare`",
+            "runs of a changed program are not repeats: run it into a record of its own, then `assay compare`",
         ));
     }
     found

@@ -62,7 +62,7 @@ type Study<'a> = (Settings, Vec<(f64, &'a CellEvidence)>);
 /// What a cell is called by one of its parts.
 type Part = fn(&CellEvidence) -> &str;
 
-/// Looks at a record as a scaling study over a setting; none if the metric is no rate, or cells do not differ in the
+/// Looks at a record as a scaling study over a setting; none if the metric is not a rate, or cells do not differ in the
 /// setting.
 pub fn scaling(evidence: &Evidence, over: &str, order: &[String]) -> Option<Scaling> {
     if evidence.metric.better != Some(Direction::Higher) {

@@ -2,7 +2,9 @@
 
 use assay_model::{Direction, Metric, Verdict};
 use assay_stats::ratio::Side;
-use assay_stats::{self as stats, Family, Flaw, Group, MarginPosition, RatioInterval, RatioMethod, Refusal};
+use assay_stats::{
+    self as stats, Family, Flaw, MarginPosition, PositiveSamples, RatioInterval, RatioMethod, Refusal,
+};
 use serde::Serialize;
 
 use crate::CONFIDENCE;
@@ -24,6 +26,16 @@ pub struct Effect {
     #[serde(skip)]
     pub tests: Tests,
 }
+
+impl Effect {
+    /// Whether more runs would give an interval.
+    pub fn lacks_runs(&self) -> bool {
+        self.interval.is_none() && self.reason.as_deref().is_none_or(|reason| reason.starts_with(TOO_FEW))
+    }
+}
+
+/// How the reason begins where more runs would help.
+const TOO_FEW: &str = "a comparison needs";
 
 /// The p-values of one comparison.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -109,16 +121,16 @@ impl From<RatioMethod> for Estimator {
 #[derive(Debug)]
 pub struct CellSample<'a> {
     values: &'a [f64],
-    group: Result<Group, Flaw>,
+    group: Result<PositiveSamples, Flaw>,
 }
 
 impl<'a> CellSample<'a> {
     /// Prepares values.
     pub fn new(values: &'a [f64]) -> Self {
-        Self { values, group: Group::new(values) }
+        Self { values, group: PositiveSamples::new(values) }
     }
 
-    fn group(&self, side: Side) -> Result<&Group, Refusal> {
+    fn group(&self, side: Side) -> Result<&PositiveSamples, Refusal> {
         self.group.as_ref().map_err(|flaw| flaw.on(side))
     }
 }
@@ -152,7 +164,11 @@ pub fn effect_in(
             let ratio = stats::ratio_of_medians(base.values, other.values)?;
             let reason = Some(match refusal {
                 Refusal::TooFewSamples { needed, .. } => {
-                    format!("a comparison needs {needed} runs on each side")
+                    format!("{TOO_FEW} {needed} runs on each side")
+                }
+                Refusal::NotPositive { side, value, .. } => {
+                    let place = if side == Side::Base { "of the base" } else { "here" };
+                    format!("unknown, because ratios need values above zero, and a run {place} gave {value}")
                 }
                 other => other.to_string(),
             });
@@ -201,6 +217,18 @@ mod tests {
     }
 
     #[test]
+    fn a_million_values_are_judged_as_a_few_are() {
+        let values: Vec<f64> =
+            (0..1_000_000_u64).map(|i| 100.0 + (i * 7_919 % 1_000) as f64 / 100.0).collect();
+        let larger: Vec<f64> = values.iter().map(|value| 1.05 * value).collect();
+        let found = between(&values, &larger, Some(Direction::Lower)).unwrap();
+        assert_eq!(found.verdict, Verdict::Worse);
+        assert!((found.ratio - 1.05).abs() < 1e-3, "{found:?}");
+        let estimate = crate::estimate::estimate(&values).unwrap();
+        assert!(estimate.samples == 1_000_000 && (estimate.center - 105.0).abs() < 0.1, "{estimate:?}");
+    }
+
+    #[test]
     fn half_a_hundredth_is_much_for_an_accuracy_and_nothing_for_a_time() {
         let (good, poor) =
             ([99.16, 99.15, 99.25, 99.24, 99.1, 99.29], [98.69, 98.87, 98.75, 98.82, 98.79, 98.79]);
@@ -238,6 +266,6 @@ mod tests {
     fn values_without_a_ratio_name_their_side() {
         let effect = between(&OLD, &[0.; 10], Some(Direction::Lower)).unwrap();
         assert_eq!((effect.ratio, effect.verdict), (0., Verdict::Unclear));
-        assert!(effect.reason.unwrap().contains("other group"));
+        assert!(effect.reason.unwrap().contains("a run here gave"));
     }
 }

@@ -49,13 +49,13 @@ use assay_model::{Platform, RunId, RunResult};
 use assay_store::{JournalState, RecordPermissions, Store, Submission};
 
 use crate::coordinator::LaunchError;
-use crate::launcher::{Launcher, Report};
-use crate::worker::{self, Message, RunJob, WorkError};
+use crate::launcher::{Launcher, RunReport};
+use crate::worker::{self, RunJob, RunMessage, WorkError};
 use host::Host;
 use pace::PollPace;
 use scheduler::Scheduler;
 use simulator::{Simulation, Simulator};
-use task::{Task, TaskKey};
+use task::{BatchTask, TaskKey};
 
 /// The directory of submissions in a record.
 const JOBS: &str = "jobs";
@@ -123,8 +123,8 @@ pub struct BatchLauncher {
     root: Option<PathBuf>,
     /// Runs that wait for others to be submitted with.
     waiting: Vec<RunJob>,
-    tasks: BTreeMap<TaskKey, Task>,
-    ready: VecDeque<(RunId, Report)>,
+    tasks: BTreeMap<TaskKey, BatchTask>,
+    ready: VecDeque<(RunId, RunReport)>,
     pace: PollPace,
     looked: Instant,
     submitted: u32,
@@ -174,7 +174,7 @@ impl BatchLauncher {
     }
 
     fn done(&mut self, run: RunId, result: Result<RunResult, WorkError>) {
-        self.ready.push_back((run, Report::Done(Box::new(result))));
+        self.ready.push_back((run, RunReport::Done(Box::new(result))));
     }
 
     /// Warns of something once.
@@ -182,7 +182,7 @@ impl BatchLauncher {
         if let Some(run) = run.filter(|_| !self.complaints.iter().any(|known| known == text)) {
             self.complaints.push(text.to_owned());
             let text = format!("{}: {text}", self.platform);
-            self.ready.push_back((run, Report::Message(Message::Warning(text))));
+            self.ready.push_back((run, RunReport::RunMessage(RunMessage::Warning(text))));
         }
     }
 }
@@ -218,7 +218,7 @@ impl Launcher for BatchLauncher {
         self.submit_waiting(store, is_last)
     }
 
-    fn next(&mut self, patience: Duration) -> Result<Option<(RunId, Report)>, LaunchError> {
+    fn next(&mut self, patience: Duration) -> Result<Option<(RunId, RunReport)>, LaunchError> {
         if self.ready.is_empty() && !self.tasks.is_empty() {
             if self.pace.is_due() {
                 self.poll();

@@ -74,7 +74,7 @@ impl Capture {
         Ok(())
     }
 
-    /// The held output as texts; none where it is in files or is no text.
+    /// The held output as texts; none where it is in files or is not text.
     pub fn short_output(&self) -> Option<ShortOutput> {
         let text = |wanted: Stream| {
             let pieces = self.held.as_ref()?.iter().filter(|(stream, ..)| *stream == wanted);

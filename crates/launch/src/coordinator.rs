@@ -7,18 +7,20 @@ use std::time::Duration;
 
 use assay_campaign::{Invocation, OrderBy, Plan, RunPaths};
 use assay_evidence::Progress;
+use assay_judge::estimate::median;
+use assay_judge::iterations::steady_mean;
 use assay_judge::stopping::Repeats;
-use assay_model::{Entry, Machine, RunId, RunResult, Speed, Status};
+use assay_model::{Entry, Machine, Observation, Origin, RunId, RunResult, Speed, Status, Unit};
 use assay_store::secrets::Secrets;
 use assay_store::{OpenRun, Store, StoreError, Submission};
 
 use crate::batch::simulator::Simulation;
 use crate::interrupt::Interrupt;
-use crate::launcher::{Launcher, Report};
+use crate::launcher::{Launcher, RunReport};
 use crate::replay::WriteSample;
-use crate::schedule::{Next, Only, RunSchedule};
+use crate::schedule::{Next, RunSchedule, RunSelection};
 use crate::unsynced::{UNSYNCED_AT_MOST, Unsynced};
-use crate::worker::{Message, OutputReader, RunJob, SYNCED_FROM_S, WorkError, now};
+use crate::worker::{OutputReader, RunJob, RunMessage, SYNCED_FROM_S, WorkError, now};
 use crate::{batch, environment, local, orphan, provenance, standing, worker_group};
 
 /// How a plan is to be run.
@@ -26,7 +28,7 @@ pub struct LaunchOptions {
     /// How many runs may go on at once.
     pub jobs: usize,
     /// Which runs are wanted.
-    pub only: Only,
+    pub only: RunSelection,
     /// The path of this program, for `{assay}`.
     pub assay: PathBuf,
     /// This machine.
@@ -47,7 +49,7 @@ pub struct LaunchOptions {
 
 /// Something that happened. What an event shows is already safe on disk.
 #[derive(Debug)]
-pub enum Event<'a> {
+pub enum LaunchEvent<'a> {
     /// Work begins.
     Began {
         /// Runs of this plan that were finished before.
@@ -145,6 +147,8 @@ pub enum LaunchError {
 
 /// How often to show that time passes.
 const TICK: Duration = Duration::from_millis(100);
+/// The runs of a cell by which the time to the first metric of the next one is expected.
+const RECENT_RUNS: usize = 64;
 /// How long a dead coordinator's processes have between being asked to stop and being killed.
 const ORPHAN_GRACE: Duration = Duration::from_secs(2);
 
@@ -153,7 +157,7 @@ pub fn execute(
     plan: &Plan,
     store: &mut Store,
     options: &LaunchOptions,
-    show: &mut dyn FnMut(Event<'_>),
+    show: &mut dyn FnMut(LaunchEvent<'_>),
 ) -> Result<LaunchOutcome, LaunchError> {
     let secrets = Arc::new(environment::secrets(plan));
     open_session(plan, store, options, &secrets)?;
@@ -177,9 +181,9 @@ pub fn execute(
         schedule.adopt(cell, run.repeat);
         running.insert(run, cell);
     }
-    show(Event::Began { finished_before, certain: schedule.certain() + running.len(), orphans });
+    show(LaunchEvent::Began { finished_before, certain: schedule.certain() + running.len(), orphans });
     for (run, cell) in &running {
-        show(Event::Started { run, cell: *cell, first_metric_in_s: None });
+        show(LaunchEvent::Started { run, cell: *cell, first_metric_in_s: None });
     }
     let mut coordinator = Coordinator {
         plan,
@@ -229,7 +233,7 @@ impl Coordinator<'_> {
     fn run_all(
         &mut self,
         store: &mut Store,
-        show: &mut dyn FnMut(Event<'_>),
+        show: &mut dyn FnMut(LaunchEvent<'_>),
     ) -> Result<LaunchOutcome, LaunchError> {
         loop {
             let stopping = self.options.interrupt.stop().is_some();
@@ -255,7 +259,7 @@ impl Coordinator<'_> {
                 }
             }
             if quiet {
-                show(Event::Tick);
+                show(LaunchEvent::Tick);
             }
         }
         self.unsynced.acknowledge(store, show, Duration::ZERO)?;
@@ -278,7 +282,11 @@ impl Coordinator<'_> {
     }
 
     /// Hands runs over while launchers have room. True when nothing is left to hand out.
-    fn hand_out(&mut self, store: &mut Store, show: &mut dyn FnMut(Event<'_>)) -> Result<bool, LaunchError> {
+    fn hand_out(
+        &mut self,
+        store: &mut Store,
+        show: &mut dyn FnMut(LaunchEvent<'_>),
+    ) -> Result<bool, LaunchError> {
         while self.launchers.values().any(|launcher| launcher.has_room()) {
             let waiting = self.held.iter().position(|(cell, _)| self.has_room(*cell));
             if let Some((cell, repeat)) = waiting.and_then(|position| self.held.remove(position)) {
@@ -302,7 +310,7 @@ impl Coordinator<'_> {
         cell: usize,
         repeat: u32,
         store: &mut Store,
-        show: &mut dyn FnMut(Event<'_>),
+        show: &mut dyn FnMut(LaunchEvent<'_>),
     ) -> Result<(), LaunchError> {
         let planned =
             self.plan.cells.get(cell).ok_or_else(|| LaunchError::Prepare("no such cell".to_owned()))?;
@@ -326,7 +334,7 @@ impl Coordinator<'_> {
         let launcher = self.launchers.get_mut(&run.cell.platform).ok_or(LaunchError::Worker)?;
         launcher.start(job)?;
         if self.certain == 0 {
-            show(Event::Added { runs: 1 });
+            show(LaunchEvent::Added { runs: 1 });
         }
         self.certain = self.certain.saturating_sub(1);
         self.unsynced.started(&run, cell, first_metric_in_s, show);
@@ -334,11 +342,10 @@ impl Coordinator<'_> {
         Ok(())
     }
 
-    /// The middle of the times to the first metric of a cell's runs. A replayed run reaches it sooner.
-    fn usual_first_metric(&mut self, cell: usize, invocation: &Invocation) -> Option<f64> {
-        let times = self.first_metrics_s.get_mut(&cell)?;
-        times.sort_by(f64::total_cmp);
-        let usual = times.get(times.len() / 2).copied()?;
+    /// The median of the times to the first metric of a cell's last runs. A replayed run reaches it sooner.
+    fn usual_first_metric(&self, cell: usize, invocation: &Invocation) -> Option<f64> {
+        let times = self.first_metrics_s.get(&cell)?;
+        let usual = median(times.get(times.len().saturating_sub(RECENT_RUNS)..)?)?;
         match invocation.recording.as_ref().map(|recording| recording.speed) {
             None => Some(usual),
             Some(Speed::Times(speed)) => Some(usual / speed),
@@ -349,22 +356,27 @@ impl Coordinator<'_> {
     fn take(
         &mut self,
         run: RunId,
-        report: Report,
+        report: RunReport,
         store: &mut Store,
-        show: &mut dyn FnMut(Event<'_>),
+        show: &mut dyn FnMut(LaunchEvent<'_>),
     ) -> Result<(), LaunchError> {
         match report {
-            Report::Message(message) => {
+            RunReport::RunMessage(message) => {
                 let Some(cell) = self.running.get(&run).copied() else { return Ok(()) };
                 match message {
-                    Message::Started { pid } => store.append(&started(&run, pid, self.options))?,
-                    Message::Warning(text) => show(Event::Warning(text)),
-                    Message::Progress { progress, first_metric_in_s } => {
-                        show(Event::Progress { run: &run, cell, progress: &progress, first_metric_in_s });
+                    RunMessage::Started { pid } => store.append(&started(&run, pid, self.options))?,
+                    RunMessage::Warning(text) => show(LaunchEvent::Warning(text)),
+                    RunMessage::Progress { progress, first_metric_in_s } => {
+                        show(LaunchEvent::Progress {
+                            run: &run,
+                            cell,
+                            progress: &progress,
+                            first_metric_in_s,
+                        });
                     }
                 }
             }
-            Report::Done(result) => {
+            RunReport::Done(result) => {
                 let Some(cell) = self.running.remove(&run) else { return Ok(()) };
                 self.finish(run, cell, (*result)?, store, show)?;
             }
@@ -376,10 +388,13 @@ impl Coordinator<'_> {
         &mut self,
         run: RunId,
         cell: usize,
-        result: RunResult,
+        mut result: RunResult,
         store: &mut Store,
-        show: &mut dyn FnMut(Event<'_>),
+        show: &mut dyn FnMut(LaunchEvent<'_>),
     ) -> Result<(), LaunchError> {
+        if headline_value(&result, &self.plan.headline).is_none() {
+            result.observations.extend(value_of_series(&result, &self.plan.headline));
+        }
         let entry = Entry::Finished { run, result: Box::new(result) };
         store.keep(&entry)?;
         let Entry::Finished { run, result } = &entry else { return Ok(()) };
@@ -401,6 +416,18 @@ impl Coordinator<'_> {
 
 fn headline_value(result: &RunResult, headline: &str) -> Option<f64> {
     result.observations.iter().find(|observation| observation.metric == headline).map(|found| found.value)
+}
+
+/// The one value of a run that reports its headline for each iteration only.
+fn value_of_series(result: &RunResult, headline: &str) -> Option<Observation> {
+    let series = result.series.iter().find(|series| series.metric == headline)?;
+    // The mean is that of costs and rates; what a loss or an accuracy comes to stands in its last value.
+    matches!(series.unit, Unit::Seconds | Unit::PerSecond(_)).then_some(())?;
+    let value = steady_mean(&series.values)?;
+    Some(Observation {
+        source: series.source.clone(),
+        ..Observation::new(headline, value, series.unit.clone(), Origin::Derived)
+    })
 }
 
 fn started(run: &RunId, pid: u32, options: &LaunchOptions) -> Entry {
@@ -536,7 +563,7 @@ fn open_session(
 }
 
 /// Ends what a dead coordinator left running, and closes its open runs, so that they are run again.
-fn end_orphans(store: &mut Store, show: &mut dyn FnMut(Event<'_>)) -> Result<usize, LaunchError> {
+fn end_orphans(store: &mut Store, show: &mut dyn FnMut(LaunchEvent<'_>)) -> Result<usize, LaunchError> {
     let record: &Path = store.directory();
     // Runs that were submitted to a scheduler go on without a coordinator.
     let here = store.state().open_runs.iter().filter(|(_, open)| open.submission.is_none());
@@ -553,7 +580,7 @@ fn end_orphans(store: &mut Store, show: &mut dyn FnMut(Event<'_>)) -> Result<usi
     }
     if ended > 0 {
         let processes = if ended == 1 { "process" } else { "processes" };
-        show(Event::Warning(format!(
+        show(LaunchEvent::Warning(format!(
             "ended {ended} {processes} that an earlier, killed `assay run` had left behind"
         )));
     }

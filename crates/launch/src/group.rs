@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal};
 
 /// A control group with one run in it. Removed when dropped.
 #[derive(Debug)]
-pub struct Group {
+pub struct MemoryGroup {
     path: PathBuf,
     peak_file: &'static str,
 }
@@ -25,15 +25,15 @@ struct GroupRoot {
     peak_file: &'static str,
 }
 
-impl Group {
+impl MemoryGroup {
     /// Makes an empty group; none where that is not possible.
-    pub fn create() -> Option<Group> {
+    pub fn create() -> Option<MemoryGroup> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let place = place()?;
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = place.parent.join(format!("assay-{}-{number}", std::process::id()));
         fs::create_dir(&path).ok()?;
-        Some(Group { path, peak_file: place.peak_file })
+        Some(MemoryGroup { path, peak_file: place.peak_file })
     }
 
     /// The words that start a program inside the group.
@@ -68,7 +68,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for MemoryGroup {
     fn drop(&mut self) {
         for _ in 0..20 {
             if fs::remove_dir(&self.path).is_ok() {

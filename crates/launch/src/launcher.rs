@@ -6,7 +6,7 @@ use assay_model::{RunId, RunResult};
 use assay_store::{Store, Submission};
 
 use crate::coordinator::LaunchError;
-use crate::worker::{Message, RunJob, WorkError};
+use crate::worker::{RunJob, RunMessage, WorkError};
 
 /// Starts runs and reports what becomes of them. Runs are announced in the journal before they are handed over.
 pub trait Launcher {
@@ -20,7 +20,7 @@ pub trait Launcher {
     fn dispatch(&mut self, store: &mut Store, is_last: bool) -> Result<(), LaunchError>;
 
     /// The next thing that happened, waited for at most this long.
-    fn next(&mut self, patience: Duration) -> Result<Option<(RunId, Report)>, LaunchError>;
+    fn next(&mut self, patience: Duration) -> Result<Option<(RunId, RunReport)>, LaunchError>;
 
     /// Takes up runs that an earlier coordinator submitted. Gives those that are still to be made: no job has begun
     /// them, and from here on none will.
@@ -31,9 +31,9 @@ pub trait Launcher {
 }
 
 /// What a launcher reports of a run.
-pub enum Report {
+pub enum RunReport {
     /// Something happened while it goes on.
-    Message(Message),
+    RunMessage(RunMessage),
     /// It ended.
     Done(Box<Result<RunResult, WorkError>>),
 }

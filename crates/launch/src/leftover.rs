@@ -3,7 +3,8 @@
 //! processes instead, so that they can be found and ended when their run is over: what one run leaves running must not
 //! disturb the next.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -12,6 +13,8 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::{orphan, worker_group};
 
+/// Bytes of the longest list of children that is read.
+const LONGEST_LIST: u64 = 16 << 20;
 /// How often to look again for what just was killed, and for what it had started itself.
 const ROUNDS: usize = 200;
 
@@ -121,7 +124,11 @@ fn living_members() -> Vec<Pid> {
 /// Children of the main thread. Runs are started by worker threads, so these were all left to us.
 fn adopted() -> Vec<Pid> {
     let own = getpid().as_raw_nonzero();
-    let children = fs::read_to_string(format!("/proc/self/task/{own}/children")).unwrap_or_default();
+    // This is read after every run. With room for the text, and a limit, it takes one call for each piece.
+    let mut children = String::with_capacity(1024);
+    if let Ok(file) = File::open(format!("/proc/self/task/{own}/children")) {
+        let _ = file.take(LONGEST_LIST).read_to_string(&mut children);
+    }
     children.split_whitespace().filter_map(|number| Pid::from_raw(number.parse().ok()?)).collect()
 }
 

@@ -59,9 +59,9 @@ mod watcher;
 pub mod worker;
 pub mod worker_group;
 
-pub use coordinator::{Ending, Event, LaunchError, LaunchOptions, LaunchOutcome, execute};
+pub use coordinator::{Ending, LaunchError, LaunchEvent, LaunchOptions, LaunchOutcome, execute};
 pub use interrupt::Interrupt;
-pub use schedule::Only;
+pub use schedule::RunSelection;
 
 /// The launchers of this version, by the names that platforms use.
 pub const LAUNCHERS: &[&str] = &["local", "slurm", "pbs", assay_campaign::REPLAY];

@@ -11,14 +11,14 @@ use assay_store::{Store, Submission};
 use crate::coordinator::LaunchError;
 use crate::gpu::GpuWatch;
 use crate::interrupt::Interrupt;
-use crate::launcher::{Launcher, Report};
+use crate::launcher::{Launcher, RunReport};
 use crate::worker::{self, RunJob};
 use crate::worker_group;
 
 /// Starts runs as processes of this machine, or plays their logs.
 pub struct LocalLauncher {
     workers: Vec<WorkerThread>,
-    inbox: Receiver<(usize, Report)>,
+    inbox: Receiver<(usize, RunReport)>,
 }
 
 /// A worker thread and what it works on.
@@ -65,7 +65,7 @@ impl Launcher for LocalLauncher {
         Ok(())
     }
 
-    fn next(&mut self, patience: Duration) -> Result<Option<(RunId, Report)>, LaunchError> {
+    fn next(&mut self, patience: Duration) -> Result<Option<(RunId, RunReport)>, LaunchError> {
         let (number, report) = match self.inbox.recv_timeout(patience) {
             Ok(received) => received,
             Err(RecvTimeoutError::Timeout) => return Ok(None),
@@ -73,8 +73,8 @@ impl Launcher for LocalLauncher {
         };
         let Some(worker) = self.workers.get_mut(number) else { return Ok(None) };
         let run = match report {
-            Report::Done(_) => worker.run.take(),
-            Report::Message(_) => worker.run.clone(),
+            RunReport::Done(_) => worker.run.take(),
+            RunReport::RunMessage(_) => worker.run.clone(),
         };
         Ok(run.map(|run| (run, report)))
     }
@@ -105,7 +105,7 @@ fn work_off(
     is_one_of_many: bool,
     gpus: Option<&GpuWatch>,
     jobs: &Receiver<RunJob>,
-    report: &dyn Fn(Report) -> bool,
+    report: &dyn Fn(RunReport) -> bool,
     interrupt: &Interrupt,
 ) {
     let mut group = None;
@@ -117,10 +117,10 @@ fn work_off(
         }
         // A coordinator that no longer listens has given up; the job's result then goes nowhere.
         let mut show = |message| {
-            report(Report::Message(message));
+            report(RunReport::RunMessage(message));
         };
         let result = worker::work(&job, gpus, interrupt, &mut show);
-        if !report(Report::Done(Box::new(result))) {
+        if !report(RunReport::Done(Box::new(result))) {
             return;
         }
     }

@@ -106,7 +106,7 @@ mod tests {
             assert!(began.elapsed() < Duration::from_secs(20), "found {:?}", find(&tokens));
             std::thread::sleep(Duration::from_millis(10));
         }
-        // Until it runs the command, the shell would heed a signal that it is about to ignore.
+        // Until it runs the command, the shell would still act on a signal that it is about to ignore.
         std::thread::sleep(Duration::from_millis(100));
         assert_eq!(end(&tokens, Duration::from_millis(50)), 3);
         assert!(find(&tokens).is_empty());

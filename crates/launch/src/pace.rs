@@ -28,7 +28,7 @@ struct Bar {
     elapsed_s: f64,
 }
 
-/// Bars with more different labels than this are not stated apart: the label then most likely holds a number.
+/// Bars with more different labels than this count as one: the label then most likely holds a number.
 const MOST_BARS: usize = 64;
 /// The longest part of a line that is looked at.
 const LONGEST: usize = 4096;

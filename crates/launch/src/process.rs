@@ -12,7 +12,7 @@ use assay_model::{Failure, Status, Usage};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
-use crate::group::Group;
+use crate::group::MemoryGroup;
 use crate::leftover::ActiveRun;
 use crate::{leftover, orphan, sys};
 
@@ -75,6 +75,8 @@ pub struct ProcessEnd {
     pub status: Status,
     /// What it used.
     pub usage: Option<Usage>,
+    /// Whether the peak memory in `usage` is the process's own; see [`sys::inherited_peak_bytes`].
+    pub knows_peak_memory: bool,
     /// Whether processes it left behind had to be killed.
     pub left_processes: bool,
     /// Output that could not be kept.
@@ -87,8 +89,10 @@ pub struct ProcessEnd {
 const WORTH_REPORTING: Duration = Duration::from_millis(10);
 /// After the process has ended, others may still hold its output open. They get this long to finish writing.
 const DRAIN: Duration = Duration::from_millis(250);
-/// Bytes that are read of a pipe at once.
-const READ_AT_ONCE: usize = 64 * 1024;
+/// Bytes that are read of a pipe at once. A piece that fills this is much output.
+const READ_AT_ONCE: usize = 16 * 1024;
+/// The same from then on. With more, the process waits longer for the pipe while it is emptied.
+const READ_MUCH_AT_ONCE: usize = 64 * 1024;
 /// How often a stop request is looked for while nothing else happens.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -102,6 +106,7 @@ pub fn run(spec: &Spec, watch: &mut dyn Watch) -> ProcessEnd {
         Err(error) => ProcessEnd {
             status: Status::Failed { failure: Failure::Start { reason: start_reason(spec, &error) } },
             usage: None,
+            knows_peak_memory: false,
             left_processes: false,
             lost_output: None,
             back_pressure_s: None,
@@ -120,12 +125,12 @@ fn start_reason(spec: &Spec, error: &io::Error) -> String {
 struct Running {
     pid: Pid,
     pidfd: OwnedFd,
-    group: Option<Group>,
+    group: Option<MemoryGroup>,
     pipes: [(Stream, Option<OwnedFd>); 2],
     began: Instant,
     exited: Option<Instant>,
-    /// Whether it was stated that the process exists.
-    stated: bool,
+    /// Whether it was reported that the process exists.
+    reported: bool,
     /// When the group was asked to stop, and why.
     asked: Option<(Instant, Status)>,
     killed: bool,
@@ -140,7 +145,7 @@ struct Running {
 
 impl Running {
     fn start(spec: &Spec, began: Instant) -> io::Result<Running> {
-        let group = spec.group_memory.then(Group::create).flatten();
+        let group = spec.group_memory.then(MemoryGroup::create).flatten();
         let words = group.as_ref().map_or_else(|| spec.words.clone(), |group| group.around(&spec.words));
         let [program, arguments @ ..] = words.as_slice() else {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "empty command"));
@@ -177,7 +182,7 @@ impl Running {
             pipes,
             began,
             exited: None,
-            stated: false,
+            reported: false,
             asked: None,
             killed: false,
             lost_output: None,
@@ -194,11 +199,11 @@ impl Running {
     fn see_through(&mut self, spec: &Spec, active: &ActiveRun, watch: &mut dyn Watch) -> ProcessEnd {
         let mut buffer = vec![0; READ_AT_ONCE];
         while !self.is_over() {
-            if !self.stated && self.exited.is_none() && self.began.elapsed() >= WORTH_REPORTING {
+            if !self.reported && self.exited.is_none() && self.began.elapsed() >= WORTH_REPORTING {
                 watch.started(self.pid_number());
-                self.stated = true;
+                self.reported = true;
             }
-            self.heed_stops(spec, watch);
+            self.act_on_stops(spec, watch);
             let waiting = Instant::now();
             let unread = watch.has_unread();
             let ready = self.wait_for_something(spec, unread);
@@ -234,24 +239,27 @@ impl Running {
 
     fn conclude(&mut self, left_processes: bool) -> ProcessEnd {
         let wall_s = self.exited.map_or_else(|| self.began.elapsed(), |at| at - self.began).as_secs_f64();
-        let (status, usage) = match sys::wait(self.pid_number()) {
+        let (status, usage, knows_peak_memory) = match sys::wait(self.pid_number()) {
             Ok(ended) => {
+                let peak = ended.peak_resident_bytes;
                 let usage = Usage {
                     wall_s,
                     user_s: ended.user_s,
                     system_s: ended.system_s,
-                    peak_resident_bytes: ended.peak_resident_bytes,
-                    peak_group_bytes: self.group.as_ref().and_then(Group::peak_bytes),
+                    peak_resident_bytes: peak,
+                    peak_group_bytes: self.group.as_ref().and_then(MemoryGroup::peak_bytes),
                 };
-                (own_status(&ended), Some(usage))
+                (own_status(&ended), Some(usage), peak > sys::inherited_peak_bytes(peak))
             }
             Err(error) => {
-                (Status::Failed { failure: Failure::Start { reason: format!("lost: {error}") } }, None)
+                let failure = Failure::Start { reason: format!("lost: {error}") };
+                (Status::Failed { failure }, None, false)
             }
         };
         let status = self.asked.as_ref().map_or(status, |(_, asked)| asked.clone());
         let back_pressure_s = Some(self.full.as_secs_f64()).filter(|seconds| *seconds > 0.0);
-        ProcessEnd { status, usage, left_processes, lost_output: self.lost_output.take(), back_pressure_s }
+        let lost_output = self.lost_output.take();
+        ProcessEnd { status, usage, knows_peak_memory, left_processes, lost_output, back_pressure_s }
     }
 
     /// The run is over when the process has ended and its output is closed, or the time to close it has passed.
@@ -260,7 +268,7 @@ impl Running {
         self.exited.is_some_and(|at| closed || self.killed || at.elapsed() >= DRAIN)
     }
 
-    fn heed_stops(&mut self, spec: &Spec, watch: &dyn Watch) {
+    fn act_on_stops(&mut self, spec: &Spec, watch: &dyn Watch) {
         if self.exited.is_some() {
             return;
         }
@@ -300,7 +308,7 @@ impl Running {
             (None, Some((at, _))) => Some(until(*at + spec.grace)),
             (None, None) => spec.timeout.map(|timeout| until(self.began + timeout)),
         };
-        let look = if self.stated { LOOK } else { WORTH_REPORTING };
+        let look = if self.reported { LOOK } else { WORTH_REPORTING };
         deadline.map_or(look, |left| left.min(look))
     }
 
@@ -334,27 +342,26 @@ impl Running {
         ready
     }
 
-    fn read(&mut self, index: usize, buffer: &mut [u8], since: Instant, watch: &mut dyn Watch) {
+    fn read(&mut self, index: usize, buffer: &mut Vec<u8>, since: Instant, watch: &mut dyn Watch) {
         let Some((stream, slot)) = self.pipes.get_mut(index) else { return };
         let Some(pipe) = slot else { return };
-        match rustix::io::read(&*pipe, &mut *buffer) {
+        match rustix::io::read(&*pipe, buffer.as_mut_slice()) {
             Ok(0) => *slot = None,
             Ok(count) => {
-                if count >= HEAVY {
-                    let is_large = self.enlarged.get_mut(index);
-                    if is_large.is_some_and(|is_large| !std::mem::replace(is_large, true)) {
-                        // Without the permission for large pipes the usual size has to do.
-                        let _ = rustix::pipe::fcntl_setpipe_size(&*pipe, LARGE_PIPE);
-                    }
-                    if count == buffer.len() && was_full(pipe) {
-                        self.full += since.elapsed();
-                    }
+                if count == buffer.len() && was_full(pipe, count) {
+                    self.full += since.elapsed();
                 }
                 let at_s = self.began.elapsed().as_secs_f64();
                 let bytes = buffer.get(..count).unwrap_or_default();
                 if let Err(error) = watch.output(*stream, at_s, bytes) {
                     // The process goes on: its exit and its numbers are worth having even without all its output.
                     self.lost_output.get_or_insert(error);
+                }
+                let is_large = self.enlarged.get_mut(index).filter(|_| count >= READ_AT_ONCE);
+                if is_large.is_some_and(|is_large| !std::mem::replace(is_large, true)) {
+                    // Without the permission for large pipes the usual size has to do.
+                    let _ = rustix::pipe::fcntl_setpipe_size(&*pipe, LARGE_PIPE);
+                    buffer.resize(READ_MUCH_AT_ONCE, 0);
                 }
             }
             Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
@@ -363,8 +370,6 @@ impl Running {
     }
 }
 
-/// Pieces of output of this size and more are much output: the pipe they come through is enlarged.
-const HEAVY: usize = 16 * 1024;
 /// Stored output is read when nothing came for this long.
 const PAUSE: Duration = Duration::from_millis(2);
 /// If a process never pauses, a piece is read this often, so that people see how far it is.
@@ -372,12 +377,12 @@ const UNREAD_AT_MOST: Duration = Duration::from_millis(100);
 /// What a pipe is enlarged to where there is much output: enough for the time that reading a piece of it takes.
 const LARGE_PIPE: usize = 1024 * 1024;
 
-/// After a read that filled the buffer: whether the pipe was full before it, so that the process may have waited.
-fn was_full(pipe: &OwnedFd) -> bool {
+/// After a read of `count` bytes: whether the pipe was full before it, so that the process may have waited.
+fn was_full(pipe: &OwnedFd, count: usize) -> bool {
     let size = rustix::pipe::fcntl_getpipe_size(pipe).unwrap_or(usize::MAX);
     let left = rustix::io::ioctl_fionread(pipe).ok().and_then(|left| usize::try_from(left).ok()).unwrap_or(0);
     // A page of the pipe that is not full takes the place of one that is.
-    left.saturating_add(READ_AT_ONCE + 4096) >= size
+    left.saturating_add(count + 4096) >= size
 }
 
 struct Ready {

@@ -21,9 +21,20 @@ pub fn facts(plan: &Plan) -> BTreeMap<String, String> {
 
 /// The commit of the campaign's directory, with `-dirty` behind it where files differ from it.
 fn git(directory: &Path) -> Option<String> {
-    let words = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"];
+    // One look at the files, where `describe --dirty` takes two; nothing is written to the repository. A repository's own
+    // configuration may name a program that is started to look for changes.
+    const WORDS: &str = "git --no-optional-locks -c core.fsmonitor=false -c core.hooksPath=/dev/null \
+                         status --porcelain=v2 --branch --no-ahead-behind --untracked-files=no";
     tools::program("git")?;
-    tools::first_line(&words.map(str::to_owned), directory)
+    let words: Vec<String> = WORDS.split(' ').map(str::to_owned).collect();
+    commit(&tools::printed(&words, directory)?)
+}
+
+fn commit(status: &str) -> Option<String> {
+    let commit = status.lines().find_map(|line| line.strip_prefix("# branch.oid "))?;
+    let is_commit = !commit.is_empty() && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let dirty = if status.lines().all(|line| line.starts_with('#')) { "" } else { "-dirty" };
+    is_commit.then(|| format!("{commit}{dirty}"))
 }
 
 fn read(path: &str) -> Option<String> {
@@ -50,4 +61,19 @@ fn packages(plan: &Plan) -> Option<String> {
     const LIST: &str = "from importlib.metadata import distributions as d; \
                         print(*sorted({f\"{p.metadata['Name']}=={p.version}\" for p in d()}))";
     tools::first_line(&[python, "-c".to_owned(), LIST.to_owned()], plan.directory())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::commit;
+
+    #[test]
+    fn a_commit_is_dirty_where_tracked_files_differ_from_it() {
+        let clean = "# branch.oid 0a1b\n# branch.head main\n";
+        assert_eq!(commit(clean).as_deref(), Some("0a1b"));
+        let changed = format!("{clean}1 .M N... 100644 100644 100644 0a1b 0a1b file\n");
+        assert_eq!(commit(&changed).as_deref(), Some("0a1b-dirty"));
+        assert_eq!(commit("# branch.oid (initial)\n"), None);
+        assert_eq!(commit(""), None);
+    }
 }

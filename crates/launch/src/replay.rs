@@ -50,6 +50,7 @@ pub fn play(
     ProcessEnd {
         status,
         usage: None,
+        knows_peak_memory: false,
         left_processes: false,
         lost_output: player.lost_output,
         back_pressure_s: None,

@@ -9,7 +9,7 @@ use assay_judge::stopping::{Repeats, is_precise, needs_more};
 
 /// Which runs are wanted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Only {
+pub enum RunSelection {
     /// Those that are missing.
     #[default]
     Missing,
@@ -19,7 +19,7 @@ pub enum Only {
 
 /// One cell as the schedule sees it.
 #[derive(Debug, Clone, Default)]
-pub struct Progress {
+pub struct CellProgress {
     /// Repeats that need no further attempt.
     pub done: BTreeSet<u32>,
     /// Repeats that failed or timed out.
@@ -53,8 +53,8 @@ pub struct RunSchedule<'a> {
     repeats: Repeats,
     budget: Option<Duration>,
     began: Instant,
-    cells: Vec<Progress>,
-    only: Only,
+    cells: Vec<CellProgress>,
+    only: RunSelection,
     /// Cells that are worked on together: all of them, or one after the other.
     blocks: VecDeque<BTreeSet<usize>>,
     round: u32,
@@ -65,12 +65,12 @@ pub struct RunSchedule<'a> {
 impl<'a> RunSchedule<'a> {
     /// Makes the schedule. `by_cells` finishes one cell before the next starts.
     pub fn new(
-        cells: Vec<Progress>,
+        cells: Vec<CellProgress>,
         order: &'a dyn Fn(u32) -> Vec<usize>,
         by_cells: bool,
         repeats: Repeats,
         budget: Option<Duration>,
-        only: Only,
+        only: RunSelection,
     ) -> RunSchedule<'a> {
         let blocks = match by_cells {
             true => order(1).into_iter().map(|cell| BTreeSet::from([cell])).collect(),
@@ -81,7 +81,7 @@ impl<'a> RunSchedule<'a> {
         let queue = VecDeque::new();
         let mut schedule =
             RunSchedule { order, repeats, budget, began, cells, only, blocks, round, queue, running };
-        if only == Only::Failed {
+        if only == RunSelection::Failed {
             schedule.blocks.clear();
             schedule.queue = schedule.failed_runs();
         }
@@ -90,10 +90,10 @@ impl<'a> RunSchedule<'a> {
 
     /// How many runs are certain to come; precision may ask for more.
     pub fn certain(&self) -> usize {
-        if self.only == Only::Failed {
+        if self.only == RunSelection::Failed {
             return self.queue.len();
         }
-        let missing = |cell: &Progress| {
+        let missing = |cell: &CellProgress| {
             let least = cell.fewer.unwrap_or(self.repeats.at_least);
             (1..=least).filter(|repeat| !cell.done.contains(repeat)).count()
         };
@@ -155,7 +155,7 @@ impl<'a> RunSchedule<'a> {
     }
 
     fn fill(&self, wanting: &BTreeSet<usize>) -> VecDeque<(usize, u32)> {
-        let missing = |progress: &Progress| {
+        let missing = |progress: &CellProgress| {
             !progress.done.contains(&self.round) && progress.fewer.is_none_or(|repeats| self.round <= repeats)
         };
         let wanted = |cell: &usize| wanting.contains(cell) && self.cells.get(*cell).is_some_and(missing);
@@ -164,7 +164,7 @@ impl<'a> RunSchedule<'a> {
 
     fn wants_more(&self, cell: usize) -> bool {
         let spent = self.budget.is_some_and(|budget| self.began.elapsed() >= budget);
-        let open = |progress: &&Progress| !spent && progress.fewer.is_none();
+        let open = |progress: &&CellProgress| !spent && progress.fewer.is_none();
         let Some(progress) = self.cells.get(cell).filter(open) else { return false };
         let runs = u32::try_from(progress.done.len()).unwrap_or(u32::MAX);
         self.round < self.repeats.at_most && needs_more(&progress.values, runs, &self.repeats)
@@ -213,8 +213,8 @@ mod tests {
 
     #[test]
     fn rounds_interleave_all_cells() {
-        let cells = vec![Progress::default(); 3];
-        let mut schedule = RunSchedule::new(cells, &order, false, fixed(2), None, Only::Missing);
+        let cells = vec![CellProgress::default(); 3];
+        let mut schedule = RunSchedule::new(cells, &order, false, fixed(2), None, RunSelection::Missing);
         assert_eq!(schedule.certain(), 6);
         let runs = run_all(&mut schedule, |_, _| 1.0);
         assert_eq!(runs, [(1, 1), (0, 1), (2, 1), (1, 2), (0, 2), (2, 2)]);
@@ -222,18 +222,18 @@ mod tests {
 
     #[test]
     fn by_cells_finishes_one_cell_first() {
-        let cells = vec![Progress::default(); 3];
-        let mut schedule = RunSchedule::new(cells, &order, true, fixed(2), None, Only::Missing);
+        let cells = vec![CellProgress::default(); 3];
+        let mut schedule = RunSchedule::new(cells, &order, true, fixed(2), None, RunSelection::Missing);
         let runs = run_all(&mut schedule, |_, _| 1.0);
         assert_eq!(runs, [(1, 1), (1, 2), (0, 1), (0, 2), (2, 1), (2, 2)]);
     }
 
     #[test]
     fn what_is_done_is_not_done_again() {
-        let mut cells = vec![Progress::default(); 3];
+        let mut cells = vec![CellProgress::default(); 3];
         cells[1].done = BTreeSet::from([1, 2]);
         cells[0].done = BTreeSet::from([2]);
-        let mut schedule = RunSchedule::new(cells, &order, false, fixed(2), None, Only::Missing);
+        let mut schedule = RunSchedule::new(cells, &order, false, fixed(2), None, RunSelection::Missing);
         assert_eq!(schedule.certain(), 3);
         assert_eq!(run_all(&mut schedule, |_, _| 1.0), [(0, 1), (2, 1), (2, 2)]);
     }
@@ -242,8 +242,8 @@ mod tests {
     fn only_the_noisy_cell_goes_on() {
         let repeats = Repeats { at_least: 10, at_most: 14, precision: Some(0.02) };
         let noisy = |cell: usize, repeat: u32| if cell == 2 { f64::from(repeat % 5) + 1.0 } else { 1.0 };
-        let cells = vec![Progress::default(); 3];
-        let mut schedule = RunSchedule::new(cells, &order, false, repeats, None, Only::Missing);
+        let cells = vec![CellProgress::default(); 3];
+        let mut schedule = RunSchedule::new(cells, &order, false, repeats, None, RunSelection::Missing);
         let runs = run_all(&mut schedule, noisy);
         assert_eq!(runs.len(), 34);
         assert!(runs[30..].iter().all(|(cell, _)| *cell == 2));
@@ -253,9 +253,9 @@ mod tests {
     #[test]
     fn a_spent_budget_stops_extra_repeats_only() {
         let repeats = Repeats { at_least: 2, at_most: 50, precision: Some(0.0) };
-        let cells = vec![Progress::default(); 3];
+        let cells = vec![CellProgress::default(); 3];
         let budget = Some(Duration::ZERO);
-        let mut schedule = RunSchedule::new(cells, &order, false, repeats, budget, Only::Missing);
+        let mut schedule = RunSchedule::new(cells, &order, false, repeats, budget, RunSelection::Missing);
         assert_eq!(run_all(&mut schedule, |_, repeat| f64::from(repeat)).len(), 6);
     }
 
@@ -264,9 +264,10 @@ mod tests {
         let repeats = Repeats { at_least: 10, at_most: 14, precision: Some(0.02) };
         let noisy = |cell: usize, repeat: u32| if cell == 2 { 1.0 } else { f64::from(repeat % 5) + 1.0 };
         for by_cells in [false, true] {
-            let mut cells = vec![Progress::default(); 3];
+            let mut cells = vec![CellProgress::default(); 3];
             cells[1].fewer = Some(2);
-            let mut schedule = RunSchedule::new(cells, &order, by_cells, repeats, None, Only::Missing);
+            let mut schedule =
+                RunSchedule::new(cells, &order, by_cells, repeats, None, RunSelection::Missing);
             assert_eq!(schedule.certain(), 22);
             let runs = run_all(&mut schedule, noisy);
             let of_cell = |cell: usize| runs.iter().filter(|(found, _)| *found == cell).count();
@@ -280,9 +281,9 @@ mod tests {
     fn precision_is_not_asked_of_a_cell_with_fewer_repeats() {
         let repeats = Repeats { at_least: 10, at_most: 12, precision: Some(0.02) };
         let noisy = |cell: usize, repeat: u32| if cell == 1 { f64::from(repeat) } else { 1.0 };
-        let mut cells = vec![Progress::default(); 3];
-        cells[1] = Progress { fewer: Some(3), done: BTreeSet::from([1, 7]), ..Progress::default() };
-        let mut schedule = RunSchedule::new(cells, &order, false, repeats, None, Only::Missing);
+        let mut cells = vec![CellProgress::default(); 3];
+        cells[1] = CellProgress { fewer: Some(3), done: BTreeSet::from([1, 7]), ..CellProgress::default() };
+        let mut schedule = RunSchedule::new(cells, &order, false, repeats, None, RunSelection::Missing);
         assert_eq!(schedule.certain(), 22);
         let runs = run_all(&mut schedule, noisy);
         let of_cell: Vec<u32> = runs.iter().filter(|run| run.0 == 1).map(|run| run.1).collect();
@@ -292,18 +293,24 @@ mod tests {
 
     #[test]
     fn only_failed_runs_are_tried_again_on_request() {
-        let mut cells = vec![Progress::default(); 3];
+        let mut cells = vec![CellProgress::default(); 3];
         cells[2].failed = BTreeSet::from([1]);
         cells[0].failed = BTreeSet::from([1, 2]);
-        let mut schedule = RunSchedule::new(cells, &order, false, fixed(3), None, Only::Failed);
+        let mut schedule = RunSchedule::new(cells, &order, false, fixed(3), None, RunSelection::Failed);
         assert_eq!(run_all(&mut schedule, |_, _| 1.0), [(0, 1), (2, 1), (0, 2)]);
     }
 
     #[test]
     fn precision_waits_for_running_runs() {
         let repeats = Repeats { at_least: 1, at_most: 2, precision: Some(0.02) };
-        let mut schedule =
-            RunSchedule::new(vec![Progress::default()], &|_| vec![0], false, repeats, None, Only::Missing);
+        let mut schedule = RunSchedule::new(
+            vec![CellProgress::default()],
+            &|_| vec![0],
+            false,
+            repeats,
+            None,
+            RunSelection::Missing,
+        );
         assert_eq!(schedule.take_next(), Next::Run { cell: 0, repeat: 1 });
         assert_eq!(schedule.take_next(), Next::Wait);
         schedule.ended(0, 1, Some(1.0));

@@ -7,7 +7,7 @@ use assay_model::{CellId, CurrentPlan, Entry, PlannedCell, Status};
 use assay_store::secrets::Secrets;
 use assay_store::{Store, StoreError};
 
-use crate::schedule::Progress;
+use crate::schedule::CellProgress;
 
 /// Writes the plan down if it is not the one in effect: new cells and cells that are no longer planned.
 pub fn record_plan(plan: &Plan, store: &mut Store, secrets: &Secrets) -> Result<(), StoreError> {
@@ -37,6 +37,7 @@ pub fn record_plan(plan: &Plan, store: &mut Store, secrets: &Secrets) -> Result<
         seed: plan.seed,
         campaign: text,
         repeats: plan.repeats.at_least,
+        precision: plan.repeats.precision,
         fewer: fewer(plan),
         varied: plan.varied.clone(),
         metrics: plan.metrics.clone(),
@@ -55,10 +56,10 @@ fn fewer(plan: &Plan) -> Vec<(CellId, u32)> {
 }
 
 /// What the record already has of the plan's cells.
-pub fn progress(plan: &Plan, store: &Store) -> Vec<Progress> {
+pub fn progress(plan: &Plan, store: &Store) -> Vec<CellProgress> {
     let state = store.state();
     let of_cell = |(index, planned): (usize, &PlannedCell)| {
-        let mut progress = Progress { fewer: plan.fewer_of(index), ..Progress::default() };
+        let mut progress = CellProgress { fewer: plan.fewer_of(index), ..CellProgress::default() };
         for run in state.cells.get(&planned.cell).map_or(&[] as &[_], |cell| &cell.runs) {
             match &run.status {
                 Some(Status::Interrupted) | None => {}

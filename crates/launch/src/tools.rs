@@ -90,6 +90,12 @@ fn version(path: &Path) -> Option<String> {
 
 /// The first line that a command prints; none if it fails or takes more than three seconds.
 pub(crate) fn first_line(words: &[String], directory: &Path) -> Option<String> {
+    let text = printed(words, directory)?;
+    text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+}
+
+/// What a command prints; none if it fails or takes more than three seconds.
+pub(crate) fn printed(words: &[String], directory: &Path) -> Option<String> {
     let spec = Spec {
         words: words.to_vec(),
         directory: directory.to_owned(),
@@ -102,9 +108,7 @@ pub(crate) fn first_line(words: &[String], directory: &Path) -> Option<String> {
     };
     let mut listener = Listener::default();
     let ended = process::run(&spec, &mut listener);
-    let text = String::from_utf8_lossy(&listener.heard).into_owned();
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
-    (ended.status == Status::Succeeded).then(|| line.to_owned())
+    (ended.status == Status::Succeeded).then(|| String::from_utf8_lossy(&listener.heard).into_owned())
 }
 
 /// Keeps what a program says about itself.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use assay_model::{Entry, RunId};
 use assay_store::{Store, StoreError};
 
-use crate::coordinator::Event;
+use crate::coordinator::LaunchEvent;
 
 /// How long a finished run may wait for others.
 pub(crate) const UNSYNCED_AT_MOST: Duration = Duration::from_millis(50);
@@ -35,10 +35,10 @@ impl Unsynced {
         run: &RunId,
         cell: usize,
         first_metric_in_s: Option<f64>,
-        show: &mut dyn FnMut(Event<'_>),
+        show: &mut dyn FnMut(LaunchEvent<'_>),
     ) {
         if self.is_empty() {
-            show(Event::Started { run, cell, first_metric_in_s });
+            show(LaunchEvent::Started { run, cell, first_metric_in_s });
         } else {
             self.events.push(HeldEvent::Started { run: run.clone(), cell, first_metric_in_s });
         }
@@ -54,7 +54,7 @@ impl Unsynced {
     pub(crate) fn acknowledge(
         &mut self,
         store: &mut Store,
-        show: &mut dyn FnMut(Event<'_>),
+        show: &mut dyn FnMut(LaunchEvent<'_>),
         waited: Duration,
     ) -> Result<(), StoreError> {
         if self.since.is_none_or(|since| since.elapsed() < waited) {
@@ -65,11 +65,11 @@ impl Unsynced {
         for event in self.events.drain(..) {
             match event {
                 HeldEvent::Started { run, cell, first_metric_in_s } => {
-                    show(Event::Started { run: &run, cell, first_metric_in_s });
+                    show(LaunchEvent::Started { run: &run, cell, first_metric_in_s });
                 }
                 HeldEvent::Finished { cell, entry } => {
                     if let Entry::Finished { run, result } = &entry {
-                        show(Event::Finished { run, cell, result });
+                        show(LaunchEvent::Finished { run, cell, result });
                     }
                 }
             }

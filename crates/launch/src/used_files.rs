@@ -1,5 +1,5 @@
 //! The program that a run starts and the files its command names, identified by their content: runs of a changed program
-//! are no repeats of those before.
+//! are not repeats of those before.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -70,7 +70,7 @@ impl Files {
         Files { found }
     }
 
-    /// Those that the run did not change itself: what it writes is no input.
+    /// Those that the run did not change itself: what it writes is not input.
     pub(crate) fn after(self, secrets: &Secrets) -> Vec<UsedFile> {
         let unchanged = |(path, stamp, _): &(PathBuf, Stamp, UsedFile)| Stamp::of(path) == Some(*stamp);
         let masked =
@@ -104,7 +104,7 @@ fn named(invocation: &Invocation) -> Vec<(String, PathBuf)> {
             return;
         }
         if is_program && !word.contains('/') {
-            let path = tools::program(word);
+            let path = program(word);
             all.extend(path.map(|path| (path.display().to_string(), path)));
         } else {
             all.push((word.to_owned(), invocation.directory.join(word)));
@@ -123,6 +123,19 @@ fn named(invocation: &Invocation) -> Vec<(String, PathBuf)> {
         }
     }
     all
+}
+
+/// The file of a program on the search path. It is looked for again only when it is gone: looking through all
+/// directories before every run would cost a short one more than the rest of this file.
+fn program(name: &str) -> Option<PathBuf> {
+    static FOUND: LazyLock<Mutex<BTreeMap<String, PathBuf>>> = LazyLock::new(Mutex::default);
+    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(path) = found.get(name).filter(|path| path.is_file()) {
+        return Some(path.clone());
+    }
+    let path = tools::program(name)?;
+    found.insert(name.to_owned(), path.clone());
+    Some(path)
 }
 
 /// The plain words of a shell command, and whether each stands where a program does. It need not be exact: words that

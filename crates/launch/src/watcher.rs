@@ -15,9 +15,9 @@ use crate::followed::Followed;
 use crate::interrupt::Interrupt;
 use crate::process::{Stop, Watch};
 use crate::surroundings::CpuTimes;
-use crate::worker::{self, Message, RunJob, SYNCED_FROM_S};
+use crate::worker::{self, RunJob, RunMessage, SYNCED_FROM_S};
 
-/// How often it is stated how far a run has come.
+/// How often the progress of a run is reported.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
 /// How often followed files are looked at.
 const LOOK: Duration = Duration::from_millis(200);
@@ -39,7 +39,7 @@ const INTERVALS: [&str; 5] = ["log_every", "log_steps", "log_interval", "logging
 pub struct Watcher<'a> {
     job: &'a RunJob,
     interrupt: &'a Interrupt,
-    show: &'a mut dyn FnMut(Message),
+    show: &'a mut dyn FnMut(RunMessage),
     began: SystemTime,
     capture: Capture,
     /// Output that is kept and not read yet, in the order it came.
@@ -48,7 +48,7 @@ pub struct Watcher<'a> {
     reading: Reading,
     followed: Vec<Followed>,
     tail: Vec<u8>,
-    stated: Instant,
+    reported: Instant,
     /// Whether output came since then.
     has_unreported: bool,
     looked: Instant,
@@ -68,7 +68,7 @@ struct UnreadPiece {
 }
 
 /// All that was seen of a run.
-pub struct Seen {
+pub struct WatchedRun {
     /// What was found in the output and in the files that were followed.
     pub findings: Findings,
     /// Bytes of standard output.
@@ -89,7 +89,11 @@ pub struct Seen {
 
 impl<'a> Watcher<'a> {
     /// Starts to watch a run that is about to begin.
-    pub fn new(job: &'a RunJob, interrupt: &'a Interrupt, show: &'a mut dyn FnMut(Message)) -> Watcher<'a> {
+    pub fn new(
+        job: &'a RunJob,
+        interrupt: &'a Interrupt,
+        show: &'a mut dyn FnMut(RunMessage),
+    ) -> Watcher<'a> {
         let mut watcher = Watcher {
             job,
             interrupt,
@@ -104,7 +108,7 @@ impl<'a> Watcher<'a> {
             reading: Reading::new(&job.reader.readers),
             followed: Vec::new(),
             tail: Vec::new(),
-            stated: Instant::now(),
+            reported: Instant::now(),
             has_unreported: false,
             looked: Instant::now(),
             first_metric_s: None,
@@ -121,7 +125,7 @@ impl<'a> Watcher<'a> {
     }
 
     /// Ends the watching: takes a last look at followed files, writes out what is buffered and syncs it if asked.
-    pub fn finish(mut self, status: &Status, sync: bool) -> io::Result<Seen> {
+    pub fn finish(mut self, status: &Status, sync: bool) -> io::Result<WatchedRun> {
         while !self.unread.is_empty() {
             self.read_back()?;
         }
@@ -144,7 +148,7 @@ impl<'a> Watcher<'a> {
             followed.finish(sync)?;
         }
         let Watcher { tail, first_metric_s, machine_at_start, .. } = self;
-        Ok(Seen {
+        Ok(WatchedRun {
             findings,
             stdout_bytes,
             stderr_bytes,
@@ -166,8 +170,8 @@ impl<'a> Watcher<'a> {
     }
 
     /// Takes note of what came and describes it, but not too often.
-    fn heed(&mut self, at_s: f64) {
-        let due = self.stated.elapsed() >= REPORT_EVERY;
+    fn note_progress(&mut self, at_s: f64) {
+        let due = self.reported.elapsed() >= REPORT_EVERY;
         if !due && self.first_metric_s.is_some() {
             return;
         }
@@ -181,8 +185,8 @@ impl<'a> Watcher<'a> {
         }
         if due {
             let first_metric_in_s = self.first_metric_in(&progress);
-            (self.show)(Message::Progress { progress: Box::new(progress), first_metric_in_s });
-            self.stated = Instant::now();
+            (self.show)(RunMessage::Progress { progress: Box::new(progress), first_metric_in_s });
+            self.reported = Instant::now();
             self.has_unreported = false;
         }
     }
@@ -237,7 +241,7 @@ impl<'a> Watcher<'a> {
 impl Watch for Watcher<'_> {
     fn started(&mut self, pid: u32) {
         self.machine_at_start = CpuTimes::now();
-        (self.show)(Message::Started { pid });
+        (self.show)(RunMessage::Started { pid });
     }
 
     fn output(&mut self, stream: Stream, at_s: f64, bytes: &[u8]) -> io::Result<()> {
@@ -250,7 +254,7 @@ impl Watch for Watcher<'_> {
             self.reading.feed(stream, bytes);
             keep_tail(&mut self.tail, bytes);
             self.has_unreported = true;
-            self.heed(at_s);
+            self.note_progress(at_s);
             return Ok(());
         }
         let bytes = bytes.len() as u64;
@@ -287,7 +291,7 @@ impl Watch for Watcher<'_> {
         self.reading.feed(stream, bytes);
         keep_tail(&mut self.tail, bytes);
         self.has_unreported = true;
-        self.heed(at_s);
+        self.note_progress(at_s);
         Ok(())
     }
 
@@ -300,7 +304,7 @@ impl Watch for Watcher<'_> {
             self.has_unreported = true;
         }
         if self.has_unreported {
-            self.heed(at_s);
+            self.note_progress(at_s);
         }
         Ok(())
     }

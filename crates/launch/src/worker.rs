@@ -64,7 +64,7 @@ pub struct RunJob {
 }
 
 /// What a worker shows while a run goes on.
-pub enum Message {
+pub enum RunMessage {
     /// The process exists.
     Started {
         /// Its number.
@@ -100,7 +100,7 @@ pub(crate) fn work(
     job: &RunJob,
     gpus: Option<&GpuWatch>,
     interrupt: &Interrupt,
-    show: &mut dyn FnMut(Message),
+    show: &mut dyn FnMut(RunMessage),
 ) -> Result<RunResult, WorkError> {
     let script = match if job.invocation.compact { shared_script(job) } else { prepare(job) } {
         Ok(script) => script,
@@ -146,7 +146,8 @@ pub(crate) fn work(
     };
     let cleaned = steps::cleanup(job, interrupt);
     let status = concluded(ended.status, seen.findings.status.as_ref());
-    let mut observations = ended.usage.as_ref().map(measured).unwrap_or_default();
+    let mut observations =
+        ended.usage.as_ref().map(|usage| measured(usage, ended.knows_peak_memory)).unwrap_or_default();
     if let (Some(before), Some(usage)) = (seen.machine_at_start, &ended.usage) {
         observations.extend(before.others_until_now(usage));
     }
@@ -289,14 +290,16 @@ fn shared_script(job: &RunJob) -> Result<PathBuf, WorkError> {
     Ok(path)
 }
 
-fn measured(usage: &Usage) -> Vec<Observation> {
+fn measured(usage: &Usage, knows_peak_memory: bool) -> Vec<Observation> {
     let observation =
         |metric: &str, value: f64, unit: Unit| Observation::new(metric, value, unit, Origin::Measured);
     let mut all = vec![
         observation(metric::WALL, usage.wall_s, Unit::Seconds),
         observation(metric::CPU, usage.user_s + usage.system_s, Unit::Seconds),
-        observation(metric::PEAK_MEMORY, usage.peak_resident_bytes as f64, Unit::Bytes),
     ];
+    if knows_peak_memory {
+        all.push(observation(metric::PEAK_MEMORY, usage.peak_resident_bytes as f64, Unit::Bytes));
+    }
     if let Some(bytes) = usage.peak_group_bytes {
         all.push(observation(metric::GROUP_MEMORY, bytes as f64, Unit::Bytes));
     }

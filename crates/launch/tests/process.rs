@@ -190,7 +190,7 @@ fn the_memory_of_all_processes_is_measured_together_where_that_can_be() {
         spec("for i in 1 2 3; do head -c 30000000 /dev/zero | tail -c 30000000 > /dev/null & done; wait");
     three.group_memory = true;
     let usage = run_all(&three).0.usage.unwrap();
-    match assay_launch::group::Group::availability() {
+    match assay_launch::group::MemoryGroup::availability() {
         Some(_) => assert!(usage.peak_group_bytes.unwrap() > usage.peak_resident_bytes, "{usage:?}"),
         None => assert_eq!(usage.peak_group_bytes, None),
     }

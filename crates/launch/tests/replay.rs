@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use assay_campaign::registry::SampleKind;
-use assay_campaign::{Campaign, Catalog, Context, Plan, Registry};
+use assay_campaign::{Campaign, Catalog, Plan, PlanContext, Registry};
 use assay_evidence::Readers;
 use assay_judge::gather::gather;
 use assay_launch::worker::OutputReader;
-use assay_launch::{Ending, Event, Interrupt, LAUNCHERS, LaunchOptions, Only, execute};
+use assay_launch::{Ending, Interrupt, LAUNCHERS, LaunchEvent, LaunchOptions, RunSelection, execute};
 use assay_model::{Machine, Metric, RunResult, Speed, Status, names};
 use assay_store::{Identity, Record, Store};
 
@@ -45,7 +45,7 @@ fn options(plan: &Plan, interrupt: Interrupt) -> LaunchOptions {
     };
     LaunchOptions {
         jobs: 1,
-        only: Only::Missing,
+        only: RunSelection::Missing,
         assay: PathBuf::from("assay"),
         machine: Machine::default(),
         program: "0".into(),
@@ -74,7 +74,7 @@ fn run_all(text: &str, directory: &Path) -> Carried {
 /// The same, with something to do whenever a run starts.
 fn run_all_until(text: &str, directory: &Path, interrupt: &Interrupt, started: &dyn Fn()) -> Carried {
     let campaign = Campaign::parse("c.toml", text, directory, &registry()).unwrap();
-    let plan = campaign.plan(&Context::default()).unwrap();
+    let plan = campaign.plan(&PlanContext::default()).unwrap();
     let record = directory.join("record");
     let identity =
         Identity { name: plan.name.clone(), now: 0.0, program: "0".into(), host: "here".into(), pid: 1 };
@@ -83,8 +83,8 @@ fn run_all_until(text: &str, directory: &Path, interrupt: &Interrupt, started: &
     let mut results = Vec::new();
     let began = Instant::now();
     let outcome = execute(&plan, &mut store, &options(&plan, interrupt.clone()), &mut |event| match event {
-        Event::Started { .. } => started(),
-        Event::Finished { result, .. } => results.push(result.clone()),
+        LaunchEvent::Started { .. } => started(),
+        LaunchEvent::Finished { result, .. } => results.push(result.clone()),
         _ => {}
     });
     Carried { results, ending: outcome.unwrap().ending, took: began.elapsed(), record }
@@ -226,7 +226,7 @@ fn a_log_that_is_gone_fails_its_run_and_says_why() {
     std::fs::write(directory.path().join("job.log"), LOG).unwrap();
     let text = campaign("");
     let campaign = Campaign::parse("c.toml", &text, directory.path(), &registry()).unwrap();
-    let plan = campaign.plan(&Context::default()).unwrap();
+    let plan = campaign.plan(&PlanContext::default()).unwrap();
     std::fs::remove_file(directory.path().join("job.log")).unwrap();
     let identity = Identity { name: "x".into(), now: 0.0, program: "0".into(), host: "here".into(), pid: 1 };
     let record = directory.path().join("record");
@@ -234,7 +234,7 @@ fn a_log_that_is_gone_fails_its_run_and_says_why() {
     let mut store = Store::open_or_create(&record, &identity).unwrap();
     let mut stated = String::new();
     execute(&plan, &mut store, &options(&plan, Interrupt::default()), &mut |event| {
-        if let Event::Finished { result, .. } = event {
+        if let LaunchEvent::Finished { result, .. } = event {
             stated = result.status.to_string();
         }
     })

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use assay_campaign::{Campaign, Catalog, Context, Registry};
+use assay_campaign::{Campaign, Catalog, PlanContext, Registry};
 use assay_evidence::Readers;
 use assay_launch::batch::simulator::{Ledger, Simulation};
 use assay_launch::worker::OutputReader;
-use assay_launch::{Ending, Event, Interrupt, LAUNCHERS, LaunchOptions, Only, execute};
+use assay_launch::{Ending, Interrupt, LAUNCHERS, LaunchEvent, LaunchOptions, RunSelection, execute};
 use assay_model::Machine;
 use assay_store::{Identity, Store};
 
@@ -50,7 +50,7 @@ fn make(runs: usize, settings: &str, simulation: Simulation) -> Ledger {
         ..Registry::default()
     };
     let campaign = Campaign::parse("c.toml", &text(runs, settings), directory.path(), &registry).unwrap();
-    let plan = campaign.plan(&Context::default()).unwrap();
+    let plan = campaign.plan(&PlanContext::default()).unwrap();
     let record = directory.path().join("record");
     std::fs::create_dir_all(&record).unwrap();
     let identity =
@@ -61,7 +61,7 @@ fn make(runs: usize, settings: &str, simulation: Simulation) -> Ledger {
     let reader = Arc::new(OutputReader { readers, hints: Vec::new() });
     let options = LaunchOptions {
         jobs: 1,
-        only: Only::Missing,
+        only: RunSelection::Missing,
         assay: PathBuf::from("assay"),
         machine: Machine::default(),
         program: "0".into(),
@@ -78,7 +78,7 @@ fn make(runs: usize, settings: &str, simulation: Simulation) -> Ledger {
     });
     let (mut recorded, mut repeats) = (0, BTreeSet::new());
     let outcome = execute(&plan, &mut store, &options, &mut |event| {
-        if let Event::Finished { run, result, .. } = event {
+        if let LaunchEvent::Finished { run, result, .. } = event {
             assert!(result.status.is_usable(), "{run}: {:?}", result.status);
             recorded += 1;
             repeats.insert(run.repeat);

@@ -94,7 +94,7 @@ impl PartialAnswer {
                 let shown = shortened(&utf8(&event.data));
                 let (kind, message) = match event.is_error {
                     true => (FaultKind::ErrorEvent, shown),
-                    false => (FaultKind::Malformed, format!("an event is no JSON ({error}): {shown}")),
+                    false => (FaultKind::Malformed, format!("an event is not valid JSON ({error}): {shown}")),
                 };
                 return self.fail(Fault::new(kind, message));
             }
@@ -115,13 +115,13 @@ impl PartialAnswer {
         self.chunk(kind, at_ns, bytes, tokens.and_then(|tokens| u32::try_from(tokens).ok()));
     }
 
-    /// Takes a whole answer that was no stream.
+    /// Takes a whole answer that was not a stream.
     pub(crate) fn whole(&mut self, bytes: &[u8], at_ns: i64) {
         let text = utf8(bytes);
         let body: Body<'_> = match serde_json::from_str(&text) {
             Ok(body) => body,
             Err(error) => {
-                let message = format!("the answer is no JSON ({error}): {}", shortened(&text));
+                let message = format!("the response is not valid JSON ({error}): {}", shortened(&text));
                 return self.fail(Fault::new(FaultKind::Malformed, message));
             }
         };
@@ -145,7 +145,7 @@ impl PartialAnswer {
         });
     }
 
-    /// Takes the body of an answer whose status is no success, for what it says about the reason.
+    /// Takes the body of an answer whose status is not success, for what it says about the reason.
     pub(crate) fn refused(&mut self, kind: FaultKind, status: u16, bytes: &[u8], retry_after_s: Option<f64>) {
         let text = utf8(bytes);
         let stated = serde_json::from_str::<Body<'_>>(&text).ok().and_then(|body| body.complaint());
@@ -289,7 +289,7 @@ fn parsed<'a>(bytes: &'a [u8], repaired: &'a mut Cow<'a, str>) -> Result<Body<'a
     }
 }
 
-/// The text of bytes; a broken character becomes a mark instead of spoiling all that is around it.
+/// The text of bytes; a broken character becomes a mark; all around it stays.
 fn utf8(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes)
 }

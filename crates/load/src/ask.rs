@@ -12,7 +12,7 @@ use crate::token::redact;
 
 /// What an answer may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
+pub struct AnswerLimits {
     /// From the connection to the last byte.
     pub deadline: Duration,
     /// Head and body together.
@@ -49,7 +49,7 @@ impl AskError {
 }
 
 /// Asks an endpoint one question.
-pub fn ask(endpoint: &Endpoint, question: &Question, bounds: &Bounds) -> Result<ModelAnswer, AskError> {
+pub fn ask(endpoint: &Endpoint, question: &Question, bounds: &AnswerLimits) -> Result<ModelAnswer, AskError> {
     let target = Target::new(&Endpoint { stream: false, ..endpoint.clone() })?;
     answered(&target, question, bounds).map_err(|mut fault| {
         // Some servers quote the token that they refuse.
@@ -61,7 +61,7 @@ pub fn ask(endpoint: &Endpoint, question: &Question, bounds: &Bounds) -> Result<
     })
 }
 
-fn answered(target: &Target, question: &Question, bounds: &Bounds) -> Result<ModelAnswer, Fault> {
+fn answered(target: &Target, question: &Question, bounds: &AnswerLimits) -> Result<ModelAnswer, Fault> {
     let address = target.address()?;
     let limits = FetchLimits { deadline: Instant::now() + bounds.deadline, most_bytes: bounds.most_bytes };
     let request = request(target, question);
@@ -147,9 +147,13 @@ mod tests {
     use crate::request::Content;
     use crate::token::TokenSource;
 
-    const BOUNDS: Bounds = Bounds { deadline: Duration::from_secs(5), most_bytes: 1 << 20 };
+    const BOUNDS: AnswerLimits = AnswerLimits { deadline: Duration::from_secs(5), most_bytes: 1 << 20 };
 
-    fn asked(schedule: MockSchedule, bounds: &Bounds, token: Option<&str>) -> Result<ModelAnswer, AskError> {
+    fn asked(
+        schedule: MockSchedule,
+        bounds: &AnswerLimits,
+        token: Option<&str>,
+    ) -> Result<ModelAnswer, AskError> {
         let server = Server::bind("127.0.0.1:0", schedule).unwrap();
         let mut endpoint = Endpoint::new(server.url(), "m");
         endpoint.token = token.map(|token| TokenSource::Command(format!("echo {token}")));
@@ -163,7 +167,7 @@ mod tests {
     fn failing(kind: crate::calibration::FailureKind) -> FaultKind {
         let failures = vec![Failure { when: When::Every(1), kind }];
         let schedule = MockSchedule { failures, ..MockSchedule::instant() };
-        let bounds = Bounds { deadline: Duration::from_millis(300), ..BOUNDS };
+        let bounds = AnswerLimits { deadline: Duration::from_millis(300), ..BOUNDS };
         match asked(schedule, &bounds, None) {
             Err(AskError::Fault(fault)) => fault.kind,
             other => panic!("{other:?}"),
@@ -193,7 +197,7 @@ mod tests {
     #[test]
     fn answers_beyond_their_size_are_refused() {
         let schedule = MockSchedule { text: Some("word ".repeat(20_000)), ..MockSchedule::instant() };
-        let bounds = Bounds { most_bytes: 10_000, ..BOUNDS };
+        let bounds = AnswerLimits { most_bytes: 10_000, ..BOUNDS };
         let question = Question { content: Content::Text("hi".to_owned()), output_tokens: None };
         let server = Server::bind("127.0.0.1:0", schedule).unwrap();
         let endpoint = Endpoint::new(server.url(), "m");

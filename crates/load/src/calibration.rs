@@ -53,7 +53,8 @@ use serve::Serve;
 /// Connections that may wait to be accepted: ten thousand clients may come at once.
 const BACKLOG: i32 = 16_384;
 
-/// How long before a moment the endpoint stops sleeping, unless set otherwise.
+/// How long before a moment the endpoint stops sleeping and only looks at its sockets: more is more exact and costs
+/// more of its core.
 const SPIN: Duration = Duration::from_micros(50);
 
 /// A calibration endpoint that is bound to an address and does not serve yet.
@@ -64,7 +65,6 @@ pub struct Server {
     schedule: MockSchedule,
     tls: Option<Arc<rustls::ServerConfig>>,
     book: Book,
-    spin: Duration,
 }
 
 /// A calibration endpoint that serves on a thread of its own.
@@ -85,7 +85,7 @@ impl Server {
         // after they were stamped. Connections take this over from the listener; where it is refused they stay as is.
         let _ = rustix::net::sockopt::set_tcp_congestion(&listener, "reno");
         let address = listener.local_addr()?;
-        Ok(Self { listener, address, schedule, tls: None, book: Book::Closed, spin: SPIN })
+        Ok(Self { listener, address, schedule, tls: None, book: Book::Closed })
     }
 
     /// Speaks TLS.
@@ -103,12 +103,6 @@ impl Server {
         Ok(Self { book: Book::create(path)?, ..self })
     }
 
-    /// How long before a moment the endpoint stops sleeping and only looks at its sockets: more is more exact and
-    /// costs more of its core.
-    pub fn spinning(self, spin: Duration) -> Self {
-        Self { spin, ..self }
-    }
-
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -123,7 +117,7 @@ impl Server {
     /// Serves until `stop` is set, which is noticed within a fiftieth of a second.
     pub fn run(self, stop: &AtomicBool) -> io::Result<CalibrationSummary> {
         allow_files();
-        let spin = i64::try_from(self.spin.as_nanos()).unwrap_or(0);
+        let spin = i64::try_from(SPIN.as_nanos()).unwrap_or(0);
         Serve::new(self.listener, self.schedule, self.tls, self.book, spin)?.run(stop)
     }
 

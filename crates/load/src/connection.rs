@@ -22,6 +22,7 @@ use crate::clock::Clock;
 use crate::fault::{Fault, FaultKind};
 use crate::reactor::Ready;
 use crate::tls::Trust;
+use chunks::Chunks;
 use line::{SocketLine, SocketState};
 
 /// What all connections of a thread share.
@@ -127,6 +128,10 @@ pub(crate) struct Connection {
     waiting: Option<http::Request<Payload>>,
     answer: Option<Answer>,
     body: Option<Incoming>,
+    /// Whether chunks of an answer are read without hyper, which has been let go.
+    is_without_hyper: bool,
+    /// Whether hyper is shown an answer again of which the head was reported.
+    is_shown_again: bool,
 }
 
 struct Protocol {
@@ -150,6 +155,8 @@ impl Connection {
             waiting: None,
             answer: None,
             body: None,
+            is_without_hyper: false,
+            is_shown_again: false,
         })
     }
 
@@ -163,7 +170,9 @@ impl Connection {
         self.stage == Stage::Open
             && self.answer.is_none()
             && self.body.is_none()
-            && self.http.as_ref().is_some_and(|http| http.sender.is_ready())
+            && !self.is_without_hyper
+            && self.waiting.is_none()
+            && self.http.as_ref().is_none_or(|http| http.sender.is_ready())
     }
 
     /// Whether it waits until it can write.
@@ -196,7 +205,7 @@ impl Connection {
         if let Err(fault) = self.advance(ready, sink) {
             self.stage = Stage::Dead;
             self.http = None;
-            (self.answer, self.body) = (None, None);
+            (self.answer, self.body, self.is_without_hyper) = (None, None, false);
             sink(ConnectionEvent::Failed(fault, self.now_ns()));
         }
     }
@@ -212,15 +221,19 @@ impl Connection {
                 return Ok(());
             }
             drop(scratch);
-            self.speak_http()?;
             self.stage = Stage::Open;
             sink(ConnectionEvent::Connected(self.now_ns()));
         }
         if self.stage == Stage::Open {
+            // An idle connection that stirs has ended, or says something that nobody asked for: hyper knows which.
+            if self.http.is_none() && !self.is_without_hyper {
+                self.speak_http()?;
+            }
             if let (Some(http), Some(request)) = (&mut self.http, self.waiting.take()) {
                 self.answer = Some(Box::pin(http.sender.send_request(request)));
             }
             self.exchange(ready.writable, sink)?;
+            self.let_hyper_go();
         }
         Ok(())
     }
@@ -241,6 +254,39 @@ impl Connection {
         }
     }
 
+    /// Drops hyper and its buffers where it has nothing to do: while chunks come, and while no request is under way.
+    fn let_hyper_go(&mut self) {
+        let state = self.state.borrow();
+        let all_is_sent = !state.is_full;
+        if self.body.is_some() && state.chunks.are_read_here() && all_is_sent {
+            self.is_without_hyper = true;
+            (self.body, self.http) = (None, None);
+        } else if self.is_free() && all_is_sent && !state.is_readable {
+            self.http = None;
+        }
+    }
+
+    /// Shows hyper the answer again that was read without it: the head, and then what is left.
+    fn call_hyper_back(&mut self, context: &mut Context<'_>) -> Result<(), Fault> {
+        self.is_without_hyper = false;
+        self.speak_http()?;
+        let Some(http) = &mut self.http else { return Ok(()) };
+        self.state.borrow_mut().is_sent_before = true;
+        let mut again = http::Request::new(Payload(None));
+        *again.method_mut() = http::Method::POST;
+        self.answer = Some(Box::pin(http.sender.send_request(again)));
+        self.is_shown_again = true;
+        // It writes first, and is not given anything to read until it has.
+        let ended = http.driver.as_mut().poll(context);
+        let mut state = self.state.borrow_mut();
+        state.is_sent_before = false;
+        state.chunks.show_again();
+        match ended {
+            Poll::Ready(Err(error)) => Err(of_protocol(&error, true)),
+            _ => Ok(()),
+        }
+    }
+
     /// Lets hyper read at most once between two looks at what it has made of it, so that every piece of an answer can
     /// be given the timestamp of the read that completed it.
     fn exchange(&mut self, is_writable: bool, sink: Sink<'_>) -> Result<(), Fault> {
@@ -251,7 +297,8 @@ impl Connection {
             if read * self.shared.read_bytes > MOST_WITHOUT_PAUSE {
                 return Err(without_pause());
             }
-            if self.body.is_some() && !must_write && self.take_chunks(&mut context, sink)? {
+            let is_begun = self.body.is_some() || self.is_without_hyper;
+            if is_begun && (self.is_without_hyper || !must_write) && self.take_chunks(&mut context, sink)? {
                 return Ok(());
             }
             self.state.borrow_mut().may_read = true;
@@ -279,8 +326,11 @@ impl Connection {
         let Some(answer) = &mut self.answer else { return Ok(false) };
         let Poll::Ready(result) = answer.as_mut().poll(context) else { return Ok(false) };
         self.answer = None;
-        let (parts, body) = result.map_err(|error| of_protocol(&error, false))?.into_parts();
-        sink(ConnectionEvent::Head(parts, self.stamp_ns()));
+        let is_shown_again = std::mem::take(&mut self.is_shown_again);
+        let (parts, body) = result.map_err(|error| of_protocol(&error, is_shown_again))?.into_parts();
+        if !is_shown_again {
+            sink(ConnectionEvent::Head(parts, self.stamp_ns()));
+        }
         self.body = Some(body);
         Ok(true)
     }
@@ -320,7 +370,18 @@ impl Connection {
                 }
             };
         }
+        // Where there is more to read, or an end to be seen, hyper decides whether the connection can be used again.
+        let is_over = self.is_without_hyper && !state.is_readable && state.chunks.is_plainly_over();
         drop((state, scratch, taken));
+        if is_over {
+            self.is_without_hyper = false;
+            self.state.borrow_mut().chunks = Chunks::default();
+            sink(ConnectionEvent::End(self.stamp_ns()));
+            return Ok(true);
+        }
+        if self.is_without_hyper {
+            self.call_hyper_back(context)?;
+        }
         // Hyper takes what is left once somebody has asked for it.
         self.take_body(context, sink)?;
         Ok(false)

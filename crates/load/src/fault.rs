@@ -38,7 +38,7 @@ pub enum FaultKind {
     NotFound,
     /// Status 429.
     TooMany,
-    /// Another status below 500 that is no success.
+    /// Another status below 500 that is not success.
     Rejected,
     /// Status 500 or above.
     Server,
@@ -54,7 +54,7 @@ pub enum FaultKind {
     Cut,
     /// An error event inside a stream, or an error object in place of an answer.
     ErrorEvent,
-    /// Something that is no JSON, or no HTTP.
+    /// Something that is not JSON, or not HTTP.
     Malformed,
     /// The load was stopped before the answer was complete.
     Interrupted,
@@ -219,7 +219,7 @@ impl FaultKind {
             FaultKind::Refused => "is the server running, and is the port of the URL right?",
             FaultKind::Connect => "check the route and the firewall between this machine and the server",
             FaultKind::Tls => {
-                "check that the server speaks TLS 1.2 or 1.3 on this port, and that no proxy stands in between"
+                "check that the server speaks TLS 1.2 or 1.3 on this port, and that there is no proxy in between"
             }
             FaultKind::Token => {
                 "run the token command by hand, or check that the environment variable of the token is set"

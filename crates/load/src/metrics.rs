@@ -33,7 +33,7 @@ pub enum MetricsError {
         /// Why not.
         source: std::io::Error,
     },
-    /// An answer that is no success.
+    /// An answer that is not success.
     #[error("{url} answers with status {status}")]
     Status {
         /// The URL.

@@ -15,7 +15,7 @@ mod synthetic;
 mod tokenizer;
 mod traced;
 
-pub use files::{Format, read, read_as};
+pub use files::{PromptFormat, read, read_as};
 pub use synthetic::{Length, Synthetic};
 pub use tokenizer::{Tokenizer, TokenizerError};
 
@@ -65,9 +65,9 @@ pub enum PromptError {
     },
     /// A file is not what it was taken for.
     #[error("the prompts are not {format}: {problem}")]
-    Format {
+    PromptFormat {
         /// What it was taken for.
-        format: Format,
+        format: PromptFormat,
         /// What is wrong.
         problem: String,
     },
@@ -168,11 +168,6 @@ impl Prompts {
             traced: None,
             seed,
         })
-    }
-
-    /// The same prompts, in the order in which they stand.
-    pub fn in_order(self) -> Self {
-        Self { order: Order::standing(self.all.len() as u64), ..self }
     }
 
     /// Limits the tokens of every answer, whatever the prompts say.

@@ -175,7 +175,7 @@ pub struct Live {
 
 /// How a load ended.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct LoadOutcome {
     /// How well the client did.
     pub health: Health,
     /// Why it ended early, if it did.
@@ -218,7 +218,7 @@ pub enum LoadError {
     #[error("a load needs a number of requests or a duration")]
     Endless,
     /// No endpoints.
-    #[error("there is no endpoint to ask")]
+    #[error("no endpoint given")]
     NoEndpoint,
     /// Too few open files are allowed.
     #[error("{needed} open files are needed and {allowed} are allowed")]
@@ -330,7 +330,7 @@ pub fn run(
     live: &Live,
     stop: &AtomicBool,
     finished: &(dyn Fn(&Exchange) + Sync),
-) -> Result<Outcome, LoadError> {
+) -> Result<LoadOutcome, LoadError> {
     check(load)?;
     allow_files(u64::from(load.in_flight()))?;
     let targets: Result<Vec<_>, _> =
@@ -381,7 +381,7 @@ pub fn run(
     };
     let gone_since_ns = common.absence.since_ns.into_inner();
     let began = live.began_ns.load(Ordering::Acquire).max(0);
-    Ok(Outcome {
+    Ok(LoadOutcome {
         health: tally::together(healths),
         ended,
         began_s: crate::clock::seconds(began),

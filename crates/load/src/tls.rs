@@ -33,7 +33,7 @@ pub enum TlsError {
         reason: String,
     },
     /// There is nothing to trust.
-    #[error("there are no certificates to trust: this system has none in the usual places")]
+    #[error("no trusted certificates: this system has none in the usual places")]
     NothingToTrust,
     /// The library refuses.
     #[error("TLS cannot be set up")]
@@ -42,7 +42,7 @@ pub enum TlsError {
     #[error("the trusted certificates cannot be used: {0}")]
     Verifier(#[from] rustls::client::VerifierBuilderError),
     /// A host name that cannot stand in a certificate.
-    #[error("`{0}` is no name that a certificate can have")]
+    #[error("`{0}` is not a valid host name for a certificate")]
     Name(String),
 }
 
@@ -62,7 +62,7 @@ impl Trust {
             let unreadable = |reason: String| TlsError::Certificates { path: path.to_owned(), reason };
             pinned = add(&mut roots, path).map_err(unreadable)?;
         }
-        // A certificate of the system that cannot be read is no loss while others can.
+        // A certificate of the system that cannot be read is not a loss while others can.
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         if roots.is_empty() && !is_insecure {
             return Err(TlsError::NothingToTrust);
@@ -93,7 +93,7 @@ fn add(roots: &mut RootCertStore, path: &Path) -> Result<Vec<CertificateDer<'sta
     let certificates = CertificateDer::pem_file_iter(path).map_err(|error| error.to_string())?;
     let usable = |certificate: &CertificateDer<'static>| roots.add(certificate.clone()).is_ok();
     let added: Vec<CertificateDer<'static>> = certificates.flatten().filter(usable).collect();
-    if added.is_empty() { Err("there is no certificate in it".to_owned()) } else { Ok(added) }
+    if added.is_empty() { Err("it contains no certificate".to_owned()) } else { Ok(added) }
 }
 
 /// A secure channel over a socket.

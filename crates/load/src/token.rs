@@ -35,7 +35,7 @@ pub enum TokenError {
         reason: String,
     },
     /// The token has characters that no header can have.
-    #[error("the token has characters that cannot stand in a header")]
+    #[error("the token contains characters that a header must not contain")]
     Characters,
 }
 
@@ -149,8 +149,8 @@ fn printed(command: &str) -> Result<String, TokenError> {
     if !output.status.success() {
         return Err(failed(format!("it failed with {}", output.status)));
     }
-    let text = String::from_utf8(output.stdout)
-        .map_err(|_| failed("it printed something that is no text".to_owned()))?;
+    let text =
+        String::from_utf8(output.stdout).map_err(|_| failed("its output is not UTF-8 text".to_owned()))?;
     match text.trim() {
         "" => Err(failed("it printed nothing".to_owned())),
         text => Ok(text.to_owned()),

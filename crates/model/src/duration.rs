@@ -4,17 +4,17 @@ use crate::Value;
 
 /// Reads a duration such as `90 s`, `5 min` or `1 h 30 min`; the result is in seconds, finite and above zero.
 pub fn parse_duration(text: &str) -> Result<f64, String> {
-    const EXAMPLES: &str = "write for example `90 s`, `5 min` or `1 h 30 min`";
+    const EXAMPLES: &str = "expected e.g. `90s`, `5min` or `1h 30min`";
     let mut seconds = 0.0;
     let mut last = f64::INFINITY;
-    for (number, unit) in parts(text).ok_or_else(|| format!("`{text}` is not a duration; {EXAMPLES}"))? {
+    for (number, unit) in parts(text).ok_or_else(|| format!("`{text}` is not a duration ({EXAMPLES})"))? {
         let factor = match unit {
             "ms" => 1e-3,
             "s" | "sec" | "second" | "seconds" => 1.0,
             "m" | "min" | "minute" | "minutes" => 60.0,
             "h" | "hour" | "hours" => 3600.0,
             "d" | "day" | "days" => 86400.0,
-            "" => return Err(format!("`{text}` has no unit; {EXAMPLES}")),
+            "" => return Err(format!("`{text}` has no unit ({EXAMPLES})")),
             _ => return Err(format!("`{unit}` is not a unit of time; use ms, s, min, h or d")),
         };
         if factor >= last {
@@ -26,7 +26,7 @@ pub fn parse_duration(text: &str) -> Result<f64, String> {
     // The bound keeps every later conversion to a system duration valid: three hundred years are enough for a run.
     match seconds > 0.0 && seconds < 1e10 {
         true => Ok(seconds),
-        false if seconds == 0.0 => Err(format!("`{text}` is no time at all; a duration must be above zero")),
+        false if seconds == 0.0 => Err(format!("`{text}` is not a valid duration: it must be above zero")),
         false => Err(format!("`{text}` is too long for a duration")),
     }
 }
@@ -35,10 +35,10 @@ pub fn parse_duration(text: &str) -> Result<f64, String> {
 pub fn seconds(value: &Value) -> Result<f64, String> {
     match value {
         Value::Text(text) => parse_duration(text),
-        Value::Switch(_) => Err(format!("`{value}` is not a duration; write for example `90s`")),
+        Value::Switch(_) => Err(format!("`{value}` is not a duration (expected e.g. `90s`)")),
         Value::Integer(_) | Value::Float(_) => match value.number() {
             Some(seconds) if (0.0..1e10).contains(&seconds) => Ok(seconds),
-            _ => Err(format!("`{value}` is not a duration; write for example `90s`")),
+            _ => Err(format!("`{value}` is not a duration (expected e.g. `90s`)")),
         },
     }
 }

@@ -134,6 +134,9 @@ pub struct CurrentPlan {
     pub campaign: String,
     /// The least number of repeats of a cell.
     pub repeats: u32,
+    /// The relative half-width of intervals at which repeating stops, if one was requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<f64>,
     /// Cells that are run less often than that, each with the number of its repeats.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fewer: Vec<(CellId, u32)>,

@@ -74,7 +74,16 @@ pub struct BatchSettings {
     pub assay: Option<String>,
 }
 
+/// What a job needs beside its runs, in seconds.
+const AROUND_S: f64 = 60.0;
+
 impl BatchSettings {
+    /// What a job asks for to make one run, in seconds: `time`, else the run's timeout with its grace and a minute for what
+    /// is around it. A job of several runs asks for the sum.
+    pub fn job_time_s(&self, timeout_s: Option<f64>, grace_s: f64) -> Option<f64> {
+        self.time_s.or_else(|| timeout_s.map(|timeout| timeout + grace_s + AROUND_S))
+    }
+
     fn is_default(&self) -> bool {
         *self == BatchSettings::default()
     }

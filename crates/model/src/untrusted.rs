@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 /// Whether a character may steer a terminal or deceive a reader: control characters of both sets (ESC, BEL, 8-bit CSI),
-/// marks that change the direction of text, invisible separators, and code points that are no characters. Line feeds
+/// marks that change the direction of text, invisible separators, and code points that are not characters. Line feeds
 /// and tabs are harmless.
 pub fn is_harmful(letter: char) -> bool {
     match letter {

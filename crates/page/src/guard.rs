@@ -5,18 +5,18 @@ use http::{HeaderMap, Method, Uri, header};
 
 /// A secret that lets readers on other machines in.
 #[derive(Clone)]
-pub struct Token(String);
+pub struct AccessToken(String);
 
 /// The cookie that keeps the token.
 const COOKIE: &str = "assay_token";
 
-impl Token {
+impl AccessToken {
     /// A new random token.
-    pub fn random() -> std::io::Result<Token> {
+    pub fn random() -> std::io::Result<AccessToken> {
         use std::io::Read;
         let mut bytes = [0u8; 16];
         std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-        Ok(Token(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+        Ok(AccessToken(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
     /// The token as text, for the address that is printed once.
@@ -47,7 +47,7 @@ pub enum Admission {
 }
 
 /// Decides about a request.
-pub fn admit(method: &Method, uri: &Uri, headers: &HeaderMap, token: Option<&Token>) -> Admission {
+pub fn admit(method: &Method, uri: &Uri, headers: &HeaderMap, token: Option<&AccessToken>) -> Admission {
     if method != Method::GET && method != Method::HEAD {
         return Admission::WrongMethod;
     }
@@ -66,7 +66,7 @@ pub fn admit(method: &Method, uri: &Uri, headers: &HeaderMap, token: Option<&Tok
 }
 
 /// The cookie that is set for a reader who brought the token.
-pub fn cookie(token: &Token) -> String {
+pub fn cookie(token: &AccessToken) -> String {
     format!("{COOKIE}={}; HttpOnly; SameSite=Strict; Path=/", token.text())
 }
 
@@ -96,7 +96,7 @@ fn is_loopback(headers: &HeaderMap) -> bool {
 mod tests {
     use super::*;
 
-    fn asked(host: &str, uri: &str, cookie: Option<&str>, token: Option<&Token>) -> Admission {
+    fn asked(host: &str, uri: &str, cookie: Option<&str>, token: Option<&AccessToken>) -> Admission {
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, host.parse().unwrap());
         if let Some(cookie) = cookie {
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_token_is_kept_in_a_cookie_and_leaves_the_address() {
-        let token = Token("secret".to_owned());
+        let token = AccessToken("secret".to_owned());
         let asked = |uri: &str, cookie: Option<&str>| asked("host", uri, cookie, Some(&token));
         assert_eq!(asked("/record?id=a&token=secret", None), Admission::Keep("/record?id=a".to_owned()));
         assert_eq!(asked("/?token=secre", None), Admission::Forbidden);

@@ -22,7 +22,7 @@ mod site;
 pub mod study;
 mod views;
 
-pub use guard::Token;
+pub use guard::AccessToken;
 pub use respond::{Reply, respond};
 pub use server::{PageError, Server};
 pub use site::{AuditOf, Audited, DefaultsOf, Site};

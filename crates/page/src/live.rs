@@ -8,11 +8,14 @@ use assay_store::Record;
 use bytes::Bytes;
 use tokio::sync::mpsc::Sender;
 
+use crate::catalog::ListedRecord;
 use crate::site::Site;
 use crate::views;
 
 /// How often the journal is looked at.
 const LOOK: Duration = Duration::from_millis(300);
+/// How often runs that have not ended are looked at.
+const LOOK_AT_RUNS: Duration = Duration::from_millis(900);
 /// Silence after which a comment keeps the connection open, and shows whether anybody still listens.
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
 
@@ -22,13 +25,20 @@ pub fn follow(site: &Arc<Site>, id: &str, seen: Option<u64>, to: &Sender<Bytes>)
     let mut seen = seen;
     let mut last = Instant::now();
     let mut sent_body = String::new();
+    let mut running = Running::default();
     loop {
+        if let Some(body) = running.changed(site, &listed) {
+            if to.blocking_send(event("running", &body)).is_err() {
+                return;
+            }
+            last = Instant::now();
+        }
         let length = Record::stamp(&listed.path).map(|(length, _)| length);
         if length != seen {
             seen = length;
             let Ok(body) = views::record::live(site, &listed) else { return };
             if body != sent_body {
-                if to.blocking_send(event(&body)).is_err() {
+                if to.blocking_send(event("record", &body)).is_err() {
                     return;
                 }
                 sent_body = body;
@@ -47,10 +57,35 @@ pub fn follow(site: &Arc<Site>, id: &str, seen: Option<u64>, to: &Sender<Bytes>)
     }
 }
 
+/// What is sent of the runs that have not ended.
+#[derive(Default)]
+struct Running {
+    sent: Option<String>,
+    /// When to look again: a long load takes longer to read, and no reader may keep a processor busy.
+    next: Option<Instant>,
+}
+
+impl Running {
+    /// The open runs where they differ from what was sent last.
+    fn changed(&mut self, site: &Site, listed: &ListedRecord) -> Option<String> {
+        let began = Instant::now();
+        if self.next.is_some_and(|next| began < next) {
+            return None;
+        }
+        let body = views::running::live(site, listed).ok()?;
+        self.next = Some(Instant::now() + LOOK_AT_RUNS.max(began.elapsed() * 10));
+        let is_new = match &self.sent {
+            Some(sent) => *sent != body,
+            None => !body.is_empty(),
+        };
+        is_new.then(|| self.sent.insert(body).clone())
+    }
+}
+
 /// One event; every line of its text has to be marked as such.
-fn event(text: &str) -> Bytes {
-    let mut out = String::with_capacity(text.len() + 64);
-    out.push_str("event: record\n");
+fn event(name: &str, text: &str) -> Bytes {
+    let mut out = format!("event: {name}\n");
+    out.reserve(text.len() + 64);
     for line in text.split('\n') {
         out.push_str("data: ");
         out.push_str(line);
@@ -66,6 +101,6 @@ mod tests {
 
     #[test]
     fn no_line_of_a_text_becomes_a_field_of_its_own() {
-        assert_eq!(&event("a\nevent: b")[..], b"event: record\ndata: a\ndata: event: b\n\n");
+        assert_eq!(&event("record", "a\nevent: b")[..], b"event: record\ndata: a\ndata: event: b\n\n");
     }
 }

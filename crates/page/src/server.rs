@@ -69,9 +69,12 @@ impl Server {
             .build()
             .map_err(PageError::Start)?;
         let site = Arc::clone(&self.site);
-        // The first look at thousands of records takes longest, so it is taken before anybody asks.
-        runtime.spawn_blocking(move || site.catalog.list(&site.root).map(|_| ()));
+        // Thousands of records take seconds to read, so that is begun before anybody filters them.
+        let is_over = Arc::new(AtomicBool::new(false));
+        let over = Arc::clone(&is_over);
+        runtime.spawn_blocking(move || site.catalog.read_all(&site.root, &|| over.load(Ordering::Relaxed)));
         let served = runtime.block_on(serve(self.listener, self.site, stop));
+        is_over.store(true, Ordering::Relaxed);
         runtime.shutdown_timeout(Duration::from_millis(100));
         served
     }

@@ -4,15 +4,19 @@ use std::path::{Path, PathBuf};
 
 use assay_audit::Audit;
 use assay_model::{Document, Settings};
+use assay_report::Table;
 
 use crate::catalog::Catalog;
-use crate::guard::Token;
+use crate::guard::AccessToken;
 use crate::made::Made;
 
 /// The settings that a workload has unless a campaign says otherwise.
 pub type DefaultsOf = Box<dyn Fn(&str) -> Settings + Send + Sync>;
 /// Reads a write-up, a log or a record and audits it; or says why that is not possible.
 pub type AuditOf = Box<dyn Fn(&Path) -> Result<Audited, String> + Send + Sync>;
+
+/// What is known of a run that has not ended, by its directory: the percentiles of a load so far.
+pub type RunningOf = Box<dyn Fn(&Path) -> Option<Table> + Send + Sync>;
 
 /// An audit with what it was made from.
 pub struct Audited {
@@ -26,7 +30,8 @@ pub struct Site {
     pub(crate) write_ups: Vec<PathBuf>,
     pub(crate) defaults: DefaultsOf,
     pub(crate) audit: AuditOf,
-    pub(crate) token: Option<Token>,
+    pub(crate) running: RunningOf,
+    pub(crate) token: Option<AccessToken>,
     pub(crate) catalog: Catalog,
     pub(crate) made: Made,
 }
@@ -36,10 +41,20 @@ impl Site {
     pub fn new(
         root: PathBuf,
         write_ups: Vec<PathBuf>,
-        token: Option<Token>,
+        token: Option<AccessToken>,
         defaults: DefaultsOf,
         audit: AuditOf,
+        running: RunningOf,
     ) -> Site {
-        Site { root, write_ups, defaults, audit, token, catalog: Catalog::default(), made: Made::default() }
+        Site {
+            root,
+            write_ups,
+            defaults,
+            audit,
+            running,
+            token,
+            catalog: Catalog::default(),
+            made: Made::default(),
+        }
     }
 }

@@ -52,7 +52,7 @@ pub fn study(record: &Record, path: &str, options: &StudyOptions<'_>) -> Result<
         gates: judged.gates(record)?,
         failures: failures(&index)?,
         examples: examples(&answers, &results),
-        numbers: numbers(&index, &headline, &results)?,
+        numbers: numbers(record, &index, &headline, &results)?,
         origin: origin(record, summary)?,
         answers,
     })
@@ -189,6 +189,7 @@ pub fn example(label: String, run: &RunId, result: &RunResult) -> ExampleRun {
 }
 
 fn numbers(
+    record: &Record,
     index: &Index,
     headline: &str,
     results: &Results,
@@ -200,6 +201,9 @@ fn numbers(
         let number = number(&row, values.get(&row.run).copied(), results.sources.get(&row.run).cloned());
         numbers.entry(row.run.cell).or_default().push(number);
     }
+    for first in numbers.values_mut().filter_map(|runs| runs.first_mut()) {
+        first.script = script(record, &first.directory);
+    }
     Ok(numbers)
 }
 
@@ -209,8 +213,16 @@ fn number(row: &RunRow, value: Option<f64>, source: Option<Source>) -> RunNumber
         directory: row.directory.clone(),
         status: row.status.as_ref().map_or("open", Status::word).to_owned(),
         value,
+        script: None,
         source,
     }
+}
+
+/// The script of a run below its record, where it is there.
+fn script(record: &Record, directory: &str) -> Option<String> {
+    let path = record.script(directory);
+    let below = path.strip_prefix(record.run_directory("")).ok().filter(|_| path.is_file())?;
+    Some(below.to_string_lossy().into_owned())
 }
 
 fn origin(record: &Record, summary: &IndexSummary) -> Result<StudyOrigin, JudgeError> {

@@ -18,6 +18,7 @@ pub mod log;
 pub mod record;
 pub mod records;
 pub mod run;
+pub mod running;
 pub mod runs;
 
 use std::sync::Arc;
@@ -27,7 +28,7 @@ use assay_report::markup::Markup;
 use assay_store::{Record, StoreError};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-use crate::catalog::Listed;
+use crate::catalog::ListedRecord;
 use crate::site::Site;
 
 /// The one script: live updates and the keys of the list. Everything can be read without it.
@@ -106,13 +107,13 @@ pub fn address(path: &str, query: &[(&str, &str)]) -> String {
 }
 
 /// The record that a query names.
-pub fn open(site: &Site, query: &Query) -> Result<(Arc<Listed>, Record), ViewError> {
+pub fn open(site: &Site, query: &Query) -> Result<(Arc<ListedRecord>, Record), ViewError> {
     let id = query.get("id").ok_or_else(|| ViewError::Wrong("The address names no record.".to_owned()))?;
     find(site, id)
 }
 
 /// The record of an id.
-pub fn find(site: &Site, id: &str) -> Result<(Arc<Listed>, Record), ViewError> {
+pub fn find(site: &Site, id: &str) -> Result<(Arc<ListedRecord>, Record), ViewError> {
     let listed = site.catalog.find(&site.root, id)?;
     let listed = listed.ok_or_else(|| ViewError::Missing(format!("There is no record {id}.")))?;
     let record = Record::open(&listed.path)?;
@@ -166,12 +167,12 @@ pub fn link(page: &mut Markup, text: &str, to: &str) {
 }
 
 /// The step to a record.
-pub fn record_step(listed: &Listed) -> Step {
+pub fn record_step(listed: &ListedRecord) -> Step {
     (listed.name().to_owned(), address("/record", &[("id", &listed.id)]))
 }
 
 /// The step to the runs of a record.
-pub fn runs_step(listed: &Listed) -> Step {
+pub fn runs_step(listed: &ListedRecord) -> Step {
     ("runs".to_owned(), address("/runs", &[("id", &listed.id)]))
 }
 

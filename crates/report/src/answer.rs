@@ -124,7 +124,8 @@ pub(crate) fn marked_effect_cell(effect: &Effect, metric: &Metric, table: &mut T
     if effect.interval.is_none()
         && let Some(reason) = &effect.reason
     {
-        cell.text.push_str(&format!(" {}", table.footnote(reason, MORE_RUNS)));
+        let hint = if effect.lacks_runs() { MORE_RUNS } else { POSITIVE_VALUES };
+        cell.text.push_str(&format!(" {}", table.footnote(reason, hint)));
     }
     cell
 }
@@ -132,6 +133,9 @@ pub(crate) fn marked_effect_cell(effect: &Effect, metric: &Metric, table: &mut T
 /// What to do about intervals that are missing or too wide.
 pub(crate) const MORE_RUNS: &str =
     "raise `[repeats] at_least` (or `--repeats`) and run again; finished runs are kept";
+
+/// What to do where values have no ratio.
+const POSITIVE_VALUES: &str = "choose a metric that is above zero, such as a time or a rate of success";
 
 /// What can be said of a row against another: the size of the difference, `~` where they are indistinguishable, or `?`
 /// where too few runs say nothing.
@@ -245,7 +249,7 @@ fn notes(answer: &Answer, most_rows: usize) -> Vec<String> {
             "~ may be the best{same}: with 95 % confidence the best is one of these {among} rows"
         ));
     }
-    if effects().any(|effect| effect.interval.is_none()) {
+    if effects().any(Effect::lacks_runs) {
         notes.push("? too few runs to compare".to_owned());
     }
     notes

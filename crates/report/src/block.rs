@@ -11,16 +11,16 @@ pub const WIDTH: usize = 80;
 
 /// How much is shown, and how wide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
+pub struct LayoutOptions {
     /// Columns of the terminal.
     pub width: usize,
     /// Whether everything is shown; otherwise each part is a few lines.
     pub full: bool,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options { width: WIDTH, full: false }
+impl Default for LayoutOptions {
+    fn default() -> LayoutOptions {
+        LayoutOptions { width: WIDTH, full: false }
     }
 }
 

@@ -201,7 +201,7 @@ pub fn html(curve: &LoadCurve, title: &str, lines: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use assay_judge::load::{Bounds, Level};
+    use assay_judge::load::{LoadLevel, SloBounds};
     use assay_model::Estimate;
 
     use super::*;
@@ -217,7 +217,7 @@ mod tests {
         };
         Point {
             endpoint: "http://a/v1".to_owned(),
-            level: Level::Streams(streams),
+            level: LoadLevel::Streams(streams),
             estimates: vec![(Metric::OutputThroughput, estimate(rate)), (Metric::Ttft, estimate(first_s))],
             loads: 6,
             invalid: usize::from(streams > 1),
@@ -227,7 +227,7 @@ mod tests {
     }
 
     fn curve() -> LoadCurve {
-        let bounds = Bounds { ttft_s: Some(0.05), ..Bounds::default() };
+        let bounds = SloBounds { ttft_s: Some(0.05), ..SloBounds::default() };
         LoadCurve { points: vec![point(1, 300.0, 0.020), point(8, 1200.0, 0.060)], bounds }
     }
 

@@ -44,7 +44,7 @@ pub fn render(table: &Table) -> String {
 }
 
 /// A text that Markdown leaves as it is, on one line. Code spans stay what they are; a backtick that opens none is
-/// escaped, because what follows it is no code.
+/// escaped, because what follows it is not code.
 pub(crate) fn escape(text: &str) -> String {
     let text = one_line(text);
     let mut escaped = String::with_capacity(text.len());

@@ -122,13 +122,31 @@ pub fn cell_text(page: &mut Markup, is_number: bool, text: &str) {
 
 /// The names of a table's columns.
 pub fn table_head(page: &mut Markup, table: &Table) {
+    let groups = table.groups();
     page.element("thead", &[], |page| {
+        if !groups.is_empty() {
+            page.element("tr", &[], |page| {
+                for (heading, count) in &groups {
+                    let count = count.to_string();
+                    let over = [("class", "over"), ("scope", "colgroup"), ("colspan", &*count)];
+                    match heading {
+                        Some(heading) => page.leaf("th", &over, heading),
+                        None => page.element("td", &[("colspan", &*count)], |_| {}),
+                    }
+                }
+            });
+        }
         page.element("tr", &[], |page| {
             for (index, column) in table.columns.iter().enumerate() {
                 let class = column_class(table, index);
+                let name = column
+                    .group
+                    .as_ref()
+                    .filter(|_| !groups.is_empty())
+                    .map_or(&column.name, |group| &group.1);
                 page.element("th", &[("class", class), ("scope", "col")], |page| {
                     // Names of metrics may be broken behind their dots.
-                    for piece in column.name.split_inclusive(['.', '_']) {
+                    for piece in name.split_inclusive(['.', '_']) {
                         page.text(piece);
                         if piece.ends_with(['.', '_']) {
                             page.empty("wbr", &[]);

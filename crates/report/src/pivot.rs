@@ -39,9 +39,12 @@ pub fn table(pivot: &Pivot, question: Option<&str>) -> Table {
 fn columns(pivot: &Pivot, scale: &Scale) -> Vec<Column> {
     let mut columns: Vec<Column> = pivot.down.iter().map(Column::left).collect();
     for column in &pivot.columns {
-        columns.push(Column::right(scale.titled(&words(column))));
+        let (group, name) = parts(column);
+        let below =
+            |name: &str| if group.is_empty() { Column::right(name) } else { Column::below(&group, name) };
+        columns.push(below(&scale.titled(&name)));
         if has_ratio(pivot, column) {
-            columns.push(Column::right("ratio"));
+            columns.push(Column { name: "ratio".to_owned(), ..below("ratio") });
         }
     }
     for (label, column) in &pivot.published {
@@ -59,11 +62,23 @@ fn has_ratio(pivot: &Pivot, column: &Settings) -> bool {
 
 /// What a column has of the settings that go across; a number needs the name of its setting.
 fn words(settings: &Settings) -> String {
-    let word = |(name, value): (&String, &Value)| match value {
+    settings.iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+fn word((name, value): (&String, &Value)) -> String {
+    match value {
         Value::Text(text) => text.clone(),
         value => format!("{name} {value}"),
-    };
-    settings.iter().map(word).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The first setting, below which columns that share it stand, and the others; the first is empty where there is one setting.
+fn parts(settings: &Settings) -> (String, String) {
+    let words: Vec<String> = settings.iter().map(word).collect();
+    match words.as_slice() {
+        [first, others @ ..] if !others.is_empty() => (first.clone(), others.join(" ")),
+        _ => (String::new(), words.concat()),
+    }
 }
 
 fn row_cells(pivot: &Pivot, row: &PivotRow, scale: &Scale, table: &mut Table) -> Vec<Cell> {

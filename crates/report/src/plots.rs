@@ -49,7 +49,10 @@ pub fn cells(figure: &CellDots, width: usize) -> Vec<String> {
         lines.push(format!("  {padding}{label} │{drawn}│ n = {}", row.values.len()));
     }
     let scale = Scale::for_value(&figure.unit, high);
-    let (left, right) = (scale.shown(from), format!("{} {}", scale.shown(high), scale.name));
+    // As many digits as tell both ends of the axis apart.
+    let decimals = scale.decimals(high, from, high).max(scale.decimals(high, high, high));
+    let left = if from == 0.0 { "0".to_owned() } else { scale.show(from, decimals) };
+    let right = format!("{} {}", scale.show(high, decimals), scale.name);
     let gap = room.saturating_sub(left.width() + right.trim_end().width());
     lines.push(format!("  {} {left}{}{}", " ".repeat(most_label + 1), " ".repeat(gap), right.trim_end()));
     if from > 0.0 {

@@ -13,7 +13,7 @@ mod writing;
 
 use assay_model::Document;
 
-use crate::block::{Options, TerminalBlock};
+use crate::block::{LayoutOptions, TerminalBlock};
 use crate::number::counted;
 use crate::table::{Cell, Tone};
 
@@ -44,7 +44,7 @@ enum Detail {
 }
 
 /// All that was read, document by document.
-pub fn summary(documents: &[Document], options: &Options) -> Vec<TerminalBlock> {
+pub fn summary(documents: &[Document], options: &LayoutOptions) -> Vec<TerminalBlock> {
     let runs: usize = documents.iter().map(|document| document.runs.len()).sum();
     let detail = match runs {
         _ if options.full => Detail::Full,

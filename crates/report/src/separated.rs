@@ -1,5 +1,9 @@
 //! CSV: one row a cell, numbers in base units, missing values empty. For programs, so nothing is rounded.
 
+mod documents;
+
+pub use documents::documents;
+
 use assay_judge::{Answer, Comparison};
 use assay_model::Estimate;
 use assay_model::untrusted::csv_field;

@@ -75,6 +75,8 @@ pub struct RunNumber {
     pub run: String,
     /// The run directory, relative to the record.
     pub directory: String,
+    /// The script that repeats it, relative to the record; known of the first run of each cell.
+    pub script: Option<String>,
     pub status: String,
     pub value: Option<f64>,
     /// The line that states the value; none where this program measured it.

@@ -23,6 +23,8 @@ pub struct Table {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
     pub name: String,
+    /// A heading that it shares with the columns beside it, and its name below that; the name alone says both.
+    pub group: Option<(String, String)>,
     pub align: Align,
     /// Left out where the table is wider than the terminal.
     pub secondary: bool,
@@ -76,12 +78,18 @@ pub struct Footnote {
 impl Column {
     /// A column of words.
     pub fn left(name: impl Into<String>) -> Column {
-        Column { name: name.into(), align: Align::Left, secondary: false }
+        Column { name: name.into(), group: None, align: Align::Left, secondary: false }
     }
 
     /// A column of numbers.
     pub fn right(name: impl Into<String>) -> Column {
-        Column { name: name.into(), align: Align::Right, secondary: false }
+        Column { name: name.into(), group: None, align: Align::Right, secondary: false }
+    }
+
+    /// A column of numbers below a heading that it may share with those beside it.
+    pub fn below(group: &str, name: &str) -> Column {
+        let full = format!("{group} {name}");
+        Column { group: Some((group.to_owned(), name.to_owned())), ..Column::right(full) }
     }
 
     /// How wide the name is; on a narrow terminal it may stand on several lines.
@@ -108,6 +116,24 @@ impl Cell {
 }
 
 impl Table {
+    /// Headings over several columns, from left to right: the heading, none where there is none, and over how many.
+    /// Empty where no heading stands over two columns or more.
+    pub fn groups(&self) -> Vec<(Option<&str>, usize)> {
+        let mut groups: Vec<(Option<&str>, usize)> = Vec::new();
+        for column in &self.columns {
+            let heading = column.group.as_ref().map(|(heading, _)| heading.as_str());
+            match groups.last_mut().filter(|(known, _)| *known == heading) {
+                Some((_, count)) => *count += 1,
+                None => groups.push((heading, 1)),
+            }
+        }
+        if groups.iter().any(|(heading, count)| heading.is_some() && *count > 1) {
+            groups
+        } else {
+            Vec::new()
+        }
+    }
+
     /// The mark for a doubt: the number of its footnote, which is added if it is new. Doubts that differ in one number
     /// share a footnote with the range of it.
     pub fn footnote(&mut self, text: &str, hint: &str) -> String {

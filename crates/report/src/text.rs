@@ -142,7 +142,7 @@ fn drop_secondary(table: &mut Table, width: usize) -> Vec<String> {
             let mut kept = keep.iter();
             row.retain(|_| kept.next().copied().unwrap_or(true));
         }
-        // The unit in the heading of a column is no part of its name.
+        // The unit in the heading of a column is not part of its name.
         dropped.insert(0, title.split(" [").next().unwrap_or_default().to_owned());
     }
     dropped

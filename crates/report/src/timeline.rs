@@ -21,7 +21,7 @@ pub struct Lane {
     /// The name of the phase.
     pub name: String,
     /// When it ran.
-    pub intervals: Vec<Interval>,
+    pub intervals: Vec<PhaseSpan>,
     /// The length of all its intervals whose length is known; none where no length is.
     pub seconds: Option<f64>,
     /// That length as a share of the axis.
@@ -34,7 +34,7 @@ pub struct Lane {
 
 /// One stretch of a phase.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Interval {
+pub struct PhaseSpan {
     /// Seconds after the start of the axis.
     pub start_s: f64,
     /// The end; none for a phase that never ended.
@@ -44,7 +44,7 @@ pub struct Interval {
 /// The timeline of a run; none if no phase has a length or a start.
 pub fn timeline(run: &ReadRun) -> Option<Timeline> {
     let clocked = run.phases.iter().any(|phase| time(phase.start_s).is_some());
-    let placed: Vec<(&Phase, Interval)> = place(&run.phases);
+    let placed: Vec<(&Phase, PhaseSpan)> = place(&run.phases);
     let ends = placed.iter().map(|(_, interval)| interval.end_s.unwrap_or(interval.start_s));
     let mut total_s = ends.fold(0.0, f64::max);
     if clocked {
@@ -68,7 +68,7 @@ fn time(seconds: Option<f64>) -> Option<f64> {
 }
 
 /// Puts each phase where the clock says it was, and behind the one before it where there is no clock.
-fn place(phases: &[Phase]) -> Vec<(&Phase, Interval)> {
+fn place(phases: &[Phase]) -> Vec<(&Phase, PhaseSpan)> {
     let mut placed = Vec::new();
     let mut cursor = 0.0;
     for phase in phases {
@@ -81,12 +81,12 @@ fn place(phases: &[Phase]) -> Vec<(&Phase, Interval)> {
         let start_s = start.unwrap_or(cursor);
         let end_s = length.map(|length| start_s + length);
         cursor = end_s.unwrap_or(start_s);
-        placed.push((phase, Interval { start_s, end_s }));
+        placed.push((phase, PhaseSpan { start_s, end_s }));
     }
     placed
 }
 
-fn lanes(placed: &[(&Phase, Interval)], total_s: f64) -> Vec<Lane> {
+fn lanes(placed: &[(&Phase, PhaseSpan)], total_s: f64) -> Vec<Lane> {
     let mut lanes: Vec<Lane> = Vec::new();
     for (phase, interval) in placed {
         let length = interval.end_s.map(|end| end - interval.start_s);
@@ -115,7 +115,7 @@ fn lanes(placed: &[(&Phase, Interval)], total_s: f64) -> Vec<Lane> {
 }
 
 /// How many seconds of the axis at least one phase covers; a phase that never ended covers the rest.
-fn covered(placed: &[(&Phase, Interval)], total_s: f64) -> f64 {
+fn covered(placed: &[(&Phase, PhaseSpan)], total_s: f64) -> f64 {
     let mut intervals: Vec<(f64, f64)> =
         placed.iter().map(|(_, interval)| (interval.start_s, interval.end_s.unwrap_or(total_s))).collect();
     intervals.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -202,7 +202,7 @@ mod tests {
             timeline(&run(vec![phase("compile", None, Some(22.0)), phase("train", None, Some(88.0))]))
                 .unwrap();
         assert!(!timeline.clocked);
-        assert_eq!(timeline.lanes[1].intervals[0], Interval { start_s: 22.0, end_s: Some(110.0) });
+        assert_eq!(timeline.lanes[1].intervals[0], PhaseSpan { start_s: 22.0, end_s: Some(110.0) });
         assert_eq!(timeline.uncovered_s, 0.0);
     }
 

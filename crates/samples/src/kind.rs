@@ -28,14 +28,14 @@ pub struct Choice {
     /// The value it has when nothing is said; empty where it then follows from other options or from the seed.
     pub default: &'static str,
     /// The values it takes.
-    pub values: Values,
+    pub values: OptionValues,
     /// What it decides.
     pub summary: &'static str,
 }
 
 /// The values that an option takes.
 #[derive(Debug, Clone, Copy)]
-pub enum Values {
+pub enum OptionValues {
     /// One of these words.
     Words(&'static [&'static str]),
     /// An integer within these bounds, both included.
@@ -45,9 +45,9 @@ pub enum Values {
 }
 
 /// `true` or `false`.
-pub(crate) const FLAG: Values = Values::Words(&["false", "true"]);
+pub(crate) const FLAG: OptionValues = OptionValues::Words(&["false", "true"]);
 
-impl Values {
+impl OptionValues {
     fn take(self, text: &str) -> bool {
         match self {
             Self::Words(words) => words.contains(&text),
@@ -61,7 +61,7 @@ impl Values {
     }
 }
 
-impl fmt::Display for Values {
+impl fmt::Display for OptionValues {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Words(words) => write!(formatter, "one of {}", words.join(", ")),
@@ -78,11 +78,11 @@ macro_rules! log_options {
             $(($name, $default, $values, $summary),)*
             ("crlf", "false", crate::kind::FLAG, "lines end as on Windows"),
             ("ansi", "false", crate::kind::FLAG, "colour codes in every line"),
-            ("ranks", "0", crate::kind::Values::Whole(0, 64), "number of ranks; every line comes once from each"),
+            ("ranks", "0", crate::kind::OptionValues::Whole(0, 64), "number of ranks; every line comes once from each"),
             (
                 "rank-style",
                 "mpi",
-                crate::kind::Values::Words(&["mpi", "torchrun", "slurm"]),
+                crate::kind::OptionValues::Words(&["mpi", "torchrun", "slurm"]),
                 "who prefixes the rank: `[1,0]<stdout>:`, `[rank0]:` or `0: `"
             ),
             ("rubbish", "false", crate::kind::FLAG, "binary bytes between lines"),

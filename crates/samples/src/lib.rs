@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 pub use error::SampleError;
-pub use kind::{Choice, KINDS, SampleKind, Values};
+pub use kind::{Choice, KINDS, OptionValues, SampleKind};
 
 use assay_random::Random;
 use kind::{SampleJob, Settings};

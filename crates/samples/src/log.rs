@@ -29,7 +29,7 @@ pub(crate) struct Dress {
     rubbish: Option<Rubbish>,
 }
 
-/// Bytes that are no text, in lines of their own.
+/// Bytes that are not text, in lines of their own.
 #[derive(Debug)]
 struct Rubbish {
     random: Random,

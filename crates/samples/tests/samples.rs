@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_samples::{KINDS, SampleError, SampleKind, Values, write};
+use assay_samples::{KINDS, OptionValues, SampleError, SampleKind, write};
 use proptest::prelude::*;
 
 fn options(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
@@ -22,11 +22,13 @@ fn text(kind: &str, pairs: &[(&str, &str)], seed: u64) -> String {
 }
 
 /// Values of an option that are worth a try: every word, and small numbers.
-fn values(choice: Values) -> Vec<String> {
+fn values(choice: OptionValues) -> Vec<String> {
     match choice {
-        Values::Words(words) => words.iter().map(|word| (*word).to_owned()).collect(),
-        Values::Whole(least, most) => [least, 3.clamp(least, most)].map(|number| number.to_string()).to_vec(),
-        Values::Number(least, most) => {
+        OptionValues::Words(words) => words.iter().map(|word| (*word).to_owned()).collect(),
+        OptionValues::Whole(least, most) => {
+            [least, 3.clamp(least, most)].map(|number| number.to_string()).to_vec()
+        }
+        OptionValues::Number(least, most) => {
             [least, 1.0_f64.clamp(least, most)].map(|number| number.to_string()).to_vec()
         }
     }

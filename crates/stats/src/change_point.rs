@@ -4,7 +4,7 @@ use crate::samples::{finite, mean};
 
 /// How to look for change points.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Search {
+pub struct ChangePointSearch {
     /// What one more segment costs. Larger values find fewer changes.
     pub penalty: f64,
     /// The fewest values in a segment; at least 2, since one value has no variance.
@@ -29,7 +29,7 @@ pub struct Search {
 ///
 /// Source: Killick, Fearnhead & Eckley, "Optimal detection of changepoints with a linear computational cost", 2012.
 /// Oracle: `ruptures.Pelt(model='normal')`, whose floor is 1e-6.
-pub fn change_points(values: &[f64], search: &Search) -> Option<Vec<usize>> {
+pub fn change_points(values: &[f64], search: &ChangePointSearch) -> Option<Vec<usize>> {
     let shortest = search.minimum_length.max(2);
     let usable = |number: f64| number >= 0.0 && number.is_finite();
     if values.len() < shortest || !usable(search.penalty) || !usable(search.variance_floor) {
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     /// The best segmentation's cost by trying every start for every end.
-    fn best_cost(values: &[f64], search: &Search) -> f64 {
+    fn best_cost(values: &[f64], search: &ChangePointSearch) -> f64 {
         let sums = Sums::new(values, search.variance_floor).unwrap();
         let mut best = vec![f64::INFINITY; values.len() + 1];
         best[0] = 0.0;
@@ -198,7 +198,7 @@ mod tests {
         best[values.len()]
     }
 
-    fn cost_of(ends: &[usize], values: &[f64], search: &Search) -> f64 {
+    fn cost_of(ends: &[usize], values: &[f64], search: &ChangePointSearch) -> f64 {
         let sums = Sums::new(values, search.variance_floor).unwrap();
         let starts = std::iter::once(&0).chain(ends);
         starts.zip(ends).map(|(start, end)| sums.cost(*start, *end).unwrap() + search.penalty).sum()
@@ -207,7 +207,8 @@ mod tests {
     #[test]
     fn a_step_is_found() {
         let values: Vec<f64> = (0..40).map(|i| if i < 15 { 20.0 } else { 10.0 } + f64::from(i % 3)).collect();
-        let search = Search { penalty: 3.0 * 40_f64.ln(), minimum_length: 5, variance_floor: 1e-6 };
+        let search =
+            ChangePointSearch { penalty: 3.0 * 40_f64.ln(), minimum_length: 5, variance_floor: 1e-6 };
         assert_eq!(change_points(&values, &search), Some(vec![15, 40]));
     }
 
@@ -217,24 +218,25 @@ mod tests {
         let ripple = |index: usize| ((index as f64 * 0.618_034).fract() - 0.5) * 0.2;
         let level = |index: usize| if (30_017..70_401).contains(&index) { 11.0 } else { 10.0 };
         let values: Vec<f64> = (0..100_000).map(|index| level(index) + ripple(index)).collect();
-        let search = Search { penalty: 15.0 * 1e5_f64.ln(), minimum_length: 20, variance_floor: 1e-6 };
+        let search =
+            ChangePointSearch { penalty: 15.0 * 1e5_f64.ln(), minimum_length: 20, variance_floor: 1e-6 };
         assert_eq!(change_points(&values, &search), Some(vec![30_017, 70_401, 100_000]));
     }
 
     #[test]
     fn equal_values_are_one_segment() {
-        let search = Search { penalty: 10.0, minimum_length: 2, variance_floor: 0.0 };
+        let search = ChangePointSearch { penalty: 10.0, minimum_length: 2, variance_floor: 0.0 };
         assert_eq!(change_points(&[3.0; 50], &search), Some(vec![50]));
     }
 
     #[test]
     fn refuses_what_cannot_be_split() {
-        let search = Search { penalty: 10.0, minimum_length: 5, variance_floor: 0.0 };
+        let search = ChangePointSearch { penalty: 10.0, minimum_length: 5, variance_floor: 0.0 };
         assert_eq!(change_points(&[1.0; 4], &search), None);
         assert_eq!(change_points(&[f64::NAN; 9], &search), None);
-        assert_eq!(change_points(&[1.0; 9], &Search { penalty: f64::NAN, ..search }), None);
-        assert_eq!(change_points(&[1.0; 9], &Search { variance_floor: -1.0, ..search }), None);
-        assert_eq!(change_points(&[], &Search { minimum_length: 0, ..search }), None);
+        assert_eq!(change_points(&[1.0; 9], &ChangePointSearch { penalty: f64::NAN, ..search }), None);
+        assert_eq!(change_points(&[1.0; 9], &ChangePointSearch { variance_floor: -1.0, ..search }), None);
+        assert_eq!(change_points(&[], &ChangePointSearch { minimum_length: 0, ..search }), None);
     }
 
     proptest! {
@@ -244,7 +246,7 @@ mod tests {
             penalty in 0.0..12.0_f64,
             minimum_length in 2_usize..6,
         ) {
-            let search = Search { penalty, minimum_length, variance_floor: 1e-4 };
+            let search = ChangePointSearch { penalty, minimum_length, variance_floor: 1e-4 };
             let ends = change_points(&values, &search).unwrap();
             let difference = cost_of(&ends, &values, &search) - best_cost(&values, &search);
             prop_assert!(difference.abs() < 1e-8, "{difference}");

@@ -8,9 +8,9 @@ use crate::ratio::{Refusal, Side};
 use crate::samples::mean_and_variance;
 
 /// Positive values that are compared with those of other groups by their ratio: checked and sorted once. See
-/// [`Group::ratio_interval`].
+/// [`PositiveSamples::ratio_interval`].
 #[derive(Debug, Clone)]
-pub struct Group {
+pub struct PositiveSamples {
     sorted: Vec<f64>,
     of_logarithms: OnceCell<Option<(f64, f64)>>,
 }
@@ -43,7 +43,7 @@ impl Flaw {
     }
 }
 
-impl Group {
+impl PositiveSamples {
     /// Prepares values, in any order and of any number.
     pub fn new(values: &[f64]) -> Result<Self, Flaw> {
         for (index, value) in values.iter().copied().enumerate() {
@@ -84,15 +84,18 @@ mod tests {
 
     #[test]
     fn flaws_name_the_sample() {
-        assert_eq!(Group::new(&[1.0, -2.0]).unwrap_err(), Flaw::NotPositive { index: 1, value: -2.0 });
-        let flaw = Group::new(&[f64::INFINITY]).unwrap_err();
+        assert_eq!(
+            PositiveSamples::new(&[1.0, -2.0]).unwrap_err(),
+            Flaw::NotPositive { index: 1, value: -2.0 }
+        );
+        let flaw = PositiveSamples::new(&[f64::INFINITY]).unwrap_err();
         assert_eq!(flaw.to_string(), "sample 0 is not a finite number");
         assert_eq!(flaw.on(Side::Other), Refusal::NotFinite { side: Side::Other, index: 0 });
     }
 
     #[test]
     fn few_values_have_no_variance() {
-        assert_eq!(Group::new(&[]).unwrap().count(), 0);
-        assert_eq!(Group::new(&[2.0]).unwrap().of_logarithms(), None);
+        assert_eq!(PositiveSamples::new(&[]).unwrap().count(), 0);
+        assert_eq!(PositiveSamples::new(&[2.0]).unwrap().of_logarithms(), None);
     }
 }

@@ -65,7 +65,7 @@ pub mod trend;
 pub mod welch;
 
 pub use effect::{cliffs_delta, hodges_lehmann_interval, hodges_lehmann_shift, ratio_of_medians};
-pub use group::{Flaw, Group};
+pub use group::{Flaw, PositiveSamples};
 pub use interval::{Interval, mean_interval, median_interval, quantile_interval};
 pub use multiple::holm;
 pub use outlier::{Label, first_is_outlier, labels, tukey};

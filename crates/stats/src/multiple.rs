@@ -18,7 +18,7 @@ pub fn holm(p_values: &[f64]) -> Option<Vec<f64>> {
     Some(adjusted)
 }
 
-/// The indices by ascending value; `None` if a value is no probability.
+/// The indices by ascending value; `None` if a value is not a probability.
 fn ascending(p_values: &[f64]) -> Option<Vec<usize>> {
     if !p_values.iter().all(|value| (0.0..=1.0).contains(value)) {
         return None;

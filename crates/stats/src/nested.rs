@@ -32,15 +32,17 @@ impl NestedVariance {
         share.is_finite().then_some(share)
     }
 
-    /// How many jobs of the present number of iterations are needed for an interval of this half-width:
-    /// (t·√S₂² / half-width)², with t for that number of jobs. `None` if the half-width is not above zero.
-    pub fn jobs_needed(&self, half_width: f64) -> Option<usize> {
+    /// How many jobs of this many iterations each are needed for an interval of this half-width:
+    /// (t·√(T₂² + S₁²/iterations) / half-width)², with t for that number of jobs and T₂² at least 0. `None` if the
+    /// half-width is not above zero, or if that takes more jobs than anybody would run.
+    pub fn jobs_needed(&self, iterations: f64, half_width: f64) -> Option<usize> {
         if half_width.is_nan() || half_width <= 0.0 {
             return None;
         }
+        let of_means = self.between.max(0.0) + self.within / iterations.max(1.0);
         let enough = |jobs: &usize| {
             student_quantile(0.5 + self.mean.confidence / 2.0, *jobs as f64 - 1.0)
-                .is_some_and(|factor| factor * (self.of_means / *jobs as f64).sqrt() <= half_width)
+                .is_some_and(|factor| factor * (of_means / *jobs as f64).sqrt() <= half_width)
         };
         // More jobs only ever narrow the interval, so that the count can be halved.
         let (mut low, mut high) = (2, MOST_JOBS);
@@ -141,7 +143,8 @@ mod tests {
         assert!((even.iterations - 2.0).abs() < 1e-12 && (uneven.iterations - 2.4).abs() < 1e-12);
         // Pooled: (2 + 2) / (1 + 2), over job means 2 and 3.
         assert!((uneven.within - 4.0 / 3.0).abs() < 1e-12 && (uneven.of_means - 0.5).abs() < 1e-12);
-        assert!(uneven.jobs_needed(1e9).is_some() && uneven.jobs_needed(0.0).is_none());
-        assert!(uneven.jobs_needed(0.1).unwrap() > uneven.jobs_needed(0.5).unwrap());
+        let needed = |half_width: f64| uneven.jobs_needed(uneven.iterations, half_width);
+        assert!(needed(1e9).is_some() && needed(0.0).is_none());
+        assert!(needed(0.1).unwrap() > needed(0.5).unwrap());
     }
 }

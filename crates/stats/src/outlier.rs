@@ -111,7 +111,7 @@ pub struct FirstRepeat {
 /// Whether the first of the samples, given in the order measured, lies far above the rest: modified z above 10.
 ///
 /// `None` for fewer than three samples, if one is not finite, and where more than half of them are equal, since the
-/// median absolute deviation is no scale then.
+/// median absolute deviation is not a scale then.
 ///
 /// Source: Iglewicz & Hoaglin's modified z-score; the threshold and the use on the first run are hyperfine's.
 pub fn first_repeat(samples: &[f64]) -> Option<FirstRepeat> {
@@ -165,7 +165,7 @@ mod tests {
         let cold = first_repeat(&[30.0, 10.0, 10.2, 9.9, 10.1, 10.0]).unwrap();
         assert!(cold.stands_out && cold.modified_z > 10.0);
         assert!(!first_repeat(&[10.3, 10.0, 10.2, 9.9, 10.1, 10.0]).unwrap().stands_out);
-        // A fast first repeat is no cold start.
+        // A fast first repeat is not a cold start.
         assert!(!first_is_outlier(&[1.0, 10.0, 10.2, 9.9, 10.1, 10.0]));
     }
 

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::distribution::{normal_upper, student_quantile};
 use crate::effect::{PairRanks, best_coverage, middle_pairs, pair_ranks};
-use crate::group::Group;
+use crate::group::PositiveSamples;
 use crate::pairwise::kth;
 use crate::samples::proper;
 use crate::studentized_range::StudentizedRange;
@@ -196,12 +196,12 @@ pub enum Refusal {
 /// and 1.
 pub fn ratio_interval(base: &[f64], other: &[f64], confidence: f64) -> Result<RatioInterval, Refusal> {
     let family = Family::single(confidence).ok_or(Refusal::ConfidenceOutOfRange { confidence })?;
-    let base = Group::new(base).map_err(|flaw| flaw.on(Side::Base))?;
-    let other = Group::new(other).map_err(|flaw| flaw.on(Side::Other))?;
+    let base = PositiveSamples::new(base).map_err(|flaw| flaw.on(Side::Base))?;
+    let other = PositiveSamples::new(other).map_err(|flaw| flaw.on(Side::Other))?;
     base.ratio_interval(&other, &family)
 }
 
-impl Group {
+impl PositiveSamples {
     /// The ratio of `other` to this base with its interval, as one of a family of comparisons.
     ///
     /// With fewer than 4 samples on a side it is refused. Where the counts can reach the level that the family demands
@@ -211,7 +211,7 @@ impl Group {
     ///
     /// Sources: [`crate::hodges_lehmann_interval`]; Games & Howell, "Pairwise multiple comparison procedures with
     /// unequal N's and/or variances", 1976. Oracle: full enumeration; the coverage is simulated in `bench/judge`.
-    pub fn ratio_interval(&self, other: &Group, family: &Family) -> Result<RatioInterval, Refusal> {
+    pub fn ratio_interval(&self, other: &PositiveSamples, family: &Family) -> Result<RatioInterval, Refusal> {
         if self.count().min(other.count()) < MINIMUM_PER_SIDE {
             return Err(Refusal::TooFewSamples {
                 needed: MINIMUM_PER_SIDE,
@@ -229,8 +229,8 @@ impl Group {
 /// The Hodges-Lehmann interval on logarithms. The logarithms are never taken: ln y − ln x orders the pairs as y/x
 /// does, and only the middle of an even number of pairs is a geometric mean instead of an arithmetic one.
 fn by_pairs(
-    base: &Group,
-    other: &Group,
+    base: &PositiveSamples,
+    other: &PositiveSamples,
     ranks: &PairRanks,
     family: &Family,
 ) -> Result<RatioInterval, Refusal> {
@@ -255,7 +255,11 @@ fn by_pairs(
 }
 
 /// The ratio of the geometric means, exp(x̄₂ − x̄₁ ± c·√(s₁²/n₁ + s₂²/n₂)) of logarithms.
-fn by_logarithms(base: &Group, other: &Group, family: &Family) -> Result<RatioInterval, Refusal> {
+fn by_logarithms(
+    base: &PositiveSamples,
+    other: &PositiveSamples,
+    family: &Family,
+) -> Result<RatioInterval, Refusal> {
     let found = || {
         let ((mean1, variance1), (mean2, variance2)) = (base.of_logarithms()?, other.of_logarithms()?);
         let (error, freedom) = welch_error(variance1, base.count(), variance2, other.count());
@@ -332,7 +336,8 @@ mod tests {
 
     #[test]
     fn a_larger_family_has_wider_intervals_and_its_own_method() {
-        let (base, other) = (Group::new(&ramp(6, 1.0)).unwrap(), Group::new(&ramp(6, 1.1)).unwrap());
+        let (base, other) =
+            (PositiveSamples::new(&ramp(6, 1.0)).unwrap(), PositiveSamples::new(&ramp(6, 1.1)).unwrap());
         let width = |groups| {
             let family = Family::among(groups, 0.95).unwrap();
             let interval = base.ratio_interval(&other, &family).unwrap();
@@ -348,7 +353,8 @@ mod tests {
 
     #[test]
     fn constant_values_have_no_width() {
-        let (base, other) = (Group::new(&[2.0; 5]).unwrap(), Group::new(&[3.0; 5]).unwrap());
+        let (base, other) =
+            (PositiveSamples::new(&[2.0; 5]).unwrap(), PositiveSamples::new(&[3.0; 5]).unwrap());
         for groups in [2, 30] {
             let interval = base.ratio_interval(&other, &Family::among(groups, 0.95).unwrap()).unwrap();
             assert!((interval.low - 1.5).abs() < 1e-12 && (interval.high - 1.5).abs() < 1e-12);

@@ -29,7 +29,7 @@ pub enum Law {
 
 /// A measured level.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Level {
+pub struct ScalingLevel {
     /// How many workers: N ≥ 1.
     pub workers: f64,
     /// Their throughput together.
@@ -101,13 +101,13 @@ pub fn efficiency(workers: f64, throughput: f64, base_workers: f64, base_through
 /// a weight is not above zero, or a count is below 1.
 ///
 /// Source: Gunther, "Guerrilla Capacity Planning", 2007. Oracle: `scipy.optimize.curve_fit`.
-pub fn fit(levels: &[Level], law: Law) -> Option<Scaling> {
+pub fn fit(levels: &[ScalingLevel], law: Law) -> Option<Scaling> {
     check(levels, law)?;
     minimum(levels, law)
 }
 
 /// The fit itself, for levels that were checked.
-fn minimum(levels: &[Level], law: Law) -> Option<Scaling> {
+fn minimum(levels: &[ScalingLevel], law: Law) -> Option<Scaling> {
     let free: &[[bool; 2]] = match law {
         Law::Amdahl | Law::HalfPerformance => &[[true, false], [false, false]],
         Law::Universal => &[[true, true], [true, false], [false, true], [false, false]],
@@ -119,8 +119,8 @@ fn minimum(levels: &[Level], law: Law) -> Option<Scaling> {
     describe(levels, law, &best)
 }
 
-fn check(levels: &[Level], law: Law) -> Option<()> {
-    let usable = |level: &Level| {
+fn check(levels: &[ScalingLevel], law: Law) -> Option<()> {
+    let usable = |level: &ScalingLevel| {
         let all = [level.workers, level.throughput, level.weight];
         all.iter().all(|value| value.is_finite() && *value > 0.0) && level.workers >= 1.0
     };
@@ -148,13 +148,13 @@ struct Fit {
 }
 
 /// λ is linear in the law, so it follows from σ and κ. `None` where the law has no positive throughput.
-fn project(levels: &[Level], parameters: [f64; 2]) -> Option<Fit> {
+fn project(levels: &[ScalingLevel], parameters: [f64; 2]) -> Option<Fit> {
     let [contention, coherence] = parameters;
     let shapes: Vec<f64> = levels.iter().map(|level| shape(level.workers, contention, coherence)).collect();
     if !shapes.iter().all(|value| value.is_finite() && *value > 0.0) {
         return None;
     }
-    let sum = |term: &dyn Fn(&Level, f64) -> f64| -> f64 {
+    let sum = |term: &dyn Fn(&ScalingLevel, f64) -> f64| -> f64 {
         levels.iter().zip(&shapes).map(|(level, shape)| level.weight * term(level, *shape)).sum()
     };
     let single = sum(&|level, shape| level.throughput * shape) / sum(&|_, shape| shape * shape);
@@ -163,7 +163,7 @@ fn project(levels: &[Level], parameters: [f64; 2]) -> Option<Fit> {
 }
 
 /// Levenberg and Marquardt's method on σ and κ, those not `free` held at zero.
-fn minimize(levels: &[Level], free: [bool; 2]) -> Option<Fit> {
+fn minimize(levels: &[ScalingLevel], free: [bool; 2]) -> Option<Fit> {
     let mut fit = start(levels, free)?;
     let mut damping = 1e-3;
     for _ in 0..STEPS {
@@ -189,7 +189,7 @@ fn minimize(levels: &[Level], free: [bool; 2]) -> Option<Fit> {
 }
 
 /// The best point of a coarse grid.
-fn start(levels: &[Level], free: [bool; 2]) -> Option<Fit> {
+fn start(levels: &[ScalingLevel], free: [bool; 2]) -> Option<Fit> {
     let grid = |free: bool| -> &[f64] {
         if free { &[0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.05, 0.2, 0.5] } else { &[0.0] }
     };
@@ -198,7 +198,7 @@ fn start(levels: &[Level], free: [bool; 2]) -> Option<Fit> {
 }
 
 /// One damped Gauss-Newton step of all three parameters; that of λ is left to the projection.
-fn step(levels: &[Level], fit: &Fit, free: [bool; 2], damping: f64) -> Option<[f64; 2]> {
+fn step(levels: &[ScalingLevel], fit: &Fit, free: [bool; 2], damping: f64) -> Option<[f64; 2]> {
     let mut normal = [[0.0; 3]; 3];
     let mut right = [0.0; 3];
     for level in levels {
@@ -254,12 +254,13 @@ fn determinant(m: &[[f64; 3]; 3]) -> f64 {
         + m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0])
 }
 
-fn describe(levels: &[Level], law: Law, fit: &Fit) -> Option<Scaling> {
+fn describe(levels: &[ScalingLevel], law: Law, fit: &Fit) -> Option<Scaling> {
     let [contention, coherence] = fit.parameters;
     let count = levels.len() as f64;
     let mean = levels.iter().map(|level| level.throughput).sum::<f64>() / count;
     let total: f64 = levels.iter().map(|level| (level.throughput - mean).powi(2)).sum();
-    let error = |level: &Level| level.throughput - fit.single * shape(level.workers, contention, coherence);
+    let error =
+        |level: &ScalingLevel| level.throughput - fit.single * shape(level.workers, contention, coherence);
     let residual: f64 = levels.iter().map(|level| error(level).powi(2)).sum();
     // The law's parameters and the variance of the errors.
     let parameters = match law {
@@ -282,7 +283,7 @@ fn describe(levels: &[Level], law: Law, fit: &Fit) -> Option<Scaling> {
 }
 
 /// The F test for lack of fit of a scaling law; see [`crate::lack_of_fit`].
-pub fn lack_of_fit(levels: &[Level], fit: &Scaling) -> Option<LackOfFit> {
+pub fn lack_of_fit(levels: &[ScalingLevel], fit: &Scaling) -> Option<LackOfFit> {
     let runs: Vec<Weighed> = levels
         .iter()
         .map(|level| Weighed { place: level.workers, value: level.throughput, weight: level.weight })
@@ -315,7 +316,7 @@ pub struct Bands {
 ///
 /// `None` if a refit fails or the resamples do not support the confidence. Source: Efron & Tibshirani, "An Introduction
 /// to the Bootstrap", 9.4; Davison & Hinkley, "Bootstrap Methods", 6.2.3. The coverage is simulated in `bench/judge`.
-pub fn bands(levels: &[Level], fit: &Scaling, places: &[f64], bootstrap: &Bootstrap) -> Option<Bands> {
+pub fn bands(levels: &[ScalingLevel], fit: &Scaling, places: &[f64], bootstrap: &Bootstrap) -> Option<Bands> {
     let confidence = proper(bootstrap.confidence)?;
     if confidence > bootstrap.reachable_confidence() {
         return None;
@@ -333,10 +334,10 @@ pub fn bands(levels: &[Level], fit: &Scaling, places: &[f64], bootstrap: &Bootst
     let mut refits: Vec<Scaling> = Vec::with_capacity(bootstrap.resamples);
     for _ in 0..bootstrap.resamples {
         indices.resample(&residuals, &mut drawn);
-        let resampled: Vec<Level> = levels
+        let resampled: Vec<ScalingLevel> = levels
             .iter()
             .zip(fitted.iter().zip(&drawn))
-            .map(|(level, (law, residual))| Level { throughput: law * (1.0 + residual), ..*level })
+            .map(|(level, (law, residual))| ScalingLevel { throughput: law * (1.0 + residual), ..*level })
             .collect();
         if resampled.iter().all(|level| level.throughput > 0.0) {
             refits.push(minimum(&resampled, fit.law)?);
@@ -369,9 +370,9 @@ mod tests {
 
     use super::*;
 
-    fn levels(single: f64, contention: f64, coherence: f64) -> Vec<Level> {
+    fn levels(single: f64, contention: f64, coherence: f64) -> Vec<ScalingLevel> {
         [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
-            .map(|workers| Level {
+            .map(|workers| ScalingLevel {
                 workers,
                 throughput: single * shape(workers, contention, coherence),
                 weight: 1.0,
@@ -418,13 +419,13 @@ mod tests {
     #[test]
     fn repeats_reject_a_law_that_misses_them() {
         let rate = |batch: f64| batch / (0.1 + batch / 1000.0);
-        let level = |batch: f64, factor: f64| Level {
+        let level = |batch: f64, factor: f64| ScalingLevel {
             workers: batch,
             throughput: rate(batch) * factor,
             weight: rate(batch).powi(-2),
         };
         let noise = [0.99, 1.0, 1.01];
-        let all = |bend: f64| -> Vec<Level> {
+        let all = |bend: f64| -> Vec<ScalingLevel> {
             let of = |batch: f64, by: f64| noise.map(|noise| level(batch, noise * by));
             [of(64.0, 1.0), of(128.0, bend), of(256.0, 1.0)].concat()
         };
@@ -437,13 +438,13 @@ mod tests {
         assert_eq!((test.freedom, test.freedom_of_repeats), (1.0, 6.0));
         assert!(test.p < 1e-4, "{test:?}");
         // Without repeats there is nothing to hold the law against.
-        let single: Vec<Level> = [64.0, 128.0, 256.0].map(|batch| level(batch, 1.0)).to_vec();
+        let single: Vec<ScalingLevel> = [64.0, 128.0, 256.0].map(|batch| level(batch, 1.0)).to_vec();
         assert_eq!(lack_of_fit(&single, &fit(&single, Law::HalfPerformance).unwrap()), None);
     }
 
     #[test]
     fn bands_enclose_the_law_and_narrow_with_the_noise() {
-        let noisy = |noise: f64| -> Vec<Level> {
+        let noisy = |noise: f64| -> Vec<ScalingLevel> {
             let mut all = levels(100.0, 0.05, 0.0);
             for (index, level) in all.iter_mut().enumerate() {
                 level.throughput *= 1.0 + noise * [1.0, -1.0, 0.5, -0.5][index % 4];

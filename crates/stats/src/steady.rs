@@ -1,6 +1,6 @@
 //! Warm-up and steady state of one process, and repeats that are not independent.
 
-use crate::change_point::{Search, change_points};
+use crate::change_point::{ChangePointSearch, change_points};
 use crate::samples::{finite, mean, mean_and_variance};
 
 /// The fewest iterations that are classified.
@@ -59,7 +59,7 @@ pub fn steady_state(costs: &[f64]) -> Option<SteadyState> {
         return None;
     }
     let factor = if count < MANY_ITERATIONS { 3.0 } else { 15.0 };
-    let search = Search {
+    let search = ChangePointSearch {
         penalty: factor * (count as f64).ln(),
         minimum_length: (count / 50).max(5),
         variance_floor: (RESOLUTION * mean(costs)?).powi(2),

@@ -5,13 +5,13 @@
 use std::path::PathBuf;
 
 use assay_stats::bootstrap::Bootstrap;
-use assay_stats::change_point::{Search, change_points};
+use assay_stats::change_point::{ChangePointSearch, change_points};
 use assay_stats::interval::quantile_ranks;
 use assay_stats::multiple::holm;
 use assay_stats::nested::nested_variance;
 use assay_stats::proportion::wilson;
 use assay_stats::rank_test::Method;
-use assay_stats::scaling::{Law, Level, fit};
+use assay_stats::scaling::{Law, ScalingLevel, fit};
 use assay_stats::steady::effective_samples;
 use assay_stats::welch::welch;
 use assay_stats::*;
@@ -164,7 +164,7 @@ fn corrections_agree() {
 #[test]
 fn change_points_agree() {
     for case in cases(&golden("change_points")) {
-        let search = Search {
+        let search = ChangePointSearch {
             penalty: number(&case["penalty"]),
             minimum_length: count(&case["minimum_length"]),
             variance_floor: number(&case["variance_floor"]),
@@ -209,10 +209,10 @@ fn history_agrees() {
 #[test]
 fn scaling_agrees() {
     let case = golden("scaling");
-    let levels: Vec<Level> = numbers(&case["workers"])
+    let levels: Vec<ScalingLevel> = numbers(&case["workers"])
         .into_iter()
         .zip(numbers(&case["throughput"]))
-        .map(|(workers, throughput)| Level { workers, throughput, weight: 1.0 })
+        .map(|(workers, throughput)| ScalingLevel { workers, throughput, weight: 1.0 })
         .collect();
     let universal = fit(&levels, Law::Universal).unwrap();
     assert_close(universal.single, number(&case["universal"][0]), 1e-6);

@@ -88,7 +88,7 @@ proptest! {
         let _ = decide(&values, other.len(), &PrecisionRule::new(level, 20));
         let _ = nested::nested_variance(&[values.clone(), other.clone()], level);
         let _ = ratio_interval(&values[..values.len().min(7)], &other, level);
-        let search = change_point::Search { penalty: level, minimum_length: 3, variance_floor: level };
+        let search = change_point::ChangePointSearch { penalty: level, minimum_length: 3, variance_floor: level };
         let _ = change_point::change_points(&values, &search);
     }
 }
@@ -155,8 +155,9 @@ fn tables_of_equal_cells_rarely_name_a_loser() {
     for (cells, repeats) in [(5, 6), (20, 6), (20, 12)] {
         let family = Family::among(cells, 0.95).unwrap();
         let named = share(300, || {
-            let groups: Vec<Group> = (0..cells).map(|_| Group::new(&dice.times(repeats)).unwrap()).collect();
-            let different = |base: &Group, other: &Group| {
+            let groups: Vec<PositiveSamples> =
+                (0..cells).map(|_| PositiveSamples::new(&dice.times(repeats)).unwrap()).collect();
+            let different = |base: &PositiveSamples, other: &PositiveSamples| {
                 let interval = base.ratio_interval(other, &family).unwrap();
                 interval.low > 1.0 || interval.high < 1.0
             };

@@ -10,7 +10,7 @@ use crate::{Datum, Index, StoreError};
 
 /// Which table to export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Table {
+pub enum ExportTable {
     /// One row a run, with its settings as columns `setting.<name>` and its metrics as columns `metric.<name>`.
     Runs,
     /// One row a fact found in a run.
@@ -19,23 +19,23 @@ pub enum Table {
     Series,
 }
 
-impl Table {
+impl ExportTable {
     /// All tables.
-    pub const ALL: [Table; 3] = [Table::Runs, Table::Observations, Table::Series];
+    pub const ALL: [ExportTable; 3] = [ExportTable::Runs, ExportTable::Observations, ExportTable::Series];
 
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
-            Table::Runs => "runs",
-            Table::Observations => "observations",
-            Table::Series => "series",
+            ExportTable::Runs => "runs",
+            ExportTable::Observations => "observations",
+            ExportTable::Series => "series",
         }
     }
 }
 
 /// How to write a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum ExportFormat {
     /// Values separated by commas, with a line of names first. What is missing is an empty field.
     Csv,
     /// One JSON object a line. What is missing is `null`.
@@ -44,31 +44,36 @@ pub enum Format {
     Parquet,
 }
 
-impl Format {
+impl ExportFormat {
     /// All formats.
-    pub const ALL: [Format; 3] = [Format::Csv, Format::JsonLines, Format::Parquet];
+    pub const ALL: [ExportFormat; 3] = [ExportFormat::Csv, ExportFormat::JsonLines, ExportFormat::Parquet];
 
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
-            Format::Csv => "CSV",
-            Format::JsonLines => "JSON lines",
-            Format::Parquet => "Parquet",
+            ExportFormat::Csv => "CSV",
+            ExportFormat::JsonLines => "JSON lines",
+            ExportFormat::Parquet => "Parquet",
         }
     }
 
     /// The usual ending of a file's name.
     pub fn extension(self) -> &'static str {
         match self {
-            Format::Csv => "csv",
-            Format::JsonLines => "jsonl",
-            Format::Parquet => "parquet",
+            ExportFormat::Csv => "csv",
+            ExportFormat::JsonLines => "jsonl",
+            ExportFormat::Parquet => "parquet",
         }
     }
 }
 
 /// Writes a table.
-pub fn export(index: &Index, table: Table, format: Format, out: &mut dyn Write) -> Result<(), StoreError> {
+pub fn export(
+    index: &Index,
+    table: ExportTable,
+    format: ExportFormat,
+    out: &mut dyn Write,
+) -> Result<(), StoreError> {
     let failed = failed(table.name(), format);
     let columns = source::columns(index, table)?;
     let mut sink = sink(&columns, format, out).map_err(failed)?;
@@ -78,20 +83,20 @@ pub fn export(index: &Index, table: Table, format: Format, out: &mut dyn Write) 
 
 fn sink<'o>(
     columns: &[ExportColumn],
-    format: Format,
+    format: ExportFormat,
     out: &'o mut dyn Write,
 ) -> Result<Box<dyn Sink + 'o>, Obstacle> {
     Ok(match format {
-        Format::Csv => Box::new(text::Csv::new(out, columns)?),
-        Format::JsonLines => Box::new(text::JsonLines::new(out, columns)?),
-        Format::Parquet => Box::new(parquet::Parquet::new(out, columns)?),
+        ExportFormat::Csv => Box::new(text::Csv::new(out, columns)?),
+        ExportFormat::JsonLines => Box::new(text::JsonLines::new(out, columns)?),
+        ExportFormat::Parquet => Box::new(parquet::Parquet::new(out, columns)?),
     })
 }
 
 /// A table of somebody else's, written row by row in any of the formats.
 pub struct Rows<'o> {
     table: &'static str,
-    format: Format,
+    format: ExportFormat,
     sink: Box<dyn Sink + 'o>,
 }
 
@@ -100,7 +105,7 @@ impl<'o> Rows<'o> {
     pub fn new(
         table: &'static str,
         columns: &[(&str, ColumnKind)],
-        format: Format,
+        format: ExportFormat,
         out: &'o mut dyn Write,
     ) -> Result<Rows<'o>, StoreError> {
         let named = columns.iter().map(|(name, kind)| ExportColumn { name: (*name).to_owned(), kind: *kind });
@@ -119,7 +124,7 @@ impl<'o> Rows<'o> {
     }
 }
 
-fn failed(table: &'static str, format: Format) -> impl Fn(Obstacle) -> StoreError + Copy {
+fn failed(table: &'static str, format: ExportFormat) -> impl Fn(Obstacle) -> StoreError + Copy {
     move |obstacle| StoreError::Export { table, format: format.name(), reason: obstacle.0 }
 }
 

@@ -14,7 +14,7 @@ const SECTOR: usize = 512;
 
 /// Something that goes wrong with one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum InjectedFault {
     /// A write takes at most this many bytes, and says so.
     Short(usize),
     /// A write is interrupted by a signal before it did anything.
@@ -36,13 +36,13 @@ struct Contents {
     synced: Vec<u8>,
     /// Written, but only in the page cache.
     unsynced: Vec<u8>,
-    faults: VecDeque<Fault>,
+    faults: VecDeque<InjectedFault>,
     full: bool,
 }
 
 impl Contents {
     /// Uses up the next fault if it concerns this kind of call.
-    fn next_fault(&mut self, concerns: impl Fn(Fault) -> bool) -> Option<Fault> {
+    fn next_fault(&mut self, concerns: impl Fn(InjectedFault) -> bool) -> Option<InjectedFault> {
         let fault = self.faults.front().copied().filter(|fault| concerns(*fault))?;
         self.faults.pop_front();
         Some(fault)
@@ -56,7 +56,7 @@ impl SimulatedDisk {
     }
 
     /// Adds a fault; each call of the kind that it concerns uses up one.
-    pub fn inject(&self, fault: Fault) {
+    pub fn inject(&self, fault: InjectedFault) {
         self.contents().faults.push_back(fault);
     }
 
@@ -102,12 +102,12 @@ impl Medium for SimulatedDisk {
         if contents.full {
             return Err(io::ErrorKind::StorageFull.into());
         }
-        let room = match contents.next_fault(|fault| fault != Fault::SyncFails) {
-            None | Some(Fault::SyncFails) => bytes.len(),
-            Some(Fault::Short(room)) => room.max(1),
-            Some(Fault::Interrupted) => return Err(io::ErrorKind::Interrupted.into()),
-            Some(Fault::Broken) => return Err(io::Error::other("input/output error")),
-            Some(Fault::Full(room)) => {
+        let room = match contents.next_fault(|fault| fault != InjectedFault::SyncFails) {
+            None | Some(InjectedFault::SyncFails) => bytes.len(),
+            Some(InjectedFault::Short(room)) => room.max(1),
+            Some(InjectedFault::Interrupted) => return Err(io::ErrorKind::Interrupted.into()),
+            Some(InjectedFault::Broken) => return Err(io::Error::other("input/output error")),
+            Some(InjectedFault::Full(room)) => {
                 contents.full = true;
                 if room == 0 {
                     return Err(io::ErrorKind::StorageFull.into());
@@ -122,7 +122,7 @@ impl Medium for SimulatedDisk {
 
     fn sync_data(&mut self) -> io::Result<()> {
         let mut contents = self.contents();
-        if contents.next_fault(|fault| fault == Fault::SyncFails).is_some() {
+        if contents.next_fault(|fault| fault == InjectedFault::SyncFails).is_some() {
             return Err(io::Error::other("input/output error"));
         }
         let unsynced = std::mem::take(&mut contents.unsynced);

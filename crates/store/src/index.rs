@@ -6,6 +6,7 @@ mod fill;
 mod freshness;
 mod query;
 mod schema;
+mod shape;
 mod typed;
 mod upkeep;
 pub(crate) mod wide;

@@ -67,7 +67,7 @@ mod store;
 mod time;
 
 pub use error::StoreError;
-pub use export::{ColumnKind, Format, Rows, Table, export};
+pub use export::{ColumnKind, ExportFormat, ExportTable, Rows, export};
 pub use index::{
     CellSummary, Datum, FailureReason, Index, IndexSummary, MetricSummary, RunDoubt, RunFilter, RunOrigin,
     RunRow, RunValue, SessionFacts, SqlRows,

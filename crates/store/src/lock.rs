@@ -32,7 +32,7 @@ pub(crate) fn take(record: &Path, holder: &Holder) -> Result<File, StoreError> {
     let open_error = |source| StoreError::Open { path: path.clone(), source };
     let mut options = RecordPermissions::of(record).options();
     options.read(true).write(true).create(true).truncate(false);
-    let mut file = regular::open_with(&mut options, &path).map_err(open_error)?;
+    let mut file = regular::open_to_write(&mut options, &path).map_err(open_error)?;
     for attempts_left in (0..ATTEMPTS).rev() {
         match file.try_lock() {
             Ok(()) => break,

@@ -99,6 +99,12 @@ impl RecordPermissions {
 /// Makes or empties a file. A link or a pipe in its place, which a run may have put there, is replaced: writing through
 /// it would change a file somewhere else or never end.
 fn create(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    // Nearly all files are new.
+    match options.create_new(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        other => return other,
+    }
+    options.create_new(false);
     match fs::symlink_metadata(path) {
         Ok(found) if !found.is_file() && !found.is_dir() => fs::remove_file(path)?,
         _ => {}

@@ -79,7 +79,9 @@ pub(crate) fn restorable(found: Unrecorded, troubles: &Troubles, record: &Path) 
     let report = DamageReport::new(troubles, counted as u64, found.without_result);
     let is_ahead = !report.is_clean() || !found.unacknowledged.is_empty();
     if is_ahead && troubles.damage.is_empty() && lock::is_held(record) {
-        return Restored { entries: Vec::new(), report: DamageReport::default() };
+        // Whoever holds the lock may be the one who asks, and must not be refused for what is no damage.
+        let report = DamageReport { at_end: true, ..DamageReport::default() };
+        return Restored { entries: Vec::new(), report };
     }
     let mut entries = found.lost;
     entries.extend(found.unacknowledged);

@@ -43,6 +43,7 @@ pub(crate) fn plan(add: &[u32], drop: &[u32]) -> Entry {
         seed: u64::MAX,
         campaign: "question = \"which\"\n".into(),
         repeats: 6,
+        precision: None,
         fewer: Vec::new(),
         varied: vec!["batch".into()],
         metrics: Vec::new(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use assay_model::{Entry, SCHEMA_VERSION};
 use serde::Serialize;
@@ -11,13 +11,13 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::journal::{decode, encode, encode_after};
-use crate::layout::{INDEX, INDEX_CHECK, JOURNAL, RESULT, RUNS};
+use crate::layout::{INDEX, INDEX_CHECK, JOBS, JOURNAL, RESULT, RUNS, SCRIPT};
 use crate::lock::{self, Holder};
 use crate::secrets::{Secrets, is_kept, is_secret_name, required};
 use crate::{Identity, Record, RecordPermissions, StoreError};
 
-/// The script in a run directory.
-const SCRIPT: &str = "run.sh";
+/// The script of a job in its directory.
+const JOB_SCRIPT: &str = "job.sh";
 
 /// What a scrub did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -167,16 +167,20 @@ fn scrub_run_directories(
     permissions: RecordPermissions,
     summary: &mut ScrubSummary,
 ) -> io::Result<()> {
-    let directories = |path: &Path| fs::read_dir(path).into_iter().flatten().flatten();
+    let rewrite_script = |path: &Path, summary: &mut ScrubSummary| {
+        rewrite(path, permissions, summary, |bytes| {
+            let text = String::from_utf8(bytes.to_vec()).ok()?;
+            Some(script_without_secrets(&text, secrets).into_bytes())
+        })
+    };
+    for job in directories(&record.join(JOBS)) {
+        rewrite_script(&job.join(JOB_SCRIPT), summary)?;
+    }
     for cell in directories(&record.join(RUNS)) {
-        for run in directories(&cell.path()) {
-            let script = run.path().join(SCRIPT);
-            rewrite(&script, permissions, summary, |bytes| {
-                String::from_utf8(bytes.to_vec())
-                    .ok()
-                    .map(|text| script_without_secrets(&text, secrets).into_bytes())
-            })?;
-            rewrite(&run.path().join(RESULT), permissions, summary, |bytes| {
+        rewrite_script(&cell.join(SCRIPT), summary)?;
+        for run in directories(&cell) {
+            rewrite_script(&run.join(SCRIPT), summary)?;
+            rewrite(&run.join(RESULT), permissions, summary, |bytes| {
                 let entry = decode(bytes.strip_suffix(b"\n")?).ok()?;
                 let (mut line, mut texts) = (Vec::new(), 0);
                 encode(&masked(&entry, secrets, &mut texts).ok()?, &mut line).ok()?;
@@ -185,6 +189,18 @@ fn scrub_run_directories(
         }
     }
     Ok(())
+}
+
+/// The directories in a directory. A link leads out of the record, where nothing is to be changed.
+fn directories(path: &Path) -> Vec<PathBuf> {
+    if !fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) {
+        return Vec::new();
+    }
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        .map(|entry| entry.path())
+        .collect()
 }
 
 /// Rewrites a file beside its place and moves it there, if that changes anything.

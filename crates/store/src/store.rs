@@ -87,8 +87,8 @@ impl Store {
         let open_error = |source| StoreError::Open { path: path.clone(), source };
         let permissions = RecordPermissions::of(directory);
         let mut options = permissions.options();
-        let file =
-            regular::open_with(options.read(true).append(true).create(true), &path).map_err(open_error)?;
+        let file = regular::open_to_write(options.read(true).append(true).create(true), &path)
+            .map_err(open_error)?;
         let (mut state, bytes, last) = read(&path)?;
         let found = unrecorded(directory, &mut |run| state.known(run));
         // A run that was launched and not acknowledged is no sign of damage: its coordinator was killed.

@@ -55,7 +55,7 @@ impl DataState {
 
 /// Where a data set lies, and how whole it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct DataSetFiles {
     /// The folder, where there is one.
     pub folder: Option<PathBuf>,
     /// How whole it is there.
@@ -88,10 +88,10 @@ impl DataSet {
     }
 
     /// Looks where it lies, and reads all of it to find out how whole it is.
-    pub fn look(&self) -> Found {
+    pub fn look(&self) -> DataSetFiles {
         match self.folder() {
-            Some(folder) => Found { state: self.state(&folder), folder: Some(folder) },
-            None => Found { folder: None, state: DataState::Absent },
+            Some(folder) => DataSetFiles { state: self.state(&folder), folder: Some(folder) },
+            None => DataSetFiles { folder: None, state: DataState::Absent },
         }
     }
 

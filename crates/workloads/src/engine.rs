@@ -4,7 +4,7 @@ pub mod torch;
 
 use crate::WorkloadError;
 use crate::collective::processes;
-use crate::settings::{Checked, wrong};
+use crate::settings::{CheckedSettings, wrong};
 
 /// What computes a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub enum EngineKind {
 
 impl EngineKind {
     /// The engine that the settings name, if it can do what they ask for.
-    pub(crate) fn read(checked: &Checked) -> Result<EngineKind, WorkloadError> {
+    pub(crate) fn read(checked: &CheckedSettings) -> Result<EngineKind, WorkloadError> {
         let (tasks, device) = (checked.count("tasks"), checked.text("device"));
         match checked.text("engine") {
             "torch" if processes::started().is_some() => {

@@ -40,17 +40,17 @@ fn mix(hash: u64, number: u64) -> u64 {
 
 /// The key of a stream of draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Key(u64);
+pub struct DrawKey(u64);
 
-impl Key {
+impl DrawKey {
     /// The key of a named stream.
-    pub fn new(name: &str, seed: u64) -> Key {
-        Key(mix(fnv(name), seed))
+    pub fn new(name: &str, seed: u64) -> DrawKey {
+        DrawKey(mix(fnv(name), seed))
     }
 
     /// The key of this stream at a step.
-    pub fn at(self, step: u64) -> Key {
-        Key(mix(self.0, step))
+    pub fn at(self, step: u64) -> DrawKey {
+        DrawKey(mix(self.0, step))
     }
 
     /// The draw with the number `i`, from 0.
@@ -92,7 +92,7 @@ impl Start {
             Start::Ones => piece.fill(1.0),
             Start::Zeros => piece.fill(0.0),
             Start::Uniform(bound) => {
-                let key = Key::new(name, seed);
+                let key = DrawKey::new(name, seed);
                 for (i, value) in (first..).zip(piece) {
                     *value = key.symmetric(i) * bound;
                 }
@@ -109,9 +109,9 @@ mod tests {
     #[test]
     fn the_generator_is_the_documented_one() {
         assert_eq!(fnv("embedding"), 0x4A48_353A_D610_7ED2);
-        assert_eq!(Key::new("embedding", 1).0, 0xDF4E_C153_D21B_FB69);
-        assert_eq!(Key::new("embedding", 1).draw(0), 0x4C47_165D_17D9_C075);
-        assert_eq!(Key::new("tokens", 1).at(2).draw(3), 0xB169_F00A_AB70_F537);
+        assert_eq!(DrawKey::new("embedding", 1).0, 0xDF4E_C153_D21B_FB69);
+        assert_eq!(DrawKey::new("embedding", 1).draw(0), 0x4C47_165D_17D9_C075);
+        assert_eq!(DrawKey::new("tokens", 1).at(2).draw(3), 0xB169_F00A_AB70_F537);
     }
 
     #[test]

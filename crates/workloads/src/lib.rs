@@ -131,7 +131,7 @@ fn run_here(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::Checked;
+    use crate::settings::CheckedSettings;
 
     #[test]
     fn every_setting_is_in_the_command_and_every_default_is_allowed() {
@@ -140,7 +140,7 @@ mod tests {
                 Some((setting.name.clone(), setting.default.clone()?))
             };
             let given: Settings = description.settings.iter().filter_map(default).collect();
-            assert!(Checked::new(&description, &given).is_ok(), "{}", description.name);
+            assert!(CheckedSettings::new(&description, &given).is_ok(), "{}", description.name);
             for setting in &description.settings {
                 let placeholder = format!(" {0}={{{0}}}", setting.name);
                 assert!(description.command.contains(&placeholder), "{}", setting.name);

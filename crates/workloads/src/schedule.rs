@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::initial::Key;
+use crate::initial::DrawKey;
 
 /// How a data set is gone through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +109,7 @@ impl StepSchedule {
 /// The order of an epoch: sample numbers, sorted by draws of the key of [`crate::initial`] with the name `order` at the
 /// number of the epoch. Draw `i` belongs to sample `i`; of equal draws the smaller number comes first.
 pub fn order(seed: u64, epoch: u64, order: &mut [u32]) {
-    let key = Key::new("order", seed).at(epoch);
+    let key = DrawKey::new("order", seed).at(epoch);
     for (number, place) in (0..).zip(order.iter_mut()) {
         *place = number;
     }

@@ -7,7 +7,7 @@ use assay_model::WorkloadEvent;
 use crate::collective::Collective;
 use crate::process::{cpu_seconds, wait_for_line};
 use crate::profile::Profile;
-use crate::summary::{Iteration, IterationSummary, Outcome};
+use crate::summary::{Iteration, IterationOutcome, IterationSummary};
 use crate::{Emitter, WorkloadEnd, WorkloadError};
 
 /// What one rank computes.
@@ -17,15 +17,15 @@ pub(crate) trait TimedWork {
 
     /// Computes the iteration that was prepared, together with the other ranks. `look` asks for what only the first
     /// iteration reports.
-    fn iterate(&mut self, look: bool, ranks: &mut dyn Collective) -> Outcome;
+    fn iterate(&mut self, look: bool, ranks: &mut dyn Collective) -> IterationOutcome;
 
     /// The norm of all gradients of the last iteration, where there are any.
     fn gradient_norm(&mut self) -> Option<f64>;
 
     /// The values by which engines are checked against each other; `first` is the first iteration.
-    fn parity(&mut self, first: &Outcome) -> Outcome {
+    fn parity(&mut self, first: &IterationOutcome) -> IterationOutcome {
         // A step has clipped its gradients already, so that its own norm is the one to report.
-        Outcome { gradient_norm: first.gradient_norm.or_else(|| self.gradient_norm()), ..*first }
+        IterationOutcome { gradient_norm: first.gradient_norm.or_else(|| self.gradient_norm()), ..*first }
     }
 
     /// The steps that this many iterations come to, those before a resumed run included.
@@ -131,7 +131,7 @@ fn once(
     ranks: &mut dyn Collective,
     number: u64,
     look: bool,
-) -> (Iteration, Outcome) {
+) -> (Iteration, IterationOutcome) {
     work.prepare(number);
     let (start, cpu) = (Instant::now(), cpu_seconds());
     let outcome = work.iterate(look, ranks);
@@ -146,7 +146,12 @@ fn once(
 }
 
 /// The ending of a run whose loss or gradient is not a finite number.
-fn diverged(step: u64, outcome: &Outcome, calmer: &str, emitter: &mut Emitter<'_>) -> Option<WorkloadEnd> {
+fn diverged(
+    step: u64,
+    outcome: &IterationOutcome,
+    calmer: &str,
+    emitter: &mut Emitter<'_>,
+) -> Option<WorkloadEnd> {
     let what = if !outcome.loss.is_finite() {
         format!("the loss is {}", outcome.loss)
     } else if outcome.gradient_norm.is_some_and(|norm| !norm.is_finite()) {

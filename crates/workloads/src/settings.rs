@@ -9,13 +9,16 @@ use crate::WorkloadError;
 
 /// Settings that were checked against a description, with its defaults for those not given.
 #[derive(Debug)]
-pub struct Checked {
+pub struct CheckedSettings {
     values: Settings,
 }
 
-impl Checked {
+impl CheckedSettings {
     /// Checks settings: known names, right kinds, values in range.
-    pub fn new(description: &WorkloadDescription, given: &Settings) -> Result<Checked, WorkloadError> {
+    pub fn new(
+        description: &WorkloadDescription,
+        given: &Settings,
+    ) -> Result<CheckedSettings, WorkloadError> {
         let names = || description.settings.iter().map(|setting| setting.name.as_str());
         for (name, value) in given {
             if !names().any(|known| known == name) {
@@ -41,7 +44,7 @@ impl Checked {
             };
             values.insert(setting.name.clone(), value);
         }
-        Ok(Checked { values })
+        Ok(CheckedSettings { values })
     }
 
     /// An integer that is not negative.
@@ -199,9 +202,9 @@ mod tests {
         }
     }
 
-    fn check(pairs: &[(&str, Value)]) -> Result<Checked, WorkloadError> {
+    fn check(pairs: &[(&str, Value)]) -> Result<CheckedSettings, WorkloadError> {
         let given = pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        Checked::new(&description(), &given)
+        CheckedSettings::new(&description(), &given)
     }
 
     #[test]
@@ -221,8 +224,8 @@ mod tests {
 
     #[test]
     fn errors_name_the_setting_and_help() {
-        let hint = |result: Result<Checked, WorkloadError>| result.err().unwrap().hint().unwrap();
-        let message = |result: Result<Checked, WorkloadError>| result.err().unwrap().to_string();
+        let hint = |result: Result<CheckedSettings, WorkloadError>| result.err().unwrap().hint().unwrap();
+        let message = |result: Result<CheckedSettings, WorkloadError>| result.err().unwrap().to_string();
         assert_eq!(hint(check(&[("layer", Value::Integer(1))])), "did you mean `layers`?");
         assert_eq!(hint(check(&[("lay", Value::Integer(1))])), "did you mean `layers`?");
         assert_eq!(hint(check(&[("other", Value::Integer(1))])), "settings: layers, rate, size, wait");

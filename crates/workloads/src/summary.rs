@@ -12,7 +12,7 @@ pub(crate) const CPU: &str = "cpu.iteration";
 
 /// What an iteration computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Outcome {
+pub struct IterationOutcome {
     /// The mean loss of the iteration, over all ranks.
     pub loss: f64,
     /// The root mean square of all outputs, where it was asked for.
@@ -146,7 +146,7 @@ impl IterationSummary {
     }
 
     /// Reports the values by which engines are checked against each other.
-    pub(crate) fn report_parity(&self, outcome: &Outcome, emitter: &mut Emitter<'_>) {
+    pub(crate) fn report_parity(&self, outcome: &IterationOutcome, emitter: &mut Emitter<'_>) {
         let values = [
             (names::PARITY_LOSS, Some(outcome.loss)),
             (names::PARITY_OUTPUT, outcome.output),

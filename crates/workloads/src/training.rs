@@ -3,12 +3,12 @@
 use assay_kernels::{Threads, adam_w, reduce};
 
 use crate::WorkloadError;
-use crate::settings::{Checked, wrong};
+use crate::settings::{CheckedSettings, wrong};
 
 /// What to do about a loss that is not a finite number.
 pub(crate) const CALMER: &str = "lower learning_rate, or limit the gradient with clip";
 
-/// How weights are updated. The constants of AdamW that are no settings are those of PyTorch: 0.9, 0.999 and 1e-8. All
+/// How weights are updated. The constants of AdamW that are not settings are those of PyTorch: 0.9, 0.999 and 1e-8. All
 /// tensors decay.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Training {
@@ -22,7 +22,7 @@ pub struct Training {
 pub(crate) type Tensors<'a> = ((&'a mut [f32], &'a mut [f32]), (&'a mut [f32], &'a mut [f32]));
 
 impl Training {
-    pub(crate) fn read(checked: &Checked) -> Result<Training, WorkloadError> {
+    pub(crate) fn read(checked: &CheckedSettings) -> Result<Training, WorkloadError> {
         let positive = |name: &str| match checked.number(name) {
             number if number >= 0.0 => Ok(number),
             number => Err(wrong(name, &number, "it must not be negative")),

@@ -38,7 +38,8 @@ fn header_length(bytes: &[u8]) -> Result<u64, String> {
     let length = u64::from_le_bytes(*first);
     if length > MOST_HEADER {
         return Err(
-            "its first eight bytes are not the length of a header, so it is no safetensors file".to_owned()
+            "its first eight bytes are not the length of a header, so this is not a safetensors file"
+                .to_owned(),
         );
     }
     Ok(length)

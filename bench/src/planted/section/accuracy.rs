@@ -1,8 +1,8 @@
 //! Accuracies over a setting, several runs of each value.
 
 use super::super::fault::Fault;
-use super::super::page::{Block, Table};
-use super::{Scene, heading, rounded, summary, text, with_interval};
+use super::super::page::{Block, WriteUpTable};
+use super::{SectionData, heading, rounded, summary, text, with_interval};
 
 pub(super) const FAULTS: &[Fault] =
     &[Fault::ChanceLevel, Fault::NoiseAsEffect, Fault::SummaryOutside, Fault::NoRepeats, Fault::Resolution];
@@ -10,7 +10,7 @@ pub(super) const FAULTS: &[Fault] =
 /// Runs of every value.
 const RUNS: usize = 5;
 
-pub(super) fn write(scene: &mut Scene<'_>) -> Vec<Block> {
+pub(super) fn write(scene: &mut SectionData<'_>) -> Vec<Block> {
     let title = scene.random.pick(["Tuning a classifier", "Accuracy on the test set", "Hyperparameters"]);
     let mut blocks = vec![heading(title)];
     if scene.focus == Fault::Resolution {
@@ -44,12 +44,16 @@ pub(super) fn write(scene: &mut Scene<'_>) -> Vec<Block> {
     } else {
         "Ten classes of pictures, five trainings from different seeds for each value."
     };
-    blocks.extend([text(introduction), Block::Table(table), verdict(scene, setting, values, &runs, chosen)]);
+    blocks.extend([
+        text(introduction),
+        Block::WriteUpTable(table),
+        verdict(scene, setting, values, &runs, chosen),
+    ]);
     blocks
 }
 
 /// Brings the means close together, so that what is left of the differences is well inside the spread.
-fn level(scene: &Scene<'_>, runs: &mut [Vec<f64>]) {
+fn level(scene: &SectionData<'_>, runs: &mut [Vec<f64>]) {
     let middle = runs.first().map_or(0.0, |own| summary(own).0);
     for (index, own) in runs.iter_mut().enumerate() {
         let shift = middle - summary(own).0;
@@ -58,17 +62,23 @@ fn level(scene: &Scene<'_>, runs: &mut [Vec<f64>]) {
     }
 }
 
-fn table(scene: &mut Scene<'_>, setting: &str, values: [&str; 3], runs: &[Vec<f64>], chosen: usize) -> Table {
+fn table(
+    scene: &mut SectionData<'_>,
+    setting: &str,
+    values: [&str; 3],
+    runs: &[Vec<f64>],
+    chosen: usize,
+) -> WriteUpTable {
     let upward = scene.random.below(2) == 0;
     let beyond = scene.random.between(0.2, 1.2);
     if scene.plants(Fault::NoRepeats) {
-        let mut table = Table::new(&[setting, "Test accuracy"]);
+        let mut table = WriteUpTable::new(&[setting, "Test accuracy"]);
         for (value, own) in values.iter().zip(runs) {
             table.row(vec![(*value).to_owned(), format!("{:.2}%", own.first().copied().unwrap_or_default())]);
         }
         return table;
     }
-    let mut table = Table::new(&[
+    let mut table = WriteUpTable::new(&[
         setting,
         "Run 1 (%)",
         "Run 2 (%)",
@@ -93,7 +103,7 @@ fn table(scene: &mut Scene<'_>, setting: &str, values: [&str; 3], runs: &[Vec<f6
 }
 
 fn verdict(
-    scene: &mut Scene<'_>,
+    scene: &mut SectionData<'_>,
     setting: &str,
     values: [&str; 3],
     runs: &[Vec<f64>],
@@ -125,12 +135,12 @@ fn verdict(
 }
 
 /// A test set so small that one answer more or less is half a percent.
-fn small_test(scene: &mut Scene<'_>) -> Vec<Block> {
+fn small_test(scene: &mut SectionData<'_>) -> Vec<Block> {
     let items = scene.random.pick([100_u32, 200, 250]);
     let right = items - 2 - u32::try_from(scene.random.below(8)).unwrap_or(0);
     let names = scene.random.pick([["float32", "bfloat16"], ["Adam", "AdamW"], ["seed 1", "seed 2"]]);
     let share = |right: u32| f64::from(right) / f64::from(items) * 100.0;
-    let mut table = Table::new(&["Variant", "Right answers", "Accuracy (%)"]);
+    let mut table = WriteUpTable::new(&["Variant", "Right answers", "Accuracy (%)"]);
     table.row(vec![names[0].to_owned(), format!("{right}/{items}"), format!("{:.1}", share(right))]);
     table.row(vec![
         names[1].to_owned(),
@@ -140,7 +150,7 @@ fn small_test(scene: &mut Scene<'_>) -> Vec<Block> {
     let claim = scene.random.pick(["is more accurate", "is the better one", "improves the accuracy"]);
     vec![
         Block::Text(format!("The test set has {items} items.")),
-        Block::Table(table),
+        Block::WriteUpTable(table),
         scene.say(
             "The two differ by one answer, which is the smallest difference there can be: no difference is claimed."
                 .to_owned(),

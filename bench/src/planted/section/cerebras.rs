@@ -4,8 +4,8 @@ use anyhow::Context;
 
 use super::super::fault::Fault;
 use super::super::log::{diverged, last_number, replace_last, sample};
-use super::super::page::{Block, Table};
-use super::{Scene, fixed, heading, rounded, text, with_interval};
+use super::super::page::{Block, WriteUpTable};
+use super::{SectionData, fixed, heading, rounded, text, with_interval};
 
 pub(super) const FAULTS: &[Fault] = &[
     Fault::SettingNotInForce,
@@ -20,7 +20,7 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault::NoRepeats,
 ];
 
-pub(super) fn write(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
+pub(super) fn write(scene: &mut SectionData<'_>) -> anyhow::Result<Vec<Block>> {
     let title = scene.random.pick(["Cerebras", "Cerebras CS-2: BERT", "BERT large on Cerebras"]);
     let mut blocks = vec![heading(title)];
     blocks.extend(match scene.focus {
@@ -50,7 +50,7 @@ struct Run {
 }
 
 /// A run with the scatter of real ones.
-fn run(scene: &mut Scene<'_>, batch: u64, options: &[(&str, String)]) -> anyhow::Result<Run> {
+fn run(scene: &mut SectionData<'_>, batch: u64, options: &[(&str, String)]) -> anyhow::Result<Run> {
     let rate = scene.repeats(rate_at(batch), 0.004, 1).pop().unwrap_or_default();
     let mut all =
         vec![("batch-size", batch.to_string()), ("rate", fixed(rate, 2)), ("spread", "0".to_owned())];
@@ -64,7 +64,7 @@ fn run(scene: &mut Scene<'_>, batch: u64, options: &[(&str, String)]) -> anyhow:
     })
 }
 
-fn declared(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
+fn declared(scene: &mut SectionData<'_>) -> anyhow::Result<Vec<Block>> {
     let batch = scene.random.pick([256_u64, 512, 1024]);
     let run = run(scene, batch, &[])?;
     let claimed = if scene.plants(Fault::SettingNotInForce) { batch * 2 } else { batch };
@@ -72,7 +72,7 @@ fn declared(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
     Ok(vec![Block::Text(format!("{words} {claimed}:")), Block::Output(run.log)])
 }
 
-fn waiting(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
+fn waiting(scene: &mut SectionData<'_>) -> anyhow::Result<Vec<Block>> {
     let batch = scene.random.pick([512_u64, 1024, 2048]);
     let queue = 900 + scene.random.below(5000);
     let run = run(scene, batch, &[("queue-s", queue.to_string())])?;
@@ -108,7 +108,7 @@ fn seconds_of_day(time: &str) -> Option<f64> {
 }
 
 /// A loss that becomes no number, or a crash after which the numbers of a good run are printed.
-fn failing(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
+fn failing(scene: &mut SectionData<'_>) -> anyhow::Result<Vec<Block>> {
     let batch = scene.random.pick([256_u64, 512, 1024]);
     let fails = if scene.plants(Fault::Gate) { "pod" } else { "none" };
     let mut run = run(scene, batch, &[("fail", fails.to_owned())])?;
@@ -124,7 +124,7 @@ fn failing(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
 }
 
 /// Two batch sizes, three runs of each: the larger has the higher rate and reaches the same loss later.
-fn learning(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
+fn learning(scene: &mut SectionData<'_>) -> anyhow::Result<Vec<Block>> {
     let (small, large) = scene.random.pick([(512_u64, 2048_u64), (256, 1024), (512, 1024)]);
     let mut blocks = Vec::new();
     let mut rates = Vec::new();
@@ -152,7 +152,7 @@ fn learning(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
 }
 
 /// Two logs whose last losses differ by one or two steps of the number format.
-fn resolution(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
+fn resolution(scene: &mut SectionData<'_>) -> anyhow::Result<Vec<Block>> {
     let batch = scene.random.pick([512_u64, 1024]);
     let first = run(scene, batch, &[])?;
     let second = run(scene, batch, &[])?;
@@ -180,10 +180,10 @@ fn resolution(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
 }
 
 /// The loop's rate beside a throughput, which is that of the whole job where the error is planted.
-fn scopes(scene: &mut Scene<'_>) -> Vec<Block> {
+fn scopes(scene: &mut SectionData<'_>) -> Vec<Block> {
     let steps = scene.random.pick([200_u64, 400, 1000]);
     let base = scene.random.between(28.0, 60.0);
-    let mut table = Table::new(&[
+    let mut table = WriteUpTable::new(&[
         "Batch size",
         "Runs",
         "Global rate (samples/s)",
@@ -211,7 +211,7 @@ fn scopes(scene: &mut Scene<'_>) -> Vec<Block> {
         Block::Text(format!(
             "The same model for {steps} training steps at four batch sizes; means of three runs."
         )),
-        Block::Table(table),
+        Block::WriteUpTable(table),
         text("The rate does not depend on the batch size."),
     ]
 }
@@ -239,7 +239,7 @@ impl Row {
     }
 }
 
-fn rows(scene: &mut Scene<'_>, batches: &[u64], repeats: usize) -> Vec<Row> {
+fn rows(scene: &mut SectionData<'_>, batches: &[u64], repeats: usize) -> Vec<Row> {
     let steps = scene.random.pick([500_u64, 1000, 2000]);
     let mut rows = Vec::new();
     for &batch in batches {
@@ -251,10 +251,10 @@ fn rows(scene: &mut Scene<'_>, batches: &[u64], repeats: usize) -> Vec<Row> {
 }
 
 /// One row a run, three runs a batch size, all of the same number of steps.
-fn batches(scene: &mut Scene<'_>) -> Vec<Block> {
+fn batches(scene: &mut SectionData<'_>) -> Vec<Block> {
     let batches = scene.random.pick([[512, 1024, 2048], [256, 512, 1024], [512, 2048, 4096]]);
     let rows = rows(scene, &batches, 3);
-    let mut table = Table::new(&scene.random.pick(HEADERS));
+    let mut table = WriteUpTable::new(&scene.random.pick(HEADERS));
     for row in &rows {
         table.row(row.cells());
     }
@@ -289,15 +289,15 @@ fn batches(scene: &mut Scene<'_>) -> Vec<Block> {
             work * short / long
         )
     };
-    vec![text("Three runs of each batch size, a row each."), Block::Table(table), Block::Text(words)]
+    vec![text("Three runs of each batch size, a row each."), Block::WriteUpTable(table), Block::Text(words)]
 }
 
 /// Batch sizes against each other: three runs of each in the sound twin, one where the error is planted.
-fn once(scene: &mut Scene<'_>) -> Vec<Block> {
+fn once(scene: &mut SectionData<'_>) -> Vec<Block> {
     let planted = scene.plants(Fault::NoRepeats);
     let batches = scene.random.pick([[512, 1024, 2048], [256, 512, 1024]]);
     let all = rows(scene, &batches, 3);
-    let mut table = Table::new(&scene.random.pick(HEADERS));
+    let mut table = WriteUpTable::new(&scene.random.pick(HEADERS));
     for row in all.iter().step_by(if planted { 3 } else { 1 }) {
         table.row(row.cells());
     }
@@ -306,7 +306,7 @@ fn once(scene: &mut Scene<'_>) -> Vec<Block> {
         if planted { "The batch size was varied." } else { "The batch size was varied, three runs each." };
     vec![
         text(introduction),
-        Block::Table(table),
+        Block::WriteUpTable(table),
         Block::Text(format!(
             "The rate grows with the batch size: {large} has the highest rate, {small} the lowest."
         )),
@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn the_larger_batch_reaches_the_same_loss_later() {
         let measured = measured::sample();
-        let mut scene = Scene {
+        let mut scene = SectionData {
             measured: &measured,
             random: Random::new(1),
             focus: Fault::RateAgainstLearning,

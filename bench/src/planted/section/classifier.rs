@@ -2,11 +2,11 @@
 
 use super::super::fault::Fault;
 use super::super::page::Block;
-use super::{Scene, heading, listed, rounded};
+use super::{SectionData, heading, listed, rounded};
 
 pub(super) const FAULTS: &[Fault] = &[Fault::Probabilities];
 
-pub(super) fn write(scene: &mut Scene<'_>) -> Vec<Block> {
+pub(super) fn write(scene: &mut SectionData<'_>) -> Vec<Block> {
     let title = scene.random.pick(["A single review", "Output of the classifier", "One input by hand"]);
     let classes = 2 + scene.random.below(3);
     // Logits far enough apart that the largest is no matter of rounding.

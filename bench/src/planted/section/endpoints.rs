@@ -1,8 +1,8 @@
 //! Two endpoints that serve the same model, side by side: a metric in every row, a system in every column.
 
 use super::super::fault::Fault;
-use super::super::page::{Block, Table};
-use super::{Scene, fixed, heading, rounded, spoilt};
+use super::super::page::{Block, WriteUpTable};
+use super::{SectionData, corrupted, fixed, heading, rounded};
 
 pub(super) const FAULTS: &[Fault] = &[
     Fault::TokenCount,
@@ -24,7 +24,7 @@ struct Endpoint {
     rate: f64,
 }
 
-pub(super) fn write(scene: &mut Scene<'_>) -> Vec<Block> {
+pub(super) fn write(scene: &mut SectionData<'_>) -> Vec<Block> {
     let title =
         scene.random.pick(["Two endpoints", "Endpoint comparison", "Serving the same model in two places"]);
     let requests = scene.random.pick([100, 200, 500]);
@@ -35,7 +35,7 @@ pub(super) fn write(scene: &mut Scene<'_>) -> Vec<Block> {
     let fast = endpoint(scene, prompt, tokens, 1.0, 2.2);
     let systems = scene.random.pick([["Metis", "Sophia"], ["Endpoint A", "Endpoint B"], ["North", "South"]]);
     let mut pair = [slow, fast];
-    spoil(scene, &mut pair);
+    corrupt(scene, &mut pair);
     let table = table(scene, &pair, systems);
     // A token of English is about four characters, so an answer has about four times as many characters as tokens.
     let characters = if scene.plants(Fault::TokenCount) {
@@ -53,10 +53,10 @@ pub(super) fn write(scene: &mut Scene<'_>) -> Vec<Block> {
     let ratio = rounded(pair[0].mean_s, 3) / rounded(pair[1].mean_s, 3);
     let verdict =
         format!("By the mean latency, {} answers {ratio:.2} times as fast as {}.", systems[1], systems[0]);
-    vec![heading(title), Block::Text(introduction), Block::Table(table), Block::Text(verdict)]
+    vec![heading(title), Block::Text(introduction), Block::WriteUpTable(table), Block::Text(verdict)]
 }
 
-fn endpoint(scene: &mut Scene<'_>, prompt: f64, tokens: f64, low: f64, high: f64) -> Endpoint {
+fn endpoint(scene: &mut SectionData<'_>, prompt: f64, tokens: f64, low: f64, high: f64) -> Endpoint {
     let mean_s = rounded(scene.random.between(low, high), 3);
     let tokens = rounded(tokens * scene.random.between(0.98, 1.02), 1);
     Endpoint {
@@ -71,7 +71,7 @@ fn endpoint(scene: &mut Scene<'_>, prompt: f64, tokens: f64, low: f64, high: f64
 }
 
 /// Plants what concerns one endpoint alone.
-fn spoil(scene: &mut Scene<'_>, pair: &mut [Endpoint; 2]) {
+fn corrupt(scene: &mut SectionData<'_>, pair: &mut [Endpoint; 2]) {
     let chosen = scene.random.below(2);
     let upward = scene.random.below(2) == 0;
     let beyond = scene.random.between(1.05, 1.3);
@@ -90,8 +90,8 @@ fn spoil(scene: &mut Scene<'_>, pair: &mut [Endpoint; 2]) {
     }
 }
 
-fn table(scene: &mut Scene<'_>, pair: &[Endpoint; 2], systems: [&str; 2]) -> Table {
-    let mut table = Table::new(&["Metric", systems[0], systems[1], "Ratio"]);
+fn table(scene: &mut SectionData<'_>, pair: &[Endpoint; 2], systems: [&str; 2]) -> WriteUpTable {
+    let mut table = WriteUpTable::new(&["Metric", systems[0], systems[1], "Ratio"]);
     let seconds = |value: f64| format!("{value:.3}s");
     let times = |one: f64, other: f64| format!("{:.2}×", one / other);
     let mut latency = |name: &str, of: fn(&Endpoint) -> f64| {
@@ -129,7 +129,7 @@ fn table(scene: &mut Scene<'_>, pair: &[Endpoint; 2], systems: [&str; 2]) -> Tab
     if scene.plants(Fault::BadCell)
         && let Some(cell) = table.cell(row, column)
     {
-        *cell = spoilt(&mut fork, cell);
+        *cell = corrupted(&mut fork, cell);
     }
     table
 }

@@ -1,15 +1,15 @@
 //! Measured latencies beside those that a compiler predicts.
 
 use super::super::fault::Fault;
-use super::super::page::{Block, Table};
-use super::{Scene, fixed, heading, listed, text};
+use super::super::page::{Block, WriteUpTable};
+use super::{SectionData, fixed, heading, listed, text};
 
 pub(super) const FAULTS: &[Fault] = &[Fault::PredictionRanked];
 
 /// Runs whose tables are shown.
 const RUNS: usize = 3;
 
-pub(super) fn write(scene: &mut Scene<'_>) -> Vec<Block> {
+pub(super) fn write(scene: &mut SectionData<'_>) -> Vec<Block> {
     let title = scene.random.pick(["Groq", "BERT tiny on a GroqChip", "GroqFlow proof point"]);
     let cpu = scene.random.between(300.0, 700.0);
     let chip = scene.random.between(12_000.0, 21_000.0);
@@ -23,7 +23,7 @@ pub(super) fn write(scene: &mut Scene<'_>) -> Vec<Block> {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let ranked = scene.random.below(2) == 0;
     if ranked {
-        blocks.push(Block::Table(ranking(scene, mean(&cpus), mean(&chips), predicted)));
+        blocks.push(Block::WriteUpTable(ranking(scene, mean(&cpus), mean(&chips), predicted)));
     }
     let verb = scene.random.pick(["is faster", "runs faster", "outperforms it"]);
     blocks.push(scene.say(
@@ -43,8 +43,8 @@ pub(super) fn write(scene: &mut Scene<'_>) -> Vec<Block> {
     blocks
 }
 
-fn ranking(scene: &Scene<'_>, cpu: f64, chip: f64, predicted: f64) -> Table {
-    let mut table = Table::new(&["System", "Inferences per second"]);
+fn ranking(scene: &SectionData<'_>, cpu: f64, chip: f64, predicted: f64) -> WriteUpTable {
+    let mut table = WriteUpTable::new(&["System", "Inferences per second"]);
     table.row(vec!["CPU, end-to-end".to_owned(), fixed(cpu, 2)]);
     if scene.plants(Fault::PredictionRanked) {
         table.row(vec!["Groq, on-chip".to_owned(), fixed(predicted, 2)]);

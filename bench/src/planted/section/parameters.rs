@@ -1,8 +1,8 @@
 //! Shapes of models, the parameters that follow from them, and times of a pass.
 
 use super::super::fault::Fault;
-use super::super::page::{Block, Table};
-use super::{Scene, fixed, heading, spoilt, with_interval};
+use super::super::page::{Block, WriteUpTable};
+use super::{SectionData, corrupted, fixed, heading, with_interval};
 
 pub(super) const FAULTS: &[Fault] = &[Fault::ParameterCount, Fault::BadCell];
 
@@ -64,7 +64,7 @@ impl Family {
     }
 }
 
-fn shapes(scene: &mut Scene<'_>) -> Vec<Shape> {
+fn shapes(scene: &mut SectionData<'_>) -> Vec<Shape> {
     let all = [
         ("tiny", 512, 8, 8),
         ("small", 768, 12, 12),
@@ -78,13 +78,13 @@ fn shapes(scene: &mut Scene<'_>) -> Vec<Shape> {
         .collect()
 }
 
-pub(super) fn write(scene: &mut Scene<'_>) -> Vec<Block> {
+pub(super) fn write(scene: &mut SectionData<'_>) -> Vec<Block> {
     let title = scene.random.pick(["Model sizes", "Models and their times", "What was benchmarked"]);
     let family = scene.random.pick([Family::Gated, Family::Classic]);
     let shapes = shapes(scene);
     let nanoseconds = scene.random.between(0.1, 0.4);
     let ratio = scene.random.between(2.8, 3.6);
-    let mut table = Table::new(&[
+    let mut table = WriteUpTable::new(&[
         "Size",
         "d_model",
         "d_ff",
@@ -122,13 +122,13 @@ pub(super) fn write(scene: &mut Scene<'_>) -> Vec<Block> {
     if scene.plants(Fault::BadCell)
         && let Some(cell) = table.cell(row, column)
     {
-        *cell = spoilt(&mut fork, cell);
+        *cell = corrupted(&mut fork, cell);
     }
     let words = format!(
         "{} Times are means of ten iterations after five of warm-up, with 95 % intervals.",
         family.description()
     );
-    vec![heading(title), Block::Text(words), Block::Table(table)]
+    vec![heading(title), Block::Text(words), Block::WriteUpTable(table)]
 }
 
 /// A count as people write one: 120.9M, 3.38B.

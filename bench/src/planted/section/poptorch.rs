@@ -2,8 +2,8 @@
 
 use super::super::fault::Fault;
 use super::super::log::{last_number, sample};
-use super::super::page::{Block, Table};
-use super::{Scene, fixed, heading, summary, text};
+use super::super::page::{Block, WriteUpTable};
+use super::{SectionData, fixed, heading, summary, text};
 
 pub(super) const FAULTS: &[Fault] =
     &[Fault::SettingNotInForce, Fault::CacheHit, Fault::Profiler, Fault::NoiseAsEffect, Fault::ChanceLevel];
@@ -17,7 +17,7 @@ struct Settings {
     batch: u64,
 }
 
-pub(super) fn write(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
+pub(super) fn write(scene: &mut SectionData<'_>) -> anyhow::Result<Vec<Block>> {
     let title = scene.random.pick(["Graphcore", "MNIST on Graphcore IPUs", "Graphcore: PopTorch"]);
     let mut blocks = vec![heading(title)];
     blocks.extend(match scene.focus {
@@ -30,7 +30,7 @@ pub(super) fn write(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
     Ok(blocks)
 }
 
-fn log(scene: &mut Scene<'_>, real: Settings, options: &[(&str, String)]) -> anyhow::Result<String> {
+fn log(scene: &mut SectionData<'_>, real: Settings, options: &[(&str, String)]) -> anyhow::Result<String> {
     let mut all = vec![
         ("epochs", real.epochs.to_string()),
         ("batch-size", real.batch.to_string()),
@@ -41,7 +41,7 @@ fn log(scene: &mut Scene<'_>, real: Settings, options: &[(&str, String)]) -> any
 }
 
 /// Accuracies with the scatter that runs of one setting have.
-fn scattered(scene: &mut Scene<'_>, count: usize) -> Vec<f64> {
+fn scattered(scene: &mut SectionData<'_>, count: usize) -> Vec<f64> {
     scene.repeats(98.2, 0.0042, count)
 }
 
@@ -56,7 +56,7 @@ fn noted(settings: Settings, rate: f64, test_batch: u64) -> Vec<Block> {
 }
 
 /// Three runs with edited settings: they took effect in the sound twin, and did not where the error is planted.
-fn declared(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
+fn declared(scene: &mut SectionData<'_>) -> anyhow::Result<Vec<Block>> {
     let edited = match scene.random.below(3) {
         0 => [4, 10, 14].map(|epochs| Settings { epochs, ..DEFAULT }),
         1 => [4, 8, 16].map(|batch| Settings { batch, ..DEFAULT }),
@@ -76,7 +76,7 @@ fn declared(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
 }
 
 /// Two runs of one setting: both compile in the sound twin; the second finds its program in a cache in the other.
-fn compiled(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
+fn compiled(scene: &mut SectionData<'_>) -> anyhow::Result<Vec<Block>> {
     let accuracies = scattered(scene, 2);
     let seconds = 18 + scene.random.below(12);
     let compile = ("compile-s", seconds.to_string());
@@ -106,11 +106,11 @@ fn compiled(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
 }
 
 /// Four runs of one setting; one of them has a profiler attached where the error is planted.
-fn profiled(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
+fn profiled(scene: &mut SectionData<'_>) -> anyhow::Result<Vec<Block>> {
     let accuracies = scattered(scene, 4);
     let chosen = scene.random.below(4);
     let mut blocks = vec![text("Four runs of the same script on the same partition.")];
-    let mut table = Table::new(&["Run", "Test accuracy"]);
+    let mut table = WriteUpTable::new(&["Run", "Test accuracy"]);
     for (index, accuracy) in accuracies.iter().enumerate() {
         let profiler = scene.planted && index == chosen;
         let options = [
@@ -121,7 +121,7 @@ fn profiled(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
         table.row(vec![(index + 1).to_string(), format!("{accuracy:.2}%")]);
         blocks.push(Block::Output(log(scene, DEFAULT, &options)?));
     }
-    blocks.push(Block::Table(table));
+    blocks.push(Block::WriteUpTable(table));
     blocks.push(scene.say(
         "All four are repeats of one setting; their times and accuracies scatter a little.".to_owned(),
         format!("Run {} takes longer for an epoch than the others, so its node is slower.", chosen + 1),
@@ -130,11 +130,11 @@ fn profiled(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
 }
 
 /// Five runs that differ in something that cannot matter.
-fn accuracies(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
+fn accuracies(scene: &mut SectionData<'_>) -> anyhow::Result<Vec<Block>> {
     let accuracies: Vec<f64> = scattered(scene, 5).iter().map(|&value| super::rounded(value, 2)).collect();
     let (name, values) =
         scene.random.pick([("test batch size", [16, 32, 64, 80, 100]), ("random seed", [1, 2, 3, 4, 5])]);
-    let mut table = Table::new(&[name, "Test accuracy"]);
+    let mut table = WriteUpTable::new(&[name, "Test accuracy"]);
     let mut blocks = Vec::new();
     for (value, accuracy) in values.iter().zip(&accuracies) {
         table.row(vec![value.to_string(), format!("{accuracy:.2}%")]);
@@ -145,7 +145,7 @@ fn accuracies(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
     let best = accuracies.iter().zip(values).max_by(|one, other| one.0.total_cmp(other.0));
     let (high, value) = best.map_or((0.0, 0), |(accuracy, value)| (*accuracy, value));
     let (mean, half) = summary(&accuracies);
-    blocks.push(Block::Table(table));
+    blocks.push(Block::WriteUpTable(table));
     let claim =
         scene.random.pick(["gives the best results", "is the best choice", "improves the accuracy the most"]);
     blocks.push(scene.say(
@@ -158,7 +158,7 @@ fn accuracies(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
 }
 
 /// Runs of one setting; the last one only guesses where the error is planted.
-fn guessing(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
+fn guessing(scene: &mut SectionData<'_>) -> anyhow::Result<Vec<Block>> {
     let mut accuracies = scattered(scene, 3);
     let guess = scene.random.between(9.5, 10.6);
     if scene.planted

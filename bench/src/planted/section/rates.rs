@@ -3,9 +3,9 @@
 use anyhow::Context;
 
 use super::super::fault::Fault;
-use super::super::measured::Cell;
-use super::super::page::{Block, Table};
-use super::{Scene, array, fixed, heading, listed, rounded, spoilt, summary, text, with_interval};
+use super::super::measured::MeasuredCell;
+use super::super::page::{Block, WriteUpTable};
+use super::{SectionData, array, corrupted, fixed, heading, listed, rounded, summary, text, with_interval};
 
 pub(super) const FAULTS: &[Fault] = &[
     Fault::DerivedColumn,
@@ -17,7 +17,7 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault::NoRepeats,
 ];
 
-pub(super) fn write(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
+pub(super) fn write(scene: &mut SectionData<'_>) -> anyhow::Result<Vec<Block>> {
     let title = scene.random.pick(["Checksum throughput", "Block sizes", "How fast blocks are checksummed"]);
     let mut blocks = vec![heading(title)];
     blocks.extend(match scene.focus {
@@ -31,7 +31,7 @@ pub(super) fn write(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
 }
 
 /// Three or four cells of the campaign with some of their runs.
-fn cells(scene: &mut Scene<'_>) -> Vec<Cell> {
+fn cells(scene: &mut SectionData<'_>) -> Vec<MeasuredCell> {
     let runs = 5 + scene.random.below(3);
     let mut cells = scene.measured.cells.clone();
     if scene.random.below(2) == 0 {
@@ -44,7 +44,7 @@ fn cells(scene: &mut Scene<'_>) -> Vec<Cell> {
     cells
 }
 
-fn introduction(scene: &mut Scene<'_>) -> Block {
+fn introduction(scene: &mut SectionData<'_>) -> Block {
     let megabytes = scene.measured.megabytes;
     let sentences = [
         format!(
@@ -59,7 +59,7 @@ fn introduction(scene: &mut Scene<'_>) -> Block {
 }
 
 /// One row a run: the rate follows from the data and the time.
-fn every_run(scene: &mut Scene<'_>) -> Vec<Block> {
+fn every_run(scene: &mut SectionData<'_>) -> Vec<Block> {
     let introduction = introduction(scene);
     let cells = cells(scene);
     let header = scene.random.pick([
@@ -67,7 +67,7 @@ fn every_run(scene: &mut Scene<'_>) -> Vec<Block> {
         ["Block size", "Repeat", "Megabytes", "Seconds", "Rate (MB/s)"],
         ["block", "run", "size (MB)", "elapsed (s)", "MB/s"],
     ]);
-    let mut table = Table::new(&header);
+    let mut table = WriteUpTable::new(&header);
     let megabytes = scene.measured.megabytes;
     for cell in &cells {
         for (run, &rate) in cell.rates.iter().take(4).enumerate() {
@@ -88,19 +88,19 @@ fn every_run(scene: &mut Scene<'_>) -> Vec<Block> {
         if scene.plants(Fault::Identity) {
             *cell = fixed(cell.parse::<f64>().unwrap_or_default() * factor, 1);
         } else if scene.plants(Fault::BadCell) {
-            *cell = spoilt(&mut fork, cell);
+            *cell = corrupted(&mut fork, cell);
         }
     }
-    vec![introduction, Block::Table(table)]
+    vec![introduction, Block::WriteUpTable(table)]
 }
 
 /// Means with their intervals, and how many times the first row each is.
-fn speed_up(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
+fn speed_up(scene: &mut SectionData<'_>) -> anyhow::Result<Vec<Block>> {
     let introduction = introduction(scene);
     let cells = cells(scene);
     let runs = cells.first().context("no cells")?.rates.len();
     let mut table =
-        Table::new(&["Block (bytes)", "Runs", "Mean rate (MB/s)", "95 % interval (MB/s)", "Speedup"]);
+        WriteUpTable::new(&["Block (bytes)", "Runs", "Mean rate (MB/s)", "95 % interval (MB/s)", "Speedup"]);
     let base = rounded(summary(&cells.first().context("no cells")?.rates).0, 1);
     for cell in &cells {
         let (mean, half) = summary(&cell.rates);
@@ -120,11 +120,11 @@ fn speed_up(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
         *cell = format!("{:.2}x", cell.trim_end_matches('x').parse::<f64>().unwrap_or_default() * factor);
     }
     let words = text("Speedup is the mean rate over that of the first row; the interval is Student's.");
-    Ok(vec![introduction, Block::Table(table), words])
+    Ok(vec![introduction, Block::WriteUpTable(table), words])
 }
 
 /// Means beside all the runs they are means of.
-fn samples(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
+fn samples(scene: &mut SectionData<'_>) -> anyhow::Result<Vec<Block>> {
     let introduction = introduction(scene);
     let mut cells = cells(scene);
     let row = scene.random.below(cells.len());
@@ -154,28 +154,28 @@ fn samples(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
         let mut header = vec!["Block (bytes)"];
         header.extend(names.iter().map(String::as_str));
         header.push("Mean (MB/s)");
-        let mut table = Table::new(&header);
+        let mut table = WriteUpTable::new(&header);
         for (cell, mean) in cells.iter().zip(&means) {
             let mut row = vec![cell.block.to_string()];
             row.extend(cell.rates.iter().map(|&rate| fixed(rate, 1)));
             row.push(fixed(*mean, 1));
             table.row(row);
         }
-        blocks.push(Block::Table(table));
+        blocks.push(Block::WriteUpTable(table));
     } else {
-        let mut table = Table::new(&["Block (bytes)", "Runs", "Mean rate (MB/s)"]);
+        let mut table = WriteUpTable::new(&["Block (bytes)", "Runs", "Mean rate (MB/s)"]);
         let mut output = String::new();
         for (cell, mean) in cells.iter().zip(&means) {
             table.row(vec![cell.block.to_string(), cell.rates.len().to_string(), fixed(*mean, 1)]);
             output.push_str(&array(&format!("block {} rate", cell.block), &cell.rates));
         }
-        blocks.extend([Block::Table(table), text("All runs in MB/s:"), Block::Output(output)]);
+        blocks.extend([Block::WriteUpTable(table), text("All runs in MB/s:"), Block::Output(output)]);
     }
     Ok(blocks)
 }
 
 /// Two settings that are the same runs of one cell, dealt to both sides: no difference but noise.
-fn pair(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
+fn pair(scene: &mut SectionData<'_>) -> anyhow::Result<Vec<Block>> {
     let introduction = introduction(scene);
     let index = scene.random.below(scene.measured.cells.len());
     let mut rates = scene.measured.cells.get(index).context("no cells")?.rates.clone();
@@ -195,7 +195,7 @@ fn pair(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
         ("Prefetch distance", ["2", "8"]),
         ("Priority", ["0", "5"]),
     ]);
-    let mut table = Table::new(&[setting, "Runs", "Mean rate (MB/s)", "Rates (MB/s)"]);
+    let mut table = WriteUpTable::new(&[setting, "Runs", "Mean rate (MB/s)", "Rates (MB/s)"]);
     for (name, rates) in names.iter().zip([&first, &second]) {
         table.row(vec![
             (*name).to_owned(),
@@ -216,18 +216,18 @@ fn pair(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
         format!("The two means lie inside each other's intervals: no effect of `{setting}` can be seen in these runs."),
         format!("`{setting}` = {better} {claim}: {:.2} % more than the other.", (gain - 1.0) * 100.0),
     );
-    Ok(vec![introduction, Block::Table(table), verdict])
+    Ok(vec![introduction, Block::WriteUpTable(table), verdict])
 }
 
 /// Sizes against each other: all their runs in the sound twin, one run of each where the error is planted.
-fn single(scene: &mut Scene<'_>) -> Vec<Block> {
+fn single(scene: &mut SectionData<'_>) -> Vec<Block> {
     let introduction = introduction(scene);
     let cells = cells(scene);
     let planted = scene.plants(Fault::NoRepeats);
     let mut table = if planted {
-        Table::new(&["Block (bytes)", "Rate (MB/s)"])
+        WriteUpTable::new(&["Block (bytes)", "Rate (MB/s)"])
     } else {
-        Table::new(&["Block (bytes)", "Runs", "Rate (MB/s)", "All runs (MB/s)"])
+        WriteUpTable::new(&["Block (bytes)", "Runs", "Rate (MB/s)", "All runs (MB/s)"])
     };
     for cell in &cells {
         let first = cell.rates.first().copied().unwrap_or_default();
@@ -250,5 +250,5 @@ fn single(scene: &mut Scene<'_>) -> Vec<Block> {
         format!("Blocks of {least} bytes are the slowest by far, beyond the spread of the runs."),
         format!("Blocks of {best} bytes give the best throughput and blocks of {least} the worst."),
     );
-    vec![introduction, Block::Table(table), verdict]
+    vec![introduction, Block::WriteUpTable(table), verdict]
 }

@@ -2,8 +2,8 @@
 
 use super::super::fault::Fault;
 use super::super::log::{last_number, sample};
-use super::super::page::{Block, Table};
-use super::{Scene, fixed, heading, rounded, text, with_interval};
+use super::super::page::{Block, WriteUpTable};
+use super::{SectionData, fixed, heading, rounded, text, with_interval};
 
 pub(super) const FAULTS: &[Fault] =
     &[Fault::DerivedColumn, Fault::UnequalWork, Fault::Gate, Fault::RateScope, Fault::Identity];
@@ -15,7 +15,7 @@ const STEPS: u64 = 505;
 /// Tokens of a sample.
 const SEQUENCE: f64 = 128.0;
 
-pub(super) fn write(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
+pub(super) fn write(scene: &mut SectionData<'_>) -> anyhow::Result<Vec<Block>> {
     let title =
         scene.random.pick(["SambaNova", "SambaNova SN30: data parallel BERT", "Scaling on SambaNova"]);
     let mut blocks = vec![heading(title)];
@@ -30,7 +30,7 @@ pub(super) fn write(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
 }
 
 /// The rates of some runs at each number of tasks.
-fn rates(scene: &mut Scene<'_>, repeats: usize) -> Vec<(u64, Vec<f64>)> {
+fn rates(scene: &mut SectionData<'_>, repeats: usize) -> Vec<(u64, Vec<f64>)> {
     let one = scene.random.between(250.0, 320.0);
     let loss = scene.random.between(0.01, 0.02);
     let tasks = scene.random.pick([[4_u64, 8, 16], [2, 4, 8], [1, 2, 4]]);
@@ -46,10 +46,10 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-fn efficiency(scene: &mut Scene<'_>) -> Vec<Block> {
+fn efficiency(scene: &mut SectionData<'_>) -> Vec<Block> {
     let rates = rates(scene, 3);
     let name = scene.random.pick(["ntasks", "Tasks", "Number of tasks"]);
-    let mut table = Table::new(&[name, "Runs", "Training samples per second", "Efficiency"]);
+    let mut table = WriteUpTable::new(&[name, "Runs", "Training samples per second", "Efficiency"]);
     let base = rates.first().map_or((1, 1.0), |(tasks, values)| (*tasks, rounded(mean(values), 1)));
     for (tasks, values) in &rates {
         let ideal = base.1 * *tasks as f64 / base.0 as f64;
@@ -74,14 +74,14 @@ fn efficiency(scene: &mut Scene<'_>) -> Vec<Block> {
     );
     vec![
         text("Data-parallel training with a fixed batch for every task."),
-        Block::Table(table),
+        Block::WriteUpTable(table),
         Block::Text(words),
     ]
 }
 
-fn identity(scene: &mut Scene<'_>) -> Vec<Block> {
+fn identity(scene: &mut SectionData<'_>) -> Vec<Block> {
     let rates = rates(scene, 3);
-    let mut table = Table::new(&["ntasks", "Steps", "Samples", "Training time (s)", "Samples/s"]);
+    let mut table = WriteUpTable::new(&["ntasks", "Steps", "Samples", "Training time (s)", "Samples/s"]);
     for (tasks, values) in &rates {
         for rate in values {
             let samples = tasks * LOCAL_BATCH * STEPS;
@@ -106,15 +106,16 @@ fn identity(scene: &mut Scene<'_>) -> Vec<Block> {
         Block::Text(format!(
             "Three runs of {STEPS} steps at each number of tasks; a task takes {LOCAL_BATCH} samples per step."
         )),
-        Block::Table(table),
+        Block::WriteUpTable(table),
     ]
 }
 
 /// All runs have the same number of steps, so more tasks see more data; the loss says nothing about the tasks.
-fn losses(scene: &mut Scene<'_>) -> Vec<Block> {
+fn losses(scene: &mut SectionData<'_>) -> Vec<Block> {
     let rates = rates(scene, 3);
     let start = scene.random.between(8.3, 8.5);
-    let mut table = Table::new(&["ntasks", "Runs", "Samples", "Final loss", "Training samples per second"]);
+    let mut table =
+        WriteUpTable::new(&["ntasks", "Runs", "Samples", "Final loss", "Training samples per second"]);
     for (doubling, (tasks, values)) in rates.iter().enumerate() {
         let losses = scene.repeats(start - 0.05 * doubling as f64, 0.0003, 3);
         table.row(vec![
@@ -132,7 +133,7 @@ fn losses(scene: &mut Scene<'_>) -> Vec<Block> {
     ]);
     vec![
         Block::Text(format!("Every run has {STEPS} steps; a task takes {LOCAL_BATCH} samples per step.")),
-        Block::Table(table),
+        Block::WriteUpTable(table),
         scene.say(
             "The rate grows with the tasks. More tasks see more samples in the same steps, so the losses are not \
              comparable."
@@ -143,14 +144,14 @@ fn losses(scene: &mut Scene<'_>) -> Vec<Block> {
 }
 
 /// Tokens per second, which are called sequences per second where the error is planted.
-fn units(scene: &mut Scene<'_>) -> Vec<Block> {
+fn units(scene: &mut SectionData<'_>) -> Vec<Block> {
     let rates = rates(scene, 3);
     let name = if scene.plants(Fault::RateScope) {
         "Training sequences per second"
     } else {
         "Training tokens per second"
     };
-    let mut table = Table::new(&["ntasks", "Runs", "Training samples per second", name]);
+    let mut table = WriteUpTable::new(&["ntasks", "Runs", "Training samples per second", name]);
     for (tasks, values) in &rates {
         let samples = rounded(mean(values), 3);
         table.row(vec![
@@ -162,13 +163,13 @@ fn units(scene: &mut Scene<'_>) -> Vec<Block> {
     }
     vec![
         Block::Text(format!("BERT with a sequence length of {SEQUENCE:.0}; means of three runs.")),
-        Block::Table(table),
+        Block::WriteUpTable(table),
         text("Throughput is nearly proportional to the tasks."),
     ]
 }
 
 /// A log that ends in a failed acceptance bound where the error is planted.
-fn gate(scene: &mut Scene<'_>) -> anyhow::Result<Vec<Block>> {
+fn gate(scene: &mut SectionData<'_>) -> anyhow::Result<Vec<Block>> {
     let tasks = scene.random.pick([4_u64, 8, 16]);
     let bound = scene.random.pick(["min", "max"]);
     let kind = if scene.planted { bound } else { "none" };

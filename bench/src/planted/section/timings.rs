@@ -1,12 +1,12 @@
 //! Arrays of times of one pass of a model, as a Python script prints them, and what a write-up makes of them.
 
 use super::super::fault::Fault;
-use super::super::page::{Block, Table};
-use super::{Scene, array, fixed, heading, summary, text};
+use super::super::page::{Block, WriteUpTable};
+use super::{SectionData, array, fixed, heading, summary, text};
 
 pub(super) const FAULTS: &[Fault] = &[Fault::WarmUp, Fault::Outlier, Fault::SummaryOutside];
 
-pub(super) fn write(scene: &mut Scene<'_>) -> Vec<Block> {
+pub(super) fn write(scene: &mut SectionData<'_>) -> Vec<Block> {
     let (device, model) = (
         scene.random.pick(["CUDA", "an A100", "MPS", "the CPU"]),
         scene.random.pick(["small", "medium", "large", "tiny"]),
@@ -40,7 +40,7 @@ pub(super) fn write(scene: &mut Scene<'_>) -> Vec<Block> {
     let output: String = passes.iter().map(|(name, values)| array(name, values)).collect();
     let mut parts = [
         vec![text("The iterations in milliseconds, in order:"), Block::Output(output)],
-        vec![Block::Table(table(scene, &passes, chosen))],
+        vec![Block::WriteUpTable(table(scene, &passes, chosen))],
     ];
     if scene.random.below(2) == 0 {
         parts.reverse();
@@ -50,7 +50,7 @@ pub(super) fn write(scene: &mut Scene<'_>) -> Vec<Block> {
     blocks
 }
 
-fn introduction(scene: &mut Scene<'_>, device: &str, model: &str, count: usize) -> Block {
+fn introduction(scene: &mut SectionData<'_>, device: &str, model: &str, count: usize) -> Block {
     let what = format!("The `{model}` model on {device}, {count} iterations of each pass");
     let aside = scene.random.pick([
         "five iterations came before as warm-up and are not counted",
@@ -64,14 +64,14 @@ fn introduction(scene: &mut Scene<'_>, device: &str, model: &str, count: usize) 
     }
 }
 
-fn table(scene: &mut Scene<'_>, passes: &[(&str, Vec<f64>); 2], chosen: usize) -> Table {
+fn table(scene: &mut SectionData<'_>, passes: &[(&str, Vec<f64>); 2], chosen: usize) -> WriteUpTable {
     let beyond = scene.random.between(1.004, 1.05);
     let upward = scene.random.below(2) == 0;
     let with_median = scene.random.below(2) == 0;
     let mut table = if with_median {
-        Table::new(&["Pass", "Mean (ms)", "Median (ms)", "Iterations"])
+        WriteUpTable::new(&["Pass", "Mean (ms)", "Median (ms)", "Iterations"])
     } else {
-        Table::new(&["Pass", "Mean (ms)", "Iterations"])
+        WriteUpTable::new(&["Pass", "Mean (ms)", "Iterations"])
     };
     for (index, (name, values)) in passes.iter().enumerate() {
         let mut mean = summary(values).0;
@@ -91,7 +91,7 @@ fn table(scene: &mut Scene<'_>, passes: &[(&str, Vec<f64>); 2], chosen: usize) -
 }
 
 /// What is said at the end is the ratio of the medians, which no single slow iteration moves.
-fn conclusion(scene: &mut Scene<'_>, passes: &[(&str, Vec<f64>); 2]) -> Block {
+fn conclusion(scene: &mut SectionData<'_>, passes: &[(&str, Vec<f64>); 2]) -> Block {
     let median = |index: usize| passes.get(index).and_then(|(_, values)| assay_stats::median(values));
     let ratio = median(1).zip(median(0)).map_or(0.0, |(both, forward)| both / forward);
     let words =

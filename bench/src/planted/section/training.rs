@@ -1,12 +1,12 @@
 //! The log of a small training loop, one line every few iterations, and the numbers drawn from it.
 
 use super::super::fault::Fault;
-use super::super::page::{Block, Table};
-use super::{Scene, fixed, heading, rounded, summary};
+use super::super::page::{Block, WriteUpTable};
+use super::{SectionData, fixed, heading, rounded, summary};
 
 pub(super) const FAULTS: &[Fault] = &[Fault::Divergence, Fault::WarmUp, Fault::Outlier];
 
-pub(super) fn write(scene: &mut Scene<'_>) -> Vec<Block> {
+pub(super) fn write(scene: &mut SectionData<'_>) -> Vec<Block> {
     let every = scene.random.pick([10_u64, 20, 50]);
     let lines = 12 + scene.random.below(8);
     let milliseconds = scene.random.between(60.0, 400.0);
@@ -42,8 +42,12 @@ pub(super) fn write(scene: &mut Scene<'_>) -> Vec<Block> {
     let title = scene.random.pick(["A small GPT", "Training loop", "Iteration times on one GPU"]);
     let tokens = scene.random.pick([16_384_u64, 32_768, 65_536]);
     let mean = rounded(summary(counted).0, 2);
-    let mut table =
-        Table::new(&["Tokens per iteration", "Mean time per iteration (ms)", "Tokens/s", "Final loss"]);
+    let mut table = WriteUpTable::new(&[
+        "Tokens per iteration",
+        "Mean time per iteration (ms)",
+        "Tokens/s",
+        "Final loss",
+    ]);
     let last = losses.last().copied().flatten();
     table.row(vec![
         tokens.to_string(),
@@ -55,12 +59,12 @@ pub(super) fn write(scene: &mut Scene<'_>) -> Vec<Block> {
         heading(title),
         introduction(scene, counted.len() < times.len(), every),
         Block::Output(output),
-        Block::Table(table),
+        Block::WriteUpTable(table),
         conclusion(scene, mean),
     ]
 }
 
-fn introduction(scene: &mut Scene<'_>, without_first: bool, every: u64) -> Block {
+fn introduction(scene: &mut SectionData<'_>, without_first: bool, every: u64) -> Block {
     let words = scene.random.pick(["One line of the log", "The loop prints a line"]);
     let aside = match (scene.focus, without_first) {
         (Fault::WarmUp, true) => "The mean leaves out iteration 0, in which the model is compiled.",
@@ -70,7 +74,7 @@ fn introduction(scene: &mut Scene<'_>, without_first: bool, every: u64) -> Block
     Block::Text(format!("{words} every {every} iterations. {aside}"))
 }
 
-fn conclusion(scene: &mut Scene<'_>, mean: f64) -> Block {
+fn conclusion(scene: &mut SectionData<'_>, mean: f64) -> Block {
     let plain = format!("An iteration takes {mean:.2} ms on average.");
     if scene.plants(Fault::Divergence) {
         let excuse = scene.random.pick([
@@ -85,7 +89,7 @@ fn conclusion(scene: &mut Scene<'_>, mean: f64) -> Block {
 }
 
 /// A loss that falls as losses do.
-fn loss(scene: &mut Scene<'_>, step: f64) -> f64 {
+fn loss(scene: &mut SectionData<'_>, step: f64) -> f64 {
     3.1 + 7.6 * (-step / 180.0).exp() + scene.random.between(-0.02, 0.02)
 }
 

@@ -1,18 +1,18 @@
 //! Tests of all sections: twins differ in what the error changes and in nothing else, and sound ones add up.
 
 use super::super::measured::{Measured, sample};
-use super::super::page::Table;
+use super::super::page::WriteUpTable;
 use super::*;
 
 const SEEDS: u64 = 12;
 
-fn written(measured: &Measured, kind: Kind, seed: u64, focus: Fault, planted: bool) -> Vec<Block> {
-    kind.write(&mut Scene { measured, random: Random::new(seed), focus, planted }).unwrap()
+fn written(measured: &Measured, kind: SectionKind, seed: u64, focus: Fault, planted: bool) -> Vec<Block> {
+    kind.write(&mut SectionData { measured, random: Random::new(seed), focus, planted }).unwrap()
 }
 
-fn everywhere(mut test: impl FnMut(&Measured, Kind, Fault, u64)) {
+fn everywhere(mut test: impl FnMut(&Measured, SectionKind, Fault, u64)) {
     let measured = sample();
-    for kind in Kind::ALL {
+    for kind in SectionKind::ALL {
         for &fault in kind.faults() {
             for seed in 0..SEEDS {
                 test(&measured, kind, fault, seed);
@@ -44,7 +44,7 @@ fn the_same_seed_gives_the_same_section_and_another_seed_another() {
 #[test]
 fn every_error_can_be_planted_somewhere() {
     for fault in Fault::ALL {
-        assert!(Kind::ALL.iter().any(|kind| kind.faults().contains(&fault)), "{fault:?}");
+        assert!(SectionKind::ALL.iter().any(|kind| kind.faults().contains(&fault)), "{fault:?}");
     }
 }
 
@@ -52,7 +52,7 @@ fn every_error_can_be_planted_somewhere() {
 fn rows_are_as_long_as_their_header() {
     everywhere(|measured, kind, fault, seed| {
         for block in written(measured, kind, seed, fault, seed % 2 == 0) {
-            if let Block::Table(table) = block {
+            if let Block::WriteUpTable(table) = block {
                 assert!(table.rows.iter().all(|row| row.len() == table.header.len()), "{kind:?} {fault:?}");
             }
         }
@@ -63,15 +63,15 @@ fn rows_are_as_long_as_their_header() {
 #[test]
 fn wrong_conclusions_change_only_the_conclusion() {
     let claims = [
-        (Kind::Rates, Fault::NoiseAsEffect),
-        (Kind::Cerebras, Fault::UnequalWork),
-        (Kind::Cerebras, Fault::Resolution),
-        (Kind::Cerebras, Fault::RateAgainstLearning),
-        (Kind::Cerebras, Fault::WaitingInside),
-        (Kind::Poptorch, Fault::NoiseAsEffect),
-        (Kind::Sambanova, Fault::UnequalWork),
-        (Kind::Accuracy, Fault::NoiseAsEffect),
-        (Kind::Accuracy, Fault::Resolution),
+        (SectionKind::Rates, Fault::NoiseAsEffect),
+        (SectionKind::Cerebras, Fault::UnequalWork),
+        (SectionKind::Cerebras, Fault::Resolution),
+        (SectionKind::Cerebras, Fault::RateAgainstLearning),
+        (SectionKind::Cerebras, Fault::WaitingInside),
+        (SectionKind::Poptorch, Fault::NoiseAsEffect),
+        (SectionKind::Sambanova, Fault::UnequalWork),
+        (SectionKind::Accuracy, Fault::NoiseAsEffect),
+        (SectionKind::Accuracy, Fault::Resolution),
     ];
     let measured = sample();
     for (kind, fault) in claims {
@@ -84,10 +84,10 @@ fn wrong_conclusions_change_only_the_conclusion() {
     }
 }
 
-fn tables(blocks: &[Block]) -> Vec<&Table> {
+fn tables(blocks: &[Block]) -> Vec<&WriteUpTable> {
     blocks
         .iter()
-        .filter_map(|block| if let Block::Table(table) = block { Some(table) } else { None })
+        .filter_map(|block| if let Block::WriteUpTable(table) = block { Some(table) } else { None })
         .collect()
 }
 
@@ -95,19 +95,19 @@ fn tables(blocks: &[Block]) -> Vec<&Table> {
 #[test]
 fn wrong_cells_are_single() {
     let cells = [
-        (Kind::Rates, Fault::Identity),
-        (Kind::Rates, Fault::BadCell),
-        (Kind::Rates, Fault::DerivedColumn),
-        (Kind::Cerebras, Fault::DerivedColumn),
-        (Kind::Sambanova, Fault::DerivedColumn),
-        (Kind::Sambanova, Fault::Identity),
-        (Kind::Endpoints, Fault::DerivedColumn),
-        (Kind::Endpoints, Fault::BadCell),
-        (Kind::Parameters, Fault::ParameterCount),
-        (Kind::Parameters, Fault::BadCell),
-        (Kind::Inference, Fault::BadCell),
-        (Kind::Timings, Fault::SummaryOutside),
-        (Kind::Accuracy, Fault::SummaryOutside),
+        (SectionKind::Rates, Fault::Identity),
+        (SectionKind::Rates, Fault::BadCell),
+        (SectionKind::Rates, Fault::DerivedColumn),
+        (SectionKind::Cerebras, Fault::DerivedColumn),
+        (SectionKind::Sambanova, Fault::DerivedColumn),
+        (SectionKind::Sambanova, Fault::Identity),
+        (SectionKind::Endpoints, Fault::DerivedColumn),
+        (SectionKind::Endpoints, Fault::BadCell),
+        (SectionKind::Parameters, Fault::ParameterCount),
+        (SectionKind::Parameters, Fault::BadCell),
+        (SectionKind::Inference, Fault::BadCell),
+        (SectionKind::Timings, Fault::SummaryOutside),
+        (SectionKind::Accuracy, Fault::SummaryOutside),
     ];
     let measured = sample();
     for (kind, fault) in cells {
@@ -130,7 +130,13 @@ fn number(cell: &str) -> f64 {
 }
 
 /// What follows from other columns, with all numbers as they are written: how far off it is, in relative terms.
-fn off(kind: Kind, fault: Fault, seed: u64, planted: bool, of: fn(&[String], &[Vec<String>]) -> f64) -> f64 {
+fn off(
+    kind: SectionKind,
+    fault: Fault,
+    seed: u64,
+    planted: bool,
+    of: fn(&[String], &[Vec<String>]) -> f64,
+) -> f64 {
     let measured = sample();
     let blocks = written(&measured, kind, seed, fault, planted);
     let tables = tables(&blocks);
@@ -160,14 +166,14 @@ fn sound_tables_add_up_as_written_and_planted_ones_do_not() {
         let (one, other) = (number(&row[1]), number(&row[2]));
         relative(number(&row[3]), if row[1].contains("/sec") { other / one } else { one / other })
     };
-    let rules: [(Kind, Fault, Rule); 7] = [
-        (Kind::Cerebras, Fault::DerivedColumn, rate),
-        (Kind::Rates, Fault::Identity, long),
-        (Kind::Rates, Fault::DerivedColumn, speed_up),
-        (Kind::Sambanova, Fault::Identity, long),
-        (Kind::Sambanova, Fault::DerivedColumn, efficiency),
-        (Kind::Inference, Fault::Identity, batch),
-        (Kind::Endpoints, Fault::DerivedColumn, ratio),
+    let rules: [(SectionKind, Fault, Rule); 7] = [
+        (SectionKind::Cerebras, Fault::DerivedColumn, rate),
+        (SectionKind::Rates, Fault::Identity, long),
+        (SectionKind::Rates, Fault::DerivedColumn, speed_up),
+        (SectionKind::Sambanova, Fault::Identity, long),
+        (SectionKind::Sambanova, Fault::DerivedColumn, efficiency),
+        (SectionKind::Inference, Fault::Identity, batch),
+        (SectionKind::Endpoints, Fault::DerivedColumn, ratio),
     ];
     for (kind, fault, rule) in rules {
         for seed in 0..SEEDS {
@@ -180,9 +186,9 @@ fn sound_tables_add_up_as_written_and_planted_ones_do_not() {
 }
 
 #[test]
-fn a_spoilt_cell_is_no_number() {
+fn a_corrupted_cell_is_not_a_number() {
     for seed in 0..200 {
-        let cell = spoilt(&mut Random::new(seed), "1069.6 ms");
+        let cell = corrupted(&mut Random::new(seed), "1069.6 ms");
         let plain: Vec<&str> = cell.split(' ').collect();
         let number = plain.first().and_then(|word| word.parse::<f64>().ok());
         let unit = plain.get(1).is_none_or(|unit| *unit == "ms");

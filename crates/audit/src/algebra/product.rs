@@ -1,18 +1,20 @@
-//! Product laws: a constant times columns with exponents -1 and 1 that holds in most rows.
+//! Product laws: a constant times columns with small exponents that holds in most rows.
+
+mod span;
+mod terms;
 
 use super::{Constant, interval};
 use crate::checks::Check;
 use crate::grid::{ColumnKind, Grid};
-use crate::interval::Interval;
 use crate::number::shown;
 use crate::unit::Unit;
+use span::Span;
+use terms::{SIZES, Terms, combinations, size};
 
 /// Columns that are combined; a table with more is searched in its first ones.
 const MOST_COLUMNS: usize = 12;
 /// Rows in which laws are looked for; they are then applied to all.
 const SAMPLED_ROWS: usize = 64;
-/// Rows that a law of four columns needs.
-const LEAST_ROWS_OF_FOUR: usize = 8;
 /// The chance at which a law in random numbers is taken for one.
 const CHANCE: f64 = 2e-3;
 /// The same for a law that the units make one expect.
@@ -23,8 +25,8 @@ const MOST_BROKEN: f64 = 0.34;
 /// A law: the product of the columns with their exponents is the constant.
 #[derive(Debug, Clone)]
 struct Law {
-    terms: Vec<(usize, i32)>,
-    constant: Interval,
+    terms: Terms,
+    constant: Span,
     /// The constant is 1 (after units) or a number of the text.
     explained: bool,
     /// How likely random numbers would look like it.
@@ -73,26 +75,21 @@ fn search(
     holds: &mut Vec<(usize, usize)>,
 ) {
     let rows: Vec<usize> = sampled(members.len()).into_iter().map(|index| members[index]).collect();
-    let positive = |row: usize, column: usize| interval(grid, row, column).filter(|cell| cell.is_positive());
-    let cells: Vec<Vec<Option<Interval>>> =
-        columns.iter().map(|column| rows.iter().map(|row| positive(*row, *column)).collect()).collect();
-    let mut combinations = combinations(columns.len());
-    // A handful of rows does not show a law of four columns from chance.
-    combinations.retain(|terms| terms.len() < 4 || rows.len() >= LEAST_ROWS_OF_FOUR);
-    // What was chosen follows no law.
-    let measured = |(column, _): &(usize, i32)| grid.columns[columns[*column]].kind == ColumnKind::Measure;
-    combinations.retain(|terms| terms.iter().any(measured));
-    let tries = |terms: &[(usize, i32)]| {
-        combinations.iter().filter(|other| (other.len() < 4) == (terms.len() < 4)).count() as f64
-    };
-    let tries = (tries(&[]), tries(&[(0, 1); 4]));
-    let of = |terms: &Vec<(usize, i32)>| if terms.len() < 4 { tries.0 } else { tries.1 };
-    let plain: Vec<Interval> = constants.iter().filter(|one| one.telling).map(|one| one.interval).collect();
+    let span = |row: usize, column: usize| interval(grid, row, column).and_then(Span::of);
+    let cells: Vec<Vec<Option<Span>>> =
+        columns.iter().map(|column| rows.iter().map(|row| span(*row, *column)).collect()).collect();
+    let combinations = combinations(grid, columns, rows.len());
+    let mut tries = [0.0; SIZES];
+    combinations.iter().for_each(|terms| tries[size(terms)] += 1.0);
+    let telling = constants.iter().filter(|one| one.telling).filter_map(|one| Span::of(one.interval));
+    // A number that every row repeats is as good as one of the text.
+    let plain: Vec<Span> = telling.chain(cells.iter().filter_map(|column| repeated(column))).collect();
+    let neutral: Vec<Vec<usize>> = columns.iter().map(|column| neutral_rows(grid, *column, &rows)).collect();
     let typed = typed(grid, columns, &combinations, constants);
     let laws = combinations.iter().zip(&typed).filter_map(|(terms, typed)| {
-        let by_units = law_of_units(&cells, terms, typed);
-        by_units
-            .or_else(|| law(&cells, terms, &plain, of(terms)))
+        let evidence = Evidence { cells: &cells, constants: &plain, neutral: &neutral };
+        law_of_units(&cells, terms, typed)
+            .or_else(|| law(&evidence, terms, tries[size(terms)]))
             .filter(|law| !is_equality(grid, columns, law))
     });
     let mut laws: Vec<Law> = laws.collect();
@@ -102,11 +99,28 @@ fn search(
     }
 }
 
+/// The value of a column that all rows share.
+fn repeated(column: &[Option<Span>]) -> Option<Span> {
+    let mut cells = column.iter().flatten();
+    let first = *cells.next()?;
+    (column.iter().flatten().count() >= 3 && cells.all(|cell| *cell == first)).then_some(first)
+}
+
+/// The rows in which a column of ratios says 1.00 or 100 %: what the others are held against.
+fn neutral_rows(grid: &Grid, column: usize, rows: &[usize]) -> Vec<usize> {
+    let unit = &grid.columns[column].unit;
+    let ratio = unit.is_relative() || unit.is_none() && grid.columns[column].kind == ColumnKind::Measure;
+    let is_one = |row: &usize| grid.cell(*row, column).is_some_and(|cell| (cell.value - 1.0).abs() < 1e-9);
+    let found: Vec<usize> =
+        rows.iter().enumerate().filter(|(_, row)| ratio && is_one(row)).map(|(index, _)| index).collect();
+    if found.len() == 1 { found } else { Vec::new() }
+}
+
 /// Whether a law says that two columns of one unit are equal: a target and what was reached are, until they are not.
 fn is_equality(grid: &Grid, columns: &[usize], law: &Law) -> bool {
     let [(one, first), (other, second)] = law.terms.as_slice() else { return false };
     let unit = |column: usize| &grid.columns[columns[column]].unit;
-    first != second && law.constant.meets(Interval::exact(1.0)) && unit(*one).same_symbols(unit(*other))
+    first != second && law.constant.meets(Span::ONE) && unit(*one).same_symbols(unit(*other))
 }
 
 /// Rows spread evenly over a table.
@@ -117,39 +131,13 @@ fn sampled(rows: usize) -> Vec<usize> {
     (0..SAMPLED_ROWS).map(|index| index * rows / SAMPLED_ROWS).collect()
 }
 
-/// Two to four columns with exponents, each law once.
-fn combinations(columns: usize) -> Vec<Vec<(usize, i32)>> {
-    let mut found = Vec::new();
-    for one in 0..columns {
-        for two in one + 1..columns {
-            for sign in [1, -1] {
-                found.push(vec![(one, 1), (two, sign)]);
-            }
-            for three in two + 1..columns {
-                for (second, third) in [(1, 1), (1, -1), (-1, 1), (-1, -1)] {
-                    found.push(vec![(one, 1), (two, second), (three, third)]);
-                    // Throughput × time = batch × length.
-                    for four in three + 1..columns {
-                        for fourth in [1, -1] {
-                            found.push(vec![(one, 1), (two, second), (three, third), (four, fourth)]);
-                        }
-                    }
-                }
-            }
-        }
-    }
-    found
-}
-
 /// The constants that the units of each combination allow: 1 where they cancel, numbers of the text in the unit that
 /// remains. Columns without a unit say nothing.
-fn typed(
-    grid: &Grid,
-    columns: &[usize],
-    combinations: &[Vec<(usize, i32)>],
-    constants: &[Constant],
-) -> Vec<Vec<Interval>> {
-    let of = |terms: &Vec<(usize, i32)>| {
+fn typed(grid: &Grid, columns: &[usize], combinations: &[Terms], constants: &[Constant]) -> Vec<Vec<Span>> {
+    let of = |terms: &Terms| {
+        if terms.len() > 3 || size(terms) > terms.len() {
+            return Vec::new();
+        }
         let mut unit = Unit::none();
         for (column, exponent) in terms {
             let own = &grid.columns[columns[*column]].unit;
@@ -158,23 +146,20 @@ fn typed(
             }
             unit = if *exponent > 0 { unit.times(own) } else { unit.over(own) };
         }
-        if terms.len() > 3 {
-            return Vec::new();
-        }
         let same: bool = terms.windows(2).all(|pair| {
             let unit = |index: usize| &grid.columns[columns[pair[index].0]].unit;
             unit(0).same_symbols(unit(1))
         });
         // Two times or two sizes are rarely equal; a rate and its inverse are.
         if unit.is_none() && !same {
-            return vec![Interval::exact(1.0)];
+            return vec![Span::ONE];
         }
         let inverse = Unit::none().over(&unit);
         let matching = constants.iter().filter(|one| !one.unit.is_none()).filter_map(|one| {
             if one.unit.same_symbols(&unit) {
-                Some(one.interval)
+                Span::of(one.interval)
             } else if one.unit.same_symbols(&inverse) {
-                Interval::exact(1.0).over(one.interval)
+                Span::of(one.interval).map(Span::inverse)
             } else {
                 None
             }
@@ -185,9 +170,12 @@ fn typed(
 }
 
 /// The law that the units of the columns make one expect. Half of the rows may break it.
-fn law_of_units(cells: &[Vec<Option<Interval>>], terms: &[(usize, i32)], typed: &[Interval]) -> Option<Law> {
+fn law_of_units(cells: &[Vec<Option<Span>>], terms: &[(usize, i32)], typed: &[Span]) -> Option<Law> {
+    if typed.is_empty() {
+        return None;
+    }
     let rows = cells.first()?.len();
-    let products: Vec<Interval> = (0..rows).filter_map(|row| product(cells, terms, row)).collect();
+    let products: Vec<Span> = (0..rows).filter_map(|row| product(cells, terms, row)).collect();
     let (constant, holding) = typed
         .iter()
         .map(|constant| (*constant, agreeing(&products, *constant)))
@@ -196,8 +184,8 @@ fn law_of_units(cells: &[Vec<Option<Interval>>], terms: &[(usize, i32)], typed: 
     if total < 2 || holding == 0 || 2 * (total - holding) > total {
         return None;
     }
-    let width = products.iter().map(|product| product.relative_width()).fold(0.0, f64::max);
-    let agrees = (width / 2.3).clamp(1e-7, 1.0);
+    let width = products.iter().map(|product| product.width()).fold(0.0, f64::max);
+    let agrees = (width / DECADE).clamp(1e-7, 1.0);
     let tries = typed.len() as f64;
     let chance = tries * binomial(total, holding) * agrees.powi(i32::try_from(holding).unwrap_or(i32::MAX));
     (chance < UNIT_CHANCE).then(|| Law {
@@ -209,21 +197,40 @@ fn law_of_units(cells: &[Vec<Option<Interval>>], terms: &[(usize, i32)], typed: 
     })
 }
 
+/// The logarithm of ten: what the width of a product is held against.
+const DECADE: f64 = std::f64::consts::LN_10;
+
 /// The product of a row's cells.
-fn product(cells: &[Vec<Option<Interval>>], terms: &[(usize, i32)], row: usize) -> Option<Interval> {
-    terms.iter().try_fold(Interval::exact(1.0), |product, (column, exponent)| {
-        let cell = cells[*column][row]?;
-        if *exponent > 0 { Some(product.times(cell)) } else { product.over(cell) }
+fn product(cells: &[Vec<Option<Span>>], terms: &[(usize, i32)], row: usize) -> Option<Span> {
+    terms.iter().try_fold(Span::ONE, |product, (column, exponent)| {
+        Some(product.times(cells[*column][row]?, *exponent))
     })
 }
 
-/// The law that most rows keep, if chance does not explain it.
-fn law(
-    cells: &[Vec<Option<Interval>>],
-    terms: &[(usize, i32)],
-    constants: &[Interval],
+/// What laws are looked for in.
+struct Evidence<'a> {
+    cells: &'a [Vec<Option<Span>>],
+    /// Numbers of the text, and numbers that every row repeats.
+    constants: &'a [Span],
+    /// For each column the row in which its ratio is 1.
+    neutral: &'a [Vec<usize>],
+}
+
+/// A constant that a law may have.
+struct Candidate {
+    constant: Span,
+    holding: usize,
+    /// It is known from elsewhere.
+    explained: bool,
+    /// How many constants were tried.
     tries: f64,
-) -> Option<Law> {
+    /// Rows that agree because the constant was taken from them.
+    free: usize,
+}
+
+/// The law that most rows keep, if chance does not explain it.
+fn law(evidence: &Evidence<'_>, terms: &[(usize, i32)], tries: f64) -> Option<Law> {
+    let cells = evidence.cells;
     // A column that never changes belongs to the constant.
     for (column, _) in terms {
         let mut values = cells[*column].iter().flatten().map(|cell| cell.middle());
@@ -233,51 +240,30 @@ fn law(
         }
     }
     let rows = cells.first()?.len();
-    let products: Vec<Interval> = (0..rows).filter_map(|row| product(cells, terms, row)).collect();
-    if products.len() < 2 {
+    let products: Vec<Option<Span>> = (0..rows).map(|row| product(cells, terms, row)).collect();
+    let candidates = candidates(evidence, terms, &products);
+    let products: Vec<Span> = products.into_iter().flatten().collect();
+    let total = products.len();
+    if total < 2 {
         return None;
     }
-    let total = products.len();
-    // A constant that is 1 or a number of the text is better evidence than one that only these rows share.
-    let mut options: Vec<(Interval, usize, bool, f64)> = Vec::new();
-    let one = Interval::exact(1.0);
-    options.push((one, agreeing(&products, one), true, 1.0));
-    if terms.len() == 2 && total <= SAMPLED_ROWS {
-        // A law is looked for in one direction; the text may give its constant in the other.
-        let one = Interval::exact(1.0);
-        let inverse = constants.iter().filter_map(|constant| one.over(*constant));
-        let constants: Vec<Interval> = constants.iter().copied().chain(inverse).collect();
-        let named = constants.iter().map(|constant| (*constant, agreeing(&products, *constant)));
-        if let Some((constant, holding)) = named.max_by_key(|(_, holding)| *holding) {
-            // Only numbers of about this size could have agreed.
-            let low = products.iter().map(|product| product.low).fold(f64::INFINITY, f64::min) / 3.0;
-            let high = products.iter().map(|product| product.high).fold(0.0, f64::max) * 3.0;
-            let possible = constants.iter().filter(|one| one.meets(Interval::new(low, high))).count();
-            options.push((constant, holding, true, possible.max(1) as f64));
-        }
-    }
-    // Four columns with any constant fit too much.
-    if terms.len() < 4 {
-        let (shared, holding) = crowded(&products);
-        options.push((shared, holding, false, 1.0));
-    }
-    let width = products.iter().map(|product| product.relative_width()).fold(0.0, f64::max);
+    let width = products.iter().map(|product| product.width()).fold(0.0, f64::max);
     // How likely a row agrees by chance: its width against a factor of ten.
     let mut best: Option<Law> = None;
-    for (constant, holding, explained, more) in options {
-        let (least, free, change) = if explained { (2, 0, 0.005) } else { (3, 1, 0.03) };
+    for candidate in candidates {
+        let Candidate { constant, holding, explained, free, .. } = candidate;
+        let (least, change) = if explained { (2, 0.005) } else { (3, 0.03) };
         if holding < least || (total - holding) as f64 > MOST_BROKEN * total as f64 {
             continue;
         }
-        let agreements = holding - free;
         let mut widths: Vec<f64> = products
             .iter()
             .filter(|product| product.meets(constant))
-            .map(|product| (product.relative_width() / 2.3).clamp(1e-7, 1.0))
+            .map(|product| (product.width() / DECADE).clamp(1e-7, 1.0))
             .collect();
         widths.sort_by(|one, other| other.total_cmp(one));
-        let agree: f64 = widths.iter().take(agreements).product();
-        let chance = tries * more * binomial(total, holding) * agree;
+        let agree: f64 = widths.iter().take(holding - free.min(holding)).product();
+        let chance = tries * candidate.tries * binomial(total, holding) * agree;
         let better = best.as_ref().is_none_or(|law: &Law| chance < law.chance);
         if chance < CHANCE && better && varies(width, cells, terms, change) {
             best = Some(Law { terms: terms.to_vec(), constant, explained, chance, typed: false });
@@ -286,25 +272,66 @@ fn law(
     best
 }
 
+/// The constants that a law may have. One that is 1, a number of the text or given by a row of reference is better
+/// evidence than one that only these rows share.
+fn candidates(evidence: &Evidence<'_>, terms: &[(usize, i32)], products: &[Option<Span>]) -> Vec<Candidate> {
+    let known: Vec<Span> = products.iter().flatten().copied().collect();
+    let holding = |constant: Span| agreeing(&known, constant);
+    let one =
+        Candidate { constant: Span::ONE, holding: holding(Span::ONE), explained: true, tries: 1.0, free: 0 };
+    let mut found = vec![one];
+    if terms.len() <= 3 && known.len() <= SAMPLED_ROWS {
+        // A law is looked for in one direction; the text may give its constant in the other.
+        let low = known.iter().map(|product| product.low).fold(f64::INFINITY, f64::min) - 1.1;
+        let high = known.iter().map(|product| product.high).fold(f64::NEG_INFINITY, f64::max) + 1.1;
+        // Only numbers of about this size could have agreed.
+        let possible = || {
+            let both = evidence.constants.iter().flat_map(|constant| [*constant, constant.inverse()]);
+            both.filter(|one| one.low <= high && low <= one.high)
+        };
+        let named = possible().map(|constant| (constant, holding(constant)));
+        if let Some((constant, holding)) = named.max_by_key(|(_, holding)| *holding) {
+            let tries = possible().count().max(1) as f64;
+            found.push(Candidate { constant, holding, explained: true, tries, free: 0 });
+        }
+        let references = terms.iter().flat_map(|(column, _)| &evidence.neutral[*column]);
+        let references = references.filter_map(|row| products.get(*row).copied().flatten());
+        found.extend(references.map(|constant| Candidate {
+            constant,
+            holding: holding(constant),
+            explained: true,
+            tries: 1.0,
+            free: 1,
+        }));
+    }
+    // Four columns with any constant fit too much.
+    if terms.len() < 4 {
+        let (constant, holding) = crowded(&known);
+        found.push(Candidate { constant, holding, explained: false, tries: 1.0, free: 1 });
+    }
+    found
+}
+
 /// How many products may be a constant.
-fn agreeing(products: &[Interval], constant: Interval) -> usize {
+fn agreeing(products: &[Span], constant: Span) -> usize {
     products.iter().filter(|product| product.meets(constant)).count()
 }
 
 /// Whether the columns of a law change by much more than their digits allow; otherwise nearly constant columns make a
 /// law of nothing.
-fn varies(width: f64, cells: &[Vec<Option<Interval>>], terms: &[(usize, i32)], least: f64) -> bool {
+fn varies(width: f64, cells: &[Vec<Option<Span>>], terms: &[(usize, i32)], least: f64) -> bool {
     terms.iter().all(|(column, _)| {
         let values = || cells[*column].iter().flatten().map(|cell| cell.middle());
         let low = values().fold(f64::INFINITY, f64::min);
-        let high = values().fold(0.0, f64::max);
-        high / low - 1.0 > (4.0 * width).max(least)
+        let high = values().fold(f64::NEG_INFINITY, f64::max);
+        (high - low).exp() - 1.0 > (4.0 * width).max(least)
     })
 }
 
 /// The interval that most products share, and how many do.
-fn crowded(products: &[Interval]) -> (Interval, usize) {
-    let mut ends: Vec<(f64, i32)> = products.iter().flat_map(|one| [(one.low, 1), (one.high, -1)]).collect();
+fn crowded(products: &[Span]) -> (Span, usize) {
+    let mut ends: Vec<(f64, i32)> =
+        products.iter().flat_map(|one| [(one.low - 1e-9, 1), (one.high + 1e-9, -1)]).collect();
     ends.sort_by(|one, other| one.0.total_cmp(&other.0).then(other.1.cmp(&one.1)));
     let (mut depth, mut best, mut low, mut high) = (0, 0, 0.0, 0.0);
     let mut reached = false;
@@ -318,7 +345,7 @@ fn crowded(products: &[Interval]) -> (Interval, usize) {
             (best, low, reached) = (depth, at, true);
         }
     }
-    (Interval { low, high }, usize::try_from(best).unwrap_or(0))
+    (Span { low, high }, usize::try_from(best).unwrap_or(0))
 }
 
 fn binomial(total: usize, chosen: usize) -> f64 {
@@ -340,17 +367,18 @@ fn apply(
     let mut kept = 0_usize;
     let mut labels: Vec<&str> = Vec::new();
     for row in members.iter().copied() {
-        let product = law.terms.iter().try_fold(Interval::exact(1.0), |product, (column, exponent)| {
-            let cell = interval(grid, row, columns[*column]).filter(|cell| cell.is_positive())?;
-            if *exponent > 0 { Some(product.times(cell)) } else { product.over(cell) }
+        let product = law.terms.iter().try_fold(Span::ONE, |product, (column, exponent)| {
+            let cell = interval(grid, row, columns[*column]).and_then(Span::of)?;
+            Some(product.times(cell, *exponent))
         });
         let Some(product) = product else { continue };
+        let off = product.middle() - law.constant.middle();
         if product.meets(constant) {
             kept += 1;
             labels.push(&grid.rows[row].label);
             holds.extend(law.terms.iter().map(|(column, _)| (row, columns[*column])));
-        } else if (product.middle() / law.constant.middle()).ln().abs() > 0.03 {
-            breaking.push((row, product.middle() / law.constant.middle()));
+        } else if off.abs() > 0.03 && !has_note(grid, row, columns, law) {
+            breaking.push((row, off.exp()));
         }
     }
     // Where all rows that keep the law have one name, a row of another name is another thing.
@@ -363,7 +391,7 @@ fn apply(
     }
     // One row that differs from two is more often another thing than an error, and three columns with a constant of
     // their own fit a few rows by chance.
-    let is_one = law.constant.low == 1.0 && law.constant.high == 1.0;
+    let is_one = law.constant == Span::ONE;
     let (least, most) = match (law.explained, law.terms.len()) {
         (true, _) if is_one => (2, usize::MAX),
         (false, 3..) => (5, 1),
@@ -376,7 +404,7 @@ fn apply(
         let cells: Vec<usize> = law.terms.iter().map(|(column, _)| columns[*column]).collect();
         let expected = law.terms.iter().map(|(column, exponent)| {
             let cell = grid.cell(row, columns[*column]).map_or(0.0, |cell| cell.written);
-            (columns[*column], if *exponent > 0 { cell / factor } else { cell * factor })
+            (columns[*column], cell / factor.powf(1.0 / f64::from(*exponent)))
         });
         broken.push(Check {
             row,
@@ -392,18 +420,32 @@ fn apply(
     }
 }
 
+/// Whether a cell of a row has the mark of a footnote: the author says that it is something else.
+fn has_note(grid: &Grid, row: usize, columns: &[usize], law: &Law) -> bool {
+    law.terms.iter().any(|(column, _)| grid.cell(row, columns[*column]).is_some_and(|cell| cell.has_note()))
+}
+
 /// The law in words: `tokens/s × time (s) = 2,097,152`.
 fn formula(grid: &Grid, columns: &[usize], law: &Law) -> String {
-    let name = |column: usize| grid.columns[columns[column]].header.clone();
-    let (up, down): (Vec<_>, Vec<_>) = law.terms.iter().partition(|(_, exponent)| *exponent > 0);
-    let list = |terms: &[&(usize, i32)]| {
-        terms.iter().map(|(column, _)| name(*column)).collect::<Vec<_>>().join(" × ")
+    let name = |(column, exponent): &&(usize, i32)| {
+        let header = &grid.columns[columns[*column]].header;
+        match exponent.unsigned_abs() {
+            2 => format!("{header}²"),
+            3 => format!("{header}³"),
+            _ => header.clone(),
+        }
     };
+    let (up, down): (Vec<_>, Vec<_>) = law.terms.iter().partition(|(_, exponent)| *exponent > 0);
+    let list = |terms: &[&(usize, i32)]| terms.iter().map(name).collect::<Vec<_>>().join(" × ");
     let up: Vec<&(usize, i32)> = up.iter().collect();
     let down: Vec<&(usize, i32)> = down.iter().collect();
-    if law.explained && law.constant.low == 1.0 && law.constant.high == 1.0 && !down.is_empty() {
+    if law.explained && law.constant == Span::ONE && !down.is_empty() {
         return format!("{} = {}", list(&up), list(&down));
     }
-    let quotient = if down.is_empty() { list(&up) } else { format!("{} / ({})", list(&up), list(&down)) };
-    format!("{quotient} = {}", shown(law.constant.middle()))
+    let quotient = match down.as_slice() {
+        [] => list(&up),
+        [one] => format!("{} / {}", list(&up), name(one)),
+        _ => format!("{} / ({})", list(&up), list(&down)),
+    };
+    format!("{quotient} = {}", shown(law.constant.value()))
 }

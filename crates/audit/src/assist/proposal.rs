@@ -104,7 +104,7 @@ pub enum ProposalError {
 impl std::fmt::Display for ProposalError {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            ProposalError::NoJson(reason) => write!(formatter, "its answer is no JSON: {reason}"),
+            ProposalError::NoJson(reason) => write!(formatter, "its answer is not valid JSON: {reason}"),
             ProposalError::NoClaims => write!(formatter, "its answer has no list `claims`"),
         }
     }
@@ -155,6 +155,6 @@ fn proposal(claim: &Value) -> Result<Proposal, String> {
     }
     let operands = operands.iter().map(|id| id.as_str().map(str::to_owned));
     let operands: Option<Vec<String>> = operands.collect();
-    let operands = operands.ok_or_else(|| "a claim whose operands are no ids".to_owned())?;
+    let operands = operands.ok_or_else(|| "a claim whose operands are not ids".to_owned())?;
     Ok(Proposal { quote, stated: text("stated")?, relation, operands })
 }

@@ -5,7 +5,7 @@ use assay_model::Source;
 use crate::finding::{Level, Operand};
 use crate::interval::Interval;
 use crate::number::shown;
-use crate::quantity::{ending, leading_number};
+use crate::quantity::{beginning, ending, leading_number};
 use crate::unit::{Unit, leading_unit};
 use crate::{Class, Finding};
 
@@ -108,6 +108,9 @@ fn agree(left: &Value, right: &Value) -> bool {
     })
 }
 
+/// The longest side of an equation that is read, in bytes.
+const LONGEST_SIDE: usize = 160;
+
 /// Where a text has an equals sign between two sides, and its length. `is` counts behind an expression.
 fn equals(text: &str) -> Vec<(usize, usize)> {
     let mut found: Vec<(usize, usize)> = Vec::new();
@@ -130,7 +133,8 @@ fn right_side(tail: &str) -> Option<(Value, String)> {
     let skipped = tail.len() - body.len();
     let bare = body.trim_start_matches(['≈', '~', '$', '€']).trim_start();
     let lead = skipped + body.len() - bare.len();
-    let mut parser = Parser { text: bare, at: 0 };
+    // As short as left sides: brackets in brackets are read by recursion.
+    let mut parser = Parser { text: beginning(bare, LONGEST_SIDE), at: 0 };
     let value = parser.operand()?;
     // An expression on the right is the left side of the next equation, or no statement of a number.
     let rest = parser.rest().trim_start();
@@ -143,7 +147,7 @@ fn right_side(tail: &str) -> Option<(Value, String)> {
 /// The longest expression that a text ends with, and where it begins.
 fn left_side(head: &str) -> Option<(Value, usize)> {
     // A line may be as long as a file, and has such a head for each of its equations.
-    let near = head.len() - ending(head, 160).len();
+    let near = head.len() - ending(head, LONGEST_SIDE).len();
     let from = head[near..].rfind(['=', ';', ':']).map_or(near, |at| near + at + 1);
     let starts = head[from..].char_indices().map(|(at, one)| (from + at, one)).filter(|(at, one)| {
         let before = head[..*at].chars().next_back();

@@ -2,7 +2,7 @@
 
 use crate::grid::words;
 use crate::manuscript::{Block, Manuscript, Text};
-use crate::quantity::{Quantity, quantities};
+use crate::quantity::{Quantity, ending, quantities};
 
 #[derive(Debug, Clone)]
 pub struct Sentence {
@@ -115,6 +115,7 @@ fn clause_end(text: &str) -> usize {
 /// Nobody writes a paragraph of more lines, or a sentence of more numbers: that is a program's output, which states
 /// nothing about other numbers. Reading it as prose would also cost the square of its length.
 const MOST_LINES: usize = 60;
+pub const LONGEST_PARAGRAPH: usize = 30_000;
 const MOST_QUANTITIES: usize = 40;
 
 /// The sentences of a manuscript, in order.
@@ -122,7 +123,7 @@ pub fn sentences(manuscript: &Manuscript) -> Vec<Sentence> {
     let mut found = Vec::new();
     for (block, content) in manuscript.blocks.iter().enumerate() {
         let (Block::Heading(text) | Block::Paragraph(text)) = content else { continue };
-        if text.lines() > MOST_LINES {
+        if !is_prose(text) {
             continue;
         }
         let written = split(&text.text)
@@ -131,6 +132,11 @@ pub fn sentences(manuscript: &Manuscript) -> Vec<Sentence> {
         found.extend(written.filter(|sentence| sentence.quantities.len() <= MOST_QUANTITIES));
     }
     found
+}
+
+/// Whether a text is as short as paragraphs are.
+fn is_prose(text: &Text) -> bool {
+    text.lines() <= MOST_LINES && text.text.len() <= LONGEST_PARAGRAPH
 }
 
 fn sentence(text: &Text, start: usize, end: usize, block: usize, file: &str) -> Sentence {
@@ -152,6 +158,9 @@ const ABBREVIATIONS: [&str; 24] = [
     "max", "min", "std", "dev", "sec", "tab", "est", "nr", "temp",
 ];
 
+/// How far the word before a full stop is looked for.
+const LONGEST_WORD: usize = 80;
+
 /// Where the sentences of a text begin and end.
 fn split(text: &str) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
@@ -165,7 +174,7 @@ fn split(text: &str) -> Vec<(usize, usize)> {
         let closing: usize =
             after.chars().take_while(|next| "\")'”*".contains(*next)).map(char::len_utf8).sum();
         let behind = &after[closing..];
-        let mut before = text[start..at].rsplit([' ', '(']);
+        let mut before = ending(&text[start..at], LONGEST_WORD).rsplit([' ', '(']);
         let word = before.next().unwrap_or_default().to_lowercase();
         // `14.0 min.` ends a sentence, `min. 3` does not.
         let unit = before.next().is_some_and(|word| word.starts_with(|one: char| one.is_ascii_digit()));

@@ -106,6 +106,11 @@ impl Cell {
         (self.value, self.low, self.high) = (self.value * factor, self.low * factor, self.high * factor);
     }
 
+    /// Whether it carries the mark of a footnote, which says something about it that the number does not.
+    pub fn has_note(&self) -> bool {
+        self.text.ends_with(['*', '†', '‡'])
+    }
+
     pub fn make_exact(&mut self) {
         (self.low, self.high) = (self.value, self.value);
     }

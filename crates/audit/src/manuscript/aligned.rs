@@ -8,7 +8,7 @@ pub(super) fn split(lines: Vec<Line>) -> Vec<Block> {
     let mut rest: Vec<Line> = Vec::new();
     let mut at = 0;
     while at < lines.len() {
-        match table(&lines[at..]) {
+        match table(lines[at..].iter().map(|line| (line.number, line.text.as_str()))) {
             Some((table, used)) => {
                 if !rest.is_empty() {
                     blocks.push(Block::Listing(std::mem::take(&mut rest)));
@@ -28,18 +28,24 @@ pub(super) fn split(lines: Vec<Line>) -> Vec<Block> {
     blocks
 }
 
-/// The table that begins with the first line, and how many lines it takes.
-pub(super) fn table(lines: &[Line]) -> Option<(RawTable, usize)> {
+/// So many rows show whether lines are a table: each line may begin one, and none may look through all that follow.
+const ROWS_THAT_SHOW: usize = 64;
+
+/// The table that begins with the first line, and how many lines it takes. Lines come with their numbers.
+pub(super) fn table<'a>(mut lines: impl Iterator<Item = (u64, &'a str)>) -> Option<(RawTable, usize)> {
     let is_rule = |text: &str| text.contains("==") && text.chars().all(|one| "= ".contains(one));
     // A simple table of reStructuredText begins with a rule, which says where its columns are.
-    let rule = lines.first().map(|line| line.text.as_str()).filter(|text| is_rule(text));
+    let (mut header_line, mut first) = lines.next()?;
+    let rule = Some(first).filter(|text| is_rule(text));
     let ruled = usize::from(rule.is_some());
     let spans = rule.map(spans).unwrap_or_default();
+    if rule.is_some() {
+        (header_line, first) = lines.next()?;
+    }
     let columns = |text: &str| {
         if spans.len() < 2 { columns(text) } else { cut(text, &spans).unwrap_or_else(|| columns(text)) }
     };
-    let first = lines.get(ruled)?;
-    let mut header = columns(&first.text);
+    let mut header = columns(first);
     let numbers = header.iter().filter(|text| starts_as_number(text)).count();
     if header.len() < 2 || spans.len() < 2 && numbers * 2 >= header.len() {
         return None;
@@ -47,14 +53,15 @@ pub(super) fn table(lines: &[Line]) -> Option<(RawTable, usize)> {
     let mut rows: Vec<Vec<RawCell>> = Vec::new();
     let mut used = 1 + ruled;
     let mut width = None;
-    for line in &lines[1 + ruled..] {
-        let text = line.text.trim();
+    let mut numbers = 0;
+    for (line, whole) in lines {
+        let text = whole.trim();
         let is_rule = !text.is_empty() && text.chars().all(|character| "-=+ ─━".contains(character));
         if is_rule {
             used += 1;
             continue;
         }
-        let cells = columns(&line.text);
+        let cells = columns(whole);
         if cells.len() < 2 || width.is_some_and(|width| width != cells.len()) {
             break;
         }
@@ -63,17 +70,21 @@ pub(super) fn table(lines: &[Line]) -> Option<(RawTable, usize)> {
         }
         width = Some(cells.len());
         used += 1;
-        rows.push(cells.into_iter().map(|text| RawCell { text, line: line.number }).collect());
+        if rows.len() < ROWS_THAT_SHOW {
+            numbers += cells.iter().filter(|text| starts_as_number(text)).count();
+        } else if numbers < ROWS_THAT_SHOW {
+            return None;
+        }
+        rows.push(cells.into_iter().map(|text| RawCell { text, line }).collect());
     }
-    let numbers = rows.iter().flatten().filter(|cell| starts_as_number(&cell.text)).count();
-    if rows.len() < 2 || numbers < rows.len() {
+    if rows.len() < 2 || numbers < rows.len().min(ROWS_THAT_SHOW) {
         return None;
     }
     if width == Some(header.len() + 1) {
         // The column of labels has no head.
         header.insert(0, String::new());
     }
-    Some((RawTable { caption: String::new(), header, header_line: first.number, rows }, used))
+    Some((RawTable { caption: String::new(), header, header_line, rows }, used))
 }
 
 /// Where the columns of a rule begin and end, in characters: `===== ====  ===`.

@@ -1,5 +1,7 @@
 //! Lists of names with one number each are tables of two columns: `gcc 13.2     18.42 s`, `- in memory: 4.31 s`.
 
+use std::collections::HashSet;
+
 use super::{Block, Line, RawCell, RawTable};
 use crate::unit::{Unit, leading_unit};
 
@@ -23,13 +25,13 @@ struct Field {
 /// The tables that consecutive fields of one unit make, with the position of their last block.
 pub(super) fn tables(blocks: &[Block]) -> Vec<(usize, RawTable)> {
     let mut found = Vec::new();
-    let mut group: Vec<Field> = Vec::new();
+    let mut group = Group::default();
     let mut last = 0;
-    let mut end = |group: &mut Vec<Field>, at: usize| {
-        if group.len() >= 2 {
-            found.push((at, table(std::mem::take(group))));
+    let mut end = |group: &mut Group, at: usize| {
+        let Group { fields, .. } = std::mem::take(group);
+        if fields.len() >= 2 {
+            found.push((at, table(fields)));
         }
-        group.clear();
     };
     for (index, block) in blocks.iter().enumerate() {
         match block {
@@ -61,15 +63,22 @@ pub(super) fn tables(blocks: &[Block]) -> Vec<(usize, RawTable)> {
     found
 }
 
+/// Fields of one unit with different names.
+#[derive(Default)]
+struct Group {
+    fields: Vec<Field>,
+    names: HashSet<String>,
+}
+
 /// Adds a field to a group of its unit, or ends the group.
-fn take(group: &mut Vec<Field>, field: Option<Field>, mut end: impl FnMut(&mut Vec<Field>)) {
+fn take(group: &mut Group, field: Option<Field>, mut end: impl FnMut(&mut Group)) {
     let Some(field) = field else { return end(group) };
-    let fits = group.last().is_none_or(|last| last.unit.same_symbols(&field.unit));
-    let repeated = group.iter().any(|one| one.name == field.name);
-    if !fits || repeated {
+    let fits = group.fields.last().is_none_or(|last| last.unit.same_symbols(&field.unit));
+    if !fits || group.names.contains(&field.name) {
         end(group);
     }
-    group.push(field);
+    group.names.insert(field.name.clone());
+    group.fields.push(field);
 }
 
 fn table(fields: Vec<Field>) -> RawTable {

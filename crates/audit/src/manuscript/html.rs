@@ -35,8 +35,7 @@ impl Reader {
     /// Reads a tag, an entity or a run of text; returns its length.
     fn step(&mut self, rest: &str) -> usize {
         if let Some(name) = self.skipped {
-            let end = format!("</{name}");
-            let found = rest.to_ascii_lowercase().find(&end).unwrap_or(rest.len());
+            let found = closing_tag(rest, name).unwrap_or(rest.len());
             self.skipped = None;
             return found.max(1).min(rest.len());
         }
@@ -191,7 +190,12 @@ impl Reader {
         let last_cell =
             self.table.as_mut().and_then(|table| table.rows.last_mut()).and_then(|row| row.last_mut());
         match (self.cell, last_cell) {
-            (Some(_), Some(cell)) => cell.text = format!("{} {}", cell.text, text.text).trim().to_owned(),
+            (Some(_), Some(cell)) => {
+                if !cell.text.is_empty() {
+                    cell.text.push(' ');
+                }
+                cell.text.push_str(text.text.trim());
+            }
             _ if self.caption => {
                 if let Some(table) = &mut self.table {
                     table.caption = text.text.clone();
@@ -202,6 +206,15 @@ impl Reader {
             _ => self.blocks.push(Block::Paragraph(text)),
         }
     }
+}
+
+/// Where an element ends, in letters of either case.
+fn closing_tag(text: &str, name: &str) -> Option<usize> {
+    let is_end = |at: &usize| {
+        let behind = text.as_bytes().get(at + 2..at + 2 + name.len());
+        behind.is_some_and(|found| found.eq_ignore_ascii_case(name.as_bytes()))
+    };
+    text.match_indices("</").map(|(at, _)| at).find(is_end)
 }
 
 /// The character that an entity stands for, and the entity's length.

@@ -116,8 +116,7 @@ impl Reader {
             self.add(&rest[..at], number);
             self.end_row();
             rest = &rest[at + 2..];
-            rest =
-                rest.strip_prefix("[").and_then(|rest| rest.split_once(']')).map_or(rest, |(_, rest)| rest);
+            rest = &rest[bracketed(rest, '[', ']')..];
         }
         self.add(rest, number);
     }
@@ -240,6 +239,18 @@ fn plain(text: &str) -> String {
     out
 }
 
+/// The longest argument that is no text. One that is never closed is looked for no further.
+const LONGEST_ARGUMENT: usize = 600;
+
+/// The length of an argument in brackets that a text begins with; 0 where it has none.
+fn bracketed(text: &str, open: char, close: char) -> usize {
+    if !text.starts_with(open) {
+        return 0;
+    }
+    let near = &text.as_bytes()[..text.len().min(LONGEST_ARGUMENT)];
+    near.iter().position(|byte| char::from(*byte) == close).map_or(0, |end| end + 1)
+}
+
 /// What a command shows, and its length. Arguments are left to be shown as text.
 fn command(text: &str) -> (&'static str, usize) {
     let name: String = text.chars().skip(1).take_while(char::is_ascii_alphabetic).collect();
@@ -261,14 +272,12 @@ fn command(text: &str) -> (&'static str, usize) {
     // These take arguments that are no text.
     if ["label", "ref", "cite", "citep", "eqref", "url", "vspace", "hspace"].contains(&name.as_str()) {
         let rest = text.get(length..).unwrap_or_default();
-        let skipped = if rest.starts_with('{') { rest.find('}').map_or(0, |end| end + 1) } else { 0 };
-        return ("", length + skipped);
+        return ("", length + bracketed(rest, '{', '}'));
     }
     // How lines of a cell are aligned is no text.
     if ["shortstack", "makecell", "thead"].contains(&name.as_str()) {
         let rest = text.get(length..).unwrap_or_default();
-        let skipped = if rest.starts_with('[') { rest.find(']').map_or(0, |end| end + 1) } else { 0 };
-        return ("", length + skipped);
+        return ("", length + bracketed(rest, '[', ']'));
     }
     let shown = match name.as_str() {
         "times" | "cdot" => "×",

@@ -4,7 +4,7 @@ use super::{Block, Line, RawCell, RawTable, Text, aligned, markup};
 
 pub(super) fn blocks(source: &str) -> Vec<Block> {
     let lines: Vec<&str> = source.lines().collect();
-    let mut reader = Reader { lines: &lines, at: 0, blocks: Vec::new(), paragraph: Text::default() };
+    let mut reader = Reader::new(&lines, 1, 0);
     if reader.line().trim() == "---" {
         reader.front_matter();
     }
@@ -17,12 +17,23 @@ pub(super) fn blocks(source: &str) -> Vec<Block> {
 
 struct Reader<'a> {
     lines: &'a [&'a str],
+    /// The number of the first line.
+    first: u64,
+    /// How many directives it stands in.
+    depth: usize,
     at: usize,
     blocks: Vec<Block>,
     paragraph: Text,
 }
 
+/// Directives in directives, each of which is read again.
+const DEEPEST: usize = 8;
+
 impl<'a> Reader<'a> {
+    fn new(lines: &'a [&'a str], first: u64, depth: usize) -> Reader<'a> {
+        Reader { lines, first, depth, at: 0, blocks: Vec::new(), paragraph: Text::default() }
+    }
+
     fn line(&self) -> &'a str {
         self.peek(0)
     }
@@ -32,7 +43,7 @@ impl<'a> Reader<'a> {
     }
 
     fn number(&self) -> u64 {
-        self.at as u64 + 1
+        self.first + self.at as u64
     }
 
     fn end_paragraph(&mut self) {
@@ -130,6 +141,7 @@ impl<'a> Reader<'a> {
             "list-table" => self.blocks.extend(list_table(&body, rest)),
             "csv-table" => self.blocks.extend(csv_table(&body)),
             "code-block" | "code" | "parsed-literal" | "sourcecode" => self.listing(body),
+            _ if self.depth >= DEEPEST => {}
             "table" => self.nested(body),
             "note" | "warning" | "tip" | "important" | "admonition" => self.nested(body),
             _ => {}
@@ -150,10 +162,8 @@ impl<'a> Reader<'a> {
             body.iter().filter(|line| !line.text.trim().is_empty()).map(|line| indent(&line.text)).min();
         let cut = least.unwrap_or(0);
         let lines: Vec<&str> = body.iter().map(|line| line.text.get(cut..).unwrap_or_default()).collect();
-        let mut padded: Vec<&str> = vec![""; usize::try_from(first.saturating_sub(1)).unwrap_or(0)];
-        padded.extend(lines);
-        let mut inner = Reader { lines: &padded, at: 0, blocks: Vec::new(), paragraph: Text::default() };
-        while inner.at < padded.len() {
+        let mut inner = Reader::new(&lines, first, self.depth + 1);
+        while inner.at < lines.len() {
             inner.step();
         }
         inner.end_paragraph();
@@ -228,18 +238,15 @@ impl<'a> Reader<'a> {
         if !line.trim().contains("  ") && !ruled {
             return false;
         }
-        let lines = |most: usize| -> Vec<Line> {
-            let ahead = self.lines[self.at..].iter().take_while(|line| !line.trim().is_empty()).take(most);
-            let numbered = ahead.enumerate();
-            numbered
-                .map(|(index, text)| Line { number: self.number() + index as u64, text: (*text).to_owned() })
-                .collect()
+        let ahead = || {
+            let lines = self.lines[self.at..].iter().take_while(|line| !line.trim().is_empty());
+            (self.number()..).zip(lines.copied())
         };
         // The first lines show whether it is one; only then are all of them looked at.
-        if aligned::table(&lines(if ruled { 8 } else { 6 })).is_none() {
+        if aligned::table(ahead().take(if ruled { 8 } else { 6 })).is_none() {
             return false;
         }
-        let Some((mut table, used)) = aligned::table(&lines(usize::MAX)) else { return false };
+        let Some((mut table, used)) = aligned::table(ahead()) else { return false };
         self.end_paragraph();
         table.rows.iter_mut().flatten().for_each(|cell| cell.text = markup::plain(&cell.text));
         self.blocks.push(Block::Table(table));
@@ -345,7 +352,8 @@ fn list_table(body: &[Line], title: &str) -> Option<Block> {
             Some(cell) => row.push(RawCell { text: markup::plain(cell.trim()), line: line.number }),
             None => {
                 if let Some(last) = row.last_mut() {
-                    last.text = format!("{} {}", last.text, markup::plain(text));
+                    last.text.push(' ');
+                    last.text.push_str(&markup::plain(text));
                 }
             }
         }

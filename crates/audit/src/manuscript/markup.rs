@@ -4,10 +4,12 @@
 pub(super) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
+    // How much of what came out is known to be blank.
+    let mut blank = 0;
     while let Some(character) = rest.chars().next() {
         let length = character.len_utf8();
         match character {
-            '*' if !starred_product(&out, rest) => {}
+            '*' if is_blank(&out, &mut blank) || !starred_product(&out, rest) => {}
             '`' => {}
             '_' if edge_of_word(&out, rest) => {}
             '\\' if rest
@@ -49,6 +51,12 @@ pub(super) fn plain(text: &str) -> String {
     out
 }
 
+/// Whether a text that only grows is blank. `known` is how much of it was seen to be blank before.
+fn is_blank(text: &str, known: &mut usize) -> bool {
+    *known += text[*known..].len() - text[*known..].trim_start().len();
+    *known == text.len()
+}
+
 /// Whether a star multiplies: it has a space, a digit or a bracket on both sides.
 fn starred_product(before: &str, rest: &str) -> bool {
     let operand = |character: Option<char>| {
@@ -56,7 +64,7 @@ fn starred_product(before: &str, rest: &str) -> bool {
             character == ' ' || character.is_ascii_digit() || "()".contains(character)
         })
     };
-    operand(before.chars().next_back()) && operand(rest.chars().nth(1)) && !before.trim().is_empty()
+    operand(before.chars().next_back()) && operand(rest.chars().nth(1))
 }
 
 fn edge_of_word(before: &str, rest: &str) -> bool {

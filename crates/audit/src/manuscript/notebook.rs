@@ -6,7 +6,7 @@ use super::{Block, Line, RawTable, Text, aligned, markdown};
 
 pub(super) fn blocks(source: &str) -> Vec<Block> {
     let Ok(notebook) = serde_json::from_str::<Value>(source) else { return Vec::new() };
-    let mut finder = LineFinder { source, at: 0, line: 1 };
+    let mut finder = LineFinder { source, at: 0, line: 1, in_vain: 64 * source.len() + (64 << 20) };
     let mut blocks = Vec::new();
     for cell in notebook.get("cells").and_then(Value::as_array).into_iter().flatten() {
         let lines = finder.lines(cell.get("source"));
@@ -34,6 +34,8 @@ struct LineFinder<'a> {
     source: &'a str,
     at: usize,
     line: u64,
+    /// Bytes that may still be looked through without finding a string, which may be escaped in another way.
+    in_vain: usize,
 }
 
 impl LineFinder<'_> {
@@ -65,10 +67,16 @@ impl LineFinder<'_> {
     fn find(&mut self, piece: &str) -> u64 {
         let quoted = serde_json::to_string(piece).unwrap_or_default();
         let rest = self.source.get(self.at..).unwrap_or_default();
-        if let Some(found) = rest.find(quoted.as_str()).filter(|_| quoted.len() > 2) {
-            let passed = rest.get(..found).unwrap_or_default();
-            self.line += passed.bytes().filter(|byte| *byte == b'\n').count() as u64;
-            self.at += found;
+        if quoted.len() <= 2 || self.in_vain == 0 {
+            return self.line;
+        }
+        match rest.find(quoted.as_str()) {
+            Some(found) => {
+                let passed = rest.get(..found).unwrap_or_default();
+                self.line += passed.bytes().filter(|byte| *byte == b'\n').count() as u64;
+                self.at += found;
+            }
+            None => self.in_vain = self.in_vain.saturating_sub(rest.len()),
         }
         self.line
     }

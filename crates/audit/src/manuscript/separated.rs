@@ -1,6 +1,6 @@
 //! CSV and TSV.
 
-use super::{Block, RawCell, RawTable};
+use super::{Block, MOST_ROWS, RawCell, RawTable};
 
 pub(super) fn blocks(source: &str, separator: char) -> Vec<Block> {
     let mut lines =
@@ -11,7 +11,7 @@ pub(super) fn blocks(source: &str, separator: char) -> Vec<Block> {
     if header.len() < 2 {
         return Vec::new();
     }
-    let rows = lines.map(|(index, line)| {
+    let rows = lines.take(MOST_ROWS).map(|(index, line)| {
         let fields = fields(line, separator).into_iter();
         fields.map(|text| RawCell { text, line: index as u64 + 1 }).collect()
     });

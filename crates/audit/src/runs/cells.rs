@@ -1,4 +1,4 @@
-//! Cells without a number where one is due: typing errors, `TBD`, nothing at all.
+//! Cells without a number where one is due: typing errors and `TBD`. An empty cell states nothing and is no error.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,33 +6,7 @@ use assay_model::{Document, Role, Table, TableCell};
 
 use super::facts::Facts;
 use super::grid::{self, Entry, Field};
-use super::same::numbers_repeats;
 use super::{Class, Finding, Level, wording};
-
-/// Texts by which an author says that there is nothing to state.
-const DELIBERATE: [&str; 18] = [
-    "-",
-    "--",
-    "---",
-    "–",
-    "—",
-    "−",
-    "n/a",
-    "na",
-    "n.a.",
-    "none",
-    "nan",
-    "oom",
-    "out of memory",
-    "failed",
-    "fail",
-    "not applicable",
-    "not available",
-    "not supported",
-];
-
-/// Texts of the row that others are compared with; it has no ratio to itself.
-const REFERENCE: [&str; 6] = ["base", "baseline", "reference", "ref", "best", "fastest"];
 
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Finding> {
     let documents = facts.documents.iter();
@@ -46,24 +20,14 @@ fn in_table(document: &Document, table: &Table) -> Option<Finding> {
     let mut lines = Vec::new();
     let mut sources = Vec::new();
     let columns = numbers_of_columns(&entries);
-    let is_separated = [".csv", ".tsv"].iter().any(|ending| document.file.ends_with(ending));
     for entry in &entries {
-        let refers = |field: &Field<'_>| REFERENCE.contains(&field.cell.text.trim().to_lowercase().as_str());
-        let is_reference = entry.fields.iter().any(refers);
         for field in &entry.fields {
             let numeric = is_numeric(columns.get(&field.index).copied().unwrap_or_default(), field);
             let Some(problem) = problem(field.cell, numeric) else { continue };
-            // A total has no value where nothing adds up; a note that spans the row is no value.
+            // A note that spans the row is no value.
             let text = field.cell.text.trim();
             let shared = entry.fields.iter().filter(|other| other.cell.text.trim() == text).count();
-            if text.is_empty() && is_total(&entry.label)
-                || !text.is_empty() && shared > 1 && text.contains(' ')
-            {
-                continue;
-            }
-            // Programs that write separated values leave a field empty where there is nothing to state.
-            let is_empty = field.cell.text.trim().is_empty();
-            if (is_separated || is_reference) && is_empty || refers(field) {
+            if shared > 1 && text.contains(' ') {
                 continue;
             }
             let header = [field.group, field.header.trim()].join(" ");
@@ -112,49 +76,28 @@ fn numbers_of_columns(entries: &[Entry<'_>]) -> BTreeMap<usize, Numbers> {
 fn is_numeric(column: Numbers, field: &Field<'_>) -> bool {
     let Numbers { cells, numbers } = column;
     match field.role {
-        // A setting may have been repeated less often than others.
-        Role::Metric(_) if field.cell.text.trim().is_empty() && is_one_of_repeats(field.header) => false,
         Role::Metric(_) => numbers > 0,
         Role::Unknown => numbers >= 3 && numbers * 3 >= cells * 2,
         Role::Setting(_) | Role::Label | Role::Ratio => false,
     }
 }
 
-/// Whether a header numbers one of several repeats: `Run 3 (s)`.
-fn is_one_of_repeats(header: &str) -> bool {
-    numbers_repeats(header) && header.bytes().any(|byte| byte.is_ascii_digit())
-}
-
-/// Whether a row is labelled as a total of others.
-fn is_total(label: &str) -> bool {
-    let label = label.to_lowercase();
-    label
-        .split(|one: char| !one.is_alphanumeric())
-        .any(|word| matches!(word, "total" | "sum" | "mean" | "average"))
-}
-
 /// What is wrong with a cell, where a number is due.
 fn problem(cell: &TableCell, numeric: bool) -> Option<String> {
     let text = cell.text.trim();
-    // A dash with a footnote's mark is a dash.
-    let is_dash = text.starts_with(['-', '–', '—']) && !text.bytes().any(|byte| byte.is_ascii_digit());
-    let deliberate = is_dash || DELIBERATE.contains(&text.to_lowercase().as_str());
-    if cell.value.is_some() || deliberate {
+    let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
+    if cell.value.is_some() || text.is_empty() {
         return None;
     }
     match &cell.problem {
-        Some(problem) if numeric || text.bytes().any(|byte| byte.is_ascii_digit()) => Some(problem.clone()),
-        None if numeric && text.is_empty() => Some("empty".to_owned()),
+        Some(problem) if has_digit => Some(problem.clone()),
         None if numeric && is_promise(text) => Some(format!("`{text}`")),
         _ => None,
     }
 }
 
 fn is_promise(text: &str) -> bool {
-    matches!(
-        text.to_lowercase().trim_matches(['?', '.', ' ']),
-        "" | "tbd" | "todo" | "tba" | "pending" | "xxx"
-    )
+    matches!(text.to_lowercase().trim_matches(['?', '.', ' ']), "tbd" | "todo" | "tba" | "pending" | "xxx")
 }
 
 #[cfg(test)]
@@ -163,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn typing_errors_and_holes_are_one_finding() {
+    fn typing_errors_and_promises_are_one_finding() {
         let with = |texts: [&str; 3]| {
             let mut document = document("a.md", |build| {
                 build.table(
@@ -182,7 +125,7 @@ mod tests {
         };
         let findings = with(["1069.6msa", "TBD", ""]);
         assert_eq!(findings.len(), 1);
-        assert_eq!(findings[0].arithmetic.len(), 3);
-        assert!(with(["--", "n/a", "OOM"]).is_empty());
+        assert_eq!(findings[0].arithmetic.len(), 2);
+        assert!(with(["--", "", "..."]).is_empty());
     }
 }

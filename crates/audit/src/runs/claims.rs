@@ -312,12 +312,9 @@ pub(super) fn shares_section(one: &[String], other: &[String]) -> bool {
     common + 1 >= one.len().max(other.len()) && (common > 0 || one.len().max(other.len()) <= 1)
 }
 
-/// Whether the author doubts differences in the same part of the document.
-pub(super) fn hedge<'a>(document: &'a Document, headings: &[String]) -> Option<&'a Statement> {
-    document.statements.iter().find(|statement| {
-        let outer = headings.len().min(statement.headings.len()).min(2);
-        tone(&statement.text) == Some(Tone::Hedge) && headings.get(..outer) == statement.headings.get(..outer)
-    })
+/// Whether a sentence doubts differences.
+pub(super) fn is_hedge(text: &str) -> bool {
+    tone(text) == Some(Tone::Hedge)
 }
 
 /// Whether a metric is one that people rank by.

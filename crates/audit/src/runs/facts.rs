@@ -1,7 +1,7 @@
 //! What all checks look at: the documents, their runs with the settings that were really in effect, and which runs
 //! did the same thing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use assay_model::{
     Document, Observation, Origin, ReadRun, Series, SettingFact, Source, Statement, Table, TableRow, Unit,
@@ -10,6 +10,7 @@ use assay_model::{
 
 use self::settings::{disproved, effective};
 use super::RepeatGroup;
+use super::claims;
 use super::same::{self, Same};
 
 mod settings;
@@ -24,6 +25,12 @@ pub(super) struct Facts<'a> {
     pub(super) same: Vec<Same>,
     /// Those by metric, as they are shown.
     pub(super) groups: Vec<RepeatGroup>,
+    /// Which of those that are the same each run belongs to.
+    same_of: HashMap<usize, usize>,
+    /// The runs of each table. Every table is looked at, so none may look through all runs.
+    runs_of_tables: HashMap<*const Table, Vec<usize>>,
+    /// Sentences of each document in which the author doubts differences.
+    hedges: HashMap<*const Document, Vec<&'a Statement>>,
 }
 
 /// A run with what was really in effect.
@@ -36,6 +43,25 @@ pub(super) struct Run<'a> {
     pub(super) effective: BTreeMap<&'a str, &'a Value>,
     /// Declared settings that the run's own evidence contradicts.
     pub(super) disproved: Vec<Disproved<'a>>,
+    /// The table that it was read from.
+    table: Option<&'a Table>,
+}
+
+/// The tables of a document in the order of their first lines.
+struct TablesByLine<'a>(Vec<&'a Table>);
+
+impl<'a> TablesByLine<'a> {
+    fn new(document: &'a Document) -> TablesByLine<'a> {
+        let mut tables: Vec<&Table> = document.tables.iter().collect();
+        tables.sort_by_key(|table| table.span.first);
+        TablesByLine(tables)
+    }
+
+    /// The table that a line stands in.
+    fn at(&self, line: u64) -> Option<&'a Table> {
+        let behind = self.0.partition_point(|table| table.span.first <= line);
+        self.0.get(behind.checked_sub(1)?).copied().filter(|table| line <= table.span.last)
+    }
 }
 
 /// A declared setting and the observed one that contradicts it.
@@ -51,11 +77,51 @@ impl<'a> Facts<'a> {
     pub(super) fn new(documents: &'a [Document]) -> Facts<'a> {
         let runs: Vec<Run<'a>> = documents
             .iter()
-            .flat_map(|document| document.runs.iter().map(move |read| Run::new(document, read)))
+            .flat_map(|document| {
+                let tables = TablesByLine::new(document);
+                document.runs.iter().map(move |read| Run::new(document, read, &tables))
+            })
             .collect();
         let same = same::find(&runs);
         let groups = same.iter().flat_map(Same::groups).collect();
-        Facts { documents, runs, same, groups }
+        let mut same_of = HashMap::new();
+        for (index, same) in same.iter().enumerate() {
+            for run in &same.members {
+                same_of.entry(*run).or_insert(index);
+            }
+        }
+        let mut runs_of_tables: HashMap<*const Table, Vec<usize>> = HashMap::new();
+        for (index, run) in runs.iter().enumerate() {
+            if let Some(table) = run.table {
+                runs_of_tables.entry(std::ptr::from_ref(table)).or_default().push(index);
+            }
+        }
+        let hedges = documents.iter().map(|document| {
+            let doubts = document.statements.iter().filter(|one| claims::is_hedge(&one.text));
+            (std::ptr::from_ref(document), doubts.collect())
+        });
+        Facts { documents, same_of, runs_of_tables, hedges: hedges.collect(), runs, same, groups }
+    }
+
+    /// The runs that a table states, with their places among [`Facts::runs`].
+    pub(super) fn runs_of_table(&self, table: &Table) -> Vec<(usize, &Run<'a>)> {
+        let places = self.runs_of_tables.get(&std::ptr::from_ref(table));
+        places.into_iter().flatten().filter_map(|place| Some((*place, self.runs.get(*place)?))).collect()
+    }
+
+    /// Whether the author doubts differences in the same part of the document.
+    pub(super) fn hedge(&self, document: &Document, headings: &[String]) -> Option<&'a Statement> {
+        let doubts = self.hedges.get(&std::ptr::from_ref(document))?;
+        let near = |statement: &&&Statement| {
+            let outer = headings.len().min(statement.headings.len()).min(2);
+            headings.get(..outer) == statement.headings.get(..outer)
+        };
+        doubts.iter().find(near).copied()
+    }
+
+    /// Which of [`Facts::same`] a run belongs to.
+    pub(super) fn same_index(&self, run: usize) -> Option<usize> {
+        self.same_of.get(&run).copied()
     }
 
     /// The runs of one document.
@@ -70,15 +136,17 @@ impl<'a> Facts<'a> {
 
     /// The runs that did the same thing as the one at this place among [`Facts::runs`], itself included.
     pub(super) fn same_as(&self, run: usize) -> Option<&Same> {
-        self.same.iter().find(|same| same.members.contains(&run))
+        self.same.get(self.same_index(run)?)
     }
 }
 
 impl<'a> Run<'a> {
-    fn new(document: &'a Document, read: &'a ReadRun) -> Run<'a> {
+    fn new(document: &'a Document, read: &'a ReadRun, tables: &TablesByLine<'a>) -> Run<'a> {
         let disproved = disproved(read);
         let effective = effective(read, &disproved);
-        Run { document, read, effective, disproved }
+        let mut run = Run { document, read, effective, disproved, table: None };
+        run.table = tables.at(read.span.first).filter(|_| run.is_row());
+        run
     }
 
     /// Whether it is a row of a table rather than a log.
@@ -206,9 +274,7 @@ impl<'a> Run<'a> {
 
     /// The table that the run was read from.
     pub(super) fn table(&self) -> Option<&'a Table> {
-        let line = self.read.span.first;
-        let tables = self.document.tables.iter();
-        tables.filter(|_| self.is_row()).find(|table| (table.span.first..=table.span.last).contains(&line))
+        self.table
     }
 
     /// The table and the row that the run was read from; none where it is a column of its table.

@@ -93,11 +93,6 @@ impl<'a> Entry<'a> {
             },
         )
     }
-
-    /// The field in that column.
-    pub fn at(&self, index: usize) -> Option<&Field<'a>> {
-        self.fields.iter().find(|field| field.index == index)
-    }
 }
 
 /// The things of a table.

@@ -50,6 +50,7 @@ pub(super) fn of(
         .iter()
         .filter(|same| same.platform.as_deref() == platform)
         .filter(|same| platform.is_some() || is_in(facts, same, document))
+        .filter(|same| is_of_one_table(facts, same))
         .flat_map(|same| &same.metrics)
         .filter(|repeated| shows(repeated.metric, metric))
         .collect();
@@ -84,6 +85,14 @@ fn is_in(facts: &Facts<'_>, same: &Same, document: &Document) -> bool {
         .iter()
         .filter_map(|place| facts.runs.get(*place))
         .all(|run| std::ptr::eq(run.document, document))
+}
+
+/// Whether rows among repeats stand in one table: rows of two tables that have one name are about two things.
+fn is_of_one_table(facts: &Facts<'_>, same: &Same) -> bool {
+    let runs = same.members.iter().filter_map(|place| facts.runs.get(*place));
+    let mut tables = runs.filter_map(|run| run.row()).map(|(table, _)| table);
+    let Some(first) = tables.next() else { return true };
+    tables.all(|table| std::ptr::eq(table, first))
 }
 
 impl Noise {
@@ -145,7 +154,7 @@ fn levels(facts: &Facts<'_>, runs: &[(usize, &Run<'_>)], metric: &str) -> Vec<Fa
         if values.is_empty() {
             continue;
         }
-        let group = facts.same.iter().position(|same| same.members.contains(place));
+        let group = facts.same_index(*place);
         match joined.iter_mut().find(|(other, ..)| group.is_some() && *other == group) {
             Some((_, _, known)) => known.extend(values),
             None => {

@@ -4,7 +4,7 @@ use assay_model::{Document, Observation, Origin, Statement, Unit, names};
 
 use super::claims;
 use super::facts::{Facts, Run, close, place};
-use super::wording::{counted, rough, with_unit};
+use super::wording::{rough, with_unit};
 use super::written::resolution;
 use super::{Class, Finding, Level};
 
@@ -14,10 +14,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Finding> {
         .documents
         .iter()
         .filter_map(|document| {
-            claimed(facts, document)
-                .or_else(|| tabled(facts, document))
-                .or_else(|| mixed(document))
-                .or_else(|| stated(facts, document))
+            claimed(facts, document).or_else(|| tabled(facts, document)).or_else(|| stated(facts, document))
         })
         .collect()
 }
@@ -179,35 +176,6 @@ fn tabled(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
             })
         })
     })
-}
-
-/// A column in which rows that own up to being predictions stand among measurements.
-fn mixed(document: &Document) -> Option<Finding> {
-    for table in document.tables.iter().filter(|table| !table.transposed && table.rows.len() > 1) {
-        let text = |row: &assay_model::TableRow| {
-            row.cells.iter().map(|cell| cell.text.as_str()).collect::<Vec<_>>().join(" ")
-        };
-        let rows: Vec<&assay_model::TableRow> = table.rows.iter().filter(|row| owns_up(&text(row))).collect();
-        if rows.is_empty() || rows.len() == table.rows.len() {
-            continue;
-        }
-        let sources = rows.iter().map(|row| document.source(row.line)).take(8).collect();
-        return Some(Finding {
-            class: Class::PredictionRanked,
-            operands: Vec::new(),
-            level: Level::Doubtful,
-            summary: format!(
-                "{} of a table of {} {} predicted; they stand in one column with measurements.",
-                counted(rows.len(), "row"),
-                table.rows.len(),
-                if rows.len() == 1 { "is" } else { "are" },
-            ),
-            arithmetic: rows.iter().take(8).map(|row| text(row)).collect(),
-            sources,
-            advice: "Put predictions in a column or table of their own, and do not rank them.".to_owned(),
-        });
-    }
-    None
 }
 
 /// Predictions that nobody mistakes: what they are, and whether they ever change.

@@ -1,10 +1,8 @@
-//! Differences that a metric cannot resolve: by the digits it is written with, or by the steps it comes in.
+//! Differences that a metric cannot resolve, because it comes in steps.
 
-use assay_model::{Direction, Document, Source, Statement, Table, names};
+use assay_model::{Document, Source, names};
 
 use super::facts::{Facts, Run};
-use super::grid::{self, Entry};
-use super::written::Range;
 use super::{Class, Finding, Level, claims, wording};
 
 /// Differences of up to this many steps of a metric are said to be too few to decide.
@@ -15,120 +13,9 @@ const VALUES: usize = 6;
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for document in facts.documents {
-        for table in &document.tables {
-            findings.extend(by_digits(document, table));
-        }
         findings.extend(by_steps(facts, document));
     }
     findings
-}
-
-/// A column of a metric.
-struct Ranked<'a> {
-    index: usize,
-    metric: &'a str,
-    header: &'a str,
-    better: Direction,
-}
-
-/// The columns of a table by which something can be ranked.
-fn ranked<'a>(entries: &[Entry<'a>]) -> Vec<Ranked<'a>> {
-    let mut columns: Vec<Ranked<'a>> = Vec::new();
-    for field in entries.iter().flat_map(|entry| &entry.fields) {
-        let known = columns.iter().any(|column| column.index == field.index);
-        if let (false, Some(metric)) = (known, field.metric())
-            && let Some(better) = direction(metric)
-        {
-            columns.push(Ranked { index: field.index, metric, header: field.header.trim(), better });
-        }
-    }
-    columns
-}
-
-/// A ranking in the text that rests on the last digit of a column, or on one item of a test set.
-fn by_digits(document: &Document, table: &Table) -> Vec<Finding> {
-    let entries = grid::entries(table);
-    let columns = ranked(&entries);
-    let ranks = |text: &str| match entries.len() {
-        2 => claims::tone(text) == Some(claims::Tone::Ranking),
-        _ => claims::picks(text),
-    };
-    let mut findings = Vec::new();
-    for column in &columns {
-        // A sentence that names no metric can only be about the one that there is.
-        let is_about = |text: &str| match columns.len() {
-            1 => claims::may_be_about(text, column.metric),
-            _ => claims::names_kind(text, column.metric),
-        };
-        let claim = claims::about_table(document, table)
-            .find(|statement| ranks(&statement.text) && is_about(&statement.text));
-        findings.extend(claim.and_then(|claim| too_near(document, &entries, column, claim)));
-    }
-    findings
-}
-
-/// The finding, if the two best values of a column are too close to distinguish.
-fn too_near(
-    document: &Document,
-    entries: &[Entry<'_>],
-    column: &Ranked<'_>,
-    claim: &Statement,
-) -> Option<Finding> {
-    let value = |entry: &Entry<'_>| {
-        let field = entry.at(column.index)?;
-        Some((field.range()?, field.source(document)))
-    };
-    let mut values: Vec<(Range, Source)> = entries.iter().filter_map(value).collect();
-    values.sort_by(|a, b| match column.better {
-        Direction::Lower => a.0.value().total_cmp(&b.0.value()),
-        Direction::Higher => b.0.value().total_cmp(&a.0.value()),
-    });
-    let [(best, source), (next, other), ..] = values.as_slice() else { return None };
-    let (step, what) = match items(entries, column.metric) {
-        Some(items) => (1.0 / items, format!("one of {} items", wording::plain(items))),
-        None => (2.0 * best.half().max(next.half()), "the last digit".to_owned()),
-    };
-    let apart = (best.value() - next.value()).abs();
-    (step > 0.0 && apart < step * 1.2).then(|| Finding {
-        class: Class::Resolution,
-        operands: Vec::new(),
-        level: Level::Doubtful,
-        summary: format!(
-            "The text ranks by `{}`, but the two best values differ by no more than {what}.",
-            column.header
-        ),
-        arithmetic: vec![format!(
-            "{} and {} differ by {}, {what} is {}",
-            wording::plain(best.value()),
-            wording::plain(next.value()),
-            wording::rough(apart),
-            wording::rough(step)
-        )],
-        sources: vec![super::facts::place(claim), source.clone(), other.clone()],
-        advice: "Measure more finely (more digits, more items) before ranking.".to_owned(),
-    })
-}
-
-/// How many items an accuracy was counted over, where every row says so in a cell such as `243/250`.
-fn items(entries: &[Entry<'_>], metric: &str) -> Option<f64> {
-    if metric != names::ACCURACY && metric != names::SUCCESS {
-        return None;
-    }
-    let of_entry = |entry: &Entry<'_>| {
-        entry.fields.iter().find_map(|field| {
-            let (part, whole) = field.cell.text.split_once('/')?;
-            let whole: f64 = whole.split_whitespace().next()?.parse().ok()?;
-            let part: f64 = part.split_whitespace().next_back()?.parse().ok()?;
-            (whole >= 1.0 && part <= whole && whole.fract() == 0.0).then_some(whole)
-        })
-    };
-    let first = of_entry(entries.first()?)?;
-    entries.iter().all(|entry| of_entry(entry) == Some(first)).then_some(first)
-}
-
-fn direction(metric: &str) -> Option<Direction> {
-    let stem = metric.rsplit_once('.').map_or(metric, |(stem, _)| stem);
-    claims::better(metric).or_else(|| claims::better(stem))
 }
 
 /// The final loss of a run whose losses come in steps.
@@ -245,45 +132,5 @@ mod tests {
         assert_eq!(findings[0].level, Level::NotChecked);
         assert_eq!(both("The small batch has the lower loss.")[0].level, Level::Doubtful);
         assert_eq!(step_of(&[1.1, 1.23, 1.37, 2.2, 2.9, 3.51]), None);
-    }
-
-    #[test]
-    fn one_answer_more_is_no_better_accuracy() {
-        let ranked = |right: [u32; 2]| {
-            let accuracy = right.map(|right| f64::from(right) / 250.0);
-            let mut document = document("a.md", |build| {
-                build.heading("Accuracy").table(
-                    "cpu",
-                    &["label", "accuracy", "label"],
-                    &[&[1.0, accuracy[0], 0.0], &[2.0, accuracy[1], 0.0]],
-                );
-                build.says("The second is the better one.", &[]);
-            });
-            for (row, right) in document.tables[0].rows.iter_mut().zip(right) {
-                row.cells[2].text = format!("{right}/250");
-            }
-            found(check, &[document])
-        };
-        assert_eq!(ranked([243, 244])[0].level, Level::Doubtful);
-        assert!(ranked([215, 244]).is_empty());
-    }
-
-    #[test]
-    fn a_ranking_by_the_last_digit_is_doubtful() {
-        let ranked = |values: [f64; 2]| {
-            found(
-                check,
-                &[document("a.md", |build| {
-                    build.heading("Results").table(
-                        "groq",
-                        &["batch_size", "e2e"],
-                        &[&[1.0, values[0]], &[2.0, values[1]]],
-                    );
-                    build.says("Batch size 1 has the lower latency.", &[]);
-                })],
-            )
-        };
-        assert_eq!(ranked([0.05, 0.06])[0].level, Level::Doubtful);
-        assert!(ranked([0.0512, 0.0634]).is_empty());
     }
 }

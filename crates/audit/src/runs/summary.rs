@@ -17,7 +17,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for document in facts.documents {
         let all = samples::of(facts, document);
-        for samples in &all {
+        for samples in all.iter().filter(|samples| samples.are_of_one_shape(document)) {
             findings.extend(warm_up(document, samples));
             findings.extend(outliers(document, samples));
         }

@@ -1,7 +1,9 @@
 //! Tokens that cannot all be output: more tokens in a response than it has characters, or a rate of output tokens
 //! that counts the prompt.
 
-use assay_model::{Document, Source, Table, Unit, names};
+use std::collections::HashSet;
+
+use assay_model::{Document, Source, Statement, Table, Unit, names};
 
 use super::facts::{self, Facts};
 use super::grid::{self, Entry, Field};
@@ -18,41 +20,68 @@ const SETTLE: &str = "Keep usage.prompt_tokens, usage.completion_tokens and the 
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for document in facts.documents {
+        let answers = Answers::new(document);
         for table in &document.tables {
-            findings.extend(longer_than_the_answers(document, table));
+            findings.extend(longer_than_the_answers(document, table, &answers));
             findings.extend(prompt_inside(document, table));
         }
     }
     findings
 }
 
-/// The longest answer in characters that the text of the document gives, and where.
-fn longest_answer(document: &Document, table: &Table) -> Option<(f64, String, Source)> {
-    let is_characters = |unit: &Unit| {
-        matches!(unit, Unit::Other(name) | Unit::Count(name)
-            if matches!(name.as_str(), "characters" | "character" | "chars" | "char" | "letters"))
-    };
-    let mut best: Option<(usize, f64, String, Source)> = None;
-    for statement in &document.statements {
-        let lower = statement.text.to_lowercase();
-        let is_answer = ["answer", "response", "output", "repl", "completion", "generat"]
-            .iter()
-            .any(|word| lower.contains(word));
-        let depth = grid::shared_headings(&statement.headings, &table.headings);
-        // What is said beside another table with answers is about those.
-        let of_another = |other: &Table| other.headings == statement.headings && counts_answers(other);
-        if statement.headings != table.headings && document.tables.iter().any(of_another) {
-            continue;
-        }
-        for quantity in statement.quantities.iter().filter(|quantity| is_characters(&quantity.unit)) {
-            let longest = quantity.to.unwrap_or(quantity.value).max(quantity.value);
-            let nearer = best.as_ref().is_none_or(|(known, size, _, _)| (depth, longest) > (*known, *size));
-            if is_answer && nearer && longest > 0.0 {
-                best = Some((depth, longest, quantity.text.trim().to_owned(), facts::place(statement)));
+/// What a document says about the length of its answers, looked through once for all of its tables.
+struct Answers<'a> {
+    /// Sentences that give the length of an answer in characters.
+    statements: Vec<&'a Statement>,
+    /// The headings over tables that count the tokens of answers.
+    counted: HashSet<&'a [String]>,
+}
+
+/// Sentences that are held against every table.
+const MOST_STATEMENTS: usize = 200;
+
+fn is_characters(unit: &Unit) -> bool {
+    matches!(unit, Unit::Other(name) | Unit::Count(name)
+        if matches!(name.as_str(), "characters" | "character" | "chars" | "char" | "letters"))
+}
+
+impl<'a> Answers<'a> {
+    fn new(document: &'a Document) -> Answers<'a> {
+        let gives_length = |statement: &&Statement| {
+            let lower = statement.text.to_lowercase();
+            statement.quantities.iter().any(|quantity| is_characters(&quantity.unit))
+                && ["answer", "response", "output", "repl", "completion", "generat"]
+                    .iter()
+                    .any(|word| lower.contains(word))
+        };
+        let statements: Vec<&Statement> =
+            document.statements.iter().filter(gives_length).take(MOST_STATEMENTS).collect();
+        let tables = document.tables.iter().filter(|table| !statements.is_empty() && counts_answers(table));
+        let counted = tables.map(|table| table.headings.as_slice()).collect();
+        Answers { statements, counted }
+    }
+
+    /// The longest answer in characters that the text near a table gives, and where.
+    fn longest(&self, table: &Table) -> Option<(f64, String, Source)> {
+        let mut best: Option<(usize, f64, String, Source)> = None;
+        for statement in &self.statements {
+            let depth = grid::shared_headings(&statement.headings, &table.headings);
+            // What is said beside another table with answers is about those.
+            let of_another = self.counted.contains(statement.headings.as_slice());
+            if statement.headings != table.headings && of_another {
+                continue;
+            }
+            for quantity in statement.quantities.iter().filter(|quantity| is_characters(&quantity.unit)) {
+                let longest = quantity.to.unwrap_or(quantity.value).max(quantity.value);
+                let nearer =
+                    best.as_ref().is_none_or(|(known, size, _, _)| (depth, longest) > (*known, *size));
+                if nearer && longest > 0.0 {
+                    best = Some((depth, longest, quantity.text.trim().to_owned(), facts::place(statement)));
+                }
             }
         }
+        best.map(|(_, longest, text, source)| (longest, text, source))
     }
-    best.map(|(_, longest, text, source)| (longest, text, source))
 }
 
 fn is_answer_tokens(field: &&Field<'_>) -> bool {
@@ -64,8 +93,8 @@ fn counts_answers(table: &Table) -> bool {
     grid::entries(table).iter().any(|entry| entry.fields.iter().any(|field| is_answer_tokens(&field)))
 }
 
-fn longer_than_the_answers(document: &Document, table: &Table) -> Vec<Finding> {
-    let Some((longest, characters, source)) = longest_answer(document, table) else { return Vec::new() };
+fn longer_than_the_answers(document: &Document, table: &Table, answers: &Answers<'_>) -> Vec<Finding> {
+    let Some((longest, characters, source)) = answers.longest(table) else { return Vec::new() };
     let entries = grid::entries(table);
     let counted: Vec<(&Entry<'_>, &Field<'_>, f64)> = entries
         .iter()

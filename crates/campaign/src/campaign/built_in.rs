@@ -22,12 +22,11 @@ pub(super) fn check_settings(
             continue;
         }
         let problem = Problem::error(format!("the workload `{}` has no setting `{name}`", description.name));
+        let labels = format!("if it only labels runs, add `labels = [\"{name}\"]` under [workload]");
         let hint = match (suggest::nearest(name, known()), problems.is_file()) {
-            (Some(near), _) => Some(format!("did you mean `{near}`?")),
-            (None, true) => {
-                Some(format!("add `labels = [\"{name}\"]` under [workload] if it only labels runs"))
-            }
-            (None, false) => suggest::hint(name, known()),
+            (Some(near), true) => Some(format!("did you mean `{near}`? Or {labels}")),
+            (None, true) => Some(labels),
+            (_, false) => suggest::hint(name, known()),
         };
         problems.add(problem.at(place.clone()).label("not a setting").maybe_hint(hint));
     }

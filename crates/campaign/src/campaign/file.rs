@@ -7,7 +7,7 @@ use std::path::{Component, Path};
 use toml::de::DeValue;
 
 use super::names::Names;
-use crate::configuration::{Assignment, Format, KeyPath, Skeleton};
+use crate::configuration::{Assignment, ConfigurationFormat, KeyPath, Skeleton};
 use crate::problem::Problem;
 use crate::reader::{Collector, Item, SpannedText, Table};
 
@@ -47,7 +47,7 @@ pub(super) fn read(
     let name_place = write.as_ref().map_or(base_text.span.clone(), |text| text.span.clone());
     let name = write.map(|text| text.value).or(base_name).unwrap_or_default();
     check_name(&name, &name_place, problems)?;
-    let Some(format) = Format::of(&base_text.value) else {
+    let Some(format) = ConfigurationFormat::of(&base_text.value) else {
         base.problem(
             "the format of the base file is not known: its name must end in .yaml, .yml, .json or .toml",
         );

@@ -37,6 +37,13 @@ pub(super) fn chosen<'a>(top: &Table<'a>, registry: &Registry) -> Option<Table<'
     top.peek("platform")?.table()?.peek(&name)?.table()
 }
 
+/// Where the tables set the time limit of jobs, by platform.
+pub(super) fn job_time_places(tables: &[(SpannedText, Table<'_>)]) -> BTreeMap<String, Range<usize>> {
+    let places =
+        tables.iter().filter_map(|(name, table)| Some((name.value.clone(), table.peek("time")?.span)));
+    places.collect()
+}
+
 /// Reads the tables: platforms of the campaign are changed, and workloads of their own are given back by platform.
 pub(super) fn read(
     tables: Vec<(SpannedText, Table<'_>)>,

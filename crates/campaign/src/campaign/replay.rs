@@ -114,7 +114,7 @@ pub(super) fn read(
     Some(Replay { source: source?, speed: speed?, place }).filter(|_| replaying)
 }
 
-/// Whether logs are played. A replayed run is no measurement, so it must not stand in one record beside real ones.
+/// Whether logs are played. A replayed run is not a measurement, so it must not stand in one record beside real ones.
 fn check_platforms(
     given: Option<&Given<'_>>,
     platforms: &[(Platform, Range<usize>)],
@@ -127,7 +127,7 @@ fn check_platforms(
     match (given, replayed, real) {
         (_, Some((replayed, place)), Some((real, _))) => {
             let message = format!(
-                "`{}` replays logs and `{}` does not: their numbers must not stand side by side",
+                "`{}` replays logs and `{}` does not: their numbers must not be compared",
                 replayed.name, real.name
             );
             problems.add(Problem::error(message).at(place.clone()).hint("split it into two campaigns"));

@@ -26,13 +26,13 @@ pub struct ResourceRequest {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Amount {
     /// How it is given.
-    pub quantity: Quantity,
+    pub quantity: ResourceQuantity,
     pub(crate) place: Range<usize>,
 }
 
 /// How a number is given.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Quantity {
+pub enum ResourceQuantity {
     /// The same for every cell.
     Fixed(u64),
     /// Computed from settings.
@@ -74,8 +74,8 @@ fn read_unfit(item: &Item<'_>) -> bool {
 
 fn amount(item: &Item<'_>, names: &Names<'_>) -> Option<Amount> {
     let quantity = match item.value.is_str() {
-        true => Quantity::Computed(names.condition(&item.text()?, true)?),
-        false => Quantity::Fixed(u64::try_from(item.whole(0..=1_000_000_000)?).ok()?),
+        true => ResourceQuantity::Computed(names.condition(&item.text()?, true)?),
+        false => ResourceQuantity::Fixed(u64::try_from(item.whole(0..=1_000_000_000)?).ok()?),
     };
     Some(Amount { quantity, place: item.span.clone() })
 }
@@ -85,13 +85,13 @@ fn memory(item: &Item<'_>, names: &Names<'_>) -> Option<Amount> {
     let text = item.text()?;
     let begins_with_digit = text.value.trim_start().starts_with(|c: char| c.is_ascii_digit());
     let quantity = match quantity::parse_size(&text.value) {
-        Ok(bytes) => Quantity::Fixed(bytes),
+        Ok(bytes) => ResourceQuantity::Fixed(bytes),
         // `4 gigs` is a mistyped size; only what cannot be one is taken as an expression.
         Err(reason) if begins_with_digit && !text.value.contains(['*', '+', '-', '/']) => {
             item.problem(reason);
             return None;
         }
-        Err(_) => Quantity::Computed(names.condition(&text, true)?),
+        Err(_) => ResourceQuantity::Computed(names.condition(&text, true)?),
     };
     Some(Amount { quantity, place: item.span.clone() })
 }

@@ -1,5 +1,6 @@
 //! `repeats`, `order` and `run`: how often, in which order, where, and for how long.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use assay_model::Platform;
@@ -122,6 +123,8 @@ pub struct RunPolicy {
     pub(crate) expected_place: Option<Range<usize>>,
     pub(crate) pin_place: Option<Range<usize>>,
     pub(crate) budget_place: Option<Range<usize>>,
+    /// Where the file sets the time limit of a platform's jobs.
+    pub(crate) job_time_places: BTreeMap<String, Range<usize>>,
 }
 
 /// How long a run is expected to take.
@@ -236,6 +239,7 @@ pub(super) fn read_run(
         expected_place: None,
         pin_place: None,
         budget_place: None,
+        job_time_places: BTreeMap::new(),
     };
     let table = top.get("run").and_then(|item| item.table());
     let Some(mut table) = table else {

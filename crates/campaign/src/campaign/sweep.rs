@@ -244,7 +244,7 @@ impl SweepReader<'_> {
             return range(item);
         }
         if !item.value.is_array() {
-            item.wrong("a list of values, or stand under [fixed]");
+            item.wrong("a list of values, or be moved to [fixed]");
             return None;
         }
         let items = item.list("a list of values")?;

@@ -3,7 +3,7 @@
 use assay_model::entry::PlannedCell;
 
 use crate::campaign::{Fewer, Repeats};
-use crate::expression::Scope;
+use crate::expression::NameScope;
 use crate::problem::{Problem, Severity};
 
 /// The least number of runs of each cell.
@@ -32,7 +32,7 @@ struct Reach {
 fn apply(entry: &Fewer, cells: &[PlannedCell], least: &mut [Option<u32>]) -> Result<Reach, Box<Problem>> {
     let mut reach = Reach { holds: 0, counts: 0 };
     for (cell, found) in cells.iter().zip(least) {
-        let scope = Scope { settings: &cell.settings, platform: Some(&cell.cell.platform) };
+        let scope = NameScope { settings: &cell.settings, platform: Some(&cell.cell.platform) };
         let holds = entry.condition.expression.holds(scope);
         if holds.map_err(|error| Box::new(entry.condition.failure(error)))? {
             reach.holds += 1;

@@ -5,8 +5,8 @@ use assay_model::platform::Limits;
 use assay_model::{Settings, Value};
 
 use super::Groups;
-use crate::campaign::{Amount, Campaign, Quantity};
-use crate::expression::Scope;
+use crate::campaign::{Amount, Campaign, ResourceQuantity};
+use crate::expression::NameScope;
 use crate::problem::{Problem, Severity};
 use crate::quantity::show_size;
 
@@ -106,10 +106,10 @@ fn evaluate(amount: &Amount, settings: &Settings, platform: &str, least: u64) ->
         Box::new(problem.at(amount.place.clone()))
     };
     match &amount.quantity {
-        Quantity::Fixed(number) if *number >= least => Ok(*number),
-        Quantity::Fixed(number) => Err(wrong(number.to_string())),
-        Quantity::Computed(condition) => {
-            let scope = Scope { settings, platform: Some(platform) };
+        ResourceQuantity::Fixed(number) if *number >= least => Ok(*number),
+        ResourceQuantity::Fixed(number) => Err(wrong(number.to_string())),
+        ResourceQuantity::Computed(condition) => {
+            let scope = NameScope { settings, platform: Some(platform) };
             let value =
                 condition.expression.evaluate(scope).map_err(|error| Box::new(condition.failure(error)))?;
             let whole = match value {
@@ -162,6 +162,17 @@ fn findings(asked: &Resources, limits: &Limits, platform: &str) -> Vec<Finding> 
 
 /// Tasks against the nodes that were asked for.
 fn spread(asked: &Resources, findings: &mut Vec<Finding>) {
+    if let (Some(nodes), Some(tasks), None) = (asked.nodes, asked.tasks, asked.tasks_per_node)
+        && tasks < nodes
+    {
+        findings.push(Finding {
+            check: "idle_nodes",
+            severity: Severity::Error,
+            about: About::Nodes,
+            message: format!("{} asked for {}", count(nodes, "node"), count(tasks, "task")),
+            hint: format!("at most {} fit: every node needs a task", count(tasks, "node")),
+        });
+    }
     let (Some(tasks), Some(per_node), Some(nodes)) = (asked.tasks, asked.tasks_per_node, asked.nodes) else {
         return;
     };
@@ -354,6 +365,11 @@ mod tests {
             ),
             (Resources { tasks: Some(2000), ..none }, "need 2000 CPUs", "at most 1024 tasks fit"),
             (Resources { memory_bytes: Some(2 << 30), ..none }, "2 GiB of memory", "at most 1 GiB fit"),
+            (
+                Resources { nodes: Some(3), tasks: Some(2), ..none },
+                "3 nodes asked for 2 tasks",
+                "at most 2 nodes",
+            ),
             (Resources { devices: Some(5), ..none }, "5 IPUs per node asked", "at most 4 IPUs per node fit"),
         ];
         for (asked, message, hint) in cases {

@@ -1,13 +1,15 @@
 //! Expected times against timeouts, time limits of platforms and the budget.
 
+use std::ops::Range;
+
 use assay_model::entry::PlannedCell;
 use assay_model::platform::Limits;
-use assay_model::{Settings, Value};
+use assay_model::{Platform, Settings, Value};
 
-use super::{Checked, Groups};
+use super::{CheckedCells, Groups};
 use crate::campaign::{Campaign, Condition, Expected};
-use crate::expression::Scope;
-use crate::plan::Context;
+use crate::expression::NameScope;
+use crate::plan::PlanContext;
 use crate::problem::Problem;
 use crate::quantity::show_duration;
 
@@ -16,7 +18,7 @@ pub(super) fn check(
     campaign: &Campaign,
     cell: &PlannedCell,
     limits: &Limits,
-    context: &Context<'_>,
+    context: &PlanContext<'_>,
     groups: &mut Groups<'_>,
 ) -> Option<f64> {
     let declared = declared(campaign, cell, groups);
@@ -56,7 +58,7 @@ fn declared(campaign: &Campaign, cell: &PlannedCell, groups: &mut Groups<'_>) ->
 }
 
 fn evaluate(condition: &Condition, settings: &Settings, platform: &str) -> Result<f64, Box<Problem>> {
-    let scope = Scope { settings, platform: Some(platform) };
+    let scope = NameScope { settings, platform: Some(platform) };
     let seconds = condition.expression.number(scope).map_err(|error| Box::new(condition.failure(error)))?;
     match seconds > 0.0 {
         true => Ok(seconds),
@@ -126,7 +128,7 @@ fn largest(campaign: &Campaign, cell: &PlannedCell, bound: f64) -> Option<String
 }
 
 /// A budget that ends before the runs every cell needs anyway.
-pub(super) fn check_budget(campaign: &Campaign, checked: &Checked, problems: &mut Vec<Problem>) {
+pub(super) fn check_budget(campaign: &Campaign, checked: &CheckedCells, problems: &mut Vec<Problem>) {
     let (Some(budget), Some(place)) = (campaign.repeats.budget_s, &campaign.run.budget_place) else { return };
     let times = checked.expected_s.iter().zip(&checked.least);
     let needed: f64 = times.filter_map(|(seconds, least)| Some((*seconds)? * f64::from(*least))).sum();
@@ -146,19 +148,63 @@ pub(super) fn check_budget(campaign: &Campaign, checked: &Checked, problems: &mu
     }
 }
 
-/// A timeout that the platform's own limit makes pointless.
-pub(super) fn check_timeout(campaign: &Campaign, limits: &[Limits], problems: &mut Vec<Problem>) {
-    let (Some(timeout), Some(place)) = (campaign.run.timeout_s, &campaign.run.timeout_place) else { return };
-    for ((platform, _), limits) in campaign.platforms.iter().zip(limits) {
-        if let Some(limit) = limits.time_s.filter(|limit| *limit < timeout) {
-            let message = format!(
-                "the timeout of {} is never reached: `{}` ends every run after {}",
-                show_duration(timeout),
-                platform.name,
-                show_duration(limit)
-            );
-            let hint = format!("at most {} fit", show_duration(limit));
-            problems.push(Problem::warning(message).at(place.clone()).hint(hint));
-        }
+/// What a platform's own time limit makes pointless, or keeps from ever starting.
+pub(super) fn check_limits(campaign: &Campaign, limits: &[Limits], problems: &mut Vec<Problem>) {
+    for ((platform, named), limits) in campaign.platforms.iter().zip(limits) {
+        let Some(limit) = limits.time_s else { continue };
+        problems.extend(match platform.launcher.as_str() {
+            "local" | "replay" => unreachable_timeout(campaign, &platform.name, limit),
+            _ => too_long_job(campaign, platform, named, limit),
+        });
     }
+}
+
+/// A timeout that the platform's own limit makes pointless.
+fn unreachable_timeout(campaign: &Campaign, platform: &str, limit: f64) -> Option<Problem> {
+    let timeout = campaign.run.timeout_s.filter(|timeout| limit < *timeout)?;
+    let place = campaign.run.timeout_place.clone()?;
+    let message = format!(
+        "the timeout of {} is never reached: `{platform}` ends every run after {}",
+        show_duration(timeout),
+        show_duration(limit)
+    );
+    Some(Problem::warning(message).at(place).hint(format!("at most {} fit", show_duration(limit))))
+}
+
+/// A job that asks for more time than the platform gives: a scheduler keeps it in the queue forever, or refuses it.
+fn too_long_job(
+    campaign: &Campaign,
+    platform: &Platform,
+    named: &Range<usize>,
+    limit: f64,
+) -> Option<Problem> {
+    let (run, batch) = (&campaign.run, &platform.batch);
+    let of_run = batch.job_time_s(run.timeout_s, run.grace_s)?;
+    // How many runs a `pack_time` puts together depends on how long they take: one fits at least.
+    let pack = if batch.pack_time_s.is_some() { 1 } else { batch.pack.max(1) };
+    // Schedulers count in whole minutes.
+    let minutes = |seconds: f64| (seconds / 60.0).ceil() * 60.0;
+    let asked = minutes(of_run * f64::from(pack));
+    if asked <= limit {
+        return None;
+    }
+    let name = &platform.name;
+    let runs = if pack > 1 { format!(" of {pack} runs") } else { String::new() };
+    let (asked, most) = (show_duration(asked), show_duration(limit));
+    let message = format!("a job{runs} asks for {asked}, `{name}` gives a job at most {most}");
+    let place = match batch.time_s {
+        Some(_) => run.job_time_places.get(name),
+        None => run.timeout_place.as_ref(),
+    };
+    let around = of_run - run.timeout_s.unwrap_or_default();
+    let for_run = limit / f64::from(pack) - if batch.time_s.is_some() { 0.0 } else { around };
+    let key = if batch.time_s.is_some() { "time" } else { "timeout" };
+    let fits =
+        (for_run >= 1.0).then(|| format!("`{key}` of at most {} fits", show_duration(for_run.floor())));
+    let packed = (limit / of_run).floor();
+    let fewer = (pack > 1 && packed >= 1.0).then(|| format!("`pack` of at most {packed} fits"));
+    let hints: Vec<String> = fits.into_iter().chain(fewer).collect();
+    let hint =
+        if hints.is_empty() { "choose a partition that gives more".to_owned() } else { hints.join("; ") };
+    Some(Problem::error(message).at(place.unwrap_or(named).clone()).hint(hint))
 }

@@ -38,7 +38,7 @@ pub(super) enum ValueKind {
     Literal(String),
     Text(String),
     List(Vec<Node>),
-    /// Keys that are no plain text have no name and cannot be reached.
+    /// Keys that are not plain text have no name and cannot be reached.
     Map(Vec<(Option<String>, Node)>),
     /// A reference to an anchor.
     Alias(usize),
@@ -111,7 +111,7 @@ impl Document {
                 match (found.next(), found.next()) {
                     (Some((_, value)), None) => Ok(value),
                     (Some(_), Some(_)) => lost(
-                        format!("`{key}` stands twice in {shown}: it is not clear which one to set"),
+                        format!("`{key}` appears twice in {shown}: it is not clear which one to set"),
                         Some("remove one of the two from the base file".to_owned()),
                     ),
                     (None, _) => {
@@ -134,10 +134,8 @@ impl Document {
                 ),
             },
             (ValueKind::Alias(_), _) => lost(
-                format!("{shown} is an alias: what it refers to stands elsewhere"),
-                Some(
-                    "write the value out in place of the alias, or set it where the anchor stands".to_owned(),
-                ),
+                format!("{shown} is an alias of a value that is defined elsewhere"),
+                Some("write the value out in place of the alias, or set it at the anchor".to_owned()),
             ),
             (ValueKind::List(_), PathStep::Key(_)) => {
                 lost(format!("{shown} is a list"), Some("write the place as [0], [1], …".to_owned()))

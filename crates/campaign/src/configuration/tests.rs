@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn skeleton(
-    format: Format,
+    format: ConfigurationFormat,
     base: &str,
     sets: &[(&str, Assignment)],
 ) -> Result<Skeleton, Vec<ConfigurationError>> {
@@ -28,7 +28,7 @@ fn lookup(name: &str) -> Option<Value> {
     }
 }
 
-fn render(format: Format, base: &str, sets: &[(&str, Assignment)]) -> String {
+fn render(format: ConfigurationFormat, base: &str, sets: &[(&str, Assignment)]) -> String {
     let skeleton = skeleton(format, base, sets).unwrap();
     skeleton.verify(&lookup).unwrap();
     skeleton.render(&lookup).unwrap()
@@ -74,27 +74,27 @@ fn yaml_keeps_every_other_byte() {
         .replace("[1, 2,\n            3]", "[4, \"no 64\"]")
         .replace("text: |\n    a block\n    of text", "text: plain/path.txt")
         .replace("&a 0x10", "64");
-    assert_eq!(render(Format::Yaml, TRAINER, &sets), expected);
+    assert_eq!(render(ConfigurationFormat::Yaml, TRAINER, &sets), expected);
 }
 
 #[test]
 fn yaml_blocks_are_replaced_whole() {
-    let out = render(Format::Yaml, TRAINER, &[("trainer.callbacks", text("none"))]);
+    let out = render(ConfigurationFormat::Yaml, TRAINER, &[("trainer.callbacks", text("none"))]);
     assert!(out.contains("  callbacks: none\n  text: |\n"), "{out}");
     let out = render(
-        Format::Yaml,
+        ConfigurationFormat::Yaml,
         TRAINER,
         &[("trainer.fit", Assignment::Table(vec![("a b".into(), integer(1))]))],
     );
     assert!(out.contains("trainer:\n  fit: {\"a b\": 1}\n  micro_batch_size: 8\n"), "{out}");
-    let out = render(Format::Yaml, "a:\n- 1\n- b: 2\n  c: 3\n", &[("a[1]", integer(5))]);
+    let out = render(ConfigurationFormat::Yaml, "a:\n- 1\n- b: 2\n  c: 3\n", &[("a[1]", integer(5))]);
     assert_eq!(out, "a:\n- 1\n- 5\n");
 }
 
 #[test]
 fn wrong_paths_are_explained() {
     let error = |base: &str, path: &str| {
-        let errors = skeleton(Format::Yaml, base, &[(path, integer(1))]).unwrap_err();
+        let errors = skeleton(ConfigurationFormat::Yaml, base, &[(path, integer(1))]).unwrap_err();
         format!("{} / {}", errors[0].message, errors[0].hint.clone().unwrap_or_default())
     };
     let message = error(TRAINER, "trainer.fit.train_dataloader.batchsize");
@@ -104,7 +104,7 @@ fn wrong_paths_are_explained() {
     assert!(error(TRAINER, "trainer.callbacks.name").contains("is a list"));
     assert!(error(TRAINER, "trainer.callbacks[7]").contains("2 elements"));
     assert!(error(TRAINER, "last.x").contains("single value"));
-    assert!(error("a: 1\na: 2\n", "a").contains("stands twice"));
+    assert!(error("a: 1\na: 2\n", "a").contains("appears twice"));
     assert!(error("a: &x {b: 1}\nc: *x\n", "a.b").contains("anchor"));
     assert!(error("a: &x {b: 1}\nc: *x\n", "c.b").contains("alias"));
     assert!(error("a: &x {b: 1}\nc:\n  <<: *x\n", "c.b").contains("<<"));
@@ -112,14 +112,18 @@ fn wrong_paths_are_explained() {
     assert!(error("", "a").contains("empty"));
     assert!(error("a: [1\n", "a").contains("line"));
     assert!(error("a:\n-\n- 1\n", "a[0]").contains("cannot be replaced"));
-    let twice = skeleton(Format::Yaml, TRAINER, &[("trainer", integer(1)), ("trainer.empty", integer(2))]);
+    let twice = skeleton(
+        ConfigurationFormat::Yaml,
+        TRAINER,
+        &[("trainer", integer(1)), ("trainer.empty", integer(2))],
+    );
     assert!(twice.unwrap_err()[0].message.contains("set the same value"));
 }
 
 #[test]
 fn an_alias_itself_can_be_replaced() {
     assert_eq!(
-        render(Format::Yaml, "a: &x 1\nb: *x\nc: *x\n", &[("b", integer(2))]),
+        render(ConfigurationFormat::Yaml, "a: &x 1\nb: *x\nc: *x\n", &[("b", integer(2))]),
         "a: &x 1\nb: 2\nc: *x\n"
     );
 }
@@ -128,7 +132,8 @@ fn an_alias_itself_can_be_replaced() {
 fn json_and_toml_keep_their_spelling() {
     let base =
         "{\n  \"a\": {\"b\": [1.10, {\"c\": \"x\\\"}\"}]},\n  \"big\": 123456789012345678901234567890\n}\n";
-    let out = render(Format::Json, base, &[("a.b[1].c", text("{word}")), ("a.b[0]", text("{rate}"))]);
+    let out =
+        render(ConfigurationFormat::Json, base, &[("a.b[1].c", text("{word}")), ("a.b[0]", text("{rate}"))]);
     assert_eq!(out, base.replace("\"x\\\"}\"", "\"no\"").replace("1.10", "1e-5"));
     let base = "# top\na = 0x10 # hex\n[t]\nb = [1, 2]\nc = { d = 'x' }\n[[l]]\ne = 1\n[[l]]\ne = 2\n";
     let sets = [
@@ -142,9 +147,9 @@ fn json_and_toml_keep_their_spelling() {
         .replace("[1, 2]", "[1, 1e-5]")
         .replace("'x'", "\"no\"")
         .replace("e = 2", "e = {\"z\" = 1, \"y\" = true}");
-    assert_eq!(render(Format::Toml, base, &sets), expected);
+    assert_eq!(render(ConfigurationFormat::Toml, base, &sets), expected);
     for path in ["t", "l", "l[0]"] {
-        let errors = skeleton(Format::Toml, base, &[(path, integer(1))]).unwrap_err();
+        let errors = skeleton(ConfigurationFormat::Toml, base, &[(path, integer(1))]).unwrap_err();
         assert!(errors[0].message.contains("header"), "{path}");
     }
 }
@@ -164,9 +169,9 @@ proptest! {
     fn whatever_is_set_reads_back_and_nothing_else_changes(a in any_value(), b in any_value()) {
         let value = |name: &str| if name == "a" { Some(a.clone()) } else { Some(b.clone()) };
         let cases = [
-            (Format::Yaml, "x:\n  y: 1 # c\n  z: [1, {w: 2}]\nend: 3\n"),
-            (Format::Json, "{\"x\": {\"y\": 1, \"z\": [1, {\"w\": 2}]}, \"end\": 3}"),
-            (Format::Toml, "[x]\ny = 1 # c\nz = [1, { w = 2 }]\n[end]\n"),
+            (ConfigurationFormat::Yaml, "x:\n  y: 1 # c\n  z: [1, {w: 2}]\nend: 3\n"),
+            (ConfigurationFormat::Json, "{\"x\": {\"y\": 1, \"z\": [1, {\"w\": 2}]}, \"end\": 3}"),
+            (ConfigurationFormat::Toml, "[x]\ny = 1 # c\nz = [1, { w = 2 }]\n[end]\n"),
         ];
         for (format, base) in cases {
             let sets = [("x.y", text("{a}")), ("x.z[1].w", text("{b}"))];
@@ -178,7 +183,7 @@ proptest! {
     #[test]
     fn no_file_panics(base in ".*", lines in prop::collection::vec("[-a-c:{}\\[\\], &*|>\"'?~!<=0-2]{0,12}", 0..6)) {
         for text in [base, lines.join("\n")] {
-            for format in [Format::Yaml, Format::Json, Format::Toml] {
+            for format in [ConfigurationFormat::Yaml, ConfigurationFormat::Json, ConfigurationFormat::Toml] {
                 if let Ok(found) = skeleton(format, &text, &[("a", integer(1))]) {
                     // Either the file is right after setting, or that it is not is noticed.
                     if found.verify(&lookup).is_ok() {

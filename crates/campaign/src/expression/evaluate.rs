@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use assay_model::Value;
 
-use super::{ExpressionError, Function, Node, NodeKind, Operator, Scope};
+use super::{ExpressionError, Function, NameScope, Node, NodeKind, Operator};
 use crate::suggest;
 
 /// A value while it is computed with.
@@ -63,7 +63,7 @@ impl<'a> Operand<'a> {
     }
 }
 
-pub(super) fn value<'a>(node: &'a Node, scope: Scope<'a>) -> Result<Operand<'a>, ExpressionError> {
+pub(super) fn value<'a>(node: &'a Node, scope: NameScope<'a>) -> Result<Operand<'a>, ExpressionError> {
     match &node.kind {
         NodeKind::Constant(value) => Ok(Operand::of(value)),
         NodeKind::Name(name) => lookup(name, node, scope),
@@ -110,19 +110,19 @@ pub(super) fn value<'a>(node: &'a Node, scope: Scope<'a>) -> Result<Operand<'a>,
     }
 }
 
-pub(super) fn switch(node: &Node, scope: Scope<'_>) -> Result<bool, ExpressionError> {
+pub(super) fn switch(node: &Node, scope: NameScope<'_>) -> Result<bool, ExpressionError> {
     match value(node, scope)? {
         Operand::Switch(state) => Ok(state),
         other => Err(needs("the expression must be true or false", other, node)),
     }
 }
 
-pub(super) fn number(node: &Node, scope: Scope<'_>) -> Result<f64, ExpressionError> {
+pub(super) fn number(node: &Node, scope: NameScope<'_>) -> Result<f64, ExpressionError> {
     let found = value(node, scope)?;
     found.number().ok_or_else(|| needs("the expression must give a number", found, node))
 }
 
-fn lookup<'a>(name: &str, node: &Node, scope: Scope<'a>) -> Result<Operand<'a>, ExpressionError> {
+fn lookup<'a>(name: &str, node: &Node, scope: NameScope<'a>) -> Result<Operand<'a>, ExpressionError> {
     if let Some(value) = scope.settings.get(name) {
         return Ok(Operand::of(value));
     }
@@ -136,7 +136,7 @@ fn lookup<'a>(name: &str, node: &Node, scope: Scope<'a>) -> Result<Operand<'a>, 
     }
 }
 
-fn logical(node: &Node, operator: Operator, scope: Scope<'_>) -> Result<bool, ExpressionError> {
+fn logical(node: &Node, operator: Operator, scope: NameScope<'_>) -> Result<bool, ExpressionError> {
     match value(node, scope)? {
         Operand::Switch(state) => Ok(state),
         other => Err(needs(&format!("`{}` needs true or false", operator.symbol()), other, node)),
@@ -220,7 +220,7 @@ fn call<'a>(
     function: Function,
     list: &'a [Node],
     node: &Node,
-    scope: Scope<'a>,
+    scope: NameScope<'a>,
 ) -> Result<Operand<'a>, ExpressionError> {
     let mut best: Option<Operand<'a>> = None;
     for argument in list {

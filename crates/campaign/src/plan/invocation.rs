@@ -103,7 +103,7 @@ pub enum InvocationError {
     #[error("the plan has no cell {0}")]
     Cell(usize),
     /// A placeholder has no value in this cell.
-    #[error("nothing is known for the placeholder `{{{0}}}`")]
+    #[error("unknown placeholder `{{{0}}}`")]
     Placeholder(String),
     /// A text would have to be quoted where quotes cannot be followed.
     #[error(

@@ -50,13 +50,28 @@ pub fn findings(index: &Index, metric: Option<&str>) -> anyhow::Result<Vec<Findi
     if !latencies.contains(&subject.metric.as_str()) {
         latencies.push(&subject.metric);
     }
-    for latency in latencies {
-        found.extend(of(latency)?.iter().flat_map(of_load));
-    }
+    found.extend(knees(index, &latencies)?);
     if index.cells()?.len() <= MOST_STUDIED {
-        for series in SERIES.into_iter().filter(|series| has.iter().any(|metric| metric.name == *series)) {
+        let mut all: Vec<&str> =
+            SERIES.into_iter().filter(|series| has.iter().any(|metric| metric.name == *series)).collect();
+        let is_cost = matches!(headline.metric.unit, Unit::Seconds | Unit::PerSecond(_));
+        if is_cost && !all.contains(&subject.metric.as_str()) {
+            all.push(&subject.metric);
+        }
+        for series in all {
             found.extend(of_iterations(&iterations(index, series)?));
         }
+    }
+    Ok(found)
+}
+
+/// What latencies do over the sizes of a load.
+pub fn knees(index: &Index, latencies: &[&str]) -> anyhow::Result<Vec<Finding>> {
+    let has = index.metrics()?;
+    let mut found = Vec::new();
+    for latency in latencies.iter().filter(|latency| has.iter().any(|metric| metric.name == **latency)) {
+        let (evidence, _) = evidence(index, Some(latency))?;
+        found.extend(of_load(&evidence));
     }
     Ok(found)
 }

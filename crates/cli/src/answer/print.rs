@@ -6,12 +6,12 @@ use std::path::Path;
 use assay_judge::GateResult;
 use assay_judge::findings::Finding;
 use assay_judge::gather::split_settings;
-use assay_model::RunId;
+use assay_model::{RunId, names};
 use assay_report::number::counted;
 use assay_report::{Cell, TerminalBlock};
 use assay_store::{Index, Record, RunFilter, open_unlinked};
 
-use super::findings::findings;
+use super::findings::{findings, knees};
 use super::{MOST_ROWS, gates, judged_for_people, layout};
 use crate::records;
 use crate::screen::Screen;
@@ -43,6 +43,11 @@ pub fn print_table(
     print_findings(&findings(index, metric)?, all, screen)?;
     records::warn_of_damage(record, &subject.summary.damage, screen);
     Ok(())
+}
+
+/// Prints what latency does over the sizes of a load, if there are enough of them to say.
+pub fn print_knees(index: &Index, screen: &mut Screen) -> anyhow::Result<()> {
+    print_findings(&knees(index, &[names::TTFT, names::E2E])?, true, screen)
 }
 
 /// Prints the findings as a list.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use assay_campaign::Plan;
-use assay_launch::Event;
+use assay_launch::LaunchEvent;
 use assay_model::{Observation, Origin, RunId, RunResult, Status};
 use assay_report::Tone;
 use assay_report::number::{counted, duration, single};
@@ -86,36 +86,36 @@ impl<'a> Progress<'a> {
     }
 
     /// Takes in an event.
-    pub fn show(&mut self, event: Event<'_>) {
+    pub fn show(&mut self, event: LaunchEvent<'_>) {
         let wants_lines = self.view.as_mut().is_some_and(|view| !view.show(self.plan, &event));
         if wants_lines {
             self.close_view();
             self.lines = Some(Lines::new());
         }
         match event {
-            Event::Began { finished_before, certain, .. } => {
+            LaunchEvent::Began { finished_before, certain, .. } => {
                 self.total = certain;
                 if finished_before > 0 && !self.quiet && self.view.is_none() {
                     let runs = counted(finished_before as u64, "run");
                     self.line(&format!("{runs} already in the record, {certain} to go"));
                 }
             }
-            Event::Added { runs } => self.total += runs,
-            Event::Started { run, cell, first_metric_in_s } => {
+            LaunchEvent::Added { runs } => self.total += runs,
+            LaunchEvent::Started { run, cell, first_metric_in_s } => {
                 let (label, live) = (label(self.plan, cell, run), Live::new(first_metric_in_s));
                 self.running.insert(run.clone(), Active { label, live, line: None });
                 self.redraw();
             }
-            Event::Progress { run, cell, progress, first_metric_in_s } => {
+            LaunchEvent::Progress { run, cell, progress, first_metric_in_s } => {
                 let Some(active) = self.running.get_mut(run) else { return };
                 if active.live.take(self.plan, cell, progress, first_metric_in_s) {
                     self.report_phase(run);
                 }
             }
-            Event::Finished { run, cell, result } => self.finished(run, cell, result),
-            Event::Tick => self.redraw(),
-            Event::Warning(_) if self.view.is_some() => {}
-            Event::Warning(text) => self.line(&format!("{} {text}", paint(Tone::Doubt, "warning:"))),
+            LaunchEvent::Finished { run, cell, result } => self.finished(run, cell, result),
+            LaunchEvent::Tick => self.redraw(),
+            LaunchEvent::Warning(_) if self.view.is_some() => {}
+            LaunchEvent::Warning(text) => self.line(&format!("{} {text}", paint(Tone::Doubt, "warning:"))),
         }
     }
 

@@ -14,10 +14,10 @@ mod terminal;
 use std::time::{Duration, Instant};
 
 use assay_campaign::Plan;
-use assay_launch::Event;
+use assay_launch::LaunchEvent;
 
 use self::state::ViewState;
-use self::terminal::{Key, Terminal};
+use self::terminal::{KeyPress, Terminal};
 use super::{letters, paint};
 
 /// Redraws are at least this far apart; more would only flicker.
@@ -50,13 +50,13 @@ impl View {
     }
 
     /// Takes in an event. Gives false when the reader wants the view closed.
-    pub fn show(&mut self, plan: &Plan, event: &Event<'_>) -> bool {
+    pub fn show(&mut self, plan: &Plan, event: &LaunchEvent<'_>) -> bool {
         self.state.take(plan, event, self.began.elapsed());
         for key in self.terminal.keys() {
             match key {
-                Key::Quit => return false,
-                Key::Down => self.first = (self.first + 1).min(plan.cells.len().saturating_sub(1)),
-                Key::Up => self.first = self.first.saturating_sub(1),
+                KeyPress::Quit => return false,
+                KeyPress::Down => self.first = (self.first + 1).min(plan.cells.len().saturating_sub(1)),
+                KeyPress::Up => self.first = self.first.saturating_sub(1),
             }
         }
         if self.drawn.is_none_or(|drawn| drawn.elapsed() >= APART) {
@@ -126,20 +126,20 @@ mod tests {
         let draw = |size: (usize, usize)| -> Vec<String> {
             let mut state = ViewState::default();
             let at = Duration::from_secs;
-            state.take(&plan, &Event::Began { finished_before: 0, certain: 6, orphans: 0 }, at(0));
+            state.take(&plan, &LaunchEvent::Began { finished_before: 0, certain: 6, orphans: 0 }, at(0));
             for (index, cell) in plan.cells.iter().enumerate() {
                 let run = |repeat| RunId { cell: cell.cell.clone(), repeat, attempt: 1 };
                 for repeat in 1..=2 {
                     let value = (index * 10 + repeat as usize) as f64;
                     let finished = result(value, Status::Succeeded);
-                    let event = Event::Finished { run: &run(repeat), cell: index, result: &finished };
+                    let event = LaunchEvent::Finished { run: &run(repeat), cell: index, result: &finished };
                     state.take(&plan, &event, at(u64::from(repeat)));
                 }
                 let run = run(3);
-                let event = Event::Started { run: &run, cell: index, first_metric_in_s: None };
+                let event = LaunchEvent::Started { run: &run, cell: index, first_metric_in_s: None };
                 state.take(&plan, &event, at(3));
             }
-            state.take(&plan, &Event::Warning("a\u{1b}[2Jb".to_owned()), at(4));
+            state.take(&plan, &LaunchEvent::Warning("a\u{1b}[2Jb".to_owned()), at(4));
             let lines = draw::lines(&plan, &state, 0, at(5), size);
             lines.iter().map(|line| line.iter().map(|cell| cell.text.as_str()).collect()).collect()
         };

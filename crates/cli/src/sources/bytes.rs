@@ -13,6 +13,17 @@ const BUFFER: usize = 256 << 10;
 const PAGE: usize = 4096;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
+/// How files begin that are no text, though they may hold some.
+const OTHERS: [(&[u8], &str); 7] = [
+    (b"PK\x03\x04", "a ZIP archive"),
+    (b"\xfd7zXZ\0", "an xz archive"),
+    (b"\x28\xb5\x2f\xfd", "a zstd archive"),
+    (b"BZh9", "a bzip2 archive"),
+    (b"%PDF-", "a PDF file"),
+    (b"PAR1", "a Parquet file"),
+    (b"SQLite", "an SQLite database"),
+];
+
 /// Whether the first bytes of a file, decompressed, look like text.
 pub fn is_text(path: &Path) -> io::Result<bool> {
     let mut start = [0; 1024];
@@ -30,7 +41,7 @@ pub fn is_text(path: &Path) -> io::Result<bool> {
 
 /// Reads a whole stream as one document.
 pub fn document(mut from: impl Read, name: &str, readers: &Readers) -> io::Result<Document> {
-    let mut magic = [0; 2];
+    let mut magic = [0; 6];
     let mut length = 0;
     while length < magic.len() {
         match from.read(magic.get_mut(length..).unwrap_or_default()) {
@@ -41,7 +52,11 @@ pub fn document(mut from: impl Read, name: &str, readers: &Readers) -> io::Resul
         }
     }
     let start = magic.get(..length).unwrap_or_default();
-    if start == GZIP {
+    if let Some((_, kind)) = OTHERS.iter().find(|(magic, _)| start.starts_with(magic)) {
+        let text = format!("{kind}, which is not read");
+        return Err(io::Error::new(io::ErrorKind::Unsupported, text));
+    }
+    if start.starts_with(&GZIP) {
         // The name inside says what is in it: `results.csv.gz` holds a CSV file.
         let reader = DocumentReader::new(readers, name);
         return feed(MultiGzDecoder::new(start.chain(from)), reader);

@@ -70,7 +70,7 @@ fn write(path: &Path, found: &Findings, documents: &[Document]) -> anyhow::Resul
         "md" => assay_report::audit::markdown(found, documents),
         "html" => assay_report::audit::html(found, documents),
         other => {
-            let text = format!("no audit format for the ending `.{other}`");
+            let text = format!("no audit format for the extension `.{other}`");
             return Err(
                 Mistake::new(text, "use .md or .html; --json prints one claim or finding per line").into()
             );

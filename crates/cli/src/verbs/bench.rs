@@ -23,6 +23,7 @@ use crate::execute::{self, assemble_built};
 use crate::exit::Exit;
 use crate::options::RunFlags;
 use crate::options::bench::{Bench, MeasureOptions};
+use crate::precision::warn_of_precision;
 use crate::screen::Screen;
 use crate::{peak, records, report_file};
 
@@ -56,7 +57,7 @@ pub fn bench(options: &Bench, screen: &mut Screen) -> anyhow::Result<Exit> {
     if outcome.ending == Ending::Interrupted {
         say_interrupted(&index, screen)?;
     } else if !outcome.precise {
-        screen.warn("requested precision not reached");
+        warn_of_precision(assembled.plan.repeats.precision, &index, screen)?;
         screen.hint("raise `--repeats`, or look for noise with `assay doctor`");
     }
     report_file::write(&measure.output, std::slice::from_ref(&record), &[], screen)?;

@@ -85,6 +85,7 @@ fn close_runs(store: &mut Store) -> anyhow::Result<u64> {
     let open: Vec<_> = open.map(|(run, open)| (run.clone(), store.run_directory(&open.directory))).collect();
     let mut closed = 0;
     for (run, directory) in open {
+        control::give_up(&directory);
         if !control::has_ended(&directory) {
             let result = RunResult::bare(Status::Interrupted, assay_launch::worker::now());
             store.commit(&Entry::Finished { run, result: Box::new(result) })?;

@@ -78,7 +78,7 @@ impl Judged {
             ("csv", Judged::Two(comparison)) => Ok(separated::comparison(comparison)?),
             ("json", _) => self.json(),
             (other, _) => {
-                let text = format!("no comparison format for the ending `.{other}`");
+                let text = format!("no comparison format for the extension `.{other}`");
                 let hint = "use .md or .json; two records can be written as .csv, too";
                 Err(Mistake::new(text, hint).into())
             }

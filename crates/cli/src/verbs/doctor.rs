@@ -85,7 +85,7 @@ fn machine_table(machine: &Machine, set: &InstructionSet, jitter: &Jitter) -> Ta
         ("virtualization", machine.virtualization.clone().unwrap_or_else(|| "none detected".to_owned())),
         (
             "run memory",
-            group::Group::availability().map_or_else(
+            group::MemoryGroup::availability().map_or_else(
                 || "largest process only (cannot create a control group here)".to_owned(),
                 |file| format!("largest process, and all processes together (control group, {file})"),
             ),

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use assay_evidence::DIALECTS;
 use assay_model::platform::Platform;
-use assay_report::number::duration;
 use assay_report::{Cell, Column, Table, Tone};
 use assay_store::{RecordSummary, list_records};
 use serde::Serialize;
@@ -12,7 +11,7 @@ use serde::Serialize;
 use super::JSON_SCHEMA;
 use crate::exit::Exit;
 use crate::options::{List, Listed};
-use crate::records::{last_used, shown};
+use crate::records::{last_used_ago, shown};
 use crate::registry::{self, Purpose, can_start};
 use crate::screen::Screen;
 
@@ -103,7 +102,7 @@ fn records(options: &List, screen: &mut Screen) -> anyhow::Result<()> {
                 path,
                 Cell::new(contents.runs.total().to_string()),
                 Cell::toned(trouble(contents), Tone::Bad),
-                Cell::new(format!("{} ago", duration((now - last_used(record)).max(0.0)))),
+                Cell::new(last_used_ago(record, now)),
                 Cell::toned(contents.question.clone().unwrap_or_default(), Tone::Faint),
             ],
             Err(error) => vec![

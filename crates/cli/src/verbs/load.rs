@@ -43,6 +43,7 @@ pub fn load(options: &Load, screen: &mut Screen) -> anyhow::Result<Exit> {
     let directory = records::shown(record.directory());
     report::print(&loads, &report_options(options), &directory, screen)?;
     if !options.how.json {
+        print::print_knees(&index, screen)?;
         print::print_failures(&record, &index, screen)?;
         screen.say(&format!("record: {directory}"));
     }

@@ -3,13 +3,14 @@
 use std::net::SocketAddr;
 
 use anyhow::Context;
-use assay_page::{PageError, Server, Site, Token};
+use assay_page::{AccessToken, PageError, Server, Site};
 
 use crate::exit::Exit;
 use crate::failure::{self, Mistake};
 use crate::options::Page;
 use crate::screen::Screen;
 use crate::signals::stop_flag;
+use crate::workloads::chat;
 use crate::{sources, write_up};
 
 /// Serves the page until it is stopped.
@@ -38,6 +39,7 @@ pub fn page(options: &Page, screen: &mut Screen) -> anyhow::Result<Exit> {
             let audited = sources::audited(&[path.to_owned()], &mut Screen::silent());
             audited.map_err(|error| failure::text(&error))
         }),
+        Box::new(chat::running::table),
     );
     let server = Server::bind(address, site).map_err(|error| match error {
         PageError::Listen { .. } => {
@@ -54,11 +56,11 @@ pub fn page(options: &Page, screen: &mut Screen) -> anyhow::Result<Exit> {
 }
 
 /// A token where other machines can reach the page, or where one was asked for.
-fn token(address: SocketAddr, wanted: bool) -> anyhow::Result<Option<Token>> {
+fn token(address: SocketAddr, wanted: bool) -> anyhow::Result<Option<AccessToken>> {
     if !wanted && !address.ip().is_loopback() {
         let text = format!("{address} can be reached from other machines");
         let hint = "add --token: only who has the printed address can read; or listen on 127.0.0.1";
         return Err(Mistake::new(text, hint).into());
     }
-    wanted.then(Token::random).transpose().context("cannot make a token")
+    wanted.then(AccessToken::random).transpose().context("cannot make a token")
 }

@@ -49,9 +49,10 @@ pub fn plan(options: &options::Plan, screen: &mut Screen) -> anyhow::Result<Exit
     Ok(Exit::Fine)
 }
 
-/// Prints the job script of every cell that a scheduler would start.
+/// Prints what would start a run of every cell: the job script where there is a scheduler, and the run's own commands.
 fn print_scripts(plan: &Plan, screen: &mut Screen) -> anyhow::Result<Exit> {
     let mut any = false;
+    let submits = plan.platforms.iter().any(assay_launch::batch::control::submits_jobs);
     for (index, planned) in plan.cells.iter().enumerate() {
         if let Some(script) = assay_launch::batch::control::script(plan, index) {
             let settings: Vec<String> = plan
@@ -65,11 +66,12 @@ fn print_scripts(plan: &Plan, screen: &mut Screen) -> anyhow::Result<Exit> {
             any = true;
         }
     }
-    if any {
+    if any && submits {
         screen.say(
             "each script is that of one run; runs with the same request are submitted together, as tasks of one array where the platform has arrays",
         );
-    } else {
+    }
+    if !submits {
         screen.say("no job scripts: no platform of this campaign has a scheduler");
         screen.hint("`--on PLATFORM` plans for another one; `assay list platforms` shows all");
     }

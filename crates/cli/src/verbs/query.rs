@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use assay_report::{Cell, Column, Table};
-use assay_store::{ColumnKind, Datum, Format, Index, Rows, SqlRows};
+use assay_store::{ColumnKind, Datum, ExportFormat, Index, Rows, SqlRows};
 
 use crate::exit::Exit;
 use crate::failure::Mistake;
@@ -26,7 +26,8 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// Prints the rows, or writes them to files.
 pub fn query(options: &Query, screen: &mut Screen) -> anyhow::Result<Exit> {
-    let formats: Vec<Format> = options.output.iter().map(|file| format(file)).collect::<Result<_, _>>()?;
+    let formats: Vec<ExportFormat> =
+        options.output.iter().map(|file| format(file)).collect::<Result<_, _>>()?;
     protect(&options.output, &[])?;
     let record = records::open(options.record.as_deref())?;
     let index = record.index()?;
@@ -81,7 +82,7 @@ impl QueryLimits {
 
 fn answer(
     options: &Query,
-    formats: &[Format],
+    formats: &[ExportFormat],
     index: Index,
     limits: &QueryLimits,
     screen: &mut Screen,
@@ -107,35 +108,35 @@ fn answer(
 }
 
 /// The table of this name.
-fn named(text: &str) -> Option<assay_store::Table> {
-    assay_store::Table::ALL.into_iter().find(|table| table.name() == text.trim())
+fn named(text: &str) -> Option<assay_store::ExportTable> {
+    assay_store::ExportTable::ALL.into_iter().find(|table| table.name() == text.trim())
 }
 
 /// The query as SQL: the name of a table stands for all its rows.
 fn sql(text: &str) -> String {
     match named(text) {
-        Some(assay_store::Table::Runs) => "select * from runs".to_owned(),
-        Some(assay_store::Table::Observations) => "select * from observation".to_owned(),
-        Some(assay_store::Table::Series) => "select * from series".to_owned(),
+        Some(assay_store::ExportTable::Runs) => "select * from runs".to_owned(),
+        Some(assay_store::ExportTable::Observations) => "select * from observation".to_owned(),
+        Some(assay_store::ExportTable::Series) => "select * from series".to_owned(),
         None => text.to_owned(),
     }
 }
 
-fn format(file: &Path) -> Result<Format, Mistake> {
+fn format(file: &Path) -> Result<ExportFormat, Mistake> {
     let ending = ending(file);
-    Format::ALL.into_iter().find(|format| format.extension() == ending).ok_or_else(|| {
-        let endings = Format::ALL.map(|format| format!(".{}", format.extension()));
+    ExportFormat::ALL.into_iter().find(|format| format.extension() == ending).ok_or_else(|| {
+        let endings = ExportFormat::ALL.map(|format| format!(".{}", format.extension()));
         let hint = format!("use {}", endings.join(", "));
-        Mistake::new(format!("no export format for the ending `.{ending}`"), hint)
+        Mistake::new(format!("no export format for the extension `.{ending}`"), hint)
     })
 }
 
 /// Writes every file that was asked for.
 fn write_each(
     options: &Query,
-    formats: &[Format],
+    formats: &[ExportFormat],
     screen: &mut Screen,
-    write: &mut dyn FnMut(Format, &mut dyn Write) -> anyhow::Result<()>,
+    write: &mut dyn FnMut(ExportFormat, &mut dyn Write) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     for (file, format) in options.output.iter().zip(formats) {
         let mut writer = BufWriter::new(create(file)?);
@@ -146,7 +147,7 @@ fn write_each(
     Ok(())
 }
 
-fn write_rows(rows: &SqlRows, format: Format, out: &mut dyn Write) -> anyhow::Result<()> {
+fn write_rows(rows: &SqlRows, format: ExportFormat, out: &mut dyn Write) -> anyhow::Result<()> {
     let kinds: Vec<ColumnKind> = (0..rows.columns.len()).map(|column| kind(rows, column)).collect();
     let columns: Vec<(&str, ColumnKind)> = rows.columns.iter().map(String::as_str).zip(kinds).collect();
     let mut writer = Rows::new("query", &columns, format, out)?;

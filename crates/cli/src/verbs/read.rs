@@ -2,13 +2,13 @@
 
 use assay_evidence::Readers;
 use assay_model::Document;
-use assay_report::block::Options;
-use assay_report::document;
+use assay_report::block::LayoutOptions;
+use assay_report::{document, separated};
 
 use crate::exit::Exit;
 use crate::failure::Mistake;
 use crate::options::Read;
-use crate::output::{ending, protect};
+use crate::output::{self, ending, protect};
 use crate::screen::Screen;
 use crate::{dialects, sources, write_up};
 
@@ -49,7 +49,7 @@ pub fn read(options: &Read, screen: &mut Screen) -> anyhow::Result<Exit> {
         return write_report(options, &documents, screen);
     }
     screen.blocks(|shape| {
-        assay_report::reading::summary(&documents, &Options { full: options.full, ..shape })
+        assay_report::reading::summary(&documents, &LayoutOptions { full: options.full, ..shape })
     })?;
     Ok(Exit::Fine)
 }
@@ -57,9 +57,10 @@ pub fn read(options: &Read, screen: &mut Screen) -> anyhow::Result<Exit> {
 /// An ending that no report has is found before anything is read.
 fn check_output(options: &Read) -> anyhow::Result<()> {
     for file in &options.output {
-        if !matches!(ending(file), "html" | "md" | "tex") {
-            let text = format!("no report format for the ending `.{}`", ending(file));
-            return Err(Mistake::new(text, "use .html, .md or .tex; --json prints one run per line").into());
+        if !matches!(ending(file), "html" | "md" | "tex" | "csv" | "json") {
+            let text = format!("no report format for the extension `.{}`", ending(file));
+            let hint = "use .html, .md, .tex, .csv or .json; --json prints one run per line";
+            return Err(Mistake::new(text, hint).into());
         }
     }
     Ok(())
@@ -76,8 +77,14 @@ fn write_report(options: &Read, documents: &[Document], screen: &mut Screen) -> 
         format!("assay read {files}{}\nassay audit {files}\nassay read {files} --full\n", outputs.concat());
     let report = document::files_report(documents, &audit, &command);
     for file in &options.output {
-        if let Some(rendered) = write_up::render(&report, file) {
-            write_up::write(file, &rendered, screen)?;
+        match ending(file) {
+            "csv" => output::write(file, &separated::documents(documents)?, screen)?,
+            "json" => output::write(file, &runs_json(documents)?, screen)?,
+            _ => {
+                if let Some(rendered) = write_up::render(&report, file) {
+                    write_up::write(file, &rendered, screen)?;
+                }
+            }
         }
     }
     screen.blocks(|_| {
@@ -85,6 +92,12 @@ fn write_report(options: &Read, documents: &[Document], screen: &mut Screen) -> 
         sentences.map(|sentence| assay_report::TerminalBlock::plain(0, sentence)).collect()
     })?;
     Ok(Exit::Fine)
+}
+
+/// All runs of all files as one list, each as `--json` prints it.
+fn runs_json(documents: &[Document]) -> anyhow::Result<String> {
+    let runs: Vec<_> = documents.iter().flat_map(|document| &document.runs).collect();
+    Ok(format!("{}\n", serde_json::to_string_pretty(&runs)?))
 }
 
 /// The last line of a file that a limit kept from being read to the end.

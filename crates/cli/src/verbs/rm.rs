@@ -3,14 +3,14 @@
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use assay_report::number::{counted, duration};
+use assay_report::number::counted;
 use assay_report::{Cell, Column, Table};
 use assay_store::{RecordSummary, list_records, remove_record};
 
 use crate::exit::Exit;
 use crate::failure::Mistake;
 use crate::options::Rm;
-use crate::records::{self, last_used, shown};
+use crate::records::{self, last_used, last_used_ago, shown};
 use crate::screen::Screen;
 
 /// Lists the chosen records, asks, and removes them.
@@ -67,7 +67,7 @@ fn named(names: &[PathBuf]) -> anyhow::Result<Vec<RecordSummary>> {
 fn table(chosen: &[RecordSummary], now: f64) -> Table {
     let rows = chosen.iter().map(|record| {
         let runs = record.contents.as_ref().map_or(0, |contents| contents.runs.total());
-        let age = format!("{} ago", duration((now - last_used(record)).max(0.0)));
+        let age = last_used_ago(record, now);
         vec![Cell::new(shown(&record.path)), Cell::new(runs.to_string()), Cell::new(age)]
     });
     Table {

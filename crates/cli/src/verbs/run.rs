@@ -16,7 +16,7 @@ pub fn run(options: &options::Run, screen: &mut Screen) -> anyhow::Result<Exit> 
         Purpose::Run,
     )?;
     if options.detach {
-        return detach::detach(&assembled.record, screen);
+        return detach::detach(&assembled.record, execute::permissions(&options.how), screen);
     }
     let exit = run_and_print(&assembled, &options.how, screen)?;
     if exit == Exit::RunsFailed {

@@ -1,7 +1,7 @@
 //! `status`: what the jobs of a record do.
 
 use assay_launch::batch::control::{self, submitted_platforms};
-use assay_launch::batch::scheduler::{Stage, TaskState};
+use assay_launch::batch::scheduler::{TaskStage, TaskState};
 use assay_report::number::{counted, duration};
 use assay_report::{Cell, Column, Table};
 use assay_store::JournalState;
@@ -45,16 +45,16 @@ fn is_open(state: &JournalState, job: &TaskState) -> bool {
     submissions.into_iter().any(|open| open.name == job.submission && open.task == job.task)
 }
 
-fn stage(stage: Stage) -> &'static str {
+fn stage(stage: TaskStage) -> &'static str {
     match stage {
-        Stage::Pending => "pending",
-        Stage::Running => "running",
-        Stage::Ended => "ended",
-        Stage::Cancelled => "cancelled",
-        Stage::TimedOut => "timed out",
-        Stage::OutOfMemory => "out of memory",
-        Stage::NodeFailed => "node failed",
-        Stage::Preempted => "preempted",
+        TaskStage::Pending => "pending",
+        TaskStage::Running => "running",
+        TaskStage::Ended => "ended",
+        TaskStage::Cancelled => "cancelled",
+        TaskStage::TimedOut => "timed out",
+        TaskStage::OutOfMemory => "out of memory",
+        TaskStage::NodeFailed => "node failed",
+        TaskStage::Preempted => "preempted",
     }
 }
 
@@ -74,14 +74,18 @@ fn table(state: &JournalState, is_running: bool, jobs: &[(String, TaskState)], m
     let now = assay_launch::worker::now();
     let rows = jobs.iter().take(most).map(|(platform, job)| {
         let since = match job.stage {
-            Stage::Pending => job.submitted_at,
+            TaskStage::Pending => job.submitted_at,
             _ => job.started_at,
         };
         vec![
             Cell::new(format!("{}_{}", job.job, job.task)),
             Cell::new(platform.clone()),
             Cell::new(stage(job.stage)),
-            Cell::new(if job.stage == Stage::Pending { job.reason.clone() } else { job.node_list.clone() }),
+            Cell::new(if job.stage == TaskStage::Pending {
+                job.reason.clone()
+            } else {
+                job.node_list.clone()
+            }),
             Cell::new(since.map_or_else(|| "-".to_owned(), |since| duration((now - since).max(0.0)))),
         ]
     });

@@ -1,5 +1,5 @@
-//! `tour`: one story of the field in under two minutes, stated by small real campaigns that need nothing but this program.
-//! It ends with one HTML report.
+//! `tour`: one story in under two minutes, made of small real campaigns that need nothing but this program. It ends with one
+//! HTML report.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use assay_store::Record;
 
 use crate::execute::{assemble, execute, exit, failed_runs};
 use crate::exit::Exit;
-use crate::options::Tour;
+use crate::options::{RunFlags, Tour};
 use crate::screen::Screen;
 use crate::{output, records, sources, write_up};
 
@@ -40,7 +40,14 @@ const WRITE_UP: &str = include_str!("../../../../campaigns/tour-write-up.md");
 
 /// Runs the tour; records, write-up and report go to `records/` in the current directory.
 pub fn tour(options: &Tour, screen: &mut Screen) -> anyhow::Result<Exit> {
-    let base = options.how.record.clone().unwrap_or_else(|| PathBuf::from(records::RECORDS).join("tour"));
+    let how = RunFlags {
+        jobs: 1,
+        fresh: options.fresh,
+        view: options.view,
+        quiet: options.quiet,
+        ..RunFlags::default()
+    };
+    let base = options.record.clone().unwrap_or_else(|| PathBuf::from(records::RECORDS).join("tour"));
     let steps = CAMPAIGNS.len() + 1;
     let mut made: Vec<Record> = Vec::new();
     let mut failed = false;
@@ -49,7 +56,7 @@ pub fn tour(options: &Tour, screen: &mut Screen) -> anyhow::Result<Exit> {
         let file = PathBuf::from(format!("tour-{part}.toml"));
         let campaign = records::parse(&file, text)?;
         let assembled = assemble(&campaign, named(&base, part))?;
-        let (record, outcome) = execute(&assembled, &options.how, screen)?;
+        let (record, outcome) = execute(&assembled, &how, screen)?;
         let found = exit(&outcome, failed_runs(&record.index()?)?, &[]);
         if outcome.ending == Ending::Interrupted {
             screen.say("the tour stopped here; the same command resumes it");

@@ -9,6 +9,7 @@
 //! | `recorder.rs` | a load while it runs |
 //! | `results.rs` | a stored load to its results |
 //! | `emit.rs` | results as workload events |
+//! | `running.rs` | percentiles of a load that has not ended |
 //! | `report.rs`, `report/` | the loads of a record as tables, JSON, curves and exports |
 
 mod description;
@@ -17,6 +18,7 @@ pub mod mock;
 pub mod recorder;
 pub mod report;
 pub mod results;
+pub mod running;
 pub mod settings;
 
 use std::path::{Path, PathBuf};

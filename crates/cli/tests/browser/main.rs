@@ -8,6 +8,7 @@
     reason = "a test that cannot go on should stop, and one that is skipped says so"
 )]
 
+mod access;
 mod driver;
 
 use std::io::{BufRead, BufReader};
@@ -92,6 +93,8 @@ fn the_page_works_in_a_browser() {
     browser.resize(1200, 900);
     browser.open(url);
     picture(&browser, "records");
+    access::check(&browser, "records");
+    keyboard(&browser);
     browser.click("td a[href*='first']");
     browser.wait_for("return document.querySelector('h1').textContent === 'first'");
     popover(&browser);
@@ -101,7 +104,7 @@ fn the_page_works_in_a_browser() {
         browser.media(media, scheme);
         picture(&browser, name);
     }
-    browser.media("screen", "light");
+    access::check(&browser, "record");
     log(&browser, url);
     browser.open(url);
     browser.click("input[value='records/first']");
@@ -115,8 +118,10 @@ fn the_page_works_in_a_browser() {
     {
         browser.open(&format!("{url}{view}"));
         browser.wait_for("return document.querySelector('h1') !== null");
+        access::check(&browser, view);
     }
     live(&browser, url, place);
+    live_load(&browser, url, place);
     let foreign =
         "return performance.getEntriesByType('resource').every(e => e.name.startsWith(location.origin))";
     browser.wait_for(foreign);
@@ -147,6 +152,7 @@ fn log(browser: &Browser, url: &str) {
     assert!(first.contains("<script>") && !first.contains(['\u{1b}', '\u{202e}']), "{first}");
     assert!(browser.script("return window.hacked === undefined").as_bool().unwrap());
     picture(browser, "log");
+    access::check(browser, "log");
 }
 
 /// The page follows a record that another process writes.
@@ -163,4 +169,37 @@ fn live(browser: &Browser, url: &str, place: &Path) {
     browser.open(&format!("{url}record?id=records%2Fgrowing"));
     browser.wait_for("return Number(document.querySelector('#live').dataset.updates || 0) >= 3");
     browser.wait_for("return /[3-9] succeeded/.test(document.querySelector('.state').textContent)");
+}
+
+/// Whoever has no mouse gets past the header first, and a slash leads to the filter.
+fn keyboard(browser: &Browser) {
+    let first =
+        "const all = document.querySelectorAll('a, button, input, select'); return all[0].textContent";
+    assert_eq!(browser.script(first).as_str(), Some("Skip to content"));
+    browser.script("document.dispatchEvent(new KeyboardEvent('keydown', { key: '/' }))");
+    browser.wait_for("return document.activeElement.type === 'search'");
+    browser.script("document.activeElement.blur()");
+}
+
+/// The percentiles of a load change while it runs.
+fn live_load(browser: &Browser, url: &str, place: &Path) {
+    let arguments = ["load", "--mock", "slots=4,itl=5ms,tokens=10", "--streams", "2", "--duration", "30s"];
+    let load = assay(place, &[&arguments[..], &["--record", "records/load", "-q"]].concat());
+    let _load = Ended({ load }.stdout(Stdio::null()).spawn().unwrap());
+    let journal = place.join("records/load/journal.jsonl");
+    let start = std::time::Instant::now();
+    while !journal.is_file() && start.elapsed().as_secs() < 20 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    browser.open(&format!("{url}record?id=records%2Fload"));
+    browser.wait_for("return /ttft/.test(document.querySelector('#running').textContent)");
+    let count = "return Number(document.querySelector('#running tbody td.number').textContent)";
+    let before = browser.script(count).as_f64().unwrap();
+    browser.wait_for(&format!("{count} > {before}"));
+    let text = browser.script("return document.querySelector('#running').textContent").to_string();
+    for part in ["Open runs", "p99", "e2e", "requests", "tokens/s"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    picture(browser, "load");
+    access::check(browser, "load");
 }

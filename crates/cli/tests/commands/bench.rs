@@ -110,10 +110,9 @@ impl Bench {
 /// What changes from run to run or from machine to machine, with the width of its column.
 const FILTERS: &[(&str, &str)] = &[
     (r"  wall +", "  wall  "),
-    (r"  problems +last used  ", "  problems  last used  "),
-    (r" +[0-9.]+ (µs|ms|s)( ago)", " TIME$2"),
     (r"(r[0-9.]+  )[0-9.]+ (µs|ms|s)  ", "${1}TIME  "),
     (r"(succeeded +)[0-9.]+ (µs|ms|s) +", "${1}TIME  "),
     (r"(timed out after 0.3 s +)[0-9.]+ (µs|ms|s) +", "${1}TIME  "),
     (r"(exit code 3 +)[0-9.]+ (µs|ms|s) +", "${1}TIME  "),
+    (r"about [0-9][0-9a-z. ]* one at a time", "about TIME one at a time"),
 ];

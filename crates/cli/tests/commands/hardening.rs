@@ -196,3 +196,34 @@ fn a_field_that_looks_like_a_secret_is_refused() {
     assert!(refused.starts_with("exit code 2") && refused.contains("looks like a secret"), "{refused}");
     assert!(load("max_tokens=5").starts_with("exit code 0"));
 }
+
+#[test]
+fn a_detached_run_keeps_its_record_private() {
+    let place = record(CAMPAIGN);
+    assert!(place.run(&["run", "campaign.toml", "--detach"]).starts_with("exit code 0"));
+    let others = |name: &str| {
+        let found = fs::metadata(place.path("records/hard").join(name)).unwrap();
+        found.permissions().mode() & 0o077
+    };
+    for name in [".", "detached.log", "journal.jsonl", "runs"] {
+        assert_eq!(others(name), 0, "{name}");
+    }
+}
+
+/// Names of files that are no text, as archives begin.
+#[test]
+fn archives_are_named_and_not_read_as_text() {
+    let place = Bench::new();
+    for (name, start) in [
+        ("a.zip", &b"PK\x03\x04"[..]),
+        ("a.log.xz", b"\xfd7zXZ\0"),
+        ("a.log.zst", b"\x28\xb5\x2f\xfd"),
+        ("a.pdf", b"%PDF-1.7"),
+    ] {
+        fs::write(place.path(name), [start, b"\nloss: 2.5\n"].concat()).unwrap();
+        let printed = place.run(&["read", name]);
+        assert!(printed.starts_with("exit code 2") && printed.contains("hint: "), "{name}: {printed}");
+    }
+    fs::write(place.path("cut.log.gz"), b"\x1f\x8b\x08\0\0").unwrap();
+    assert!(place.run(&["read", "cut.log.gz"]).starts_with("exit code 2"));
+}

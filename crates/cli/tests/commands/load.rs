@@ -154,7 +154,7 @@ fn a_load_in_which_everything_failed_is_invalid() {
     let part = place.run(&[
         "load",
         "--mock",
-        "cut=0.3,ttft=1ms,itl=0,tokens=4",
+        "cut=0.3,ttft=60ms,itl=0,tokens=4",
         "--requests",
         "40",
         "--streams",

@@ -7,6 +7,7 @@ mod chat;
 mod hardening;
 mod interruptions;
 mod json;
+mod judging;
 mod load;
 mod load_files;
 mod measuring;

@@ -234,6 +234,12 @@ fn files_become_one_report_with_experiments_and_findings() {
     assert!(bench.read("report.tex").contains("\\begin{tabular}"));
     bench.run(&arguments);
     assert_eq!(page, bench.read("report.html"), "the same files give the same bytes");
+    let tables = bench.run(&["read", "tuning.md", "sound.md", "-o", "runs.csv", "-o", "runs.json"]);
+    assert!(tables.starts_with("exit code 0"), "{tables}");
+    let csv = bench.read("runs.csv");
+    assert!(csv.starts_with("file,run,first_line,last_line,") && csv.contains("\ntuning.md,"), "{csv}");
+    let runs: Value = serde_json::from_str(&bench.read("runs.json")).unwrap();
+    assert!(runs.as_array().is_some_and(|runs| !runs.is_empty()), "{runs}");
     let refused = bench.run(&["read", "sound.md", "-o", "report.docx"]);
     assert!(refused.starts_with("exit code 2") && refused.contains("hint:"), "{refused}");
 }

@@ -156,6 +156,7 @@ fn the_seeds_are_planned_for_their_platforms_with_the_sizes_of_these() {
         ("cerebras-bert-batch", "cerebras-cs3", "         512 "),
         ("cerebras-llama-batch", "cerebras-cs3", "         256 "),
         ("graphcore-batch", "graphcore-pod64", "#SBATCH --ipus=1"),
+        ("graphcore-batch", "graphcore-pod64", "# batch.sh starts run.sh by `srun --ipus=1`:"),
         ("graphcore-epochs", "graphcore-pod64", "--epochs 40"),
         ("sambanova-tasks", "sambanova-sn30", "#SBATCH --gres=rdu:8"),
         ("groq-bert", "groqrack", "#PBS -l place=excl"),
@@ -169,6 +170,11 @@ fn the_seeds_are_planned_for_their_platforms_with_the_sizes_of_these() {
             let printed = plan(name, "replay", &[]);
             assert!(printed.starts_with("exit code 0"), "{name}: {printed}");
         }
+    }
+    // Without a scheduler, the commands themselves are shown, with the configuration files that they read.
+    let printed = plan("cerebras-llama-batch", "cerebras-cs3", &["--scripts"]);
+    for part in ["# run.sh:", "cszoo fit", "batch_size: 256", "no job scripts"] {
+        assert!(printed.starts_with("exit code 0") && printed.contains(part), "{part}: {printed}");
     }
 }
 

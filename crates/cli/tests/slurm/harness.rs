@@ -15,9 +15,9 @@ impl Slurm {
     /// Starts it; with an accounting database where that is wanted.
     pub fn start(has_accounting: bool) -> Slurm {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/slurm");
-        let root = std::env::temp_dir().join("assay-slurm-test");
+        // Other checkouts may be tested at the same time.
+        let root = std::env::temp_dir().join(format!("assay-slurm-test-{}", std::process::id()));
         let slurm = Slurm { root, script, has_accounting };
-        slurm.control(&["stop"]);
         let output = slurm.control(&["start"]);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         slurm
@@ -27,6 +27,8 @@ impl Slurm {
         let mut command = Command::new(&self.script);
         command.args(words).arg(&self.root);
         command.env("ASSAY_SLURM_ACCOUNTING", if self.has_accounting { "1" } else { "" });
+        // What a killed test leaves, the next one stops.
+        command.env("ASSAY_SLURM_OWNER", std::process::id().to_string());
         // Daemons keep what they inherit: a pipe would never end.
         let log = self.root.with_extension("log");
         let file = std::fs::File::create(&log).unwrap();
@@ -49,6 +51,11 @@ impl Slurm {
 impl Drop for Slurm {
     fn drop(&mut self) {
         self.control(&["stop"]);
+        // The logs are worth keeping where the test failed.
+        if !std::thread::panicking() {
+            let _ = std::fs::remove_dir_all(&self.root);
+            let _ = std::fs::remove_file(self.root.with_extension("log"));
+        }
     }
 }
 
@@ -74,7 +81,12 @@ impl<'a> Place<'a> {
     }
 
     pub fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+        self.around(env!("CARGO_BIN_EXE_assay"), words)
+    }
+
+    /// Another program, here and with the same Slurm.
+    pub fn around(&self, program: &str, words: &[&str]) -> Command {
+        let mut command = Command::new(program);
         command
             .args(words)
             .current_dir(self.directory.path())
@@ -111,6 +123,18 @@ impl<'a> Place<'a> {
         let entries = std::fs::read_dir(self.directory.path()).unwrap().flatten();
         let started = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("started-"));
         started.map(|entry| std::fs::read_to_string(entry.path()).unwrap().lines().count()).collect()
+    }
+
+    /// The job that was submitted last.
+    pub fn job(&self) -> String {
+        let submitted = || {
+            let journal = std::fs::read_to_string(self.directory.path().join("records/test/journal.jsonl"));
+            let journal = journal.unwrap_or_default();
+            let (_, rest) = journal.rsplit_once("\"job\":\"")?;
+            Some(rest.split('"').next()?.to_owned())
+        };
+        self.wait_for("the answer to a submission", || submitted().is_some());
+        submitted().unwrap()
     }
 
     pub fn wait_for(&self, what: &str, is_so: impl Fn() -> bool) {

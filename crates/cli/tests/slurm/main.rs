@@ -4,6 +4,8 @@
 
 mod harness;
 mod seeds;
+mod ssh;
+mod survival;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
@@ -18,7 +20,7 @@ type Part = (&'static str, fn(&Slurm));
 #[ignore = "needs root, slurm-wlm and munge; run by ./dev test"]
 fn campaigns_through_slurm() {
     let slurm = Slurm::start(false);
-    let parts: [Part; 10] = [
+    let parts: [Part; 16] = [
         ("the_seeds_are_submitted", seeds::are_submitted),
         ("runs_become_jobs", runs_become_jobs),
         ("requests_that_cannot_start_are_refused", requests_that_cannot_start_are_refused),
@@ -32,6 +34,12 @@ fn campaigns_through_slurm() {
         ("bad_ends_are_distinguished", bad_ends_are_distinguished),
         ("the_controller_may_be_restarted", the_controller_may_be_restarted),
         ("nodes_may_drain_and_die", nodes_may_drain_and_die),
+        ("jobs_are_submitted_over_ssh", survival::slurm_over_ssh),
+        ("the_terminal_may_be_closed", survival::closed_terminal),
+        ("the_login_node_may_be_lost", survival::lost_login_node),
+        ("the_disk_may_be_full", survival::full_disk),
+        ("jobs_may_be_preempted", survival::preemption),
+        ("a_node_may_be_lost", survival::lost_node),
     ];
     // Slurm ends a job a minute after its time limit at the latest: meanwhile the other parts run.
     let overrunning = Overrunning::begin(&slurm);
@@ -122,6 +130,14 @@ fn requests_that_cannot_start_are_refused(slurm: &Slurm) {
         ("[resources]\ndevices = 8", "", "8 ipus per node asked, a node has 4", "at most 4 ipus"),
         ("[resources]\nnodes = 2", "partition = 'short'", "may have 1", "at most 1 node"),
         ("[resources]\nmemory = '9 GiB'", "", "9 GiB of memory asked", "fit"),
+        ("[resources]\ncpus_per_task = 17", "", "17 CPUs per task asked", "at most 16 CPUs per task"),
+        ("[resources]\nnodes = 3\ntasks = 2", "", "3 nodes asked for 2 tasks", "at most 2 nodes fit"),
+        (
+            "",
+            "partition = 'short'\ntime = '5 min'",
+            "gives a job at most 2 min",
+            "`time` of at most 2 min fits",
+        ),
     ] {
         let place = Place::new(slurm, batch, &campaign("true {index}", "1", more));
         let (code, text) = place.run();
@@ -154,8 +170,9 @@ fn tasks_spread_over_nodes(slurm: &Slurm) {
     let place = Place::new(slurm, "", &campaign(&format!("{command}; true {{index}}"), "1", more));
     let (code, text) = place.run();
     assert_eq!(code, 0, "{text}");
-    let places = find(place.directory.path(), "places");
-    let lines: Vec<String> = std::fs::read_to_string(places).unwrap().lines().map(str::to_owned).collect();
+    let places = find_all(place.directory.path(), "places");
+    let lines: Vec<String> =
+        std::fs::read_to_string(&places[0]).unwrap().lines().map(str::to_owned).collect();
     assert_eq!(lines.len(), 4, "{lines:?}");
     let nodes: std::collections::BTreeSet<&str> =
         lines.iter().filter_map(|line| line.split(' ').nth(1)).collect();
@@ -186,19 +203,20 @@ fn exit_code(mut coordinator: Child) -> Option<i32> {
     }
 }
 
-fn find(directory: &Path, name: &str) -> PathBuf {
-    let mut open = vec![directory.to_owned()];
+/// All files and directories of this name below a directory.
+fn find_all(directory: &Path, name: &str) -> Vec<PathBuf> {
+    let (mut open, mut found) = (vec![directory.to_owned()], Vec::new());
     while let Some(next) = open.pop() {
         for entry in std::fs::read_dir(next).unwrap().flatten() {
             if entry.file_name() == name {
-                return entry.path();
+                found.push(entry.path());
             }
             if entry.file_type().unwrap().is_dir() {
                 open.push(entry.path());
             }
         }
     }
-    panic!("no {name} below {}", directory.display());
+    found
 }
 
 /// The coordinator is killed at 50 instants, from before its first submission to after its last run.
@@ -237,6 +255,19 @@ fn jobs_outlive_a_detached_coordinator_and_can_be_cancelled(slurm: &Slurm) {
     assert!(code == 0 && text.contains("cancelled 2 jobs and closed 2 runs"), "{text}");
     let (_, text) = place.assay(&["status"]);
     assert!(text.contains("no jobs in a queue") && text.contains("no coordinator is running"), "{text}");
+    // A run that no job has begun is not begun by one that comes late.
+    let place = Place::new(slurm, "options = ['--hold']", &campaign("true {index}", "1", ""));
+    let coordinator = place.begin();
+    let held = || place.assay(&["status"]).1.contains("pending");
+    place.wait_for("the held job", held);
+    let (code, text) = place.assay(&["cancel"]);
+    assert!(code == 0 && text.contains("cancelled 1 job and closed 1 run"), "{text}");
+    assert_eq!(exit_code(coordinator), Some(130));
+    let claims = find_all(place.directory.path(), "claim");
+    assert_eq!(
+        claims.iter().map(|claim| std::fs::read_link(claim).unwrap()).collect::<Vec<_>>(),
+        [Path::new("given-up")]
+    );
     // A pending or running job is left where it is by Ctrl-C.
     let command = "echo x >> {campaign_directory}/started-{index}; sleep 2; true {index}";
     let place = Place::new(slurm, "", &campaign(command, "1", ""));
@@ -248,16 +279,27 @@ fn jobs_outlive_a_detached_coordinator_and_can_be_cancelled(slurm: &Slurm) {
     assert!(code == 0 && place.starts() == [1], "{text}");
 }
 
+/// Slurm holds a requeued job back for two minutes, unless its start time is changed.
+fn hurry_requeued(slurm: &Slurm, place: &Place<'_>, job: &str) {
+    let waits = || {
+        slurm
+            .ask("squeue", &["--noheader", "--array", "--states=PENDING", "-o", "%i"])
+            .lines()
+            .any(|line| line.trim() == job)
+    };
+    place.wait_for("the requeue", waits);
+    // Within the same second, the node would take the new start for the one that was revoked.
+    std::thread::sleep(Duration::from_secs(2));
+    slurm.ask("scontrol", &["update", &format!("JobId={job}"), "StartTime=now"]);
+}
+
 fn bad_ends_are_distinguished(slurm: &Slurm) {
     let started = "echo x >> {campaign_directory}/started-{index};";
     // Cancelled by somebody else.
     let place = Place::new(slurm, "", &campaign(&format!("{started} sleep 60"), "1", ""));
     let coordinator = place.begin();
     place.wait_for("the start of the run", || place.has_started());
-    // Its job is the newest.
-    let jobs = slurm.ask("squeue", &["--noheader", "--format=%A"]);
-    let newest = jobs.split_whitespace().filter_map(|job| job.parse::<u64>().ok()).max().unwrap();
-    slurm.ask("scancel", &[&newest.to_string()]);
+    slurm.ask("scancel", &[&place.job()]);
     let code = exit_code(coordinator);
     let (_, text) = place.assay(&["show", "test"]);
     assert!(code == Some(3) && text.contains("cancelled: the job was cancelled"), "{code:?} {text}");
@@ -284,17 +326,10 @@ fn bad_ends_are_distinguished(slurm: &Slurm) {
     let coordinator = place.begin();
     place.wait_for("the start of the run", || place.has_started());
     std::fs::write(place.directory.path().join("again"), "").unwrap();
-    // Jobs of earlier parts may still be on their way out.
-    let running = || slurm.ask("squeue", &["--noheader", "--states=RUNNING", "-o", "%A"]).trim().to_owned();
-    place.wait_for("the end of all other jobs", || running().lines().count() == 1);
-    let job = running();
+    // The only task of an array.
+    let job = format!("{}_1", place.job());
     slurm.ask("scontrol", &["requeue", &job]);
-    // Slurm holds a requeued job back for two minutes, unless its start time is changed.
-    let pending = || slurm.ask("squeue", &["--noheader", "--states=PENDING", "-o", "%A"]);
-    place.wait_for("the requeue", || pending().contains(&job));
-    // Within the same second, the node would take the new start for the one that was revoked.
-    std::thread::sleep(Duration::from_secs(2));
-    slurm.ask("scontrol", &["update", &format!("JobId={job}"), "StartTime=now"]);
+    hurry_requeued(slurm, &place, &job);
     place.wait_for("the second start", || place.starts() == [2]);
     assert_eq!(exit_code(coordinator), Some(0));
     let journal = std::fs::read_to_string(place.directory.path().join("records/test/journal.jsonl")).unwrap();

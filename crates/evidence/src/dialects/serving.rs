@@ -180,7 +180,7 @@ pub(super) fn argument(name: &str) -> Option<&'static str> {
         "backend" => Some("backend"),
         "random_input_len" | "input_len" | "random_input" => Some("prompt_length"),
         "random_output_len" | "output_len" | "random_output" => Some("output_length"),
-        // A tokenizer's name or a size in words is no model.
+        // A tokenizer's name or a size in words is not a model.
         "size" | "arch" => None,
         other => setting_name(other),
     }

@@ -505,7 +505,11 @@ impl DocumentBuilder {
         self.interpret(raw);
     }
 
-    fn interpret(&mut self, raw: RawTable) {
+    fn interpret(&mut self, mut raw: RawTable) {
+        raw.cut_header();
+        if raw.left_out_cells > 0 {
+            self.omit("table cells beyond column 500", raw.left_out_cells, raw.first);
+        }
         if raw.left_out > 0 {
             self.omit("table rows", raw.left_out, raw.last);
         }

@@ -44,7 +44,12 @@ impl Format {
 
     /// The format by the first bytes of a file; none while they do not decide.
     pub fn of_start(start: &[u8]) -> Option<Format> {
-        let trimmed = start.trim_ascii_start();
+        // A file may begin with any number of blank lines, and is asked for again with each piece.
+        let head = start.get(..ENOUGH).unwrap_or(start);
+        let trimmed = head.trim_ascii_start();
+        if trimmed.is_empty() && start.len() >= ENOUGH {
+            return Some(Format::Text);
+        }
         match trimmed.first()? {
             b'{' | b'[' => return Some(Format::Json),
             b'<' | b'\\' if trimmed.len() < 16 => return None,
@@ -85,6 +90,7 @@ mod tests {
         assert_eq!(Format::of_start(b"  {\"a\": 1}"), Some(Format::Json));
         assert_eq!(Format::of_start(b"<!DOCTYPE html><html>"), Some(Format::Html));
         assert_eq!(Format::of_start(b"step 1"), None);
+        assert_eq!(Format::of_start(&vec![b'\n'; ENOUGH]), Some(Format::Text));
         assert_eq!(Format::of_whole(b"step,loss\n1,2.5\n2,1.5\n"), Some(Format::Separated { named: false }));
         assert_eq!(Format::of_whole(b"step 1\nloss 2\n"), Some(Format::Text));
     }

@@ -192,7 +192,7 @@ impl RstReader<'_, '_> {
                     self.at += 1;
                 }
             }
-            // Comments, images, references: their content is no text.
+            // Comments, images, references: their content is not text.
             _ => self.at = self.indented(outer).end.max(self.at),
         }
     }

@@ -202,3 +202,16 @@ fn a_table_that_names_its_metrics_in_a_column() {
         runs.iter().flat_map(|run| &run.observations).map(|one| one.metric.as_str()).collect();
     assert_eq!(metrics, ["accuracy", "accuracy.std", "f1", "f1.std"]);
 }
+
+/// Rows of such a table that are short, and columns without a known name, are not looked at again for each cell.
+#[test]
+fn wide_and_long_tables_are_read_in_step_with_their_size() {
+    let wide = format!("|{}\n|{}\n{}", "a|".repeat(20_000), "-|".repeat(20_000), "|1|\n".repeat(2000));
+    let document = read_document("a.md", wide.as_bytes());
+    assert_eq!(document.tables[0].columns.len(), 500);
+    assert!(document.omissions.iter().any(|omission| omission.what.contains("column 500")));
+    read_document("a.md", "1,".repeat(100_000).as_bytes());
+    let rows: String = (0..20_000).map(|row| format!("m{row},{row}.5,{row}.25\n")).collect();
+    let document = read_document("a.csv", format!("model,latency ms,foo bar\n{rows}").as_bytes());
+    assert_eq!(document.runs.len(), 20_000);
+}

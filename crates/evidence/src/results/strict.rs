@@ -1,4 +1,4 @@
-//! JSON as Python writes it: `NaN` and `Infinity` are no JSON, and are common in results of runs that went wrong.
+//! JSON as Python writes it: `NaN` and `Infinity` are not JSON, and are common in results of runs that went wrong.
 
 use std::borrow::Cow;
 

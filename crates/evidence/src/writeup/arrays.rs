@@ -317,7 +317,7 @@ impl Open {
         let meaning = meaning(&self.label);
         // A bracket behind an unknown word may be a reference: `see [2.5]`.
         let is_doubtful = self.all_whole || !self.is_assigned && self.seen < 3;
-        // Weights are no measurements, and a printed tensor without a name may be anything.
+        // Weights are not measurements, and a printed tensor without a name may be anything.
         let spoken = words(&self.label);
         let unnamed = matches!(spoken.last().map(String::as_str), Some("array" | "tensor"));
         if unnamed || meaning.is_none() && Vocabulary::current().is_budget(&spoken) {

@@ -27,7 +27,7 @@ pub struct HtmlTable {
     header_rows: Vec<Vec<String>>,
     caption: Option<(u64, String)>,
     in_caption: bool,
-    /// Inside of what pops up or is hidden: it explains the cell and is no part of its value.
+    /// Inside of what pops up or is hidden: it explains the cell and is not part of its value.
     in_note: bool,
 }
 
@@ -230,6 +230,8 @@ impl HtmlTable {
             let row = self.row.get_or_insert_default();
             if row.len() < MOST_COLUMNS {
                 row.push(cell);
+            } else {
+                self.table.left_out_cells += u64::from(!cell.text.is_empty());
             }
         }
     }

@@ -135,7 +135,7 @@ fn read_upright(table: &mut Table, rows: &[Vec<(String, u64)>], context: &Contex
     }
 }
 
-/// Scores of speech recognition count correct, substituted, deleted and inserted words: `Corr` is no correlation there,
+/// Scores of speech recognition count correct, substituted, deleted and inserted words: `Corr` is not a correlation there,
 /// and `Err` is the error rate that a heading names.
 fn name_errors_of_speech(table: &mut Table, units: &mut [Option<(Unit, f64)>]) {
     let position = |wanted: &[&str]| {
@@ -215,7 +215,7 @@ fn setting_role(name: &'static str, numbers: usize, texts: usize, cells: &[CellP
         setting::DEVICE if numbers > texts => setting::DEVICES,
         // Beside a recall, precision is a share of answers, not a number format.
         setting::PRECISION if numbers > texts => return Role::Metric("precision".to_owned()),
-        // Sizes of data are no names of models.
+        // Sizes of data are not names of models.
         setting::MODEL if common_unit(cells) == Some(Unit::Bytes) || numbers > texts && numbers > 0 => {
             return Role::Unknown;
         }

@@ -45,7 +45,7 @@ pub fn leading_number(text: &str) -> Option<Number> {
     let (exponent, at) = exponent(text, at);
     let mantissa: f64 = digits.parse().ok()?;
     let power = 10_f64.powi(exponent);
-    // A power of ten that is no exact binary number is best applied by the parser itself.
+    // A power of ten that is not an exact binary number is best applied by the parser itself.
     let value: f64 = format!("{digits}e{exponent}").parse().unwrap_or(mantissa * power);
     let resolution = 10_f64.powi(exponent.saturating_sub(decimals));
     (value.is_finite() && resolution.is_finite()).then_some(Number {
@@ -107,7 +107,9 @@ fn thousands_follow(bytes: &[u8], at: usize) -> bool {
 /// Whether a comma with digits on both sides parts neither thousands nor the items of a tight list: `3,07`.
 fn comma_is_odd(bytes: &[u8], at: usize) -> bool {
     let run = bytes.get(at..).unwrap_or_default().iter();
-    run.take_while(|byte| byte.is_ascii_digit() || **byte == b',').filter(|byte| **byte == b',').count() == 1
+    let commas = run.take_while(|byte| byte.is_ascii_digit() || **byte == b',').filter(|byte| **byte == b',');
+    // A list may be as long as a file, and is looked at from each of its numbers.
+    commas.take(2).count() == 1
 }
 
 /// An exponent in either way of writing, and where it ends.

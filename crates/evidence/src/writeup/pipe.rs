@@ -30,7 +30,7 @@ pub fn is_delimiter(text: &str) -> bool {
 
 impl PipeTable {
     /// Takes the next line. False if the line is not part of the table: the table ended before it, or the lines
-    /// so far are no table at all.
+    /// so far are not a table at all.
     pub fn push(&mut self, number: u64, text: &str) -> bool {
         let belongs = match self.taken {
             0 => starts(text),

@@ -58,7 +58,7 @@ const SUPPOSING: [&str; 11] =
 /// Words for sizes of a model.
 const SIZES: [&str; 10] = ["tiny", "small", "medium", "base", "large", "xl", "xxl", "huge", "mini", "nano"];
 
-/// Words before `model` that are no names, though a sentence may begin with them.
+/// Words before `model` that are not names, though a sentence may begin with them.
 const COMMON: [&str; 38] = [
     "the",
     "this",

@@ -22,12 +22,21 @@ pub struct RawTable {
     pub left_out: u64,
     /// Cells that were cut, because they are longer than a cell may be.
     pub cut_cells: u64,
+    /// Cells of columns that were seen and not kept.
+    pub left_out_cells: u64,
 }
 
 impl RawTable {
+    /// Leaves out the columns of the header that no row keeps.
+    pub(crate) fn cut_header(&mut self) {
+        self.left_out_cells += beyond(self.header.iter().map(String::as_str));
+        self.header.truncate(MOST_COLUMNS);
+    }
+
     /// Adds a row as long as there is room, and counts it otherwise.
     pub(crate) fn add_row(&mut self, mut row: Vec<(String, u64)>) {
         if self.rows.len() < MOST_ROWS {
+            self.left_out_cells += beyond(row.iter().map(|(text, _)| text.as_str()));
             row.truncate(MOST_COLUMNS);
             for (text, _) in row.iter_mut().filter(|(text, _)| text.len() > LONGEST_CELL) {
                 text.truncate(cut(text).len());
@@ -38,6 +47,11 @@ impl RawTable {
             self.left_out += 1;
         }
     }
+}
+
+/// How many texts stand beyond the columns that are kept.
+pub(crate) fn beyond<'a>(row: impl Iterator<Item = &'a str>) -> u64 {
+    row.skip(MOST_COLUMNS).filter(|text| !text.trim().is_empty()).count() as u64
 }
 
 /// Joins the header rows of each column, outermost first.

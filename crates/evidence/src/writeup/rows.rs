@@ -20,10 +20,11 @@ use super::vocabulary::words::words;
 use super::vocabulary::{MetricWord, device, metric_of, other_metric, platform, statistic};
 use crate::vocabulary::{MetricKind, NamedMetric, Split, Vocabulary};
 
-/// The runs that a table states. A row without any number is in the table, and is no run.
+/// The runs that a table states. A row without any number is in the table, and is not a run.
 pub fn runs(table: &Table, context: &Context) -> Vec<ReadRun> {
     let prose = prose_settings(table, context);
-    let reader = Reader { table, prose };
+    let mut reader = Reader { table, prose, own_names: Vec::new() };
+    reader.own_names = (0..table.columns.len()).map(|index| reader.own_name(index)).collect();
     if table.transposed && reader.has_statistics_in_columns() {
         return reader.statistics_run().into_iter().collect();
     }
@@ -47,6 +48,8 @@ const NUMBERING: [&str; 14] = [
 struct Reader<'a> {
     table: &'a Table,
     prose: Vec<SettingFact>,
+    /// The name of each column that no dictionary knows. Looked at for every cell, and found by looking at all rows.
+    own_names: Vec<Option<String>>,
 }
 
 impl Reader<'_> {
@@ -91,8 +94,9 @@ impl Reader<'_> {
     }
 
     /// The name of a column of numbers that no dictionary knows: its own words. Columns left of the first result are
-    /// settings, and what a ratio or a rank says is no result.
+    /// settings, and what a ratio or a rank says is not a result.
     fn own_name(&self, index: usize) -> Option<String> {
+        self.table.columns.get(index).filter(|column| column.role == Role::Unknown)?;
         let is_metric = |column: &Column| matches!(column.role, Role::Metric(_));
         let first = self.table.columns.iter().position(is_metric)?;
         let header = &self.table.columns.get(index)?.header;
@@ -114,10 +118,10 @@ impl Reader<'_> {
 
     /// A number under a header that no dictionary knows.
     fn unnamed(&self, index: usize, cell: &TableCell) -> Option<Observation> {
-        let name = self.own_name(index)?;
+        let name = self.own_names.get(index)?.as_deref()?;
         let value = cell.value.filter(|value| value.is_finite())?;
         let unit = cell.unit.clone().unwrap_or(Unit::One);
-        let mut observation = Observation::new(&name, value, unit, Origin::Reported);
+        let mut observation = Observation::new(name, value, unit, Origin::Reported);
         observation.source = Some(self.source(cell.line));
         observation.written = Some(cell.text.clone());
         Some(observation)
@@ -255,9 +259,9 @@ impl Reader<'_> {
         for (index, column) in self.table.columns.iter().enumerate() {
             let name = match &column.role {
                 Role::Metric(name) => self.distinct(index, name, &all),
-                Role::Unknown => match self.own_name(index) {
-                    Some(name) => name,
-                    None => continue,
+                Role::Unknown => match self.own_names.get(index) {
+                    Some(Some(name)) => name.clone(),
+                    _ => continue,
                 },
                 _ => continue,
             };

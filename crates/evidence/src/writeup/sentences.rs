@@ -5,7 +5,7 @@ use assay_model::{Span, Statement};
 use super::markup::plain;
 use super::quantities::quantities;
 
-/// How much of a paragraph is read; more than that is no prose.
+/// How much of a paragraph is read; more than that is not prose.
 const LONGEST_PARAGRAPH: usize = 64 * 1024;
 
 /// The sentences of a paragraph that state numbers or compare things. The paragraph comes as lines with their numbers.
@@ -180,7 +180,7 @@ fn strip_list_mark(text: &str) -> &str {
         }
         _ => text,
     };
-    // `**bold**` and `-5` are no marks: a mark has a space behind it.
+    // `**bold**` and `-5` are not marks: a mark has a space behind it.
     if rest.len() < text.len() && rest.starts_with(' ') { rest.trim_start() } else { text }
 }
 

@@ -24,7 +24,7 @@ pub use settings::setting_name;
 /// The name of what a header measures. Where the words of tables only know that it is a quality, the vocabulary of logs
 /// knows which.
 pub(crate) fn specific_name(header: &str, word: &MetricWord) -> String {
-    // `Acc@5` is no accuracy of the first answer.
+    // `Acc@5` is not an accuracy of the first answer.
     let rank = |named: &NamedMetric| {
         named.base != "accuracy" || named.qualifier.bytes().any(|byte| byte.is_ascii_digit())
     };

@@ -1,6 +1,6 @@
 //! What the iterations within runs say.
 
-use assay_model::Settings;
+use assay_model::{Settings, Unit};
 
 use super::words::{counted, label, shown};
 use super::{Finding, finding};
@@ -43,14 +43,26 @@ pub fn of_iterations(studies: &[IterationStudy]) -> Vec<Finding> {
         }
         if let Some(levels) = study.levels {
             let share = 100.0 * levels.share_between_runs;
-            let advice = match (levels.share_between_runs >= 0.5, levels.runs_for_one_percent) {
-                (true, Some(runs)) => format!("repeat runs, not iterations: {runs} runs give ± 1 %"),
-                (true, None) => "repeat runs, not iterations".to_owned(),
-                (false, _) => match levels.best_iterations {
-                    Some(best) => format!("{best} iterations per run are the most efficient choice"),
-                    None => "more iterations per run are more efficient".to_owned(),
+            let advice = levels.advice.map_or_else(
+                || "no number of runs that anybody would make reaches the precision".to_owned(),
+                |advice| {
+                    // The best number is flat around its optimum: a few more or fewer make no difference.
+                    let level = if advice.iterations as f64 > 1.2 * levels.iterations {
+                        "repeat iterations within runs"
+                    } else {
+                        "repeat runs, not iterations"
+                    };
+                    let time = advice.seconds.map_or_else(String::new, |seconds| {
+                        format!(", about {}", shown(seconds, &Unit::Seconds))
+                    });
+                    format!(
+                        "{level}: ± {} % takes {} of {} at the least cost{time}",
+                        (1e4 * advice.precision).round() / 100.0,
+                        counted(advice.runs, "run"),
+                        counted(advice.iterations, "iteration"),
+                    )
                 },
-            };
+            );
             let text = format!(
                 "{place}{share:.0} % of the variance of {} lies between runs; {} of {:.0} iterations give ± {:.1} %; {advice}",
                 study.metric,

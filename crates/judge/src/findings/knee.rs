@@ -1,14 +1,12 @@
 //! Latency against load, in sentences.
 
 use assay_stats::knee::LoadShape;
+use assay_stats::lack_of_fit::LackOfFit;
 
 use super::words::{label, shown};
 use super::{Finding, finding};
 use crate::gather::Evidence;
 use crate::knee::{LoadStudy, load_studies};
-
-/// Repeats reject the law below this p.
-const REJECTION: f64 = 0.05;
 
 /// What a latency does over load: a knee with its interval, or why none is named.
 pub fn of_load(evidence: &Evidence) -> Vec<Finding> {
@@ -42,7 +40,7 @@ fn words(study: &LoadStudy, evidence: &Evidence) -> String {
              where that begins; {limit}"
         ),
         LoadShape::Knee => {
-            let rejected = study.law.lack_of_fit.filter(|test| test.p < REJECTION);
+            let rejected = study.law.lack_of_fit.filter(LackOfFit::rejects);
             match (rejected, study.law.knee) {
                 (Some(test), _) => format!(
                     "repeats reject a flat and a rising line (F({}, {}) = {:.0}, p = {:.1e}), so no knee is computed; by its \

@@ -98,9 +98,13 @@ fn law_sentence(law: &FittedLaw, study: &Scaling) -> String {
         None => format!(" (no interval: {} runs are too few)", law.runs),
     };
     let unit = &study.metric.unit;
-    let tested = match law.lack_of_fit {
-        Some(test) => format!("repeats do not reject it (p = {:.2})", test.p),
-        None => "there are no repeats to test it".to_owned(),
+    // Parameters of a law that nothing has tested are conditions, not facts.
+    let (holds, tested) = match law.lack_of_fit {
+        Some(test) => {
+            let misses = format!("it misses the means of repeats by {:.1} %", 100.0 * test.misfit);
+            (name.to_owned(), format!("{misses}, which does not reject it (p = {:.2})", test.p))
+        }
+        None => (format!("if {name} holds"), "there are no repeats to test it".to_owned()),
     };
     let rate = |value: f64| shown(value, unit);
     let seconds = |value: f64| shown(value, &Unit::Seconds);
@@ -124,11 +128,11 @@ fn law_sentence(law: &FittedLaw, study: &Scaling) -> String {
             // What a batch size counts are samples: only their rate gives the seconds of a step.
             match unit {
                 Unit::PerSecond(work) if work == "samples" => format!(
-                    "{name}: every step costs {}{} beside its samples, and the rate {limit}{half}",
+                    "{holds}: every step costs {}{} beside its samples, and the rate {limit}{half}",
                     seconds(law.overhead.center),
                     ends(law.overhead.ends, &seconds),
                 ),
-                _ => format!("{name}: the rate {limit}{half}"),
+                _ => format!("{holds}: the rate {limit}{half}"),
             }
         }
         LawKind::Amdahl | LawKind::Universal => {
@@ -137,7 +141,7 @@ fn law_sentence(law: &FittedLaw, study: &Scaling) -> String {
                 format!(", efficiency stays at 70 % or more up to {count} {}", study.over)
             });
             format!(
-                "{name}: {}{} of the work waits for others{worth}",
+                "{holds}: {}{} of the work waits for others{worth}",
                 percent(law.contention.center),
                 ends(law.contention.ends, &percent)
             )

@@ -5,8 +5,8 @@ use assay_stats as stats;
 
 use super::words::{counted, difference_shown, shown};
 use super::{Finding, finding};
-use crate::answer::Answer;
-use crate::gather::Evidence;
+use crate::answer::{Answer, AnswerRow};
+use crate::gather::{CellEvidence, Evidence};
 
 /// The fewest cells whose own spread stands in for that of repeats.
 const FEWEST_FOR_SPREAD: usize = 4;
@@ -19,7 +19,7 @@ const LEVEL_QUANTILE: f64 = 1.959_963_984_540_054;
 
 /// How many repeats would separate cells at the noise that the repeats show: n = 2·((z₀.₉₇₅ + z₀.₈)·s/δ)² a cell.
 ///
-/// With repeats δ is the largest difference that the cells show, or 0.3 points of an accuracy. Without repeats the
+/// With repeats δ is the largest difference that the cells which may be the best show, or 0.3 points of an accuracy. Without repeats the
 /// cells' own spread stands in for the noise, which is an upper bound of it; then δ must not come from the same numbers,
 /// and is what the metric's margin calls a difference.
 pub(super) fn repeats_needed(answer: &Answer, evidence: &Evidence) -> Option<Finding> {
@@ -42,9 +42,13 @@ pub(super) fn repeats_needed(answer: &Answer, evidence: &Evidence) -> Option<Fin
 type Noise = (f64, String, f64);
 
 fn with_repeats(answer: &Answer, evidence: &Evidence) -> Option<Noise> {
-    let spread = stats::pooled(evidence.cells.iter().map(|cell| cell.values.as_slice()))
-        .filter(|spread| spread.deviation > 0.0)?;
-    let centers = centers(answer);
+    // Cells that are known to be worse say nothing about what would separate the others, and may have other noise.
+    let in_question: Vec<&AnswerRow> = answer.candidates();
+    let is_in_question = |cell: &&CellEvidence| in_question.iter().any(|row| row.cell == cell.cell);
+    let cells = evidence.cells.iter().filter(is_in_question);
+    let spread =
+        stats::pooled(cells.map(|cell| cell.values.as_slice())).filter(|spread| spread.deviation > 0.0)?;
+    let centers = centers(&in_question);
     let low = centers.iter().copied().min_by(f64::total_cmp)?;
     let largest = centers.iter().copied().max_by(f64::total_cmp)? - low;
     let text = format!(
@@ -57,7 +61,7 @@ fn with_repeats(answer: &Answer, evidence: &Evidence) -> Option<Noise> {
 }
 
 fn without_repeats(answer: &Answer) -> Option<Noise> {
-    let (centers, metric) = (centers(answer), &answer.metric);
+    let (centers, metric) = (centers(&answer.rows.iter().collect::<Vec<_>>()), &answer.metric);
     if centers.len() < FEWEST_FOR_SPREAD {
         return None;
     }
@@ -76,8 +80,8 @@ fn without_repeats(answer: &Answer) -> Option<Noise> {
     Some((deviation, text, points(metric).unwrap_or(metric.margin() * middle.abs())))
 }
 
-fn centers(answer: &Answer) -> Vec<f64> {
-    answer.rows.iter().filter_map(|row| Some(row.estimate.as_ref()?.center)).collect()
+fn centers(rows: &[&AnswerRow]) -> Vec<f64> {
+    rows.iter().filter_map(|row| Some(row.estimate.as_ref()?.center)).collect()
 }
 
 /// What is worth finding of an accuracy: 0.3 points.

@@ -21,7 +21,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Adds a value. Negative values count as zero; what is not finite is no value.
+    /// Adds a value. Negative values count as zero; what is not finite is not a value.
     pub fn add(&mut self, value: f64) {
         if value.is_finite() {
             let value = value.max(0.0);

@@ -184,7 +184,7 @@ impl Slices {
             return;
         }
         let place = (at_s - self.window.begin_s) / self.window.length_s() * MOST_BATCHES as f64;
-        // An empty window has a place that is no number, which is the first one here.
+        // An empty window has a place that is not a number, which is the first one here.
         let place = (place as usize).min(MOST_BATCHES - 1);
         if let Some(slice) = self.amounts.get_mut(place) {
             *slice += amount;

@@ -23,7 +23,7 @@ const ACCIDENT: f64 = 0.02;
 const GRID: (usize, usize) = (160, 8);
 /// The steepest and the flattest curve that is thought possible.
 const STEEPNESS: (f64, f64) = (0.02, 0.3);
-/// Fewer full probes are no answer, and more are not made.
+/// Fewer full probes are not an answer, and more are not made.
 const PROBES: (usize, usize) = (10, 24);
 /// Short probes find two rates that are this far apart at most.
 const BRACKET: f64 = 2.0;
@@ -98,7 +98,7 @@ pub enum Capacity {
 
 /// A search, probe by probe.
 #[derive(Debug, Clone)]
-pub struct Search {
+pub struct CapacitySearch {
     begin: f64,
     most: f64,
     share: f64,
@@ -107,12 +107,12 @@ pub struct Search {
     probes: Vec<Probe>,
 }
 
-impl Search {
+impl CapacitySearch {
     /// Starts at a rate and goes up to `most`; `share` of all requests must be good, full probes take `probe_s`, and the
     /// interval of the capacity is at most `precision` wide, relative to the capacity.
-    pub fn new(begin: f64, most: f64, share: f64, precision: f64, probe_s: f64) -> Search {
+    pub fn new(begin: f64, most: f64, share: f64, precision: f64, probe_s: f64) -> CapacitySearch {
         let precision = precision.max(1e-3);
-        Search { begin: begin.min(most), most, share, precision, probe_s, probes: Vec::new() }
+        CapacitySearch { begin: begin.min(most), most, share, precision, probe_s, probes: Vec::new() }
     }
 
     /// All probes so far, in their order.

@@ -3,7 +3,7 @@
 
 use assay_model::Estimate;
 
-use super::{EndpointSummary, Level, Metric, Validity};
+use super::{EndpointSummary, LoadLevel, Metric, Validity};
 use crate::estimate::estimate;
 
 /// One load, with the round it belongs to.
@@ -11,7 +11,7 @@ use crate::estimate::estimate;
 pub struct RoundReading<'a> {
     pub round: u64,
     pub endpoint: &'a str,
-    pub level: Level,
+    pub level: LoadLevel,
     pub summary: &'a EndpointSummary,
     pub validity: Validity,
 }
@@ -21,7 +21,7 @@ pub struct RoundReading<'a> {
 pub struct Contrast {
     pub endpoint: String,
     pub base: String,
-    pub level: Level,
+    pub level: LoadLevel,
     /// Rounds in which both have a load that counts.
     pub rounds: usize,
     /// For each metric, its value at this endpoint / its value at the base.
@@ -70,13 +70,13 @@ impl Contrast {
 /// Every other endpoint against the first, for each size of load.
 pub fn contrasts(readings: &[RoundReading<'_>]) -> Vec<Contrast> {
     let Some(base) = readings.first().map(|reading| reading.endpoint) else { return Vec::new() };
-    let mut keys: Vec<(&str, Level)> = Vec::new();
+    let mut keys: Vec<(&str, LoadLevel)> = Vec::new();
     for reading in readings.iter().filter(|reading| reading.endpoint != base) {
         if !keys.contains(&(reading.endpoint, reading.level)) {
             keys.push((reading.endpoint, reading.level));
         }
     }
-    let contrast = |(endpoint, level): (&str, Level)| {
+    let contrast = |(endpoint, level): (&str, LoadLevel)| {
         let counts = |name: &'_ str, one: &RoundReading<'_>| {
             one.endpoint == name && one.level == level && one.validity != Validity::Invalid
         };
@@ -109,11 +109,11 @@ pub fn contrasts(readings: &[RoundReading<'_>]) -> Vec<Contrast> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::{Bounds, Collector, RequestResult, Window};
+    use crate::load::{Collector, RequestResult, SloBounds, Window};
 
     fn summary(e2e_s: f64) -> EndpointSummary {
         let window = Window { begin_s: 0.0, end_at_s: 10.0, is_whole: false };
-        let mut collector = Collector::new(window, Bounds::default());
+        let mut collector = Collector::new(window, SloBounds::default());
         collector.add(&RequestResult { end_at_s: e2e_s, is_success: true, ..RequestResult::default() });
         collector.finish()
     }
@@ -125,7 +125,7 @@ mod tests {
         let (base, other): (Vec<EndpointSummary>, Vec<EndpointSummary>) =
             times.iter().map(|time| (summary(*time), summary(time * 1.1))).unzip();
         let reading = |endpoint: &'static str, round: u64, summary| {
-            let (level, validity) = (Level::Streams(2), Validity::Valid);
+            let (level, validity) = (LoadLevel::Streams(2), Validity::Valid);
             RoundReading { round, endpoint, level, summary, validity }
         };
         let readings: Vec<_> = (1..=6)

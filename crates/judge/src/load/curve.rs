@@ -3,24 +3,24 @@
 
 use assay_model::{Estimate, Unit};
 
-use super::{Bounds, EndpointSummary, Validity, Verdict};
+use super::{EndpointSummary, SloBounds, Validity, Verdict};
 use crate::estimate::estimate;
 
 /// How large a load was.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-pub enum Level {
+pub enum LoadLevel {
     /// Streams of a closed loop.
     Streams(u64),
     /// Requests per second.
     Rate(f64),
 }
 
-impl std::fmt::Display for Level {
+impl std::fmt::Display for LoadLevel {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Level::Streams(1) => write!(out, "1 stream"),
-            Level::Streams(streams) => write!(out, "{streams} streams"),
-            Level::Rate(rate) => write!(out, "{rate} requests/s"),
+            LoadLevel::Streams(1) => write!(out, "1 stream"),
+            LoadLevel::Streams(streams) => write!(out, "{streams} streams"),
+            LoadLevel::Rate(rate) => write!(out, "{rate} requests/s"),
         }
     }
 }
@@ -86,7 +86,7 @@ impl Metric {
     }
 
     /// The SLO of its requests, in seconds.
-    pub fn slo_s(self, bounds: &Bounds) -> Option<f64> {
+    pub fn slo_s(self, bounds: &SloBounds) -> Option<f64> {
         match self {
             Metric::Ttft | Metric::TtftP99 => bounds.ttft_s,
             Metric::Tpot => bounds.tpot_s,
@@ -126,7 +126,7 @@ pub struct LoadReading<'a> {
     /// The endpoint's name.
     pub endpoint: &'a str,
     /// How large the load was.
-    pub level: Level,
+    pub level: LoadLevel,
     /// The metrics.
     pub summary: &'a EndpointSummary,
     /// What they are worth.
@@ -139,7 +139,7 @@ pub struct Point {
     /// The endpoint's name.
     pub endpoint: String,
     /// How large the loads were.
-    pub level: Level,
+    pub level: LoadLevel,
     /// Each metric that was seen, over the loads that count.
     pub estimates: Vec<(Metric, Estimate)>,
     /// Loads that count.
@@ -165,13 +165,13 @@ pub struct LoadCurve {
     /// The points.
     pub points: Vec<Point>,
     /// What a good request is.
-    pub bounds: Bounds,
+    pub bounds: SloBounds,
 }
 
 impl LoadCurve {
     /// Puts loads together by endpoint and size.
-    pub fn new(readings: &[LoadReading<'_>], bounds: Bounds) -> LoadCurve {
-        let mut keys: Vec<(&str, Level)> = Vec::new();
+    pub fn new(readings: &[LoadReading<'_>], bounds: SloBounds) -> LoadCurve {
+        let mut keys: Vec<(&str, LoadLevel)> = Vec::new();
         for reading in readings {
             if !keys.contains(&(reading.endpoint, reading.level)) {
                 keys.push((reading.endpoint, reading.level));
@@ -198,7 +198,7 @@ impl LoadCurve {
     }
 }
 
-fn point(endpoint: &str, level: Level, readings: Vec<LoadReading<'_>>) -> Point {
+fn point(endpoint: &str, level: LoadLevel, readings: Vec<LoadReading<'_>>) -> Point {
     let counting: Vec<&LoadReading<'_>> =
         readings.iter().filter(|reading| reading.verdict.validity != Validity::Invalid).collect();
     let worst = readings.iter().map(|reading| reading.verdict.validity).max();
@@ -229,7 +229,7 @@ mod tests {
 
     fn summary(first_token_at_s: f64) -> EndpointSummary {
         let window = Window { begin_s: 0.0, end_at_s: 10.0, is_whole: false };
-        let mut collector = Collector::new(window, Bounds::default());
+        let mut collector = Collector::new(window, SloBounds::default());
         let first_token_at_s = Some(first_token_at_s);
         collector.add(&RequestResult {
             end_at_s: 1.0,
@@ -253,7 +253,7 @@ mod tests {
         });
         let reading = |index: usize, streams, validity: Validity| LoadReading {
             endpoint: "a",
-            level: Level::Streams(streams),
+            level: LoadLevel::Streams(streams),
             summary: &summaries[index],
             verdict: &verdicts[validity as usize],
         };
@@ -264,9 +264,9 @@ mod tests {
             reading(2, 1, Validity::Valid),
             reading(3, 1, Validity::Invalid),
         ];
-        let curve = LoadCurve::new(&readings, Bounds::default());
+        let curve = LoadCurve::new(&readings, SloBounds::default());
         let [one, eight] = curve.points.as_slice() else { panic!("{:?}", curve.points) };
-        assert_eq!((one.level, one.loads, one.invalid), (Level::Streams(1), 3, 1));
+        assert_eq!((one.level, one.loads, one.invalid), (LoadLevel::Streams(1), 3, 1));
         let first = one.estimate(Metric::Ttft).unwrap();
         assert!((first.center - 0.2).abs() < 0.001, "{first:?}");
         assert_eq!((eight.loads, eight.suspect), (1, 1));

@@ -28,7 +28,7 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// Adds a value. Negative values count as zero; what is not finite is no value.
+    /// Adds a value. Negative values count as zero; what is not finite is not a value.
     pub fn add(&mut self, value: f64) {
         if !value.is_finite() {
             return;

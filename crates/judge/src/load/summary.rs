@@ -7,7 +7,7 @@ use crate::CONFIDENCE;
 
 /// Bounds that a request must meet to be good, in seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Bounds {
+pub struct SloBounds {
     /// Time to first token, from the intended send time.
     pub ttft_s: Option<f64>,
     /// Time per token.
@@ -16,10 +16,10 @@ pub struct Bounds {
     pub e2e_s: Option<f64>,
 }
 
-impl Bounds {
+impl SloBounds {
     /// Whether there are any.
     pub fn is_empty(&self) -> bool {
-        *self == Bounds::default()
+        *self == SloBounds::default()
     }
 
     /// Whether a request met all of them. What is not known is not met, but a single token has no time per token.
@@ -188,12 +188,12 @@ impl EndpointSummary {
 #[derive(Debug, Clone)]
 pub struct Collector {
     summary: EndpointSummary,
-    bounds: Bounds,
+    bounds: SloBounds,
 }
 
 impl Collector {
     /// Begins with the window that a first pass found.
-    pub fn new(window: Window, bounds: Bounds) -> Collector {
+    pub fn new(window: Window, bounds: SloBounds) -> Collector {
         let summary = EndpointSummary {
             window,
             has_bounds: !bounds.is_empty(),
@@ -284,7 +284,7 @@ impl EndpointSummary {
     }
 
     /// Counts the tokens of a request when they arrived. They are spread over its chunks where the server does not report
-    /// those of each; an answer that is no stream arrives at its end.
+    /// those of each; an answer that is not a stream arrives at its end.
     fn arrived(&mut self, request: &RequestResult) {
         let first_at_s = request.first_token_at_s.unwrap_or(request.end_at_s);
         if let Some(prompt) = request.prompt_tokens {
@@ -386,7 +386,7 @@ mod tests {
     #[test]
     fn several_tokens_a_chunk_are_not_taken_for_one() {
         let window = Window { begin_s: 0.0, end_at_s: 2.0, is_whole: false };
-        let mut collector = Collector::new(window, Bounds::default());
+        let mut collector = Collector::new(window, SloBounds::default());
         collector.add(&packed());
         let summary = collector.finish();
         about(summary.tpot.quantile(0.5), 0.010);
@@ -402,7 +402,7 @@ mod tests {
     #[test]
     fn only_tokens_inside_the_window_count_for_the_total() {
         let window = Window { begin_s: 1.29, end_at_s: 1.35, is_whole: false };
-        let mut collector = Collector::new(window, Bounds::default());
+        let mut collector = Collector::new(window, SloBounds::default());
         collector.add(&packed());
         about(collector.finish().output_throughput(), 8.0 / 0.06);
     }
@@ -410,7 +410,7 @@ mod tests {
     #[test]
     fn answers_are_scored_where_the_right_one_is_known() {
         let window = Window { begin_s: 0.0, end_at_s: 2.0, is_whole: false };
-        let mut collector = Collector::new(window, Bounds::default());
+        let mut collector = Collector::new(window, SloBounds::default());
         for score in [Some((true, 1.0)), Some((false, 0.5)), None] {
             collector.add(&RequestResult { score, ..packed() });
         }
@@ -422,7 +422,7 @@ mod tests {
     #[test]
     fn unknown_tokens_stay_unknown() {
         let window = Window { begin_s: 0.0, end_at_s: 2.0, is_whole: false };
-        let mut collector = Collector::new(window, Bounds::default());
+        let mut collector = Collector::new(window, SloBounds::default());
         collector.add(&RequestResult { output_tokens: None, ..packed() });
         collector.add(&packed());
         let summary = collector.finish();
@@ -432,10 +432,10 @@ mod tests {
 
     #[test]
     fn failed_requests_miss_every_bound() {
-        let bounds = Bounds { ttft_s: Some(0.5), tpot_s: Some(0.011), e2e_s: None };
+        let bounds = SloBounds { ttft_s: Some(0.5), tpot_s: Some(0.011), e2e_s: None };
         assert!(bounds.are_met(&packed()));
         assert!(!bounds.are_met(&RequestResult { is_success: false, ..packed() }));
-        assert!(!Bounds { tpot_s: Some(0.009), ..bounds }.are_met(&packed()));
+        assert!(!SloBounds { tpot_s: Some(0.009), ..bounds }.are_met(&packed()));
         let window = Window { begin_s: 0.0, end_at_s: 2.0, is_whole: false };
         let mut collector = Collector::new(window, bounds);
         collector.add(&packed());

@@ -260,11 +260,11 @@ fn has_failures(summary: &EndpointSummary) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::{Bounds, Collector, RequestResult, Window};
+    use crate::load::{Collector, RequestResult, SloBounds, Window};
 
     fn summary(gap_s: f64) -> EndpointSummary {
         let window = Window { begin_s: 0.0, end_at_s: 10.0, is_whole: false };
-        let mut collector = Collector::new(window, Bounds::default());
+        let mut collector = Collector::new(window, SloBounds::default());
         let arrivals = (0..50).map(|chunk| (0.1 + gap_s * f64::from(chunk), None)).collect();
         collector.add(&RequestResult {
             end_at_s: 1.0,
@@ -293,7 +293,7 @@ mod tests {
     fn a_load_in_which_a_part_failed_is_not_valid() {
         let window = Window { begin_s: 0.0, end_at_s: 10.0, is_whole: false };
         let judged = |good: usize, bad: usize| {
-            let mut collector = Collector::new(window, Bounds::default());
+            let mut collector = Collector::new(window, SloBounds::default());
             for index in 0..good + bad {
                 collector.add(&RequestResult {
                     end_at_s: 1.0,
@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn cached_prompts_are_a_caveat() {
         let window = Window { begin_s: 0.0, end_at_s: 10.0, is_whole: false };
-        let mut collector = Collector::new(window, Bounds::default());
+        let mut collector = Collector::new(window, SloBounds::default());
         let (prompt_tokens, cached_tokens) = (Some(528), Some(527));
         collector.add(&RequestResult {
             end_at_s: 1.0,
@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn answers_that_are_not_those_of_the_trace_are_a_caveat() {
         let window = Window { begin_s: 0.0, end_at_s: 10.0, is_whole: false };
-        let mut collector = Collector::new(window, Bounds::default());
+        let mut collector = Collector::new(window, SloBounds::default());
         collector.add(&RequestResult {
             end_at_s: 1.0,
             is_success: true,

@@ -10,7 +10,7 @@ use assay_store::Submission;
 
 use super::host::shell;
 use super::node_script::{CLAIM, GIVEN_UP, has_begun};
-use super::task::{Task, TaskKey, TaskRun};
+use super::task::{BatchTask, TaskKey, TaskRun};
 use super::{BatchLauncher, JOB_SCRIPT, JOBS};
 use crate::coordinator::LaunchError;
 use crate::worker::{RunJob, now};
@@ -84,7 +84,7 @@ impl BatchLauncher {
         for (key, (submission, jobs)) in by_task {
             // Runs of the task that are concluded already share its accounting, too.
             let was_first = submission.position == 0;
-            let mut task = Task::new(submission.job.clone(), submission.at, jobs);
+            let mut task = BatchTask::new(submission.job.clone(), submission.at, jobs);
             task.is_alone &= was_first;
             self.tasks.insert(key, task);
         }
@@ -141,7 +141,7 @@ impl BatchLauncher {
 
     /// Submits again what was submitted without an answer and is not in the queue.
     pub(super) fn repeat_unfound(&mut self) {
-        let is_unfound = |task: &Task| task.job.is_none() && task.missing >= UNFOUND;
+        let is_unfound = |task: &BatchTask| task.job.is_none() && task.missing >= UNFOUND;
         let keys: Vec<TaskKey> =
             self.tasks.iter().filter(|(_, task)| is_unfound(task)).map(|(key, _)| key.clone()).collect();
         for key in keys {
@@ -153,7 +153,7 @@ impl BatchLauncher {
                         .tasks
                         .entry(key.clone())
                         .or_insert_with(|| {
-                            let mut task = Task::new(Some(String::new()), task.submitted_at, Vec::new());
+                            let mut task = BatchTask::new(Some(String::new()), task.submitted_at, Vec::new());
                             task.missing = u32::MAX;
                             task
                         })

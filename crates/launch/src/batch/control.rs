@@ -4,13 +4,14 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use assay_campaign::{Plan, RunPaths};
+use assay_campaign::{Invocation, Plan, Resources, RunPaths};
 use assay_model::Platform;
 use assay_store::{JournalState, RecordPermissions};
 
 use super::host::Host;
-use super::outcome::RunMarks;
-use super::scheduler::{JobRequest, TaskState};
+use super::node_script;
+use super::outcome::{RunMarks, run_time_s};
+use super::scheduler::{JobRequest, Scheduler, TaskState};
 use super::{BatchLauncher, JOBS, job_name, scheduler_of};
 use crate::coordinator::LaunchError;
 
@@ -19,39 +20,69 @@ pub fn submits_jobs(platform: &Platform) -> bool {
     scheduler_of(platform).is_some()
 }
 
-/// The job script that a run of a cell would be submitted with, alone. Paths that are known only then stand as words in
-/// angle brackets.
+/// What a run of a cell would be started with, alone: its job script where it has a scheduler, and what the run itself
+/// does. Paths that are known only then stand as words in angle brackets.
 pub fn script(plan: &Plan, cell: usize) -> Option<String> {
     let platform = plan.platform(cell)?;
-    let scheduler = scheduler_of(platform)?;
-    let resources = plan.resources(cell);
     let directory = Path::new("<run directory>");
     let paths = RunPaths { assay: Path::new("assay"), run_directory: directory };
     let invocation = plan.invocation(cell, 1, &paths).ok()?;
-    let own =
-        invocation.timeout.map(|timeout| (timeout + invocation.grace).as_secs_f64() + super::time::AROUND_S);
-    let request = JobRequest {
-        name: "<job name>",
-        submission: "<submission>",
-        settings: &platform.batch,
-        resources,
-        time_s: platform.batch.time_s.or(own),
-        directory: Path::new("<record>/jobs"),
-        tasks: &[vec![directory.join(super::node_script::NODE_SCRIPT)]],
+    if invocation.recording.is_some() {
+        return None;
+    }
+    let mut text = match scheduler_of(platform) {
+        Some(scheduler) => job_script(scheduler.as_ref(), platform, plan.resources(cell), &invocation),
+        None => "# run.sh:\n".to_owned(),
     };
-    let mut text = scheduler.script(&request);
-    let start = scheduler.start_words(&platform.batch, &resources);
-    let starts = if start.is_empty() { String::new() } else { format!(", started by `{start}`") };
-    text.push_str(&format!("\n# batch.sh runs this{starts}:\n"));
+    // Paths of another host are known only there.
+    if platform.host.is_none() {
+        text.push_str(&format!(
+            "#   cd {}\n",
+            crate::script::quoted(&invocation.directory.display().to_string())
+        ));
+    }
     for (name, value) in &invocation.environment {
         let secret = assay_store::secrets::is_secret_name(name);
         let value = if secret { "<secret>".to_owned() } else { crate::script::quoted(value) };
         text.push_str(&format!("#   export {name}={value}\n"));
     }
-    for line in invocation.command.lines() {
+    let command = match invocation.shell {
+        assay_campaign::Shell::None => {
+            invocation.arguments.iter().map(|word| crate::script::quoted(word)).collect::<Vec<_>>().join(" ")
+        }
+        _ => invocation.command.clone(),
+    };
+    for line in command.lines() {
         text.push_str(&format!("#   {line}\n"));
     }
+    for file in &invocation.files {
+        text.push_str(&format!("# with {}/{}:\n", directory.display(), file.name));
+        for line in String::from_utf8_lossy(&file.bytes).lines() {
+            text.push_str(&format!("#   {line}\n"));
+        }
+    }
     Some(text)
+}
+
+fn job_script(
+    scheduler: &dyn Scheduler,
+    platform: &Platform,
+    resources: Resources,
+    invocation: &Invocation,
+) -> String {
+    let runs = [vec![Path::new("<run directory>").join(node_script::NODE_SCRIPT)]];
+    let request = JobRequest {
+        name: "<job name>",
+        submission: "<submission>",
+        settings: &platform.batch,
+        resources,
+        time_s: run_time_s(invocation, &platform.batch),
+        directory: Path::new("<record>/jobs/<submission>"),
+        tasks: &runs,
+    };
+    let start = scheduler.start_words(&platform.batch, &resources);
+    let starts = if start.is_empty() { String::new() } else { format!(" by `{start}`") };
+    format!("{}\n# batch.sh starts run.sh{starts}:\n", scheduler.script(&request))
 }
 
 /// Keeps what is needed to find the jobs of a platform again: `status` and `cancel` have no campaign file.
@@ -93,6 +124,12 @@ pub fn submitted_platforms(record: &Path) -> io::Result<Vec<Platform>> {
 /// Whether a run has ended by its own word, though its result may not be in the journal yet.
 pub fn has_ended(directory: &Path) -> bool {
     RunMarks::has_ended(directory)
+}
+
+/// Sees to it that no job begins a run any more: a submission may still be on its way to the scheduler.
+pub fn give_up(directory: &Path) {
+    // A job that was first made the link, and its run ends with it.
+    let _ = std::os::unix::fs::symlink(node_script::GIVEN_UP, directory.join(node_script::CLAIM));
 }
 
 /// The jobs of a record on a platform, as its scheduler knows them.

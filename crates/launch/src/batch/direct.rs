@@ -8,7 +8,7 @@ use assay_campaign::shell::quoted;
 use assay_model::platform::BatchSettings;
 
 use super::host::{Host, shell};
-use super::scheduler::{JobRequest, Scheduler, Stage, SubmitError, TaskState};
+use super::scheduler::{JobRequest, Scheduler, SubmitError, TaskStage, TaskState};
 use super::{JOB_SCRIPT, JOBS, job_script};
 
 /// Starts scripts as processes.
@@ -77,7 +77,7 @@ fn running(text: &str, name: &str) -> Vec<TaskState> {
             job: pid.to_owned(),
             submission: submission.to_owned(),
             task: 1,
-            stage: Stage::Running,
+            stage: TaskStage::Running,
             ..TaskState::default()
         })
     });

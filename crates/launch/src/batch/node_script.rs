@@ -1,7 +1,7 @@
 //! The script that makes one run inside a job. It is plain `sh`, so that nodes need nothing of this program, and it
 //! writes only into the run directory: `claim` (the job that makes the run), `trace` (where and when it began), the logs,
 //! and last `end` with the exit code. The exit code of the job or of srun is never relied on: a run has ended well only
-//! if its own `end` says so.
+//! if its own `end` says so. Every program that it starts costs a short run a millisecond or more, so there are few.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -20,6 +20,8 @@ pub const CLAIM: &str = "claim";
 pub const GIVEN_UP: &str = "given-up";
 /// When and where the run began.
 pub const TRACE: &str = "trace";
+/// What the end marker says where the disk was full when the run ended.
+pub const FULL: &str = "full";
 /// How the run ended.
 pub const END: &str = "end";
 
@@ -30,6 +32,8 @@ job=${job:-${SLURM_JOB_ID:-${PBS_JOBID:-$ASSAY_JOB}}}
 # One job makes this run, even if two were submitted for it.
 ln -s "$job" claim 2>/dev/null || [ "$(readlink claim)" = "$job" ] || exit 0
 [ -e end ] && exit 0
+# The end marker gets its space on the disk now: the run may fill it up. Where there is none, another job may try later.
+printf '%512s\n' '' >end.new || { rm -f claim; exit 1; }
 # The scheduler began the job again: what the run left is kept aside.
 if [ -e trace ]; then
     restart=1
@@ -37,7 +41,8 @@ if [ -e trace ]; then
     for file in trace stdout.log stderr.log; do [ -e "$file" ] && mv "$file" "requeued-$restart/"; done
 fi
 {
-    echo "host $(hostname)"
+    read -r host </proc/sys/kernel/hostname || host=$(hostname)
+    echo "host $host"
     for name in SLURM_JOB_ID SLURM_JOB_NODELIST SLURM_JOB_NUM_NODES SLURM_NTASKS SLURM_TASKS_PER_NODE \
         SLURM_CPUS_PER_TASK SLURM_JOB_CPUS_PER_NODE SLURM_RESTART_COUNT SLURM_JOB_GPUS SLURM_JOB_PARTITION \
         PBS_JOBID PBS_QUEUE PBS_NODEFILE; do
@@ -47,18 +52,18 @@ fi
     [ -r "${PBS_NODEFILE-}" ] && echo "PBS_NODES $(sort "$PBS_NODEFILE" | uniq -c | awk '{printf "%s%s:%s", s, $2, $1; s=","}')"
     [ -n "${ASSAY_DEVICES_ASKED-}" ] && command -v scontrol >/dev/null && [ -n "${SLURM_JOB_ID-}" ] &&
         scontrol show -d -o job "$SLURM_JOB_ID" | tr ' ' '\n' | sed -n 's/^GRES=/GRES /p'
-} >trace.new 2>/dev/null
-mv trace.new trace
+} >trace 2>/dev/null
 # srun inside of a job does not take this over by itself since Slurm 22.05.
 [ -n "${SLURM_CPUS_PER_TASK-}" ] && export SRUN_CPUS_PER_TASK="$SLURM_CPUS_PER_TASK"
 code=0
+full=
 "#;
 
 /// The end that all such scripts have in common.
 const TAIL: &str = r#"# Whoever ends a job signals its processes one after the other: this one may be next, and then the run has no end.
 case $code in 137 | 143) sleep 1 ;; esac
 [ "$code" = 0 ] || echo "code $code" >>trace
-printf '%s %s\n' "$code" "$ended" >end.new && mv end.new end
+printf '%s %s %s\n' "$code" "$ended" "$full" 1<>end.new && mv end.new end
 "#;
 
 /// Whether a job has begun a run.
@@ -116,7 +121,8 @@ pub fn text(job: &RunJob, start: &str) -> String {
     let _ = writeln!(
         script,
         "echo \"start $(date +%s.%N)\" >>trace\nif [ \"$code\" = 0 ]; then\n    (\n        {run} >stdout.log 2>stderr.log\n        \
-         code=$?\n        times >times.new && mv times.new times\n        exit \"$code\"\n    )\n    code=$?\nfi\nended=$(date +%s.%N)"
+         code=$?\n        times >times\n        exit \"$code\"\n    )\n    code=$?\n    \
+         # What could not be written is missing in the logs, too.\n    [ -s times ] || full={FULL}\nfi\nended=$(date +%s.%N)"
     );
     if let Some(command) = invocation.cleanup.as_deref() {
         let _ = writeln!(

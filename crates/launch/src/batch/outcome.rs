@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use assay_campaign::Resources;
+use assay_campaign::{Invocation, Resources};
 use assay_model::document::{KnownBy, Phase, SettingFact, Standing};
+use assay_model::platform::BatchSettings;
 use assay_model::{Failure, Observation, Origin, RunResult, Source, Status, Unit, Value, metric, names};
 
-use super::node_script::{END, TRACE};
+use super::node_script::{END, FULL, TRACE};
 use super::run_log::RunLog;
-use super::scheduler::{Accounted, Stage, TaskState};
-use super::time;
+use super::scheduler::{Accounted, TaskStage, TaskState};
 use crate::worker::{self, RunJob, WorkError, now};
 
 /// What a run wrote about itself.
@@ -19,6 +19,8 @@ use crate::worker::{self, RunJob, WorkError, now};
 pub struct RunMarks {
     /// The exit code and when the run ended, once it has.
     pub end: Option<(i32, f64)>,
+    /// Whether the disk was full then, so that what the run wrote may be incomplete.
+    pub is_disk_full: bool,
     /// When it began.
     pub started_at: Option<f64>,
     /// The step that failed before or after it.
@@ -32,7 +34,9 @@ impl RunMarks {
     /// Reads the files of a run directory.
     pub fn read(directory: &Path) -> RunMarks {
         let text = |name: &str| fs::read_to_string(directory.join(name)).unwrap_or_default();
-        let mut marks = RunMarks { end: end(&text(END)), ..RunMarks::default() };
+        let marker = text(END);
+        let is_disk_full = marker.split_whitespace().nth(2) == Some(FULL);
+        let mut marks = RunMarks { end: end(&marker), is_disk_full, ..RunMarks::default() };
         for line in text(TRACE).lines() {
             match line.split_once(' ') {
                 Some(("start", at)) => marks.started_at = at.parse().ok(),
@@ -55,10 +59,10 @@ impl RunMarks {
     }
 }
 
-/// `0 1795000001.123`: the exit code and the time.
+/// `0 1795000001.123`, with blanks behind it that were written to have its space: the exit code and the time.
 fn end(text: &str) -> Option<(i32, f64)> {
-    let (code, at) = text.trim().split_once(' ')?;
-    Some((code.parse().ok()?, at.parse().ok()?))
+    let mut words = text.split_whitespace();
+    Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
 }
 
 /// The second line of the shell's `times`: user and system time of its children, `0m1.25s 0m0.02s`.
@@ -132,6 +136,9 @@ pub fn result(over: &Over<'_>, log: RunLog) -> Result<RunResult, WorkError> {
 /// How the run ended: by its end marker, else by what the scheduler says.
 fn status(over: &Over<'_>) -> Status {
     let reported = |reason: String| Status::Failed { failure: Failure::Reported { reason } };
+    if over.marks.is_disk_full {
+        return reported("the disk was full when the run ended, so its output may be incomplete".to_owned());
+    }
     if let Some((code, ended_at)) = over.marks.end {
         if let Some(step) = over.marks.failed_step.as_deref().filter(|step| *step != "cleanup") {
             return reported(format!("the {step} command failed with exit code {code}"));
@@ -152,19 +159,19 @@ fn status(over: &Over<'_>) -> Status {
     };
     let stage = over.accounted.and_then(|accounted| accounted.stage).filter(|stage| stage.is_over());
     let mut stage = stage.unwrap_or(task.stage);
-    if stage == Stage::Ended && OUT_OF_MEMORY.iter().any(|text| over.job_log.contains(text)) {
-        stage = Stage::OutOfMemory;
+    if stage == TaskStage::Ended && OUT_OF_MEMORY.iter().any(|text| over.job_log.contains(text)) {
+        stage = TaskStage::OutOfMemory;
     }
     match stage {
-        Stage::TimedOut => {
+        TaskStage::TimedOut => {
             let took = Some(task).and_then(|task| Some(task.ended_at? - task.started_at?));
             Status::TimedOut { after_s: took.unwrap_or_default() }
         }
-        Stage::OutOfMemory => reported("out of memory: the scheduler ended the job".to_owned()),
-        Stage::NodeFailed => reported(format!("node failure on {}", task.node_list)),
-        Stage::Preempted => Status::Cancelled { reason: "preempted by another job".to_owned() },
-        Stage::Cancelled => Status::Cancelled { reason: "the job was cancelled".to_owned() },
-        Stage::Ended | Stage::Pending | Stage::Running => {
+        TaskStage::OutOfMemory => reported("out of memory: the scheduler ended the job".to_owned()),
+        TaskStage::NodeFailed => reported(format!("node failure on {}", task.node_list)),
+        TaskStage::Preempted => Status::Cancelled { reason: "preempted by another job".to_owned() },
+        TaskStage::Cancelled => Status::Cancelled { reason: "the job was cancelled".to_owned() },
+        TaskStage::Ended | TaskStage::Pending | TaskStage::Running => {
             let said = over.job_log.lines().map(str::trim).rfind(|line| !line.is_empty());
             let said = said.map(|line| format!(": {line}")).unwrap_or_default();
             reported(format!("the job ended ({}) and the run left no end marker{said}", task.reason))
@@ -342,6 +349,9 @@ fn phases(over: &Over<'_>) -> Vec<Phase> {
 
 /// What to do about how the scheduler ended a run.
 fn hint(over: &Over<'_>) -> Option<String> {
+    if over.marks.is_disk_full {
+        return Some("free some space, then repeat it with `assay run --only failed`".to_owned());
+    }
     let task = over.task?;
     if task.restarts > 0 {
         return Some(format!(
@@ -353,21 +363,25 @@ fn hint(over: &Over<'_>) -> Option<String> {
         return None;
     }
     match task.stage {
-        Stage::TimedOut => Some("raise `time` of the platform or `[run] timeout`".to_owned()),
-        Stage::OutOfMemory => Some("raise `[resources] memory`, or use smaller settings".to_owned()),
-        Stage::NodeFailed => Some("repeat it with `assay run --only failed`".to_owned()),
-        Stage::Cancelled | Stage::Preempted => Some("repeat it with `assay run --only failed`".to_owned()),
+        TaskStage::TimedOut => Some("raise `time` of the platform or `[run] timeout`".to_owned()),
+        TaskStage::OutOfMemory => Some("raise `[resources] memory`, or use smaller settings".to_owned()),
+        TaskStage::NodeFailed => Some("repeat it with `assay run --only failed`".to_owned()),
+        TaskStage::Cancelled | TaskStage::Preempted => {
+            Some("repeat it with `assay run --only failed`".to_owned())
+        }
         _ => None,
     }
 }
 
-/// The longest a task may take: all its runs, and a minute for what is around them.
-pub fn time_limit(runs: &[RunJob], settings_s: Option<f64>) -> Option<f64> {
-    let of_run = |job: &RunJob| {
-        let timeout = job.invocation.timeout.map(|timeout| timeout + job.invocation.grace);
-        settings_s.or_else(|| timeout.map(|timeout| timeout.as_secs_f64() + time::AROUND_S))
-    };
-    runs.iter().map(of_run).sum()
+/// The longest a task may take: all its runs, with what is around them.
+pub fn time_limit(runs: &[RunJob], settings: &BatchSettings) -> Option<f64> {
+    runs.iter().map(|job| run_time_s(&job.invocation, settings)).sum()
+}
+
+/// What a job asks for to make one run.
+pub fn run_time_s(invocation: &Invocation, settings: &BatchSettings) -> Option<f64> {
+    let timeout = invocation.timeout.map(|timeout| timeout.as_secs_f64());
+    settings.job_time_s(timeout, invocation.grace.as_secs_f64())
 }
 
 #[cfg(test)]
@@ -378,6 +392,7 @@ mod tests {
     fn what_schedulers_and_shells_write_is_read() {
         assert_eq!(children("0m0.00s 0m0.01s\n1m1.250000s 0m0.250000s\n"), Some(61.5));
         assert_eq!(end("7 1795000001.5\n"), Some((7, 1795000001.5)));
+        assert_eq!(end("0 1795000001.5 full\n    \n"), Some((0, 1795000001.5)));
         assert_eq!(end(""), None);
         assert_eq!(largest("16(x2),8"), Some(16));
         assert_eq!(pbs_nodes("n1:4,n2:4"), [4, 4]);

@@ -10,7 +10,7 @@ use assay_model::platform::BatchSettings;
 use serde_json::Value;
 
 use super::host::{Host, shell};
-use super::scheduler::{JobRequest, Scheduler, Stage, SubmitError, TaskState};
+use super::scheduler::{JobRequest, Scheduler, SubmitError, TaskStage, TaskState};
 use super::{job_script, time};
 
 /// PBS.
@@ -149,8 +149,8 @@ fn task_state(id: &str, job: &Value) -> Option<TaskState> {
     let exit = job.get("Exit_status").and_then(Value::as_i64);
     let state = text("job_state");
     let stage = match state {
-        "Q" | "H" | "W" | "T" | "B" => Stage::Pending,
-        "R" | "E" | "S" | "U" => Stage::Running,
+        "Q" | "H" | "W" | "T" | "B" => TaskStage::Pending,
+        "R" | "E" | "S" | "U" => TaskStage::Running,
         "F" | "X" => ended(exit),
         _ => return None,
     };
@@ -159,7 +159,7 @@ fn task_state(id: &str, job: &Value) -> Option<TaskState> {
     let list = job.get("Resource_List");
     let number = |name: &str| list.and_then(|list| list.get(name)).and_then(Value::as_u64);
     let reason = match stage {
-        Stage::Pending => text("comment").to_owned(),
+        TaskStage::Pending => text("comment").to_owned(),
         _ => exit.map_or_else(|| state.to_owned(), |exit| format!("exit status {exit}")),
     };
     Some(TaskState {
@@ -179,12 +179,12 @@ fn task_state(id: &str, job: &Value) -> Option<TaskState> {
 
 /// How a job ended, by the exit status that PBS gives it: negative ones are limits that it exceeded, 256 and more are
 /// signals.
-fn ended(exit: Option<i64>) -> Stage {
+fn ended(exit: Option<i64>) -> TaskStage {
     match exit {
-        Some(-29) => Stage::TimedOut,
-        Some(-27 | -26) => Stage::OutOfMemory,
-        Some(271 | 265) | None => Stage::Cancelled,
-        Some(_) => Stage::Ended,
+        Some(-29) => TaskStage::TimedOut,
+        Some(-27 | -26) => TaskStage::OutOfMemory,
+        Some(271 | 265) | None => TaskStage::Cancelled,
+        Some(_) => TaskStage::Ended,
     }
 }
 
@@ -206,11 +206,11 @@ mod tests {
         let timed_out = states.iter().find(|state| state.task == 2).unwrap();
         assert_eq!(
             (timed_out.job.as_str(), timed_out.stage, timed_out.nodes),
-            ("12[]", Stage::TimedOut, Some(2))
+            ("12[]", TaskStage::TimedOut, Some(2))
         );
         assert_eq!((timed_out.node_list.as_str(), timed_out.restarts), ("n1,n2", 1));
         let waiting = states.iter().find(|state| state.job == "13.pbs").unwrap();
-        assert!(waiting.stage == Stage::Pending && waiting.reason.contains("ngpus"));
+        assert!(waiting.stage == TaskStage::Pending && waiting.reason.contains("ngpus"));
         assert!(jobs("").unwrap().is_empty() && jobs("nonsense").is_err());
     }
 

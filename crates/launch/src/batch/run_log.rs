@@ -27,7 +27,7 @@ pub struct RunLog {
 }
 
 /// All that was found in a run's output.
-pub struct Found {
+pub struct RunLogReading {
     /// What the readers found.
     pub findings: Findings,
     /// Bytes of standard output.
@@ -69,7 +69,7 @@ impl RunLog {
     }
 
     /// Reads the rest, and the files that the run wrote its log to.
-    pub fn finish(mut self, job: &RunJob) -> io::Result<Found> {
+    pub fn finish(mut self, job: &RunJob) -> io::Result<RunLogReading> {
         for stream in [Stream::Stdout, Stream::Stderr] {
             self.read(stream, &job.directory, &job.reader, u64::MAX)?;
         }
@@ -89,7 +89,7 @@ impl RunLog {
             }
         }
         let (stdout_bytes, stderr_bytes) = (self.stdout, self.stderr);
-        Ok(Found { findings: reading.finish(), stdout_bytes, stderr_bytes, tail: self.tail })
+        Ok(RunLogReading { findings: reading.finish(), stdout_bytes, stderr_bytes, tail: self.tail })
     }
 
     fn read(&mut self, stream: Stream, directory: &Path, reader: &OutputReader, most: u64) -> io::Result<()> {

@@ -79,7 +79,7 @@ pub struct TaskState {
     /// Which task, from 1.
     pub task: u32,
     /// Where it stands.
-    pub stage: Stage,
+    pub stage: TaskStage,
     /// Why it waits, or how it ended, in the scheduler's own word.
     pub reason: String,
     /// When it was submitted, in seconds since 1970 UTC.
@@ -100,7 +100,7 @@ pub struct TaskState {
 
 /// Where a task stands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Stage {
+pub enum TaskStage {
     /// It waits.
     #[default]
     Pending,
@@ -120,10 +120,10 @@ pub enum Stage {
     Preempted,
 }
 
-impl Stage {
+impl TaskStage {
     /// Whether it is over.
     pub fn is_over(self) -> bool {
-        !matches!(self, Stage::Pending | Stage::Running)
+        !matches!(self, TaskStage::Pending | TaskStage::Running)
     }
 }
 
@@ -135,7 +135,7 @@ pub struct Accounted {
     /// Which task.
     pub task: u32,
     /// How it ended.
-    pub stage: Option<Stage>,
+    pub stage: Option<TaskStage>,
     /// CPU seconds.
     pub cpu_s: Option<f64>,
     /// The largest resident set of a process, in bytes.

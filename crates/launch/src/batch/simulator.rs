@@ -19,7 +19,7 @@ use assay_random::Random;
 use super::host::Host;
 use super::job_script;
 use super::node_script::{CLAIM, END, TRACE};
-use super::scheduler::{JobRequest, Scheduler, Stage, SubmitError, TaskState};
+use super::scheduler::{JobRequest, Scheduler, SubmitError, TaskStage, TaskState};
 use crate::worker::now;
 
 /// A simulated cluster: its size, its faults, and what it counts.
@@ -173,13 +173,13 @@ impl Simulator {
             let is_new = self.tasks.get(&number).is_some_and(|task| task.state.restarts == 0);
             if is_new && self.happens(self.simulation.lost_job) {
                 self.note(|ledger| ledger.lost += 1);
-                self.end(number, Stage::NodeFailed);
+                self.end(number, TaskStage::NodeFailed);
                 continue;
             }
             self.free -= 1;
             let at = self.began_at + self.clock_s;
             if let Some(task) = self.tasks.get_mut(&number) {
-                task.state.stage = Stage::Running;
+                task.state.stage = TaskStage::Running;
                 task.state.started_at = Some(at);
                 task.state.node_list = format!("simulated-{}", number % 1000);
             }
@@ -200,7 +200,7 @@ impl Simulator {
         }
         if task.runs.is_empty() {
             self.free += 1;
-            self.end(number, Stage::Ended);
+            self.end(number, TaskStage::Ended);
             return;
         }
         task.fails = fails;
@@ -215,7 +215,7 @@ impl Simulator {
         let completed = self.simulation.ledger.lock().unwrap_or_else(PoisonError::into_inner).completed;
         let Some(task) = self.tasks.get_mut(&number) else { return };
         if task.fails {
-            task.state.stage = Stage::Pending;
+            task.state.stage = TaskStage::Pending;
             task.state.restarts += 1;
             self.free += 1;
             self.pending.push_back(number);
@@ -232,7 +232,7 @@ impl Simulator {
         self.begin_run(number);
     }
 
-    fn end(&mut self, number: u64, stage: Stage) {
+    fn end(&mut self, number: u64, stage: TaskStage) {
         let (at, simulation) = (self.began_at + self.clock_s, &self.simulation);
         let question = simulation.ledger.lock().unwrap_or_else(PoisonError::into_inner).questions;
         if let Some(task) = self.tasks.get_mut(&number) {
@@ -318,7 +318,7 @@ impl Scheduler for Simulator {
                 None => self.free += 1,
             }
             self.events.retain(|Reverse((_, running))| *running != number);
-            self.end(number, Stage::Cancelled);
+            self.end(number, TaskStage::Cancelled);
         }
         Ok(())
     }

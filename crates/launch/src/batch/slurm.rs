@@ -8,7 +8,7 @@ use assay_campaign::Resources;
 use assay_model::platform::BatchSettings;
 
 use super::host::Host;
-use super::scheduler::{Accounted, JobRequest, Scheduler, Stage, SubmitError, TaskState};
+use super::scheduler::{Accounted, JobRequest, Scheduler, SubmitError, TaskStage, TaskState};
 use super::{job_script, time};
 
 /// Slurm.
@@ -177,7 +177,7 @@ fn task_state(line: &str) -> Option<TaskState> {
         [next()?, next()?, next()?].map(|seconds| seconds.parse().ok());
     let node_list = next()?.to_owned();
     let (nodes, cpus, restarts) = (next()?, next()?, next()?);
-    let reason = if stage == Stage::Pending { reason } else { word };
+    let reason = if stage == TaskStage::Pending { reason } else { word };
     Some(TaskState {
         job,
         submission,
@@ -203,21 +203,21 @@ fn array_id(text: &str) -> Option<(String, u32)> {
 }
 
 /// The stage that a state of Slurm stands for.
-fn stage(word: &str) -> Option<Stage> {
+fn stage(word: &str) -> Option<TaskStage> {
     // `CANCELLED by 1000` and `COMPLETED+` are states with something behind them.
     let word = word.split([' ', '+']).next().unwrap_or_default();
     Some(match word {
         "PENDING" | "REQUEUED" | "REQUEUE_FED" | "REQUEUE_HOLD" | "SPECIAL_EXIT" | "RESV_DEL_HOLD"
-        | "CONFIGURING" => Stage::Pending,
+        | "CONFIGURING" => TaskStage::Pending,
         "RUNNING" | "COMPLETING" | "SUSPENDED" | "STOPPED" | "SIGNALING" | "STAGE_OUT" | "RESIZING" => {
-            Stage::Running
+            TaskStage::Running
         }
-        "COMPLETED" | "FAILED" => Stage::Ended,
-        "CANCELLED" | "REVOKED" => Stage::Cancelled,
-        "TIMEOUT" | "DEADLINE" => Stage::TimedOut,
-        "OUT_OF_MEMORY" => Stage::OutOfMemory,
-        "NODE_FAIL" | "BOOT_FAIL" => Stage::NodeFailed,
-        "PREEMPTED" => Stage::Preempted,
+        "COMPLETED" | "FAILED" => TaskStage::Ended,
+        "CANCELLED" | "REVOKED" => TaskStage::Cancelled,
+        "TIMEOUT" | "DEADLINE" => TaskStage::TimedOut,
+        "OUT_OF_MEMORY" => TaskStage::OutOfMemory,
+        "NODE_FAIL" | "BOOT_FAIL" => TaskStage::NodeFailed,
+        "PREEMPTED" => TaskStage::Preempted,
         _ => return None,
     })
 }
@@ -256,7 +256,7 @@ fn accounted(text: &str) -> Vec<Accounted> {
         }
     }
     // The database learns of the end of a job a little after the controller.
-    all.retain(|entry| entry.stage.is_some_and(Stage::is_over));
+    all.retain(|entry| entry.stage.is_some_and(TaskStage::is_over));
     all
 }
 
@@ -268,17 +268,17 @@ mod tests {
     fn lines_of_squeue_are_read() {
         let line = "2_3|b1|COMPLETED|None|1795000000|1795000001|1795000002|n[1-2]|2|4|1|";
         let state = task_state(line).unwrap();
-        assert_eq!((state.job.as_str(), state.task, state.stage), ("2", 3, Stage::Ended));
+        assert_eq!((state.job.as_str(), state.task, state.stage), ("2", 3, TaskStage::Ended));
         assert_eq!((state.nodes, state.cpus, state.restarts), (Some(2), Some(4), 1));
         assert_eq!(state.ended_at.unwrap() - state.started_at.unwrap(), 1.0);
         let line = "7|b2|PENDING|PartitionNodeLimit|1795000000|N/A|N/A||9|9|0|";
         let state = task_state(line).unwrap();
         assert_eq!(
             (state.stage, state.reason.as_str(), state.started_at),
-            (Stage::Pending, "PartitionNodeLimit", None)
+            (TaskStage::Pending, "PartitionNodeLimit", None)
         );
         assert_eq!(task_state("slurm_load_jobs error: Unable to contact slurm controller"), None);
-        assert_eq!(stage("CANCELLED by 1000"), Some(Stage::Cancelled));
+        assert_eq!(stage("CANCELLED by 1000"), Some(TaskStage::Cancelled));
     }
 
     #[test]
@@ -289,7 +289,7 @@ mod tests {
         assert_eq!(all.len(), 2);
         assert_eq!(all[0].peak_resident_bytes, Some(91684.0 * 1024.0));
         assert_eq!(all[0].cpu_s, Some(1.111));
-        assert_eq!(all[1].stage, Some(Stage::OutOfMemory));
+        assert_eq!(all[1].stage, Some(TaskStage::OutOfMemory));
         assert_eq!(all[1].peak_resident_bytes, None);
     }
 }

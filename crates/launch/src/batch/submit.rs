@@ -9,7 +9,7 @@ use assay_model::{Entry, Failure, RunResult, Status};
 use assay_store::Store;
 
 use super::scheduler::{JobRequest, SubmitError};
-use super::task::{Task, TaskKey};
+use super::task::{BatchTask, TaskKey};
 use super::{BatchLauncher, JOB_SCRIPT, JOBS, control, node_script, outcome};
 use crate::coordinator::LaunchError;
 use crate::worker::{self, RunJob, WorkError, now};
@@ -86,8 +86,7 @@ impl BatchLauncher {
             })
             .collect();
         let resources = tasks.iter().flatten().next().map(|job| job.resources).unwrap_or_default();
-        let time_s =
-            tasks.iter().map(|task| outcome::time_limit(task, self.settings.time_s)).fold(None, longest);
+        let time_s = tasks.iter().map(|task| outcome::time_limit(task, &self.settings)).fold(None, longest);
         let request = JobRequest {
             name: &self.name,
             submission: &submission,
@@ -152,7 +151,7 @@ impl BatchLauncher {
     fn follow(&mut self, submission: &str, job: Option<String>, at: f64, tasks: Vec<Vec<RunJob>>) {
         for (runs, number) in tasks.into_iter().zip(1..) {
             let key = TaskKey { submission: submission.to_owned(), task: number };
-            self.tasks.insert(key, Task::new(job.clone(), at, runs));
+            self.tasks.insert(key, BatchTask::new(job.clone(), at, runs));
         }
     }
 }

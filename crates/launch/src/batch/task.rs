@@ -8,7 +8,7 @@ use assay_model::RunId;
 
 use super::node_script::TRACE;
 use super::run_log::RunLog;
-use super::scheduler::{Accounted, Stage, TaskState};
+use super::scheduler::{Accounted, TaskStage, TaskState};
 use crate::worker::RunJob;
 
 /// Names a task.
@@ -21,7 +21,7 @@ pub struct TaskKey {
 }
 
 /// A task that is not over, or whose runs are not concluded.
-pub struct Task {
+pub struct BatchTask {
     /// The scheduler's name of its job, once it is known.
     pub job: Option<String>,
     /// When it was submitted, in seconds since 1970 UTC.
@@ -56,11 +56,11 @@ pub struct TaskRun {
 /// just restarted.
 const GONE_AFTER: u32 = 3;
 
-impl Task {
+impl BatchTask {
     /// A task of which nothing is known yet.
-    pub fn new(job: Option<String>, submitted_at: f64, runs: Vec<RunJob>) -> Task {
+    pub fn new(job: Option<String>, submitted_at: f64, runs: Vec<RunJob>) -> BatchTask {
         let is_alone = runs.len() == 1;
-        Task {
+        BatchTask {
             job,
             submitted_at,
             runs: runs.into_iter().map(|job| TaskRun { job, log: RunLog::new() }).collect(),
@@ -106,7 +106,7 @@ impl Task {
     /// Whether its current run may have begun: without the scheduler's word, its trace says so.
     pub fn may_have_begun(&self, directory: &Path) -> bool {
         match self.state.as_ref().map(|state| state.stage) {
-            Some(Stage::Running) => true,
+            Some(TaskStage::Running) => true,
             _ => directory.join(TRACE).exists(),
         }
     }

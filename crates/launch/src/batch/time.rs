@@ -6,9 +6,6 @@ pub fn minutes(seconds: f64) -> String {
     format!("{:02}:{:02}:00", minutes / 60, minutes % 60)
 }
 
-/// What a job needs beside its runs, in seconds.
-pub const AROUND_S: f64 = 60.0;
-
 /// `[days-]hours:minutes:seconds`, `minutes:seconds.fraction` or `minutes:seconds`, in seconds.
 pub fn parse_clock(text: &str) -> Option<f64> {
     let (days, clock) = match text.split_once('-') {

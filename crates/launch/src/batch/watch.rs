@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use super::node_script::has_begun;
 use super::outcome::{self, RunMarks};
-use super::scheduler::{self, Stage};
-use super::task::{Task, TaskKey, TaskRun};
+use super::scheduler::{self, TaskStage};
+use super::task::{BatchTask, TaskKey, TaskRun};
 use super::{BatchLauncher, JOBS, SETTLE, run_log};
-use crate::launcher::Report;
-use crate::worker::{Message, RunJob, now};
+use crate::launcher::RunReport;
+use crate::worker::{RunJob, RunMessage, now};
 
 /// How long the accounting may take to learn of the end of a job.
 const ACCOUNTING_PATIENCE: Duration = Duration::from_secs(10);
@@ -44,7 +44,7 @@ impl BatchLauncher {
             Err(reason) => {
                 // Runs go on without the scheduler's controller; their own marks are still looked at.
                 self.pace.polled(false);
-                let run = self.tasks.values().find_map(Task::current);
+                let run = self.tasks.values().find_map(BatchTask::current);
                 self.complain(run, &format!("the scheduler does not answer: {reason}"));
                 return;
             }
@@ -73,7 +73,7 @@ impl BatchLauncher {
     /// Asks the accounting about tasks that are over, all at once. Several runs of one task share its numbers, which
     /// then are of no use.
     fn account(&mut self) {
-        let wanted = |task: &&mut Task| task.is_over() && task.accounted.is_none() && task.is_alone;
+        let wanted = |task: &&mut BatchTask| task.is_over() && task.accounted.is_none() && task.is_alone;
         let mut jobs: Vec<String> =
             self.tasks.values_mut().filter(wanted).filter_map(|task| task.job.clone()).collect();
         jobs.sort();
@@ -93,7 +93,7 @@ impl BatchLauncher {
     }
 
     /// Whether the accounting may still say something of a task that is just over.
-    fn awaits_accounting(&self, task: &Task) -> bool {
+    fn awaits_accounting(&self, task: &BatchTask) -> bool {
         let is_recent = task.over_since.is_some_and(|since| since.elapsed() < ACCOUNTING_PATIENCE);
         task.is_alone && task.accounted.is_none() && is_recent && self.scheduler.has_accounting()
     }
@@ -101,13 +101,12 @@ impl BatchLauncher {
     /// Jobs that wait for something that will not come by itself.
     fn warn_of_stuck(&mut self) {
         let stuck = self.tasks.values().filter_map(|task| {
-            let state = task.state.as_ref().filter(|state| state.stage == Stage::Pending)?;
+            let state = task.state.as_ref().filter(|state| state.stage == TaskStage::Pending)?;
             let is_stuck = STUCK.iter().any(|word| state.reason.contains(word));
             is_stuck.then(|| (task.current(), state.job.clone(), state.reason.clone()))
         });
         for (run, job, reason) in stuck.collect::<Vec<_>>() {
-            let text =
-                format!("job {job} waits ({reason}) and cannot start as it is; `assay cancel` removes it");
+            let text = format!("job {job} waits ({reason}) and cannot start; `assay cancel` removes it");
             self.complain(run, &text);
         }
     }
@@ -116,7 +115,7 @@ impl BatchLauncher {
     pub(super) fn look(&mut self, just_polled: bool) -> bool {
         self.looked = Instant::now();
         if let Err(reason) = self.mirror(just_polled) {
-            let run = self.tasks.values().find_map(Task::current);
+            let run = self.tasks.values().find_map(BatchTask::current);
             self.complain(run, &reason);
             return false;
         }
@@ -132,7 +131,7 @@ impl BatchLauncher {
         any
     }
 
-    fn look_at(&mut self, key: &TaskKey, task: &mut Task, just_polled: bool) -> bool {
+    fn look_at(&mut self, key: &TaskKey, task: &mut BatchTask, just_polled: bool) -> bool {
         let mut any = false;
         while let Some(directory) = task.runs.front().map(|run| run.job.directory.clone()) {
             if !task.may_have_begun(&directory) && !task.is_gone() {
@@ -173,17 +172,17 @@ impl BatchLauncher {
         any
     }
 
-    fn report_progress(&mut self, task: &mut Task) {
+    fn report_progress(&mut self, task: &mut BatchTask) {
         let Some(TaskRun { job, log }) = task.runs.front_mut() else { return };
         // A file that cannot be read now is read when the run has ended.
         if let Ok(Some(progress)) = log.look(job, now()) {
-            let message = Message::Progress { progress: Box::new(progress), first_metric_in_s: None };
-            self.ready.push_back((job.run.clone(), Report::Message(message)));
+            let message = RunMessage::Progress { progress: Box::new(progress), first_metric_in_s: None };
+            self.ready.push_back((job.run.clone(), RunReport::RunMessage(message)));
         }
     }
 
     /// Concludes the first run of a task.
-    fn conclude(&mut self, key: &TaskKey, task: &mut Task) {
+    fn conclude(&mut self, key: &TaskKey, task: &mut BatchTask) {
         let Some(TaskRun { job, log }) = task.runs.pop_front() else { return };
         let (Some(root), Some(name)) = (&self.root, self.relative(&job.directory)) else {
             return self.conclude_here(key, task, &job, log);
@@ -197,7 +196,7 @@ impl BatchLauncher {
         self.conclude_here(key, task, &job, log);
     }
 
-    fn conclude_here(&mut self, key: &TaskKey, task: &Task, job: &RunJob, log: run_log::RunLog) {
+    fn conclude_here(&mut self, key: &TaskKey, task: &BatchTask, job: &RunJob, log: run_log::RunLog) {
         let over = outcome::Over {
             job,
             marks: RunMarks::read(&job.directory),
@@ -221,11 +220,11 @@ impl BatchLauncher {
     }
 
     /// What becomes of the first run of a task that is over without its end marker.
-    fn conclude_without_end(&mut self, key: &TaskKey, task: &mut Task) {
+    fn conclude_without_end(&mut self, key: &TaskKey, task: &mut BatchTask) {
         let has_begun = task.runs.front().is_some_and(|run| has_begun(&run.job.directory));
         let stage = task.state.as_ref().map(|state| state.stage);
         // A run that its job never came to is made by another one, unless somebody did not want the job.
-        if !has_begun && !matches!(stage, Some(Stage::Cancelled | Stage::Preempted)) {
+        if !has_begun && !matches!(stage, Some(TaskStage::Cancelled | TaskStage::Preempted)) {
             let Some(run) = task.runs.pop_front() else { return };
             let Some(run) = self.start_again(run) else { return };
             task.runs.push_front(run);

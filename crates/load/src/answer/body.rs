@@ -74,10 +74,13 @@ struct Function<'a> {
 /// Counts of tokens, and times where a server reports them beside the counts.
 #[derive(Deserialize)]
 pub(super) struct UsageBody {
+    #[serde(default, deserialize_with = "count")]
     prompt_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "count")]
     pub(super) completion_tokens: Option<u64>,
     completion_tokens_details: Option<Details>,
     prompt_tokens_details: Option<Details>,
+    #[serde(default, deserialize_with = "count")]
     reasoning_tokens: Option<u64>,
     queue_time: Option<f64>,
     prompt_time: Option<f64>,
@@ -90,16 +93,21 @@ pub(super) struct UsageBody {
 
 #[derive(Deserialize)]
 struct Details {
+    #[serde(default, deserialize_with = "count")]
     reasoning_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "count")]
     cached_tokens: Option<u64>,
 }
 
 /// What llama.cpp's server reports.
 #[derive(Deserialize)]
 struct Timings {
+    #[serde(default, deserialize_with = "count")]
     prompt_n: Option<u64>,
+    #[serde(default, deserialize_with = "count")]
     cache_n: Option<u64>,
     prompt_ms: Option<f64>,
+    #[serde(default, deserialize_with = "count")]
     predicted_n: Option<u64>,
     predicted_ms: Option<f64>,
     predicted_per_second: Option<f64>,
@@ -113,7 +121,7 @@ impl Body<'_> {
 
     /// What the server complains of.
     pub(super) fn complaint(&self) -> Option<String> {
-        // A message or detail beside choices is no complaint.
+        // A message or detail beside choices is not a complaint.
         let other = || self.detail.as_ref().or(self.message.as_ref()).filter(|_| self.choices.is_empty());
         self.error.as_ref().or_else(other).map(|complaint| complaint.0.to_string())
     }
@@ -207,6 +215,11 @@ impl Choice<'_> {
             () => ChunkKind::Other,
         }
     }
+}
+
+/// A number of tokens. One that no request can have is none: sums of them would be no numbers any more.
+fn count<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    Ok(Option::deserialize(from)?.filter(|count| *count <= u64::from(u32::MAX)))
 }
 
 /// The first text that is not empty.

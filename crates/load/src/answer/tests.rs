@@ -124,7 +124,7 @@ fn refusals_quote_the_server() {
 }
 
 #[test]
-fn a_broken_character_spoils_nothing() {
+fn a_broken_character_is_replaced_alone() {
     let mut answer = PartialAnswer::new(true);
     let text = b"data: {\"choices\":[{\"delta\":{\"content\":\"\xe2\x82\"}}]}\n\n";
     sse::scan(text, true, |event| answer.event(&event, 1));
@@ -146,4 +146,18 @@ fn the_short_way_finds_the_same_as_the_long_one() {
     assert!(all.chunks.iter().map(plain).eq(apart.iter().flat_map(|one| one.chunks.iter().map(plain))));
     assert_eq!(all.answer.as_deref(), Some("onetwoa\nb\"q\"é€😀end"));
     assert_eq!((all.first_token_at_s, all.first_output_at_s), (Some(0.001), Some(0.008)));
+}
+
+/// Sums of such numbers would be no numbers any more.
+#[test]
+fn counts_that_no_request_can_have_are_unknown() {
+    let most = u64::MAX;
+    let exchange = streamed(&[
+        r#"{"choices":[{"delta":{"content":"a"}}]}"#,
+        &format!(
+            r#"{{"choices":[],"usage":{{"prompt_tokens":{most},"completion_tokens":7,"prompt_tokens_details":{{"cached_tokens":{most}}}}}}}"#
+        ),
+        "[DONE]",
+    ]);
+    assert_eq!(exchange.usage, Some(Usage { prompt: None, output: Some(7), reasoning: None, cached: None }));
 }

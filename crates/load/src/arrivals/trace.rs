@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_with_dates_cross_the_end_of_a_year_and_heed_offsets() {
+    fn tables_with_dates_cross_the_end_of_a_year_and_honor_offsets() {
         let trace = read(concat!(
             "TIMESTAMP,ContextTokens,GeneratedTokens\n",
             "2023-12-31 23:59:59.5000000,4808,10\n",

@@ -58,7 +58,7 @@ impl StreamStep {
 
 /// The steps of one stream.
 #[derive(Debug, Clone)]
-pub(super) struct Plan {
+pub(super) struct StreamPlan {
     /// Tokens of each part, in order.
     parts: [(AnswerPart, u32); 3],
     tokens_per_chunk: u32,
@@ -78,7 +78,7 @@ pub(super) struct Plan {
     next: Option<(i64, StreamStep)>,
 }
 
-impl Plan {
+impl StreamPlan {
     /// The plan of a stream whose request arrived at `begin_ns`. `place` is the stream's place among the streams.
     pub(super) fn new(schedule: &MockSchedule, tokens: u32, begin_ns: i64, request: u64, place: u32) -> Self {
         let reasoning = schedule.reasoning_tokens.min(tokens);
@@ -138,7 +138,7 @@ impl Plan {
         Some(if self.next_ping_ns <= due { (self.next_ping_ns, StreamStep::Ping) } else { (due, step) })
     }
 
-    /// Goes on after the step that [`Plan::peek`] gave.
+    /// Goes on after the step that [`StreamPlan::peek`] gave.
     pub(super) fn advance(&mut self) {
         let Some((due, step)) = self.peek() else { return };
         match step {
@@ -241,7 +241,7 @@ mod tests {
     }
 
     fn steps(schedule: &MockSchedule) -> Vec<(i64, StreamStep)> {
-        let mut plan = Plan::new(schedule, schedule.tokens, 0, 1, 0);
+        let mut plan = StreamPlan::new(schedule, schedule.tokens, 0, 1, 0);
         let step = || {
             let step = plan.peek();
             plan.advance();
@@ -323,8 +323,9 @@ mod tests {
     #[test]
     fn places_spread_streams_over_the_gap() {
         let spread = MockSchedule { spread_phases: true, ..schedule() };
-        let mut phases: Vec<i64> =
-            (0..64).map(|place| Plan::new(&spread, 1, 12_345, 1, place).first_ns() % (10 * MS)).collect();
+        let mut phases: Vec<i64> = (0..64)
+            .map(|place| StreamPlan::new(&spread, 1, 12_345, 1, place).first_ns() % (10 * MS))
+            .collect();
         phases.sort_unstable();
         let widest = phases.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap();
         assert!(widest < 10 * MS / 64 * 2, "{widest}");

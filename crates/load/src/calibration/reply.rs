@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde_json::json;
 
-use super::plan::{Plan, nanoseconds};
+use super::plan::{StreamPlan, nanoseconds};
 use super::render::{self, Counts, Frames};
 use super::request::{Body, ParsedRequest, RequestKind};
 use super::schedule::{Close, FailureKind, MockSchedule, UsageReport};
@@ -100,7 +100,8 @@ impl Replies {
             _ => {}
         }
         if kind == RequestKind::Embedding {
-            let due_ns = Plan::new(&self.schedule, 1, asked.arrived_ns, asked.number, asked.place).first_ns();
+            let due_ns =
+                StreamPlan::new(&self.schedule, 1, asked.arrived_ns, asked.number, asked.place).first_ns();
             let bytes = render::answer(200, JSON, &[], &embeddings(body), close);
             return Reply::Later(Later { due_ns, bytes, then: Then::Next });
         }
@@ -112,7 +113,7 @@ impl Replies {
         let schedule = &self.schedule;
         let most = render::text_tokens(schedule).unwrap_or(schedule.tokens).max(1);
         let tokens = most.min(body.tokens.unwrap_or(most)).max(1);
-        let plan = Plan::new(schedule, tokens, asked.arrived_ns, asked.number, asked.place);
+        let plan = StreamPlan::new(schedule, tokens, asked.arrived_ns, asked.number, asked.place);
         let seconds = |from: i64, to: i64| (to - from) as f64 * 1e-9;
         let counts = Counts {
             prompt: body.prompt_tokens,
@@ -195,7 +196,7 @@ pub(super) fn error(status: u16, message: &str, retry_after: Option<u32>, close:
     render::answer(status, JSON, &headers, body.as_bytes(), close)
 }
 
-/// Pages that are no work.
+/// Pages that are not work.
 fn page(kind: RequestKind, summary: &CalibrationSummary, in_flight: u32, close: bool) -> Vec<u8> {
     let (content_type, body) = match kind {
         RequestKind::Models => {

@@ -15,7 +15,7 @@ use super::reply::{self, Asked, Replies, Reply, Then};
 use super::request::{self, Parsed};
 use super::schedule::{Close, MockSchedule};
 use super::sends::Book;
-use super::stream::Progress;
+use super::stream::StreamProgress;
 use super::summary::CalibrationSummary;
 use super::transport::Transport;
 use super::wheel::{Timer, Wheel};
@@ -25,7 +25,7 @@ use crate::socket::Socket;
 
 /// How often the stop flag is looked at when nothing else happens.
 const LOOK_NS: i64 = 20_000_000;
-/// Marks of what is no connection.
+/// Marks of what is not a connection.
 const LISTENER: u64 = u64::MAX;
 const TIMER: u64 = u64::MAX - 1;
 /// A stamp of the kernel that is further away than this is wrong because of a step of the real-time clock.
@@ -317,27 +317,32 @@ impl Serve {
     }
 
     /// Goes on after a stream has sent something.
-    fn follow(&mut self, place: u32, generation: u32, progress: io::Result<Progress>) -> io::Result<()> {
+    fn follow(
+        &mut self,
+        place: u32,
+        generation: u32,
+        progress: io::Result<StreamProgress>,
+    ) -> io::Result<()> {
         match progress {
-            Ok(Progress::Due(due_ns)) => self.wheel.insert(Timer { due_ns, slot: place, generation }),
-            Ok(Progress::Blocked) => {}
-            Ok(Progress::Never) => {
+            Ok(StreamProgress::Due(due_ns)) => self.wheel.insert(Timer { due_ns, slot: place, generation }),
+            Ok(StreamProgress::Blocked) => {}
+            Ok(StreamProgress::Never) => {
                 if let Some(connection) = self.connections.at(place)
                     && let Work::Stream(stream) = std::mem::replace(&mut connection.work, Work::Silence)
                 {
                     self.book.keep(stream.sends)?;
                 }
             }
-            Ok(Progress::Ended) => {
+            Ok(StreamProgress::Ended) => {
                 self.end_work(place, true)?;
                 self.close_if_asked(place)?;
                 self.read_requests(place)?;
             }
-            Ok(Progress::Cut) => {
+            Ok(StreamProgress::Cut) => {
                 self.end_work(place, true)?;
                 self.close_roughly(place);
             }
-            Ok(Progress::Reset) => {
+            Ok(StreamProgress::Reset) => {
                 self.end_work(place, true)?;
                 self.reset(place)?;
             }

@@ -3,7 +3,7 @@
 use std::io;
 use std::rc::Rc;
 
-use super::plan::{EventPiece, Plan, StreamStep};
+use super::plan::{EventPiece, StreamPlan, StreamStep};
 use super::render::{Counts, END, Frames};
 use super::sends::{Sent, StreamSends};
 use super::summary::CalibrationSummary;
@@ -13,7 +13,7 @@ use crate::clock::monotonic_ns;
 /// A stream.
 #[derive(Debug)]
 pub(super) struct Stream {
-    pub plan: Plan,
+    pub plan: StreamPlan,
     pub frames: Rc<Frames>,
     pub counts: Counts,
     pub finish: &'static str,
@@ -30,7 +30,7 @@ pub(super) struct Stream {
 
 /// How far a stream came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Progress {
+pub(super) enum StreamProgress {
     /// The next step is due then.
     Due(i64),
     /// The socket is full.
@@ -60,7 +60,7 @@ impl Stream {
         &mut self,
         transport: &mut Transport,
         summary: &mut CalibrationSummary,
-    ) -> io::Result<Progress> {
+    ) -> io::Result<StreamProgress> {
         let frames = Rc::clone(&self.frames);
         let held = Held { steps: 1, events: frames.head_events, ..Held::default() };
         let now = monotonic_ns();
@@ -73,13 +73,13 @@ impl Stream {
         transport: &mut Transport,
         scratch: &mut Vec<u8>,
         summary: &mut CalibrationSummary,
-    ) -> io::Result<Progress> {
-        let Some((due, first)) = self.plan.peek() else { return Ok(Progress::Never) };
+    ) -> io::Result<StreamProgress> {
+        let Some((due, first)) = self.plan.peek() else { return Ok(StreamProgress::Never) };
         let now = monotonic_ns();
         match first {
-            _ if due > now => return Ok(Progress::Due(due)),
-            StreamStep::Cut => return Ok(Progress::Cut),
-            StreamStep::Reset => return Ok(Progress::Reset),
+            _ if due > now => return Ok(StreamProgress::Due(due)),
+            StreamStep::Cut => return Ok(StreamProgress::Cut),
+            StreamStep::Reset => return Ok(StreamProgress::Reset),
             _ => self.plan.advance(),
         }
         let frames = Rc::clone(&self.frames);
@@ -141,20 +141,20 @@ impl Stream {
         now: i64,
         held: &Held,
         summary: &mut CalibrationSummary,
-    ) -> io::Result<Progress> {
+    ) -> io::Result<StreamProgress> {
         let taken = transport.write(bytes)?;
         summary.count(due, now, self.gap_ns, held.events, held.tokens);
         if self.keeps {
             self.sends.writes.push(Sent { at_ns: now, events: held.events, tokens: held.tokens });
         }
         Ok(match self.plan.peek() {
-            _ if held.last => Progress::Ended,
+            _ if held.last => StreamProgress::Ended,
             _ if !taken => {
                 summary.blocked += 1;
-                Progress::Blocked
+                StreamProgress::Blocked
             }
-            Some((due, _)) => Progress::Due(due),
-            None => Progress::Never,
+            Some((due, _)) => StreamProgress::Due(due),
+            None => StreamProgress::Never,
         })
     }
 }

@@ -1,8 +1,11 @@
 //! The chunks of a streamed answer, taken out of what was read before hyper sees it. Hyper needs a microsecond or two for
 //! every chunk, which is more than all the rest that is done for a token in this program; here it is a few comparisons.
 //!
-//! Hyper still reads the head, the end of the body and everything that is not plainly a chunk: for it the answer is the
-//! same one with fewer chunks. So nothing is lost where something unusual comes, only time.
+//! Hyper still reads the head and everything that is not plainly a chunk: for it the answer is the same one with fewer
+//! chunks. So nothing is lost where something unusual comes, only time.
+//!
+//! Hyper's buffers take 25 KiB for a connection, so that it is let go while chunks come, and comes back only for what is not
+//! plainly a chunk or the last of them: then it is shown the head again, and what is left of the answer after it.
 
 /// A chunk that is larger is left to hyper.
 const LARGEST_CHUNK: usize = 1 << 20;
@@ -15,6 +18,8 @@ pub(crate) struct Chunks {
     stage: Stage,
     /// Bytes that have been read and not been taken: a part of a chunk, or what is left for hyper.
     kept: Vec<u8>,
+    /// The head of the answer, while its chunks are read here.
+    head: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +34,7 @@ enum Stage {
 
 impl Default for Chunks {
     fn default() -> Chunks {
-        Chunks { stage: Stage::Head, kept: Vec::new() }
+        Chunks { stage: Stage::Head, kept: Vec::new(), head: Vec::new() }
     }
 }
 
@@ -49,6 +54,7 @@ impl Chunks {
             Some((head, rest)) if is_chunked(head) => {
                 self.stage = Stage::Body;
                 self.kept.extend_from_slice(rest);
+                self.head.extend_from_slice(head);
                 head
             }
             _ => {
@@ -87,11 +93,36 @@ impl Chunks {
         self.stage = Stage::Hyper;
     }
 
+    /// Whether the answer has plainly ended, and the connection can be used again: the last chunk came with nothing after
+    /// it, and the head does not say that the connection ends.
+    pub(crate) fn is_plainly_over(&self) -> bool {
+        self.kept == LAST_CHUNK
+            && self.head.starts_with(b"HTTP/1.1 ")
+            && !self.head.split(|byte| *byte == b'\n').any(ends_connection)
+    }
+
+    /// Shows hyper the head once more, before what is left of the answer.
+    pub(crate) fn show_again(&mut self) {
+        let rest = std::mem::take(&mut self.kept);
+        self.kept = [std::mem::take(&mut self.head), rest].concat();
+    }
+
     /// Bytes that were read here and are for hyper.
     pub(crate) fn take_left(&mut self, most: usize) -> Option<Vec<u8>> {
         let rest = self.kept.split_off(most.min(self.kept.len()));
         Some(std::mem::replace(&mut self.kept, rest)).filter(|left| !left.is_empty())
     }
+}
+
+/// The end of a body of chunks without trailers.
+const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
+
+/// Whether a line of a head says more of the connection than that it stays.
+fn ends_connection(line: &[u8]) -> bool {
+    let mut halves = line.splitn(2, |byte| *byte == b':');
+    let (name, value) = (halves.next().unwrap_or(line), halves.next().unwrap_or(&[]));
+    name.trim_ascii().eq_ignore_ascii_case(b"connection")
+        && !value.trim_ascii().eq_ignore_ascii_case(b"keep-alive")
 }
 
 /// Whether a head announces chunks.
@@ -203,6 +234,26 @@ mod tests {
             let answer = [head, b"2\r\nab\r\n"].concat();
             assert_eq!(read(&answer, 40), (Vec::new(), answer));
         }
+    }
+
+    #[test]
+    fn a_plain_end_needs_no_hyper_and_any_other_does() {
+        let read = |head: &[u8], rest: &[u8]| {
+            let (mut chunks, mut taken) = (Chunks::default(), Vec::new());
+            chunks.left_for_hyper(&[head, b"2\r\nab\r\n"].concat());
+            chunks.take(&[], &mut taken);
+            chunks.take(rest, &mut taken);
+            let is_over = chunks.is_plainly_over();
+            chunks.show_again();
+            (is_over, chunks.take_left(usize::MAX).unwrap_or_default())
+        };
+        assert_eq!(read(HEAD, b"0\r\n\r\n"), (true, [HEAD, b"0\r\n\r\n"].concat()));
+        for rest in [&b"0\r\n"[..], b"0\r\nx: y\r\n\r\n", b"0\r\n\r\nHTTP/1.1 200", b"5\r\nhel", b"zz\r\n"] {
+            assert_eq!(read(HEAD, rest), (false, [HEAD, rest].concat()), "{rest:?}");
+        }
+        let with = |line: &[u8]| [&HEAD[..HEAD.len() - 2], line, b"\r\n\r\n"].concat();
+        assert!(read(&with(b"Connection: keep-alive"), b"0\r\n\r\n").0);
+        assert!(!read(&with(b"Connection: close"), b"0\r\n\r\n").0);
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub(super) struct SocketState {
     pub(super) chunks: Chunks,
     /// The system took less than it was given.
     pub(super) is_full: bool,
+    /// Hyper is shown an answer again, and what it writes was sent before.
+    pub(super) is_sent_before: bool,
     /// When the bytes of the last read came.
     pub(super) stamp_ns: Option<i64>,
     /// When the first byte of the last request was handed to the system.
@@ -53,6 +55,7 @@ impl SocketState {
             may_read: true,
             chunks: Chunks::default(),
             is_full: false,
+            is_sent_before: false,
             stamp_ns: None,
             sent_ns: None,
             lag_ns: 0,
@@ -173,6 +176,9 @@ impl SocketState {
     }
 
     fn write(&mut self, bytes: &[u8], shared: &Shared) -> io::Result<usize> {
+        if self.is_sent_before {
+            return Ok(bytes.len());
+        }
         if self.is_full {
             return Err(io::ErrorKind::WouldBlock.into());
         }
@@ -230,7 +236,7 @@ impl Read for SocketLine {
         mut cursor: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
         let mut state = self.state.borrow_mut();
-        if state.chunks.are_read_here() {
+        if state.chunks.are_read_here() || state.is_sent_before {
             return Poll::Pending;
         }
         if let Some(left) = state.chunks.take_left(cursor.remaining()) {

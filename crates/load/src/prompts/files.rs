@@ -11,7 +11,7 @@ use crate::request::Content;
 
 /// How prompts are written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum PromptFormat {
     /// SQuAD v1.1: passages, questions and answers. Asked as `Context: … Question: … Answer:`.
     Squad,
     /// ShareGPT: conversations of a human and a model.
@@ -22,7 +22,7 @@ pub enum Format {
     Text,
 }
 
-impl fmt::Display for Format {
+impl fmt::Display for PromptFormat {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Self::Squad => "SQuAD v1.1",
@@ -105,7 +105,7 @@ pub fn read(path: &Path) -> Result<Vec<Prompt>, PromptError> {
 }
 
 /// Reads the prompts of a file of this format.
-pub fn read_as(format: Format, path: &Path) -> Result<Vec<Prompt>, PromptError> {
+pub fn read_as(format: PromptFormat, path: &Path) -> Result<Vec<Prompt>, PromptError> {
     parse(format, &load(path)?)
 }
 
@@ -115,7 +115,7 @@ fn load(path: &Path) -> Result<String, PromptError> {
 
 /// The format of a text: an array is ShareGPT, an object on its first line JSON lines, any other object SQuAD.
 /// SQuAD is often written on one line, and then it has `data`.
-fn format_of(text: &str) -> Format {
+fn format_of(text: &str) -> PromptFormat {
     #[derive(Deserialize)]
     struct Probe {
         data: Option<serde::de::IgnoredAny>,
@@ -123,26 +123,26 @@ fn format_of(text: &str) -> Format {
     let text = text.trim_start();
     let line = text.lines().next().unwrap_or_default();
     match text.bytes().next() {
-        Some(b'[') => Format::ShareGpt,
+        Some(b'[') => PromptFormat::ShareGpt,
         Some(b'{') => match serde_json::from_str::<Probe>(line) {
-            Ok(Probe { data: None }) => Format::JsonLines,
-            _ => Format::Squad,
+            Ok(Probe { data: None }) => PromptFormat::JsonLines,
+            _ => PromptFormat::Squad,
         },
-        _ => Format::Text,
+        _ => PromptFormat::Text,
     }
 }
 
-fn parse(format: Format, text: &str) -> Result<Vec<Prompt>, PromptError> {
-    let broken = |problem: String| PromptError::Format { format, problem };
+fn parse(format: PromptFormat, text: &str) -> Result<Vec<Prompt>, PromptError> {
+    let broken = |problem: String| PromptError::PromptFormat { format, problem };
     let prompts = match format {
-        Format::Squad => squad(&serde_json::from_str(text).map_err(|error| broken(error.to_string()))?),
-        Format::ShareGpt => {
+        PromptFormat::Squad => squad(&serde_json::from_str(text).map_err(|error| broken(error.to_string()))?),
+        PromptFormat::ShareGpt => {
             let all: Vec<Conversation> =
                 serde_json::from_str(text).map_err(|error| broken(error.to_string()))?;
             all.into_iter().filter_map(conversation).collect()
         }
-        Format::JsonLines => lines(text).map_err(broken)?,
-        Format::Text => {
+        PromptFormat::JsonLines => lines(text).map_err(broken)?,
+        PromptFormat::Text => {
             text.lines().map(str::trim).filter(|line| !line.is_empty()).map(Prompt::text).collect()
         }
     };
@@ -167,7 +167,7 @@ fn squad(squad: &Squad<'_>) -> Vec<Prompt> {
         .collect()
 }
 
-/// A conversation, if a human says anything in it. What comes before the human's first words is no prompt.
+/// A conversation, if a human says anything in it. What comes before the human's first words is not a prompt.
 fn conversation(conversation: Conversation) -> Option<Prompt> {
     let is_human = |said: &Said| matches!(said.from.as_str(), "human" | "user");
     let mut said = conversation.conversations.into_iter().skip_while(|said| !is_human(said));
@@ -217,7 +217,7 @@ mod tests {
             "qas": [{"id": "1", "question": " What is heavy?", "answers": [{"text": "Gold", "answer_start": 0},
             {"text": "Gold", "answer_start": 0}, {"text": "the gold", "answer_start": 1}]}]}]}]}"#;
         for text in [text.to_owned(), text.replace('\n', " ")] {
-            assert_eq!(format_of(&text), Format::Squad);
+            assert_eq!(format_of(&text), PromptFormat::Squad);
             let prompts = read_text(&text).unwrap();
             let asked = "Context: Gold is \"heavy\". Question: What is heavy? Answer:";
             assert_eq!(prompts[0].content, Content::Text(asked.into()));

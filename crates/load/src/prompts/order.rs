@@ -10,18 +10,13 @@ const ROUNDS: u64 = 4;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Order {
     count: u64,
-    seed: Option<u64>,
+    seed: u64,
 }
 
 impl Order {
     /// A random order, another one in every round.
     pub(super) fn shuffled(count: u64, seed: u64) -> Self {
-        Self { count, seed: Some(seed) }
-    }
-
-    /// The order in which things stand.
-    pub(super) fn standing(count: u64) -> Self {
-        Self { count, seed: None }
+        Self { count, seed }
     }
 
     /// The same kind of order for another number of things.
@@ -32,7 +27,6 @@ impl Order {
     /// Which of the things is the turn of `index`.
     pub(super) fn place(self, index: u64) -> u64 {
         let (round, mut place) = (index / self.count, index % self.count);
-        let Some(seed) = self.seed else { return place };
         // A Feistel network permutes all numbers of an even number of bits; walking on while the number is none of
         // ours leaves a permutation of ours. The domain is less than four times as large, so the walk is short.
         let half = (64 - (self.count - 1).leading_zeros()).div_ceil(2).max(1);
@@ -41,7 +35,8 @@ impl Order {
             let (mut left, mut right) = (place >> half, place & mask);
             for step in 0..ROUNDS {
                 let key = round.wrapping_mul(ROUNDS).wrapping_add(step);
-                let scrambled = Random::item(seed ^ key.rotate_left(32), "order", right).next_u64() & mask;
+                let scrambled =
+                    Random::item(self.seed ^ key.rotate_left(32), "order", right).next_u64() & mask;
                 (left, right) = (right, left ^ scrambled);
             }
             place = left << half | right;

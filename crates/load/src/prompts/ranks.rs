@@ -82,7 +82,7 @@ impl Ranks {
         }
         let mut tokens = word.len() as u64;
         while let Some(Reverse((_, left, to))) = pairs.pop() {
-            // A pair of which a piece has been merged since is no pair any more.
+            // A pair of which a piece has been merged since is not a pair any more.
             let right = end[left];
             if right == 0 || right >= word.len() || end[right] != to {
                 continue;

@@ -51,7 +51,7 @@ impl Length {
         let problem = match self {
             Self::Exactly(0) => Some("a prompt and an answer have at least one token".to_owned()),
             Self::Between(low, high) if low == 0 || low > high => {
-                Some(format!("from {low} to {high} tokens is no range of at least one token"))
+                Some(format!("invalid range of tokens: {low} to {high} (expected at least 1)"))
             }
             Self::Normal { mean, deviation }
                 if !(mean >= 1.0 && deviation >= 0.0 && (mean + deviation).is_finite()) =>

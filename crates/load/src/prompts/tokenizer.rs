@@ -30,7 +30,7 @@ pub enum TokenizerError {
     },
     /// The file is not a tokenizer.
     #[error("{} is neither a tokenizer.json nor ranks of tiktoken: {problem}", path.display())]
-    Format {
+    PromptFormat {
         /// The file.
         path: PathBuf,
         /// What is wrong.
@@ -46,7 +46,7 @@ impl Tokenizer {
         let is_json = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
         let inner =
             if is_json { from_json(&bytes).map(Inner::File) } else { Ranks::parse(&bytes).map(Inner::Ranks) };
-        let broken = |problem| TokenizerError::Format { path: path.to_owned(), problem };
+        let broken = |problem| TokenizerError::PromptFormat { path: path.to_owned(), problem };
         Ok(Self { inner: inner.map_err(broken)? })
     }
 

@@ -6,9 +6,9 @@ use crate::clock::{nanoseconds, seconds};
 use crate::fault::{Fault, FaultKind};
 use crate::score::Score;
 
-/// Bytes that are no finished request.
+/// Bytes that are not a finished request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("these bytes are no finished request")]
+#[error("these bytes are not a finished request")]
 pub struct NoExchange;
 
 /// Appends a finished request.

@@ -106,6 +106,58 @@ fn one_gigantic_chunk_and_a_compressed_bomb_are_bounded() {
     assert_eq!(fault(&url).0, FaultKind::Malformed);
 }
 
+/// Chunks that come one by one; `strange` stands behind the size of the third: chunks are read without hyper until then, and hyper is
+/// called back in the middle of the answer.
+fn streamed(head: &'static str, strange: &'static str, last: &'static str) -> String {
+    serve(move |stream| {
+        let event = "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n";
+        let plain = format!("{:x}\r\n{event}\r\n", event.len());
+        let odd = format!("{:x}{strange}\r\n{event}\r\n", event.len());
+        stream.write_all(format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\n").as_bytes())?;
+        for piece in [&plain, &plain, &odd, &plain] {
+            stream.write_all(piece.as_bytes())?;
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let done = "data: [DONE]\n\n";
+        if last.starts_with('0') {
+            stream.write_all(format!("{:x}\r\n{done}\r\n", done.len()).as_bytes())?;
+        }
+        stream.write_all(last.as_bytes())?;
+        // What follows would wait on the same connection, which this server does not serve twice.
+        stream.shutdown(std::net::Shutdown::Write)
+    })
+}
+
+#[test]
+fn a_stream_that_is_chunked_in_an_unusual_way_is_read_to_its_end() {
+    const SSE: &str = "content-type: text/event-stream\r\ntransfer-encoding: chunked";
+    const CLOSING: &str =
+        "content-type: text/event-stream\r\ntransfer-encoding: chunked\r\nconnection: close";
+    let cases = [
+        (SSE, "", "0\r\n\r\n", None),
+        (CLOSING, "", "0\r\n\r\n", None),
+        (SSE, ";name=value", "0\r\n\r\n", None),
+        (SSE, "", "0\r\nx-trailer: 1\r\n\r\n", None),
+        (CLOSING, ";name", "0\r\nx-trailer: 1\r\n\r\n", None),
+        (SSE, "", "", Some(FaultKind::Cut)),
+        (SSE, "", "5\r\nab", Some(FaultKind::Cut)),
+        (SSE, ";name", "zz\r\n", Some(FaultKind::Cut)),
+    ];
+    for (head, strange, last, expected) in cases {
+        let mut load = Load::closed(Endpoint::new(streamed(head, strange, last), "m"), 1, 2);
+        load.timeout = TIMEOUT;
+        let (exchanges, _) = perform(&load, &Numbered);
+        assert_eq!(exchanges.len(), 2, "{head} {strange} {last}");
+        for exchange in exchanges {
+            let fault = exchange.fault.as_ref().map(|fault| fault.kind);
+            assert_eq!(fault, expected, "{head} {strange} {last}: {:?}", exchange.fault);
+            // Four tokens, and the mark that the stream is over.
+            let chunks = if expected.is_none() { 5 } else { 4 };
+            assert_eq!(exchange.chunks.len(), chunks, "{head} {strange} {last}");
+        }
+    }
+}
+
 #[test]
 fn silence_and_dripping_end_at_the_time_limit() {
     let url = serve(|_| {

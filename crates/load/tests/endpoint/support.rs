@@ -8,7 +8,7 @@ use assay_load::calibration::{
     CalibrationSummary, Failure, FailureKind, MockSchedule, Server, StreamSends, When,
 };
 use assay_load::request::{Content, Endpoint, Question};
-use assay_load::run::{Live, Load, Outcome, Questions, run};
+use assay_load::run::{Live, Load, LoadOutcome, Questions, run};
 use assay_load::{Exchange, Fault};
 
 /// How far the client's times may be from the endpoint's on a busy machine.
@@ -32,7 +32,7 @@ impl Questions for Numbered {
 /// What both sides say.
 pub struct Seen {
     pub exchanges: Vec<Exchange>,
-    pub outcome: Outcome,
+    pub outcome: LoadOutcome,
     pub server: CalibrationSummary,
 }
 
@@ -47,7 +47,7 @@ pub fn measure(schedule: MockSchedule, shape: impl FnOnce(&mut Load)) -> Seen {
 }
 
 /// Runs a load. Gives its requests in their order.
-pub fn perform(load: &Load, questions: &dyn Questions) -> (Vec<Exchange>, Outcome) {
+pub fn perform(load: &Load, questions: &dyn Questions) -> (Vec<Exchange>, LoadOutcome) {
     let kept = Mutex::new(Vec::new());
     let keep = |exchange: &Exchange| kept.lock().unwrap().push(exchange.clone());
     let outcome = run(load, questions, &Live::default(), &AtomicBool::new(false), &keep).unwrap();

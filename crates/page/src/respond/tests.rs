@@ -27,7 +27,8 @@ fn site() -> (tempfile::TempDir, Arc<Site>) {
     std::fs::write(place.path().join("secret.txt"), "secret").unwrap();
     symlink(place.path().join("secret.txt"), folder.join("link.log")).unwrap();
     let audit = Box::new(|_: &std::path::Path| Err("not here".to_owned()));
-    let site = Site::new(place.path().to_owned(), Vec::new(), None, Box::new(|_| Default::default()), audit);
+    let defaults = Box::new(|_: &str| Default::default());
+    let site = Site::new(place.path().to_owned(), Vec::new(), None, defaults, audit, Box::new(|_| None));
     (place, Arc::new(site))
 }
 

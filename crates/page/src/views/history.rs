@@ -10,7 +10,7 @@ use assay_report::figure::{Point, PointLine, Points};
 use assay_store::{Record, utc};
 
 use super::{Query, ViewError, address, link, shell, table};
-use crate::catalog::Listed;
+use crate::catalog::ListedRecord;
 use crate::site::Site;
 
 /// Records that are looked at, the latest ones.
@@ -29,12 +29,12 @@ struct CellHistory {
 pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
     let name =
         query.get("name").ok_or_else(|| ViewError::Wrong("The address names no campaign.".to_owned()))?;
-    let mut records: Vec<Arc<Listed>> =
+    let mut records: Vec<Arc<ListedRecord>> =
         site.catalog.list(&site.root)?.iter().filter(|record| record.name() == name).cloned().collect();
     if records.is_empty() {
         return Err(ViewError::Missing(format!("There is no record of the campaign {name}.")));
     }
-    let created = |record: &Listed| record.contents.as_ref().map_or(0.0, |contents| contents.created);
+    let created = |record: &ListedRecord| record.contents().as_ref().map_or(0.0, |contents| contents.created);
     records.sort_by(|a, b| created(a).total_cmp(&created(b)).then_with(|| a.id.cmp(&b.id)));
     let records = records.split_off(records.len().saturating_sub(MOST));
     let (metric, courses) = gathered(&records, query.get("metric"))?;
@@ -66,7 +66,10 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
     }))
 }
 
-fn gathered(records: &[Arc<Listed>], wanted: Option<&str>) -> Result<(Metric, Vec<CellHistory>), ViewError> {
+fn gathered(
+    records: &[Arc<ListedRecord>],
+    wanted: Option<&str>,
+) -> Result<(Metric, Vec<CellHistory>), ViewError> {
     let mut found: Option<Metric> = None;
     let mut courses: Vec<CellHistory> = Vec::new();
     for (index, listed) in records.iter().enumerate() {
@@ -135,7 +138,7 @@ fn drawn(metric: &Metric, courses: &[CellHistory]) -> (Figure, Vec<(usize, Strin
     });
     (
         Figure {
-            caption: "Medians with intervals. A mark stands where a cell differs from the record before."
+            caption: "Medians with intervals. A mark shows where a cell differs from the previous record."
                 .to_owned(),
             drawing,
         },

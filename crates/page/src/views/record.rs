@@ -7,7 +7,7 @@ use assay_report::markup::Markup;
 use assay_store::Record;
 
 use super::{Query, ViewError, address, link, open, shell};
-use crate::catalog::Listed;
+use crate::catalog::ListedRecord;
 use crate::made::MadeFrom;
 use crate::site::Site;
 use crate::study::{StudyOptions, studies, study};
@@ -22,12 +22,14 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
     let known = record.index()?.metrics()?;
     let question = report.question.clone();
     let fragment = fragment(&listed, &record, &report)?;
+    let running = super::running::panel(site, &listed, &record)?;
     Ok(shell(listed.name(), &[], |page| {
         if let Some(question) = question {
             page.leaf("p", &[("class", "verdict")], &question);
         }
         actions(page, &listed);
         choice(page, &listed, known.iter().map(|metric| metric.name.as_str()), metrics.first());
+        page.element("div", &[("id", "running"), ("aria-live", "off")], |page| page.append(running));
         let live = address("/live", &[("id", &listed.id), ("seen", &seen)]);
         // With a metric of the reader's choice the page stays as it is.
         let following = [("id", "live"), ("aria-live", "off"), ("data-live", live.as_str())];
@@ -37,7 +39,7 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
 }
 
 /// What a reader who follows the record gets when it changes.
-pub fn live(site: &Site, listed: &Listed) -> Result<String, ViewError> {
+pub fn live(site: &Site, listed: &ListedRecord) -> Result<String, ViewError> {
     let record = Record::open(&listed.path)?;
     let report = made(site, listed, &record, &[])?;
     Ok(fragment(listed, &record, &report)?.finish())
@@ -50,7 +52,12 @@ pub fn report(site: &Site, query: &Query) -> Result<String, ViewError> {
     Ok(html(&report))
 }
 
-fn made(site: &Site, listed: &Listed, record: &Record, metrics: &[String]) -> Result<Arc<Report>, ViewError> {
+fn made(
+    site: &Site,
+    listed: &ListedRecord,
+    record: &Record,
+    metrics: &[String],
+) -> Result<Arc<Report>, ViewError> {
     let options = StudyOptions { metrics, defaults: &site.defaults };
     // Taken before anything is read: at worst a report is made once too often.
     let stamp = Record::stamp(&listed.path);
@@ -58,7 +65,7 @@ fn made(site: &Site, listed: &Listed, record: &Record, metrics: &[String]) -> Re
     site.made.report(from, || Ok(write_up(&studies(vec![study(record, &listed.id, &options)?]))))
 }
 
-fn fragment(listed: &Listed, record: &Record, report: &Report) -> Result<Markup, ViewError> {
+fn fragment(listed: &ListedRecord, record: &Record, report: &Report) -> Result<Markup, ViewError> {
     let runs = record.index()?.summary()?.runs;
     let mut page = Markup::default();
     page.element("p", &[("class", "state"), ("role", "status")], |page| {
@@ -81,7 +88,7 @@ fn fragment(listed: &Listed, record: &Record, report: &Report) -> Result<Markup,
     Ok(page)
 }
 
-fn actions(page: &mut Markup, listed: &Listed) {
+fn actions(page: &mut Markup, listed: &ListedRecord) {
     let id = listed.id.as_str();
     page.element("p", &[("class", "actions")], |page| {
         link(page, "Runs", &address("/runs", &[("id", id)]));
@@ -94,7 +101,7 @@ fn actions(page: &mut Markup, listed: &Listed) {
 /// Another metric to judge by.
 fn choice<'a>(
     page: &mut Markup,
-    listed: &Listed,
+    listed: &ListedRecord,
     known: impl Iterator<Item = &'a str>,
     chosen: Option<&String>,
 ) {

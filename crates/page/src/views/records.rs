@@ -6,7 +6,7 @@ use assay_report::markup::Markup;
 use assay_store::utc;
 
 use super::{Query, ViewError, address, link, shell, table};
-use crate::catalog::Listed;
+use crate::catalog::ListedRecord;
 use crate::site::Site;
 
 /// Records on one page.
@@ -17,7 +17,7 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
     let all = site.catalog.list(&site.root)?;
     let words = query.get("q").unwrap_or_default().to_lowercase();
     let state = query.get("state").unwrap_or_default();
-    let found: Vec<&Arc<Listed>> =
+    let found: Vec<&Arc<ListedRecord>> =
         all.iter().filter(|record| has_words(record, &words) && has_state(record, state)).collect();
     let start = usize::try_from(query.number("from").unwrap_or(0)).unwrap_or(0).min(found.len());
     let shown = found.get(start..(start + PAGE).min(found.len())).unwrap_or_default();
@@ -47,18 +47,19 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
     }))
 }
 
-fn has_words(record: &Listed, words: &str) -> bool {
-    words.split_whitespace().all(|word| record.words.contains(word))
+fn has_words(record: &ListedRecord, words: &str) -> bool {
+    words.split_whitespace().all(|word| record.words().contains(word))
 }
 
-fn has_state(record: &Listed, state: &str) -> bool {
-    match (&record.contents, state) {
-        (_, "") => true,
-        (Ok(contents), "failed") => contents.runs.failed + contents.runs.timed_out > 0,
-        (Ok(contents), "open") => contents.runs.open > 0,
-        (Err(_), "unreadable") => true,
-        _ => false,
-    }
+fn has_state(record: &ListedRecord, state: &str) -> bool {
+    // Without a filter, only what is shown has to be read.
+    state.is_empty()
+        || match (record.contents(), state) {
+            (Ok(contents), "failed") => contents.runs.failed + contents.runs.timed_out > 0,
+            (Ok(contents), "open") => contents.runs.open > 0,
+            (Err(_), "unreadable") => true,
+            _ => false,
+        }
 }
 
 fn filter(page: &mut Markup, words: &str, state: &str) {
@@ -110,7 +111,7 @@ fn counted(all: usize, found: usize, start: usize, shown: usize) -> String {
     }
 }
 
-fn row(page: &mut Markup, record: &Listed) {
+fn row(page: &mut Markup, record: &ListedRecord) {
     page.element("tr", &[], |page| {
         page.element("td", &[], |page| {
             let name = format!("compare {}", record.id);
@@ -125,7 +126,7 @@ fn row(page: &mut Markup, record: &Listed) {
                 page.leaf("span", &[("class", "note")], &format!(" {}", record.id));
             }
         });
-        match &record.contents {
+        match record.contents() {
             Ok(contents) => {
                 page.leaf("td", &[("class", "words")], contents.question.as_deref().unwrap_or_default());
                 page.leaf("td", &[("class", "number")], &contents.runs.total().to_string());

@@ -7,7 +7,7 @@ use assay_report::number::fact;
 use assay_store::{Record, RunFilter, RunRow, utc};
 
 use super::{Query, ViewError, address, link, open, record_step, runs_step, shell, table};
-use crate::catalog::Listed;
+use crate::catalog::ListedRecord;
 use crate::site::Site;
 use crate::study::example;
 
@@ -81,7 +81,7 @@ fn result(record: &Record, run: &RunId) -> Result<Option<RunResult>, ViewError> 
     Ok(None)
 }
 
-fn observations(page: &mut Markup, listed: &Listed, run: &str, result: &RunResult, files: &[String]) {
+fn observations(page: &mut Markup, listed: &ListedRecord, run: &str, result: &RunResult, files: &[String]) {
     page.leaf("h2", &[("id", "numbers")], "Numbers");
     let columns = [("metric", false), ("value", true), ("how it is known", false), ("line", false)];
     table(page, &columns, |page| {

@@ -12,6 +12,11 @@ if (live && window.EventSource) {
     live.querySelectorAll("details").forEach((one, index) => { one.open = open[index] === true; });
     live.dataset.updates = String(Number(live.dataset.updates || 0) + 1);
   });
+  source.addEventListener("running", (event) => {
+    const running = document.querySelector("#running");
+    running.innerHTML = event.data;
+    running.dataset.updates = String(Number(running.dataset.updates || 0) + 1);
+  });
   window.addEventListener("pagehide", () => source.close());
 }
 // A slash puts the cursor into the filter.

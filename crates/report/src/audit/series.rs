@@ -22,7 +22,7 @@ pub fn plots(documents: &[Document]) -> (Vec<Plot>, usize) {
     (plots, more)
 }
 
-/// Series that can share a plot: the same metric and unit on the same platform. What is no course over time is left
+/// Series that can share a plot: the same metric and unit on the same platform. What is not a course over time is left
 /// out, and so is a single value.
 fn groups(documents: &[Document]) -> Vec<Vec<Member<'_>>> {
     let mut groups: Vec<Vec<Member<'_>>> = Vec::new();

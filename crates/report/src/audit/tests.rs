@@ -6,14 +6,14 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 
 use super::*;
-use crate::block::{self, Options, WIDTH};
+use crate::block::{self, LayoutOptions, WIDTH};
 use crate::markup::check::well_formed;
 use crate::reading;
 use crate::sample::{audit, document, edited_run, phase, queued_run};
 use crate::text::plain;
 
 fn terminal(audit: &Audit, documents: &[Document]) -> String {
-    block::text(&text(audit, documents, &Options::default()), WIDTH, &plain)
+    block::text(&text(audit, documents, &LayoutOptions::default()), WIDTH, &plain)
 }
 
 #[test]
@@ -206,7 +206,7 @@ proptest! {
         markdown(&audit, &documents);
         terminal(&audit, &documents);
         for full in [false, true] {
-            let options = Options { full, ..Options::default() };
+            let options = LayoutOptions { full, ..LayoutOptions::default() };
             block::text(&reading::summary(&documents, &options), WIDTH, &plain);
         }
     }

@@ -7,7 +7,7 @@ use super::{
     SECTIONS, coverage, distinct, documents_table, extra_arithmetic, findings, read_counts, repeats, title,
     verdict,
 };
-use crate::block::{Options, TerminalBlock};
+use crate::block::{LayoutOptions, TerminalBlock};
 use crate::reading::place;
 use crate::table::{Cell, Tone};
 
@@ -15,7 +15,7 @@ use crate::table::{Cell, Tone};
 const FEW_PLACES: usize = 3;
 
 /// The audit as blocks. The short form lists only what is wrong.
-pub fn text(audit: &Audit, documents: &[Document], options: &Options) -> Vec<TerminalBlock> {
+pub fn text(audit: &Audit, documents: &[Document], options: &LayoutOptions) -> Vec<TerminalBlock> {
     let mut blocks = head(audit, documents);
     for (level, name, mark, tone) in SECTIONS {
         let findings = findings(audit, level);
@@ -73,7 +73,7 @@ fn head(audit: &Audit, documents: &[Document]) -> Vec<TerminalBlock> {
     blocks
 }
 
-fn finding_blocks(finding: &Finding, mark: &str, tone: Tone, options: &Options) -> Vec<TerminalBlock> {
+fn finding_blocks(finding: &Finding, mark: &str, tone: Tone, options: &LayoutOptions) -> Vec<TerminalBlock> {
     let summary = vec![Cell::new(finding.summary.clone())];
     let mut blocks = vec![TerminalBlock::labelled(2, Cell::toned(mark, tone), summary)];
     for line in extra_arithmetic(finding) {

@@ -2,6 +2,7 @@
 
 mod latency;
 mod laws;
+mod series;
 
 use assay_judge::{Answer, Comparison};
 use assay_model::{ReadRun, Settings, Unit, Value};
@@ -10,19 +11,19 @@ use super::sentences::label;
 use super::{Drawing, Figure};
 use crate::figure::{
     Bar, BarGroup, Bars, CellDots, CellRow, ComputedCurve, Forest, Heat, Point, PointLine, Points, Ratio,
-    Roofline, TimelineRow, Trace,
+    Roofline, TimelineRow,
 };
 use crate::number::percent;
-use crate::study::{ExampleRun, Judged, SeriesCourse, Study};
+use crate::study::{ExampleRun, Judged, Study};
 use crate::timeline::timeline;
 use crate::words::distinguishing;
+use series::series;
+pub use series::trace;
 
 /// Rows of a forest plot; further ones are in the table.
 const MOST_RATIOS: usize = 40;
 /// Runs whose phases are drawn.
 const MOST_TIMELINES: usize = 16;
-/// Series that are drawn.
-const MOST_SERIES: usize = 8;
 
 /// The figures of a record, in the order in which they answer its question.
 pub fn figures(study: &Study) -> Vec<Figure> {
@@ -30,15 +31,19 @@ pub fn figures(study: &Study) -> Vec<Figure> {
     if let Some(judged) = study.answers.first() {
         figures.extend(cells(judged));
         figures.extend(ratios(&judged.answer));
-        figures.extend(heat(&judged.answer));
     }
     figures.extend(scaling(study));
-    if study.scaling.is_none() {
-        // A count of work done only says what was asked for.
-        let is_result = |judged: &&Judged| !matches!(judged.answer.metric.unit, Unit::Count(_));
-        figures.extend(study.answers.iter().filter(is_result).filter_map(over_setting).take(4));
+    // A count of work done only says what was asked for.
+    let is_result = |judged: &&Judged| !matches!(judged.answer.metric.unit, Unit::Count(_));
+    let results = || study.answers.iter().filter(is_result).filter(|_| study.scaling.is_none());
+    let lines: Vec<Figure> = results().filter_map(over_setting).take(4).collect();
+    let is_drawn = !lines.is_empty() || study.scaling.is_some();
+    figures.extend(lines);
+    // Numbers that stand in lines already are not drawn again, unless both settings have so many values that lines cross.
+    figures.extend(study.answers.first().and_then(|judged| heat(&judged.answer, is_drawn)));
+    if !is_drawn {
+        figures.extend(study.answers.iter().filter_map(sizes).take(2));
     }
-    figures.extend(study.answers.iter().filter_map(sizes).take(2));
     figures.extend(study.roofline.clone().map(roofline));
     figures.extend(latency::latency(study));
     figures.extend(compared_timelines(&study.examples));
@@ -93,13 +98,15 @@ fn ratios(answer: &Answer) -> Option<Figure> {
         })
         .take(MOST_RATIOS)
         .collect();
-    distinguishing(&mut rows.iter_mut().map(|row| &mut row.label).collect::<Vec<_>>());
+    let mut base = label(best);
+    let labels = rows.iter_mut().map(|row| &mut row.label).chain(std::iter::once(&mut base));
+    distinguishing(&mut labels.collect::<Vec<_>>());
     (!rows.is_empty()).then(|| Figure {
         caption: "Ratios with their intervals. An interval that touches the band leaves the difference open."
             .to_owned(),
         drawing: Drawing::Forest(Forest {
             title: format!("{} against the best", answer.metric.name),
-            base: label(best),
+            base,
             margin: answer.metric.margin(),
             rows,
         }),
@@ -141,8 +148,8 @@ pub fn comparison(comparison: &Comparison) -> Option<Figure> {
     })
 }
 
-/// Two settings as a grid.
-fn heat(answer: &Answer) -> Option<Figure> {
+/// Two settings as a grid; one that is drawn in another way already has to have many cells.
+fn heat(answer: &Answer, is_drawn: bool) -> Option<Figure> {
     let [down_name, across_name] = answer.varied.as_slice() else { return None };
     let values = |name: &String| {
         let mut values: Vec<Value> = Vec::new();
@@ -158,6 +165,9 @@ fn heat(answer: &Answer) -> Option<Figure> {
     if !(2..=24).contains(&down.len()) || !(2..=12).contains(&across.len()) {
         return None;
     }
+    if is_drawn && down.len().min(across.len()) < 3 {
+        return None;
+    }
     let cell = |one: &Value, other: &Value| {
         let row = answer.rows.iter().find(|row| {
             row.settings.get(down_name) == Some(one) && row.settings.get(across_name) == Some(other)
@@ -165,7 +175,11 @@ fn heat(answer: &Answer) -> Option<Figure> {
         row.estimate.as_ref().map(|estimate| (estimate.center, estimate.samples))
     };
     let cells = down.iter().flat_map(|one| across.iter().map(move |other| cell(one, other))).collect();
-    let texts = |values: &[Value]| values.iter().map(ToString::to_string).collect();
+    let texts = |values: &[Value]| {
+        let mut texts: Vec<String> = values.iter().map(ToString::to_string).collect();
+        distinguishing(&mut texts.iter_mut().collect::<Vec<_>>());
+        texts
+    };
     Some(Figure {
         caption: format!("Medians of {} over {down_name} and {across_name}.", answer.metric.name),
         drawing: Drawing::Heat(Heat {
@@ -266,6 +280,7 @@ fn sizes(judged: &Judged) -> Option<Figure> {
             None => groups.push(BarGroup { label: group, bars: vec![bar] }),
         }
     }
+    distinguishing(&mut groups.iter_mut().map(|group| &mut group.label).collect::<Vec<_>>());
     let count: usize = groups.iter().map(|group| group.bars.len()).sum();
     (groups.len() > 1 && count > groups.len()).then(|| Figure {
         caption: format!("{} by {size}; lines through the ends of bars are intervals.", answer.metric.name),
@@ -368,45 +383,4 @@ pub fn timelines(examples: &[ExampleRun]) -> Option<Figure> {
             .to_owned(),
         drawing: Drawing::Timelines(rows),
     })
-}
-
-fn series(examples: &[ExampleRun]) -> Vec<Figure> {
-    let mut figures = Vec::new();
-    for example in examples {
-        for course in &example.series {
-            if course.series.values.len() >= 8 && figures.len() < MOST_SERIES {
-                figures.push(trace(example, course));
-            }
-        }
-    }
-    figures
-}
-
-/// The figure of one series.
-pub fn trace(example: &ExampleRun, course: &SeriesCourse) -> Figure {
-    let series = &course.series;
-    let clocked = series.at_s.len() == series.values.len() && !example.phases.is_empty();
-    let place = |index: usize| -> f64 {
-        let known = if clocked { series.at_s.get(index) } else { series.steps.get(index) };
-        known.copied().unwrap_or(index as f64 + 1.0)
-    };
-    let points = series.values.iter().enumerate().map(|(index, value)| (place(index), *value)).collect();
-    let bands = example.phases.iter().filter(|_| clocked).filter_map(|phase| {
-        let start = phase.start_s?;
-        let end = phase.end_s.or_else(|| Some(start + phase.seconds?))?;
-        Some((phase.name.clone(), start, end))
-    });
-    Figure {
-        caption: format!("{} of one run ({}).", series.metric, example.label),
-        drawing: Drawing::Trace(Trace {
-            title: format!("{} · {}", series.metric, example.label),
-            unit: series.unit.clone(),
-            across: if clocked { "seconds".to_owned() } else { "step".to_owned() },
-            points,
-            seen: series.seen.max(series.values.len() as u64),
-            warm_up_end: course.warm_up.filter(|count| *count > 0).map(place),
-            changes: course.changes.iter().map(|index| place(*index)).collect(),
-            bands: bands.collect(),
-        }),
-    }
 }

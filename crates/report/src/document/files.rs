@@ -7,7 +7,7 @@ use super::experiments::{Experiment, experiments};
 use super::{DocumentPart, Report, Section};
 use crate::number::counted;
 use crate::table::{Footnote, Tone};
-use crate::words::{clean, identifier};
+use crate::words::{clean, identifier, shorten};
 
 /// Contradicted claims that are said above everything else.
 const MOST_SAID: usize = 4;
@@ -18,7 +18,7 @@ pub fn files_report(documents: &[Document], audit: &Audit, command: &str) -> Rep
     let found: Vec<Vec<Experiment<'_>>> = documents.iter().map(experiments).collect();
     let title = match names.as_slice() {
         [one] => one.clone(),
-        many => counted(many.len() as u64, "file"),
+        many => format!("What {} measured", counted(many.len() as u64, "file")),
     };
     let place = |source: &Source| {
         let known = documents.iter().position(|document| document.file == source.file);
@@ -161,7 +161,17 @@ fn chapter(
             advice: "split the file".to_owned(),
         });
     }
-    Section { id: identifier(name), title: name.to_owned(), parts }
+    Section { id: identifier(name), title: chapter_title(document, name), parts }
+}
+
+/// The file's own title with its name, so that a reader need not know files by their names.
+fn chapter_title(document: &Document, name: &str) -> String {
+    let titles = || document.tables.iter().filter_map(|table| table.headings.first());
+    // A heading that all tables stand below is the title; of one table it may be that of its part alone.
+    match titles().next().filter(|first| document.tables.len() > 1 && titles().all(|title| title == *first)) {
+        Some(title) => format!("{} · {name}", shorten(&clean(title.trim()), 60)),
+        None => name.to_owned(),
+    }
 }
 
 fn finding_parts(finding: &Finding, own: &str, place: &dyn Fn(&Source) -> String) -> Vec<DocumentPart> {

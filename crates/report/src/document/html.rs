@@ -62,11 +62,19 @@ fn caveat_item(page: &mut Markup, caveat: &Footnote) {
     page.element("li", &[], |page| {
         prose(page, &caveat.text);
         if !caveat.hint.is_empty() {
-            page.element("span", &[("class", "hint")], |page| {
-                page.text(" hint: ");
-                prose(page, &caveat.hint);
-            });
+            write_hint(page, "span", &caveat.hint);
         }
+    });
+}
+
+/// What to do about a doubt; behind a sentence that has no full stop, it begins a new one.
+fn write_hint(page: &mut Markup, element: &str, hint: &str) {
+    if element == "span" {
+        page.text(". ");
+    }
+    page.element(element, &[("class", "hint")], |page| {
+        page.leaf("b", &[], "Hint: ");
+        prose(page, hint);
     });
 }
 
@@ -118,10 +126,7 @@ fn write_part(page: &mut Markup, part: &DocumentPart, numbered: &mut Numbered) {
             page.element("div", &[("class", &*class)], |page| {
                 page.element("p", &[], |page| prose(page, text));
                 if !advice.is_empty() {
-                    page.element("p", &[("class", "hint")], |page| {
-                        page.text("hint: ");
-                        prose(page, advice);
-                    });
+                    write_hint(page, "p", advice);
                 }
             });
         }
@@ -178,10 +183,9 @@ fn write_table(page: &mut Markup, data: &DataTable, numbered: &mut Numbered) {
             page.element("p", &[("class", "note")], |page| {
                 page.text(&format!("{} ", superscript(index + 1)));
                 prose(page, &footnote.text);
-                page.element("span", &[("class", "hint")], |page| {
-                    page.text(" hint: ");
-                    prose(page, &footnote.hint);
-                });
+                if !footnote.hint.is_empty() {
+                    write_hint(page, "span", &footnote.hint);
+                }
             });
         }
     });

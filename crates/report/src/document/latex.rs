@@ -119,7 +119,7 @@ fn push_part(rendered: &mut Rendered, part: &DocumentPart, name: &str) {
     }
 }
 
-/// An empty line of a listing is no empty line of the document: that would end the paragraph.
+/// An empty line of a listing is not an empty line of the document: that would end the paragraph.
 fn hidden(line: &str) -> String {
     if line.is_empty() { "~".to_owned() } else { line.to_owned() }
 }
@@ -132,7 +132,7 @@ fn push_table(out: &mut String, table: &Table) {
         let shape: String =
             table.columns.iter().map(|column| if column.align == Align::Right { 'r' } else { 'l' }).collect();
         let names: Vec<String> = (0..table.columns.len()).map(|index| column_name(table, index)).collect();
-        let head = format!("\\toprule\n{} \\\\\n\\midrule\n", names.join(" & "));
+        let head = format!("\\toprule\n{}{} \\\\\n\\midrule\n", groups(table), names.join(" & "));
         let rows: String = table
             .rows
             .iter()
@@ -172,13 +172,30 @@ fn push_table(out: &mut String, table: &Table) {
     out.push('\n');
 }
 
+/// The line with headings over several columns.
+fn groups(table: &Table) -> String {
+    let (mut cells, mut rules) = (Vec::new(), String::new());
+    let mut from = 1;
+    for (heading, count) in table.groups() {
+        let heading = heading.map(escape).unwrap_or_default();
+        cells.push(format!("\\multicolumn{{{count}}}{{c}}{{{heading}}}"));
+        if !heading.is_empty() {
+            let _ = write!(rules, "\\cmidrule(lr){{{from}-{}}}", from + count - 1);
+        }
+        from += count;
+    }
+    if cells.is_empty() { String::new() } else { format!("{} \\\\\n{rules}\n", cells.join(" & ")) }
+}
+
 /// The name of a column over several lines, where it is wider than what stands below it.
 fn column_name(table: &Table, index: usize) -> String {
     let Some(column) = table.columns.get(index) else { return String::new() };
     let cells = table.rows.iter().filter_map(|row| row.get(index)).map(|cell| cell.text.chars().count());
     let width = cells.max().unwrap_or(0).max(9);
     let mut lines: Vec<String> = Vec::new();
-    for piece in column.name.split_inclusive(['.', '_', ' ']) {
+    let group = column.group.as_ref().filter(|_| !table.groups().is_empty());
+    let name = group.map_or(&column.name, |(_, name)| name);
+    for piece in name.split_inclusive(['.', '_', ' ']) {
         match lines.last_mut() {
             Some(line) if line.chars().count() + piece.trim_end().chars().count() <= width => {
                 line.push_str(piece)

@@ -166,9 +166,7 @@ fn columns_table(study: &Study) -> DataTable {
         };
         let mut lines = vec![label(row)];
         lines.extend(answers.iter().filter_map(of));
-        if let Some(first) = study.numbers.get(&row.cell).and_then(|numbers| numbers.first()) {
-            lines.push(format!("redo: sh {}/{}/run.sh", study.path, first.directory));
-        }
+        lines.extend(study.numbers.get(&row.cell).and_then(|numbers| redo(study, numbers)));
         lines
     };
     let abouts = if table.rows.len() == rows.len() { rows.iter().map(about).collect() } else { Vec::new() };
@@ -218,14 +216,20 @@ fn about(
         lines.push(format!("runs: {}{more}", shown.join(", ")));
     }
     if let Some(first) = numbers.first() {
-        lines.push(format!("redo: sh {}/{}/run.sh", study.path, first.directory));
+        lines.extend(redo(study, numbers));
         lines.push(match &first.source {
-            Some(source) => format!("source: {}/{source}", first.directory),
+            Some(source) => format!("source: {}/{}/{source}", study.path, first.directory),
             None => "source: measured by assay".to_owned(),
         });
     }
     lines.extend(row.caveats.iter().map(|caveat| format!("caveat: {}", caveat.text)));
     lines
+}
+
+/// The command that repeats the first run of a cell; none where its script is not here, as of runs that were read from logs.
+fn redo(study: &Study, numbers: &[RunNumber]) -> Option<String> {
+    let script = numbers.first()?.script.as_deref()?;
+    Some(format!("redo: sh {}", crate::words::quoted(&format!("{}/{script}", study.path))))
 }
 
 fn how(study: &Study) -> Section {

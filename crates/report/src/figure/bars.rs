@@ -52,9 +52,14 @@ pub fn bars(figure: &Bars) -> Markup {
     if most <= 0.0 {
         return markup;
     }
+    // A count that all bars share is said once.
+    let counts: Vec<usize> = all().map(|bar| bar.samples).collect();
+    let shared = counts.first().copied().filter(|first| counts.iter().all(|count| count == first));
+    let words =
+        |bar: &Bar| if shared.is_some() { value_words(bar, &figure.unit) } else { words(bar, &figure.unit) };
     let label = |text: &str| squeeze(&clean(text), 40);
     let widest = groups.iter().map(|(text, _)| text_width(&label(text))).fold(50.0, f64::max);
-    let beside = all().map(|bar| text_width(&words(bar, &figure.unit))).fold(60.0, f64::max);
+    let beside = all().map(|bar| text_width(&words(bar))).fold(60.0, f64::max);
     let (left, right) = (widest + 18.0, WIDTH - beside - 16.0);
     let axis = Axis::new((0.0, most), (left, right));
     let count: usize = groups.iter().map(|(_, bars)| bars.len()).sum();
@@ -67,12 +72,15 @@ pub fn bars(figure: &Bars) -> Markup {
             let middle = y + PITCH * bars.len() as f64 / 2.0;
             write_text(markup, "tick", (left - 10.0, middle + 4.0), "end", &label(text));
             for (index, bar) in bars {
-                draw_bar(markup, (*index, bar), text, &axis, &figure.unit, (left, y));
+                draw_bar(markup, (*index, bar), text, &axis, &figure.unit, (left, y), &words(bar));
                 y += PITCH;
             }
             y += GAP;
         }
         let mut caption = super::frame::axis_title("", &scale, true).trim().to_owned();
+        if let Some(count) = shared {
+            caption = format!("{caption}  n = {count} each");
+        }
         if left_out > 0 {
             caption = format!("{caption}; {left_out} more are in the table");
         }
@@ -108,11 +116,14 @@ fn shown<'a>(figure: &'a Bars, left_out: &mut usize) -> Vec<(&'a str, Vec<(usize
     groups
 }
 
-fn words(bar: &Bar, unit: &Unit) -> String {
+fn value_words(bar: &Bar, unit: &Unit) -> String {
     let value = fact(unit, bar.value);
     let name = shorten(&clean(&bar.name), 28);
-    let name = if name.is_empty() { name } else { format!("{name}: ") };
-    format!("{name}{value}, n = {}", bar.samples)
+    if name.is_empty() { value } else { format!("{name}: {value}") }
+}
+
+fn words(bar: &Bar, unit: &Unit) -> String {
+    format!("{}, n = {}", value_words(bar, unit), bar.samples)
 }
 
 fn draw_bar(
@@ -122,6 +133,7 @@ fn draw_bar(
     axis: &Axis,
     unit: &Unit,
     (left, y): (f64, f64),
+    beside: &str,
 ) {
     let end = axis.place(bar.value);
     let class = palette::line(index);
@@ -140,6 +152,6 @@ fn draw_bar(
             write_line(markup, "whisker", (axis.place(low), middle), (axis.place(high), middle));
             behind = behind.max(axis.place(high));
         }
-        write_text(markup, "tick", (behind + 6.0, y + PITCH / 2.0 + 4.0), "start", &words(bar, unit));
+        write_text(markup, "tick", (behind + 6.0, y + PITCH / 2.0 + 4.0), "start", beside);
     });
 }

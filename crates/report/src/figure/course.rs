@@ -7,7 +7,7 @@ use super::frame::{axis_title, from_zero, range};
 use super::thin::thin;
 use super::{coordinate, palette, svg, text_width, write_line, write_text};
 use crate::markup::Markup;
-use crate::words::{clean, shorten};
+use crate::words::{clean, shorten, squeeze};
 
 /// A plot of one metric.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,8 +34,8 @@ pub struct PlotLine {
 const WIDTH: f64 = 480.0;
 const LEFT: f64 = 58.0;
 const TOP: f64 = 30.0;
-/// Room for names of lines, which stand at their ends.
-const NAMES: f64 = 128.0;
+/// Room for names of lines, which stand at their ends: the least and the most.
+const NAMES: (f64, f64) = (96.0, 200.0);
 /// From one name to the next.
 const PITCH: f64 = 13.0;
 /// Up to this many points are marked one by one.
@@ -47,7 +47,7 @@ pub fn plot(plot: &Plot) -> Markup {
         .lines
         .iter()
         .enumerate()
-        .map(|(index, line)| (index, thin(&line.points, (WIDTH - LEFT - NAMES) as usize)))
+        .map(|(index, line)| (index, thin(&line.points, (WIDTH - LEFT - NAMES.0) as usize)))
         .filter(|(_, points)| !points.is_empty())
         .collect();
     let mut markup = Markup::default();
@@ -59,7 +59,9 @@ pub fn plot(plot: &Plot) -> Markup {
     let (up, at_zero) = from_zero(up);
     let marked = all().count() <= FEW_POINTS;
     let single = plot.lines.len() == 1;
-    let right = WIDTH - if single { 16.0 } else { NAMES };
+    let widest = plot.lines.iter().map(|line| text_width(&clean(&line.label))).fold(0.0, f64::max);
+    let names = (widest + 20.0).clamp(NAMES.0, NAMES.1);
+    let right = WIDTH - if single { 16.0 } else { names };
     let inside = (PITCH * lines.len() as f64).max(190.0);
     let bottom = TOP + inside;
     let horizontal = Axis::new(across, (LEFT, right));
@@ -100,12 +102,20 @@ fn draw_axes(
     let heading = shorten(&clean(&format!("{}{unit}", plot.title)), 58);
     write_text(markup, "heading", (8.0, 15.0), "start", &heading);
     // Where the axis begins at zero, the heading has said all of it.
-    let room = if at_zero { 50 } else { 20 };
+    let room = if at_zero { 50 } else { 34 };
     if !at_zero {
         let caption = format!("↑{}", axis_title("", &scale, at_zero));
         write_text(markup, "caption", (8.0, bottom + 32.0), "start", &caption);
     }
-    write_text(markup, "caption", (right, bottom + 32.0), "end", &shorten(&clean(&plot.across), room));
+    write_text(markup, "caption", (right, bottom + 32.0), "end", &shorten(&across_words(plot), room));
+}
+
+/// What the axis to the right is, and how many values a line has: a figure never hides that.
+fn across_words(plot: &Plot) -> String {
+    let counts = || plot.lines.iter().map(|line| line.points.len());
+    let (low, high) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+    let counts = if low == high { low.to_string() } else { format!("{low} – {high}") };
+    format!("{} (n = {counts} a line) →", clean(&plot.across))
 }
 
 fn draw_line(
@@ -161,7 +171,7 @@ fn draw_names(
         let class = format!("{} to-name", palette::line(*index));
         write_line(markup, &class, (right + 2.0, *y), (right + 10.0, *place));
         let class = format!("line-name {}", palette::line(*index));
-        let most = ((NAMES - 16.0) / text_width("x")) as usize;
-        write_text(markup, &class, (right + 13.0, place + 4.0), "start", &shorten(&clean(label), most));
+        let most = ((WIDTH - right - 16.0) / text_width("x")) as usize;
+        write_text(markup, &class, (right + 13.0, place + 4.0), "start", &squeeze(&clean(label), most));
     }
 }

@@ -33,7 +33,7 @@ pub struct Ratio {
 const WIDTH: f64 = 980.0;
 const PITCH: f64 = 22.0;
 const TOP: f64 = 28.0;
-/// Room for the numbers to the right.
+/// The least room for the numbers to the right.
 const NUMBERS: f64 = 190.0;
 
 /// Draws the ratios; empty without one.
@@ -48,7 +48,8 @@ pub fn forest(forest: &Forest) -> Markup {
     let Some((low, high)) = super::frame::range(ends.filter(|end| *end > 0.0)) else { return markup };
     let (low, high) = (low.min(1.0 - 2.0 * forest.margin), high.max(1.0 + 2.0 * forest.margin));
     let widest = finite.iter().map(|row| text_width(&squeeze(&clean(&row.label), 48))).fold(60.0, f64::max);
-    let (left, right) = (widest + 18.0, WIDTH - NUMBERS);
+    let beside = finite.iter().map(|row| text_width(&numbers(row))).fold(NUMBERS - 18.0, f64::max);
+    let (left, right) = (widest + 18.0, WIDTH - beside - 18.0);
     // Ratios of a half and of two are equally far from one, so the axis is logarithmic.
     let axis = Axis::new((low.ln(), high.ln()), (left, right)).padded(0.06);
     let bottom = TOP + PITCH * finite.len() as f64 + 4.0;
@@ -59,7 +60,7 @@ pub fn forest(forest: &Forest) -> Markup {
         for tick in ticks(low, high) {
             let x = axis.place(tick.ln());
             write_line(markup, "grid", (x, TOP), (x, bottom));
-            write_text(markup, "tick", (x, bottom + 15.0), "middle", &shown(tick));
+            write_text(markup, "tick", (x, bottom + 15.0), "middle", &round(tick));
         }
         let one = axis.place(0.0);
         write_line(markup, "base", (one, TOP), (one, bottom));
@@ -120,8 +121,21 @@ pub fn numbers(row: &Ratio) -> String {
     format!("{}×{ends} {word}, n = {}", shown(row.ratio), row.samples)
 }
 
+/// Three digits that count: of a ratio of 0.09, two decimals would leave one.
 fn shown(ratio: f64) -> String {
-    if ratio >= 100.0 { format!("{ratio:.0}") } else { format!("{ratio:.2}") }
+    match ratio {
+        100.0.. => format!("{ratio:.0}"),
+        10.0.. => format!("{ratio:.1}"),
+        1.0.. => format!("{ratio:.2}"),
+        0.1.. => format!("{ratio:.3}"),
+        0.01.. => format!("{ratio:.4}"),
+        _ => format!("{ratio:.2e}"),
+    }
+}
+
+/// A tick without zeros behind its last digit.
+fn round(tick: f64) -> String {
+    ((tick * 1e6).round() / 1e6).to_string()
 }
 
 /// Ratios that people like, as many as there is room for.

@@ -31,7 +31,7 @@ pub fn heat(heat: &Heat) -> Markup {
     let values = || heat.cells.iter().flatten().map(|(value, _)| *value);
     let Some((low, high)) = super::frame::range(values()) else { return markup };
     let scale = Scale::for_column(&heat.unit, values());
-    let widest = heat.down.iter().map(|text| text_width(&squeeze(&clean(text), 20))).fold(50.0, f64::max);
+    let widest = heat.down.iter().map(|text| text_width(&squeeze(&clean(text), 32))).fold(50.0, f64::max);
     let left = widest + 18.0;
     let size = (
         (left + CELL.0 * heat.across.len() as f64 + 12.0).max(360.0),
@@ -47,7 +47,7 @@ pub fn heat(heat: &Heat) -> Markup {
         }
         for (row, text) in heat.down.iter().enumerate() {
             let y = TOP + CELL.1 * (row as f64 + 0.5);
-            write_text(markup, "tick", (left - 8.0, y + 4.0), "end", &squeeze(&clean(text), 20));
+            write_text(markup, "tick", (left - 8.0, y + 4.0), "end", &squeeze(&clean(text), 32));
         }
         for (index, cell) in heat.cells.iter().enumerate() {
             let Some((value, samples)) = cell else { continue };

@@ -86,8 +86,10 @@ pub fn points(figure: &Points) -> Markup {
         let area = (LEFT, TOP, right, BOTTOM);
         let scale = super::frame::draw_left(markup, &vertical, &figure.up.1, area);
         draw_across(markup, figure, &horizontal, area);
-        let caption = super::frame::short_axis_title(&figure.up.0, &scale, at_zero, 72);
-        write_text(markup, "caption", (8.0, 32.0), "start", &format!("↑ {caption}"));
+        let counts = counts(all().map(|point| point.samples));
+        let room = 76usize.saturating_sub(counts.len());
+        let caption = super::frame::short_axis_title(&figure.up.0, &scale, at_zero, room);
+        write_text(markup, "caption", (8.0, 32.0), "start", &format!("↑ {caption}{counts}"));
         draw_marks(markup, figure, &horizontal, &turn);
         for (index, curve) in figure.curves.iter().enumerate() {
             draw_curve(markup, curve, (&horizontal, &vertical), &turn, (right, index));
@@ -101,6 +103,18 @@ pub fn points(figure: &Points) -> Markup {
         }
     });
     markup
+}
+
+/// How many values a point rests on: a figure never hides that.
+fn counts(samples: impl Iterator<Item = usize>) -> String {
+    let ends = samples.fold(None, |ends: Option<(usize, usize)>, count| {
+        Some(ends.map_or((count, count), |(low, high)| (low.min(count), high.max(count))))
+    });
+    match ends {
+        None => String::new(),
+        Some((low, high)) if low == high => format!(", n = {low} a point"),
+        Some((low, high)) => format!(", n = {low} – {high} a point"),
+    }
 }
 
 fn draw_across(

@@ -1,7 +1,7 @@
 //! Long series thinned to what a plot can show.
 
 /// Points of a line: at most two for each column of pixels, the lowest and the highest of those that fall together,
-/// in the order they were seen. A point that is no number is left out.
+/// in the order they were seen. A point that is not a number is left out.
 pub fn thin(points: &[(f64, f64)], columns: usize) -> Vec<(f64, f64)> {
     let finite: Vec<(f64, f64)> =
         points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();

@@ -24,7 +24,7 @@ pub fn well_formed(text: &str) -> Result<(), String> {
         if !alone {
             open.push(name);
         }
-        // What stands in a style sheet is no mark-up.
+        // What stands in a style sheet is not a mark-up.
         if name == "style" {
             rest = &rest[rest.find("</style>").ok_or("a style sheet that does not end")?..];
         }

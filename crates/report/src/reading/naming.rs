@@ -9,7 +9,7 @@ use crate::words::{clean, shorten};
 
 /// Settings that make up a name.
 const FEW: usize = 2;
-/// Columns of a name; more is no name.
+/// Columns of a name; more is not a name.
 const WIDEST: usize = 48;
 
 /// A name for each run: the settings in which the runs differ, else what the run says of itself. Where two would be

@@ -6,7 +6,7 @@ use crate::block::TerminalBlock;
 use crate::number::{percent, seconds};
 use crate::table::{Cell, Column, Table, Tone};
 use crate::text::{plain, render};
-use crate::timeline::{Interval, Lane, Timeline, bar, timeline};
+use crate::timeline::{Lane, PhaseSpan, Timeline, bar, timeline};
 use crate::words::{clean, together};
 
 /// What stands beside the bars: margins, names, seconds, shares.
@@ -37,7 +37,7 @@ pub fn line(run: &ReadRun) -> Option<TerminalBlock> {
     let pieces = lanes.iter().enumerate().map(|(index, lane)| {
         let length = lane.share.map_or_else(|| "not ended".to_owned(), percent);
         let whole = Lane {
-            intervals: vec![Interval { start_s: 0.0, end_s: Some(lane.seconds.unwrap_or(0.0)) }],
+            intervals: vec![PhaseSpan { start_s: 0.0, end_s: Some(lane.seconds.unwrap_or(0.0)) }],
             ..(*lane).clone()
         };
         let width = (LINE_BAR * lane.share.unwrap_or(0.0)).ceil().clamp(1.0, LINE_BAR);

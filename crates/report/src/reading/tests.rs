@@ -9,7 +9,7 @@ use crate::sample::{FILE, document, edited_run, queued_run};
 use crate::text::plain;
 
 fn shown(documents: &[Document], full: bool) -> String {
-    let options = Options { full, ..Options::default() };
+    let options = LayoutOptions { full, ..LayoutOptions::default() };
     block::text(&summary(documents, &options), options.width, &plain)
 }
 

@@ -4,12 +4,12 @@ mod failure;
 mod training;
 
 use crate::calendar::Clock;
-use crate::kind::{FLAG, SampleJob, SampleKind, Settings, Values, log_options};
+use crate::kind::{FLAG, OptionValues, SampleJob, SampleKind, Settings, log_options};
 use crate::log::{Log, say};
 use assay_random::Random;
 
-pub(crate) use training::Outcome;
 use training::Training;
+pub(crate) use training::TrainingState;
 
 pub(crate) const KIND: SampleKind = SampleKind {
     name: "cerebras",
@@ -18,29 +18,39 @@ pub(crate) const KIND: SampleKind = SampleKind {
         (
             "release",
             "1.9",
-            Values::Words(&["1.9", "2.4", "2.6"]),
+            OptionValues::Words(&["1.9", "2.4", "2.6"]),
             "the software release, which decides the wording"
         ),
-        ("model", "bert", Values::Words(&["bert", "llama"]), "BERT-large or a Llama of 7 billion parameters"),
-        ("batch-size", "512", Values::Whole(1, 1 << 16), "samples per step"),
-        ("steps", "1000", Values::Whole(1, 1 << 32), "training steps"),
-        ("log-every", "100", Values::Whole(1, 1 << 16), "steps between two progress lines"),
+        (
+            "model",
+            "bert",
+            OptionValues::Words(&["bert", "llama"]),
+            "BERT-large or a Llama of 7 billion parameters"
+        ),
+        ("batch-size", "512", OptionValues::Whole(1, 1 << 16), "samples per step"),
+        ("steps", "1000", OptionValues::Whole(1, 1 << 32), "training steps"),
+        ("log-every", "100", OptionValues::Whole(1, 1 << 16), "steps between two progress lines"),
         (
             "rate",
             "",
-            Values::Number(0.01, 1e9),
+            OptionValues::Number(0.01, 1e9),
             "samples per second in the loop; follows from model and batch size"
         ),
-        ("spread", "0.004", Values::Number(0.0, 0.5), "relative spread of the rate between seeds"),
-        ("queue-s", "3423", Values::Number(0.0, 1e7), "seconds in the queue before execution"),
-        ("compile-queue-s", "210", Values::Number(0.0, 1e7), "seconds in the queue before compilation"),
+        ("spread", "0.004", OptionValues::Number(0.0, 0.5), "relative spread of the rate between seeds"),
+        ("queue-s", "3423", OptionValues::Number(0.0, 1e7), "seconds in the queue before execution"),
+        ("compile-queue-s", "210", OptionValues::Number(0.0, 1e7), "seconds in the queue before compilation"),
         ("cache", "true", FLAG, "whether the compiled program was there already"),
-        ("checkpoint", "0", Values::Whole(0, 1 << 32), "steps between checkpoints; 0 for one at the end"),
+        (
+            "checkpoint",
+            "0",
+            OptionValues::Whole(0, 1 << 32),
+            "steps between checkpoints; 0 for one at the end"
+        ),
         ("eval", "false", FLAG, "an evaluation after training"),
         (
             "fail",
             "none",
-            Values::Words(&["none", "pod", "nan", "cancelled", "timeout"]),
+            OptionValues::Words(&["none", "pod", "nan", "cancelled", "timeout"]),
             "how it ends: a pod dies, the loss is no number, someone cancels, the time is up"
         ),
         ("cut", "false", FLAG, "the file ends in the middle of a line"),
@@ -49,7 +59,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
 };
 
 /// What the log of these settings and this seed says at its end.
-pub(crate) fn outcome(settings: &Settings, seed: u64) -> Outcome {
+pub(crate) fn outcome(settings: &Settings, seed: u64) -> TrainingState {
     Training::new(settings, &mut Random::stream(seed, KIND.name), None).outcome()
 }
 
@@ -286,7 +296,7 @@ impl FitLog<'_, '_> {
         let (steps, batch) = (training.steps, training.batch);
         let checkpoint = self.settings.whole("checkpoint");
         let several_loops = self.settings.flag("eval");
-        let mut done = Outcome::default();
+        let mut done = TrainingState::default();
         // Checkpoints hold the loop up but are not part of the time it counts.
         let mut held_up = 0.0;
         for report in training {
@@ -335,7 +345,7 @@ impl FitLog<'_, '_> {
         self.later(seconds, &format!("Saved checkpoint {directory}/checkpoint_{step}.mdl"));
     }
 
-    fn close(&mut self, done: &Outcome) {
+    fn close(&mut self, done: &TrainingState) {
         self.save(done.steps);
         if self.settings.flag("eval") {
             self.evaluate(done);
@@ -350,7 +360,7 @@ impl FitLog<'_, '_> {
     }
 
     /// The last line. Up to release 1.9 the seconds are those of the loop, later those of the whole fit.
-    fn processed(&mut self, done: &Outcome) {
+    fn processed(&mut self, done: &TrainingState) {
         let (what, seconds) = match self.release {
             Release::R19 => ("sample(s)", done.seconds),
             Release::R24 | Release::R26 => ("training sample(s)", self.clock.since(self.start)),
@@ -358,7 +368,7 @@ impl FitLog<'_, '_> {
         self.info(&format!("Processed {} {what} in {seconds:.9} seconds.", done.samples));
     }
 
-    fn evaluate(&mut self, done: &Outcome) {
+    fn evaluate(&mut self, done: &TrainingState) {
         const BATCHES: u64 = 100;
         let batch = self.settings.whole("batch-size").max(1);
         let rate = done.rate * 2.9;

@@ -1,17 +1,17 @@
 //! DeepSpeed: step lines of the engine and rate lines of its timer.
 
 use crate::calendar::Clock;
-use crate::kind::{SampleJob, SampleKind, Values, log_options};
+use crate::kind::{OptionValues, SampleJob, SampleKind, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
     name: "deepspeed",
     summary: "DeepSpeed: step and learning-rate lines, RunningAvgSamplesPerSec lines with memory",
     options: log_options![
-        ("steps", "200", Values::Whole(1, 1 << 32), "global steps"),
-        ("log-every", "10", Values::Whole(1, 1 << 16), "steps between two reports"),
-        ("batch-size", "64", Values::Whole(1, 1 << 16), "samples per step"),
-        ("rate", "61.2", Values::Number(0.001, 1e9), "samples per second"),
+        ("steps", "200", OptionValues::Whole(1, 1 << 32), "global steps"),
+        ("log-every", "10", OptionValues::Whole(1, 1 << 16), "steps between two reports"),
+        ("batch-size", "64", OptionValues::Whole(1, 1 << 16), "samples per step"),
+        ("rate", "61.2", OptionValues::Number(0.001, 1e9), "samples per second"),
     ],
     compose,
 };

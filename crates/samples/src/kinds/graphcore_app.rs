@@ -3,17 +3,17 @@
 use crate::bar::Bar;
 use crate::calendar::Clock;
 use crate::curve::LossCurve;
-use crate::kind::{FLAG, SampleJob, SampleKind, Values, log_options};
+use crate::kind::{FLAG, OptionValues, SampleJob, SampleKind, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
     name: "graphcore-app",
     summary: "a Graphcore application: compilation, a bar with loss and throughput, the training metrics",
     options: log_options![
-        ("steps", "150", Values::Whole(1, 1 << 32), "training steps"),
-        ("batch-size", "16", Values::Whole(1, 1 << 16), "samples per step, over all replicas"),
-        ("rate", "750", Values::Number(0.01, 1e9), "samples per second"),
-        ("compile-s", "98", Values::Number(0.0, 1e5), "seconds of compilation or loading"),
+        ("steps", "150", OptionValues::Whole(1, 1 << 32), "training steps"),
+        ("batch-size", "16", OptionValues::Whole(1, 1 << 16), "samples per step, over all replicas"),
+        ("rate", "750", OptionValues::Number(0.01, 1e9), "samples per second"),
+        ("compile-s", "98", OptionValues::Number(0.0, 1e5), "seconds of compilation or loading"),
         (
             "raw",
             "true",

@@ -1,7 +1,7 @@
 //! Groq proof points: a build from cache or from scratch, then a table in which one pair of columns is an estimate.
 
 use crate::bar::Bar;
-use crate::kind::{FLAG, SampleJob, SampleKind, Values, log_options};
+use crate::kind::{FLAG, OptionValues, SampleJob, SampleKind, log_options};
 use crate::log::say;
 use assay_random::Random;
 
@@ -12,9 +12,9 @@ pub(crate) const KIND: SampleKind = SampleKind {
         ("cached", "true", FLAG, "whether the build was found in the cache"),
         ("no-input", "true", FLAG, "the notice that the benchmark took the inputs of the compilation"),
         ("rebuild", "false", FLAG, "the warning that the model changed and is built again"),
-        ("accuracy", "77.47", Values::Number(0.0, 100.0), "accuracy of both rows in per cent"),
-        ("samples", "2210", Values::Whole(1, 1 << 32), "inputs in the data set"),
-        ("runs", "1", Values::Whole(1, 10_000), "runs one after another"),
+        ("accuracy", "77.47", OptionValues::Number(0.0, 100.0), "accuracy of both rows in per cent"),
+        ("samples", "2210", OptionValues::Whole(1, 1 << 32), "inputs in the data set"),
+        ("runs", "1", OptionValues::Whole(1, 10_000), "runs one after another"),
     ],
     compose,
 };

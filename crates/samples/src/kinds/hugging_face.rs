@@ -9,11 +9,16 @@ use crate::log::say;
 macro_rules! trainer_options {
     ($rate:literal) => {
         crate::kind::log_options![
-            ("steps", "125", crate::kind::Values::Whole(1, 1 << 32), "training steps"),
-            ("log-every", "5", crate::kind::Values::Whole(1, 1 << 16), "steps between two dictionaries"),
-            ("batch-size", "8", crate::kind::Values::Whole(1, 1 << 16), "samples per step"),
-            ("epochs", "1", crate::kind::Values::Whole(1, 10_000), "passes over the data"),
-            ("rate", $rate, crate::kind::Values::Number(0.001, 1e9), "samples per second"),
+            ("steps", "125", crate::kind::OptionValues::Whole(1, 1 << 32), "training steps"),
+            (
+                "log-every",
+                "5",
+                crate::kind::OptionValues::Whole(1, 1 << 16),
+                "steps between two dictionaries"
+            ),
+            ("batch-size", "8", crate::kind::OptionValues::Whole(1, 1 << 16), "samples per step"),
+            ("epochs", "1", crate::kind::OptionValues::Whole(1, 10_000), "passes over the data"),
+            ("rate", $rate, crate::kind::OptionValues::Number(0.001, 1e9), "samples per second"),
             ("bars", "false", crate::kind::FLAG, "progress bars between the dictionaries"),
             ("quoted", "false", crate::kind::FLAG, "numbers in quotes, as newer versions print them"),
             ("wrapped", "false", crate::kind::FLAG, "the summary dictionary runs over several lines"),

@@ -2,16 +2,16 @@
 
 use crate::bar::Bar;
 use crate::curve::LossCurve;
-use crate::kind::{FLAG, SampleJob, SampleKind, Values, log_options};
+use crate::kind::{FLAG, OptionValues, SampleJob, SampleKind, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
     name: "lightning",
     summary: "PyTorch Lightning: model summary, epoch bars with train_loss, test table",
     options: log_options![
-        ("epochs", "3", Values::Whole(1, 1 << 32), "epochs"),
-        ("steps", "200", Values::Whole(1, 1 << 30), "steps of an epoch"),
-        ("rate", "9.95", Values::Number(0.001, 1e9), "steps per second"),
+        ("epochs", "3", OptionValues::Whole(1, 1 << 32), "epochs"),
+        ("steps", "200", OptionValues::Whole(1, 1 << 30), "steps of an epoch"),
+        ("rate", "9.95", OptionValues::Number(0.001, 1e9), "steps per second"),
         ("raw", "true", FLAG, "every state of the bar after a carriage return, not only the last one"),
         ("test", "true", FLAG, "a table of test metrics at the end"),
     ],

@@ -1,16 +1,16 @@
 //! litgpt: iteration lines with loss and time, the final evaluation and the totals.
 
 use crate::curve::LossCurve;
-use crate::kind::{SampleJob, SampleKind, Values, log_options};
+use crate::kind::{OptionValues, SampleJob, SampleKind, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
     name: "litgpt",
     summary: "litgpt: `Epoch 1 | iter … | loss train: …` lines, validation, training time, memory",
     options: log_options![
-        ("steps", "100", Values::Whole(1, 1 << 32), "optimizer steps"),
-        ("accumulation", "4", Values::Whole(1, 4096), "iterations of a step"),
-        ("step-ms", "356.7", Values::Number(0.001, 1e9), "milliseconds of an iteration"),
+        ("steps", "100", OptionValues::Whole(1, 1 << 32), "optimizer steps"),
+        ("accumulation", "4", OptionValues::Whole(1, 4096), "iterations of a step"),
+        ("step-ms", "356.7", OptionValues::Number(0.001, 1e9), "milliseconds of an iteration"),
     ],
     compose,
 };

@@ -1,15 +1,15 @@
 //! llama-bench: a table in which a rate carries its deviation.
 
-use crate::kind::{FLAG, SampleJob, SampleKind, Values, log_options};
+use crate::kind::{FLAG, OptionValues, SampleJob, SampleKind, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
     name: "llama-bench",
     summary: "llama-bench: the table of prompt and generation rates with `±`",
     options: log_options![
-        ("threads", "8", Values::Whole(1, 4096), "threads"),
+        ("threads", "8", OptionValues::Whole(1, 4096), "threads"),
         ("commas", "false", FLAG, "thousands separated by commas"),
-        ("rows", "4", Values::Whole(1, 1 << 32), "rows"),
+        ("rows", "4", OptionValues::Whole(1, 1 << 32), "rows"),
     ],
     compose,
 };

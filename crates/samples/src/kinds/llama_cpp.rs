@@ -1,17 +1,17 @@
 //! The timings that llama.cpp prints when it ends.
 
-use crate::kind::{SampleJob, SampleKind, Values, log_options};
+use crate::kind::{OptionValues, SampleJob, SampleKind, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
     name: "llama-cpp",
     summary: "llama.cpp: load, prompt eval, eval and total time lines",
     options: log_options![
-        ("prompt", "12", Values::Whole(1, 1 << 30), "tokens of the prompt"),
-        ("output", "100", Values::Whole(1, 1 << 30), "tokens generated"),
-        ("rate", "81", Values::Number(0.001, 1e9), "generated tokens per second"),
+        ("prompt", "12", OptionValues::Whole(1, 1 << 30), "tokens of the prompt"),
+        ("output", "100", OptionValues::Whole(1, 1 << 30), "tokens generated"),
+        ("rate", "81", OptionValues::Number(0.001, 1e9), "generated tokens per second"),
         ("older", "false", crate::kind::FLAG, "the prefix of older versions"),
-        ("runs", "1", Values::Whole(1, 10_000), "runs one after another"),
+        ("runs", "1", OptionValues::Whole(1, 10_000), "runs one after another"),
     ],
     compose,
 };

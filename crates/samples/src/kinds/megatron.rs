@@ -2,18 +2,18 @@
 
 use crate::calendar::Clock;
 use crate::curve::LossCurve;
-use crate::kind::{FLAG, SampleJob, SampleKind, Values, log_options};
+use crate::kind::{FLAG, OptionValues, SampleJob, SampleKind, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
     name: "megatron",
     summary: "Megatron-LM: iteration lines with time, throughput and loss, validation lines",
     options: log_options![
-        ("steps", "100", Values::Whole(1, 1 << 32), "iterations"),
-        ("log-every", "10", Values::Whole(1, 1 << 16), "iterations between two lines"),
-        ("batch-size", "512", Values::Whole(1, 1 << 16), "samples per iteration, over all devices"),
-        ("step-ms", "13372.8", Values::Number(0.01, 1e9), "milliseconds of an iteration"),
-        ("devices", "8", Values::Whole(1, 1 << 20), "devices"),
+        ("steps", "100", OptionValues::Whole(1, 1 << 32), "iterations"),
+        ("log-every", "10", OptionValues::Whole(1, 1 << 16), "iterations between two lines"),
+        ("batch-size", "512", OptionValues::Whole(1, 1 << 16), "samples per iteration, over all devices"),
+        ("step-ms", "13372.8", OptionValues::Number(0.01, 1e9), "milliseconds of an iteration"),
+        ("devices", "8", OptionValues::Whole(1, 1 << 20), "devices"),
         ("pairs", "false", FLAG, "time and throughput as current/mean pairs"),
         ("eval", "true", FLAG, "a validation at the end"),
     ],

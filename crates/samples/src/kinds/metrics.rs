@@ -1,15 +1,15 @@
 //! Lines that hold nothing but `name=value` pairs.
 
 use crate::curve::LossCurve;
-use crate::kind::{SampleJob, SampleKind, Values, log_options};
+use crate::kind::{OptionValues, SampleJob, SampleKind, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
     name: "metrics",
     summary: "name=value lines: a loss and a rate a step, then an accuracy",
     options: log_options![
-        ("steps", "10", Values::Whole(1, 1 << 32), "lines"),
-        ("rate", "812.5", Values::Number(0.001, 1e9), "samples per second"),
+        ("steps", "10", OptionValues::Whole(1, 1 << 32), "lines"),
+        ("rate", "812.5", OptionValues::Number(0.001, 1e9), "samples per second"),
     ],
     compose,
 };

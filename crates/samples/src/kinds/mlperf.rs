@@ -2,18 +2,18 @@
 
 use crate::calendar::Clock;
 use crate::curve::LossCurve;
-use crate::kind::{SampleJob, SampleKind, Values, log_options};
+use crate::kind::{OptionValues, SampleJob, SampleKind, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
     name: "mlperf",
     summary: "MLPerf `:::MLLOG` lines: settings, run_start, blocks, accuracies, run_stop with its status",
     options: log_options![
-        ("status", "success", Values::Words(&["success", "aborted"]), "what run_stop says"),
-        ("blocks", "8", Values::Whole(1, 1 << 32), "blocks of training, each with an evaluation"),
-        ("batch-size", "3584", Values::Whole(1, 1 << 16), "samples per step, over all devices"),
-        ("rate", "22180", Values::Number(0.01, 1e9), "samples per second"),
-        ("target", "0.72", Values::Number(0.0, 1.0), "the accuracy to be reached"),
+        ("status", "success", OptionValues::Words(&["success", "aborted"]), "what run_stop says"),
+        ("blocks", "8", OptionValues::Whole(1, 1 << 32), "blocks of training, each with an evaluation"),
+        ("batch-size", "3584", OptionValues::Whole(1, 1 << 16), "samples per step, over all devices"),
+        ("rate", "22180", OptionValues::Number(0.01, 1e9), "samples per second"),
+        ("target", "0.72", OptionValues::Number(0.0, 1.0), "the accuracy to be reached"),
     ],
     compose,
 };

@@ -1,17 +1,17 @@
 //! nanoGPT: `iter` lines with a utilization that is -100 % until it is known, `step` lines with both losses.
 
 use crate::curve::LossCurve;
-use crate::kind::{FLAG, SampleJob, SampleKind, Values, log_options};
+use crate::kind::{FLAG, OptionValues, SampleJob, SampleKind, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
     name: "nanogpt",
     summary: "nanoGPT: iter lines with loss, time and mfu, step lines with train and val loss",
     options: log_options![
-        ("steps", "2000", Values::Whole(1, 1 << 32), "iterations"),
-        ("log-every", "10", Values::Whole(1, 1 << 16), "iterations between two lines"),
-        ("eval-every", "500", Values::Whole(1, 1 << 30), "iterations between two evaluations"),
-        ("step-ms", "135.2", Values::Number(0.001, 1e9), "milliseconds of an iteration"),
+        ("steps", "2000", OptionValues::Whole(1, 1 << 32), "iterations"),
+        ("log-every", "10", OptionValues::Whole(1, 1 << 16), "iterations between two lines"),
+        ("eval-every", "500", OptionValues::Whole(1, 1 << 30), "iterations between two evaluations"),
+        ("step-ms", "135.2", OptionValues::Number(0.001, 1e9), "milliseconds of an iteration"),
         ("compile", "true", FLAG, "the first iteration holds the compilation"),
     ],
     compose,

@@ -1,16 +1,16 @@
 //! PBS: a finished job as `qstat -x -f` shows it, and the end of its output file.
 
 use crate::calendar::{Clock, slurm_span};
-use crate::kind::{SampleJob, SampleKind, Values, log_options};
+use crate::kind::{OptionValues, SampleJob, SampleKind, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
     name: "pbs",
     summary: "PBS: `qstat -x -f` of a finished job and the end of its .o file",
     options: log_options![
-        ("part", "both", Values::Words(&["both", "qstat", "output"]), "which of the two"),
-        ("fail", "none", Values::Words(&["none", "error", "walltime"]), "how the job ended"),
-        ("jobs", "1", Values::Whole(1, 10_000), "jobs one after another"),
+        ("part", "both", OptionValues::Words(&["both", "qstat", "output"]), "which of the two"),
+        ("fail", "none", OptionValues::Words(&["none", "error", "walltime"]), "how the job ended"),
+        ("jobs", "1", OptionValues::Whole(1, 10_000), "jobs one after another"),
     ],
     compose,
 };

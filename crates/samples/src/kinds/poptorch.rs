@@ -4,7 +4,7 @@ mod failure;
 
 use crate::bar::{self, Bar};
 use crate::calendar::Clock;
-use crate::kind::{FLAG, SampleJob, SampleKind, Settings, Values, log_options};
+use crate::kind::{FLAG, OptionValues, SampleJob, SampleKind, Settings, log_options};
 use crate::log::{Log, say};
 use assay_random::Random;
 
@@ -18,25 +18,40 @@ pub(crate) const KIND: SampleKind = SampleKind {
     name: "poptorch",
     summary: "a PopTorch image classifier under srun: epoch, compilation and test bars, then the accuracy",
     options: log_options![
-        ("epochs", "10", Values::Whole(1, 10_000), "passes that really run"),
-        ("batch-size", "8", Values::Whole(1, 1200), "the batch size that really runs"),
-        ("declared-epochs", "", Values::Whole(1, 10_000), "passes that the prose around the log declares"),
-        ("declared-batch-size", "", Values::Whole(1, 10_000), "the batch size that the prose declares"),
-        ("learning-rate", "0.03", Values::Number(0.0, 10.0), "the learning rate that the prose declares"),
-        ("ipus", "1", Values::Whole(1, 64), "devices asked for"),
-        ("compile-s", "22", Values::Number(0.0, 1e5), "seconds of graph compilation"),
+        ("epochs", "10", OptionValues::Whole(1, 10_000), "passes that really run"),
+        ("batch-size", "8", OptionValues::Whole(1, 1200), "the batch size that really runs"),
+        (
+            "declared-epochs",
+            "",
+            OptionValues::Whole(1, 10_000),
+            "passes that the prose around the log declares"
+        ),
+        ("declared-batch-size", "", OptionValues::Whole(1, 10_000), "the batch size that the prose declares"),
+        (
+            "learning-rate",
+            "0.03",
+            OptionValues::Number(0.0, 10.0),
+            "the learning rate that the prose declares"
+        ),
+        ("ipus", "1", OptionValues::Whole(1, 64), "devices asked for"),
+        ("compile-s", "22", OptionValues::Number(0.0, 1e5), "seconds of graph compilation"),
         ("cached", "false", FLAG, "whether the compiled graph was there already"),
-        ("accuracy", "98.2", Values::Number(0.0, 100.0), "accuracy on the test set in per cent"),
-        ("spread", "0.45", Values::Number(0.0, 50.0), "spread of the accuracy between seeds, in per cent"),
+        ("accuracy", "98.2", OptionValues::Number(0.0, 100.0), "accuracy on the test set in per cent"),
+        (
+            "spread",
+            "0.45",
+            OptionValues::Number(0.0, 50.0),
+            "spread of the accuracy between seeds, in per cent"
+        ),
         ("profiler", "false", FLAG, "whether the profiler is attached, which costs 24 %"),
         ("bar-cut", "true", FLAG, "the last bar is cut by other output, as a terminal leaves it"),
         ("glued", "false", FLAG, "the accuracy stands in the middle of a bar"),
         ("raw", "false", FLAG, "with carriage returns, as a file has it, not as a terminal leaves it"),
-        ("runs", "1", Values::Whole(1, 10_000), "runs one after another"),
+        ("runs", "1", OptionValues::Whole(1, 10_000), "runs one after another"),
         (
             "fail",
             "none",
-            Values::Words(&["none", "no-ipu", "oom", "fabric", "execve"]),
+            OptionValues::Words(&["none", "no-ipu", "oom", "fabric", "execve"]),
             "how it fails: no device, no memory, the network between devices, a variable after srun"
         ),
     ],

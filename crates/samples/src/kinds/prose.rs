@@ -1,14 +1,14 @@
 //! Text that reads like English and says nothing, with numbers here and there that mean nothing either.
 
-use crate::kind::{SampleJob, SampleKind, Values, log_options};
+use crate::kind::{OptionValues, SampleJob, SampleKind, log_options};
 
 pub(crate) const KIND: SampleKind = SampleKind {
     name: "prose",
     summary: "paragraphs of words without meaning, wrapped, with a number now and then",
     options: log_options![
-        ("paragraphs", "20", Values::Whole(1, 1 << 32), "paragraphs"),
-        ("width", "88", Values::Whole(20, 1 << 20), "where lines are wrapped"),
-        ("numbers", "0.03", Values::Number(0.0, 1.0), "the share of words that are numbers"),
+        ("paragraphs", "20", OptionValues::Whole(1, 1 << 32), "paragraphs"),
+        ("width", "88", OptionValues::Whole(20, 1 << 20), "where lines are wrapped"),
+        ("numbers", "0.03", OptionValues::Number(0.0, 1.0), "the share of words that are numbers"),
     ],
     compose,
 };

@@ -1,7 +1,7 @@
 //! What `sacct` prints of jobs that ended: as a table, with bars between the fields, or as JSON.
 
 use crate::calendar::{Clock, slurm_span};
-use crate::kind::{SampleJob, SampleKind, Values, log_options};
+use crate::kind::{OptionValues, SampleJob, SampleKind, log_options};
 use crate::log::say;
 
 /// States in which a job can end, with the exit code that goes with each.
@@ -18,12 +18,19 @@ pub(crate) const KIND: SampleKind = SampleKind {
     name: "sacct",
     summary: "Slurm accounting: jobs with state, exit code and times, as text, separated by bars, or JSON",
     options: log_options![
-        ("format", "text", Values::Words(&["text", "parsable", "json"]), "how it is printed"),
-        ("jobs", "3", Values::Whole(1, 1 << 32), "jobs"),
+        ("format", "text", OptionValues::Words(&["text", "parsable", "json"]), "how it is printed"),
+        ("jobs", "3", OptionValues::Whole(1, 1 << 32), "jobs"),
         (
             "state",
             "",
-            Values::Words(&["COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "OUT_OF_MEMORY", "NODE_FAIL"]),
+            OptionValues::Words(&[
+                "COMPLETED",
+                "FAILED",
+                "TIMEOUT",
+                "CANCELLED",
+                "OUT_OF_MEMORY",
+                "NODE_FAIL"
+            ]),
             "the state of every job; else they differ"
         ),
     ],

@@ -4,7 +4,7 @@
 use crate::bar::Bar;
 use crate::calendar::Clock;
 use crate::curve::LossCurve;
-use crate::kind::{FLAG, SampleJob, SampleKind, Settings, Values, log_options};
+use crate::kind::{FLAG, OptionValues, SampleJob, SampleKind, Settings, log_options};
 use crate::log::say;
 use assay_random::Random;
 
@@ -12,22 +12,37 @@ pub(crate) const KIND: SampleKind = SampleKind {
     name: "sambanova",
     summary: "a SambaNova job: script head, steps, results, gate; or its compile script",
     options: log_options![
-        ("model", "bert", Values::Words(&["bert", "gpt"]), "BERT-large (sequence length 128) or GPT (1024)"),
-        ("tasks", "16", Values::Whole(1, 4096), "tasks, each with a batch of its own"),
-        ("local-batch", "256", Values::Whole(1, 65_536), "samples of one task in a step"),
-        ("steps", "505", Values::Whole(1, 1 << 32), "steps of this run"),
-        ("rate", "", Values::Number(0.01, 1e9), "samples per second over all tasks; follows from the tasks"),
-        ("spread", "0.002", Values::Number(0.0, 0.5), "relative spread of the rate between seeds"),
-        ("gate", "none", Values::Words(&["none", "min", "max"]), "the throughput gate that the run fails"),
+        (
+            "model",
+            "bert",
+            OptionValues::Words(&["bert", "gpt"]),
+            "BERT-large (sequence length 128) or GPT (1024)"
+        ),
+        ("tasks", "16", OptionValues::Whole(1, 4096), "tasks, each with a batch of its own"),
+        ("local-batch", "256", OptionValues::Whole(1, 65_536), "samples of one task in a step"),
+        ("steps", "505", OptionValues::Whole(1, 1 << 32), "steps of this run"),
+        (
+            "rate",
+            "",
+            OptionValues::Number(0.01, 1e9),
+            "samples per second over all tasks; follows from the tasks"
+        ),
+        ("spread", "0.002", OptionValues::Number(0.0, 0.5), "relative spread of the rate between seeds"),
+        (
+            "gate",
+            "none",
+            OptionValues::Words(&["none", "min", "max"]),
+            "the throughput gate that the run fails"
+        ),
         ("newer", "false", FLAG, "the newer stack: `Rank 0, PID n`, no samples per second"),
         ("compile", "false", FLAG, "the log of the compile script, not of a run"),
-        ("compile-s", "781", Values::Number(0.0, 1e6), "seconds of the compile script"),
+        ("compile-s", "781", OptionValues::Number(0.0, 1e6), "seconds of the compile script"),
         ("sntilestat", "false", FLAG, "a table of the tiles before the run"),
         ("redirected", "false", FLAG, "only the scheduler's file, which says where the log really is"),
         (
             "fail",
             "none",
-            Values::Words(&["none", "pef", "nodes"]),
+            OptionValues::Words(&["none", "pef", "nodes"]),
             "how it fails: the compiled file is missing, or the tasks do not fit the node"
         ),
     ],

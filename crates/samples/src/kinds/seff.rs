@@ -1,7 +1,7 @@
 //! What `seff` prints of one job.
 
 use crate::calendar::slurm_span;
-use crate::kind::{SampleJob, SampleKind, Values, log_options};
+use crate::kind::{OptionValues, SampleJob, SampleKind, log_options};
 use crate::log::say;
 
 use super::sacct::SlurmJob;
@@ -13,10 +13,17 @@ pub(crate) const KIND: SampleKind = SampleKind {
         (
             "state",
             "COMPLETED",
-            Values::Words(&["COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "OUT_OF_MEMORY", "NODE_FAIL"]),
+            OptionValues::Words(&[
+                "COMPLETED",
+                "FAILED",
+                "TIMEOUT",
+                "CANCELLED",
+                "OUT_OF_MEMORY",
+                "NODE_FAIL"
+            ]),
             "how the job ended"
         ),
-        ("jobs", "1", Values::Whole(1, 10_000), "jobs one after another"),
+        ("jobs", "1", OptionValues::Whole(1, 10_000), "jobs one after another"),
     ],
     compose,
 };

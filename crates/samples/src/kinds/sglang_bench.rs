@@ -1,6 +1,6 @@
 //! SGLang's serving benchmark: like that of vLLM, with other names and more of them.
 
-use crate::kind::{SampleJob, SampleKind, Values, log_options};
+use crate::kind::{OptionValues, SampleJob, SampleKind, log_options};
 
 use super::serving::{LoadTest, entry, latency, number};
 
@@ -8,9 +8,9 @@ pub(crate) const KIND: SampleKind = SampleKind {
     name: "sglang-bench",
     summary: "SGLang bench_serving: the result block with concurrency, E2E, TTFT and ITL",
     options: log_options![
-        ("requests", "500", Values::Whole(1, 1 << 30), "requests of a test"),
-        ("concurrency", "32", Values::Whole(1, 1 << 20), "requests under way at once"),
-        ("runs", "1", Values::Whole(1, 10_000), "tests one after another"),
+        ("requests", "500", OptionValues::Whole(1, 1 << 30), "requests of a test"),
+        ("concurrency", "32", OptionValues::Whole(1, 1 << 20), "requests under way at once"),
+        ("runs", "1", OptionValues::Whole(1, 10_000), "tests one after another"),
     ],
     compose,
 };

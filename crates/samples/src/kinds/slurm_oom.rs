@@ -1,6 +1,6 @@
 //! What Slurm says when a task had too little memory.
 
-use crate::kind::{FLAG, SampleJob, SampleKind, Values, log_options};
+use crate::kind::{FLAG, OptionValues, SampleJob, SampleKind, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
@@ -8,7 +8,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
     summary: "a job that was killed for memory: some output, then the words of slurmstepd and srun",
     options: log_options![
         ("older", "false", FLAG, "the wording of older versions"),
-        ("lines", "6", Values::Whole(1, 1 << 32), "lines of output before it"),
+        ("lines", "6", OptionValues::Whole(1, 1 << 32), "lines of output before it"),
     ],
     compose,
 };

@@ -1,15 +1,15 @@
 //! What `squeue` prints of jobs that run or wait.
 
 use crate::calendar::slurm_span;
-use crate::kind::{SampleJob, SampleKind, Values, log_options};
+use crate::kind::{OptionValues, SampleJob, SampleKind, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
     name: "squeue",
     summary: "the Slurm queue: running and pending jobs with the reason, as text or JSON",
     options: log_options![
-        ("format", "text", Values::Words(&["text", "json"]), "how it is printed"),
-        ("jobs", "5", Values::Whole(1, 1 << 32), "jobs"),
+        ("format", "text", OptionValues::Words(&["text", "json"]), "how it is printed"),
+        ("jobs", "5", OptionValues::Whole(1, 1 << 32), "jobs"),
     ],
     compose,
 };

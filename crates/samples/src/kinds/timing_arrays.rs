@@ -1,6 +1,6 @@
 //! Arrays of times as NumPy prints them, wrapped over lines, with or without the slow first one.
 
-use crate::kind::{FLAG, SampleJob, SampleKind, Values, log_options};
+use crate::kind::{FLAG, OptionValues, SampleJob, SampleKind, log_options};
 use crate::log::Log;
 use assay_random::Random;
 
@@ -8,12 +8,17 @@ pub(crate) const KIND: SampleKind = SampleKind {
     name: "timing-arrays",
     summary: "NumPy arrays of milliseconds per iteration: `forward [139.71225545 …]`",
     options: log_options![
-        ("samples", "10", Values::Whole(1, 1 << 20), "times in an array"),
-        ("forward-ms", "139.6", Values::Number(0.001, 1e9), "milliseconds of a forward pass"),
-        ("backward-ms", "520.8", Values::Number(0.001, 1e9), "milliseconds of a forward and backward pass"),
+        ("samples", "10", OptionValues::Whole(1, 1 << 20), "times in an array"),
+        ("forward-ms", "139.6", OptionValues::Number(0.001, 1e9), "milliseconds of a forward pass"),
+        (
+            "backward-ms",
+            "520.8",
+            OptionValues::Number(0.001, 1e9),
+            "milliseconds of a forward and backward pass"
+        ),
         ("warmup", "true", FLAG, "whether iterations came before those that count; else the first is slow"),
         ("outlier", "false", FLAG, "one time far from the others"),
-        ("runs", "1", Values::Whole(1, 10_000), "pairs of arrays"),
+        ("runs", "1", OptionValues::Whole(1, 10_000), "pairs of arrays"),
     ],
     compose,
 };

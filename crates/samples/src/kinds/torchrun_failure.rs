@@ -1,15 +1,15 @@
 //! torchrun when a child died: the child's own traceback first, then the summary that hides it.
 
 use crate::calendar::Clock;
-use crate::kind::{SampleJob, SampleKind, Values, log_options};
+use crate::kind::{OptionValues, SampleJob, SampleKind, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
     name: "torchrun-failure",
     summary: "torchrun: a child's traceback, the elastic error, the ChildFailedError block",
     options: log_options![
-        ("cause", "memory", Values::Words(&["memory", "value", "signal"]), "why the child died"),
-        ("steps", "4", Values::Whole(1, 1 << 32), "steps before it died"),
+        ("cause", "memory", OptionValues::Words(&["memory", "value", "signal"]), "why the child died"),
+        ("steps", "4", OptionValues::Whole(1, 1 << 32), "steps before it died"),
     ],
     compose,
 };

@@ -2,7 +2,7 @@
 
 use crate::calendar::Clock;
 use crate::curve::LossCurve;
-use crate::kind::{SampleJob, SampleKind, Values, log_options};
+use crate::kind::{OptionValues, SampleJob, SampleKind, log_options};
 use crate::log::say;
 use crate::number::with_commas;
 
@@ -10,11 +10,11 @@ pub(crate) const KIND: SampleKind = SampleKind {
     name: "torchtitan",
     summary: "torchtitan: step lines with loss, memory, tps, tflops and mfu",
     options: log_options![
-        ("steps", "100", Values::Whole(1, 1 << 32), "training steps"),
-        ("log-every", "10", Values::Whole(1, 1 << 16), "steps between two lines"),
-        ("rate", "6123", Values::Number(0.01, 1e9), "tokens per second and device"),
-        ("batch-size", "8", Values::Whole(1, 1 << 16), "sequences a step and device"),
-        ("sequence-length", "2048", Values::Whole(1, 1 << 24), "tokens of a sequence"),
+        ("steps", "100", OptionValues::Whole(1, 1 << 32), "training steps"),
+        ("log-every", "10", OptionValues::Whole(1, 1 << 16), "steps between two lines"),
+        ("rate", "6123", OptionValues::Number(0.01, 1e9), "tokens per second and device"),
+        ("batch-size", "8", OptionValues::Whole(1, 1 << 16), "sequences a step and device"),
+        ("sequence-length", "2048", OptionValues::Whole(1, 1 << 24), "tokens of a sequence"),
     ],
     compose,
 };

@@ -2,17 +2,17 @@
 
 use crate::bar::Bar;
 use crate::curve::LossCurve;
-use crate::kind::{FLAG, SampleJob, SampleKind, Values, log_options};
+use crate::kind::{FLAG, OptionValues, SampleJob, SampleKind, log_options};
 
 pub(crate) const KIND: SampleKind = SampleKind {
     name: "tqdm",
     summary: "tqdm progress bars, every state after a carriage return, one line an epoch",
     options: log_options![
-        ("epochs", "3", Values::Whole(1, 1 << 32), "bars one after another"),
-        ("steps", "200", Values::Whole(1, 1 << 30), "steps of a bar"),
-        ("rate", "45.5", Values::Number(0.001, 1e9), "steps per second"),
+        ("epochs", "3", OptionValues::Whole(1, 1 << 32), "bars one after another"),
+        ("steps", "200", OptionValues::Whole(1, 1 << 30), "steps of a bar"),
+        ("rate", "45.5", OptionValues::Number(0.001, 1e9), "steps per second"),
         ("loss", "true", FLAG, "the loss stands behind the rate"),
-        ("width", "10", Values::Whole(1, 200), "characters of the bar itself"),
+        ("width", "10", OptionValues::Whole(1, 200), "characters of the bar itself"),
     ],
     compose,
 };

@@ -1,20 +1,20 @@
 //! Answers of an endpoint, one JSON object a line, each with its usage block.
 
 use crate::calendar::Clock;
-use crate::kind::{FLAG, SampleJob, SampleKind, Values, log_options};
+use crate::kind::{FLAG, OptionValues, SampleJob, SampleKind, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
     name: "usage",
     summary: "JSON lines of chat completions with usage blocks, some with reasoning tokens and server timings",
     options: log_options![
-        ("requests", "10", Values::Whole(1, 1 << 32), "answers"),
-        ("model", "metis", Values::Words(&["metis", "sophia"]), "which name the model has there"),
-        ("prompt", "245", Values::Whole(1, 1 << 20), "tokens of a prompt, about"),
-        ("output", "80", Values::Whole(1, 1 << 20), "tokens of an answer, about, reasoning included"),
+        ("requests", "10", OptionValues::Whole(1, 1 << 32), "answers"),
+        ("model", "metis", OptionValues::Words(&["metis", "sophia"]), "which name the model has there"),
+        ("prompt", "245", OptionValues::Whole(1, 1 << 20), "tokens of a prompt, about"),
+        ("output", "80", OptionValues::Whole(1, 1 << 20), "tokens of an answer, about, reasoning included"),
         ("reasoning", "true", FLAG, "how many of the tokens were reasoning"),
         ("timings", "true", FLAG, "the server's own timings"),
-        ("failed", "0", Values::Whole(0, 1 << 30), "requests that get an error, after the others"),
+        ("failed", "0", OptionValues::Whole(0, 1 << 30), "requests that get an error, after the others"),
     ],
     compose,
 };

@@ -1,6 +1,6 @@
 //! `vllm bench serve`: one block of results a load test.
 
-use crate::kind::{SampleJob, SampleKind, Values, log_options};
+use crate::kind::{OptionValues, SampleJob, SampleKind, log_options};
 use crate::log::say;
 
 use super::serving::{LoadTest, entry, latency, number};
@@ -9,10 +9,10 @@ pub(crate) const KIND: SampleKind = SampleKind {
     name: "vllm-bench",
     summary: "`vllm bench serve`: the result block with throughputs, TTFT, TPOT, ITL and E2EL",
     options: log_options![
-        ("requests", "100", Values::Whole(1, 1 << 30), "requests of a test"),
-        ("concurrency", "8", Values::Whole(1, 1 << 20), "requests under way at once"),
-        ("failed", "0", Values::Whole(0, 1 << 30), "requests that failed"),
-        ("runs", "1", Values::Whole(1, 10_000), "tests one after another"),
+        ("requests", "100", OptionValues::Whole(1, 1 << 30), "requests of a test"),
+        ("concurrency", "8", OptionValues::Whole(1, 1 << 20), "requests under way at once"),
+        ("failed", "0", OptionValues::Whole(0, 1 << 30), "requests that failed"),
+        ("runs", "1", OptionValues::Whole(1, 10_000), "tests one after another"),
     ],
     compose,
 };

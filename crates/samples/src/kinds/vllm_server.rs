@@ -1,17 +1,17 @@
 //! The log of a vLLM server: start-up, then a line every ten seconds while it serves. Its clock has no year.
 
 use crate::calendar::Clock;
-use crate::kind::{SampleJob, SampleKind, Values, log_options};
+use crate::kind::{OptionValues, SampleJob, SampleKind, log_options};
 use crate::log::say;
 
 pub(crate) const KIND: SampleKind = SampleKind {
     name: "vllm-server",
     summary: "a vLLM server: engine start-up with its seconds, then throughput lines",
     options: log_options![
-        ("lines", "20", Values::Whole(1, 1 << 32), "throughput lines"),
-        ("rate", "250.1", Values::Number(0.0, 1e9), "generated tokens per second"),
-        ("tensor-parallel", "1", Values::Whole(1, 1024), "devices that share the model"),
-        ("compile-s", "31.8", Values::Number(0.0, 1e6), "seconds of compilation within the start-up"),
+        ("lines", "20", OptionValues::Whole(1, 1 << 32), "throughput lines"),
+        ("rate", "250.1", OptionValues::Number(0.0, 1e9), "generated tokens per second"),
+        ("tensor-parallel", "1", OptionValues::Whole(1, 1024), "devices that share the model"),
+        ("compile-s", "31.8", OptionValues::Number(0.0, 1e6), "seconds of compilation within the start-up"),
     ],
     compose,
 };

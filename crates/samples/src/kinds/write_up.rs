@@ -10,7 +10,7 @@ mod llama;
 mod sambanova;
 
 use crate::calendar::Clock;
-use crate::kind::{FLAG, SampleJob, SampleKind, Settings, Values, plain_options};
+use crate::kind::{FLAG, OptionValues, SampleJob, SampleKind, Settings, plain_options};
 use crate::log::{Log, say};
 use assay_random::Random;
 
@@ -21,7 +21,7 @@ pub(crate) const KIND: SampleKind = SampleKind {
         (
             "part",
             "all",
-            Values::Words(&[
+            OptionValues::Words(&[
                 "all",
                 "cerebras",
                 "graphcore",

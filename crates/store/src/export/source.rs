@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, Row};
 
-use super::{ColumnKind, ExportColumn, Obstacle, Table};
+use super::{ColumnKind, ExportColumn, ExportTable, Obstacle};
 use crate::index::{is_broken, parse_json, wide};
 use crate::{Datum, Index, StoreError};
 
@@ -31,15 +31,15 @@ const SERIES: [(&str, ColumnKind); 5] = [
 ];
 
 /// The columns of a table. Those of runs depend on what settings and metrics there are.
-pub(super) fn columns(index: &Index, table: Table) -> Result<Vec<ExportColumn>, StoreError> {
+pub(super) fn columns(index: &Index, table: ExportTable) -> Result<Vec<ExportColumn>, StoreError> {
     let fixed: &[(&str, ColumnKind)] = match table {
-        Table::Runs => &wide::FIXED,
-        Table::Observations => &OBSERVATIONS,
-        Table::Series => &SERIES,
+        ExportTable::Runs => &wide::FIXED,
+        ExportTable::Observations => &OBSERVATIONS,
+        ExportTable::Series => &SERIES,
     };
     let mut columns: Vec<ExportColumn> =
         fixed.iter().map(|(name, kind)| ExportColumn { name: (*name).to_owned(), kind: *kind }).collect();
-    if table == Table::Runs {
+    if table == ExportTable::Runs {
         let settings = index.ask(setting_kinds)?;
         columns.extend(
             settings.into_iter().map(|(name, kind)| ExportColumn { name: format!("setting.{name}"), kind }),
@@ -81,7 +81,7 @@ fn setting_kinds(connection: &Connection) -> rusqlite::Result<BTreeMap<String, C
 /// Hands out all rows of a table, in the order they were recorded.
 pub(super) fn each_row(
     index: &Index,
-    table: Table,
+    table: ExportTable,
     columns: &[ExportColumn],
     take: &mut Take<'_>,
 ) -> Result<(), Obstacle> {
@@ -93,9 +93,9 @@ pub(super) fn each_row(
             Obstacle::from(error)
         };
         match table {
-            Table::Runs => runs(&connection, columns, take, &mut note),
-            Table::Observations => observations(&connection, columns, take, &mut note),
-            Table::Series => series(&connection, take, &mut note),
+            ExportTable::Runs => runs(&connection, columns, take, &mut note),
+            ExportTable::Observations => observations(&connection, columns, take, &mut note),
+            ExportTable::Series => series(&connection, take, &mut note),
         }
     };
     match outcome {

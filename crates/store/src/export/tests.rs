@@ -7,7 +7,7 @@ use super::*;
 use crate::Record;
 use crate::sample::*;
 
-fn exported(entries: &[Entry], table: Table, format: Format) -> Vec<u8> {
+fn exported(entries: &[Entry], table: ExportTable, format: ExportFormat) -> Vec<u8> {
     let directory: TempDir = tempfile::tempdir().unwrap();
     append_all(directory.path(), &[&[record()], entries].concat());
     let mut out = Vec::new();
@@ -27,7 +27,7 @@ fn usual() -> Vec<Entry> {
 
 #[test]
 fn csv_has_a_header_and_empty_fields_for_what_is_missing() {
-    let text = String::from_utf8(exported(&usual(), Table::Runs, Format::Csv)).unwrap();
+    let text = String::from_utf8(exported(&usual(), ExportTable::Runs, ExportFormat::Csv)).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
         lines[0],
@@ -47,7 +47,8 @@ fn csv_has_a_header_and_empty_fields_for_what_is_missing() {
 
 #[test]
 fn json_lines_say_null() {
-    let text = String::from_utf8(exported(&usual(), Table::Observations, Format::JsonLines)).unwrap();
+    let text =
+        String::from_utf8(exported(&usual(), ExportTable::Observations, ExportFormat::JsonLines)).unwrap();
     let rows: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(rows.len(), 6);
     assert_eq!(
@@ -66,7 +67,7 @@ fn parquet_rows(bytes: Vec<u8>) -> Vec<Vec<Field>> {
 
 #[test]
 fn parquet_reads_back_as_written() {
-    let rows = parquet_rows(exported(&usual(), Table::Runs, Format::Parquet));
+    let rows = parquet_rows(exported(&usual(), ExportTable::Runs, ExportFormat::Parquet));
     assert_eq!(rows.len(), 3);
     assert_eq!(rows[0][0], Field::Str("0000000000000001@local/r1".into()));
     assert_eq!(rows[0][10], Field::Double(0.1 + 0.2));
@@ -104,17 +105,17 @@ fn long_series_keep_every_bit_in_every_format() {
     let bits = |values: Vec<f64>| values.into_iter().map(f64::to_bits).collect::<Vec<_>>();
     let entries = [entry];
 
-    let rows = parquet_rows(exported(&entries, Table::Series, Format::Parquet));
+    let rows = parquet_rows(exported(&entries, ExportTable::Series, ExportFormat::Parquet));
     let found =
         rows.iter().map(|row| if let Field::Double(value) = row[4] { value } else { panic!() }).collect();
     assert_eq!(bits(found), bits(values.clone()));
     assert_eq!(rows[149_999][3], Field::Long(150_000));
 
-    let text = String::from_utf8(exported(&entries, Table::Series, Format::Csv)).unwrap();
+    let text = String::from_utf8(exported(&entries, ExportTable::Series, ExportFormat::Csv)).unwrap();
     let found = text.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().parse().unwrap()).collect();
     assert_eq!(bits(found), bits(values.clone()));
 
-    let text = String::from_utf8(exported(&entries, Table::Series, Format::JsonLines)).unwrap();
+    let text = String::from_utf8(exported(&entries, ExportTable::Series, ExportFormat::JsonLines)).unwrap();
     let value =
         |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["value"].as_f64().unwrap();
     assert_eq!(bits(text.lines().map(value).collect()), bits(values));
@@ -122,10 +123,10 @@ fn long_series_keep_every_bit_in_every_format() {
 
 #[test]
 fn an_empty_record_exports_as_an_empty_table() {
-    for table in Table::ALL {
-        assert!(parquet_rows(exported(&[], table, Format::Parquet)).is_empty());
-        assert_eq!(exported(&[], table, Format::Csv).iter().filter(|byte| **byte == b'\n').count(), 1);
-        assert!(exported(&[], table, Format::JsonLines).is_empty());
+    for table in ExportTable::ALL {
+        assert!(parquet_rows(exported(&[], table, ExportFormat::Parquet)).is_empty());
+        assert_eq!(exported(&[], table, ExportFormat::Csv).iter().filter(|byte| **byte == b'\n').count(), 1);
+        assert!(exported(&[], table, ExportFormat::JsonLines).is_empty());
     }
 }
 
@@ -146,8 +147,8 @@ fn a_full_disk_is_reported() {
     let directory = tempfile::tempdir().unwrap();
     append_all(directory.path(), &[&[record()], usual().as_slice()].concat());
     let index = Record::open(directory.path()).unwrap().index().unwrap();
-    for format in Format::ALL {
-        let error = export(&index, Table::Runs, format, &mut FullDisk).unwrap_err();
+    for format in ExportFormat::ALL {
+        let error = export(&index, ExportTable::Runs, format, &mut FullDisk).unwrap_err();
         assert_eq!(error.to_string(), format!("cannot export runs as {}: no storage space", format.name()));
     }
 }

@@ -12,6 +12,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::fill::Filler;
 use super::freshness::{FileChecks, IndexFreshness, IndexedPart, checksum, freshness};
 use super::schema::TABLES;
+use super::shape::is_own;
 use crate::journal::{Flaw, JournalReader, Troubles};
 use crate::layout::{INDEX, INDEX_LOCK, JOURNAL};
 use crate::recovery::{restorable, unrecorded};
@@ -42,6 +43,9 @@ impl From<io::Error> for Obstacle {
 pub(crate) fn fresh(record: &Path) -> Option<Connection> {
     let mut journal = regular::open(&record.join(JOURNAL)).ok()?;
     let connection = open_read_only(&record.join(INDEX)).ok()?;
+    if !is_own(&connection).ok()? {
+        return None;
+    }
     let fresh = match freshness(&connection, record, &mut journal).ok()? {
         IndexFreshness::Fresh => true,
         IndexFreshness::Foreign => false,
@@ -102,7 +106,7 @@ fn on_disk(record: &Path, broken: bool) -> Result<Connection, Obstacle> {
 fn lock(record: &Path) -> io::Result<File> {
     let path = record.join(INDEX_LOCK);
     let mut options = RecordPermissions::of(record).options();
-    let file = regular::open_with(options.write(true).create(true).truncate(false), &path)?;
+    let file = regular::open_to_write(options.write(true).create(true).truncate(false), &path)?;
     let start = Instant::now();
     loop {
         match file.try_lock() {
@@ -121,6 +125,9 @@ fn extend(record: &Path, path: &Path) -> Result<bool, Obstacle> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
+    if !is_own(&connection)? {
+        return Ok(false);
+    }
     let mut journal = regular::open(&record.join(JOURNAL))?;
     match freshness(&connection, record, &mut journal)? {
         IndexFreshness::Fresh => Ok(true),
@@ -256,7 +263,7 @@ fn open_read_only(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// SQLite opens files by name, and would wait for the other end of a pipe.
+/// SQLite opens files by name: it would wait for the other end of a pipe, and write through a link.
 fn refuse_other(path: &Path) -> rusqlite::Result<()> {
     if regular::is_other(path) { Err(rusqlite::Error::InvalidPath(path.to_owned())) } else { Ok(()) }
 }

@@ -123,7 +123,7 @@ impl<R: Read> JournalReader<R> {
             self.line += 1;
             match self.decode_line(bytes) {
                 Ok((mut entry, checksum, previous)) => {
-                    self.check_schema(&entry)?;
+                    self.check_schema(&entry, previous)?;
                     self.check_order(offset, previous);
                     self.last = checksum;
                     self.troubles.damage.extend(self.pending.take());
@@ -234,7 +234,7 @@ impl<R: Read> JournalReader<R> {
         self.troubles.accepted.extend::<Vec<Damage>>(accepted);
     }
 
-    fn check_schema(&mut self, entry: &Entry) -> Result<(), StoreError> {
+    fn check_schema(&mut self, entry: &Entry, previous: Option<u32>) -> Result<(), StoreError> {
         match entry {
             Entry::Record { schema, .. } if *schema > SCHEMA_VERSION => {
                 Err(StoreError::Newer { path: self.path.clone(), found: *schema })
@@ -243,8 +243,9 @@ impl<R: Read> JournalReader<R> {
                 self.at_head = false;
                 Ok(())
             }
-            // A damaged head must not cost the lines after it.
-            _ if self.at_head && self.line == 1 => Err(StoreError::NotAJournal {
+            // A damaged head must not cost the lines after it, nor one that was cut off: a line that names the one
+            // before it is of a journal.
+            _ if self.at_head && self.line == 1 && previous.is_none() => Err(StoreError::NotAJournal {
                 path: self.path.clone(),
                 reason: "its first line does not name the schema".to_owned(),
             }),

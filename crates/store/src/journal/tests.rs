@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::StoreError;
-use crate::fault::{Fault, SimulatedDisk};
+use crate::fault::{InjectedFault, SimulatedDisk};
 use crate::sample::{any_entry, finished, launching, plan, record, run, session};
 
 fn path() -> &'static Path {
@@ -144,9 +144,19 @@ fn a_damaged_head_does_not_cost_the_lines_after_it() {
 
 #[test]
 fn a_journal_that_starts_otherwise_is_refused() {
-    let bytes = lines(&few()[1..]);
+    let bytes = checked_line(&serde_json::to_string(&session(1.0)).unwrap());
     let error = JournalReader::new(bytes.as_slice(), path()).next_entry().unwrap_err();
     assert!(matches!(error, StoreError::NotAJournal { .. }), "{error}");
+}
+
+#[test]
+fn a_head_that_was_cut_off_does_not_cost_the_lines_after_it() {
+    let entries = few();
+    let whole = lines(&entries);
+    let head = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let (found, troubles) = read(&whole[head..]);
+    assert_eq!(found, entries[1..]);
+    assert_eq!(troubles.damage.len(), 1);
 }
 
 fn checked_line(json: &str) -> Vec<u8> {
@@ -180,7 +190,12 @@ fn an_older_schema_opens_and_unknown_fields_are_ignored() {
 #[test]
 fn short_and_interrupted_writes_are_continued() {
     let (disk, mut writer) = writer_after(&[]);
-    for fault in [Fault::Short(1), Fault::Interrupted, Fault::Short(40), Fault::Interrupted] {
+    for fault in [
+        InjectedFault::Short(1),
+        InjectedFault::Interrupted,
+        InjectedFault::Short(40),
+        InjectedFault::Interrupted,
+    ] {
         disk.inject(fault);
     }
     writer.append(&record()).unwrap();
@@ -191,7 +206,7 @@ fn short_and_interrupted_writes_are_continued() {
 fn a_full_disk_loses_only_the_entry_it_refused() {
     for room in [0, 1, 30, 60] {
         let (disk, mut writer) = writer_after(&lines(&[record()]));
-        disk.inject(Fault::Full(room));
+        disk.inject(InjectedFault::Full(room));
         let error = writer.append(&session(1.0)).unwrap_err();
         assert!(matches!(error, StoreError::Write { entries: 1, .. }), "{error}");
         assert!(error.hint().unwrap().starts_with("free some space"));
@@ -208,11 +223,11 @@ fn a_full_disk_loses_only_the_entry_it_refused() {
 #[test]
 fn a_mark_cut_short_is_marked_again() {
     let (disk, mut writer) = writer_after(&lines(&[record()]));
-    disk.inject(Fault::Full(20));
+    disk.inject(InjectedFault::Full(20));
     writer.append(&session(1.0)).unwrap_err();
     for _ in 0..3 {
         disk.free_space();
-        disk.inject(Fault::Full(3));
+        disk.inject(InjectedFault::Full(3));
         writer.append(&session(1.0)).unwrap_err();
     }
     disk.free_space();
@@ -224,7 +239,7 @@ fn a_mark_cut_short_is_marked_again() {
 fn nothing_is_acknowledged_after_a_failed_sync() {
     let (disk, mut writer) = writer_after(&lines(&[record()]));
     writer.commit(&session(1.0)).unwrap();
-    disk.inject(Fault::SyncFails);
+    disk.inject(InjectedFault::SyncFails);
     let error = writer.commit(&session(2.0)).unwrap_err();
     assert!(matches!(error, StoreError::Sync { entries: 2, .. }), "{error}");
     for _ in 0..2 {
@@ -254,7 +269,7 @@ fn numbers_that_json_cannot_hold_are_refused_by_name() {
 enum Step {
     Append(Entry),
     Commit(Entry),
-    Fault(Fault),
+    InjectedFault(InjectedFault),
     /// Power goes, or only the process dies.
     Crash {
         power: bool,
@@ -264,16 +279,16 @@ enum Step {
 
 fn any_step() -> impl Strategy<Value = Step> {
     let any_fault = prop_oneof![
-        (1..600_usize).prop_map(Fault::Short),
-        Just(Fault::Interrupted),
-        (0..600_usize).prop_map(Fault::Full),
-        Just(Fault::Broken),
-        Just(Fault::SyncFails),
+        (1..600_usize).prop_map(InjectedFault::Short),
+        Just(InjectedFault::Interrupted),
+        (0..600_usize).prop_map(InjectedFault::Full),
+        Just(InjectedFault::Broken),
+        Just(InjectedFault::SyncFails),
     ];
     prop_oneof![
         6 => any_entry().prop_map(Step::Append),
         6 => any_entry().prop_map(Step::Commit),
-        2 => any_fault.prop_map(Step::Fault),
+        2 => any_fault.prop_map(Step::InjectedFault),
         3 => (any::<bool>(), any::<u64>()).prop_map(|(power, seed)| Step::Crash { power, seed }),
     ]
 }
@@ -319,7 +334,7 @@ proptest! {
                         durable.clone_from(&written);
                     }
                 }
-                Step::Fault(fault) => disk.inject(fault),
+                Step::InjectedFault(fault) => disk.inject(fault),
                 Step::Crash { power, seed } => {
                     let bytes = if power { disk.crash(seed) } else { disk.bytes() };
                     let (found, troubles) = read(&bytes);

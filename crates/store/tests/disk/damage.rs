@@ -227,6 +227,48 @@ fn a_pipe_in_the_place_of_a_file_is_never_waited_for() {
     }
 }
 
+/// A view in the place of a table could run without end, and a checksum that fits is easily made.
+#[test]
+fn an_index_with_other_tables_than_its_own_is_made_again() {
+    let root = tempfile::tempdir().unwrap();
+    record(root.path());
+    let before = counts(root.path());
+    let index = rusqlite::Connection::open(root.path().join("index.sqlite")).unwrap();
+    index
+        .execute_batch(
+            "drop view run; create view run as with recursive n(i) as (select 1 union all select i + 1 from n) \
+             select i as run from n;",
+        )
+        .unwrap();
+    drop(index);
+    let _ = fs::remove_file(root.path().join("index.check"));
+    assert_eq!(counts(root.path()), before);
+}
+
+/// Writing through a link would change a file that somebody else's record names.
+#[test]
+fn a_link_in_the_place_of_a_lock_or_journal_is_not_written_through() {
+    for name in ["journal.jsonl", "lock", "index.lock", "index.sqlite"] {
+        let root = tempfile::tempdir().unwrap();
+        let place = root.path().join("record");
+        record(&place);
+        counts(&place);
+        let outside = root.path().join("outside");
+        fs::copy(place.join(name), &outside).unwrap();
+        fs::remove_file(place.join(name)).unwrap();
+        std::os::unix::fs::symlink(&outside, place.join(name)).unwrap();
+        let before = fs::read(&outside).unwrap();
+        let opened = Store::open_or_create(&place, &identity());
+        assert_eq!(opened.is_ok(), name.starts_with("index"), "{name}");
+        if let Ok(mut store) = opened {
+            // The index is extended by what the journal has more.
+            store.append(&launching(&run(RUNS + 1))).unwrap();
+        }
+        let _ = Record::open(&place).and_then(|record| record.index());
+        assert_eq!(fs::read(&outside).unwrap(), before, "{name}");
+    }
+}
+
 #[test]
 fn a_pipe_or_link_in_the_place_of_a_result_is_replaced_not_followed() {
     let root = tempfile::tempdir().unwrap();

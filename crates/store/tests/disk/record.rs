@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use assay_model::{Entry, SCHEMA_VERSION, Status};
-use assay_store::fault::{Fault, SimulatedDisk};
+use assay_store::fault::{InjectedFault, SimulatedDisk};
 use assay_store::{Record, RunFilter, Store, StoreError, list_records};
 
 use crate::common::{Mount, finished, identity, launching, run};
@@ -157,7 +157,7 @@ fn a_fault_while_writing_reaches_the_caller_and_the_next_session_goes_on() {
     let disk = SimulatedDisk::default();
     let mut store = Store::open_with_medium(root.path(), &identity(), |_| Box::new(disk.clone())).unwrap();
     store.commit(&finished(&run(1), Status::Succeeded)).unwrap();
-    disk.inject(Fault::Full(50));
+    disk.inject(InjectedFault::Full(50));
     let error = store.commit(&finished(&run(2), Status::Succeeded)).unwrap_err();
     assert!(error.to_string().contains("the entry is not recorded, all 2 before it are kept"), "{error}");
     assert_eq!(store.state().counts().succeeded, 1);

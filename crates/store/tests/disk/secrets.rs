@@ -112,3 +112,29 @@ fn new_records_are_private_and_the_group_reads_on_request() {
         assert!(found.iter().all(|(directory, mode)| *mode == expected(*directory)), "{found:?}");
     }
 }
+
+/// A run or a stranger may have put a link where a run directory was.
+#[test]
+fn scrubbing_changes_nothing_outside_the_record() {
+    let root = tempfile::tempdir().unwrap();
+    let (path, outside) = (root.path().join("record"), root.path().join("outside"));
+    let mut store = Store::open_or_create(&path, &identity()).unwrap();
+    store.append(&launching(&run(1))).unwrap();
+    store.commit(&finished(&run(1), Status::Succeeded)).unwrap();
+    drop(store);
+    let text = format!("export GH_PAT=pat-{CANARY}\n");
+    fs::create_dir_all(outside.join("r1")).unwrap();
+    fs::write(outside.join("r1/run.sh"), &text).unwrap();
+    let cell = path.join("runs/00000000000000aa@local");
+    std::os::unix::fs::symlink(outside.join("r1"), cell.join("r2")).unwrap();
+    std::os::unix::fs::symlink(&outside, path.join("runs/other")).unwrap();
+    // The script that runs without directories share, and the script of a job.
+    fs::create_dir_all(path.join("jobs/1")).unwrap();
+    for own in [cell.join("run.sh"), path.join("jobs/1/job.sh")] {
+        fs::write(&own, &text).unwrap();
+    }
+    let summary = scrub(&path, &identity()).unwrap();
+    assert_eq!(summary.files, 2);
+    assert_eq!(fs::read_to_string(outside.join("r1/run.sh")).unwrap(), text);
+    assert!(!fs::read_to_string(cell.join("run.sh")).unwrap().contains(CANARY));
+}

@@ -19,7 +19,7 @@ use super::options::BertOptions;
 use super::sentences::ordinary;
 use super::tokens::{Special, Tokens};
 use crate::WorkloadError;
-use crate::initial::Key;
+use crate::initial::DrawKey;
 
 /// About how much text is turned into tokens at once.
 const PIECE_BYTES: usize = 1 << 20;
@@ -104,7 +104,7 @@ impl BatchSource {
 
     /// The sequences of the iteration with this number, from 0.
     pub fn fill(&self, iteration: u64, sequences: &mut Sequences) {
-        let key = |kind: &str| Key::new(kind, self.seed).at(iteration);
+        let key = |kind: &str| DrawKey::new(kind, self.seed).at(iteration);
         let [masks, replacements, others] = ["masks", "replacements", "others"].map(key);
         sequences.ids.resize(self.batch * self.context, 0);
         sequences.places.clear();
@@ -132,7 +132,7 @@ impl BatchSource {
     }
 
     /// The tokens of one sequence before anything is hidden.
-    fn tokens(&self, key: impl Fn(&str) -> Key, number: u64, ids: &mut [u32]) {
+    fn tokens(&self, key: impl Fn(&str) -> DrawKey, number: u64, ids: &mut [u32]) {
         let inside = self.context - 2;
         match &self.text {
             Some(text) => {

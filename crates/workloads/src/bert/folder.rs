@@ -48,7 +48,7 @@ impl Folder {
             weights.header().info(&format!("{prefix}embeddings.word_embeddings.weight")).is_some()
         });
         let Some(prefix) = prefix else {
-            let reason = "there is no tensor `embeddings.word_embeddings.weight` in it";
+            let reason = "it has no tensor `embeddings.word_embeddings.weight`";
             return Err(WorkloadError::file("use", weights.path(), reason).or_hint(HINT));
         };
         // The classifier itself knows best how many classes it has.

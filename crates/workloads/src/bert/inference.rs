@@ -154,7 +154,7 @@ impl<'a> Inference<'a> {
             emitter.value_in(&name(CPU), cpu_seconds() - cpu, "s", Some(number + 1));
             if !squares.is_finite() {
                 let reason = format!("an answer is not a finite number at iteration {}", number + 1);
-                let hint = Some("are the weights those of a whole model?".to_owned());
+                let hint = Some("do the weights belong to a whole model?".to_owned());
                 emitter.emit(WorkloadEvent::Failed { reason, hint });
                 return Ok(WorkloadEnd::Diverged);
             }

@@ -17,7 +17,7 @@ use crate::profile::Profile;
 use crate::tensors::zeros;
 use crate::training::Training;
 
-pub use crate::summary::Outcome;
+pub use crate::summary::IterationOutcome;
 
 /// A model with everything that training needs.
 pub struct Model {
@@ -111,12 +111,12 @@ impl Model {
         training: &Training,
         measure: bool,
         ranks: &mut dyn Collective,
-    ) -> Outcome {
+    ) -> IterationOutcome {
         let (loss, output) = self.forward_backward(sequences, measure, ranks);
         let loss = ranks.mean_number(loss);
         let output = output.map(|output| ranks.mean_number(output * output).sqrt());
         take_back(&self.operations.profile, ranks, self.gradients.backwards_mut());
-        Outcome { loss, output, gradient_norm: Some(self.update(training)) }
+        IterationOutcome { loss, output, gradient_norm: Some(self.update(training)) }
     }
 
     /// The loss of some sequences and, where it is measured, the root mean square of all scores; sets all gradients, and

@@ -8,7 +8,7 @@ use assay_model::{Settings, Value};
 use super::description;
 use super::shape::{BertShape, SIZES};
 use crate::engine::EngineKind;
-use crate::settings::{Checked, wrong};
+use crate::settings::{CheckedSettings, wrong};
 use crate::training::Training;
 use crate::{WorkloadError, ranks};
 
@@ -74,7 +74,7 @@ pub struct BertOptions {
 impl BertOptions {
     /// Reads and checks settings. `cores` is the number of threads unless it is given.
     pub fn read(settings: &Settings, cores: usize) -> Result<BertOptions, WorkloadError> {
-        let checked = Checked::new(&description(), settings)?;
+        let checked = CheckedSettings::new(&description(), settings)?;
         let text = |name: &str| Some(checked.text(name).to_owned()).filter(|text| !text.is_empty());
         let path = |name: &str| text(name).map(PathBuf::from);
         let some = |name: &str| Some(checked.count(name)).filter(|count| *count > 0);
@@ -178,14 +178,14 @@ impl BertOptions {
             Err(wrong(name, &self.text_of(name), reason).or_hint(hint))
         };
         if self.text.is_some() && self.data.is_some() {
-            return refuse("text", "there is `data`, too", "give one of the two");
+            return refuse("text", "`data` is given, too", "give one of the two");
         }
         if self.text.as_ref().is_some_and(|text| text.trim().is_empty()) {
-            return refuse("text", "it is nothing but blanks", "give a sentence");
+            return refuse("text", "it is blank", "give a sentence");
         }
         let pretrains = self.task == Task::Pretrain;
         if pretrains && self.text.is_some() {
-            return refuse("text", "one sentence is no text to train on", "give a file as `data`");
+            return refuse("text", "one sentence is not enough to train on", "give a file as `data`");
         }
         if pretrains && self.length.is_some() {
             return refuse(
@@ -202,7 +202,7 @@ impl BertOptions {
             );
         }
         if pretrains && self.data.is_some() && self.model.is_none() && self.tokenizer.is_none() {
-            return refuse("data", "there is no tokenizer for it", "give `tokenizer` or `model`");
+            return refuse("data", "it needs a tokenizer", "give `tokenizer` or `model`");
         }
         if self.head.is_some() && (self.task != Task::Classify || self.model.is_none()) {
             return refuse(
@@ -232,7 +232,7 @@ impl BertOptions {
 }
 
 /// The shape that the size names, with the dimensions that were given on their own.
-fn shape(checked: &Checked) -> Result<BertShape, WorkloadError> {
+fn shape(checked: &CheckedSettings) -> Result<BertShape, WorkloadError> {
     let name = checked.text("size");
     let size = SIZES.iter().find(|size| size.name == name);
     let dimension = |key: &str, named: Option<usize>| match (checked.count(key), named) {
@@ -295,7 +295,7 @@ mod tests {
         assert!(refused(&[("size", "custom".into())]).contains("width, hidden"));
         assert!(refused(&[("batch_size", 0.into())]).contains("`batch_size` = 0"));
         assert!(refused(&[("vocabulary", 3.into())]).contains("larger vocabulary"));
-        assert!(refused(&[("text", " \t".into())]).contains("blanks"));
+        assert!(refused(&[("text", " \t".into())]).contains("it is blank"));
         assert!(refused(&[("text", "a".into()), ("data", "b".into())]).contains("one of the two"));
         assert!(refused(&[pretrain(), ("text", "a".into())]).contains("as `data`"));
         assert!(refused(&[pretrain(), ("data", "a".into())]).contains("tokenizer"));

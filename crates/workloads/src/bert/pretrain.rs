@@ -16,7 +16,7 @@ use crate::memory::{self, bytes_in_words};
 use crate::native::{self, MemoryNeed, NativeRun, RunStart};
 use crate::profile::Profile;
 use crate::session::{IterationSchedule, TimedWork};
-use crate::summary::{Outcome, WorkAmount};
+use crate::summary::{IterationOutcome, WorkAmount};
 use crate::{Emitter, SeriesLimits, WorkloadEnd, WorkloadError, training};
 
 pub(super) fn run(
@@ -119,7 +119,7 @@ impl TimedWork for Rank<'_> {
         self.source.fill(number, &mut self.sequences);
     }
 
-    fn iterate(&mut self, look: bool, ranks: &mut dyn Collective) -> Outcome {
+    fn iterate(&mut self, look: bool, ranks: &mut dyn Collective) -> IterationOutcome {
         self.model.step(&self.sequences, &self.options.training, look, ranks)
     }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use super::options::{BertOptions, Task};
 use super::tokens::{Special, Tokens};
 use crate::WorkloadError;
-use crate::initial::Key;
+use crate::initial::DrawKey;
 
 /// Sentences that are made up where there are none.
 pub const MADE_UP: usize = 100;
@@ -82,7 +82,7 @@ impl Sentences {
             sentences.list.push(Sentence { ids: encoded.ids, label });
         }
         if sentences.list.is_empty() {
-            let error = WorkloadError::file("use", from, "there is no sentence in it");
+            let error = WorkloadError::file("use", from, "it contains no sentence");
             return Err(error.or_hint("give a CSV file with a column `text`, or one sentence a line"));
         }
         Ok(sentences)
@@ -154,7 +154,7 @@ pub fn csv_rows(bytes: &[u8]) -> Result<Vec<LabeledSentence>, String> {
 }
 
 fn made_up(count: usize, context: usize, vocabulary: usize, special: Special, seed: u64) -> Vec<Sentence> {
-    let key = Key::new("sentences", seed).at(0);
+    let key = DrawKey::new("sentences", seed).at(0);
     (0..count)
         .map(|number| {
             let token = |t| ordinary(key, number as u64 * context as u64 + t, vocabulary, special);
@@ -168,7 +168,7 @@ fn made_up(count: usize, context: usize, vocabulary: usize, special: Special, se
 }
 
 /// An ordinary token by the draw with the number `i`.
-pub(super) fn ordinary(key: Key, i: u64, vocabulary: usize, special: Special) -> u32 {
+pub(super) fn ordinary(key: DrawKey, i: u64, vocabulary: usize, special: Special) -> u32 {
     let span = u32::try_from(vocabulary).unwrap_or(u32::MAX).saturating_sub(special.first).max(1);
     special.first + (key.draw(i) >> 32) as u32 % span
 }

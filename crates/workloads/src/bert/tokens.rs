@@ -15,7 +15,7 @@ use tokenizers::{
 };
 
 use crate::WorkloadError;
-use crate::initial::Key;
+use crate::initial::DrawKey;
 
 /// The ids with a meaning of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,7 +128,7 @@ impl Tokens {
             TokenSource::Whole(tokenizer) | TokenSource::Words(tokenizer) => encode(tokenizer, text, false),
             TokenSource::MadeUp => {
                 let span = u64::from(self.vocabulary as u32 - self.special.first);
-                let id = |word: &str| self.special.first + (Key::new(word, 0).draw(0) % span) as u32;
+                let id = |word: &str| self.special.first + (DrawKey::new(word, 0).draw(0) % span) as u32;
                 Ok(words(text)?.iter().map(|word| id(word)).collect())
             }
         }

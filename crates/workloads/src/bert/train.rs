@@ -13,7 +13,7 @@ use super::features::Features;
 use super::head::Trained;
 use super::sentences::{LabeledSentence, read};
 use crate::WorkloadError;
-use crate::initial::Key;
+use crate::initial::DrawKey;
 use crate::settings::wrong;
 
 /// What is asked for.
@@ -148,7 +148,7 @@ fn check(request: &HeadRequest, sentences: usize, labels: &[String]) -> Result<(
 
 /// The fold of each sentence.
 fn folds(count: usize, folds: usize, seed: u64) -> Vec<usize> {
-    let key = Key::new("folds", seed);
+    let key = DrawKey::new("folds", seed);
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by_key(|place| (key.draw(*place as u64), *place));
     let mut fold_of = vec![0; count];

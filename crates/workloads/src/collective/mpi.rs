@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use mpi::Threading;
 use mpi::environment::Universe;
 use mpi::topology::SimpleCommunicator;
-use mpi::traits::{Communicator, CommunicatorCollectives};
+use mpi::traits::Communicator;
 
 use self::sys::Sum;
 use super::Collective;
@@ -72,7 +72,7 @@ impl Ranks {
     /// The numbers of all ranks, in their order.
     fn gather(&self, number: f64) -> Vec<f64> {
         let mut all = vec![0.0; self.size()];
-        self.world.all_gather_into(&number, &mut all[..]);
+        sys::gather(number, &mut all);
         all
     }
 }

@@ -12,7 +12,7 @@ use assay_kernels::threads::Chunks;
 use super::idx::{CLASSES, PIXELS, SIDE};
 use super::images::Images;
 use crate::WorkloadError;
-use crate::initial::Key;
+use crate::initial::DrawKey;
 
 /// Images to train on, where nobody asks for a number.
 pub const TRAIN_COUNT: usize = 12_000;
@@ -121,7 +121,7 @@ pub fn draw(threads: &Threads, part: &str, seed: u64, count: usize) -> Result<Im
     if pixels.try_reserve_exact(bytes).is_err() || labels.try_reserve_exact(count).is_err() {
         return Err(refused);
     }
-    let key = Key::new(&format!("digits.{part}"), seed);
+    let key = DrawKey::new(&format!("digits.{part}"), seed);
     labels.extend((0..count as u64).map(|image| label(key.at(image))));
     pixels.resize(bytes, 0);
     threads.run_parts(Chunks::new(&mut pixels, PIXELS), |image, pixels| {
@@ -130,13 +130,13 @@ pub fn draw(threads: &Threads, part: &str, seed: u64, count: usize) -> Result<Im
     Ok(Images { pixels, labels })
 }
 
-fn label(key: Key) -> u8 {
+fn label(key: DrawKey) -> u8 {
     (key.draw(0) % CLASSES as u64) as u8
 }
 
 /// One image about to be drawn.
 struct Pen {
-    key: Key,
+    key: DrawKey,
     /// The points of the line, and how many there are.
     points: [Point; MOST_POINTS],
     count: usize,
@@ -147,7 +147,7 @@ struct Pen {
 }
 
 impl Pen {
-    fn new(key: Key) -> Pen {
+    fn new(key: DrawKey) -> Pen {
         // Draw 0 is the label; each of the others is used once, in this order.
         let mut number = 0;
         let mut between = |low: f32, high: f32| {

@@ -23,7 +23,7 @@ pub(super) fn find(folder: &Path, name: &str) -> Option<PathBuf> {
 pub(super) fn read(folder: &Path, name: &str) -> Result<(PathBuf, Vec<u8>), WorkloadError> {
     let path = find(folder, name).ok_or_else(|| {
         let path = folder.join(name);
-        WorkloadError::file("read", &path, "there is no such file, plain or with the ending .gz")
+        WorkloadError::file("read", &path, "no such file, neither plain nor with the extension .gz")
     })?;
     let failed = |error: std::io::Error| WorkloadError::file("read", &path, error);
     let file = File::open(&path).map_err(failed)?;

@@ -44,7 +44,7 @@ fn header<'a, const DIMENSIONS: usize>(
     match word(0) {
         None => return Err(format!("it has {} bytes, and its header alone has more", bytes.len())),
         Some(found) if found != magic => {
-            return Err(format!("it is no file of {what}: it begins with {found:#010x}, not {magic:#010x}"));
+            return Err(format!("not a file of {what}: it begins with {found:#010x}, not {magic:#010x}"));
         }
         Some(_) => {}
     }
@@ -110,7 +110,7 @@ mod tests {
         let mut bytes = file(MAGIC_LABELS, &[3], 3);
         bytes[9] = 10;
         assert!(labels(&bytes).unwrap_err().contains("label 10 of image 1"));
-        assert!(labels(b"\x1f\x8b\x08\x00").unwrap_err().contains("no file of labels"));
+        assert!(labels(b"\x1f\x8b\x08\x00").unwrap_err().contains("not a file of labels"));
     }
 
     proptest! {

@@ -193,7 +193,7 @@ mod tests {
             let text = format!(r#"{{"norm":{{"dtype":"F32","shape":{shape},"data_offsets":{offsets}}}}}"#);
             assert!(read_header(&file(&text)).unwrap_err().contains("header"), "{text}");
         }
-        assert!(read_header(&u64::MAX.to_le_bytes()).unwrap_err().contains("no safetensors"));
+        assert!(read_header(&u64::MAX.to_le_bytes()).unwrap_err().contains("not a safetensors file"));
     }
 
     #[test]

@@ -18,7 +18,7 @@ use tokenizers::Tokenizer;
 
 use super::options::LmOptions;
 use crate::WorkloadError;
-use crate::initial::Key;
+use crate::initial::DrawKey;
 
 /// About how much text is turned into tokens at once, so that the memory for it stays small.
 const PIECE_BYTES: usize = 1 << 20;
@@ -151,7 +151,7 @@ fn read(path: &Path, most: u64) -> Result<Vec<u8>, WorkloadError> {
     if length > most {
         return Err(too_large());
     }
-    // What is no regular file says nothing of its length, so the limit is kept while reading, too.
+    // What is not a regular file says nothing of its length, so the limit is kept while reading, too.
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
     file.take(most + 1).read_to_end(&mut bytes).map_err(system)?;
     if bytes.len() as u64 > most {
@@ -164,7 +164,7 @@ fn read(path: &Path, most: u64) -> Result<Vec<u8>, WorkloadError> {
 pub struct BatchSource {
     text: Option<Arc<TokenizedText>>,
     vocabulary: u32,
-    key: Key,
+    key: DrawKey,
     context: usize,
     /// The number of its first sequence in the batch of all ranks.
     first: usize,
@@ -180,7 +180,7 @@ impl BatchSource {
         seed: u64,
         first: usize,
     ) -> BatchSource {
-        let key = Key::new(if text.is_some() { "windows" } else { "tokens" }, seed);
+        let key = DrawKey::new(if text.is_some() { "windows" } else { "tokens" }, seed);
         BatchSource { text, vocabulary: u32::try_from(vocabulary).unwrap_or(u32::MAX), key, context, first }
     }
 

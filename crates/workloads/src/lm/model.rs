@@ -13,7 +13,7 @@ use crate::collective::{Collective, hand_in, take_back};
 use crate::profile::Profile;
 use crate::training::Training;
 
-pub use crate::summary::Outcome;
+pub use crate::summary::IterationOutcome;
 
 /// A model with everything that its phase needs.
 pub struct Model {
@@ -98,7 +98,7 @@ impl Model {
         training: &Training,
         measure: bool,
         ranks: &mut dyn Collective,
-    ) -> Outcome {
+    ) -> IterationOutcome {
         let (loss, output) = match self.work.phase {
             Phase::Forward => self.forward(inputs, targets, measure),
             Phase::ForwardBackward | Phase::Step => self.forward_backward(inputs, targets, measure, ranks),
@@ -109,7 +109,7 @@ impl Model {
             take_back(&self.operations.profile, ranks, gradients.backwards_mut());
         }
         let gradient_norm = (self.work.phase == Phase::Step).then(|| self.update(training));
-        Outcome { loss, output, gradient_norm }
+        IterationOutcome { loss, output, gradient_norm }
     }
 
     /// The norm of all gradients of the last iteration; none for phase forward.

@@ -15,7 +15,7 @@ use crate::collective::{Collective, processes};
 use crate::native::{self, MemoryNeed, NativeRun, RunStart};
 use crate::profile::Profile;
 use crate::session::{IterationSchedule, TimedWork};
-use crate::summary::Outcome;
+use crate::summary::IterationOutcome;
 use crate::{Emitter, SeriesLimits, WorkloadEnd, WorkloadError, training};
 
 pub(super) fn run(
@@ -125,7 +125,7 @@ impl TimedWork for Rank<'_> {
         self.source.fill(number, &mut self.inputs, &mut self.targets);
     }
 
-    fn iterate(&mut self, look: bool, ranks: &mut dyn Collective) -> Outcome {
+    fn iterate(&mut self, look: bool, ranks: &mut dyn Collective) -> IterationOutcome {
         self.model.iterate(&self.inputs, &self.targets, &self.options.training, look, ranks)
     }
 

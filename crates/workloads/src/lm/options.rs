@@ -7,7 +7,7 @@ use assay_model::{Settings, Value, names};
 use super::description;
 use super::shape::{LmShape, SIZES};
 use crate::engine::EngineKind;
-use crate::settings::{Checked, wrong};
+use crate::settings::{CheckedSettings, wrong};
 use crate::summary::WorkAmount;
 use crate::training::Training;
 use crate::{WorkloadError, ranks};
@@ -112,7 +112,7 @@ pub struct LmOptions {
 impl LmOptions {
     /// Reads and checks settings. `cores` is the number of threads unless it is given.
     pub fn read(settings: &Settings, cores: usize) -> Result<LmOptions, WorkloadError> {
-        let checked = Checked::new(&description(), settings)?;
+        let checked = CheckedSettings::new(&description(), settings)?;
         let path = |name: &str| Some(checked.text(name)).filter(|text| !text.is_empty()).map(PathBuf::from);
         let options = LmOptions {
             shape: shape(&checked)?,
@@ -230,11 +230,11 @@ impl LmOptions {
             return Err(wrong("vocabulary", &vocabulary, "a model needs at least two tokens to choose from"));
         }
         if self.tokenizer.is_some() && self.text.is_none() {
-            let error = wrong("tokenizer", &self.text_of("tokenizer"), "there is no text for it");
+            let error = wrong("tokenizer", &self.text_of("tokenizer"), "a tokenizer needs a text");
             return Err(error.or_hint("give `text`, or leave `tokenizer` out"));
         }
         if self.save.is_none() && self.save_every.is_some() {
-            let error = wrong("save_every", &self.text_of("save_every"), "there is no place to save to");
+            let error = wrong("save_every", &self.text_of("save_every"), "no file to save to is given");
             return Err(error.or_hint("give `save`"));
         }
         if self.save.is_some() && self.work.phase != Phase::Step {
@@ -245,7 +245,7 @@ impl LmOptions {
     }
 }
 
-fn phase(checked: &Checked) -> Phase {
+fn phase(checked: &CheckedSettings) -> Phase {
     match checked.text("phase") {
         "forward" => Phase::Forward,
         "step" => Phase::Step,
@@ -254,7 +254,7 @@ fn phase(checked: &Checked) -> Phase {
 }
 
 /// The shape that the size names, with the dimensions that were given on their own.
-fn shape(checked: &Checked) -> Result<LmShape, WorkloadError> {
+fn shape(checked: &CheckedSettings) -> Result<LmShape, WorkloadError> {
     let name = checked.text("size");
     let size = SIZES.iter().find(|size| size.name == name).map(|size| size.shape);
     let dimension = |key: &str, named: Option<usize>| match (checked.count(key), named) {

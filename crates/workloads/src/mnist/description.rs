@@ -10,7 +10,7 @@ use crate::describe::{
 /// The words that `data_set` takes.
 pub(super) const DATA_SETS: [&str; 4] = ["auto", "mnist", "fashion-mnist", "synthetic"];
 
-/// Which repeat of its cell a run is, from 1. It is no setting: whoever starts a run fills it in.
+/// Which repeat of its cell a run is, from 1. It is not a setting: whoever starts a run fills it in.
 pub(super) const REPEAT: &str = "repeat";
 
 /// `mnist` with every setting.

@@ -18,7 +18,7 @@ use crate::collective::{Collective, hand_in, take_back};
 use crate::data::idx::PIXELS;
 use crate::profile::Profile;
 
-pub use crate::summary::Outcome;
+pub use crate::summary::IterationOutcome;
 
 /// How weights are updated, and what comes on the way there.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -118,7 +118,7 @@ impl Model {
 
     /// One step together with the models of the other ranks, whose gradients and losses are averaged with its own. With
     /// `look`, the root mean square of the outputs and the norm of the gradient are computed on the way.
-    pub fn step(&mut self, batch: &Batch<'_>, look: bool, ranks: &mut dyn Collective) -> Outcome {
+    pub fn step(&mut self, batch: &Batch<'_>, look: bool, ranks: &mut dyn Collective) -> IterationOutcome {
         // A rank's own sums times this, in the mean over the ranks, are means over all samples, also where ranks have
         // different numbers of them.
         let scale = ranks.size() as f64 / batch.total.max(1) as f64;
@@ -129,7 +129,7 @@ impl Model {
         take_back(&self.profile, ranks, head.iter_mut().chain(convolutions));
         let gradient_norm = look.then(|| self.gradient_norm());
         self.update();
-        Outcome { loss, output, gradient_norm }
+        IterationOutcome { loss, output, gradient_norm }
     }
 
     /// Sets the gradients to those of a batch, and hands them in. Gives the sum of its losses and, where asked for, of the squares of its

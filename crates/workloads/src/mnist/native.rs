@@ -14,7 +14,7 @@ use crate::native::{self, MemoryNeed, NativeRun, RunStart};
 use crate::profile::Profile;
 use crate::schedule::{IterationSteps, StepSchedule, order};
 use crate::session::{IterationSchedule, TimedWork};
-use crate::summary::Outcome;
+use crate::summary::IterationOutcome;
 use crate::{Emitter, SeriesLimits, WorkloadEnd, WorkloadError, memory};
 
 pub(super) fn run(
@@ -82,7 +82,7 @@ struct Rank<'a> {
     /// Seconds of the iterations of this epoch so far.
     epoch_s: f64,
     /// What the first step gave.
-    first: Option<Outcome>,
+    first: Option<IterationOutcome>,
     tested: Option<Tested>,
 }
 
@@ -210,19 +210,19 @@ impl TimedWork for Rank<'_> {
         self.block = Some(block);
     }
 
-    fn iterate(&mut self, look: bool, ranks: &mut dyn Collective) -> Outcome {
+    fn iterate(&mut self, look: bool, ranks: &mut dyn Collective) -> IterationOutcome {
         let start = Instant::now();
         let block = self.block.clone();
         let loss = block.map_or(f64::NAN, |block| self.steps_of(&block, look, ranks));
         self.epoch_s += start.elapsed().as_secs_f64();
-        Outcome { loss, output: None, gradient_norm: None }
+        IterationOutcome { loss, output: None, gradient_norm: None }
     }
 
     fn gradient_norm(&mut self) -> Option<f64> {
         Some(self.model.gradient_norm())
     }
 
-    fn parity(&mut self, first: &Outcome) -> Outcome {
+    fn parity(&mut self, first: &IterationOutcome) -> IterationOutcome {
         self.first.unwrap_or(*first)
     }
 

@@ -10,7 +10,7 @@ use super::network;
 use super::samples::Samples;
 use crate::engine::EngineKind;
 use crate::schedule::StepSchedule;
-use crate::settings::{Checked, wrong};
+use crate::settings::{CheckedSettings, wrong};
 use crate::summary::WorkAmount;
 use crate::{WorkloadError, ranks};
 
@@ -69,7 +69,7 @@ impl MnistOptions {
     /// Reads and checks settings. `cores` is the number of threads unless it is given.
     pub fn read(settings: &Settings, cores: usize) -> Result<MnistOptions, WorkloadError> {
         let (settings, further) = without_repeat(settings)?;
-        let checked = Checked::new(&description(), &settings)?;
+        let checked = CheckedSettings::new(&description(), &settings)?;
         let seed = checked.integer("seed").saturating_add(further);
         let path = |name: &str| Some(checked.text(name)).filter(|text| !text.is_empty()).map(PathBuf::from);
         let some = |name: &str| Some(checked.count(name)).filter(|count| *count > 0);
@@ -178,7 +178,7 @@ impl MnistOptions {
     /// Settings that do not go together, which is found before anything runs.
     fn check(&self) -> Result<(), WorkloadError> {
         if self.data_set == DataSetChoice::Synthetic && self.data.is_some() {
-            let error = wrong("data", &self.text_of("data"), "synthetic digits come from no file");
+            let error = wrong("data", &self.text_of("data"), "synthetic digits are not read from a file");
             return Err(error.or_hint("leave `data` out, or choose another data_set"));
         }
         // There may be fewer images than asked for, but never more.
@@ -208,7 +208,7 @@ fn data_set(word: &str) -> DataSetChoice {
     }
 }
 
-fn training(checked: &Checked, seed: u64) -> Result<Training, WorkloadError> {
+fn training(checked: &CheckedSettings, seed: u64) -> Result<Training, WorkloadError> {
     let below = |name: &str, limit: f64, words: &str| match checked.number(name) {
         number if (0.0..limit).contains(&number) => Ok(number as f32),
         number => Err(wrong(name, &number, format!("it must be at least 0{words}"))),
@@ -282,7 +282,7 @@ mod tests {
         assert!(refused(&[("learning_rate", Value::Float(-1.0))], 9).contains("at least 0"));
         assert!(refused(&[("momentum", Value::Float(1.5))], 9).contains("below 1"));
         let synthetic: (&str, Value) = ("data_set", "synthetic".into());
-        assert!(refused(&[synthetic, ("data", "x".into())], 9).contains("no file"));
+        assert!(refused(&[synthetic, ("data", "x".into())], 9).contains("not read from a file"));
         assert!(refused(&[("device", "cuda".into())], 9).contains("torch"));
         let cuda: [(&str, Value); 3] =
             [("engine", "torch".into()), ("tasks", 2.into()), ("device", "cuda".into())];

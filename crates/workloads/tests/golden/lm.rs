@@ -5,7 +5,7 @@ use assay_model::{Settings, Value};
 use assay_workloads::collective::Single;
 use assay_workloads::lm::LmOptions;
 use assay_workloads::lm::data::BatchSource;
-use assay_workloads::lm::model::{Model, Outcome};
+use assay_workloads::lm::model::{IterationOutcome, Model};
 use assay_workloads::profile::Profile;
 
 use crate::case::Case;
@@ -31,7 +31,7 @@ fn options(case: &Case, phase: &str, checkpointing: bool) -> LmOptions {
 }
 
 /// Computes the iterations with these numbers, the first with the outputs measured.
-fn iterate(options: &LmOptions, numbers: impl IntoIterator<Item = u64>) -> (Model, Vec<Outcome>) {
+fn iterate(options: &LmOptions, numbers: impl IntoIterator<Item = u64>) -> (Model, Vec<IterationOutcome>) {
     let LmOptions { shape, work, seed, .. } = options;
     let mut model = Model::new(Threads::new(2), shape, work, *seed, Profile::off()).unwrap();
     let source = BatchSource::new(None, shape.vocabulary, work.context, *seed, 0);

@@ -2,9 +2,9 @@
 
 use assay_kernels::Threads;
 use assay_workloads::collective::Single;
-use assay_workloads::initial::Key;
+use assay_workloads::initial::DrawKey;
 use assay_workloads::mnist::Model;
-use assay_workloads::mnist::model::{Batch, Outcome, Training};
+use assay_workloads::mnist::model::{Batch, IterationOutcome, Training};
 use assay_workloads::mnist::network::{published, tensors};
 use assay_workloads::profile::Profile;
 use assay_workloads::schedule::{StepSchedule, order};
@@ -31,13 +31,13 @@ fn model(case: &Case) -> Model {
 
 fn images(case: &Case) -> (Vec<u8>, Vec<u8>) {
     let (seed, count): (u64, u64) = (case.setting("seed"), case.setting("train_samples"));
-    let (pixels, labels) = (Key::new("golden.pixels", seed), Key::new("golden.labels", seed));
+    let (pixels, labels) = (DrawKey::new("golden.pixels", seed), DrawKey::new("golden.labels", seed));
     let pixels = (0..PIXELS as u64 * count).map(|place| (pixels.draw(place) >> 56) as u8);
     (pixels.collect(), (0..count).map(|place| (labels.draw(place) % 10) as u8).collect())
 }
 
 /// Trains as the settings say, and calls `after` after every step with the number of the iteration.
-fn train(case: &Case, model: &mut Model, mut after: impl FnMut(&Model, u64, u64, &Outcome)) {
+fn train(case: &Case, model: &mut Model, mut after: impl FnMut(&Model, u64, u64, &IterationOutcome)) {
     let (pixels, labels) = images(case);
     let batch = case.setting("batch_size");
     let schedule = StepSchedule::new(

@@ -168,7 +168,7 @@ fn a_checkpoint_that_cannot_be_used_is_refused_clearly() {
         error.to_string()
     };
     assert!(refusal(&[], 50).contains("shorter than"));
-    assert!(refusal(b"this is no checkpoint", 50).contains("no safetensors"));
+    assert!(refusal(b"this is no checkpoint", 50).contains("not a safetensors file"));
     assert!(refusal(&bytes[..bytes.len() - 1], 50).contains("bytes, and its header"));
     assert!(refusal(&bytes[..100], 50).contains("within its header"));
     assert!(refusal(&bytes, 51).contains("`embedding` has the shape [50, 32], not [51, 32]"));

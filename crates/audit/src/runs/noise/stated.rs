@@ -114,7 +114,7 @@ fn judge(
     let unit = runs.first()?.1.observation(metric)?.unit.clone();
     let group = facts.same_as(runs.first()?.0);
     let one_thing = group.is_some_and(|same| runs.iter().all(|(place, _)| same.members.contains(place)));
-    let standing = match claims::hedge(document, &statement.headings) {
+    let standing = match facts.hedge(document, &statement.headings) {
         Some(_) => Level::Doubtful,
         None => Level::Contradicted,
     };

@@ -5,7 +5,7 @@ use assay_model::{Direction, Document, Role, Source, Statement, Table, Unit};
 use super::margins::stem;
 use super::{FactorLevel, Noise, extremes, levels, limit};
 use crate::runs::claims::{self, End, Tone};
-use crate::runs::facts::{Facts, Run, close, place};
+use crate::runs::facts::{Facts, close, place};
 use crate::runs::wording::{difference, rough, with_unit};
 use crate::runs::written::resolution;
 use crate::{Class, Finding, Level};
@@ -50,7 +50,7 @@ pub(super) fn check(facts: &Facts<'_>, document: &Document, table: &Table) -> Op
     metrics.dedup();
     let parts: Vec<Part<'_>> =
         metrics.into_iter().filter_map(|metric| part(facts, document, table, metric)).collect();
-    let hedge = claims::hedge(document, &table.headings);
+    let hedge = facts.hedge(document, &table.headings);
     let claimed = if hedge.is_some() { Level::Doubtful } else { Level::Contradicted };
     parts
         .iter()
@@ -60,12 +60,7 @@ pub(super) fn check(facts: &Facts<'_>, document: &Document, table: &Table) -> Op
 }
 
 fn part<'a>(facts: &Facts<'_>, document: &'a Document, table: &'a Table, metric: &str) -> Option<Part<'a>> {
-    let rows: Vec<(usize, &Run<'_>)> = facts
-        .runs
-        .iter()
-        .enumerate()
-        .filter(|(_, run)| run.table().is_some_and(|other| std::ptr::eq(other, table)))
-        .collect();
+    let rows = facts.runs_of_table(table);
     let platform = rows.first()?.1.platform();
     let noise = super::of(facts, document, stem(metric), platform);
     let levels = levels(facts, &rows, metric);

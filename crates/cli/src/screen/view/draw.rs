@@ -47,7 +47,7 @@ pub fn lines(plan: &Plan, state: &ViewState, first: usize, now: Duration, size: 
         lines.push(Line::new());
     }
     lines.extend(messages);
-    let keys = "q closes this view, the campaign goes on · Ctrl-C stops it · ↑ ↓ scroll";
+    let keys = "q closes this view; the campaign continues · Ctrl-C stops it · ↑ ↓ scroll";
     lines.push(vec![Cell::toned(shorten(keys, width), Tone::Faint)]);
     lines.truncate(height);
     lines
@@ -112,7 +112,11 @@ fn running(state: &ViewState, now: Duration, width: usize) -> Vec<Line> {
 }
 
 fn run_line(active: &ActiveRun, now: Duration, width: usize) -> String {
-    let elapsed = duration(now.saturating_sub(active.began).as_secs_f64().floor());
+    let elapsed = match now.saturating_sub(active.began).as_secs_f64().floor() {
+        // Whole seconds: fractions would change with every frame.
+        0.0 => "0 s".to_owned(),
+        seconds => duration(seconds),
+    };
     let curve = if width >= 60 { curve(&active.trail) } else { String::new() };
     let gap = if curve.is_empty() { "" } else { "  " };
     let room = width.saturating_sub(curve.chars().count() + gap.len());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use assay_campaign::Plan;
-use assay_launch::Event;
+use assay_launch::LaunchEvent;
 use assay_model::{RunId, RunResult, Status, Unit};
 use assay_report::number::counted;
 
@@ -46,22 +46,22 @@ pub struct ActiveRun {
 
 impl ViewState {
     /// Takes in an event that happened at a time.
-    pub fn take(&mut self, plan: &Plan, event: &Event<'_>, at: Duration) {
+    pub fn take(&mut self, plan: &Plan, event: &LaunchEvent<'_>, at: Duration) {
         match event {
-            Event::Began { finished_before, certain, .. } => {
+            LaunchEvent::Began { finished_before, certain, .. } => {
                 self.total = *certain;
                 if *finished_before > 0 {
                     let runs = counted(*finished_before as u64, "run");
                     self.message(&format!("{runs} already in the record, {certain} to go"));
                 }
             }
-            Event::Added { runs } => self.total += runs,
-            Event::Started { run, cell, first_metric_in_s } => {
+            LaunchEvent::Added { runs } => self.total += runs,
+            LaunchEvent::Started { run, cell, first_metric_in_s } => {
                 let label = label(plan, *cell, run);
                 let live = Live::new(*first_metric_in_s);
                 self.running.insert((*run).clone(), ActiveRun { label, began: at, live, trail: Vec::new() });
             }
-            Event::Progress { run, cell, progress, first_metric_in_s } => {
+            LaunchEvent::Progress { run, cell, progress, first_metric_in_s } => {
                 let Some(active) = self.running.get_mut(*run) else { return };
                 active.live.take(plan, *cell, progress, *first_metric_in_s);
                 let value = progress.rate.as_ref().map(|(rate, _)| *rate).or(progress.loss);
@@ -72,9 +72,9 @@ impl ViewState {
                     active.trail.push(value);
                 }
             }
-            Event::Finished { run, cell, result } => self.finish(plan, (run, *cell), result, at),
-            Event::Tick => {}
-            Event::Warning(text) => self.message(&format!("warning: {text}")),
+            LaunchEvent::Finished { run, cell, result } => self.finish(plan, (run, *cell), result, at),
+            LaunchEvent::Tick => {}
+            LaunchEvent::Warning(text) => self.message(&format!("warning: {text}")),
         }
     }
 

@@ -19,7 +19,7 @@ static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
 
 /// What a reader pressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Key {
+pub enum KeyPress {
     Quit,
     Up,
     Down,
@@ -65,7 +65,7 @@ impl<W: Write> Terminal<W> {
     }
 
     /// The keys that were pressed since the last look.
-    pub fn keys(&self) -> Vec<Key> {
+    pub fn keys(&self) -> Vec<KeyPress> {
         if BEFORE.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
             return Vec::new();
         }
@@ -77,17 +77,17 @@ impl<W: Write> Terminal<W> {
 }
 
 /// Bytes of a terminal to keys; others are ignored.
-fn keys(bytes: &[u8]) -> Vec<Key> {
+fn keys(bytes: &[u8]) -> Vec<KeyPress> {
     let mut found = Vec::new();
     let mut rest = bytes;
     while let Some((first, behind)) = rest.split_first() {
         rest = behind;
         match (first, behind) {
-            (0x1b, [b'[', b'A', after @ ..]) => (found.push(Key::Up), rest = after).1,
-            (0x1b, [b'[', b'B', after @ ..]) => (found.push(Key::Down), rest = after).1,
-            (b'q', _) => found.push(Key::Quit),
-            (b'k', _) => found.push(Key::Up),
-            (b'j', _) => found.push(Key::Down),
+            (0x1b, [b'[', b'A', after @ ..]) => (found.push(KeyPress::Up), rest = after).1,
+            (0x1b, [b'[', b'B', after @ ..]) => (found.push(KeyPress::Down), rest = after).1,
+            (b'q', _) => found.push(KeyPress::Quit),
+            (b'k', _) => found.push(KeyPress::Up),
+            (b'j', _) => found.push(KeyPress::Down),
             _ => {}
         }
     }
@@ -172,7 +172,10 @@ mod tests {
 
     #[test]
     fn arrows_and_letters_are_keys() {
-        assert_eq!(keys(b"\x1b[Aj\x1b[Bkxq"), [Key::Up, Key::Down, Key::Down, Key::Up, Key::Quit]);
+        assert_eq!(
+            keys(b"\x1b[Aj\x1b[Bkxq"),
+            [KeyPress::Up, KeyPress::Down, KeyPress::Down, KeyPress::Up, KeyPress::Quit]
+        );
         assert_eq!(keys(b"\x1b[\x1b"), []);
     }
 }

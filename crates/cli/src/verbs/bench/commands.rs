@@ -79,7 +79,7 @@ fn check(options: &CommandOptions) -> Result<(), Mistake> {
     Ok(())
 }
 
-/// A command whose program is nowhere would fail in every run. The shell is asked only about names that are no file,
+/// A command whose program is nowhere would fail in every run. The shell is asked only about names that are not a file,
 /// which may be its own commands.
 fn refuse_missing(command: &str, options: &CommandOptions) -> Result<(), Mistake> {
     let Some(program) = command.split_whitespace().next() else { return Ok(()) };

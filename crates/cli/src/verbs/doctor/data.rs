@@ -1,7 +1,7 @@
 //! `doctor data`: data sets and their download status.
 
 use assay_report::{Cell, Column, Table, Tone};
-use assay_workloads::data::{DATA_SETS, DataSet, DataState, Found, VARIABLE, digits, directories};
+use assay_workloads::data::{DATA_SETS, DataSet, DataSetFiles, DataState, VARIABLE, digits, directories};
 use serde::Serialize;
 
 use crate::exit::Exit;
@@ -36,7 +36,7 @@ struct FileJson {
 
 /// Searches for all data sets and prints their status.
 pub fn data(options: &DoctorData, screen: &mut Screen) -> anyhow::Result<Exit> {
-    let found: Vec<(&DataSet, Found)> = DATA_SETS.iter().map(|set| (set, set.look())).collect();
+    let found: Vec<(&DataSet, DataSetFiles)> = DATA_SETS.iter().map(|set| (set, set.look())).collect();
     if options.json {
         let items = found.into_iter().map(|(set, found)| json(set, found)).collect();
         let directories = directories().iter().map(|path| path.display().to_string()).collect();
@@ -47,7 +47,7 @@ pub fn data(options: &DoctorData, screen: &mut Screen) -> anyhow::Result<Exit> {
     Ok(Exit::Fine)
 }
 
-fn json(set: &DataSet, found: Found) -> SetJson {
+fn json(set: &DataSet, found: DataSetFiles) -> SetJson {
     let state = match found.state {
         DataState::Genuine => "genuine",
         DataState::Other => "other",
@@ -73,7 +73,7 @@ fn json(set: &DataSet, found: Found) -> SetJson {
     }
 }
 
-fn table(found: &[(&DataSet, Found)]) -> Table {
+fn table(found: &[(&DataSet, DataSetFiles)]) -> Table {
     let mut table = Table {
         columns: ["data set", "state", "folder", "what it is"].into_iter().map(Column::left).collect(),
         ..Table::default()
@@ -113,7 +113,7 @@ fn table(found: &[(&DataSet, Found)]) -> Table {
 }
 
 /// What a data set lacks, and how to download it.
-fn explain(set: &DataSet, found: &Found, notes: &mut Vec<String>) {
+fn explain(set: &DataSet, found: &DataSetFiles, notes: &mut Vec<String>) {
     match &found.state {
         DataState::Genuine | DataState::Other => return,
         DataState::Incomplete(reason) => notes.push(format!("{}: {reason}", set.name)),

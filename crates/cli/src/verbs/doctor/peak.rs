@@ -24,7 +24,7 @@ struct PeakJson {
 pub fn peak(options: &DoctorPeak, screen: &mut Screen) -> anyhow::Result<Exit> {
     if let Some(file) = options.output.as_ref().filter(|file| !matches!(ending(file), "html" | "md" | "tex"))
     {
-        let text = format!("no report format for the ending `.{}`", ending(file));
+        let text = format!("no report format for the extension `.{}`", ending(file));
         return Err(Mistake::new(text, "use .html, .md or .tex; --json prints the numbers").into());
     }
     let threads = options.threads.unwrap_or_else(peak::cores);

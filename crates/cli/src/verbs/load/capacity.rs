@@ -1,7 +1,7 @@
 //! `load --find-capacity`: the highest rate at which requests meet their SLOs. Each probe is a run of the record, with
 //! arrivals and prompts of its own.
 
-use assay_judge::load::{Capacity, Probe, ProbePlan, Search, Validity};
+use assay_judge::load::{Capacity, CapacitySearch, Probe, ProbePlan, Validity};
 use assay_launch::LaunchOutcome;
 use assay_model::Value;
 use assay_report::number::percent;
@@ -82,7 +82,7 @@ pub(super) fn find(options: &Load, screen: &mut Screen) -> anyhow::Result<Exit> 
 /// The record with a plan of all rates of full probes, so that it shows all of them as planned.
 fn with_all_rates(
     options: &Load,
-    search: &Search,
+    search: &CapacitySearch,
     record: &Record,
     screen: &mut Screen,
 ) -> anyhow::Result<Record> {
@@ -125,7 +125,7 @@ fn probe_campaign(
 }
 
 /// What a probe found, and what is left.
-fn progress(search: &Search, made: &Made, seconds: f64) -> String {
+fn progress(search: &CapacitySearch, made: &Made, seconds: f64) -> String {
     let probe = &made.probe;
     let share = probe.good.value().map_or("–".to_owned(), percent);
     let latency = made.p95.map(|(name, at)| format!(", {name} p95 {:.1} ms", at * 1e3)).unwrap_or_default();
@@ -144,7 +144,7 @@ fn progress(search: &Search, made: &Made, seconds: f64) -> String {
 }
 
 /// The search that the options ask for.
-fn search(options: &Load) -> anyhow::Result<Search> {
+fn search(options: &Load) -> anyhow::Result<CapacitySearch> {
     let wanted = &options.how;
     let mistake = |text: &str, hint: &str| Err(Mistake::new(text, hint).into());
     let is_given = |name: &str| options.settings.contains_key(name);
@@ -178,7 +178,13 @@ fn search(options: &Load) -> anyhow::Result<Search> {
     if !(begin > 0.0 && wanted.max_rate > 0.0 && begin.is_finite() && wanted.max_rate.is_finite()) {
         return mistake("--rate and --max-rate must be above 0", "for example --rate 1 --max-rate 1000");
     }
-    Ok(Search::new(begin, wanted.max_rate, wanted.slo_share, wanted.precision, probe_seconds(options)?))
+    Ok(CapacitySearch::new(
+        begin,
+        wanted.max_rate,
+        wanted.slo_share,
+        wanted.precision,
+        probe_seconds(options)?,
+    ))
 }
 
 /// How long a full probe is.
@@ -219,7 +225,7 @@ fn p95(results: &LoadResults) -> Option<(&'static str, f64)> {
     Some((name, values.quantile(0.95)?))
 }
 
-fn print(search: &Search, made: &[Made], options: &Load, screen: &mut Screen) -> anyhow::Result<()> {
+fn print(search: &CapacitySearch, made: &[Made], options: &Load, screen: &mut Screen) -> anyhow::Result<()> {
     if options.how.json {
         return screen.json(&as_json(search, made));
     }
@@ -235,7 +241,7 @@ fn print(search: &Search, made: &[Made], options: &Load, screen: &mut Screen) ->
     Ok(screen.table(&table)?)
 }
 
-fn answer(search: &Search, share: f64) -> String {
+fn answer(search: &CapacitySearch, share: f64) -> String {
     let bound = format!("{} of requests meet every SLO", percent(share));
     let full = search.planned(1.0, false);
     match search.capacity() {
@@ -259,7 +265,7 @@ fn answer(search: &Search, share: f64) -> String {
     }
 }
 
-fn table(search: &Search, made: &[Made]) -> Table {
+fn table(search: &CapacitySearch, made: &[Made]) -> Table {
     let metric = made.iter().find_map(|made| made.p95).map_or("ttft", |(name, _)| name);
     let numbers =
         ["requests/s".to_owned(), "requests".to_owned(), "good".to_owned(), format!("{metric} p95 [ms]")];
@@ -290,7 +296,7 @@ fn tone(validity: Validity) -> Tone {
     }
 }
 
-fn as_json(search: &Search, made: &[Made]) -> Json {
+fn as_json(search: &CapacitySearch, made: &[Made]) -> Json {
     let (found, center, low, high) = match search.capacity() {
         Capacity::Between { center, low, high } => ("found", Some(center), Some(low), Some(high)),
         Capacity::AtLeast(low) => ("not_reached", None, Some(low), None),

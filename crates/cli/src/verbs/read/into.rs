@@ -10,6 +10,7 @@ use assay_model::{
 use assay_store::{Store, relative_run_directory};
 
 use crate::exit::Exit;
+use crate::failure::Mistake;
 use crate::records;
 use crate::screen::Screen;
 
@@ -31,6 +32,10 @@ const HEADLINES: [&str; 12] = [
 
 /// Adds the runs of documents to a record. A run that the record has already is left out.
 pub fn store(path: &Path, documents: &[Document], screen: &mut Screen) -> anyhow::Result<Exit> {
+    if documents.iter().all(|document| document.runs.is_empty()) {
+        let text = "no run was found, so that nothing is stored";
+        return Err(Mistake::new(text, "`assay read` without `--into` shows what the files contain").into());
+    }
     let name = path.file_name().map_or_else(|| "read".to_owned(), |name| name.to_string_lossy().into_owned());
     let mut store = Store::open_or_create(path, &records::writer(name, String::new()))?;
     let runs: Vec<(PlannedCell, &ReadRun)> =
@@ -71,8 +76,8 @@ pub fn store(path: &Path, documents: &[Document], screen: &mut Screen) -> anyhow
     let again = if left_out > 0 { format!("; {left_out} were there already") } else { String::new() };
     let twice = match shown_again {
         0 => String::new(),
-        1 => "; 1 row shows a run of another row again and is stored once".to_owned(),
-        rows => format!("; {rows} rows show runs of other rows again and are stored once"),
+        1 => "; 1 row repeats a run of another row and is stored once".to_owned(),
+        rows => format!("; {rows} rows repeat runs of other rows and are stored once"),
     };
     let stored = assay_report::number::counted(added, "run");
     screen.say(&format!("stored {stored} in {}{again}{twice}", records::shown(path)));
@@ -80,11 +85,15 @@ pub fn store(path: &Path, documents: &[Document], screen: &mut Screen) -> anyhow
     Ok(Exit::Fine)
 }
 
+/// What identifies a run instead of describing it: repeats differ in it.
+const IDENTITIES: [&str; 3] = ["slurm_job", "job.id", "job.node_list"];
+
 /// The cell of a run: what really ran, by what was observed before what was declared.
 fn cell(run: &ReadRun) -> PlannedCell {
     let mut settings = Settings::new();
     for standing in [Standing::Declared, Standing::Observed] {
-        for fact in run.settings.iter().filter(|fact| fact.standing == standing) {
+        let such = run.settings.iter().filter(|fact| fact.standing == standing);
+        for fact in such.filter(|fact| !IDENTITIES.contains(&fact.name.as_str())) {
             settings.insert(fact.name.clone(), fact.value.clone());
         }
     }
@@ -124,6 +133,7 @@ fn plan(store: &mut Store, runs: &[(PlannedCell, &ReadRun)]) -> anyhow::Result<(
         seed: 0,
         campaign: String::new(),
         repeats: 1,
+        precision: None,
         fewer: Vec::new(),
         varied: Vec::new(),
         metrics: Vec::new(),

@@ -36,7 +36,10 @@ pub fn table(record: &Record, index: &Index, metric: Option<&str>, all: bool) ->
     if has_values {
         table.columns.push(Column::right(values.scale.titled(&subject.metric)));
     }
-    table.columns.extend([Column::right(wall_scale.titled("wall")).secondary(), Column::left("directory")]);
+    let wall = Column::right(wall_scale.titled("wall"));
+    // Where no other metric is shown, outliers are marked here.
+    let wall = if has_values { wall.secondary() } else { wall };
+    table.columns.extend([wall, Column::left("directory")]);
     let has_directory = |row: &RunRow| record.run_directory(&row.directory).is_dir();
     for row in &rows {
         let setting = |name: &String| {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use assay_load::calibration::{Failure, FailureKind, MockSchedule, UsageReport, When};
 use assay_model::{SettingKind, Settings, Value};
 use assay_workloads::arguments;
-use assay_workloads::settings::Checked;
+use assay_workloads::settings::CheckedSettings;
 
 use super::description;
 use crate::failure::Mistake;
@@ -35,7 +35,7 @@ pub fn listed(text: &str) -> Result<MockSchedule, Mistake> {
 
 /// The schedule that settings describe.
 pub fn schedule(settings: &Settings) -> Result<MockSchedule, Mistake> {
-    let checked = Checked::new(&description::mock(), settings)?;
+    let checked = CheckedSettings::new(&description::mock(), settings)?;
     let share = |name: &str, kind| -> Result<Option<Failure>, Mistake> {
         let share = checked.optional_number(name);
         if share.is_some_and(|share| !(0.0..=1.0).contains(&share)) {

@@ -10,7 +10,7 @@ use anyhow::Context;
 use assay_load::Exchange;
 use assay_load::metrics::Counters;
 use assay_load::record::{SPOOL_FILE, SpoolWriter};
-use assay_load::run::{Live, LoadEnd, LoadError, Outcome, run};
+use assay_load::run::{Live, LoadEnd, LoadError, LoadOutcome, run};
 use assay_model::WorkloadEvent;
 use serde_json::json;
 
@@ -26,7 +26,7 @@ pub fn record(
     directory: &Path,
     stop: &AtomicBool,
     report: &mut dyn FnMut(WorkloadEvent),
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<LoadOutcome> {
     let before = counters(setup)?;
     let path = directory.join(SPOOL_FILE);
     let cannot_write = || format!("cannot write {}", path.display());

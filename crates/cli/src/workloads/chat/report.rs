@@ -23,7 +23,7 @@ pub use foreign::ForeignFormat;
 
 /// A load with its results.
 #[derive(Debug)]
-pub struct Load {
+pub struct LoadReport {
     /// The run that made it; none for a file by an earlier version.
     pub run: Option<String>,
     pub stored: StoredLoad,
@@ -47,19 +47,19 @@ pub struct ReportOptions {
 }
 
 /// The loads of a record, in the order of its runs. Attempts that were redone are left out.
-pub fn of_record(record: &Record, index: &Index) -> anyhow::Result<Vec<Load>> {
+pub fn of_record(record: &Record, index: &Index) -> anyhow::Result<Vec<LoadReport>> {
     let current = RunFilter { current: true, ..RunFilter::default() };
     let mut loads = Vec::new();
     for row in index.runs(&current)?.into_iter().filter(|row| row.workload == NAME) {
         let Some(stored) = StoredLoad::in_run(&record.run_directory(&row.directory))? else { continue };
         let results = LoadResults::read(&stored)?;
-        loads.push(Load { run: Some(row.run.to_string()), stored, results });
+        loads.push(LoadReport { run: Some(row.run.to_string()), stored, results });
     }
     Ok(loads)
 }
 
 /// The loads of a file by an earlier version.
-pub fn of_file(path: &Path) -> anyhow::Result<Vec<Load>> {
+pub fn of_file(path: &Path) -> anyhow::Result<Vec<LoadReport>> {
     let stored = StoredLoad::in_file(path).map_err(|error| match error {
         RecordError::NotARecord => {
             let text = format!("{} is not a record of a load", path.display());
@@ -72,19 +72,19 @@ pub fn of_file(path: &Path) -> anyhow::Result<Vec<Load>> {
     })?;
     let with_results = stored.into_iter().map(|stored| {
         let results = LoadResults::read(&stored)?;
-        Ok(Load { run: None, stored, results })
+        Ok(LoadReport { run: None, stored, results })
     });
     with_results.collect()
 }
 
 /// Writes loads in other formats, where that is wanted.
-pub fn export(loads: &[Load], options: &ReportOptions) -> anyhow::Result<()> {
+pub fn export(loads: &[LoadReport], options: &ReportOptions) -> anyhow::Result<()> {
     export::write_out(loads, options)
 }
 
 /// Prints loads and writes what else is wanted: one load in full, several as a curve.
 pub fn print(
-    loads: &[Load],
+    loads: &[LoadReport],
     options: &ReportOptions,
     source: &str,
     screen: &mut Screen,
@@ -119,7 +119,7 @@ pub fn print_record(record: &Record, index: &Index, screen: &mut Screen) -> anyh
 
 /// The worst verdict on any endpoint at any size of the load. Where several loads are of the same, one that is invalid is
 /// left out, so only all of them make the result invalid.
-pub fn validity(loads: &[Load]) -> Validity {
+pub fn validity(loads: &[LoadReport]) -> Validity {
     let mut best: BTreeMap<String, Validity> = BTreeMap::new();
     for load in loads {
         let size = load.results.level().map(|level| level.to_string()).unwrap_or_default();
@@ -131,7 +131,7 @@ pub fn validity(loads: &[Load]) -> Validity {
     best.into_values().max().unwrap_or(Validity::Invalid)
 }
 
-fn say_ending(load: &Load, screen: &mut Screen) {
+fn say_ending(load: &LoadReport, screen: &mut Screen) {
     let results = &load.results;
     let is_empty = results.endpoints.iter().all(|endpoint| endpoint.summary.success.all == 0);
     match results.ended.as_deref() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Context;
 use assay_judge::load::{
-    Bounds, Client, Collector, Distribution, EndpointSummary, Level, RequestResult, Verdict, Window,
+    Client, Collector, Distribution, EndpointSummary, LoadLevel, RequestResult, SloBounds, Verdict, Window,
     WindowFinder, verdict,
 };
 use assay_load::record::StoredLoad;
@@ -76,12 +76,12 @@ pub struct LoadResults {
     pub took_s: Option<f64>,
     /// Since when nobody listened at the end, in seconds since the load began.
     pub gone_since_s: Option<f64>,
-    /// Connections that were tried after that, and are no requests of the load.
+    /// Connections that were tried after that, and are not requests of the load.
     pub tried_after_gone: u64,
     /// How the client did.
     pub client: Client,
     /// What a good request is.
-    pub bounds: Bounds,
+    pub bounds: SloBounds,
     /// Whether there were SLOs.
     pub has_bounds: bool,
     /// Whether any certificate was accepted.
@@ -153,7 +153,7 @@ impl LoadResults {
             }
         }
         let slo = settings.slo;
-        let bounds = Bounds { ttft_s: slo.ttft_s, tpot_s: slo.tpot_s, e2e_s: slo.e2e_s };
+        let bounds = SloBounds { ttft_s: slo.ttft_s, tpot_s: slo.tpot_s, e2e_s: slo.e2e_s };
         let windows = finders.into_iter().map(WindowFinder::finish);
         let mut gathered: Vec<Option<Gathered>> = windows
             .map(|window| {
@@ -181,8 +181,8 @@ impl LoadResults {
     }
 
     /// How large the load was; none if it had no size of its own, as that of a trace.
-    pub fn level(&self) -> Option<Level> {
-        self.streams.map(Level::Streams).or(self.rate.map(Level::Rate))
+    pub fn level(&self) -> Option<LoadLevel> {
+        self.streams.map(LoadLevel::Streams).or(self.rate.map(LoadLevel::Rate))
     }
 
     /// The repeat that the load belongs to.
@@ -200,7 +200,7 @@ fn finish(
     settings: LoadSettings,
     gathered: Vec<Option<Gathered>>,
     mut ending: Option<Ending>,
-    bounds: Bounds,
+    bounds: SloBounds,
 ) -> LoadResults {
     let mut counters = ending.as_mut().map(|ending| std::mem::take(&mut ending.counters)).unwrap_or_default();
     counters.resize(gathered.len(), None);
@@ -266,7 +266,7 @@ fn moments(exchange: &Exchange) -> RequestResult {
 pub fn request(exchange: &Exchange) -> RequestResult {
     let mut arrivals: Vec<(f64, Option<u32>)> = Vec::with_capacity(exchange.chunks.len());
     let mut events = 0;
-    // An answer that was no stream has text, but nothing is known of when its tokens were there.
+    // An answer that was not a stream has text, but nothing is known of when its tokens were there.
     let is_stream = exchange.first_token_at_s.is_some();
     for chunk in exchange.chunks.iter().filter(|chunk| is_stream && chunk.kind.is_token()) {
         events += u64::from(chunk.events);

@@ -9,7 +9,7 @@ pub use endpoint::endpoint_mistake;
 
 use std::path::Path;
 
-use assay_judge::load::Bounds;
+use assay_judge::load::SloBounds;
 use assay_load::arrivals::{Arrivals, Conversations, RampCurve, Think, Trace};
 use assay_load::calibration::MockSchedule;
 use assay_load::prompts::Prompts;
@@ -17,7 +17,7 @@ use assay_load::request::Endpoint;
 use assay_load::run::{Load, LoadLimits};
 use assay_model::Settings;
 use assay_random::Random;
-use assay_workloads::settings::Checked;
+use assay_workloads::settings::CheckedSettings;
 use serde_json::{Map, Value, json};
 
 use super::mock;
@@ -33,7 +33,7 @@ const RATE_SECONDS: f64 = 30.0;
 /// Settings that were checked.
 #[derive(Debug)]
 pub struct ChatSettings {
-    checked: Checked,
+    checked: CheckedSettings,
     /// The calibration endpoint to start, if that is what is asked.
     pub mock: Option<MockSchedule>,
     headers: Map<String, Value>,
@@ -54,7 +54,7 @@ pub struct Setup {
 impl ChatSettings {
     /// Checks settings.
     pub fn new(settings: &Settings) -> Result<ChatSettings, Mistake> {
-        let checked = Checked::new(&super::description(), settings)?;
+        let checked = CheckedSettings::new(&super::description(), settings)?;
         check_combinations(&checked)?;
         let mock = checked.optional_text("mock").map(mock::listed).transpose()?;
         let (headers, fields) = (object("headers", &checked)?, object("fields", &checked)?);
@@ -92,9 +92,9 @@ impl ChatSettings {
     }
 
     /// What a good request is.
-    pub fn bounds(&self) -> Bounds {
+    pub fn bounds(&self) -> SloBounds {
         let seconds = |name: &str| self.checked.duration(name).map(|time| time.as_secs_f64());
-        Bounds { ttft_s: seconds("slo_ttft"), tpot_s: seconds("slo_tpot"), e2e_s: seconds("slo_e2e") }
+        SloBounds { ttft_s: seconds("slo_ttft"), tpot_s: seconds("slo_tpot"), e2e_s: seconds("slo_e2e") }
     }
 
     /// The URL, from the environment where the setting says so.
@@ -290,7 +290,7 @@ fn trace(path: &Path) -> anyhow::Result<Trace> {
     })?)
 }
 
-fn object(name: &str, checked: &Checked) -> Result<Map<String, Value>, Mistake> {
+fn object(name: &str, checked: &CheckedSettings) -> Result<Map<String, Value>, Mistake> {
     let Some(text) = checked.optional_text(name) else { return Ok(Map::new()) };
     serde_json::from_str(text).map_err(|error| {
         Mistake::new(format!("`{name}` is not a JSON object: {error}"), "for example {\"temperature\": 0}")

@@ -4,7 +4,7 @@ use super::inline::plain;
 use super::source::{command_name, group};
 use crate::document::line_index::LineIndex;
 use crate::writeup::RawTable;
-use crate::writeup::raw::{MOST_COLUMNS, joined_header};
+use crate::writeup::raw::{MOST_COLUMNS, beyond, joined_header};
 
 /// Rows that were read, and where rules stand between them.
 #[derive(Default)]
@@ -16,7 +16,12 @@ struct Rows {
     head: Option<usize>,
     /// Rows that a page break repeats, and no others.
     repeated: Vec<std::ops::Range<usize>>,
+    /// Cells of columns that are not kept.
+    left_out_cells: u64,
 }
+
+/// A table has a head, a foot and a last foot; every row is held against all that are kept.
+const MOST_REPEATED: usize = 8;
 
 #[derive(Debug, Clone)]
 struct TexCell {
@@ -74,6 +79,7 @@ impl Rows {
             let cell = TexCell { text, line, rows };
             row.extend(std::iter::repeat_n(cell, columns));
         }
+        self.left_out_cells += beyond(row.iter().map(|cell: &TexCell| cell.text.as_str()));
         row.truncate(MOST_COLUMNS);
         self.rows.push(row);
     }
@@ -91,6 +97,7 @@ impl Rows {
                         self.rules.push(self.rows.len());
                     }
                 }
+                "endhead" | "endfoot" | "endlastfoot" if self.repeated.len() >= MOST_REPEATED => {}
                 "endfirsthead" => self.head = Some(self.rows.len()),
                 "endhead" => match self.head {
                     Some(head) => self.repeated.push(head..self.rows.len()),
@@ -117,7 +124,7 @@ impl Rows {
     }
 
     fn table(self) -> Option<RawTable> {
-        let Rows { rows, rules, head, repeated } = self;
+        let Rows { rows, rules, head, repeated, left_out_cells } = self;
         let heads = head.unwrap_or_else(|| header_rows(&rules, rows.len()));
         let laid_out = lay_out(rows);
         let header: Vec<Vec<String>> = laid_out
@@ -125,7 +132,7 @@ impl Rows {
             .take(heads)
             .map(|row| row.iter().map(|(text, _)| text.clone()).collect())
             .collect();
-        let mut table = RawTable { header: joined_header(&header), ..RawTable::default() };
+        let mut table = RawTable { header: joined_header(&header), left_out_cells, ..RawTable::default() };
         for (index, row) in laid_out.into_iter().enumerate().skip(heads) {
             if !repeated.iter().any(|range| range.contains(&index)) {
                 table.add_row(row);

@@ -9,7 +9,7 @@ const MOST_LINES: usize = 5_000;
 const LONGEST_LINE: usize = 1_000;
 
 /// The settings that lines of code declare: line, name, value. Names that no setting is known by are passed over,
-/// because most variables of a program are no settings.
+/// because most variables of a program are not settings.
 pub(super) fn settings<'a>(lines: impl Iterator<Item = (u64, &'a str)>) -> Vec<(u64, String, Value)> {
     let mut found = Vec::new();
     for (number, line) in lines.take(MOST_LINES) {

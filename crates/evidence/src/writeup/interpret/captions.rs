@@ -23,7 +23,7 @@ pub(super) fn name_columns(
     let kind = Vocabulary::current().kind(&name);
     let shares = kind == Some(MetricKind::Share);
     let percent = |(text, _): &(String, u64)| cell(text, None).unit == Some(Unit::Fraction);
-    // A `detection rate` in percent is no rate.
+    // A `detection rate` in percent is not a rate.
     if kind == Some(MetricKind::Rate) && rows.iter().flatten().any(percent) {
         return;
     }

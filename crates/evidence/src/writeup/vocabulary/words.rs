@@ -34,7 +34,7 @@ pub fn singular(word: &str) -> String {
     if word.ends_with("sses") || word.ends_with("ches") {
         return word.trim_end_matches("es").to_owned();
     }
-    // `loss`, `status`, `analysis` and `flops` end in an s that is no plural; `gpus` does not.
+    // `loss`, `status`, `analysis` and `flops` end in an s that is not a plural; `gpus` does not.
     let keeps_its_s = word.len() <= 3
         || ["ss", "is", "flops"].iter().any(|end| word.ends_with(end))
         || word.ends_with("us") && !word.ends_with("pus") && !word.ends_with("dus");

@@ -33,7 +33,7 @@ impl Queue {
     }
 
     /// The rate at which half of the loads hold.
-    fn capacity(&self, search: &Search) -> f64 {
+    fn capacity(&self, search: &CapacitySearch) -> f64 {
         let limit = self.servers as f64 / self.service_s;
         let (mut low, mut high) = (limit / 2.0, limit * 1.5);
         let mut random = Random::item(7, "capacity", 0);
@@ -46,7 +46,7 @@ impl Queue {
         (low * high).sqrt()
     }
 
-    fn searched(&self, mut search: Search, seed: u64) -> (Search, f64) {
+    fn searched(&self, mut search: CapacitySearch, seed: u64) -> (CapacitySearch, f64) {
         let mut random = Random::item(seed, "search", 0);
         let mut took_s = 0.0;
         while let Some(plan) = search.next_probe() {
@@ -70,7 +70,7 @@ const QUEUES: [Queue; 4] = [
 fn of_a_thousand_searches_at_least_930_cover_the_capacity() {
     let (mut covered, mut all, mut longest_s) = (0, 0, Vec::new());
     for queue in QUEUES {
-        let search = || Search::new(4.0, 10_000.0, 0.95, 0.2, (20.0 * queue.slo_s).max(2.0));
+        let search = || CapacitySearch::new(4.0, 10_000.0, 0.95, 0.2, (20.0 * queue.slo_s).max(2.0));
         let truth = queue.capacity(&search());
         let mut own = 0;
         for seed in 0..250 {
@@ -96,8 +96,9 @@ fn of_a_thousand_searches_at_least_930_cover_the_capacity() {
 #[test]
 fn a_simple_endpoint_takes_at_most_a_minute() {
     let queue = QUEUES[0];
-    let mut took: Vec<f64> =
-        (0..40).map(|seed| queue.searched(Search::new(4.0, 10_000.0, 0.95, 0.2, 2.0), seed).1).collect();
+    let mut took: Vec<f64> = (0..40)
+        .map(|seed| queue.searched(CapacitySearch::new(4.0, 10_000.0, 0.95, 0.2, 2.0), seed).1)
+        .collect();
     took.sort_by(f64::total_cmp);
     assert!(took[38] <= 60.0, "{took:?}");
 }
@@ -113,7 +114,7 @@ fn probe(capacity: f64, plan: ProbePlan) -> Probe {
     }
 }
 
-fn searched(capacity: f64, mut search: Search) -> Search {
+fn searched(capacity: f64, mut search: CapacitySearch) -> CapacitySearch {
     while let Some(plan) = search.next_probe() {
         search.add(probe(capacity, plan));
     }
@@ -122,18 +123,18 @@ fn searched(capacity: f64, mut search: Search) -> Search {
 
 #[test]
 fn ends_of_the_search_are_reported() {
-    let far = searched(1e9, Search::new(10.0, 100.0, 0.95, 0.05, 2.0));
+    let far = searched(1e9, CapacitySearch::new(10.0, 100.0, 0.95, 0.05, 2.0));
     assert_eq!(far.capacity(), Capacity::AtLeast(100.0));
     assert!(far.probes().len() <= 5, "{:?}", far.probes());
-    let none = searched(0.0, Search::new(10.0, 100.0, 0.95, 0.05, 2.0));
+    let none = searched(0.0, CapacitySearch::new(10.0, 100.0, 0.95, 0.05, 2.0));
     assert!(matches!(none.capacity(), Capacity::None { below } if below < 0.5), "{:?}", none.capacity());
-    assert_eq!(Search::new(1.0, 2.0, 0.9, 0.1, 2.0).capacity(), Capacity::Unknown);
+    assert_eq!(CapacitySearch::new(1.0, 2.0, 0.9, 0.1, 2.0).capacity(), Capacity::Unknown);
 }
 
 #[test]
 fn a_sharp_limit_is_found_to_the_precision() {
     for capacity in [0.7, 13.0, 900.0] {
-        let search = searched(capacity, Search::new(4.0, 10_000.0, 0.95, 0.1, 2.0));
+        let search = searched(capacity, CapacitySearch::new(4.0, 10_000.0, 0.95, 0.1, 2.0));
         let Capacity::Between { low, high, center } = search.capacity() else {
             panic!("{:?}", search.capacity())
         };
@@ -145,7 +146,7 @@ fn a_sharp_limit_is_found_to_the_precision() {
 
 #[test]
 fn a_client_that_cannot_go_on_is_no_capacity() {
-    let mut search = Search::new(10.0, 1000.0, 0.95, 0.05, 2.0);
+    let mut search = CapacitySearch::new(10.0, 1000.0, 0.95, 0.05, 2.0);
     while let Some(plan) = search.next_probe() {
         // The endpoint would serve any rate; the client does not get beyond 200.
         let validity = if plan.rate > 200.0 { Validity::Invalid } else { Validity::Valid };
@@ -157,8 +158,8 @@ fn a_client_that_cannot_go_on_is_no_capacity() {
 }
 
 #[test]
-fn a_client_that_spoils_everything_is_given_up() {
-    let mut search = Search::new(80.0, 1000.0, 0.95, 0.05, 2.0);
+fn a_client_that_limits_every_rate_is_given_up() {
+    let mut search = CapacitySearch::new(80.0, 1000.0, 0.95, 0.05, 2.0);
     while let Some(plan) = search.next_probe() {
         search.add(Probe { validity: Validity::Invalid, ..probe(0.0, plan) });
     }
@@ -167,7 +168,7 @@ fn a_client_that_spoils_everything_is_given_up() {
 
 #[test]
 fn an_accident_of_the_client_does_not_hold_the_search_down() {
-    let mut search = Search::new(4.0, 10_000.0, 0.95, 0.2, 2.0);
+    let mut search = CapacitySearch::new(4.0, 10_000.0, 0.95, 0.2, 2.0);
     let mut count = 0;
     while let Some(plan) = search.next_probe() {
         count += 1;

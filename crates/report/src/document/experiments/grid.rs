@@ -130,7 +130,7 @@ fn ratio_metric<'a>(experiment: &Experiment<'a>) -> Option<(&'a str, f64)> {
     values.next().map(|_| (*name, first))
 }
 
-/// One row for all devices: every metric has a column for each.
+/// One row for all devices: each has its metrics below its name; numbers that all devices share stand before them.
 fn grouped(experiment: &Experiment<'_>, across: &[String]) -> DataTable {
     let down: Vec<&str> = experiment.varied.iter().copied().filter(|name| *name != ACROSS).collect();
     let mut table = Table {
@@ -138,8 +138,46 @@ fn grouped(experiment: &Experiment<'_>, across: &[String]) -> DataTable {
         ..Table::default()
     };
     let main = table.columns.len();
+    let rows = grouped_rows(experiment, &down);
+    let (shared, own) = grouped_metrics(experiment, &rows);
+    let mut columns: Vec<(&str, Option<&str>, &Scale)> = Vec::new();
+    for (name, scale, title) in &shared {
+        table.columns.push(Column::right(title));
+        columns.push((name, None, scale));
+    }
+    for device in across {
+        for (name, scale, title) in &own {
+            table.columns.push(Column::below(&clean(device), title));
+            columns.push((name, Some(device), scale));
+        }
+    }
+    let ratio = ratio_metric(experiment).zip(across.first().zip(across.last()));
+    if let Some(((name, _), (first, last))) = ratio {
+        table.columns.push(Column::right(clean(&format!("{name} {first} / {last}"))));
+    }
+    let mut abouts = Vec::new();
+    for (key, runs) in &rows {
+        let mut cells: Vec<Cell> =
+            key.iter().map(|value| Cell::new(value.clone().unwrap_or_default())).collect();
+        cells.extend(columns.iter().map(|(name, device, scale)| {
+            Cell::new(value_on(runs, name, *device).map(|value| scale.shown(value)).unwrap_or_default())
+        }));
+        if let Some(((name, _), (first, last))) = ratio {
+            let pair = value_on(runs, name, Some(first)).zip(value_on(runs, name, Some(last)));
+            cells.push(Cell::new(pair.map(|(one, other)| format!("{:.2}", one / other)).unwrap_or_default()));
+        }
+        table.rows.push(cells);
+        abouts.push(runs.iter().flat_map(|run| about(run)).collect());
+    }
+    DataTable { table, abouts, main }
+}
+
+/// Runs with the same settings but for the device, and those settings.
+type GroupedRow<'a> = (Vec<Option<String>>, Vec<&'a ReadRun>);
+
+fn grouped_rows<'a>(experiment: &Experiment<'a>, down: &[&str]) -> Vec<GroupedRow<'a>> {
     let key = |run: &ReadRun| -> Vec<Option<String>> { down.iter().map(|name| setting(run, name)).collect() };
-    let mut rows: Vec<(Vec<Option<String>>, Vec<&ReadRun>)> = Vec::new();
+    let mut rows: Vec<GroupedRow<'a>> = Vec::new();
     for run in &experiment.runs {
         let key = key(run);
         match rows.iter_mut().find(|(known, _)| *known == key) {
@@ -147,48 +185,33 @@ fn grouped(experiment: &Experiment<'_>, across: &[String]) -> DataTable {
             None => rows.push((key, vec![run])),
         }
     }
-    let mut columns: Vec<(&str, Option<&str>, Scale)> = Vec::new();
-    for (name, unit) in experiment.shown_metrics() {
+    rows
+}
+
+/// A metric with its scale and the title of its column.
+type TitledMetric<'a> = (&'a str, Scale, String);
+
+/// The metrics that are the same on all devices, such as the size of a model, and those that each device has of its own.
+fn grouped_metrics<'a>(
+    experiment: &Experiment<'a>,
+    rows: &[GroupedRow<'_>],
+) -> (Vec<TitledMetric<'a>>, Vec<TitledMetric<'a>>) {
+    let metrics = experiment.shown_metrics().iter().map(|(name, unit)| {
         let (scale, title) = metric_column(experiment, name, unit);
-        let same = rows.iter().all(|(_, runs)| {
+        (*name, scale, title)
+    });
+    metrics.partition(|(name, ..)| {
+        rows.iter().all(|(_, runs)| {
             let values: Vec<f64> =
                 runs.iter().filter_map(|run| value(run, name)).map(|(value, _)| value).collect();
             values.windows(2).all(|pair| pair.first() == pair.last())
-        });
-        if same {
-            table.columns.push(Column::right(title));
-            columns.push((name, None, scale));
-            continue;
-        }
-        for device in across {
-            table.columns.push(Column::right(format!("{device} {title}")));
-            columns.push((name, Some(device), scale.clone()));
-        }
-    }
-    let ratio = ratio_metric(experiment).zip(across.first().zip(across.last()));
-    if let Some(((name, _), (first, last))) = ratio {
-        table.columns.push(Column::right(format!("{} {first} / {last}", clean(name))));
-    }
-    let of = |runs: &[&ReadRun], name: &str, device: Option<&str>| {
-        let fits =
-            |run: &&&ReadRun| device.is_none_or(|device| setting(run, ACROSS).as_deref() == Some(device));
-        runs.iter().filter(fits).find_map(|run| value(run, name)).map(|(value, _)| value)
-    };
-    let mut abouts = Vec::new();
-    for (key, runs) in &rows {
-        let mut cells: Vec<Cell> =
-            key.iter().map(|value| Cell::new(value.clone().unwrap_or_default())).collect();
-        cells.extend(columns.iter().map(|(name, device, scale)| {
-            Cell::new(of(runs, name, *device).map(|value| scale.shown(value)).unwrap_or_default())
-        }));
-        if let Some(((name, _), (first, last))) = ratio {
-            let pair = of(runs, name, Some(first)).zip(of(runs, name, Some(last)));
-            cells.push(Cell::new(pair.map(|(one, other)| format!("{:.2}", one / other)).unwrap_or_default()));
-        }
-        table.rows.push(cells);
-        abouts.push(runs.iter().flat_map(|run| about(run)).collect());
-    }
-    DataTable { table, abouts, main }
+        })
+    })
+}
+
+fn value_on(runs: &[&ReadRun], name: &str, device: Option<&str>) -> Option<f64> {
+    let fits = |run: &&&ReadRun| device.is_none_or(|device| setting(run, ACROSS).as_deref() == Some(device));
+    runs.iter().filter(fits).find_map(|run| value(run, name)).map(|(value, _)| value)
 }
 
 fn setting_cell(run: &ReadRun, name: &str) -> Cell {

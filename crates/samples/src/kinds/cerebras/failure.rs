@@ -2,10 +2,10 @@
 
 use crate::log::say;
 
-use super::{FitLog, Outcome};
+use super::{FitLog, TrainingState};
 
 impl FitLog<'_, '_> {
-    pub(super) fn fail(&mut self, reason: &str, done: &Outcome) {
+    pub(super) fn fail(&mut self, reason: &str, done: &TrainingState) {
         let job = self.job(1);
         let (error, message) = match reason {
             "pod" => {

@@ -9,7 +9,7 @@ const FIRST_FASTER: f64 = 1.018;
 
 /// What a loop has come to.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Outcome {
+pub(crate) struct TrainingState {
     /// Steps done.
     pub(crate) steps: u64,
     /// Samples processed.
@@ -37,9 +37,9 @@ pub(super) struct Report {
 }
 
 impl Report {
-    pub(super) fn outcome(&self) -> Outcome {
+    pub(super) fn outcome(&self) -> TrainingState {
         let Self { step, samples, loss, global_rate, elapsed, .. } = *self;
-        Outcome { steps: step, samples, seconds: elapsed, rate: global_rate, loss }
+        TrainingState { steps: step, samples, seconds: elapsed, rate: global_rate, loss }
     }
 }
 
@@ -104,7 +104,7 @@ impl Training {
     }
 
     /// What it comes to.
-    pub(super) fn outcome(self) -> Outcome {
+    pub(super) fn outcome(self) -> TrainingState {
         self.last().map(|report| report.outcome()).unwrap_or_default()
     }
 }

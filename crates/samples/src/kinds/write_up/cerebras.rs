@@ -1,7 +1,7 @@
 //! BERT at several batch sizes.
 
 use crate::kind::Settings;
-use crate::kinds::cerebras::{self, Outcome};
+use crate::kinds::cerebras::{self, TrainingState};
 
 use super::{Page, mean_and_deviation};
 
@@ -37,7 +37,7 @@ fn honest(page: &mut Page<'_, '_>, smallest: u64, steps: u64) {
     let mut shown = None;
     for factor in [1, 2, 4] {
         let batch = smallest * factor;
-        let runs: Vec<(u64, Settings, Outcome)> = (0..5)
+        let runs: Vec<(u64, Settings, TrainingState)> = (0..5)
             .map(|_| {
                 let (seed, settings) = (page.random.next_u64(), settings(page, batch, steps));
                 let outcome = cerebras::outcome(&settings, seed);

@@ -55,6 +55,8 @@ fn parameters((_, width, inner, layers, _): (&str, u64, u64, u64, u64)) -> u64 {
     layers * (4 * width * width + 3 * width * inner + 2 * width) + width + VOCABULARY * width
 }
 
+/// The median. Written here because samples depend on no room but `random`: what they hold must not change with the
+/// statistics that are tested on it.
 fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

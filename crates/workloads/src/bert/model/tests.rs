@@ -76,12 +76,12 @@ fn gradients_of_every_tensor_are_those_of_finite_differences() {
 fn several_tasks_train_as_one_on_the_joined_batch() {
     let training = options(1).training;
     let mut joined = model(1, 4);
-    let expected: Vec<Outcome> = (0..3)
+    let expected: Vec<IterationOutcome> = (0..3)
         .map(|number| {
             joined.step(&sequences(&options(4), 0, number), &training, number == 0, &mut Single::default())
         })
         .collect();
-    let outcomes: Vec<Vec<Outcome>> = std::thread::scope(|scope| {
+    let outcomes: Vec<Vec<IterationOutcome>> = std::thread::scope(|scope| {
         let ranks: Vec<_> = team(2)
             .into_iter()
             .map(|mut member| {

@@ -121,11 +121,11 @@ pub(super) fn accuracy(weight: &[f32], offset: &[f32], examples: &Examples) -> f
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::initial::Key;
+    use crate::initial::DrawKey;
 
     /// Two classes that a line divides, with one feature that says nothing and one that never changes.
     fn examples(count: usize, seed: u64) -> Examples {
-        let key = Key::new("examples", seed);
+        let key = DrawKey::new("examples", seed);
         let (mut values, mut classes) = (Vec::new(), Vec::new());
         for place in 0..count as u64 {
             let [a, b] = [0, 1].map(|part| 5.0 + 3.0 * key.symmetric(3 * place + part));

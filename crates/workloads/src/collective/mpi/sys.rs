@@ -3,10 +3,56 @@
 
 #![expect(unsafe_code, reason = "the C interface of MPI")]
 
+use std::time::{Duration, Instant};
+
 use mpi::ffi;
 
 /// Numbers of one call: its count is a C `int`.
 const MOST: usize = 1 << 30;
+
+/// How long a rank waits awake: what comes this soon comes without a delay.
+const AWAKE: Duration = Duration::from_micros(20);
+/// How long it sleeps then, before it lets MPI work again.
+const PAUSE: Duration = Duration::from_micros(20);
+
+/// Waits until MPI is done. Its own calls wait awake, and take the core from whoever has work: where there are other
+/// programs, in the end from the rank that is waited for.
+fn wait_until(mut is_done: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_done() {
+        if began.elapsed() > AWAKE {
+            std::thread::sleep(PAUSE);
+        } else {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+/// The numbers of all ranks, in their order; `all` has a place for each.
+pub(super) fn gather(number: f64, all: &mut [f64]) {
+    // SAFETY: MPI was initialized by whoever has a rank. There is one number to send and one place for that of each rank;
+    // both live until the request is over.
+    let mut request = unsafe {
+        let mut request = ffi::RSMPI_REQUEST_NULL;
+        ffi::MPI_Iallgather(
+            std::ptr::from_ref(&number).cast(),
+            1,
+            ffi::RSMPI_DOUBLE,
+            all.as_mut_ptr().cast(),
+            1,
+            ffi::RSMPI_DOUBLE,
+            ffi::RSMPI_COMM_WORLD,
+            &mut request,
+        );
+        request
+    };
+    wait_until(|| {
+        let mut is_over = 0;
+        // SAFETY: the request is the one above; it is null once it is over, which counts as over.
+        unsafe { ffi::MPI_Test(&mut request, &mut is_over, ffi::RSMPI_STATUS_IGNORE) };
+        is_over != 0
+    });
+}
 
 /// A sum under way.
 pub(super) struct Sum {
@@ -63,15 +109,10 @@ impl Sum {
     }
 
     fn wait(&mut self) {
-        // SAFETY: as above; requests that are over are null, which counts as over.
-        unsafe {
-            ffi::MPI_Waitall(
-                self.requests.len() as i32,
-                self.requests.as_mut_ptr(),
-                ffi::RSMPI_STATUSES_IGNORE,
-            );
-        }
-        self.requests.clear();
+        wait_until(|| {
+            self.advance();
+            self.requests.is_empty()
+        });
     }
 
     /// Waits for its end; gives what was handed in, and the sum.

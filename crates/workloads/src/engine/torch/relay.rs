@@ -123,6 +123,6 @@ fn broken_off(python: &str, gone: &Gone, status: &str) -> WorkloadError {
     let last_words = gone.last_words.join("; ");
     let words = if last_words.is_empty() { "it said nothing".to_owned() } else { last_words };
     let reason = format!("`{python}` ended with {status}: {words}");
-    // Whatever does not come to the adapter's first line is no Python that can run it.
+    // Whatever does not come to the adapter's first line is not a Python that can run it.
     if gone.spoke { failed(reason) } else { missing(reason) }
 }

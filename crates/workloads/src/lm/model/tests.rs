@@ -178,7 +178,7 @@ fn several_tasks_train_as_one_on_the_joined_batch() {
         let mut model = model(&shape, &work, 1);
         let (mut inputs, mut targets) = (vec![0; work.tokens()], vec![0; work.tokens()]);
         let source = BatchSource::new(None, shape.vocabulary, work.context, 3, ranks.rank() * batch);
-        let outcomes: Vec<Outcome> = (0..4)
+        let outcomes: Vec<IterationOutcome> = (0..4)
             .map(|step| {
                 source.fill(step, &mut inputs, &mut targets);
                 model.iterate(&inputs, &targets, &TRAINING, true, ranks)

@@ -4,7 +4,7 @@ use assay_kernels::{Layout, Threads, Write, cross_entropy, dropout, matmul, redu
 
 use super::{Batch, Training};
 use crate::WorkloadError;
-use crate::initial::Key;
+use crate::initial::DrawKey;
 use crate::mnist::network::{CLASSES, FEATURES, HIDDEN, Parameters};
 use crate::profile::Profile;
 use crate::tensors::zeros;
@@ -84,7 +84,7 @@ impl ClassifierHead {
         batch: &Batch<'_>,
     ) {
         const ONES: [f32; HIDDEN] = [1.0; HIDDEN];
-        let key = Key::new("dropout", training.seed).at(batch.step);
+        let key = DrawKey::new("dropout", training.seed).at(batch.step);
         let masks = self.mask.chunks_exact_mut(HIDDEN).take(batch.labels.len());
         profile.timed("dropout", 0.0, || {
             for (place, mask) in masks.enumerate() {

@@ -101,7 +101,7 @@ fn several_tasks_train_as_one_on_the_joined_batch() {
     let train = |ranks: &mut dyn Collective| {
         let mut model = model(TRAINING, 7, 1);
         let (first, last) = (7 * ranks.rank() / ranks.size(), 7 * (ranks.rank() + 1) / ranks.size());
-        let outcomes: Vec<Outcome> = (0..4)
+        let outcomes: Vec<IterationOutcome> = (0..4)
             .map(|step| {
                 let pixels = &data.0[first * PIXELS..last * PIXELS];
                 let part = Batch { pixels, labels: &data.1[first..last], first, total: 7, step };

@@ -1,19 +1,19 @@
 //! Several loads: the curve of latency over throughput.
 
 use assay_judge::load::{
-    Contrast, Level, LoadCurve, LoadReading, Metric, Point, RoundReading, Standing, contrasts,
+    Contrast, LoadCurve, LoadLevel, LoadReading, Metric, Point, RoundReading, Standing, contrasts,
 };
 use assay_report::number::counted;
 use assay_report::{Cell, Column, Table, Tone, curve};
 use serde_json::{Value, json};
 
 use super::json::as_json as as_json_of_load;
-use super::{Load, ReportOptions};
+use super::{LoadReport, ReportOptions};
 use crate::output::put;
 use crate::screen::{JSON_SCHEMA, Screen};
 
 /// The curve of all loads that have a size.
-pub fn of(loads: &[Load]) -> LoadCurve {
+pub fn of(loads: &[LoadReport]) -> LoadCurve {
     let named = loads.iter().flat_map(|load| {
         let level = load.results.level();
         load.results.endpoints.iter().filter_map(move |endpoint| Some((level?, endpoint, endpoint.name())))
@@ -30,7 +30,7 @@ pub fn of(loads: &[Load]) -> LoadCurve {
 }
 
 /// How endpoints compare with the one at `base`, round by round; with the first by name if none is given.
-fn compared(loads: &[Load], base: Option<&str>) -> Vec<Contrast> {
+fn compared(loads: &[LoadReport], base: Option<&str>) -> Vec<Contrast> {
     let named = loads.iter().flat_map(|load| {
         let (level, round) = (load.results.level(), load.results.round());
         load.results.endpoints.iter().filter_map(move |one| Some((level?, round, one, one.name())))
@@ -104,7 +104,7 @@ fn sentence(contrast: &Contrast) -> String {
 }
 
 /// Writes the page with the curve, if one is wanted.
-pub(super) fn write_page(loads: &[Load], options: &ReportOptions, source: &str) -> anyhow::Result<()> {
+pub(super) fn write_page(loads: &[LoadReport], options: &ReportOptions, source: &str) -> anyhow::Result<()> {
     let Some(path) = &options.html else { return Ok(()) };
     let curve = of(loads);
     let count: usize = curve.points.iter().map(|point| point.loads + point.invalid).sum();
@@ -114,7 +114,11 @@ pub(super) fn write_page(loads: &[Load], options: &ReportOptions, source: &str) 
 }
 
 /// Prints the curve of loads.
-pub(super) fn print(loads: &[Load], options: &ReportOptions, screen: &mut Screen) -> anyhow::Result<()> {
+pub(super) fn print(
+    loads: &[LoadReport],
+    options: &ReportOptions,
+    screen: &mut Screen,
+) -> anyhow::Result<()> {
     let curve = of(loads);
     if options.json {
         return screen.json(&as_json(&curve, loads, options));
@@ -130,11 +134,11 @@ pub(super) fn print(loads: &[Load], options: &ReportOptions, screen: &mut Screen
     Ok(())
 }
 
-fn as_json(curve: &LoadCurve, loads: &[Load], options: &ReportOptions) -> Value {
+fn as_json(curve: &LoadCurve, loads: &[LoadReport], options: &ReportOptions) -> Value {
     let points = curve.points.iter().map(|point| {
         let mut fields = match point.level {
-            Level::Streams(streams) => json!({ "streams": streams }),
-            Level::Rate(rate) => json!({ "rate": rate }),
+            LoadLevel::Streams(streams) => json!({ "streams": streams }),
+            LoadLevel::Rate(rate) => json!({ "rate": rate }),
         };
         if let Value::Object(fields) = &mut fields {
             fields.insert("endpoint".to_owned(), point.endpoint.as_str().into());

@@ -8,10 +8,10 @@ use std::path::Path;
 use anyhow::Context;
 use assay_load::Exchange;
 use assay_load::record::write_lines;
-use assay_store::{ColumnKind, Datum, Format, Rows};
+use assay_store::{ColumnKind, Datum, ExportFormat, Rows};
 
 use super::super::results::{EndpointResult, LoadResults, request};
-use super::{Load, ReportOptions, foreign};
+use super::{LoadReport, ReportOptions, foreign};
 use crate::failure::Mistake;
 use crate::output::{self, ending};
 
@@ -73,7 +73,7 @@ const CHUNKS: [(&str, ColumnKind); 9] = [
 ];
 
 /// Writes loads in other formats, if they are wanted.
-pub(super) fn write_out(loads: &[Load], options: &ReportOptions) -> anyhow::Result<()> {
+pub(super) fn write_out(loads: &[LoadReport], options: &ReportOptions) -> anyhow::Result<()> {
     if let Some(path) = &options.lines {
         let mut out = create(path)?;
         for (load, number) in loads.iter().zip(1..) {
@@ -91,10 +91,10 @@ pub(super) fn write_out(loads: &[Load], options: &ReportOptions) -> anyhow::Resu
 }
 
 /// The format of tables by the ending of their file. To be checked before anything is measured.
-pub fn format(path: Option<&Path>) -> Result<Option<Format>, Mistake> {
+pub fn format(path: Option<&Path>) -> Result<Option<ExportFormat>, Mistake> {
     let Some(path) = path else { return Ok(None) };
     let ending = ending(path);
-    let known = Format::ALL.into_iter().find(|format| format.extension() == ending);
+    let known = ExportFormat::ALL.into_iter().find(|format| format.extension() == ending);
     let unknown = || format!("no export format for `.{ending}`");
     known.map(Some).ok_or_else(|| Mistake::new(unknown(), "use .csv, .jsonl or .parquet"))
 }
@@ -104,7 +104,7 @@ fn create(path: &Path) -> anyhow::Result<BufWriter<File>> {
 }
 
 /// Writes requests to a file, and chunks to one beside it.
-fn write_tables(loads: &[Load], format: Format, path: &Path) -> anyhow::Result<()> {
+fn write_tables(loads: &[LoadReport], format: ExportFormat, path: &Path) -> anyhow::Result<()> {
     let beside = path.with_extension(format!("chunks.{}", format.extension()));
     let (mut requests, mut chunks) = (create(path)?, create(&beside)?);
     let mut requests = Rows::new("requests", &REQUESTS, format, &mut requests)?;
@@ -135,7 +135,7 @@ fn write_tables(loads: &[Load], format: Format, path: &Path) -> anyhow::Result<(
 
 fn request_row(
     exchange: &Exchange,
-    load: &Load,
+    load: &LoadReport,
     endpoint: &EndpointResult,
     number: u64,
 ) -> [Datum; REQUESTS.len()] {

@@ -18,7 +18,7 @@ use assay_load::Exchange;
 use serde_json::Value;
 
 use super::super::results::{EndpointResult, LoadResults, request};
-use super::Load;
+use super::LoadReport;
 use crate::failure::Mistake;
 use crate::output::put;
 
@@ -95,7 +95,7 @@ impl ForeignLoad<'_> {
 }
 
 /// Writes loads in another client's format: one file for guidellm, one for each load otherwise.
-pub(super) fn write(loads: &[Load], format: ForeignFormat, path: &Path) -> anyhow::Result<()> {
+pub(super) fn write(loads: &[LoadReport], format: ForeignFormat, path: &Path) -> anyhow::Result<()> {
     let mut foreign = Vec::new();
     for load in loads {
         foreign.extend(seen(load)?);
@@ -136,7 +136,7 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
 }
 
 /// The measured requests of a load; none if there are none.
-fn seen(load: &Load) -> anyhow::Result<Option<ForeignLoad<'_>>> {
+fn seen(load: &LoadReport) -> anyhow::Result<Option<ForeignLoad<'_>>> {
     let Some(endpoint) = load.results.endpoints.first() else { return Ok(None) };
     let mut requests = Vec::new();
     for exchange in load.stored.requests()? {

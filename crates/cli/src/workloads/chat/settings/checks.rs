@@ -2,13 +2,13 @@
 
 use assay_load::arrivals::Trace;
 use assay_model::is_secret_name;
-use assay_workloads::settings::Checked;
+use assay_workloads::settings::CheckedSettings;
 use serde_json::{Map, Value};
 
 use crate::failure::Mistake;
 
 /// Settings that exclude or need each other.
-pub(super) fn check_combinations(checked: &Checked) -> Result<(), Mistake> {
+pub(super) fn check_combinations(checked: &CheckedSettings) -> Result<(), Mistake> {
     let is_given = |name: &str| checked.get(name).is_some();
     let mistake = |text: String, hint: &str| Err(Mistake::new(text, hint));
     match (is_given("url"), is_given("mock")) {
@@ -115,7 +115,7 @@ pub(super) fn check_fields(fields: &Map<String, Value>) -> Result<(), Mistake> {
 }
 
 /// Settings that would change what a trace says.
-pub(super) fn check_trace(checked: &Checked, trace: &Trace) -> Result<(), Mistake> {
+pub(super) fn check_trace(checked: &CheckedSettings, trace: &Trace) -> Result<(), Mistake> {
     let is_given = |name: &str| checked.get(name).is_some();
     let lengths = [
         ("prompts", trace.has_prompt_lengths(), "prompt lengths"),
