@@ -215,3 +215,20 @@ fn wide_and_long_tables_are_read_in_step_with_their_size() {
     let document = read_document("a.csv", format!("model,latency ms,foo bar\n{rows}").as_bytes());
     assert_eq!(document.runs.len(), 20_000);
 }
+
+#[test]
+fn columns_and_keys_of_moments_are_no_durations() {
+    let names = |path: &str, text: &str| -> Vec<String> {
+        let runs = read_document(path, text.as_bytes()).runs;
+        let once = runs.iter().flat_map(|run| &run.observations).map(|one| one.metric.clone());
+        once.chain(runs.iter().flat_map(|run| &run.series).map(|one| one.metric.clone())).collect()
+    };
+    for key in ["time", "ts", "Wall time"] {
+        let table = format!("{key},epoch,loss\n1700000000.5,1,0.5\n1700000100.5,2,0.4\n");
+        assert!(names("a.csv", &table).iter().all(|name| name.contains("loss")), "{key}");
+        let lines = format!("{{\"{key}\": 1700000000.5, \"step\": 1, \"loss\": 0.5}}\n");
+        let lines = lines.clone() + &lines.replace("\"step\": 1", "\"step\": 2");
+        assert!(names("a.jsonl", &lines).iter().all(|name| name.contains("loss")), "{key}");
+    }
+    assert!(names("a.csv", "model,time (s)\na,12.5\nb,14.5\n").contains(&"duration.reported".to_owned()));
+}

@@ -16,6 +16,7 @@ use self::key::Key;
 pub(super) use self::name::{in_share, suffix_unit};
 use super::plan::{NumberForm, NumberPlace, Plan, Slot};
 use super::tokens::{Token, TokenKind, scale_of};
+use crate::clock::is_moment;
 use crate::vocabulary::{
     CounterKind, MetricKind, NamedMetric, PrintedUnit, Split, Vocabulary, split_unit, words,
 };
@@ -361,6 +362,13 @@ impl Namer<'_> {
             TokenKind::Counter { .. } => PrintedUnit::parse("fraction"),
             _ => None,
         };
+        if let TokenKind::Number(number) = &token.kind
+            && printed.is_none()
+            && is_moment(&key.words.join(" "), number.value)
+        {
+            self.from = next;
+            return;
+        }
         let named = self.name(index, token, &key, printed.as_ref());
         match named {
             Some(named) if named.kind != MetricKind::Ignore => {

@@ -7,6 +7,7 @@ mod heads;
 use super::naming::{LineContext, NumberedLine, in_share, suffix_unit};
 use super::plan::{CounterSlot, NumberForm, NumberPlace, Plan, Slot};
 use super::tokens::{Token, TokenKind, scale_of};
+use crate::clock::is_moment;
 use crate::vocabulary::{
     CounterKind, MetricKind, NamedMetric, PrintedUnit, Split, Vocabulary, split_unit, words,
 };
@@ -316,6 +317,12 @@ impl Row<'_> {
             TokenKind::Clock { .. } => (PrintedUnit::parse("s"), 1.0),
             _ => (header_unit, 1.0),
         };
+        if let TokenKind::Number(number) = &token.kind
+            && printed.is_none()
+            && is_moment(&spoken.join(" "), number.value)
+        {
+            return None;
+        }
         let counts = matches!(spoken.as_slice(), [word] if ["cnt", "count", "n", "run", "round"].contains(&word.as_str()));
         if counts && self.unit.is_some() {
             return None;

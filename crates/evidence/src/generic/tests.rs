@@ -103,6 +103,32 @@ fn unknown_keys_are_kept_where_they_vary_or_beside_known_ones() {
 }
 
 #[test]
+fn numbers_of_several_splits_keep_the_names_of_the_splits() {
+    let text = "epoch 1 train 0.42 test 0.21 acc 91.5\nepoch 2 train 0.32 test 0.19 acc 92.5\n";
+    assert_eq!(names(text), ["accuracy", "test", "train"]);
+    // A split that numbers something, or stands alone, is no metric.
+    assert_eq!(names("epoch 1 train 12 test 14 acc 91.5"), ["accuracy"]);
+}
+
+#[test]
+fn moments_are_no_measurements() {
+    let lines = |key: &str, first: &str, second: &str| {
+        format!("{key}: {first} | loss: 0.5\n{key}: {second} | loss: 0.4\n")
+    };
+    for key in ["ts", "time", "timestamp", "wall_time"] {
+        assert_eq!(names(&lines(key, "1700000000.25", "1700000010.5")), ["loss"], "{key}");
+        let json = format!(
+            "{{\"{key}\": 1700000000.25, \"loss\": 0.5}}\n{{\"{key}\": 1700000010.5, \"loss\": 0.4}}\n"
+        );
+        assert_eq!(names(&json), ["loss"], "{key}");
+        let table = format!("{key}  loss  acc\n1700000000.25  0.5  0.7\n1700000010.5  0.4  0.8\n");
+        assert!(!names(&table).iter().any(|name| name.contains("time") || name.contains("ts")), "{key}");
+    }
+    // A time of the usual size stays one.
+    assert!(names(&lines("time", "12.25", "12.5")).len() == 2);
+}
+
+#[test]
 fn a_split_at_the_start_of_a_line_holds_for_all_of_it() {
     assert_eq!(names("Val - Loss: 0.20 | Acc: 0.91 | AUC: 0.92"), ["accuracy.eval", "auc.eval", "loss.eval"]);
     assert_eq!(

@@ -9,9 +9,11 @@ use serde_json::{Map, Value};
 use super::builder::Builder;
 use super::keys::{self, Named, Tool};
 use super::lines::Lines;
+use crate::clock::is_moment;
 use crate::collector;
 use crate::facts::setting_number;
 use crate::text::clock_seconds;
+use crate::vocabulary::words;
 use crate::writeup::vocabulary::platform;
 
 /// Objects deeper than this are not looked into.
@@ -192,6 +194,10 @@ impl Walk<'_> {
                     .builder
                     .facts(line)
                     .hint(&seen, "look for the step where it became so; a diverged run has no result");
+            }
+            let spoken = words(key).join(" ");
+            if unit.is_none() && number.is_some_and(|number| is_moment(&spoken, number)) {
+                return;
             }
             if let Some((number, named)) = number.zip(keys::metric(&around, unit, self.tool)) {
                 return self.results.add(named.clone(), number * named.factor, line);

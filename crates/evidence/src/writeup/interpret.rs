@@ -19,6 +19,7 @@ use super::vocabulary::{
     counts_other, device, metric_name, metric_of, other_metric, platform, setting_name, specific_name,
     statistic,
 };
+use crate::clock::is_moment;
 use crate::vocabulary::{CounterKind, MetricKind, NamedMetric, Vocabulary};
 
 /// Words over a column that holds ratios of other columns.
@@ -167,6 +168,11 @@ fn column_role(header: &str, cells: &[CellParts], index: usize) -> Role {
     let lists = cells.iter().filter(|cell| list(&cell.text, None).is_some()).count();
     if let Some(name) = progress(header).filter(|_| numbers > 0) {
         return Role::Metric(name.to_owned());
+    }
+    let spoken = words(header).join(" ");
+    let mut values = cells.iter().filter_map(|cell| cell.value).peekable();
+    if values.peek().is_some() && values.all(|value| is_moment(&spoken, value)) {
+        return Role::Unknown;
     }
     if let Some(name) = setting_name(header).or_else(|| setting_name(header.split(['(', '[']).next()?)) {
         return setting_role(name, numbers, texts, cells);

@@ -5,7 +5,7 @@ use assay_model::Unit;
 use super::Namer;
 use super::key::Key;
 use crate::generic::plan::Slot;
-use crate::generic::tokens::{Token, TokenKind};
+use crate::generic::tokens::{NumberToken, Token, TokenKind};
 use crate::vocabulary::{MetricKind, NamedMetric, PrintedUnit, words};
 use crate::writeup::vocabulary::setting_name;
 
@@ -136,6 +136,9 @@ impl Namer<'_> {
         if key.words.is_empty() || number.whole && self.opens(index, b'[') {
             return;
         }
+        if !key.joined && self.is_one_of_splits(&key, number) {
+            return self.keep(index, token, key.words.join("_"), printed);
+        }
         if !key.joined {
             // `Run 1: 3.5s`: the words before a whole number name what it numbers.
             let improved = key.words.last().is_some_and(|word| word == "from");
@@ -223,10 +226,32 @@ impl Namer<'_> {
         if !plain || number.suffix.is_some() {
             return;
         }
+        self.keep(index, token, key.words.join("_"), printed);
+    }
+
+    /// `epoch 1 train 0.42 test 0.19 acc 94.1`: what is measured on several splits, on a line that counts epochs. What
+    /// it is, nothing says.
+    fn is_one_of_splits(&self, key: &Key, number: &NumberToken) -> bool {
+        let split = |word: &str| self.vocabulary.split(word).is_some();
+        let [word] = key.words.as_slice() else { return false };
+        if !split(word) || number.whole || number.unit.is_some() || self.plan.counters.is_empty() {
+            return false;
+        }
+        let measured = self.line.tokens.windows(2).filter(|pair| match pair {
+            [word, number] => {
+                let decimal = matches!(&number.kind, TokenKind::Number(number) if !number.whole && number.unit.is_none());
+                decimal && word.kind == TokenKind::Word && split(&self.line.slice(word).to_lowercase())
+            }
+            _ => false,
+        });
+        measured.count() >= 2
+    }
+
+    /// Keeps a number under its own words.
+    fn keep(&mut self, index: usize, token: &Token, metric: String, printed: Option<&PrintedUnit>) {
         let Some(place) = self.line.place(token) else { return };
         let (unit, factor) =
             printed.map_or((Unit::One, 1.0), |printed| (printed.unit.clone(), printed.factor));
-        let metric = key.words.join("_");
         self.plan.slots.push(Slot {
             place,
             token: index,
