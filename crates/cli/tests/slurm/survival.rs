@@ -136,8 +136,8 @@ pub fn preemption(slurm: &Slurm) {
     place.wait_for("the start of the run", || place.has_started());
     urgent();
     assert_eq!(exit_code(coordinator), Some(3));
-    let (_, shown) = place.assay(&["show", "--runs", "test"]);
-    assert!(shown.contains("preempted by another job"), "{shown}");
+    let seen = journal(&place);
+    assert!(seen.contains("preempted by another job"), "{seen}");
     let (code, text) = place.assay(&["run", "test.toml", "--only", "failed"]);
     assert!(code == 0 && place.starts() == [2], "{text}");
 }
@@ -153,8 +153,8 @@ pub fn lost_node(slurm: &Slurm) {
     slurm.control(&["lose-node", "n2"]);
     slurm.control(&["lose-node", "n3"]);
     let code = exit_code(ended);
-    let (_, text) = place.assay(&["show", "--runs", "test"]);
-    assert!(code == Some(3) && text.contains("node failure on n2"), "{code:?} {text}");
+    let seen = journal(&place);
+    assert!(code == Some(3) && seen.contains("node failure on n2"), "{code:?} {seen}");
     slurm.control(&["start-node", "n2"]);
     slurm.control(&["start-node", "n3"]);
     hurry_requeued(slurm, &again, &job);
