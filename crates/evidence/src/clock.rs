@@ -30,6 +30,17 @@ impl Stamp {
     }
 }
 
+/// Keys under which programs print when something was, as seconds since 1970.
+const MOMENTS: [&str; 9] =
+    ["ts", "t", "time", "timestamp", "wall time", "walltime", "unix time", "epoch time", "date"];
+
+/// Whether a number without a unit under such words is a moment of the years 2008 to 2039 and no measurement: seconds
+/// since 1970, or thousandths, millionths or billionths of them.
+pub(crate) fn is_moment(spoken: &str, value: f64) -> bool {
+    let recent = |scale: f64| (1.2e9..2.2e9).contains(&(value / scale));
+    MOMENTS.contains(&spoken) && [1.0, 1e3, 1e6, 1e9].into_iter().any(recent)
+}
+
 /// The stamp at the start of a line, after blanks and an opening bracket.
 pub fn leading(line: &[u8]) -> Option<Stamp> {
     let start = line.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'[' | b'('))?;

@@ -35,6 +35,8 @@ pub struct Value<'a> {
     pub whole: bool,
     /// How its name or unit was inferred, where the text beside it does not state it.
     pub inferred: Option<&'static str>,
+    /// Whether nobody knows its name, which is the key as written.
+    pub unfamiliar: bool,
 }
 
 impl<'a> Value<'a> {
@@ -53,6 +55,7 @@ impl<'a> Value<'a> {
             keep: Keep::Last,
             whole: false,
             inferred: None,
+            unfamiliar: false,
         }
     }
 
@@ -113,6 +116,7 @@ pub(crate) struct Collector {
     /// What the evidence states for the whole run, beside the values per step.
     whole: Option<(f64, Place)>,
     inferred: Option<&'static str>,
+    unfamiliar: bool,
 }
 
 impl Collector {
@@ -137,7 +141,24 @@ impl Collector {
             stride: 1,
             whole: None,
             inferred: found.inferred,
+            unfamiliar: found.unfamiliar,
         }
+    }
+
+    /// Whether it counts or numbers something: a key that nobody knows, with one and the same whole number throughout,
+    /// or with one that only rises.
+    pub fn is_chatter(&self) -> bool {
+        let first = self.first.0;
+        let whole = self.unfamiliar && self.values.iter().all(|value| value.fract() == 0.0);
+        let rises = self.values.windows(2).all(|pair| matches!(pair, [before, behind] if before < behind));
+        whole && (rises && self.values.len() > 2 || self.values.iter().all(|value| *value == first))
+    }
+
+    /// Whether what is called the time of an epoch, because it stands beside its number, is the time since the start:
+    /// it grows from epoch to epoch, to twice the first and beyond.
+    pub fn is_elapsed(&self) -> bool {
+        let rises = self.values.windows(2).all(|pair| matches!(pair, [before, behind] if before < behind));
+        self.inferred.is_some() && self.values.len() >= 3 && rises && self.last.0 >= 2.0 * self.first.0
     }
 
     /// Takes one more value; it must be finite.

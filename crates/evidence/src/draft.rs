@@ -282,6 +282,16 @@ impl Draft {
             self.status = Status::Truncated;
         }
         self.derive();
+        self.collectors.retain(|collector| !collector.is_chatter());
+        let elapsed = "duration.elapsed";
+        if !self.has(elapsed)
+            && let Some(collector) = self
+                .collectors
+                .iter_mut()
+                .find(|collector| collector.metric == names::EPOCH_S && collector.is_elapsed())
+        {
+            elapsed.clone_into(&mut collector.metric);
+        }
         let observations = self.collectors.iter().filter_map(|c| c.observation(files)).collect();
         let series = self.collectors.iter().filter_map(|c| c.series(files, self.began)).collect();
         let mut hits: Vec<(u64, usize)> =

@@ -33,9 +33,9 @@ use crate::collector::Value;
 use crate::dialects::{Dialect, DialectReader, Shape, Taken};
 use crate::facts::{Facts, setting_number};
 use crate::line::Line;
-use crate::vocabulary::{CounterKind, MetricKind, Split, Vocabulary};
+use crate::vocabulary::{CounterKind, MetricKind, Split, Vocabulary, split_unit};
 use naming::{LineContext, NumberedLine};
-use plan::Plan;
+use plan::{Plan, Slot};
 use sections::Sections;
 use table::TableHeader;
 use tokens::{TokenKind, tokens};
@@ -79,6 +79,9 @@ pub const DIALECT: Dialect = Dialect {
     reader: || Box::<GenericReader>::default(),
 };
 
+/// A longer line names no groups of columns.
+const LONGEST_ABOVE: usize = 240;
+
 /// More shapes than this are not remembered.
 const MOST_SHAPES: usize = 2048;
 
@@ -111,9 +114,13 @@ pub(crate) struct GenericReader {
     percent: HashSet<String>,
     /// Metrics that were read with a step.
     counted: HashSet<String>,
+    /// Metrics that were read on lines that count the batches of an epoch.
+    batched: HashSet<String>,
     /// Whether the line before is a heading.
     headed: bool,
     table: Option<Arc<TableHeader>>,
+    /// The line above, where nothing was read from it: it may stand over the groups of a table's columns.
+    above: String,
     tables: u64,
     /// Whether a heading announced an evaluation.
     evaluated: bool,
@@ -135,6 +142,25 @@ fn is_binary(text: &str) -> bool {
 impl DialectReader for GenericReader {
     fn line(&mut self, line: Line<'_>, facts: &mut Facts<'_>) -> Taken {
         let Some(text) = self.own_rank(line) else { return Taken::Whole };
+        self.read(text, facts)
+    }
+
+    fn again(&mut self, line: Line<'_>, facts: &mut Facts<'_>) -> bool {
+        let Some(text) = self.own_rank(line) else { return true };
+        let shape = self.key(text);
+        let key = self.variant(shape, text);
+        let Some(known) = self.shapes.get(&key).filter(|known| known.plan.is_known()) else { return false };
+        let plan = Arc::clone(&known.plan);
+        self.apply(key, &plan, text, facts) == Taken::Whole
+    }
+
+    fn end(&mut self, _facts: &mut Facts<'_>) {
+        *self = GenericReader::default();
+    }
+}
+
+impl GenericReader {
+    fn read(&mut self, text: &str, facts: &mut Facts<'_>) -> Taken {
         let shape = self.key(text);
         let mut key = self.variant(shape, text);
         if let Some(known) = self.shapes.get(&key) {
@@ -162,21 +188,6 @@ impl DialectReader for GenericReader {
         self.apply(key, &plan, text, facts)
     }
 
-    fn again(&mut self, line: Line<'_>, facts: &mut Facts<'_>) -> bool {
-        let Some(text) = self.own_rank(line) else { return true };
-        let shape = self.key(text);
-        let key = self.variant(shape, text);
-        let Some(known) = self.shapes.get(&key).filter(|known| known.plan.is_known()) else { return false };
-        let plan = Arc::clone(&known.plan);
-        self.apply(key, &plan, text, facts) == Taken::Whole
-    }
-
-    fn end(&mut self, _facts: &mut Facts<'_>) {
-        *self = GenericReader::default();
-    }
-}
-
-impl GenericReader {
     /// Notes which metrics a new shape counts along a step, and which it prints with a percent sign.
     fn note_metrics(&mut self, plan: &Plan) {
         let counts = !plan.counters.is_empty() || self.epoch.is_some();
@@ -243,7 +254,12 @@ impl GenericReader {
         {
             return row;
         }
-        if let Some(mut header) = TableHeader::read(&line, vocabulary) {
+        if let Some(mut header) = self.table.as_ref().and_then(|table| table.with_units(text)) {
+            self.tables += 1;
+            header.number = self.tables;
+            return Plan { header: Some(Arc::new(header)), ..Plan::default() };
+        }
+        if let Some(mut header) = TableHeader::read(&line, &self.above, &self.context, vocabulary) {
             self.tables += 1;
             header.number = self.tables;
             return Plan { header: Some(Arc::new(header)), ..Plan::default() };
@@ -304,7 +320,14 @@ impl GenericReader {
         if plan.diverged {
             facts.diverged();
         }
+        if !plan.pieces.is_empty() {
+            return self.pieces(plan, text, facts);
+        }
+        self.above.clear();
         if plan.slots.is_empty() && plan.counters.is_empty() {
+            if text.len() < LONGEST_ABOVE {
+                self.above.push_str(text);
+            }
             return if plan.diverged { Taken::Part } else { Taken::Nothing };
         }
         let (step, complete) = self.step(plan, text, facts);
@@ -342,10 +365,10 @@ impl GenericReader {
             }
             // `mean acc: 0.915` behind the folds that it is the mean of.
             let mean = slot.averaged && step.is_none() && self.counted.contains(&slot.metric);
-            let metric = if mean {
-                Cow::Owned(format!("{}.mean", slot.metric))
-            } else {
-                Cow::Borrowed(slot.metric.as_str())
+            let metric = match (mean, self.is_summary(slot, plan)) {
+                (true, _) => Cow::Owned(format!("{}.mean", slot.metric)),
+                (false, true) => Cow::Owned(format!("{}.epoch", slot.metric)),
+                (false, false) => Cow::Borrowed(slot.metric.as_str()),
             };
             // A share that exceeds 1 without a percent sign is on a scale that nothing prints.
             let bare = slot.kind == MetricKind::Share && slot.factor == 1.0 && value > 1.0;
@@ -359,12 +382,49 @@ impl GenericReader {
             let mut found =
                 Value { unit: Some(unit), ..Value::reported(&metric, value * slot.factor) }.written(written);
             found.step = step;
+            found.unfamiliar = !slot.known;
             found.inferred =
                 if percent { Some("a percentage, as where it has its sign") } else { slot.inferred };
             facts.value(found);
         }
         self.expire(plan);
         Taken::Whole
+    }
+
+    /// Reads the parts of a line that holds several epochs, each as a line of its own.
+    fn pieces(&mut self, plan: &Plan, text: &str, facts: &mut Facts<'_>) -> Taken {
+        let mut starts = vec![0];
+        for (run, word) in &plan.pieces {
+            let number = self.runs.get(*run).map_or(text.len(), |start| *start as usize);
+            let head = text.get(..number).unwrap_or_default().to_ascii_lowercase();
+            starts.extend(head.rfind(word.as_str()).filter(|start| *start > 0));
+        }
+        starts.push(text.len());
+        let mut taken = Taken::Nothing;
+        for piece in starts.windows(2).filter_map(|ends| text.get(*ends.first()?..*ends.last()?)) {
+            let plain = piece.trim_end_matches([' ', ',', ';', '|', '(', '[']);
+            // A part that holds several itself would never end.
+            if plain.len() < text.len() && self.read(plain, facts) == Taken::Whole {
+                taken = Taken::Part;
+            }
+        }
+        taken
+    }
+
+    /// Whether the number of a line that counts epochs alone stands for a whole epoch, beside those of its batches.
+    fn is_summary(&mut self, slot: &Slot, plan: &Plan) -> bool {
+        if !slot.known || !matches!(slot.kind, MetricKind::Value | MetricKind::Share) {
+            return false;
+        }
+        if plan.counters.iter().any(|counter| counter.within_epoch) {
+            if !self.batched.contains(&slot.metric) && self.batched.len() < MOST_SHAPES {
+                self.batched.insert(slot.metric.clone());
+            }
+            return false;
+        }
+        plan.counters.iter().all(|counter| counter.kind == CounterKind::Epoch)
+            && !plan.counters.is_empty()
+            && self.batched.contains(&slot.metric)
     }
 
     /// Whether the time on a complete bar is the one that was left, as bars print it until they are redrawn: it is
@@ -383,6 +443,13 @@ impl GenericReader {
     fn expire(&mut self, plan: &Plan) {
         let one = plan.slots.len() == 1 || self.table.is_some();
         let listed = one && plan.counters.is_empty();
+        // Scores without a step are those of the evaluation that was announced, however many lines they take.
+        let scores = plan.counters.is_empty()
+            && plan.slots.iter().all(|slot| slot.known && slot.kind == MetricKind::Share)
+            && self.context.split.is_some_and(|split| split != Split::Train);
+        if scores {
+            return;
+        }
         if self.context.split.is_none() || self.context.titled && listed {
             return;
         }
@@ -467,6 +534,15 @@ fn heading(
     vocabulary: &Vocabulary,
     below_rule: bool,
 ) -> Option<LineContext> {
+    // `2020-02-10 21:04:42 - train.log - INFO - evaluate:dev`: what stands behind the level is the heading.
+    if let Some((_, message)) =
+        [" INFO - ", " INFO: ", " INFO ", "] INFO: "].iter().find_map(|level| text.split_once(level))
+    {
+        let split = vocabulary.split(message).filter(|_| message.len() < 40);
+        // That of training ends what was announced before; lines of training need no heading.
+        let evaluated = |split: Split| (split != Split::Train).then_some(split);
+        return split.map(|split| LineContext { split: evaluated(split), ..LineContext::default() });
+    }
     let words = found.iter().filter(|token| token.kind == TokenKind::Word).count();
     if words == 0 || words > 6 || text.len() > 80 {
         return None;
@@ -484,7 +560,8 @@ fn heading(
     let titled = below_rule
         || found.first().is_some_and(|token| matches!(token.kind, TokenKind::Bar | TokenKind::Sign(b'[')))
         || text.trim_end().ends_with(':');
-    let section = if titled { crate::vocabulary::words(text) } else { Vec::new() };
+    let phrase = split_unit(text.trim_end().trim_end_matches(':')).0;
+    let section = if titled { crate::vocabulary::words(&phrase) } else { Vec::new() };
     let key = text.trim_end().strip_suffix(':').filter(|_| words <= 4).map(str::to_owned);
     (split.is_some() || titled).then_some(LineContext { split, section, key, titled })
 }

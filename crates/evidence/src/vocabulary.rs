@@ -230,7 +230,8 @@ impl Vocabulary {
             return None;
         }
         // `Data 0.2s` is the time of the data, though the word says nothing of an accuracy.
-        if entry.is_none() && rest.qualifiers.is_empty() && spoken.iter().any(|word| word == "data") {
+        let vague = entry.is_none_or(|entry| entry.kind == MetricKind::Time);
+        if vague && rest.qualifiers.is_empty() && spoken.iter().any(|word| word == "data") {
             rest.qualifiers.push("data".to_owned());
         }
         let noun = spoken.get(matched).unwrap_or_default();
@@ -304,6 +305,10 @@ impl Vocabulary {
             metric.statistic = None;
             metric.averaged = true;
         }
+        // An overall accuracy is no sum.
+        if metric.kind == MetricKind::Share && metric.statistic.as_deref() == Some("total") {
+            metric.statistic = None;
+        }
         if metric.base == "memory" && metric.statistic.as_deref() == Some("max") {
             metric.statistic = Some("peak".to_owned());
         }
@@ -336,7 +341,13 @@ impl Vocabulary {
                 },
                 entry.is_some_and(|entry| entry.kind != MetricKind::Time),
             ),
-            (Unit::PerSecond(thing), _) => (rate_name(thing, noun, &mut rest), false),
+            (Unit::PerSecond(thing), per) => {
+                let name = rate_name(thing, noun, &mut rest);
+                rest.qualifiers.retain(|word| Some(word) != per.as_ref());
+                rest.qualifiers.extend(per.clone());
+                (name, false)
+            }
+            (Unit::Bytes, Some(thing)) => (format!("memory.per_{thing}"), false),
             _ => match entry {
                 Some(entry) if entry.kind == kind => (entry.name.clone(), false),
                 // `GPU 296.2 MB`.
@@ -574,7 +585,10 @@ fn rate_in_words(spoken: &[String]) -> Option<PrintedUnit> {
 fn percentile(text: &str) -> Option<String> {
     let head = text.strip_suffix(" percentile").or_else(|| text.strip_suffix(" pct")).unwrap_or(text);
     let digits = head.strip_prefix('p').or_else(|| head.strip_suffix("th"))?;
-    let whole = !digits.is_empty() && digits.len() <= 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let whole = !digits.is_empty()
+        && digits.len() <= 6
+        && digits.starts_with(|first: char| first.is_ascii_digit())
+        && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     whole.then(|| format!("p{digits}"))
 }
 
@@ -612,11 +626,27 @@ fn rate_name(thing: &str, noun: &[String], rest: &mut Remaining) -> String {
         "steps" | "batches" => "steps_per_s",
         "iterations" => "iterations_per_s",
         "FLOP" => "flops_per_s",
-        "B" => "bytes_per_s",
+        "B" => {
+            // The bandwidth of an algorithm and that of the bus it runs over.
+            rest.qualifiers.extend(match noun {
+                [word] if word == "busbw" => Some("bus".to_owned()),
+                [word] if word == "algbw" => Some("algorithm".to_owned()),
+                _ => None,
+            });
+            return "bytes_per_s".to_owned();
+        }
         _ => "",
     };
     take(&["token", "sample", "image", "request", "sequence", "step", "second", "sec", "s"]);
     if name.is_empty() { format!("{}_per_s", thing.replace(' ', "_")) } else { name.to_owned() }
+}
+
+/// Whether words speak of a time, so that an `_s` behind them is its unit: `time_total_s`.
+fn is_timed(head: &str) -> bool {
+    words(head).iter().any(|word| {
+        ["time", "duration", "latency", "elapsed", "runtime", "walltime", "wall", "ttft"]
+            .contains(&word.as_str())
+    })
 }
 
 /// Splits `Latency (ms)`, `Rate [samples/s]`, `time_ms` and `Size, MB` into words and unit.
@@ -631,7 +661,7 @@ pub fn split_unit(text: &str) -> (String, Option<PrintedUnit>) {
     }
     // `hsv_s` is not a time: a single letter behind an underscore is a name more often than a unit.
     if let Some((head, tail)) = text.rsplit_once([',', '_', ' '])
-        && !(tail == "s" && text.ends_with("_s"))
+        && !(tail == "s" && text.ends_with("_s") && !is_timed(head))
         // `steps_per_sec` is a rate.
         && !head.to_ascii_lowercase().ends_with("per")
         && matches!(

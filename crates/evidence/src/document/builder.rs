@@ -30,6 +30,10 @@ pub(super) struct DocumentBuilder {
     /// A line that is a heading of a write-up or a comment above columns of numbers; the next line decides.
     heading: Option<(u64, Vec<u8>)>,
     number: u64,
+    /// Items of lists with numbers, each with the heading above it. They are results where nothing else holds any.
+    items: Vec<(u64, String, Option<String>)>,
+    /// Whether there is a listing, which holds the results that items of lists speak of.
+    has_listing: bool,
 }
 
 /// A line that waits for the ones behind it.
@@ -64,7 +68,44 @@ impl DocumentBuilder {
             columns: Vec::new(),
             heading: None,
             number: 0,
+            items: Vec::new(),
+            has_listing: false,
         }
+    }
+
+    /// An item of a list, which may be the only place where a result stands.
+    pub fn item(&mut self, number: u64, text: &str) {
+        if self.items.len() < MOST_HELD && text.bytes().any(|byte| byte.is_ascii_digit()) {
+            let heading = self.outline.headings().last().cloned();
+            self.items.push((number, text.to_owned(), heading));
+        }
+    }
+
+    /// A listing that was written as one begins.
+    pub fn open_code(&mut self, number: u64) {
+        self.has_listing = true;
+        self.open_listing(number);
+    }
+
+    /// Reads the items of lists in a write-up that has no table and no listing.
+    fn read_items(&mut self) {
+        let items = std::mem::take(&mut self.items);
+        if self.has_listing || !self.document.tables.is_empty() {
+            return;
+        }
+        let mut above: Option<Option<String>> = None;
+        for (number, text, heading) in items {
+            if above.as_ref() != Some(&heading) {
+                self.close_runs(number);
+                self.engine.base.title.clone_from(&heading);
+                self.engine.draft = self.engine.base.draft();
+                above = Some(heading);
+            }
+            if !aligned::is_written(&text) {
+                self.engine.unclaimed(0, number, text.as_bytes());
+            }
+        }
+        self.close_runs(self.number);
     }
 
     /// The search for key strings, if no line without one can matter: the file is long prose.
@@ -237,10 +278,17 @@ impl DocumentBuilder {
         let Some((number, bytes)) = self.heading.take() else { return };
         let comment = next.is_some_and(|next| {
             let next = next.trim_ascii_start();
-            next.first()
-                .is_some_and(|first| first.is_ascii_digit() || *first == b'#' && next.get(1) == Some(&b' '))
-                && next.get(1) != Some(&b'.')
+            next.first().is_some_and(|first| {
+                first.is_ascii_digit() || *first == b'#' && next.get(1).is_none_or(|next| *next == b' ')
+            }) && next.get(1) != Some(&b'.')
         });
+        // `# Avg bus bandwidth    : 31.8` closes the table above it.
+        let stated = memchr::memmem::find(&bytes, b"  ").is_some() && bytes.ends_with(b" OK")
+            || bytes.iter().rposition(|byte| *byte == b':').is_some_and(|place| {
+                let value = bytes.get(place + 1..).unwrap_or_default().trim_ascii();
+                memchr::memmem::find(&bytes, b"  ").is_some() && value.first().is_some_and(u8::is_ascii_digit)
+            });
+        let comment = comment || stated;
         if comment {
             self.content(number, &bytes, b'#');
             self.outline.after_line();
@@ -521,6 +569,7 @@ impl DocumentBuilder {
         self.end_paragraph();
         self.end_arrays();
         self.close_runs(self.number);
+        self.read_items();
         self.document.lines = self.number;
         self.document.runs.sort_by_key(|run| run.span.first);
         if let Some(from) = self.prose.full_since().filter(|_| self.outline.is_markdown()) {

@@ -19,7 +19,8 @@ pub(super) fn read(text: &str, lines: &LineIndex, builder: &mut DocumentBuilder)
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
-    let mut reader = MarkdownReader { text, lines, builder, inline: Inline::default(), table: None };
+    let mut reader =
+        MarkdownReader { text, lines, builder, inline: Inline::default(), table: None, items: 0 };
     let mut behind = 0;
     for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
         // An HTML table with blank lines in it was read as a whole.
@@ -51,6 +52,8 @@ struct MarkdownReader<'a> {
     builder: &'a mut DocumentBuilder,
     inline: Inline,
     table: Option<OpenTable>,
+    /// How many items of lists are open.
+    items: usize,
 }
 
 impl MarkdownReader<'_> {
@@ -101,7 +104,11 @@ impl MarkdownReader<'_> {
                 self.table = Some(OpenTable { raw, row: Vec::new() });
             }
             Tag::TableCell => self.inline.lines.clear(),
-            Tag::Item | Tag::List(_) | Tag::Paragraph | Tag::BlockQuote(_) | Tag::FootnoteDefinition(_) => {
+            Tag::Item => {
+                self.end_paragraph();
+                self.items += 1;
+            }
+            Tag::List(_) | Tag::Paragraph | Tag::BlockQuote(_) | Tag::FootnoteDefinition(_) => {
                 self.end_paragraph();
             }
             _ => {}
@@ -136,9 +143,11 @@ impl MarkdownReader<'_> {
                     self.end_table(table.raw, range);
                 }
             }
-            TagEnd::Paragraph | TagEnd::Item | TagEnd::List(_) | TagEnd::BlockQuote(_) => {
-                self.end_paragraph()
+            TagEnd::Item => {
+                self.end_paragraph();
+                self.items = self.items.saturating_sub(1);
             }
+            TagEnd::Paragraph | TagEnd::List(_) | TagEnd::BlockQuote(_) => self.end_paragraph(),
             _ => {}
         }
     }
@@ -173,7 +182,7 @@ impl MarkdownReader<'_> {
     fn open_listing(&mut self, kind: &CodeBlockKind<'_>, start: usize) {
         self.inline.listing = true;
         let line = self.lines.at(start);
-        self.builder.open_listing(line);
+        self.builder.open_code(line);
         // People paste logs right behind the fence; a single word there names a language.
         if let CodeBlockKind::Fenced(info) = kind
             && info.contains([' ', ':', '|'])
@@ -239,6 +248,9 @@ impl MarkdownReader<'_> {
                 self.builder.listing_line(*number, line.as_bytes());
             }
             return self.builder.close_listing(*last);
+        }
+        if let ([(number, line)], true) = (lines.as_slice(), self.items > 0) {
+            self.builder.item(*number, line);
         }
         for (number, line) in lines {
             self.builder.prose(number, line.as_bytes());

@@ -175,6 +175,34 @@ fn json_with_nan_keeps_its_numbers_and_says_what_is_missing() {
     assert!(run.hints.iter().any(|hint| hint.seen.contains("loss")), "{:?}", run.hints);
 }
 
+#[test]
+fn items_of_lists_are_results_where_nothing_else_holds_any() {
+    let text = "# Notes\n\n- Final test accuracy: 91.5%\n- Training took 3.5 h on one GPU.\n- peak memory: 17.5 GB\n";
+    let found = read(&[text.as_bytes()]);
+    let value = |name: &str| {
+        found
+            .runs
+            .iter()
+            .flat_map(|run| &run.observations)
+            .find(|one| one.metric == name)
+            .map(|one| one.value)
+    };
+    assert_eq!(value("accuracy.test.final"), Some(0.915));
+    assert_eq!(value("memory.peak"), Some(17.5e9));
+    // Beside a table they speak of its numbers.
+    let text = format!("{text}\n| model | accuracy |\n|---|---|\n| a | 0.5 |\n");
+    assert_eq!(read(&[text.as_bytes()]).runs.len(), 1);
+}
+
+#[test]
+fn a_table_that_names_its_metrics_in_a_column() {
+    let text = "|Tasks|n-shot|Metric|   |Value |   |Stderr|\n|-----|-----:|------|---|-----:|---|-----:|\n|quiz |     0|acc   |↑  |0.525|±  |0.015|\n|maze |     0|f1    |↑  |0.335|±  |0.025|\n";
+    let runs = read(&[text.as_bytes()]).runs;
+    let metrics: Vec<&str> =
+        runs.iter().flat_map(|run| &run.observations).map(|one| one.metric.as_str()).collect();
+    assert_eq!(metrics, ["accuracy", "accuracy.std", "f1", "f1.std"]);
+}
+
 /// Rows of such a table that are short, and columns without a known name, are not looked at again for each cell.
 #[test]
 fn wide_and_long_tables_are_read_in_step_with_their_size() {
@@ -186,4 +214,21 @@ fn wide_and_long_tables_are_read_in_step_with_their_size() {
     let rows: String = (0..20_000).map(|row| format!("m{row},{row}.5,{row}.25\n")).collect();
     let document = read_document("a.csv", format!("model,latency ms,foo bar\n{rows}").as_bytes());
     assert_eq!(document.runs.len(), 20_000);
+}
+
+#[test]
+fn columns_and_keys_of_moments_are_no_durations() {
+    let names = |path: &str, text: &str| -> Vec<String> {
+        let runs = read_document(path, text.as_bytes()).runs;
+        let once = runs.iter().flat_map(|run| &run.observations).map(|one| one.metric.clone());
+        once.chain(runs.iter().flat_map(|run| &run.series).map(|one| one.metric.clone())).collect()
+    };
+    for key in ["time", "ts", "Wall time"] {
+        let table = format!("{key},epoch,loss\n1700000000.5,1,0.5\n1700000100.5,2,0.4\n");
+        assert!(names("a.csv", &table).iter().all(|name| name.contains("loss")), "{key}");
+        let lines = format!("{{\"{key}\": 1700000000.5, \"step\": 1, \"loss\": 0.5}}\n");
+        let lines = lines.clone() + &lines.replace("\"step\": 1", "\"step\": 2");
+        assert!(names("a.jsonl", &lines).iter().all(|name| name.contains("loss")), "{key}");
+    }
+    assert!(names("a.csv", "model,time (s)\na,12.5\nb,14.5\n").contains(&"duration.reported".to_owned()));
 }

@@ -1,16 +1,22 @@
 //! Names the numbers of a line. The order: an explicit unit, the key on the left, the words on the right, the words
 //! before an earlier colon. What gets no name this way is not read.
 
+mod around;
 mod chatter;
 mod key;
 mod name;
+mod parallel;
+mod rest;
 
 use assay_model::Unit;
 
-use self::chatter::{is_configuration, is_sentence};
+use self::around::{conditions, is_arrow};
+use self::chatter::{is_configuration, is_parameter, is_sentence};
+use self::key::Key;
 pub(super) use self::name::{in_share, suffix_unit};
 use super::plan::{NumberForm, NumberPlace, Plan, Slot};
 use super::tokens::{Token, TokenKind, scale_of};
+use crate::clock::is_moment;
 use crate::vocabulary::{
     CounterKind, MetricKind, NamedMetric, PrintedUnit, Split, Vocabulary, split_unit, words,
 };
@@ -100,6 +106,7 @@ pub(super) fn plan(line: &NumberedLine<'_>, context: &LineContext, vocabulary: &
         split: context.split,
         line_split: None,
         about: Vec::new(),
+        about_unit: None,
         noun: Vec::new(),
         last: None,
         last_value: 0.0,
@@ -114,7 +121,7 @@ pub(super) fn plan(line: &NumberedLine<'_>, context: &LineContext, vocabulary: &
         nested: Vec::new(),
         part: None,
     };
-    if !is_sentence(line) && !is_configuration(line) {
+    if !is_sentence(line) && !is_configuration(line) && !is_parameter(line, context) {
         namer.run();
     }
     namer.finish()
@@ -132,6 +139,8 @@ struct Namer<'a> {
     line_split: Option<Split>,
     /// Words before an earlier colon.
     about: Vec<String>,
+    /// The unit printed with these words, for statistics behind them: `clat (usec): min=102, max=575`.
+    about_unit: Option<PrintedUnit>,
     /// The key before, without its statistic: `Latency avg=1 p50=2`.
     noun: Vec<String>,
     last: Option<NamedMetric>,
@@ -160,8 +169,16 @@ struct Namer<'a> {
 
 impl Namer<'_> {
     fn run(&mut self) {
+        let mut behind = 0;
         for index in 0..self.line.tokens.len() {
             let Some(token) = self.line.tokens.get(index) else { break };
+            if index < behind {
+                continue;
+            }
+            if let Some(taken) = self.percentile(index) {
+                behind = index + taken + 1;
+                continue;
+            }
             match &token.kind {
                 TokenKind::Word => self.word(index),
                 TokenKind::Bar => {
@@ -189,6 +206,8 @@ impl Namer<'_> {
                 TokenKind::Opaque if self.line.slice(token).starts_with("@[") => {
                     self.conditions = conditions(self.line.slice(token));
                 }
+                TokenKind::Opaque
+                    if Namer::is_list(token, self.line.slice(token)) && self.parallel(index) => {}
                 TokenKind::Opaque if self.in_remark(index) || self.is_ordinal(index) => {}
                 TokenKind::Opaque => self.boundary(index),
                 TokenKind::Sign(sign) => self.sign(index, *sign),
@@ -243,83 +262,6 @@ impl Namer<'_> {
             }
             _ => {}
         }
-    }
-
-    /// Whether a comma joins a quoted name to a number: `('recall@20', 0.2535)`.
-    fn joins_pair(&self, comma: usize) -> bool {
-        let Some([open, name, comma, number, close]) =
-            comma.checked_sub(2).and_then(|from| self.line.tokens.get(from..from + 5))
-        else {
-            return false;
-        };
-        let quoted = |place: usize| matches!(self.line.text.as_bytes().get(place), Some(b'\'' | b'"'));
-        open.kind == TokenKind::Sign(b'(')
-            && name.kind == TokenKind::Word
-            && comma.kind == TokenKind::Sign(b',')
-            && matches!(number.kind, TokenKind::Number(_))
-            && close.kind == TokenKind::Sign(b')')
-            && name.start.checked_sub(1).is_some_and(quoted)
-            && quoted(name.end)
-    }
-
-    /// A pair of a name and its number opens: what stands before it is about all pairs of the list.
-    fn open_pair(&mut self, index: usize) {
-        let before = self.text_of(self.from, index);
-        let title = before.rsplit_once(':').map_or(before, |(title, _)| title);
-        let title = words(title);
-        if !title.is_empty() {
-            self.split = self.vocabulary.split(&title.join(" ")).or(self.context.split);
-            self.line_split = self.line_split.or(self.split);
-            self.about = title;
-        }
-        self.from = index + 1;
-    }
-
-    /// What a dictionary inside another is called, as far as it distinguishes its numbers from those of the next one.
-    fn name_of_dictionary(&self, region: &[String]) -> Option<String> {
-        if self.nested.is_empty() || region.is_empty() || region.len() > 3 {
-            return None;
-        }
-        let known = self.vocabulary.metric_of_words(region, None).is_some();
-        let mut spoken = region.to_vec();
-        spoken.push("loss".to_owned());
-        let named = self.vocabulary.metric_of_words(&spoken, None).filter(|_| !known)?;
-        (!named.qualifier.is_empty()).then_some(named.qualifier)
-    }
-
-    /// Whether a sign is a part of `-->`, `->` or `=>` behind a number.
-    fn in_arrow(&self, index: usize) -> bool {
-        let region =
-            self.region(index + 3).iter().take_while(|token| matches!(token.kind, TokenKind::Sign(_)));
-        let length = region.count();
-        let behind_number = self.from > 0
-            && self
-                .line
-                .tokens
-                .get(self.from - 1)
-                .is_some_and(|token| matches!(token.kind, TokenKind::Number(_)));
-        behind_number && self.line.tokens.get(self.from..self.from + length).is_some_and(is_arrow)
-    }
-
-    /// Whether three rising numbers of one unit stand in the bracket that opens here: `[26.0 µs 26.3 µs 26.5 µs]`.
-    fn is_interval(&self, index: usize) -> bool {
-        let Some([low, middle, high, close]) = self.line.tokens.get(index + 1..index + 5) else {
-            return false;
-        };
-        let number = |token: &Token| match &token.kind {
-            TokenKind::Number(number) => {
-                number.unit.clone().map(|unit| (number.value * unit.factor, unit.unit))
-            }
-            _ => None,
-        };
-        let (Some(low), Some(middle), Some(high)) = (number(low), number(middle), number(high)) else {
-            return false;
-        };
-        close.kind == TokenKind::Sign(b']')
-            && low.1 == middle.1
-            && middle.1 == high.1
-            && low.0 <= middle.0
-            && middle.0 <= high.0
     }
 
     fn region(&self, to: usize) -> &[Token] {
@@ -410,13 +352,23 @@ impl Namer<'_> {
             return;
         }
         let printed = match &token.kind {
-            TokenKind::Number(number) => {
-                number.unit.clone().or_else(|| key.unit.clone()).or_else(|| suffix_unit(number, &key.words))
-            }
+            TokenKind::Number(number) => number
+                .unit
+                .clone()
+                .or_else(|| key.unit.clone())
+                .or_else(|| suffix_unit(number, &key.words))
+                .or_else(|| self.borrowed_unit(&key)),
             TokenKind::Clock { .. } => PrintedUnit::parse("s"),
             TokenKind::Counter { .. } => PrintedUnit::parse("fraction"),
             _ => None,
         };
+        if let TokenKind::Number(number) = &token.kind
+            && printed.is_none()
+            && is_moment(&key.words.join(" "), number.value)
+        {
+            self.from = next;
+            return;
+        }
         let named = self.name(index, token, &key, printed.as_ref());
         match named {
             Some(named) if named.kind != MetricKind::Ignore => {
@@ -435,6 +387,17 @@ impl Namer<'_> {
         self.from = next;
     }
 
+    /// The unit of the noun, for a statistic alone: `Latency (ms):` above `p99: 12.3`.
+    fn borrowed_unit(&self, key: &Key) -> Option<PrintedUnit> {
+        if !self.vocabulary.is_statistic(&key.text) {
+            return None;
+        }
+        // The unit of a heading is that of its own noun.
+        let own = !self.about.is_empty() || !self.noun.is_empty();
+        let heading = || split_unit(self.context.key.as_deref().filter(|_| !own)?).1;
+        self.about_unit.clone().or_else(heading)
+    }
+
     /// The digits in the words around a number belong to its name.
     fn fix_names(&mut self, index: usize) {
         // The first words of a line may label all of its numbers.
@@ -443,35 +406,6 @@ impl Namer<'_> {
             self.line.tokens.iter().skip(index + 1).take_while(|token| token.kind == TokenKind::Word);
         let to = index + 1 + behind.count().min(2);
         self.plan.fix(self.line.runs_in(from, to));
-    }
-
-    /// `0.42 --> 0.41` and `from 0.42 to 0.41`: the second number is the value now. Whether it was one of these.
-    fn replaces(&mut self, index: usize, token: &Token) -> bool {
-        let region = self.line.tokens.get(self.from..index).unwrap_or_default();
-        let worded = matches!(region, [word] if self.line.slice(word) == "to");
-        if !(worded || is_arrow(region)) || !matches!(token.kind, TokenKind::Number(_)) {
-            return false;
-        }
-        let Some(place) = self.line.place(token) else { return false };
-        if let Some(slot) = self.plan.slots.last_mut().filter(|slot| slot.token + 1 == self.from) {
-            (slot.place, slot.token) = (place, index);
-            return true;
-        }
-        let from = |label: &Vec<String>| label.last().is_some_and(|word| word == "from");
-        let label = self.label.take().map(|(_, words)| words).filter(|words| worded && from(words));
-        let printed = match &token.kind {
-            TokenKind::Number(number) => number.unit.clone(),
-            _ => None,
-        };
-        let named = label.and_then(|label| self.vocabulary.metric_of_words(&label, printed.as_ref()));
-        match named.filter(|named| named.kind != MetricKind::Ignore) {
-            Some(mut named) => {
-                named.statistic = named.statistic.or_else(|| Some("best".to_owned()));
-                self.push(index, token, named, printed.as_ref());
-            }
-            None => return false,
-        }
-        true
     }
 
     fn push(&mut self, index: usize, token: &Token, mut named: NamedMetric, printed: Option<&PrintedUnit>) {
@@ -497,6 +431,15 @@ impl Namer<'_> {
         if matches!(token.kind, TokenKind::Counter { .. }) {
             (named.unit, named.factor) = (Unit::Fraction, 1.0);
         }
+        let value = match &token.kind {
+            TokenKind::Number(number) => number.value,
+            _ => self.last_value,
+        };
+        self.push_at(index, place, value, named);
+    }
+
+    /// Notes that the number at a place is read under a name.
+    fn push_at(&mut self, index: usize, place: NumberPlace, value: f64, named: NamedMetric) {
         self.plan.slots.push(Slot {
             place,
             token: index,
@@ -510,37 +453,7 @@ impl Namer<'_> {
             inferred: named.inferred,
         });
         self.last = Some(named);
-        if let TokenKind::Number(number) = &token.kind {
-            self.last_value = number.value;
-        }
-    }
-
-    /// Conditions part numbers of one name: `AP @[ IoU=0.50 ]` is not `AP @[ IoU=0.75 ]`.
-    fn add_conditions(&self, named: &mut NamedMetric) {
-        for (key, value) in &self.conditions {
-            let overlap = match (key.as_str(), named.base.as_str(), value.as_str()) {
-                ("iou", "map", "0.50:0.95") => Some("map50_95"),
-                ("iou", "map", "0.50") => Some("map50"),
-                ("iou", "map", "0.75") => Some("map75"),
-                ("iou", "average_recall", "0.50:0.95") => Some("average_recall"),
-                _ => None,
-            };
-            let usual = key == "area" && value == "all"
-                || key == "maxdets" && (named.base.starts_with("map") || value == "100");
-            match overlap {
-                Some(base) => base.clone_into(&mut named.base),
-                None if usual => {}
-                None => {
-                    let part = match key.as_str() {
-                        "area" => value.clone(),
-                        "maxdets" => format!("max{value}"),
-                        _ => words(&format!("{key} {value}")).join("_"),
-                    };
-                    let own = std::mem::take(&mut named.qualifier);
-                    named.qualifier = if own.is_empty() { part } else { format!("{own}_{part}") };
-                }
-            }
-        }
+        self.last_value = value;
     }
 
     fn finish(mut self) -> Plan {
@@ -566,6 +479,15 @@ impl Namer<'_> {
         });
         self.plan.slots.retain(|slot| slot.known || measured || counted || !known);
         self.plan.slots.retain(|slot| slot.kind != MetricKind::Knob || known || counted);
+        // `loss=0.126, avg_loss=0.128`: beside the number of a step the mean is another one.
+        for place in 1..self.plan.slots.len() {
+            let (before, behind) = self.plan.slots.split_at_mut(place);
+            if let Some(slot) = behind.first_mut().filter(|slot| slot.averaged)
+                && before.iter().any(|other| other.metric == slot.metric && !other.averaged)
+            {
+                slot.metric.push_str(".mean");
+            }
+        }
         // One name, one number: the first of a line counts.
         let mut seen: Vec<String> = Vec::new();
         self.plan.slots.retain(|slot| {
@@ -591,18 +513,4 @@ impl Namer<'_> {
             ]
         )
     }
-}
-
-/// The conditions in `@[ IoU=0.50:0.95 | area=all ]`, with their keys in lower case.
-fn conditions(text: &str) -> Vec<(String, String)> {
-    let inside = text.trim_start_matches(['@', '[']).trim_end_matches(']');
-    let pairs = inside.split('|').filter_map(|part| part.split_once('='));
-    pairs.map(|(key, value)| (key.trim().to_lowercase(), value.trim().to_owned())).collect()
-}
-
-/// `-->`, `->` or `=>`.
-fn is_arrow(tokens: &[Token]) -> bool {
-    let ends = matches!(tokens.last().map(|token| &token.kind), Some(TokenKind::Sign(b'>')));
-    ends && (2..=3).contains(&tokens.len())
-        && tokens.iter().all(|token| matches!(token.kind, TokenKind::Sign(b'-' | b'=' | b'>')))
 }

@@ -56,6 +56,15 @@ impl NumberPlace {
         };
         let start = start - usize::from(self.negative);
         let unit = behind.find([' ', ',', '|', ')', ']', '}', '\t']).unwrap_or(behind.len()).min(12);
+        // Of `0.91/0.88` each number was written for itself.
+        let unit = if behind.starts_with('/')
+            && behind.as_bytes().get(1).is_some_and(u8::is_ascii_digit)
+            && !matches!(self.form, NumberForm::Ratio(_))
+        {
+            0
+        } else {
+            unit
+        };
         let end = text.len() - behind.len() + unit;
         value.is_finite().then(|| (value, text.get(start..end).unwrap_or_default()))
     }
@@ -117,6 +126,8 @@ pub(super) struct Plan {
     pub header: Option<Arc<TableHeader>>,
     /// The line is a heading: what it says about the lines below it.
     pub heading: Option<LineContext>,
+    /// Counters that begin another part of the line: their runs of digits, and the words before these.
+    pub pieces: Vec<(usize, String)>,
     /// Runs of digits that belong to a name, such as the one in `p99`: lines that differ in them say different things.
     pub fixed: Vec<usize>,
 }

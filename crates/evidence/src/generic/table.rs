@@ -2,9 +2,12 @@
 
 use assay_model::Unit;
 
-use super::naming::{NumberedLine, in_share, suffix_unit};
+mod heads;
+
+use super::naming::{LineContext, NumberedLine, in_share, suffix_unit};
 use super::plan::{CounterSlot, NumberForm, NumberPlace, Plan, Slot};
 use super::tokens::{Token, TokenKind, scale_of};
+use crate::clock::is_moment;
 use crate::vocabulary::{
     CounterKind, MetricKind, NamedMetric, PrintedUnit, Split, Vocabulary, split_unit, words,
 };
@@ -30,7 +33,13 @@ const FEWEST: usize = 3;
 
 impl TableHeader {
     /// The column names of a line, if it is nothing but column names; what a bar appends behind them does not count.
-    pub fn read(line: &NumberedLine<'_>, vocabulary: &Vocabulary) -> Option<TableHeader> {
+    /// `above` is the line above it, if that holds no numbers.
+    pub fn read(
+        line: &NumberedLine<'_>,
+        above: &str,
+        context: &LineContext,
+        vocabulary: &Vocabulary,
+    ) -> Option<TableHeader> {
         let mut columns: Vec<Column> = Vec::new();
         let mut open = false;
         let has_bar = line.tokens.iter().any(|token| token.kind == TokenKind::Bar);
@@ -71,6 +80,8 @@ impl TableHeader {
             precision.text = "precision".to_owned();
             recall.text = "recall".to_owned();
         }
+        heads::name_groups(&mut columns, above);
+        heads::name_statistics(&mut columns, above, context, vocabulary);
         let mut known = 0;
         for column in &mut columns {
             column.counter = vocabulary.counter(&column.text);
@@ -90,6 +101,12 @@ impl TableHeader {
         (short && enough).then_some(TableHeader { columns, number: 0 })
     }
 
+    /// The same header with the units that the line below it states.
+    pub fn with_units(&self, text: &str) -> Option<TableHeader> {
+        let columns = heads::with_units(&self.columns, text)?;
+        Some(TableHeader { columns, number: self.number })
+    }
+
     /// The plan of a row under this header; none if the line is no row of it.
     pub fn row(
         &self,
@@ -97,10 +114,15 @@ impl TableHeader {
         split: Option<Split>,
         vocabulary: &Vocabulary,
     ) -> Option<Plan> {
-        let cells = self.cells(line)?;
+        let cells = match self.cells(line) {
+            Some(cells) if cells.len() == self.columns.len() => cells,
+            cells => self.cells_by_gaps(line).or(cells)?,
+        };
         let numbered = self.row_number(&cells);
         let first = cells.first().cloned();
         let label = match &first {
+            // However many words it has: `BenchmarkDecodeAll/small` is one label.
+            Some(Cell::Words(label)) if label.len() > 4 && self.is_one_token(line) => vec![label.join("_")],
             Some(Cell::Words(label)) => without_average(label),
             Some(Cell::Value(token)) if numbered == Some(RowNumber::Class) => {
                 vec!["class".to_owned(), line.slice(token).to_owned()]
@@ -140,7 +162,7 @@ impl TableHeader {
             let words = line.tokens.iter().take_while(|token| !matches!(token.kind, TokenKind::Number(_)));
             plan.fix(line.runs_in(0, words.count()));
         }
-        let row = Row { line, label: label.join("_"), split, vocabulary };
+        let row = Row { line, label: label.join("_"), split, vocabulary, unit: self.unit_of_row(line) };
         for (column, cell) in columns.iter().zip(cells) {
             if let Cell::Value(token) = cell {
                 row.cell(column, token, &mut plan);
@@ -172,6 +194,41 @@ impl TableHeader {
         } else {
             RowNumber::Step
         })
+    }
+
+    /// Whether the label of a row has no blanks in it.
+    fn is_one_token(&self, line: &NumberedLine<'_>) -> bool {
+        line.tokens.get(1).is_some_and(|second| second.gap >= 2)
+    }
+
+    /// The unit that a row states in its last column, which is headed `Units`.
+    fn unit_of_row(&self, line: &NumberedLine<'_>) -> Option<PrintedUnit> {
+        let headed = self.columns.last()?.text.to_ascii_lowercase();
+        let last = line.text.trim_end().rsplit([' ', '\t', '|']).next()?;
+        PrintedUnit::parse(last).filter(|_| matches!(headed.as_str(), "unit" | "units"))
+    }
+
+    /// The cells of a line that wide gaps part: a cell is the number that it begins with, whatever follows.
+    fn cells_by_gaps<'a>(&self, line: &NumberedLine<'a>) -> Option<Vec<Cell<'a>>> {
+        let mut cells: Vec<Cell<'a>> = Vec::new();
+        for token in line.tokens {
+            if !cells.is_empty() && token.gap < 2 {
+                match cells.last_mut() {
+                    Some(Cell::Words(spoken)) => {
+                        spoken.extend(words(line.text.get(token.start..token.end).unwrap_or_default()));
+                    }
+                    // `3;1` is two numbers.
+                    Some(cell) if token.kind == TokenKind::Sign(b';') => *cell = Cell::Words(Vec::new()),
+                    _ => {}
+                }
+                continue;
+            }
+            cells.push(match token.kind {
+                TokenKind::Number(_) | TokenKind::Clock { .. } => Cell::Value(token),
+                _ => Cell::Words(words(line.text.get(token.start..token.end).unwrap_or_default())),
+            });
+        }
+        (cells.len() == self.columns.len()).then_some(cells)
     }
 
     /// The cells of a line; none if it holds anything else before the last column.
@@ -235,6 +292,8 @@ struct Row<'a> {
     label: String,
     split: Option<Split>,
     vocabulary: &'a Vocabulary,
+    /// The unit that its last column states.
+    unit: Option<PrintedUnit>,
 }
 
 impl Row<'_> {
@@ -258,7 +317,24 @@ impl Row<'_> {
             TokenKind::Clock { .. } => (PrintedUnit::parse("s"), 1.0),
             _ => (header_unit, 1.0),
         };
-        let metric = header_metric(&phrase, printed.as_ref(), self.vocabulary);
+        if let TokenKind::Number(number) = &token.kind
+            && printed.is_none()
+            && is_moment(&spoken.join(" "), number.value)
+        {
+            return None;
+        }
+        let counts = matches!(spoken.as_slice(), [word] if ["cnt", "count", "n", "run", "round"].contains(&word.as_str()));
+        if counts && self.unit.is_some() {
+            return None;
+        }
+        let printed = printed.or_else(|| self.unit.clone());
+        // `Score  Units`: the unit says what the score is.
+        let vague =
+            matches!(spoken.as_slice(), [word] if ["score", "value", "result"].contains(&word.as_str()));
+        let metric = match &self.unit {
+            Some(unit) if vague => self.vocabulary.metric_of_words(&[], Some(unit)),
+            _ => header_metric(&phrase, printed.as_ref(), self.vocabulary),
+        };
         let mut slot = match metric {
             Some(named) if named.kind == MetricKind::Ignore => return None,
             Some(named) => self.known(named, token, place),

@@ -103,6 +103,32 @@ fn unknown_keys_are_kept_where_they_vary_or_beside_known_ones() {
 }
 
 #[test]
+fn numbers_of_several_splits_keep_the_names_of_the_splits() {
+    let text = "epoch 1 train 0.42 test 0.21 acc 91.5\nepoch 2 train 0.32 test 0.19 acc 92.5\n";
+    assert_eq!(names(text), ["accuracy", "test", "train"]);
+    // A split that numbers something, or stands alone, is no metric.
+    assert_eq!(names("epoch 1 train 12 test 14 acc 91.5"), ["accuracy"]);
+}
+
+#[test]
+fn moments_are_no_measurements() {
+    let lines = |key: &str, first: &str, second: &str| {
+        format!("{key}: {first} | loss: 0.5\n{key}: {second} | loss: 0.4\n")
+    };
+    for key in ["ts", "time", "timestamp", "wall_time"] {
+        assert_eq!(names(&lines(key, "1700000000.25", "1700000010.5")), ["loss"], "{key}");
+        let json = format!(
+            "{{\"{key}\": 1700000000.25, \"loss\": 0.5}}\n{{\"{key}\": 1700000010.5, \"loss\": 0.4}}\n"
+        );
+        assert_eq!(names(&json), ["loss"], "{key}");
+        let table = format!("{key}  loss  acc\n1700000000.25  0.5  0.7\n1700000010.5  0.4  0.8\n");
+        assert!(!names(&table).iter().any(|name| name.contains("time") || name.contains("ts")), "{key}");
+    }
+    // A time of the usual size stays one.
+    assert!(names(&lines("time", "12.25", "12.5")).len() == 2);
+}
+
+#[test]
 fn a_split_at_the_start_of_a_line_holds_for_all_of_it() {
     assert_eq!(names("Val - Loss: 0.20 | Acc: 0.91 | AUC: 0.92"), ["accuracy.eval", "auc.eval", "loss.eval"]);
     assert_eq!(
@@ -429,4 +455,100 @@ fn dumps_of_arguments_are_settings() {
         |name: &str| run.settings.iter().find(|fact| fact.name == name).map(|fact| fact.value.to_string());
     assert_eq!(setting("batch_size").as_deref(), Some("128"));
     assert_eq!(setting("learning_rate").as_deref(), Some("0.0002"));
+}
+
+#[test]
+fn several_epochs_on_one_line_are_several_lines() {
+    let text = "epoch 1: loss=2.5 acc=0.11; epoch 2: loss=1.9 acc=0.22; epoch 3: loss=1.7 acc=0.33\n";
+    assert_eq!(series(text, "loss"), [2.5, 1.9, 1.7]);
+    assert_eq!(series(text, "accuracy"), [0.11, 0.22, 0.33]);
+}
+
+#[test]
+fn the_number_of_an_epoch_is_not_one_of_its_batches() {
+    let text = "Epoch 1 [10/20] loss 2.0\nEpoch 1 [20/20] loss 1.8\nEpoch 1 loss 1.9\nEpoch 2 [10/20] loss 1.5\nEpoch 2 [20/20] loss 1.3\nEpoch 2 loss 1.4\n";
+    assert_eq!(series(text, "loss"), [2.0, 1.8, 1.5, 1.3]);
+    assert_eq!(series(text, "loss.epoch"), [1.9, 1.4]);
+}
+
+#[test]
+fn a_time_that_grows_with_the_epochs_is_that_since_the_start() {
+    let text =
+        "Epoch 5, Time 40.5s, Loss 0.5\nEpoch 10, Time 80.5s, Loss 0.4\nEpoch 15, Time 121.0s, Loss 0.3\n";
+    assert_eq!(series(text, "duration.elapsed"), [40.5, 80.5, 121.0]);
+    assert_eq!(value(text, "epoch_s"), None);
+    let text =
+        "Epoch 1, Time 40.5s, Loss 0.5\nEpoch 2, Time 40.6s, Loss 0.4\nEpoch 3, Time 40.9s, Loss 0.3\n";
+    assert_eq!(series(text, "epoch_s"), [40.5, 40.6, 40.9]);
+}
+
+#[test]
+fn names_and_numbers_side_by_side() {
+    assert_eq!(
+        value("rtt min/avg/max/mdev = 0.031/0.045/0.062/0.011 ms", "duration.rtt.max"),
+        Some(0.062 * 1e-3)
+    );
+    assert_eq!(value("test P/R/F1: 0.91/0.88/0.89", "f1"), Some(0.89));
+    assert_eq!(value("latency p50/p99 (ms): 12.5/99.5", "latency.p99"), Some(99.5 * 1e-3));
+    assert_eq!(names("saved to 12.5/99.5"), Vec::<String>::new());
+}
+
+#[test]
+fn percentiles_below_their_heading() {
+    let text = "    lat percentiles (usec):\n     | 50.00th=[  290], 99.00th=[ 7500], 99.90th=[ 9100]\n";
+    assert_eq!(value(text, "latency.p99"), Some(7500.0 * 1e-6));
+    assert_eq!(value(text, "latency.p99.9"), Some(9100.0 * 1e-6));
+    let text =
+        "Latency by percentile distribution:\n50.000% <= 0.295 milliseconds (cumulative count 50885)\n";
+    assert_eq!(value(text, "latency.p50"), Some(0.295 * 1e-3));
+}
+
+#[test]
+fn statistics_have_the_unit_of_their_heading() {
+    let text = "Latency (ms):\n         min:    48.0\n         95th percentile:    90.0\n";
+    assert_eq!(value(text, "latency.min"), Some(0.048));
+    assert_eq!(value(text, "latency.p95"), Some(0.09));
+    // The unit of another noun is not borrowed.
+    let text = "  lat (usec): min=102, avg=6851.5\n  iops: min=9, avg=105.5\n";
+    assert_eq!(value(text, "latency.mean"), Some(6851.5 * 1e-6));
+    assert_eq!(value(text, "iops"), Some(105.5));
+}
+
+#[test]
+fn columns_under_groups_and_units() {
+    let text = "       Count        Time, us                    Bandwidth, GB/s\n                    avg         min         max         avg         min         max\n       64     76.5       72.5       82.5       24.0       25.5       22.5\n       128    121.5      118.5      125.5      30.0       31.5       29.5\n";
+    assert_eq!(value(text, "duration.max"), Some(125.5 * 1e-6));
+    assert_eq!(value(text, "bytes_per_s.min"), Some(31.5e9));
+    let text = "loss 1.5, acc 0.5\n#                    out-of-place          in-place\n#   size   count     time   algbw   busbw     time   algbw   busbw\n#    (B)             (us)  (GB/s)  (GB/s)     (us)  (GB/s)  (GB/s)\n    1024     256     76.5    13.5    24.5     75.5    14.5    25.5\n    2048     512     86.5    23.5    34.5     85.5    24.5    35.5\n";
+    assert_eq!(value(text, "duration.inplace"), Some(85.5 * 1e-6));
+    assert_eq!(value(text, "bytes_per_s.outofplace_bus"), Some(34.5e9));
+    let text = "loss 1.5, acc 0.5\nBenchmark            Mode  Cnt       Score       Error   Units\nParser.decode        avgt    5      58.5 ±     9.5   us/op\nParser.encode        avgt    5      62.5 ±     3.5   us/op\n";
+    assert_eq!(value(text, "latency.per_op.parser_decode"), Some(58.5 * 1e-6));
+}
+
+#[test]
+fn what_stands_beside_a_number_and_is_not_its_name() {
+    assert_eq!(names("decode took 2.25s ± 3%"), names("decode took 2.25s"));
+    let text = "12:00:00 INFO - evaluate:dev\n12:00:01 INFO - accuracy: 7.5%; recall: 1.5%\n12:00:01 INFO - evaluate:test\n12:00:02 INFO - accuracy: 8.5%; recall: 2.5%\n";
+    assert_eq!(names(text), ["accuracy.eval", "accuracy.test", "recall.eval", "recall.test"]);
+    // A number before `percentile` belongs to the name.
+    let text = "90.00 percentile latency (ns)   : 7000\n99.90 percentile latency (ns)   : 9000\n";
+    assert_eq!(names(text), ["latency.p90", "latency.p99.9"]);
+    // A rate before a bare number is the key of that one.
+    let text = "lat: 26.5 err/s 1.50 reconn/s: 0.25";
+    assert_eq!(value(text, "err_per_s"), Some(1.5));
+    // A change is no mean, a counter is no label, an error that is counted is no rate.
+    assert_eq!(names("loss: 2.63 (-0.5)"), ["loss"]);
+    assert_eq!(names("Step 117     [2.900 sec/step, loss=0.29]"), ["loss", "step_s"]);
+    assert_eq!(names("ignored errors:     0"), Vec::<String>::new());
+    assert_eq!(value("step 4 loss=0.25, avg_loss=0.35", "loss.mean"), Some(0.35));
+    // The score of a split, beside its loss.
+    assert_eq!(
+        value("Epoch: 9, Loss: 1.7, Train: 95.5%, Valid: 92.5%, Test: 80.5%", "score.test"),
+        Some(0.805)
+    );
+    // A rate of one device.
+    assert_eq!(value("step 1, TFLOP/s/device: 5.5, loss: 1.5", "flops_per_s.device"), Some(5.5 * 1e12));
+    // Whole numbers under unknown keys that never vary say nothing.
+    assert_eq!(names("read: groupid=0, latency=1.5ms\nread: groupid=0, latency=1.6ms\n"), ["latency"]);
 }

@@ -1,6 +1,8 @@
 //! Cuts a line into tokens. Time stamps, clocks, counters, durations and numbers with their units are single tokens,
 //! because a number that is torn out of one of them gets a wrong name.
 
+use assay_model::Unit;
+
 use crate::text::number;
 use crate::vocabulary::PrintedUnit;
 
@@ -67,6 +69,9 @@ const WRAPPERS: [&str; 11] = [
     "Array",
     "DeviceArray",
 ];
+
+/// The word behind a number that says which value of a distribution is meant.
+const PERCENTILE: &str = " percentile";
 
 /// Devices that programs number behind a colon.
 const DEVICES: [&str; 12] =
@@ -272,6 +277,11 @@ impl Cutter<'_> {
 
     fn number(&mut self, gap: usize) {
         let at = self.at;
+        // `99.90 percentile latency`: the number is a part of the name.
+        let digits = self.while_char(at, |letter| letter.is_ascii_digit() || letter == '.');
+        if self.text.get(digits..).is_some_and(|rest| rest.starts_with(PERCENTILE)) {
+            return self.push(TokenKind::Word, digits + PERCENTILE.len(), gap);
+        }
         if let Some(length) = stamp(self.rest()) {
             return self.push(TokenKind::Opaque, at + length, gap);
         }
@@ -388,6 +398,15 @@ impl Cutter<'_> {
             let written = rest.get(..end)?;
             let next = rest.get(end..)?.trim_start().bytes().next();
             let unit = PrintedUnit::parse(written).filter(|unit| unit.is_telling())?;
+            // `lat: 2680.11 err/s 1.00 reconn/s: 0.00`: a rate before a bare number is the key of that one.
+            let following = rest.get(end..)?.strip_prefix(' ').and_then(number);
+            let bare = following.is_some_and(|(_, tail)| {
+                let word = tail.trim_start_matches(' ').split([' ', ',', ';']).next().unwrap_or_default();
+                PrintedUnit::parse(word).is_none()
+            });
+            if bare && matches!(unit.unit, Unit::PerSecond(_)) {
+                return None;
+            }
             // A word before a colon or an equals sign is the next key.
             let glued = rest.get(end..)?.starts_with('(') || written.len() == 1 && next == Some(b'(');
             let keyed = rest.get(end..)?.starts_with(['=', ':']);

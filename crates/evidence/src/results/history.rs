@@ -8,6 +8,8 @@ use serde_json::{Map, Value};
 use super::builder::Builder;
 use super::keys::{self, Tool};
 use super::lines::Lines;
+use crate::clock::is_moment;
+use crate::vocabulary::words;
 
 /// Values of one metric with their steps, and the line of the first.
 #[derive(Default)]
@@ -93,6 +95,9 @@ fn add(
     step: Option<f64>,
     line: u64,
 ) {
+    if unit.is_none() && is_moment(&words(key).join(" "), value) {
+        return;
+    }
     let Some(named) = keys::step_metric(key, unit, tool, summary) else { return };
     let column =
         columns.entry(named.name).or_insert_with(|| Column { unit: named.unit, line, ..Column::default() });

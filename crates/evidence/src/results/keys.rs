@@ -253,6 +253,16 @@ fn worded(key: &str, stated: Option<&str>, statistic: Option<Stat>) -> Option<Na
         Some(unit) => format!("{} ({unit})", key.replace('_', " ")),
         None => key.replace('_', " "),
     };
+    // `training_accuracy` and `validation_accuracy` are two numbers.
+    let named = Vocabulary::current().header(&phrase);
+    if let Some(named) = named
+        .filter(|named| named.split.is_some() && matches!(named.kind, MetricKind::Value | MetricKind::Share))
+    {
+        let (name, unit) = (named.name(), named.unit);
+        let share = named.kind == MetricKind::Share && unit == Unit::One;
+        let unit = if share { names::unit(&named.base) } else { unit };
+        return Some(Named { name, unit, factor: named.factor, scope: None, prediction: false });
+    }
     let word = metric_name(&phrase)?;
     // A duration or a rate by one vague word, without any unit, could be anything.
     let vague = matches!(word.name, names::TIMING | names::TOKENS | names::SAMPLES_PER_S | names::QUALITY)

@@ -3,14 +3,17 @@
 use std::collections::HashMap;
 
 use assay_model::names::{self, setting};
-use assay_model::{Origin, Value as Setting};
+use assay_model::{Origin, Unit, Value as Setting};
 use serde_json::{Map, Value};
 
 use super::builder::Builder;
 use super::keys::{self, Named, Tool};
 use super::lines::Lines;
+use crate::clock::is_moment;
 use crate::collector;
 use crate::facts::setting_number;
+use crate::text::clock_seconds;
+use crate::vocabulary::words;
 use crate::writeup::vocabulary::platform;
 
 /// Objects deeper than this are not looked into.
@@ -175,6 +178,15 @@ impl Walk<'_> {
                 Value::String(text) => text.trim().parse().ok().filter(|number: &f64| number.is_finite()),
                 _ => None,
             };
+            // `"training_duration": "11:37:15.07"`.
+            if let Value::String(text) = value
+                && text.contains(':')
+                && let Some(seconds) = clock_seconds(text.trim())
+                && let Some(named) = keys::metric(&around, Some("s"), self.tool)
+                && named.unit == Unit::Seconds
+            {
+                return self.results.add(named, seconds, line);
+            }
             let undefined = matches!(value, Value::String(text) if matches!(text.as_str(), "NaN" | "Infinity" | "-Infinity"));
             if undefined && let Some(named) = keys::metric(&around, unit, self.tool) {
                 let seen = format!("{} is not a finite number", named.name);
@@ -182,6 +194,10 @@ impl Walk<'_> {
                     .builder
                     .facts(line)
                     .hint(&seen, "look for the step where it became so; a diverged run has no result");
+            }
+            let spoken = words(key).join(" ");
+            if unit.is_none() && number.is_some_and(|number| is_moment(&spoken, number)) {
+                return;
             }
             if let Some((number, named)) = number.zip(keys::metric(&around, unit, self.tool)) {
                 return self.results.add(named.clone(), number * named.factor, line);

@@ -48,6 +48,25 @@ impl PrintedUnit {
             let inner = PrintedUnit::parse(thing)?;
             return Some(PrintedUnit { factor: inner.factor * factor, ..inner });
         }
+        if let Some(bits) = bits_per_second(&lower) {
+            return Some(bits);
+        }
+        // `TFLOP/s/device`: a rate of one device.
+        if let Some((rate, device)) = text.rsplit_once('/')
+            && DEVICES.contains(&device.to_ascii_lowercase().as_str())
+            && let Some(unit) = PrintedUnit::parse(rate)
+            && matches!(unit.unit, Unit::PerSecond(_))
+        {
+            return Some(PrintedUnit { per: Some(device.to_ascii_lowercase()), ..unit });
+        }
+        // `17181082 B/op`: memory for one thing.
+        if let Some((memory, thing @ ("op" | "iter" | "call" | "request" | "token"))) = text.split_once('/')
+            && let Some((unit, factor)) =
+                if memory == "B" { Some((Unit::Bytes, 1.0)) } else { unit_of(memory) }
+            && unit == Unit::Bytes
+        {
+            return Some(PrintedUnit { unit, factor, per: Some(thing.to_owned()) });
+        }
         if let Some((above, below)) = quotient(text) {
             let below = singular(below);
             let time = |word: &str| unit_of(word).filter(|(unit, _)| *unit == Unit::Seconds);
@@ -76,6 +95,24 @@ impl PrintedUnit {
     pub fn is_telling(&self) -> bool {
         matches!(self.unit, Unit::Seconds | Unit::PerSecond(_) | Unit::Bytes | Unit::Fraction)
     }
+}
+
+/// What rates are stated for one of.
+const DEVICES: [&str; 7] = ["device", "gpu", "chip", "core", "node", "card", "worker"];
+
+/// `88.7 Mbits/sec`, `9.4 Gbps`.
+fn bits_per_second(lower: &str) -> Option<PrintedUnit> {
+    let scaled =
+        ["bits/sec", "bits/s", "bit/sec", "bit/s", "bps"].iter().find_map(|end| lower.strip_suffix(end))?;
+    let factor = match scaled {
+        "" if lower != "bps" => 1.0,
+        "k" => 1e3,
+        "m" => 1e6,
+        "g" => 1e9,
+        "t" => 1e12,
+        _ => return None,
+    };
+    Some(PrintedUnit { unit: Unit::PerSecond("bits".to_owned()), factor, per: None })
 }
 
 fn quotient(text: &str) -> Option<(&str, &str)> {

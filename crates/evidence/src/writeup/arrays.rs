@@ -366,6 +366,14 @@ fn meaning(label: &str) -> Option<(String, Option<(Unit, f64)>)> {
     if has("backward") || has("bwd") {
         return Some((names::TIME_FORWARD_BACKWARD.to_owned(), stated));
     }
+    // `Val Accs: [...]` are not `Test Accs: [...]`.
+    let named = Vocabulary::current()
+        .metric(label, None)
+        .filter(|named| named.split.is_some() && matches!(named.kind, MetricKind::Value | MetricKind::Share));
+    if let Some(named) = named {
+        let stated = (named.unit != Unit::One).then_some((named.unit.clone(), named.factor));
+        return Some((named.name(), stated));
+    }
     if let Some(word) = metric_name(label) {
         let is_time = names::unit(word.name) == Unit::Seconds;
         let is_vague = word.name == names::DURATION_REPORTED;

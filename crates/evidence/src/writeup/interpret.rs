@@ -5,6 +5,7 @@ use assay_model::{Column, Role, Span, Table, TableCell, TableRow, Unit};
 
 mod captions;
 mod commas;
+mod long;
 mod own;
 mod splits;
 
@@ -18,6 +19,7 @@ use super::vocabulary::{
     counts_other, device, metric_name, metric_of, other_metric, platform, setting_name, specific_name,
     statistic,
 };
+use crate::clock::is_moment;
 use crate::vocabulary::{CounterKind, MetricKind, NamedMetric, Vocabulary};
 
 /// Words over a column that holds ratios of other columns.
@@ -42,6 +44,9 @@ const TEXT_SETTINGS: [&str; 4] = [setting::MODEL, setting::DEVICE, setting::PREC
 /// Finds out what a table holds.
 pub fn interpret(mut raw: RawTable, context: &Context) -> Table {
     commas::to_points(&mut raw);
+    long::to_wide(&mut raw);
+    long::spell_out(&mut raw);
+    long::spell_units(&mut raw);
     let header: Vec<String> = raw.header.iter().map(|text| plain(text)).collect();
     let transposed = is_transposed(&header, &raw.rows);
     let mut table = Table {
@@ -83,6 +88,13 @@ fn is_transposed(header: &[String], rows: &[Vec<(String, u64)>]) -> bool {
     }
     let labels: Vec<String> =
         rows.iter().filter_map(|row| row.first()).map(|(text, _)| plain(text)).collect();
+    // `decode_lm_valid.acc.ave/dev_clean` is where something was measured.
+    let path = |label: &String| {
+        !label.contains(' ') && label.len() > 24 && label.contains('/') && label.contains(['_', '.'])
+    };
+    if labels.iter().any(path) {
+        return false;
+    }
     let named = labels.iter().filter(|label| metric_name(label).is_some()).count();
     // `P50` and `P99` below `Mean latency` are statistics of it.
     let statistics = labels.iter().filter(|label| named > 0 && statistic(label).is_some()).count();
@@ -156,6 +168,11 @@ fn column_role(header: &str, cells: &[CellParts], index: usize) -> Role {
     let lists = cells.iter().filter(|cell| list(&cell.text, None).is_some()).count();
     if let Some(name) = progress(header).filter(|_| numbers > 0) {
         return Role::Metric(name.to_owned());
+    }
+    let spoken = words(header).join(" ");
+    let mut values = cells.iter().filter_map(|cell| cell.value).peekable();
+    if values.peek().is_some() && values.all(|value| is_moment(&spoken, value)) {
+        return Role::Unknown;
     }
     if let Some(name) = setting_name(header).or_else(|| setting_name(header.split(['(', '[']).next()?)) {
         return setting_role(name, numbers, texts, cells);

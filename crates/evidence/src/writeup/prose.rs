@@ -376,7 +376,13 @@ impl Reader<'_> {
             self.token(at + 1).and_then(|next| self.text.get(next.start..next.end)).unwrap_or_default();
         let looks_like_name =
             written.chars().any(|character| character.is_uppercase() || character.is_ascii_digit());
+        // `Created model with fresh parameters`: what was done with it, at the start of a sentence.
+        let done = written.get(1..).is_some_and(|rest| {
+            rest.bytes().all(|byte| byte.is_ascii_lowercase())
+                && (rest.ends_with("ed") || rest.ends_with("ing"))
+        });
         let is_name = looks_like_name
+            && !done
             && matches!(next, "model" | "network" | "example")
             && !COMMON.contains(&written.to_lowercase().as_str());
         let is_size = next == "model" && SIZES.contains(&written.to_lowercase().as_str());

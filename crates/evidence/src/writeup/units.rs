@@ -128,8 +128,8 @@ fn seconds(word: &str) -> Option<f64> {
     let factor = match word.trim().trim_end_matches('.') {
         "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
         "ms" | "msec" | "msecs" | "millisecond" | "milliseconds" => 1e-3,
-        "us" | "µs" | "μs" | "usec" | "microsecond" | "microseconds" => 1e-6,
-        "ns" | "nanosecond" | "nanoseconds" => 1e-9,
+        "us" | "µs" | "μs" | "usec" | "usecs" | "microsecond" | "microseconds" => 1e-6,
+        "ns" | "nsec" | "nsecs" | "nanosecond" | "nanoseconds" => 1e-9,
         "min" | "mins" | "minute" | "minutes" => 60.0,
         "h" | "hr" | "hrs" | "hour" | "hours" => 3600.0,
         "day" | "days" => 86400.0,

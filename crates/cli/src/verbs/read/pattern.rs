@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use anyhow::Context as _;
-use assay_model::{Document, Observation, Unit};
+use assay_model::{Document, Observation, Origin, Unit};
 
 use crate::failure::Mistake;
 
@@ -16,13 +16,18 @@ pub fn dialect(document: &Document) -> anyhow::Result<String> {
     let bytes = std::fs::read(&document.file).with_context(|| format!("cannot read {}", document.file))?;
     let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<&str> = text.split(['\n', '\r']).collect();
-    let observations = || document.runs.iter().flat_map(|run| &run.observations);
-    let numbers: BTreeSet<u64> =
-        observations().filter(|found| found.written.is_some()).filter_map(line_of).collect();
+    let firsts = first_values(document);
+    let written = document.runs.iter().flat_map(|run| &run.observations);
+    let known: Vec<&Observation> = written.filter(|found| found.written.is_some()).chain(&firsts).collect();
+    let numbers: BTreeSet<u64> = known.iter().filter_map(|found| line_of(found)).collect();
     let mut rules: Vec<String> = Vec::new();
     for number in numbers {
-        let here = |found: &&Observation| line_of(found) == Some(number) && found.written.is_some();
-        let found: Vec<&Observation> = observations().filter(here).collect();
+        let mut found: Vec<&Observation> = Vec::new();
+        for here in known.iter().filter(|found| line_of(found) == Some(number)) {
+            if !found.iter().any(|other| other.metric == here.metric) {
+                found.push(here);
+            }
+        }
         let line = usize::try_from(number).ok().and_then(|number| lines.get(number.checked_sub(1)?));
         if let Some(rule) = line.and_then(|line| rule(line, &found)).filter(|rule| !rules.contains(rule)) {
             rules.push(rule);
@@ -43,6 +48,40 @@ pub fn dialect(document: &Document) -> anyhow::Result<String> {
     ))
 }
 
+/// The first value of each series: the last line with a metric may be of another shape than all before it.
+fn first_values(document: &Document) -> Vec<Observation> {
+    let series = document.runs.iter().flat_map(|run| &run.series);
+    let first = |series: &assay_model::Series| {
+        let value = series.values.first().copied()?;
+        let mut found = Observation::new(&series.metric, value, series.unit.clone(), Origin::Reported);
+        found.source.clone_from(&series.source);
+        Some(found)
+    };
+    series.filter_map(first).collect()
+}
+
+/// Where a value stands in a line, of which only the value is known: the one number that can be it.
+fn place_of(line: &str, observation: &Observation) -> Option<(usize, usize, String)> {
+    let mut found = None;
+    let mut from = 0;
+    while let Some(start) =
+        line.get(from..)?.find(|letter: char| letter.is_ascii_digit()).map(|start| from + start)
+    {
+        let rest = line.get(start..)?;
+        let length =
+            rest.find(|letter: char| !(letter.is_ascii_digit() || letter == '.')).unwrap_or(rest.len());
+        let number = rest.get(..length)?.trim_end_matches('.');
+        from = start + length;
+        if let Some(unit) = unit(line.get(start + number.len()..)?, number, observation) {
+            if found.is_some() {
+                return None;
+            }
+            found = Some((start, start + number.len(), unit));
+        }
+    }
+    found
+}
+
 fn line_of(found: &Observation) -> Option<u64> {
     found.source.as_ref().map(|source| source.line)
 }
@@ -51,7 +90,12 @@ fn line_of(found: &Observation) -> Option<u64> {
 fn rule(line: &str, found: &[&Observation]) -> Option<String> {
     let mut places: Vec<(usize, usize, &Observation, String)> = Vec::new();
     for observation in found {
-        let written = observation.written.as_deref()?;
+        let Some(written) = observation.written.as_deref() else {
+            if let Some((start, end, unit)) = place_of(line, observation) {
+                places.push((start, end, observation, unit));
+            }
+            continue;
+        };
         let digits = written.find(|letter: char| !is_numeric(letter)).unwrap_or(written.len());
         let number = written.get(..digits)?.trim_end_matches(['.', ',']);
         let taken = |at: usize| places.iter().any(|(start, ..)| *start == at);
@@ -137,6 +181,19 @@ mod tests {
         let mut found: Vec<(String, f64)> = found.filter(|(metric, _)| metric != "loss.final").collect();
         found.sort_by(|a, b| a.0.cmp(&b.0));
         found
+    }
+
+    #[test]
+    fn the_last_line_may_be_of_another_shape() {
+        let file = std::env::temp_dir().join(format!("assay-shapes-{}.log", std::process::id()));
+        let text = "Epoch 1/3 | train loss 0.9125 | val acc 61.5%\nEpoch 2/3 | train loss 0.7125 | val acc 65.5%\nEpoch 3/3 | train loss nan | val acc 12.5%\n";
+        std::fs::write(&file, text).unwrap();
+        let name = file.to_string_lossy().into_owned();
+        let document = read(&Readers::all(&[]), &name, text);
+        let printed = dialect(&document).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(printed.matches("accuracy.eval (%)").count(), 2, "{printed}");
+        assert!(printed.contains(r"train\s+loss\s+(?P<loss_train>[-+0-9.,eE]+)\s+\|\s+val"), "{printed}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Lines that hold numbers and no measurements: prose and listings of settings.
 
-use super::NumberedLine;
+use super::{LineContext, NumberedLine};
 use crate::generic::tokens::{Token, TokenKind};
 
 /// Words of prose: a line with several of them and few numbers is a sentence.
@@ -49,4 +49,16 @@ pub(super) fn is_configuration(line: &NumberedLine<'_>) -> bool {
         _ => false,
     });
     worded.count() >= 2 || line.text.contains("Namespace(")
+}
+
+/// Whether a line states one of the parameters that a heading announces: `Test Parameters Used` above
+/// `min_duration (ms): 1000`.
+pub(super) fn is_parameter(line: &NumberedLine<'_>, context: &LineContext) -> bool {
+    let announced = context.titled
+        && context.section.iter().any(|word| {
+            ["parameter", "hyperparameter", "setting", "configuration", "config", "argument", "option"]
+                .contains(&word.as_str())
+        });
+    let joints = line.tokens.iter().filter(|token| matches!(token.kind, TokenKind::Sign(b'=' | b':')));
+    announced && joints.count() == 1
 }

@@ -48,7 +48,8 @@ impl Namer<'_> {
                     }
                     start = at + if word { 2 } else { 1 };
                 }
-                TokenKind::Word if token.gap >= 2 && at > start => start = at,
+                // `bw (  KiB/s)`: a gap inside parentheses parts nothing.
+                TokenKind::Word if token.gap >= 2 && at > start && !self.opens(at, b'(') => start = at,
                 TokenKind::Pipe => {
                     groups.push((start, at));
                     start = at + 1;
@@ -85,7 +86,11 @@ impl Namer<'_> {
                 None if self.plan.slots.is_empty() && self.is_class(&text) => {
                     self.class = Some(text.to_lowercase());
                 }
-                None => self.about = words(&text).into_iter().take(4).collect(),
+                None => {
+                    let (phrase, unit) = split_unit(&text);
+                    self.about = words(&phrase).into_iter().take(4).collect();
+                    self.about_unit = unit;
+                }
             }
         }
         self.read_key(own, &mut key);
@@ -176,6 +181,13 @@ impl Namer<'_> {
                 TokenKind::Opaque if self.is_ordinal(from + offset) => {
                     key.words.push(self.line.slice(token).to_owned());
                 }
+                TokenKind::Word
+                    if self.line.slice(token).starts_with(|first: char| first.is_ascii_digit()) =>
+                {
+                    let share =
+                        self.line.slice(token).split(' ').next().and_then(|text| text.parse::<f64>().ok());
+                    key.words.extend(share.map(|share| format!("p{share}")));
+                }
                 TokenKind::Word => {
                     let text = self.line.slice(token);
                     if ["INFO", "WARNING", "DEBUG", "ERROR", "WARN"].contains(&text) {
@@ -248,7 +260,6 @@ impl Namer<'_> {
         if !fraction && key.joined && counts.is_some_and(|named| named.kind == MetricKind::Count) {
             return false;
         }
-        let first = self.plan.slots.is_empty() && self.plan.counters.is_empty();
         let text = if key.text.is_empty() { String::new() } else { key.text.clone() };
         let last_word = key.words.last().cloned().unwrap_or_default();
         let kind = self
@@ -268,7 +279,9 @@ impl Namer<'_> {
             Some(kind) => kind,
             None if leading => CounterKind::Step,
             // `Test: [0/48]`.
-            None if fraction && first && self.vocabulary.split(&text).is_some() => CounterKind::Step,
+            None if fraction && self.plan.slots.is_empty() && self.vocabulary.split(&text).is_some() => {
+                CounterKind::Step
+            }
             None if bracketed && tokens.len() > 4 => CounterKind::Step,
             None if fraction && key.words.is_empty() && self.plan.slots.is_empty() => CounterKind::Step,
             None if fraction && (self.bar || tokens.iter().any(|token| token.kind == TokenKind::Bar)) => {
@@ -288,7 +301,13 @@ impl Namer<'_> {
         if let Some(split) = self.vocabulary.split(&text) {
             (self.split, self.line_split) = (Some(split), Some(split));
         }
-        if !self.plan.counters.iter().any(|known| known.kind == kind && known.within_epoch == within_epoch) {
+        let known =
+            self.plan.counters.iter().any(|known| known.kind == kind && known.within_epoch == within_epoch);
+        // `epoch 1: loss=2.31; epoch 2: loss=1.94`: the line holds several.
+        if known && !last_word.is_empty() && !self.plan.slots.is_empty() {
+            self.plan.pieces.push((place.run, last_word));
+        }
+        if !known {
             self.plan.counters.push(CounterSlot { kind, place, within_epoch });
         }
         true

@@ -4,7 +4,6 @@ use assay_model::Unit;
 
 use super::Namer;
 use super::key::Key;
-use crate::generic::plan::Slot;
 use crate::generic::tokens::{NumberToken, Token, TokenKind};
 use crate::vocabulary::{CounterKind, MetricKind, NamedMetric, PrintedUnit, Split, split_unit, words};
 use crate::writeup::vocabulary::setting_name;
@@ -50,7 +49,20 @@ impl Namer<'_> {
             return self.second(index);
         }
         if key.words.is_empty() && self.opens(index, b'~') && index > 0 {
+            // `2.27s ± 3%`: a spread in percent is none in seconds.
+            let relative = printed.is_some_and(|printed| printed.unit == Unit::Fraction);
+            if relative && self.last.as_ref().is_some_and(|last| last.unit != Unit::Fraction) {
+                return None;
+            }
             return self.last.clone().map(|last| NamedMetric { statistic: Some("std".to_owned()), ..last });
+        }
+        // `Range (min … max): 280.8 ms … 299.9 ms`: behind the smallest stands the largest.
+        let dots = index.checked_sub(1).and_then(|before| self.line.tokens.get(before));
+        if key.words.is_empty()
+            && dots.is_some_and(|token| self.line.slice(token) == "…")
+            && let Some(last) = self.last.clone().filter(|last| last.statistic.as_deref() == Some("min"))
+        {
+            return Some(NamedMetric { statistic: Some("max".to_owned()), ..last });
         }
         // `Latency / 1K tokens: 91.89 ms`: what stands below the line is no value.
         if self.opens(index, b'/') && !key.words.is_empty() {
@@ -196,7 +208,7 @@ impl Namer<'_> {
             named.inferred = Some("the time on a line that counts epochs");
         }
         // `[Valid] loss=0.41 time=2.3`: the time of an evaluation is not one of training.
-        if matches!(named.kind, MetricKind::Time | MetricKind::Rate)
+        if matches!(named.kind, MetricKind::Time | MetricKind::Rate | MetricKind::Memory)
             && self.line_split.is_some_and(|split| split != Split::Train)
         {
             named.split = named.split.or(self.line_split);
@@ -209,7 +221,9 @@ impl Namer<'_> {
         {
             named.unit = Unit::parse(&format!("{unit}s")).0;
         }
-        if named.qualifier.is_empty() && matches!(named.kind, MetricKind::Time | MetricKind::Rate) {
+        let measured = matches!(named.kind, MetricKind::Time | MetricKind::Rate)
+            || named.base.starts_with("memory.per_");
+        if named.qualifier.is_empty() && measured {
             named.qualifier = self.row_label(index);
         }
         if !self.vocabulary.is_statistic(&key.text) {
@@ -233,7 +247,8 @@ impl Namer<'_> {
             return if telling && !matches!(token.kind, TokenKind::Clock { .. }) {
                 // `Prompt: 31 tokens, 102.3 tokens/s`: the first words of the line say of what.
                 let rate = printed.is_some_and(|printed| matches!(printed.unit, Unit::PerSecond(_)));
-                let about = self.opening.as_ref().filter(|words| rate && words.len() <= 2);
+                let unkeyed = rate && key.unit.is_none();
+                let about = self.opening.as_ref().filter(|words| unkeyed && words.len() <= 2);
                 about
                     .and_then(|about| self.vocabulary.metric_of_words(about, printed))
                     .or_else(|| self.vocabulary.metric_of_words(&[], printed))
@@ -367,53 +382,17 @@ impl Namer<'_> {
         let label = self.text_of(0, end);
         let plain =
             tokens.iter().take(end).all(|token| matches!(token.kind, TokenKind::Word | TokenKind::Number(_)));
-        let known = self.vocabulary.metric(label, None).is_some()
-            || self.vocabulary.split(label).is_some()
-            || self.vocabulary.counter(label).is_some();
+        // `Step 117     [2.9 sec/step, …`: what counts labels nothing.
+        let counts = tokens.iter().take(end).any(|token| {
+            token.kind == TokenKind::Word && self.vocabulary.counter(self.line.slice(token)).is_some()
+        });
+        let known =
+            counts || self.vocabulary.metric(label, None).is_some() || self.vocabulary.split(label).is_some();
         if plain && !known { words(label).join("_") } else { String::new() }
     }
 
-    /// A number in parentheses behind another.
-    fn second(&self, index: usize) -> Option<NamedMetric> {
-        let behind = self.line.tokens.get(index + 1).map(|token| &token.kind);
-        let adjacent = self.from + 1 == index;
-        if !adjacent || behind != Some(&TokenKind::Sign(b')')) {
-            return None;
-        }
-        let TokenKind::Number(number) = &self.line.tokens.get(index)?.kind else { return None };
-        // `0:08:53 (0.5349 s / it)`: a unit of its own names a number.
-        let named = |unit: &&PrintedUnit| unit.per.is_some() || matches!(unit.unit, Unit::PerSecond(_));
-        if let Some(unit) = number.unit.as_ref().filter(named) {
-            return self.vocabulary.metric_of_words(&[], Some(unit));
-        }
-        let last = self.last.clone()?;
-        // `Acc@1 76.13 (23.87)`: what is left to the whole is the error.
-        let rest = |whole: f64| (self.last_value + number.value - whole).abs() < whole * 1e-3;
-        if last.kind == MetricKind::Share && (rest(100.0) || rest(1.0)) {
-            return None;
-        }
-        let averaged = matches!(last.kind, MetricKind::Value | MetricKind::Share | MetricKind::Time);
-        let same_unit = number.unit.as_ref().is_none_or(|unit| unit.unit == last.unit);
-        if !averaged || !same_unit || number.whole || number.suffix.is_some() {
-            return None;
-        }
-        match self.label.as_ref().filter(|(at, _)| *at == usize::MAX) {
-            Some((_, words)) => {
-                let mut named = self.vocabulary.metric_of_words(words, None)?;
-                named.split = last.split;
-                named.qualifier = last.qualifier;
-                Some(named)
-            }
-            None => Some(NamedMetric {
-                statistic: Some("mean".to_owned()),
-                inferred: Some("a second value in parentheses is the running mean"),
-                ..last
-            }),
-        }
-    }
-
     /// Whether a sign stands right before a token.
-    fn opens(&self, index: usize, sign: u8) -> bool {
+    pub(super) fn opens(&self, index: usize, sign: u8) -> bool {
         let before = index.checked_sub(1).and_then(|before| self.line.tokens.get(before));
         matches!(before.map(|token| &token.kind), Some(TokenKind::Sign(found)) if *found == sign)
     }
@@ -439,163 +418,6 @@ impl Namer<'_> {
         rest.is_none_or(|token| {
             matches!(token.kind, TokenKind::Sign(b',' | b')' | b';' | b'.' | b']') | TokenKind::Pipe)
         })
-    }
-
-    /// A time that nothing names is an epoch's on a line that counts epochs.
-    fn bare_time(&mut self, token: &Token, named: &NamedMetric) {
-        if let Some(place) = self.line.place(token) {
-            self.bare.push(Slot {
-                place,
-                token: usize::MAX - 1,
-                metric: "epoch_s".to_owned(),
-                unit: Unit::Seconds,
-                factor: named.factor,
-                kind: MetricKind::Time,
-                known: true,
-                averaged: false,
-                when_complete: false,
-                inferred: Some("the only time on a line that counts epochs"),
-            });
-        }
-    }
-
-    /// `p:88.8%, r:88.4%, f1:88.6%`: beside an F1 score, these letters are its parts.
-    fn letter(&self, key: &Key, printed: Option<&PrintedUnit>) -> Option<NamedMetric> {
-        let letter = key.words.last()?.as_str();
-        let word = match letter {
-            "p" => "precision",
-            "r" => "recall",
-            _ => return None,
-        };
-        let beside = words(self.line.text).iter().any(|word| ["f1", "f", "fb1"].contains(&word.as_str()));
-        let mut spoken = key.words.clone();
-        spoken.pop();
-        spoken.push(word.to_owned());
-        let mut named = self.vocabulary.metric_of_words(&spoken, printed).filter(|_| beside)?;
-        named.split = named.split.or(self.split);
-        Some(named)
-    }
-
-    /// `fwd_ms=4.47 total_mb=2744.0`: a key that ends in a unit of memory, beside measurements.
-    fn memory_behind_times(
-        &mut self,
-        index: usize,
-        token: &Token,
-        key: &Key,
-        printed: Option<&PrintedUnit>,
-    ) -> bool {
-        let stated = key.unit.as_ref().is_some_and(|unit| unit.unit == Unit::Bytes);
-        let beside = self
-            .plan
-            .slots
-            .iter()
-            .any(|slot| slot.known && matches!(slot.kind, MetricKind::Time | MetricKind::Rate));
-        if !stated || !beside || key.words.len() > 3 {
-            return false;
-        }
-        let mut spoken = key.words.clone();
-        spoken.push("memory".to_owned());
-        let Some(named) = self.vocabulary.metric_of_words(&spoken, printed) else { return false };
-        self.push(index, token, named, printed);
-        true
-    }
-
-    pub(super) fn unknown(&mut self, index: usize, token: &Token, key: Key, printed: Option<&PrintedUnit>) {
-        if let Some(second) = &key.second {
-            self.label = Some((usize::MAX, words(second)));
-        }
-        let TokenKind::Number(number) = &token.kind else { return };
-        // `Stage: [3]`: a whole number in brackets numbers something.
-        if key.words.is_empty() || number.whole && self.opens(index, b'[') {
-            return;
-        }
-        if !key.joined {
-            // `Run 1: 3.5s`: the words before a whole number name what it numbers.
-            let improved = key.words.last().is_some_and(|word| word == "from");
-            // `Test net output #0: loss = 2.65`: a numbered part of the data.
-            let split = key.words.first().and_then(|word| self.vocabulary.split(word));
-            if let Some(split) = split.filter(|_| number.whole && self.opens(index, b'#')) {
-                (self.split, self.line_split) = (Some(split), Some(split));
-            }
-            self.label = (number.whole || improved).then_some((index, key.words));
-            return;
-        }
-        // `Loading checkpoint shards: 100% 2/2`: a share beside a counter says how much of it is done.
-        let next = self.line.tokens.get(index + 1).map(|token| &token.kind);
-        if printed.is_some_and(|printed| printed.unit == Unit::Fraction)
-            && matches!(next, Some(TokenKind::Counter { .. } | TokenKind::Bar | TokenKind::Pipe))
-            && self.line.tokens.iter().any(|token| matches!(token.kind, TokenKind::Counter { .. }))
-        {
-            return;
-        }
-        // `bal Iter: 15300`: what counts is no measurement, whatever stands before it.
-        if number.whole && key.words.last().is_some_and(|word| self.vocabulary.counter(word).is_some()) {
-            return;
-        }
-        if self.memory_behind_times(index, token, &key, printed) {
-            return;
-        }
-        // The size of a file that is downloaded at some rate.
-        let is_size = printed.is_some_and(|printed| printed.unit == Unit::Bytes);
-        if key.words.len() > 4 || is_size {
-            return;
-        }
-        // `Train: 0 [50/1251]`: a split numbers something.
-        if let Some(split) = self.vocabulary.split(&key.text).filter(|_| number.whole) {
-            (self.split, self.line_split) = (Some(split), Some(split));
-            return;
-        }
-
-        // `summary: 100 layers`: what is counted stands behind the number.
-        if number.whole && number.unit.is_none() && !self.right_words(index).is_empty() {
-            return;
-        }
-        if let Some(unit) = self.line_unit.clone()
-            && let Some(named) = self.vocabulary.metric_of_words(&key.words, Some(&unit))
-        {
-            self.push(index, token, named, Some(&unit));
-            return;
-        }
-        if let Some(named) = self.letter(&key, printed) {
-            self.push(index, token, named, printed);
-            return;
-        }
-        // `learn: 0.5648  test: 0.5632  best: 0.5632 (12)`: boosting prints its loss without a word for it.
-        let learns = self.line.tokens.iter().any(|token| self.line.slice(token) == "learn");
-        if learns && !number.whole && self.vocabulary.split(&key.text).is_some() {
-            let spoken = vec![key.text.clone(), "loss".to_owned()];
-            if let Some(named) = self.vocabulary.metric_of_words(&spoken, printed) {
-                self.noun = spoken;
-                let inferred = Some("the number of a split beside `learn` is the loss");
-                self.push(index, token, NamedMetric { inferred, ..named }, printed);
-                return;
-            }
-        }
-        // A letter alone is a variable: `C=0.1, score=0.87`.
-        if key.text.len() == 1 {
-            return;
-        }
-        let plain = setting_name(&key.text).is_none()
-            && self.vocabulary.metric(&format!("{} loss", key.text), None).is_some();
-        if !plain || number.suffix.is_some() {
-            return;
-        }
-        let Some(place) = self.line.place(token) else { return };
-        let (unit, factor) =
-            printed.map_or((Unit::One, 1.0), |printed| (printed.unit.clone(), printed.factor));
-        let metric = key.words.join("_");
-        self.plan.slots.push(Slot {
-            place,
-            token: index,
-            metric,
-            unit,
-            factor,
-            kind: MetricKind::Value,
-            known: false,
-            averaged: false,
-            when_complete: false,
-            inferred: None,
-        });
     }
 }
 
@@ -639,7 +461,9 @@ fn is_plausible(number: &NumberToken, named: &NamedMetric) -> bool {
     match named.kind {
         MetricKind::Share => {
             let percent = unit == Some(&Unit::Fraction);
-            let whole = number.whole && number.value > 1.0 && !percent && named.base != "accuracy";
+            // `ignored errors: 0` counts them.
+            let counted = number.value > 1.0 && named.base != "accuracy" || named.base == "error";
+            let whole = number.whole && !percent && counted;
             (percent || (0.0..=100.0).contains(&number.value)) && !whole
         }
         MetricKind::Value => !(number.whole && number.value >= 1e9),

@@ -80,6 +80,7 @@ fn warmup_models_and_devices() {
         read("All of it used the Llama-7B model for 200 training steps."),
         of(&[("model", Value::from("Llama-7B")), ("steps", Value::Integer(200))])
     );
+    assert_eq!(read("Created model with fresh parameters, then Loading network weights."), []);
     assert_eq!(read("The small model and the large model ran on the CPU and with CUDA."), []);
 }
 
