@@ -75,7 +75,7 @@ pub struct ProcessEnd {
     pub status: Status,
     /// What it used.
     pub usage: Option<Usage>,
-    /// Whether the peak memory in `usage` is the process's own; see [`sys::inherited_peak_bytes`].
+    /// Whether the peak memory in `usage` is the process's own; see `sys::inherited_peak_bytes`.
     pub knows_peak_memory: bool,
     /// Whether processes it left behind had to be killed.
     pub left_processes: bool,
