@@ -19,6 +19,9 @@ const MOST_SIDES: usize = 40;
 /// Links a relative number.
 pub fn relative(around: &Around<'_>, quantity: &Quantity, relation: Relation) -> Linked {
     let metric = Metric::of(around.sentence, quantity);
+    // `0.72 times as fast`: the smaller over the larger.
+    let below_one = relation == Relation::Times && quantity.value < 1.0;
+    let relation = if below_one { Relation::Share } else { relation };
     let mut search = Search { around, quantity, relation, metric, linked: Linked::default() };
     for index in around.linked_tables() {
         search.table(index);
