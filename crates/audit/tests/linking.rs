@@ -44,3 +44,10 @@ fn percentages_from_one_level_to_another_are_no_changes() {
                 | 8 | 5.1 | 76 % |\n\nEfficiency falls from 95 % at two GPUs to 76 % at eight.\n";
     assert_eq!(doubts("levels.md", text), Vec::<String>::new());
 }
+
+#[test]
+fn a_factor_below_one_is_the_smaller_over_the_larger() {
+    let text = "| engine | rate [samples/s] | memory (GB) |\n|---|---|---|\n| torch | 6711 | 9.2 |\n| native | 4846 | 7.7 |\n\n\
+                The native engine is 0.722 times as fast as torch at 4846 samples/s, and needs 7.7 GB.\n";
+    changed("engines.md", text, "0.722", "0.522");
+}

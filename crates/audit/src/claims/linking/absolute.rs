@@ -38,6 +38,9 @@ const DIFFERENCES: [&str; 24] = [
 ];
 const SUMS: [&str; 7] = ["total", "altogether", "together", "sum", "combined", "all", "overall"];
 
+/// Numbers of the text, the nearest, that a number may be computed from.
+const MOST_WRITTEN: usize = 40;
+
 /// Links an absolute number.
 pub fn absolute(around: &Around<'_>, quantity: &Quantity) -> Linked {
     let clause = around.sentence.clause_at(quantity.start);
@@ -119,7 +122,7 @@ fn written(around: &Around<'_>, quantity: &Quantity) -> Vec<Term> {
         near: 0.5,
     }));
     found.sort_by(|one, other| other.near.total_cmp(&one.near));
-    found.truncate(60);
+    found.truncate(MOST_WRITTEN);
     found
 }
 
@@ -337,6 +340,10 @@ impl Search<'_> {
                 self.push((one.near + fit - 0.5, false), one.interval, one.place, None, ' ');
             }
             for second in index + 1..self.written.len() {
+                // Two numbers of other sentences are too unlikely to matter, and there are many of them.
+                if one.near + self.written[second].near < 1.0 {
+                    break;
+                }
                 let other = self.written[second].clone();
                 let score = 1.3 * (one.near + other.near) - 0.5 + self.computed;
                 self.combine(&one, &other, score, false);

@@ -4,7 +4,7 @@ use super::{Around, Linked, Place, Referent};
 use crate::claims::metric::Metric;
 use crate::claims::pairs::{JOINTS, Side, is_nearest, side};
 use crate::claims::relation::Relation;
-use crate::grid::{ColumnKind, Grid, MOST_PAIRED_ROWS};
+use crate::grid::{ColumnKind, Grid};
 use crate::interval::Interval;
 use crate::quantity::Quantity;
 
@@ -13,9 +13,15 @@ pub(super) const COLUMN: f64 = 2.0;
 /// How clearly a column may be named by the sentences before alone.
 const EARLIER_ONLY: f64 = 0.6;
 
+/// Numbers of the text, the nearest, that a claim may compare.
+const MOST_SIDES: usize = 40;
+
 /// Links a relative number.
 pub fn relative(around: &Around<'_>, quantity: &Quantity, relation: Relation) -> Linked {
     let metric = Metric::of(around.sentence, quantity);
+    // `0.72 times as fast`: the smaller over the larger.
+    let below_one = relation == Relation::Times && quantity.value < 1.0;
+    let relation = if below_one { Relation::Share } else { relation };
     let mut search = Search { around, quantity, relation, metric, linked: Linked::default() };
     for index in around.linked_tables() {
         search.table(index);
@@ -303,13 +309,14 @@ impl Search<'_> {
             }
         }
         sides.sort_by(|one, other| other.2.total_cmp(&one.2));
-        sides.truncate(60);
+        sides.truncate(MOST_SIDES);
+        let rows: Vec<bool> = sides.iter().map(|(_, place, _)| names_rows(around, *place)).collect();
         for (position, (one, first, near)) in sides.iter().enumerate() {
-            for (other, second, beside) in &sides[position + 1..] {
+            for (behind, (other, second, beside)) in sides[position + 1..].iter().enumerate() {
                 if !one.unit.same_measure(&other.unit) {
                     continue;
                 }
-                let settings = names_rows(around, *first) && names_rows(around, *second)
+                let settings = rows[position] && rows[position + 1 + behind]
                     || one.unit.is_count() && around.pool.are_numbers_of_settings(one.value, other.value);
                 let joined =
                     !settings && !one.unit.is_count() && joined(around, self.quantity, *first, *second);
@@ -417,7 +424,8 @@ fn names_rows(around: &Around<'_>, place: Place) -> bool {
     let named = |label: &str| {
         label.split(|one: char| !(one.is_ascii_digit() || ".,".contains(one))).any(|own| own == digits)
     };
-    around.pool.grids.iter().any(|grid| grid.rows.iter().take(MOST_PAIRED_ROWS).any(|row| named(&row.label)))
+    let tables = around.linked_tables();
+    tables.iter().any(|index| around.pool.grids[*index].rows.iter().any(|row| named(&row.label)))
 }
 
 /// Whether a word joins two numbers of one sentence.
