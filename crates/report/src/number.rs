@@ -174,11 +174,13 @@ pub fn counted(count: u64, thing: &str) -> String {
     if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
 }
 
-/// A share as a percentage.
+/// A share as a percentage. What is nearly everything keeps as many digits as it takes to see that it is not.
 pub fn percent(share: f64) -> String {
     let value = share * 100.0;
-    let decimals = if value.abs() >= 10.0 { 0 } else { 1 };
-    format!("{value:.decimals$} %")
+    let first = if value.abs() >= 10.0 { 0 } else { 1 };
+    let is_rounded_up = |decimals: i32| value < 100.0 && value + 0.5 / 10_f64.powi(decimals) >= 100.0;
+    let decimals = (first..4).find(|decimals| !is_rounded_up(*decimals)).unwrap_or(4);
+    if is_rounded_up(decimals) { "> 99.99 %".to_owned() } else { format!("{value:.*} %", decimals as usize) }
 }
 
 #[cfg(test)]
@@ -194,6 +196,13 @@ mod tests {
         assert_eq!(single(&Unit::PerSecond("samples".into()), 2924.5), "2924 samples/s");
         assert_eq!(single(&Unit::One, 1.0), "1.000");
         assert_eq!(single(&Unit::Seconds, 0.0), "0.000 s");
+    }
+
+    #[test]
+    fn nearly_all_is_not_all() {
+        let shares = [1.0, 0.9964, 0.99996, 0.999_999_99, 0.99, 0.5, 0.0123, 1.25];
+        let shown = shares.map(percent);
+        assert_eq!(shown, ["100 %", "99.6 %", "99.996 %", "> 99.99 %", "99 %", "50 %", "1.2 %", "125 %"]);
     }
 
     #[test]
