@@ -5,6 +5,8 @@ mod link;
 mod row;
 mod samples;
 
+use std::collections::HashSet;
+
 use assay_model::{Document, Source, Statistic, names};
 
 use super::facts::Facts;
@@ -24,7 +26,11 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Finding> {
         findings.extend(summaries(facts, document, &all));
         findings.extend(document.tables.iter().flat_map(|table| row::check(document, table)));
     }
-    findings.extend(facts.groups.iter().filter(|group| are_repeats(facts, group)).filter_map(repeats));
+    let alike = rows_without_number(facts);
+    let numbered = |group: &&RepeatGroup| {
+        !group.values.iter().any(|(_, source)| alike.contains(&(source.file.as_str(), source.line)))
+    };
+    findings.extend(facts.groups.iter().filter(numbered).filter_map(repeats));
     findings
 }
 
@@ -148,15 +154,10 @@ fn outliers(document: &Document, samples: &Samples<'_>) -> Option<Finding> {
     })
 }
 
-/// Whether the rows of a table among some runs are numbered as repeats: rows that only look alike may differ in what
-/// their table does not say.
-fn are_repeats(facts: &Facts<'_>, group: &RepeatGroup) -> bool {
-    group.values.iter().all(|(_, source)| {
-        let mut rows = facts.runs.iter().filter(|run| {
-            run.is_row() && run.document.file == source.file && run.read.span.first == source.line
-        });
-        rows.next().is_none_or(samples::are_runs)
-    })
+/// The rows of tables that are not numbered as repeats: they may differ in what their table does not say.
+fn rows_without_number<'a>(facts: &'a Facts<'_>) -> HashSet<(&'a str, u64)> {
+    let rows = facts.runs.iter().filter(|run| run.is_row() && !samples::are_runs(run));
+    rows.map(|run| (run.document.file.as_str(), run.read.span.first)).collect()
 }
 
 /// One far run among repeats of the same thing.
