@@ -28,7 +28,7 @@ pub(super) fn split(lines: Vec<Line>) -> Vec<Block> {
     blocks
 }
 
-/// So many rows show whether lines are a table: each line may begin one, and none may look through all that follow.
+/// How many rows show whether lines are a table: each line may begin one, and none may look through all that follow.
 const ROWS_THAT_SHOW: usize = 64;
 
 /// The table that begins with the first line, and how many lines it takes. Lines come with their numbers.

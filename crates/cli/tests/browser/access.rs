@@ -32,7 +32,7 @@ const behind = (element) => {
   return matchMedia("(prefers-color-scheme: dark)").matches ? [0, 0, 0] : [255, 255, 255];
 };
 const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-const told = new Set();
+const reported = new Set();
 while (walk.nextNode()) {
   const element = walk.currentNode.parentElement;
   const style = getComputedStyle(element);
@@ -44,7 +44,7 @@ while (walk.nextNode()) {
   const [a, b] = [light(front.rgb), light(behind(element))].sort((x, y) => y - x);
   const ratio = (a + 0.05) / (b + 0.05);
   const name = element.tagName + "." + element.getAttribute("class");
-  if (ratio < 4.5 && !told.has(name)) { told.add(name); say("contrast " + ratio.toFixed(2), element); }
+  if (ratio < 4.5 && !reported.has(name)) { reported.add(name); say("contrast " + ratio.toFixed(2), element); }
 }
 return missing.join("\n");
 "#;

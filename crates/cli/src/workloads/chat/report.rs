@@ -63,7 +63,7 @@ pub fn of_record(record: &Record, index: &Index) -> anyhow::Result<Vec<LoadRepor
     Ok(loads)
 }
 
-/// What tells several calibration endpoints of a record apart: their addresses differ from run to run, and their model is
+/// What distinguishes several calibration endpoints of a record: their addresses differ from run to run, and their model is
 /// the same. Without this, loads on different ones would be taken for repeats.
 fn mocks(index: &Index) -> anyhow::Result<BTreeMap<CellId, String>> {
     let setting = |settings: &Settings| settings.get("mock").map(|mock| format!("mock {mock}"));

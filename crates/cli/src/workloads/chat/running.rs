@@ -18,7 +18,7 @@ pub fn table(directory: &Path) -> Option<Table> {
     let spool =
         std::fs::symlink_metadata(directory.join(SPOOL_FILE)).ok().filter(std::fs::Metadata::is_file)?;
     if spool.len() > MOST_BYTES {
-        let note = "so many requests are counted when the load has ended".to_owned();
+        let note = "more than 64 MB of requests: percentiles follow when the load has ended".to_owned();
         return Some(Table { heading: vec![note], ..Table::default() });
     }
     let load = StoredLoad::in_run(directory).ok()??;
