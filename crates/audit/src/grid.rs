@@ -9,7 +9,7 @@ use crate::unit::Unit;
 
 pub use cell::Cell;
 pub use groups::groups;
-pub use header::{header_unit, is_numbered, is_statistic, words};
+pub use header::{header_unit, is_numbered, is_statistic, is_uncertainty, words};
 
 /// Cells with numbers beyond this count are read, but only the first rows are compared pairwise.
 pub const MOST_PAIRED_ROWS: usize = 60;

@@ -5,7 +5,7 @@ mod terms;
 
 use super::{Constant, interval};
 use crate::checks::Check;
-use crate::grid::{ColumnKind, Grid, is_statistic};
+use crate::grid::{ColumnKind, Grid, is_statistic, is_uncertainty};
 use crate::number::shown;
 use crate::unit::Unit;
 use span::Span;
@@ -41,8 +41,9 @@ pub(super) fn check(
     broken: &mut Vec<Check>,
     holds: &mut Vec<(usize, usize)>,
 ) {
-    let columns: Vec<usize> =
-        grid.numeric().filter(|column| grid.lawful(*column)).take(MOST_COLUMNS).collect();
+    let measured = |column: &usize| !is_uncertainty(&grid.columns[*column].header);
+    let lawful = grid.numeric().filter(|column| grid.lawful(*column)).filter(measured);
+    let columns: Vec<usize> = lawful.take(MOST_COLUMNS).collect();
     for rows in groups(grid) {
         search(grid, &columns, &rows, constants, broken, holds);
     }

@@ -160,6 +160,27 @@ pub fn is_statistic(header: &str) -> bool {
     header.split(|one: char| !one.is_alphanumeric()).any(|word| names.contains(&word))
 }
 
+/// Whether a header names how far values spread, or an end of their interval. Noise follows no law: that its ratios are
+/// equal in some rows is chance.
+pub fn is_uncertainty(header: &str) -> bool {
+    let names = [
+        "spread",
+        "std",
+        "stdev",
+        "sd",
+        "stderr",
+        "sem",
+        "ci",
+        "low",
+        "high",
+        "lower",
+        "upper",
+        "confidence",
+    ];
+    let header = header.to_lowercase();
+    header.split(|one: char| !one.is_alphanumeric()).any(|word| names.contains(&word))
+}
+
 /// `job 1`, `seed 0`, `run3`, `r2`: a repeat by its number.
 pub fn is_numbered(header: &str) -> bool {
     let header = header.trim().to_lowercase();

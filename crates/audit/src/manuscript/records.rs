@@ -1,6 +1,6 @@
 //! Lines of one shape in a listing are records: `step 100 loss 6.612 2.05 steps/s`, `nodes=1 fps=31.2`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Line, RawCell, RawTable};
 use crate::unit::leading_unit;
@@ -14,13 +14,13 @@ pub(super) fn tables(lines: &[Line]) -> Vec<RawTable> {
     if lines.len() > MOST_LINES {
         return Vec::new();
     }
+    let records = lines.iter().filter(|line| line.text.len() < 300).map(record).filter(|record| {
+        let named = record.header.iter().filter(|name| !name.is_empty()).count();
+        (2..=MOST_FIELDS).contains(&record.cells.len()) && named >= 1
+    });
     let mut shapes: BTreeMap<Vec<String>, Vec<Vec<RawCell>>> = BTreeMap::new();
-    for line in lines.iter().filter(|line| line.text.len() < 300) {
-        let (header, cells) = record(line);
-        let named = header.iter().filter(|name| !name.is_empty()).count();
-        if (2..=MOST_FIELDS).contains(&cells.len()) && named >= 1 {
-            shapes.entry(header).or_default().push(cells);
-        }
+    for record in labeled(records.collect()) {
+        shapes.entry(record.header).or_default().push(record.cells);
     }
     let mut tables: Vec<RawTable> = shapes
         .into_iter()
@@ -34,9 +34,44 @@ pub(super) fn tables(lines: &[Line]) -> Vec<RawTable> {
     tables
 }
 
-/// The numbers of a line with the words before each, and quoted names.
-fn record(line: &Line) -> (Vec<String>, Vec<RawCell>) {
-    let (mut header, mut cells) = (Vec::new(), Vec::new());
+/// A line as a row: its numbers with the words before each, and quoted names.
+struct Record {
+    header: Vec<String>,
+    cells: Vec<RawCell>,
+    /// The words before the name of the first number, and that name alone: `int8` and `nll` of `int8 nll 1.70`.
+    label: Option<(String, String)>,
+}
+
+/// Lines that differ in the words they begin with are rows with these words as labels, where no two have the same.
+fn labeled(mut records: Vec<Record>) -> Vec<Record> {
+    let key = |record: &Record| {
+        let (_, name) = record.label.as_ref()?;
+        let rest = record.header.iter().skip(1).cloned();
+        Some(std::iter::once(name.clone()).chain(rest).collect::<Vec<String>>())
+    };
+    let mut labels: BTreeMap<Vec<String>, Vec<&str>> = BTreeMap::new();
+    for record in &records {
+        if let (Some(key), Some((label, _))) = (key(record), &record.label) {
+            labels.entry(key).or_default().push(label);
+        }
+    }
+    let differ = |labels: &Vec<&str>| {
+        labels.len() >= 2 && labels.iter().collect::<BTreeSet<_>>().len() == labels.len()
+    };
+    let tables: BTreeSet<Vec<String>> =
+        labels.into_iter().filter(|(_, labels)| differ(labels)).map(|(key, _)| key).collect();
+    for record in &mut records {
+        let Some(key) = key(record).filter(|key| tables.contains(key)) else { continue };
+        let line = record.cells.first().map_or(1, |cell| cell.line);
+        let text = record.label.take().map(|(label, _)| label).unwrap_or_default();
+        record.header = std::iter::once(String::new()).chain(key).collect();
+        record.cells.insert(0, RawCell { text, line });
+    }
+    records
+}
+
+fn record(line: &Line) -> Record {
+    let (mut header, mut cells, mut label) = (Vec::new(), Vec::new(), None);
     let mut name: Vec<&str> = Vec::new();
     let text = line.text.as_str();
     let mut pieces = text
@@ -57,18 +92,23 @@ fn record(line: &Line) -> (Vec<String>, Vec<RawCell>) {
             if unit.is_some() {
                 pieces.next();
             }
-            let joined = name.iter().rev().take(2).rev().copied().collect::<Vec<_>>().join(" ");
-            header.push(match unit {
-                Some(unit) => format!("{joined} ({unit})").trim().to_owned(),
-                None => joined,
-            });
+            let titled = |name: String| match unit {
+                Some(unit) => format!("{name} ({unit})").trim().to_owned(),
+                None => name,
+            };
+            if let Some((last, lead)) =
+                name.split_last().filter(|(_, lead)| cells.is_empty() && !lead.is_empty())
+            {
+                label = Some((lead.join(" "), titled((*last).to_owned())));
+            }
+            header.push(titled(name.iter().rev().take(2).rev().copied().collect::<Vec<_>>().join(" ")));
             cells.push(RawCell { text: number.to_owned(), line: line.number });
             name.clear();
         } else if !is_stamp(piece) {
             name.push(quoted);
         }
     }
-    (header, cells)
+    Record { header, cells, label }
 }
 
 fn is_number(text: &str) -> bool {
@@ -91,6 +131,25 @@ fn is_stamp(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_that_lines_begin_with_are_labels() {
+        let lines: Vec<Line> = ["fp16   nll 1.6991  weights 13.48 GB", "int8   nll 1.7013  weights 7.00 GB"]
+            .iter()
+            .enumerate()
+            .map(|(index, text)| Line { number: index as u64 + 1, text: (*text).to_owned() })
+            .collect();
+        let found = tables(&lines);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].header, ["", "nll", "weights (GB)"]);
+        assert_eq!(
+            found[0].rows[1].iter().map(|cell| cell.text.as_str()).collect::<Vec<_>>(),
+            ["int8", "1.7013", "7.00"]
+        );
+        // The same words again and again name the number, not the line.
+        let again = [lines[0].clone(), lines[0].clone()];
+        assert_eq!(tables(&again)[0].header, ["fp16 nll", "weights (GB)"]);
+    }
 
     #[test]
     fn lines_of_one_shape_are_one_table() {
