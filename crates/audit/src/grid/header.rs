@@ -156,6 +156,10 @@ pub fn is_statistic(header: &str) -> bool {
         "mean", "average", "avg", "median", "min", "max", "std", "stdev", "sd", "sum", "total", "p50", "p90",
         "p95", "p99",
     ];
+    has_word(header, &names)
+}
+
+fn has_word(header: &str, names: &[&str]) -> bool {
     let header = header.to_lowercase();
     header.split(|one: char| !one.is_alphanumeric()).any(|word| names.contains(&word))
 }
@@ -177,8 +181,7 @@ pub fn is_uncertainty(header: &str) -> bool {
         "upper",
         "confidence",
     ];
-    let header = header.to_lowercase();
-    header.split(|one: char| !one.is_alphanumeric()).any(|word| names.contains(&word))
+    has_word(header, &names)
 }
 
 /// `job 1`, `seed 0`, `run3`, `r2`: a repeat by its number.

@@ -132,13 +132,13 @@ fn is_stamp(text: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn numbered(texts: &[&str]) -> Vec<Line> {
+        (1..).zip(texts).map(|(number, text)| Line { number, text: (*text).to_owned() }).collect()
+    }
+
     #[test]
     fn words_that_lines_begin_with_are_labels() {
-        let lines: Vec<Line> = ["fp16   nll 1.6991  weights 13.48 GB", "int8   nll 1.7013  weights 7.00 GB"]
-            .iter()
-            .enumerate()
-            .map(|(index, text)| Line { number: index as u64 + 1, text: (*text).to_owned() })
-            .collect();
+        let lines = numbered(&["fp16   nll 1.6991  weights 13.48 GB", "int8   nll 1.7013  weights 7.00 GB"]);
         let found = tables(&lines);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].header, ["", "nll", "weights (GB)"]);
@@ -153,15 +153,11 @@ mod tests {
 
     #[test]
     fn lines_of_one_shape_are_one_table() {
-        let lines: Vec<Line> = [
+        let lines = numbered(&[
             "09:17:40 step 100  loss 6.6120  2.05 steps/s",
             "done",
             "11:59:25 step 20000 loss 2.3514 2.05 steps/s",
-        ]
-        .iter()
-        .enumerate()
-        .map(|(index, text)| Line { number: index as u64 + 1, text: (*text).to_owned() })
-        .collect();
+        ]);
         let found = tables(&lines);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].header, ["step", "loss", "(steps/s)"]);
