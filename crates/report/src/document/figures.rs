@@ -39,7 +39,7 @@ pub fn figures(study: &Study) -> Vec<Figure> {
     let lines: Vec<Figure> = results().filter_map(over_setting).take(4).collect();
     let is_drawn = !lines.is_empty() || study.scaling.is_some();
     figures.extend(lines);
-    // Numbers that stand in lines already are not drawn again, unless both settings have so many values that lines cross.
+    // Numbers that a line plot shows are not drawn again, unless both settings have enough values for lines to cross.
     figures.extend(study.answers.first().and_then(|judged| heat(&judged.answer, is_drawn)));
     if !is_drawn {
         figures.extend(study.answers.iter().filter_map(sizes).take(2));
