@@ -27,6 +27,9 @@
 //! | `export.rs` | tables of the index as CSV, JSON lines or Parquet |
 //! | `list.rs` | the records below a directory |
 //! | `remove.rs` | removing a record |
+//! | `layout.rs`, `lock.rs` | the names of files in a record, and the lock of its writer |
+//! | `chosen.rs` | which observation stands for a metric where a run has several |
+//! | `error.rs`, `time.rs` | what can go wrong, and points in time as people read them |
 //!
 //! # What is on disk when
 //!
