@@ -5,6 +5,7 @@ mod roofline;
 use std::collections::BTreeMap;
 
 use assay_judge::course::course;
+use assay_judge::findings::beside;
 use assay_judge::gather::gather;
 use assay_judge::record::{JudgedRecord, rate_instead};
 use assay_judge::{Evidence, JudgeError, pivot, scaling};
@@ -15,7 +16,7 @@ use assay_report::study::{
 use assay_store::{Index, IndexSummary, Record, RunFilter, RunRow, utc};
 
 /// Metrics of endpoints that belong beside each other where a record has them.
-const ENDPOINT_METRICS: [&str; 4] = ["output_throughput", "ttft.median", "tpot.median", "e2e.median"];
+const ENDPOINT_METRICS: [&str; 4] = ["output_throughput", "ttft.p50", "tpot.p50", "e2e.p50"];
 /// Cells that are compared with the best one.
 const MOST_COMPARED: usize = 2000;
 /// Cells of which one run is shown with its phases and series.
@@ -50,6 +51,10 @@ pub fn study(record: &Record, path: &str, options: &StudyOptions<'_>) -> Result<
         scaling: scaling_of(&index, summary)?,
         roofline: roofline::roofline(&index, summary)?,
         gates: judged.gates(record)?,
+        findings: match answers.first() {
+            Some(headline) => beside(&judged, &headline.evidence)?,
+            None => Vec::new(),
+        },
         failures: failures(&index)?,
         examples: examples(&answers, &results),
         numbers: numbers(record, &index, &headline, &results)?,

@@ -7,6 +7,7 @@ mod arrivals;
 mod faults;
 mod hostile;
 mod interfaces;
+mod many;
 mod secure;
 mod server;
 mod support;
