@@ -5,7 +5,7 @@ mod roofline;
 use std::collections::BTreeMap;
 
 use assay_judge::course::course;
-use assay_judge::findings::beside;
+use assay_judge::findings::{Finding, beside};
 use assay_judge::gather::gather;
 use assay_judge::record::{JudgedRecord, rate_instead};
 use assay_judge::{Evidence, JudgeError, pivot, scaling};
@@ -52,7 +52,11 @@ pub fn study(record: &Record, path: &str, options: &StudyOptions<'_>) -> Result<
         roofline: roofline::roofline(&index, summary)?,
         gates: judged.gates(record)?,
         findings: match answers.first() {
-            Some(headline) => beside(&judged, &headline.evidence)?,
+            Some(headline) => {
+                let mut found = beside(&judged, &headline.evidence)?;
+                found.retain(|finding| is_about(finding, &answers));
+                found
+            }
             None => Vec::new(),
         },
         failures: failures(&index)?,
@@ -61,6 +65,13 @@ pub fn study(record: &Record, path: &str, options: &StudyOptions<'_>) -> Result<
         origin: origin(record, summary)?,
         answers,
     })
+}
+
+/// Whether a finding can be checked by the reader: a law of a metric that the write-up does not show cannot.
+fn is_about(finding: &Finding, answers: &[Judged]) -> bool {
+    let is_law = ["law", "no_law", "efficiency"].contains(&finding.code.as_str());
+    let names = |name: &str| finding.text.split([' ', ':']).any(|word| word == name);
+    !is_law || answers.iter().any(|judged| names(&judged.answer.metric.name))
 }
 
 /// Several records; the later ones are compared with the first by its headline.
