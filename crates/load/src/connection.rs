@@ -36,16 +36,11 @@ pub(crate) struct Shared {
     taken: RefCell<Vec<u8>>,
     /// The read buffer of a connection, in bytes.
     read_bytes: usize,
-    /// Whether connections let hyper go while they wait for an answer, too: so many would wait at the same time.
-    is_thrifty: bool,
     /// Reads that gave bytes.
     pub reads: Cell<u64>,
     /// Reads whose bytes had no timestamp.
     pub unstamped: Cell<u64>,
 }
-
-/// More streams than this have hyper's buffers only while they need them.
-const MANY_STREAMS: usize = 256;
 
 impl Shared {
     /// What the connections of a thread with this many streams share.
@@ -59,7 +54,6 @@ impl Shared {
             scratch: RefCell::new(vec![0; 32 << 10].into()),
             taken: RefCell::new(Vec::with_capacity(32 << 10)),
             read_bytes,
-            is_thrifty: streams > MANY_STREAMS,
             reads: Cell::new(0),
             unstamped: Cell::new(0),
         }
@@ -138,8 +132,6 @@ pub(crate) struct Connection {
     is_without_hyper: bool,
     /// Whether hyper is shown an answer again of which the head was reported.
     is_shown_again: bool,
-    /// Whether the request is sent, nothing of its answer has come, and hyper has been let go meanwhile.
-    is_waiting_alone: bool,
 }
 
 struct Protocol {
@@ -165,7 +157,6 @@ impl Connection {
             body: None,
             is_without_hyper: false,
             is_shown_again: false,
-            is_waiting_alone: false,
         })
     }
 
@@ -180,7 +171,6 @@ impl Connection {
             && self.answer.is_none()
             && self.body.is_none()
             && !self.is_without_hyper
-            && !self.is_waiting_alone
             && self.waiting.is_none()
             && self.http.as_ref().is_none_or(|http| http.sender.is_ready())
     }
@@ -215,8 +205,7 @@ impl Connection {
         if let Err(fault) = self.advance(ready, sink) {
             self.stage = Stage::Dead;
             self.http = None;
-            (self.answer, self.body) = (None, None);
-            (self.is_without_hyper, self.is_waiting_alone) = (false, false);
+            (self.answer, self.body, self.is_without_hyper) = (None, None, false);
             sink(ConnectionEvent::Failed(fault, self.now_ns()));
         }
     }
@@ -236,13 +225,6 @@ impl Connection {
             sink(ConnectionEvent::Connected(self.now_ns()));
         }
         if self.stage == Stage::Open {
-            if self.is_waiting_alone {
-                if !self.state.borrow().is_readable {
-                    return Ok(());
-                }
-                self.is_waiting_alone = false;
-                self.speak_as_before(&mut Context::from_waker(Waker::noop()))?;
-            }
             // An idle connection that stirs has ended, or says something that nobody asked for: hyper knows which.
             if self.http.is_none() && !self.is_without_hyper {
                 self.speak_http()?;
@@ -272,17 +254,13 @@ impl Connection {
         }
     }
 
-    /// Drops hyper and its buffers where it has nothing to do: while chunks come, while no request is under way, and with
-    /// many streams also while an answer is waited for.
+    /// Drops hyper and its buffers where it has nothing to do: while chunks come, and while no request is under way.
     fn let_hyper_go(&mut self) {
         let state = self.state.borrow();
         let all_is_sent = !state.is_full;
         if self.body.is_some() && state.chunks.are_read_here() && all_is_sent {
             self.is_without_hyper = true;
             (self.body, self.http) = (None, None);
-        } else if self.shared.is_thrifty && self.answer.is_some() && all_is_sent && state.awaits_answer() {
-            self.is_waiting_alone = true;
-            (self.answer, self.http) = (None, None);
         } else if self.is_free() && all_is_sent && !state.is_readable {
             self.http = None;
         }
@@ -291,25 +269,20 @@ impl Connection {
     /// Shows hyper the answer again that was read without it: the head, and then what is left.
     fn call_hyper_back(&mut self, context: &mut Context<'_>) -> Result<(), Fault> {
         self.is_without_hyper = false;
-        self.is_shown_again = true;
-        self.speak_as_before(context)?;
-        self.state.borrow_mut().chunks.show_again();
-        Ok(())
-    }
-
-    /// Hands the socket to hyper again after the request was sent: hyper sends one, too, of which nothing leaves.
-    fn speak_as_before(&mut self, context: &mut Context<'_>) -> Result<(), Fault> {
         self.speak_http()?;
         let Some(http) = &mut self.http else { return Ok(()) };
         self.state.borrow_mut().is_sent_before = true;
         let mut again = http::Request::new(Payload(None));
         *again.method_mut() = http::Method::POST;
         self.answer = Some(Box::pin(http.sender.send_request(again)));
+        self.is_shown_again = true;
         // It writes first, and is not given anything to read until it has.
         let ended = http.driver.as_mut().poll(context);
-        self.state.borrow_mut().is_sent_before = false;
+        let mut state = self.state.borrow_mut();
+        state.is_sent_before = false;
+        state.chunks.show_again();
         match ended {
-            Poll::Ready(Err(error)) => Err(of_protocol(&error, self.is_shown_again)),
+            Poll::Ready(Err(error)) => Err(of_protocol(&error, true)),
             _ => Ok(()),
         }
     }

@@ -67,16 +67,8 @@ fn table(curve: &LoadCurve, metrics: &[Metric]) -> Table {
         let below: Vec<Cell> = empty.chain(ends.iter().map(|text| Cell::new(text.clone()))).collect();
         names.extend(scales.iter().map(|(metric, scale)| Cell::new(center(point, *metric, scale))));
         table.rows.push(names);
-        table.rows.push(below);
-    }
-    // A single load has no interval.
-    let is_empty = |row: &Vec<Cell>| row.iter().all(|cell| cell.text.is_empty());
-    if table.rows.iter().skip(1).step_by(2).all(is_empty) {
-        let mut place = 0;
-        table.rows.retain(|_| {
-            place += 1;
-            place % 2 == 1
-        });
+        // A single load has no interval.
+        table.rows.extend(Some(below).filter(|row| row.iter().any(|cell| !cell.text.is_empty())));
     }
     table
 }

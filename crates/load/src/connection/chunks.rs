@@ -5,8 +5,7 @@
 //! chunks. So nothing is lost where something unusual comes, only time.
 //!
 //! Hyper's buffers take 25 KiB for a connection, so that it is let go while chunks come, and comes back only for what is not
-//! plainly a chunk or the last of them: then it is shown the head again, and what is left of the answer after it. Where there
-//! are many streams it is let go while an answer is waited for, too.
+//! plainly a chunk or the last of them: then it is shown the head again, and what is left of the answer after it.
 
 /// A chunk that is larger is left to hyper.
 const LARGEST_CHUNK: usize = 1 << 20;
@@ -43,11 +42,6 @@ impl Chunks {
     /// Whether reads are for [`Chunks::take`] and not for hyper.
     pub(crate) fn are_read_here(&self) -> bool {
         self.stage == Stage::Body
-    }
-
-    /// Whether nothing of the answer has been read.
-    pub(crate) fn are_untouched(&self) -> bool {
-        self.stage == Stage::Head && self.kept.is_empty()
     }
 
     /// What hyper is to see of a read. A head that came whole and announces chunks is all that it sees.

@@ -68,11 +68,6 @@ impl SocketState {
         self.chunks = Chunks::default();
     }
 
-    /// Whether a request was sent and nothing of its answer has come.
-    pub(super) fn awaits_answer(&self) -> bool {
-        self.sent_ns.is_some() && !self.is_readable && self.chunks.are_untouched()
-    }
-
     /// Notes what the system reported of the socket.
     pub(super) fn note_ready(&mut self, ready: Ready) {
         self.is_readable |= ready.readable;

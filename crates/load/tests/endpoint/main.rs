@@ -7,7 +7,6 @@ mod arrivals;
 mod faults;
 mod hostile;
 mod interfaces;
-mod many;
 mod secure;
 mod server;
 mod support;
