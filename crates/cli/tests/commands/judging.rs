@@ -173,18 +173,9 @@ fn a_history_is_in_the_order_in_which_its_records_were_made() {
     let bench = Bench::new();
     // A pattern such as `n*` gives them by name.
     for (record, speed) in [("n1", 100), ("n2", 100), ("n10", 80)] {
-        bench.run(&[
-            "bench",
-            "--record",
-            record,
-            "-r",
-            "4",
-            "-n",
-            "x",
-            &format!("echo speed={speed}"),
-            "-m",
-            "speed",
-        ]);
+        let command = format!("echo speed={speed}");
+        let given = ["bench", "--record", record, "-r", "4", "-n", "x", "-m", "speed", "--better", "higher"];
+        bench.run(&[&given[..], &[&command]].concat());
     }
     let text = flat(&bench.run(&["compare", "n1", "n10", "n2"]));
     assert!(text.contains("n10 vs the 2 records before it"), "{text}");
