@@ -5,7 +5,7 @@ use assay_model::{Origin, ReadRun, Status, Unit};
 use super::{ACROSS, Experiment, setting, value};
 use crate::document::DataTable;
 use crate::number::{Scale, counted, fact};
-use crate::reading::{compared, effective, place, span_lines};
+use crate::reading::{compared, effective, place, plain_title, span_lines};
 use crate::table::{Cell, Column, Table, Tone};
 use crate::words::{clean, shorten};
 
@@ -105,7 +105,8 @@ fn plain(experiment: &Experiment<'_>) -> DataTable {
     for run in &experiment.runs {
         let mut cells = vec![Cell::toned(span_lines(&run.span), Tone::Faint)];
         if untitled {
-            cells.push(Cell::new(shorten(&clean(run.title.as_deref().unwrap_or_default()), 40)));
+            let title = run.title.as_deref().map(plain_title).unwrap_or_default();
+            cells.push(Cell::new(shorten(&clean(title), 40)));
         }
         cells.extend(experiment.varied.iter().map(|name| setting_cell(run, name)));
         if failed {
