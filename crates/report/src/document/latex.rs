@@ -90,7 +90,7 @@ fn push_part(rendered: &mut Rendered, part: &DocumentPart, name: &str) {
         }
         DocumentPart::Listing { title, text } => {
             if !title.is_empty() {
-                let _ = writeln!(out, "\\paragraph{{{}}}", escape(title));
+                let _ = writeln!(out, "\\paragraph{{{}}}\\leavevmode\\\\", escape(title));
             }
             out.push_str("{\\footnotesize\\ttfamily\\raggedright\n");
             for line in text.lines() {

@@ -79,8 +79,8 @@ fn metric_column(experiment: &Experiment<'_>, metric: &str, unit: &Unit) -> (Sca
 
 fn plain(experiment: &Experiment<'_>) -> DataTable {
     let mut table = Table { columns: vec![Column::right("lines")], ..Table::default() };
-    let untitled = experiment.varied.is_empty() && experiment.runs.len() > 1;
-    if untitled {
+    let is_named = experiment.runs.len() > 1 && experiment.runs.iter().any(|run| needs_name(experiment, run));
+    if is_named {
         table.columns.push(Column::left("run"));
     }
     table.columns.extend(experiment.varied.iter().map(|name| setting_column(experiment, name)));
@@ -104,7 +104,7 @@ fn plain(experiment: &Experiment<'_>) -> DataTable {
     }
     for run in &experiment.runs {
         let mut cells = vec![Cell::toned(span_lines(&run.span), Tone::Faint)];
-        if untitled {
+        if is_named {
             let title = run.title.as_deref().map(plain_title).unwrap_or_default();
             cells.push(Cell::new(shorten(&clean(title), 40)));
         }
@@ -120,6 +120,12 @@ fn plain(experiment: &Experiment<'_>) -> DataTable {
         table.rows.push(cells);
     }
     DataTable { table, abouts: experiment.runs.iter().map(|run| about(run)).collect(), main }
+}
+
+/// Whether nothing but its own title distinguishes a run from the others.
+fn needs_name(experiment: &Experiment<'_>, run: &ReadRun) -> bool {
+    let is_distinct = experiment.varied.iter().any(|name| setting(run, name).is_some());
+    run.status.is_usable() && run.title.is_some() && !is_distinct
 }
 
 /// The first rate or time, with its value in the first row that has one; none where a single row does.
