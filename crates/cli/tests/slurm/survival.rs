@@ -189,7 +189,11 @@ pub fn preemption(slurm: &Slurm) {
 pub fn lost_node(slurm: &Slurm) {
     let place =
         Place::new(slurm, "options = ['--nodelist=n2', '--no-requeue']", &campaign(&counted(60.0), "1", ""));
-    let again = Place::new(slurm, "options = ['--nodelist=n3']", &campaign(&counted(8.0), "1", ""));
+    // The first start outlasts the loss of both nodes however busy the machine is; the second is short.
+    let file = "{campaign_directory}/started-{index}";
+    let command =
+        format!("echo x >> {file}; [ $(wc -l < {file}) = 2 ] || sleep 60; echo speed={{index}} samples/s");
+    let again = Place::new(slurm, "options = ['--nodelist=n3']", &campaign(&command, "1", ""));
     let (ended, begun_again) = (place.begin(), again.begin());
     place.wait_for("the start of the runs", || place.has_started() && again.has_started());
     let job = format!("{}_1", again.job());
