@@ -206,7 +206,8 @@ pub fn run_all(command: &mut Command) -> anyhow::Result<Said> {
     run_to_end(command, &[0])
 }
 
-fn run_to_end(command: &mut Command, exits: &[i32]) -> anyhow::Result<Said> {
+/// The same where some other exit codes are no failures.
+pub fn run_to_end(command: &mut Command, exits: &[i32]) -> anyhow::Result<Said> {
     let directory = command.get_current_dir().unwrap_or(Path::new(".")).to_owned();
     let (out, errors) = (directory.join("stdout"), directory.join("stderr"));
     command.stdin(Stdio::null()).stdout(fs::File::create(&out)?).stderr(fs::File::create(&errors)?);
