@@ -68,7 +68,7 @@ impl Judged {
             Judged::Many(history) => (None, Some(history)),
         };
         let json = ComparisonJson { schema: JSON_SCHEMA, comparison, history };
-        Ok(serde_json::to_string_pretty(&json)? + "\n")
+        Ok(output::json(&json)?)
     }
 
     /// The comparison in the format of a file's ending. The Markdown form is what a job prints into its summary.
