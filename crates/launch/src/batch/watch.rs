@@ -187,7 +187,7 @@ impl BatchLauncher {
         let (Some(root), Some(name)) = (&self.root, self.relative(&job.directory)) else {
             return self.conclude_here(key, task, &job, log);
         };
-        if let Err(reason) = self.host.pull(&self.record, &[name], root) {
+        if let Err(reason) = self.host.pull(&self.record, &[name], root, self.permissions) {
             // The run stays as it is there, and is looked at again.
             self.complain(Some(job.run.clone()), &reason);
             task.runs.push_front(TaskRun { job, log });
