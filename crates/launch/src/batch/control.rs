@@ -14,6 +14,10 @@ use super::outcome::{RunMarks, run_time_s};
 use super::scheduler::{JobRequest, Scheduler, TaskState};
 use super::{BatchLauncher, JOBS, job_name, scheduler_of};
 use crate::coordinator::LaunchError;
+use crate::small_file;
+
+/// A note of a platform is much smaller than this.
+const LONGEST_PLATFORM: u64 = 1 << 20;
 
 /// Whether runs on a platform are jobs.
 pub fn submits_jobs(platform: &Platform) -> bool {
@@ -122,7 +126,7 @@ pub fn submitted_platforms(record: &Path) -> io::Result<Vec<Platform>> {
     for entry in entries {
         let path = entry?.path();
         if path.extension().is_some_and(|ending| ending == "json") {
-            platforms.push(serde_json::from_slice(&std::fs::read(&path)?)?);
+            platforms.push(serde_json::from_slice(&small_file::read(&path, LONGEST_PLATFORM)?)?);
         }
     }
     Ok(platforms)

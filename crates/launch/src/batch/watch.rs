@@ -1,6 +1,8 @@
 //! Looks at jobs and runs under way: asks the scheduler about all jobs at once, reads what runs write, and concludes those
 //! that are over.
 
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::node_script::has_begun;
@@ -14,7 +16,7 @@ use crate::worker::{RunJob, RunMessage, now};
 /// How long the accounting may take to learn of the end of a job.
 const ACCOUNTING_PATIENCE: Duration = Duration::from_secs(10);
 /// What is looked at of a job's log.
-const JOB_LOG_TAIL: usize = 4096;
+const JOB_LOG_TAIL: u64 = 4096;
 /// A run that was never begun is submitted again this often.
 const MOST_TRIES: u32 = 3;
 
@@ -190,7 +192,7 @@ impl BatchLauncher {
         let (Some(root), Some(name)) = (&self.root, self.relative(&job.directory)) else {
             return self.conclude_here(key, task, &job, log);
         };
-        if let Err(reason) = self.host.pull(&self.record, &[name], root) {
+        if let Err(reason) = self.host.pull(&self.record, &[name], root, self.permissions) {
             // The run stays as it is there, and is looked at again.
             self.complain(Some(job.run.clone()), &reason);
             task.runs.push_front(TaskRun { job, log });
@@ -217,9 +219,7 @@ impl BatchLauncher {
     /// The end of what the scheduler wrote about a task.
     fn job_log(&self, key: &TaskKey) -> String {
         let path = self.record.join(JOBS).join(&key.submission).join(format!("job-{}.log", key.task));
-        let bytes = std::fs::read(path).unwrap_or_default();
-        let tail = bytes.get(bytes.len().saturating_sub(JOB_LOG_TAIL)..).unwrap_or_default();
-        String::from_utf8_lossy(tail).into_owned()
+        String::from_utf8_lossy(&end_of(&path).unwrap_or_default()).into_owned()
     }
 
     /// What becomes of the first run of a task that is over without its end marker.
@@ -246,4 +246,14 @@ impl BatchLauncher {
         self.waiting.push(run.job);
         None
     }
+}
+
+/// The end of a job's log, if it is a regular file.
+fn end_of(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = assay_store::open_unlinked(path)?;
+    let size = file.metadata()?.len();
+    file.seek(SeekFrom::Start(size.saturating_sub(JOB_LOG_TAIL)))?;
+    let mut bytes = Vec::new();
+    file.take(JOB_LOG_TAIL).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
