@@ -11,6 +11,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `vocabulary/text.rs` | cutting a key into words and a unit |
+//! | `vocabulary/joined.rs` | words that are written without blanks between them |
 //! | `vocabulary/phrases.rs` | finding the phrase that names a metric |
 //! | `vocabulary/naming.rs` | putting the name together |
 //! | `vocabulary/rates.rs`, `units.rs` | rates and units |
@@ -18,6 +19,7 @@
 //! | `vocabulary/file.rs` | the form of `words.toml` |
 
 mod file;
+mod joined;
 mod names;
 mod naming;
 mod phrases;
@@ -32,7 +34,9 @@ use assay_model::{Direction, Unit};
 
 pub use file::MetricKind;
 use file::{BUILT_IN, Better, MetricEntry, SettingEntry, VocabularyFile};
-pub use text::{split_unit, words};
+pub(crate) use joined::is_unspaced;
+use text::cut;
+pub use text::{split_unit, with_percentiles, words};
 pub use units::PrintedUnit;
 
 /// Which part of the data a number was taken on.
@@ -121,8 +125,16 @@ pub struct Vocabulary {
     statistics: HashMap<String, String>,
     counters: HashMap<String, CounterKind>,
     fillers: HashSet<String>,
+    /// Phrases of other languages that name a metric.
+    foreign: HashSet<String>,
+    /// Words of other languages that say nothing beside these.
+    foreign_fillers: HashSet<String>,
     budgets: HashSet<String>,
     longest: usize,
+    /// Entries of scripts that put no blanks between words.
+    joined: HashSet<String>,
+    /// What compounds begin with: `trainings` in `Trainingsverlust`.
+    starts: Vec<String>,
     settings: Vec<SettingEntry>,
 }
 
@@ -166,8 +178,12 @@ impl Vocabulary {
             statistics: HashMap::new(),
             counters: HashMap::new(),
             fillers: HashSet::new(),
+            foreign: HashSet::new(),
+            foreign_fillers: HashSet::new(),
             budgets: HashSet::new(),
             longest: 1,
+            joined: HashSet::new(),
+            starts: Vec::new(),
             settings: Vec::new(),
         };
         for file in files {
@@ -177,12 +193,20 @@ impl Vocabulary {
     }
 
     fn add(&mut self, file: &VocabularyFile) {
+        let lists =
+            [&file.splits, &file.statistics, &file.counters].into_iter().flat_map(|lists| lists.values());
+        let others = [&file.fillers.words, &file.fillers.foreign, &file.budgets.words];
+        let named = file.metric.iter().flat_map(|entry| [&entry.words, &entry.foreign]);
+        let listed = lists.chain(others).chain(named).chain(file.setting.iter().map(|entry| &entry.words));
+        self.joined.extend(listed.flatten().filter(|phrase| phrase.contains(is_unspaced)).cloned());
+        self.starts.extend(file.compounds.starts.iter().cloned());
         for entry in &file.metric {
-            for phrase in &entry.words {
-                let phrase = words(phrase);
+            for phrase in entry.words.iter().chain(&entry.foreign) {
+                let phrase = cut(phrase);
                 self.longest = self.longest.max(phrase.len());
                 self.phrases.entry(phrase.join(" ")).or_insert(self.metrics.len());
             }
+            self.foreign.extend(entry.foreign.iter().map(|phrase| cut(phrase).join(" ")));
             self.metrics.push(entry.clone());
         }
         for (name, listed) in &file.splits {
@@ -191,20 +215,21 @@ impl Vocabulary {
                 "test" => Split::Test,
                 _ => Split::Eval,
             };
-            self.splits.extend(listed.iter().map(|word| (words(word).join(" "), split)));
+            self.splits.extend(listed.iter().map(|word| (cut(word).join(" "), split)));
         }
         for (name, listed) in &file.statistics {
-            self.statistics.extend(listed.iter().map(|word| (words(word).join(" "), name.clone())));
+            self.statistics.extend(listed.iter().map(|word| (cut(word).join(" "), name.clone())));
         }
         for (name, listed) in &file.counters {
             let kind = if name == "epoch" { CounterKind::Epoch } else { CounterKind::Step };
             for word in listed {
-                self.counters.entry(words(word).join(" ")).or_insert(kind);
+                self.counters.entry(cut(word).join(" ")).or_insert(kind);
             }
         }
         self.settings.extend(file.setting.iter().cloned());
-        self.fillers.extend(file.fillers.words.iter().map(|word| words(word).join(" ")));
-        self.budgets.extend(file.budgets.words.iter().map(|word| words(word).join(" ")));
+        self.foreign_fillers.extend(file.fillers.foreign.iter().map(|word| cut(word).join(" ")));
+        self.fillers.extend(file.fillers.words.iter().map(|word| cut(word).join(" ")));
+        self.budgets.extend(file.budgets.words.iter().map(|word| cut(word).join(" ")));
     }
 
     /// The metric that a column header names, its unit in parentheses, brackets or behind a comma.

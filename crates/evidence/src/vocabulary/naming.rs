@@ -75,6 +75,8 @@ impl Vocabulary {
                 MetricKind::Power => printed.unit == Unit::Other("W".to_owned()),
                 MetricKind::Energy => printed.unit == Unit::Other("J".to_owned()),
                 MetricKind::Time | MetricKind::Memory => false,
+                // `Rate  90.0%` is a share of something.
+                MetricKind::Rate => printed.unit != Unit::Fraction,
                 _ => true,
             };
             if !fits {
@@ -128,6 +130,7 @@ impl Vocabulary {
         let kind = match &unit {
             Unit::Seconds => MetricKind::Time,
             Unit::Bytes => MetricKind::Memory,
+            Unit::Count(_) => MetricKind::Count,
             _ => MetricKind::Rate,
         };
         if entry.is_some_and(|entry| entry.kind == MetricKind::Ignore) {
@@ -149,6 +152,7 @@ impl Vocabulary {
                 (name, false)
             }
             (Unit::Bytes, Some(thing)) => (format!("memory.per_{thing}"), false),
+            (Unit::Count(counted), Some(thing)) => (format!("{counted}.per_{thing}"), false),
             _ => match entry {
                 Some(entry) if entry.kind == kind => (entry.name.clone(), false),
                 // `GPU 296.2 MB`.
@@ -170,6 +174,7 @@ impl Vocabulary {
             kind,
             unit: String::new(),
             words: Vec::new(),
+            foreign: Vec::new(),
         };
         Some(self.put_together(&entry, rest, unit, factor))
     }

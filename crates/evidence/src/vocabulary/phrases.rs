@@ -1,5 +1,6 @@
 //! Finds the phrase that names a metric, and sorts the words around it.
 
+use super::joined::is_unspaced;
 use super::{CounterKind, MetricKind, Split, Vocabulary, words};
 
 pub(super) struct FoundPhrase {
@@ -55,6 +56,10 @@ impl Vocabulary {
         // `accuracy/top1` is an accuracy, not one of accuracies.
         let found = spoken.get(matched.clone()).unwrap_or_default();
         let entry = self.phrases.get(&found.join(" ")).and_then(|metric| self.metrics.get(*metric));
+        let foreign = self.foreign.contains(&found.join(" "))
+            || spoken.iter().any(|word| !word.is_ascii() && word.contains(is_unspaced));
+        let says_nothing =
+            |word: &String| self.fillers.contains(word) || foreign && self.foreign_fillers.contains(word);
         let noun = |word: &str| entry.is_some_and(|entry| entry.name.split('.').next() == Some(word));
         while let Some(word) = spoken.get(index) {
             if matched.contains(&index) {
@@ -81,7 +86,7 @@ impl Vocabulary {
                 if rest.statistic.is_none() || rest.statistic.as_deref() == Some("mean") {
                     rest.statistic = Some(found);
                 }
-            } else if !self.fillers.contains(word) && !rest.qualifiers.contains(word) && !noun(word) {
+            } else if !says_nothing(word) && !rest.qualifiers.contains(word) && !noun(word) {
                 rest.qualifiers.push(word.clone());
             }
             index += 1;
@@ -107,6 +112,11 @@ impl Vocabulary {
     /// Whether words state a plan or a setting, not a measurement.
     pub fn is_budget(&self, spoken: &[String]) -> bool {
         spoken.iter().any(|word| self.budgets.contains(word))
+    }
+
+    /// Whether a word says nothing of what was measured.
+    pub fn is_filler(&self, word: &str) -> bool {
+        self.fillers.contains(word)
     }
 
     /// Whether words are a statistic alone: `avg`, `p99`.
