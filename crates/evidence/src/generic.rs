@@ -39,7 +39,7 @@ use crate::dialects::{Dialect, DialectReader, Shape, Taken};
 use crate::facts::Facts;
 use crate::line::Line;
 use crate::vocabulary::{CounterKind, MetricKind, Split, Vocabulary};
-use headings::heading;
+use headings::{block, heading, indent};
 use naming::{LineContext, NumberedLine};
 use plan::Plan;
 use ranks::worker;
@@ -136,6 +136,19 @@ pub(crate) struct GenericReader {
     /// The first epoch seen: whether epochs are counted from 0 or from 1.
     first_epoch: Option<f64>,
     rank: Option<u32>,
+    /// Whether the output speaks of transactions, which `tps` counts then.
+    transactions: bool,
+}
+
+/// Names rates that a database prints as `tps`.
+fn name_transactions(plan: &mut Plan, text: &str) {
+    let counted = crate::vocabulary::words(text).iter().any(|word| word == "tps");
+    for slot in plan.slots.iter_mut().filter(|_| counted) {
+        if let Some(rest) = slot.metric.strip_prefix("tokens_per_s") {
+            slot.metric = format!("transactions_per_s{rest}");
+            slot.unit = Unit::PerSecond("transactions".to_owned());
+        }
+    }
 }
 
 /// Whether a line is a piece of a file that is no text, such as an archive on standard output.
@@ -152,6 +165,7 @@ impl DialectReader for GenericReader {
 
     fn again(&mut self, line: Line<'_>, facts: &mut Facts<'_>) -> bool {
         let Some(text) = self.own_rank(line) else { return true };
+        self.leave_block(text);
         let shape = self.key(text);
         let key = self.variant(shape, text);
         let Some(known) = self.shapes.get(&key).filter(|known| known.plan.is_known()) else { return false };
@@ -166,6 +180,7 @@ impl DialectReader for GenericReader {
 
 impl GenericReader {
     fn read(&mut self, text: &str, facts: &mut Facts<'_>) -> Taken {
+        self.leave_block(text);
         let shape = self.key(text);
         let mut key = self.variant(shape, text);
         if let Some(known) = self.shapes.get(&key) {
@@ -241,6 +256,14 @@ impl GenericReader {
         hasher.finish()
     }
 
+    /// An indented block ends at the first line that is not indented more than the one above it.
+    fn leave_block(&mut self, text: &str) {
+        if self.context.indent.is_some_and(|above| indent(text) <= above) {
+            self.context = LineContext::default();
+            self.set_context();
+        }
+    }
+
     fn set_context(&mut self) {
         let mut hasher = DefaultHasher::new();
         self.context.hash(&mut hasher);
@@ -273,11 +296,21 @@ impl GenericReader {
             return Plan::default();
         }
         let mut plan = naming::plan(&line, &self.context, vocabulary);
+        self.transactions |= text.contains("transaction");
+        if self.transactions {
+            name_transactions(&mut plan, text);
+        }
         let numbers =
             found.iter().any(|token| matches!(token.kind, TokenKind::Number(_) | TokenKind::Counter { .. }));
         if !numbers {
             plan.heading = heading(text, &found, vocabulary, self.sections.is_below_rule());
+            if plan.heading.as_ref().is_some_and(|heading| heading.name.is_some()) {
+                plan.fix(line.runs_in(0, found.len()));
+            }
             plan.banner = sections::banner(text, &found, self.sections.is_below_rule());
+        }
+        if numbers && plan.slots.is_empty() && plan.counters.is_empty() {
+            plan.heading = block(text, &found, vocabulary);
         }
         plan.rule = matches!(found.as_slice(), [only] if only.kind == TokenKind::Bar);
         plan
@@ -305,7 +338,7 @@ impl GenericReader {
             self.context.clone_from(heading);
             // `Start training` opens a log of which every line may be of training; after an evaluation it ends that.
             self.evaluated |= heading.split.is_some_and(|split| split != Split::Train);
-            if !self.evaluated {
+            if !self.evaluated && heading.indent.is_none() {
                 self.context.split = None;
             }
             self.set_context();
@@ -313,6 +346,11 @@ impl GenericReader {
         // `Results on test set` above a rule stands over a block, too.
         if plan.rule && self.headed && self.context.split.is_some() {
             self.context.titled = true;
+            self.set_context();
+        }
+        let labeled = plan.slots.len() == 1 && plan.counters.is_empty();
+        if self.context.labels && plan.heading.is_none() && !labeled && !plan.rule {
+            self.context.labels = false;
             self.set_context();
         }
         self.headed = plan.heading.is_some();
@@ -370,7 +408,7 @@ impl GenericReader {
             }
             // `mean acc: 0.915` behind the folds that it is the mean of.
             let mean = slot.averaged && step.is_none() && self.counted.contains(&slot.metric);
-            let metric = match (mean, self.is_summary(slot, plan)) {
+            let metric = match (mean, self.is_summary(slot, plan, facts)) {
                 (true, _) => Cow::Owned(format!("{}.mean", slot.metric)),
                 (false, true) => Cow::Owned(format!("{}.epoch", slot.metric)),
                 (false, false) => Cow::Borrowed(slot.metric.as_str()),
@@ -428,7 +466,8 @@ impl GenericReader {
         if scores {
             return;
         }
-        if self.context.split.is_none() || self.context.titled && listed {
+        let holds = self.context.titled && listed || self.context.indent.is_some();
+        if self.context.split.is_none() || holds {
             return;
         }
         self.context.split = None;

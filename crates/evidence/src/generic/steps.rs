@@ -81,7 +81,7 @@ impl GenericReader {
     }
 
     /// Whether the number of a line that counts epochs alone stands for a whole epoch, beside those of its batches.
-    pub(super) fn is_summary(&mut self, slot: &Slot, plan: &Plan) -> bool {
+    pub(super) fn is_summary(&mut self, slot: &Slot, plan: &Plan, facts: &Facts<'_>) -> bool {
         if !slot.known || !matches!(slot.kind, MetricKind::Value | MetricKind::Share) {
             return false;
         }
@@ -93,7 +93,7 @@ impl GenericReader {
         }
         plan.counters.iter().all(|counter| counter.kind == CounterKind::Epoch)
             && !plan.counters.is_empty()
-            && self.batched.contains(&slot.metric)
+            && (self.batched.contains(&slot.metric) || facts.is_of_a_bar(&slot.metric))
     }
 
     /// Whether the time on a complete bar is the one that was left, as bars print it until they are redrawn: it is

@@ -5,7 +5,7 @@ mod numbers;
 mod times;
 
 use crate::text::number;
-use crate::vocabulary::PrintedUnit;
+use crate::vocabulary::{PrintedUnit, is_unspaced};
 pub(super) use numbers::scale_of;
 pub(super) use times::span;
 
@@ -41,6 +41,8 @@ pub(super) struct NumberToken {
     /// Whether it has no decimal point and no exponent.
     pub whole: bool,
     pub unit: Option<PrintedUnit>,
+    /// Whether a comma stands before its decimals.
+    pub comma: bool,
     /// A letter behind it that scales it or is a unit in some company: `k`, `M`, `G`, `m`.
     pub suffix: Option<u8>,
 }
@@ -173,6 +175,11 @@ impl Cutter<'_> {
             }
             letter if letter.is_alphabetic() => self.word(gap),
             letter if letter.is_ascii() => self.push(TokenKind::Sign(letter as u8), at + 1, gap),
+            '：' | '＝' => self.push(TokenKind::Sign(b':'), at + first.len_utf8(), gap),
+            '，' | '、' => self.push(TokenKind::Sign(b','), at + first.len_utf8(), gap),
+            '；' | '。' => self.push(TokenKind::Sign(b';'), at + first.len_utf8(), gap),
+            '（' => self.push(TokenKind::Sign(b'('), at + first.len_utf8(), gap),
+            '）' => self.push(TokenKind::Sign(b')'), at + first.len_utf8(), gap),
             '±' => self.push(TokenKind::Sign(b'~'), at + first.len_utf8(), gap),
             letter => self.push(TokenKind::Sign(b'?'), at + letter.len_utf8(), gap),
         }
@@ -195,6 +202,19 @@ impl Cutter<'_> {
         rest.char_indices()
             .find(|(_, letter)| !goes_on(*letter))
             .map_or(self.text.len(), |(place, _)| from + place)
+    }
+
+    /// Where letters and digits end. Digits behind a script without blanks are a number: `第1轮`.
+    fn end_of_letters(&self, from: usize) -> usize {
+        let mut before = ' ';
+        for (place, letter) in self.text.get(from..).unwrap_or_default().char_indices() {
+            let parted = letter.is_ascii_digit() && is_unspaced(before);
+            if parted || !(letter.is_alphanumeric() || letter == '_') {
+                return from + place;
+            }
+            before = letter;
+        }
+        self.text.len()
     }
 
     /// A bar, a list of numbers, or a plain bracket.
@@ -229,7 +249,7 @@ impl Cutter<'_> {
         let at = self.at;
         let mut end = at;
         loop {
-            end = self.while_char(end, |letter| letter.is_alphanumeric() || letter == '_');
+            end = self.end_of_letters(end);
             let joins = b"-/.@#+&\\'".contains(&self.byte(end)) && end < self.text.len();
             let next = self.text.get(end + 1..).and_then(|rest| rest.chars().next());
             if joins && next.is_some_and(char::is_alphanumeric) {
@@ -243,6 +263,13 @@ impl Cutter<'_> {
             end += 1;
         }
         let word = self.text.get(at..end).unwrap_or_default();
+        // `p(90)=31.2ms`: a percentile.
+        if word == "p" && self.byte(end) == b'(' && self.byte(end + 1).is_ascii_digit() {
+            let close = self.while_char(end + 1, |letter| letter.is_ascii_digit() || letter == '.');
+            if self.byte(close) == b')' {
+                return self.push(TokenKind::Word, close + 1, gap);
+            }
+        }
         // `Top 5 error`: the number belongs to the name.
         if word.eq_ignore_ascii_case("top") && self.byte(end) == b' ' && self.byte(end + 1).is_ascii_digit() {
             let digits = self.while_char(end + 1, |letter| letter.is_ascii_digit());

@@ -136,6 +136,11 @@ impl Namer<'_> {
         if key.words.is_empty() || number.whole && self.opens(index, b'[') {
             return;
         }
+        // `per=1.02%, samples=1551` beside statistics.
+        let counts = number.whole && ["sample", "count", "n"].contains(&key.text.as_str());
+        if self.vocabulary.is_filler(&key.text) || counts && self.plan.slots.len() > 1 {
+            return;
+        }
         if !key.joined && self.is_one_of_splits(&key, number) {
             return self.keep(index, token, key.words.join("_"), printed);
         }

@@ -18,6 +18,11 @@ impl Cutter<'_> {
         if self.text.get(digits..).is_some_and(|rest| rest.starts_with(PERCENTILE)) {
             return self.push(TokenKind::Word, digits + PERCENTILE.len(), gap);
         }
+        // `95thPercentileLatency(us)` is a name.
+        let ordinal = self.text.get(digits..).is_some_and(|rest| rest.starts_with("th"));
+        if ordinal && self.byte(digits + 2).is_ascii_uppercase() {
+            return self.word(gap);
+        }
         if let Some(length) = stamp(self.rest()) {
             return self.push(TokenKind::Opaque, at + length, gap);
         }
@@ -47,6 +52,21 @@ impl Cutter<'_> {
         let end = self.text.len() - rest.len();
         let written = self.text.get(at..end).unwrap_or_default();
         let whole = !written.contains(['.', 'e', 'E']);
+        let decimal = if whole { self.decimal_comma(at, end) } else { None };
+        // `GPUs: 0,1` and `= 6,02`: a list or decimals, nobody knows.
+        let listed =
+            whole && decimal.is_none() && self.byte(end) == b',' && self.byte(end + 1).is_ascii_digit();
+        if listed {
+            let end = self.while_char(end, |letter| letter.is_ascii_digit() || matches!(letter, ',' | '.'));
+            return self.push(TokenKind::Opaque, end, gap);
+        }
+        let (value, whole, comma, end, rest) = match decimal {
+            Some((value, end)) => (value, false, true, end, self.text.get(end..).unwrap_or_default()),
+            None => (value, whole, false, end, rest),
+        };
+        if let Some(close) = self.interval(value, end) {
+            return self.push(TokenKind::Opaque, close, gap);
+        }
         if whole && let Some((counter, length)) = counter(value, rest) {
             return self.push(counter, end + length, gap);
         }
@@ -54,13 +74,13 @@ impl Cutter<'_> {
         let behind = self.byte(end + 1);
         // Versions, ranges, identifiers: `2.9.0`, `60-120s`, `3_a`.
         if (matches!(next, b'.' | b'-' | b'+') && behind.is_ascii_alphanumeric())
-            || matches!(next, b'_' | b'@' | b'\\')
+            || matches!(next, b'_' | b'@' | b'\\' | b'^')
             || (next == b'/' && behind.is_ascii_digit())
         {
-            let end = self.while_char(end, |letter| letter.is_alphanumeric() || "._-+/@\\".contains(letter));
+            let end = self.while_char(end, |letter| letter.is_alphanumeric() || "._-+/@\\^".contains(letter));
             return self.push(TokenKind::Opaque, end, gap);
         }
-        let (mut token, mut end) = (NumberToken { value, whole, unit: None, suffix: None }, end);
+        let (mut token, mut end) = (NumberToken { value, whole, comma, unit: None, suffix: None }, end);
         if next == b'%' {
             token.unit = PrintedUnit::parse("%");
             end += 1;
@@ -89,6 +109,44 @@ impl Cutter<'_> {
             token.suffix = None;
         }
         self.push(TokenKind::Number(token), end, gap);
+    }
+
+    /// The value and the end of a number whose decimals stand behind a comma: `0,6931`, `12,3 s`. A comma that nothing
+    /// shows to be one of decimals parts two numbers.
+    fn decimal_comma(&self, at: usize, end: usize) -> Option<(f64, usize)> {
+        let before = at.checked_sub(1).map_or(b' ', |before| self.byte(before));
+        if self.byte(end) != b',' || before == b',' {
+            return None;
+        }
+        let close = self.while_char(end + 1, |letter| letter.is_ascii_digit());
+        let (decimals, next) = (close - end - 1, self.byte(close));
+        let goes_on = matches!(next, b',' | b'.' | b'_' | b'-' | b':' | b'/');
+        if decimals == 0 || goes_on && self.byte(close + 1).is_ascii_alphanumeric() {
+            return None;
+        }
+        let written = self.text.get(at..close)?;
+        let below_one = written.trim_start_matches(['-', '+']).starts_with("0,");
+        let has_unit = || {
+            next == b'%'
+                || self.glued(close).is_some_and(|(unit, ..)| unit.is_some())
+                || self.unit_behind(close).is_some()
+        };
+        if decimals >= 4 || below_one && decimals >= 2 || has_unit() {
+            return Some((written.replace(',', ".").parse().ok()?, close));
+        }
+        None
+    }
+
+    /// The end of a span of time that a row is about: `0.0- 1.0 sec`.
+    fn interval(&self, low: f64, end: usize) -> Option<usize> {
+        let behind = self.text.get(end..)?.strip_prefix('-')?.trim_start_matches(' ');
+        let (high, rest) =
+            number(behind).filter(|_| behind.starts_with(|first: char| first.is_ascii_digit()))?;
+        let rest = rest.trim_start_matches(' ');
+        let length = rest.find(|letter: char| !letter.is_alphabetic()).unwrap_or(rest.len());
+        let unit = PrintedUnit::parse(rest.get(..length)?)?;
+        (high > low && unit.unit == Unit::Seconds && unit.per.is_none())
+            .then(|| self.text.len() - rest.len() + length)
     }
 
     /// A unit or a scale glued to a number: `22.95s`, `12ms/step`, `2.13G`.
@@ -135,10 +193,13 @@ impl Cutter<'_> {
             let next = rest.get(end..)?.trim_start().bytes().next();
             let unit = PrintedUnit::parse(written).filter(|unit| unit.is_telling())?;
             // `lat: 2680.11 err/s 1.00 reconn/s: 0.00`: a rate before a bare number is the key of that one.
-            let following = rest.get(end..)?.strip_prefix(' ').and_then(number);
+            let following = rest.get(end..)?.strip_prefix(' ');
+            let following = following
+                .filter(|text| text.starts_with(|first: char| first.is_ascii_digit()))
+                .and_then(number);
             let bare = following.is_some_and(|(_, tail)| {
-                let word = tail.trim_start_matches(' ').split([' ', ',', ';']).next().unwrap_or_default();
-                PrintedUnit::parse(word).is_none()
+                let word = tail.trim_start_matches(' ').split([' ', ',', ';', ']', ')']).next();
+                PrintedUnit::parse(word.unwrap_or_default()).is_none()
             });
             if bare && matches!(unit.unit, Unit::PerSecond(_)) {
                 return None;
