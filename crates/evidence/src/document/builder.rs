@@ -8,6 +8,7 @@ mod tables;
 use assay_model::{Document, NotebookCell, Omission, ReadRun, SettingFact, Source, Standing, Value};
 
 use self::cells::place_in_cells;
+use self::listings::ListedItem;
 use self::tables::{HeldLine, MOST_HELD};
 use super::blocks::Blocks;
 use super::file_name;
@@ -38,7 +39,7 @@ pub(super) struct DocumentBuilder {
     heading: Option<(u64, Vec<u8>)>,
     number: u64,
     /// Items of lists with numbers, each with the heading above it. They are results where nothing else holds any.
-    items: Vec<(u64, String, Option<String>)>,
+    items: Vec<ListedItem>,
     /// Whether there is a listing, which holds the results that items of lists speak of.
     has_listing: bool,
 }

@@ -3,7 +3,17 @@
 use super::DocumentBuilder;
 use super::tables::MOST_HELD;
 use crate::line::clean;
+use crate::vocabulary::{Vocabulary, words};
 use crate::writeup::aligned;
+
+/// An item of a list, or a line of its own, with the heading above it.
+pub(super) struct ListedItem {
+    number: u64,
+    text: String,
+    heading: Option<String>,
+    /// Whether it is a key in bold with its number: a result, whatever else the write-up holds.
+    sure: bool,
+}
 
 impl DocumentBuilder {
     /// A fence opens or closes. What stands behind it on its line is content unless it is one word.
@@ -73,25 +83,38 @@ impl DocumentBuilder {
     }
 
     /// An item of a list, which may be the only place where a result stands.
-    pub(in crate::document) fn item(&mut self, number: u64, text: &str) {
+    pub(in crate::document) fn item(&mut self, number: u64, text: &str, sure: bool) {
         if self.items.len() < MOST_HELD && text.bytes().any(|byte| byte.is_ascii_digit()) {
             let heading = self.outline.headings().last().cloned();
-            self.items.push((number, text.to_owned(), heading));
+            self.items.push(ListedItem { number, text: text.to_owned(), heading, sure });
         }
     }
 
     /// Reads the items of lists in a write-up that has no table and no listing.
     pub(super) fn read_items(&mut self) {
-        let items = std::mem::take(&mut self.items);
+        let mut items = std::mem::take(&mut self.items);
         if self.has_listing || !self.document.tables.is_empty() {
-            return;
+            items.retain(|item| item.sure);
         }
         let mut above: Option<Option<String>> = None;
-        for (number, text, heading) in items {
-            if above.as_ref() != Some(&heading) {
+        for ListedItem { number, text, heading, .. } in items {
+            let step = heading.as_deref().filter(|heading| counts(heading));
+            if let Some(step) = step.filter(|_| above.as_ref() != Some(&heading)) {
+                // `Epoch 3/10` over items is a step of the run, not another run.
+                self.engine.unclaimed(0, number, step.as_bytes());
+                above = Some(heading);
+            } else if above.as_ref() != Some(&heading) {
                 self.close_runs(number);
                 self.engine.base.title.clone_from(&heading);
                 self.engine.draft = self.engine.base.draft();
+                // What the heading names holds for a `Peak: 20.5 MB` below it.
+                if let Some(heading) = &heading {
+                    self.engine.unclaimed(
+                        0,
+                        number,
+                        format!("{}:", heading.trim_end_matches(':')).as_bytes(),
+                    );
+                }
                 above = Some(heading);
             }
             if !aligned::is_written(&text) {
@@ -100,4 +123,15 @@ impl DocumentBuilder {
         }
         self.close_runs(self.number);
     }
+}
+
+/// Whether a heading only counts: `Epoch 3`, `Step 100/200`.
+fn counts(heading: &str) -> bool {
+    let spoken = words(heading);
+    spoken.split_first().is_some_and(|(counter, numbers)| {
+        let digits = |word: &String| word.bytes().all(|byte| byte.is_ascii_digit());
+        Vocabulary::current().counter(counter).is_some()
+            && (1..=2).contains(&numbers.len())
+            && numbers.iter().all(digits)
+    })
 }
