@@ -127,6 +127,8 @@ pub(crate) struct GenericReader {
     /// The line above, where nothing was read from it: it may stand over the groups of a table's columns.
     above: String,
     tables: u64,
+    /// The column names in the line before, if it is nothing else.
+    names: String,
     /// Whether a heading announced an evaluation.
     evaluated: bool,
     /// Lines in a row that are one `key: value` each, and how many of the values are switches.
@@ -287,10 +289,20 @@ impl GenericReader {
             header.number = self.tables;
             return Plan { header: Some(Arc::new(header)), ..Plan::default() };
         }
+        // A box whose column names take two lines.
+        if let Some(joined) = table::joined(&self.names, text) {
+            let found = tokens(&joined);
+            let line = NumberedLine { text: &joined, tokens: &found, runs: &[] };
+            if let Some(mut header) = TableHeader::read(&line, "", &self.context, vocabulary) {
+                self.tables += 1;
+                header.number = self.tables;
+                return Plan { header: Some(Arc::new(header)), names: joined, ..Plan::default() };
+            }
+        }
         if let Some(mut header) = TableHeader::read(&line, &self.above, &self.context, vocabulary) {
             self.tables += 1;
             header.number = self.tables;
-            return Plan { header: Some(Arc::new(header)), ..Plan::default() };
+            return Plan { header: Some(Arc::new(header)), names: text.to_owned(), ..Plan::default() };
         }
         if dump {
             return Plan::default();
@@ -331,6 +343,7 @@ impl GenericReader {
     fn apply(&mut self, key: u64, plan: &Plan, text: &str, facts: &mut Facts<'_>) -> Taken {
         if let Some(header) = &plan.header {
             self.table = Some(Arc::clone(header));
+            self.names.clone_from(&plan.names);
             self.set_context();
             return Taken::Nothing;
         }
@@ -348,6 +361,7 @@ impl GenericReader {
             self.context.titled = true;
             self.set_context();
         }
+        self.names.clear();
         let labeled = plan.slots.len() == 1 && plan.counters.is_empty();
         if self.context.labels && plan.heading.is_none() && !labeled && !plan.rule {
             self.context.labels = false;

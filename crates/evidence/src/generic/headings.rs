@@ -1,7 +1,7 @@
 //! Lines without numbers that say something about the ones below them.
 
 use super::naming::LineContext;
-use super::tokens::{Token, TokenKind};
+use super::tokens::{Token, TokenKind, tokens};
 use crate::vocabulary::{PrintedUnit, Split, Vocabulary, split_unit};
 
 /// A line of more words is no heading.
@@ -23,6 +23,10 @@ pub(super) fn heading(
         [" INFO - ", " INFO: ", " INFO ", "] INFO: "].iter().find_map(|level| text.split_once(level))
     {
         let split = vocabulary.split(message).filter(|_| message.len() < 40);
+        let message = message.trim_start_matches([']', ':', ' ']);
+        if split.is_none() && message.trim_end().ends_with(':') && message.len() < 40 {
+            return heading(message, &tokens(message), vocabulary, below_rule);
+        }
         // That of training ends what was announced before; lines of training need no heading.
         let evaluated = |split: Split| (split != Split::Train).then_some(split);
         return split.map(|split| LineContext { split: evaluated(split), ..LineContext::default() });

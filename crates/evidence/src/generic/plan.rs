@@ -137,6 +137,8 @@ pub(super) struct Plan {
     pub banner: Option<String>,
     /// The line is a header: what stands below it are its rows.
     pub header: Option<Arc<TableHeader>>,
+    /// The column names of such a line as written.
+    pub names: String,
     /// The line is a heading: what it says about the lines below it.
     pub heading: Option<LineContext>,
     /// Counters that begin another part of the line: their runs of digits, and the words before these.

@@ -42,8 +42,12 @@ impl TableHeader {
         context: &LineContext,
         vocabulary: &Vocabulary,
     ) -> Option<TableHeader> {
-        let commented = line.tokens.first().is_some_and(|token| token.kind == TokenKind::Sign(b'#'));
         let joined = column_names(line, true)?;
+        // `Transfer Size (Bytes)   Bandwidth(GB/s)`.
+        let sized = matches!(joined.as_slice(), [size, rate]
+            if words(&size.text).contains(&"size".to_owned())
+                && split_unit(&rate.text).1.is_some_and(|unit| unit.is_telling()));
+        let commented = sized || line.tokens.first().is_some_and(|token| token.kind == TokenKind::Sign(b'#'));
         let apart = column_names(line, false).filter(|apart| apart.len() > joined.len());
         let named = |columns| TableHeader::of(columns, commented, above, context, vocabulary);
         let words = apart.and_then(named).map(Box::new);
@@ -132,7 +136,11 @@ impl TableHeader {
             return None;
         }
         // A row may have a label that no column stands over, or lack one that a column stands over.
+        let start = self.columns.first().map_or(0, |column| column.start);
+        let words = line.tokens.iter().take_while(|token| token.kind == TokenKind::Word);
+        let outside = !label.is_empty() && words.last().is_some_and(|last| last.end < start);
         let (columns, cells) = match (label.is_empty(), cells.len().cmp(&self.columns.len())) {
+            (_, std::cmp::Ordering::Equal) if outside => (self.columns.as_slice(), cells.get(1..)?),
             (_, std::cmp::Ordering::Greater) if numbered.is_some() => {
                 (self.columns.as_slice(), cells.get(1..)?)
             }
@@ -254,6 +262,22 @@ impl TableHeader {
         }
         Some(cells)
     }
+}
+
+/// Column names that take two lines of a box, joined column by column; none where either line is something else.
+pub(super) fn joined(above: &str, below: &str) -> Option<String> {
+    let bars = above.bytes().filter(|byte| *byte == b'|').count();
+    let same = below.bytes().filter(|byte| *byte == b'|').count() == bars;
+    if bars < FEWEST || !same || below.bytes().any(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let cells = above.split('|').zip(below.split('|')).map(|(above, below)| {
+        let below = below.trim();
+        // `(hh:mm:ss)` says how a time is written.
+        let below = if below.contains(':') { "" } else { below };
+        format!("{} {below}", above.trim()).trim().to_owned()
+    });
+    Some(cells.collect::<Vec<String>>().join("  |  "))
 }
 
 /// The column names of a line. A single blank joins words only where wider gaps part the columns; where names are not to be

@@ -264,8 +264,10 @@ impl Cutter<'_> {
         }
         let word = self.text.get(at..end).unwrap_or_default();
         // `p(90)=31.2ms`: a percentile.
-        if word == "p" && self.byte(end) == b'(' && self.byte(end + 1).is_ascii_digit() {
-            let close = self.while_char(end + 1, |letter| letter.is_ascii_digit() || letter == '.');
+        let share = matches!(word, "p" | "percentile");
+        if share && self.byte(end) == b'(' && self.byte(end + 1).is_ascii_digit() {
+            let close =
+                self.while_char(end + 1, |letter| letter.is_ascii_digit() || matches!(letter, '.' | '%'));
             if self.byte(close) == b')' {
                 return self.push(TokenKind::Word, close + 1, gap);
             }

@@ -41,6 +41,9 @@ pub fn with_percentiles(text: &str) -> Cow<'_, str> {
     else {
         return Cow::Borrowed(text);
     };
+    if share >= 100.0 {
+        return Cow::Owned(format!("{before}max{behind}"));
+    }
     Cow::Owned(format!("{before}p{share}{behind}"))
 }
 

@@ -51,6 +51,10 @@ impl PrintedUnit {
             let inner = PrintedUnit::parse(thing)?;
             return Some(PrintedUnit { factor: inner.factor * factor, ..inner });
         }
+        // `GBps` are bytes, `Gbps` bits.
+        if let Some(scale) = text.strip_suffix("Bps").or_else(|| text.strip_suffix("BPS")) {
+            return PrintedUnit::parse(&format!("{scale}B/s"));
+        }
         if let Some(bits) = bits_per_second(&lower) {
             return Some(bits);
         }

@@ -44,6 +44,7 @@ const TEXT_SETTINGS: [&str; 4] = [setting::MODEL, setting::DEVICE, setting::PREC
 /// Finds out what a table holds.
 pub fn interpret(mut raw: RawTable, context: &Context) -> Table {
     commas::to_points(&mut raw);
+    long::part_lists(&mut raw);
     long::to_wide(&mut raw);
     long::spell_out(&mut raw);
     long::spell_units(&mut raw);

@@ -200,8 +200,9 @@ impl Namer<'_> {
                 TokenKind::Word => {
                     let text = self.line.slice(token);
                     // `p(90)=3.1ms`.
-                    if let Some(share) = text.strip_prefix("p(") {
-                        key.words.push(format!("p{}", share.trim_end_matches(')')));
+                    let share = text.strip_prefix("percentile(").or_else(|| text.strip_prefix("p("));
+                    if let Some(share) = share {
+                        key.words.push(format!("p{}", share.trim_end_matches(['%', ')'])));
                         continue;
                     }
                     if ["INFO", "WARNING", "DEBUG", "ERROR", "WARN"].contains(&text) {

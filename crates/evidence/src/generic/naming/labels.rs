@@ -39,6 +39,12 @@ impl Namer<'_> {
         }) && index >= self.from + 2
     }
 
+    /// Whether the key of a number is the first thing in a bracket that opens behind another number.
+    pub(super) fn in_bracket(&self, index: usize) -> bool {
+        let region = self.line.tokens.get(self.from..index).unwrap_or_default();
+        self.from > 0 && region.first().is_some_and(|token| token.kind == TokenKind::Sign(b'['))
+    }
+
     /// What a remark in parentheses behind a number says about its conditions: `(excluding connections)`.
     pub(super) fn remark(&self, index: usize) -> Option<String> {
         let rest = self.line.tokens.get(index + 1..)?;

@@ -55,7 +55,14 @@ impl Namer<'_> {
             if relative && self.last.as_ref().is_some_and(|last| last.unit != Unit::Fraction) {
                 return None;
             }
-            return self.last.clone().map(|last| NamedMetric { statistic: Some("std".to_owned()), ..last });
+            // `1,012,345 msgs/sec ~ 123.58 MB/sec` is the same in another unit, not its spread.
+            let other = |last: &NamedMetric| printed.is_some_and(|printed| printed.unit != last.unit);
+            if self.last.as_ref().is_none_or(|last| relative || !other(last)) {
+                return self
+                    .last
+                    .clone()
+                    .map(|last| NamedMetric { statistic: Some("std".to_owned()), ..last });
+            }
         }
         // `Range (min … max): 280.8 ms … 299.9 ms`: behind the smallest stands the largest.
         let dots = index.checked_sub(1).and_then(|before| self.line.tokens.get(before));
@@ -121,6 +128,15 @@ impl Namer<'_> {
         let unkeyed = key.words.is_empty() && self.label.is_none();
         if weak && !bare && !right.is_empty() && (!key.joined || unkeyed || timed) {
             let from_right = self.vocabulary.metric_of_words(&right, printed);
+            // `12.3 hours left` is none of the run's own times.
+            if timed
+                && self
+                    .vocabulary
+                    .metric_of_words(&right, None)
+                    .is_some_and(|named| named.base == "remaining")
+            {
+                return None;
+            }
             // `Prompt: 31 tokens, 102.3 tokens-per-sec`: the first words of the line say of what.
             let is_rate = from_right.as_ref().is_some_and(|named| named.kind == MetricKind::Rate);
             let opened =
@@ -151,6 +167,16 @@ impl Namer<'_> {
                     named.qualifier = own.unwrap_or_default() + part;
                 }
             }
+        }
+        // `Latency mean : 6.1 ms [WRITE: 6.1 ms]`: a part of the value before the bracket.
+        if let Some(last) = self.last.as_ref().filter(|last| key.joined && last.kind != MetricKind::Ignore)
+            && self.in_bracket(index)
+            && printed.is_some_and(|printed| printed.unit == last.unit && printed.is_telling())
+            && self.vocabulary.metric_of_words(&key.words, None).is_none()
+        {
+            let own = (!last.qualifier.is_empty()).then(|| format!("{}_", last.qualifier));
+            let qualifier = own.unwrap_or_default() + &key.words.join("_");
+            return Some(NamedMetric { qualifier, ..last.clone() });
         }
         let mut named = named?;
         // `Metric val_loss improved. New best score: 0.032`: the first words say what the score is.

@@ -149,3 +149,25 @@ fn a_bar_and_the_line_of_its_epoch_are_two_series() {
     );
     assert_eq!(value(text, "loss.train.epoch"), Some(1.75));
 }
+
+#[test]
+fn what_stands_behind_a_value_is_not_its_mean_or_spread() {
+    let text = "blocked      :   345.5 ms   (3.5x)\n";
+    assert_eq!(names(text), ["duration.blocked", "speedup.blocked"]);
+    assert_eq!(names("Latency mean : 6.5 ms [WRITE: 6.5 ms]\n"), ["latency.mean", "latency.write.mean"]);
+    assert!(!names("Pub: 1,012,345 msgs/sec ~ 123.5 MB/sec\n").iter().any(|name| name.ends_with(".std")));
+    assert_eq!(names("loss: 2.5, 12.5 hours left\n"), ["loss"]);
+    assert_eq!(
+        names("Latency: min = 0.75 ms, percentile(90%) = 0.85 ms, percentile(99%) = 0.95 ms\n"),
+        ["latency.min", "latency.p90", "latency.p99"]
+    );
+}
+
+#[test]
+fn columns_of_boxes_and_averages_below_them() {
+    let text = "|  Epoch  |  Iteration  |  Mini-batch  |  Validation  |  Mini-batch  |\n|         |             |   Accuracy   |   Accuracy   |     Loss     |\n|       1 |           1 |       10.25% |       12.75% |       2.6875 |\n|       2 |          50 |       71.75% |       75.00% |       0.8125 |\n";
+    assert_eq!(value(text, "accuracy.eval"), Some(0.75));
+    assert_eq!(steps(text, "accuracy.eval"), [1.0, 50.0]);
+    let text = "loss 1.5\n                 Precision  Recall   F1    MCC    Class\n                 1.000      0.980    0.990  0.985  first\nWeighted Avg.    0.960      0.950    0.940  0.930\n";
+    assert_ne!(value(text, "recall.weighted"), Some(0.96));
+}

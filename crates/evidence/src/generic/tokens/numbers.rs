@@ -98,6 +98,19 @@ impl Cutter<'_> {
                 None => {}
             }
         }
+        // `0.350s / iter`.
+        if let Some(thing) = self.text.get(end..).and_then(|rest| rest.strip_prefix(" / ")) {
+            let length = thing.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(thing.len());
+            let time =
+                token.unit.as_ref().is_some_and(|unit| unit.unit == Unit::Seconds && unit.per.is_none());
+            let per = thing.get(..length).and_then(|thing| PrintedUnit::parse(&format!("s/{thing}")));
+            if let (Some(unit), Some(per)) =
+                (token.unit.as_mut().filter(|_| time), per.and_then(|unit| unit.per))
+            {
+                unit.per = Some(per);
+                end += length + 3;
+            }
+        }
         if token.unit.is_none()
             && let Some((unit, length)) = self.unit_behind(end)
         {

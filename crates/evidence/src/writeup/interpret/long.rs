@@ -104,6 +104,38 @@ pub(super) fn to_wide(raw: &mut RawTable) {
     (raw.header, raw.rows) = (header, rows);
 }
 
+/// Parts columns that hold several metrics: `PSNR / SSIM` over `33.07 / 0.972`.
+pub(super) fn part_lists(raw: &mut RawTable) {
+    for index in (0..raw.header.len()).rev() {
+        let header = raw.header.get(index).map(|text| plain(text)).unwrap_or_default();
+        let names: Vec<String> = header.split('/').map(|name| name.trim().to_owned()).collect();
+        let known = |name: &String| {
+            name.len() > 1
+                && (metric_name(name).is_some() || Vocabulary::current().metric(name, None).is_some())
+        };
+        if names.len() < 2 || !names.iter().all(known) {
+            continue;
+        }
+        let parts = |row: &Vec<(String, u64)>| {
+            let (text, line) = row.get(index)?;
+            let parts: Vec<(String, u64)> =
+                plain(text).split('/').map(|part| (part.trim().to_owned(), *line)).collect();
+            (parts.len() == names.len()).then_some(parts)
+        };
+        if raw.rows.iter().filter(|row| parts(row).is_some()).count() * 2 < raw.rows.len() {
+            continue;
+        }
+        for row in &mut raw.rows {
+            let line = row.get(index).map_or(raw.first, |(_, line)| *line);
+            let parted = parts(row).unwrap_or_else(|| vec![(String::new(), line); names.len()]);
+            if index < row.len() {
+                row.splice(index..=index, parted);
+            }
+        }
+        raw.header.splice(index..=index, names);
+    }
+}
+
 /// Writes the unit of each row behind its value.
 fn with_units(raw: &mut RawTable, value: usize, unit: usize) {
     for row in &mut raw.rows {
