@@ -143,7 +143,7 @@ impl Vocabulary {
                     "epoch" => "epoch_s".to_owned(),
                     other => format!("latency.per_{other}"),
                 },
-                entry.is_some_and(|entry| entry.kind != MetricKind::Time),
+                entry.is_some_and(|entry| entry.kind != MetricKind::Time && entry.name != "throughput"),
             ),
             (Unit::PerSecond(thing), per) => {
                 let name = rate_name(thing, noun, &mut rest);

@@ -407,7 +407,9 @@ fn read_transposed(table: &mut Table, rows: &[Vec<(String, u64)>]) {
 }
 
 fn row_role(label: &str, cells: &[CellParts]) -> Role {
-    if let Some(name) = setting_name(label) {
+    // `Model size | 45 MB` names no model.
+    let sized = |name: &&str| *name == setting::MODEL && common_unit(cells) == Some(Unit::Bytes);
+    if let Some(name) = setting_name(label).filter(|name| !sized(name)) {
         return Role::Setting(name.to_owned());
     }
     match metric_of(label, common_unit(cells).as_ref()) {

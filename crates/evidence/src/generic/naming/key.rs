@@ -284,6 +284,14 @@ impl Namer<'_> {
         }
         let text = if key.text.is_empty() { String::new() } else { key.text.clone() };
         let last_word = key.words.last().cloned().unwrap_or_default();
+        // `best epoch 12` is none that the line is of.
+        let best = key.words.iter().any(|word| word == "best");
+        if best
+            && !key.joined
+            && self.vocabulary.counter(&key.words.last().cloned().unwrap_or_default()).is_some()
+        {
+            return true;
+        }
         let kind = self
             .ordinal(index, key)
             .or_else(|| self.vocabulary.counter(&text))

@@ -164,6 +164,14 @@ fn what_stands_behind_a_value_is_not_its_mean_or_spread() {
 }
 
 #[test]
+fn banners_of_two_signs_and_the_best_epoch() {
+    let text = "== ridge ==\nMSE: 0.25\nMAE: 0.5\n== lasso ==\nMSE: 0.75\nMAE: 0.25\n";
+    assert_eq!(read(text).runs.len(), 2);
+    let text = "fold 1/5 - best epoch 12 - val AUC 0.75\nfold 2/5 - best epoch 9 - val AUC 0.5\n";
+    assert_eq!(steps(text, "auc.eval"), [1.0, 2.0]);
+}
+
+#[test]
 fn columns_of_boxes_and_averages_below_them() {
     let text = "|  Epoch  |  Iteration  |  Mini-batch  |  Validation  |  Mini-batch  |\n|         |             |   Accuracy   |   Accuracy   |     Loss     |\n|       1 |           1 |       10.25% |       12.75% |       2.6875 |\n|       2 |          50 |       71.75% |       75.00% |       0.8125 |\n";
     assert_eq!(value(text, "accuracy.eval"), Some(0.75));
