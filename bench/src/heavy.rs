@@ -1,4 +1,4 @@
-//! A run that prints much: whether keeping and reading its output slows the run that is measured.
+//! A run that prints much: whether storing and reading its output slows the run that is measured.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -16,15 +16,18 @@ pub const BYTES: usize = 50_000_000;
 /// What one round measured.
 #[derive(Debug, Clone, Copy)]
 pub struct Round {
-    /// The command with its output in a file, without assay.
+    /// The command with its output in a file, without assay. `cat` lets the kernel copy file to file there, so this is
+    /// less than any program needs that sees when output comes.
     pub to_file: Cost,
+    /// The command with its output stored by `| cat >file`: the least that a reader of the pipe can take.
+    pub piped: Cost,
     /// The same command as a run: what its record says.
     pub as_run: Cost,
     /// All of `assay run`, which also reads the output.
     pub whole: Cost,
 }
 
-/// Measures both ways in turn.
+/// Measures all ways in turn.
 pub fn rounds(place: &Place, count: usize) -> anyhow::Result<Vec<Round>> {
     let directory = place.fresh("heavy")?;
     let log = directory.join("log.txt");
@@ -37,9 +40,16 @@ pub fn rounds(place: &Place, count: usize) -> anyhow::Result<Vec<Round>> {
 }
 
 fn round(place: &Place, directory: &Path, number: usize) -> anyhow::Result<Round> {
-    let mut direct = Command::new("sh");
-    direct.args(["-c", &format!("cat log.txt >copy-{number}.txt")]).current_dir(directory);
-    let to_file = cost(&mut direct)?;
+    let copy = format!("copy-{number}.txt");
+    let shell = |pipeline: &str| {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{pipeline} >{copy}")]).current_dir(directory);
+        let cost = cost(&mut command)?;
+        fs::remove_file(directory.join(&copy))?;
+        anyhow::Ok(cost)
+    };
+    let to_file = shell("cat log.txt")?;
+    let piped = shell("cat log.txt | cat")?;
     let record = format!("record-{number}");
     let whole =
         cost_with_output(place.assay(directory).args(["run", "campaign.toml", "--record", &record]), &[0])?;
@@ -48,8 +58,7 @@ fn round(place: &Place, directory: &Path, number: usize) -> anyhow::Result<Round
     ensure!(stored as usize >= BYTES, "only {stored} bytes of the output were kept");
     let as_run = recorded(place, directory, &record)?;
     fs::remove_dir_all(directory.join(&record))?;
-    fs::remove_file(directory.join(format!("copy-{number}.txt")))?;
-    Ok(Round { to_file, as_run, whole })
+    Ok(Round { to_file, piped, as_run, whole })
 }
 
 fn stored_bytes(runs: &Path) -> anyhow::Result<u64> {

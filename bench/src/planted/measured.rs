@@ -77,7 +77,7 @@ impl Measured {
         Measured::of(megabytes, cells)
     }
 
-    /// Repeats of something, with the scatter of real runs: this many values around a centre, with a relative standard
+    /// Repeats of something, with the scatter of real runs: this many values around a center, with a relative standard
     /// deviation of about `spread`.
     pub fn repeats(&self, random: &mut Random, center: f64, spread: f64, count: usize) -> Vec<f64> {
         let mut all = self.deviations.clone();

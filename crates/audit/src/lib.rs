@@ -11,7 +11,7 @@
 //! | `runs.rs`, `runs/` | checks of runs that `evidence` read |
 //! | `assist.rs`, `assist/` | claims that a language model proposes, checked by the same arithmetic |
 //! | `passages.rs` | a document with the places of its numbers, for showing |
-//! | `finding.rs` | the findings |
+//! | `finding.rs`, `number.rs` | the findings, and the numbers in them |
 
 mod algebra;
 pub mod assist;

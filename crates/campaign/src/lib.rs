@@ -15,7 +15,8 @@
 //! | `expand.rs` | sweeps turned into points |
 //! | `check.rs` | what is checked cell by cell before anything starts |
 //! | `plan.rs` | the plan: cells, order, estimate, invocations |
-//! | `catalog.rs` | platform files |
+//! | `catalog.rs`, `platform_keys.rs` | platform files, and the keys that say how jobs are submitted |
+//! | `suggest.rs` | the nearest known name to a mistyped one |
 //! | `registry.rs` | what workloads, dialects, launchers, platforms and metrics exist, as the caller describes them |
 
 pub mod campaign;

@@ -528,7 +528,7 @@ fn problems_as_data() {
 #[test]
 fn colours_are_only_added_not_needed() {
     let error = Campaign::parse("c.toml", "name = 'x'\nwho = 1\n", Path::new("."), &registry()).unwrap_err();
-    let coloured = error.render(true);
-    assert!(coloured.contains("\u{1b}["));
+    let colored = error.render(true);
+    assert!(colored.contains("\u{1b}["));
     assert!(!error.render(false).contains('\u{1b}'));
 }

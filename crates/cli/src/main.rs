@@ -5,10 +5,15 @@
 //! | file | holds |
 //! |---|---|
 //! | `options.rs`, `options/` | the command line, as clap parses it |
-//! | `verbs/` | one file per verb |
+//! | `verbs.rs`, `verbs/` | one file per verb |
+//! | `execute.rs` | the one way to run: a campaign becomes a plan, and the plan is run into its record |
 //! | `answer.rs`, `answer/` | what a record answers: tables, gates, failures; used by every verb that shows results |
 //! | `output.rs` | output files, with the format chosen by their ending |
-//! | `write_up.rs` | write-ups of records as HTML, Markdown and LaTeX |
+//! | `write_up.rs`, `report_file.rs` | write-ups of records as HTML, Markdown and LaTeX, and `-o FILE` |
+//! | `precision.rs` | what a precision that was not reached would take |
+//! | `assist.rs` | `audit --assist` |
+//! | `build.rs` | which build of the measured programs runs |
+//! | `instructions.rs` | `ASSAY_ISA` |
 //! | `peak.rs` | the measured peak of this machine |
 //! | `screen.rs`, `screen/` | everything that is printed: color, progress, errors |
 //! | `detach.rs` | `run --detach` |

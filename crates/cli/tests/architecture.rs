@@ -79,3 +79,27 @@ fn the_table_allows_no_circle() {
         left.remove(&free);
     }
 }
+
+/// The files directly in the source directory of a room, and the comment at the top of its crate.
+fn files_and_map(sources: &Path) -> Option<(BTreeSet<String>, String)> {
+    let top = ["lib.rs", "main.rs"].map(|name| sources.join(name)).into_iter().find(|path| path.exists())?;
+    let text = std::fs::read_to_string(&top).unwrap();
+    let map = text.lines().take_while(|line| line.starts_with("//!")).collect::<Vec<_>>().join("\n");
+    let entries = std::fs::read_dir(sources).unwrap().map(|entry| entry.unwrap().path());
+    let files = entries.filter(|path| path.extension().is_some_and(|ending| ending == "rs") && *path != top);
+    let names = files.map(|path| path.file_name().unwrap().to_string_lossy().into_owned());
+    Some((names.filter(|name| !["tests.rs", "sample.rs"].contains(&name.as_str())).collect(), map))
+}
+
+#[test]
+fn every_file_of_a_room_stands_in_its_map() {
+    let rooms = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for room in std::fs::read_dir(rooms).unwrap() {
+        let room = room.unwrap().path();
+        let Some((files, map)) = files_and_map(&room.join("src")).filter(|(files, _)| files.len() > 1) else {
+            continue;
+        };
+        let missing: Vec<&String> = files.iter().filter(|name| !map.contains(&format!("`{name}`"))).collect();
+        assert!(missing.is_empty(), "the map at the top of {} lacks {missing:?}", room.display());
+    }
+}

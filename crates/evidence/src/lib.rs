@@ -5,8 +5,8 @@
 //! |---|---|
 //! | `lines.rs` | splitting a stream into lines: carriage returns, cut lines, lines without end |
 //! | `encoding.rs` | UTF-16, byte order marks |
-//! | `line.rs` | one line, cleaned: colours, rank prefixes, invalid text |
-//! | `clock.rs`, `text.rs`, `bars.rs` | what dialects share: time stamps, numbers, progress bars |
+//! | `line.rs` | one line, cleaned: colors, rank prefixes, invalid text |
+//! | `clock.rs`, `text.rs`, `bars.rs` | what dialects share: timestamps, numbers, progress bars |
 //! | `dialects.rs`, `dialects/` | the log dialects, one a file, with their line shapes at the top |
 //! | `user.rs`, `pattern.rs` | dialects and patterns of the user's own |
 //! | `hints.rs` | error texts and what to do about them |
@@ -16,7 +16,11 @@
 //! | `draft.rs`, `collector.rs` | the run that facts gather in |
 //! | `engine.rs` | shows lines to readers and puts runs together |
 //! | `reading.rs`, `redirect.rs` | one run's output as it arrives |
-//! | `document.rs`, `writeup.rs`, `writeup/` | whole files: Markdown structure, tables, prose, result files |
+//! | `generic.rs`, `generic/` | lines that no dialect knows |
+//! | `vocabulary.rs`, `vocabulary/` | from words to metrics, with `words.toml` as data |
+//! | `document.rs`, `document/` | whole files: their format, structure and cells |
+//! | `results.rs`, `results/` | result files in JSON |
+//! | `writeup.rs`, `writeup/` | tables and prose of write-ups |
 
 pub mod bars;
 pub mod clock;

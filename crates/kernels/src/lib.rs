@@ -7,9 +7,19 @@
 //! Results are the same bit for bit for the same thread count and the same [`Isa`]: the partition of the work
 //! follows from the shape and the thread count, and sums across parts are taken in a fixed order.
 //!
-//! Where to start: [`threads`] (the pool), [`dispatch`] (one source, several instruction sets),
-//! [`selection`] (which of them is used, and why), [`matmul()`] (nearly
-//! all the time of a training step), then one module per operation. [`limits`] measures what the machine can do.
+//! | file | holds |
+//! |---|---|
+//! | `threads.rs` | the pool of threads |
+//! | `dispatch.rs`, `selection.rs`, `self_check.rs` | one source, several instruction sets: which is used, and the check of each before its first use |
+//! | `matmul.rs`, `packed.rs` | products of matrices: nearly all the time of a training step |
+//! | `attention.rs`, `rope.rs`, `embedding.rs` | attention by blocks, rotary positions, token embeddings |
+//! | `convolution.rs`, `max_pool.rs`, `pooled_convolution.rs` | images |
+//! | `bias.rs`, `gelu.rs`, `relu.rs`, `swiglu.rs`, `dropout.rs` | element by element |
+//! | `layer_norm.rs`, `rms_norm.rs`, `cross_entropy.rs` | row by row |
+//! | `adam_w.rs`, `sgd.rs` | optimizers |
+//! | `math.rs`, `reduce.rs` | elementary functions and sums |
+//! | `limits.rs` | the peak of the arithmetic and the memory bandwidth of this machine, measured |
+//! | `huge_pages.rs` | huge pages for large buffers |
 
 pub mod adam_w;
 pub mod attention;

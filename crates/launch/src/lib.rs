@@ -19,6 +19,7 @@
 //! | `follow.rs`, `followed.rs` | growing files that a run writes its log to |
 //! | `capture.rs` | the files that keep a run's output |
 //! | `script.rs` | the script of a run |
+//! | `steps.rs` | warm-up runs, and the commands before and after a run |
 //! | `orphan.rs`, `leftover.rs` | processes of runs whose coordinator died; processes that runs left behind |
 //! | `interrupt.rs` | Ctrl-C |
 //! | `environment.rs` | the environment as it is recorded |

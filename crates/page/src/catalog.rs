@@ -45,6 +45,14 @@ impl ListedRecord {
         })
     }
 
+    /// Whether its journal was read; reads it now unless the time for that is over.
+    pub fn is_read_until(&self, deadline: Instant) -> bool {
+        if self.read.get().is_none() && Instant::now() < deadline {
+            self.read();
+        }
+        self.read.get().is_some()
+    }
+
     /// What is known of it, or why it cannot be read.
     pub fn contents(&self) -> &Result<RecordContents, String> {
         &self.read().contents
@@ -183,6 +191,9 @@ mod tests {
             "a journal was read for the list alone"
         );
         assert_eq!(first[0].id, "r0000");
+        let now = Instant::now();
+        assert!(!first[0].is_read_until(now), "it was read although there was no time for it");
+        assert!(first[0].is_read_until(now + Duration::from_secs(60)) && first[0].is_read_until(now));
         catalog.read_all(place.path(), &|| false).unwrap();
         assert_eq!(catalog.list(place.path()).unwrap()[0].id, format!("r{:04}", count - 1));
         assert!(first[0].words().contains("r0000"));

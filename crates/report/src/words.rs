@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::table::{Align, Cell, Table, Tone};
 
-/// A text without anything that could move the cursor, change colours or turn the direction of writing. What logs
+/// A text without anything that could move the cursor, change colors or turn the direction of writing. What logs
 /// and write-ups say is shown, never obeyed.
 pub fn clean(text: &str) -> String {
     text.chars()

@@ -77,7 +77,7 @@ macro_rules! log_options {
         crate::kind::plain_options![
             $(($name, $default, $values, $summary),)*
             ("crlf", "false", crate::kind::FLAG, "lines end as on Windows"),
-            ("ansi", "false", crate::kind::FLAG, "colour codes in every line"),
+            ("ansi", "false", crate::kind::FLAG, "color codes in every line"),
             ("ranks", "0", crate::kind::OptionValues::Whole(0, 64), "number of ranks; every line comes once from each"),
             (
                 "rank-style",

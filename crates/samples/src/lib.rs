@@ -8,8 +8,13 @@
 //! - [`KINDS`] lists what can be written and what can be chosen about it.
 //! - [`write()`] writes one sample. The same kind, options, seed and size give the same bytes.
 //!
-//! Inside: `kind` checks the options, `kinds` has a file for each kind, `log` takes what they write and dresses it up
-//! (colours, rank prefixes, rubbish), `grow` finds how many steps or runs make a given size.
+//! | file | holds |
+//! |---|---|
+//! | `kind.rs`, `error.rs` | the kinds with their options, and what can be wrong with a request |
+//! | `kinds.rs`, `kinds/` | a file for each kind |
+//! | `log.rs` | takes the lines and dresses them up: colors, rank prefixes, rubbish |
+//! | `grow.rs` | how many steps or runs make a given size |
+//! | `number.rs`, `calendar.rs`, `curve.rs`, `bar.rs` | numbers, timestamps, falling losses and progress bars |
 
 mod bar;
 mod calendar;

@@ -77,7 +77,7 @@ impl Dress {
                 target.extend_from_slice(after);
             }
             match self.ansi {
-                true => coloured(line, target),
+                true => colored(line, target),
                 false => target.extend_from_slice(line),
             }
             target.extend_from_slice(if self.crlf { b"\r\n" } else { b"\n" });
@@ -85,8 +85,8 @@ impl Dress {
     }
 }
 
-/// A line with the colour codes that loggers use: the whole in one colour, the last word bold.
-fn coloured(line: &[u8], target: &mut Vec<u8>) {
+/// A line with the color codes that loggers use: the whole in one color, the last word bold.
+fn colored(line: &[u8], target: &mut Vec<u8>) {
     let last = line.iter().rposition(|byte| *byte == b' ').map_or(0, |at| at + 1);
     let (start, end) = line.split_at(last);
     target.extend_from_slice(b"\x1b[32m");

@@ -32,6 +32,8 @@
 //! | `scaling.rs` | Amdahl and the universal scalability law |
 //! | `knee.rs` | latency against load |
 //! | `lack_of_fit.rs` | whether repeats leave a law possible |
+//! | `pairwise.rs` | order statistics of all pairs of two groups |
+//! | `samples.rs`, `distribution.rs`, `random.rs` | what analyses share: sorted samples, distributions, seeded resampling |
 //! | `extremes.rs` | intervals from the smallest and largest of some values |
 
 pub mod bootstrap;

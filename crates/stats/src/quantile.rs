@@ -1,6 +1,6 @@
 //! The one definition of a quantile, used everywhere in the program.
 
-use crate::samples::sorted;
+use crate::samples::{finite, sorted};
 
 /// The median: the quantile at one half.
 ///
@@ -16,7 +16,13 @@ pub fn median(samples: &[f64]) -> Option<f64> {
 ///
 /// Source: Hyndman & Fan, "Sample quantiles in statistical packages", 1996. Oracle: `numpy.percentile`.
 pub fn quantile(samples: &[f64], probability: f64) -> Option<f64> {
-    of_sorted(&sorted(samples)?, probability)
+    let last = finite(samples)?.len() - 1;
+    let (below, fraction) = position(last, probability)?;
+    // Selecting takes linear time, which counts for the slopes of all pairs.
+    let mut samples = samples.to_vec();
+    let (_, low, above) = samples.select_nth_unstable_by(below, f64::total_cmp);
+    let high = above.iter().copied().min_by(f64::total_cmp).unwrap_or(*low);
+    Some(between(*low, high, fraction))
 }
 
 /// Several quantiles of the same samples, which are sorted only once. In the order of `probabilities`; `None` as
@@ -28,14 +34,17 @@ pub fn quantiles(samples: &[f64], probabilities: &[f64]) -> Option<Vec<f64>> {
 
 /// The quantile of samples that are sorted already.
 pub(crate) fn of_sorted(sorted: &[f64], probability: f64) -> Option<f64> {
-    if !(0.0..=1.0).contains(&probability) {
-        return None;
-    }
     let last = sorted.len().checked_sub(1)?;
-    let position = last as f64 * probability;
-    let below = (position.floor() as usize).min(last);
+    let (below, fraction) = position(last, probability)?;
     let (low, high) = (*sorted.get(below)?, *sorted.get((below + 1).min(last))?);
-    Some(between(low, high, position - below as f64))
+    Some(between(low, high, fraction))
+}
+
+/// Between which values a quantile lies: the index of the lower one, and how far it is on the way to the next.
+fn position(last: usize, probability: f64) -> Option<(usize, f64)> {
+    let position = (0.0..=1.0).contains(&probability).then_some(last as f64 * probability)?;
+    let below = (position.floor() as usize).min(last);
+    Some((below, position - below as f64))
 }
 
 /// The point at `fraction` of the way from `low` to `high`.

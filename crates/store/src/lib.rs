@@ -27,6 +27,9 @@
 //! | `export.rs` | tables of the index as CSV, JSON lines or Parquet |
 //! | `list.rs` | the records below a directory |
 //! | `remove.rs` | removing a record |
+//! | `layout.rs`, `lock.rs` | the names of files in a record, and the lock of its writer |
+//! | `chosen.rs` | which observation stands for a metric where a run has several |
+//! | `error.rs`, `time.rs` | what can go wrong, and points in time as people read them |
 //!
 //! # What is on disk when
 //!
@@ -75,7 +78,7 @@ pub use index::{
 pub use journal::{Damage, Flaw, Troubles};
 pub use layout::{SCRIPT, belongs_to_record, relative_run_directory, run_directory};
 pub use list::{RecordContents, RecordSummary, list_records, record_paths, summarize};
-pub use lock::is_held;
+pub use lock::{HeldRecord, hold, is_held};
 pub use medium::{FileMedium, Medium};
 pub use permissions::RecordPermissions;
 pub use record::{Entries, Record};

@@ -1,6 +1,7 @@
 //! All records, with a filter.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use assay_report::markup::Markup;
 use assay_store::utc;
@@ -11,14 +12,28 @@ use crate::site::Site;
 
 /// Records on one page.
 const PAGE: usize = 200;
+/// For so long a filter reads records that nobody has read yet. Thousands of them are read in the background, too.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// The page.
 pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
     let all = site.catalog.list(&site.root)?;
     let words = query.get("q").unwrap_or_default().to_lowercase();
     let state = query.get("state").unwrap_or_default();
-    let found: Vec<&Arc<ListedRecord>> =
-        all.iter().filter(|record| has_words(record, &words) && has_state(record, state)).collect();
+    let is_filtered = !words.trim().is_empty() || !state.is_empty();
+    let deadline = Instant::now() + PATIENCE;
+    let mut unread = 0;
+    let mut is_found = |record: &&Arc<ListedRecord>| {
+        if !is_filtered {
+            return true;
+        }
+        if !record.is_read_until(deadline) {
+            unread += 1;
+            return state.is_empty() && has_words(&record.id.to_lowercase(), &words);
+        }
+        has_words(record.words(), &words) && has_state(record, state)
+    };
+    let found: Vec<&Arc<ListedRecord>> = all.iter().filter(|record| is_found(record)).collect();
     let start = usize::try_from(query.number("from").unwrap_or(0)).unwrap_or(0).min(found.len());
     let shown = found.get(start..(start + PAGE).min(found.len())).unwrap_or_default();
     Ok(shell("Records", &[], |page| {
@@ -27,6 +42,12 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
             write_ups(page, site);
         }
         page.leaf("p", &[("class", "note")], &counted(all.len(), found.len(), start, shown.len()));
+        if unread > 0 {
+            let records = assay_report::number::counted(unread, "record");
+            let text =
+                format!("{records} not read yet, and searched by directory alone. Reload to search all.");
+            page.leaf("p", &[("class", "note")], &text);
+        }
         if all.is_empty() {
             page.leaf("p", &[], "No records here yet. `assay tour` or `assay run campaign.toml` makes one.");
             return;
@@ -47,12 +68,11 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
     }))
 }
 
-fn has_words(record: &ListedRecord, words: &str) -> bool {
-    words.split_whitespace().all(|word| record.words().contains(word))
+fn has_words(text: &str, words: &str) -> bool {
+    words.split_whitespace().all(|word| text.contains(word))
 }
 
 fn has_state(record: &ListedRecord, state: &str) -> bool {
-    // Without a filter, only what is shown has to be read.
     state.is_empty()
         || match (record.contents(), state) {
             (Ok(contents), "failed") => contents.runs.failed + contents.runs.timed_out > 0,

@@ -22,7 +22,7 @@ pub struct Heat {
 
 const CELL: (f64, f64) = (76.0, 34.0);
 const TOP: f64 = 56.0;
-/// Shades that stay apart in grey.
+/// Shades that stay apart in grayscale.
 const SHADES: usize = 6;
 
 /// Draws the grid; empty without a value.

@@ -20,7 +20,7 @@ pub fn light_text(name: &str) -> bool {
     matches!(name, "train" | "program" | "image_build" | "compile")
 }
 
-/// The class of the line with this number. From the eighth on, colours come again with another dash.
+/// The class of the line with this number. From the eighth on, colors come again with another dash.
 pub fn line(index: usize) -> String {
     let dash = index / LINES % 3;
     format!("ln-{} dash-{dash}", index % LINES)

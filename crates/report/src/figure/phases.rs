@@ -203,7 +203,7 @@ fn lane_title(lane: &Lane) -> String {
     format!("{}{times}: {length}{share}", lane.name)
 }
 
-/// The phases that occur, with their colours.
+/// The phases that occur, with their colors.
 struct Legend {
     entries: Vec<(String, f64, f64)>,
     height: f64,

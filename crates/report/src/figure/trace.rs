@@ -1,4 +1,4 @@
-//! A series of one run: every step, with warm-up greyed, phases as bands and changes of level marked.
+//! A series of one run: every step, with warm-up grayed, phases as bands and changes of level marked.
 
 use assay_model::Unit;
 
