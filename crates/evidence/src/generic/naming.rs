@@ -4,13 +4,15 @@
 mod around;
 mod chatter;
 mod key;
+mod labels;
+mod lists;
 mod name;
 mod parallel;
 mod rest;
 
 use assay_model::Unit;
 
-use self::around::{conditions, is_arrow};
+use self::around::{Equation, conditions, is_arrow};
 use self::chatter::{is_configuration, is_parameter, is_sentence};
 use self::key::Key;
 pub(super) use self::name::{in_share, suffix_unit};
@@ -35,6 +37,12 @@ pub(super) struct LineContext {
     pub key: Option<String>,
     /// Whether the heading stands over a block: a banner, or a line that ends with a colon.
     pub titled: bool,
+    /// Whether labels below the heading may be those of what it names.
+    pub labels: bool,
+    /// The name on a line of its own above indented lines.
+    pub name: Option<String>,
+    /// For a block of indented lines, how far the line above it is indented.
+    pub indent: Option<usize>,
 }
 
 /// A line with its tokens.
@@ -63,6 +71,7 @@ impl NumberedLine<'_> {
                 let slash = token.start + self.slice(token).find('/')?;
                 NumberForm::Ratio(run_from(slash)?)
             }
+            TokenKind::Number(number) if number.comma => NumberForm::Comma,
             _ => NumberForm::Plain,
         };
         Some(NumberPlace { run, negative, form })
@@ -119,8 +128,13 @@ pub(super) fn plan(line: &NumberedLine<'_>, context: &LineContext, vocabulary: &
         estimate: None,
         bare: Vec::new(),
         nested: Vec::new(),
+        equation: Equation::default(),
+        counted: None,
         part: None,
     };
+    if namer.package_time() || namer.residual() {
+        return namer.finish();
+    }
     if !is_sentence(line) && !is_configuration(line) && !is_parameter(line, context) {
         namer.run();
     }
@@ -163,6 +177,9 @@ struct Namer<'a> {
     bare: Vec<Slot>,
     /// The names of the dictionaries that are open: `{'cpu': {'time': 3.1}, 'gpu': {'time': 1.2}}`.
     nested: Vec<Option<String>>,
+    equation: Equation,
+    /// The last word of the key of a number that counts something: `transactions:  11063`.
+    counted: Option<String>,
     /// A word before a colon that distinguishes the numbers of a line from those of another: `Cold: 5.1ms GPU, 13.2ms CPU`.
     part: Option<String>,
 }
@@ -175,12 +192,13 @@ impl Namer<'_> {
             if index < behind {
                 continue;
             }
-            if let Some(taken) = self.percentile(index) {
+            if let Some(taken) = self.percentile(index).or_else(|| self.bracketed_list(index)) {
                 behind = index + taken + 1;
                 continue;
             }
             match &token.kind {
                 TokenKind::Word => self.word(index),
+                TokenKind::Bar if self.is_leader(index) => {}
                 TokenKind::Bar => {
                     self.bar = true;
                     self.boundary(index);
@@ -233,7 +251,7 @@ impl Namer<'_> {
         }
         match sign {
             b'-' | b'=' | b'>' if self.in_arrow(index) => {}
-            b',' if self.joins_pair(index) => {}
+            b',' if self.joins_pair(index) || self.joins_last(index) => {}
             b'(' if self.joins_pair(index + 2) => self.open_pair(index),
             b'[' if self.is_interval(index) => self.estimate = Some(index + 2),
             b',' | b';' | b']' | b'<' | b'!' => self.boundary(index),
@@ -286,7 +304,17 @@ impl Namer<'_> {
             self.line_unit = unit.filter(|_| timed.is_some_and(|named| named.kind == MetricKind::Time));
         }
         let text = self.text_of(self.from, index);
+        let listed = self.line.tokens.get(index + 1).is_some_and(|next| next.kind == TokenKind::Sign(b','));
+        // `[READ], AverageLatency(us), 342.6`.
+        let capitals = |class: &str| class.bytes().all(|byte| byte.is_ascii_uppercase());
+        let counts = |class: &str| capitals(class) && self.vocabulary.counter(class).is_some();
+        let class = text.strip_prefix('[').filter(|class| listed && (self.is_class(class) || counts(class)));
+        if let Some(class) = class {
+            self.class = Some(class.to_lowercase());
+        }
+        let text = self.text_of(self.from, index);
         if text.len() < 40
+            && !self.is_label_of_dots(index)
             && let Some(split) = self.vocabulary.split(text)
         {
             self.split = Some(split);
@@ -330,7 +358,7 @@ impl Namer<'_> {
     fn value(&mut self, index: usize) {
         let Some(token) = self.line.tokens.get(index) else { return };
         let whole = matches!(&token.kind, TokenKind::Number(number) if number.whole && number.unit.is_none());
-        if whole && self.in_remark(index) {
+        if whole && self.in_remark(index) || self.is_key(index) {
             return;
         }
         let next = index + 1;
@@ -346,9 +374,17 @@ impl Namer<'_> {
             self.from = next;
             return;
         }
-        let key = self.key(index);
+        if index < self.equation.result {
+            return;
+        }
+        if let Some(equation) = self.equation_from(index) {
+            self.equation = equation;
+            return;
+        }
+        let solved = index == self.equation.result && index > 0;
+        let key = self.key(if solved { self.equation.first } else { index });
         if self.counter(index, token, &key) {
-            self.from = next;
+            self.from = next + usize::from(self.ordinal(index, &key).is_some());
             return;
         }
         let printed = match &token.kind {
@@ -357,11 +393,14 @@ impl Namer<'_> {
                 .clone()
                 .or_else(|| key.unit.clone())
                 .or_else(|| suffix_unit(number, &key.words))
+                .or_else(|| self.per_second(index))
                 .or_else(|| self.borrowed_unit(&key)),
             TokenKind::Clock { .. } => PrintedUnit::parse("s"),
             TokenKind::Counter { .. } => PrintedUnit::parse("fraction"),
             _ => None,
         };
+        // The unit of both numbers of a quotient is not that of their ratio.
+        let printed = printed.filter(|_| !(solved && self.equation.is_ratio));
         if let TokenKind::Number(number) = &token.kind
             && printed.is_none()
             && is_moment(&key.words.join(" "), number.value)
@@ -373,6 +412,8 @@ impl Namer<'_> {
         match named {
             Some(named) if named.kind != MetricKind::Ignore => {
                 self.fix_names(index);
+                let condition = self.run_of_condition();
+                self.plan.fix(condition.into_iter());
                 self.push(index, token, named, printed.as_ref());
             }
             Some(_) => {}
@@ -381,10 +422,22 @@ impl Namer<'_> {
                     self.opening = Some(key.words.clone());
                 }
                 self.fix_names(index);
+                self.counted = key.joined.then(|| self.last_word(index)).flatten();
                 self.unknown(index, token, key, printed.as_ref());
             }
         }
         self.from = next;
+    }
+
+    /// `250=0.05%, 500=22.22%`: a number before an equals sign is the key of the one behind it.
+    fn is_key(&self, index: usize) -> bool {
+        let joint = self.line.tokens.get(index + 1).zip(self.line.tokens.get(index + 2));
+        joint.is_some_and(|(joint, value)| {
+            joint.kind == TokenKind::Sign(b'=')
+                && joint.gap == 0
+                && value.gap == 0
+                && matches!(value.kind, TokenKind::Number(_))
+        })
     }
 
     /// The unit of the noun, for a statistic alone: `Latency (ms):` above `p99: 12.3`.
@@ -415,7 +468,9 @@ impl Namer<'_> {
         {
             named.factor *= scale_of(suffix);
         }
-        if let Some(class) = self.class.as_ref().filter(|_| named.kind == MetricKind::Share) {
+        let classed = named.kind == MetricKind::Share
+            || named.qualifier.is_empty() && matches!(named.kind, MetricKind::Time | MetricKind::Rate);
+        if let Some(class) = self.class.as_ref().filter(|_| classed) {
             let own = (!named.qualifier.is_empty()).then(|| format!("{}_", named.qualifier));
             named.qualifier = own.unwrap_or_default() + class;
         }

@@ -9,8 +9,9 @@ use crate::vocabulary::{CounterKind, MetricKind, NamedMetric, PrintedUnit, Split
 use crate::writeup::vocabulary::setting_name;
 
 /// Words that introduce another number than the one that the words before them name: `reward over 100 runs`.
-const PREPOSITIONS: [&str; 14] = [
-    "over", "at", "after", "for", "on", "with", "from", "within", "per", "every", "in", "across", "the", "by",
+const PREPOSITIONS: [&str; 22] = [
+    "over", "at", "after", "for", "on", "with", "from", "within", "per", "every", "in", "across", "the",
+    "by", "con", "com", "mit", "avec", "bei", "nach", "для", "при",
 ];
 
 /// Words between an epoch's number and its time.
@@ -54,7 +55,14 @@ impl Namer<'_> {
             if relative && self.last.as_ref().is_some_and(|last| last.unit != Unit::Fraction) {
                 return None;
             }
-            return self.last.clone().map(|last| NamedMetric { statistic: Some("std".to_owned()), ..last });
+            // `1,012,345 msgs/sec ~ 123.58 MB/sec` is the same in another unit, not its spread.
+            let other = |last: &NamedMetric| printed.is_some_and(|printed| printed.unit != last.unit);
+            if self.last.as_ref().is_none_or(|last| relative || !other(last)) {
+                return self
+                    .last
+                    .clone()
+                    .map(|last| NamedMetric { statistic: Some("std".to_owned()), ..last });
+            }
         }
         // `Range (min … max): 280.8 ms … 299.9 ms`: behind the smallest stands the largest.
         let dots = index.checked_sub(1).and_then(|before| self.line.tokens.get(before));
@@ -77,7 +85,9 @@ impl Namer<'_> {
             return self.vocabulary.metric_of_words(&self.context.section, printed);
         }
         // A number alone below `Training time (s):`.
-        if let (0, 1, Some(key)) = (index, self.line.tokens.len(), &self.context.key) {
+        let solved = self.equation.first == 0 && self.equation.result == index;
+        let alone = index == 0 && self.line.tokens.len() == 1 || solved && index > 0 && key.words.is_empty();
+        if let (true, Some(key)) = (alone, &self.context.key) {
             let (phrase, unit) = split_unit(key);
             let named = self.vocabulary.metric(&phrase, printed.or(unit.as_ref()));
             let fits = |named: &NamedMetric| {
@@ -94,6 +104,19 @@ impl Namer<'_> {
         {
             return None;
         }
+        // `Total:  5  12  2.2  12  31` is a row whose columns nobody names here.
+        let bare_number = |at: usize| {
+            let token = self.line.tokens.get(at);
+            token.is_some_and(
+                |token| matches!(&token.kind, TokenKind::Number(number) if number.unit.is_none()),
+            )
+        };
+        if key.joined
+            && numeric.is_some_and(|number| number.unit.is_none())
+            && (1..=3).all(|by| bare_number(index + by))
+        {
+            return None;
+        }
         let mut named = self.by_left(key, printed, token);
         let right = self.right_words(index);
         let timed = matches!(printed.map(|printed| &printed.unit), Some(Unit::Seconds))
@@ -105,10 +128,19 @@ impl Namer<'_> {
         let unkeyed = key.words.is_empty() && self.label.is_none();
         if weak && !bare && !right.is_empty() && (!key.joined || unkeyed || timed) {
             let from_right = self.vocabulary.metric_of_words(&right, printed);
+            // `12.3 hours left` is none of the run's own times.
+            if timed
+                && self
+                    .vocabulary
+                    .metric_of_words(&right, None)
+                    .is_some_and(|named| named.base == "remaining")
+            {
+                return None;
+            }
             // `Prompt: 31 tokens, 102.3 tokens-per-sec`: the first words of the line say of what.
             let is_rate = from_right.as_ref().is_some_and(|named| named.kind == MetricKind::Rate);
             let opened =
-                self.opening.as_ref().filter(|words| is_rate && words.len() <= 2).and_then(|opening| {
+                self.opening.as_ref().filter(|words| is_rate && words.len() <= 3).and_then(|opening| {
                     let unit = from_right.as_ref().map(|named| PrintedUnit {
                         unit: named.unit.clone(),
                         factor: named.factor,
@@ -135,6 +167,16 @@ impl Namer<'_> {
                     named.qualifier = own.unwrap_or_default() + part;
                 }
             }
+        }
+        // `Latency mean : 6.1 ms [WRITE: 6.1 ms]`: a part of the value before the bracket.
+        if let Some(last) = self.last.as_ref().filter(|last| key.joined && last.kind != MetricKind::Ignore)
+            && self.in_bracket(index)
+            && printed.is_some_and(|printed| printed.unit == last.unit && printed.is_telling())
+            && self.vocabulary.metric_of_words(&key.words, None).is_none()
+        {
+            let own = (!last.qualifier.is_empty()).then(|| format!("{}_", last.qualifier));
+            let qualifier = own.unwrap_or_default() + &key.words.join("_");
+            return Some(NamedMetric { qualifier, ..last.clone() });
         }
         let mut named = named?;
         // `Metric val_loss improved. New best score: 0.032`: the first words say what the score is.
@@ -222,9 +264,17 @@ impl Namer<'_> {
             named.unit = Unit::parse(&format!("{unit}s")).0;
         }
         let measured = matches!(named.kind, MetricKind::Time | MetricKind::Rate)
-            || named.base.starts_with("memory.per_");
+            || named.base.starts_with("memory.per_")
+            || named.base.starts_with("allocations.per_");
         if named.qualifier.is_empty() && measured {
             named.qualifier = self.row_label(index);
+            if named.qualifier.is_empty() {
+                named.qualifier = self.context.name.clone().unwrap_or_default();
+            }
+        }
+        if let Some(remark) = self.remark(index).filter(|_| measured) {
+            let own = (!named.qualifier.is_empty()).then(|| format!("{}_", named.qualifier));
+            named.qualifier = own.unwrap_or_default() + &remark;
         }
         if !self.vocabulary.is_statistic(&key.text) {
             self.noun = key.words.clone();
@@ -248,7 +298,7 @@ impl Namer<'_> {
                 // `Prompt: 31 tokens, 102.3 tokens/s`: the first words of the line say of what.
                 let rate = printed.is_some_and(|printed| matches!(printed.unit, Unit::PerSecond(_)));
                 let unkeyed = rate && key.unit.is_none();
-                let about = self.opening.as_ref().filter(|words| unkeyed && words.len() <= 2);
+                let about = self.opening.as_ref().filter(|words| unkeyed && words.len() <= 3);
                 about
                     .and_then(|about| self.vocabulary.metric_of_words(about, printed))
                     .or_else(|| self.vocabulary.metric_of_words(&[], printed))
@@ -259,7 +309,8 @@ impl Namer<'_> {
         let decimal = matches!(&token.kind, TokenKind::Number(number) if !number.whole);
         let measured =
             |named: NamedMetric| matches!(named.kind, MetricKind::Share | MetricKind::Knob) && decimal;
-        let timed = printed.is_some_and(|printed| matches!(printed.unit, Unit::Seconds | Unit::PerSecond(_)));
+        let timed = printed
+            .is_some_and(|printed| matches!(printed.unit, Unit::Seconds | Unit::PerSecond(_) | Unit::Bytes));
         if setting_name(&key.text).is_some()
             && !timed
             && !self.vocabulary.metric_of_words(&key.words, None).is_some_and(measured)
@@ -274,7 +325,10 @@ impl Namer<'_> {
             }
             // `forward=3ms backward=8ms total=11ms`: a total is not that of the last part.
             let sums = key.words.last().is_some_and(|word| word == "total") && !self.plan.slots.is_empty();
-            for noun in [&self.noun, &self.about, &self.context.section].into_iter().skip(usize::from(sums)) {
+            // A statistic behind a label of its own is none of what the heading names.
+            let labeled = self.about.iter().any(|word| !self.vocabulary.is_filler(word));
+            let nouns = [&self.noun, &self.about, &self.context.section];
+            for noun in nouns.into_iter().take(if labeled { 2 } else { 3 }).skip(usize::from(sums)) {
                 // `Early stopping, best iteration is:` is about an iteration, not about the times below it.
                 let counts = noun.iter().any(|word| self.vocabulary.counter(word).is_some());
                 let long = noun.len() > 3 && self.vocabulary.metric_of_words(noun, None).is_none();
@@ -300,6 +354,10 @@ impl Namer<'_> {
                 .is_none_or(|named| named.kind == MetricKind::Count)
         {
             named.split = named.split.or_else(|| self.vocabulary.split(&key.text));
+            if let Some(condition) = self.condition(key) {
+                let own = (!named.qualifier.is_empty()).then(|| format!("{}_", named.qualifier));
+                named.qualifier = own.unwrap_or_default() + &condition;
+            }
             return Some(named);
         }
         let own = self.vocabulary.metric_of_words(&key.words, printed);
@@ -307,18 +365,33 @@ impl Namer<'_> {
         let part = printed.is_some_and(|printed| printed.unit == Unit::Seconds)
             && !self.plan.counters.is_empty()
             && key.words.len() == 1;
+        // `array.push x 41,234,567 ops/sec ±0.81%`: what has a spread was measured.
+        let behind = self.line.tokens.iter().find(|other| other.start >= token.end);
+        let spread = behind.is_some_and(|token| token.kind == TokenKind::Sign(b'~'))
+            && printed.is_some_and(|printed| matches!(printed.unit, Unit::PerSecond(_)))
+            && self.from == 0;
         let own = own.filter(|named| {
             key.joined
+                || spread
                 || part
+                || printed.is_some_and(|printed| printed.unit == Unit::Bytes)
                 || self.is_labeled(key, printed, token)
                 || (named.kind != MetricKind::Count && ends_with_noun(key, named, printed))
         });
         own.or_else(|| {
             let whole: Vec<String> = self.about.iter().chain(&key.words).cloned().collect();
-            (key.joined && !self.about.is_empty())
+            let named = (key.joined && !self.about.is_empty())
                 .then(|| self.vocabulary.metric_of_words(&whole, printed))
-                .flatten()
+                .flatten();
+            // `iops: min=15664, samples=1551`: a bare whole number behind a label of a time or rate counts something.
+            let counts = matches!(&token.kind, TokenKind::Number(number) if number.whole)
+                && printed.is_none()
+                && !self.vocabulary.is_statistic(&key.text);
+            named.filter(|named| {
+                !counts || !matches!(named.kind, MetricKind::Time | MetricKind::Rate | MetricKind::Memory)
+            })
         })
+        .or_else(|| self.by_heading(key, printed, token))
     }
 
     /// `0.086 ± 0.020 ms (min=0.072, median=0.083)`: statistics in parentheses are of the number before them, in its unit.
@@ -379,7 +452,11 @@ impl Namer<'_> {
         let wide = tokens.iter().take(index + 1).skip(1).position(|token| token.gap >= 2);
         let end = dots.or(wide.map(|place| place + 1));
         let Some(end) = end.filter(|end| *end <= 4) else { return String::new() };
-        let label = self.text_of(0, end);
+        // `test` of Rust's test runner is no part of the data.
+        let first = usize::from(
+            dots.is_some() && end > 1 && tokens.first().is_some_and(|token| self.line.slice(token) == "test"),
+        );
+        let label = self.text_of(first, end);
         let plain =
             tokens.iter().take(end).all(|token| matches!(token.kind, TokenKind::Word | TokenKind::Number(_)));
         // `Step 117     [2.9 sec/step, …`: what counts labels nothing.
