@@ -168,7 +168,7 @@ pub fn execute(
     let plan = &assembled.plan;
     screen.problems(&plan.warnings);
     if let Some((platform, reason)) = assembled.unasked.first() {
-        let text = format!("the scheduler of platform `{platform}` cannot be asked: {reason}");
+        let text = format!("the scheduler of platform `{platform}` cannot be queried: {reason}");
         return Err(Mistake::new(text, "run on a login node, or set `host` on the platform").into());
     }
     refuse_secrets(plan)?;

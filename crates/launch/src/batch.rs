@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `scheduler.rs` | what a scheduler must be able to do |
 //! | `slurm.rs`, `pbs.rs`, `direct.rs` | Slurm; PBS; processes of a host without a scheduler |
-//! | `host.rs`, `mirror.rs` | commands on this host or through ssh; copies of files of other hosts |
+//! | `host.rs`, `mirror.rs`, `archive.rs` | commands on this host or through ssh; copies of files of other hosts |
 //! | `simulator.rs` | a simulated cluster, for tests and benches |
 //! | `job_script.rs`, `node_script.rs` | the script of a job; the script that makes a run inside a job |
 //! | `submit.rs` | which runs are submitted together, and the scheduler's answer |
@@ -17,8 +17,10 @@
 //! | `pace.rs`, `time.rs` | how often to ask; times as schedulers write them |
 //! | `limits.rs` | what a partition allows, asked before anything is submitted |
 //! | `control.rs` | what `status`, `cancel` and `plan --scripts` need |
+//! | `request.rs` | what a campaign will request in all |
 
 mod adopt;
+mod archive;
 pub mod control;
 mod direct;
 pub mod host;
@@ -29,6 +31,7 @@ mod node_script;
 mod outcome;
 mod pace;
 mod pbs;
+pub mod request;
 mod run_log;
 pub mod scheduler;
 pub mod simulator;

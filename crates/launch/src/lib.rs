@@ -24,6 +24,7 @@
 //! | `interrupt.rs` | Ctrl-C |
 //! | `environment.rs` | the environment as it is recorded |
 //! | `worker_group.rs` | control groups of worker threads, by which leftover processes are attributed to runs |
+//! | `small_file.rs` | files that a run may have replaced by something else |
 //! | `pin.rs`, `group.rs`, `sys.rs` | CPUs, control groups, waiting for a child |
 //! | `probe.rs`, `noise.rs`, `tools.rs` | this machine, what makes it noisy, what is installed |
 
@@ -49,6 +50,7 @@ pub mod provenance;
 pub mod replay;
 pub mod schedule;
 pub mod script;
+mod small_file;
 mod standing;
 mod steps;
 mod surroundings;

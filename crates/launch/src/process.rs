@@ -83,6 +83,8 @@ pub struct ProcessEnd {
     pub lost_output: Option<io::Error>,
     /// For how long at most the process had to wait because its output was not stored fast enough.
     pub back_pressure_s: Option<f64>,
+    /// How much later than it happened the end may have been noticed, because this program was stopped or had no CPU.
+    pub noticed_late_s: Option<f64>,
 }
 
 /// A process that ends before this is not reported while it runs: a report takes longer than what there is to show.
@@ -95,6 +97,11 @@ const READ_AT_ONCE: usize = 16 * 1024;
 const READ_MUCH_AT_ONCE: usize = 64 * 1024;
 /// How often a stop request is looked for while nothing else happens.
 const LOOK: Duration = Duration::from_millis(100);
+
+/// A wait that ends this soon was for something that had happened before.
+const AT_ONCE: Duration = Duration::from_millis(1);
+/// An end that is noticed this late is mentioned.
+const LATE: Duration = Duration::from_millis(10);
 
 /// Runs a process to its end.
 pub fn run(spec: &Spec, watch: &mut dyn Watch) -> ProcessEnd {
@@ -110,6 +117,7 @@ pub fn run(spec: &Spec, watch: &mut dyn Watch) -> ProcessEnd {
             left_processes: false,
             lost_output: None,
             back_pressure_s: None,
+            noticed_late_s: None,
         },
     }
 }
@@ -129,6 +137,8 @@ struct Running {
     pipes: [(Stream, Option<OwnedFd>); 2],
     began: Instant,
     exited: Option<Instant>,
+    /// For how long the end could have gone unnoticed.
+    noticed_late: Duration,
     /// Whether it was reported that the process exists.
     reported: bool,
     /// When the group was asked to stop, and why.
@@ -182,6 +192,7 @@ impl Running {
             pipes,
             began,
             exited: None,
+            noticed_late: Duration::ZERO,
             reported: false,
             asked: None,
             killed: false,
@@ -198,6 +209,7 @@ impl Running {
 
     fn see_through(&mut self, spec: &Spec, active: &ActiveRun, watch: &mut dyn Watch) -> ProcessEnd {
         let mut buffer = vec![0; READ_AT_ONCE];
+        let mut looked = Instant::now();
         while !self.is_over() {
             if !self.reported && self.exited.is_none() && self.began.elapsed() >= WORTH_REPORTING {
                 watch.started(self.pid_number());
@@ -217,8 +229,15 @@ impl Running {
                 }
             }
             if ready.exited && self.exited.is_none() {
-                self.exited = Some(Instant::now());
+                let now = Instant::now();
+                self.exited = Some(now);
+                self.noticed_late = match ready.waited < AT_ONCE {
+                    // It had ended before it was waited for.
+                    true => now - looked,
+                    false => ready.overslept,
+                };
             }
+            looked = Instant::now();
             for index in 0..self.pipes.len() {
                 if ready.pipes.get(index) == Some(&true) {
                     self.read(index, &mut buffer, waiting, watch);
@@ -259,7 +278,17 @@ impl Running {
         let status = self.asked.as_ref().map_or(status, |(_, asked)| asked.clone());
         let back_pressure_s = Some(self.full.as_secs_f64()).filter(|seconds| *seconds > 0.0);
         let lost_output = self.lost_output.take();
-        ProcessEnd { status, usage, knows_peak_memory, left_processes, lost_output, back_pressure_s }
+        let noticed_late_s =
+            Some(self.noticed_late).filter(|late| *late >= LATE).map(|late| late.as_secs_f64());
+        ProcessEnd {
+            status,
+            usage,
+            knows_peak_memory,
+            left_processes,
+            lost_output,
+            back_pressure_s,
+            noticed_late_s,
+        }
     }
 
     /// The run is over when the process has ended and its output is closed, or the time to close it has passed.
@@ -326,9 +355,13 @@ impl Running {
             polled.iter().map(|(_, file)| PollFd::from_borrowed_fd(*file, PollFlags::IN)).collect();
         let patience = if unread { PAUSE } else { self.patience(spec) + Duration::from_millis(1) };
         let timeout = Timespec::try_from(patience).ok();
-        let mut ready = Ready { exited: false, pipes: [false; 2] };
+        let began = Instant::now();
+        let polled_well = rustix::event::poll(&mut entries, timeout.as_ref()).is_ok();
+        let waited = began.elapsed();
+        let overslept = waited.saturating_sub(patience);
+        let mut ready = Ready { exited: false, pipes: [false; 2], waited, overslept };
         // An interrupted poll is a poll in which nothing happened.
-        if rustix::event::poll(&mut entries, timeout.as_ref()).is_err() {
+        if !polled_well {
             return ready;
         }
         for ((which, _), entry) in polled.iter().zip(&entries) {
@@ -388,6 +421,10 @@ fn was_full(pipe: &OwnedFd, count: usize) -> bool {
 struct Ready {
     exited: bool,
     pipes: [bool; 2],
+    /// How long it was waited.
+    waited: Duration,
+    /// How much longer than it should have been.
+    overslept: Duration,
 }
 
 fn own_status(ended: &sys::ChildEnd) -> Status {

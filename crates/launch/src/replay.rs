@@ -54,6 +54,7 @@ pub fn play(
         left_processes: false,
         lost_output: player.lost_output,
         back_pressure_s: None,
+        noticed_late_s: None,
     }
 }
 

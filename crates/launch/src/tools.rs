@@ -90,16 +90,18 @@ fn version(path: &Path) -> Option<String> {
 
 /// The first line that a command prints; none if it fails or takes more than three seconds.
 pub(crate) fn first_line(words: &[String], directory: &Path) -> Option<String> {
-    let text = printed(words, directory)?;
+    let text = printed(words, &[], directory)?;
     text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }
 
-/// What a command prints; none if it fails or takes more than three seconds.
-pub(crate) fn printed(words: &[String], directory: &Path) -> Option<String> {
+/// What a command prints; none if it fails or takes more than three seconds. Of more than [`MOST_HEARD`] bytes, the
+/// beginning.
+pub(crate) fn printed(words: &[String], environment: &[(&str, &str)], directory: &Path) -> Option<String> {
+    let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     let spec = Spec {
         words: words.to_vec(),
         directory: directory.to_owned(),
-        environment: Vec::new(),
+        environment: environment.collect(),
         timeout: Some(Duration::from_secs(3)),
         grace: Duration::from_millis(100),
         pin: Vec::new(),
@@ -111,6 +113,9 @@ pub(crate) fn printed(words: &[String], directory: &Path) -> Option<String> {
     (ended.status == Status::Succeeded).then(|| String::from_utf8_lossy(&listener.heard).into_owned())
 }
 
+/// What is kept of a command's output.
+pub(crate) const MOST_HEARD: usize = 65_536;
+
 /// Keeps what a program says about itself.
 #[derive(Default)]
 struct Listener {
@@ -121,7 +126,7 @@ impl Watch for Listener {
     fn started(&mut self, _: u32) {}
 
     fn output(&mut self, _: Stream, _: f64, bytes: &[u8]) -> io::Result<()> {
-        if self.heard.len() < 65_536 {
+        if self.heard.len() < MOST_HEARD {
             self.heard.extend_from_slice(bytes);
         }
         Ok(())

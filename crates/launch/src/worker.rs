@@ -172,6 +172,7 @@ pub(crate) fn work(
     };
     result.hints = hints(&result.status, ended.left_processes, &seen.tail, &job.reader.hints);
     result.hints.extend(ended.back_pressure_s.and_then(|seconds| back_pressure(seconds, &result)));
+    result.hints.extend(ended.noticed_late_s.and_then(|seconds| noticed_late(seconds, &result)));
     if let Some(doubt) = contradiction(&result.status, seen.findings.status.as_ref()) {
         result.hints.push(doubt);
     }
@@ -203,6 +204,22 @@ fn back_pressure(full_s: f64, result: &RunResult) -> Option<String> {
             "the run wrote output faster than it could be stored and may have waited up to {:.0} ms of its {:.0} ms; \
              print less, or write to a file",
             full_s * 1e3,
+            wall_s * 1e3
+        )
+    })
+}
+
+/// From this share of its wall time on, an end that was noticed late is a doubt about a run's times.
+const NOTICED_LATE: f64 = 0.01;
+
+/// The caveat where the end of a run was noticed late: this program was stopped, or had no CPU.
+fn noticed_late(late_s: f64, result: &RunResult) -> Option<String> {
+    let wall_s = result.usage.as_ref()?.wall_s;
+    (late_s >= NOTICED_LATE * wall_s || late_s >= 1.0).then(|| {
+        format!(
+            "assay was stopped or had no CPU while the run ended: up to {:.0} ms of its {:.0} ms may be too much; let \
+             assay continue until all runs have ended",
+            late_s * 1e3,
             wall_s * 1e3
         )
     })

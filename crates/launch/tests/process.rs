@@ -219,3 +219,32 @@ fn a_run_can_be_pinned() {
         matches!(&ended.status, Status::Failed { failure: Failure::Start { reason } } if reason.contains("CPU 1000"))
     );
 }
+
+/// Is away while the process ends.
+struct Away {
+    began: Instant,
+    until: Duration,
+}
+
+impl Watch for Away {
+    fn started(&mut self, _: u32) {}
+
+    fn output(&mut self, _: Stream, _: f64, _: &[u8]) -> io::Result<()> {
+        std::thread::sleep(self.until.saturating_sub(self.began.elapsed()));
+        Ok(())
+    }
+
+    fn stop(&self) -> Option<Stop> {
+        None
+    }
+}
+
+#[test]
+fn an_end_that_was_noticed_late_is_said() {
+    let mut away = Away { began: Instant::now(), until: Duration::from_millis(300) };
+    let ended = run(&spec("echo; sleep 0.05"), &mut away);
+    let late = ended.noticed_late_s.unwrap();
+    assert!((0.05..=0.35).contains(&late), "{late}");
+    let (ended, _) = run_all(&spec("echo; sleep 0.05"));
+    assert!(ended.noticed_late_s.is_none_or(|late| late < 0.05), "{ended:?}");
+}

@@ -19,7 +19,7 @@ pub fn table(answer: &Answer, question: Option<&str>, most_rows: usize) -> Table
     }
     table.notes = notes(answer, most_rows);
     for caveat in &answer.caveats {
-        table.footnote(&caveat.text, &caveat.hint);
+        table.doubt(&caveat.text, &caveat.hint);
     }
     table
 }

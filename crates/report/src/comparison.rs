@@ -64,7 +64,7 @@ pub fn table(comparison: &Comparison) -> Table {
     }
     table.notes = notes(comparison);
     for caveat in &comparison.caveats {
-        table.footnote(&caveat.text, &caveat.hint);
+        table.doubt(&caveat.text, &caveat.hint);
     }
     table
 }

@@ -110,3 +110,14 @@ pub struct Studies {
     /// Why a record could not be compared with the first.
     pub not_compared: Vec<String>,
 }
+
+impl Studies {
+    /// What each record is called beside the others: its campaign, or its path where several have the same one.
+    pub fn names(&self) -> Vec<&str> {
+        let is_shared = |name: &str| self.studies.iter().filter(|study| study.name == name).count() > 1;
+        let studies = self.studies.iter();
+        studies
+            .map(|study| if is_shared(&study.name) { study.path.as_str() } else { study.name.as_str() })
+            .collect()
+    }
+}

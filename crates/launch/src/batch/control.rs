@@ -14,6 +14,10 @@ use super::outcome::{RunMarks, run_time_s};
 use super::scheduler::{JobRequest, Scheduler, TaskState};
 use super::{BatchLauncher, JOBS, job_name, scheduler_of};
 use crate::coordinator::LaunchError;
+use crate::small_file;
+
+/// A note of a platform is much smaller than this.
+const LONGEST_PLATFORM: u64 = 1 << 20;
 
 /// Whether runs on a platform are jobs.
 pub fn submits_jobs(platform: &Platform) -> bool {
@@ -52,8 +56,15 @@ pub fn script(plan: &Plan, cell: usize) -> Option<String> {
         }
         _ => invocation.command.clone(),
     };
-    for line in command.lines() {
-        text.push_str(&format!("#   {line}\n"));
+    let mut listed = |title: &str, command: &str| {
+        text.push_str(title);
+        command.lines().for_each(|line| text.push_str(&format!("#   {line}\n")));
+    };
+    listed("", &command);
+    for (step, command) in [("before it", &invocation.prepare), ("after it", &invocation.cleanup)] {
+        if let Some(command) = command {
+            listed(&format!("# {step}, in the same directory:\n"), command.trim());
+        }
     }
     for file in &invocation.files {
         text.push_str(&format!("# with {}/{}:\n", directory.display(), file.name));
@@ -115,7 +126,7 @@ pub fn submitted_platforms(record: &Path) -> io::Result<Vec<Platform>> {
     for entry in entries {
         let path = entry?.path();
         if path.extension().is_some_and(|ending| ending == "json") {
-            platforms.push(serde_json::from_slice(&std::fs::read(&path)?)?);
+            platforms.push(serde_json::from_slice(&small_file::read(&path, LONGEST_PLATFORM)?)?);
         }
     }
     Ok(platforms)

@@ -20,6 +20,8 @@ pub const CLAIM: &str = "claim";
 pub const GIVEN_UP: &str = "given-up";
 /// When and where the run began.
 pub const TRACE: &str = "trace";
+/// What the shell counted of its children.
+pub const TIMES: &str = "times";
 /// What the end marker says where the disk was full when the run ended.
 pub const FULL: &str = "full";
 /// How the run ended.
@@ -57,13 +59,22 @@ fi
 [ -n "${SLURM_CPUS_PER_TASK-}" ] && export SRUN_CPUS_PER_TASK="$SLURM_CPUS_PER_TASK"
 code=0
 full=
+# Reads the clock, and the time since the boot around it, which does not change when the clock is set.
+clock() {
+    clock_before=0 clock_after=0
+    read -r clock_before clock_rest </proc/uptime
+    clock_now=$(date +%s.%N)
+    read -r clock_after clock_rest </proc/uptime
+    clock_uptimes="$clock_uptimes ${clock_before:-0} ${clock_after:-0}"
+} 2>/dev/null
+clock_uptimes=
 "#;
 
 /// The end that all such scripts have in common.
 const TAIL: &str = r#"# Whoever ends a job signals its processes one after the other: this one may be next, and then the run has no end.
 case $code in 137 | 143) sleep 1 ;; esac
 [ "$code" = 0 ] || echo "code $code" >>trace
-printf '%s %s %s\n' "$code" "$ended" "$full" 1<>end.new && mv end.new end
+printf '%s %s %s%s %s\n' "$code" "${ended:-0}" "${started:-0}" "$clock_uptimes" "$full" 1<>end.new && mv end.new end
 "#;
 
 /// Whether a job has begun a run.
@@ -100,11 +111,19 @@ pub fn text(job: &RunJob, start: &str) -> String {
     }
     let interpreter = if invocation.shell == assay_campaign::Shell::Bash { "bash" } else { "sh" };
     let run = format!("{words}{interpreter} \"$directory/{SCRIPT}\" </dev/null");
+    // What is run around a run has its directory and its variables.
+    let around = |command: &str| {
+        let place = quoted(&invocation.directory.display().to_string());
+        let variables = crate::script::environment(job);
+        format!(
+            "(\ncd {place} || exit 125\n{variables}sh -c {}\n) >>steps.log 2>&1 </dev/null",
+            quoted(command)
+        )
+    };
     let step = |name: &str, command: &Option<String>| {
-        let command = command.as_deref()?;
-        let command = quoted(command);
+        let command = around(command.as_deref()?);
         Some(format!(
-            "[ \"$code\" = 0 ] && {{ sh -c {command} >>steps.log 2>&1 </dev/null || {{ code=$?; echo \"failed {name}\" >>trace; }}; }}\n"
+            "[ \"$code\" = 0 ] && {{ {command} || {{ code=$?; echo \"failed {name}\" >>trace; }}; }}\n"
         ))
     };
     let prepare = step("prepare", &invocation.prepare).unwrap_or_default();
@@ -120,16 +139,12 @@ pub fn text(job: &RunJob, start: &str) -> String {
     script.push_str(&prepare);
     let _ = writeln!(
         script,
-        "echo \"start $(date +%s.%N)\" >>trace\nif [ \"$code\" = 0 ]; then\n    (\n        {run} >stdout.log 2>stderr.log\n        \
+        "clock\nstarted=$clock_now\necho \"start $started\" >>trace\nif [ \"$code\" = 0 ]; then\n    (\n        {run} >stdout.log 2>stderr.log\n        \
          code=$?\n        times >times\n        exit \"$code\"\n    )\n    code=$?\n    \
-         # What could not be written is missing in the logs, too.\n    [ -s times ] || full={FULL}\nfi\nended=$(date +%s.%N)"
+         # What could not be written is missing in the logs, too.\n    [ -s times ] || full={FULL}\nfi\nclock\nended=$clock_now"
     );
     if let Some(command) = invocation.cleanup.as_deref() {
-        let _ = writeln!(
-            script,
-            "sh -c {} >>steps.log 2>&1 </dev/null || echo \"failed cleanup\" >>trace",
-            quoted(command)
-        );
+        let _ = writeln!(script, "{} || echo \"failed cleanup\" >>trace", around(command));
     }
     script.push_str(TAIL);
     script

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use assay_evidence::{Findings, Progress, Reading, Stream};
 
+use crate::small_file;
 use crate::worker::{OutputReader, RunJob};
 
 /// What is read of a file at once.
@@ -81,7 +82,9 @@ impl RunLog {
             .iter()
             .filter(|path| job.there.is_none() || path.starts_with(&job.directory))
         {
-            if let Ok(bytes) = std::fs::read(path) {
+            // The file may be a link, but only to a file.
+            let file = path.canonicalize().and_then(|path| small_file::read(&path, u64::MAX));
+            if let Ok(bytes) = file {
                 let name =
                     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
                 let number = reading.add_file(&name);

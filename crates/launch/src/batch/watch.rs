@@ -1,6 +1,8 @@
 //! Looks at jobs and runs under way: asks the scheduler about all jobs at once, reads what runs write, and concludes those
 //! that are over.
 
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::node_script::has_begun;
@@ -14,7 +16,7 @@ use crate::worker::{RunJob, RunMessage, now};
 /// How long the accounting may take to learn of the end of a job.
 const ACCOUNTING_PATIENCE: Duration = Duration::from_secs(10);
 /// What is looked at of a job's log.
-const JOB_LOG_TAIL: usize = 4096;
+const JOB_LOG_TAIL: u64 = 4096;
 /// A run that was never begun is submitted again this often.
 const MOST_TRIES: u32 = 3;
 
@@ -70,10 +72,13 @@ impl BatchLauncher {
         self.pace.polled(changed);
     }
 
-    /// Asks the accounting about tasks that are over, all at once. Several runs of one task share its numbers, which
-    /// then are of no use.
+    /// Asks the accounting about tasks that are over, all at once: how those ended that the controller forgot, and what
+    /// runs used that have their task alone.
     fn account(&mut self) {
-        let wanted = |task: &&mut BatchTask| task.is_over() && task.accounted.is_none() && task.is_alone;
+        let wanted = |task: &&mut BatchTask| {
+            let is_wanted = task.is_alone || !task.is_over();
+            task.is_gone() && task.accounted.is_none() && is_wanted
+        };
         let mut jobs: Vec<String> =
             self.tasks.values_mut().filter(wanted).filter_map(|task| task.job.clone()).collect();
         jobs.sort();
@@ -187,7 +192,7 @@ impl BatchLauncher {
         let (Some(root), Some(name)) = (&self.root, self.relative(&job.directory)) else {
             return self.conclude_here(key, task, &job, log);
         };
-        if let Err(reason) = self.host.pull(&self.record, &[name], root) {
+        if let Err(reason) = self.host.pull(&self.record, &[name], root, self.permissions) {
             // The run stays as it is there, and is looked at again.
             self.complain(Some(job.run.clone()), &reason);
             task.runs.push_front(TaskRun { job, log });
@@ -202,7 +207,7 @@ impl BatchLauncher {
             marks: RunMarks::read(&job.directory),
             task: task.state.as_ref(),
             submitted_at: task.submitted_at,
-            accounted: task.accounted.as_ref().filter(|_| task.is_alone),
+            accounted: task.accounted.as_ref(),
             is_spread: !self.scheduler.start_words(&self.settings, &job.resources).is_empty(),
             is_alone: task.is_alone,
             job_log: self.job_log(key),
@@ -214,15 +219,14 @@ impl BatchLauncher {
     /// The end of what the scheduler wrote about a task.
     fn job_log(&self, key: &TaskKey) -> String {
         let path = self.record.join(JOBS).join(&key.submission).join(format!("job-{}.log", key.task));
-        let bytes = std::fs::read(path).unwrap_or_default();
-        let tail = bytes.get(bytes.len().saturating_sub(JOB_LOG_TAIL)..).unwrap_or_default();
-        String::from_utf8_lossy(tail).into_owned()
+        String::from_utf8_lossy(&end_of(&path).unwrap_or_default()).into_owned()
     }
 
     /// What becomes of the first run of a task that is over without its end marker.
     fn conclude_without_end(&mut self, key: &TaskKey, task: &mut BatchTask) {
         let has_begun = task.runs.front().is_some_and(|run| has_begun(&run.job.directory));
-        let stage = task.state.as_ref().map(|state| state.stage);
+        let accounted = task.accounted.as_ref().and_then(|accounted| accounted.stage);
+        let stage = accounted.or_else(|| task.state.as_ref().map(|state| state.stage));
         // A run that its job never came to is made by another one, unless somebody did not want the job.
         if !has_begun && !matches!(stage, Some(TaskStage::Cancelled | TaskStage::Preempted)) {
             let Some(run) = task.runs.pop_front() else { return };
@@ -242,4 +246,14 @@ impl BatchLauncher {
         self.waiting.push(run.job);
         None
     }
+}
+
+/// The end of a job's log, if it is a regular file.
+fn end_of(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = assay_store::open_unlinked(path)?;
+    let size = file.metadata()?.len();
+    file.seek(SeekFrom::Start(size.saturating_sub(JOB_LOG_TAIL)))?;
+    let mut bytes = Vec::new();
+    file.take(JOB_LOG_TAIL).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }

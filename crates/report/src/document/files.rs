@@ -102,12 +102,10 @@ fn caveats(found: &[Vec<Experiment<'_>>]) -> Vec<Footnote> {
     if single < 2 {
         return Vec::new();
     }
-    vec![Footnote {
-        text: format!(
-            "{single} rows rest on a single run each, so nothing says how much of a difference is noise"
-        ),
-        hint: "repeat every setting six times or more, in turns; `assay run` does that".to_owned(),
-    }]
+    vec![Footnote::about_all(
+        format!("{single} rows rest on a single run each, so nothing says how much of a difference is noise"),
+        "repeat every setting six times or more, in turns; `assay run` does that",
+    )]
 }
 
 fn chapter(
@@ -169,7 +167,7 @@ fn chapter_title(document: &Document, name: &str) -> String {
     let titles = || document.tables.iter().filter_map(|table| table.headings.first());
     // A heading that all tables stand below is the title; of one table it may be that of its part alone.
     match titles().next().filter(|first| document.tables.len() > 1 && titles().all(|title| title == *first)) {
-        Some(title) => format!("{} · {name}", shorten(&clean(title.trim()), 60)),
+        Some(title) => format!("{} · {name}", shorten(&clean(title.trim().trim_end_matches(':')), 60)),
         None => name.to_owned(),
     }
 }
