@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use assay_judge::findings::Finding;
 use assay_judge::{Answer, Comparison, Evidence, GateResult, pivot::Pivot, scaling::Scaling};
 use assay_model::{CellId, Machine, Phase, Published, Series, Source};
 
@@ -23,6 +24,8 @@ pub struct Study {
     /// Where cells stand below the machine's limits, where the record has both rates that takes.
     pub roofline: Option<Roofline>,
     pub gates: Vec<GateResult>,
+    /// What the record says beside the ranking of its headline.
+    pub findings: Vec<Finding>,
     pub failures: Vec<FailedRuns>,
     /// The first usable run of each cell, in the order of the cells.
     pub examples: Vec<ExampleRun>,

@@ -147,7 +147,7 @@ fn results(study: &Study) -> Section {
                 .push(DocumentPart::Folded { title: judged.answer.metric.name.clone(), parts: vec![part] }),
         }
     }
-    for text in study.answers.first().map(more_findings).unwrap_or_default() {
+    for text in more_findings(study) {
         parts.push(DocumentPart::Finding { tone: Tone::Plain, text, advice: String::new() });
     }
     if !study.gates.is_empty() {
@@ -270,7 +270,7 @@ fn how(study: &Study) -> Section {
     parts.push(DocumentPart::Listing {
         title: "Commands".to_owned(),
         text: format!(
-            "assay show {path}\nassay show {path} --runs          # every run with its directory; run.sh in it redoes the run\nassay query --record {path} runs -o runs.csv\n"
+            "assay show {path}\nassay show {path} --runs          # every run with its directory; run.sh in it redoes the run\nassay query runs {path} -o runs.csv\n"
         ),
     });
     if let Some(campaign) = &origin.campaign {
