@@ -108,6 +108,9 @@ fn caveats(found: &[Vec<Experiment<'_>>]) -> Vec<Footnote> {
     )]
 }
 
+/// Claims that cannot be decided and are not folded.
+const MOST_OPEN: usize = 4;
+
 fn chapter(
     document: &Document,
     name: &str,
@@ -127,8 +130,17 @@ fn chapter(
     let of_file =
         |finding: &&Finding| finding.sources.first().is_some_and(|source| source.file == document.file);
     let findings: Vec<&Finding> = audit.findings.iter().filter(of_file).collect();
-    let open = findings.iter().filter(|finding| finding.level < Level::NotChecked);
-    parts.extend(open.flat_map(|finding| finding_parts(finding, &document.file, place)));
+    let wrong = findings.iter().filter(|finding| finding.level < Level::NotChecked);
+    parts.extend(wrong.flat_map(|finding| finding_parts(finding, &document.file, place)));
+    // What cannot be decided and yet has numbers is worth a look.
+    let has_numbers =
+        |finding: &&&Finding| finding.level == Level::NotChecked && !finding.arithmetic.is_empty();
+    let open: Vec<&Finding> = findings.iter().filter(has_numbers).take(MOST_OPEN).copied().collect();
+    parts.extend(open.iter().flat_map(|finding| finding_parts(finding, &document.file, place)));
+    let findings: Vec<&Finding> = findings
+        .into_iter()
+        .filter(|finding| !open.iter().any(|shown| std::ptr::eq(*shown, *finding)))
+        .collect();
     for experiment in found.iter().filter(|experiment| !experiment.is_empty()) {
         parts.extend(experiment.parts());
     }
