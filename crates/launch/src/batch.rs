@@ -72,6 +72,9 @@ const SETTLE: Duration = Duration::from_secs(2);
 /// The launcher of a platform whose runs are jobs; none where they are processes of this machine, or replayed.
 pub fn launcher(platform: &Platform, store: &Store) -> Result<Option<BatchLauncher>, LaunchError> {
     let Some(scheduler) = scheduler_of(platform) else { return Ok(None) };
+    let root = root_there(platform, store.state());
+    job_script::check(root.as_deref().unwrap_or(store.directory()), &platform.batch)
+        .map_err(|reason| LaunchError::Platform { platform: platform.name.clone(), reason })?;
     Ok(Some(BatchLauncher::new(platform, store, scheduler)))
 }
 
