@@ -15,6 +15,7 @@ mod outsider;
 mod pairs;
 mod part;
 mod prior;
+mod range;
 mod relation;
 mod relative;
 mod sentence;
@@ -29,7 +30,7 @@ use crate::manuscript::{Block, Manuscript};
 use crate::quantity::{Quantity, count_word, quantities};
 use crate::unit::leading_unit;
 use bound::StatedLimits;
-use observed::Observed;
+pub use observed::Observed;
 use pairs::Pool;
 use sentence::{LONGEST_PARAGRAPH, Sentence, sentences};
 
@@ -95,13 +96,14 @@ impl<'a> Neighbors<'a> {
 }
 
 /// Checks the prose of a document against its tables, its listings and itself.
-pub fn check(manuscript: &Manuscript, grids: &[Grid], checks: &mut Checks) {
+pub fn check(manuscript: &Manuscript, grids: &[Grid], shown: &[Observed], checks: &mut Checks) {
     let sentences = sentences(manuscript);
     let listed = listed(manuscript);
     let listed_words = listed_words(manuscript);
     let limits = StatedLimits::of(&sentences);
     let neighbors = Neighbors::new(grids, &manuscript.file);
-    let observed = Observed::new(manuscript);
+    let own = Observed::new(manuscript);
+    let observed: Vec<&Observed> = std::iter::once(&own).chain(own.beside(shown)).collect();
     let own: Vec<Grid> = grids.iter().filter(|grid| grid.file == manuscript.file).cloned().collect();
     bound::tables(&own)
         .into_iter()
@@ -121,7 +123,8 @@ pub fn check(manuscript: &Manuscript, grids: &[Grid], checks: &mut Checks) {
         };
         judged.extend(relative::check(sentence, &context, &pool));
         judged.extend(level::check(sentence, &context, &pool, &mut repeated));
-        let found = bound::check(sentence, &pool).into_iter().chain(observed.check(sentence));
+        let shown = observed.iter().flat_map(|observed| observed.check(sentence));
+        let found = bound::check(sentence, &pool).into_iter().chain(shown).chain(range::check(sentence));
         let found = found.chain(part::check(sentence, &near));
         let found = found.chain(method::check(sentence, &pool)).chain(gloss::check(sentence));
         found.for_each(|finding| checks.push(finding));

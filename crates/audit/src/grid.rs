@@ -250,11 +250,13 @@ fn typed(raw: &RawTable, file: &str, block: usize) -> Grid {
     let labels: Vec<usize> =
         (0..columns.len()).filter(|index| columns[*index].kind == ColumnKind::Label).collect();
     let rows = raw.rows.iter().zip(cells).map(|(row, cells)| {
-        let label: Vec<&str> = labels
-            .iter()
-            .map(|index| row[*index].text.as_str())
-            .filter(|text| !cell::is_empty(text))
-            .collect();
+        // A word among the numbers of the first column names its row: `mean` below the numbers of the runs.
+        let word = |index: &usize| {
+            *index == 0 && cells[0].is_none() && row[0].text.starts_with(|one: char| one.is_alphabetic())
+        };
+        let named = (0..columns.len()).filter(|index| labels.contains(index) || word(index));
+        let label: Vec<&str> =
+            named.map(|index| row[index].text.as_str()).filter(|text| !cell::is_empty(text)).collect();
         let label = label.join(" ");
         let line = row.iter().find(|cell| !cell.text.is_empty()).map_or(raw.header_line, |cell| cell.line);
         let texts = row.iter().map(|cell| cell.text.clone()).collect();

@@ -79,11 +79,17 @@ pub fn audit(documents: &[Document]) -> Audit {
     findings.extend(check(&manuscripts));
     name_cells(&mut findings, documents);
     findings.sort_by(|one, other| order(one).cmp(&order(other)));
-    let file = |finding: &Finding| finding.sources.first().map(|source| source.file.clone());
     findings.dedup_by(|later, earlier| {
-        later.class == earlier.class && later.summary == earlier.summary && file(later) == file(earlier)
+        later.class == earlier.class && later.summary == earlier.summary && is_one_place(later, earlier)
     });
     Audit { findings, groups }
+}
+
+/// Whether two equal findings are about one place: what is wrong is said once for each file, but every claim counts.
+fn is_one_place(one: &Finding, other: &Finding) -> bool {
+    let place = |finding: &Finding| finding.sources.first().map(|source| (source.file.clone(), source.line));
+    let file = |finding: &Finding| finding.sources.first().map(|source| source.file.clone());
+    if one.level <= Level::Doubtful { file(one) == file(other) } else { place(one) == place(other) }
 }
 
 /// Adds the cell to places in notebooks.
@@ -119,9 +125,10 @@ fn check(manuscripts: &[Manuscript]) -> Vec<Finding> {
         })
         .collect();
     all.extend(means);
+    let shown: Vec<claims::Observed> = manuscripts.iter().map(claims::Observed::new).collect();
     for manuscript in manuscripts {
         claims::equations(manuscript, &mut checks);
-        claims::check(manuscript, &all, &mut checks);
+        claims::check(manuscript, &all, &shown, &mut checks);
     }
     checks.findings
 }

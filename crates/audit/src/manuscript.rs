@@ -14,6 +14,7 @@
 //! | `fields.rs` | lists of names with one number each, as tables |
 //! | `records.rs` | lines of one shape in listings, as tables |
 //! | `separated.rs` | CSV and TSV |
+//! | `spans.rs` | cells that span several columns or rows |
 
 mod aligned;
 mod fields;
@@ -24,6 +25,7 @@ mod markup;
 mod notebook;
 mod records;
 mod separated;
+mod spans;
 
 pub use fields::LIST_HEADER;
 

@@ -1,10 +1,13 @@
 //! Numbers in text: value, the interval that digits and words allow, unit, and whether it is a quantity at all.
 
+mod duration;
+mod joined;
 mod number;
 mod words;
 
 use crate::unit::{Unit, leading_unit};
 
+pub use duration::leading_duration;
 pub use number::{Number, leading_number};
 pub use words::count_word;
 
@@ -89,7 +92,8 @@ pub fn quantities(text: &str) -> Vec<Quantity> {
         }
         at += character.len_utf8();
     }
-    found = join_ranges(join_durations(found, text), text);
+    found = join_ranges(found, text);
+    joined::share_units(&mut found, text);
     found.iter_mut().for_each(|quantity| words::hedge(quantity, text));
     found
 }
@@ -120,6 +124,13 @@ fn number_at(text: &str, at: usize) -> (Option<Quantity>, usize) {
     if is_clock_or_date(text, at, after) {
         return (None, word_end());
     }
+    if let Some(duration) = leading_duration(rest) {
+        let end = at + duration.length;
+        let spelled = text.get(at..end).unwrap_or_default();
+        let (value, half) = (duration.seconds, duration.half_step);
+        let quantity = Quantity::new(&number, duration.unit, spelled, at, end);
+        return (Some(Quantity { value, low: value - half, high: value + half, ..quantity }), end);
+    }
     let negative = previous == Some('-') || previous == Some('−');
     let (mut unit, mut length) = unit_behind(after);
     // `seq_len=2048 steps=9600`: the next word is the name of another number.
@@ -130,6 +141,11 @@ fn number_at(text: &str, at: usize) -> (Option<Quantity>, usize) {
     let next = after.chars().next();
     if next.is_some_and(char::is_alphabetic) && !glued_unit(after) {
         return (None, word_end());
+    }
+    if after.starts_with("-fold") {
+        end += "-fold".len();
+        let unit = Unit { scale: 1.0, times: true, ..Unit::default() };
+        return (Some(Quantity::new(&number, unit, text.get(at..end).unwrap_or_default(), at, end)), end);
     }
     if next == Some('-') && after.chars().nth(1).is_some_and(char::is_alphabetic) && unit.is_none() {
         // `16-bit`, `4-bit`, `8-GPU`: a property, not a measurement.
@@ -386,49 +402,14 @@ fn join_ranges(found: Vec<Quantity>, text: &str) -> Vec<Quantity> {
 
 fn is_range(one: &Quantity, other: &Quantity, text: &str) -> bool {
     let between = text.get(one.end..other.start).unwrap_or("?");
+    // `by 25 to 30 %`; `from 25 to 30 %` are two values.
+    let head = text.get(..one.start).unwrap_or_default().trim_end();
+    let spoken = between == " to " && one.unit.is_none() && !head.ends_with("from");
     let dash = between.is_empty() && text.get(..other.start).is_some_and(|head| head.ends_with('-'))
-        || ["-", "–", " – "].contains(&between);
+        || ["-", "–", " – "].contains(&between)
+        || spoken;
     let bare = one.unit.is_none() || one.unit.same_measure(&other.unit);
     dash && bare && other.unit.is_relative() && one.written < other.written.abs()
-}
-
-/// The unit of a second.
-fn other_time() -> Unit {
-    leading_unit("s").map_or_else(Unit::none, |(unit, _)| unit)
-}
-
-/// `1 h 55 min` and `3 hours and 20 minutes` are one quantity.
-fn join_durations(found: Vec<Quantity>, text: &str) -> Vec<Quantity> {
-    let mut joined: Vec<Quantity> = Vec::with_capacity(found.len());
-    for other in found {
-        let Some(one) = joined.last_mut() else {
-            joined.push(other);
-            continue;
-        };
-        let between = text.get(one.end..other.start).unwrap_or("?").trim();
-        // `3 m 05 s`: a letter that is a minute only before seconds.
-        let minutes = one.text.ends_with('m') && one.unit.counts("m") && other.unit.is_time();
-        if minutes && between.is_empty() && other.unit.scale == 1.0 && other.written < 60.0 {
-            one.unit = Unit { scale: 60.0, ..other_time() };
-            (one.value, one.low, one.high) = (60.0 * one.written, 60.0 * one.low, 60.0 * one.high);
-        }
-        let joins = one.unit.is_time()
-            && other.unit.is_time()
-            && other.unit.scale < one.unit.scale
-            && one.is_integer()
-            && (between.is_empty() || between == "and" || between == ",")
-            && other.written * other.unit.scale < one.unit.scale;
-        if joins {
-            let half = (other.high - other.low) / 2.0;
-            one.value += other.value;
-            (one.low, one.high) = (one.value - half, one.value + half);
-            one.end = other.end;
-            one.text = text.get(one.start..one.end).unwrap_or_default().to_owned();
-        } else {
-            joined.push(other);
-        }
-    }
-    joined
 }
 
 #[cfg(test)]

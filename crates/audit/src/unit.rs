@@ -152,6 +152,12 @@ const DEVICES: [&str; 12] = [
     "accelerator",
 ];
 
+/// Whether a word in the singular, or the first five letters of one, names something that computes: a GPU, an APU, a card.
+pub fn is_device(word: &str) -> bool {
+    let named = |name: &&str| *name == word || word.len() == 5 && name.starts_with(word);
+    DEVICES.iter().any(named) || (3..=4).contains(&word.len()) && word.ends_with("pu")
+}
+
 /// The unit at the beginning of a text, and how many bytes it takes.
 pub fn leading_unit(text: &str) -> Option<(Unit, usize)> {
     let (mut unit, mut at) = atom(text)?;

@@ -63,6 +63,7 @@ pub(crate) fn check(
     checked.least = repeats::least(&campaign.repeats, cells, problems);
     time::check_budget(campaign, &checked, problems);
     time::check_limits(campaign, &limits, problems);
+    time::check_required(campaign, problems);
     resources::check_pin(campaign, &limits, problems);
     checked
 }

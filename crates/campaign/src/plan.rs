@@ -154,6 +154,17 @@ impl Plan {
         commands.chain(settings).collect()
     }
 
+    /// The variables that the campaign and its platforms set for runs, with their texts.
+    pub fn variables(&self) -> Vec<(&str, &str)> {
+        let workloads = self.own_workloads.values().chain([&self.workload]);
+        let of_workloads = workloads.flat_map(|workload| &workload.environment);
+        let of_platforms = self.platforms.iter().flat_map(|platform| &platform.environment);
+        of_workloads
+            .map(|(name, template)| (name.as_str(), template.text()))
+            .chain(of_platforms.map(|(name, value)| (name.as_str(), value.as_str())))
+            .collect()
+    }
+
     /// The expected run time of a cell in seconds, where known.
     pub fn expected_s(&self, cell: usize) -> Option<f64> {
         self.expected_s.get(cell).copied().flatten()

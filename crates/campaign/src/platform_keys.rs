@@ -9,6 +9,22 @@ use crate::reader::{Item, Table};
 /// The placeholder for the number of accelerators on each node.
 const DEVICES: &str = "{devices}";
 
+/// What a site may refuse a submission without.
+const REQUIRED: [&str; 4] = ["account", "partition", "filesystems", "time"];
+/// The placeholders of the command that starts a run on its nodes.
+const STARTED_WITH: [&str; 5] = ["{nodes}", "{tasks}", "{tasks_per_node}", "{cpus_per_task}", DEVICES];
+
+/// A placeholder in a start command that nothing stands for. `${NAME}` is for the shell.
+fn unknown_placeholder(command: &str) -> Option<&str> {
+    let open = command.match_indices('{').map(|(at, _)| at);
+    let mut own = open.filter(|at| !command.get(..*at).unwrap_or_default().ends_with('$'));
+    own.find_map(|at| {
+        let rest = command.get(at..)?;
+        let placeholder = rest.get(..=rest.find('}')?)?;
+        (!STARTED_WITH.contains(&placeholder)).then_some(placeholder)
+    })
+}
+
 /// Reads the keys that the table has into the settings.
 pub(crate) fn read(table: &mut Table<'_>, settings: &mut BatchSettings) {
     for (key, slot) in [
@@ -26,6 +42,11 @@ pub(crate) fn read(table: &mut Table<'_>, settings: &mut BatchSettings) {
             *slot = line(&item);
         }
     }
+    if let Some(item) = table.get("start")
+        && let Some(unknown) = settings.start.as_deref().and_then(unknown_placeholder)
+    {
+        item.problem(format!("`{unknown}` in `{}` is not one of {}", item.name, STARTED_WITH.join(", ")));
+    }
     if let Some(item) = table.get("devices") {
         settings.devices = line(&item);
         if settings.devices.as_ref().is_some_and(|option| !option.contains(DEVICES)) {
@@ -36,6 +57,18 @@ pub(crate) fn read(table: &mut Table<'_>, settings: &mut BatchSettings) {
         if let Some(texts) = table.get(key).and_then(|item| item.texts()) {
             *slot = texts.into_iter().map(|text| text.value).collect();
         }
+    }
+    if let Some(item) = table.get("required") {
+        let texts = item.texts().unwrap_or_default();
+        if let Some(unknown) = texts.iter().find(|text| !REQUIRED.contains(&text.value.as_str())) {
+            item.problem(format!(
+                "`{}` in `{}` is not one of {}",
+                unknown.value,
+                item.name,
+                REQUIRED.join(", ")
+            ));
+        }
+        settings.required = texts.into_iter().map(|text| text.value).collect();
     }
     settings.exclusive =
         table.get("exclusive").map_or(settings.exclusive, |item| item.switch() == Some(true));

@@ -349,14 +349,14 @@ fn jobs_that_ask_for_more_time_than_their_partition_gives_are_refused() {
         campaign.plan(&context).err().map(|problems| problems.to_string())
     };
     let text = refused("time = '5 min'", "").unwrap();
-    assert!(text.contains("a job asks for 5 min, `slurm-gpu` gives a job at most 2 min"), "{text}");
+    assert!(text.contains("a job requests 5 min, `slurm-gpu` gives a job at most 2 min"), "{text}");
     assert!(text.contains("c.toml:5:8") && text.contains("`time` of at most 2 min fits"), "{text}");
     let text = refused("", "timeout = '90 s'\ngrace = '10 s'").unwrap();
-    assert!(text.contains("asks for 3 min") && text.contains("c.toml:8:11"), "{text}");
+    assert!(text.contains("requests 3 min") && text.contains("c.toml:8:11"), "{text}");
     assert!(text.contains("`timeout` of at most 50 s fits"), "{text}");
     let text = refused("time = '1 min'\npack = 4", "").unwrap();
     assert!(
-        text.contains("a job of 4 runs asks for 4 min") && text.contains("`pack` of at most 2 fits"),
+        text.contains("a job of 4 runs requests 4 min") && text.contains("`pack` of at most 2 fits"),
         "{text}"
     );
     assert_eq!(refused("time = '1 min'\npack = 2", ""), None);

@@ -168,7 +168,7 @@ pub fn execute(
     let plan = &assembled.plan;
     screen.problems(&plan.warnings);
     if let Some((platform, reason)) = assembled.unasked.first() {
-        let text = format!("the scheduler of platform `{platform}` cannot be asked: {reason}");
+        let text = format!("the scheduler of platform `{platform}` cannot be queried: {reason}");
         return Err(Mistake::new(text, "run on a login node, or set `host` on the platform").into());
     }
     refuse_secrets(plan)?;
@@ -279,17 +279,19 @@ fn move_aside(assembled: &Assembled, screen: &mut Screen) -> anyhow::Result<()> 
     if !record.is_dir() {
         return Ok(());
     }
-    // Whoever writes the record now must not lose it; any other trouble with it is a reason to start over.
-    if let Err(error) = open_store(assembled, &RunFlags::default())
-        && matches!(error.downcast_ref(), Some(StoreError::Held { .. } | StoreError::HeldByUnknown { .. }))
-    {
-        return Err(error);
-    }
+    // Whoever writes the record now must not lose it, and nobody may begin to before it has moved. Any other trouble
+    // with it is a reason to start over.
+    let identity = records::writer(assembled.plan.name.clone(), assembled.machine.host.clone());
+    let held = match assay_store::hold(record, &identity) {
+        Err(error @ (StoreError::Held { .. } | StoreError::HeldByUnknown { .. })) => return Err(error.into()),
+        held => held.ok(),
+    };
     let name = record.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let aside =
         (1..).map(|number| record.with_file_name(format!("{name}.old-{number}"))).find(|path| !path.exists());
     let aside: PathBuf = aside.context("no free name for the old record")?;
     std::fs::rename(record, &aside).with_context(|| format!("cannot move {} aside", record.display()))?;
+    drop(held);
     screen.say(&format!("the old record is now {}", records::shown(&aside)));
     Ok(())
 }

@@ -6,6 +6,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use assay_model::untrusted;
+use serde::Serialize;
 
 use crate::failure::Mistake;
 use crate::screen::Screen;
@@ -35,6 +37,10 @@ pub fn refuse_record(path: &Path) -> Result<(), Mistake> {
         let text = format!("cannot write {}: the file belongs to a record", path.display());
         return Err(Mistake::new(text, "name another file with `-o`"));
     }
+    if path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.nlink() > 1) {
+        let text = format!("cannot write {}: the file has other names (hard links)", path.display());
+        return Err(Mistake::new(text, "name another file with `-o`: one of them may belong to a record"));
+    }
     Ok(())
 }
 
@@ -51,6 +57,12 @@ fn unwritable(path: &Path, error: &io::Error) -> Mistake {
         _ => "choose another file",
     };
     Mistake::new(format!("cannot write {}: {error}", path.display()), hint)
+}
+
+/// The text of a JSON file. What strangers wrote is in it, so nothing in it may steer a terminal.
+pub fn json(value: &(impl Serialize + ?Sized)) -> serde_json::Result<String> {
+    let text = serde_json::to_string_pretty(value)?;
+    Ok(format!("{}\n", untrusted::json(&text)))
 }
 
 /// Writes a whole file.

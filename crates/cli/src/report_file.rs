@@ -100,9 +100,8 @@ pub fn json(records: &[Record], metrics: &[String]) -> anyhow::Result<String> {
             answers.push(answer::answer_json(record, &index, metric)?);
         }
     }
-    let text = match answers.as_slice() {
-        [one] => serde_json::to_string_pretty(one)?,
-        many => serde_json::to_string_pretty(many)?,
-    };
-    Ok(format!("{text}\n"))
+    Ok(match answers.as_slice() {
+        [one] => output::json(one)?,
+        many => output::json(many)?,
+    })
 }

@@ -67,6 +67,11 @@ impl Facts<'_> {
         self.draft.has(metric)
     }
 
+    /// Whether another reader, such as that of bars, gives a metric at steps of its own.
+    pub(crate) fn is_of_a_bar(&self, metric: &str) -> bool {
+        self.draft.collector(metric).is_some_and(|collector| collector.owner != self.reader)
+    }
+
     /// The value of a metric last seen in this run.
     pub fn latest(&self, metric: &str) -> Option<f64> {
         self.draft.latest_value(metric)

@@ -7,17 +7,23 @@
 //! | `generic/naming.rs` | from tokens to a plan: which number is what |
 //! | `generic/table.rs` | rows under column names |
 //! | `generic/plan.rs` | the plan of a shape, used for every line of it |
+//! | `generic/headings.rs` | what a line without numbers says about those below it |
+//! | `generic/ranks.rs` | prefixes of ranks and workers |
+//! | `generic/steps.rs` | steps, and where another run begins |
 //! | `generic/sections.rs` | banners between the results of several runs |
 //! | `generic/settings.rs` | settings in dumps of arguments |
 //!
 //! A line's shape is hashed; the plan made for the first line of a shape reads all others, so that repeated lines cost
 //! little more than parsing their numbers.
 
+mod headings;
 mod naming;
 mod plan;
+mod ranks;
 mod sections;
 mod settings;
 mod shape;
+mod steps;
 mod table;
 mod tokens;
 
@@ -27,16 +33,18 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use assay_model::Unit;
-use assay_model::names::setting;
 
 use crate::collector::Value;
 use crate::dialects::{Dialect, DialectReader, Shape, Taken};
-use crate::facts::{Facts, setting_number};
+use crate::facts::Facts;
 use crate::line::Line;
-use crate::vocabulary::{CounterKind, MetricKind, Split, Vocabulary, split_unit};
+use crate::vocabulary::{CounterKind, MetricKind, Split, Vocabulary};
+use headings::{block, heading, indent};
 use naming::{LineContext, NumberedLine};
-use plan::{Plan, Slot};
+use plan::Plan;
+use ranks::worker;
 use sections::Sections;
+use steps::Place;
 use table::TableHeader;
 use tokens::{TokenKind, tokens};
 
@@ -85,9 +93,6 @@ const LONGEST_ABOVE: usize = 240;
 /// More shapes than this are not remembered.
 const MOST_SHAPES: usize = 2048;
 
-/// How far a line says that the run is: its epoch, and its step.
-type Place = (f64, f64);
-
 /// A shape and its plan.
 struct KnownShape {
     plan: Arc<Plan>,
@@ -122,6 +127,8 @@ pub(crate) struct GenericReader {
     /// The line above, where nothing was read from it: it may stand over the groups of a table's columns.
     above: String,
     tables: u64,
+    /// The column names in the line before, if it is nothing else.
+    names: String,
     /// Whether a heading announced an evaluation.
     evaluated: bool,
     /// Lines in a row that are one `key: value` each, and how many of the values are switches.
@@ -131,6 +138,19 @@ pub(crate) struct GenericReader {
     /// The first epoch seen: whether epochs are counted from 0 or from 1.
     first_epoch: Option<f64>,
     rank: Option<u32>,
+    /// Whether the output speaks of transactions, which `tps` counts then.
+    transactions: bool,
+}
+
+/// Names rates that a database prints as `tps`.
+fn name_transactions(plan: &mut Plan, text: &str) {
+    let counted = crate::vocabulary::words(text).iter().any(|word| word == "tps");
+    for slot in plan.slots.iter_mut().filter(|_| counted) {
+        if let Some(rest) = slot.metric.strip_prefix("tokens_per_s") {
+            slot.metric = format!("transactions_per_s{rest}");
+            slot.unit = Unit::PerSecond("transactions".to_owned());
+        }
+    }
 }
 
 /// Whether a line is a piece of a file that is no text, such as an archive on standard output.
@@ -147,6 +167,7 @@ impl DialectReader for GenericReader {
 
     fn again(&mut self, line: Line<'_>, facts: &mut Facts<'_>) -> bool {
         let Some(text) = self.own_rank(line) else { return true };
+        self.leave_block(text);
         let shape = self.key(text);
         let key = self.variant(shape, text);
         let Some(known) = self.shapes.get(&key).filter(|known| known.plan.is_known()) else { return false };
@@ -161,6 +182,7 @@ impl DialectReader for GenericReader {
 
 impl GenericReader {
     fn read(&mut self, text: &str, facts: &mut Facts<'_>) -> Taken {
+        self.leave_block(text);
         let shape = self.key(text);
         let mut key = self.variant(shape, text);
         if let Some(known) = self.shapes.get(&key) {
@@ -236,6 +258,14 @@ impl GenericReader {
         hasher.finish()
     }
 
+    /// An indented block ends at the first line that is not indented more than the one above it.
+    fn leave_block(&mut self, text: &str) {
+        if self.context.indent.is_some_and(|above| indent(text) <= above) {
+            self.context = LineContext::default();
+            self.set_context();
+        }
+    }
+
     fn set_context(&mut self) {
         let mut hasher = DefaultHasher::new();
         self.context.hash(&mut hasher);
@@ -259,20 +289,40 @@ impl GenericReader {
             header.number = self.tables;
             return Plan { header: Some(Arc::new(header)), ..Plan::default() };
         }
+        // A box whose column names take two lines.
+        if let Some(joined) = table::joined(&self.names, text) {
+            let found = tokens(&joined);
+            let line = NumberedLine { text: &joined, tokens: &found, runs: &[] };
+            if let Some(mut header) = TableHeader::read(&line, "", &self.context, vocabulary) {
+                self.tables += 1;
+                header.number = self.tables;
+                return Plan { header: Some(Arc::new(header)), names: joined, ..Plan::default() };
+            }
+        }
         if let Some(mut header) = TableHeader::read(&line, &self.above, &self.context, vocabulary) {
             self.tables += 1;
             header.number = self.tables;
-            return Plan { header: Some(Arc::new(header)), ..Plan::default() };
+            return Plan { header: Some(Arc::new(header)), names: text.to_owned(), ..Plan::default() };
         }
         if dump {
             return Plan::default();
         }
         let mut plan = naming::plan(&line, &self.context, vocabulary);
+        self.transactions |= text.contains("transaction");
+        if self.transactions {
+            name_transactions(&mut plan, text);
+        }
         let numbers =
             found.iter().any(|token| matches!(token.kind, TokenKind::Number(_) | TokenKind::Counter { .. }));
         if !numbers {
             plan.heading = heading(text, &found, vocabulary, self.sections.is_below_rule());
+            if plan.heading.as_ref().is_some_and(|heading| heading.name.is_some()) {
+                plan.fix(line.runs_in(0, found.len()));
+            }
             plan.banner = sections::banner(text, &found, self.sections.is_below_rule());
+        }
+        if numbers && plan.slots.is_empty() && plan.counters.is_empty() {
+            plan.heading = block(text, &found, vocabulary);
         }
         plan.rule = matches!(found.as_slice(), [only] if only.kind == TokenKind::Bar);
         plan
@@ -293,6 +343,7 @@ impl GenericReader {
     fn apply(&mut self, key: u64, plan: &Plan, text: &str, facts: &mut Facts<'_>) -> Taken {
         if let Some(header) = &plan.header {
             self.table = Some(Arc::clone(header));
+            self.names.clone_from(&plan.names);
             self.set_context();
             return Taken::Nothing;
         }
@@ -300,7 +351,7 @@ impl GenericReader {
             self.context.clone_from(heading);
             // `Start training` opens a log of which every line may be of training; after an evaluation it ends that.
             self.evaluated |= heading.split.is_some_and(|split| split != Split::Train);
-            if !self.evaluated {
+            if !self.evaluated && heading.indent.is_none() {
                 self.context.split = None;
             }
             self.set_context();
@@ -308,6 +359,12 @@ impl GenericReader {
         // `Results on test set` above a rule stands over a block, too.
         if plan.rule && self.headed && self.context.split.is_some() {
             self.context.titled = true;
+            self.set_context();
+        }
+        self.names.clear();
+        let labeled = plan.slots.len() == 1 && plan.counters.is_empty();
+        if self.context.labels && plan.heading.is_none() && !labeled && !plan.rule {
+            self.context.labels = false;
             self.set_context();
         }
         self.headed = plan.heading.is_some();
@@ -365,7 +422,7 @@ impl GenericReader {
             }
             // `mean acc: 0.915` behind the folds that it is the mean of.
             let mean = slot.averaged && step.is_none() && self.counted.contains(&slot.metric);
-            let metric = match (mean, self.is_summary(slot, plan)) {
+            let metric = match (mean, self.is_summary(slot, plan, facts)) {
                 (true, _) => Cow::Owned(format!("{}.mean", slot.metric)),
                 (false, true) => Cow::Owned(format!("{}.epoch", slot.metric)),
                 (false, false) => Cow::Borrowed(slot.metric.as_str()),
@@ -411,33 +468,6 @@ impl GenericReader {
         taken
     }
 
-    /// Whether the number of a line that counts epochs alone stands for a whole epoch, beside those of its batches.
-    fn is_summary(&mut self, slot: &Slot, plan: &Plan) -> bool {
-        if !slot.known || !matches!(slot.kind, MetricKind::Value | MetricKind::Share) {
-            return false;
-        }
-        if plan.counters.iter().any(|counter| counter.within_epoch) {
-            if !self.batched.contains(&slot.metric) && self.batched.len() < MOST_SHAPES {
-                self.batched.insert(slot.metric.clone());
-            }
-            return false;
-        }
-        plan.counters.iter().all(|counter| counter.kind == CounterKind::Epoch)
-            && !plan.counters.is_empty()
-            && self.batched.contains(&slot.metric)
-    }
-
-    /// Whether the time on a complete bar is the one that was left, as bars print it until they are redrawn: it is
-    /// far below the number of steps times the time of one.
-    fn is_time_left(&self, plan: &Plan, text: &str, seconds: f64) -> bool {
-        let step = plan.slots.iter().find(|slot| slot.metric == "step_s");
-        let step =
-            step.and_then(|slot| Some(slot.place.read(text, &self.runs)?.0 * slot.factor)).unwrap_or(0.0);
-        let steps = plan.counters.iter().find_map(|counter| counter.place.below(text, &self.runs));
-        // Bars print whole seconds.
-        seconds + 1.0 < step * steps.unwrap_or(0.0) * 0.5
-    }
-
     /// A heading's split holds for the line below it: the one after that may be of the next part. Over a block of
     /// `key: value` lines it holds for all of them.
     fn expire(&mut self, plan: &Plan) {
@@ -450,164 +480,13 @@ impl GenericReader {
         if scores {
             return;
         }
-        if self.context.split.is_none() || self.context.titled && listed {
+        let holds = self.context.titled && listed || self.context.indent.is_some();
+        if self.context.split.is_none() || holds {
             return;
         }
         self.context.split = None;
         self.set_context();
     }
-
-    /// The step of a line, and whether its counter is complete.
-    fn step(&mut self, plan: &Plan, text: &str, facts: &mut Facts<'_>) -> (Option<f64>, bool) {
-        let (mut epoch, mut step, mut batch) = (None, None, None);
-        for counter in &plan.counters {
-            let done = counter.place.above(text, &self.runs);
-            let total = counter.place.below(text, &self.runs);
-            match (counter.kind, counter.within_epoch) {
-                (CounterKind::Epoch, _) => epoch = done.map(|done| (done, total)),
-                (CounterKind::Step, true) => batch = done.map(|done| (done, total)),
-                (CounterKind::Step, false) => step = done,
-            }
-        }
-        if let Some((_, Some(total))) = epoch
-            && facts.known(setting::EPOCHS).is_none()
-        {
-            facts.observe(setting::EPOCHS, setting_number(total), "log");
-        }
-        if let Some((done, _)) = epoch {
-            self.epoch = Some(done);
-            self.first_epoch.get_or_insert(done);
-        }
-        let base = self.first_epoch.map_or(0.0, |first| first.clamp(0.0, 1.0));
-        let complete = batch.is_none_or(|(done, total)| total.is_none_or(|total| done >= total));
-        let epoch_now = epoch.map(|(done, _)| done).or(self.epoch);
-        let of = match (step, batch, epoch_now) {
-            (Some(step), _, _) => Some(step),
-            (None, Some((done, Some(total))), Some(epoch)) => Some((epoch - base) * total + done),
-            (None, Some((done, _)), None) => Some(done),
-            (None, _, epoch) => epoch,
-        };
-        (of, complete)
-    }
-
-    /// Steps that begin again are another run.
-    fn restart(&mut self, plan: &Plan, step: Place, epoch: Option<f64>, facts: &mut Facts<'_>) {
-        let known = self.steps.get(&self.bare).copied();
-        let again = known.is_some_and(|(first, last)| step < last && step <= first);
-        let evidence = plan.slots.first().is_some_and(|slot| facts.has(&slot.metric));
-        // The first epoch below a banner that was not seen before.
-        let below = self.sections.is_new_run() && facts.has_evidence();
-        let below = below && epoch.is_some() && epoch <= self.first_epoch;
-        if again && evidence || below {
-            facts.begin();
-            facts.title(self.sections.title());
-            self.steps.clear();
-        }
-        let first = self.steps.get(&self.bare).map_or(step, |(first, _)| *first);
-        self.steps.insert(self.bare, (first, step));
-    }
-
-    /// Whether numbers with unknown keys vary from line to line. Those that never do are settings or chatter.
-    fn varies(&mut self, key: u64, plan: &Plan, text: &str) -> bool {
-        let values: Vec<f64> = plan
-            .slots
-            .iter()
-            .filter_map(|slot| slot.place.read(text, &self.runs))
-            .map(|(value, _)| value)
-            .collect();
-        let counted = plan.counters.iter().any(|counter| !counter.within_epoch);
-        let knobs = plan.slots.iter().any(|slot| slot.kind == MetricKind::Knob);
-        let Some(known) = self.shapes.get_mut(&key) else { return false };
-        let decimal = values.iter().any(|value| value.fract() != 0.0);
-        match &known.first {
-            None => known.first = Some(values),
-            Some(first) => known.varies |= *first != values && (decimal || counted),
-        }
-        known.varies || (counted && knobs)
-    }
-}
-
-/// What a line without numbers says about the ones below it.
-fn heading(
-    text: &str,
-    found: &[tokens::Token],
-    vocabulary: &Vocabulary,
-    below_rule: bool,
-) -> Option<LineContext> {
-    // `2020-02-10 21:04:42 - train.log - INFO - evaluate:dev`: what stands behind the level is the heading.
-    if let Some((_, message)) =
-        [" INFO - ", " INFO: ", " INFO ", "] INFO: "].iter().find_map(|level| text.split_once(level))
-    {
-        let split = vocabulary.split(message).filter(|_| message.len() < 40);
-        // That of training ends what was announced before; lines of training need no heading.
-        let evaluated = |split: Split| (split != Split::Train).then_some(split);
-        return split.map(|split| LineContext { split: evaluated(split), ..LineContext::default() });
-    }
-    let words = found.iter().filter(|token| token.kind == TokenKind::Word).count();
-    if words == 0 || words > 6 || text.len() > 80 {
-        return None;
-    }
-    // `HOLDOUT TEST - DEFAULT ARGMAX` below a rule names one split among other words.
-    let banner = || {
-        let mut named = found
-            .iter()
-            .filter(|token| token.kind == TokenKind::Word)
-            .filter_map(|token| vocabulary.split(text.get(token.start..token.end)?));
-        let split = named.next().filter(|split| below_rule && *split != Split::Train)?;
-        named.all(|other| other == split).then_some(split)
-    };
-    let split = vocabulary.split(text).or_else(banner);
-    let titled = below_rule
-        || found.first().is_some_and(|token| matches!(token.kind, TokenKind::Bar | TokenKind::Sign(b'[')))
-        || text.trim_end().ends_with(':');
-    let phrase = split_unit(text.trim_end().trim_end_matches(':')).0;
-    let section = if titled { crate::vocabulary::words(&phrase) } else { Vec::new() };
-    let key = text.trim_end().strip_suffix(':').filter(|_| words <= 4).map(str::to_owned);
-    (split.is_some() || titled).then_some(LineContext { split, section, key, titled })
-}
-
-/// Splits off `(Worker pid=123) ` and the task number that `srun --label` puts before a line.
-fn worker(text: &str) -> (Option<u32>, &str) {
-    if let Some((inside, rest)) = text.strip_prefix('(').and_then(|rest| rest.split_once(") "))
-        && let Some((_, pid)) = inside.split_once(" pid=")
-    {
-        let digits: String = pid.chars().take_while(char::is_ascii_digit).collect();
-        return (digits.parse().ok(), rest);
-    }
-    if let Some(found) = bracketed_rank(text) {
-        return found;
-    }
-    if let Some(rest) = after_glog(text) {
-        return (None, rest);
-    }
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    if (1..=4).contains(&digits)
-        && let Some(rest) = text.get(digits..).and_then(|rest| rest.strip_prefix(": "))
-        && rest.starts_with(|first: char| first.is_alphabetic() || first == '[')
-    {
-        return (text.get(..digits).and_then(|rank| rank.parse().ok()), rest);
-    }
-    (None, text)
-}
-
-/// `[Rank 0] `, `[GPU1] `, `[rank 2]: `.
-fn bracketed_rank(text: &str) -> Option<(Option<u32>, &str)> {
-    let (inside, rest) = text.strip_prefix('[')?.split_once(']')?;
-    let digits = ["rank", "gpu", "worker", "device"].iter().find_map(|word| {
-        let named = inside.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
-        inside.get(word.len()..).filter(|_| named)
-    })?;
-    let rank = digits.trim_start_matches([' ', ':', '=', '_', '-']).parse().ok()?;
-    Some((Some(rank), rest.trim_start_matches([':', ' '])))
-}
-
-/// What stands behind the prefix of glog and absl: `I0512 10:00:00.123456 140 train.py:120] `.
-fn after_glog(text: &str) -> Option<&str> {
-    let head = text.get(..5)?.as_bytes();
-    let dated = head
-        .split_first()
-        .is_some_and(|(level, day)| b"IWEF".contains(level) && day.iter().all(u8::is_ascii_digit));
-    text.split_once("] ").filter(|_| dated).map(|(_, rest)| rest)
 }
 
 #[cfg(test)]

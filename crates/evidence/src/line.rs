@@ -1,4 +1,4 @@
-//! One line as dialects see it: valid text, without colour codes, without the prefix that launchers put before the
+//! One line as dialects see it: valid text, without color codes, without the prefix that launchers put before the
 //! lines of each rank.
 
 use std::borrow::Cow;
@@ -17,9 +17,29 @@ pub struct Line<'a> {
 /// Makes text of bytes. Only lines that need it are copied.
 pub fn clean(bytes: &[u8]) -> Cow<'_, str> {
     if memchr::memchr(0x1b, bytes).is_some() {
-        return Cow::Owned(text(&without_escapes(bytes)).into_owned());
+        return Cow::Owned(with_plain_minus(text(&without_escapes(bytes))).into_owned());
     }
-    text(bytes)
+    with_plain_minus(text(bytes))
+}
+
+/// The sign of the minus in typeset text, which some programs print, too.
+const MINUS: &str = "\u{2212}";
+
+/// A minus before a number as the character that numbers are read with.
+fn with_plain_minus(text: Cow<'_, str>) -> Cow<'_, str> {
+    // Nearly no line has any character that begins with this byte.
+    let first = MINUS.as_bytes().first().copied().unwrap_or_default();
+    if memchr::memchr(first, text.as_bytes()).is_none() || !text.contains(MINUS) {
+        return text;
+    }
+    let mut parts = text.split(MINUS);
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let is_sign = part.starts_with(|letter: char| letter.is_ascii_digit() || letter == '.');
+        plain.push_str(if is_sign { "-" } else { MINUS });
+        plain.push_str(part);
+    }
+    Cow::Owned(plain)
 }
 
 /// Bytes as UTF-8, or as Latin-1 where they cannot be that: the first byte beyond ASCII begins no UTF-8 character.
@@ -85,7 +105,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn colours_and_titles_are_dropped() {
+    fn colors_and_titles_are_dropped() {
         assert_eq!(clean(b"\x1b[32mloss\x1b[0m 1"), "loss 1");
         assert_eq!(clean(b"\x1b]0;title\x07text"), "text");
         assert_eq!(clean(b"cut \x1b[3"), "cut ");
@@ -96,6 +116,12 @@ mod tests {
         assert_eq!(clean(b"12.5 \xb1 0.3 \xb5s \x9b"), "12.5 ± 0.3 µs \u{fffd}");
         assert_eq!(clean("12.5 ±".as_bytes().get(..6).unwrap()), "12.5 \u{fffd}");
         assert_eq!(clean(b"\xc2\xb1 0.3 \xb5s"), "± 0.3 \u{fffd}s");
+    }
+
+    #[test]
+    fn a_typeset_minus_before_a_number_is_its_sign() {
+        assert_eq!(clean("reward \u{2212}0.5, a \u{2212} b".as_bytes()), "reward -0.5, a \u{2212} b");
+        assert!(matches!(clean("2 ≤ 3".as_bytes()), Cow::Borrowed(_)));
     }
 
     #[test]

@@ -6,16 +6,20 @@
 //! | `results/keys.rs` | what keys mean: metrics and settings |
 //! | `results/builder.rs` | the run that is put together |
 //! | `results/leaves.rs` | the values of one object and its inner objects |
+//! | `results/cut.rs` | files that end before their end |
 //! | `results/history.rs` | values per step or per request |
+//! | `results/named.rs` | lists of names with values and units |
 //! | `results/requests.rs` | single requests to an endpoint |
 //! | `results/strict.rs` | `NaN` and `Infinity`, which JSON does not know |
 //! | `results/scheduler.rs` | jobs as Slurm and PBS write them |
 
 mod builder;
+mod cut;
 mod history;
 mod keys;
 mod leaves;
 mod lines;
+mod named;
 mod requests;
 mod scheduler;
 mod strict;
@@ -27,22 +31,49 @@ use builder::Builder;
 use keys::Tool;
 use lines::Lines;
 
+/// A variable with a longer name is none.
+const LONGEST_NAME: usize = 80;
+
 /// More runs than this are not read from one file.
 const MOST_RUNS: usize = 100_000;
 
 /// The runs that a file states, if it is JSON or holds results in JSON line by line; none for any other text.
 pub(crate) fn runs(bytes: &[u8], file: &str) -> Option<Vec<ReadRun>> {
-    let bytes = &*strict::strict(bytes);
-    match serde_json::from_slice::<Value>(bytes) {
+    let bytes = &*strict::strict(assigned(bytes).unwrap_or(bytes));
+    let read = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes);
+    let closed = |bytes: &[u8]| cut::closed(bytes).and_then(|closed| read(&closed).ok());
+    match read(bytes).or_else(|error| match error.is_eof() {
+        true => closed(bytes).ok_or(error),
+        false => Err(error),
+    }) {
         Ok(value) => {
             let lines = Lines::of(bytes);
             let mut found = Vec::new();
+            let lists = named::lists(&value, MOST_RUNS);
+            if !lists.is_empty() {
+                for list in lists {
+                    let mut builder = Builder::new(file, "json");
+                    named::read(list, &lines, &mut builder);
+                    found.extend(builder.finish());
+                }
+                return Some(found);
+            }
             let reading = Reading { file, lines: &lines };
             reading.value(&value, "", &[], &mut found);
             Some(found)
         }
         Err(_) => json_lines(bytes, file),
     }
+}
+
+/// The object that a script assigns to a variable: `window.BENCHMARK_DATA = {…}`.
+pub(crate) fn assigned(bytes: &[u8]) -> Option<&[u8]> {
+    let (head, rest) = bytes.split_at(bytes.iter().take(LONGEST_NAME).position(|byte| *byte == b'=')?);
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b' ' | b'$');
+    let value = rest.get(1..)?.trim_ascii();
+    let value = value.strip_suffix(b";").unwrap_or(value);
+    let named = head.iter().all(plain) && head.first().is_some_and(u8::is_ascii_alphabetic);
+    (named && value.starts_with(b"{")).then_some(value)
 }
 
 /// What all runs of a file share.

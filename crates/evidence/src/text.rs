@@ -25,7 +25,12 @@ pub fn number(text: &str) -> Option<(f64, &str)> {
             b'.' if !point && (count > 0 || bytes.get(end + 1).is_some_and(u8::is_ascii_digit)) => {
                 point = true
             }
-            b',' if count > 0 && !point && is_thousand(bytes.get(end + 1..).unwrap_or_default()) => {
+            // Of `0,123` no thousands are grouped.
+            b',' if count > 0
+                && mantissa > 0
+                && !point
+                && is_thousand(bytes.get(end + 1..).unwrap_or_default()) =>
+            {
                 plain = false
             }
             b'e' | b'E' if count > 0 && exponent(bytes.get(end + 1..).unwrap_or_default()) => {

@@ -32,6 +32,8 @@ pub struct Answer {
     /// The rows that may be the best: all that are not shown to be worse than [`Answer::best`]. The truly best one of
     /// the compared rows is among them with 95 % confidence. Empty where nothing is ranked.
     pub may_be_best: Vec<usize>,
+    /// Rows with a value that were not compared with [`Answer::best`], because there are so many.
+    pub not_compared: usize,
     /// Doubts about the whole table.
     pub caveats: Vec<Caveat>,
 }
@@ -89,7 +91,7 @@ pub fn answer(evidence: &Evidence, order: &[String], most_compared: usize) -> An
         |row: &AnswerRow| row.against_best.as_ref().is_some_and(|effect| effect.verdict == Verdict::Worse);
     let may_be_best = match best {
         Some(_) => {
-            let ranked = rows.iter().enumerate().filter(|(_, row)| row.planned && row.estimate.is_some());
+            let ranked = rows.iter().enumerate().filter(|(_, row)| is_ranked(row));
             ranked.filter(|(_, row)| !worse(row) && !is_refused(row)).map(|(index, _)| index).collect()
         }
         None => Vec::new(),
@@ -97,6 +99,10 @@ pub fn answer(evidence: &Evidence, order: &[String], most_compared: usize) -> An
     let mut platforms: Vec<&str> = cells.iter().map(|cell| cell.cell.platform.as_str()).collect();
     platforms.sort_unstable();
     platforms.dedup();
+    let is_left_out = |(index, row): &(usize, &AnswerRow)| {
+        *index >= most_compared && Some(*index) != best && is_ranked(row)
+    };
+    let not_compared = if best.is_some() { rows.iter().enumerate().filter(is_left_out).count() } else { 0 };
     Answer {
         name: evidence.name.clone(),
         metric: evidence.metric.clone(),
@@ -107,10 +113,17 @@ pub fn answer(evidence: &Evidence, order: &[String], most_compared: usize) -> An
         rows,
         best,
         may_be_best,
+        not_compared,
     }
 }
 
-/// Compares the first `most_compared` planned rows with the best one, as one family.
+/// Whether a row is one of those among which the best one is looked for.
+fn is_ranked(row: &AnswerRow) -> bool {
+    row.planned && row.estimate.is_some()
+}
+
+/// Compares the first `most_compared` planned rows with the best one. The best one was picked among all rows, so all of them
+/// are the family, also those that are not compared.
 fn compare_with(
     best: usize,
     rows: &mut [AnswerRow],
@@ -119,10 +132,7 @@ fn compare_with(
     most_compared: usize,
 ) {
     let Some(best_cell) = cells.get(best) else { return };
-    let taking_part = |(index, row): &(usize, &AnswerRow)| {
-        row.planned && row.estimate.is_some() && (*index < most_compared || *index == best)
-    };
-    let groups = rows.iter().enumerate().filter(taking_part).count();
+    let groups = rows.iter().filter(|row| is_ranked(row)).count();
     let Some(family) = Family::among(groups, crate::CONFIDENCE) else { return };
     let base = CellSample::new(&best_cell.values);
     for (index, (row, cell)) in rows.iter_mut().zip(cells).enumerate().take(most_compared) {
@@ -303,6 +313,29 @@ mod tests {
         let answer = answer(&evidence, &[], usize::MAX);
         assert_eq!(answer.rows.iter().filter(|row| row.estimate.is_none()).count(), 10);
         assert_eq!(answer.may_be_best.len(), 10_000 - 10 - 1);
+        assert_eq!(answer.not_compared, 0);
+    }
+
+    #[test]
+    fn the_best_of_many_rows_is_no_reason_to_call_the_few_compared_ones_worse() {
+        let metric = Metric { name: "time".to_owned(), unit: Unit::Seconds, better: Some(Direction::Lower) };
+        let mut worse = 0;
+        for table in 0..40 {
+            let mut random = assay_random::Random::item(table, "equal", 0);
+            let mut times = || (0..6).map(|_| (0.05 * random.normal()).exp()).collect::<Vec<f64>>();
+            let cells = (0..400).map(|index| cell(&index.to_string(), &times(), None)).collect();
+            let evidence = Evidence {
+                name: "equal".to_owned(),
+                metric: metric.clone(),
+                cells,
+                rate: None,
+                of_other_studies: 0,
+            };
+            let answer = answer(&evidence, &[], 20);
+            assert_eq!(answer.not_compared, if answer.best.unwrap() < 20 { 380 } else { 379 });
+            worse += usize::from(answer.may_be_best.len() < 400);
+        }
+        assert!(worse <= 5, "{worse} of 40 tables of equal cells name a loser");
     }
 
     #[test]

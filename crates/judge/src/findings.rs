@@ -10,8 +10,10 @@
 //! | `findings/requests.rs` | endpoints of which only a few numbers of their requests are known |
 //! | `findings/loss.rs` | losses of unequal work |
 //! | `findings/iterations.rs` | warm-up, steady state, where the variance lives |
+//! | `findings/beside.rs` | all that a record says beside the ranking of its headline |
 //! | `findings/words.rs` | numbers and settings as sentences have them |
 
+mod beside;
 mod iterations;
 mod knee;
 mod laws;
@@ -27,6 +29,7 @@ use serde::Serialize;
 use crate::Effect;
 use crate::answer::{Answer, AnswerRow, UNEQUAL_WORK};
 use crate::gather::Evidence;
+pub use beside::{beside, knees};
 pub use iterations::of_iterations;
 pub use knee::of_load;
 pub use laws::{is_scaled_over, of_scaling};
@@ -114,10 +117,15 @@ pub fn of_answer(answer: &Answer, evidence: &Evidence) -> Vec<Finding> {
                 several.iter().take(MOST_NAMED).map(|row| label(&row.settings)).collect();
             let more = several.len().saturating_sub(MOST_NAMED);
             let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let limit = match answer.not_compared {
+                0 => String::new(),
+                // Naming all of them open is right; that they were compared would not be.
+                count => format!(" ({count} of them were not compared)"),
+            };
             let text = format!(
-                "{} of {} cells may have the best {}: {}{rest}; the runs do not separate them",
+                "{} of {} cells may have the best {}{limit}: {}{rest}; the runs do not separate them",
                 several.len(),
-                compared.len() + 1,
+                compared.len() + 1 + answer.not_compared,
                 metric.name,
                 names.join(", ")
             );

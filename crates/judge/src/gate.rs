@@ -1,7 +1,9 @@
 //! Whether cells meet their gates. The interval decides: a gate that the interval straddles is neither met nor failed,
 //! but undecided. A gate near an expectation follows the metric's direction: being better than expected never fails it.
 
-use assay_model::{Bound, CellId, Direction, Estimate, Gate, Metric, Settings, Unit};
+use std::collections::BTreeMap;
+
+use assay_model::{Bound, CellId, Direction, Estimate, Gate, Metric, PointId, Settings, Unit};
 use assay_stats::{self as stats, RatioInterval};
 use serde::Serialize;
 
@@ -16,7 +18,7 @@ pub enum GateState {
     Met,
     /// The whole interval is outside the bound.
     Failed,
-    /// The interval reaches over the bound: more runs would decide it.
+    /// The interval reaches over the bound, or there is none because there is a single run: more runs would decide it.
     Undecided,
     /// There is nothing to hold against the bound: no value, or no such cell in the reference.
     Unknown,
@@ -50,14 +52,17 @@ pub fn check(gate: &Gate, evidence: &Evidence, reference: Option<&Evidence>) -> 
     let asked = |cell: &&CellEvidence| {
         cell.planned && gate.points.as_ref().is_none_or(|points| points.contains(&cell.cell.point))
     };
+    let reference = reference.map(|reference| Reference::new(&reference.cells));
     evidence
         .cells
         .iter()
         .filter(asked)
         .map(|cell| {
-            let found = bounds(&gate.bound, cell, &evidence.metric, reference);
+            let found = bounds(&gate.bound, cell, &evidence.metric, reference.as_ref());
             let estimate = cell.estimate();
             let state = match (&estimate, &found) {
+                // The ends of its interval would be the value itself, which says nothing of the next run.
+                (Some(estimate), Some(_)) if estimate.samples == 1 => GateState::Undecided,
                 (Some(estimate), Some(found)) => state(estimate, found),
                 _ => GateState::Unknown,
             };
@@ -91,7 +96,7 @@ fn bounds(
     bound: &Bound,
     cell: &CellEvidence,
     metric: &Metric,
-    reference: Option<&Evidence>,
+    reference: Option<&Reference<'_>>,
 ) -> Option<Bounds> {
     match bound {
         Bound::Range { min, max } => Some(Bounds {
@@ -102,7 +107,7 @@ fn bounds(
         }),
         Bound::Near { expect, within } => Some(near(*expect, *within, metric.better)),
         Bound::NearRecord { within, .. } => {
-            let (same, note) = same_cell(&reference?.cells, cell)?;
+            let (same, note) = reference?.same_cell(cell)?;
             let found = near(estimate(&same.values)?.center, *within, metric.better);
             let ratio = stats::ratio_interval(&same.values, &cell.values, crate::CONFIDENCE).ok();
             let (least, most) = allowed(*within, metric.better);
@@ -131,21 +136,37 @@ fn near(expect: f64, within: f64, better: Option<Direction>) -> Bounds {
     }
 }
 
-/// The same cell of a reference: by its identity, else by its point on another platform, else by its settings, so that
-/// an edited command does not switch a gate off.
-fn same_cell<'a>(
-    cells: &'a [CellEvidence],
-    cell: &CellEvidence,
-) -> Option<(&'a CellEvidence, Option<String>)> {
-    if let Some(same) = cells.iter().find(|other| other.cell == cell.cell) {
-        return Some((same, None));
+/// The cells of a reference, to be found by what they have in common with a measured one.
+struct Reference<'a> {
+    by_cell: BTreeMap<&'a CellId, &'a CellEvidence>,
+    by_point: BTreeMap<&'a PointId, &'a CellEvidence>,
+    by_settings: BTreeMap<String, &'a CellEvidence>,
+}
+
+impl<'a> Reference<'a> {
+    fn new(cells: &'a [CellEvidence]) -> Reference<'a> {
+        // Of several cells with the same key the first one counts.
+        let all = || cells.iter().rev();
+        Reference {
+            by_cell: all().map(|cell| (&cell.cell, cell)).collect(),
+            by_point: all().map(|cell| (&cell.cell.point, cell)).collect(),
+            by_settings: all().map(|cell| (format!("{:?}", cell.settings), cell)).collect(),
+        }
     }
-    if let Some(same) = cells.iter().find(|other| other.cell.point == cell.cell.point) {
-        let note = format!("the reference ran on platform {}", same.cell.platform);
-        return Some((same, Some(note)));
+
+    /// The same cell: by its identity, else by its point on another platform, else by its settings, so that an edited
+    /// command does not switch a gate off.
+    fn same_cell(&self, cell: &CellEvidence) -> Option<(&'a CellEvidence, Option<String>)> {
+        if let Some(same) = self.by_cell.get(&cell.cell) {
+            return Some((same, None));
+        }
+        if let Some(same) = self.by_point.get(&cell.cell.point) {
+            let note = format!("the reference ran on platform {}", same.cell.platform);
+            return Some((same, Some(note)));
+        }
+        let same = self.by_settings.get(&format!("{:?}", cell.settings))?;
+        Some((same, Some("the command of the reference differs: matched by settings".to_owned())))
     }
-    let same = cells.iter().find(|other| other.settings == cell.settings)?;
-    Some((same, Some("the command of the reference differs: matched by settings".to_owned())))
 }
 
 fn state(estimate: &Estimate, bounds: &Bounds) -> GateState {
@@ -166,7 +187,6 @@ fn state(estimate: &Estimate, bounds: &Bounds) -> GateState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_model::{Metric, PointId};
 
     fn evidence(values: &[f64]) -> Evidence {
         let id = CellId { point: PointId("p".into()), platform: "local".into() };
@@ -195,6 +215,7 @@ mod tests {
         assert_eq!(state_of(Bound::Range { min: None, max: Some(9.0) }, &values, None), GateState::Failed);
         assert_eq!(state_of(Bound::Near { expect: 12.5, within: 0.5 }, &values, None), GateState::Met);
         assert_eq!(state_of(at_least(9.0), &[], None), GateState::Unknown);
+        assert_eq!(state_of(at_least(9.0), &[10.], None), GateState::Undecided);
     }
 
     #[test]

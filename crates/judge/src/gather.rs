@@ -133,7 +133,7 @@ impl CellEvidence {
         if self.without > 0 {
             found.push(caveat(
                 "metric_not_seen",
-                "some runs succeeded without printing the metric",
+                "some runs succeeded without a number of the metric (missing, not a number or infinite)",
                 "check the pattern or the dialect against the run's stdout.log",
             ));
         }

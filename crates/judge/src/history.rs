@@ -8,7 +8,7 @@ use assay_stats::history::{MINIMUM_CHANGES, WINDOW, threshold};
 use serde::Serialize;
 
 use crate::comparison::same_units;
-use crate::estimate::estimate;
+use crate::estimate::median;
 use crate::gather::{Evidence, JudgeError, split_settings, without};
 use crate::verdict::{CellSample, Effect, correct, effect};
 
@@ -37,8 +37,10 @@ pub struct HistoryRow {
     pub latest: Estimate,
     /// The median of each record, oldest first; none where a record does not have the cell.
     pub medians: Vec<Option<f64>>,
-    /// The newest median over the one before it, minus 1.
-    pub change: f64,
+    /// The newest median over the one before it, minus 1; none where a median is not above zero.
+    pub change: Option<f64>,
+    /// The 95 % interval of the ratio of the two records' runs, minus 1; none below 4 runs a side.
+    pub change_interval: Option<(f64, f64)>,
     /// The largest change that is usual between neighbors in this history; none where it is too short.
     pub usual: Option<f64>,
     /// The change in units of what is usual.
@@ -62,13 +64,11 @@ pub fn history(records: &[Evidence], ignored: &[String]) -> Result<History, Judg
         same_units(record, newest)?;
     }
     let key = |settings: &Settings, platform: &str| format!("{platform} {:?}", without(settings, ignored));
-    let medians: Vec<BTreeMap<String, f64>> = records
+    let values: Vec<BTreeMap<String, &[f64]>> = records
         .iter()
         .map(|record| {
-            let cells = record.cells.iter().filter_map(|cell| {
-                Some((key(&cell.settings, &cell.cell.platform), estimate(&cell.values)?.center))
-            });
-            cells.collect()
+            let cells = record.cells.iter().filter(|cell| !cell.values.is_empty());
+            cells.map(|cell| (key(&cell.settings, &cell.cell.platform), cell.values.as_slice())).collect()
         })
         .collect();
     let (varied, _) = split_settings(newest.cells.iter().map(|cell| &cell.settings));
@@ -78,10 +78,11 @@ pub fn history(records: &[Evidence], ignored: &[String]) -> Result<History, Judg
         .iter()
         .filter_map(|cell| {
             let key = key(&cell.settings, &cell.cell.platform);
-            let of_cell: Vec<Option<f64>> = medians.iter().map(|record| record.get(&key).copied()).collect();
+            let of_cell: Vec<Option<&[f64]>> =
+                values.iter().map(|record| record.get(&key).copied()).collect();
             let settings =
                 varied.iter().filter_map(|name| Some((name.clone(), cell.settings.get(name)?.clone())));
-            row(settings.collect(), cell.estimate()?, of_cell, &newest.metric, &names)
+            row(settings.collect(), cell.estimate()?, &of_cell, &newest.metric, &names)
         })
         .collect();
     if rows.is_empty() {
@@ -111,22 +112,33 @@ pub fn changes(course: &[(usize, Vec<f64>)], metric: &Metric) -> Vec<(usize, Eff
 fn row(
     settings: Settings,
     latest: Estimate,
-    medians: Vec<Option<f64>>,
+    values: &[Option<&[f64]>],
     metric: &Metric,
     names: &[String],
 ) -> Option<HistoryRow> {
+    let medians: Vec<Option<f64>> = values.iter().map(|values| median((*values)?)).collect();
     let known: Vec<f64> = medians.iter().copied().flatten().collect();
-    let changes: Vec<f64> = known.windows(2).map(|pair| pair[1] / pair[0] - 1.0).collect();
-    let (change, earlier) = changes.split_last()?;
-    let learned = threshold(earlier);
-    let (verdict, reason) = match learned {
-        None => {
+    let with_values: Vec<&[f64]> = values.iter().copied().flatten().collect();
+    let [.., before, newest] = with_values.as_slice() else { return None };
+    let ratio = effect(&CellSample::new(before), &CellSample::new(newest), metric);
+    let ends = ratio.and_then(|effect| effect.interval).map(|ends| (ends.low - 1.0, ends.high - 1.0));
+    let changes = changes_of(&known);
+    let change = changes.as_ref().and_then(|changes| changes.last().copied());
+    let learned = changes.as_ref().and_then(|changes| threshold(changes.split_last()?.1));
+    let (verdict, reason) = match (change, learned) {
+        (None, _) => {
+            let reason = "unknown, because changes need values above zero, and a median is not";
+            (Verdict::Unclear, Some(reason.to_owned()))
+        }
+        (Some(_), None) => {
             let (needed, have) = (MINIMUM_CHANGES + 2, known.len());
             let reason = format!("the noise is learned from {needed} records on, and there are {have}");
             (Verdict::Unclear, Some(reason))
         }
-        Some(usual) if change.abs() <= usual.value.max(metric.margin()) => (Verdict::Same, None),
-        Some(_) => match (metric.better, *change > 0.0) {
+        (Some(change), Some(usual)) if change.abs() <= usual.value.max(metric.margin()) => {
+            (Verdict::Same, None)
+        }
+        (Some(change), Some(_)) => match (metric.better, change > 0.0) {
             (Some(Direction::Lower), true) | (Some(Direction::Higher), false) => (Verdict::Worse, None),
             (Some(_), _) => (Verdict::Better, None),
             (None, _) => (Verdict::Unclear, Some("the metric has no direction".to_owned())),
@@ -136,14 +148,22 @@ fn row(
     Some(HistoryRow {
         settings,
         latest,
-        change: *change,
+        change,
+        change_interval: ends,
         usual: learned.map(|usual| usual.value),
-        severity: learned.and_then(|usual| usual.severity(*change)),
+        severity: learned.zip(change).and_then(|(usual, change)| usual.severity(change)),
         verdict,
         reason,
         shifts: shifts(&known, &labels.collect::<Vec<_>>()),
         medians,
     })
+}
+
+/// The changes between neighbors; none where one of the last [`WINDOW`] has no ratio.
+fn changes_of(medians: &[f64]) -> Option<Vec<f64>> {
+    let latest = medians.get(medians.len().saturating_sub(WINDOW + 2)..)?;
+    let all_positive = latest.iter().all(|median| *median > 0.0);
+    all_positive.then(|| latest.windows(2).map(|pair| pair[1] / pair[0] - 1.0).collect())
 }
 
 /// The records at which the level of a history changed, by the last [`WINDOW`] of them.
@@ -159,9 +179,26 @@ fn shifts(medians: &[f64], names: &[&String]) -> Vec<String> {
         // A thousandth of the level: what nobody would act upon.
         variance_floor: (0.001 * mean).powi(2),
     };
-    let mut ends = change_points(latest, &search).unwrap_or_default();
-    ends.pop();
-    ends.iter().filter_map(|end| names.get(from + end).map(|name| (*name).clone())).collect()
+    let ends = change_points(latest, &search).unwrap_or_default();
+    dated(latest, &ends).iter().filter_map(|end| names.get(from + end).map(|name| (*name).clone())).collect()
+}
+
+/// Each change at the place between its neighbors that leaves the least scatter: a segment has a least length, so that a
+/// change in the newest records would be dated too early.
+fn dated(values: &[f64], ends: &[usize]) -> Vec<usize> {
+    let scatter = |part: &[f64]| {
+        let mean = part.iter().sum::<f64>() / part.len() as f64;
+        part.iter().map(|value| (value - mean).powi(2)).sum::<f64>()
+    };
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    let places = starts.zip(ends.iter().skip(1)).filter_map(|(start, end)| {
+        let of = |place: &usize| {
+            scatter(values.get(start..*place).unwrap_or_default())
+                + scatter(values.get(*place..*end).unwrap_or_default())
+        };
+        (start + 1..*end).min_by(|a, b| of(a).total_cmp(&of(b)))
+    });
+    places.collect()
 }
 
 #[cfg(test)]
@@ -207,6 +244,22 @@ mod tests {
     }
 
     #[test]
+    fn a_change_has_an_interval_and_values_of_zero_have_no_change() {
+        let ignored = ["binary".to_owned()];
+        let found = history(&records(1.3), &ignored).unwrap();
+        let (low, high) = found.rows[0].change_interval.unwrap();
+        let change = found.rows[0].change.unwrap();
+        assert!(low < change && change < high && low > 0.2 && high < 0.4, "{low} {change} {high}");
+        let mut all = records(1.0);
+        for record in &mut all {
+            record.cells[0].values.fill(0.0);
+        }
+        let row = &history(&all, &ignored).unwrap().rows[0];
+        assert_eq!((row.verdict, row.change, row.severity), (Verdict::Unclear, None, None));
+        assert!(row.reason.as_ref().unwrap().contains("above zero"), "{:?}", row.reason);
+    }
+
+    #[test]
     fn changes_between_neighbors_are_named_with_the_later_record() {
         let values =
             |level: f64| [0.99, 1.0, 1.01, 1.0, 0.995, 1.005, 1.002, 0.998].map(|noise| noise * level);
@@ -230,5 +283,9 @@ mod tests {
         );
         let found = history(&all, &["binary".to_owned()]).unwrap();
         assert_eq!(found.rows[0].shifts, ["new"]);
+        // The newest record alone is on another level.
+        let found = history(&records(1.3), &["binary".to_owned()]).unwrap();
+        assert_eq!(found.rows[0].shifts, ["new"]);
+        assert!(history(&records(1.0), &["binary".to_owned()]).unwrap().rows[0].shifts.is_empty());
     }
 }

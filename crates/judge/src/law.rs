@@ -66,13 +66,13 @@ pub struct FittedLaw {
     /// t₀: the seconds that every step costs, whatever its batch.
     pub overhead: Ranged,
     /// The batch size at which half of r∞ is reached: t₀·r∞.
-    pub half_performance: Option<f64>,
+    pub half_performance: Option<Ranged>,
     /// The share of the variance that it explains.
     pub determination: f64,
     /// Akaike's criterion for few samples; lower is better.
     pub criterion: f64,
     /// Where the rate peaks, if it does.
-    pub peak: Option<f64>,
+    pub peak: Option<Ranged>,
     /// The test against repeats: the statistic, its degrees of freedom, and p; none without repeats.
     pub lack_of_fit: Option<LackOfFit>,
     /// The law at the measured places, and at twice the largest, beyond which it says nothing.
@@ -190,10 +190,12 @@ fn described(levels: &[ScalingLevel], places: &[f64], best: &scaling::Scaling) -
             .asymptote()
             .map(|limit| ranged(limit, bands.as_ref().and_then(|bands| bands.asymptote.as_ref()))),
         overhead: ranged(best.overhead(), bands.as_ref().map(|bands| &bands.overhead)),
-        half_performance: best.asymptote().map(|limit| limit * best.overhead()),
+        half_performance: best
+            .half_performance()
+            .map(|half| ranged(half, bands.as_ref().and_then(|bands| bands.half_performance.as_ref()))),
         determination: best.determination,
         criterion: best.criterion,
-        peak: best.peak(),
+        peak: best.peak().map(|peak| ranged(peak, bands.as_ref().and_then(|bands| bands.peak.as_ref()))),
         lack_of_fit: lack_of_fit(levels, best).map(|test| LackOfFit {
             statistic: test.statistic,
             freedom: test.freedom,

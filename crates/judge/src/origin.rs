@@ -33,6 +33,7 @@ fn facts(session: SessionFacts) -> Facts {
             "machine.host" => "host",
             "machine.cpu" => "CPU",
             "machine.kernel" => "kernel",
+            "run.profiler" => PROFILER,
             _ => return (name, value),
         };
         (known.to_owned(), value)
@@ -43,6 +44,7 @@ fn facts(session: SessionFacts) -> Facts {
 }
 
 const PACKAGES: &str = "Python packages";
+const PROFILER: &str = "profiler";
 
 fn of_origins(origins: &[RunOrigin], sessions: &BTreeMap<i64, Facts>) -> BTreeMap<CellId, Vec<Caveat>> {
     let newest = newest_files(origins);
@@ -125,7 +127,7 @@ fn mixed_versions(origins: &[&RunOrigin], sessions: &BTreeMap<i64, Facts>, lates
     let mut differences: Vec<String> = Vec::new();
     for facts in own {
         for name in facts.keys().chain(latest.keys().filter(|name| !facts.contains_key(*name))) {
-            let unknown = String::from("unknown");
+            let unknown = String::from(if name == PROFILER { "none" } else { "unknown" });
             let (old, new) = (facts.get(name).unwrap_or(&unknown), latest.get(name).unwrap_or(&unknown));
             if old != new {
                 let text = match name.as_str() {
@@ -228,5 +230,12 @@ mod tests {
             ]
         );
         assert!(!found.contains_key("b"));
+        let plain: &[(&str, &str)] = &[("assay", "0.1")];
+        let profiled: &[(&str, &str)] = &[("assay", "0.1"), (PROFILER, "PVTI_OPTIONS")];
+        let found = texts(&origins, &[(1, profiled), (2, plain)]);
+        assert_eq!(
+            found["a"],
+            ["runs of this record were made with different versions: profiler PVTI_OPTIONS and none"]
+        );
     }
 }

@@ -1,6 +1,8 @@
 //! One record laid out as its campaign asks: the values of some settings side by side as columns, compared within
 //! each row, with what others published beside them.
 
+use std::collections::BTreeMap;
+
 use assay_model::{Against, Caveat, Estimate, Layout, Metric, Settings};
 use serde::Serialize;
 
@@ -64,7 +66,7 @@ pub fn pivot(evidence: &Evidence, layout: &Layout, order: &[String]) -> Option<P
         return None;
     }
     let down: Vec<String> = varied.into_iter().filter(|name| !across.contains(name)).collect();
-    let columns = distinct(&cells, &across);
+    let columns: Vec<Settings> = grouped(&cells, &across).into_iter().map(|(column, _)| column).collect();
     let ours = |published: &&assay_model::Published| published.metric == evidence.metric.name;
     let mut published: Vec<(String, Settings)> = Vec::new();
     for number in layout.published.iter().filter(ours) {
@@ -74,11 +76,9 @@ pub fn pivot(evidence: &Evidence, layout: &Layout, order: &[String]) -> Option<P
         }
     }
     let against = layout.against.clone().filter(|against| across.contains(&against.setting));
-    let mut rows: Vec<PivotRow> = distinct(&cells, &down)
+    let mut rows: Vec<PivotRow> = grouped(&cells, &down)
         .into_iter()
-        .map(|settings| {
-            let of_row: Vec<&CellEvidence> =
-                cells.iter().filter(|cell| part(&cell.settings, &down) == settings).copied().collect();
+        .map(|(settings, of_row)| {
             let find =
                 |column: &Settings| of_row.iter().position(|cell| part(&cell.settings, &across) == *column);
             let judged = |column: &Settings| {
@@ -139,23 +139,27 @@ fn part(settings: &Settings, names: &[String]) -> Settings {
     names.iter().filter_map(|name| Some((name.clone(), settings.get(name)?.clone()))).collect()
 }
 
-/// The combinations of some settings, in the order of the cells.
-fn distinct(cells: &[&CellEvidence], names: &[String]) -> Vec<Settings> {
-    let mut found: Vec<Settings> = Vec::new();
+/// The combinations of some settings with their cells, in the order of the cells.
+fn grouped<'a>(cells: &[&'a CellEvidence], names: &[String]) -> Vec<(Settings, Vec<&'a CellEvidence>)> {
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let mut groups: Vec<(Settings, Vec<&CellEvidence>)> = Vec::new();
     for cell in cells {
         let settings = part(&cell.settings, names);
-        if !found.contains(&settings) {
-            found.push(settings);
+        let place = *places.entry(format!("{settings:?}")).or_insert_with(|| {
+            groups.push((settings, Vec::new()));
+            groups.len() - 1
+        });
+        if let Some((_, group)) = groups.get_mut(place) {
+            group.push(cell);
         }
     }
-    found
+    groups
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use assay_model::{CellId, Direction, PointId, Published, Unit, Value};
-    use std::collections::BTreeMap;
 
     fn cell(size: &str, engine: &str, values: &[f64], loss: f64) -> CellEvidence {
         let settings = Settings::from([
@@ -208,6 +212,18 @@ mod tests {
         // The engines do not give the same loss: their speeds are not compared.
         let refused = medium.cells[0].as_ref().unwrap();
         assert!(refused.against.is_none() && refused.caveats[0].text.contains("compute different results"));
+    }
+
+    #[test]
+    fn ten_thousand_cells_are_laid_out() {
+        let times = [1.0, 1.1, 1.05, 1.02, 1.04, 1.03];
+        let cells = (0..10_000).map(|place| {
+            let engine = if place % 2 == 0 { "native" } else { "torch" };
+            cell(&format!("size {}", place / 2), engine, &times, 9.2)
+        });
+        let pivot = pivot(&evidence(cells.collect()), &layout(), &[]).unwrap();
+        assert_eq!((pivot.rows.len(), pivot.columns.len()), (5_000, 2));
+        assert!(pivot.rows.iter().all(|row| row.cells.iter().all(Option::is_some)));
     }
 
     #[test]

@@ -22,6 +22,10 @@ impl<'a> JudgedRecord<'a> {
         Ok(JudgedRecord { index, summary: index.summary()? })
     }
 
+    pub(crate) fn index(&self) -> &'a Index {
+        self.index
+    }
+
     fn plan(&self) -> Option<&CurrentPlan> {
         self.summary.plan.as_ref()
     }

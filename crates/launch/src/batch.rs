@@ -17,6 +17,7 @@
 //! | `pace.rs`, `time.rs` | how often to ask; times as schedulers write them |
 //! | `limits.rs` | what a partition allows, asked before anything is submitted |
 //! | `control.rs` | what `status`, `cancel` and `plan --scripts` need |
+//! | `request.rs` | what a campaign will request in all |
 
 mod adopt;
 mod archive;
@@ -30,6 +31,7 @@ mod node_script;
 mod outcome;
 mod pace;
 mod pbs;
+pub mod request;
 mod run_log;
 pub mod scheduler;
 pub mod simulator;

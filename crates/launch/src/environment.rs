@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use assay_campaign::Plan;
-use assay_store::secrets::{Secrets, is_secret_name, kept_environment};
+use assay_store::secrets::{Secrets, is_path, is_secret_name, kept_environment};
 
 /// The variables of this process, as text.
 fn variables() -> impl Iterator<Item = (String, String)> {
@@ -21,9 +21,9 @@ pub fn secrets(plan: &Plan) -> Secrets {
         .iter()
         .filter_map(|cell| cell.settings.get(TOKEN_VARIABLE).map(ToString::to_string))
         .collect();
-    let mut all: Vec<(String, String)> = variables().collect();
-    all.extend(plan.text.lines().filter_map(assigned));
-    Secrets::among(all.iter().map(|(name, value)| (name.as_str(), value.as_str())), &named)
+    let own: Vec<(String, String)> = variables().collect();
+    let own = own.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    Secrets::among(own.chain(plan.variables()), &named)
 }
 
 /// Shorter values may be words that a command has anyway, such as the name of a desktop session.
@@ -36,23 +36,11 @@ pub fn expanded_secret(texts: &[&str]) -> Option<String> {
 }
 
 fn expanded(mut variables: impl Iterator<Item = (String, String)>, texts: &[&str]) -> Option<String> {
-    let is_certain = |value: &str| value.len() >= SHORTEST_CERTAIN && !value.starts_with('/');
+    let is_certain = |value: &str| value.len() >= SHORTEST_CERTAIN && !is_path(value);
     let found = variables.find(|(name, value)| {
         is_secret_name(name) && is_certain(value) && texts.iter().any(|text| text.contains(value.as_str()))
     });
     found.map(|(name, _)| name)
-}
-
-/// The variable that a line of a campaign file sets to a text, where the line sets one.
-fn assigned(line: &str) -> Option<(String, String)> {
-    let (name, value) = line.split_once('=')?;
-    let name = name.trim().trim_matches(['"', '\'']);
-    let is_variable = !name.is_empty()
-        && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
-    let value = value.trim();
-    let quote = value.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
-    let value = value.get(1..)?.split(quote).next()?;
-    is_variable.then(|| (name.to_owned(), value.to_owned()))
 }
 
 /// The environment of this process as a record keeps it; `more` are variables that the user wants in it too.
@@ -71,6 +59,8 @@ mod tests {
                 ("API_TOKEN", "sk-0123456789abcdef"),
                 ("DESKTOP_SESSION", "plain"),
                 ("MODE", "0123456789abcdefgh"),
+                ("AWS_SECRET_ACCESS_KEY", "/slash0123456789abc"),
+                ("SSL_CERT", "/proc/self/status"),
             ];
             all.map(|(name, value)| (name.to_owned(), value.to_owned())).into_iter()
         };
@@ -79,15 +69,8 @@ mod tests {
             found("curl -H 'Authorization: Bearer sk-0123456789abcdef'"),
             Some("API_TOKEN".to_owned())
         );
+        assert_eq!(found("aws /slash0123456789abc"), Some("AWS_SECRET_ACCESS_KEY".to_owned()));
+        assert_eq!(found("cat /proc/self/status"), None);
         assert_eq!(found("curl -H \"Authorization: Bearer $API_TOKEN\" plain 0123456789abcdefgh"), None);
-    }
-
-    #[test]
-    fn variables_of_campaign_files_are_found() {
-        let found = |line: &str| assigned(line).map(|(_, value)| value);
-        assert_eq!(found("MY_TOKEN = \"abc\" # why"), Some("abc".to_owned()));
-        assert_eq!(found("\"HF_TOKEN\"='x y'"), Some("x y".to_owned()));
-        assert_eq!(found("tokens = \"abc\""), None);
-        assert_eq!(found("THREADS = 2"), None);
     }
 }

@@ -15,6 +15,7 @@ pub fn facts(plan: &Plan) -> BTreeMap<String, String> {
         ("driver.amdgpu", read("/sys/module/amdgpu/version")),
         ("container.image", container()),
         ("python.packages", packages(plan)),
+        ("run.profiler", profiler(plan)),
     ];
     found.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
@@ -85,6 +86,36 @@ fn container() -> Option<String> {
     })
 }
 
+/// Variables that attach a profiler to what is started, with what their value must have for that.
+const PROFILERS: [(&str, &str); 7] = [
+    ("PVTI_OPTIONS", ""),
+    ("POPLAR_ENGINE_OPTIONS", "autoReport."),
+    ("CUDA_INJECTION64_PATH", ""),
+    ("HSA_TOOLS_LIB", ""),
+    ("ROCP_TOOL_LIB", ""),
+    ("INTEL_LIBITTNOTIFY64", ""),
+    ("PYTHONPROFILEIMPORTTIME", ""),
+];
+
+/// The variables by which runs inherit a profiler, from this process or from their platform. Those of the campaign file are
+/// part of what its cells are.
+fn profiler(plan: &Plan) -> Option<String> {
+    let inherited =
+        PROFILERS.iter().filter_map(|(name, _)| Some(((*name).to_owned(), std::env::var(name).ok()?)));
+    let platforms = plan.platforms.iter().flat_map(|platform| platform.environment.clone());
+    profilers(inherited.chain(platforms))
+}
+
+fn profilers(variables: impl Iterator<Item = (String, String)>) -> Option<String> {
+    let attaches = |(name, value): &(String, String)| {
+        PROFILERS.iter().any(|(known, part)| known == name && !value.is_empty() && value.contains(part))
+    };
+    let mut names: Vec<String> = variables.filter(attaches).map(|(name, _)| name).collect();
+    names.sort();
+    names.dedup();
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
 /// The packages of the Python that the campaign's commands start, on one line; none where they start none.
 fn packages(plan: &Plan) -> Option<String> {
     let python = plan.programs().into_iter().find(|name| {
@@ -101,7 +132,16 @@ mod tests {
     use std::path::Path;
     use std::process::Command;
 
-    use super::{commit, filter_options, git};
+    use super::{commit, filter_options, git, profilers};
+
+    #[test]
+    fn profilers_are_known_by_their_variables() {
+        let found = |name: &str, value: &str| profilers([(name.to_owned(), value.to_owned())].into_iter());
+        let reports = r#"{"autoReport.all":"true"}"#;
+        assert_eq!(found("POPLAR_ENGINE_OPTIONS", reports).as_deref(), Some("POPLAR_ENGINE_OPTIONS"));
+        assert_eq!(found("POPLAR_ENGINE_OPTIONS", "{}"), None);
+        assert_eq!(found("PVTI_OPTIONS", "").or_else(|| found("PATH", "x")), None);
+    }
 
     #[test]
     fn a_commit_is_dirty_where_tracked_files_differ_from_it() {

@@ -47,13 +47,7 @@ fn titled(job: &RunJob, title: &str) -> String {
         return script;
     }
     let _ = writeln!(script, "cd {} || exit 125", quoted_path(&invocation.directory));
-    for (name, value) in &invocation.environment {
-        if is_secret_name(name) || secrets.are_in(value) {
-            script.push_str(&required(name));
-        } else {
-            let _ = writeln!(script, "export {name}={}", quoted(value));
-        }
-    }
+    script.push_str(&environment(job));
     match invocation.shell {
         Shell::None => {
             let words: Vec<String> = invocation.arguments.iter().map(|word| quoted(word)).collect();
@@ -64,6 +58,20 @@ fn titled(job: &RunJob, title: &str) -> String {
         }
     }
     script
+}
+
+/// The lines that set the variables of a run, without secrets.
+pub fn environment(job: &RunJob) -> String {
+    let mut lines = String::new();
+    for (name, value) in &job.invocation.environment {
+        if is_secret_name(name) || job.secrets.are_in(value) {
+            lines.push_str(&required(name));
+        } else {
+            // Writing to a String cannot fail.
+            let _ = writeln!(lines, "export {name}={}", quoted(value));
+        }
+    }
+    lines
 }
 
 /// The lines that give the output of a replayed run again. A generated log is kept as the output of its run.

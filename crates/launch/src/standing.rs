@@ -32,7 +32,7 @@ pub fn record_plan(plan: &Plan, store: &mut Store, secrets: &Secrets) -> Result<
         .collect();
     let current = CurrentPlan {
         hash: plan.hash.clone(),
-        question: plan.question.clone(),
+        question: secrets.mask(&plan.question),
         headline: plan.headline.clone(),
         seed: plan.seed,
         campaign: text,

@@ -54,6 +54,8 @@ pub(crate) struct Token {
 const REDACTED: &str = "[redacted]";
 /// The shortest beginning of a token that is recognized at the end of a shortened text.
 const SHORTEST_PART: usize = 4;
+/// The shortest beginning of a token that is recognized anywhere.
+const SHORTEST_BEGINNING: usize = 8;
 
 impl Token {
     /// Gets the token for the first time.
@@ -97,13 +99,17 @@ impl Token {
     }
 }
 
-/// Removes a secret from a text, also where the text was cut in the middle of it.
+/// Removes a secret from a text: whole, in other letter case, percent-encoded, shortened to its beginning, or where the
+/// text was cut in the middle of it.
 pub(crate) fn redact(text: &mut String, secret: &str) {
     if secret.is_empty() {
         return;
     }
-    if text.contains(secret) {
-        *text = text.replace(secret, REDACTED);
+    let encoded = percent_encoded(secret);
+    for form in [secret, &encoded] {
+        if let Some(without) = without_beginnings(text, form) {
+            *text = without;
+        }
     }
     let end = text.strip_suffix('…').unwrap_or(text).len();
     let longest = secret.len().min(end);
@@ -114,6 +120,45 @@ pub(crate) fn redact(text: &mut String, secret: &str) {
     if let Some(length) = (SHORTEST_PART..=longest).rev().find(is_part) {
         text.replace_range(end - length..end, REDACTED);
     }
+}
+
+/// The text without the secret and without its beginnings, which some servers quote before an ellipsis; none if it has
+/// neither.
+fn without_beginnings(text: &str, secret: &str) -> Option<String> {
+    let shortest = secret.len().min(SHORTEST_BEGINNING);
+    let common = |rest: &str| {
+        let pairs = rest.bytes().zip(secret.bytes());
+        pairs.take_while(|(one, other)| one.eq_ignore_ascii_case(other)).count()
+    };
+    let mut kept = String::with_capacity(text.len());
+    let (mut rest, mut is_found) = (text, false);
+    while let Some(letter) = rest.chars().next() {
+        // Half a letter of several bytes is no match.
+        let length = (0..=common(rest)).rev().find(|length| rest.is_char_boundary(*length)).unwrap_or(0);
+        let is_secret = length >= shortest;
+        if is_secret {
+            kept.push_str(REDACTED)
+        } else {
+            kept.push(letter)
+        }
+        is_found |= is_secret;
+        rest = rest.get(if is_secret { length } else { letter.len_utf8() }..).unwrap_or_default();
+    }
+    is_found.then_some(kept)
+}
+
+/// A secret as it stands in a URL.
+fn percent_encoded(secret: &str) -> String {
+    let mut encoded = String::new();
+    for byte in secret.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                encoded.push(char::from(byte))
+            }
+            byte => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
 }
 
 /// The token of a header.
@@ -184,11 +229,25 @@ mod tests {
             ("key sk-can…", "key [redacted]…"),
             ("key sk-can", "key [redacted]"),
             ("é nothing", "é nothing"),
+            ("key SK-CANARY-1234 is wrong", "key [redacted] is wrong"),
+            ("key sk-canary... is wrong", "key [redacted]... is wrong"),
+            ("key sk-canary-12é4", "key [redacted]é4"),
+            ("a sk-can of", "a sk-can of"),
         ] {
             let mut text = text.to_owned();
             token.redact(&mut text);
             assert_eq!(text, expected);
         }
+    }
+
+    #[test]
+    fn a_token_in_a_url_is_removed() {
+        let mut text = "GET /v1?key=s%2fe%2Bcret%3D%3Dxyz failed".to_owned();
+        redact(&mut text, "s/e+cret==xyz");
+        assert_eq!(text, "GET /v1?key=[redacted] failed");
+        let mut short = "pin 12 or 1".to_owned();
+        redact(&mut short, "12");
+        assert_eq!(short, "pin [redacted] or 1");
     }
 
     #[test]

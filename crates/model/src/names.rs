@@ -127,6 +127,12 @@ pub fn present(name: &str) -> &str {
         "tokens_per_s.prompt" => PROMPT_THROUGHPUT,
         "requests_per_s" => REQUEST_THROUGHPUT,
         "utilisation" => UTILIZATION,
+        // Middles of requests have the name that other clients give them.
+        "ttft.median" | "latency.ttft.median" => "ttft.p50",
+        "ttfo.median" | "latency.ttfo.median" => "ttfo.p50",
+        "tpot.median" | "latency.tpot.median" => "tpot.p50",
+        "itl.median" | "latency.itl.median" => "itl.p50",
+        "e2e.median" | "latency.e2e.median" => "e2e.p50",
         other => other.strip_prefix("latency.").filter(|rest| rest.contains('.')).unwrap_or(other),
     }
 }

@@ -47,6 +47,8 @@ pub struct BatchSettings {
     pub exclusive: bool,
     /// The option that requests accelerators, with `{devices}` for their number on each node.
     pub devices: Option<String>,
+    /// What a submission is refused without there: `account`, `partition`, `filesystems`, `time`.
+    pub required: Vec<String>,
     /// File systems that jobs need, as PBS at some sites requires.
     pub filesystems: Option<String>,
     /// Further options of the submission, one each.
@@ -84,6 +86,18 @@ impl BatchSettings {
         self.time_s.or_else(|| timeout_s.map(|timeout| timeout + grace_s + AROUND_S))
     }
 
+    /// The first thing that a submission there is refused without and that is not given; `timeout_s` is that of runs.
+    pub fn missing(&self, timeout_s: Option<f64>) -> Option<&str> {
+        let is_given = |name: &str| match name {
+            "account" => self.account.is_some(),
+            "partition" => self.partition.is_some(),
+            "filesystems" => self.filesystems.is_some(),
+            "time" => self.time_s.or(timeout_s).is_some(),
+            _ => true,
+        };
+        self.required.iter().map(String::as_str).find(|name| !is_given(name))
+    }
+
     fn is_default(&self) -> bool {
         *self == BatchSettings::default()
     }
@@ -99,6 +113,7 @@ impl Default for BatchSettings {
             reservation: None,
             exclusive: false,
             devices: None,
+            required: Vec::new(),
             filesystems: None,
             options: Vec::new(),
             setup: Vec::new(),

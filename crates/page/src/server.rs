@@ -38,6 +38,8 @@ const MOST_FOLLOWERS: usize = 64;
 const STOP_PERIOD: Duration = Duration::from_millis(200);
 /// A request must have arrived after this time.
 const REQUEST_TIME: Duration = Duration::from_secs(10);
+/// How long a reader may leave an answer untaken, in milliseconds.
+const UNTAKEN_MS: u32 = 10_000;
 
 /// A page that listens.
 pub struct Server {
@@ -97,6 +99,8 @@ async fn serve(listener: std::net::TcpListener, site: Arc<Site>, stop: &AtomicBo
             tokio::time::sleep(STOP_PERIOD).await;
             continue;
         };
+        // Whoever does not take its answer loses the connection: others wait for a free one.
+        let _ = rustix::net::sockopt::set_tcp_user_timeout(&stream, UNTAKEN_MS);
         let (site, followers) = (Arc::clone(&site), Arc::clone(&followers));
         tokio::spawn(async move {
             let service = service_fn(|request: Request<Incoming>| {

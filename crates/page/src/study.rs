@@ -5,6 +5,7 @@ mod roofline;
 use std::collections::BTreeMap;
 
 use assay_judge::course::course;
+use assay_judge::findings::{Finding, beside};
 use assay_judge::gather::gather;
 use assay_judge::record::{JudgedRecord, rate_instead};
 use assay_judge::{Evidence, JudgeError, pivot, scaling};
@@ -15,7 +16,7 @@ use assay_report::study::{
 use assay_store::{Index, IndexSummary, Record, RunFilter, RunRow, utc};
 
 /// Metrics of endpoints that belong beside each other where a record has them.
-const ENDPOINT_METRICS: [&str; 4] = ["output_throughput", "ttft.median", "tpot.median", "e2e.median"];
+const ENDPOINT_METRICS: [&str; 4] = ["output_throughput", "ttft.p50", "tpot.p50", "e2e.p50"];
 /// Cells that are compared with the best one.
 const MOST_COMPARED: usize = 2000;
 /// Cells of which one run is shown with its phases and series.
@@ -50,12 +51,27 @@ pub fn study(record: &Record, path: &str, options: &StudyOptions<'_>) -> Result<
         scaling: scaling_of(&index, summary)?,
         roofline: roofline::roofline(&index, summary)?,
         gates: judged.gates(record)?,
+        findings: match answers.first() {
+            Some(headline) => {
+                let mut found = beside(&judged, &headline.evidence)?;
+                found.retain(|finding| is_about(finding, &answers));
+                found
+            }
+            None => Vec::new(),
+        },
         failures: failures(&index)?,
         examples: examples(&answers, &results),
         numbers: numbers(record, &index, &headline, &results)?,
         origin: origin(record, summary)?,
         answers,
     })
+}
+
+/// Whether a finding can be checked by the reader: a law of a metric that the write-up does not show cannot.
+fn is_about(finding: &Finding, answers: &[Judged]) -> bool {
+    let is_law = ["law", "no_law", "efficiency"].contains(&finding.code.as_str());
+    let names = |name: &str| finding.text.split([' ', ':']).any(|word| word == name);
+    !is_law || answers.iter().any(|judged| names(&judged.answer.metric.name))
 }
 
 /// Several records; the later ones are compared with the first by its headline.

@@ -176,6 +176,33 @@ pub fn runs_step(listed: &ListedRecord) -> Step {
     ("runs".to_owned(), address("/runs", &[("id", &listed.id)]))
 }
 
+/// A form that chooses the metric to judge by, for the view of an address with these values.
+pub fn metric_choice<'a>(
+    page: &mut Markup,
+    (path, values): (&str, &[(&str, &str)]),
+    known: impl Iterator<Item = &'a str>,
+    chosen: Option<&str>,
+) {
+    page.element("form", &[("class", "filter"), ("action", path), ("method", "get")], |page| {
+        for (name, value) in values {
+            page.empty("input", &[("type", "hidden"), ("name", name), ("value", value)]);
+        }
+        page.element("label", &[], |page| {
+            page.text("Judge by");
+            page.element("select", &[("name", "metric")], |page| {
+                page.leaf("option", &[("value", "")], "the campaign's metrics");
+                for name in known {
+                    let both = [("value", name), ("selected", "selected")];
+                    let attributes = if chosen == Some(name) { &both[..] } else { &both[..1] };
+                    page.leaf("option", attributes, name);
+                }
+            });
+        });
+        page.leaf("button", &[("class", "act"), ("type", "submit")], "Show");
+    });
+    page.line();
+}
+
 /// A table that is written row by row.
 pub fn table(page: &mut Markup, columns: &[(&str, bool)], rows: impl FnOnce(&mut Markup)) {
     page.element(

@@ -19,7 +19,7 @@ pub fn table(answer: &Answer, question: Option<&str>, most_rows: usize) -> Table
     }
     table.notes = notes(answer, most_rows);
     for caveat in &answer.caveats {
-        table.footnote(&caveat.text, &caveat.hint);
+        table.doubt(&caveat.text, &caveat.hint);
     }
     table
 }
@@ -48,6 +48,36 @@ pub(crate) fn estimate_cells(estimate: Option<&Estimate>, scale: &Scale) -> [Cel
         _ => format!("{} – {}", show(estimate.low), show(estimate.high)),
     };
     [Cell::new(show(estimate.center)), Cell::toned(interval, Tone::Faint)]
+}
+
+/// The median and the interval of an estimate in one cell: `1.5 (1.4 – 1.6)`.
+pub(crate) fn estimate_cell(estimate: Option<&Estimate>, scale: &Scale) -> Cell {
+    let [median, interval] = estimate_cells(estimate, scale);
+    match interval.text.is_empty() {
+        true => median,
+        false => Cell::new(format!("{} ({})", median.text, interval.text)),
+    }
+}
+
+/// What the intervals of a table are: the least confidence of any, and which numbers have none.
+pub(crate) fn interval_note<'a>(estimates: impl Iterator<Item = &'a Estimate>) -> String {
+    let least = estimates.filter(|one| one.samples > 1).map(|one| one.confidence).reduce(f64::min);
+    match least {
+        Some(least) => format!(
+            "medians, in brackets the interval that covers the true one with at least {:.0} % confidence",
+            (least * 100.0).floor()
+        ),
+        None => "single runs, which have no interval".to_owned(),
+    }
+}
+
+/// A number with the marks of the doubts about it.
+pub(crate) fn marked(number: Cell, estimate: Option<&Estimate>, table: &mut Table) -> Cell {
+    let caveats = estimate.map(|estimate| estimate.caveats.as_slice()).unwrap_or_default();
+    let marks = caveats.iter().map(|caveat| table.footnote(&caveat.text, &caveat.hint));
+    let words: Vec<String> =
+        std::iter::once(number.text).chain(marks).filter(|word| !word.is_empty()).collect();
+    Cell { text: words.join(" "), tone: number.tone }
 }
 
 fn heading(answer: &Answer, question: Option<&str>) -> Vec<String> {
@@ -245,8 +275,12 @@ fn notes(answer: &Answer, most_rows: usize) -> Vec<String> {
             String::new()
         };
         let among = answer.may_be_best.len();
+        let others = match answer.not_compared {
+            0 => String::new(),
+            count => format!(", of which {count} were not compared"),
+        };
         notes.push(format!(
-            "~ may be the best{same}: with 95 % confidence the best is one of these {among} rows"
+            "~ may be the best{same}: with 95 % confidence the best is one of these {among} rows{others}"
         ));
     }
     if effects().any(Effect::lacks_runs) {

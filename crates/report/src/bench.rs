@@ -126,6 +126,7 @@ pub fn overview(answers: &[Answer]) -> Option<Table> {
         names::INFERENCES_PER_S => Column::right("inferences"),
         _ => Column::right("samples"),
     }));
+    table.columns.push(Column::right("runs"));
     let mut confidences: Vec<f64> = Vec::new();
     for row in first.rows.iter().filter(|row| row.planned) {
         let estimate = |metric: &str| {
@@ -134,6 +135,7 @@ pub fn overview(answers: &[Answer]) -> Option<Table> {
             Some((row.estimate.as_ref()?, &answer.metric.unit))
         };
         let time = estimate(names::TIME_ITERATION).map(|(time, _)| time);
+        let runs = metrics.iter().filter_map(|metric| Some(estimate(metric)?.0.samples)).max().unwrap_or(0);
         let values = settings.iter().map(|name| row.settings.get(*name).map(ToString::to_string));
         let figures = metrics.iter().map(|metric| {
             let (found, unit) = estimate(metric)?;
@@ -144,7 +146,8 @@ pub fn overview(answers: &[Answer]) -> Option<Table> {
                 _ => single(unit, agreeing_rate(found, time)),
             })
         });
-        table.rows.push(values.chain(figures).map(|text| Cell::new(text.unwrap_or_default())).collect());
+        let all = values.chain(figures).chain([Some(runs.to_string())]);
+        table.rows.push(all.map(|text| Cell::new(text.unwrap_or_default())).collect());
         let several = |metric: &&str| estimate(metric).filter(|(found, _)| found.samples > 1);
         let ends =
             metrics.iter().map(|metric| several(metric).map(|(found, unit)| ends(metric, found, unit)));
@@ -152,7 +155,7 @@ pub fn overview(answers: &[Answer]) -> Option<Table> {
         confidences.extend(metrics.iter().filter_map(several).map(|(found, _)| found.confidence));
         if below.iter().any(|text| !text.is_empty()) {
             let names = settings.iter().map(|_| String::new());
-            table.rows.push(names.chain(below).map(Cell::new).collect());
+            table.rows.push(names.chain(below).chain([String::new()]).map(Cell::new).collect());
         }
     }
     table.notes.push(match confidences.into_iter().min_by(f64::total_cmp) {
@@ -194,46 +197,62 @@ fn cell_lines(answers: &[Answer], cell: &CellId) -> Vec<String> {
         let row = answer.rows.iter().find(|row| row.cell == *cell)?;
         Some((row.estimate.as_ref()?, &answer.metric.unit))
     };
-    let center = |metric: &str| estimate(metric).map(|(estimate, unit)| single(unit, estimate.center));
+    let shown = |metric: &str| estimate(metric).map(|(found, unit)| brief(found.center, found, unit));
     let mut lines = Vec::new();
     if let Some((time, unit)) = estimate(names::TIME_ITERATION) {
         lines.push(format!("  time        {}", with_interval(time, unit)));
     }
-    if let Some(first) = center(names::TIME_FIRST) {
+    if let Some(first) = shown(names::TIME_FIRST) {
         lines.push(format!("  first       {first}"));
     }
     if let Some((latency, unit)) = estimate(names::LATENCY) {
-        let rank = |name: &str, metric: &str| center(metric).map(|value| format!(", {name} {value}"));
+        let rank = |name: &str, metric: &str| shown(metric).map(|value| format!(", {name} {value}"));
         let [median, tail] =
             [("p50", LATENCY_MEDIAN), ("p99", LATENCY_TAIL)].map(|(name, metric)| rank(name, metric));
         let ranks = [median, tail].into_iter().flatten().collect::<String>();
         lines.push(format!("  latency     {}{ranks}", with_interval(latency, unit)));
     }
     let time = estimate(names::TIME_ITERATION).map(|(time, _)| time);
-    let rate = |metric: &str| estimate(metric).map(|(rate, unit)| (agreeing_rate(rate, time), unit));
-    let peak = rate(names::MFU).map(|(share, _)| match share > 1.0 {
+    let rate = |metric: &str| {
+        estimate(metric)
+            .map(|(rate, unit)| (agreeing_rate(rate, time), brief(agreeing_rate(rate, time), rate, unit)))
+    };
+    let peak = rate(names::MFU).map(|(share, text)| match share > 1.0 {
         // The machine was busy when its peak was measured.
         true => "above the cached peak: measure it again with `assay doctor peak`".to_owned(),
-        false => format!("{} of peak", percent(share)),
+        false => format!("{text} of peak"),
     });
     let rates = RATES.iter().chain([&names::FLOPS_PER_S]).filter_map(|metric| rate(metric));
-    let rates: Vec<String> = rates.map(|(rate, unit)| single(unit, rate)).chain(peak).collect();
+    let rates: Vec<String> = rates.map(|(_, text)| text).chain(peak).collect();
     if !rates.is_empty() {
         lines.push(format!("  rate        {}", rates.join(", ")));
     }
     let parameters =
         estimate(names::PARAMETERS).map(|(count, _)| format!("{} parameters", short(count.center)));
-    let memory: Vec<String> = center(names::MEMORY_PEAK).into_iter().chain(parameters).collect();
+    let memory: Vec<String> = shown(names::MEMORY_PEAK).into_iter().chain(parameters).collect();
     if !memory.is_empty() {
         lines.push(format!("  memory      {}", memory.join(", ")));
     }
-    if let Some(loss) = center(names::LOSS_TRAIN) {
+    if let Some(loss) = shown(names::LOSS_TRAIN) {
         lines.push(format!("  loss        {loss}"));
     }
     if let Some((accuracy, unit)) = estimate(names::ACCURACY) {
         lines.push(format!("  accuracy    {}", with_interval(accuracy, unit)));
     }
     lines
+}
+
+/// A figure beside a time whose line says of how many runs it is: its center, and its interval where it has one.
+fn brief(center: f64, found: &Estimate, unit: &Unit) -> String {
+    let scale = Scale::for_value(unit, center);
+    let decimals = scale.decimals(center, found.low, found.high);
+    let show = |value: f64| scale.show(value, decimals);
+    let ends = match found.samples > 1 && found.low < found.high {
+        true => format!(" ({} – {})", show(found.low), show(found.high)),
+        false => String::new(),
+    };
+    let name = if scale.name.is_empty() { String::new() } else { format!(" {}", scale.name) };
+    format!("{}{name}{ends}", show(center))
 }
 
 fn with_interval(estimate: &Estimate, unit: &Unit) -> String {

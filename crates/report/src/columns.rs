@@ -1,9 +1,11 @@
 //! Several metrics of a record side by side: the table as a write-up would print it.
 
-use assay_judge::Answer;
-use assay_model::Published;
+use std::collections::BTreeMap;
 
-use crate::answer::{estimate_cells, scale};
+use assay_judge::{Answer, AnswerRow};
+use assay_model::{Caveat, CellId, Published};
+
+use crate::answer::{estimate_cells, interval_note, scale};
 use crate::number::Scale;
 use crate::table::{Cell, Column, Table, Tone};
 
@@ -43,23 +45,35 @@ pub fn table(answers: &[Answer], question: Option<&str>, published: &[Published]
         let head = short_label(label, &labels);
         table.columns.push(Column::right(scale.titled(&format!("{head}: {}", answer.metric.name))));
     }
-    table.columns.push(Column::right("runs"));
+    table.columns.extend([Column::right("runs"), Column::left("")]);
+    let rows: Vec<BTreeMap<&CellId, &AnswerRow>> =
+        answers.iter().map(|answer| answer.rows.iter().map(|row| (&row.cell, row)).collect()).collect();
     for row in &first.rows {
         let setting = |name: &String| {
             row.settings
                 .get(name)
                 .map_or_else(|| Cell::toned("-", Tone::Faint), |value| Cell::new(value.to_string()))
         };
+        // A doubt about the runs concerns all their numbers: it stands once, at the end of the row.
+        let is_shared = |caveat: &Caveat| {
+            let has = |rows: &BTreeMap<_, &AnswerRow>| {
+                rows.get(&row.cell).is_some_and(|row| row.caveats.contains(caveat))
+            };
+            rows.iter().all(has)
+        };
         let mut cells: Vec<Cell> = first.varied.iter().map(setting).collect();
         if first.several_platforms || first.varied.is_empty() {
             cells.push(Cell::new(row.cell.platform.clone()));
         }
-        for (answer, scale) in answers.iter().zip(&scales) {
-            let same = answer.rows.iter().find(|other| other.cell == row.cell);
+        for (rows, scale) in rows.iter().zip(&scales) {
+            let same = rows.get(&row.cell);
             let [median, interval] = estimate_cells(same.and_then(|row| row.estimate.as_ref()), scale);
             let spreads = !interval.text.is_empty()
                 && !interval.text.starts_with(&format!("{} – {}", median.text, median.text));
-            let text = if spreads { format!("{} ({})", median.text, interval.text) } else { median.text };
+            let mut text = if spreads { format!("{} ({})", median.text, interval.text) } else { median.text };
+            for caveat in same.into_iter().flat_map(|row| &row.caveats).filter(|caveat| !is_shared(caveat)) {
+                text.push_str(&format!(" {}", table.footnote(&caveat.text, &caveat.hint)));
+            }
             cells.push(Cell::toned(text, median.tone));
         }
         for (label, answer, scale) in &others {
@@ -73,9 +87,13 @@ pub fn table(answers: &[Answer], question: Option<&str>, published: &[Published]
             cells.push(Cell::toned(value.unwrap_or_default(), Tone::Faint));
         }
         cells.push(Cell::new(row.counts.succeeded.to_string()));
+        let shared = row.caveats.iter().filter(|caveat| is_shared(caveat));
+        let marks: Vec<String> = shared.map(|caveat| table.footnote(&caveat.text, &caveat.hint)).collect();
+        cells.push(Cell::toned(marks.join(" "), Tone::Doubt));
         table.rows.push(cells);
     }
-    table.notes.push("medians, with the interval of the median in brackets".to_owned());
+    let estimates = answers.iter().flat_map(|answer| &answer.rows).filter_map(|row| row.estimate.as_ref());
+    table.notes.push(interval_note(estimates));
     for label in labels.iter().filter(|label| short_label(label, &labels) != **label) {
         table.notes.push(format!("{}: {label}", short_label(label, &labels)));
     }

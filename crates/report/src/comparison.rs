@@ -4,7 +4,10 @@ use assay_judge::Comparison;
 use assay_judge::comparison::Shift;
 use assay_model::Estimate;
 
-use crate::answer::{MORE_RUNS, effect_cell, equal_within, estimate_cells, estimators, metric_title, scale};
+use crate::answer::{
+    MORE_RUNS, effect_cell, equal_within, estimate_cell, estimators, interval_note, marked, metric_title,
+    scale,
+};
 use crate::number::Scale;
 use crate::table::{Cell, Column, Table, Tone};
 
@@ -27,13 +30,11 @@ pub fn table(comparison: &Comparison) -> Table {
     }
     table.columns.extend([
         Column::right(scale.titled(&comparison.base)),
-        Column::left("interval").secondary(),
         Column::right(scale.titled(&comparison.other)),
-        Column::left("interval").secondary(),
+        Column::right("runs"),
         Column::left("change"),
         Column::right(scale.titled("difference")).secondary(),
         Column::right("p").secondary(),
-        Column::right("runs").secondary(),
     ]);
     for row in &comparison.rows {
         let mut cells: Vec<Cell> = comparison
@@ -45,15 +46,14 @@ pub fn table(comparison: &Comparison) -> Table {
             cells.push(Cell::new(format!("{} → {}", row.platforms.0, row.platforms.1)));
         }
         for side in [&row.base, &row.other] {
-            let [center, interval] = estimate_cells(side.as_ref(), &scale);
-            cells.extend([marked(center, side.as_ref(), &mut table), interval]);
+            cells.push(marked(estimate_cell(side.as_ref(), &scale), side.as_ref(), &mut table));
         }
+        let runs = |side: &Option<Estimate>| side.as_ref().map_or(0, |e| e.samples);
+        cells.push(Cell::new(format!("{} / {}", runs(&row.base), runs(&row.other))));
         let effect = row.effect.as_ref();
         cells.push(effect.map_or_else(Cell::default, |effect| effect_cell(effect, &comparison.metric)));
         cells.push(Cell::new(row.shift.map(|shift| difference(&shift, &scale)).unwrap_or_default()));
         cells.push(Cell::toned(row.adjusted_p.map(probability).unwrap_or_default(), Tone::Faint));
-        let runs = |side: &Option<Estimate>| side.as_ref().map_or(0, |e| e.samples);
-        cells.push(Cell::new(format!("{} / {}", runs(&row.base), runs(&row.other))));
         if let Some(reason) = effect.and_then(|effect| effect.reason.as_ref())
             && let Some(cell) = cells.iter_mut().rfind(|cell| cell.text == "~" || cell.text == "?")
         {
@@ -64,18 +64,9 @@ pub fn table(comparison: &Comparison) -> Table {
     }
     table.notes = notes(comparison);
     for caveat in &comparison.caveats {
-        table.footnote(&caveat.text, &caveat.hint);
+        table.doubt(&caveat.text, &caveat.hint);
     }
     table
-}
-
-/// A number with the marks of the doubts about it.
-fn marked(number: Cell, estimate: Option<&Estimate>, table: &mut Table) -> Cell {
-    let caveats = estimate.map(|estimate| estimate.caveats.as_slice()).unwrap_or_default();
-    let marks = caveats.iter().map(|caveat| table.footnote(&caveat.text, &caveat.hint));
-    let words: Vec<String> =
-        std::iter::once(number.text).chain(marks).filter(|word| !word.is_empty()).collect();
-    Cell { text: words.join(" "), tone: number.tone }
 }
 
 /// A difference in the metric's unit, with its interval.
@@ -91,7 +82,9 @@ fn probability(p: f64) -> String {
 }
 
 fn notes(comparison: &Comparison) -> Vec<String> {
+    let estimates = comparison.rows.iter().flat_map(|row| row.base.iter().chain(&row.other));
     let mut notes = vec![
+        interval_note(estimates),
         format!(
             "change: {}, with its 95 % interval; ~ indistinguishable; ? too few runs; {}",
             estimators(comparison.rows.iter().filter_map(|row| row.effect.as_ref())),
@@ -102,14 +95,17 @@ fn notes(comparison: &Comparison) -> Vec<String> {
             .to_owned(),
     ];
     if let Some(overall) = &comparison.overall {
-        let ends = overall.interval.map(|(low, high)| format!(" ({low:.3} – {high:.3}, 95 % over cells)"));
+        let ends = match overall.interval {
+            Some((low, high)) => format!(" ({low:.3} – {high:.3}, 95 % over cells)"),
+            None => " (no interval: that takes 4 cells)".to_owned(),
+        };
         let worst: Vec<String> =
             overall.worst.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
         notes.push(format!(
             "all {} cells: geometric mean of the ratios {:.3}{}; worst {:.3} at {}",
             overall.cells,
             overall.ratio,
-            ends.unwrap_or_default(),
+            ends,
             overall.worst.ratio,
             if worst.is_empty() { "the only cell".to_owned() } else { worst.join(" ") }
         ));

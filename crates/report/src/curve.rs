@@ -27,12 +27,16 @@ pub fn tables(curve: &LoadCurve) -> Vec<Table> {
                 .to_owned(),
         );
     }
-    let estimates = curve.points.iter().flat_map(|point| &point.estimates).filter(|(_, one)| one.samples > 1);
-    if let Some(least) = estimates.map(|(_, estimate)| estimate.confidence).min_by(f64::total_cmp) {
+    let estimates = || curve.points.iter().flat_map(|point| &point.estimates);
+    let several = estimates().filter(|(_, estimate)| estimate.samples > 1);
+    if let Some(least) = several.map(|(_, estimate)| estimate.confidence).min_by(f64::total_cmp) {
         latencies.notes.push(format!(
             "medians over loads that took turns; below them, intervals of at least {} confidence",
             percent(least)
         ));
+    }
+    if estimates().any(|(_, estimate)| estimate.samples == 1) {
+        latencies.notes.push("a single load has no interval here: 6 or more --rounds give one".to_owned());
     }
     amounts.notes.extend(curve.points.iter().filter_map(|point| doubts(curve, point)));
     if has_metrics(curve, &LATENCIES) { vec![amounts, latencies] } else { vec![amounts] }
@@ -48,13 +52,13 @@ fn table(curve: &LoadCurve, metrics: &[Metric]) -> Table {
     if several {
         table.columns.push(Column::left("endpoint"));
     }
-    table.columns.push(Column::left("load"));
+    table.columns.extend([Column::left("load"), Column::right("loads")]);
     let scales: Vec<(Metric, Scale)> = metrics.iter().filter_map(|metric| scale(curve, *metric)).collect();
     for (metric, scale) in &scales {
         table.columns.push(Column::right(titled(*metric, scale)));
     }
     for point in &curve.points {
-        let mut names = vec![Cell::new(point.level.to_string())];
+        let mut names = vec![Cell::new(point.level.to_string()), Cell::new(point.loads.to_string())];
         if several {
             names.insert(0, Cell::new(point.endpoint.clone()));
         }
@@ -63,16 +67,8 @@ fn table(curve: &LoadCurve, metrics: &[Metric]) -> Table {
         let below: Vec<Cell> = empty.chain(ends.iter().map(|text| Cell::new(text.clone()))).collect();
         names.extend(scales.iter().map(|(metric, scale)| Cell::new(center(point, *metric, scale))));
         table.rows.push(names);
-        table.rows.push(below);
-    }
-    // A single load has no interval.
-    let is_empty = |row: &Vec<Cell>| row.iter().all(|cell| cell.text.is_empty());
-    if table.rows.iter().skip(1).step_by(2).all(is_empty) {
-        let mut place = 0;
-        table.rows.retain(|_| {
-            place += 1;
-            place % 2 == 1
-        });
+        // A single load has no interval.
+        table.rows.extend(Some(below).filter(|row| row.iter().any(|cell| !cell.text.is_empty())));
     }
     table
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use assay_judge::{GateResult, GateState};
 use assay_model::{Bound, Estimate, Unit};
 
+use crate::answer::marked;
 use crate::number::{Scale, single};
 use crate::table::{Cell, Column, Table, Tone};
 
@@ -21,16 +22,18 @@ pub fn table(results: &[GateResult]) -> Table {
     for result in results.iter().filter(|result| result.state != GateState::Met) {
         let settings: Vec<String> =
             result.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let estimate = result.estimate.as_ref();
         let (word, tone) = match result.state {
             GateState::Met => ("met", Tone::Good),
             GateState::Failed => ("FAILED", Tone::Bad),
+            GateState::Undecided if estimate.is_some_and(|estimate| estimate.samples == 1) => {
+                ("undecided: a single run has no interval", Tone::Doubt)
+            }
             GateState::Undecided => ("undecided: the interval reaches over the bound", Tone::Doubt),
             GateState::Unknown => ("unknown: nothing to compare", Tone::Doubt),
         };
-        let measured = result
-            .estimate
-            .as_ref()
-            .map_or_else(|| "-".to_owned(), |estimate| measured(&result.unit, estimate));
+        let text = estimate.map_or_else(|| "-".to_owned(), |estimate| measured(&result.unit, estimate));
+        let measured = marked(Cell::new(text), estimate, &mut table);
         let mark = result.note.as_ref().map(|note| {
             table.footnote(
                 note,
@@ -40,7 +43,7 @@ pub fn table(results: &[GateResult]) -> Table {
         table.rows.push(vec![
             Cell::new(bound(result)),
             Cell::new(settings.join(" ")),
-            Cell::new(measured),
+            measured,
             Cell::toned(format!("{word}{}", mark.map(|mark| format!(" {mark}")).unwrap_or_default()), tone),
         ]);
     }

@@ -1,9 +1,10 @@
 //! The newest of many records against the noise of those before it, as a table.
 
 use assay_judge::History;
+use assay_judge::history::HistoryRow;
 use assay_model::Verdict;
 
-use crate::answer::{estimate_cells, metric_title, scale};
+use crate::answer::{estimate_cells, marked, metric_title, scale};
 use crate::table::{Cell, Column, Table, Tone};
 
 /// One row a cell: the newest median, its change, and what change is usual.
@@ -30,9 +31,10 @@ pub fn table(history: &History) -> Table {
     for row in &history.rows {
         let setting = |name: &String| row.settings.get(name).map(ToString::to_string).unwrap_or_default();
         let mut cells: Vec<Cell> = history.varied.iter().map(|name| Cell::new(setting(name))).collect();
-        cells.extend(estimate_cells(Some(&row.latest), &scale));
+        let [median, interval] = estimate_cells(Some(&row.latest), &scale);
+        cells.extend([marked(median, Some(&row.latest), &mut table), interval]);
         cells.push(Cell::new(row.latest.samples.to_string()));
-        cells.push(Cell::new(format!("{:+.1} %", 100.0 * row.change)));
+        cells.push(Cell::new(change(row)));
         cells.push(Cell::new(row.usual.map(|usual| format!("± {:.1} %", 100.0 * usual)).unwrap_or_default()));
         let times = row.severity.map(|times| format!(" ({times:.1}× the usual)")).unwrap_or_default();
         let (word, tone) = match row.verdict {
@@ -52,7 +54,19 @@ pub fn table(history: &History) -> Table {
         cells.push(Cell::toned(row.shifts.join(", "), Tone::Faint));
         table.rows.push(cells);
     }
-    table.notes.push("change: newest median over the one before it".to_owned());
+    table.notes.push(
+        "change: newest median over the one before it, with the 95 % interval of the ratio of their runs where both \
+         have 4 or more"
+            .to_owned(),
+    );
     table.notes.push("usual: Q3 + 3·IQR of the sizes of the last 30 changes between neighbors".to_owned());
     table
+}
+
+/// The newest change with its interval.
+fn change(row: &HistoryRow) -> String {
+    let show = |change: f64| format!("{:+.1}", 100.0 * change);
+    let ends = row.change_interval.map(|(low, high)| format!(" ({} – {})", show(low), show(high)));
+    row.change
+        .map_or_else(|| "-".to_owned(), |change| format!("{} %{}", show(change), ends.unwrap_or_default()))
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use assay_model::untrusted::{clean, one_line};
 
-use crate::table::{Align, Table, superscript};
+use crate::table::{Align, Table};
 
 /// The table in Markdown, with its heading as a title.
 pub fn render(table: &Table) -> String {
@@ -37,8 +37,8 @@ pub fn render(table: &Table) -> String {
         out.push('\n');
     }
     for (index, footnote) in table.footnotes.iter().enumerate() {
-        let mark = superscript(index + 1);
-        let _ = writeln!(out, "- {mark} {} *Hint: {}*", escape(&footnote.text), escape(&footnote.hint));
+        let mark = footnote.lead(index);
+        let _ = writeln!(out, "- {mark}{} *Hint: {}*", escape(&footnote.text), escape(&footnote.hint));
     }
     out
 }

@@ -1,9 +1,11 @@
 //! A record with some settings as columns, as a write-up would print it.
 
-use assay_judge::pivot::{Pivot, PivotCell, PivotRow};
-use assay_model::{Settings, Value, Verdict};
+use std::collections::BTreeMap;
 
-use crate::answer::{equal_within, estimate_cells, estimators, metric_title, scale};
+use assay_judge::pivot::{Pivot, PivotCell, PivotRow};
+use assay_model::{Estimate, Settings, Value, Verdict};
+
+use crate::answer::{equal_within, estimate_cells, estimators, interval_note, metric_title, scale};
 use crate::number::Scale;
 use crate::table::{Cell, Column, Table, Tone};
 
@@ -16,11 +18,16 @@ pub fn table(pivot: &Pivot, question: Option<&str>) -> Table {
     let scale = scale(&pivot.metric, cells.filter_map(|cell| cell.estimate.as_ref()));
     table.columns = columns(pivot, &scale);
     table.keys = pivot.down.len();
+    let usual = usual_runs(pivot);
     for row in &pivot.rows {
-        let cells = row_cells(pivot, row, &scale, &mut table);
+        let cells = row_cells(pivot, row, (&scale, usual), &mut table);
         table.rows.push(cells);
     }
-    table.notes.push("medians, with the interval of the median in brackets".to_owned());
+    let estimates = || pivot.rows.iter().flat_map(|row| row.cells.iter().flatten()).filter_map(estimated);
+    table.notes.push(interval_note(estimates()));
+    if estimates().any(|estimate| estimate.samples == usual && usual > 1) {
+        table.notes.push(format!("{usual} runs each where a cell has no other number"));
+    }
     if let Some(against) = &pivot.against {
         table.notes.push(format!(
             "ratio: to {} = {} at equal settings, {}, with its 95 % interval; ~ indistinguishable from 1; ? too few runs; {}",
@@ -34,6 +41,19 @@ pub fn table(pivot: &Pivot, question: Option<&str>) -> Table {
         table.notes.push("published numbers have no interval and are not compared".to_owned());
     }
     table
+}
+
+fn estimated(cell: &PivotCell) -> Option<&Estimate> {
+    cell.estimate.as_ref()
+}
+
+/// The number of runs that most cells have; cells with another one show theirs.
+fn usual_runs(pivot: &Pivot) -> usize {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for estimate in pivot.rows.iter().flat_map(|row| row.cells.iter().flatten()).filter_map(estimated) {
+        *counts.entry(estimate.samples).or_default() += 1;
+    }
+    counts.into_iter().max_by_key(|(_, cells)| *cells).map_or(0, |(runs, _)| runs)
 }
 
 fn columns(pivot: &Pivot, scale: &Scale) -> Vec<Column> {
@@ -81,12 +101,12 @@ fn parts(settings: &Settings) -> (String, String) {
     }
 }
 
-fn row_cells(pivot: &Pivot, row: &PivotRow, scale: &Scale, table: &mut Table) -> Vec<Cell> {
+fn row_cells(pivot: &Pivot, row: &PivotRow, (scale, usual): (&Scale, usize), table: &mut Table) -> Vec<Cell> {
     let setting = |name: &String| row.settings.get(name).map(ToString::to_string).unwrap_or_default();
     let mut cells: Vec<Cell> = pivot.down.iter().map(|name| Cell::new(setting(name))).collect();
     let mut marks: Vec<String> = Vec::new();
     for (column, cell) in pivot.columns.iter().zip(&row.cells) {
-        cells.push(value_cell(cell.as_ref(), scale));
+        cells.push(value_cell(cell.as_ref(), scale, usual));
         if has_ratio(pivot, column) {
             cells.push(ratio_cell(cell.as_ref()));
         }
@@ -104,7 +124,7 @@ fn row_cells(pivot: &Pivot, row: &PivotRow, scale: &Scale, table: &mut Table) ->
 }
 
 /// The median and its interval, or why there is none.
-fn value_cell(cell: Option<&PivotCell>, scale: &Scale) -> Cell {
+fn value_cell(cell: Option<&PivotCell>, scale: &Scale, usual: usize) -> Cell {
     let Some(cell) = cell else { return Cell::default() };
     if cell.estimate.is_none() && cell.counts.unfit > 0 {
         return Cell::toned("does not fit", Tone::Doubt);
@@ -115,10 +135,10 @@ fn value_cell(cell: Option<&PivotCell>, scale: &Scale) -> Cell {
     let runs = cell.estimate.as_ref().map_or(0, |estimate| estimate.samples);
     let [median, interval] = estimate_cells(cell.estimate.as_ref(), scale);
     match runs {
-        0 | 1 => median,
-        // Too few runs for an interval at the asked confidence: say how many there are.
-        2..6 => Cell::new(format!("{} ({}; {runs} runs)", median.text, interval.text)),
-        _ => Cell::new(format!("{} ({})", median.text, interval.text)),
+        0 => median,
+        1 => Cell::new(format!("{} (1 run)", median.text)),
+        runs if runs == usual => Cell::new(format!("{} ({})", median.text, interval.text)),
+        runs => Cell::new(format!("{} ({}; {runs} runs)", median.text, interval.text)),
     }
 }
 

@@ -20,7 +20,7 @@ use crate::table::{Cell, Tone};
 pub(crate) use facts::lines as span_lines;
 pub use facts::place;
 pub(crate) use metrics::rank as metric_rank;
-pub use naming::names;
+pub use naming::{names, plain_title};
 pub use phases::lines as timeline_lines;
 pub(crate) use runs::table as runs_table;
 pub use settings::{Compared, compared, effective};

@@ -16,7 +16,9 @@ pub fn table(scaling: &Scaling) -> Table {
     table.columns = scaling.others.iter().map(Column::left).collect();
     table.columns.push(Column::right(&scaling.over));
     table.columns.push(Column::right(scale.titled("median")));
-    table.columns.extend(["interval", "speedup", "efficiency", ""].map(Column::left));
+    table.columns.push(Column::left("interval"));
+    table.columns.push(Column::right("runs"));
+    table.columns.extend(["speedup", "efficiency", ""].map(Column::left));
     for row in &scaling.rows {
         let cells = row_cells(scaling, row, &scale, &mut table);
         table.rows.push(cells);
@@ -37,6 +39,7 @@ fn row_cells(scaling: &Scaling, row: &ScalingRow, scale: &Scale, table: &mut Tab
     let mut cells: Vec<Cell> = scaling.others.iter().map(|name| Cell::new(setting(name))).collect();
     cells.push(Cell::new(row.workers.to_string()));
     cells.extend(estimate_cells(row.estimate.as_ref(), scale));
+    cells.push(Cell::new(row.estimate.as_ref().map_or(0, |estimate| estimate.samples).to_string()));
     cells.push(speedup_cell(row));
     cells.push(row.efficiency.as_ref().map_or_else(Cell::default, efficiency_cell));
     let marks: Vec<String> =
@@ -127,13 +130,17 @@ fn half_performance(law: &FittedLaw, over: &str) -> String {
         || "r∞ not reached".to_owned(),
         |limit| format!("r∞ {} per second", ranged(limit, crate::bench::short_rate)),
     );
-    let half =
-        law.half_performance.map(|half| format!(", half of it at {over} {half:.0}")).unwrap_or_default();
+    let half = law.half_performance.as_ref().map_or_else(String::new, |half| {
+        format!(", half of it at {over} {}", ranged(half, |value| format!("{value:.0}")))
+    });
     format!("{}: t₀ {seconds}, {limit}{half}", name(law.law))
 }
 
 fn contention(law: &FittedLaw, over: &str) -> String {
-    let peak = law.peak.map_or_else(|| "no peak".to_owned(), |peak| format!("a peak at {peak:.1} {over}"));
+    let peak = law.peak.as_ref().map_or_else(
+        || "no peak".to_owned(),
+        |peak| format!("a peak at {} {over}", ranged(peak, |value| format!("{value:.1}"))),
+    );
     let worth = law.worthwhile().map_or_else(String::new, |count| {
         format!(", efficiency at least {} up to {count} {over}", percent(WORTHWHILE))
     });
@@ -198,7 +205,7 @@ mod tests {
         assert_eq!(texts[0], "2");
         assert!(texts.contains(&"1.50 (1.40 – 1.60)"), "{texts:?}");
         assert!(texts.iter().any(|text| text.starts_with("75")), "{texts:?}");
-        assert_eq!(table.rows[0][3].text, "base");
+        assert_eq!((table.rows[0][3].text.as_str(), table.rows[0][4].text.as_str()), ("6", "base"));
         assert!(table.notes.iter().any(|note| note.contains("too few")));
     }
 }

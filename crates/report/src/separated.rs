@@ -5,8 +5,8 @@ mod documents;
 pub use documents::documents;
 
 use assay_judge::{Answer, Comparison};
-use assay_model::Estimate;
 use assay_model::untrusted::csv_field;
+use assay_model::{Caveat, Estimate};
 
 /// The columns of an estimate.
 const ESTIMATE: [&str; 5] = ["median", "low", "high", "confidence", "runs"];
@@ -37,8 +37,7 @@ pub fn answer(answer: &Answer) -> Result<String, csv::Error> {
             [counts.failed, counts.timed_out, counts.interrupted, counts.missing].map(|n| n.to_string()),
         );
         fields.extend(effect(row.against_best.as_ref()));
-        let caveats: Vec<&str> = row.caveats.iter().map(|caveat| caveat.code.as_str()).collect();
-        fields.push(caveats.join(" "));
+        fields.push(codes(&row.caveats));
         write(&mut writer, &fields)?;
     }
     finish(writer)
@@ -54,6 +53,7 @@ pub fn comparison(comparison: &Comparison) -> Result<String, csv::Error> {
         header.extend(ESTIMATE.map(|name| format!("{side}_{name}")));
     }
     header.extend(["ratio", "ratio_low", "ratio_high", "p", "verdict", "adjusted_p"].map(str::to_owned));
+    header.extend(["base_caveats", "other_caveats"].map(str::to_owned));
     write(&mut writer, &header)?;
     for row in &comparison.rows {
         let mut fields = vec![row.platforms.0.clone(), row.platforms.1.clone()];
@@ -68,6 +68,10 @@ pub fn comparison(comparison: &Comparison) -> Result<String, csv::Error> {
         fields.extend(estimate(row.other.as_ref()));
         fields.extend(effect(row.effect.as_ref()));
         fields.push(number(row.adjusted_p));
+        fields.extend([&row.base, &row.other].map(|side| {
+            let caveats = side.as_ref().map(|estimate| estimate.caveats.as_slice()).unwrap_or_default();
+            codes(caveats)
+        }));
         write(&mut writer, &fields)?;
     }
     finish(writer)
@@ -106,6 +110,11 @@ fn effect(effect: Option<&assay_judge::Effect>) -> [String; 5] {
         number(effect.and_then(|e| e.p)),
         effect.map(|e| format!("{:?}", e.verdict).to_lowercase()).unwrap_or_default(),
     ]
+}
+
+/// The short names of doubts, separated by spaces.
+fn codes(caveats: &[Caveat]) -> String {
+    caveats.iter().map(|caveat| caveat.code.as_str()).collect::<Vec<_>>().join(" ")
 }
 
 fn number(value: Option<f64>) -> String {

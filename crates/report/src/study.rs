@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use assay_judge::findings::Finding;
 use assay_judge::{Answer, Comparison, Evidence, GateResult, pivot::Pivot, scaling::Scaling};
 use assay_model::{CellId, Machine, Phase, Published, Series, Source};
 
@@ -23,6 +24,8 @@ pub struct Study {
     /// Where cells stand below the machine's limits, where the record has both rates that takes.
     pub roofline: Option<Roofline>,
     pub gates: Vec<GateResult>,
+    /// What the record says beside the ranking of its headline.
+    pub findings: Vec<Finding>,
     pub failures: Vec<FailedRuns>,
     /// The first usable run of each cell, in the order of the cells.
     pub examples: Vec<ExampleRun>,
@@ -106,4 +109,15 @@ pub struct Studies {
     pub comparisons: Vec<Comparison>,
     /// Why a record could not be compared with the first.
     pub not_compared: Vec<String>,
+}
+
+impl Studies {
+    /// What each record is called beside the others: its campaign, or its path where several have the same one.
+    pub fn names(&self) -> Vec<&str> {
+        let is_shared = |name: &str| self.studies.iter().filter(|study| study.name == name).count() > 1;
+        let studies = self.studies.iter();
+        studies
+            .map(|study| if is_shared(&study.name) { study.path.as_str() } else { study.name.as_str() })
+            .collect()
+    }
 }

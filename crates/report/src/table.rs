@@ -73,6 +73,20 @@ pub struct Footnote {
     pub text: String,
     /// What to do about it.
     pub hint: String,
+    /// Whether cells have its mark; without one it is about the whole table.
+    pub is_marked: bool,
+}
+
+impl Footnote {
+    /// A doubt about all of a table or document.
+    pub fn about_all(text: impl Into<String>, hint: impl Into<String>) -> Footnote {
+        Footnote { text: text.into(), hint: hint.into(), is_marked: false }
+    }
+
+    /// Its mark with a blank behind it, at this place among the footnotes; empty without one.
+    pub fn lead(&self, index: usize) -> String {
+        if self.is_marked { format!("{} ", superscript(index + 1)) } else { String::new() }
+    }
 }
 
 impl Column {
@@ -137,7 +151,16 @@ impl Table {
     /// The mark for a doubt: the number of its footnote, which is added if it is new. Doubts that differ in one number
     /// share a footnote with the range of it.
     pub fn footnote(&mut self, text: &str, hint: &str) -> String {
-        superscript(add_note(&mut self.footnotes, text, hint) + 1)
+        let index = add_note(&mut self.footnotes, text, hint);
+        if let Some(footnote) = self.footnotes.get_mut(index) {
+            footnote.is_marked = true;
+        }
+        superscript(index + 1)
+    }
+
+    /// Adds a doubt about the whole table.
+    pub fn doubt(&mut self, text: &str, hint: &str) {
+        add_note(&mut self.footnotes, text, hint);
     }
 }
 
@@ -149,7 +172,7 @@ pub fn add_note(notes: &mut Vec<Footnote>, text: &str, hint: &str) -> usize {
             return index;
         }
     }
-    notes.push(Footnote { text: text.to_owned(), hint: hint.to_owned() });
+    notes.push(Footnote::about_all(text, hint));
     notes.len() - 1
 }
 

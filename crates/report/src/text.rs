@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::table::{Align, Cell, Column, Table, Tone, superscript};
+use crate::table::{Align, Cell, Column, Table, Tone};
 use crate::words::{can_fit, fit, wrap};
 
 /// Paints a piece of text in its tone.
@@ -184,8 +184,13 @@ fn lines(table: &Table, width: usize, paint: Paint<'_>) -> String {
         push_wrapped(&mut out, "", &Cell::new(note), width, paint);
     }
     for (index, footnote) in table.footnotes.iter().enumerate() {
-        let mark = format!("{} ", superscript(index + 1));
-        push_wrapped(&mut out, &mark, &Cell::toned(&footnote.text, Tone::Doubt), width, paint);
+        push_wrapped(
+            &mut out,
+            &footnote.lead(index),
+            &Cell::toned(&footnote.text, Tone::Doubt),
+            width,
+            paint,
+        );
         push_wrapped(&mut out, "  ", &Cell::new(format!("hint: {}", footnote.hint)), width, paint);
     }
     out

@@ -126,6 +126,15 @@ fn samples_until(probability: f64, tail: f64) -> Option<usize> {
     Some((tail.ln() / probability.ln()).floor() as usize + 1)
 }
 
+/// t·s/√n: half of Student's interval of the mean of `samples` values with this standard deviation.
+///
+/// `None` for fewer than two samples, or if the confidence is not between 0 and 1.
+pub fn student_half_width(deviation: f64, samples: usize, confidence: f64) -> Option<f64> {
+    let count = samples as f64;
+    let factor = student_quantile(0.5 + proper(confidence)? / 2.0, count - 1.0).filter(|_| samples > 1)?;
+    Some(factor * deviation / count.sqrt())
+}
+
 /// The arithmetic mean with Student's interval x̄ ± t·s/√n. For costs that add up; it trusts the samples to be
 /// roughly normal, which [`median_interval`] does not.
 ///
@@ -134,9 +143,7 @@ fn samples_until(probability: f64, tail: f64) -> Option<usize> {
 /// Oracle: `scipy.stats.t.interval`.
 pub fn mean_interval(samples: &[f64], confidence: f64) -> Option<Interval> {
     let (center, variance) = mean_and_variance(samples)?;
-    let count = samples.len() as f64;
-    let factor = student_quantile(0.5 + proper(confidence)? / 2.0, count - 1.0)?;
-    let half = factor * (variance / count).sqrt();
+    let half = student_half_width(variance.sqrt(), samples.len(), confidence)?;
     Some(Interval { center, low: center - half, high: center + half, confidence, samples: samples.len() })
 }
 

@@ -1,7 +1,7 @@
 //! The Mann-Whitney test: do the values of one group tend to lie above those of the other?
 
 use crate::distribution::normal_upper;
-use crate::samples::{finite, proper};
+use crate::samples::finite;
 
 /// The largest n₁·n₂ for which p is exact when no two values are equal.
 const EXACT_LIMIT: usize = 2_500;
@@ -78,13 +78,6 @@ pub fn smallest_p(first_samples: usize, second_samples: usize) -> Option<f64> {
         }
     }
     Some((2.0 / ways).min(1.0))
-}
-
-/// How many samples each of two equal groups needs before p can be at most 1 − `confidence`: 4 for 95 %. `None` if
-/// the confidence is not between 0 and 1.
-pub fn samples_needed(confidence: f64) -> Option<usize> {
-    let level = 1.0 - proper(confidence)?;
-    (1..=1_000).find(|samples| smallest_p(*samples, *samples).is_some_and(|smallest| smallest <= level))
 }
 
 /// Both groups ranked together. Ranks are doubled so that the mid-ranks of ties stay integers.
@@ -222,15 +215,12 @@ mod tests {
     }
 
     #[test]
-    fn smallest_p_and_the_count_it_needs() {
+    fn the_smallest_p_depends_on_the_counts() {
         assert_eq!(smallest_p(4, 4), Some(2.0 / 70.0));
         assert_eq!(smallest_p(3, 3), Some(0.1));
         assert_eq!(smallest_p(1, 1), Some(1.0));
         assert_eq!(smallest_p(0, 4), None);
         assert!(smallest_p(100_000, 100_000).unwrap() < 1e-200);
-        assert_eq!(samples_needed(0.95), Some(4));
-        assert_eq!(samples_needed(0.99), Some(5));
-        assert_eq!(samples_needed(1.0), None);
     }
 
     #[test]

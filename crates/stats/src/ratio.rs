@@ -6,7 +6,7 @@ use std::f64::consts::SQRT_2;
 
 use thiserror::Error;
 
-use crate::distribution::{normal_upper, student_quantile};
+use crate::distribution::{normal_quantile, normal_upper, student_quantile};
 use crate::effect::{PairRanks, best_coverage, middle_pairs, pair_ranks};
 use crate::group::PositiveSamples;
 use crate::pairwise::kth;
@@ -66,6 +66,14 @@ impl Family {
         let q = range.quantile(proper(confidence)?, f64::INFINITY)?;
         let level = 1.0 - 2.0 * normal_upper(q / SQRT_2);
         Some(Self { confidence, range: Some(range), level, ranks: RefCell::default() })
+    }
+
+    /// How many standard errors two groups must differ by, with many samples: 1.96 for a pair at 95 %, q/√2 among more.
+    pub fn critical_value(&self) -> Option<f64> {
+        match self.range {
+            Some(_) => self.factor(f64::INFINITY),
+            None => normal_quantile(0.5 + self.confidence / 2.0),
+        }
     }
 
     fn pair_ranks(&self, base: usize, other: usize) -> Option<PairRanks> {

@@ -70,6 +70,11 @@ impl Scaling {
         (1.0 - self.contention) / self.single
     }
 
+    /// t₀·r∞: the batch size at which half of r∞ is reached. `None` where the fit sees no limit.
+    pub fn half_performance(&self) -> Option<f64> {
+        self.asymptote().map(|limit| limit * self.overhead())
+    }
+
     /// √((1 − σ)/κ): where throughput peaks. `None` if it never does.
     pub fn peak(&self) -> Option<f64> {
         let square = (1.0 - self.contention) / self.coherence;
@@ -309,6 +314,10 @@ pub struct Bands {
     pub asymptote: Option<Interval>,
     /// t₀ = (1 − σ)/λ.
     pub overhead: Interval,
+    /// t₀·r∞; `None` as r∞ is.
+    pub half_performance: Option<Interval>,
+    /// √((1 − σ)/κ); `None` where more than one refit in forty sees no peak.
+    pub peak: Option<Interval>,
 }
 
 /// Pointwise bands of a fit by the residual bootstrap: relative residuals, widened by √(n/(n − p)) for what the fit
@@ -347,8 +356,12 @@ pub fn bands(levels: &[ScalingLevel], fit: &Scaling, places: &[f64], bootstrap: 
         percentile_ends(refits.iter().map(of).collect(), center, confidence, levels.len())
     };
     let value = |law: &Scaling, place: f64| law.single * shape(place, law.contention, law.coherence);
-    let limits: Vec<f64> = refits.iter().filter_map(Scaling::asymptote).collect();
-    let has_limit = limits.len() * 40 >= refits.len() * 39;
+    // What only some refits have is known only where nearly all of them have it.
+    let of_most = |of: &dyn Fn(&Scaling) -> Option<f64>| {
+        let values: Vec<f64> = refits.iter().filter_map(of).collect();
+        let center = of(fit).filter(|_| values.len() * 40 >= refits.len() * 39)?;
+        percentile_ends(values, center, confidence, levels.len())
+    };
     Some(Bands {
         at: places
             .iter()
@@ -356,11 +369,10 @@ pub fn bands(levels: &[ScalingLevel], fit: &Scaling, places: &[f64], bootstrap: 
             .collect::<Option<Vec<Interval>>>()?,
         contention: over(fit.contention, &|law| law.contention)?,
         coherence: over(fit.coherence, &|law| law.coherence)?,
-        asymptote: fit
-            .asymptote()
-            .filter(|_| has_limit)
-            .and_then(|limit| percentile_ends(limits, limit, confidence, levels.len())),
+        asymptote: of_most(&Scaling::asymptote),
         overhead: over(fit.overhead(), &|law| law.overhead())?,
+        half_performance: of_most(&Scaling::half_performance),
+        peak: of_most(&Scaling::peak),
     })
 }
 

@@ -12,8 +12,6 @@ pub struct Spread {
     pub third_quartile: f64,
     /// Standard deviation over mean; `None` for a single sample and for a mean of zero.
     pub coefficient_of_variation: Option<f64>,
-    /// p95 over p50; `None` unless the median is above zero.
-    pub tail_ratio: Option<f64>,
     /// How many samples it rests on.
     pub samples: usize,
 }
@@ -37,13 +35,11 @@ pub fn spread(samples: &[f64]) -> Option<Spread> {
         let coefficient = variance.sqrt() / mean.abs();
         coefficient.is_finite().then_some(coefficient)
     };
-    let tail_ratio = of_sorted(&sorted, 0.95)? / median;
     let spread = Spread {
         median_absolute_deviation: median_absolute_deviation(&sorted, median)?,
         first_quartile: of_sorted(&sorted, 0.25)?,
         third_quartile: of_sorted(&sorted, 0.75)?,
         coefficient_of_variation: mean_and_variance(samples).and_then(relative),
-        tail_ratio: (median > 0.0 && tail_ratio.is_finite()).then_some(tail_ratio),
         samples: samples.len(),
     };
     (spread.median_absolute_deviation.is_finite() && spread.interquartile_range().is_finite())
@@ -67,14 +63,12 @@ mod tests {
         assert_eq!(spread.median_absolute_deviation, 0.0);
         assert_eq!(spread.interquartile_range(), 0.0);
         assert_eq!(spread.coefficient_of_variation, Some(0.0));
-        assert_eq!(spread.tail_ratio, Some(1.0));
     }
 
     #[test]
     fn undefined_ratios_are_absent() {
         assert_eq!(spread(&[5.0]).unwrap().coefficient_of_variation, None);
         assert_eq!(spread(&[-1.0, 1.0]).unwrap().coefficient_of_variation, None);
-        assert_eq!(spread(&[0.0, 0.0, 1.0]).unwrap().tail_ratio, None);
         assert_eq!(spread(&[]), None);
         assert_eq!(spread(&[f64::INFINITY]), None);
         assert_eq!(spread(&[-f64::MAX, -f64::MAX, f64::MAX, f64::MAX]), None);

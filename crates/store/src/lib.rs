@@ -78,7 +78,7 @@ pub use index::{
 pub use journal::{Damage, Flaw, Troubles};
 pub use layout::{SCRIPT, belongs_to_record, relative_run_directory, run_directory};
 pub use list::{RecordContents, RecordSummary, list_records, record_paths, summarize};
-pub use lock::is_held;
+pub use lock::{HeldRecord, hold, is_held};
 pub use medium::{FileMedium, Medium};
 pub use permissions::RecordPermissions;
 pub use record::{Entries, Record};

@@ -2,6 +2,7 @@
 //! kept; a value that is or may be a secret never is.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 pub use assay_model::is_secret_name;
 
@@ -70,7 +71,9 @@ const KEPT_PREFIXES: [&str; 29] = [
 /// Whether a variable is kept in records without being asked for.
 pub fn is_kept(name: &str) -> bool {
     let kept = KEPT.contains(&name) || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
-    kept && !is_secret_name(name)
+    // What Terraform hands to its modules begins like the settings of TensorFlow.
+    let is_terraform = ["TF_VAR_", "TF_HTTP_"].iter().any(|prefix| name.starts_with(prefix));
+    kept && !is_terraform && !is_secret_name(name)
 }
 
 /// Values that must not be written anywhere.
@@ -90,7 +93,7 @@ impl Secrets {
             .into_iter()
             .filter(|(name, _)| is_secret_name(name) || named.iter().any(|secret| secret == name))
             .map(|(_, value)| value.trim().to_owned())
-            .filter(|value| value.len() >= SHORTEST_SECRET && value != MASK && !value.starts_with('/'))
+            .filter(|value| value.len() >= SHORTEST_SECRET && value != MASK && !is_path(value))
             .collect();
         values.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         values.dedup();
@@ -122,6 +125,12 @@ impl Secrets {
     }
 }
 
+/// Whether a value is the path of something that exists, which a variable such as `SSL_CERT_FILE` holds. A secret may begin
+/// with a slash, too.
+pub fn is_path(value: &str) -> bool {
+    value.starts_with('/') && Path::new(value).exists()
+}
+
 /// A text with user names and passwords taken out of its URLs: `https://(masked)@host/`.
 pub fn mask_urls(text: &str) -> String {
     let mut masked = String::with_capacity(text.len());
@@ -130,7 +139,7 @@ pub fn mask_urls(text: &str) -> String {
         let (before, behind) = rest.split_at(start + 3);
         masked.push_str(before);
         let end = behind
-            .find(|letter: char| letter.is_whitespace() || "/?#\"'<>`\\,;()".contains(letter))
+            .find(|letter: char| letter.is_whitespace() || "/?#\"<>`\\".contains(letter))
             .unwrap_or(behind.len());
         let (authority, after) = behind.split_at(end);
         match authority.rsplit_once('@') {
@@ -195,7 +204,7 @@ mod tests {
         for name in ["PATH", "OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "LC_ALL", "SLURM_JOB_ID"] {
             assert!(is_kept(name), "{name}");
         }
-        for name in ["HOME", "DATABASE_URL", "HTTPS_PROXY", "MAIL", "EDITOR"] {
+        for name in ["HOME", "TF_VAR_db", "DATABASE_URL", "HTTPS_PROXY", "MAIL", "EDITOR"] {
             assert!(!is_kept(name), "{name}");
         }
     }
@@ -205,6 +214,7 @@ mod tests {
         assert_eq!(mask_urls("a http://me:pw@proxy:80/x b"), "a http://(masked)@proxy:80/x b");
         assert_eq!(mask_urls("https://host/a@b ://"), "https://host/a@b ://");
         assert_eq!(mask_urls("postgres://u:p@ss@db"), "postgres://(masked)@db");
+        assert_eq!(mask_urls("(see db://u:p,a;s(s)'@db)"), "(see db://(masked)@db)");
         let secrets = Secrets::among([("MY_VALUE", "s3cr3t-value"), ("HOME", "/root")], &["MY_VALUE".into()]);
         assert_eq!(secrets.mask("curl -H s3cr3t-value"), "curl -H (masked)");
         let environment = [("MY_VALUE", "s3cr3t-value"), ("LD_PRELOAD", "x-s3cr3t-value"), ("HOME", "/root")];

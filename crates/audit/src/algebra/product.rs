@@ -153,6 +153,9 @@ fn typed(grid: &Grid, columns: &[usize], combinations: &[Terms], constants: &[Co
         if terms.len() > 3 || size(terms) > terms.len() {
             return Vec::new();
         }
+        if is_share_of_whole(grid, columns, terms) {
+            return vec![Span::ONE];
+        }
         let mut unit = Unit::none();
         for (column, exponent) in terms {
             let own = &grid.columns[columns[*column]].unit;
@@ -182,6 +185,23 @@ fn typed(grid: &Grid, columns: &[usize], combinations: &[Terms], constants: &[Co
         matching.collect()
     };
     combinations.iter().map(of).collect()
+}
+
+/// `miss rate` beside `misses` and `accesses`: a column of percentages that shares a word with one of two counts.
+fn is_share_of_whole(grid: &Grid, columns: &[usize], terms: &Terms) -> bool {
+    let column = |(index, _): &(usize, i32)| &grid.columns[columns[*index]];
+    let is_share = |term: &&(usize, i32)| column(term).unit.percent;
+    let shares: Vec<_> = terms.iter().filter(is_share).collect();
+    let parts: Vec<_> = terms.iter().filter(|term| !is_share(term)).collect();
+    let ([share], [one, other]) = (shares.as_slice(), parts.as_slice()) else { return false };
+    let part = if one.1 == share.1 { other } else { one };
+    let beginning = |word: &String| word.chars().take(4).collect::<String>();
+    let shared = column(share)
+        .words
+        .iter()
+        .filter(|word| word.len() > 3)
+        .any(|word| column(part).words.iter().any(|own| beginning(own) == beginning(word)));
+    shared && one.1 == -other.1 && column(one).unit.same_symbols(&column(other).unit)
 }
 
 /// The law that the units of the columns make one expect. Half of the rows may break it.

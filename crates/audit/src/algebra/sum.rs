@@ -26,6 +26,7 @@ enum Form {
     Mean,
     /// Twice the product over the sum, as precision and recall make F1.
     Harmonic,
+    Geometric,
 }
 
 /// A column that is the sum, the mean or the harmonic mean of others of its unit.
@@ -53,6 +54,11 @@ fn columns(grid: &Grid, broken: &mut Vec<Check>, holds: &mut Vec<(usize, usize)>
             let windows = others.windows(length);
             sets.extend(windows.flat_map(|set| [Form::Sum, Form::Mean].map(|form| (set.to_vec(), form))));
         }
+        // Only a column that says so is one.
+        let header = grid.columns[*target].header.to_lowercase();
+        if others.len() > 1 && (header.contains("geomean") || header.starts_with("geo")) {
+            sets = vec![(others.clone(), Form::Geometric)];
+        }
         let tries = sets.len() as f64;
         for (set, form) in sets {
             follows(grid, *target, (&set, form), tries, broken, holds);
@@ -68,6 +74,14 @@ fn combined(grid: &Grid, row: usize, set: &[usize], form: Form) -> Option<Interv
     match form {
         Form::Sum => Some(sum),
         Form::Mean => sum.over(Interval::exact(cells.len() as f64)),
+        Form::Geometric => {
+            let mean = |end: fn(&Interval) -> f64| {
+                let logs: f64 = cells.iter().map(|cell| end(cell).ln()).sum();
+                (logs / cells.len() as f64).exp()
+            };
+            let positive = cells.iter().all(|cell| cell.is_positive());
+            positive.then(|| Interval::new(mean(|cell| cell.low), mean(|cell| cell.high)))
+        }
         Form::Harmonic => {
             let [one, two] = cells.as_slice() else { return None };
             // It grows with both, so its ends are those of the cells.
@@ -85,7 +99,9 @@ fn is_telling(grid: &Grid, row: usize, set: &[usize], form: Form, slack: f64) ->
         set.iter().filter_map(|column| interval(grid, row, *column)).map(Interval::middle).collect();
     match form {
         Form::Sum => cells.iter().filter(|cell| cell.abs() > 2.0 * slack).count() >= 2,
-        Form::Mean | Form::Harmonic => cells.iter().any(|cell| (cell - cells[0]).abs() > 2.0 * slack),
+        Form::Mean | Form::Harmonic | Form::Geometric => {
+            cells.iter().any(|cell| (cell - cells[0]).abs() > 2.0 * slack)
+        }
     }
 }
 
@@ -148,6 +164,7 @@ fn formula(grid: &Grid, target: usize, set: &[usize], form: Form) -> String {
     match form {
         Form::Sum => format!("{target} = {}", names.join(" + ")),
         Form::Mean => format!("{target} = mean of {}", names.join(", ")),
+        Form::Geometric => format!("{target} = geometric mean of {}", names.join(", ")),
         Form::Harmonic => format!("{target} = harmonic mean of {}", names.join(" and ")),
     }
 }

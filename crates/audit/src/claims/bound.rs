@@ -153,7 +153,15 @@ pub fn answers(grids: &[Grid], limits: &StatedLimits<'_>) -> Vec<Finding> {
             if !(has("token") && (has("answer") || has("response") || has("completion"))) {
                 continue;
             }
-            for cell in grid.rows.iter().filter_map(|row| row.cells.get(column)?.as_ref()) {
+            let cells: Vec<_> = grid.rows.iter().filter_map(|row| row.cells.get(column)?.as_ref()).collect();
+            // Where most are above the limit, they are of many answers.
+            let header = &grid.columns[column].header;
+            let of_one = header.contains(['/'])
+                || ["per", "mean", "average", "avg"].iter().any(|word| header.contains(word));
+            if !of_one && 2 * cells.iter().filter(|cell| cell.low > most).count() > cells.len() {
+                continue;
+            }
+            for cell in cells {
                 if cell.low > most {
                     let operand = Operand { text: cell.text.clone(), value: cell.value, line: cell.line };
                     let reason = format!("the limit is {most} tokens");
@@ -179,6 +187,7 @@ fn peak(sentence: &Sentence, pool: &Pool<'_>) -> Vec<Finding> {
                 !(own && one.start == top.start)
                     && one.unit.same_measure(&top.unit)
                     && one.unit.same_things(&top.unit)
+                    && is_in_bits(one) == is_in_bits(top)
                     && one.low > top.high * 1.01
             });
             let reason = format!("the stated peak is {}", top.text);
@@ -188,6 +197,11 @@ fn peak(sentence: &Sentence, pool: &Pool<'_>) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// Links are rated in bits, what runs over them is measured in bytes.
+fn is_in_bits(quantity: &Quantity) -> bool {
+    quantity.text.to_lowercase().contains("bit")
 }
 
 fn above(file: &str, operand: Operand, name: &str, reason: &str, lines: Vec<u64>) -> Finding {

@@ -8,7 +8,7 @@ use crate::grid::MOST_PAIRED_ROWS;
 use crate::interval::Interval;
 use crate::number::shown;
 use crate::quantity::{Quantity, count_word};
-use crate::unit::Unit;
+use crate::unit::{Unit, leading_unit};
 
 /// A number that others may be computed from.
 #[derive(Debug, Clone)]
@@ -103,20 +103,32 @@ pub fn implied(sentence: &Sentence) -> Vec<f64> {
     spelled(sentence).iter().chain(&calendar(sentence)).map(|fact| fact.operand.value).collect()
 }
 
-/// Small numbers in words: `across four cards`.
+/// Small numbers in words: `across four cards`, `two minutes each`.
 fn spelled(sentence: &Sentence) -> Vec<Fact> {
-    let words = sentence.text.split(|one: char| !one.is_alphanumeric());
-    let counts = words.filter_map(|word| Some((word, count_word(word).filter(|count| *count > 1.0)?)));
+    let words: Vec<&str> = sentence.text.split_whitespace().collect();
+    let plain = |word: &str| word.trim_matches(|one: char| !one.is_alphanumeric()).to_owned();
+    let counts = words.iter().enumerate().flat_map(|(at, word)| {
+        let next = words.get(at + 1).map(|next| plain(next)).unwrap_or_default();
+        let time = leading_unit(&next).filter(|(unit, length)| unit.is_time() && *length == next.len());
+        let unit = time.map_or(Unit::none(), |(unit, _)| unit);
+        let pieces = word.split(|one: char| !one.is_alphanumeric());
+        let counts: Vec<(String, f64, Unit)> = pieces
+            .filter_map(|piece| Some((piece, count_word(piece).filter(|count| *count > 1.0)?)))
+            .map(|(piece, count)| (piece.to_owned(), count, unit.clone()))
+            .collect();
+        counts
+    });
     // `an 8-GPU machine`: no quantity of its own, but a factor.
-    let glued = sentence.text.split_whitespace().filter_map(|word| {
+    let glued = words.iter().filter_map(|word| {
         let (number, _) = word.trim_start_matches('(').split_once('-')?;
-        Some((number, number.parse::<u32>().ok().filter(|count| *count > 1)?.into()))
+        let count = number.parse::<u32>().ok().filter(|count| *count > 1)?;
+        Some((number.to_owned(), f64::from(count), Unit::none()))
     });
     let counts = counts.chain(glued);
-    let fact = |(word, count): (&str, f64)| Fact {
-        interval: Interval::exact(count),
-        unit: Unit::none(),
-        operand: Operand { text: word.to_owned(), value: count, line: sentence.line_at(0) },
+    let fact = |(text, count, unit): (String, f64, Unit)| Fact {
+        interval: Interval::exact(count * unit.factor()),
+        unit,
+        operand: Operand { text, value: count, line: sentence.line_at(0) },
         near: true,
         own: true,
         local: true,

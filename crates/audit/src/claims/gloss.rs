@@ -24,7 +24,8 @@ fn gloss(sentence: &Sentence, words: &Quantity, exact: &Quantity) -> Option<Find
     let behind = sentence.text.get(exact.end..)?.trim_start();
     let inner = between.trim_end();
     let bracketed = inner.ends_with('(') && behind.starts_with(')');
-    let relative = exact.unit.percent || exact.unit.times;
+    // `failed three times (2.5 %)` counts.
+    let relative = exact.unit.percent && words.value < 1.5 || exact.unit.times;
     let few = inner.split_whitespace().count() <= MOST_WORDS && inner.matches('(').count() == 1;
     if !(words.in_words && words.unit.times && !exact.in_words && relative && bracketed && few) {
         return None;

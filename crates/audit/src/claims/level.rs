@@ -53,8 +53,9 @@ pub fn check(sentence: &Sentence, context: &Sentence, pool: &Pool<'_>, agreeing:
             agreeing,
         ));
     }
-    // Two numbers of a sentence that both differ from the row it seems to name are about another one.
-    let differs = |one: &Judged| one.bearing == Bearing::Named && one.finding.level <= Level::Doubtful;
+    // Two numbers of a sentence that both differ from what it seems to name are about something else.
+    let of_cell = |one: &Judged| matches!(one.bearing, Bearing::Named | Bearing::Linked | Bearing::Pointed);
+    let differs = |one: &Judged| of_cell(one) && one.finding.level <= Level::Doubtful;
     if found.iter().filter(|one| differs(one)).count() > 1 {
         for one in found.iter_mut().filter(|one| differs(one)) {
             one.finding = super::prior::not_checked(one.finding.clone());
@@ -78,22 +79,23 @@ fn linked(
     let judged = judged.map(|judged| judged.weighed(&links));
     let Some(top) = links.missed_value(quantity) else { return judged };
     let difference = top.sign == '-';
+    if is_repeated(sentence, quantity, pool) {
+        return judged;
+    }
     if excused(sentence)
         || adds_condition(sentence, quantity, pool)
         || speaks_of_others(sentence, quantity) && !difference
     {
         return judged;
     }
-    // A number of cells that three others give may be about these.
+    // A number that three others give may be about these; where the top is of the sentence, so must they be.
     let of_cells = matches!(top.one, Place::Cell(..) | Place::Column(..))
         && !matches!(top.other, Some(Place::Written(..) | Place::Implied(_)));
-    if of_cells {
-        let facts = facts(sentence, context, quantity, pool);
-        let local: Vec<&Fact> =
-            facts.iter().filter(|fact| fact.near || fact.local).take(MOST_LOCAL).collect();
-        if triple(quantity, &local).is_some() {
-            return judged;
-        }
+    let facts = facts(sentence, context, quantity, pool);
+    let may_be = |fact: &&Fact| if of_cells { fact.near || fact.local } else { fact.own };
+    let others: Vec<&Fact> = facts.iter().filter(may_be).take(MOST_LOCAL).collect();
+    if triple(quantity, &others).is_some() {
+        return judged;
     }
     if let Some(doubt) = judged.filter(|judged| judged.finding.level <= Level::Doubtful) {
         return Some(doubt.linked(&links));
@@ -117,6 +119,15 @@ fn linked(
     found.operands.extend(operands);
     found.advice = "recompute it, or name the numbers that it comes from".to_owned();
     Some(Judged::new(found, Bearing::Linked))
+}
+
+/// Whether another sentence has the same number: the name of a thing or a setting, which nothing gives.
+fn is_repeated(sentence: &Sentence, quantity: &Quantity, pool: &Pool<'_>) -> bool {
+    pool.sentences.iter().any(|other| {
+        let own = other.block == sentence.block && other.text == sentence.text;
+        let same = |one: &&Quantity| one.value == quantity.value && one.unit == quantity.unit;
+        other.quantities.iter().filter(same).count() > usize::from(own)
+    })
 }
 
 /// Whether a number is itself a cell of a list that was read as a table.
@@ -165,8 +176,11 @@ fn judge(
     }
     let inputs = local.iter().filter(|fact| fact.unit.is_none() || !fact.unit.is_relative()).count();
     let all: Vec<&Fact> = facts.iter().collect();
+    // The numbers beside it may have been rounded.
+    let about = Quantity { low: 0.96 * quantity.low, high: 1.04 * quantity.high, ..quantity.clone() };
     let somehow = || {
         combined_any(quantity, &local, &all)
+            || combined_any(&about, &near, &near)
             || triple(quantity, &local).is_some()
             || is_statistic(quantity, facts)
     };

@@ -90,20 +90,38 @@ impl Linked {
 
     /// What a comparison seems to be about, where that gives another number. The limits were chosen on write-ups with known
     /// true numbers, of which some were changed: of the true comparisons 1 in 100 is beyond them, of the changed ones
-    /// a half.
-    pub fn missed_comparison(&self, relation: Relation, elsewhere: bool) -> Option<Referent> {
-        let top = self.top.filter(|top| top.named)?;
+    /// two fifths.
+    pub fn missed_comparison(
+        &self,
+        quantity: &Quantity,
+        relation: Relation,
+        elsewhere: bool,
+    ) -> Option<Referent> {
+        let top = self.top?;
         let prose = matches!((top.one, top.other), (Place::Written(..), Some(Place::Written(..))));
-        // A share may be one of anything.
-        let far = elsewhere || relation == Relation::Share;
-        let least = match relation {
+        let (least, wanted) = match relation {
             Relation::Value => return None,
-            Relation::Efficiency => 4.0,
-            _ if far => 5.5,
-            _ if prose => 3.0,
-            _ => 2.0,
+            // `a factor of 12 overall` names no metric; `40 % less` may be of one that no table has.
+            Relation::Times | Relation::Efficiency | Relation::Change
+                if !(top.named || prose || elsewhere) =>
+            {
+                (4.0, 4.0)
+            }
+            _ if !top.named => return None,
+            // A share may be one of anything.
+            _ if elsewhere || relation == Relation::Share => (5.5, 6.0),
+            // Two numbers of the text are compared only where a word joins them.
+            _ if prose => (6.0, 2.2),
+            _ if top.score >= 6.0 => (6.0, 2.2),
+            _ => (2.0, 2.7),
         };
-        let wanted = if far || relation == Relation::Efficiency { 6.0 } else { 3.5 };
+        // A slip is rarely far off; what is far off is about something else.
+        let ratio = (top.value.middle() / quantity.value).abs();
+        let wanted = match ratio {
+            0.25..=4.0 => wanted,
+            0.1..=10.0 => wanted + 2.0,
+            _ => return None,
+        };
         (top.score >= least && self.gap() > wanted).then_some(top)
     }
 

@@ -9,8 +9,9 @@ use super::relation::relation;
 use super::relative::excused;
 use super::sentence::Sentence;
 use crate::finding::Level;
-use crate::grid::{ColumnKind, Grid, MOST_PAIRED_ROWS};
+use crate::grid::{Column, ColumnKind, Grid, MOST_PAIRED_ROWS};
 use crate::number::shown;
+use crate::unit::is_device;
 use crate::{Class, Finding};
 
 /// Checks the method behind a sentence.
@@ -62,7 +63,8 @@ const CONDITIONS: [&str; 15] = [
 /// Two rows that are compared and differ in what should be equal.
 fn unequal(sentence: &Sentence, pool: &Pool<'_>) -> Option<Finding> {
     let compares = sentence.quantities.iter().any(|quantity| {
-        relation(sentence, quantity).is_some_and(|relation| relation.is_comparison()) && !quantity.unit.points
+        let comparison = relation(sentence, quantity).is_some_and(|relation| relation.is_comparison());
+        comparison && !quantity.unit.points && !excused(&sentence.clause_at(quantity.start))
     });
     let speed = [
         "faster",
@@ -75,7 +77,7 @@ fn unequal(sentence: &Sentence, pool: &Pool<'_>) -> Option<Finding> {
         "outperform",
         "energy-efficient",
     ];
-    if !compares || !speed.iter().any(|word| sentence.mentions(word)) || excused(sentence) {
+    if !compares || !speed.iter().any(|word| sentence.mentions(word)) {
         return None;
     }
     for grid in pool.grids.iter().filter(|grid| grid.file == sentence.file || grid.rows.len() <= 4) {
@@ -129,7 +131,9 @@ fn beyond(sentence: &Sentence, pool: &Pool<'_>) -> Option<Finding> {
     if excused(sentence) || GUESSES.iter().any(|word| sentence.mentions(word)) {
         return None;
     }
-    let rate = sentence.quantities.iter().find(|quantity| quantity.unit.is_rate() && !quantity.in_words)?;
+    let rate = sentence.quantities.iter().find(|quantity| {
+        (quantity.unit.is_rate() || quantity.unit.is_time()) && !quantity.in_words && !quantity.hedged
+    })?;
     for quantity in
         sentence.quantities.iter().filter(|quantity| quantity.is_integer() && quantity.unit.is_count())
     {
@@ -169,16 +173,19 @@ fn beyond(sentence: &Sentence, pool: &Pool<'_>) -> Option<Finding> {
 
 /// How much of the ideal growth each row has over the first, for the first measure of a rate or a time.
 fn efficiencies(grid: &Grid) -> Option<Vec<(f64, f64)>> {
-    const DEVICES: [&str; 12] =
-        ["gpu", "node", "device", "card", "thread", "core", "worker", "client", "rank", "ipu", "cpu", "chip"];
-    let setting = grid
-        .settings()
-        .find(|column| grid.columns[*column].words.iter().any(|word| DEVICES.contains(&word.as_str())))?;
-    let measure = grid.measures().find(|column| {
-        let unit = &grid.columns[*column].unit;
-        unit.has("s") && !grid.columns[*column].header.to_lowercase().contains("per ")
-    })?;
-    let rate = grid.columns[measure].unit.is_rate();
+    let setting =
+        grid.settings().find(|column| grid.columns[*column].words.iter().any(|word| is_device(word)))?;
+    let is_of = |column: &usize, wanted: &dyn Fn(&Column) -> bool| {
+        grid.columns.get(*column).is_some_and(|column| wanted(column) && !column.header.contains("per "))
+    };
+    let timed = grid.measures().find(|column| is_of(column, &|column| column.unit.has("s")));
+    let is_factor = |column: &Column| {
+        let names = ["speedup", "speed-up", "throughput"];
+        column.unit.is_count() && column.words.iter().any(|word| names.contains(&word.as_str()))
+    };
+    let factor = grid.measures().find(|column| is_of(column, &is_factor));
+    let measure = timed.or(factor)?;
+    let rate = timed.is_none() || grid.columns[measure].unit.is_rate();
     let points: Option<Vec<(f64, f64)>> = (0..grid.rows.len())
         .map(|row| Some((grid.cell(row, setting)?.value, grid.cell(row, measure)?.value)))
         .collect();
@@ -198,6 +205,8 @@ fn scaling(sentence: &Sentence, pool: &Pool<'_>) -> Option<Finding> {
         "saturat",
         "no further benefit",
         "no benefit",
+        "no further speed",
+        "no further gain",
         "does not help",
         "doesn't help",
         "no gain",
@@ -208,13 +217,22 @@ fn scaling(sentence: &Sentence, pool: &Pool<'_>) -> Option<Finding> {
     let hedged = ["near", "almost", "sub-", "not ", "less than", "super", "while", "until", "learning rate"]
         .iter()
         .any(|word| text.contains(word));
-    if !(linear && !hedged || flat) || excused(sentence) {
+    let above = text.contains("super") && linear && !text.contains("not ") && !text.contains("until");
+    if !(linear && !hedged || flat || above) || excused(sentence) {
         return None;
     }
     for grid in pool.grids.iter().filter(|grid| grid.rows.len() <= MOST_PAIRED_ROWS) {
         let Some(points) = efficiencies(grid) else { continue };
         let named = named_rows(sentence, grid);
         let advice = "give the efficiency instead of the word";
+        let best = points.iter().skip(1).map(|(_, efficiency)| *efficiency).fold(0.0, f64::max);
+        if above && best < 0.97 {
+            let summary = format!(
+                "scaling is called superlinear, but no efficiency is above {} %",
+                shown((100.0 * best).round())
+            );
+            return Some(finding(Class::Scaling, sentence, summary, &[grid.header_line], advice));
+        }
         if linear && !hedged {
             let last = if named.len() == 2 { named[1] } else { points.len() - 1 };
             let (count, efficiency) = points.get(last).copied()?;

@@ -20,7 +20,19 @@ enum Kind {
 const WORDS: [(Kind, &[&str]); 6] = [
     (
         Kind::Speed,
-        &["faster", "slower", "quicker", "fast", "slow", "speed", "speedup", "speed-up", "performance"],
+        &[
+            "faster",
+            "slower",
+            "quicker",
+            "fast",
+            "slow",
+            "speed",
+            "speedup",
+            "speed-up",
+            "performance",
+            "sooner",
+            "earlier",
+        ],
     ),
     (Kind::Time, &["longer", "shorter", "time", "latency", "duration", "long", "short", "epoch"]),
     (Kind::Rate, &["throughput", "rate", "bandwidth"]),
@@ -33,6 +45,8 @@ const WORDS: [(Kind, &[&str]); 6] = [
 #[derive(Debug, Clone)]
 pub struct Metric {
     kinds: Vec<Kind>,
+    /// Only another clause of the sentence says so.
+    pub is_of_sentence: bool,
     /// The claim may be about a setting: `eight times the GPUs`.
     pub is_about_settings: bool,
     /// The claim may be about something per device, per token or per euro.
@@ -49,7 +63,12 @@ impl Metric {
         let clause: Vec<&str> = before.iter().chain(&after).map(String::as_str).collect();
         let own = sentence.clause_at(claim.start).text.to_lowercase();
         let own: Vec<&str> = own.split(|one: char| !(one.is_alphanumeric() || one == '-')).collect();
-        let kinds = Some(kinds(&own)).filter(|kinds| !kinds.is_empty()).unwrap_or_else(|| kinds(&clause));
+        let phrase = phrase(&after);
+        let kinds = match phrase_kinds(&phrase) {
+            Some(kinds) => kinds,
+            None => Some(kinds(&own)).filter(|kinds| !kinds.is_empty()).unwrap_or_else(|| kinds(&clause)),
+        };
+        let counted = kinds.is_empty() && !phrase.is_empty();
         let whole: Vec<String> = sentence.text.to_lowercase().split_whitespace().map(str::to_owned).collect();
         let whole: Vec<&str> =
             whole.iter().map(|word| word.trim_matches(|one: char| !one.is_alphanumeric())).collect();
@@ -97,7 +116,8 @@ impl Metric {
             || sentence.text.contains('/')
             || whole.iter().any(|word| shares.contains(word));
         Metric {
-            kinds: if kinds.is_empty() { self::kinds(&whole) } else { kinds },
+            is_of_sentence: kinds.is_empty(),
+            kinds: if kinds.is_empty() && !counted { self::kinds(&whole) } else { kinds },
             is_about_settings,
             is_per,
             is_for_one,
@@ -128,6 +148,32 @@ impl Metric {
             Kind::Energy => unit.has("joule"),
         })
     }
+}
+
+/// The words right behind a comparing one, which say what is more or less: `more images per second for …`.
+fn phrase(after: &[String]) -> Vec<&str> {
+    let mut words = after.iter().map(String::as_str);
+    if !words.next().is_some_and(|word| ["more", "fewer", "less", "higher", "lower"].contains(&word)) {
+        return Vec::new();
+    }
+    let ends = |word: &&str| {
+        ["than", "for", "at", "with", "and", "of", "in", "on", "to", "from", "while", "but", "on"]
+            .contains(word)
+    };
+    words.take_while(|word| !ends(word)).take(4).collect()
+}
+
+/// What such words name; nothing certain where they count things.
+fn phrase_kinds(phrase: &[&str]) -> Option<Vec<Kind>> {
+    if phrase.is_empty() {
+        return None;
+    }
+    let named = kinds(phrase);
+    if !named.is_empty() {
+        return Some(named);
+    }
+    let per_time = phrase.windows(2).any(|pair| pair == ["per", "second"] || pair == ["per", "minute"]);
+    Some(if per_time { vec![Kind::Rate] } else { Vec::new() })
 }
 
 fn kinds(words: &[&str]) -> Vec<Kind> {

@@ -3,6 +3,7 @@
 use super::sentence::Sentence;
 use crate::grid::Grid;
 use crate::quantity::count_word;
+use crate::unit::is_device;
 
 /// Rows that are looked for in sentences; longer tables are data, not results.
 const MOST_ROWS: usize = 200;
@@ -150,7 +151,8 @@ fn by_setting(sentence: &Sentence, grid: &Grid, row: usize) -> bool {
         if joined_settings(sentence, grid, column, cell.value) {
             return true;
         }
-        if !header.iter().any(|word| word.len() > 1 && mentions_noun(sentence, word)) {
+        let other_name = counts_devices(grid, column) && sentence.words.iter().any(|word| is_device(word));
+        if !other_name && !header.iter().any(|word| word.len() > 1 && mentions_noun(sentence, word)) {
             return false;
         }
         let plain = sentence.quantities.iter().any(|quantity| {
@@ -163,6 +165,12 @@ fn by_setting(sentence: &Sentence, grid: &Grid, row: usize) -> bool {
         let behind = header.iter().any(|word| follows(sentence, word, &cell.text));
         plain || behind || spelled(sentence, cell.value) || glued(sentence, &cell.text)
     })
+}
+
+/// Whether a column of settings is the only one of its table that counts devices: `64 cards` under `GPUs`.
+pub fn counts_devices(grid: &Grid, column: usize) -> bool {
+    let counts = |column: &usize| grid.columns[*column].words.iter().any(|word| is_device(word));
+    counts(&column) && grid.settings().filter(counts).count() == 1
 }
 
 /// `from 32 to 128`: two settings of one column need no noun.

@@ -13,6 +13,7 @@ use crate::{Class, Finding};
 /// What the listings of a document show.
 #[derive(Debug, Default)]
 pub struct Observed {
+    file: String,
     /// Words of a key, its value, and its line.
     settings: Vec<(Vec<String>, f64, u64)>,
     /// Time stamps in seconds, a list for each listing.
@@ -35,7 +36,7 @@ const MOST: usize = 2000;
 
 impl Observed {
     pub fn new(manuscript: &Manuscript) -> Observed {
-        let mut observed = Observed::default();
+        let mut observed = Observed { file: manuscript.file.clone(), ..Observed::default() };
         let mut stamps = Vec::new();
         for block in &manuscript.blocks {
             let lines = lines(block);
@@ -53,6 +54,7 @@ impl Observed {
             }
         }
         observed.stamps.push(stamps);
+        observed.stamps.retain(|stamps| stamps.len() >= 2);
         observed
     }
 
@@ -61,6 +63,19 @@ impl Observed {
         let settings = sentence.quantities.iter().filter_map(|quantity| self.setting(sentence, quantity));
         let durations = sentence.quantities.iter().filter_map(|quantity| self.duration(sentence, quantity));
         settings.chain(durations).collect()
+    }
+
+    /// The one of several that shows what this document, which shows nothing itself, is about: the log beside a write-up.
+    pub fn beside<'a>(&self, all: &'a [Observed]) -> Option<&'a Observed> {
+        if !self.is_empty() {
+            return None;
+        }
+        let mut others = all.iter().filter(|other| !other.is_empty());
+        others.next().filter(|_| others.next().is_none())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.stamps.is_empty()
     }
 
     /// `batch size 256` where every listing shows 192.
@@ -108,10 +123,11 @@ impl Observed {
         }
         // A global batch is a multiple of the one of each device.
         let ratio = quantity.value.max(*value) / quantity.value.min(*value);
-        let explained = self.settings.iter().any(|(_, other, _)| (other - ratio).abs() < 1e-9);
         let key = same.first().map(|(key, ..)| key.join("_"))?;
+        let explained =
+            !key.contains("global") && self.settings.iter().any(|(_, other, _)| (other - ratio).abs() < 1e-9);
         (!explained && *value > 0.0).then(|| {
-            finding(
+            self.finding(
                 Class::SettingNotApplied,
                 sentence,
                 quantity,
@@ -131,7 +147,7 @@ impl Observed {
         if !whole.iter().any(|word| text.contains(word)) || quantity.bound.is_some() {
             return None;
         }
-        let stamps = self.stamps.iter().find(|stamps| stamps.len() >= 2)?;
+        let stamps = self.stamps.first()?;
         let (first, last) = (stamps.first()?, stamps.last()?);
         let span = last.0 - first.0;
         let slack = 0.01 * quantity.value + 0.5 * (quantity.high - quantity.low) + 60.0;
@@ -147,7 +163,7 @@ impl Observed {
         let any = few.iter().any(|one| few.iter().any(|other| matches((one, other))));
         let size = span > 0.0 && (0.15..6.0).contains(&(quantity.value / span));
         (!any && size).then(|| {
-            finding(
+            self.finding(
                 Class::Duration,
                 sentence,
                 quantity,
@@ -159,6 +175,28 @@ impl Observed {
                 last.1,
             )
         })
+    }
+}
+
+impl Observed {
+    fn finding(
+        &self,
+        class: Class,
+        sentence: &Sentence,
+        quantity: &Quantity,
+        summary: String,
+        line: u64,
+    ) -> Finding {
+        let own = sentence.line_of(quantity);
+        Finding {
+            class,
+            level: Level::Doubtful,
+            summary,
+            arithmetic: Vec::new(),
+            sources: vec![Source::new(sentence.file.clone(), own), Source::new(self.file.clone(), line)],
+            operands: vec![Operand { text: quantity.text.clone(), value: quantity.value, line: own }],
+            advice: "correct the text, or say which of the two counts".to_owned(),
+        }
     }
 }
 
@@ -186,7 +224,7 @@ impl Observed {
             clock(advance.to.1 - advance.from.1),
             word = advance.word,
         );
-        Some(finding(Class::WaitingInside, sentence, quantity, summary, line))
+        Some(self.finding(Class::WaitingInside, sentence, quantity, summary, line))
     }
 }
 
@@ -226,11 +264,22 @@ fn lines(block: &Block) -> Vec<(u64, String)> {
                 Some((row.first()?.line, texts.join("  ")))
             });
             let lines: Vec<(u64, String)> = std::iter::once(header).chain(rows).collect();
-            let stamped = lines.iter().filter(|(_, text)| stamp(text).is_some()).count();
-            if 2 * stamped > lines.len() { lines } else { Vec::new() }
+            mostly_stamped(lines)
+        }
+        // A log that nothing marks as one.
+        Block::Paragraph(text) if text.lines() > 1 => {
+            let lines: Vec<(u64, String)> =
+                text.source_lines().take(MOST).map(|(number, line)| (number, line.to_owned())).collect();
+            mostly_stamped(lines)
         }
         _ => Vec::new(),
     }
+}
+
+/// Lines of which most have a time stamp.
+fn mostly_stamped(lines: Vec<(u64, String)>) -> Vec<(u64, String)> {
+    let stamped = lines.iter().filter(|(_, text)| stamp(text).is_some()).count();
+    if 2 * stamped > lines.len() { lines } else { Vec::new() }
 }
 
 /// A duration as people write it.
@@ -269,14 +318,23 @@ fn keys(text: &str) -> Vec<(Vec<String>, f64)> {
     found
 }
 
-/// The time of a line in seconds: `2024-11-05 09:30:14`, `09:30:14`.
+/// The time of a line in seconds: `2024-11-05 09:30:14`, `09:30:14`; at its beginning also `09:30`.
 fn stamp(text: &str) -> Option<f64> {
-    let head: String = text.chars().take(40).collect();
+    let head: String = text.trim_start().chars().take(40).collect();
     let at = head.find(':')?;
     let start = at.checked_sub(2)?;
-    let clock = head.get(start..start + 8)?;
+    let end =
+        head[at..].find(|one: char| !(one.is_ascii_digit() || one == ':')).map_or(head.len(), |end| at + end);
+    let clock = head.get(start..end.min(start + 8))?;
+    if clock.split(':').any(|part| part.len() != 2) || clock.len() < 8 && start > 0 {
+        return None;
+    }
     let parts: Vec<f64> = clock.split(':').map(|part| part.parse::<f64>().ok()).collect::<Option<_>>()?;
-    let [hours, minutes, seconds] = parts.as_slice() else { return None };
+    let (hours, minutes, seconds) = match parts.as_slice() {
+        [hours, minutes] => (*hours, *minutes, 0.0),
+        [hours, minutes, seconds] => (*hours, *minutes, *seconds),
+        _ => return None,
+    };
     let date = head
         .get(..start)?
         .split(|one: char| !(one.is_ascii_digit() || one == '-'))
@@ -288,17 +346,4 @@ fn stamp(text: &str) -> Option<f64> {
         Some(year * 372.0 + month * 31.0 + day)
     });
     Some(day.unwrap_or(0.0) * 86_400.0 + hours * 3600.0 + minutes * 60.0 + seconds)
-}
-
-fn finding(class: Class, sentence: &Sentence, quantity: &Quantity, summary: String, line: u64) -> Finding {
-    let own = sentence.line_of(quantity);
-    Finding {
-        class,
-        level: Level::Doubtful,
-        summary,
-        arithmetic: Vec::new(),
-        sources: vec![Source::new(sentence.file.clone(), own), Source::new(sentence.file.clone(), line)],
-        operands: vec![Operand { text: quantity.text.clone(), value: quantity.value, line: own }],
-        advice: "correct the text, or say which of the two counts".to_owned(),
-    }
 }

@@ -27,7 +27,8 @@ pub enum Relation {
     Value,
 }
 
-const MORE: [&str; 15] = [
+const MORE: [&str; 16] = [
+    "plus",
     "above",
     "more",
     "higher",
@@ -44,7 +45,8 @@ const MORE: [&str; 15] = [
     "rises",
     "additional",
 ];
-const LESS: [&str; 32] = [
+const LESS: [&str; 33] = [
+    "minus",
     "below",
     "lose",
     "loses",
@@ -78,7 +80,8 @@ const LESS: [&str; 32] = [
     "shortened",
     "loss",
 ];
-const EITHER: [&str; 23] = [
+const EITHER: [&str; 24] = [
+    "earlier",
     "sooner",
     "faster",
     "quicker",
@@ -145,6 +148,10 @@ pub fn relation(sentence: &Sentence, quantity: &Quantity) -> Option<Relation> {
             return Some(found);
         }
     }
+    // `1.7 % over the last one`.
+    if after.first().is_some_and(|word| word == "over") {
+        return Some(Relation::Change);
+    }
     if after.first().is_some_and(|word| word == "of") {
         // `saves 5 % of the time`.
         let verb =
@@ -157,7 +164,8 @@ pub fn relation(sentence: &Sentence, quantity: &Quantity) -> Option<Relation> {
         return Some(if efficiency { Relation::Efficiency } else { Relation::Value });
     }
     let joined = near_before.first().is_some_and(|word| {
-        ["by", "of", "another", "to", "even", "roughly", "about", "only", "around"].contains(&word.as_str())
+        ["by", "of", "another", "to", "even", "roughly", "about", "only", "around", "just"]
+            .contains(&word.as_str())
     });
     let verb = near_before.first().is_some_and(|word| direction(word).is_some());
     if joined || verb || before.len() <= 4 {
@@ -227,7 +235,7 @@ fn factor(sentence: &Sentence, quantity: &Quantity) -> Option<Relation> {
         near.iter().any(|word| ["factor", "speed-up", "speedup", "ratio", "speedups"].contains(word));
     let compares = direction(next).is_some()
         || ["as", "the", "that", "of", "what", "its", "faster", "his", "their", "our"].contains(&next);
-    if of_factor {
+    if of_factor || quantity.text.ends_with("-fold") {
         return Some(Relation::Times);
     }
     // `I ran it twice`: only what is compared is a factor.

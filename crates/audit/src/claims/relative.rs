@@ -1,21 +1,21 @@
 //! Percentages, factors and differences in prose against the numbers they compare.
 
-use assay_model::Source;
+mod evidence;
+mod findings;
 
 use super::linking::{self, Around};
 use super::metric::Metric;
 use super::naming::{named_columns, named_rows, subject_rows};
 use super::outsider::{names_outsider, names_side};
-use super::pairs::{Candidate, Pool, Tier, cell_operand};
+use super::pairs::{Candidate, Pool, Tier};
 use super::prior::{Bearing, Judged};
 use super::relation::{Match, Relation, compare, relation};
 use super::sentence::Sentence;
-use crate::finding::{Level, Operand};
-use crate::grid::{ColumnKind, Grid, MOST_PAIRED_ROWS};
-use crate::interval::Interval;
-use crate::number::shown;
+use crate::finding::Level;
+use crate::grid::Grid;
 use crate::quantity::Quantity;
-use crate::{Class, Finding};
+use evidence::{Evidence, restatements};
+use findings::{computed, failed, headline, impossible, not_checked, supported};
 
 /// Checks the relative numbers of a sentence. `context` is the sentence with those before it in its paragraph.
 pub fn check(sentence: &Sentence, context: &Sentence, pool: &Pool<'_>) -> Vec<Judged> {
@@ -52,8 +52,12 @@ fn linked(
     let around = Around::new(sentence, quantity, pool);
     let links = linking::relative(&around, quantity, relation);
     let elsewhere = points_elsewhere(sentence, quantity, relation, pool);
-    let judged = judged.weighed(&links);
-    let Some(top) = links.missed_comparison(relation, elsewhere) else {
+    let judged = if is_unfounded(&judged, sentence, quantity, relation, pool) && links.agreeing.is_none() {
+        headline(sentence, quantity)
+    } else {
+        judged.weighed(&links)
+    };
+    let Some(top) = links.missed_comparison(quantity, relation, elsewhere) else {
         // Two named rows alone do not say what is compared.
         let metric = Metric::of(sentence, quantity).is_named();
         let unnamed = !metric && links.top.is_some_and(|top| !top.named) && relation.is_comparison();
@@ -87,6 +91,29 @@ fn linked(
         quantity.text, candidate.formula
     );
     Judged { finding, bearing: Bearing::Linked, ..judged }.linked(&links)
+}
+
+/// Whether a heading promises a change that nothing in the document gives: headings repeat what is below them.
+fn is_unfounded(
+    judged: &Judged,
+    sentence: &Sentence,
+    quantity: &Quantity,
+    relation: Relation,
+    pool: &Pool<'_>,
+) -> bool {
+    let says = |other: &Quantity| other.unit.is_relative() && (other.value - quantity.value).abs() < 1e-9;
+    let repeats = |other: &Sentence| !other.heading && other.quantities.iter().any(says);
+    let compares =
+        |other: &Sentence| !other.heading && other.quantities.iter().any(|one| one.unit.is_relative());
+    let exact = !quantity.in_words && !quantity.hedged && !quantity.range && quantity.bound.is_none();
+    sentence.heading
+        && exact
+        && relation.is_comparison()
+        && judged.finding.level == Level::NotChecked
+        && !excused(sentence)
+        && pool.sentences.iter().any(compares)
+        && !pool.sentences.iter().any(repeats)
+        && !agrees_anywhere(sentence, quantity, relation, pool)
 }
 
 fn claim(
@@ -147,7 +174,8 @@ fn claim(
         if relation == Relation::Faster && evidence.agrees_as(Relation::Less, tier) {
             level = Level::Doubtful;
         }
-        let bearing = match (bearing, agrees_anywhere(sentence, quantity, relation, pool)) {
+        let follows = bearing == Bearing::Firm && tier == Tier::Clause && follows_closely(sentence, quantity);
+        let bearing = match (bearing, !follows && agrees_anywhere(sentence, quantity, relation, pool)) {
             (bearing, false) => bearing,
             (Bearing::Named, true) => Bearing::Guess,
             (_, true) => return Judged::new(not_checked(sentence, quantity), Bearing::Loose),
@@ -163,9 +191,12 @@ fn claim(
         && relation != Relation::Share
         && !quantity.in_words
         && quantity.bound.is_none();
+    // A percentage of another size is of something else.
+    let of_size =
+        |candidate: &&Candidate| (0.1..=10.0).contains(&(candidate.value.middle() / quantity.value));
     // Searching the whole document costs the most, so it comes last.
     if !clear
-        || nearest.is_empty()
+        || !nearest.iter().any(of_size)
         || points_elsewhere(sentence, quantity, relation, pool)
         || evidence.best(Tier::Table) >= Match::Near
         || evidence.best(Tier::OtherMetric) >= Match::Near
@@ -174,6 +205,14 @@ fn claim(
         return Judged::new(not_checked(sentence, quantity), Bearing::Loose);
     }
     Judged::new(failed(sentence, quantity, relation, &nearest, Level::Doubtful), Bearing::Loose)
+}
+
+/// Whether a relative number follows right behind the numbers that it compares: `from 14.2 to 9.95 s, minus 30 %`. No
+/// chance elsewhere in the document excuses it.
+fn follows_closely(sentence: &Sentence, quantity: &Quantity) -> bool {
+    let before = sentence.quantities.iter().rfind(|other| other.end <= quantity.start);
+    let gap = before.and_then(|other| sentence.text.get(other.end..quantity.start)).unwrap_or("...;");
+    gap.len() <= 24 && !gap.contains([';', '.', ':']) && !gap.contains(" and ")
 }
 
 /// Whether any two numbers of the document give a relative number: its author may mean them. On documents that nobody
@@ -224,20 +263,6 @@ fn strict(
     None
 }
 
-/// What may bear on a claim, from all tiers but the last.
-struct Evidence<'a> {
-    quantity: &'a Quantity,
-    candidates: Vec<Candidate>,
-    /// The words behind the claim name one row: `6 % longer than with AdamW`, `31 % of F16`.
-    reference: bool,
-    /// The clause names one row of one table, and its words say which metric is compared.
-    sole_row: bool,
-    /// The sentence names two rows or two columns of a table.
-    names_two: bool,
-    /// The joined pair stands right before the claim: `71.5 → 86.0 %, so 14.5 points`.
-    beside_pair: bool,
-}
-
 /// Whether the last two numbers before a claim stand close to it and are of one unit.
 fn is_beside_pair(sentence: &Sentence, quantity: &Quantity) -> bool {
     let before: Vec<&Quantity> =
@@ -266,129 +291,12 @@ fn has_reference(sentence: &Sentence, quantity: &Quantity, pool: &Pool<'_>) -> b
     first && pool.grids.iter().any(|grid| named_rows(&behind, grid).len() == 1)
 }
 
-impl Evidence<'_> {
-    fn tier(&self, tier: Tier) -> impl Iterator<Item = &Candidate> {
-        self.candidates.iter().filter(move |candidate| candidate.tier == tier)
-    }
-
-    fn agreeing(&self, tier: Tier) -> Option<&Candidate> {
-        let agrees = |candidate: &&Candidate| compare(self.quantity, candidate.value) == Match::Agrees;
-        let direct = self.tier(tier).filter(|candidate| !candidate.derived).find(agrees);
-        direct.or_else(|| self.tier(tier).find(agrees))
-    }
-
-    fn best(&self, tier: Tier) -> Match {
-        self.tier(tier).map(|candidate| compare(self.quantity, candidate.value)).max().unwrap_or(Match::Far)
-    }
-
-    /// Whether a candidate of a tier gives the number under another reading of its words.
-    fn agrees_as(&self, relation: Relation, tier: Tier) -> bool {
-        relation == Relation::Less
-            && self.tier(tier).any(|candidate| {
-                let ratio = candidate.value.middle();
-                let saved = ratio / (1.0 + ratio);
-                (self.quantity.low..=self.quantity.high).contains(&saved)
-            })
-    }
-
-    /// Whether the sentence has exactly one pair of numbers of one kind.
-    fn sole_pair(&self) -> bool {
-        let mut pairs = self.tier(Tier::Sentence).filter(|candidate| !candidate.derived);
-        let Some(first) = pairs.next() else { return false };
-        pairs.all(|other| other.operands == first.operands)
-    }
-
-    fn has(&self, tier: Tier) -> bool {
-        self.tier(tier).any(|candidate| !candidate.derived)
-    }
-
-    fn of(&self, tier: Tier) -> Vec<&Candidate> {
-        self.tier(tier).filter(|candidate| !candidate.derived).collect()
-    }
-}
-
 /// `12 % of its 25 Gbit/s link`: a number follows `of`.
 fn is_of_number(sentence: &Sentence, quantity: &Quantity) -> bool {
     let next = sentence.quantities.iter().find(|other| other.start >= quantity.end);
     let between = next.and_then(|next| sentence.text.get(quantity.end..next.start)).unwrap_or_default();
     let words: Vec<&str> = between.split_whitespace().collect();
     quantity.unit.percent && words.first() == Some(&"of") && words.len() <= 3
-}
-
-/// Cells that hold percentages or shares, and what is missing to the whole.
-fn restatements(
-    sentence: &Sentence,
-    context: &Sentence,
-    quantity: &Quantity,
-    pool: &Pool<'_>,
-) -> Vec<Candidate> {
-    let mut found = Vec::new();
-    for grid in pool.grids {
-        let named = named_rows(sentence, grid);
-        let nearby = named_rows(context, grid);
-        let mut columns = named_columns(sentence, grid);
-        // The only column of percentages needs no name.
-        let percents: Vec<usize> =
-            grid.measures().filter(|column| grid.columns[*column].unit.percent).collect();
-        if let [only] = percents.as_slice() {
-            columns.push(*only);
-        }
-        for row in 0..grid.rows.len().min(MOST_PAIRED_ROWS) {
-            for column in grid.measures() {
-                let Some(cell) = grid.cell(row, column) else { continue };
-                let share = cell.unit.percent || cell.unit.is_none() && (0.0..=1.0).contains(&cell.value);
-                let Some(operand) = cell_operand(grid, row, column).filter(|_| share) else { continue };
-                let percent = grid.columns[column].kind == ColumnKind::Measure && columns.contains(&column);
-                let tier = match (named.contains(&row) && named.len() <= 3, percent) {
-                    (true, true) => Tier::Named,
-                    (true, false) | (_, true) => Tier::NamedRow,
-                    _ if nearby.contains(&row) => Tier::NamedRow,
-                    _ => Tier::Table,
-                };
-                let value = cell.interval();
-                let rest = Interval::exact(1.0).minus(value);
-                let make = |value: Interval, formula: String, derived: bool| Candidate {
-                    tier,
-                    value,
-                    formula,
-                    operands: vec![operand.clone()],
-                    derived,
-                };
-                // A percentage of another size is another thing.
-                let near = (1.0 / 1.8..=1.8).contains(&(quantity.value / cell.value));
-                found.push(make(value, operand.text.clone(), tier != Tier::Named || !near));
-                found.push(make(rest, format!("1 - {}", operand.text), true));
-            }
-        }
-    }
-    for (line, listed) in pool.listed {
-        let shares = |other: &&Quantity| other.unit.percent || other.unit.is_none() && !other.is_integer();
-        for other in listed.iter().filter(shares) {
-            let operand = Operand { text: other.text.clone(), value: other.value, line: *line };
-            found.push(Candidate {
-                tier: Tier::NamedRow,
-                value: Interval::new(other.low, other.high),
-                formula: other.text.clone(),
-                operands: vec![operand],
-                derived: true,
-            });
-        }
-    }
-    for other in pool.sentences {
-        let same = |one: &&Quantity| {
-            one.unit.percent && (one.start != quantity.start || other.text != sentence.text)
-        };
-        for one in other.quantities.iter().filter(same) {
-            found.push(Candidate {
-                tier: Tier::Table,
-                value: Interval::new(one.low, one.high),
-                formula: one.text.clone(),
-                operands: vec![super::pairs::operand(other, one)],
-                derived: true,
-            });
-        }
-    }
-    found
 }
 
 /// Whether the sentence is about something that the document need not contain: a guess, a plan, somebody else.
@@ -436,122 +344,5 @@ fn points_elsewhere(sentence: &Sentence, quantity: &Quantity, relation: Relation
             !after.iter().skip(1).take(2).any(|word| rates.contains(&word.as_str()))
         }
         _ => false,
-    }
-}
-
-fn source(sentence: &Sentence, quantity: &Quantity) -> Source {
-    Source::new(sentence.file.clone(), sentence.line_of(quantity))
-}
-
-fn stated(sentence: &Sentence, quantity: &Quantity) -> Operand {
-    super::pairs::operand(sentence, quantity)
-}
-
-fn supported(sentence: &Sentence, quantity: &Quantity, candidate: &Candidate) -> Finding {
-    let value = computed(quantity, candidate);
-    let mut sources = vec![source(sentence, quantity)];
-    sources.extend(places(sentence, &candidate.operands));
-    Finding {
-        class: Class::Comparison,
-        level: Level::Supported,
-        summary: format!("`{}` is {} = {value}", quantity.text, candidate.formula),
-        arithmetic: vec![format!("{} = {value}", candidate.formula)],
-        sources,
-        operands: candidate.operands.clone(),
-        advice: String::new(),
-    }
-}
-
-/// The computed value in the way the claim is written.
-fn computed(quantity: &Quantity, candidate: &Candidate) -> String {
-    let value = candidate.value.middle();
-    if quantity.unit.percent || quantity.unit.points {
-        format!("{} %", shown(value * 100.0))
-    } else {
-        shown(value)
-    }
-}
-
-fn places(sentence: &Sentence, operands: &[Operand]) -> Vec<Source> {
-    let mut found: Vec<Source> = Vec::new();
-    for operand in operands {
-        let place = Source::new(sentence.file.clone(), operand.line);
-        if !found.contains(&place) {
-            found.push(place);
-        }
-    }
-    found
-}
-
-fn not_checked(sentence: &Sentence, quantity: &Quantity) -> Finding {
-    Finding {
-        class: Class::Comparison,
-        level: Level::NotChecked,
-        summary: format!("what `{}` compares is not clear from the document", quantity.text),
-        arithmetic: Vec::new(),
-        sources: vec![source(sentence, quantity)],
-        operands: vec![stated(sentence, quantity)],
-        advice: "name the two numbers that are compared".to_owned(),
-    }
-}
-/// No reading gives the number: says which come nearest.
-fn failed(
-    sentence: &Sentence,
-    quantity: &Quantity,
-    relation: Relation,
-    candidates: &[&Candidate],
-    level: Level,
-) -> Finding {
-    let distance = |candidate: &Candidate| {
-        let (one, other) = (candidate.value.middle(), quantity.value);
-        if one > 0.0 && other > 0.0 { (one / other).ln().abs() } else { (one - other).abs() }
-    };
-    let mut nearest: Vec<&Candidate> = candidates.to_vec();
-    nearest.sort_by(|one, other| distance(one).total_cmp(&distance(other)));
-    let shown_pairs: Vec<String> = nearest
-        .iter()
-        .take(3)
-        .map(|candidate| format!("{} gives {}", candidate.formula, computed(quantity, candidate)))
-        .collect();
-    let mut sources = vec![source(sentence, quantity)];
-    for candidate in nearest.iter().take(40) {
-        for place in places(sentence, &candidate.operands) {
-            if !sources.contains(&place) {
-                sources.push(place);
-            }
-        }
-    }
-    let word = match relation {
-        Relation::Times => "factor",
-        Relation::Points => "difference",
-        _ => "percentage",
-    };
-    Finding {
-        class: Class::Comparison,
-        level,
-        summary: format!(
-            "no pair of numbers gives the {word} `{}`; {}",
-            quantity.text,
-            shown_pairs.first().cloned().unwrap_or_default()
-        ),
-        arithmetic: shown_pairs,
-        sources,
-        operands: nearest.first().map(|candidate| candidate.operands.clone()).unwrap_or_default(),
-        advice: "recompute it, or name the two numbers that are compared".to_owned(),
-    }
-}
-
-fn impossible(sentence: &Sentence, quantity: &Quantity) -> Finding {
-    Finding {
-        class: Class::Comparison,
-        level: Level::Contradicted,
-        summary: format!(
-            "a reduction of {} is impossible: more than 100 % cannot be taken away",
-            quantity.text
-        ),
-        arithmetic: vec![format!("{} > 100 %", quantity.text)],
-        sources: vec![source(sentence, quantity)],
-        operands: vec![stated(sentence, quantity)],
-        advice: "a value that falls to a quarter is 75 % lower, or 4 times smaller".to_owned(),
     }
 }

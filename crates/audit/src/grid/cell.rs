@@ -1,7 +1,7 @@
 //! One cell of a table.
 
 use crate::interval::Interval;
-use crate::quantity::leading_number;
+use crate::quantity::{leading_duration, leading_number};
 use crate::unit::{Unit, leading_unit};
 
 /// A number in a table.
@@ -143,31 +143,8 @@ fn clocked(text: &str) -> Option<(f64, f64)> {
     if let Some(found) = stopwatch(text) {
         return Some(found);
     }
-    let mut rest = text;
-    let (mut seconds, mut parts, mut last) = (0.0, 0, f64::INFINITY);
-    let mut half = 0.0;
-    while !rest.is_empty() {
-        let number = leading_number(rest)?;
-        let tail = rest.get(number.length..)?.trim_start();
-        let name: &str = tail.split(|one: char| !one.is_alphabetic()).next()?;
-        // `m` is a minute only here, between hours and seconds.
-        let scale = match name {
-            "m" => 60.0,
-            "d" => 86_400.0,
-            _ => {
-                let (unit, length) = leading_unit(name)?;
-                (unit.is_time() && length == name.len()).then_some(unit.scale)?
-            }
-        };
-        if scale >= last || parts > 0 && number.value * scale >= last {
-            return None;
-        }
-        seconds += number.value * scale;
-        half = 0.5 * number.step * scale;
-        (last, parts) = (scale, parts + 1);
-        rest = tail.get(name.len()..)?.trim_start();
-    }
-    (parts >= 2).then_some((seconds, half))
+    let found = leading_duration(text).filter(|found| found.length == text.len())?;
+    Some((found.seconds, found.half_step))
 }
 
 /// Whether a cell says that there is nothing.

@@ -28,6 +28,13 @@ pub fn header_unit(header: &str) -> Unit {
     if let Some(unit) = tail_unit(plain) {
         return unit;
     }
+    // `generation, tokens/s`: it stands behind a comma.
+    if let Some((_, last)) = header.rsplit_once(',') {
+        let seconds = last.ends_with(" s").then_some("s").and_then(tail_unit);
+        if let Some(unit) = seconds.or_else(|| tail_unit(last.trim())) {
+            return unit;
+        }
+    }
     // `MB/s total`: the unit leads.
     if let Some((unit, length)) = leading_unit(plain)
         && plain.get(..length).is_some_and(|unit| unit.contains('/'))

@@ -1,6 +1,7 @@
 //! HTML: block elements become blocks, everything else is text.
 
-use super::{Block, Line, RawCell, RawTable, Text, aligned};
+use super::spans::{self, Spanning};
+use super::{Block, Line, RawCell, Text, aligned};
 
 pub(super) fn blocks(source: &str) -> Vec<Block> {
     let mut reader = Reader { line: 1, ..Reader::default() };
@@ -22,13 +23,23 @@ struct Reader {
     line: u64,
     heading: bool,
     listing: bool,
-    /// The table that is open, and whether its row under way has a data cell.
-    table: Option<RawTable>,
+    table: Option<Table>,
+    /// Whether the cell that is open holds data.
     cell: Option<bool>,
-    data_row: bool,
     caption: bool,
     /// The element whose content is no text.
     skipped: Option<&'static str>,
+}
+
+/// A table that is open.
+#[derive(Default)]
+struct Table {
+    caption: String,
+    rows: Vec<Vec<Spanning>>,
+    /// Rows at the top without data.
+    headers: usize,
+    /// Whether the row under way has data.
+    data_row: bool,
 }
 
 impl Reader {
@@ -107,7 +118,7 @@ impl Reader {
                 });
             }
             "br" => self.push(" "),
-            "td" | "th" => self.begin_cell(name == "td", closes),
+            "td" | "th" => self.begin_cell(name == "td", closes, tag),
             "tr" => self.row(closes),
             "table" => self.begin_table(closes),
             "caption" | "figcaption" => {
@@ -135,39 +146,39 @@ impl Reader {
 
     fn begin_table(&mut self, closes: bool) {
         self.end_text();
-        if let Some(table) = self.table.take() {
+        if let Some(mut table) = self.table.take() {
+            table.end_row();
+            let table = spans::table(table.caption, table.rows, table.headers);
             self.blocks.push(Block::Table(table));
         }
         if !closes {
-            self.table = Some(RawTable::default());
+            self.table = Some(Table::default());
         }
     }
 
     fn row(&mut self, closes: bool) {
         self.end_text();
         if let Some(table) = &mut self.table {
+            table.end_row();
             if !closes {
                 table.rows.push(Vec::new());
-                self.data_row = false;
-            } else if !self.data_row && table.rows.len() == 1 && table.header.is_empty() {
-                let header = table.rows.remove(0);
-                table.header_line = header.first().map_or(self.line, |cell| cell.line);
-                table.header = header.into_iter().map(|cell| cell.text).collect();
+                table.data_row = false;
             }
         }
     }
 
-    fn begin_cell(&mut self, data: bool, closes: bool) {
+    fn begin_cell(&mut self, data: bool, closes: bool, tag: &str) {
         self.end_text();
         if closes {
             self.cell = None;
             return;
         }
         self.cell = Some(data);
-        self.data_row |= data;
-        let line = self.line;
-        if let Some(row) = self.table.as_mut().and_then(|table| table.rows.last_mut()) {
-            row.push(RawCell { text: String::new(), line });
+        let cell = RawCell { text: String::new(), line: self.line };
+        let Some(table) = &mut self.table else { return };
+        table.data_row |= data;
+        if let Some(row) = table.rows.last_mut() {
+            row.push(Spanning::new(cell, span(tag, "colspan"), span(tag, "rowspan")));
         }
     }
 
@@ -190,7 +201,7 @@ impl Reader {
         let last_cell =
             self.table.as_mut().and_then(|table| table.rows.last_mut()).and_then(|row| row.last_mut());
         match (self.cell, last_cell) {
-            (Some(_), Some(cell)) => {
+            (Some(_), Some(Spanning { cell, .. })) => {
                 if !cell.text.is_empty() {
                     cell.text.push(' ');
                 }
@@ -206,6 +217,25 @@ impl Reader {
             _ => self.blocks.push(Block::Paragraph(text)),
         }
     }
+}
+
+impl Table {
+    /// Counts the row that ends here if it belongs to the header.
+    fn end_row(&mut self) {
+        let is_last = self.headers + 1 == self.rows.len();
+        if is_last && !self.data_row && self.rows.last().is_some_and(|row| !row.is_empty()) {
+            self.headers += 1;
+        }
+    }
+}
+
+/// How many columns or rows a cell spans.
+fn span(tag: &str, attribute: &str) -> usize {
+    let value = tag.to_ascii_lowercase();
+    let value = value.split_once(attribute).map_or("", |(_, behind)| behind);
+    let digits = value.trim_start_matches(['=', '"', '\'', ' ']);
+    let end = digits.find(|one: char| !one.is_ascii_digit()).unwrap_or(digits.len());
+    digits[..end].parse().unwrap_or(1)
 }
 
 /// Where an element ends, in letters of either case.
@@ -252,5 +282,20 @@ pub(super) fn entity(text: &str) -> (String, usize) {
     match code.and_then(char::from_u32) {
         Some(character) => (character.to_string(), end + 1),
         None => ("&".to_owned(), 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Block, Manuscript};
+
+    #[test]
+    fn headers_of_two_rows_name_each_column() {
+        let text = "<table><tr><th rowspan=\"2\">node</th><th colspan='2'>wait (min)</th></tr>\n\
+                    <tr><th>before</th><th>after</th></tr>\n<tr><td>a</td><td>13</td><td>7</td></tr></table>";
+        let manuscript = Manuscript::read("a.html", text);
+        let Some(Block::Table(table)) = manuscript.blocks.first() else { panic!("no table") };
+        assert_eq!(table.header, ["node", "wait (min) before", "wait (min) after"]);
+        assert_eq!(table.rows.len(), 1);
     }
 }

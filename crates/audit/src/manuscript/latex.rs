@@ -1,6 +1,7 @@
 //! LaTeX: sections, paragraphs, lists, verbatim text and tabular environments.
 
-use super::{Block, Line, RawCell, RawTable, Text, aligned};
+use super::spans::{self, Spanning};
+use super::{Block, Line, RawCell, Text, aligned};
 
 pub(super) fn blocks(source: &str) -> Vec<Block> {
     let mut reader = Reader::default();
@@ -17,7 +18,9 @@ struct Reader {
     paragraph: Text,
     listing: Option<Vec<Line>>,
     /// The rows of the tabular environment that is open, and the row under way.
-    table: Option<Vec<Vec<RawCell>>>,
+    table: Option<Vec<Vec<Spanning>>>,
+    /// The rows above the first rule below a row.
+    headers: Option<usize>,
     row: String,
     row_line: u64,
     caption: String,
@@ -52,6 +55,7 @@ impl Reader {
         if TABULAR.iter().any(|name| trimmed.contains(&format!("\\begin{{{name}}}"))) {
             self.end_paragraph();
             self.table = Some(Vec::new());
+            self.headers = None;
             self.row.clear();
             return;
         }
@@ -101,13 +105,11 @@ impl Reader {
     fn table_line(&mut self, number: u64, line: &str) {
         if TABULAR.iter().any(|name| line.contains(&format!("\\end{{{name}}}"))) {
             self.end_row();
-            let mut rows = self.table.take().unwrap_or_default();
+            let rows = self.table.take().unwrap_or_default();
             if !rows.is_empty() {
-                let header = rows.remove(0);
-                let header_line = header.first().map_or(number, |cell| cell.line);
-                let header = header.into_iter().map(|cell| cell.text).collect();
                 let caption = std::mem::take(&mut self.caption);
-                self.blocks.push(Block::Table(RawTable { caption, header, header_line, rows }));
+                let headers = self.headers.filter(|headers| names_only(rows.get(..*headers)));
+                self.blocks.push(Block::Table(spans::table(caption, rows, headers.unwrap_or(1))));
             }
             return;
         }
@@ -128,6 +130,8 @@ impl Reader {
             .find_map(|rule| text.strip_prefix(rule))
         {
             text = rule.trim_start();
+            let rows = self.table.as_ref().map_or(0, Vec::len);
+            self.headers = self.headers.or(Some(rows).filter(|rows| *rows > 0));
         }
         if text.starts_with("\\cmidrule") || text.starts_with("\\cline") || text.is_empty() {
             return;
@@ -146,9 +150,11 @@ impl Reader {
         }
         let line = self.row_line;
         let cells = row.replace("\\&", "\u{1}");
-        let cells = cells
-            .split('&')
-            .map(|cell| RawCell { text: plain(cell.trim()).replace('\u{1}', "&").trim().to_owned(), line });
+        let cells = cells.split('&').map(|cell| {
+            let (columns, cell) = multicolumn(cell.trim());
+            let text = plain(cell.trim()).replace('\u{1}', "&").trim().to_owned();
+            Spanning::new(RawCell { text, line }, columns, 1)
+        });
         if let Some(table) = &mut self.table {
             table.push(cells.collect());
         }
@@ -160,6 +166,24 @@ impl Reader {
             self.blocks.push(Block::Paragraph(text));
         }
     }
+}
+
+/// Whether no cell of some rows begins with a number.
+fn names_only(rows: Option<&[Vec<Spanning>]>) -> bool {
+    let mut cells = rows.into_iter().flatten().flatten();
+    cells.all(|one| !one.cell.text.starts_with(|first: char| first.is_ascii_digit()))
+}
+
+/// How many columns a cell spans, and what it shows: `\multicolumn{2}{c}{memory}`.
+fn multicolumn(cell: &str) -> (usize, &str) {
+    let spanning = cell.strip_prefix("\\multicolumn").and_then(|rest| {
+        let columns = argument(rest)?;
+        let rest = rest.get(rest.find('{')? + columns.len() + 2..)?;
+        let format = argument(rest)?;
+        let rest = rest.get(rest.find('{')? + format.len() + 2..)?;
+        Some((columns.trim().parse().ok()?, argument(rest)?))
+    });
+    spanning.unwrap_or((1, cell))
 }
 
 /// Where a row ends: at a `\\` outside of braces. Inside of them it breaks a line within a cell (`\shortstack`, `\makecell`).
@@ -298,6 +322,19 @@ fn command(text: &str) -> (&'static str, usize) {
 #[cfg(test)]
 mod tests {
     use super::super::{Block, Manuscript};
+
+    #[test]
+    fn headers_that_span_columns_belong_to_each() {
+        let text = "\\begin{tabular}{l rr}\n\\toprule\n & \\multicolumn{2}{c}{memory} \\\\\n\\cmidrule(lr){2-3}\n\
+                    method & batch 1 & batch 8 \\\\\n\\midrule\none & 12.3 & 14.0 \\\\\n\\midrule\n\
+                    \\multicolumn{3}{@{}l}{\\emph{others}} \\\\\ntwo & 22.5 & 23.0 \\\\\n\\end{tabular}\n";
+        let manuscript = Manuscript::read("a.tex", text);
+        let Some(Block::Table(table)) = manuscript.blocks.first() else { panic!("no table") };
+        assert_eq!(table.header, ["method", "memory batch 1", "memory batch 8"]);
+        let cells: Vec<Vec<&str>> =
+            table.rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect()).collect();
+        assert_eq!(cells, [["one", "12.3", "14.0"], ["others", "", ""], ["two", "22.5", "23.0"]]);
+    }
 
     #[test]
     fn a_line_break_within_a_cell_ends_no_row() {

@@ -4,7 +4,12 @@ use super::{Block, Line, RawCell, RawTable, Text, aligned, markup};
 
 pub(super) fn blocks(source: &str) -> Vec<Block> {
     let lines: Vec<&str> = source.lines().collect();
-    let mut reader = Reader::new(&lines, 1, 0);
+    blocks_from(&lines, 1)
+}
+
+/// The blocks of lines of which the first has this number.
+pub(super) fn blocks_from(lines: &[&str], first: u64) -> Vec<Block> {
+    let mut reader = Reader::new(lines, first, 0);
     if reader.line().trim() == "---" {
         reader.front_matter();
     }
@@ -264,6 +269,11 @@ impl<'a> Reader<'a> {
         if indent(line) < 4 || !self.paragraph.text.is_empty() || after_item || is_item(line.trim()) {
             return false;
         }
+        let own = self.lines.get(self.at..).unwrap_or_default();
+        let end = own.iter().position(|line| indent(line) < 4 || line.trim().is_empty());
+        if is_written(own.get(..end.unwrap_or(own.len())).unwrap_or_default()) {
+            return false;
+        }
         let mut listing = Vec::new();
         while self.at < self.lines.len() && (indent(self.line()) >= 4 && !self.line().trim().is_empty()) {
             listing.push(Line { number: self.number(), text: self.line().to_owned() });
@@ -288,6 +298,24 @@ impl<'a> Reader<'a> {
         self.paragraph.push_line(&markup::plain(text), number);
         self.at += 1;
     }
+}
+
+/// The longest indented text that is looked at for sentences.
+const MOST_WRITTEN: usize = 20;
+
+/// Whether indented lines are sentences: mostly words, from a capital to a full stop.
+fn is_written(lines: &[&str]) -> bool {
+    let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return false };
+    let ends = first.trim().starts_with(char::is_uppercase) && last.trim_end().ends_with(['.', '!', '?']);
+    if !ends || lines.len() > MOST_WRITTEN {
+        return false;
+    }
+    let tokens: Vec<&str> = lines.iter().flat_map(|line| line.split_whitespace()).collect();
+    let is_word = |token: &&&str| {
+        let word = token.trim_end_matches(['.', ',', ';', '!', '?', ')']).trim_start_matches('(');
+        !word.is_empty() && word.chars().all(|one| one.is_alphabetic() || "'-".contains(one))
+    };
+    tokens.len() >= 5 && 5 * tokens.iter().filter(is_word).count() >= 3 * tokens.len()
 }
 
 fn indent(line: &str) -> usize {

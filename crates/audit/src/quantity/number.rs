@@ -69,9 +69,13 @@ fn thousands(text: &str, mut at: usize, digits: &mut String) -> usize {
     }
     loop {
         let rest = text.get(at..).unwrap_or_default();
-        let Some(separator) = rest.chars().next().filter(|next| ",'\u{2009}\u{202f}".contains(*next)) else {
+        let Some(separator) = rest.chars().next().filter(|next| ",' \u{2009}\u{202f}".contains(*next)) else {
             break;
         };
+        // Nobody writes a number with a zero in front: `1 024` is one.
+        if separator == ' ' && rest.as_bytes().get(1) != Some(&b'0') {
+            break;
+        }
         let group = &rest.as_bytes()[separator.len_utf8()..];
         let three = group.iter().take_while(|byte| byte.is_ascii_digit()).count() == 3;
         if !three {

@@ -43,3 +43,13 @@ fn words_and_hedges() {
     assert_eq!(values[3..], [6900.0, 2.0]);
     assert!(found[0].hedged && found[0].low < 7.6);
 }
+
+#[test]
+fn joined_numbers_share_their_unit() {
+    let values =
+        |text: &str| -> Vec<f64> { quantities(text).iter().map(|quantity| quantity.value).collect() };
+    assert_eq!(values("from 14.2 to 9.95 min"), [852.0, 597.0]);
+    assert_eq!(values("96 s instead of 130.2"), [96.0, 130.2]);
+    assert_eq!(values("3 m 05 s, 2 hours and 5 minutes, 1h05m"), [185.0, 7500.0, 3900.0]);
+    assert!(quantities("7 of 20 runs, with 4 and 8 nodes").iter().all(|quantity| quantity.unit.is_count()));
+}

@@ -143,7 +143,9 @@ fn collapse(facts: &Facts<'_>, document: &Document) -> Option<Finding> {
                     label: quantity.text.clone(),
                 })
                 .collect();
-            pair(&stated).map(|(long, short)| finding("the stated time", long, short))
+            // More times are of more things, which may take what they like.
+            let two = Some(stated).filter(|stated| stated.len() == 2)?;
+            pair(&two).map(|(long, short)| finding("the stated time", long, short))
         })
     })
 }

@@ -1,7 +1,7 @@
 //! Which runs did the same thing: same platform, same settings in effect, same amount of work. Names, dates and seeds
 //! do not count, and what is not known of a run contradicts nothing.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use assay_model::{Document, Role, Source, Table, Unit, Value, names};
 
@@ -10,8 +10,12 @@ use super::facts::{Run, close, equal};
 use super::wording::plain;
 use super::written::resolution;
 
+mod candidates;
+mod group;
 mod metrics;
 
+use candidates::Candidates;
+use group::Group;
 pub(super) use metrics::{compile_inside, compile_within, is_about_time};
 
 /// Runs that did the same thing.
@@ -143,71 +147,43 @@ pub(super) fn find(runs: &[Run<'_>]) -> Vec<Same> {
         let known = identity.settings.len() + usize::from(identity.work.is_some());
         (identity.row.is_some(), usize::MAX - known, identity.document.file.as_str(), identity.place)
     });
-    let mut groups: Vec<Vec<&Identity<'_>>> = Vec::new();
+    let mut groups: Vec<Group<'_>> = Vec::new();
     let mut candidates = Candidates::default();
     for identity in &identities {
-        let fits = |place: &usize| {
-            groups.get(*place).is_some_and(|group| group.iter().all(|other| do_the_same(identity, other)))
-        };
+        let fits = |place: &usize| groups.get(*place).is_some_and(|group| group.fits(identity));
         let fitting: Vec<usize> = candidates.of(identity).into_iter().filter(fits).collect();
         match fitting.as_slice() {
             [] => {
                 candidates.add(identity, groups.len());
-                groups.push(vec![identity]);
+                groups.push(Group::of(identity));
             }
             [only] => {
                 let Some(group) = groups.get_mut(*only) else { continue };
-                let reported_before = group.iter().any(|other| is_the_same_run(runs, identity, other));
-                if !reported_before {
-                    group.push(identity);
+                if !group.has(runs, identity) {
+                    group.add(identity);
                 }
             }
             // What is known fits several groups, so that it is unknown which one it belongs to.
             _ => {}
         }
     }
-    let all = groups.iter().map(|group| same(runs, group));
+    let all = groups.iter().map(|group| same(runs, &group.members));
     all.filter(|same| same.members.len() > 1 || !same.metrics.is_empty()).collect()
-}
-
-/// Groups that a run may belong to at all, found without comparing it with every group: documents have any number of
-/// rows and runs.
-#[derive(Default)]
-struct Candidates<'a> {
-    /// Groups that begin with a row, by table and name: rows of one table do the same only if they have the same name.
-    rows: HashMap<(*const Table, &'a str), Vec<usize>>,
-    /// Groups of runs of which something is known that runs elsewhere may agree with, by the table they begin in.
-    known: BTreeMap<Option<*const Table>, Vec<usize>>,
-}
-
-impl<'a> Candidates<'a> {
-    fn of(&self, identity: &Identity<'a>) -> Vec<usize> {
-        let table = identity.table();
-        let row = identity
-            .row
-            .as_ref()
-            .and_then(|(table, name)| self.rows.get(&(std::ptr::from_ref::<Table>(table), name.as_str())));
-        let elsewhere = self
-            .known
-            .iter()
-            .filter(move |(home, _)| identity.is_known() && (home.is_none() || **home != table))
-            .flat_map(|(_, groups)| groups);
-        row.into_iter().flatten().chain(elsewhere).copied().collect()
-    }
-
-    fn add(&mut self, identity: &'a Identity<'a>, group: usize) {
-        if let Some((table, name)) = &identity.row {
-            self.rows.entry((std::ptr::from_ref::<Table>(table), name)).or_default().push(group);
-        }
-        if identity.is_known() {
-            self.known.entry(identity.table()).or_default().push(group);
-        }
-    }
 }
 
 impl Identity<'_> {
     fn table(&self) -> Option<*const Table> {
         self.row.as_ref().map(|(table, _)| std::ptr::from_ref::<Table>(table))
+    }
+
+    /// The bits of the lengths that are whole numbers: those were requested, means come out of a run.
+    fn whole_lengths(&self) -> [Option<u64>; 2] {
+        self.lengths.map(|length| length.filter(|length| length.fract() == 0.0).map(f64::to_bits))
+    }
+
+    /// Its table and its name, for a row.
+    fn named_row(&self) -> Option<(*const Table, &str)> {
+        self.row.as_ref().map(|(table, name)| (std::ptr::from_ref::<Table>(table), name.as_str()))
     }
 
     /// Whether anything is known that a run elsewhere could agree with.
@@ -283,9 +259,8 @@ fn do_the_same(one: &Identity<'_>, other: &Identity<'_>) -> bool {
         (Some(_), Some(_)) => true,
         _ => false,
     };
-    // Lengths that are whole numbers were asked for; means of lengths come out of a run.
-    for (a, b) in one.lengths.iter().zip(&other.lengths) {
-        if matches!((a, b), (Some(a), Some(b)) if a.fract() == 0.0 && b.fract() == 0.0 && a != b) {
+    for (a, b) in one.whole_lengths().into_iter().zip(other.whole_lengths()) {
+        if a.zip(b).is_some_and(|(a, b)| a != b) {
             return false;
         }
     }

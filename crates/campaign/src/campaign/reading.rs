@@ -139,7 +139,9 @@ impl ReadPolicy {
     }
 
     pub(super) fn unknown(&self, text: &SpannedText) -> Problem {
-        let hint = match suggest::nearest(&text.value, self.known.iter().map(|metric| metric.name.as_str())) {
+        let known = || self.known.iter().map(|metric| metric.name.as_str());
+        let near = in_other_words(&text.value, known()).or_else(|| suggest::nearest(&text.value, known()));
+        let hint = match near {
             Some(name) => format!("did you mean `{name}`?"),
             None => {
                 "find it by a [[read.pattern]], or declare what a dialect finds by [[read.metric]]".to_owned()
@@ -315,4 +317,22 @@ fn collect_groups(pattern: &regex_syntax::hir::Hir, groups: &mut Vec<(u32, Optio
         }
         HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => {}
     }
+}
+
+/// The known name that holds all words of another one, as they stand or cut short: `accuracy.test` for `test_acc`.
+fn in_other_words<'a>(text: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let parts = |name: &str| -> Vec<String> {
+        name.split(['.', '_', '-', ' ']).map(str::to_lowercase).filter(|part| !part.is_empty()).collect()
+    };
+    let mut wanted = parts(text);
+    for word in &mut wanted {
+        if matches!(word.as_str(), "val" | "valid" | "validation" | "dev") {
+            "eval".clone_into(word);
+        }
+    }
+    let holds = |name: &&str| {
+        let own = parts(name);
+        wanted.iter().all(|word| word.len() >= 3 && own.iter().any(|part| part.starts_with(word.as_str())))
+    };
+    known.filter(|name| !wanted.is_empty() && holds(name)).min_by_key(|name| name.len())
 }

@@ -142,14 +142,14 @@ fn findings(asked: &Resources, limits: &Limits, platform: &str) -> Vec<Finding> 
     if let (Some(memory), Some(limit)) = (asked.memory_bytes, limits.memory_per_node_bytes)
         && memory > limit
     {
-        let message = format!("{} of memory asked, a node has {}", show_size(memory), show_size(limit));
+        let message = format!("{} of memory requested, a node has {}", show_size(memory), show_size(limit));
         error("memory_limit", About::Memory, message, format!("at most {} fit", show_size(limit)));
     }
     if let (Some(devices), Some(limit)) = (asked.devices, limits.devices_per_node)
         && devices > limit
     {
         let device = limits.device.as_deref().unwrap_or("accelerator");
-        let message = format!("{} per node asked, a node has {limit}", count(devices, device));
+        let message = format!("{} per node requested, a node has {limit}", count(devices, device));
         error(
             "devices_limit",
             About::Devices,
@@ -169,7 +169,7 @@ fn spread(asked: &Resources, findings: &mut Vec<Finding>) {
             check: "idle_nodes",
             severity: Severity::Error,
             about: About::Nodes,
-            message: format!("{} asked for {}", count(nodes, "node"), count(tasks, "task")),
+            message: format!("{} requested for {}", count(nodes, "node"), count(tasks, "task")),
             hint: format!("at most {} fit: every node needs a task", count(tasks, "node")),
         });
     }
@@ -184,16 +184,16 @@ fn spread(asked: &Resources, findings: &mut Vec<Finding>) {
             check: "spread",
             severity: Severity::Error,
             about: About::Tasks,
-            message: format!("{arithmetic} need {}, {nodes} asked", count(needed, "node")),
-            hint: format!("at most {fit} fit on {}; or ask for {needed} nodes", count(nodes, "node")),
+            message: format!("{arithmetic} need {}, {nodes} requested", count(needed, "node")),
+            hint: format!("at most {fit} fit on {}; or request {needed} nodes", count(nodes, "node")),
         });
     } else if needed < nodes {
         findings.push(Finding {
             check: "unused_nodes",
             severity: Severity::Warning,
             about: About::Nodes,
-            message: format!("{} asked, but {arithmetic} fill only {needed}", count(nodes, "node")),
-            hint: format!("ask for {}", count(needed, "node")),
+            message: format!("{} requested, but {arithmetic} fill only {needed}", count(nodes, "node")),
+            hint: format!("request {}", count(needed, "node")),
         });
     }
 }
@@ -206,7 +206,7 @@ fn nodes(asked: &Resources, limits: &Limits, platform: &str, findings: &mut Vec<
         _ => None,
     };
     let (nodes, about, message) = match (asked.nodes, needed) {
-        (Some(nodes), _) => (nodes, About::Nodes, format!("{} asked", count(nodes, "node"))),
+        (Some(nodes), _) => (nodes, About::Nodes, format!("{} requested", count(nodes, "node"))),
         (None, Some(needed)) => {
             let tasks = count(asked.tasks.unwrap_or(0), "task");
             let per_node = asked.tasks_per_node.unwrap_or(0);
@@ -238,7 +238,7 @@ fn cpus(asked: &Resources, limits: &Limits, platform: &str, findings: &mut Vec<F
     };
     if per_task > limit {
         let message =
-            format!("{} per task asked, a node of `{platform}` has {limit}", count(per_task, "CPU"));
+            format!("{} per task requested, a node of `{platform}` has {limit}", count(per_task, "CPU"));
         error(
             "cpus_per_task_limit",
             About::CpusPerTask,
@@ -331,8 +331,8 @@ mod tests {
         let asked =
             Resources { tasks: Some(32), tasks_per_node: Some(16), nodes: Some(1), ..Resources::default() };
         let (message, hint) = one(asked);
-        assert_eq!(message, "32 tasks at 16 per node need 2 nodes, 1 asked");
-        assert_eq!(hint, "at most 16 tasks fit on 1 node; or ask for 2 nodes");
+        assert_eq!(message, "32 tasks at 16 per node need 2 nodes, 1 requested");
+        assert_eq!(hint, "at most 16 tasks fit on 1 node; or request 2 nodes");
         assert!(found(Resources { nodes: Some(2), ..asked }).is_empty());
         assert!(one(Resources { nodes: Some(3), ..asked }).0.contains("fill only 2"));
         assert!(found(Resources { nodes: None, ..asked }).is_empty());
@@ -342,7 +342,7 @@ mod tests {
     fn every_limit_names_the_largest_value_that_fits() {
         let none = Resources::default();
         let cases = [
-            (Resources { nodes: Some(9), ..none }, "9 nodes asked", "at most 8 nodes fit"),
+            (Resources { nodes: Some(9), ..none }, "9 nodes requested", "at most 8 nodes fit"),
             (
                 Resources { tasks: Some(144), tasks_per_node: Some(16), ..none },
                 "need 9 nodes",
@@ -367,10 +367,14 @@ mod tests {
             (Resources { memory_bytes: Some(2 << 30), ..none }, "2 GiB of memory", "at most 1 GiB fit"),
             (
                 Resources { nodes: Some(3), tasks: Some(2), ..none },
-                "3 nodes asked for 2 tasks",
+                "3 nodes requested for 2 tasks",
                 "at most 2 nodes",
             ),
-            (Resources { devices: Some(5), ..none }, "5 IPUs per node asked", "at most 4 IPUs per node fit"),
+            (
+                Resources { devices: Some(5), ..none },
+                "5 IPUs per node requested",
+                "at most 4 IPUs per node fit",
+            ),
         ];
         for (asked, message, hint) in cases {
             let found = one(asked);

@@ -148,6 +148,23 @@ pub(super) fn check_budget(campaign: &Campaign, checked: &CheckedCells, problems
     }
 }
 
+/// What a platform refuses a submission without.
+pub(super) fn check_required(campaign: &Campaign, problems: &mut Vec<Problem>) {
+    for (platform, named) in &campaign.platforms {
+        if matches!(platform.launcher.as_str(), "local" | "replay") {
+            continue;
+        }
+        let Some(missing) = platform.batch.missing(campaign.run.timeout_s) else { continue };
+        let name = &platform.name;
+        let hint = match missing {
+            "time" => format!("set `[run] timeout`, or `time` under [platform.{name}]"),
+            _ => format!("set `{missing}` under [platform.{name}]"),
+        };
+        let problem = Problem::error(format!("`{name}` refuses jobs without `{missing}`"));
+        problems.push(problem.at(named.clone()).hint(hint));
+    }
+}
+
 /// What a platform's own time limit makes pointless, or keeps from ever starting.
 pub(super) fn check_limits(campaign: &Campaign, limits: &[Limits], problems: &mut Vec<Problem>) {
     for ((platform, named), limits) in campaign.platforms.iter().zip(limits) {
@@ -191,7 +208,7 @@ fn too_long_job(
     let name = &platform.name;
     let runs = if pack > 1 { format!(" of {pack} runs") } else { String::new() };
     let (asked, most) = (show_duration(asked), show_duration(limit));
-    let message = format!("a job{runs} asks for {asked}, `{name}` gives a job at most {most}");
+    let message = format!("a job{runs} requests {asked}, `{name}` gives a job at most {most}");
     let place = match batch.time_s {
         Some(_) => run.job_time_places.get(name),
         None => run.timeout_place.as_ref(),

@@ -302,22 +302,21 @@ fn spinner_style() -> ProgressStyle {
 /// Says that a run has no headline, and which metric of its output may be meant.
 fn missing_headline(headline: &str, observations: &[Observation]) -> String {
     let own = |metric: &str| assay_model::names::METRICS.iter().any(|known| known.name == metric);
-    let found: Vec<&str> = observations
-        .iter()
-        .filter(|observation| observation.origin == Origin::Reported || own(&observation.metric))
-        .map(|observation| observation.metric.as_str())
-        .collect();
+    let reported = |observation: &&Observation| observation.origin == Origin::Reported;
+    let listed: Vec<&Observation> =
+        observations.iter().filter(|observation| reported(observation) || own(&observation.metric)).collect();
+    let found: Vec<&str> = listed.iter().map(|observation| observation.metric.as_str()).collect();
     let words: Vec<&str> = headline.split(['.', '_']).filter(|word| word.len() > 2).collect();
     let shared = |metric: &str| {
         let parts: Vec<&str> = metric.split(['.', '_']).collect();
         words.iter().filter(|word| parts.contains(*word)).count()
     };
-    // Of metrics that share as many words, the shortest name is nearest.
-    let nearest = found
+    // Of metrics that share as many words, what the program printed is nearest, and then the shortest name.
+    let nearest = listed
         .iter()
-        .filter(|metric| shared(metric) > 0)
-        .max_by_key(|metric| (shared(metric), usize::MAX - metric.len()));
-    match nearest {
+        .filter(|found| shared(&found.metric) > 0)
+        .max_by_key(|found| (shared(&found.metric), reported(found), usize::MAX - found.metric.len()));
+    match nearest.map(|found| &found.metric) {
         Some(metric) => format!("no {headline} (did you mean {metric}?)"),
         None if found.is_empty() => format!("no {headline}"),
         None => {

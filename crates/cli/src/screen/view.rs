@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use assay_campaign::Plan;
 use assay_launch::LaunchEvent;
+use assay_report::Cell;
 
 use self::state::ViewState;
 use self::terminal::{KeyPress, Terminal};
@@ -74,16 +75,28 @@ impl View {
         let size = Terminal::<std::io::Stderr>::size();
         let lines = draw::lines(plan, &self.state, self.first, self.began.elapsed(), size);
         let plain_letters = letters::is_plain_locale();
-        let painted = lines.iter().map(|line| {
-            let text: String = line
-                .iter()
-                .map(|cell| if self.colored { paint(cell.tone, &cell.text) } else { cell.text.clone() })
-                .collect();
-            if plain_letters { letters::plain(&text).into_owned() } else { text }
+        let painted = lines.into_iter().map(|line| {
+            let line = if plain_letters { in_plain_letters(line, size.0) } else { line };
+            line.into_iter()
+                .map(|cell| if self.colored { paint(cell.tone, &cell.text) } else { cell.text })
+                .collect::<String>()
         });
         self.terminal.draw(painted, size);
         self.drawn = Some(Instant::now());
     }
+}
+
+/// A line in ASCII. What stands for a sign may be wider than it: the end of a line that no longer fits is cut off.
+fn in_plain_letters(line: Vec<Cell>, width: usize) -> Vec<Cell> {
+    let mut left = width;
+    line.into_iter()
+        .map(|cell| {
+            let mut text = letters::plain(&cell.text).into_owned();
+            text.truncate(left);
+            left -= text.len();
+            Cell { text, ..cell }
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -118,6 +131,13 @@ mod tests {
             inferred: None,
         };
         RunResult { observations: vec![found], ..RunResult::bare(status, 0.0) }
+    }
+
+    #[test]
+    fn lines_in_plain_letters_fit_too() {
+        let line = vec![Cell::new("rate ▁▂"), Cell::new(" · cut off…")];
+        let text: String = in_plain_letters(line, 17).into_iter().map(|cell| cell.text).collect();
+        assert_eq!(text, "rate _. . cut off");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 mod bisect;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use assay_judge::{Comparison, Evidence, History};
 use assay_model::Verdict;
@@ -68,7 +68,7 @@ impl Judged {
             Judged::Many(history) => (None, Some(history)),
         };
         let json = ComparisonJson { schema: JSON_SCHEMA, comparison, history };
-        Ok(serde_json::to_string_pretty(&json)? + "\n")
+        Ok(output::json(&json)?)
     }
 
     /// The comparison in the format of a file's ending. The Markdown form is what a job prints into its summary.
@@ -125,7 +125,8 @@ fn compared(base: &Path, other: &Path, options: &Compare) -> anyhow::Result<Comp
     Ok(assay_judge::compare(&old, &new, &options.ignore)?)
 }
 
-fn history(paths: &[std::path::PathBuf], options: &Compare) -> anyhow::Result<History> {
+fn history(given: &[PathBuf], options: &Compare) -> anyhow::Result<History> {
+    let paths = oldest_first(given)?;
     let mut all = Vec::new();
     // The newest record's headline is the metric of all.
     let (newest, metric) = match paths.last() {
@@ -138,4 +139,19 @@ fn history(paths: &[std::path::PathBuf], options: &Compare) -> anyhow::Result<Hi
     }
     all.push(Evidence { name: paths[paths.len() - 1].display().to_string(), ..newest });
     Ok(assay_judge::history(&all, &options.ignore)?)
+}
+
+/// Records in the order in which they were made: a pattern such as `n*` puts n10 before n9. What was read from files was
+/// made when it was read, which says nothing of its order, so such records stay in the order in which they are given.
+fn oldest_first(given: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let mut made = Vec::with_capacity(given.len());
+    for path in given {
+        let summary = records::open(Some(path))?.index()?.summary()?;
+        if summary.plan.is_some_and(|plan| plan.hash.is_empty()) {
+            return Ok(given.to_vec());
+        }
+        made.push((summary.created, path.clone()));
+    }
+    made.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Ok(made.into_iter().map(|(_, path)| path).collect())
 }

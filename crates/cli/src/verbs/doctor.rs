@@ -119,7 +119,7 @@ fn noise_table(causes: &[Caveat]) -> Table {
         table.notes.push("nothing found".to_owned());
     }
     for cause in causes {
-        table.footnote(&cause.text, &cause.hint);
+        table.doubt(&cause.text, &cause.hint);
     }
     table
 }

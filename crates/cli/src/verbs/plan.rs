@@ -1,8 +1,9 @@
 //! `plan`: check a campaign and print what would be run.
 
-use assay_campaign::Plan;
-use assay_model::CellId;
-use assay_report::number::{counted, duration};
+use assay_campaign::{Plan, Resources};
+use assay_launch::batch::request::{JobsRequest, jobs_request};
+use assay_model::{CellId, Unit};
+use assay_report::number::{counted, duration, fact};
 use assay_report::{Cell, Column, Table, Tone};
 use serde::Serialize;
 
@@ -34,10 +35,17 @@ pub fn plan(options: &options::Plan, screen: &mut Screen) -> anyhow::Result<Exit
     let most = if options.all { usize::MAX } else { MOST_ROWS };
     screen.table(&cells_table(plan, most))?;
     screen.table(&runs_table(plan, options.jobs, most))?;
+    let requests: Vec<String> = plan
+        .platforms
+        .iter()
+        .filter_map(|platform| jobs_request(plan, platform))
+        .map(|jobs| note(&jobs))
+        .collect();
+    screen.table(&Table { notes: requests, ..Table::default() })?;
     screen.problems(&plan.warnings);
     for (platform, reason) in &assembled.unasked {
         screen.warn(&format!(
-            "limits of `{platform}` are not checked: its scheduler cannot be asked here ({reason})"
+            "limits of `{platform}` are not checked: its scheduler cannot be queried here ({reason})"
         ));
     }
     for platform in plan.platforms.iter().filter(|platform| !can_start(platform)) {
@@ -76,6 +84,47 @@ fn print_scripts(plan: &Plan, screen: &mut Screen) -> anyhow::Result<Exit> {
         screen.hint("`--on PLATFORM` plans for another one; `assay list platforms` shows all");
     }
     Ok(Exit::Fine)
+}
+
+/// What will be submitted in all, in a sentence.
+fn note(jobs: &JobsRequest) -> String {
+    let as_what = if jobs.has_arrays { "as tasks of job arrays" } else { "as jobs" };
+    let packed = match jobs.pack {
+        Some(1) => String::new(),
+        Some(pack) => format!(", {pack} runs in each"),
+        None => ", several short runs in each".to_owned(),
+    };
+    let number = |name: &str, of: fn(&Resources) -> Option<u64>| {
+        let all: Vec<u64> = jobs.resources.iter().filter_map(of).collect();
+        let (least, most) = (all.iter().min()?, all.iter().max()?);
+        Some(if least == most { counted(*most, name) } else { span(*least, *most, name) })
+    };
+    let device = if jobs.device.is_empty() { "accelerator" } else { &jobs.device };
+    let memory = jobs.resources.iter().filter_map(|resources| resources.memory_bytes).max();
+    let requested: Vec<String> = [
+        number("node", |resources| resources.nodes),
+        number("task", |resources| resources.tasks),
+        number("CPU", |resources| resources.cpus_per_task).map(|cpus| format!("{cpus} per task")),
+        number(device, |resources| resources.devices.filter(|devices| *devices > 0)),
+        memory.map(|bytes| fact(&Unit::Bytes, bytes as f64)),
+        jobs.time_s.map(|seconds| format!("at most {}", duration(seconds))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let each = if requested.is_empty() {
+        String::new()
+    } else {
+        format!("; a run requests {}", requested.join(", "))
+    };
+    let total = jobs.node_hours.map(|hours| format!("; at most {hours:.1} node-hours in all"));
+    format!(
+        "`{}`: {} {as_what}{packed}, at most {} in the queue at once{each}{}",
+        jobs.platform,
+        counted(jobs.runs, "run"),
+        jobs.queued,
+        total.unwrap_or_default()
+    )
 }
 
 fn cells_table(plan: &Plan, most: usize) -> Table {

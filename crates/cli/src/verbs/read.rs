@@ -97,7 +97,7 @@ fn write_report(options: &Read, documents: &[Document], screen: &mut Screen) -> 
 /// All runs of all files as one list, each as `--json` prints it.
 fn runs_json(documents: &[Document]) -> anyhow::Result<String> {
     let runs: Vec<_> = documents.iter().flat_map(|document| &document.runs).collect();
-    Ok(format!("{}\n", serde_json::to_string_pretty(&runs)?))
+    Ok(output::json(&runs)?)
 }
 
 /// The last line of a file that a limit kept from being read to the end.

@@ -41,10 +41,14 @@ pub fn rm(options: &Rm, screen: &mut Screen) -> anyhow::Result<Exit> {
     Ok(Exit::Fine)
 }
 
-/// Records that were last used longer ago than this. Those that cannot be read have no known age and are kept.
+/// Records that were last used longer ago than this. Those that cannot be read or are damaged have no known age and are
+/// kept.
 fn older_than(age_s: f64, now: f64) -> anyhow::Result<Vec<RecordSummary>> {
     let mut records = list_records(Path::new("."))?;
-    records.retain(|record| record.contents.is_ok() && now - last_used(record) > age_s);
+    let is_readable = |record: &RecordSummary| {
+        record.contents.as_ref().is_ok_and(|contents| contents.created > 0.0 && contents.damage.is_harmless())
+    };
+    records.retain(|record| is_readable(record) && now - last_used(record) > age_s);
     Ok(records)
 }
 

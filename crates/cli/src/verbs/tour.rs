@@ -35,6 +35,9 @@ const CAMPAIGNS: [(&str, &str, &str); 3] = [
     ),
 ];
 
+/// What their records are called in the report.
+const TITLES: [&str; 3] = ["Training a classifier", "Loading two endpoints", "An accelerator's log"];
+
 /// A write-up with three errors in it.
 const WRITE_UP: &str = include_str!("../../../../campaigns/tour-write-up.md");
 
@@ -110,7 +113,10 @@ fn findings(audit: &Audit) -> Vec<TerminalBlock> {
 
 /// One document over all parts.
 fn report(made: &[Record], section: Section, audit: &Audit, file: &Path) -> anyhow::Result<Report> {
-    let studies = write_up::gather(made, &[])?.studies;
+    let mut studies = write_up::gather(made, &[])?.studies;
+    for (study, title) in studies.iter_mut().zip(TITLES) {
+        study.name = title.to_owned();
+    }
     let mut report = document::write_up(&Studies { studies, ..Studies::default() });
     report.title = "A tour of assay".to_owned();
     report.question = Some(

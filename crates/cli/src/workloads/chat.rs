@@ -75,14 +75,18 @@ pub fn run(mut settings: Settings, emitter: &mut Emitter<'_>) -> anyhow::Result<
     let results = LoadResults::read_with(&load, &mut |exchange| series.add(exchange))?;
     series.emit(emitter);
     emit::results(&results, emitter);
+    let (event, end) = ended(outcome.ended, &results);
+    // Their distributions take as much memory as the tables do while they are written.
+    drop(results);
     finish_run(&directory.path).context("cannot write the tables of the load")?;
-    Ok(ended(outcome.ended, &results, emitter))
+    event.into_iter().for_each(|event| emitter.emit(event));
+    Ok(end)
 }
 
-/// An invalid result is a failed run: its numbers are kept, and never ranked.
-fn ended(ended: LoadEnd, results: &LoadResults, emitter: &mut Emitter<'_>) -> WorkloadEnd {
+/// How the run ended, and what is said of that. An invalid result is a failed run: its numbers are kept, and never ranked.
+fn ended(ended: LoadEnd, results: &LoadResults) -> (Option<WorkloadEvent>, WorkloadEnd) {
     if ended == LoadEnd::Interrupted {
-        return WorkloadEnd::Stopped;
+        return (None, WorkloadEnd::Stopped);
     }
     let verdict = results.endpoints.first().map(|endpoint| &endpoint.verdict);
     let worst = verdict.and_then(|verdict| verdict.worst());
@@ -107,14 +111,10 @@ fn ended(ended: LoadEnd, results: &LoadResults, emitter: &mut Emitter<'_>) -> Wo
         _ => None,
     };
     match failed {
-        Some((reason, hint)) => {
-            emitter.emit(WorkloadEvent::Failed { reason, hint });
-            WorkloadEnd::Failed
-        }
+        Some((reason, hint)) => (Some(WorkloadEvent::Failed { reason, hint }), WorkloadEnd::Failed),
         None => {
             let requests = results.endpoints.first().map_or(0, |endpoint| endpoint.summary.success.all);
-            emitter.emit(WorkloadEvent::Done { steps: requests });
-            WorkloadEnd::Done
+            (Some(WorkloadEvent::Done { steps: requests }), WorkloadEnd::Done)
         }
     }
 }

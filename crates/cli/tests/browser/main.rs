@@ -111,6 +111,7 @@ fn the_page_works_in_a_browser() {
     browser.click("input[value='records/second']");
     browser.click("form[action='/compare'] button");
     browser.wait_for("return document.querySelector('h1').textContent.startsWith('Compare')");
+    metric_choice(&browser);
     browser.resize(420, 900);
     browser.wait_for("return document.documentElement.scrollWidth <= window.innerWidth + 1");
     picture(&browser, "narrow");
@@ -126,6 +127,15 @@ fn the_page_works_in_a_browser() {
         "return performance.getEntriesByType('resource').every(e => e.name.startsWith(location.origin))";
     browser.wait_for(foreign);
     assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+/// What is compared can be judged by another metric that the records have.
+fn metric_choice(browser: &Browser) {
+    browser.script("document.querySelector('select[name=metric]').value = 'duration.wall'");
+    browser.click("form[action='/compare'] button");
+    browser.wait_for("return location.search.includes('metric=duration.wall')");
+    let text = browser.script("return document.querySelector('main').textContent").to_string();
+    assert!(text.contains("duration.wall (lower is better)"), "{text}");
 }
 
 /// A number opens what it rests on.

@@ -5,7 +5,7 @@ use crate::bench::Bench;
 fn campaign(settings: &str) -> String {
     format!(
         "name = \"chat\"\nworkload = \"chat\"\n[fixed]\nrequests = 6\nstreams = 2\n{settings}\n\
-         [repeats]\nat_least = 6\n[report]\ncolumns = [\"ttft.median\", \"output_throughput\"]\n"
+         [repeats]\nat_least = 6\n[report]\ncolumns = [\"ttft.p50\", \"output_throughput\"]\n"
     )
 }
 
@@ -21,7 +21,7 @@ fn two_endpoints_are_compared() {
     let (place, printed) = run("[[zip]]\nendpoint = [\"slow\", \"fast\"]\n\
         mock = [\"ttft=300ms,itl=20ms,tokens=3\", \"ttft=150ms,itl=20ms,tokens=3\"]");
     assert!(printed.starts_with("exit code 0"), "{printed}");
-    for part in ["slow", "fast", "ttft.median", "slower"] {
+    for part in ["slow", "fast", "ttft.p50", "slower"] {
         assert!(printed.contains(part), "{part}: {printed}");
     }
     // Requests and chunks are tables in the directory of their run.

@@ -132,6 +132,12 @@ fn iterations_are_one_value_a_run_and_the_level_to_repeat_is_named_for_the_preci
     // Six runs, not sixty iterations.
     has(&text, &["step (lower is better)", " 6 ", "of the variance of step lies between runs"]);
     has(&text, &["repeat runs, not iterations: ± 2 % takes", "of 1 iteration at the least cost, about"]);
+    // A report has the findings that the terminal has.
+    for file in ["report.md", "report.html", "report.tex"] {
+        bench.run(&["show", "nested", "-o", file]);
+        let report = std::fs::read_to_string(bench.path(file)).unwrap();
+        assert!(flat(&report).contains("of the variance of step lies between runs"), "{file}");
+    }
 }
 
 #[test]
@@ -160,4 +166,41 @@ unit = "samples/s"
     );
     let again = bench.run(&["run", "precise.toml", "--quiet"]);
     assert!(again.contains("exit code 5"), "{again}");
+}
+
+#[test]
+fn a_history_is_in_the_order_in_which_its_records_were_made() {
+    let bench = Bench::new();
+    // A pattern such as `n*` gives them by name.
+    for (record, speed) in [("n1", 100), ("n2", 100), ("n10", 80)] {
+        let command = format!("echo speed={speed}");
+        let given = ["bench", "--record", record, "-r", "4", "-n", "x", "-m", "speed", "--better", "higher"];
+        bench.run(&[&given[..], &[&command]].concat());
+    }
+    let text = flat(&bench.run(&["compare", "n1", "n10", "n2"]));
+    assert!(text.contains("n10 vs the 2 records before it"), "{text}");
+    // The change has the interval of the two records' runs.
+    assert!(text.contains("-20.0 % (-20.0 – -20.0)"), "{text}");
+}
+
+#[test]
+fn a_single_run_neither_meets_nor_fails_a_gate() {
+    let campaign = r#"
+name = "gated"
+[workload]
+command = "echo speed=100"
+[repeats]
+at_least = 1
+[read]
+headline = "speed"
+[[read.metric]]
+name = "speed"
+unit = "samples/s"
+[[gate]]
+metric = "speed"
+min = 50
+"#;
+    let bench = Bench::new().file("gated.toml", campaign);
+    let text = flat(&bench.run(&["run", "gated.toml", "--quiet"]));
+    has(&text, &["exit code 5", "undecided: a single run has no interval"]);
 }

@@ -1,6 +1,7 @@
 //! Whole commands as a user types them.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod attacks;
 mod auditing;
 mod bench;
 mod chat;

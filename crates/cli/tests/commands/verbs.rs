@@ -99,8 +99,23 @@ fn platforms_whose_scheduler_cannot_be_asked_can_be_planned_for() {
     let plan = bench.run(&["plan", "tasks.toml"]);
     assert!(plan.contains("warning: limits of `sambanova-sn30` are not checked"), "{plan}");
     let run = bench.run(&["run", "tasks.toml"]);
-    assert!(run.contains("error: the scheduler of platform `sambanova-sn30` cannot be asked"), "{run}");
+    assert!(run.contains("error: the scheduler of platform `sambanova-sn30` cannot be queried"), "{run}");
     assert!(run.contains("hint: run on a login node") && !bench.path("records").exists(), "{run}");
+}
+
+#[test]
+fn what_a_site_refuses_jobs_without_is_asked_for_by_the_plan() {
+    let campaign = "name = 'x'\n[workload]\ncommand = 'train'\n[run]\nplatforms = ['polaris']\n";
+    let plan = |more: &str| {
+        let bench = Bench::new().file("x.toml", &format!("{campaign}{more}"));
+        bench.run(&["plan", "x.toml"])
+    };
+    let printed = plan("");
+    assert!(printed.starts_with("exit code 2"), "{printed}");
+    assert!(printed.contains("`polaris` refuses jobs without `account`"), "{printed}");
+    let account = "[platform.polaris]\naccount = 'y'\n";
+    assert!(plan(account).contains("set `[run] timeout`, or `time` under [platform.polaris]"));
+    assert!(plan(&format!("timeout = '10 min'\n{account}")).starts_with("exit code 0"));
 }
 
 #[test]

@@ -159,6 +159,7 @@ fn the_seeds_are_planned_for_their_platforms_with_the_sizes_of_these() {
         ("graphcore-batch", "graphcore-pod64", "# batch.sh starts run.sh by `srun --ipus=1`:"),
         ("graphcore-epochs", "graphcore-pod64", "--epochs 40"),
         ("sambanova-tasks", "sambanova-sn30", "#SBATCH --gres=rdu:8"),
+        ("sambanova-tasks", "sambanova-sn30", "python transformers_hook.py compile --model_name_or_path"),
         ("groq-bert", "groqrack", "#PBS -l place=excl"),
         ("endpoints", "sophia-endpoint", "12 runs"),
         ("endpoints", "metis-endpoint", "12 runs"),
@@ -171,6 +172,11 @@ fn the_seeds_are_planned_for_their_platforms_with_the_sizes_of_these() {
             assert!(printed.starts_with("exit code 0"), "{name}: {printed}");
         }
     }
+    // What will be requested in all.
+    let printed = plan("graphcore-batch", "graphcore-pod64", &[]).replace("\n  ", " ");
+    let jobs = "`graphcore-pod64`: 12 runs as tasks of job arrays, at most 200 in the queue at once; \
+                a run requests 1 IPU, at most 35 min 0 s; at most 7.0 node-hours in all";
+    assert!(printed.contains(jobs), "{printed}");
     // Without a scheduler, the commands themselves are shown, with the configuration files that they read.
     let printed = plan("cerebras-llama-batch", "cerebras-cs3", &["--scripts"]);
     for part in ["# run.sh:", "cszoo fit", "batch_size: 256", "no job scripts"] {

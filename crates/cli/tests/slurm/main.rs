@@ -20,7 +20,7 @@ type Part = (&'static str, fn(&Slurm));
 #[ignore = "needs root, slurm-wlm and munge; run by ./dev test"]
 fn campaigns_through_slurm() {
     let slurm = Slurm::start(false);
-    let parts: [Part; 16] = [
+    let parts: [Part; 17] = [
         ("the_seeds_are_submitted", seeds::are_submitted),
         ("runs_become_jobs", runs_become_jobs),
         ("requests_that_cannot_start_are_refused", requests_that_cannot_start_are_refused),
@@ -38,6 +38,7 @@ fn campaigns_through_slurm() {
         ("the_terminal_may_be_closed", survival::closed_terminal),
         ("the_login_node_may_be_lost", survival::lost_login_node),
         ("the_disk_may_be_full", survival::full_disk),
+        ("the_quota_may_be_used_up", survival::full_quota),
         ("jobs_may_be_preempted", survival::preemption),
         ("a_node_may_be_lost", survival::lost_node),
     ];
@@ -47,7 +48,13 @@ fn campaigns_through_slurm() {
     overrunning.end();
     drop(slurm);
     let slurm = Slurm::start(true);
-    run_parts(&slurm, &[("the_accounting_database_has_cpu_time_and_memory", accounting_is_collected)]);
+    run_parts(
+        &slurm,
+        &[
+            ("the_accounting_database_has_cpu_time_and_memory", accounting_is_collected),
+            ("the_accounting_database_knows_forgotten_jobs", forgotten_jobs_are_accounted),
+        ],
+    );
 }
 
 #[expect(clippy::print_stderr, reason = "how long each part took, for whoever asks to see it")]
@@ -102,6 +109,30 @@ fn accounting_is_collected(slurm: &Slurm) {
     }
 }
 
+/// The controller forgets jobs some minutes after their end; how they ended is in the accounting database.
+fn forgotten_jobs_are_accounted(slurm: &Slurm) {
+    let command = "echo x >> {campaign_directory}/started-{index}; sleep 60; true {index}";
+    let place = Place::new(slurm, "", &campaign(command, "1", ""));
+    let mut coordinator = place.begin();
+    place.wait_for("the start of the run", || place.has_started());
+    let job = place.job();
+    coordinator.kill().unwrap();
+    coordinator.wait().unwrap();
+    slurm.ask("scancel", &[&job]);
+    let state = || slurm.ask("sacct", &["--noheader", "--parsable2", "-j", &job, "-o", "State"]);
+    place.wait_for("the end in the accounting database", || state().contains("CANCELLED"));
+    // A controller that has forgotten all jobs.
+    let bin = place.directory.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    std::fs::write(bin.join("squeue"), "#!/bin/sh\nexit 0\n").unwrap();
+    Command::new("chmod").arg("755").arg(bin.join("squeue")).status().unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+    let output = place.command(&["run", "test.toml"]).env("PATH", path).output().unwrap();
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(output.status.code() == Some(3) && text.contains("the job was cancelled"), "{text}");
+    assert_eq!(place.starts(), [1]);
+}
+
 fn runs_become_jobs(slurm: &Slurm) {
     let more = "[resources]\ntasks = 2\ncpus_per_task = 2\ndevices = 2";
     let place = Place::new(slurm, "start = ''", &campaign(COUNTED, "1, 2, 3", more));
@@ -126,12 +157,12 @@ fn runs_become_jobs(slurm: &Slurm) {
 fn requests_that_cannot_start_are_refused(slurm: &Slurm) {
     for (more, batch, reason, fits) in [
         ("[resources]\nnodes = 1\ntasks = 32", "", "a node of `cluster` has 16", "at most 16 tasks"),
-        ("[resources]\nnodes = 9", "", "9 nodes asked, a run on `cluster` may have 4", "at most 4 nodes"),
-        ("[resources]\ndevices = 8", "", "8 ipus per node asked, a node has 4", "at most 4 ipus"),
+        ("[resources]\nnodes = 9", "", "9 nodes requested, a run on `cluster` may have 4", "at most 4 nodes"),
+        ("[resources]\ndevices = 8", "", "8 ipus per node requested, a node has 4", "at most 4 ipus"),
         ("[resources]\nnodes = 2", "partition = 'short'", "may have 1", "at most 1 node"),
-        ("[resources]\nmemory = '9 GiB'", "", "9 GiB of memory asked", "fit"),
-        ("[resources]\ncpus_per_task = 17", "", "17 CPUs per task asked", "at most 16 CPUs per task"),
-        ("[resources]\nnodes = 3\ntasks = 2", "", "3 nodes asked for 2 tasks", "at most 2 nodes fit"),
+        ("[resources]\nmemory = '9 GiB'", "", "9 GiB of memory requested", "fit"),
+        ("[resources]\ncpus_per_task = 17", "", "17 CPUs per task requested", "at most 16 CPUs per task"),
+        ("[resources]\nnodes = 3\ntasks = 2", "", "3 nodes requested for 2 tasks", "at most 2 nodes fit"),
         (
             "",
             "partition = 'short'\ntime = '5 min'",
@@ -184,7 +215,10 @@ fn tasks_spread_over_nodes(slurm: &Slurm) {
         &campaign("true {index}", "1", "[resources]\nnodes = 1"),
     );
     let (code, text) = place.run();
-    assert!(code == 3 && text.contains("not what was asked for: 2 nodes for 1"), "{text}");
+    assert!(
+        code == 3 && text.contains("the allocation is not the requested one: 2 nodes instead of 1"),
+        "{text}"
+    );
 }
 
 /// The exit code of a coordinator, which must end by itself.
@@ -333,7 +367,7 @@ fn bad_ends_are_distinguished(slurm: &Slurm) {
     place.wait_for("the second start", || place.starts() == [2]);
     assert_eq!(exit_code(coordinator), Some(0));
     let journal = std::fs::read_to_string(place.directory.path().join("records/test/journal.jsonl")).unwrap();
-    assert!(journal.contains("began the job again 1 times"), "{journal}");
+    assert!(journal.contains("requeued the job once"), "{journal}");
 }
 
 fn the_controller_may_be_restarted(slurm: &Slurm) {

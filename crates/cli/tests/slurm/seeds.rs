@@ -20,20 +20,24 @@ struct Seed {
     answer: &'static str,
 }
 
+/// Where the site has no plug-in for `--ipus`.
+const IPUS: &str =
+    "account = \"your-project\"\ndevices = \"--gres=ipu:{devices}\"\nstart = \"srun --gres=ipu:{devices}\"";
+
 const SEEDS: [Seed; 3] = [
     Seed {
         name: "graphcore-batch",
         platform: "graphcore-pod64",
-        changes: &[("--ipus=1", "--gres=ipu:1"), (". ~/poptorch/bin/activate", "true")],
+        changes: &[("account = \"your-project\"", IPUS), (". ~/poptorch/bin/activate", "true")],
         program: "python",
         log: "poptorch --set batch-size=$3 --set epochs=$5 --set learning-rate=$7",
-        script: "#SBATCH --account=your-project",
+        script: "#SBATCH --gres=ipu:1",
         answer: "accuracy",
     },
     Seed {
         name: "graphcore-epochs",
         platform: "graphcore-pod64",
-        changes: &[("--ipus=1", "--gres=ipu:1"), (". ~/poptorch/bin/activate", "true")],
+        changes: &[("account = \"your-project\"", IPUS), (". ~/poptorch/bin/activate", "true")],
         program: "python",
         log: "poptorch --set batch-size=$3 --set epochs=$5 --set learning-rate=$7",
         script: "#SBATCH --time=01:05:00",
@@ -82,18 +86,26 @@ pub fn are_submitted(slurm: &Slurm) {
         assert!(code == Some(0) && scripts.contains(script), "{scripts}");
         let (code, text) = assay(&["run", "seed.toml", "--on", seed.platform]);
         assert!(code == Some(0) && text.contains(seed.answer), "{}: {text}", seed.name);
+        let compiles = fs::read_to_string(directory.join("pef/compiles"));
+        assert_eq!(compiles.ok().as_deref(), seed.name.starts_with("sambanova").then_some("x\n"));
         let (code, text) = assay(&["run", "seed.toml", "--on", "replay"]);
         assert!(code == Some(0) && text.contains("nobody measured these numbers"), "{}: {text}", seed.name);
     }
 }
+
+/// What the stand-in does first: it is started beside the campaign file, and compiles where it has to.
+const COMPILE: &str = "[ -e seed.toml ] || { echo \"started in $PWD\" >&2; exit 8; }\n\
+    for word; do case $word in --output-folder=*) folder=${word#*=} ;; --pef-name=*) name=${word#*=} ;; esac; done\n\
+    if [ \"$2\" = compile ]; then\n\
+        echo x >>\"$folder/compiles\"; sleep 1; mkdir -p \"$folder/$name\"; : >\"$folder/$name/$name.pef\"; exit 0\n\
+    fi\n";
 
 /// Writes a program that prints a generated log in the vendor's place.
 fn stand_in(directory: &Path, seed: &Seed) {
     let bin = directory.join("bin");
     fs::create_dir(&bin).unwrap();
     let assay = env!("CARGO_BIN_EXE_assay");
-    let text =
-        format!("#!/bin/sh\n[ \"$2\" = compile ] && exit 0\nexec '{assay}' sample {} --seed $$\n", seed.log);
+    let text = format!("#!/bin/sh\n{COMPILE}exec '{assay}' sample {} --seed $$\n", seed.log);
     let program = bin.join(seed.program);
     fs::write(&program, text).unwrap();
     std::process::Command::new("chmod").arg("755").arg(&program).status().unwrap();

@@ -60,20 +60,41 @@ pub fn lost_login_node(slurm: &Slurm) {
     assert_eq!(journal.matches("\"succeeded\"").count(), 6);
 }
 
-/// A small disk of memory that the record is on.
+/// A place for a record that takes little: a small disk of memory.
 struct Disk<'a>(&'a Path);
 
 impl<'a> Disk<'a> {
     fn new(path: &'a Path, size: &str) -> Disk<'a> {
         std::fs::create_dir(path).unwrap();
         let disk = Disk(path);
-        disk.mount(&format!("size={size}"));
+        disk.mount(&["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]);
         disk
     }
 
-    fn mount(&self, options: &str) {
-        let status = Command::new("mount").args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(self.0).status();
-        assert!(status.unwrap().success());
+    fn mount(&self, words: &[&str]) {
+        assert!(Command::new("mount").args(words).arg(self.0).status().unwrap().success());
+    }
+
+    /// A large disk of which little may be used.
+    fn with_quota(path: &'a Path, size: &str) -> Disk<'a> {
+        std::fs::create_dir(path).unwrap();
+        let image = path.with_extension("image");
+        std::fs::File::create(&image).unwrap().set_len(128 << 20).unwrap();
+        let make = Command::new("mkfs.btrfs").args(["--quiet", "--mixed"]).arg(&image).output().unwrap();
+        assert!(make.status.success(), "{}", String::from_utf8_lossy(&make.stderr));
+        let disk = Disk(path);
+        disk.mount(&["-o", "loop", &image.display().to_string()]);
+        disk.btrfs(&["quota", "enable"]);
+        disk.limit(size);
+        disk
+    }
+
+    fn limit(&self, size: &str) {
+        self.btrfs(&["qgroup", "limit", size]);
+    }
+
+    fn btrfs(&self, words: &[&str]) {
+        assert!(Command::new("btrfs").args(words).arg(self.0).status().unwrap().success());
     }
 }
 
@@ -98,7 +119,7 @@ pub fn full_disk(slurm: &Slurm) {
     let all_ended = || find_all(&records, "end").len() == 8;
     place.wait_for("the end of all runs", all_ended);
     assert_eq!(place.starts(), [1; 8]);
-    disk.mount("size=32m,remount");
+    disk.mount(&["-t", "tmpfs", "-o", "size=32m,remount", "tmpfs"]);
     let (code, text) = place.run();
     assert!(code == 3 && text.contains("the disk was full when the run ended"), "{code} {text}");
     assert!(text.contains("free some space"), "{text}");
@@ -108,6 +129,28 @@ pub fn full_disk(slurm: &Slurm) {
     let (code, text) = place.assay(&["run", "test.toml", "--only", "failed"]);
     assert_eq!(code, 0, "{text}");
     assert_eq!(place.starts().iter().sum::<usize>(), 8 + failed);
+    let count = place.query("select count(*) from run where current and status = 'succeeded'");
+    assert!(count.contains('8'), "{count}");
+}
+
+/// The quota of the record's file system is used up while jobs run: no run is made twice, and those whose output may be
+/// incomplete are repeated on request.
+pub fn full_quota(slurm: &Slurm) {
+    let command = "echo x >> {campaign_directory}/started-{index}; sleep 0.5; printf '%200000d\\\\n' 0; echo speed={index} samples/s";
+    let place = Place::new(slurm, "", &campaign(command, "1, 2, 3, 4, 5, 6, 7, 8", ""));
+    let records = place.directory.path().join("records");
+    let disk = Disk::with_quota(&records, "1M");
+    let (code, text) = place.run();
+    assert!(code == 1 && text.contains("Disk quota exceeded") && text.contains("hint: "), "{code} {text}");
+    // The job of another part may still run into its time limit.
+    let is_idle = || slurm.ask("squeue", &["--noheader", "--array"]).lines().count() <= 1;
+    place.wait_for("the end of all jobs", is_idle);
+    disk.limit("64M");
+    let (code, text) = place.run();
+    assert_eq!(code, 3, "{text}");
+    assert!(place.starts().iter().all(|starts| *starts == 1), "nothing was repeated: {:?}", place.starts());
+    let (code, text) = place.assay(&["run", "test.toml", "--only", "failed"]);
+    assert_eq!(code, 0, "{text}");
     let count = place.query("select count(*) from run where current and status = 'succeeded'");
     assert!(count.contains('8'), "{count}");
 }
@@ -130,7 +173,7 @@ pub fn preemption(slurm: &Slurm) {
     let record = place.directory.path().join("records");
     assert_eq!(find_all(&record, "requeued-1").len(), 1, "what it had written is kept");
     let seen = journal(&place);
-    assert!(seen.contains("began the job again 1 times") && seen.matches("{\"submitting\"").count() == 1);
+    assert!(seen.contains("requeued the job once") && seen.matches("{\"submitting\"").count() == 1);
     let place = Place::new(slurm, "partition = 'scavenger'", &text);
     let coordinator = place.begin();
     place.wait_for("the start of the run", || place.has_started());
@@ -146,7 +189,11 @@ pub fn preemption(slurm: &Slurm) {
 pub fn lost_node(slurm: &Slurm) {
     let place =
         Place::new(slurm, "options = ['--nodelist=n2', '--no-requeue']", &campaign(&counted(60.0), "1", ""));
-    let again = Place::new(slurm, "options = ['--nodelist=n3']", &campaign(&counted(8.0), "1", ""));
+    // The first start outlasts the loss of both nodes however busy the machine is; the second is short.
+    let file = "{campaign_directory}/started-{index}";
+    let command =
+        format!("echo x >> {file}; [ $(wc -l < {file}) = 2 ] || sleep 60; echo speed={{index}} samples/s");
+    let again = Place::new(slurm, "options = ['--nodelist=n3']", &campaign(&command, "1", ""));
     let (ended, begun_again) = (place.begin(), again.begin());
     place.wait_for("the start of the runs", || place.has_started() && again.has_started());
     let job = format!("{}_1", again.job());

@@ -1,8 +1,16 @@
 //! The document that every format builds: a log, prose, tables and settings, line by line.
 
-use assay_model::{Document, NotebookCell, Omission, ReadRun, SettingFact, Source, Span, Standing, Value};
+mod cells;
+mod listings;
+mod output;
+mod tables;
 
-use super::blocks::{Block, Blocks};
+use assay_model::{Document, NotebookCell, Omission, ReadRun, SettingFact, Source, Standing, Value};
+
+use self::cells::place_in_cells;
+use self::listings::ListedItem;
+use self::tables::{HeldLine, MOST_HELD};
+use super::blocks::Blocks;
 use super::file_name;
 use super::outline::Outline;
 use super::prose::Prose;
@@ -11,7 +19,7 @@ use crate::engine::{Engine, Seen};
 use crate::line::clean;
 use crate::needles::Needles;
 use crate::readers::Readers;
-use crate::writeup::{self, Context, RawTable, aligned};
+use crate::writeup::aligned;
 
 /// A document that grows.
 pub(super) struct DocumentBuilder {
@@ -31,24 +39,10 @@ pub(super) struct DocumentBuilder {
     heading: Option<(u64, Vec<u8>)>,
     number: u64,
     /// Items of lists with numbers, each with the heading above it. They are results where nothing else holds any.
-    items: Vec<(u64, String, Option<String>)>,
+    items: Vec<ListedItem>,
     /// Whether there is a listing, which holds the results that items of lists speak of.
     has_listing: bool,
 }
-
-/// A line that waits for the ones behind it.
-struct HeldLine {
-    number: u64,
-    bytes: Vec<u8>,
-    seen: Seen,
-}
-
-/// Fewer lines than this may be anything.
-const LEAST_OUTPUT: usize = 3;
-/// Lines that show whether a file is a log.
-const LINES_OF_LOG: usize = 200;
-/// More aligned lines than this are output of a program.
-const MOST_HELD: usize = 2_000;
 
 impl DocumentBuilder {
     pub fn new(readers: &Readers, file: &str) -> DocumentBuilder {
@@ -71,41 +65,6 @@ impl DocumentBuilder {
             items: Vec::new(),
             has_listing: false,
         }
-    }
-
-    /// An item of a list, which may be the only place where a result stands.
-    pub fn item(&mut self, number: u64, text: &str) {
-        if self.items.len() < MOST_HELD && text.bytes().any(|byte| byte.is_ascii_digit()) {
-            let heading = self.outline.headings().last().cloned();
-            self.items.push((number, text.to_owned(), heading));
-        }
-    }
-
-    /// A listing that was written as one begins.
-    pub fn open_code(&mut self, number: u64) {
-        self.has_listing = true;
-        self.open_listing(number);
-    }
-
-    /// Reads the items of lists in a write-up that has no table and no listing.
-    fn read_items(&mut self) {
-        let items = std::mem::take(&mut self.items);
-        if self.has_listing || !self.document.tables.is_empty() {
-            return;
-        }
-        let mut above: Option<Option<String>> = None;
-        for (number, text, heading) in items {
-            if above.as_ref() != Some(&heading) {
-                self.close_runs(number);
-                self.engine.base.title.clone_from(&heading);
-                self.engine.draft = self.engine.base.draft();
-                above = Some(heading);
-            }
-            if !aligned::is_written(&text) {
-                self.engine.unclaimed(0, number, text.as_bytes());
-            }
-        }
-        self.close_runs(self.number);
     }
 
     /// The search for key strings, if no line without one can matter: the file is long prose.
@@ -153,66 +112,6 @@ impl DocumentBuilder {
         self.end_block();
         self.end_paragraph();
         self.outline.after_blank();
-    }
-
-    /// A fence opens or closes. What stands behind it on its line is content unless it is one word.
-    fn fence(&mut self, number: u64, bytes: &[u8]) -> bool {
-        // Lines that were held back belong to the listing that may end here.
-        if self.outline.in_fence() {
-            self.release_columns();
-        }
-        let text = clean(bytes);
-        let Some(rest) = self.outline.fence(&text) else { return false };
-        if self.outline.in_fence() {
-            self.begin_listing(number);
-            if rest.contains([' ', ':', '|']) {
-                let rest = rest.to_owned();
-                let first = rest.bytes().next().unwrap_or(b' ');
-                self.content(number, rest.as_bytes(), first);
-            }
-        } else {
-            self.end_listing(number);
-        }
-        true
-    }
-
-    fn begin_listing(&mut self, number: u64) {
-        self.end_block();
-        self.end_paragraph();
-        self.close_runs(number);
-        self.set_base(true);
-    }
-
-    fn end_listing(&mut self, number: u64) {
-        self.end_block();
-        self.end_paragraph();
-        self.close_runs(number);
-        self.end_arrays();
-        self.prose.forget_declared();
-        self.set_base(false);
-    }
-
-    /// A log or other preformatted text begins.
-    pub fn open_listing(&mut self, number: u64) {
-        self.outline.open_listing();
-        self.begin_listing(number);
-    }
-
-    /// Preformatted text ends.
-    pub fn close_listing(&mut self, number: u64) {
-        self.number = self.number.max(number);
-        self.release_columns();
-        self.outline.close_listing();
-        self.end_listing(number);
-    }
-
-    /// A line of preformatted text.
-    pub fn listing_line(&mut self, number: u64, bytes: &[u8]) {
-        self.number = self.number.max(number);
-        match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
-            Some(first) => self.content(number, bytes, *first),
-            None => self.blank(),
-        }
     }
 
     /// A line of a paragraph.
@@ -370,31 +269,6 @@ impl DocumentBuilder {
         seen.leaves_rest && output && self.engine.unclaimed(0, number, bytes) != Taken::Nothing
     }
 
-    /// Whether a line may belong to a table that is aligned with blanks. Inside a log, aligned lines are output.
-    fn may_be_column_line(&self, bytes: &[u8]) -> bool {
-        let log = self.engine.draft.evidence && !self.outline.is_markdown();
-        // Bars part the columns of another kind of table, or the fields of a log.
-        let log = log || memchr::memchr(b'|', bytes).is_some();
-        !log && (aligned::has_columns(bytes) || !self.columns.is_empty() && aligned::is_rule(&clean(bytes)))
-    }
-
-    /// Reads the lines that were held back: as a table if they form one, and line by line otherwise.
-    fn release_columns(&mut self) {
-        if self.columns.is_empty() {
-            return;
-        }
-        let held = std::mem::take(&mut self.columns);
-        let lines: Vec<(u64, String)> =
-            held.iter().map(|line| (line.number, clean(&line.bytes).into_owned())).collect();
-        if let Some(raw) = aligned::table(&lines) {
-            self.end_paragraph();
-            return self.interpret(raw);
-        }
-        for line in held {
-            self.plain_line(line.number, &line.bytes, line.seen);
-        }
-    }
-
     /// A line that belongs to no table.
     fn plain_line(&mut self, number: u64, bytes: &[u8], seen: Seen) {
         if self.is_read_without_dialect(number, bytes, seen) {
@@ -423,117 +297,6 @@ impl DocumentBuilder {
                 source,
             });
         }
-    }
-
-    fn block(&mut self, number: u64, bytes: &[u8]) {
-        let text = clean(bytes);
-        if let Some(done) = self.blocks.push(number, &text) {
-            self.add(done);
-        }
-    }
-
-    fn end_block(&mut self) {
-        self.release_columns();
-        if self.blocks.in_html() {
-            return;
-        }
-        if let Some(done) = self.blocks.end() {
-            self.add(done);
-        }
-    }
-
-    fn end_arrays(&mut self) {
-        let context = self.context();
-        self.document.runs.extend(self.blocks.arrays(&context, self.prose.declared()));
-    }
-
-    fn add(&mut self, block: Block) {
-        // A table parts what stands before it from what stands behind it.
-        self.end_paragraph();
-        let Block::Table(raw) = block;
-        self.interpret(raw);
-    }
-
-    /// Whether a dialect takes lines that look like a table.
-    pub fn is_dialect(&mut self, lines: &[(u64, &str)]) -> bool {
-        let scratch =
-            self.scratch.get_or_insert_with(|| Box::new(Engine::new(&self.readers, vec![String::new()])));
-        lines.iter().any(|(number, line)| scratch.line(0, *number, line.as_bytes()).taken == Taken::Whole)
-    }
-
-    /// Whether lines of a write-up are what a program printed, pasted without a fence: readers take most of them, and
-    /// none is a sentence, a heading or an item of a list.
-    pub fn is_output(&mut self, lines: &[(u64, &str)]) -> bool {
-        let written = lines.iter().filter(|(_, line)| !line.trim().is_empty());
-        let most = |count: usize| count * 5 >= lines.len() * 3;
-        if lines.len() < LEAST_OUTPUT
-            || lines.iter().any(|(_, line)| aligned::is_written(line))
-            || !most(written.filter(|(_, line)| line.bytes().any(|byte| byte.is_ascii_digit())).count())
-        {
-            return false;
-        }
-        let mut scratch = Engine::new(&self.readers, vec![String::new()]);
-        let taken = lines.iter().filter(|(number, line)| {
-            let seen = scratch.line(0, *number, line.as_bytes());
-            seen.taken == Taken::Whole
-                || seen.leaves_rest && scratch.unclaimed(0, *number, line.as_bytes()) == Taken::Whole
-        });
-        most(taken.count())
-    }
-
-    /// Whether a whole file is nothing but what a program printed; its start decides.
-    pub fn is_log(&mut self, text: &str) -> bool {
-        let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-        let lines: Vec<(u64, &str)> = lines.take(LINES_OF_LOG).collect();
-        // Boxes that programs draw have rules of dashes alone; a table of Markdown has a row of them between its bars.
-        let dashes = |line: &str| line.len() >= 12 && line.bytes().all(|byte| byte == b'-');
-        let delimits = |line: &str| line.starts_with('|') && line.bytes().all(|byte| b"|-: ".contains(&byte));
-        let boxed = lines.first().is_some_and(|(_, line)| dashes(line.trim_end()))
-            && !lines.iter().any(|(_, line)| delimits(line));
-        let marked = |line: &str| {
-            let drawn = boxed && (dashes(line.trim_end()) || line.starts_with('|'));
-            !drawn && line.starts_with(['#', '`', '|', '<', '-', '*', '>']) || line.contains("](")
-        };
-        !lines.iter().any(|(_, line)| marked(line)) && (boxed || self.is_output(&lines))
-    }
-
-    /// A table.
-    pub fn table(&mut self, raw: RawTable) {
-        self.end_block();
-        self.number = self.number.max(raw.last);
-        self.end_paragraph();
-        self.interpret(raw);
-    }
-
-    fn interpret(&mut self, mut raw: RawTable) {
-        raw.cut_header();
-        if raw.left_out_cells > 0 {
-            self.omit("table cells beyond column 500", raw.left_out_cells, raw.first);
-        }
-        if raw.left_out > 0 {
-            self.omit("table rows", raw.left_out, raw.last);
-        }
-        if raw.cut_cells > 0 {
-            self.omit("table cells longer than 4 KiB, cut", raw.cut_cells, raw.first);
-        }
-        let context = self.context();
-        let table = writeup::interpret(raw, &context);
-        self.document.runs.extend(writeup::runs(&table, &context));
-        self.document.tables.push(table);
-    }
-
-    fn context(&self) -> Context {
-        Context {
-            file: self.document.file.clone(),
-            platform: self.platform(),
-            headings: self.outline.headings().to_vec(),
-            recent: self.prose.recent().to_vec(),
-        }
-    }
-
-    /// The make of machine that the nearest heading names.
-    fn platform(&self) -> Option<String> {
-        self.outline.headings().iter().rev().find_map(|heading| writeup::platform(heading)).map(str::to_owned)
     }
 
     fn end_paragraph(&mut self) {
@@ -579,30 +342,4 @@ impl DocumentBuilder {
         place_in_cells(&mut self.document);
         self.document
     }
-}
-
-/// Names the cell of a notebook wherever a line is named.
-fn place_in_cells(document: &mut Document) {
-    let cells = std::mem::take(&mut document.cells);
-    if cells.is_empty() {
-        return;
-    }
-    let cell = |line: u64| {
-        let index = cells.partition_point(|cell| cell.last < line);
-        cells.get(index).filter(|cell| cell.first <= line).map(|cell| cell.number)
-    };
-    let source = |source: &mut Source| source.cell = cell(source.line);
-    let span = |span: &mut Span| span.cell = cell(span.first);
-    for run in &mut document.runs {
-        span(&mut run.span);
-        run.status_source.iter_mut().for_each(source);
-        run.settings.iter_mut().for_each(|fact| source(&mut fact.source));
-        run.phases.iter_mut().for_each(|phase| source(&mut phase.source));
-        run.observations.iter_mut().filter_map(|observation| observation.source.as_mut()).for_each(source);
-        run.series.iter_mut().filter_map(|series| series.source.as_mut()).for_each(source);
-        run.hints.iter_mut().for_each(|hint| source(&mut hint.source));
-    }
-    document.tables.iter_mut().for_each(|table| span(&mut table.span));
-    document.statements.iter_mut().for_each(|statement| span(&mut statement.span));
-    document.cells = cells;
 }

@@ -50,6 +50,9 @@ impl Format {
         if trimmed.is_empty() && start.len() >= ENOUGH {
             return Some(Format::Text);
         }
+        if trimmed.starts_with(b"window.") && crate::results::assigned(trimmed).is_some() {
+            return Some(Format::Json);
+        }
         match trimmed.first()? {
             b'{' | b'[' => return Some(Format::Json),
             b'<' | b'\\' if trimmed.len() < 16 => return None,

@@ -10,7 +10,12 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use super::builder::DocumentBuilder;
 use super::html;
 use super::line_index::{LineIndex, lines_of};
+use crate::text::number;
+use crate::vocabulary::PrintedUnit;
 use crate::writeup::RawTable;
+
+/// A heading of as many lines is a paragraph with a rule below it.
+const LEAST_OUTPUT: usize = 3;
 
 /// Reads a Markdown text.
 pub(super) fn read(text: &str, lines: &LineIndex, builder: &mut DocumentBuilder) {
@@ -39,6 +44,8 @@ struct Inline {
     heading: Option<usize>,
     /// Whether the text is that of a code block, a line for each.
     listing: bool,
+    /// Lines that begin with bold text.
+    strong: Vec<u64>,
 }
 
 struct OpenTable {
@@ -102,6 +109,9 @@ impl MarkdownReader<'_> {
                 let first = self.lines.at(range.start);
                 let raw = RawTable { first, last: first, ..RawTable::default() };
                 self.table = Some(OpenTable { raw, row: Vec::new() });
+            }
+            Tag::Strong if self.inline.lines.last().is_none_or(|(_, line)| line.is_empty()) => {
+                self.inline.strong.push(self.lines.at(range.start));
             }
             Tag::TableCell => self.inline.lines.clear(),
             Tag::Item => {
@@ -175,7 +185,15 @@ impl MarkdownReader<'_> {
 
     fn end_heading(&mut self, start: usize) {
         let level = self.inline.heading.take().unwrap_or(1);
+        // A rule below the output of a program makes no heading of it.
+        if self.inline.lines.len() >= LEAST_OUTPUT {
+            return self.end_paragraph();
+        }
         let text = self.inline.take();
+        // `Overall: 198.4 GFLOPS` above a rule.
+        if is_pair(&text) {
+            self.builder.item(self.lines.at(start), &text, true);
+        }
         self.builder.heading(self.lines.at(start), level, &text);
     }
 
@@ -236,6 +254,7 @@ impl MarkdownReader<'_> {
             return;
         }
         let lines = std::mem::take(&mut self.inline.lines);
+        let strong = std::mem::take(&mut self.inline.strong);
         if lines.is_empty() {
             return;
         }
@@ -249,14 +268,29 @@ impl MarkdownReader<'_> {
             }
             return self.builder.close_listing(*last);
         }
-        if let ([(number, line)], true) = (lines.as_slice(), self.items > 0) {
-            self.builder.item(*number, line);
+        // `**Export speed:** 29.6 MB/s` is a result, also beside a table.
+        let sure = |number: u64, line: &str| strong.contains(&number) && is_pair(line);
+        for (number, line) in &lines {
+            if sure(*number, line) || lines.len() == 1 && self.items > 0 {
+                self.builder.item(*number, line, sure(*number, line));
+            }
         }
         for (number, line) in lines {
             self.builder.prose(number, line.as_bytes());
         }
         self.builder.end_of_block();
     }
+}
+
+/// Whether a line is a key and one number with a unit.
+fn is_pair(line: &str) -> bool {
+    let Some((key, value)) = line.split_once(':') else { return false };
+    let (key, value) = (key.trim(), value.trim());
+    let unit = number(value).map(|(_, unit)| unit.trim());
+    let stated = |unit: &str| matches!(unit, "%" | "x" | "×") || PrintedUnit::parse(unit).is_some();
+    !key.is_empty()
+        && key.split_whitespace().count() <= 6
+        && unit.is_some_and(|unit| stated(unit) || unit.is_empty() && value.contains('.'))
 }
 
 impl Inline {

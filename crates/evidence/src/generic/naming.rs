@@ -4,22 +4,21 @@
 mod around;
 mod chatter;
 mod key;
+mod labels;
+mod left;
+mod lists;
 mod name;
 mod parallel;
 mod rest;
+mod slots;
 
-use assay_model::Unit;
-
-use self::around::{conditions, is_arrow};
+use self::around::{Equation, conditions, is_arrow};
 use self::chatter::{is_configuration, is_parameter, is_sentence};
-use self::key::Key;
 pub(super) use self::name::{in_share, suffix_unit};
 use super::plan::{NumberForm, NumberPlace, Plan, Slot};
-use super::tokens::{Token, TokenKind, scale_of};
+use super::tokens::{Token, TokenKind};
 use crate::clock::is_moment;
-use crate::vocabulary::{
-    CounterKind, MetricKind, NamedMetric, PrintedUnit, Split, Vocabulary, split_unit, words,
-};
+use crate::vocabulary::{MetricKind, NamedMetric, PrintedUnit, Split, Vocabulary, split_unit, words};
 
 /// A longer word with digits in it is an identifier.
 const LONGEST_NAME: usize = 40;
@@ -35,6 +34,12 @@ pub(super) struct LineContext {
     pub key: Option<String>,
     /// Whether the heading stands over a block: a banner, or a line that ends with a colon.
     pub titled: bool,
+    /// Whether labels below the heading may be those of what it names.
+    pub labels: bool,
+    /// The name on a line of its own above indented lines.
+    pub name: Option<String>,
+    /// For a block of indented lines, how far the line above it is indented.
+    pub indent: Option<usize>,
 }
 
 /// A line with its tokens.
@@ -63,6 +68,7 @@ impl NumberedLine<'_> {
                 let slash = token.start + self.slice(token).find('/')?;
                 NumberForm::Ratio(run_from(slash)?)
             }
+            TokenKind::Number(number) if number.comma => NumberForm::Comma,
             _ => NumberForm::Plain,
         };
         Some(NumberPlace { run, negative, form })
@@ -119,8 +125,13 @@ pub(super) fn plan(line: &NumberedLine<'_>, context: &LineContext, vocabulary: &
         estimate: None,
         bare: Vec::new(),
         nested: Vec::new(),
+        equation: Equation::default(),
+        counted: None,
         part: None,
     };
+    if namer.package_time() || namer.residual() {
+        return namer.finish();
+    }
     if !is_sentence(line) && !is_configuration(line) && !is_parameter(line, context) {
         namer.run();
     }
@@ -163,6 +174,9 @@ struct Namer<'a> {
     bare: Vec<Slot>,
     /// The names of the dictionaries that are open: `{'cpu': {'time': 3.1}, 'gpu': {'time': 1.2}}`.
     nested: Vec<Option<String>>,
+    equation: Equation,
+    /// The last word of the key of a number that counts something: `transactions:  11063`.
+    counted: Option<String>,
     /// A word before a colon that distinguishes the numbers of a line from those of another: `Cold: 5.1ms GPU, 13.2ms CPU`.
     part: Option<String>,
 }
@@ -175,12 +189,13 @@ impl Namer<'_> {
             if index < behind {
                 continue;
             }
-            if let Some(taken) = self.percentile(index) {
+            if let Some(taken) = self.percentile(index).or_else(|| self.bracketed_list(index)) {
                 behind = index + taken + 1;
                 continue;
             }
             match &token.kind {
                 TokenKind::Word => self.word(index),
+                TokenKind::Bar if self.is_leader(index) => {}
                 TokenKind::Bar => {
                     self.bar = true;
                     self.boundary(index);
@@ -233,7 +248,7 @@ impl Namer<'_> {
         }
         match sign {
             b'-' | b'=' | b'>' if self.in_arrow(index) => {}
-            b',' if self.joins_pair(index) => {}
+            b',' if self.joins_pair(index) || self.joins_last(index) => {}
             b'(' if self.joins_pair(index + 2) => self.open_pair(index),
             b'[' if self.is_interval(index) => self.estimate = Some(index + 2),
             b',' | b';' | b']' | b'<' | b'!' => self.boundary(index),
@@ -286,7 +301,17 @@ impl Namer<'_> {
             self.line_unit = unit.filter(|_| timed.is_some_and(|named| named.kind == MetricKind::Time));
         }
         let text = self.text_of(self.from, index);
+        let listed = self.line.tokens.get(index + 1).is_some_and(|next| next.kind == TokenKind::Sign(b','));
+        // `[READ], AverageLatency(us), 342.6`.
+        let capitals = |class: &str| class.bytes().all(|byte| byte.is_ascii_uppercase());
+        let counts = |class: &str| capitals(class) && self.vocabulary.counter(class).is_some();
+        let class = text.strip_prefix('[').filter(|class| listed && (self.is_class(class) || counts(class)));
+        if let Some(class) = class {
+            self.class = Some(class.to_lowercase());
+        }
+        let text = self.text_of(self.from, index);
         if text.len() < 40
+            && !self.is_label_of_dots(index)
             && let Some(split) = self.vocabulary.split(text)
         {
             self.split = Some(split);
@@ -330,7 +355,7 @@ impl Namer<'_> {
     fn value(&mut self, index: usize) {
         let Some(token) = self.line.tokens.get(index) else { return };
         let whole = matches!(&token.kind, TokenKind::Number(number) if number.whole && number.unit.is_none());
-        if whole && self.in_remark(index) {
+        if whole && self.in_remark(index) || self.is_key(index) {
             return;
         }
         let next = index + 1;
@@ -346,9 +371,17 @@ impl Namer<'_> {
             self.from = next;
             return;
         }
-        let key = self.key(index);
+        if index < self.equation.result {
+            return;
+        }
+        if let Some(equation) = self.equation_from(index) {
+            self.equation = equation;
+            return;
+        }
+        let solved = index == self.equation.result && index > 0;
+        let key = self.key(if solved { self.equation.first } else { index });
         if self.counter(index, token, &key) {
-            self.from = next;
+            self.from = next + usize::from(self.ordinal(index, &key).is_some());
             return;
         }
         let printed = match &token.kind {
@@ -357,11 +390,14 @@ impl Namer<'_> {
                 .clone()
                 .or_else(|| key.unit.clone())
                 .or_else(|| suffix_unit(number, &key.words))
+                .or_else(|| self.per_second(index))
                 .or_else(|| self.borrowed_unit(&key)),
             TokenKind::Clock { .. } => PrintedUnit::parse("s"),
             TokenKind::Counter { .. } => PrintedUnit::parse("fraction"),
             _ => None,
         };
+        // The unit of both numbers of a quotient is not that of their ratio.
+        let printed = printed.filter(|_| !(solved && self.equation.is_ratio));
         if let TokenKind::Number(number) = &token.kind
             && printed.is_none()
             && is_moment(&key.words.join(" "), number.value)
@@ -373,6 +409,8 @@ impl Namer<'_> {
         match named {
             Some(named) if named.kind != MetricKind::Ignore => {
                 self.fix_names(index);
+                let condition = self.run_of_condition();
+                self.plan.fix(condition.into_iter());
                 self.push(index, token, named, printed.as_ref());
             }
             Some(_) => {}
@@ -381,136 +419,10 @@ impl Namer<'_> {
                     self.opening = Some(key.words.clone());
                 }
                 self.fix_names(index);
+                self.counted = key.joined.then(|| self.last_word(index)).flatten();
                 self.unknown(index, token, key, printed.as_ref());
             }
         }
         self.from = next;
-    }
-
-    /// The unit of the noun, for a statistic alone: `Latency (ms):` above `p99: 12.3`.
-    fn borrowed_unit(&self, key: &Key) -> Option<PrintedUnit> {
-        if !self.vocabulary.is_statistic(&key.text) {
-            return None;
-        }
-        // The unit of a heading is that of its own noun.
-        let own = !self.about.is_empty() || !self.noun.is_empty();
-        let heading = || split_unit(self.context.key.as_deref().filter(|_| !own)?).1;
-        self.about_unit.clone().or_else(heading)
-    }
-
-    /// The digits in the words around a number belong to its name.
-    fn fix_names(&mut self, index: usize) {
-        // The first words of a line may label all of its numbers.
-        let from = if self.plan.slots.is_empty() { 0 } else { self.from };
-        let behind =
-            self.line.tokens.iter().skip(index + 1).take_while(|token| token.kind == TokenKind::Word);
-        let to = index + 1 + behind.count().min(2);
-        self.plan.fix(self.line.runs_in(from, to));
-    }
-
-    fn push(&mut self, index: usize, token: &Token, mut named: NamedMetric, printed: Option<&PrintedUnit>) {
-        let Some(place) = self.line.place(token) else { return };
-        if let (TokenKind::Number(number), None) = (&token.kind, printed)
-            && let Some(suffix) = number.suffix
-        {
-            named.factor *= scale_of(suffix);
-        }
-        if let Some(class) = self.class.as_ref().filter(|_| named.kind == MetricKind::Share) {
-            let own = (!named.qualifier.is_empty()).then(|| format!("{}_", named.qualifier));
-            named.qualifier = own.unwrap_or_default() + class;
-        }
-        self.add_conditions(&mut named);
-        for part in self.nested.iter().flatten() {
-            let own = std::mem::take(&mut named.qualifier);
-            named.qualifier = if own.is_empty() { part.clone() } else { format!("{own}_{part}") };
-        }
-        if named.kind == MetricKind::Share && named.unit == Unit::One && in_share(token) {
-            named.unit = Unit::Fraction;
-        }
-        // A counter's quotient is a share already.
-        if matches!(token.kind, TokenKind::Counter { .. }) {
-            (named.unit, named.factor) = (Unit::Fraction, 1.0);
-        }
-        let value = match &token.kind {
-            TokenKind::Number(number) => number.value,
-            _ => self.last_value,
-        };
-        self.push_at(index, place, value, named);
-    }
-
-    /// Notes that the number at a place is read under a name.
-    fn push_at(&mut self, index: usize, place: NumberPlace, value: f64, named: NamedMetric) {
-        self.plan.slots.push(Slot {
-            place,
-            token: index,
-            metric: named.name(),
-            unit: named.unit.clone(),
-            factor: named.factor,
-            kind: named.kind,
-            known: true,
-            averaged: named.averaged,
-            when_complete: false,
-            inferred: named.inferred,
-        });
-        self.last = Some(named);
-        self.last_value = value;
-    }
-
-    fn finish(mut self) -> Plan {
-        let epochs = self.plan.counters.iter().any(|counter| counter.kind == CounterKind::Epoch);
-        let batches = self.plan.counters.iter().any(|counter| counter.within_epoch);
-        let steps = self.plan.slots.iter().any(|slot| slot.metric == "step_s");
-        if let [time] = self.bare.as_slice()
-            && !self.plan.slots.iter().any(|slot| slot.metric == "epoch_s")
-            && (epochs && !batches || batches && (steps && self.bar || self.is_epoch_summary()))
-        {
-            self.plan.slots.push(Slot { when_complete: batches, ..time.clone() });
-        }
-        self.plan.configuration = is_configuration(self.line);
-        let known = self.plan.is_known();
-        let counted = !self.plan.counters.is_empty();
-        // Sizes and counts say nothing of the unknown words beside them: `cc: [6.1]; Total memory: [4294967296]`.
-        let measured = self.plan.slots.iter().any(|slot| {
-            slot.known
-                && matches!(
-                    slot.kind,
-                    MetricKind::Value | MetricKind::Share | MetricKind::Time | MetricKind::Rate
-                )
-        });
-        self.plan.slots.retain(|slot| slot.known || measured || counted || !known);
-        self.plan.slots.retain(|slot| slot.kind != MetricKind::Knob || known || counted);
-        // `loss=0.126, avg_loss=0.128`: beside the number of a step the mean is another one.
-        for place in 1..self.plan.slots.len() {
-            let (before, behind) = self.plan.slots.split_at_mut(place);
-            if let Some(slot) = behind.first_mut().filter(|slot| slot.averaged)
-                && before.iter().any(|other| other.metric == slot.metric && !other.averaged)
-            {
-                slot.metric.push_str(".mean");
-            }
-        }
-        // One name, one number: the first of a line counts.
-        let mut seen: Vec<String> = Vec::new();
-        self.plan.slots.retain(|slot| {
-            let fresh = !seen.contains(&slot.metric);
-            seen.push(slot.metric.clone());
-            fresh
-        });
-        self.plan
-    }
-}
-
-impl Namer<'_> {
-    /// `19/19 - 12s - loss: 0.35`: a time between dashes behind the batches of an epoch is that of the epoch.
-    fn is_epoch_summary(&self) -> bool {
-        let kinds: Vec<_> = self.line.tokens.iter().take(4).map(|token| &token.kind).collect();
-        matches!(
-            kinds.as_slice(),
-            [
-                TokenKind::Counter { .. },
-                TokenKind::Sign(b'-'),
-                TokenKind::Number(_) | TokenKind::Clock { .. },
-                TokenKind::Sign(b'-')
-            ]
-        )
     }
 }

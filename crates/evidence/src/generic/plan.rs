@@ -19,6 +19,8 @@ pub(super) enum NumberForm {
     Clock,
     /// `3 minutes and 20.5 seconds`.
     Span,
+    /// `0,6931`.
+    Comma,
     /// `98/100`: the run of digits that the number below the line begins with.
     Ratio(usize),
 }
@@ -47,6 +49,7 @@ impl NumberPlace {
                 let (seconds, length) = span(rest)?;
                 (seconds, rest.get(length..)?)
             }
+            NumberForm::Comma => with_comma(rest)?,
             NumberForm::Plain | NumberForm::Ratio(_) => number(rest)?,
         };
         let value = match self.form {
@@ -79,6 +82,16 @@ impl NumberPlace {
     pub fn above(&self, text: &str, runs: &[u32]) -> Option<f64> {
         number(text.get(*runs.get(self.run)? as usize..)?).map(|(value, _)| value)
     }
+}
+
+/// A number with a comma before its decimals, and what stands behind it.
+fn with_comma(text: &str) -> Option<(f64, &str)> {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let whole = digits(text);
+    let decimals = text.get(whole..)?.strip_prefix(',').map_or(0, digits);
+    let end = if decimals == 0 { whole } else { whole + 1 + decimals };
+    let value = text.get(..end)?.replace(',', ".").parse().ok()?;
+    Some((value, text.get(end..)?))
 }
 
 /// One number that becomes a value of a metric.
@@ -124,6 +137,8 @@ pub(super) struct Plan {
     pub banner: Option<String>,
     /// The line is a header: what stands below it are its rows.
     pub header: Option<Arc<TableHeader>>,
+    /// The column names of such a line as written.
+    pub names: String,
     /// The line is a heading: what it says about the lines below it.
     pub heading: Option<LineContext>,
     /// Counters that begin another part of the line: their runs of digits, and the words before these.

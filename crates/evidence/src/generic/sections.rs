@@ -82,9 +82,12 @@ pub(super) fn banner(text: &str, found: &[Token], below_rule: bool) -> Option<St
     let bracketed = is(found.first(), &TokenKind::Sign(b'['))
         && is(found.last(), &TokenKind::Sign(b']'))
         && found.len() < 8;
+    // `== ridge ==`.
+    let trimmed = text.trim();
+    let doubled = trimmed.starts_with("==") && trimmed.ends_with("==") && found.len() > 4;
     // `# base` above the numbers of one model.
     let hashed = is(found.first(), &TokenKind::Sign(b'#')) && (2..=5).contains(&found.len());
-    if !(barred || bracketed || below_rule || hashed) || text.len() > 120 {
+    if !(barred || doubled || bracketed || below_rule || hashed) || text.len() > 120 {
         return None;
     }
     let words = text.trim_matches(|letter: char| !letter.is_alphanumeric());

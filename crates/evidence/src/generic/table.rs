@@ -16,6 +16,8 @@ use crate::vocabulary::{
 #[derive(Debug, Clone, Default)]
 pub(super) struct TableHeader {
     columns: Vec<Column>,
+    /// The same with every word a column, for rows that have as many cells.
+    words: Option<Box<TableHeader>>,
     /// Which header of the stream it is, so that plans are not shared between tables.
     pub number: u64,
 }
@@ -40,33 +42,26 @@ impl TableHeader {
         context: &LineContext,
         vocabulary: &Vocabulary,
     ) -> Option<TableHeader> {
-        let mut columns: Vec<Column> = Vec::new();
-        let mut open = false;
-        let has_bar = line.tokens.iter().any(|token| token.kind == TokenKind::Bar);
-        for token in line.tokens {
-            match token.kind {
-                TokenKind::Word => {
-                    let text = line.text.get(token.start..token.end)?;
-                    // A single blank joins words only where wider gaps part the columns.
-                    if open && (token.gap == 0 || token.gap == 1 && line.text.contains("  ")) {
-                        let last = columns.last_mut()?;
-                        last.text.push(' ');
-                        last.text.push_str(text);
-                    } else {
-                        columns.push(Column { text: text.to_owned(), counter: None, start: token.start });
-                    }
-                    open = true;
-                }
-                TokenKind::Pipe => open = false,
-                TokenKind::Sign(b'#') => open = false,
-                TokenKind::Sign(b'(' | b')' | b'/' | b'%' | b'@') => {}
-                TokenKind::Sign(b':') if columns.len() >= FEWEST && has_bar => break,
-                TokenKind::Bar if columns.is_empty() => {}
-                _ => return None,
-            }
-        }
+        let joined = column_names(line, true)?;
+        // `Transfer Size (Bytes)   Bandwidth(GB/s)`.
+        let sized = matches!(joined.as_slice(), [size, rate]
+            if words(&size.text).contains(&"size".to_owned())
+                && split_unit(&rate.text).1.is_some_and(|unit| unit.is_telling()));
+        let commented = sized || line.tokens.first().is_some_and(|token| token.kind == TokenKind::Sign(b'#'));
+        let apart = column_names(line, false).filter(|apart| apart.len() > joined.len());
+        let named = |columns| TableHeader::of(columns, commented, above, context, vocabulary);
+        let words = apart.and_then(named).map(Box::new);
+        Some(TableHeader { words, ..named(joined)? })
+    }
+
+    fn of(
+        mut columns: Vec<Column>,
+        commented: bool,
+        above: &str,
+        context: &LineContext,
+        vocabulary: &Vocabulary,
+    ) -> Option<TableHeader> {
         // A comment sign before column names makes two of them a header.
-        let commented = line.tokens.first().is_some_and(|token| token.kind == TokenKind::Sign(b'#'));
         if columns.len() < (if commented { 2 } else { FEWEST }) || columns.len() > 40 {
             return None;
         }
@@ -97,14 +92,15 @@ impl TableHeader {
             known += 1;
         }
         let short = columns.iter().all(|column| column.text.len() <= 32);
-        let enough = known >= 2 && known * 4 >= columns.len();
-        (short && enough).then_some(TableHeader { columns, number: 0 })
+        let enough = known >= 2 && known * 5 >= columns.len();
+        (short && enough).then_some(TableHeader { columns, words: None, number: 0 })
     }
 
     /// The same header with the units that the line below it states.
     pub fn with_units(&self, text: &str) -> Option<TableHeader> {
         let columns = heads::with_units(&self.columns, text)?;
-        Some(TableHeader { columns, number: self.number })
+        let words = self.words.as_ref().and_then(|words| words.with_units(text)).map(Box::new);
+        Some(TableHeader { columns, words, number: self.number })
     }
 
     /// The plan of a row under this header; none if the line is no row of it.
@@ -114,6 +110,12 @@ impl TableHeader {
         split: Option<Split>,
         vocabulary: &Vocabulary,
     ) -> Option<Plan> {
+        if let Some(words) = &self.words
+            && words.cells(line).is_some_and(|cells| cells.len() == words.columns.len())
+            && self.cells_by_gaps(line).is_none()
+        {
+            return words.row(line, split, vocabulary);
+        }
         let cells = match self.cells(line) {
             Some(cells) if cells.len() == self.columns.len() => cells,
             cells => self.cells_by_gaps(line).or(cells)?,
@@ -134,7 +136,11 @@ impl TableHeader {
             return None;
         }
         // A row may have a label that no column stands over, or lack one that a column stands over.
+        let start = self.columns.first().map_or(0, |column| column.start);
+        let words = line.tokens.iter().take_while(|token| token.kind == TokenKind::Word);
+        let outside = !label.is_empty() && words.last().is_some_and(|last| last.end < start);
         let (columns, cells) = match (label.is_empty(), cells.len().cmp(&self.columns.len())) {
+            (_, std::cmp::Ordering::Equal) if outside => (self.columns.as_slice(), cells.get(1..)?),
             (_, std::cmp::Ordering::Greater) if numbered.is_some() => {
                 (self.columns.as_slice(), cells.get(1..)?)
             }
@@ -144,7 +150,6 @@ impl TableHeader {
             (false, std::cmp::Ordering::Greater) if cells.len() == self.columns.len() + 1 => {
                 (self.columns.as_slice(), cells.get(1..)?)
             }
-            (false, std::cmp::Ordering::Greater) => (self.columns.get(1..)?, cells.get(1..)?),
             _ => return None,
         };
         let mut plan = Plan::default();
@@ -257,6 +262,56 @@ impl TableHeader {
         }
         Some(cells)
     }
+}
+
+/// Column names that take two lines of a box, joined column by column; none where either line is something else.
+pub(super) fn joined(above: &str, below: &str) -> Option<String> {
+    let bars = above.bytes().filter(|byte| *byte == b'|').count();
+    let same = below.bytes().filter(|byte| *byte == b'|').count() == bars;
+    if bars < FEWEST || !same || below.bytes().any(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let cells = above.split('|').zip(below.split('|')).map(|(above, below)| {
+        let below = below.trim();
+        // `(hh:mm:ss)` says how a time is written.
+        let below = if below.contains(':') { "" } else { below };
+        format!("{} {below}", above.trim()).trim().to_owned()
+    });
+    Some(cells.collect::<Vec<String>>().join("  |  "))
+}
+
+/// The column names of a line. A single blank joins words only where wider gaps part the columns; where names are not to be
+/// joined, every word is one.
+fn column_names(line: &NumberedLine<'_>, joins: bool) -> Option<Vec<Column>> {
+    let mut columns: Vec<Column> = Vec::new();
+    let (mut open, mut glued) = (false, false);
+    let has_bar = line.tokens.iter().any(|token| token.kind == TokenKind::Bar);
+    let wide = joins && line.text.contains("  ");
+    for token in line.tokens {
+        match token.kind {
+            TokenKind::Word => {
+                let text = line.text.get(token.start..token.end)?;
+                if open && (token.gap == 0 || token.gap == 1 && wide) {
+                    let last = columns.last_mut()?;
+                    last.text.push(' ');
+                    last.text.push_str(text);
+                } else {
+                    columns.push(Column { text: text.to_owned(), counter: None, start: token.start });
+                }
+                open = true;
+            }
+            TokenKind::Pipe => open = false,
+            TokenKind::Sign(b'#') => open = false,
+            TokenKind::Sign(b'(') => glued = token.gap == 0,
+            // `block(KiB) xfer(KiB)` are two columns.
+            TokenKind::Sign(b')') => open &= !glued,
+            TokenKind::Sign(b'/' | b'%' | b'@') => {}
+            TokenKind::Sign(b':') if columns.len() >= FEWEST && has_bar => break,
+            TokenKind::Bar if columns.is_empty() => {}
+            _ => return None,
+        }
+    }
+    Some(columns)
 }
 
 /// A number before the first column, where no column name stands over it.

@@ -1,10 +1,13 @@
 //! Cuts a line into tokens. Time stamps, clocks, counters, durations and numbers with their units are single tokens,
 //! because a number that is torn out of one of them gets a wrong name.
 
-use assay_model::Unit;
+mod numbers;
+mod times;
 
 use crate::text::number;
-use crate::vocabulary::PrintedUnit;
+use crate::vocabulary::{PrintedUnit, is_unspaced};
+pub(super) use numbers::scale_of;
+pub(super) use times::span;
 
 /// What a token is.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +41,8 @@ pub(super) struct NumberToken {
     /// Whether it has no decimal point and no exponent.
     pub whole: bool,
     pub unit: Option<PrintedUnit>,
+    /// Whether a comma stands before its decimals.
+    pub comma: bool,
     /// A letter behind it that scales it or is a unit in some company: `k`, `M`, `G`, `m`.
     pub suffix: Option<u8>,
 }
@@ -69,9 +74,6 @@ const WRAPPERS: [&str; 11] = [
     "Array",
     "DeviceArray",
 ];
-
-/// The word behind a number that says which value of a distribution is meant.
-const PERCENTILE: &str = " percentile";
 
 /// Devices that programs number behind a colon.
 const DEVICES: [&str; 12] =
@@ -173,6 +175,11 @@ impl Cutter<'_> {
             }
             letter if letter.is_alphabetic() => self.word(gap),
             letter if letter.is_ascii() => self.push(TokenKind::Sign(letter as u8), at + 1, gap),
+            '：' | '＝' => self.push(TokenKind::Sign(b':'), at + first.len_utf8(), gap),
+            '，' | '、' => self.push(TokenKind::Sign(b','), at + first.len_utf8(), gap),
+            '；' | '。' => self.push(TokenKind::Sign(b';'), at + first.len_utf8(), gap),
+            '（' => self.push(TokenKind::Sign(b'('), at + first.len_utf8(), gap),
+            '）' => self.push(TokenKind::Sign(b')'), at + first.len_utf8(), gap),
             '±' => self.push(TokenKind::Sign(b'~'), at + first.len_utf8(), gap),
             letter => self.push(TokenKind::Sign(b'?'), at + letter.len_utf8(), gap),
         }
@@ -195,6 +202,19 @@ impl Cutter<'_> {
         rest.char_indices()
             .find(|(_, letter)| !goes_on(*letter))
             .map_or(self.text.len(), |(place, _)| from + place)
+    }
+
+    /// Where letters and digits end. Digits behind a script without blanks are a number: `第1轮`.
+    fn end_of_letters(&self, from: usize) -> usize {
+        let mut before = ' ';
+        for (place, letter) in self.text.get(from..).unwrap_or_default().char_indices() {
+            let parted = letter.is_ascii_digit() && is_unspaced(before);
+            if parted || !(letter.is_alphanumeric() || letter == '_') {
+                return from + place;
+            }
+            before = letter;
+        }
+        self.text.len()
     }
 
     /// A bar, a list of numbers, or a plain bracket.
@@ -229,7 +249,7 @@ impl Cutter<'_> {
         let at = self.at;
         let mut end = at;
         loop {
-            end = self.while_char(end, |letter| letter.is_alphanumeric() || letter == '_');
+            end = self.end_of_letters(end);
             let joins = b"-/.@#+&\\'".contains(&self.byte(end)) && end < self.text.len();
             let next = self.text.get(end + 1..).and_then(|rest| rest.chars().next());
             if joins && next.is_some_and(char::is_alphanumeric) {
@@ -243,6 +263,15 @@ impl Cutter<'_> {
             end += 1;
         }
         let word = self.text.get(at..end).unwrap_or_default();
+        // `p(90)=31.2ms`: a percentile.
+        let share = matches!(word, "p" | "percentile");
+        if share && self.byte(end) == b'(' && self.byte(end + 1).is_ascii_digit() {
+            let close =
+                self.while_char(end + 1, |letter| letter.is_ascii_digit() || matches!(letter, '.' | '%'));
+            if self.byte(close) == b')' {
+                return self.push(TokenKind::Word, close + 1, gap);
+            }
+        }
         // `Top 5 error`: the number belongs to the name.
         if word.eq_ignore_ascii_case("top") && self.byte(end) == b' ' && self.byte(end + 1).is_ascii_digit() {
             let digits = self.while_char(end + 1, |letter| letter.is_ascii_digit());
@@ -274,157 +303,6 @@ impl Cutter<'_> {
         }
         self.push(TokenKind::Word, end, gap);
     }
-
-    fn number(&mut self, gap: usize) {
-        let at = self.at;
-        // `99.90 percentile latency`: the number is a part of the name.
-        let digits = self.while_char(at, |letter| letter.is_ascii_digit() || letter == '.');
-        if self.text.get(digits..).is_some_and(|rest| rest.starts_with(PERCENTILE)) {
-            return self.push(TokenKind::Word, digits + PERCENTILE.len(), gap);
-        }
-        if let Some(length) = stamp(self.rest()) {
-            return self.push(TokenKind::Opaque, at + length, gap);
-        }
-        if let Some((seconds, time_of_day, length)) = clock(self.rest()) {
-            let of_day = time_of_day
-                && (self.found.is_empty()
-                    || self
-                        .found
-                        .iter()
-                        .all(|token| matches!(token.kind, TokenKind::Sign(_) | TokenKind::Opaque)));
-            let after = self.text.get(at + length..).unwrap_or_default().trim_start();
-            let half = after
-                .get(..2)
-                .is_some_and(|word| word.eq_ignore_ascii_case("am") || word.eq_ignore_ascii_case("pm"));
-            if of_day || half {
-                let end = if half { self.text.len() - after.len() + 2 } else { at + length };
-                return self.push(TokenKind::Opaque, end, gap);
-            }
-            return self.push(TokenKind::Clock { seconds, time_of_day }, at + length, gap);
-        }
-        if let Some((seconds, length)) = span(self.rest()) {
-            return self.push(TokenKind::Clock { seconds, time_of_day: false }, at + length, gap);
-        }
-        let Some((value, rest)) = number(self.rest()) else {
-            return self.push(TokenKind::Sign(self.byte(at)), at + 1, gap);
-        };
-        let end = self.text.len() - rest.len();
-        let written = self.text.get(at..end).unwrap_or_default();
-        let whole = !written.contains(['.', 'e', 'E']);
-        if whole && let Some((counter, length)) = counter(value, rest) {
-            return self.push(counter, end + length, gap);
-        }
-        let next = self.byte(end);
-        let behind = self.byte(end + 1);
-        // Versions, ranges, identifiers: `2.9.0`, `60-120s`, `3_a`.
-        if (matches!(next, b'.' | b'-' | b'+') && behind.is_ascii_alphanumeric())
-            || matches!(next, b'_' | b'@' | b'\\')
-            || (next == b'/' && behind.is_ascii_digit())
-        {
-            let end = self.while_char(end, |letter| letter.is_alphanumeric() || "._-+/@\\".contains(letter));
-            return self.push(TokenKind::Opaque, end, gap);
-        }
-        let (mut token, mut end) = (NumberToken { value, whole, unit: None, suffix: None }, end);
-        if next == b'%' {
-            token.unit = PrintedUnit::parse("%");
-            end += 1;
-        } else if next.is_ascii_alphabetic() || next >= 0xc2 {
-            match self.glued(end) {
-                Some((unit, suffix, length)) => {
-                    (token.unit, token.suffix) = (unit, suffix);
-                    end += length;
-                }
-                None if next.is_ascii_alphabetic() => {
-                    let end =
-                        self.while_char(end, |letter| letter.is_alphanumeric() || "._-".contains(letter));
-                    return self.push(TokenKind::Opaque, end, gap);
-                }
-                None => {}
-            }
-        }
-        if token.unit.is_none()
-            && let Some((unit, length)) = self.unit_behind(end)
-        {
-            token.unit = Some(unit);
-            end += length;
-        }
-        if let (Some(unit), Some(scale)) = (&mut token.unit, token.suffix) {
-            unit.factor *= scale_of(scale);
-            token.suffix = None;
-        }
-        self.push(TokenKind::Number(token), end, gap);
-    }
-
-    /// A unit or a scale glued to a number: `22.95s`, `12ms/step`, `2.13G`.
-    fn glued(&self, from: usize) -> Option<(Option<PrintedUnit>, Option<u8>, usize)> {
-        let end = self.while_char(from, |letter| {
-            letter.is_alphabetic() || letter == '/' || letter == '%' || letter == 'µ'
-        });
-        if matches!(self.byte(end), b'_' | b'0'..=b'9') {
-            return None;
-        }
-        let written = self.text.get(from..end)?;
-        // `2.31x` of a speedup.
-        if written == "x" {
-            return Some((None, None, 1));
-        }
-        if let [letter @ (b'k' | b'K' | b'M' | b'G' | b'T' | b'm' | b'B')] = written.as_bytes() {
-            return Some((None, Some(*letter), 1));
-        }
-        PrintedUnit::parse(written).map(|unit| (Some(unit), None, written.len()))
-    }
-
-    /// A unit one blank behind a number: `0.74 s`, `5.7 %`, `611 samples per second`.
-    fn unit_behind(&self, from: usize) -> Option<(PrintedUnit, usize)> {
-        let rest = self.text.get(from..)?.strip_prefix(' ')?;
-        // `27.3 [ms] (mean)`.
-        if let Some((inside, _)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'))
-            && let Some(unit) = PrintedUnit::parse(inside).filter(PrintedUnit::is_telling)
-        {
-            return Some((unit, inside.len() + 3));
-        }
-        let word = |text: &str| {
-            text.find(|letter: char| !(letter.is_alphabetic() || "/%µ".contains(letter)))
-                .unwrap_or(text.len())
-        };
-        let first = word(rest);
-        let mut ends = vec![first];
-        if let Some(behind) =
-            rest.get(first..).and_then(|rest| rest.strip_prefix(" per ").or_else(|| rest.strip_prefix(" / ")))
-        {
-            ends.insert(0, rest.len() - behind.len() + word(behind));
-        }
-        ends.into_iter().find_map(|end| {
-            let written = rest.get(..end)?;
-            let next = rest.get(end..)?.trim_start().bytes().next();
-            let unit = PrintedUnit::parse(written).filter(|unit| unit.is_telling())?;
-            // `lat: 2680.11 err/s 1.00 reconn/s: 0.00`: a rate before a bare number is the key of that one.
-            let following = rest.get(end..)?.strip_prefix(' ').and_then(number);
-            let bare = following.is_some_and(|(_, tail)| {
-                let word = tail.trim_start_matches(' ').split([' ', ',', ';']).next().unwrap_or_default();
-                PrintedUnit::parse(word).is_none()
-            });
-            if bare && matches!(unit.unit, Unit::PerSecond(_)) {
-                return None;
-            }
-            // A word before a colon or an equals sign is the next key.
-            let glued = rest.get(end..)?.starts_with('(') || written.len() == 1 && next == Some(b'(');
-            let keyed = rest.get(end..)?.starts_with(['=', ':']);
-            (!(matches!(next, Some(b'=' | b':')) || glued) || written.contains(['/', '%']) && !keyed)
-                .then_some((unit, end + 1))
-        })
-    }
-}
-
-/// What a letter behind a number multiplies it by.
-pub(super) fn scale_of(letter: u8) -> f64 {
-    match letter {
-        b'k' | b'K' => 1e3,
-        b'M' => 1e6,
-        b'G' | b'B' => 1e9,
-        b'T' => 1e12,
-        _ => 1.0,
-    }
 }
 
 fn is_path(word: &str) -> bool {
@@ -437,129 +315,4 @@ fn is_path(word: &str) -> bool {
         || (slashes >= 1 && word.contains('.'))
         || slashes >= 3
         || (word.bytes().filter(|byte| *byte == b'.').count() >= 2 && word.len() > 8)
-}
-
-/// `/ 10` behind a whole number, and a percentage in parentheses behind that.
-fn counter(done: f64, rest: &str) -> Option<(TokenKind, usize)> {
-    let trimmed = rest.trim_start_matches(' ');
-    let below = trimmed.strip_prefix('/')?;
-    if trimmed.len() != rest.len()
-        && !below.starts_with(' ')
-        && !below.starts_with(|first: char| first.is_ascii_digit())
-    {
-        return None;
-    }
-    let (total, behind) = number(below)?;
-    let written = below.get(..below.len() - behind.len())?;
-    let next = behind.bytes().next();
-    if written.contains(['.', 'e'])
-        || done < 0.0
-        || total <= 0.0
-        || done > total
-        || next == Some(b'/')
-        || next.is_some_and(|byte| byte.is_ascii_alphabetic())
-    {
-        return None;
-    }
-    let mut length = rest.len() - behind.len();
-    let inside = behind.trim_start_matches([' ', '(', '[']);
-    let percent = number(inside).filter(|(_, tail)| tail.starts_with('%') && inside.len() != behind.len());
-    if let Some((_, tail)) = percent {
-        let tail = tail.strip_prefix('%').unwrap_or(tail);
-        length = rest.len() - tail.strip_prefix(')').unwrap_or(tail).len();
-    }
-    Some((TokenKind::Counter { done, total, percent: percent.map(|(percent, _)| percent) }, length))
-}
-
-/// A duration in several units: `3 minutes and 20.5 seconds`, `1h 2m 3s`, `2 days, 1:20:30`. Its seconds and length.
-pub(super) fn span(text: &str) -> Option<(f64, usize)> {
-    let (mut total, mut parts, mut end, mut above) = (0.0, 0, 0, f64::INFINITY);
-    let mut rest = text;
-    while rest.starts_with(|first: char| first.is_ascii_digit()) {
-        if let Some((seconds, _, length)) = clock(rest).filter(|_| parts > 0) {
-            return Some((total + seconds, text.len() - rest.len() + length));
-        }
-        let Some((value, behind)) = number(rest) else { break };
-        let word = behind.strip_prefix(' ').unwrap_or(behind);
-        let length = word.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(word.len());
-        let unit = word.get(..length)?;
-        let scale = match unit {
-            "d" | "day" | "days" => 86_400.0,
-            "h" | "hr" | "hrs" | "hour" | "hours" => 3600.0,
-            "m" | "min" | "mins" | "minute" | "minutes" => 60.0,
-            "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
-            _ => break,
-        };
-        // `3 s` may be anything; letters alone are units only where they are glued to their numbers.
-        if scale >= above || unit.len() == 1 && word.len() != behind.len() {
-            break;
-        }
-        (total, parts, above) = (total + value * scale, parts + 1, scale);
-        let behind = word.get(length..)?;
-        end = text.len() - behind.len();
-        rest = [", ", " and ", ", and ", " "]
-            .iter()
-            .find_map(|sign| behind.strip_prefix(sign))
-            .unwrap_or(behind);
-    }
-    (parts >= 2).then_some((total, end))
-}
-
-fn digits(bytes: &[u8], from: usize, most: usize) -> usize {
-    bytes.iter().skip(from).take(most).take_while(|byte| byte.is_ascii_digit()).count()
-}
-
-/// The length of a date at the start of a text, with the time of day behind it.
-fn stamp(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let first = digits(bytes, 0, 5);
-    let separator = *bytes.get(first)?;
-    if !matches!(separator, b'-' | b'/' | b'.') || !matches!(first, 1 | 2 | 4) {
-        return None;
-    }
-    let second = digits(bytes, first + 1, 3);
-    let place = first + 1 + second;
-    if !matches!(second, 1 | 2) || bytes.get(place) != Some(&separator) {
-        return None;
-    }
-    let third = digits(bytes, place + 1, 5);
-    let year = first == 4 && matches!(third, 1 | 2) || third == 4 && first <= 2;
-    let short = separator == b'/' && first <= 2 && third == 2;
-    if !(year || short) {
-        return None;
-    }
-    let end = place + 1 + third;
-    let behind = text.get(end..)?;
-    let time = behind
-        .strip_prefix(['T', ' ', '_', '-'])
-        .and_then(|rest| clock(rest).map(|(_, _, length)| length + 1));
-    Some(end + time.unwrap_or(0))
-}
-
-/// `1:02:03`, `02:03.5`: its seconds, whether it may be a time of day, and its length.
-fn clock(text: &str) -> Option<(f64, bool, usize)> {
-    let bytes = text.as_bytes();
-    let first = digits(bytes, 0, 4);
-    if !(1..=3).contains(&first) || bytes.get(first) != Some(&b':') || digits(bytes, first + 1, 3) != 2 {
-        return None;
-    }
-    let part = |from: usize, length: usize| text.get(from..from + length)?.parse::<f64>().ok();
-    let (mut seconds, mut end) = (part(0, first)? * 60.0 + part(first + 1, 2)?, first + 3);
-    let three = bytes.get(end) == Some(&b':') && digits(bytes, end + 1, 3) == 2;
-    if three {
-        seconds = seconds * 60.0 + part(end + 1, 2)?;
-        end += 3;
-    }
-    if matches!(bytes.get(end), Some(b'.' | b',')) {
-        let decimals = digits(bytes, end + 1, 9);
-        if decimals > 0 {
-            seconds += part(end + 1, decimals)? / 10_f64.powi(i32::try_from(decimals).ok()?);
-            end += 1 + decimals;
-        }
-    }
-    let next = bytes.get(end);
-    if next.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b':') {
-        return None;
-    }
-    Some((seconds, first == 2, end))
 }

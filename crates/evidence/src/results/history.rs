@@ -64,9 +64,8 @@ pub(super) fn read(objects: &[&Map<String, Value>], path: &str, lines: &Lines, b
                         add(&mut columns, (key, None, Tool::Unknown, summary), value, step, at)
                     }
                     _ => {
-                        for (key, value) in object.iter() {
-                            let Some(value) = value.as_f64() else { continue };
-                            add(&mut columns, (key, None, Tool::Unknown, summary), value, step, at);
+                        for (key, value) in flat(object) {
+                            add(&mut columns, (&key, None, Tool::Unknown, summary), value, step, at);
                         }
                     }
                 }
@@ -86,6 +85,21 @@ pub(super) fn read(objects: &[&Map<String, Value>], path: &str, lines: &Lines, b
             builder.series(&metric, column.unit, &column.values, &column.steps, column.line);
         }
     }
+}
+
+/// The numbers of an object and of those in it, under their paths: `train/loss`.
+fn flat(object: &Map<String, Value>) -> Vec<(String, f64)> {
+    let mut found = Vec::new();
+    for (key, value) in object {
+        match value {
+            Value::Object(inner) => {
+                let inner = inner.iter().filter_map(|(name, value)| Some((name, value.as_f64()?)));
+                found.extend(inner.map(|(name, value)| (format!("{key}/{name}"), value)));
+            }
+            plain => found.extend(plain.as_f64().map(|value| (key.clone(), value))),
+        }
+    }
+    found
 }
 
 fn add(

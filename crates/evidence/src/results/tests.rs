@@ -223,3 +223,20 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn lines_of_json_with_objects_inside() {
+    let text = b"{\"epoch\": 1, \"train\": {\"loss\": 0.75}, \"val\": {\"acc\": 0.5}}\n{\"epoch\": 2, \"train\": {\"loss\": 0.5}, \"val\": {\"acc\": 0.75}}\n";
+    let found = runs(text, "a.jsonl").unwrap();
+    let names: Vec<&str> = found[0].series.iter().map(|series| series.metric.as_str()).collect();
+    assert!(names.contains(&"loss.train") && names.contains(&"accuracy.eval"), "{names:?}");
+}
+
+#[test]
+fn lists_of_names_values_and_units() {
+    let text = b"window.DATA = {\"entries\": [{\"commit\": {\"id\": \"abcdef0123456789\"}, \"benches\": [{\"name\": \"io.py::test_read[10]\", \"value\": 28.5, \"unit\": \"iter/sec\", \"extra\": \"mean: 35.5 msec\\nrounds: 27\"}, {\"name\": \"io.py::test_wr";
+    let found = runs(text, "data.js").unwrap();
+    let value = |name: &str| found[0].observations.iter().find(|one| one.metric == name).map(|one| one.value);
+    assert_eq!(value("iterations_per_s.test_read_10"), Some(28.5));
+    assert!(value("duration.test_read_10.mean").is_some_and(|mean| (mean - 0.0355).abs() < 1e-9));
+}

@@ -23,6 +23,8 @@ pub(super) struct VocabularyFile {
     #[serde(default)]
     pub budgets: WordList,
     #[serde(default)]
+    pub compounds: Compounds,
+    #[serde(default)]
     pub metric: Vec<MetricEntry>,
     #[serde(default)]
     pub setting: Vec<SettingEntry>,
@@ -41,6 +43,17 @@ pub(super) struct SettingEntry {
 pub(super) struct WordList {
     #[serde(default)]
     pub words: Vec<String>,
+    /// Words that say nothing beside words of other languages.
+    #[serde(default)]
+    pub foreign: Vec<String>,
+}
+
+/// What words begin with that are written as one with the word for a metric.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Compounds {
+    #[serde(default)]
+    pub starts: Vec<String>,
 }
 
 /// One metric and the phrases that mean it.
@@ -55,6 +68,9 @@ pub(super) struct MetricEntry {
     #[serde(default)]
     pub unit: String,
     pub words: Vec<String>,
+    /// The same in other languages.
+    #[serde(default)]
+    pub foreign: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]

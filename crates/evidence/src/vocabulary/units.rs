@@ -30,9 +30,12 @@ impl PrintedUnit {
         // `Kbytes/sec`, `MBytes`.
         let lower = text.to_ascii_lowercase();
         if let Some((prefix, rest)) = lower.split_once("byte")
-            && matches!(prefix, "k" | "m" | "g" | "t")
+            && matches!(prefix, "" | "k" | "m" | "g" | "t")
         {
             let rest = rest.strip_prefix('s').unwrap_or(rest);
+            if prefix.is_empty() && rest.is_empty() {
+                return Some(PrintedUnit { unit: Unit::Bytes, factor: 1.0, per: None });
+            }
             return PrintedUnit::parse(&format!("{}B{rest}", prefix.to_ascii_uppercase()));
         }
         // `Melem/s`: a prefix before the thing that is counted.
@@ -47,6 +50,10 @@ impl PrintedUnit {
         {
             let inner = PrintedUnit::parse(thing)?;
             return Some(PrintedUnit { factor: inner.factor * factor, ..inner });
+        }
+        // `GBps` are bytes, `Gbps` bits.
+        if let Some(scale) = text.strip_suffix("Bps").or_else(|| text.strip_suffix("BPS")) {
+            return PrintedUnit::parse(&format!("{scale}B/s"));
         }
         if let Some(bits) = bits_per_second(&lower) {
             return Some(bits);
@@ -67,6 +74,13 @@ impl PrintedUnit {
         {
             return Some(PrintedUnit { unit, factor, per: Some(thing.to_owned()) });
         }
+        // `13 allocs/op`: a count for one thing.
+        if let Some((counted, thing @ ("op" | "iter"))) = lower.split_once('/')
+            && matches!(counted, "alloc" | "allocs" | "allocations")
+        {
+            let unit = Unit::Count("allocations".to_owned());
+            return Some(PrintedUnit { unit, factor: 1.0, per: Some(thing.to_owned()) });
+        }
         if let Some((above, below)) = quotient(text) {
             let below = singular(below);
             let time = |word: &str| unit_of(word).filter(|(unit, _)| *unit == Unit::Seconds);
@@ -75,9 +89,16 @@ impl PrintedUnit {
                 return known.then_some(PrintedUnit { unit: Unit::Seconds, factor, per: Some(below) });
             }
             if let (None, Some((_, span)), true) = (unit_of(text), time(&below), is_thing(above)) {
-                let unit = Unit::PerSecond(above.to_lowercase());
+                let thing = match above.to_lowercase() {
+                    ops if matches!(ops.as_str(), "op" | "ops" | "operation") => "operations".to_owned(),
+                    other => other,
+                };
+                let unit = Unit::PerSecond(thing);
                 return Some(PrintedUnit { unit, factor: 1.0 / span, per: None });
             }
+        }
+        if text == "с" {
+            return Some(PrintedUnit { unit: Unit::Seconds, factor: 1.0, per: None });
         }
         if text == "sps" || text == "µs" {
             let (unit, factor) = if text == "sps" {
@@ -91,9 +112,19 @@ impl PrintedUnit {
         Some(PrintedUnit { unit, factor, per: None })
     }
 
+    /// A rate or a time for one thing that is all that a header says: `Ops/sec`, `ns/op`.
+    pub fn of_header(text: &str) -> Option<PrintedUnit> {
+        let (above, _) = text.split_once('/')?;
+        // `min/max` are two statistics, and `s/N` is a ratio.
+        let plain = above.len() > 1 && !above.eq_ignore_ascii_case("min") && !text.contains(['(', '[']);
+        PrintedUnit::parse(text)
+            .filter(|unit| plain && (unit.per.is_some() || matches!(unit.unit, Unit::PerSecond(_))))
+    }
+
     /// Whether it is a unit of time, rate, memory or share: one that says what kind of number it is.
     pub fn is_telling(&self) -> bool {
-        matches!(self.unit, Unit::Seconds | Unit::PerSecond(_) | Unit::Bytes | Unit::Fraction)
+        self.per.is_some()
+            || matches!(self.unit, Unit::Seconds | Unit::PerSecond(_) | Unit::Bytes | Unit::Fraction)
     }
 }
 

@@ -20,7 +20,7 @@ use super::vocabulary::{
     statistic,
 };
 use crate::clock::is_moment;
-use crate::vocabulary::{CounterKind, MetricKind, NamedMetric, Vocabulary};
+use crate::vocabulary::{CounterKind, MetricKind, NamedMetric, PrintedUnit, Vocabulary};
 
 /// Words over a column that holds ratios of other columns.
 const RATIO_WORDS: [&str; 12] = [
@@ -44,6 +44,7 @@ const TEXT_SETTINGS: [&str; 4] = [setting::MODEL, setting::DEVICE, setting::PREC
 /// Finds out what a table holds.
 pub fn interpret(mut raw: RawTable, context: &Context) -> Table {
     commas::to_points(&mut raw);
+    long::part_lists(&mut raw);
     long::to_wide(&mut raw);
     long::spell_out(&mut raw);
     long::spell_units(&mut raw);
@@ -185,7 +186,27 @@ fn column_role(header: &str, cells: &[CellParts], index: usize) -> Role {
         true if named.base == "loss" => NamedMetric { base: "cost_usd".to_owned(), ..named },
         _ => named,
     };
-    let other = || other_metric(header).filter(|_| numbers * 2 >= cells.len()).map(money);
+    // `Success  18` counts what succeeded.
+    let counted = |cell: &CellParts| cell.value.is_some_and(|value| value > 1.0 && value.fract() == 0.0);
+    let counts =
+        || !cells.iter().any(|cell| cell.unit_told || cell.text.contains('.')) && cells.iter().any(counted);
+    if word.as_ref().is_some_and(|word| word.name == names::SUCCESS)
+        && !header.contains('%')
+        && !spoken.contains("rate")
+        && counts()
+    {
+        return Role::Metric("succeeded".to_owned());
+    }
+    // Under an unknown header, cells with a unit of time or rate say what they are.
+    let by_unit = || {
+        let unit = unit.as_ref().filter(|unit| matches!(unit, Unit::Seconds | Unit::PerSecond(_)))?;
+        let printed = PrintedUnit { unit: unit.clone(), factor: 1.0, per: None };
+        let named = Vocabulary::current().metric(header, Some(&printed)).filter(|_| index > 0)?;
+        (named.kind != MetricKind::Ignore).then_some(named)
+    };
+    let share = unit == Some(Unit::Fraction);
+    let fits = |named: &NamedMetric| numbers * 2 >= cells.len() && !(share && named.kind == MetricKind::Rate);
+    let other = || other_metric(header).filter(fits).map(money);
     match word {
         Some(_) if is_ratio && unit.as_ref() == Some(&times()) => Role::Ratio,
         Some(word) if numbers + lists > 0 || cells.iter().any(|cell| cell.problem.is_some()) => {
@@ -193,7 +214,7 @@ fn column_role(header: &str, cells: &[CellParts], index: usize) -> Role {
         }
         _ if is_ratio || numbers > 0 && unit.as_ref() == Some(&times()) => Role::Ratio,
         _ if texts > numbers || index == 0 && numbers == 0 => Role::Label,
-        _ => other().map_or(Role::Unknown, |named| Role::Metric(named.name())),
+        _ => other().or_else(by_unit).map_or(Role::Unknown, |named| Role::Metric(named.name())),
     }
 }
 
@@ -249,6 +270,9 @@ fn common_unit(cells: &[CellParts]) -> Option<Unit> {
 /// The unit of bare numbers under a header or beside a label.
 fn bare_unit(header: &str, role: &Role, cells: &[CellParts]) -> Option<(Unit, f64)> {
     let Role::Metric(name) = role else { return None };
+    if name == "succeeded" {
+        return Some((Unit::One, 1.0));
+    }
     let word = metric_of(header, common_unit(cells).as_ref());
     if let Some(stated) = word.as_ref().and_then(|word| word.stated()) {
         return Some(stated);
@@ -383,7 +407,9 @@ fn read_transposed(table: &mut Table, rows: &[Vec<(String, u64)>]) {
 }
 
 fn row_role(label: &str, cells: &[CellParts]) -> Role {
-    if let Some(name) = setting_name(label) {
+    // `Model size | 45 MB` names no model.
+    let sized = |name: &&str| *name == setting::MODEL && common_unit(cells) == Some(Unit::Bytes);
+    if let Some(name) = setting_name(label).filter(|name| !sized(name)) {
         return Role::Setting(name.to_owned());
     }
     match metric_of(label, common_unit(cells).as_ref()) {

@@ -4,6 +4,8 @@
 pub const MOST_ROWS: usize = 100_000;
 /// How many columns of a table are kept.
 pub const MOST_COLUMNS: usize = 500;
+/// How many cells of a table are kept. A file cannot hold so many, but cells that span columns and rows stand for many.
+const MOST_CELLS: usize = 2_000_000;
 /// How many bytes of a cell are kept.
 pub const LONGEST_CELL: usize = 4096;
 
@@ -24,6 +26,8 @@ pub struct RawTable {
     pub cut_cells: u64,
     /// Cells of columns that were seen and not kept.
     pub left_out_cells: u64,
+    /// Cells in all rows that were added.
+    pub cells: usize,
 }
 
 impl RawTable {
@@ -35,7 +39,8 @@ impl RawTable {
 
     /// Adds a row as long as there is room, and counts it otherwise.
     pub(crate) fn add_row(&mut self, mut row: Vec<(String, u64)>) {
-        if self.rows.len() < MOST_ROWS {
+        if self.rows.len() < MOST_ROWS && self.cells + row.len() <= MOST_CELLS {
+            self.cells += row.len().min(MOST_COLUMNS);
             self.left_out_cells += beyond(row.iter().map(|(text, _)| text.as_str()));
             row.truncate(MOST_COLUMNS);
             for (text, _) in row.iter_mut().filter(|(text, _)| text.len() > LONGEST_CELL) {
@@ -75,4 +80,19 @@ pub(super) fn cut(text: &str) -> &str {
         end -= 1;
     }
     text.get(..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_spanned_cells_are_kept_up_to_a_limit_and_then_counted() {
+        let row = || vec![(String::from("1"), 1); MOST_COLUMNS];
+        let mut table = RawTable::default();
+        for _ in 0..MOST_CELLS / MOST_COLUMNS + 3 {
+            table.add_row(row());
+        }
+        assert_eq!((table.rows.len(), table.left_out), (MOST_CELLS / MOST_COLUMNS, 3));
+    }
 }

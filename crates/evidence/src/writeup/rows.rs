@@ -258,7 +258,11 @@ impl Reader<'_> {
         let all = Group { columns: (0..self.table.columns.len()).collect(), ..Group::default() };
         for (index, column) in self.table.columns.iter().enumerate() {
             let name = match &column.role {
+                // Another counter is no result.
+                Role::Metric(name) if name == names::EPOCH || name == names::STEPS => continue,
                 Role::Metric(name) => self.distinct(index, name, &all),
+                // What changes while a run goes on was not set once.
+                Role::Setting(name) if name == setting::LEARNING_RATE => name.clone(),
                 Role::Unknown => match self.own_names.get(index) {
                     Some(Some(name)) => name.clone(),
                     _ => continue,

@@ -19,12 +19,18 @@ const THINGS: &[(&str, &str)] = &[
     ("example", "samples"),
     ("image", "images"),
     ("img", "images"),
+    ("bilder", "images"),
+    ("张", "images"),
+    ("枚", "images"),
     ("frame", "images"),
     ("sequence", "sequences"),
     ("seq", "sequences"),
     ("sentence", "sequences"),
     ("token", "tokens"),
     ("tok", "tokens"),
+    ("doc", "documents"),
+    ("document", "documents"),
+    ("op", "operations"),
     ("request", "requests"),
     ("req", "requests"),
     ("query", "requests"),
@@ -127,11 +133,15 @@ fn thing(word: &str) -> Option<&'static str> {
 fn seconds(word: &str) -> Option<f64> {
     let factor = match word.trim().trim_end_matches('.') {
         "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
-        "ms" | "msec" | "msecs" | "millisecond" | "milliseconds" => 1e-3,
-        "us" | "µs" | "μs" | "usec" | "usecs" | "microsecond" | "microseconds" => 1e-6,
-        "ns" | "nsec" | "nsecs" | "nanosecond" | "nanoseconds" => 1e-9,
-        "min" | "mins" | "minute" | "minutes" => 60.0,
-        "h" | "hr" | "hrs" | "hour" | "hours" => 3600.0,
+        "sek" | "sekunden" | "secondes" | "segundos" | "сек" | "секунд" | "秒" | "초" => 1.0,
+        "ms" | "msec" | "msecs" | "millisecond" | "milliseconds" | "millis" | "мс" | "毫秒" => 1e-3,
+        "us" | "µs" | "μs" | "usec" | "usecs" | "microsecond" | "microseconds" | "micros" | "微秒" => {
+            1e-6
+        }
+        "ns" | "nsec" | "nsecs" | "nanosecond" | "nanoseconds" | "nanos" => 1e-9,
+        "min" | "mins" | "minute" | "minutes" | "minuten" | "minutos" | "мин" | "分钟" => 60.0,
+        "h" | "hr" | "hrs" | "hour" | "hours" | "stunden" | "heures" | "horas" | "小时" => 3600.0,
+        "ps" => 1e-12,
         "day" | "days" => 86400.0,
         _ => return None,
     };

@@ -5,7 +5,7 @@ use assay_model::{CellId, Unit};
 use super::words::{capitalized, label, shown};
 use super::{Finding, finding};
 use crate::gather::Evidence;
-use crate::law::{FittedLaw, LawKind};
+use crate::law::{FittedLaw, LawKind, Ranged};
 use crate::scaling::{Scaling, ScalingRow, WORKERS, is_batch, scaling};
 
 /// Whether a setting counts workers or samples of a batch, so that a rate over it may follow a law.
@@ -123,7 +123,7 @@ fn law_sentence(law: &FittedLaw, study: &Scaling) -> String {
                     )
                 },
             );
-            let half = law.half_performance.map(|half| half_of_it(half, law, &study.over));
+            let half = law.half_performance.map(|half| half_of_it(&half, law, &study.over));
             let half = half.unwrap_or_default();
             // What a batch size counts are samples: only their rate gives the seconds of a step.
             match unit {
@@ -151,13 +151,14 @@ fn law_sentence(law: &FittedLaw, study: &Scaling) -> String {
 }
 
 /// Where half of the limit is reached, as far as the measured places say.
-fn half_of_it(half: f64, law: &FittedLaw, over: &str) -> String {
+fn half_of_it(half: &Ranged, law: &FittedLaw, over: &str) -> String {
     let smallest = law.band.iter().map(|point| point.at).fold(law.largest, f64::min);
-    match half {
+    let ends = half.ends.map(|(low, high)| format!(" ({low:.0} – {high:.0})")).unwrap_or_default();
+    match half.center {
         half if half < 0.5 * smallest => {
             format!(", half of it below {over} {smallest}, the smallest measured")
         }
         half if half > 2.0 * law.largest => ", half of it beyond that".to_owned(),
-        half => format!(", half of it at {over} {half:.0}"),
+        half => format!(", half of it at {over} {half:.0}{ends}"),
     }
 }

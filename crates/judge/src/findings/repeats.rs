@@ -14,22 +14,22 @@ const FEWEST_FOR_SPREAD: usize = 4;
 const PLAUSIBLE_NOISE: f64 = 0.05;
 /// The power with which a difference is to be found when repeats are counted: 80 %.
 const POWER_QUANTILE: f64 = 0.841_621_233_572_914_3;
-/// The two-sided 95 % quantile of the normal distribution.
-const LEVEL_QUANTILE: f64 = 1.959_963_984_540_054;
 
-/// How many repeats would separate cells at the noise that the repeats show: n = 2·((z₀.₉₇₅ + z₀.₈)·s/δ)² a cell.
+/// How many repeats would separate cells at the noise that the repeats show: n = 2·((c + z₀.₈)·s/δ)² a cell, c what the
+/// comparisons with the best take of two among so many cells: 1.96 standard errors for two, 2.73 for five.
 ///
 /// With repeats δ is the largest difference that the cells which may be the best show, or 0.3 points of an accuracy. Without repeats the
 /// cells' own spread stands in for the noise, which is an upper bound of it; then δ must not come from the same numbers,
 /// and is what the metric's margin calls a difference.
 pub(super) fn repeats_needed(answer: &Answer, evidence: &Evidence) -> Option<Finding> {
     let metric = &answer.metric;
-    let (deviation, source, difference) =
+    let Noise { deviation, source, difference, cells } =
         with_repeats(answer, evidence).or_else(|| without_repeats(answer))?;
     if difference <= 0.0 || deviation <= 0.0 {
         return None;
     }
-    let needed = 2.0 * ((LEVEL_QUANTILE + POWER_QUANTILE) * deviation / difference).powi(2);
+    let critical = stats::Family::among(cells, crate::CONFIDENCE)?.critical_value()?;
+    let needed = 2.0 * ((critical + POWER_QUANTILE) * deviation / difference).powi(2);
     let text = format!(
         "{source}; to find a difference of {} in four of five cases takes about {} runs per cell",
         difference_shown(difference, &metric.unit),
@@ -38,8 +38,16 @@ pub(super) fn repeats_needed(answer: &Answer, evidence: &Evidence) -> Option<Fin
     Some(finding("repeats_needed", text, Vec::new()))
 }
 
-/// Noise, where it is known from, and the difference to find.
-type Noise = (f64, String, f64);
+struct Noise {
+    /// The standard deviation of repeats.
+    deviation: f64,
+    /// Where it is known from.
+    source: String,
+    /// The difference to find.
+    difference: f64,
+    /// Among how many cells.
+    cells: usize,
+}
 
 fn with_repeats(answer: &Answer, evidence: &Evidence) -> Option<Noise> {
     // Cells that are known to be worse say nothing about what would separate the others, and may have other noise.
@@ -51,13 +59,14 @@ fn with_repeats(answer: &Answer, evidence: &Evidence) -> Option<Noise> {
     let centers = centers(&in_question);
     let low = centers.iter().copied().min_by(f64::total_cmp)?;
     let largest = centers.iter().copied().max_by(f64::total_cmp)? - low;
-    let text = format!(
+    let source = format!(
         "Repeats differ by a standard deviation of {} ({} runs in {})",
         difference_shown(spread.deviation, &answer.metric.unit),
         spread.samples,
         counted(spread.groups, "cell")
     );
-    Some((spread.deviation, text, points(&answer.metric).unwrap_or(largest)))
+    let difference = points(&answer.metric).unwrap_or(largest);
+    Some(Noise { deviation: spread.deviation, source, difference, cells: centers.len() })
 }
 
 fn without_repeats(answer: &Answer) -> Option<Noise> {
@@ -70,14 +79,15 @@ fn without_repeats(answer: &Answer) -> Option<Noise> {
     if deviation > PLAUSIBLE_NOISE * middle.abs() {
         return None;
     }
-    let text = format!(
+    let source = format!(
         "Without repeats the noise is unknown; if no setting made a difference, it would be the standard deviation of \
          the {} cells, {}, around {}",
         centers.len(),
         difference_shown(deviation, &metric.unit),
         shown(middle, &metric.unit)
     );
-    Some((deviation, text, points(metric).unwrap_or(metric.margin() * middle.abs())))
+    let difference = points(metric).unwrap_or(metric.margin() * middle.abs());
+    Some(Noise { deviation, source, difference, cells: centers.len() })
 }
 
 fn centers(rows: &[&AnswerRow]) -> Vec<f64> {

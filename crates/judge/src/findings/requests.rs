@@ -34,7 +34,7 @@ pub fn of_requests(index: &Index) -> Result<Vec<Finding>, JudgeError> {
         Ok(values.filter_map(|(cell, runs)| Some((cell, <[_; 1]>::try_from(runs).ok()?[0].value))).collect())
     };
     let (low, high, count) = (only("e2e.min")?, only("e2e.max")?, only(names::REQUESTS)?);
-    let (mean, median) = (only(names::E2E)?, only("e2e.median")?);
+    let (mean, median) = (only(names::E2E)?, only("e2e.p50")?);
     let endpoints: Vec<Endpoint> = index
         .cells()?
         .into_iter()

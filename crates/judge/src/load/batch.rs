@@ -4,8 +4,8 @@
 
 use super::distribution::{bucket, value};
 
-/// More used buckets than this are put together in pairs.
-const MOST_BUCKETS: usize = 512;
+/// So many used buckets are put together in pairs before another one is used.
+const MOST_BUCKETS: usize = 256;
 
 /// Counted values of a batch.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -38,13 +38,14 @@ impl Batch {
     fn count_in(&mut self, bucket: u16, more: u32) {
         match self.buckets.binary_search(&bucket) {
             Ok(place) => self.counts[place] = self.counts[place].saturating_add(more),
+            Err(_) if self.buckets.len() >= MOST_BUCKETS => {
+                self.halve();
+                self.count_in(bucket >> 1, more);
+            }
             Err(place) => {
                 self.buckets.insert(place, bucket);
                 self.counts.insert(place, more);
             }
-        }
-        if self.buckets.len() > MOST_BUCKETS {
-            self.halve();
         }
     }
 

@@ -4,9 +4,9 @@
 //! together; where fewer than ten are left, the load is too short and there is no interval.
 //!
 //! A quantile x at probability p has the interval from the quantile at p − h to that at p + h, where h is the half-width of
-//! the share of values up to x, from the batches. It is never narrower than for independent requests.
+//! the share of values up to x, from the batches. It is never narrower than the exact one for independent requests.
 
-use assay_stats::interval::mean_interval;
+use assay_stats::interval::{mean_interval, quantile_ranks};
 use assay_stats::proportion::wilson;
 
 use super::batch::Batch;
@@ -17,6 +17,8 @@ use crate::CONFIDENCE;
 const MOST_BATCHES: usize = 64;
 /// Fewer batches give no interval.
 const LEAST_BATCHES: usize = 10;
+/// Beyond so many values the normal distribution is as good as counting.
+const EXACT_RANKS: u64 = 10_000;
 /// Requests of a batch at least.
 const LEAST_REQUESTS: f64 = 5.0;
 
@@ -76,13 +78,14 @@ impl Batched {
         let at = self.quantile(probability)?;
         let shares: Vec<f64> = self.whole().iter().filter_map(|batch| batch.share_up_to(at)).collect();
         let half = half_width(&shares, self.requests_per_batch as f64)?;
-        let independent = 1.96 * (probability * (1.0 - probability) / self.count() as f64).sqrt();
-        let half = half.max(independent);
         let (low, high) = (probability - half, probability + half);
         // Beyond the outermost values nothing is known.
         let outermost = 1.0 / self.count() as f64;
-        (low > outermost && high < 1.0 - outermost)
-            .then(|| Some((self.quantile(low)?, self.quantile(high)?)))?
+        if low <= outermost || high >= 1.0 - outermost {
+            return None;
+        }
+        let (least, most) = of_independent(self.count(), probability)?;
+        Some((self.quantile(low.min(least))?, self.quantile(high.max(most))?))
     }
 
     /// The batches that are full, or nearly.
@@ -91,6 +94,18 @@ impl Batched {
         let count = self.batches.len() - usize::from(is_short && !self.batches.is_empty());
         &self.batches[..count]
     }
+}
+
+/// Between which shares of the values a quantile of independent ones lies. That is the best case: values that resemble
+/// their neighbors say less. It is exact, and takes a least number of values, up to [`EXACT_RANKS`].
+fn of_independent(count: u64, probability: f64) -> Option<(f64, f64)> {
+    if count > EXACT_RANKS {
+        let half = 1.96 * (probability * (1.0 - probability) / count as f64).sqrt();
+        return Some((probability - half, probability + half));
+    }
+    let ranks = quantile_ranks(usize::try_from(count).ok()?, probability, CONFIDENCE)?;
+    let share = |rank: usize| (rank as f64 - 1.0) / (count as f64 - 1.0);
+    Some((share(ranks.low), share(ranks.high)))
 }
 
 /// The half-width of the interval of a mean over batches, after as many were put together as independence needs.
@@ -270,6 +285,20 @@ mod tests {
         }
         let part = |count: u32| f64::from(count) / f64::from(all);
         assert!(all > 120 && part(batched) >= 0.88 && part(naive) < 0.75, "{batched} {naive} of {all}");
+    }
+
+    #[test]
+    fn a_tail_takes_the_values_that_its_exact_interval_takes() {
+        let intervals = |values: u32| {
+            let mut batched = Batched::default();
+            let mut random = Random::item(7, "tail", u64::from(values));
+            (0..values).for_each(|_| batched.add(1.0 + random.unit()));
+            (batched.quantile_interval(0.5), batched.quantile_interval(0.99))
+        };
+        let (median, tail) = intervals(300);
+        assert!(median.is_some() && tail.is_none(), "p99 takes 368 values");
+        let (low, high) = intervals(40_000).1.unwrap();
+        assert!(low < 1.99 && high > 1.99 && high - low > 0.0015 && high - low < 0.01, "{low} {high}");
     }
 
     #[test]

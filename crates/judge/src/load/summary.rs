@@ -1,5 +1,6 @@
 //! Requests to metrics, one request at a time.
 
+use assay_stats::interval::student_half_width;
 use assay_stats::proportion::wilson;
 
 use super::{Batched, BatchedShare, RequestResult, Slices, Window};
@@ -169,6 +170,13 @@ impl EndpointSummary {
     /// The interval of the share of good requests.
     pub fn good_interval(&self) -> Option<(f64, f64)> {
         self.good_batches.interval()
+    }
+
+    /// The interval of the mean F1. Answers do not depend on those of neighbors, so Student's over all of them serves.
+    pub fn f1_interval(&self) -> Option<(f64, f64)> {
+        let (mean, deviation, count) = (self.f1.mean()?, self.f1.deviation()?, self.f1.count());
+        let half = student_half_width(deviation, usize::try_from(count).ok()?, CONFIDENCE)?;
+        Some(((mean - half).max(0.0), (mean + half).min(1.0)))
     }
 
     /// The share of prompt tokens that came from the server's cache, where it reports them.
@@ -417,6 +425,8 @@ mod tests {
         let summary = collector.finish();
         assert_eq!(summary.exact, Share { of: 1, all: 2 });
         about(summary.f1.mean(), 0.75);
+        // Two answers, 1 and 0.5: t of one degree of freedom is 12.7, so the interval is all there is.
+        assert_eq!(summary.f1_interval(), Some((0.0, 1.0)));
     }
 
     #[test]

@@ -56,8 +56,15 @@ pub fn script(plan: &Plan, cell: usize) -> Option<String> {
         }
         _ => invocation.command.clone(),
     };
-    for line in command.lines() {
-        text.push_str(&format!("#   {line}\n"));
+    let mut listed = |title: &str, command: &str| {
+        text.push_str(title);
+        command.lines().for_each(|line| text.push_str(&format!("#   {line}\n")));
+    };
+    listed("", &command);
+    for (step, command) in [("before it", &invocation.prepare), ("after it", &invocation.cleanup)] {
+        if let Some(command) = command {
+            listed(&format!("# {step}, in the same directory:\n"), command.trim());
+        }
     }
     for file in &invocation.files {
         text.push_str(&format!("# with {}/{}:\n", directory.display(), file.name));

@@ -8,7 +8,7 @@ use assay_campaign::shell::quoted;
 use assay_model::platform::BatchSettings;
 
 use super::host::{Host, shell};
-use super::scheduler::{JobRequest, Scheduler, SubmitError, TaskStage, TaskState};
+use super::scheduler::{JobRequest, Scheduler, SubmitError, TaskStage, TaskState, start_command};
 use super::{JOB_SCRIPT, JOBS, job_script};
 
 /// Starts scripts as processes.
@@ -23,8 +23,8 @@ impl Scheduler for Direct {
         )
     }
 
-    fn start_words(&self, settings: &BatchSettings, _resources: &Resources) -> String {
-        settings.start.clone().unwrap_or_default()
+    fn start_words(&self, settings: &BatchSettings, resources: &Resources) -> String {
+        start_command(settings, resources).unwrap_or_default()
     }
 
     fn submit(

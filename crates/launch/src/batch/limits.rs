@@ -20,7 +20,9 @@ fn ask(host: &Host, platform: &Platform) -> Result<Limits, String> {
     let show = |words: &[&str]| -> Result<String, String> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let answer = host.run(&words, &[])?;
-        if answer.is_success { Ok(answer.text()) } else { Err(answer.reason()) }
+        // The last of many lines says what it came to.
+        let reason = || answer.reason().rsplit("; ").next().unwrap_or_default().to_owned();
+        if answer.is_success { Ok(answer.text()) } else { Err(reason()) }
     };
     let partitions = show(&["scontrol", "show", "partition", "-o"])?;
     let line = match platform.batch.partition.as_deref() {
@@ -42,7 +44,17 @@ fn ask(host: &Host, platform: &Platform) -> Result<Limits, String> {
     let partition = format!("--partition={name}");
     let nodes = show(&["sinfo", "--noheader", "--Node", &partition, "-o", "%c|%m|%G|%T"])?;
     let device = platform.limits.device.as_deref().unwrap_or("gpu").to_lowercase();
-    Ok(limits(line, &nodes, &device))
+    let mut limits = limits(line, &nodes, &device);
+    // What a plug-in of the site hands out, such as `--ipus`, is not among the gres.
+    if limits.devices_per_node == Some(0) && !counts_gres(platform.batch.devices.as_deref()) {
+        limits.devices_per_node = None;
+    }
+    Ok(limits)
+}
+
+/// Whether an option that requests accelerators counts gres.
+fn counts_gres(option: Option<&str>) -> bool {
+    option.is_none_or(|option| option.starts_with("--gres") || option.starts_with("--gpus"))
 }
 
 fn wanted_text(platform: &Platform) -> &str {
@@ -102,6 +114,8 @@ mod tests {
         assert_eq!((found.nodes, found.cpus_per_node, found.devices_per_node), (Some(1), Some(32), Some(4)));
         assert_eq!((found.memory_per_node_bytes, found.time_s), (Some(8000 << 20), Some(86520.0)));
         assert_eq!(limits(partition, nodes, "gpu").devices_per_node, Some(2));
+        assert!(counts_gres(None) && counts_gres(Some("--gres=ipu:{devices}")));
+        assert!(!counts_gres(Some("--ipus={devices}")), "a plug-in of the site");
         assert_eq!(limits("MaxTime=UNLIMITED MaxNodes=UNLIMITED TotalNodes=4", "", "x").nodes, Some(4));
     }
 }

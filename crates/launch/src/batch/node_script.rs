@@ -111,11 +111,19 @@ pub fn text(job: &RunJob, start: &str) -> String {
     }
     let interpreter = if invocation.shell == assay_campaign::Shell::Bash { "bash" } else { "sh" };
     let run = format!("{words}{interpreter} \"$directory/{SCRIPT}\" </dev/null");
+    // What is run around a run has its directory and its variables.
+    let around = |command: &str| {
+        let place = quoted(&invocation.directory.display().to_string());
+        let variables = crate::script::environment(job);
+        format!(
+            "(\ncd {place} || exit 125\n{variables}sh -c {}\n) >>steps.log 2>&1 </dev/null",
+            quoted(command)
+        )
+    };
     let step = |name: &str, command: &Option<String>| {
-        let command = command.as_deref()?;
-        let command = quoted(command);
+        let command = around(command.as_deref()?);
         Some(format!(
-            "[ \"$code\" = 0 ] && {{ sh -c {command} >>steps.log 2>&1 </dev/null || {{ code=$?; echo \"failed {name}\" >>trace; }}; }}\n"
+            "[ \"$code\" = 0 ] && {{ {command} || {{ code=$?; echo \"failed {name}\" >>trace; }}; }}\n"
         ))
     };
     let prepare = step("prepare", &invocation.prepare).unwrap_or_default();
@@ -136,11 +144,7 @@ pub fn text(job: &RunJob, start: &str) -> String {
          # What could not be written is missing in the logs, too.\n    [ -s times ] || full={FULL}\nfi\nclock\nended=$clock_now"
     );
     if let Some(command) = invocation.cleanup.as_deref() {
-        let _ = writeln!(
-            script,
-            "sh -c {} >>steps.log 2>&1 </dev/null || echo \"failed cleanup\" >>trace",
-            quoted(command)
-        );
+        let _ = writeln!(script, "{} || echo \"failed cleanup\" >>trace", around(command));
     }
     script.push_str(TAIL);
     script

@@ -177,7 +177,7 @@ pub struct Over<'a> {
     pub task: Option<&'a TaskState>,
     /// When it was submitted, in seconds since 1970 UTC.
     pub submitted_at: f64,
-    /// What the accounting has of it; none where several runs share the task.
+    /// What the accounting has of its task.
     pub accounted: Option<&'a Accounted>,
     /// Whether the run's script was started by srun or the like, whose CPU time is not that of the run.
     pub is_spread: bool,
@@ -252,29 +252,41 @@ fn status(over: &Over<'_>) -> Status {
             _ => Status::Failed { failure: Failure::Exit { code } },
         };
     }
-    let Some(task) = over.task else {
+    let Some(mut stage) = stage(over) else {
         return reported("the job is gone and the run left no end marker".to_owned());
     };
-    let stage = over.accounted.and_then(|accounted| accounted.stage).filter(|stage| stage.is_over());
-    let mut stage = stage.unwrap_or(task.stage);
     if stage == TaskStage::Ended && OUT_OF_MEMORY.iter().any(|text| over.job_log.contains(text)) {
         stage = TaskStage::OutOfMemory;
     }
     match stage {
         TaskStage::TimedOut => {
-            let took = Some(task).and_then(|task| Some(task.ended_at? - task.started_at?));
+            let seen = over.task.and_then(|task| Some(task.ended_at? - task.started_at?));
+            let took = seen.or_else(|| over.accounted.and_then(|accounted| accounted.elapsed_s));
             Status::TimedOut { after_s: took.unwrap_or_default() }
         }
         TaskStage::OutOfMemory => reported("out of memory: the scheduler ended the job".to_owned()),
-        TaskStage::NodeFailed => reported(format!("node failure on {}", task.node_list)),
+        TaskStage::NodeFailed => reported(format!("node failure on {}", node_list(over))),
         TaskStage::Preempted => Status::Cancelled { reason: "preempted by another job".to_owned() },
         TaskStage::Cancelled => Status::Cancelled { reason: "the job was cancelled".to_owned() },
         TaskStage::Ended | TaskStage::Pending | TaskStage::Running => {
             let said = over.job_log.lines().map(str::trim).rfind(|line| !line.is_empty());
             let said = said.map(|line| format!(": {line}")).unwrap_or_default();
-            reported(format!("the job ended ({}) and the run left no end marker{said}", task.reason))
+            let word = over.task.map_or("", |task| task.reason.as_str());
+            reported(format!("the job ended ({word}) and the run left no end marker{said}"))
         }
     }
+}
+
+/// How its task ended: what the accounting has, else what the controller said last.
+fn stage(over: &Over<'_>) -> Option<TaskStage> {
+    let accounted = over.accounted.and_then(|accounted| accounted.stage).filter(|stage| stage.is_over());
+    accounted.or_else(|| over.task.map(|task| task.stage))
+}
+
+/// The nodes of its task, as far as they are known.
+fn node_list<'a>(over: &'a Over<'_>) -> &'a str {
+    let seen = over.task.map(|task| task.node_list.as_str()).filter(|list| !list.is_empty());
+    seen.or_else(|| over.accounted.map(|accounted| accounted.node_list.as_str())).unwrap_or_default()
 }
 
 /// A run that got something else than it asked for is kept out of averages; its numbers stay.
@@ -282,7 +294,7 @@ fn concluded_against_request(status: Status, drifts: &[String]) -> Status {
     match (&status, drifts) {
         (_, []) => status,
         (Status::Succeeded, drifts) => {
-            let reason = format!("not what was asked for: {}", drifts.join(", "));
+            let reason = format!("the allocation is not the requested one: {}", drifts.join(", "));
             Status::Failed { failure: Failure::Reported { reason } }
         }
         _ => status,
@@ -359,7 +371,7 @@ fn drifts(over: &Over<'_>) -> Vec<String> {
     ];
     let differs = |(name, asked, granted): (&str, Option<u64>, Option<u64>)| {
         let (asked, granted) = (asked?, granted?);
-        (asked != granted).then(|| format!("{granted} {name} for {asked}"))
+        (asked != granted).then(|| format!("{granted} {name} instead of {asked}"))
     };
     pairs.into_iter().filter_map(differs).collect()
 }
@@ -396,7 +408,9 @@ fn observed(over: &Over<'_>) -> Vec<SettingFact> {
 }
 
 fn measured(over: &Over<'_>) -> Vec<Observation> {
-    let Over { marks, accounted, .. } = over;
+    let marks = &over.marks;
+    // What several runs used together belongs to none of them.
+    let accounted = over.accounted.filter(|_| over.is_alone);
     let observation =
         |metric: &str, value: f64, unit: Unit| Observation::new(metric, value, unit, Origin::Measured);
     let mut all = Vec::new();
@@ -449,17 +463,15 @@ fn hint(over: &Over<'_>) -> Option<String> {
     if over.marks.is_disk_full() {
         return Some("free some space, then repeat it with `assay run --only failed`".to_owned());
     }
-    let task = over.task?;
-    if task.restarts > 0 {
-        return Some(format!(
-            "the scheduler began the job again {} times; earlier output is in requeued-*",
-            task.restarts
-        ));
+    let restarts = over.task.map_or(0, |task| task.restarts);
+    if restarts > 0 {
+        let times = if restarts == 1 { "once".to_owned() } else { format!("{restarts} times") };
+        return Some(format!("the scheduler requeued the job {times}; earlier output is in requeued-*"));
     }
     if over.marks.end.is_some() {
         return None;
     }
-    match task.stage {
+    match stage(over)? {
         TaskStage::TimedOut => Some("raise `time` of the platform or `[run] timeout`".to_owned()),
         TaskStage::OutOfMemory => Some("raise `[resources] memory`, or use smaller settings".to_owned()),
         TaskStage::NodeFailed => Some("repeat it with `assay run --only failed`".to_owned()),
@@ -487,7 +499,14 @@ fn clock_change(marks: &RunMarks) -> Option<String> {
 
 /// The longest a task may take: all its runs, with what is around them.
 pub fn time_limit(runs: &[RunJob], settings: &BatchSettings) -> Option<f64> {
-    runs.iter().map(|job| run_time_s(&job.invocation, settings)).sum()
+    runs.iter()
+        .map(|job| {
+            let time_s = run_time_s(&job.invocation, settings)?;
+            // Warm-up runs have a timeout of their own; `time` is meant for all that a job does for a run.
+            let warm_ups = if settings.time_s.is_none() { job.warmup } else { 0 };
+            Some(time_s * f64::from(1 + warm_ups))
+        })
+        .sum()
 }
 
 /// What a job asks for to make one run.

@@ -10,7 +10,7 @@ use assay_model::platform::BatchSettings;
 use serde_json::Value;
 
 use super::host::{Host, shell};
-use super::scheduler::{JobRequest, Scheduler, SubmitError, TaskStage, TaskState};
+use super::scheduler::{JobRequest, Scheduler, SubmitError, TaskStage, TaskState, start_command};
 use super::{job_script, time};
 
 /// PBS.
@@ -37,7 +37,7 @@ impl Scheduler for Pbs {
     fn start_words(&self, settings: &BatchSettings, resources: &Resources) -> String {
         let tasks = resources.tasks.unwrap_or(1);
         let is_spread = tasks > 1 || resources.nodes.unwrap_or(1) > 1;
-        settings.start.clone().unwrap_or_else(|| match (is_spread, resources.tasks_per_node) {
+        start_command(settings, resources).unwrap_or_else(|| match (is_spread, resources.tasks_per_node) {
             (false, _) => String::new(),
             (true, Some(per_node)) => format!("mpiexec -n {tasks} --ppn {per_node}"),
             (true, None) => format!("mpiexec -n {tasks}"),

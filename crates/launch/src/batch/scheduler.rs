@@ -69,6 +69,29 @@ pub trait Scheduler {
     fn cancel(&mut self, host: &Host, jobs: &[String]) -> Result<(), String>;
 }
 
+/// The command of a platform that starts runs, with the numbers of a request in place of `{devices}` and the like. A word
+/// whose number was not requested is left out.
+pub fn start_command(settings: &BatchSettings, resources: &Resources) -> Option<String> {
+    let numbers = [
+        ("{nodes}", resources.nodes),
+        ("{tasks}", resources.tasks),
+        ("{tasks_per_node}", resources.tasks_per_node),
+        ("{cpus_per_task}", resources.cpus_per_task),
+        ("{devices}", resources.devices.filter(|devices| *devices > 0)),
+    ];
+    let fill = |word: &str| {
+        numbers.iter().try_fold(word.to_owned(), |word, (placeholder, number)| {
+            if word.contains(placeholder) {
+                Some(word.replace(placeholder, &(*number)?.to_string()))
+            } else {
+                Some(word)
+            }
+        })
+    };
+    let words: Vec<String> = settings.start.as_ref()?.split(' ').filter_map(fill).collect();
+    Some(words.join(" "))
+}
+
 /// One task of a job, as the scheduler sees it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TaskState {
@@ -142,4 +165,26 @@ pub struct Accounted {
     pub peak_resident_bytes: Option<f64>,
     /// What was allocated, as the scheduler writes it.
     pub allocated: String,
+    /// How long it ran, in seconds.
+    pub elapsed_s: Option<f64>,
+    /// Its nodes.
+    pub node_list: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_the_request_go_into_the_start_command() {
+        let start = "mpiexec -n {tasks} --ppn={tasks_per_node} --gpus={devices} --cpu-bind depth";
+        let settings = BatchSettings { start: Some(start.to_owned()), ..BatchSettings::default() };
+        let all =
+            Resources { tasks: Some(8), tasks_per_node: Some(4), devices: Some(2), ..Resources::default() };
+        let command = start_command(&settings, &all).unwrap();
+        assert_eq!(command, "mpiexec -n 8 --ppn=4 --gpus=2 --cpu-bind depth");
+        let none = Resources { tasks: Some(8), devices: Some(0), ..Resources::default() };
+        assert_eq!(start_command(&settings, &none).unwrap(), "mpiexec -n 8 --cpu-bind depth");
+        assert_eq!(start_command(&BatchSettings::default(), &all), None);
+    }
 }

@@ -8,7 +8,7 @@ use assay_campaign::Resources;
 use assay_model::platform::BatchSettings;
 
 use super::host::Host;
-use super::scheduler::{Accounted, JobRequest, Scheduler, SubmitError, TaskStage, TaskState};
+use super::scheduler::{Accounted, JobRequest, Scheduler, SubmitError, TaskStage, TaskState, start_command};
 use super::{job_script, time};
 
 /// Slurm.
@@ -22,7 +22,7 @@ pub struct Slurm {
 const FIELDS: &str = "JobArrayID:|,Comment:|,State:|,Reason:|,SubmitTime:|,StartTime:|,EndTime:|,NodeList:|,NumNodes:|,\
                       NumCPUs:|,RestartCnt:|";
 /// What sacct is asked for, in this order.
-const ACCOUNTED: &str = "JobID,State,TotalCPU,MaxRSS,AllocTRES";
+const ACCOUNTED: &str = "JobID,State,TotalCPU,MaxRSS,AllocTRES,ElapsedRaw,NodeList";
 
 /// An accounting that fails this often in a row is not asked again.
 const MOST_FAILURES: u32 = 3;
@@ -47,7 +47,8 @@ impl Scheduler for Slurm {
 
     fn start_words(&self, settings: &BatchSettings, resources: &Resources) -> String {
         let is_spread = resources.tasks.unwrap_or(1) > 1 || resources.nodes.unwrap_or(1) > 1;
-        settings.start.clone().unwrap_or_else(|| if is_spread { "srun".to_owned() } else { String::new() })
+        start_command(settings, resources)
+            .unwrap_or_else(|| if is_spread { "srun".to_owned() } else { String::new() })
     }
 
     fn submit(
@@ -228,7 +229,7 @@ fn accounted(text: &str) -> Vec<Accounted> {
     let mut all: Vec<Accounted> = Vec::new();
     for line in text.lines() {
         let fields: Vec<&str> = line.split('|').collect();
-        let [id, state, cpu, memory, allocated] = fields.as_slice() else { continue };
+        let [id, state, cpu, memory, allocated, elapsed, nodes] = fields.as_slice() else { continue };
         let (id, is_step) = match id.split_once('.') {
             Some((id, _)) => (id, true),
             None => (*id, false),
@@ -254,6 +255,8 @@ fn accounted(text: &str) -> Vec<Accounted> {
             entry.stage = stage(state);
             entry.cpu_s = time::parse_clock(cpu).filter(|seconds| *seconds > 0.0);
             entry.allocated = (*allocated).to_owned();
+            entry.elapsed_s = elapsed.parse().ok();
+            entry.node_list = (*nodes).to_owned();
         }
     }
     // The database learns of the end of a job a little after the controller.
@@ -299,13 +302,14 @@ mod tests {
 
     #[test]
     fn accounting_of_steps_is_joined_with_their_job() {
-        let text = "5_1|COMPLETED|00:01.111||cpu=2,gres/ipu=2,mem=500M,node=1\n5_1.batch|COMPLETED|00:00.100|1024K|\n\
-                    5_1.0|COMPLETED|00:01.000|91684K|\n6|OUT_OF_MEMORY|00:00:02|0|cpu=1\n";
+        let text = "5_1|COMPLETED|00:01.111||cpu=2,gres/ipu=2,mem=500M,node=1|4|n1\n5_1.batch|COMPLETED|00:00.100|1024K||4|n1\n\
+                    5_1.0|COMPLETED|00:01.000|91684K||3|n1\n6|OUT_OF_MEMORY|00:00:02|0|cpu=1|9|n[2-3]\n";
         let all = accounted(text);
         assert_eq!(all.len(), 2);
         assert_eq!(all[0].peak_resident_bytes, Some(91684.0 * 1024.0));
         assert_eq!(all[0].cpu_s, Some(1.111));
         assert_eq!(all[1].stage, Some(TaskStage::OutOfMemory));
         assert_eq!(all[1].peak_resident_bytes, None);
+        assert_eq!((all[1].elapsed_s, all[1].node_list.as_str()), (Some(9.0), "n[2-3]"));
     }
 }

@@ -72,10 +72,13 @@ impl BatchLauncher {
         self.pace.polled(changed);
     }
 
-    /// Asks the accounting about tasks that are over, all at once. Several runs of one task share its numbers, which
-    /// then are of no use.
+    /// Asks the accounting about tasks that are over, all at once: how those ended that the controller forgot, and what
+    /// runs used that have their task alone.
     fn account(&mut self) {
-        let wanted = |task: &&mut BatchTask| task.is_over() && task.accounted.is_none() && task.is_alone;
+        let wanted = |task: &&mut BatchTask| {
+            let is_wanted = task.is_alone || !task.is_over();
+            task.is_gone() && task.accounted.is_none() && is_wanted
+        };
         let mut jobs: Vec<String> =
             self.tasks.values_mut().filter(wanted).filter_map(|task| task.job.clone()).collect();
         jobs.sort();
@@ -204,7 +207,7 @@ impl BatchLauncher {
             marks: RunMarks::read(&job.directory),
             task: task.state.as_ref(),
             submitted_at: task.submitted_at,
-            accounted: task.accounted.as_ref().filter(|_| task.is_alone),
+            accounted: task.accounted.as_ref(),
             is_spread: !self.scheduler.start_words(&self.settings, &job.resources).is_empty(),
             is_alone: task.is_alone,
             job_log: self.job_log(key),
@@ -222,7 +225,8 @@ impl BatchLauncher {
     /// What becomes of the first run of a task that is over without its end marker.
     fn conclude_without_end(&mut self, key: &TaskKey, task: &mut BatchTask) {
         let has_begun = task.runs.front().is_some_and(|run| has_begun(&run.job.directory));
-        let stage = task.state.as_ref().map(|state| state.stage);
+        let accounted = task.accounted.as_ref().and_then(|accounted| accounted.stage);
+        let stage = accounted.or_else(|| task.state.as_ref().map(|state| state.stage));
         // A run that its job never came to is made by another one, unless somebody did not want the job.
         if !has_begun && !matches!(stage, Some(TaskStage::Cancelled | TaskStage::Preempted)) {
             let Some(run) = task.runs.pop_front() else { return };

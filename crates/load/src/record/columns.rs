@@ -150,7 +150,9 @@ impl TableWriter {
         let schema = Type::group_type_builder("assay").with_fields(fields?).build()?;
         let mut properties = WriterProperties::builder()
             .set_created_by(concat!("assay ", env!("CARGO_PKG_VERSION")).to_owned())
-            .set_statistics_enabled(EnabledStatistics::None);
+            .set_statistics_enabled(EnabledStatistics::None)
+            // Tables are read from end to end; an index of pages would only grow in memory with the requests.
+            .set_offset_index_disabled(true);
         // Hardly two moments are the same: a dictionary of them would cost time and save nothing.
         for (name, ..) in specs.iter().filter(|(_, kind, _)| *kind == ColumnType::Float) {
             properties = properties.set_column_dictionary_enabled(ColumnPath::from(*name), false);

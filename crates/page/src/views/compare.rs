@@ -1,10 +1,12 @@
 //! Records side by side: what differs in how they were made, and in what they say.
 
+use std::collections::BTreeSet;
+
 use assay_report::document::{body, write_up};
 use assay_report::markup::Markup;
 use assay_report::study::Study;
 
-use super::{Query, ViewError, find, link, shell, table};
+use super::{Query, ViewError, find, link, metric_choice, shell, table};
 use crate::site::Site;
 use crate::study::{StudyOptions, studies, study};
 
@@ -19,20 +21,24 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
     }
     let metrics: Vec<String> = query.all("metric").map(str::to_owned).collect();
     let mut gathered = Vec::new();
+    let mut known: BTreeSet<String> = BTreeSet::new();
     for id in &ids {
         let (listed, record) = find(site, id)?;
+        known.extend(record.index()?.metrics()?.into_iter().map(|metric| metric.name));
         let options = StudyOptions { metrics: &metrics, defaults: &site.defaults };
         gathered.push(study(&record, &listed.id, &options)?);
     }
     let all = studies(gathered);
-    let names: Vec<&str> = all.studies.iter().map(|study| study.name.as_str()).collect();
-    let title = format!("Compare {}", names.join(", "));
+    let title = format!("Compare {}", all.names().join(", "));
     Ok(shell(&title, &[], |page| {
         page.element("p", &[("class", "actions")], |page| {
             for study in &all.studies {
                 link(page, &study.path, &super::address("/record", &[("id", &study.path)]));
             }
         });
+        let chosen: Vec<(&str, &str)> = ids.iter().map(|id| ("id", *id)).collect();
+        let names = known.iter().map(String::as_str);
+        metric_choice(page, ("/compare", &chosen), names, metrics.first().map(String::as_str));
         differences(page, &all.studies);
         body(page, &write_up(&all));
     }))

@@ -9,7 +9,7 @@ use assay_report::document::{DocumentPart, Drawing, Figure, Report, Section, bod
 use assay_report::figure::{Point, PointLine, Points};
 use assay_store::{Record, utc};
 
-use super::{Query, ViewError, address, link, shell, table};
+use super::{Query, ViewError, address, link, metric_choice, shell, table};
 use crate::catalog::ListedRecord;
 use crate::site::Site;
 
@@ -40,7 +40,14 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
     let (metric, courses) = gathered(&records, query.get("metric"))?;
     let (figure, changes) = drawn(&metric, &courses);
     let title = format!("History of {name}: {}", metric.name);
+    let known = latest_metrics(&records);
     Ok(shell(&title, &[], |page| {
+        metric_choice(
+            page,
+            ("/history", &[("name", name)]),
+            known.iter().map(String::as_str),
+            query.get("metric"),
+        );
         let parts = vec![DocumentPart::Figure(figure)];
         let section = Section { id: "course".to_owned(), title: "From record to record".to_owned(), parts };
         body(page, &Report { sections: vec![section], ..Report::default() });
@@ -64,6 +71,13 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
             }
         });
     }))
+}
+
+/// The metrics of the latest record that can be read.
+fn latest_metrics(records: &[Arc<ListedRecord>]) -> Vec<String> {
+    let of = |listed: &Arc<ListedRecord>| Record::open(&listed.path).ok()?.index().ok()?.metrics().ok();
+    let metrics = records.iter().rev().find_map(of).unwrap_or_default();
+    metrics.into_iter().map(|metric| metric.name).collect()
 }
 
 fn gathered(

@@ -1,10 +1,11 @@
-//! A file of a run, at a line. Only files that lie in the run directory itself can be named; links are not followed.
+//! A file of a run, at a line. Only files that lie in the run directory itself can be named; links are not followed, and
+//! neither is a run directory that is a link to somewhere else.
 
-use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
+use std::path::PathBuf;
 
 use assay_model::Stream;
-use assay_store::{Record, RunRow};
+use assay_store::{Record, RunRow, open_unlinked};
 
 use super::{Query, ViewError, address, link, open, record_step, run, shell};
 use crate::site::Site;
@@ -17,13 +18,21 @@ const MOST_OF_LINE: usize = 4096;
 
 /// The names of the files of a run: regular files of its directory only, and the output that is in the journal instead.
 pub fn files(record: &Record, row: &RunRow) -> Vec<String> {
-    let entries = std::fs::read_dir(record.run_directory(&row.directory)).into_iter().flatten().flatten();
+    let directory = directory(record, row).ok();
+    let entries = directory.and_then(|path| std::fs::read_dir(path).ok()).into_iter().flatten().flatten();
     let regular = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
     let mut names: Vec<String> = regular.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     for stream in [Stream::Stdout, Stream::Stderr] {
         names.extend(in_journal(record, row, stream.file()).map(|_| stream.file().to_owned()));
     }
     names
+}
+
+/// The directory of a run, if it really lies in its record.
+fn directory(record: &Record, row: &RunRow) -> io::Result<PathBuf> {
+    let real = record.run_directory(&row.directory).canonicalize()?;
+    let is_inside = real == record.directory().canonicalize()?.join(&row.directory);
+    is_inside.then_some(real).ok_or_else(|| io::Error::other("the run directory is a link"))
 }
 
 /// Output of a run that the journal has.
@@ -47,10 +56,11 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
     let file = file.ok_or_else(|| ViewError::Missing(format!("The run has no file {wanted}.")))?;
     let line = query.number("line");
     let first = query.number("from").unwrap_or_else(|| line.unwrap_or(1).saturating_sub(BEFORE)).max(1);
-    let path = record.run_directory(&row.directory).join(&file);
     let window = match in_journal(&record, &row, &file) {
         Some(text) => window(text.as_bytes(), first, BEFORE + AFTER),
-        None => File::open(&path).and_then(|file| window(file, first, BEFORE + AFTER)),
+        None => directory(&record, &row)
+            .and_then(|directory| open_unlinked(&directory.join(&file)))
+            .and_then(|file| window(file, first, BEFORE + AFTER)),
     };
     let window = window.map_err(|error| ViewError::Unreadable(format!("{file} cannot be read: {error}")))?;
     let run = row.run.to_string();
@@ -110,7 +120,7 @@ struct Window {
 }
 
 /// Reads lines without keeping more than is shown.
-fn window(mut reader: impl Read, first: u64, count: u64) -> std::io::Result<Window> {
+fn window(mut reader: impl Read, first: u64, count: u64) -> io::Result<Window> {
     let mut window = Window { lines: Vec::new(), more: false };
     let (mut number, mut line, mut length) = (1u64, Vec::new(), 0usize);
     let mut chunk = vec![0u8; 1 << 16];

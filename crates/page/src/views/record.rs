@@ -6,7 +6,7 @@ use assay_report::document::{Report, body, html, write_up};
 use assay_report::markup::Markup;
 use assay_store::Record;
 
-use super::{Query, ViewError, address, link, open, shell};
+use super::{Query, ViewError, address, link, metric_choice, open, shell};
 use crate::catalog::ListedRecord;
 use crate::made::MadeFrom;
 use crate::site::Site;
@@ -27,8 +27,12 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
         if let Some(question) = question {
             page.leaf("p", &[("class", "verdict")], &question);
         }
+        if listed.name() != listed.id {
+            page.leaf("p", &[("class", "note")], &listed.id);
+        }
         actions(page, &listed);
-        choice(page, &listed, known.iter().map(|metric| metric.name.as_str()), metrics.first());
+        let names = known.iter().map(|metric| metric.name.as_str());
+        metric_choice(page, ("/record", &[("id", &listed.id)]), names, metrics.first().map(String::as_str));
         page.element("div", &[("id", "running"), ("aria-live", "off")], |page| page.append(running));
         let live = address("/live", &[("id", &listed.id), ("seen", &seen)]);
         // With a metric of the reader's choice the page stays as it is.
@@ -96,30 +100,4 @@ fn actions(page: &mut Markup, listed: &ListedRecord) {
         link(page, "Audit", &address("/audit", &[("id", id)]));
         link(page, "History of this campaign", &address("/history", &[("name", listed.name())]));
     });
-}
-
-/// Another metric to judge by.
-fn choice<'a>(
-    page: &mut Markup,
-    listed: &ListedRecord,
-    known: impl Iterator<Item = &'a str>,
-    chosen: Option<&String>,
-) {
-    page.element("form", &[("class", "filter"), ("action", "/record"), ("method", "get")], |page| {
-        page.empty("input", &[("type", "hidden"), ("name", "id"), ("value", &*listed.id)]);
-        page.element("label", &[], |page| {
-            page.text("Judge by");
-            page.element("select", &[("name", "metric")], |page| {
-                page.leaf("option", &[("value", "")], "the campaign's metrics");
-                for name in known {
-                    let both = [("value", name), ("selected", "selected")];
-                    let attributes =
-                        if chosen.is_some_and(|chosen| chosen == name) { &both[..] } else { &both[..1] };
-                    page.leaf("option", attributes, name);
-                }
-            });
-        });
-        page.leaf("button", &[("class", "act"), ("type", "submit")], "Show");
-    });
-    page.line();
 }

@@ -38,8 +38,10 @@ pub fn view(site: &Site, query: &Query) -> Result<String, ViewError> {
             ("run".to_owned(), name.clone()),
             ("status".to_owned(), row.status.as_ref().map_or_else(|| "open".to_owned(), ToString::to_string)),
             ("directory".to_owned(), row.directory.clone()),
-            ("redo".to_owned(), format!("sh {}", record.script(&row.directory).display())),
         ];
+        // Runs that were read from files have no script.
+        let script = Some(record.script(&row.directory)).filter(|script| script.is_file());
+        facts.extend(script.map(|script| ("redo".to_owned(), format!("sh {}", script.display()))));
         facts.extend(row.started_at.map(|at| ("started".to_owned(), utc(at))));
         facts.extend(settings.iter().map(|(name, value)| (name.clone(), value.to_string())));
         let section = Section {

@@ -74,7 +74,8 @@ fn experiment<'a>(document: &'a Document, place: &RunGroup<'a>, runs: Vec<&'a Re
     Experiment { title, document, runs, varied, metrics }
 }
 
-/// Settings with several values, switches that only some runs have on, and settings that did not take effect.
+/// Settings with several values, switches that only some runs have on, settings that at most half of the runs state, and
+/// settings that did not take effect.
 fn varied<'a>(runs: &[&'a ReadRun]) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
     let settings: Vec<_> = runs.iter().map(|run| compared(run)).collect();
@@ -92,8 +93,11 @@ fn varied<'a>(runs: &[&'a ReadRun]) -> Vec<&'a str> {
             }
         }
         let switched = matches!(values.as_slice(), [Value::Switch(true)]) && of_name().count() < runs.len();
+        let usable = || runs.iter().zip(&settings).filter(|(run, _)| run.status.is_usable());
+        let stating = usable().filter(|(_, run)| run.iter().any(|setting| setting.name == *name)).count();
+        let is_rare = stating > 0 && 2 * stating <= usable().count();
         let is_job = *name == assay_model::names::setting::JOB;
-        !is_job && (values.len() > 1 || switched || of_name().any(|setting| setting.mismatch))
+        !is_job && (values.len() > 1 || switched || is_rare || of_name().any(|setting| setting.mismatch))
     });
     names
 }

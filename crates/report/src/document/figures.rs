@@ -33,6 +33,7 @@ pub fn figures(study: &Study) -> Vec<Figure> {
         figures.extend(ratios(&judged.answer));
     }
     figures.extend(scaling(study));
+    figures.extend(latency::latency(study));
     // A count of work done only says what was asked for.
     let is_result = |judged: &&Judged| !matches!(judged.answer.metric.unit, Unit::Count(_));
     let results = || study.answers.iter().filter(is_result).filter(|_| study.scaling.is_none());
@@ -45,7 +46,6 @@ pub fn figures(study: &Study) -> Vec<Figure> {
         figures.extend(study.answers.iter().filter_map(sizes).take(2));
     }
     figures.extend(study.roofline.clone().map(roofline));
-    figures.extend(latency::latency(study));
     figures.extend(compared_timelines(&study.examples));
     figures.extend(series(&study.examples));
     figures
@@ -98,6 +98,10 @@ fn ratios(answer: &Answer) -> Option<Figure> {
         })
         .take(MOST_RATIOS)
         .collect();
+    // Without an interval there is nothing that the table does not show.
+    if rows.iter().all(|row| row.ends.is_none()) {
+        return None;
+    }
     let mut base = label(best);
     let labels = rows.iter_mut().map(|row| &mut row.label).chain(std::iter::once(&mut base));
     distinguishing(&mut labels.collect::<Vec<_>>());
@@ -258,7 +262,11 @@ fn sizes(judged: &Judged) -> Option<Figure> {
         let mut values = answer.rows.iter().filter_map(|row| row.settings.get(*name));
         values.any(|value| value.number().is_none())
     };
-    let size = answer.varied.iter().find(is_word).filter(|_| is_drawn && answer.varied.len() > 1)?;
+    let drawn = || answer.rows.iter().filter(|row| row.estimate.is_some());
+    let has_all = |name: &&String| drawn().all(|row| row.settings.contains_key(*name));
+    let mut words = answer.varied.iter().filter(is_word).filter(has_all);
+    let size = words.next().filter(|_| is_drawn && answer.varied.len() > 1)?;
+    let name = bar_names(&drawn().map(|row| &row.settings).collect::<Vec<_>>(), size, words);
     let mut groups: Vec<BarGroup> = Vec::new();
     for row in &answer.rows {
         let Some(estimate) = &row.estimate else { continue };
@@ -266,7 +274,7 @@ fn sizes(judged: &Judged) -> Option<Figure> {
         let others: Vec<String> = row
             .settings
             .iter()
-            .filter(|(name, _)| *name != size)
+            .filter(|(other, _)| name.map_or(*other != size, |name| *other == name))
             .map(|(name, value)| format!("{name} {value}"))
             .collect();
         let bar = Bar {
@@ -290,6 +298,24 @@ fn sizes(judged: &Judged) -> Option<Figure> {
             groups,
         }),
     })
+}
+
+/// The setting that names the bars of each group alone, where there is one; one that is a word says most.
+fn bar_names<'a>(
+    rows: &[&'a Settings],
+    size: &str,
+    words: impl Iterator<Item = &'a String>,
+) -> Option<&'a String> {
+    let is_name = |name: &&String| {
+        let mut seen: Vec<(Option<&Value>, Option<&Value>)> = Vec::new();
+        rows.iter().all(|settings| {
+            let bar = (settings.get(size), settings.get(*name));
+            let is_new = bar.1.is_some() && !seen.contains(&bar);
+            seen.push(bar);
+            is_new
+        })
+    };
+    words.into_iter().find(is_name)
 }
 
 /// Where cells stand below the limits of the machine.

@@ -102,13 +102,14 @@ fn caveats(found: &[Vec<Experiment<'_>>]) -> Vec<Footnote> {
     if single < 2 {
         return Vec::new();
     }
-    vec![Footnote {
-        text: format!(
-            "{single} rows rest on a single run each, so nothing says how much of a difference is noise"
-        ),
-        hint: "repeat every setting six times or more, in turns; `assay run` does that".to_owned(),
-    }]
+    vec![Footnote::about_all(
+        format!("{single} rows rest on a single run each, so nothing says how much of a difference is noise"),
+        "repeat every setting six times or more, in turns; `assay run` does that",
+    )]
 }
+
+/// Claims that cannot be decided and are not folded.
+const MOST_OPEN: usize = 4;
 
 fn chapter(
     document: &Document,
@@ -129,8 +130,17 @@ fn chapter(
     let of_file =
         |finding: &&Finding| finding.sources.first().is_some_and(|source| source.file == document.file);
     let findings: Vec<&Finding> = audit.findings.iter().filter(of_file).collect();
-    let open = findings.iter().filter(|finding| finding.level < Level::NotChecked);
-    parts.extend(open.flat_map(|finding| finding_parts(finding, &document.file, place)));
+    let wrong = findings.iter().filter(|finding| finding.level < Level::NotChecked);
+    parts.extend(wrong.flat_map(|finding| finding_parts(finding, &document.file, place)));
+    // What cannot be decided and yet has numbers is worth a look.
+    let has_numbers =
+        |finding: &&&Finding| finding.level == Level::NotChecked && !finding.arithmetic.is_empty();
+    let open: Vec<&Finding> = findings.iter().filter(has_numbers).take(MOST_OPEN).copied().collect();
+    parts.extend(open.iter().flat_map(|finding| finding_parts(finding, &document.file, place)));
+    let findings: Vec<&Finding> = findings
+        .into_iter()
+        .filter(|finding| !open.iter().any(|shown| std::ptr::eq(*shown, *finding)))
+        .collect();
     for experiment in found.iter().filter(|experiment| !experiment.is_empty()) {
         parts.extend(experiment.parts());
     }
@@ -169,7 +179,7 @@ fn chapter_title(document: &Document, name: &str) -> String {
     let titles = || document.tables.iter().filter_map(|table| table.headings.first());
     // A heading that all tables stand below is the title; of one table it may be that of its part alone.
     match titles().next().filter(|first| document.tables.len() > 1 && titles().all(|title| title == *first)) {
-        Some(title) => format!("{} · {name}", shorten(&clean(title.trim()), 60)),
+        Some(title) => format!("{} · {name}", shorten(&clean(title.trim().trim_end_matches(':')), 60)),
         None => name.to_owned(),
     }
 }

@@ -4,7 +4,7 @@
 use super::{DataTable, DocumentPart, Figure, Report, Section};
 use crate::markup::Markup;
 use crate::page::{self, tone_class};
-use crate::table::{Align, Footnote, superscript};
+use crate::table::{Align, Footnote};
 use crate::words::code_pieces;
 
 /// The whole file.
@@ -181,7 +181,7 @@ fn write_table(page: &mut Markup, data: &DataTable, numbered: &mut Numbered) {
         }
         for (index, footnote) in table.footnotes.iter().enumerate() {
             page.element("p", &[("class", "note")], |page| {
-                page.text(&format!("{} ", superscript(index + 1)));
+                page.text(&footnote.lead(index));
                 prose(page, &footnote.text);
                 if !footnote.hint.is_empty() {
                     write_hint(page, "span", &footnote.hint);

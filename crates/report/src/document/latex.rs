@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::{DocumentPart, Rendered, Report};
-use crate::table::{Align, Table, superscript};
+use crate::table::{Align, Column, Table, superscript};
 use crate::words::{clean, code_pieces};
 
 const PREAMBLE: &str = r"\documentclass[11pt]{article}
@@ -28,6 +28,8 @@ const PREAMBLE: &str = r"\documentclass[11pt]{article}
 const MOST_ROWS: usize = 200;
 /// Longer tables are broken over pages. LaTeX has to run twice for those.
 const MOST_ON_A_PAGE: usize = 36;
+/// Letters of a text that are not broken in a table over several pages.
+const WIDEST_LINE: usize = 40;
 
 /// The document. `name` is what the names of its figures begin with.
 pub fn latex(report: &Report, name: &str) -> Rendered {
@@ -88,7 +90,7 @@ fn push_part(rendered: &mut Rendered, part: &DocumentPart, name: &str) {
         }
         DocumentPart::Listing { title, text } => {
             if !title.is_empty() {
-                let _ = writeln!(out, "\\paragraph{{{}}}", escape(title));
+                let _ = writeln!(out, "\\paragraph{{{}}}\\leavevmode\\\\", escape(title));
             }
             out.push_str("{\\footnotesize\\ttfamily\\raggedright\n");
             for line in text.lines() {
@@ -129,8 +131,8 @@ fn push_table(out: &mut String, table: &Table) {
         let _ = writeln!(out, "{}\n", prose(line));
     }
     if !table.columns.is_empty() {
-        let shape: String =
-            table.columns.iter().map(|column| if column.align == Align::Right { 'r' } else { 'l' }).collect();
+        let is_long = table.rows.len() > MOST_ON_A_PAGE;
+        let shape = shape(table, is_long);
         let names: Vec<String> = (0..table.columns.len()).map(|index| column_name(table, index)).collect();
         let head = format!("\\toprule\n{}{} \\\\\n\\midrule\n", groups(table), names.join(" & "));
         let rows: String = table
@@ -142,7 +144,7 @@ fn push_table(out: &mut String, table: &Table) {
                 format!("{} \\\\\n", cells.join(" & "))
             })
             .collect();
-        let _ = if table.rows.len() <= MOST_ON_A_PAGE {
+        let _ = if !is_long {
             writeln!(
                 out,
                 "{{\\small\\fitted{{%\n\\begin{{tabular}}{{@{{}}{shape}@{{}}}}\n{head}{rows}\\bottomrule\n\\end{{tabular}}}}}}"
@@ -161,15 +163,34 @@ fn push_table(out: &mut String, table: &Table) {
         let _ = writeln!(out, "{{\\footnotesize {}\\par}}", prose(note));
     }
     for (index, note) in table.footnotes.iter().enumerate() {
-        let mark = escape(&superscript(index + 1));
+        let mark = escape(&note.lead(index));
         let _ = writeln!(
             out,
-            "{{\\footnotesize {mark} {} \\emph{{Hint: {}}}\\par}}",
+            "{{\\footnotesize {mark}{} \\emph{{Hint: {}}}\\par}}",
             prose(&note.text),
             prose(&note.hint)
         );
     }
     out.push('\n');
+}
+
+/// The alignment of columns. A table over several pages cannot be made smaller: texts that would leave the page are broken.
+fn shape(table: &Table, is_long: bool) -> String {
+    let widest = |index: usize| {
+        let cells = table.rows.iter().filter_map(|row| row.get(index));
+        cells.map(|cell| cell.text.chars().count()).max().unwrap_or(0)
+    };
+    let is_broken =
+        |index: usize, column: &Column| is_long && column.align == Align::Left && widest(index) > WIDEST_LINE;
+    let columns = || table.columns.iter().enumerate();
+    let broken = columns().filter(|(index, column)| is_broken(*index, column)).count();
+    columns()
+        .map(|(index, column)| match column.align {
+            _ if is_broken(index, column) => format!("p{{{:.2}\\linewidth}}", 0.45 / broken as f64),
+            Align::Right => "r".to_owned(),
+            Align::Left => "l".to_owned(),
+        })
+        .collect()
 }
 
 /// The line with headings over several columns.

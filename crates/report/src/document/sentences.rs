@@ -4,7 +4,7 @@ use assay_judge::{Answer, AnswerRow, findings};
 
 use crate::answer::scale;
 use crate::number::counted;
-use crate::study::Judged;
+use crate::study::{Judged, Study};
 
 /// The most findings that are said above everything else.
 const MOST_FINDINGS: usize = 2;
@@ -34,9 +34,10 @@ pub fn sentences(judged: &Judged) -> Vec<String> {
 }
 
 /// Further findings, which stand beside the results.
-pub fn more_findings(judged: &Judged) -> Vec<String> {
-    let laws = findings::of_scaling(&judged.evidence).into_iter().map(|finding| sentence(finding.text));
-    found(judged).into_iter().skip(MOST_FINDINGS).chain(laws).collect()
+pub fn more_findings(study: &Study) -> Vec<String> {
+    let of_headline = study.answers.first().map(found).unwrap_or_default();
+    let beside = study.findings.iter().map(|finding| sentence(finding.text.clone()));
+    of_headline.into_iter().skip(MOST_FINDINGS).chain(beside).collect()
 }
 
 fn found(judged: &Judged) -> Vec<String> {

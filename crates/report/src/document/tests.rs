@@ -98,7 +98,7 @@ fn nasty() -> Report {
         title: NASTY.into(),
         question: Some(NASTY.into()),
         summary: vec![NASTY.into()],
-        caveats: vec![Footnote { text: NASTY.into(), hint: NASTY.into() }],
+        caveats: vec![Footnote::about_all(NASTY, NASTY)],
         sections: vec![Section { id: "one".into(), title: NASTY.into(), parts }],
     }
 }

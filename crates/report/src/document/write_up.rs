@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use assay_judge::{AnswerRow, CellEvidence, Comparison};
-use assay_model::Caveat;
+use assay_model::{Caveat, Source};
 
 use super::figures::{comparison as comparison_figure, figures};
 use super::sentences::{label, more_findings, sentences, shown};
@@ -14,6 +14,10 @@ use crate::table::{Cell, Column, Footnote, Table, Tone, add_note};
 
 /// Runs listed one by one in the appendix; all are in the record.
 const MOST_RUNS: usize = 2000;
+/// The files of a run that have its output.
+const OUTPUT: [&str; 2] = ["stdout.log", "stderr.log"];
+/// Figures of one record of several that are not folded.
+const MOST_FIGURES: usize = 8;
 /// Values listed beside a number.
 const MOST_VALUES: usize = 12;
 
@@ -23,18 +27,18 @@ pub fn write_up(studies: &Studies) -> Report {
         [one] => Some(one),
         _ => None,
     };
-    let names: Vec<&str> = studies.studies.iter().map(|study| study.name.as_str()).collect();
+    let names = studies.names();
     let mut report = Report {
         title: names.join(", "),
         question: one.and_then(|study| study.question.clone()),
         summary: Vec::new(),
         ..Report::default()
     };
-    for study in &studies.studies {
+    for (study, name) in studies.studies.iter().zip(&names) {
         let said = study.answers.first().map(sentences).unwrap_or_default();
         match one {
             Some(_) => report.summary.extend(said),
-            None => report.summary.push(format!("{}: {}", study.name, said.join(" "))),
+            None => report.summary.push(format!("{name}: {}", said.join(" "))),
         }
         for judged in study.answers.iter().take(1) {
             for caveat in caveats(judged) {
@@ -46,15 +50,13 @@ pub fn write_up(studies: &Studies) -> Report {
         report.sections.push(comparison_section(comparison));
     }
     for reason in &studies.not_compared {
-        report.caveats.push(Footnote {
-            text: reason.clone(),
-            hint: "records of one campaign can be compared".to_owned(),
-        });
+        let hint = "choose a metric that both have, by `--metric`";
+        report.caveats.push(Footnote::about_all(reason, hint));
     }
-    for study in &studies.studies {
+    for (study, name) in studies.studies.iter().zip(&names) {
         match one {
             Some(_) => report.sections.extend(record_sections(study)),
-            None => report.sections.push(chapter(study)),
+            None => report.sections.push(chapter(study, name)),
         }
     }
     report
@@ -81,16 +83,23 @@ pub fn comparison_section(comparison: &Comparison) -> Section {
 }
 
 /// One record as one section of a longer document; what only some readers want is folded.
-fn chapter(study: &Study) -> Section {
+fn chapter(study: &Study, name: &str) -> Section {
     let mut parts: Vec<DocumentPart> =
         study.question.iter().map(|question| DocumentPart::Text(question.clone())).collect();
-    for section in record_sections(study) {
+    for mut section in record_sections(study) {
         match section.id.as_str() {
-            "results" | "figures" => parts.extend(section.parts),
+            "results" => parts.extend(section.parts),
+            "figures" => {
+                let more = section.parts.split_off(section.parts.len().min(MOST_FIGURES));
+                parts.extend(section.parts);
+                if !more.is_empty() {
+                    parts.push(DocumentPart::Folded { title: "More figures".to_owned(), parts: more });
+                }
+            }
             _ => parts.push(DocumentPart::Folded { title: section.title, parts: section.parts }),
         }
     }
-    Section { id: crate::words::identifier(&study.path), title: study.name.clone(), parts }
+    Section { id: crate::words::identifier(&study.path), title: name.to_owned(), parts }
 }
 
 /// The sections of one record: results, figures, how it was made, evidence.
@@ -138,7 +147,7 @@ fn results(study: &Study) -> Section {
                 .push(DocumentPart::Folded { title: judged.answer.metric.name.clone(), parts: vec![part] }),
         }
     }
-    for text in study.answers.first().map(more_findings).unwrap_or_default() {
+    for text in more_findings(study) {
         parts.push(DocumentPart::Finding { tone: Tone::Plain, text, advice: String::new() });
     }
     if !study.gates.is_empty() {
@@ -218,6 +227,7 @@ fn about(
     if let Some(first) = numbers.first() {
         lines.extend(redo(study, numbers));
         lines.push(match &first.source {
+            Some(source) if is_elsewhere(study, source) => format!("source: {source}"),
             Some(source) => format!("source: {}/{}/{source}", study.path, first.directory),
             None => "source: measured by assay".to_owned(),
         });
@@ -260,7 +270,7 @@ fn how(study: &Study) -> Section {
     parts.push(DocumentPart::Listing {
         title: "Commands".to_owned(),
         text: format!(
-            "assay show {path}\nassay show {path} --runs          # every run with its directory; run.sh in it redoes the run\nassay query --record {path} runs -o runs.csv\n"
+            "assay show {path}\nassay show {path} --runs          # every run with its directory; run.sh in it redoes the run\nassay query runs {path} -o runs.csv\n"
         ),
     });
     if let Some(campaign) = &origin.campaign {
@@ -268,6 +278,11 @@ fn how(study: &Study) -> Section {
         parts.push(DocumentPart::Folded { title: "Campaign".to_owned(), parts: vec![listing] });
     }
     Section { id: "how".to_owned(), title: "How it was made".to_owned(), parts }
+}
+
+/// Whether a number is stated in a file that was read, not in the output of a run of this record.
+fn is_elsewhere(study: &Study, source: &Source) -> bool {
+    study.origin.campaign.is_none() && !OUTPUT.contains(&source.file.as_str())
 }
 
 fn evidence(study: &Study) -> Section {
@@ -286,11 +301,13 @@ fn evidence(study: &Study) -> Section {
     for number in study.numbers.values().flatten().take(MOST_RUNS) {
         let value = number.value.zip(headline).map(|(value, metric)| fact(&metric.unit, value));
         let source = match &number.source {
+            Some(source) if is_elsewhere(study, source) => source.to_string(),
             Some(source) => format!("{}/{source}", number.directory),
             None if number.value.is_some() => format!("{} (measured)", number.directory),
             None => number.directory.clone(),
         };
-        let tone = if number.status == "succeeded" { Tone::Plain } else { Tone::Bad };
+        let is_good = matches!(number.status.as_str(), "succeeded" | "unknown");
+        let tone = if is_good { Tone::Plain } else { Tone::Bad };
         table.rows.push(vec![
             Cell::new(number.run.clone()),
             Cell::toned(number.status.clone(), tone),
@@ -307,7 +324,11 @@ fn evidence(study: &Study) -> Section {
         title: counted(all as u64, "run"),
         parts: vec![DocumentPart::Table(table.into())],
     };
-    let text = "Each number above comes from these runs; paths are relative to the record.".to_owned();
+    let text = match study.origin.campaign {
+        Some(_) => "Each number above comes from these runs; paths are relative to the record.",
+        None => "Each number above comes from these runs, which were read from files.",
+    };
+    let text = text.to_owned();
     Section {
         id: "evidence".to_owned(),
         title: "Evidence".to_owned(),

@@ -114,6 +114,7 @@ pub fn numbers(row: &Ratio) -> String {
         Verdict::Better => "better",
         Verdict::Worse => "worse",
         Verdict::Same => "=",
+        Verdict::Unclear if row.ends.is_none() => "?",
         Verdict::Unclear => "~",
     };
     let ends =

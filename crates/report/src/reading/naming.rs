@@ -58,6 +58,11 @@ fn varied<'a>(settings: &[Vec<(&'a str, &'a Value)>]) -> Vec<&'a str> {
     varied
 }
 
+/// A title without the colon of a line that leads to what follows.
+pub fn plain_title(title: &str) -> &str {
+    title.trim().trim_end_matches(':').trim_end()
+}
+
 fn name(run: &ReadRun, settings: &[(&str, &Value)], varied: &[&str]) -> String {
     let telling: Vec<String> = settings
         .iter()
@@ -68,7 +73,7 @@ fn name(run: &ReadRun, settings: &[(&str, &Value)], varied: &[&str]) -> String {
     if !telling.is_empty() {
         return shorten(&clean(&telling.join(" ")), WIDEST);
     }
-    let title = run.title.as_deref().map(str::trim).filter(|title| !title.is_empty());
+    let title = run.title.as_deref().map(plain_title).filter(|title| !title.is_empty());
     let name = title.or(run.platform.as_deref()).or(run.dialects.first().map(String::as_str));
     shorten(&clean(name.unwrap_or("run")), WIDEST)
 }

@@ -79,7 +79,9 @@ pub(super) fn ends(series: &Series) -> Option<Ends> {
         if extreme || !value.is_finite() {
             format!("{:.2e}", value / scale.divisor)
         } else {
-            scale.show(value, decimals)
+            // A loss that fell from 477 to 0.87 did not end at 1.
+            let own = if value.abs() * 100.0 < size { scale.decimals(value, value, value).min(4) } else { 0 };
+            scale.show(value, decimals.max(own))
         }
     };
     Some(Ends {

@@ -104,7 +104,6 @@ def summaries():
         if (values > 0).all():
             case["harmonic_mean"] = scipy.stats.hmean(values)
             case["geometric_mean"] = scipy.stats.gmean(values)
-            case["tail_ratio"] = np.percentile(values, 95) / np.percentile(values, 50)
         cases.append(case)
     write("summaries", cases)
 

@@ -41,15 +41,12 @@ pub(super) fn columns(index: &Index, table: ExportTable) -> Result<Vec<ExportCol
         fixed.iter().map(|(name, kind)| ExportColumn { name: (*name).to_owned(), kind: *kind }).collect();
     if table == ExportTable::Runs {
         let settings = index.ask(setting_kinds)?;
-        columns.extend(
-            settings.into_iter().map(|(name, kind)| ExportColumn { name: format!("setting.{name}"), kind }),
-        );
+        let (names, kinds): (Vec<String>, Vec<ColumnKind>) = settings.into_iter().unzip();
+        let names = wide::with_columns("setting", &names).map(|(_, name)| name).zip(kinds);
+        columns.extend(names.map(|(name, kind)| ExportColumn { name, kind }));
         let metrics = index.ask(wide::metrics)?;
-        columns.extend(
-            metrics
-                .into_iter()
-                .map(|name| ExportColumn { name: format!("metric.{name}"), kind: ColumnKind::Float }),
-        );
+        let names = wide::with_columns("metric", &metrics).map(|(_, name)| name);
+        columns.extend(names.map(|name| ExportColumn { name, kind: ColumnKind::Float }));
     }
     Ok(columns)
 }
@@ -115,10 +112,9 @@ fn runs(
     take: &mut Take<'_>,
     note: &mut Note<'_>,
 ) -> Result<(), Obstacle> {
-    let names = |prefix: &str| -> Vec<String> {
-        columns.iter().filter_map(|column| Some(column.name.strip_prefix(prefix)?.to_owned())).collect()
-    };
-    let sql = wide::select(&names("setting."), &names("metric."));
+    let known = wide::settings(connection).and_then(|settings| Ok((settings, wide::metrics(connection)?)));
+    let (settings, metrics) = known.map_err(&mut *note)?;
+    let sql = wide::select(&settings, &metrics);
     each(connection, &sql, columns, take, note)
 }
 

@@ -61,19 +61,19 @@ impl<'c> Filler<'c> {
                 .prepare("select status from run_data where cell_id = ?1 and repeat = ?2 and attempt = ?3")?,
             put_run: connection.prepare(
                 "insert into run_data (cell_id, repeat, attempt, run, status, started_at, directory, current)
-                 values (?1, ?2, ?3, ?4, 'open', ?5, coalesce(?6, ?7), ?8)
+                 values (?1, ?2, ?3, ?4, 'open', nullif(?5, 0), coalesce(?6, ?7), ?8)
                  on conflict (cell_id, repeat, attempt) do update set
-                     started_at = coalesce(?5, started_at), directory = coalesce(?6, directory)
+                     started_at = coalesce(nullif(?5, 0), started_at), directory = coalesce(?6, directory)
                  where status = 'open'",
             )?,
             finish_run: connection.prepare(
                 "insert into run_data (cell_id, repeat, attempt, run, status, detail, reason, started_at,
                      wall_s, user_s, system_s, peak_resident_bytes, peak_group_bytes, stdout_bytes, stderr_bytes,
                      directory, hints, current, first_observation, observations, replayed, session_id, files)
-                 values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,
+                 values (?1, ?2, ?3, ?4, ?5, ?6, ?7, nullif(?8, 0), ?9, ?10, ?11, ?12, ?13, ?14, ?15,
                      coalesce(?16, ?17), ?18, ?19, ?20, ?21, ?22, ?23, ?24)
                  on conflict (cell_id, repeat, attempt) do update set
-                     status = ?5, detail = ?6, reason = ?7, started_at = ?8, wall_s = ?9, user_s = ?10,
+                     status = ?5, detail = ?6, reason = ?7, started_at = nullif(?8, 0), wall_s = ?9, user_s = ?10,
                      system_s = ?11, peak_resident_bytes = ?12, peak_group_bytes = ?13, stdout_bytes = ?14,
                      stderr_bytes = ?15, directory = coalesce(?16, directory), hints = ?18,
                      first_observation = ?20, observations = ?21, replayed = ?22, session_id = ?23, files = ?24

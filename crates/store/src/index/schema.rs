@@ -3,7 +3,7 @@
 //! next to each other, so that the run needs only their first number and their count to find them.
 
 /// The version of these tables. An index of any other version is made again.
-pub(super) const INDEX_VERSION: i64 = 6;
+pub(super) const INDEX_VERSION: i64 = 7;
 
 pub(super) const TABLES: &str = "
 create table meta (key text primary key, value) without rowid;

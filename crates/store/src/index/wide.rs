@@ -1,6 +1,8 @@
 //! The view `runs`: one row per run with its settings and metrics as columns. What columns it has depends on the record,
 //! so it is made when a query names it, in the temporary schema of the connection.
 
+use std::collections::BTreeMap;
+
 use rusqlite::Connection;
 use rusqlite::hooks::{AuthContext, Authorization};
 
@@ -58,20 +60,20 @@ fn names(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
 /// The query behind the view: fixed columns, then `setting.NAME`, then `metric.NAME` in base units.
 pub(crate) fn select(settings: &[String], metrics: &[String]) -> String {
     let mut columns: Vec<String> = FIXED.map(|(name, _)| name.to_owned()).to_vec();
-    columns.extend(settings.iter().map(|name| {
+    columns.extend(with_columns("setting", settings).map(|(name, column)| {
         format!(
             "(select value from setting_data where setting_data.cell_id = run_data.cell_id and name = {}) as {}",
             text(name),
-            identifier("setting", name)
+            identifier(&column)
         )
     }));
-    columns.extend(metrics.iter().map(|name| {
+    columns.extend(with_columns("metric", metrics).map(|(name, column)| {
         format!(
             "(select value from observation_data where observation_data.id >= first_observation
                   and observation_data.id < first_observation + observations and counts
                   and metric_id in (select id from metric_data where name = {})) as {}",
             text(name),
-            identifier("metric", name)
+            identifier(&column)
         )
     }));
     format!(
@@ -84,8 +86,28 @@ fn text(name: &str) -> String {
     format!("'{}'", name.replace('\'', "''"))
 }
 
-fn identifier(kind: &str, name: &str) -> String {
-    format!("\"{kind}.{}\"", name.replace('"', "\"\""))
+/// Names with the columns that they get, as text. SQLite takes columns that differ only in case for one and would answer with
+/// the value of the first, so such names are numbered.
+pub(crate) fn with_columns<'a>(
+    kind: &str,
+    names: &'a [String],
+) -> impl Iterator<Item = (&'a String, String)> {
+    let mut alike: BTreeMap<String, usize> = BTreeMap::new();
+    for name in names {
+        *alike.entry(name.to_ascii_lowercase()).or_default() += 1;
+    }
+    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+    names.iter().map(move |name| {
+        let key = name.to_ascii_lowercase();
+        let is_alone = alike.get(&key) == Some(&1);
+        let number = numbers.entry(key).and_modify(|number| *number += 1).or_insert(1);
+        let column = if is_alone { format!("{kind}.{name}") } else { format!("{kind}.{name} ({number})") };
+        (name, column)
+    })
+}
+
+fn identifier(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// Whether a query may name the view.
@@ -102,4 +124,16 @@ pub(super) fn create(connection: &mut Connection) -> rusqlite::Result<()> {
     let made = connection.execute_batch(&sql);
     super::query::restrict(connection)?;
     made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_differ_only_in_case_get_columns_of_their_own() {
+        let names = ["N", "n", "rate"].map(str::to_owned);
+        let columns: Vec<String> = with_columns("setting", &names).map(|(_, column)| column).collect();
+        assert_eq!(columns, ["setting.N (1)", "setting.n (2)", "setting.rate"]);
+    }
 }

@@ -306,17 +306,19 @@ impl Search<'_> {
         if one.unit.is_relative() || other.unit.is_relative() {
             return;
         }
+        // A factor of one would repeat the other number.
+        let multiplies = one.interval != Interval::exact(1.0) && other.interval != Interval::exact(1.0);
         // A number of another paragraph is rarely half of a product.
         let close = one.near > 0.0 && other.near > 0.0;
         let cancels = if one.unit.shares_symbol(&other.unit) { 0.5 } else { 0.0 };
         let measured = close && !self.quantity.unit.is_count() && (cancels > 0.0 || self.computed > 0.0);
         let product = score + cancels;
-        if let Some(fit) = self.fit(&one.unit.times(&other.unit)) {
+        if let Some(fit) = self.fit(&one.unit.times(&other.unit)).filter(|_| multiplies) {
             let value = one.interval.times(other.interval);
             self.push((product + fit, measured && fit >= 1.0), value, one.place, Some(other.place), '×');
         }
         for (top, bottom) in [(one, other), (other, one)] {
-            let fit = self.fit(&top.unit.over(&bottom.unit));
+            let fit = self.fit(&top.unit.over(&bottom.unit)).filter(|_| multiplies);
             if let (Some(fit), Some(value)) = (fit, top.interval.over(bottom.interval)) {
                 self.push((product + fit, measured && fit >= 1.0), value, top.place, Some(bottom.place), '/');
             }

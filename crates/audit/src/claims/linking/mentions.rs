@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
+use crate::claims::naming::counts_devices;
 use crate::claims::sentence::Sentence;
 use crate::grid::{ColumnKind, Grid, words};
 use crate::quantity::count_word;
+use crate::unit::is_device;
 
 /// How much a word weighs by where it stands: in the clause of the claim, in its sentence, in the sentences before.
 const PHRASE: f64 = 1.5;
@@ -37,7 +39,15 @@ fn stem(word: &str) -> String {
 }
 
 /// Other usual names of what tables have.
-const SYNONYMS: [(&str, &[&str]); 17] = [
+const SYNONYMS: [(&str, &[&str]); 25] = [
+    ("before", &["old", "previous", "baseline"]),
+    ("previously", &["old", "before", "baseline"]),
+    ("old", &["before", "previous"]),
+    ("now", &["new", "after"]),
+    ("whole", &["total", "sum"]),
+    ("entire", &["total", "sum"]),
+    ("new", &["after"]),
+    ("wait", &["waiting", "queue"]),
     ("error", &["cer", "wer"]),
     ("median", &["p50"]),
     ("p50", &["median"]),
@@ -186,7 +196,9 @@ impl Mentions {
     }
 
     fn add_settings(&self, grid: &Grid, column: usize, rows: &mut [f64]) {
-        let noun = grid.columns[column].words.iter().map(|word| self.weight(word)).fold(0.0, f64::max);
+        let own = grid.columns[column].words.iter().map(|word| self.weight(word));
+        let others = self.words.iter().filter(|(word, _)| counts_devices(grid, column) && is_device(word));
+        let noun = own.chain(others.map(|(_, weight)| *weight)).fold(0.0, f64::max);
         for (row, score) in rows.iter_mut().enumerate() {
             let Some(cell) = grid.cell(row, column) else { continue };
             let weight = self.number(cell.value);

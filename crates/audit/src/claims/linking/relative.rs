@@ -61,13 +61,17 @@ impl Search<'_> {
         let affinity = self.around.affinities[index].columns[column];
         let unit = &grid.columns[column].unit;
         let setting = grid.columns[column].kind == ColumnKind::Setting;
+        // What another clause is about says little.
+        let far = self.metric.is_of_sentence;
         let kind = match (self.metric.is_named(), unit.is_none(), self.metric.fits(&grid.columns[column])) {
             _ if self.metric.is_about_settings && !setting => -2.0,
             (false, ..) | (_, true, _) => 0.0,
+            (_, _, true) if far => 0.3,
             (_, _, true) => 1.0,
+            (_, _, false) if far => -0.5,
             (_, _, false) => -3.0,
         };
-        let only = self.metric.is_named() && grid.measures().count() == 1;
+        let only = grid.measures().count() == 1;
         let points = self.relation == Relation::Points && unit.percent;
         // What only the sentences before mention is not named.
         (COLUMN * affinity + kind, affinity > EARLIER_ONLY || kind > 0.0 || only || points)
@@ -92,8 +96,14 @@ impl Search<'_> {
                     self.rows(index, (one, other), *column, score);
                 }
             }
-            if matches!(self.relation, Relation::Value | Relation::Share) {
+            let is_efficiency = grid.columns[*column].words.iter().any(|word| word == "efficiency");
+            if matches!(self.relation, Relation::Value | Relation::Share)
+                || self.relation == Relation::Efficiency && is_efficiency
+            {
                 self.restated(index, *column, score);
+            }
+            if self.relation == Relation::Times {
+                self.factors(index, *column, score);
             }
             if self.relation == Relation::Points {
                 self.differences(index, *column, score);
@@ -178,6 +188,22 @@ impl Search<'_> {
         }
     }
 
+    /// Factors that a table has: `1.69x` of a column of speed-ups.
+    fn factors(&mut self, index: usize, column: usize, (score, named): (f64, bool)) {
+        let grid = self.around.pool.grids[index];
+        let found = &grid.columns[column];
+        let names = ["speedup", "speed-up", "factor", "ratio"];
+        let is_factor = found.unit.times
+            || found.unit.is_none() && found.words.iter().any(|word| names.contains(&word.as_str()));
+        for row in 0..if is_factor { grid.rows.len() } else { 0 } {
+            let Some(cell) = grid.cell(row, column) else { continue };
+            let score = score + 1.0 + 1.5 * ROW * self.around.affinities[index].rows[row];
+            let one = Place::Cell(index, row, column);
+            let value = cell.interval();
+            self.linked.add(self.quantity, Referent { score, value, one, other: None, sign: ' ', named });
+        }
+    }
+
     /// Percentages and shares that a table has.
     fn restated(&mut self, index: usize, column: usize, (score, named): (f64, bool)) {
         let grid = self.around.pool.grids[index];
@@ -235,8 +261,11 @@ impl Search<'_> {
                     -3.0
                 };
                 let only = if alike == 2 { 1.0 } else { 0.0 };
-                let strange = a.unit.is_none() && self.relation.is_comparison()
-                    || self.relation == Relation::Points && !a.unit.percent;
+                let plain = a.unit.is_none();
+                let strange = match self.relation {
+                    Relation::Points => !a.unit.percent && !plain,
+                    relation => plain && relation.is_comparison(),
+                };
                 let same = if strange { -2.5 } else { 0.0 };
                 let score = base + 1.5 * ROW * affinity.rows[row] + COLUMN * words + kind + only + same - 0.5;
                 let places = (Place::Cell(index, row, *one), Place::Cell(index, row, *other));
@@ -302,7 +331,7 @@ impl Search<'_> {
             for (at, quantity) in sentence.quantities.iter().enumerate() {
                 let claim = index == around.own && quantity.start == self.quantity.start;
                 let unusable = quantity.unit.times || quantity.unit.points || quantity.in_words;
-                if claim || unusable || quantity.unit.percent && self.relation == Relation::Times {
+                if claim || unusable {
                     continue;
                 }
                 sides.push((side(quantity), Place::Written(index, at), near));

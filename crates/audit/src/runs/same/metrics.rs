@@ -121,13 +121,14 @@ fn conditions(runs: &[Run<'_>], members: &[usize], metric: &str) -> Vec<Option<&
     }
     let members: Vec<&Run<'_>> = members.iter().filter_map(|place| runs.get(*place)).collect();
     let inside: Vec<Option<bool>> = members.iter().map(|run| compile_inside(run)).collect();
+    let is_inside_some = inside.contains(&Some(true));
     members
         .iter()
         .zip(&inside)
         .map(|(run, own)| match own {
             _ if run.is_on(names::setting::PROFILER) => Some("with a profiler"),
             Some(true) => Some("with the compilation inside"),
-            None if inside.contains(&Some(true)) => Some("perhaps with the compilation inside"),
+            None if is_inside_some => Some("perhaps with the compilation inside"),
             _ => None,
         })
         .collect()

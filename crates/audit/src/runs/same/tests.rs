@@ -148,3 +148,32 @@ fn answers_of_other_lengths_are_other_work() {
     assert_eq!(rows([128.0, 1024.0]), 0);
     assert_eq!(rows([128.0, 128.0]), 1);
 }
+
+#[test]
+fn many_rows_are_grouped_without_comparing_each_with_each() {
+    let rows: Vec<[f64; 3]> = (0..20_000_u32)
+        .map(|row| [f64::from(1 + row / 2), f64::from(1 + row % 2), 5.0 + 0.001 * f64::from(row % 7)])
+        .collect();
+    let rows: Vec<&[f64]> = rows.iter().map(<[f64; 3]>::as_slice).collect();
+    let document = document("notes.md", |build: &mut Build| {
+        build.table("local", &["threads", "run", "duration.reported"], &rows);
+    });
+    assert_eq!(Facts::new(&[document]).same.len(), 10_000);
+}
+
+#[test]
+fn settings_that_differ_by_a_rounding_error_are_equal() {
+    let with = |rates: [f64; 2]| {
+        let document = document("notes.md", |build: &mut Build| {
+            for rate in rates {
+                build
+                    .log("poptorch", "graphcore")
+                    .observed("learning_rate", Value::Float(rate))
+                    .metric(names::ACCURACY, 0.98);
+            }
+        });
+        Facts::new(&[document]).same.len()
+    };
+    assert_eq!(with([0.1 + 0.2, 0.3]), 1);
+    assert_eq!(with([0.3, 0.3004]), 0);
+}

@@ -90,7 +90,8 @@ impl ViewState {
         if !result.status.is_usable() {
             self.failed += 1;
             *self.failures.entry(cell).or_default() += 1;
-            self.message(&format!("failed: {label} {}", result.status));
+            let status = result.status.to_string();
+            self.message(&format!("failed: {label}: {}", status.strip_prefix("failed: ").unwrap_or(&status)));
             for hint in result.all_hints() {
                 self.message(&format!("hint: {hint}"));
             }

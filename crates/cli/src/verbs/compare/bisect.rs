@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use assay_judge::Effect;
 use assay_model::Verdict;
 
 use super::compared;
@@ -17,6 +18,8 @@ enum Standing {
     Good,
     Worse,
     Unmeasured,
+    /// It has too few runs to be compared.
+    Unknown,
 }
 
 /// What to do next.
@@ -42,7 +45,16 @@ pub fn bisect(options: &Compare, screen: &mut Screen) -> anyhow::Result<Exit> {
         standings.push(standing(first, version, options)?);
     }
     let name = |index: usize| versions.get(index).map(|path| path.display().to_string()).unwrap_or_default();
+    let is_unknown = |index: usize| standings.get(index) == Some(&Standing::Unknown);
     match step(&standings) {
+        BisectStep::Measure(index) if is_unknown(index) => {
+            screen.say(&format!(
+                "this version or {} has too few runs to be compared; repeat it at least 4 times, then ask again:",
+                name(0)
+            ));
+            screen.data(&format!("{}\n", name(index)))?;
+            Ok(Exit::NotPrecise)
+        }
         BisectStep::Found(index) => {
             screen.say(&format!("the first version that is worse than {}:", name(0)));
             screen.data(&format!("{}\n", name(index)))?;
@@ -65,18 +77,21 @@ fn standing(first: &Path, version: &Path, options: &Compare) -> anyhow::Result<S
         return Ok(Standing::Unmeasured);
     }
     let comparison = compared(first, version, options)?;
-    let worse = comparison
-        .rows
-        .iter()
-        .any(|row| row.effect.as_ref().is_some_and(|effect| effect.verdict == Verdict::Worse));
-    Ok(if worse { Standing::Worse } else { Standing::Good })
+    let effects = || comparison.rows.iter().map(|row| row.effect.as_ref());
+    let is_worse = |effect: Option<&Effect>| effect.is_some_and(|effect| effect.verdict == Verdict::Worse);
+    let is_unknown = |effect: Option<&Effect>| effect.is_none_or(|effect| effect.interval.is_none());
+    Ok(match (effects().any(is_worse), effects().any(is_unknown)) {
+        (true, _) => Standing::Worse,
+        (false, true) => Standing::Unknown,
+        (false, false) => Standing::Good,
+    })
 }
 
 /// Halves the versions between the last good one and the first that is worse after it.
 fn step(standings: &[Standing]) -> BisectStep {
     let last = standings.len() - 1;
     match standings[last] {
-        Standing::Unmeasured => return BisectStep::Measure(last),
+        Standing::Unmeasured | Standing::Unknown => return BisectStep::Measure(last),
         Standing::Good => return BisectStep::NothingToFind,
         Standing::Worse => {}
     }
@@ -87,7 +102,7 @@ fn step(standings: &[Standing]) -> BisectStep {
 
 #[cfg(test)]
 mod tests {
-    use super::Standing::{Good, Unmeasured, Worse};
+    use super::Standing::{Good, Unknown, Unmeasured, Worse};
     use super::*;
 
     #[test]
@@ -98,5 +113,8 @@ mod tests {
         assert_eq!(step(&[Good, Unmeasured, Good, Unmeasured, Worse]), BisectStep::Measure(3));
         assert_eq!(step(&[Good, Unmeasured, Worse, Unmeasured, Worse]), BisectStep::Measure(1));
         assert_eq!(step(&[Good, Good, Worse, Unmeasured, Worse]), BisectStep::Found(2));
+        // What could not be compared is not good.
+        assert_eq!(step(&[Good, Unknown, Worse]), BisectStep::Measure(1));
+        assert_eq!(step(&[Good, Good, Unknown]), BisectStep::Measure(2));
     }
 }

@@ -31,8 +31,13 @@ const BEGIN: f64 = 4.0;
 /// A probe that was made, with the latency that its SLO is about.
 struct Made {
     probe: Probe,
-    p95: Option<(&'static str, f64)>,
+    /// The interval of its share of good requests, where the probe is long enough for one.
+    good: Option<(f64, f64)>,
+    p95: Option<P95>,
 }
+
+/// The name of a latency, its 95th percentile, and the interval of that.
+type P95 = (&'static str, f64, Option<(f64, f64)>);
 
 /// Looks for the capacity and prints it with every probe.
 pub(super) fn find(options: &Load, screen: &mut Screen) -> anyhow::Result<Exit> {
@@ -54,7 +59,8 @@ pub(super) fn find(options: &Load, screen: &mut Screen) -> anyhow::Result<Exit> 
         let Some(load) = newest.filter(|_| !is_over) else { break };
         let Some(probe) = probe(&load.results, plan.is_short) else { break };
         search.add(probe);
-        made.push(Made { probe, p95: p95(&load.results) });
+        let good = load.results.endpoints.first().and_then(|endpoint| endpoint.summary.good_interval());
+        made.push(Made { probe, good, p95: p95(&load.results) });
         if !options.how.quiet && !options.how.json {
             made.last().into_iter().for_each(|made| screen.say(&progress(&search, made, plan.seconds)));
         }
@@ -128,7 +134,8 @@ fn probe_campaign(
 fn progress(search: &CapacitySearch, made: &Made, seconds: f64) -> String {
     let probe = &made.probe;
     let share = probe.good.value().map_or("–".to_owned(), percent);
-    let latency = made.p95.map(|(name, at)| format!(", {name} p95 {:.1} ms", at * 1e3)).unwrap_or_default();
+    let latency =
+        made.p95.map(|(name, at, _)| format!(", {name} p95 {:.1} ms", at * 1e3)).unwrap_or_default();
     let so_far = match search.capacity() {
         Capacity::Between { low, high, .. } => format!("; capacity {low:.2} … {high:.2}"),
         _ => String::new(),
@@ -214,7 +221,7 @@ fn probe(results: &LoadResults, is_short: bool) -> Option<Probe> {
 }
 
 /// The 95th percentile of the first metric that has an SLO.
-fn p95(results: &LoadResults) -> Option<(&'static str, f64)> {
+fn p95(results: &LoadResults) -> Option<P95> {
     let (summary, bounds) = (&results.endpoints.first()?.summary, &results.bounds);
     let metrics = [
         ("ttft", bounds.ttft_s, &summary.ttft),
@@ -222,7 +229,7 @@ fn p95(results: &LoadResults) -> Option<(&'static str, f64)> {
         ("e2e", bounds.e2e_s, &summary.e2e),
     ];
     let (name, _, values) = metrics.into_iter().find(|(_, bound, _)| bound.is_some())?;
-    Some((name, values.quantile(0.95)?))
+    Some((name, values.quantile(0.95)?, values.quantile_interval(0.95)))
 }
 
 fn print(search: &CapacitySearch, made: &[Made], options: &Load, screen: &mut Screen) -> anyhow::Result<()> {
@@ -266,7 +273,7 @@ fn answer(search: &CapacitySearch, share: f64) -> String {
 }
 
 fn table(search: &CapacitySearch, made: &[Made]) -> Table {
-    let metric = made.iter().find_map(|made| made.p95).map_or("ttft", |(name, _)| name);
+    let metric = made.iter().find_map(|made| made.p95).map_or("ttft", |(name, ..)| name);
     let numbers =
         ["requests/s".to_owned(), "requests".to_owned(), "good".to_owned(), format!("{metric} p95 [ms]")];
     let words = ["SLO", "probe", "result"].map(Column::left);
@@ -274,12 +281,20 @@ fn table(search: &CapacitySearch, made: &[Made]) -> Table {
     let mut table = Table { columns, ..Table::default() };
     let mut sorted: Vec<&Made> = made.iter().collect();
     sorted.sort_by(|a, b| a.probe.rate.total_cmp(&b.probe.rate));
-    for Made { probe, p95 } in sorted {
+    let shares = |(low, high): (f64, f64)| format!(" ({} – {})", percent(low), percent(high));
+    let times = |(low, high): (f64, f64)| format!(" ({:.1} – {:.1})", low * 1e3, high * 1e3);
+    for Made { probe, good, p95 } in sorted {
         table.rows.push(vec![
             Cell::new(format!("{:.2}", probe.rate)),
             Cell::new(probe.good.all.to_string()),
-            Cell::new(probe.good.value().map_or("–".to_owned(), percent)),
-            Cell::new(p95.map_or("–".to_owned(), |(_, at)| format!("{:.1}", at * 1e3))),
+            Cell::new(match probe.good.value() {
+                Some(share) => format!("{}{}", percent(share), good.map(shares).unwrap_or_default()),
+                None => "–".to_owned(),
+            }),
+            Cell::new(match p95 {
+                Some((_, at, ends)) => format!("{:.1}{}", at * 1e3, ends.map(times).unwrap_or_default()),
+                None => "–".to_owned(),
+            }),
             Cell::new(search.outcome(probe).name()),
             Cell::new(if probe.is_short { "short" } else { "full" }),
             Cell::toned(probe.validity.name(), tone(probe.validity)),
@@ -303,15 +318,17 @@ fn as_json(search: &CapacitySearch, made: &[Made]) -> Json {
         Capacity::None { below } => ("none", None, None, Some(below)),
         Capacity::Unknown => ("unknown", None, None, None),
     };
-    let probes = made.iter().map(|Made { probe, p95 }| {
+    let probes = made.iter().map(|Made { probe, good, p95 }| {
         json!({
             "rate": probe.rate,
             "is_short": probe.is_short,
             "requests": probe.good.all,
             "good": probe.good.of,
             "good_share": probe.good.value(),
-            "p95_metric": p95.map(|(name, _)| name),
-            "p95_s": p95.map(|(_, at)| at),
+            "good_share_interval": good,
+            "p95_metric": p95.map(|(name, ..)| name),
+            "p95_s": p95.map(|(_, at, _)| at),
+            "p95_interval_s": p95.and_then(|(_, _, ends)| ends),
             "slo": search.outcome(probe).name(),
             "validity": probe.validity.name(),
         })

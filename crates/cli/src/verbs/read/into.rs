@@ -30,6 +30,9 @@ const HEADLINES: [&str; 12] = [
     names::ITERATIONS_PER_S,
 ];
 
+/// A moment before this is a time of day in a log that has no date.
+const DAY_S: f64 = 86_400.0;
+
 /// Adds the runs of documents to a record. A run that the record has already is left out.
 pub fn store(path: &Path, documents: &[Document], screen: &mut Screen) -> anyhow::Result<Exit> {
     if documents.iter().all(|document| document.runs.is_empty()) {
@@ -124,8 +127,11 @@ fn plan(store: &mut Store, runs: &[(PlannedCell, &ReadRun)]) -> anyhow::Result<(
         HEADLINES.into_iter().rev().filter(|metric| has(metric) > 0).max_by_key(|metric| has(metric));
     let headline = listed.or(most).unwrap_or(names::DURATION_REPORTED);
     let files: BTreeSet<&str> = runs.iter().map(|(_, run)| run.span.file.as_str()).collect();
-    let verb = if files.len() == 1 { "does" } else { "do" };
-    let question = format!("What {verb} {} say?", files.into_iter().collect::<Vec<_>>().join(", "));
+    let question = match files.into_iter().collect::<Vec<_>>().as_slice() {
+        [one] => format!("What does {one} say?"),
+        [one, other] => format!("What do {one} and {other} say?"),
+        more => format!("What do these {} files say?", more.len()),
+    };
     let plan = CurrentPlan {
         hash: String::new(),
         question,
@@ -151,7 +157,7 @@ fn result(run: &ReadRun) -> RunResult {
         phases: run.phases.clone(),
         settings: run.settings.clone(),
         hints: run.hints.iter().map(|hint| hint.advice.clone()).collect(),
-        ..RunResult::bare(run.status.clone(), run.began_at.unwrap_or(0.0))
+        ..RunResult::bare(run.status.clone(), run.began_at.filter(|at| *at >= DAY_S).unwrap_or(0.0))
     }
 }
 

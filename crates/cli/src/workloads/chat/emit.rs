@@ -1,5 +1,5 @@
 //! Results of a load as workload events. Names and meanings are those of docs/load.md; a bare name is the mean, as other
-//! clients print it, with `.median` and `.p99` beside it.
+//! clients print it, with `.p50` and `.p99` beside it.
 
 use assay_judge::load::{Distribution, EndpointSummary, Validity, Verdict};
 use assay_load::{Exchange, calibration};
@@ -13,7 +13,7 @@ const MOST_STEPS: u64 = 1_000;
 
 /// The metrics that are not canonical, with their units.
 pub const METRICS: &[(&str, &str)] = &[
-    ("ttft.median", "s"),
+    ("ttft.p50", "s"),
     ("ttft.p90", "s"),
     ("ttft.p95", "s"),
     ("ttft.p99", "s"),
@@ -22,28 +22,28 @@ pub const METRICS: &[(&str, &str)] = &[
     ("ttft.max", "s"),
     ("ttft.from_send", "s"),
     ("ttfo", "s"),
-    ("ttfo.median", "s"),
+    ("ttfo.p50", "s"),
     ("ttfo.p90", "s"),
     ("ttfo.p95", "s"),
     ("ttfo.p99", "s"),
     ("ttfo.std", "s"),
     ("ttfo.min", "s"),
     ("ttfo.max", "s"),
-    ("tpot.median", "s"),
+    ("tpot.p50", "s"),
     ("tpot.p90", "s"),
     ("tpot.p95", "s"),
     ("tpot.p99", "s"),
     ("tpot.std", "s"),
     ("tpot.min", "s"),
     ("tpot.max", "s"),
-    ("itl.median", "s"),
+    ("itl.p50", "s"),
     ("itl.p90", "s"),
     ("itl.p95", "s"),
     ("itl.p99", "s"),
     ("itl.std", "s"),
     ("itl.min", "s"),
     ("itl.max", "s"),
-    ("e2e.median", "s"),
+    ("e2e.p50", "s"),
     ("e2e.p90", "s"),
     ("e2e.p95", "s"),
     ("e2e.p99", "s"),
@@ -136,7 +136,7 @@ fn latencies(summary: &EndpointSummary, verdict: &Verdict, emitter: &mut Emitter
     let is_usable = |name: &str| verdict.worst().is_some() || verdict.of(name) != Validity::Invalid;
     for (name, values) in spreads.into_iter().filter(|(name, _)| is_usable(name)) {
         mean(emitter, name, values);
-        for (end, at) in [("median", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99)] {
+        for (end, at) in [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99)] {
             value(emitter, &format!("{name}.{end}"), values.quantile(at));
         }
         for (end, known) in [("std", values.deviation()), ("min", values.min()), ("max", values.max())] {

@@ -28,7 +28,7 @@ pub fn table(directory: &Path) -> Option<Table> {
 }
 
 fn percentiles(summary: &EndpointSummary) -> Table {
-    let names = ["latency", "requests", "median", "p90", "p99"];
+    let names = ["latency", "requests", "p50", "p90", "p99"];
     let columns = names.iter().enumerate().map(|(index, name)| match index {
         0 => Column::left(*name),
         _ => Column::right(*name),

@@ -2,7 +2,7 @@
 
 use super::{Namer, words};
 use crate::generic::tokens::{Token, TokenKind};
-use crate::vocabulary::{MetricKind, NamedMetric};
+use crate::vocabulary::{MetricKind, NamedMetric, PrintedUnit};
 
 impl Namer<'_> {
     /// Conditions part numbers of one name: `AP @[ IoU=0.50 ]` is not `AP @[ IoU=0.75 ]`.
@@ -85,6 +85,32 @@ impl Namer<'_> {
             && quoted(name.end)
     }
 
+    /// Whether a comma joins a key to the only number of a line, which ends it: `[READ], AverageLatency(us), 342.6`.
+    pub(super) fn joins_last(&self, comma: usize) -> bool {
+        let tokens = self.line.tokens;
+        let number = |token: &&Token| matches!(token.kind, TokenKind::Number(_));
+        let before = comma.checked_sub(1).and_then(|before| tokens.get(before));
+        comma + 2 == tokens.len()
+            && tokens.last().as_ref().is_some_and(number)
+            && tokens.iter().filter(number).count() == 1
+            && before.is_some_and(|token| matches!(token.kind, TokenKind::Word | TokenKind::Sign(b')')))
+    }
+
+    /// The rate in `11063  (368.52 per sec.)`: of what the number before it counts.
+    pub(super) fn per_second(&self, index: usize) -> Option<PrintedUnit> {
+        let [per, second] = self.line.tokens.get(index + 1..index + 3)? else { return None };
+        let is_rate =
+            self.line.slice(per) == "per" && ["s", "sec", "second"].contains(&self.line.slice(second));
+        let counted = self.counted.as_ref().filter(|_| is_rate && self.opens(index, b'('))?;
+        PrintedUnit::parse(&format!("{counted}/s"))
+    }
+
+    /// The last word before a number's colon, as written.
+    pub(super) fn last_word(&self, index: usize) -> Option<String> {
+        let word = self.region(index).iter().rev().find(|token| token.kind == TokenKind::Word)?;
+        Some(self.line.slice(word).to_lowercase())
+    }
+
     /// A pair of a name and its number opens: what stands before it is about all pairs of the list.
     pub(super) fn open_pair(&mut self, index: usize) {
         let before = self.text_of(self.from, index);
@@ -96,6 +122,38 @@ impl Namer<'_> {
             self.about = title;
         }
         self.from = index + 1;
+    }
+
+    /// The calculation that begins with a number.
+    pub(super) fn equation_from(&self, first: usize) -> Option<Equation> {
+        let tokens = self.line.tokens;
+        let number = |at: usize| match &tokens.get(at)?.kind {
+            TokenKind::Number(number) => Some(number),
+            _ => None,
+        };
+        let unit = |at: usize| number(at)?.unit.as_ref().map(|unit| unit.unit.clone());
+        // A word may follow each number.
+        let behind = |at: usize| {
+            let worded = tokens.get(at + 1).is_some_and(|token| token.kind == TokenKind::Word);
+            at + 1 + usize::from(worded)
+        };
+        let (mut at, mut operands, mut quotient) = (first, 1, false);
+        loop {
+            number(at)?;
+            let sign = behind(at);
+            match tokens.get(sign)?.kind {
+                TokenKind::Sign(b'=') if operands > 1 => {
+                    number(sign + 1)?;
+                    // A word before the equals sign is no unit to the one who cuts the line.
+                    let same = unit(at).is_none() || unit(first) == unit(at);
+                    let is_ratio = quotient && operands == 2 && same;
+                    return Some(Equation { first, result: sign + 1, is_ratio });
+                }
+                TokenKind::Sign(operator @ (b'/' | b'*' | b'+' | b'-')) => quotient = operator == b'/',
+                _ => return None,
+            }
+            (at, operands) = (sign + 1, operands + 1);
+        }
     }
 
     /// What a dictionary inside another is called, as far as it distinguishes its numbers from those of the next one.
@@ -138,6 +196,17 @@ impl Namer<'_> {
         }
         true
     }
+}
+
+/// A calculation behind a key: `Speedup: 2395.6 ms / 627.2 ms = 3.82`.
+#[derive(Default)]
+pub(super) struct Equation {
+    /// Its first operand.
+    pub first: usize,
+    /// The number behind the equals sign, which the key names.
+    pub result: usize,
+    /// Whether it is a quotient of two numbers in one unit.
+    pub is_ratio: bool,
 }
 
 /// The conditions in `@[ IoU=0.50:0.95 | area=all ]`, with their keys in lower case.

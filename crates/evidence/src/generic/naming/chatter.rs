@@ -48,7 +48,31 @@ pub(super) fn is_configuration(line: &NumberedLine<'_>) -> bool {
         }
         _ => false,
     });
-    worded.count() >= 2 || line.text.contains("Namespace(")
+    worded.count() >= 2 || line.text.contains("Namespace(") || is_event_of_settings(line.text)
+}
+
+/// Whether a line is an object in JSON that calls itself settings: `{"event": "config", "lr": 0.001}`.
+fn is_event_of_settings(text: &str) -> bool {
+    let Some(rest) = text.trim_start().strip_prefix('{') else { return false };
+    rest.split(',').filter_map(|pair| pair.split_once(':')).any(|(key, value)| {
+        let plain = |text: &str| text.trim().trim_matches(['"', '\'', '}', '{']).to_ascii_lowercase();
+        ["event", "type", "kind", "name", "msg", "message", "phase", "stage"].contains(&plain(key).as_str())
+            && [
+                "config",
+                "configuration",
+                "settings",
+                "hparams",
+                "hyperparameters",
+                "hyperparams",
+                "args",
+                "arguments",
+                "params",
+                "parameters",
+                "options",
+                "setup",
+            ]
+            .contains(&plain(value).as_str())
+    })
 }
 
 /// Whether a line states one of the parameters that a heading announces: `Test Parameters Used` above

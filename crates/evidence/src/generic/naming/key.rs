@@ -94,6 +94,7 @@ impl Namer<'_> {
             }
         }
         self.read_key(own, &mut key);
+        key.joined |= index > self.from && self.is_leader(index - 1);
         key.pair = !key.joined && self.is_pair(index, &key);
         key.joined |= key.pair;
         key
@@ -127,10 +128,13 @@ impl Namer<'_> {
     }
 
     /// Whether a word before a colon may name a class: capitals, and neither a metric nor the level of a log line.
-    fn is_class(&self, text: &str) -> bool {
-        (2..=6).contains(&text.len())
+    pub(super) fn is_class(&self, text: &str) -> bool {
+        (2..=8).contains(&text.len())
             && text.bytes().all(|byte| byte.is_ascii_uppercase())
-            && !["INFO", "WARN", "DEBUG", "ERROR", "FATAL"].contains(&text)
+            && !["INFO", "WARN", "WARNING", "DEBUG", "ERROR", "FATAL", "CRITICAL", "NOTICE", "TRACE"]
+                .contains(&text)
+            && !self.vocabulary.is_statistic(text)
+            && self.vocabulary.split(text).is_none()
             && self.vocabulary.metric(text, None).is_none()
             && self.vocabulary.counter(text).is_none()
     }
@@ -184,12 +188,23 @@ impl Namer<'_> {
                 TokenKind::Word
                     if self.line.slice(token).starts_with(|first: char| first.is_ascii_digit()) =>
                 {
-                    let share =
-                        self.line.slice(token).split(' ').next().and_then(|text| text.parse::<f64>().ok());
+                    let text = self.line.slice(token);
+                    let share = text.split(' ').next().and_then(|text| text.parse::<f64>().ok());
                     key.words.extend(share.map(|share| format!("p{share}")));
+                    // `95thPercentileLatency`.
+                    if let Some((share, name)) = text.split_once("th") {
+                        key.words.push(format!("p{share}"));
+                        key.words.extend(words(name).into_iter().filter(|word| word != "percentile"));
+                    }
                 }
                 TokenKind::Word => {
                     let text = self.line.slice(token);
+                    // `p(90)=3.1ms`.
+                    let share = text.strip_prefix("percentile(").or_else(|| text.strip_prefix("p("));
+                    if let Some(share) = share {
+                        key.words.push(format!("p{}", share.trim_end_matches(['%', ')'])));
+                        continue;
+                    }
                     if ["INFO", "WARNING", "DEBUG", "ERROR", "WARN"].contains(&text) {
                         key.words.clear();
                         continue;
@@ -241,6 +256,13 @@ impl Namer<'_> {
         boxed && numbers == 1 && counted.is_some_and(|named| named.kind == MetricKind::Count)
     }
 
+    /// What `第 3 轮` counts: the word stands behind the number.
+    pub(super) fn ordinal(&self, index: usize, key: &Key) -> Option<CounterKind> {
+        let next = self.line.tokens.get(index + 1).filter(|_| key.text == "第")?;
+        let word = words(self.line.slice(next));
+        self.vocabulary.counter(word.first()?)
+    }
+
     /// Whether a number is a counter: `Epoch 3/10`, `step 100`, `[12]` at the start.
     pub(super) fn counter(&mut self, index: usize, token: &Token, key: &Key) -> bool {
         let (whole, fraction) = match &token.kind {
@@ -262,9 +284,17 @@ impl Namer<'_> {
         }
         let text = if key.text.is_empty() { String::new() } else { key.text.clone() };
         let last_word = key.words.last().cloned().unwrap_or_default();
+        // `best epoch 12` is none that the line is of.
+        let best = key.words.iter().any(|word| word == "best");
+        if best
+            && !key.joined
+            && self.vocabulary.counter(&key.words.last().cloned().unwrap_or_default()).is_some()
+        {
+            return true;
+        }
         let kind = self
-            .vocabulary
-            .counter(&text)
+            .ordinal(index, key)
+            .or_else(|| self.vocabulary.counter(&text))
             .or_else(|| self.vocabulary.counter(&last_word).filter(|_| !key.joined || fraction));
         let tokens = self.line.tokens;
         let bracketed = index == 1

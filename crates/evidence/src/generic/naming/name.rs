@@ -6,11 +6,11 @@ use super::Namer;
 use super::key::Key;
 use crate::generic::tokens::{NumberToken, Token, TokenKind};
 use crate::vocabulary::{CounterKind, MetricKind, NamedMetric, PrintedUnit, Split, split_unit, words};
-use crate::writeup::vocabulary::setting_name;
 
 /// Words that introduce another number than the one that the words before them name: `reward over 100 runs`.
-const PREPOSITIONS: [&str; 14] = [
-    "over", "at", "after", "for", "on", "with", "from", "within", "per", "every", "in", "across", "the", "by",
+const PREPOSITIONS: [&str; 22] = [
+    "over", "at", "after", "for", "on", "with", "from", "within", "per", "every", "in", "across", "the",
+    "by", "con", "com", "mit", "avec", "bei", "nach", "для", "при",
 ];
 
 /// Words between an epoch's number and its time.
@@ -54,7 +54,14 @@ impl Namer<'_> {
             if relative && self.last.as_ref().is_some_and(|last| last.unit != Unit::Fraction) {
                 return None;
             }
-            return self.last.clone().map(|last| NamedMetric { statistic: Some("std".to_owned()), ..last });
+            // `1,012,345 msgs/sec ~ 123.58 MB/sec` is the same in another unit, not its spread.
+            let other = |last: &NamedMetric| printed.is_some_and(|printed| printed.unit != last.unit);
+            if self.last.as_ref().is_none_or(|last| relative || !other(last)) {
+                return self
+                    .last
+                    .clone()
+                    .map(|last| NamedMetric { statistic: Some("std".to_owned()), ..last });
+            }
         }
         // `Range (min … max): 280.8 ms … 299.9 ms`: behind the smallest stands the largest.
         let dots = index.checked_sub(1).and_then(|before| self.line.tokens.get(before));
@@ -77,7 +84,9 @@ impl Namer<'_> {
             return self.vocabulary.metric_of_words(&self.context.section, printed);
         }
         // A number alone below `Training time (s):`.
-        if let (0, 1, Some(key)) = (index, self.line.tokens.len(), &self.context.key) {
+        let solved = self.equation.first == 0 && self.equation.result == index;
+        let alone = index == 0 && self.line.tokens.len() == 1 || solved && index > 0 && key.words.is_empty();
+        if let (true, Some(key)) = (alone, &self.context.key) {
             let (phrase, unit) = split_unit(key);
             let named = self.vocabulary.metric(&phrase, printed.or(unit.as_ref()));
             let fits = |named: &NamedMetric| {
@@ -94,6 +103,19 @@ impl Namer<'_> {
         {
             return None;
         }
+        // `Total:  5  12  2.2  12  31` is a row whose columns nobody names here.
+        let bare_number = |at: usize| {
+            let token = self.line.tokens.get(at);
+            token.is_some_and(
+                |token| matches!(&token.kind, TokenKind::Number(number) if number.unit.is_none()),
+            )
+        };
+        if key.joined
+            && numeric.is_some_and(|number| number.unit.is_none())
+            && (1..=3).all(|by| bare_number(index + by))
+        {
+            return None;
+        }
         let mut named = self.by_left(key, printed, token);
         let right = self.right_words(index);
         let timed = matches!(printed.map(|printed| &printed.unit), Some(Unit::Seconds))
@@ -105,10 +127,19 @@ impl Namer<'_> {
         let unkeyed = key.words.is_empty() && self.label.is_none();
         if weak && !bare && !right.is_empty() && (!key.joined || unkeyed || timed) {
             let from_right = self.vocabulary.metric_of_words(&right, printed);
+            // `12.3 hours left` is none of the run's own times.
+            if timed
+                && self
+                    .vocabulary
+                    .metric_of_words(&right, None)
+                    .is_some_and(|named| named.base == "remaining")
+            {
+                return None;
+            }
             // `Prompt: 31 tokens, 102.3 tokens-per-sec`: the first words of the line say of what.
             let is_rate = from_right.as_ref().is_some_and(|named| named.kind == MetricKind::Rate);
             let opened =
-                self.opening.as_ref().filter(|words| is_rate && words.len() <= 2).and_then(|opening| {
+                self.opening.as_ref().filter(|words| is_rate && words.len() <= 3).and_then(|opening| {
                     let unit = from_right.as_ref().map(|named| PrintedUnit {
                         unit: named.unit.clone(),
                         factor: named.factor,
@@ -135,6 +166,16 @@ impl Namer<'_> {
                     named.qualifier = own.unwrap_or_default() + part;
                 }
             }
+        }
+        // `Latency mean : 6.1 ms [WRITE: 6.1 ms]`: a part of the value before the bracket.
+        if let Some(last) = self.last.as_ref().filter(|last| key.joined && last.kind != MetricKind::Ignore)
+            && self.in_bracket(index)
+            && printed.is_some_and(|printed| printed.unit == last.unit && printed.is_telling())
+            && self.vocabulary.metric_of_words(&key.words, None).is_none()
+        {
+            let own = (!last.qualifier.is_empty()).then(|| format!("{}_", last.qualifier));
+            let qualifier = own.unwrap_or_default() + &key.words.join("_");
+            return Some(NamedMetric { qualifier, ..last.clone() });
         }
         let mut named = named?;
         // `Metric val_loss improved. New best score: 0.032`: the first words say what the score is.
@@ -222,9 +263,17 @@ impl Namer<'_> {
             named.unit = Unit::parse(&format!("{unit}s")).0;
         }
         let measured = matches!(named.kind, MetricKind::Time | MetricKind::Rate)
-            || named.base.starts_with("memory.per_");
+            || named.base.starts_with("memory.per_")
+            || named.base.starts_with("allocations.per_");
         if named.qualifier.is_empty() && measured {
             named.qualifier = self.row_label(index);
+            if named.qualifier.is_empty() {
+                named.qualifier = self.context.name.clone().unwrap_or_default();
+            }
+        }
+        if let Some(remark) = self.remark(index).filter(|_| measured) {
+            let own = (!named.qualifier.is_empty()).then(|| format!("{}_", named.qualifier));
+            named.qualifier = own.unwrap_or_default() + &remark;
         }
         if !self.vocabulary.is_statistic(&key.text) {
             self.noun = key.words.clone();
@@ -233,119 +282,6 @@ impl Namer<'_> {
             self.label = Some((usize::MAX, words(second)));
         }
         Some(named)
-    }
-
-    /// From the words on the left, then from these with the words before an earlier colon or a heading.
-    fn by_left(&self, key: &Key, printed: Option<&PrintedUnit>, token: &Token) -> Option<NamedMetric> {
-        let label = self.label.as_ref().filter(|(_, _)| key.joined).map(|(_, label)| label);
-        if key.words.is_empty() {
-            if let Some(label) = label {
-                return self.vocabulary.metric_of_words(label, printed);
-            }
-            let telling =
-                printed.is_some_and(|printed| printed.is_telling() && printed.unit != Unit::Fraction);
-            return if telling && !matches!(token.kind, TokenKind::Clock { .. }) {
-                // `Prompt: 31 tokens, 102.3 tokens/s`: the first words of the line say of what.
-                let rate = printed.is_some_and(|printed| matches!(printed.unit, Unit::PerSecond(_)));
-                let unkeyed = rate && key.unit.is_none();
-                let about = self.opening.as_ref().filter(|words| unkeyed && words.len() <= 2);
-                about
-                    .and_then(|about| self.vocabulary.metric_of_words(about, printed))
-                    .or_else(|| self.vocabulary.metric_of_words(&[], printed))
-            } else {
-                None
-            };
-        }
-        let decimal = matches!(&token.kind, TokenKind::Number(number) if !number.whole);
-        let measured =
-            |named: NamedMetric| matches!(named.kind, MetricKind::Share | MetricKind::Knob) && decimal;
-        let timed = printed.is_some_and(|printed| matches!(printed.unit, Unit::Seconds | Unit::PerSecond(_)));
-        if setting_name(&key.text).is_some()
-            && !timed
-            && !self.vocabulary.metric_of_words(&key.words, None).is_some_and(measured)
-        {
-            return None;
-        }
-        if self.vocabulary.is_statistic(&key.text)
-            && self.vocabulary.metric_of_words(&key.words, None).is_none()
-        {
-            if let Some(named) = self.of_last(key, printed, token) {
-                return Some(named);
-            }
-            // `forward=3ms backward=8ms total=11ms`: a total is not that of the last part.
-            let sums = key.words.last().is_some_and(|word| word == "total") && !self.plan.slots.is_empty();
-            for noun in [&self.noun, &self.about, &self.context.section].into_iter().skip(usize::from(sums)) {
-                // `Early stopping, best iteration is:` is about an iteration, not about the times below it.
-                let counts = noun.iter().any(|word| self.vocabulary.counter(word).is_some());
-                let long = noun.len() > 3 && self.vocabulary.metric_of_words(noun, None).is_none();
-                if (counts || long) && noun == &self.context.section {
-                    continue;
-                }
-                let whole: Vec<String> = noun.iter().chain(&key.words).cloned().collect();
-                if let Some(named) =
-                    self.vocabulary.metric_of_words(&whole, printed).filter(|_| !noun.is_empty())
-                {
-                    return Some(named);
-                }
-            }
-            if let Some(named) = self.of_episodes(key, printed) {
-                return Some(named);
-            }
-        }
-        // `Accuracy on the 10000 test images: 53 %`: the noun stands before another number, the split behind it.
-        if let Some(mut named) = label.and_then(|label| self.vocabulary.metric_of_words(label, printed))
-            && self
-                .vocabulary
-                .metric_of_words(&key.words, None)
-                .is_none_or(|named| named.kind == MetricKind::Count)
-        {
-            named.split = named.split.or_else(|| self.vocabulary.split(&key.text));
-            return Some(named);
-        }
-        let own = self.vocabulary.metric_of_words(&key.words, printed);
-        // `Epoch: [0][50/916] Time 0.5s Data 0.1s`: beside a counter, a word before a time names it.
-        let part = printed.is_some_and(|printed| printed.unit == Unit::Seconds)
-            && !self.plan.counters.is_empty()
-            && key.words.len() == 1;
-        let own = own.filter(|named| {
-            key.joined
-                || part
-                || self.is_labeled(key, printed, token)
-                || (named.kind != MetricKind::Count && ends_with_noun(key, named, printed))
-        });
-        own.or_else(|| {
-            let whole: Vec<String> = self.about.iter().chain(&key.words).cloned().collect();
-            (key.joined && !self.about.is_empty())
-                .then(|| self.vocabulary.metric_of_words(&whole, printed))
-                .flatten()
-        })
-    }
-
-    /// `0.086 ± 0.020 ms (min=0.072, median=0.083)`: statistics in parentheses are of the number before them, in its unit.
-    fn of_last(&self, key: &Key, printed: Option<&PrintedUnit>, token: &Token) -> Option<NamedMetric> {
-        let last = self.last.as_ref().filter(|_| key.joined && printed.is_none() && self.noun.is_empty())?;
-        let head = self.line.text.get(..token.start)?;
-        let inside = head.rfind('(').is_some_and(|open| head.rfind(')').is_none_or(|close| close < open));
-        let measured = matches!(last.kind, MetricKind::Time | MetricKind::Rate) && last.unit != Unit::One;
-        let mut spoken = vec!["time".to_owned()];
-        spoken.extend(key.words.iter().cloned());
-        let statistic = self.vocabulary.metric_of_words(&spoken, None)?.statistic?;
-        (inside && measured).then(|| NamedMetric { statistic: Some(statistic), ..last.clone() })
-    }
-
-    /// `Episode 100  Avg: 21.3  Best: 45.0`: what episodes are averaged by is their reward.
-    fn of_episodes(&self, key: &Key, printed: Option<&PrintedUnit>) -> Option<NamedMetric> {
-        let episodes = |token: &Token| {
-            token.kind == TokenKind::Word
-                && self.line.slice(token).trim_end_matches('s').eq_ignore_ascii_case("episode")
-        };
-        if !key.joined || self.plan.counters.is_empty() || !self.line.tokens.iter().take(3).any(episodes) {
-            return None;
-        }
-        let whole: Vec<String> =
-            std::iter::once("reward".to_owned()).chain(key.words.iter().cloned()).collect();
-        let named = self.vocabulary.metric_of_words(&whole, printed)?;
-        Some(NamedMetric { inferred: Some("a statistic alone on a line that counts episodes"), ..named })
     }
 
     /// `Epoch 3 took 12.5 s`, `| end of epoch 3 | time: 143 s`.
@@ -362,7 +298,7 @@ impl Namer<'_> {
     }
 
     /// `sort_small      124 ns/iter`: a label, a wide gap, and a number whose unit says what it is.
-    fn is_labeled(&self, key: &Key, printed: Option<&PrintedUnit>, token: &Token) -> bool {
+    pub(super) fn is_labeled(&self, key: &Key, printed: Option<&PrintedUnit>, token: &Token) -> bool {
         let measured =
             printed.is_some_and(|printed| matches!(printed.unit, Unit::Seconds | Unit::PerSecond(_)));
         measured && self.from == 0 && token.gap >= 3 && key.words.len() <= 4 && self.plan.counters.is_empty()
@@ -379,7 +315,11 @@ impl Namer<'_> {
         let wide = tokens.iter().take(index + 1).skip(1).position(|token| token.gap >= 2);
         let end = dots.or(wide.map(|place| place + 1));
         let Some(end) = end.filter(|end| *end <= 4) else { return String::new() };
-        let label = self.text_of(0, end);
+        // `test` of Rust's test runner is no part of the data.
+        let first = usize::from(
+            dots.is_some() && end > 1 && tokens.first().is_some_and(|token| self.line.slice(token) == "test"),
+        );
+        let label = self.text_of(first, end);
         let plain =
             tokens.iter().take(end).all(|token| matches!(token.kind, TokenKind::Word | TokenKind::Number(_)));
         // `Step 117     [2.9 sec/step, …`: what counts labels nothing.
@@ -448,7 +388,7 @@ pub(in crate::generic) fn in_share(token: &Token) -> bool {
 }
 
 /// Without a colon the metric's word must stand right before the number.
-fn ends_with_noun(key: &Key, named: &NamedMetric, printed: Option<&PrintedUnit>) -> bool {
+pub(super) fn ends_with_noun(key: &Key, named: &NamedMetric, printed: Option<&PrintedUnit>) -> bool {
     let Some(last) = key.words.last() else { return false };
     let qualifies = named.qualifier.split('_').next_back() == Some(last.as_str());
     let timed = printed.is_some_and(|printed| matches!(printed.unit, Unit::Seconds));

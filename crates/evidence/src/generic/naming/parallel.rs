@@ -9,6 +9,11 @@ use crate::vocabulary::{MetricKind, NamedMetric, PrintedUnit, split_unit, words}
 /// More names than this are a path.
 const MOST_NAMES: usize = 8;
 
+/// Words of a heading over percentiles that say nothing of what they are of: `Percentage of the requests served within
+/// a certain time (ms)`.
+const BESIDE_NOUN: [&str; 9] =
+    ["by", "summary", "of", "the", "request", "served", "within", "certain", "response"];
+
 impl Namer<'_> {
     /// Reads `0.031/0.045/0.062`, if as many names stand before it; whether it was such a list.
     pub(super) fn parallel(&mut self, index: usize) -> bool {
@@ -74,7 +79,7 @@ impl Namer<'_> {
 
     /// Reads `50.00th=[  2933]` and `99% 12.3ms` below a heading that announces percentiles. The tokens it took.
     pub(super) fn percentile(&mut self, index: usize) -> Option<usize> {
-        let announced = |word: &String| matches!(word.as_str(), "percentile" | "distribution");
+        let announced = |word: &String| matches!(word.as_str(), "percentile" | "percentage" | "distribution");
         if !self.context.section.iter().any(announced) {
             return None;
         }
@@ -83,7 +88,12 @@ impl Namer<'_> {
         let digits = text.strip_suffix("th").or_else(|| text.strip_suffix('%'))?;
         let share: f64 = digits.parse().ok().filter(|share| (0.0..=100.0).contains(share))?;
         let behind = self.line.tokens.get(index + 1..)?;
-        let signs = behind.iter().take_while(|token| matches!(token.kind, TokenKind::Sign(_))).count();
+        let joins = |token: &&Token| match token.kind {
+            TokenKind::Sign(sign) => !matches!(sign, b',' | b';' | b')'),
+            TokenKind::Word => self.line.slice(token) == "in",
+            _ => false,
+        };
+        let signs = behind.iter().take_while(joins).count();
         let value = behind.get(signs).filter(|_| signs <= 3)?;
         let TokenKind::Number(NumberToken { unit, value: number, .. }) = &value.kind else { return None };
         let heading = split_unit(self.context.key.as_deref().unwrap_or_default()).1;
@@ -92,7 +102,7 @@ impl Namer<'_> {
             .context
             .section
             .iter()
-            .filter(|word| !announced(word) && !["by", "summary"].contains(&word.as_str()))
+            .filter(|word| !announced(word) && !BESIDE_NOUN.contains(&word.as_str()))
             .cloned()
             .collect();
         let named = self.vocabulary.metric_of_words(&noun, unit.as_ref())?;

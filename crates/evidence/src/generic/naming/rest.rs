@@ -18,6 +18,12 @@ impl Namer<'_> {
             return None;
         }
         let TokenKind::Number(number) = &self.line.tokens.get(index)?.kind else { return None };
+        // `98.7 ms   (12.51x)`: how many times as fast.
+        if self.line.slice(self.line.tokens.get(index)?).ends_with('x') {
+            let last = self.last.as_ref().filter(|last| last.kind == MetricKind::Time)?;
+            let named = self.vocabulary.metric("speedup", None)?;
+            return Some(NamedMetric { qualifier: last.qualifier.clone(), ..named });
+        }
         // `0:08:53 (0.5349 s / it)`: a unit of its own names a number.
         let named = |unit: &&PrintedUnit| unit.per.is_some() || matches!(unit.unit, Unit::PerSecond(_));
         if let Some(unit) = number.unit.as_ref().filter(named) {
@@ -136,6 +142,11 @@ impl Namer<'_> {
         if key.words.is_empty() || number.whole && self.opens(index, b'[') {
             return;
         }
+        // `per=1.02%, samples=1551` beside statistics.
+        let counts = number.whole && ["sample", "count", "n"].contains(&key.text.as_str());
+        if self.vocabulary.is_filler(&key.text) || counts && self.plan.slots.len() > 1 {
+            return;
+        }
         if !key.joined && self.is_one_of_splits(&key, number) {
             return self.keep(index, token, key.words.join("_"), printed);
         }
@@ -226,7 +237,10 @@ impl Namer<'_> {
         if !plain || number.suffix.is_some() {
             return;
         }
-        self.keep(index, token, key.words.join("_"), printed);
+        // `Output stats: min=-3.1, max=31.2`: a statistic is one of what stands before it.
+        let about = self.about.iter().filter(|_| self.vocabulary.is_statistic(&key.text));
+        let parts: Vec<String> = about.chain(&key.words).cloned().collect();
+        self.keep(index, token, parts.join("_"), printed);
     }
 
     /// `epoch 1 train 0.42 test 0.19 acc 94.1`: what is measured on several splits, on a line that counts epochs. What

@@ -108,7 +108,12 @@ pub(super) fn name_groups(columns: &mut [Column], above: &str) {
 pub(super) fn with_units(columns: &[Column], text: &str) -> Option<Vec<Column>> {
     let units = phrases(text);
     let bracketed = |text: &str| text.starts_with('(') && text.ends_with(')');
-    if units.is_empty() || !units.iter().all(|(text, _)| bracketed(text)) {
+    // `KiB/s   %   MIPS   MIPS`: a line of nothing but units.
+    let plain = |text: &str| {
+        !bracketed(text) && (PrintedUnit::parse(text).is_some() || ["MIPS", "#"].contains(&text))
+    };
+    let bare = units.len() >= 3 && units.iter().all(|(text, _)| plain(text));
+    if units.is_empty() || !bare && !units.iter().all(|(text, _)| bracketed(text)) {
         return None;
     }
     let mut found = columns.to_vec();
@@ -122,7 +127,10 @@ pub(super) fn with_units(columns: &[Column], text: &str) -> Option<Vec<Column>> 
         };
         let Some(column) = found.iter_mut().min_by_key(|column| distance(column)) else { continue };
         if PrintedUnit::parse(unit.trim_matches(['(', ')'])).is_some() && !column.text.ends_with(')') {
-            column.text = format!("{} {unit}", column.text);
+            column.text = match bare {
+                true => format!("{} ({unit})", column.text),
+                false => format!("{} {unit}", column.text),
+            };
             known += 1;
         }
     }

@@ -2,7 +2,7 @@
 
 use assay_model::Unit;
 
-use crate::vocabulary::{PrintedUnit, Vocabulary};
+use crate::vocabulary::{PrintedUnit, Vocabulary, with_percentiles};
 use crate::writeup::markup::plain;
 use crate::writeup::raw::RawTable;
 use crate::writeup::vocabulary::metric_name;
@@ -14,6 +14,8 @@ const MOST_METRICS: usize = 40;
 const METRIC: [&str; 3] = ["metric", "metrics", "measure"];
 const VALUE: [&str; 4] = ["value", "values", "score", "result"];
 const ERROR: [&str; 4] = ["stderr", "std", "stdev", "error"];
+/// Headers over the units of the values.
+const UNIT: [&str; 2] = ["unit", "units"];
 
 /// Turns a long table into a wide one.
 pub(super) fn to_wide(raw: &mut RawTable) {
@@ -25,19 +27,29 @@ pub(super) fn to_wide(raw: &mut RawTable) {
     };
     let (Some(metric), Some(value)) = (only(&METRIC), only(&VALUE)) else { return };
     let error = only(&ERROR);
+    let unit = only(&UNIT);
     let mut names: Vec<String> = Vec::new();
     for row in &raw.rows {
         let Some((text, _)) = row.get(metric) else { return };
-        let name = plain(text).trim().to_owned();
+        let name = name_of(text);
         if !names.contains(&name) {
             names.push(name);
         }
     }
     // A system whose column of metrics is its rows' only label is read as it stands.
     let others: Vec<usize> = (0..headers.len())
-        .filter(|place| ![Some(metric), Some(value), error].contains(&Some(*place)))
+        .filter(|place| ![Some(metric), Some(value), error, unit].contains(&Some(*place)))
         .filter(|place| raw.rows.iter().any(|row| row.get(*place).is_some_and(|(text, _)| is_said(text))))
         .collect();
+    if let Some(unit) = unit {
+        with_units(raw, value, unit);
+        // What is left is a table with its metrics in rows.
+        if others.is_empty() {
+            raw.header.remove(unit);
+            raw.rows.iter_mut().filter(|row| row.len() > unit).for_each(|row| drop(row.remove(unit)));
+            return;
+        }
+    }
     let known =
         |name: &&String| metric_name(name).is_some() || Vocabulary::current().metric(name, None).is_some();
     if others.is_empty()
@@ -60,7 +72,7 @@ pub(super) fn to_wide(raw: &mut RawTable) {
         let line = row.first().map_or(raw.first, |(_, line)| *line);
         let cell = |place: usize| row.get(place).cloned().unwrap_or_else(|| (String::new(), line));
         let labels: Vec<(String, u64)> = others.iter().map(|place| cell(*place)).collect();
-        let name = plain(&cell(metric).0).trim().to_owned();
+        let name = name_of(&cell(metric).0);
         let Some(place) = names.iter().position(|known| *known == name) else { continue };
         let at = others.len() + place * width;
         // Rows that differ in their metric alone are one.
@@ -90,6 +102,55 @@ pub(super) fn to_wide(raw: &mut RawTable) {
         }
     }
     (raw.header, raw.rows) = (header, rows);
+}
+
+/// Parts columns that hold several metrics: `PSNR / SSIM` over `33.07 / 0.972`.
+pub(super) fn part_lists(raw: &mut RawTable) {
+    for index in (0..raw.header.len()).rev() {
+        let header = raw.header.get(index).map(|text| plain(text)).unwrap_or_default();
+        let names: Vec<String> = header.split('/').map(|name| name.trim().to_owned()).collect();
+        let known = |name: &String| {
+            name.len() > 1
+                && (metric_name(name).is_some() || Vocabulary::current().metric(name, None).is_some())
+        };
+        if names.len() < 2 || !names.iter().all(known) {
+            continue;
+        }
+        let parts = |row: &Vec<(String, u64)>| {
+            let (text, line) = row.get(index)?;
+            let parts: Vec<(String, u64)> =
+                plain(text).split('/').map(|part| (part.trim().to_owned(), *line)).collect();
+            (parts.len() == names.len()).then_some(parts)
+        };
+        if raw.rows.iter().filter(|row| parts(row).is_some()).count() * 2 < raw.rows.len() {
+            continue;
+        }
+        for row in &mut raw.rows {
+            let line = row.get(index).map_or(raw.first, |(_, line)| *line);
+            let parted = parts(row).unwrap_or_else(|| vec![(String::new(), line); names.len()]);
+            if index < row.len() {
+                row.splice(index..=index, parted);
+            }
+        }
+        raw.header.splice(index..=index, names);
+    }
+}
+
+/// Writes the unit of each row behind its value.
+fn with_units(raw: &mut RawTable, value: usize, unit: usize) {
+    for row in &mut raw.rows {
+        let stated = row.get(unit).map(|(text, _)| plain(text).trim().to_owned()).unwrap_or_default();
+        let Some((text, _)) = row.get_mut(value) else { continue };
+        let bare = text.trim().ends_with(|last: char| last.is_ascii_digit());
+        if bare && (stated == "%" || PrintedUnit::parse(&stated).is_some()) {
+            *text = format!("{} {stated}", text.trim());
+        }
+    }
+}
+
+/// The name of a metric as the rows spell it.
+fn name_of(text: &str) -> String {
+    with_percentiles(plain(text).trim()).into_owned()
 }
 
 /// `Name (time in ms) | Min | Max`: statistics get the noun and the unit that the first column states for them.
@@ -122,11 +183,16 @@ pub(super) fn spell_units(raw: &mut RawTable) {
     if !units.iter().all(|unit| unit.as_ref().is_some_and(|unit| kind(unit) && kind(first))) {
         return;
     }
+    // The error of a score is one in its unit.
+    let error = raw.header.iter().position(|text| plain(text).trim().eq_ignore_ascii_case("error"));
     for row in &mut raw.rows {
         let unit = row.get(last).map(|(text, _)| plain(text)).unwrap_or_default();
         let time = unit.trim().split('/').next().unwrap_or_default().to_owned();
-        if let Some((text, _)) = row.get_mut(score) {
-            *text = format!("{} {time}", text.trim_end_matches([' ', '±', '?']));
+        for place in [Some(score), error].into_iter().flatten() {
+            if let Some((text, _)) = row.get_mut(place) {
+                let number = text.trim_start_matches(['±', ' ']).trim_end_matches([' ', '±', '?']);
+                *text = format!("{number} {time}");
+            }
         }
     }
     if let Some(header) = raw.header.get_mut(score) {

@@ -5,6 +5,7 @@ use assay_model::names::{self, setting};
 use assay_model::{Role, Table, Unit};
 
 use super::is_repeat;
+use crate::vocabulary::{PrintedUnit, Vocabulary};
 use crate::writeup::cell::cell;
 use crate::writeup::units::unit_of;
 use crate::writeup::vocabulary::words::words;
@@ -54,6 +55,11 @@ pub(super) fn name_settings(table: &mut Table, rows: &[Vec<(String, u64)>]) {
             Role::Setting(name) if name == setting::MODEL => is_data_size(&column.header),
             _ => false,
         };
+        // `min` and `p99` left of a count are results whose noun the table leaves out.
+        let result = super::statistic(&column.header).is_some()
+            || Vocabulary::current().is_statistic(&column.header)
+            || PrintedUnit::of_header(&column.header).is_some();
+        let is_own = is_own && !result;
         let Some(name) = name(&column.header).filter(|name| is_own && !taken.contains(name)) else {
             continue;
         };

@@ -69,7 +69,8 @@ fn by_name(metrics: &[(usize, &str, &str)], name: fn(&str) -> Option<String>) ->
     let one_metric_in_two_groups = seen.iter().any(|(metric, key)| {
         !is_resource(metric) && seen.iter().any(|(other, name)| other == metric && name != key)
     });
-    if !one_metric_in_two_groups {
+    // Two of many columns that share a name are no systems that the others were measured on.
+    if !one_metric_in_two_groups || shared.len() > seen.len() {
         return None;
     }
     // A mean beside the repeats it was made of is not part of each of them.

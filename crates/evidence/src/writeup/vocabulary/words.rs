@@ -36,6 +36,7 @@ pub fn singular(word: &str) -> String {
     }
     // `loss`, `status`, `analysis` and `flops` end in an s that is not a plural; `gpus` does not.
     let keeps_its_s = word.len() <= 3
+        || word == "temps"
         || ["ss", "is", "flops"].iter().any(|end| word.ends_with(end))
         || word.ends_with("us") && !word.ends_with("pus") && !word.ends_with("dus");
     match word.strip_suffix('s') {

@@ -5,7 +5,7 @@ use assay_model::{Origin, ReadRun, Status, Unit};
 use super::{ACROSS, Experiment, setting, value};
 use crate::document::DataTable;
 use crate::number::{Scale, counted, fact};
-use crate::reading::{compared, effective, place, span_lines};
+use crate::reading::{compared, effective, place, plain_title, span_lines};
 use crate::table::{Cell, Column, Table, Tone};
 use crate::words::{clean, shorten};
 
@@ -79,8 +79,8 @@ fn metric_column(experiment: &Experiment<'_>, metric: &str, unit: &Unit) -> (Sca
 
 fn plain(experiment: &Experiment<'_>) -> DataTable {
     let mut table = Table { columns: vec![Column::right("lines")], ..Table::default() };
-    let untitled = experiment.varied.is_empty() && experiment.runs.len() > 1;
-    if untitled {
+    let is_named = experiment.runs.len() > 1 && experiment.runs.iter().any(|run| needs_name(experiment, run));
+    if is_named {
         table.columns.push(Column::left("run"));
     }
     table.columns.extend(experiment.varied.iter().map(|name| setting_column(experiment, name)));
@@ -104,8 +104,9 @@ fn plain(experiment: &Experiment<'_>) -> DataTable {
     }
     for run in &experiment.runs {
         let mut cells = vec![Cell::toned(span_lines(&run.span), Tone::Faint)];
-        if untitled {
-            cells.push(Cell::new(shorten(&clean(run.title.as_deref().unwrap_or_default()), 40)));
+        if is_named {
+            let title = run.title.as_deref().map(plain_title).unwrap_or_default();
+            cells.push(Cell::new(shorten(&clean(title), 40)));
         }
         cells.extend(experiment.varied.iter().map(|name| setting_cell(run, name)));
         if failed {
@@ -119,6 +120,12 @@ fn plain(experiment: &Experiment<'_>) -> DataTable {
         table.rows.push(cells);
     }
     DataTable { table, abouts: experiment.runs.iter().map(|run| about(run)).collect(), main }
+}
+
+/// Whether nothing but its own title distinguishes a run from the others.
+fn needs_name(experiment: &Experiment<'_>, run: &ReadRun) -> bool {
+    let is_distinct = experiment.varied.iter().any(|name| setting(run, name).is_some());
+    run.status.is_usable() && run.title.is_some() && !is_distinct
 }
 
 /// The first rate or time, with its value in the first row that has one; none where a single row does.

@@ -20,7 +20,7 @@ pub fn latency(study: &Study) -> Option<Figure> {
         names.iter().find_map(|name| study.answers.iter().find(|judged| judged.answer.metric.name == *name))
     };
     let rate = named(&["output_throughput", "request_throughput"])?;
-    let delay = named(&["ttft.median", "e2e.median", "ttft.p99"])?;
+    let delay = named(&["ttft.p50", "e2e.p50", "ttft.p99"])?;
     let mut lines: Vec<PointLine> = Vec::new();
     for row in &rate.answer.rows {
         let other = delay.answer.rows.iter().find(|other| other.cell == row.cell);

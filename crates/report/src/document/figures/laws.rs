@@ -58,7 +58,8 @@ fn value(law: &FittedLaw, place: f64) -> f64 {
 /// The batch sizes at which half of the limit is reached, where they lie among the measured ones.
 pub fn half_performance(study: &Scaling) -> Vec<(f64, String)> {
     let mark = |law: &FittedLaw| {
-        let (half, limit) = law.half_performance.zip(law.asymptote.as_ref())?;
+        let (half, limit) = law.half_performance.as_ref().zip(law.asymptote.as_ref())?;
+        let half = half.center;
         let least = law.band.iter().map(|point| point.at).fold(f64::INFINITY, f64::min);
         let text = format!(
             "half of {} at {}",

@@ -54,8 +54,10 @@ fn shown(example: &ExampleRun) -> impl Iterator<Item = &SeriesCourse> {
         let stem = metric.strip_suffix(".loop").map(|stem| format!("{stem}.instant"));
         stem.is_some_and(|stem| example.series.iter().any(|other| other.series.metric == stem))
     };
+    // A count of steps over steps is a straight line.
+    let counts = |course: &SeriesCourse| course.series.values == course.series.steps;
     let is_shown = move |course: &&SeriesCourse| {
-        course.series.values.len() >= FEWEST_VALUES && !repeats(&course.series.metric)
+        course.series.values.len() >= FEWEST_VALUES && !repeats(&course.series.metric) && !counts(course)
     };
     example.series.iter().filter(is_shown)
 }

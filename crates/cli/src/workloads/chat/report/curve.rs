@@ -94,7 +94,11 @@ fn sentence(contrast: &Contrast) -> String {
         Some(Standing::Worse) => format!("verdict: {endpoint} is slower than {base}: {factor}"),
         Some(Standing::Same) => format!("verdict: {endpoint} and {base} are equal within 1 %: {factor}"),
         Some(Standing::Indistinguishable) => {
-            format!("verdict: {endpoint} is indistinguishable from {base}: {factor}")
+            let why = match contrast.insignificant.contains(metric) {
+                true => format!("; not significant among {} comparisons (Holm)", contrast.comparisons),
+                false => String::new(),
+            };
+            format!("verdict: {endpoint} is indistinguishable from {base}: {factor}{why}")
         }
         _ => format!(
             "verdict: undecided with {}; 6 give an interval",
@@ -179,7 +183,14 @@ fn contrast_json(contrast: &Contrast) -> Value {
         "verdict": sentence(contrast),
     });
     for (metric, ratio) in &contrast.ratios {
-        fields[key(*metric)] = json!({ "ratio": ratio.center, "low": ratio.low, "high": ratio.high, "confidence": ratio.confidence });
+        fields[key(*metric)] = json!({
+            "ratio": ratio.center,
+            "low": ratio.low,
+            "high": ratio.high,
+            "confidence": ratio.confidence,
+            "samples": ratio.samples,
+            "standing": contrast.standing(*metric).map(Standing::name),
+        });
     }
     fields
 }
@@ -192,6 +203,7 @@ fn estimate(point: &Point, metric: Metric) -> Value {
             "low": known.low,
             "high": known.high,
             "confidence": known.confidence,
+            "samples": known.samples,
         }),
     }
 }

@@ -71,6 +71,7 @@ fn of_endpoint(endpoint: &EndpointResult, results: &LoadResults) -> Map<String, 
     put("exact_match", summary.exact.value().into());
     put("exact_match_interval", json!(summary.exact.interval()));
     put("f1", summary.f1.mean().into());
+    put("f1_interval", json!(summary.f1_interval()));
     put("tokens", tokens(endpoint));
     put("server_counters", json!(endpoint.counters));
     put("faults", faults.collect());

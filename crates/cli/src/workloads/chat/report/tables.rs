@@ -138,6 +138,14 @@ fn detailed(endpoint: &EndpointResult, results: &LoadResults) -> Table {
         if let Some(last) = table.notes.last_mut() {
             *last += &format!(" {mark}");
         }
+        // A doubt about one metric stands beside its numbers, too.
+        let is_meant = |row: &&mut Vec<Cell>| {
+            let name = row.first().and_then(|cell| cell.text.split(' ').next());
+            reason.metric.is_some() && name == reason.metric
+        };
+        if let Some(cell) = table.rows.iter_mut().find(is_meant).and_then(|row| row.first_mut()) {
+            cell.text += &format!(" {mark}");
+        }
     }
     for (kind, (count, message)) in &endpoint.faults {
         let text = format!("{} failed: {}; first: {message}", counted(*count, "request"), kind.name());
@@ -149,7 +157,7 @@ fn detailed(endpoint: &EndpointResult, results: &LoadResults) -> Table {
     table
 }
 
-/// The intervals that the count of requests allows.
+/// How many values each row has, and the intervals that their number allows.
 fn intervals(summary: &EndpointSummary) -> Option<Table> {
     let shown = |interval: Option<(f64, f64)>, factor: f64| {
         let text = |(low, high): (f64, f64)| {
@@ -157,25 +165,36 @@ fn intervals(summary: &EndpointSummary) -> Option<Table> {
         };
         interval.map_or("–".to_owned(), text)
     };
-    let latencies = [
-        ("ttft [ms]", &summary.ttft),
-        ("tpot [ms]", &summary.tpot),
-        ("itl [ms]", &summary.itl),
-        ("e2e [ms]", &summary.e2e),
-    ];
-    let mut rows: Vec<Vec<Cell>> = Vec::new();
-    for (name, values) in latencies {
-        let all: Vec<_> = std::iter::once(values.mean_interval())
-            .chain(QUANTILES.iter().map(|(_, at)| values.quantile_interval(*at)))
-            .collect();
-        if all.iter().any(Option::is_some) {
-            let cells = all.into_iter().map(|one| Cell::new(shown(one, 1e3)));
-            rows.push(std::iter::once(Cell::new(name)).chain(cells).collect());
-        }
-    }
-    let columns = std::iter::once(Column::left("95 % interval"))
+    let known = || distributions(summary).into_iter().filter(|(_, values, _)| values.count() > 0);
+    let rows: Vec<Vec<Cell>> = known()
+        .map(|(name, values, factor)| {
+            let all = std::iter::once(values.mean_interval())
+                .chain(QUANTILES.iter().map(|(_, at)| values.quantile_interval(*at)));
+            let cells = all.map(|one| Cell::new(shown(one, factor)));
+            [name.to_owned(), values.count().to_string()].into_iter().map(Cell::new).chain(cells).collect()
+        })
+        .collect();
+    let columns = [Column::left("95 % interval"), Column::right("values")]
+        .into_iter()
         .chain(std::iter::once("mean").chain(QUANTILES.iter().map(|(name, _)| *name)).map(Column::right));
-    (!rows.is_empty()).then(|| Table { columns: columns.collect(), rows, ..Table::default() })
+    let has_interval = |(_, values, _): (&str, &Batched, f64)| {
+        values.mean_interval().is_some()
+            || QUANTILES.iter().any(|(_, at)| values.quantile_interval(*at).is_some())
+    };
+    let mut table = Table { columns: columns.collect(), keys: 1, rows, ..Table::default() };
+    if !known().any(has_interval) {
+        // Columns of dashes would only repeat the note.
+        table.columns.truncate(2);
+        table.rows.iter_mut().for_each(|row| row.truncate(2));
+    }
+    if known().any(|one| !has_interval(one)) {
+        table.notes.push(
+            "an interval takes ten batches of requests that do not resemble each other, and that of p99 at least 368 \
+             values: more --requests, or several --rounds, whose loads are independent"
+                .to_owned(),
+        );
+    }
+    (!table.rows.is_empty()).then_some(table)
 }
 
 /// A value with its interval, where there is one.
@@ -233,7 +252,8 @@ fn notes(summary: &EndpointSummary, results: &LoadResults) -> Vec<String> {
             with_interval(Some(output), summary.tokens_inside.interval())
         );
         if let Some(total) = summary.total_token_throughput() {
-            line += &format!(", total_token_throughput {} tokens/s", number(Some(total)));
+            let total = with_interval(Some(total), summary.all_tokens_inside.interval());
+            line += &format!(", total_token_throughput {total} tokens/s");
         }
         notes.push(line);
     }
@@ -268,8 +288,10 @@ fn answers_line(summary: &EndpointSummary) -> Option<String> {
     let (exact, f1) = (summary.exact, summary.f1.mean()?);
     let (low, high) = exact.interval()?;
     let (share, low, high) = (percent(exact.value()?), percent(low), percent(high));
+    let ends =
+        summary.f1_interval().map(|(low, high)| format!(" ({low:.3} – {high:.3})")).unwrap_or_default();
     Some(format!(
-        "answers: {} of {} match exactly: {share} ({low} – {high}); F1 {f1:.3}",
+        "answers: {} of {} match exactly: {share} ({low} – {high}); F1 {f1:.3}{ends}",
         exact.of, exact.all
     ))
 }
