@@ -13,7 +13,7 @@
 //! | `watch.rs` | jobs and runs under way, until they are concluded |
 //! | `adopt.rs` | jobs of an earlier coordinator, and submissions without an answer |
 //! | `task.rs` | a task of a job and its runs |
-//! | `run_log.rs`, `outcome.rs` | a run's output while it grows; what came of a run |
+//! | `run_log.rs`, `marks.rs`, `outcome.rs` | a run's output while it grows; what it wrote about itself; what came of it |
 //! | `pace.rs`, `time.rs` | how often to ask; times as schedulers write them |
 //! | `limits.rs` | what a partition allows, asked before anything is submitted |
 //! | `control.rs` | what `status`, `cancel` and `plan --scripts` need |
@@ -26,6 +26,7 @@ mod direct;
 pub mod host;
 mod job_script;
 pub mod limits;
+mod marks;
 mod mirror;
 mod node_script;
 mod outcome;
