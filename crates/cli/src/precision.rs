@@ -11,6 +11,9 @@ use crate::screen::Screen;
 /// The most cells that are named with the repeats they need.
 const MOST_NAMED: usize = 5;
 
+/// The most runs that are counted.
+const COUNTED: usize = 1_000_000;
+
 /// A cell that is not precise enough.
 struct Need {
     /// The settings that distinguish it; empty for the only cell.
@@ -33,23 +36,35 @@ pub fn warn_of_precision(precision: Option<f64>, index: &Index, screen: &mut Scr
     }
     needs.sort_by_key(|need| std::cmp::Reverse(need.repeats));
     let named = needs.iter().take(MOST_NAMED).map(|need| match need.label.as_str() {
-        "" => format!("about {} repeats", need.repeats),
-        label => format!("{label} about {} repeats", need.repeats),
+        "" => repeats(need.repeats),
+        label => format!("{label} {}", repeats(need.repeats)),
     });
     let mut named = named.collect::<Vec<_>>().join(", ");
     if needs.len() > MOST_NAMED {
         named.push_str(&format!(" and {} more", needs.len() - MOST_NAMED));
     }
-    let missing: usize = needs.iter().map(|need| need.missing).sum();
+    let missing = needs.iter().fold(0, |all: usize, need| all.saturating_add(need.missing));
     let time = needs.iter().map(|need| need.seconds).sum::<Option<f64>>();
+    let time = time.filter(|_| missing <= COUNTED);
     let time =
         time.map_or_else(String::new, |seconds| format!(", about {} one at a time", duration(seconds)));
+    let missing = match missing > COUNTED {
+        true => "more than a million more runs".to_owned(),
+        false => counted(missing as u64, "more run"),
+    };
     screen.say(&format!(
-        "{} of {cells} cells need more at this spread: {named}; {} in all{time}",
+        "{} of {cells} cells need more at this spread: {named}; {missing} in all{time}",
         needs.len(),
-        counted(missing as u64, "more run")
     ));
     Ok(())
+}
+
+/// A number of repeats in words; beyond what anybody makes it says nothing.
+fn repeats(count: usize) -> String {
+    match count > COUNTED {
+        true => "more than a million repeats".to_owned(),
+        false => format!("about {count} repeats"),
+    }
 }
 
 /// The planned cells that are not precise enough, and how many planned cells there are.
@@ -67,4 +82,15 @@ fn needs(precision: f64, index: &Index) -> anyhow::Result<(Vec<Need>, usize)> {
         Some(Need { label: words.collect::<Vec<_>>().join(" "), repeats, missing, seconds })
     };
     Ok((planned.iter().filter_map(need).collect(), planned.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_nobody_reaches_are_not_shown() {
+        assert_eq!(repeats(12), "about 12 repeats");
+        assert_eq!(repeats(usize::MAX), "more than a million repeats");
+    }
 }

@@ -15,6 +15,7 @@ use assay_launch::worker::OutputReader;
 use assay_model::{Metric, Platform, metric, names};
 
 use crate::failure::Mistake;
+use crate::records::directory_of;
 use crate::{dialects, workloads};
 
 /// What a campaign is loaded for.
@@ -75,6 +76,31 @@ pub fn platforms(campaign_directory: &Path) -> Result<Vec<Platform>, CatalogErro
         }
     }
     Ok(catalog.platforms().to_vec())
+}
+
+/// Refuses platforms of a record that name a host which the user's catalog does not have for them: a record may be a
+/// stranger's. Where the record was named by its campaign file, the catalog is the one beside that file.
+pub fn check_hosts(noted: &[Platform], named: Option<&Path>) -> anyhow::Result<()> {
+    if noted.iter().all(|platform| platform.host.is_none()) {
+        return Ok(());
+    }
+    let campaign = named.filter(|path| path.is_file()).map(directory_of);
+    let known = platforms(campaign.as_deref().unwrap_or(Path::new(".")))?;
+    let is_known = |noted: &Platform| {
+        noted.host.is_none() || known.iter().any(|own| own.name == noted.name && own.host == noted.host)
+    };
+    match noted.iter().find(|noted| !is_known(noted)) {
+        None => Ok(()),
+        Some(noted) => Err(Mistake::new(
+            format!(
+                "the record has jobs on host {}, which platform `{}` of your catalog does not name",
+                noted.host.as_deref().unwrap_or_default(),
+                noted.name
+            ),
+            "give the campaign file instead of the record, or enter the host in platforms/*.toml",
+        )
+        .into()),
+    }
 }
 
 /// Where platform files are looked for beside the binary, in the order in which they override.

@@ -13,7 +13,7 @@
 //! | `watch.rs` | jobs and runs under way, until they are concluded |
 //! | `adopt.rs` | jobs of an earlier coordinator, and submissions without an answer |
 //! | `task.rs` | a task of a job and its runs |
-//! | `run_log.rs`, `outcome.rs` | a run's output while it grows; what came of a run |
+//! | `run_log.rs`, `marks.rs`, `outcome.rs` | a run's output while it grows; what it wrote about itself; what came of it |
 //! | `pace.rs`, `time.rs` | how often to ask; times as schedulers write them |
 //! | `limits.rs` | what a partition allows, asked before anything is submitted |
 //! | `control.rs` | what `status`, `cancel` and `plan --scripts` need |
@@ -26,6 +26,7 @@ mod direct;
 pub mod host;
 mod job_script;
 pub mod limits;
+mod marks;
 mod mirror;
 mod node_script;
 mod outcome;
@@ -74,6 +75,9 @@ const SETTLE: Duration = Duration::from_secs(2);
 /// The launcher of a platform whose runs are jobs; none where they are processes of this machine, or replayed.
 pub fn launcher(platform: &Platform, store: &Store) -> Result<Option<BatchLauncher>, LaunchError> {
     let Some(scheduler) = scheduler_of(platform) else { return Ok(None) };
+    let root = root_there(platform, store.state());
+    job_script::check(root.as_deref().unwrap_or(store.directory()), &platform.batch)
+        .map_err(|reason| LaunchError::Platform { platform: platform.name.clone(), reason })?;
     Ok(Some(BatchLauncher::new(platform, store, scheduler)))
 }
 

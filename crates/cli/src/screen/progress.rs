@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use assay_campaign::Plan;
 use assay_launch::LaunchEvent;
+use assay_model::untrusted::one_line;
 use assay_model::{Observation, Origin, RunId, RunResult, Status};
 use assay_report::Tone;
 use assay_report::number::{counted, duration, single};
@@ -204,7 +205,7 @@ impl<'a> Progress<'a> {
         }
         for Active { live, line, .. } in self.running.values() {
             if let Some(line) = line {
-                line.set_message(live.line());
+                line.set_message(one_line(&live.line()).into_owned());
                 line.tick();
             }
         }
@@ -248,13 +249,13 @@ pub fn outcome(plan: &Plan, result: &RunResult) -> String {
     words.join("  ")
 }
 
-/// The settings that distinguish a cell.
+/// The settings that distinguish a cell, as they may be shown on a terminal.
 pub fn cell_label(plan: &Plan, cell: usize) -> String {
     let settings = plan.cells.get(cell).map(|planned| &planned.settings);
     let varied = plan.varied.iter();
     let words: Vec<String> =
         varied.filter_map(|name| Some(format!("{name}={}", settings?.get(name)?))).collect();
-    words.join(" ")
+    one_line(&words.join(" ")).into_owned()
 }
 
 /// The settings that distinguish a run's cell, and the repeat.
@@ -321,5 +322,24 @@ fn missing_headline(headline: &str, observations: &[Observation]) -> String {
         None => {
             format!("no {headline} (found {})", found.iter().take(4).copied().collect::<Vec<_>>().join(", "))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn settings_cannot_steer_the_terminal() {
+        const CAMPAIGN: &str = "name = 'c'\n[workload]\ncommand = 'true'\nlabels = ['h']\n\
+            [vary]\nh = [\"\\u001b]52;c;U0VU=\\u0007\", \"a\\nb\", 'plain']\n[repeats]\nat_least = 1\n";
+        let campaign = crate::records::parse(Path::new("c.toml"), CAMPAIGN).unwrap();
+        let plan = crate::execute::assemble(&campaign, "no-such-record".into()).unwrap().plan;
+        let labels: Vec<String> = (0..plan.cells.len()).map(|cell| cell_label(&plan, cell)).collect();
+        assert!(labels.iter().any(|label| label.contains("52;c;U0VU=")), "{labels:?}");
+        assert!(labels.iter().any(|label| label == "h=plain"), "{labels:?}");
+        assert!(!labels.concat().contains(|letter: char| letter.is_control()), "{labels:?}");
     }
 }

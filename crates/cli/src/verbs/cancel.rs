@@ -12,6 +12,7 @@ use crate::exit::Exit;
 use crate::failure::Mistake;
 use crate::options;
 use crate::records;
+use crate::registry;
 use crate::screen::Screen;
 
 /// How long a coordinator and jobs have to end.
@@ -20,8 +21,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Stops the coordinator, ends the jobs, and closes their runs, so that the next `assay run` makes them again.
 pub fn cancel(options: &options::Cancel, screen: &mut Screen) -> anyhow::Result<Exit> {
     let record = records::open(options.record.as_deref())?;
+    registry::check_hosts(&submitted_platforms(record.directory())?, options.record.as_deref())?;
     let mut store = open_alone(record.directory())?;
     let platforms = submitted_platforms(store.directory())?;
+    registry::check_hosts(&platforms, options.record.as_deref())?;
     let mut ended = 0;
     for platform in &platforms {
         ended += control::cancel(platform, store.state())?;

@@ -11,6 +11,7 @@ use super::JSON_SCHEMA;
 use crate::exit::Exit;
 use crate::options;
 use crate::records;
+use crate::registry;
 use crate::screen::Screen;
 
 /// Rows that are shown unless all are asked for.
@@ -21,7 +22,9 @@ pub fn status(options: &options::Status, screen: &mut Screen) -> anyhow::Result<
     let record = records::open(options.record.as_deref())?;
     let state = record.state()?;
     let mut jobs = Vec::new();
-    for platform in submitted_platforms(record.directory())? {
+    let platforms = submitted_platforms(record.directory())?;
+    registry::check_hosts(&platforms, options.record.as_deref())?;
+    for platform in platforms {
         let found = control::jobs(&platform, &state)?;
         jobs.extend(found.into_iter().map(|job| (platform.name.clone(), job)));
     }

@@ -6,6 +6,7 @@ mod auditing;
 mod bench;
 mod chat;
 mod hardening;
+mod hosts;
 mod interruptions;
 mod json;
 mod judging;

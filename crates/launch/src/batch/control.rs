@@ -9,8 +9,9 @@ use assay_model::Platform;
 use assay_store::{JournalState, RecordPermissions};
 
 use super::host::Host;
+use super::marks::RunMarks;
 use super::node_script;
-use super::outcome::{RunMarks, run_time_s};
+use super::outcome::run_time_s;
 use super::scheduler::{JobRequest, Scheduler, TaskState};
 use super::{BatchLauncher, JOBS, job_name, scheduler_of};
 use crate::coordinator::LaunchError;

@@ -2,9 +2,11 @@
 //! cancellation mean.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use assay_campaign::shell::quoted;
+use assay_model::platform::BatchSettings;
+use assay_model::untrusted;
 
 use super::host::{CommandOutput, Host};
 use super::scheduler::{JobRequest, SubmitError};
@@ -19,6 +21,35 @@ pub fn text(mark: &str, options: &[String], request: &JobRequest<'_>, task_varia
     }
     script.push_str(&body(request, task_variable));
     script
+}
+
+/// Refuses what would end an option of a job script early: what follows could be executed as a line of its own.
+pub fn check(directory: &Path, settings: &BatchSettings) -> Result<(), String> {
+    let path = directory.to_string_lossy();
+    let is_path_odd = |letter: char| letter.is_control() || matches!(letter, '"' | '\\');
+    if path.contains(is_path_odd) {
+        let shown = untrusted::one_line(&path).into_owned();
+        return Err(format!(
+            "job scripts cannot name {shown}: control characters, `\"` and `\\` have a meaning there"
+        ));
+    }
+    let BatchSettings { account, partition, qos, constraint, reservation, devices, filesystems, .. } =
+        settings;
+    let texts = [
+        ("account", account),
+        ("partition", partition),
+        ("qos", qos),
+        ("constraint", constraint),
+        ("reservation", reservation),
+        ("devices", devices),
+        ("filesystems", filesystems),
+    ];
+    let named = texts.iter().filter_map(|(name, text)| Some((*name, text.as_ref()?)));
+    let mut all = named.chain(settings.options.iter().map(|option| ("options", option)));
+    match all.find(|(_, text)| text.contains(char::is_control)) {
+        Some((name, _)) => Err(format!("`{name}` holds a line break or another control character")),
+        None => Ok(()),
+    }
 }
 
 /// The lines of a job script after its options.
@@ -73,5 +104,24 @@ pub fn cancel(host: &Host, command: &str, jobs: &[String], gone: &[&str]) -> Res
     match answer.is_success || gone.iter().any(|word| reason.contains(word)) {
         true => Ok(()),
         false => Err(reason),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_path_and_no_option_adds_a_line_to_a_script() {
+        let settings = BatchSettings::default();
+        assert_eq!(check(Path::new("/home/a b/50%/it's"), &settings), Ok(()));
+        for path in ["/a\ntouch x #", "/a\r", "/a\u{85}b", "/a\"b", "/a\\b"] {
+            assert!(check(Path::new(path), &settings).is_err(), "{path:?}");
+        }
+        let account = BatchSettings { account: Some("a\ntouch x".to_owned()), ..settings.clone() };
+        let options = BatchSettings { options: vec!["-p x".to_owned(), "-q\ny".to_owned()], ..settings };
+        for (settings, name) in [(account, "account"), (options, "options")] {
+            assert!(check(Path::new("/a"), &settings).unwrap_err().contains(name));
+        }
     }
 }

@@ -127,7 +127,8 @@ fn options(request: &JobRequest<'_>) -> Vec<String> {
     let mut options =
         vec![format!("--job-name={}", request.name), format!("--comment={}", request.submission)];
     // A shell would read quotes; sbatch reads its option lines itself, and takes quotes for part of a path with blanks.
-    let directory = request.directory.display();
+    // A percent sign begins what Slurm replaces.
+    let directory = request.directory.display().to_string().replace('%', "%%");
     let (array, log) = match settings.array > 1 {
         true => (Some(format!("--array=1-{}", request.tasks.len())), "job-%a.log"),
         false => (None, "job-1.log"),
@@ -282,6 +283,21 @@ mod tests {
         );
         assert_eq!(task_state("slurm_load_jobs error: Unable to contact slurm controller"), None);
         assert_eq!(stage("CANCELLED by 1000"), Some(TaskStage::Cancelled));
+    }
+
+    #[test]
+    fn percent_signs_of_a_path_are_not_replaced() {
+        let request = JobRequest {
+            name: "n",
+            submission: "s",
+            settings: &BatchSettings::default(),
+            resources: Resources::default(),
+            time_s: None,
+            directory: Path::new("/a/50%a"),
+            tasks: &[],
+        };
+        let options = options(&request);
+        assert!(options.iter().any(|option| option.starts_with("--output=\"/a/50%%a/job-")), "{options:?}");
     }
 
     #[test]

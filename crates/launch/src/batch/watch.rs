@@ -5,8 +5,9 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use super::marks::RunMarks;
 use super::node_script::has_begun;
-use super::outcome::{self, RunMarks};
+use super::outcome;
 use super::scheduler::{self, TaskStage};
 use super::task::{BatchTask, TaskKey, TaskRun};
 use super::{BatchLauncher, JOBS, SETTLE, run_log};

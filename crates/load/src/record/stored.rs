@@ -4,7 +4,7 @@
 //! Files by earlier versions (`load.assay`, one or several loads each) have the format of the spool.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,9 @@ use super::{Exchange, RecordError};
 pub const SPOOL_FILE: &str = "load.assay";
 /// The file with the settings of a load and how it ended.
 pub const SUMMARY_FILE: &str = "load.json";
+
+/// A summary is much smaller than this.
+const LONGEST_SUMMARY: u64 = 16 << 20;
 
 /// What is known of a load beside its requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,7 +50,7 @@ enum StoredSource {
 impl StoredLoad {
     /// The load of a run; none if the directory has none.
     pub fn in_run(directory: &Path) -> Result<Option<StoredLoad>, RecordError> {
-        match fs::read(directory.join(SUMMARY_FILE)) {
+        match read_small(&directory.join(SUMMARY_FILE)) {
             Ok(bytes) => {
                 let summary = serde_json::from_slice(&bytes).map_err(|_| RecordError::Damaged(0))?;
                 return Ok(Some(StoredLoad { summary, source: StoredSource::Tables(directory.to_owned()) }));
@@ -110,6 +113,20 @@ impl Iterator for Requests {
                 (reader.parts().len() <= *last).then_some(next)
             }
         }
+    }
+}
+
+/// Reads a file if it is a regular one that is no larger than a summary: a pipe in its place would be waited for, and a
+/// device may never end.
+fn read_small(path: &Path) -> io::Result<Vec<u8>> {
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(LONGEST_SUMMARY + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > LONGEST_SUMMARY {
+        true => Err(io::Error::new(io::ErrorKind::FileTooLarge, "larger than a summary ever is")),
+        false => Ok(bytes),
     }
 }
 
@@ -193,6 +210,17 @@ mod tests {
         let first: Value =
             serde_json::from_slice(lines.split(|byte| *byte == b'\n').next().unwrap()).unwrap();
         assert_eq!((&first["load"], &first["sent_at_s"]), (&json!(2), &json!(0.5)));
+    }
+
+    #[test]
+    fn only_a_regular_summary_is_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(SUMMARY_FILE);
+        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        assert!(StoredLoad::in_run(directory.path()).is_err());
+        fs::remove_file(&path).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert!(StoredLoad::in_run(directory.path()).is_err());
     }
 
     #[test]
