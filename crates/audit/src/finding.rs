@@ -33,7 +33,7 @@ pub enum Class {
     Equation,
     /// A statistic of listed samples.
     SampleStatistic,
-    /// A stated duration against time stamps.
+    /// A stated duration against timestamps.
     Duration,
     /// Rows that are compared although their settings differ.
     UnequalComparison,

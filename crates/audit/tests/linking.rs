@@ -46,6 +46,13 @@ fn percentages_from_one_level_to_another_are_no_changes() {
 }
 
 #[test]
+fn margins_of_an_interval_are_no_changes() {
+    let text = "| batch | rate [samples/s] |\n|---|---|\n| 512 | 3011 |\n| 1024 | 3417 |\n\n\
+                Batch 512: 6 runs of 40 iterations give ± 0.4 %; the larger batch gives +/- 0.3 %.\n";
+    assert_eq!(doubts("margins.md", text), Vec::<String>::new());
+}
+
+#[test]
 fn a_factor_below_one_is_the_smaller_over_the_larger() {
     let text = "| engine | rate [samples/s] | memory (GB) |\n|---|---|---|\n| torch | 6711 | 9.2 |\n| native | 4846 | 7.7 |\n\n\
                 The native engine is 0.722 times as fast as torch at 4846 samples/s, and needs 7.7 GB.\n";

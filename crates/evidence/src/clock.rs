@@ -1,9 +1,9 @@
-//! Time stamps in log lines. Logs write them in many ways, some without a date, some without a zone, and some mix
+//! Timestamps in log lines. Logs write them in many ways, some without a date, some without a zone, and some mix
 //! local time and UTC on one line; a stamp says what it lacks.
 
 use jiff::civil::{Date, date};
 
-/// A time stamp.
+/// A timestamp.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stamp {
     /// Seconds since 1970 where there is a date, else since midnight.

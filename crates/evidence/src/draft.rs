@@ -68,7 +68,7 @@ impl Draft {
         self.last_line = line;
     }
 
-    /// Notes a time stamp.
+    /// Notes a timestamp.
     pub fn stamp(&mut self, stamp: Stamp) {
         match (stamp.dated, stamp.zoned) {
             (true, true) => self.clocks.0 = true,

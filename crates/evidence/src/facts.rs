@@ -242,12 +242,12 @@ impl Facts<'_> {
         self.stamp = Some(Some(stamp));
     }
 
-    /// The line is known to have no time stamp: nobody need look for one.
+    /// The line is known to have no timestamp: nobody need look for one.
     pub(crate) fn without_clock(&mut self) {
         self.stamp = Some(None);
     }
 
-    /// The time stamp of this line.
+    /// The timestamp of this line.
     pub fn stamp(&mut self) -> Option<Stamp> {
         if let Some(known) = self.stamp {
             return known;

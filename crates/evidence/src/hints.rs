@@ -124,7 +124,7 @@ pub fn advice(text: &str) -> Option<&'static str> {
     ERRORS.iter().find(|error| error.texts.iter().all(|key| text.contains(key))).map(|error| error.advice)
 }
 
-/// What the user should see of the line: without time stamps and module names where they can be recognized.
+/// What the user should see of the line: without timestamps and module names where they can be recognized.
 fn seen(text: &str) -> String {
     let stated = text.split_once("INFO:").or_else(|| text.split_once("error:"));
     stated.map_or(text, |(_, rest)| rest).trim().to_owned()

@@ -1,4 +1,4 @@
-//! Settings that the prose declares against those that listings show, and stated durations against time stamps.
+//! Settings that the prose declares against those that listings show, and stated durations against timestamps.
 
 use assay_model::Source;
 
@@ -16,13 +16,13 @@ pub struct Observed {
     file: String,
     /// Words of a key, its value, and its line.
     settings: Vec<(Vec<String>, f64, u64)>,
-    /// Time stamps in seconds, a list for each listing.
+    /// Timestamps in seconds, a list for each listing.
     stamps: Vec<Vec<(f64, u64)>>,
     /// What advances line by line (`step 1000`), with the time from its first line to its last.
     advances: Vec<Advance>,
 }
 
-/// A count that grows from one time stamp to the next.
+/// A count that grows from one timestamp to the next.
 #[derive(Debug, Clone, PartialEq)]
 struct Advance {
     word: String,
@@ -137,7 +137,7 @@ impl Observed {
         })
     }
 
-    /// `The job took 3 hours 20 minutes` where no two time stamps are that far apart.
+    /// `The job took 3 hours 20 minutes` where no two timestamps are that far apart.
     fn duration(&self, sentence: &Sentence, quantity: &Quantity) -> Option<Finding> {
         if !quantity.unit.is_time() || quantity.value < 300.0 || super::relative::excused(sentence) {
             return None;
@@ -168,7 +168,7 @@ impl Observed {
                 sentence,
                 quantity,
                 format!(
-                    "`{}` fits no two time stamps; from the first to the last it is {}",
+                    "`{}` fits no two timestamps; from the first to the last it is {}",
                     quantity.text,
                     clock(span)
                 ),
@@ -217,7 +217,7 @@ impl Observed {
         };
         let advance = self.advances.iter().find(is_meant)?;
         let summary = format!(
-            "`{}` is the time from the first time stamp to the last; from {word} {} to {word} {} it is {}",
+            "`{}` is the time from the first timestamp to the last; from {word} {} to {word} {} it is {}",
             quantity.text,
             shown(advance.from.0),
             shown(advance.to.0),
@@ -231,7 +231,7 @@ impl Observed {
 /// Most kinds of counts that are followed.
 const MOST_ADVANCES: usize = 20;
 
-/// Follows the first count of a line with a time stamp: `12:00:05 step 1000 loss 4.1`, `epoch 3/25`.
+/// Follows the first count of a line with a timestamp: `12:00:05 step 1000 loss 4.1`, `epoch 3/25`.
 fn advance(advances: &mut Vec<Advance>, text: &str) {
     let Some(seconds) = stamp(text) else { return };
     let pieces: Vec<&str> = text.split_whitespace().collect();
@@ -276,7 +276,7 @@ fn lines(block: &Block) -> Vec<(u64, String)> {
     }
 }
 
-/// Lines of which most have a time stamp.
+/// Lines of which most have a timestamp.
 fn mostly_stamped(lines: Vec<(u64, String)>) -> Vec<(u64, String)> {
     let stamped = lines.iter().filter(|(_, text)| stamp(text).is_some()).count();
     if 2 * stamped > lines.len() { lines } else { Vec::new() }

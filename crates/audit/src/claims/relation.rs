@@ -126,8 +126,13 @@ pub fn relation(sentence: &Sentence, quantity: &Quantity) -> Option<Relation> {
     if near_after.clone().any(|word| word.starts_with("confiden") || word.starts_with("interval")) {
         return None;
     }
+    // A margin follows from how far values spread, not from two of them.
+    let head = sentence.text.get(..quantity.start).unwrap_or_default();
+    if ["±", "+/-"].iter().any(|sign| head.trim_end().ends_with(sign)) {
+        return None;
+    }
     // `4 -> 8 workers: +30 %`.
-    if let Some(sign) = sentence.text.get(..quantity.start).and_then(|head| head.chars().next_back())
+    if let Some(sign) = head.chars().next_back()
         && !quantity.range
     {
         match sign {

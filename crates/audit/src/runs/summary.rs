@@ -1,5 +1,5 @@
 //! Samples and what is said of them: warm-up inside a mean, single far values, and summaries that lie outside the
-//! samples they summarise.
+//! samples they summarize.
 
 mod link;
 mod row;
@@ -253,7 +253,7 @@ fn relation(summary: &Summary, samples: &Samples<'_>, scale: f64) -> Option<Rela
     Some(if ends.meets(summary.range) { Relation::Unexplained } else { Relation::Outside })
 }
 
-/// Holds every summary against the samples that it may summarise.
+/// Holds every summary against the samples that it may summarize.
 fn summaries(facts: &Facts<'_>, document: &Document, all: &[Samples<'_>]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut sound = Vec::new();
@@ -311,7 +311,7 @@ fn finding(summary: &Summary, relation: Relation, samples: &Samples<'_>) -> Opti
         Relation::Outside => (
             Class::SummaryOutside,
             Level::Contradicted,
-            format!("The stated {text} lies outside all samples of {name} that it summarises."),
+            format!("The stated {text} lies outside all samples of {name} that it summarizes."),
             "Compute the summary from these samples, or show the samples it was computed from.",
         ),
         Relation::Trimmed => (

@@ -92,7 +92,7 @@ pub const DIALECT: Dialect = Dialect {
     ],
     derived: &[
         "`Processed N sample(s) in T seconds` has three meanings by release. T is tested against the last GlobalRate and the \
-         time stamps: `duration.loop` if N/T is the GlobalRate, `duration.fit` if the loop was shorter, and \
+         timestamps: `duration.loop` if N/T is the GlobalRate, `duration.fit` if the loop was shorter, and \
          `duration.reported` where nothing decides.",
         "Batch size in effect: samples processed over the last step.",
         "`duration.compile_job` spans a compile job from its request to its success, with its queue; \

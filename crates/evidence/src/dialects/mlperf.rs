@@ -59,7 +59,7 @@ pub const DIALECT: Dialect = Dialect {
         "`eval_accuracy` is whatever the benchmark's target is: a loss for language models (gpt3, llama, mixtral, deepseek, \
          flux), a word error rate for rnnt, an accuracy otherwise if it lies between 0 and 1, else `quality`.",
         "The throughput of gpt3 logs counts tokens, that of others samples.",
-        "Training and evaluation take turns as phases; initialisation is `stage`.",
+        "Training and evaluation take turns as phases; initialization is `stage`.",
         "A run begins at the first line after a run_stop.",
     ],
     reader: || Box::<MlperfReader>::default(),

@@ -61,7 +61,7 @@ pub const DIALECT: Dialect = Dialect {
     ],
     notes: &[
         "The accuracy is the last thing these scripts print, so a run that has one came to its end.",
-        "Time stamps mix local time without a date and UTC with one on the same line.",
+        "Timestamps mix local time without a date and UTC with one on the same line.",
         "A softmax before a cross-entropy loss applies it twice; the hint says so.",
     ],
     reader: || Box::<PoptorchReader>::default(),

@@ -41,7 +41,7 @@ pub const DIALECT: Dialect = Dialect {
     derived: &[],
     notes: &[
         "A run begins where srun says that its job is queued, unless a command line just before began it.",
-        "These lines have no clock: the queue is a phase without a length unless other lines have time stamps.",
+        "These lines have no clock: the queue is a phase without a length unless other lines have timestamps.",
     ],
     reader: || Box::<SlurmReader>::default(),
 };

@@ -90,7 +90,7 @@ pub const DIALECT: Dialect = Dialect {
         "Devices: tensor-parallel times pipeline-parallel size.",
     ],
     notes: &[
-        "A run begins where an engine is initialised.",
+        "A run begins where an engine is initialized.",
         "Each throughput line is a mean over the seconds since the line before.",
         "The clock has no year: spans within a day are right.",
         "Maximum concurrency is computed from the cache size, not measured: a prediction.",

@@ -45,7 +45,7 @@ fn setting(part: &str) -> Option<(String, Value)> {
     let place = part.find([':', '='])?;
     let quotes = |letter: char| matches!(letter, '\'' | '"' | '{' | '}' | ' ' | '\t');
     let before = part.get(..place)?.trim_matches(quotes);
-    // A time stamp and a level may stand before the first key.
+    // A timestamp and a level may stand before the first key.
     let key = before.rsplit([' ', '{', '(']).next()?.trim_matches(quotes);
     let plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.');
     let named = key.starts_with(char::is_alphabetic) && key.chars().all(plain) && key.len() <= 60;

@@ -1,4 +1,4 @@
-//! Cuts a line into tokens. Time stamps, clocks, counters, durations and numbers with their units are single tokens,
+//! Cuts a line into tokens. Timestamps, clocks, counters, durations and numbers with their units are single tokens,
 //! because a number that is torn out of one of them gets a wrong name.
 
 mod numbers;

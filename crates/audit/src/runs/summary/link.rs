@@ -1,4 +1,4 @@
-//! Which stated numbers may summarise which samples: the same metric, the same words around them, the same size.
+//! Which stated numbers may summarize which samples: the same metric, the same words around them, the same size.
 
 use assay_model::{Document, Source, Statement, Statistic, Unit, Value, names};
 
@@ -13,7 +13,7 @@ const BY_SIZE: f64 = 1.25;
 /// Lines around samples in which a sentence may be about them.
 const NEAR: u64 = 25;
 
-/// A stated number that may summarise samples.
+/// A stated number that may summarize samples.
 pub(super) struct Summary {
     pub range: Range,
     pub text: String,
@@ -25,7 +25,7 @@ pub(super) struct Summary {
 /// Samples, and the factor from their values to the unit of the summary.
 type Linked<'s, 'a> = Vec<(&'s Samples<'a>, f64)>;
 
-/// All summaries of a document, each with the samples that it may summarise.
+/// All summaries of a document, each with the samples that it may summarize.
 pub(super) fn of<'s, 'a>(
     facts: &Facts<'_>,
     document: &Document,
@@ -99,7 +99,7 @@ fn is_summarised_elsewhere(
     let is_there = |other: &&Run<'_>| {
         other.table().is_some_and(|table| table.headings == nearest.headings && !std::ptr::eq(table, own))
     };
-    let summarises = |other: &Run<'_>| {
+    let summarizes = |other: &Run<'_>| {
         other.read.observations.iter().any(|observation| {
             is_called(other, &observation.metric, samples)
                 && scale(samples, observation.value, BY_SIZE).is_some()
@@ -111,7 +111,7 @@ fn is_summarised_elsewhere(
             .iter()
             .filter(|other| std::ptr::eq(other.document, document))
             .filter(is_there)
-            .any(summarises)
+            .any(summarizes)
 }
 
 /// Whether samples without a unit may be values of a rate: an array that is called a rate does not say of what.

@@ -1,4 +1,4 @@
-//! Means and medians that stand in the same row as the runs they summarise.
+//! Means and medians that stand in the same row as the runs they summarize.
 
 use assay_model::{Document, Source, Statistic, Table};
 use assay_stats::median;
@@ -9,7 +9,7 @@ use super::super::written::Range;
 use super::super::{Class, Finding, Level, wording};
 use super::samples;
 
-/// Runs of a row that it takes to summarise them.
+/// Runs of a row that it takes to summarize them.
 const RUNS: usize = 3;
 
 /// A summary that its row does not give.
