@@ -32,6 +32,8 @@ pub enum RecordError {
     NotARecord,
     #[error("the file is damaged after {0} requests")]
     Damaged(u64),
+    #[error("{0} is damaged: its checksum is not that of the table that was written")]
+    DamagedTable(String),
     #[error(transparent)]
     Table(#[from] parquet::errors::ParquetError),
 }

@@ -70,11 +70,14 @@ pub struct Client {
     pub unstamped: Option<f64>,
     /// Output tokens that a trace asks for, as a mean over requests.
     pub trace_output_tokens: Option<f64>,
+    /// Output tokens that a request allows at most.
+    pub most_output_tokens: Option<f64>,
 }
 
 /// Judges one endpoint's result.
 pub fn verdict(client: &Client, summary: &EndpointSummary) -> Verdict {
-    let checks = [lag, schedule, in_flight, cpu, connections, unstamped, success, unfinished, outputs, cache];
+    let checks =
+        [lag, schedule, in_flight, cpu, connections, unstamped, success, unfinished, outputs, excess, cache];
     let reasons: Vec<Reason> = checks.iter().filter_map(|check| check(client, summary)).collect();
     let weight = |reason: &Reason| match reason.metric {
         None => reason.validity,
@@ -229,7 +232,7 @@ fn unfinished(_: &Client, summary: &EndpointSummary) -> Option<Reason> {
 /// A trace says how long answers are; a server that stops earlier is measured under another load.
 fn outputs(client: &Client, summary: &EndpointSummary) -> Option<Reason> {
     let wanted = client.trace_output_tokens?;
-    let seen = summary.tokens.output as f64 / (summary.tokens.by_server + summary.tokens.by_tokenizer) as f64;
+    let seen = mean_output_tokens(summary);
     let validity = graded((seen / wanted - 1.0).abs(), 0.1, f64::INFINITY)?;
     let text = format!("answers have {seen:.0} tokens on average, and the trace says {wanted:.0}");
     Some(Reason {
@@ -238,6 +241,23 @@ fn outputs(client: &Client, summary: &EndpointSummary) -> Option<Reason> {
         text,
         hint: "--field ignore_eos=true makes vLLM, SGLang and llama.cpp write as many as the trace says",
     })
+}
+
+/// More tokens than a request allows: the server ignores the limit, or counts what it never sent.
+fn excess(client: &Client, summary: &EndpointSummary) -> Option<Reason> {
+    let most = client.most_output_tokens?;
+    let seen = mean_output_tokens(summary);
+    let text = format!("answers have {seen:.0} tokens on average, and at most {most:.0} were requested");
+    (seen > most * 1.01).then_some(Reason {
+        metric: None,
+        validity: Validity::Suspect,
+        text,
+        hint: "the server ignores the limit or miscounts: `--tokenizer` counts what it sent",
+    })
+}
+
+fn mean_output_tokens(summary: &EndpointSummary) -> f64 {
+    summary.tokens.output as f64 / (summary.tokens.by_server + summary.tokens.by_tokenizer) as f64
 }
 
 /// A prompt that was asked before is answered from the server's prefix cache.
@@ -354,6 +374,12 @@ mod tests {
         let short = judged(400.0);
         assert_eq!(short.validity, Validity::Suspect);
         assert!(short.reasons[0].text.contains("the trace says 400"), "{short:?}");
+        let limited =
+            |tokens| verdict(&Client { most_output_tokens: Some(tokens), ..Client::default() }, &summary);
+        assert_eq!(limited(50.0).validity, Validity::Valid);
+        let excessive = limited(8.0);
+        assert_eq!(excessive.validity, Validity::Suspect);
+        assert!(excessive.reasons[0].text.contains("at most 8 were requested"), "{excessive:?}");
     }
 
     #[test]

@@ -189,7 +189,7 @@ fn read_all(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
 }
 
 fn summary(settings: Value) -> LoadSummary {
-    LoadSummary { settings, ending: None }
+    LoadSummary { settings, ending: None, checksums: None }
 }
 
 #[cfg(test)]

@@ -29,6 +29,34 @@ pub struct LoadSummary {
     pub settings: Value,
     /// How it ended; none if the program was killed.
     pub ending: Option<Value>,
+    /// Checksums of its tables; none of those that were written before there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checksums: Option<TableChecksums>,
+}
+
+/// CRC-32 of each table. Parquet itself does not notice a changed byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableChecksums {
+    pub requests: u32,
+    pub chunks: u32,
+}
+
+impl TableChecksums {
+    fn of(requests: &Path, chunks: &Path) -> io::Result<TableChecksums> {
+        Ok(TableChecksums { requests: checksum(requests)?, chunks: checksum(chunks)? })
+    }
+}
+
+fn checksum(path: &Path) -> io::Result<u32> {
+    let mut hasher = crc32fast::Hasher::new();
+    let mut file = fs::File::open(path)?;
+    let mut piece = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut piece)? {
+            0 => return Ok(hasher.finalize()),
+            count => hasher.update(piece.get(..count).unwrap_or_default()),
+        }
+    }
 }
 
 /// A load that was kept.
@@ -79,14 +107,31 @@ impl StoredLoad {
     /// Its requests, in the order in which they ended.
     pub fn requests(&self) -> Result<Requests, RecordError> {
         Ok(match &self.source {
-            StoredSource::Tables(directory) => Requests(StoredReading::Tables(Box::new(
-                LoadTablesReader::open(&directory.join(REQUESTS_FILE), &directory.join(CHUNKS_FILE))?,
-            ))),
+            StoredSource::Tables(directory) => {
+                let [requests, chunks] = [REQUESTS_FILE, CHUNKS_FILE].map(|name| directory.join(name));
+                let reader = LoadTablesReader::open(&requests, &chunks);
+                self.check(&requests, &chunks)?;
+                Requests(StoredReading::Tables(Box::new(reader?)))
+            }
             StoredSource::Spool { path, part } => {
                 let reader = SpoolReader::open(path)?.after(*part);
                 Requests(StoredReading::Spool { reader, last: part + 1 })
             }
         })
+    }
+}
+
+impl StoredLoad {
+    /// Refuses tables that are not as they were written.
+    fn check(&self, requests: &Path, chunks: &Path) -> Result<(), RecordError> {
+        let Some(written) = self.summary.checksums else { return Ok(()) };
+        let found = TableChecksums::of(requests, chunks)?;
+        let damaged = match (found.requests == written.requests, found.chunks == written.chunks) {
+            (false, _) => requests,
+            (_, false) => chunks,
+            _ => return Ok(()),
+        };
+        Err(RecordError::DamagedTable(damaged.display().to_string()))
     }
 }
 
@@ -142,6 +187,7 @@ pub fn finish_run(directory: &Path) -> Result<(), RecordError> {
     tables.finish()?;
     let parts = reader.into_parts();
     let described = parts.into_iter().next().ok_or(RecordError::NotARecord)?;
+    let described = LoadSummary { checksums: Some(TableChecksums::of(&requests, &chunks)?), ..described };
     // The summary appears at once and last: where it is, the tables are complete.
     let unfinished = summary.with_extension("json.part");
     let mut file = super::file::create(&unfinished)?;
@@ -210,6 +256,22 @@ mod tests {
         let first: Value =
             serde_json::from_slice(lines.split(|byte| *byte == b'\n').next().unwrap()).unwrap();
         assert_eq!((&first["load"], &first["sent_at_s"]), (&json!(2), &json!(0.5)));
+    }
+
+    #[test]
+    fn a_changed_byte_in_a_table_is_noticed() {
+        let directory = tempfile::tempdir().unwrap();
+        spooled(directory.path(), 50, true);
+        finish_run(directory.path()).unwrap();
+        let path = directory.path().join(REQUESTS_FILE);
+        let whole = fs::read(&path).unwrap();
+        for at in (0..whole.len()).step_by(whole.len() / 20) {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 0x10;
+            fs::write(&path, &damaged).unwrap();
+            let load = StoredLoad::in_run(directory.path()).unwrap().unwrap();
+            assert!(matches!(load.requests(), Err(RecordError::DamagedTable(_))), "byte {at}");
+        }
     }
 
     #[test]

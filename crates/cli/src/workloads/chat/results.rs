@@ -28,6 +28,8 @@ struct LoadSettings {
     insecure: bool,
     #[serde(default)]
     trace_output_tokens: Option<f64>,
+    #[serde(default)]
+    most_output_tokens: Option<f64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -334,5 +336,6 @@ fn client(health: &Health, settings: &LoadSettings) -> Client {
         merged: share(health.merged, health.events),
         unstamped: share(health.unstamped, health.reads),
         trace_output_tokens: settings.trace_output_tokens,
+        most_output_tokens: settings.most_output_tokens,
     }
 }

@@ -260,6 +260,10 @@ impl ChatSettings {
             "repeat": repeat,
             "seed": load.seed,
             "trace_output_tokens": trace_output_tokens(load),
+            // A field of the request may say otherwise.
+            "most_output_tokens": self.most_output_tokens(load).filter(|_| {
+                !self.fields.contains_key("max_tokens") && !self.fields.contains_key("max_completion_tokens")
+            }),
             "slo": { "ttft_s": bounds.ttft_s, "tpot_s": bounds.tpot_s, "e2e_s": bounds.e2e_s },
         })
     }

@@ -76,13 +76,18 @@ impl ChatSettings {
         if let Some(tokenizer) = tokenizer {
             prompts = prompts.with_tokenizer(tokenizer);
         }
-        let is_given = checked.get("prompts").or(checked.get("prompt")).is_some();
-        let limit = match output_tokens {
-            Some(tokens) => format!(", at most {tokens} output tokens"),
-            None if is_given || trace.is_some_and(Trace::has_output_lengths) => String::new(),
-            None => format!(", at most {USUAL_TOKENS} output tokens"),
-        };
+        let limit = self.most_output_tokens(load);
+        let limit = limit.map_or_else(String::new, |tokens| format!(", at most {tokens} output tokens"));
         Ok((prompts, format!("{source}{limit}")))
+    }
+
+    /// How many tokens every answer may have at most; none where prompts or a trace say it for each.
+    pub(super) fn most_output_tokens(&self, load: &Load) -> Option<u64> {
+        let checked = &self.checked;
+        let is_given = checked.get("prompts").or(checked.get("prompt")).is_some();
+        let is_traced = matches!(&load.arrivals, Arrivals::Trace(trace) if trace.has_output_lengths());
+        let usual = (!is_given && !is_traced).then_some(u64::from(USUAL_TOKENS));
+        checked.optional_integer("output_tokens").or(usual)
     }
 
     /// Made-up prompts that no trace describes.
