@@ -9,7 +9,7 @@ use assay_model::{
 use crate::clock::Stamp;
 use crate::collector::{Collector, Place, Value, source};
 
-/// More settings, phases or hints of one run than this are not kept.
+/// More metrics, settings, phases or hints of one run than this are not kept.
 const MOST: usize = 1000;
 
 /// A phase whose end may still come.
@@ -41,6 +41,8 @@ pub(crate) struct Draft {
     settings: Vec<SettingFact>,
     phases: Vec<OpenPhase>,
     collectors: Vec<Collector>,
+    /// Where the first metric stood that was one too many.
+    first_left_out: Option<Place>,
     /// The collectors that the last line gave values to.
     touched: Vec<usize>,
     hints: Vec<Hint>,
@@ -88,7 +90,10 @@ impl Draft {
         let known = self.collectors.iter().position(|collector| collector.metric == found.metric);
         let place_of = match known {
             Some(index) => index,
-            None if self.collectors.len() >= MOST => return,
+            None if self.collectors.len() >= MOST => {
+                self.first_left_out.get_or_insert(place);
+                return;
+            }
             None => {
                 self.collectors.push(Collector::new(found, owner, place));
                 self.collectors.len() - 1
@@ -282,6 +287,13 @@ impl Draft {
             self.status = Status::Truncated;
         }
         self.derive();
+        if let Some(place) = self.first_left_out {
+            self.hint(Hint {
+                seen: format!("more than {MOST} metrics; those of further names are left out"),
+                advice: "read a part of the log, or name the metrics that are wanted by patterns".to_owned(),
+                source: source(place, files),
+            });
+        }
         self.collectors.retain(|collector| !collector.is_chatter());
         let elapsed = "duration.elapsed";
         if !self.has(elapsed)

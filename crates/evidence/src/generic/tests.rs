@@ -28,6 +28,14 @@ fn value(text: &str, metric: &str) -> Option<f64> {
 }
 
 #[test]
+fn metrics_beyond_the_limit_are_left_out_with_a_word() {
+    let many: String = (0..1_200).map(|number| format!("m{number}=1.5\n")).collect();
+    let found = run(&format!("{many}throughput: 99 samples/s\n"));
+    assert!(found.hints.iter().any(|hint| hint.seen.contains("left out")), "{:?}", found.hints);
+    assert!(run("throughput: 99 samples/s\n").hints.is_empty());
+}
+
+#[test]
 fn every_shape_gives_what_it_promises() {
     for shape in DIALECT.shapes {
         let mut promised: Vec<String> =
