@@ -34,7 +34,10 @@ fn facts(session: SessionFacts) -> Facts {
             "machine.cpu" => "CPU",
             "machine.kernel" => "kernel",
             "run.profiler" => PROFILER,
-            _ => return (name, value),
+            other => match other.strip_prefix(PATTERNS) {
+                Some(metric) => return (format!("{PATTERN_OF}`{metric}`"), value),
+                None => return (name, value),
+            },
         };
         (known.to_owned(), value)
     };
@@ -45,6 +48,9 @@ fn facts(session: SessionFacts) -> Facts {
 
 const PACKAGES: &str = "Python packages";
 const PROFILER: &str = "profiler";
+/// Facts that say how the campaign's patterns read a metric.
+const PATTERNS: &str = "read.";
+const PATTERN_OF: &str = "pattern of ";
 
 fn of_origins(origins: &[RunOrigin], sessions: &BTreeMap<i64, Facts>) -> BTreeMap<CellId, Vec<Caveat>> {
     let newest = newest_files(origins);
@@ -129,7 +135,9 @@ fn mixed_versions(origins: &[&RunOrigin], sessions: &BTreeMap<i64, Facts>, lates
         for name in facts.keys().chain(latest.keys().filter(|name| !facts.contains_key(*name))) {
             let unknown = String::from(if name == PROFILER { "none" } else { "unknown" });
             let (old, new) = (facts.get(name).unwrap_or(&unknown), latest.get(name).unwrap_or(&unknown));
-            if old != new {
+            // Runs from before a pattern was added have no value of its metric.
+            let is_added = name.starts_with(PATTERN_OF) && [old, new].contains(&&unknown);
+            if old != new && !is_added {
                 let text = match name.as_str() {
                     PACKAGES => format!("{PACKAGES} {}", changed_packages(old, new)),
                     _ => format!("{name} {old} and {new}"),
@@ -237,5 +245,17 @@ mod tests {
             found["a"],
             ["runs of this record were made with different versions: profiler PVTI_OPTIONS and none"]
         );
+    }
+
+    #[test]
+    fn a_changed_pattern_is_a_caveat_and_a_new_one_is_not() {
+        let origins = [origin("a", 1, (1, 4), &[]), origin("a", 2, (5, 8), &[])];
+        let name = "pattern of `t`";
+        let old: &[(&str, &str)] = &[("assay", "0.1"), (name, "`took (.*)` × 0.001 s")];
+        let new: &[(&str, &str)] = &[("assay", "0.1"), (name, "`took (.*)` × 1 s")];
+        let found = texts(&origins, &[(1, old), (2, new)]);
+        assert!(found["a"][0].contains("× 0.001 s and `took (.*)` × 1 s"), "{found:?}");
+        let none: &[(&str, &str)] = &[("assay", "0.1")];
+        assert!(texts(&origins, &[(1, none), (2, new)]).is_empty());
     }
 }

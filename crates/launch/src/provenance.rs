@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use assay_campaign::Plan;
+use assay_campaign::{Pattern, Plan};
 
 use crate::tools;
 
@@ -17,7 +17,22 @@ pub fn facts(plan: &Plan) -> BTreeMap<String, String> {
         ("python.packages", packages(plan)),
         ("run.profiler", profiler(plan)),
     ];
-    found.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    let mut facts: BTreeMap<String, String> =
+        found.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
+    for pattern in &plan.patterns {
+        let fact = facts.entry(format!("read.{}", pattern.metric)).or_default();
+        let separator = if fact.is_empty() { "" } else { " or " };
+        *fact += &format!("{separator}{}", described(pattern));
+    }
+    facts
+}
+
+/// How a pattern reads its metric: runs that were read in another way have other numbers.
+fn described(pattern: &Pattern) -> String {
+    let Pattern { regex, group, unit, factor, keep, stream, .. } = pattern;
+    let stream = stream.map_or_else(String::new, |stream| format!(" of {}", stream.file()));
+    let keep = format!("{keep:?}").to_lowercase();
+    format!("`{regex}` (group {group}, {keep}{stream}) × {factor} {unit}")
 }
 
 /// Without these, git gets what a partial clone lacks by a program that the repository names, and writes its index.
