@@ -127,7 +127,10 @@ pub fn submitted_platforms(record: &Path) -> io::Result<Vec<Platform>> {
     for entry in entries {
         let path = entry?.path();
         if path.extension().is_some_and(|ending| ending == "json") {
-            platforms.push(serde_json::from_slice(&small_file::read(&path, LONGEST_PLATFORM)?)?);
+            let named =
+                |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+            let bytes = small_file::read(&path, LONGEST_PLATFORM).map_err(named)?;
+            platforms.push(serde_json::from_slice(&bytes).map_err(|error| named(error.into()))?);
         }
     }
     Ok(platforms)

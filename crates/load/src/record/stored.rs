@@ -84,7 +84,10 @@ impl StoredLoad {
                 return Ok(Some(StoredLoad { summary, source: StoredSource::Tables(directory.to_owned()) }));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error.into()),
+            Err(error) => {
+                let path = directory.join(SUMMARY_FILE);
+                return Err(io::Error::new(error.kind(), format!("{}: {error}", path.display())).into());
+            }
         }
         let spool = directory.join(SPOOL_FILE);
         if !spool.is_file() {
