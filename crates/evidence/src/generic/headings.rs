@@ -8,8 +8,10 @@ use crate::vocabulary::{PrintedUnit, Split, Vocabulary, split_unit};
 const LONGEST_HEADING: usize = 6;
 /// The same for one that announces percentiles.
 const LONGEST_ANNOUNCEMENT: usize = 10;
-/// The same for a sentence above an indented block.
+/// The same for a phrase above an indented block.
 const MOST_WORDS_OF_BLOCK: usize = 14;
+/// A longer line is prose.
+const LONGEST_BLOCK: usize = 100;
 
 /// What a line without numbers says about the ones below it.
 pub(super) fn heading(
@@ -90,13 +92,16 @@ fn name(text: &str, found: &[Token]) -> Option<String> {
 /// What a line with numbers, which are no measurements, says about the lines below it that are indented more:
 /// `Statistics of 90 entries in the validation set`.
 pub(super) fn block(text: &str, found: &[Token], vocabulary: &Vocabulary) -> Option<LineContext> {
+    if text.len() > LONGEST_BLOCK || text.trim_end().ends_with(['.', ',', ';']) {
+        return None;
+    }
     let joins = |token: &Token| matches!(token.kind, TokenKind::Sign(b':' | b'=') | TokenKind::Pipe);
     let words = found.iter().filter(|token| token.kind == TokenKind::Word);
     let words: Vec<&str> = words.filter_map(|token| text.get(token.start..token.end)).collect();
     if !(3..=MOST_WORDS_OF_BLOCK).contains(&words.len()) || found.iter().any(joins) {
         return None;
     }
-    let mut named = words.iter().filter_map(|word| vocabulary.split(word));
+    let mut named = words.iter().filter_map(|word| vocabulary.split_of_word(word));
     let split = named.next()?;
     named.all(|other| other == split).then(|| LineContext {
         split: Some(split),

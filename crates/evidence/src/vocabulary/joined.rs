@@ -34,7 +34,7 @@ impl Vocabulary {
         found
     }
 
-    fn may_be_joined(&self, word: &str) -> bool {
+    pub(super) fn may_be_joined(&self, word: &str) -> bool {
         !word.is_ascii()
             || word.len() > SHORTEST_END + 2
                 && self.starts.iter().any(|start| word.starts_with(start.as_str()))

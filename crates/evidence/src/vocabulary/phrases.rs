@@ -1,5 +1,7 @@
 //! Finds the phrase that names a metric, and sorts the words around it.
 
+use std::borrow::Cow;
+
 use super::joined::is_unspaced;
 use super::{CounterKind, MetricKind, Split, Vocabulary, words};
 
@@ -98,6 +100,20 @@ impl Vocabulary {
         let mut rest = Remaining::default();
         self.sort(&words(phrase), &(0..0), &mut rest);
         rest.split.filter(|_| rest.qualifiers.len() <= 1)
+    }
+
+    /// The split that one word of a text names. Most words need not be cut for that.
+    pub fn split_of_word(&self, word: &str) -> Option<Split> {
+        let is_plain = word.is_ascii() && word.bytes().skip(1).all(|byte| byte.is_ascii_lowercase());
+        let small = match word.starts_with(|letter: char| letter.is_ascii_uppercase()) {
+            true => Cow::Owned(word.to_ascii_lowercase()),
+            false => Cow::Borrowed(word),
+        };
+        if is_plain && !self.may_be_joined(&small) {
+            self.splits.get(&*small).copied()
+        } else {
+            self.split(word)
+        }
     }
 
     /// What a counter with this key counts.

@@ -17,10 +17,11 @@ pub(super) fn cut(text: &str) -> Vec<String> {
     }
     let text = &*with_percentiles(text);
     // LightGBM prints `valid_0's auc`.
-    if text.contains("'s ") || text.ends_with("'s") {
+    if text.contains('\'') && (text.contains("'s ") || text.ends_with("'s")) {
         return cut(&text.replace("'s ", " ").trim_end_matches("'s").replace('\'', " "));
     }
-    if ["mAP", "IoU", "F1", "ROC"].iter().any(|odd| text.contains(odd)) {
+    let has_capitals = text.bytes().any(|byte| byte.is_ascii_uppercase());
+    if has_capitals && ["mAP", "IoU", "F1", "ROC"].iter().any(|odd| text.contains(odd)) {
         let text =
             text.replace("mAP", "map").replace("mIoU", "miou").replace("IoU", "iou").replace("ROC", "roc");
         return plain_words(&text);
@@ -30,7 +31,10 @@ pub(super) fn cut(text: &str) -> Vec<String> {
 
 /// `50.0th percentile latency` as `p50 latency`.
 pub fn with_percentiles(text: &str) -> Cow<'_, str> {
-    let Some(place) = text.find("th percentile").or_else(|| text.find("th Percentile")) else {
+    // Nearly every text is a word or two.
+    let is_long = text.len() > "th percentile".len();
+    let found = || text.find("th percentile").or_else(|| text.find("th Percentile"));
+    let Some(place) = is_long.then(found).flatten() else {
         return Cow::Borrowed(text);
     };
     let (head, tail) = text.split_at(place);
