@@ -221,14 +221,15 @@ fn tasks_spread_over_nodes(slurm: &Slurm) {
     );
 }
 
-/// The exit code of a coordinator, which must end by itself.
+/// The exit code of a coordinator, which must end by itself. A job that was requeued while its node was away may wait the
+/// two minutes of Slurm although its start was hurried.
 fn exit_code(mut coordinator: Child) -> Option<i32> {
     let began = Instant::now();
     loop {
         if let Some(status) = coordinator.try_wait().unwrap() {
             return status.code();
         }
-        if began.elapsed() > Duration::from_secs(60) {
+        if began.elapsed() > Duration::from_secs(200) {
             coordinator.kill().unwrap();
             coordinator.wait().unwrap();
             panic!("the coordinator did not end");
